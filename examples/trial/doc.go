@@ -11,7 +11,7 @@
 //	go test -run TestAddOns -rollouts=100         100 rollouts of add-ons under versions that cut clusters off
 //	go test -run TestEachDutyOfAddOns             each duty towards clusters that left
 //
-//	go test -run TestForeign -foreign='PROGRAM -kubeconfig'   a program of another process, judged by its traces alone: judge/OCM.md
+//	go test -run TestForeign -foreign='PROGRAM -kubeconfig'   a program of another process, judged by its traces alone; -kind says of what: judge/OCM.md
 //	go test -run TestEachDutyFromTraces            each duty, judged by its traces alone: ten minutes
 //
 // The same flags go with the controller works, in examples/controllers:

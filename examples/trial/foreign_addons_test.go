@@ -15,18 +15,15 @@ import (
 
 // ofTheAddOns are worlds of ClusterManagementAddOns.
 var ofTheAddOns = foreignKind{
-	probe: func(ctx context.Context, hub *Hub) (func() (string, error), error) {
+	probe: func(ctx context.Context, hub *Hub) (object, func() (object, error), error) {
 		api := hub.clients("user").addOn.AddonV1beta1().ClusterManagementAddOns()
 		probe := &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probe"}}
 		probe.Spec.InstallStrategy = addonv1beta1.InstallStrategy{Type: addonv1beta1.AddonInstallStrategyPlacements, Placements: []addonv1beta1.PlacementStrategy{{
 			PlacementRef: addonv1beta1.PlacementRef{Namespace: "probe", Name: "none"}, Configs: []addonv1beta1.AddOnConfig{configOf("v1")},
 			RolloutStrategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All},
 		}}}
-		_, err := api.Create(ctx, probe, metav1.CreateOptions{})
-		return func() (string, error) {
-			now, err := api.Get(ctx, "probe", metav1.GetOptions{})
-			return now.GetResourceVersion(), err
-		}, err
+		written, err := api.Create(ctx, probe, metav1.CreateOptions{})
+		return written, func() (object, error) { return api.Get(ctx, "probe", metav1.GetOptions{}) }, err
 	},
 	nobody: nobody(OfAddOns()), own: ofAddOns,
 	play: func(ctx context.Context, hub *Hub, subject *Subject, i int, seed uint64) *foreignOutcome {
@@ -44,11 +41,13 @@ var trialClasses = map[string]struct {
 	effects  []string // of the first version
 	blinks   bool     // clusters are deselected for a moment
 	still    bool     // nobody joins
+	front    bool     // who joins is in the first group, too
 }{
 	"over concurrency":               {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), effects: []string{silences}},
 	"breach unseen":                  {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), effects: []string{failsOn}},
 	"generous budget read as none":   {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), effects: []string{failsOn}, still: true},
-	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), size: 4, effects: []string{silences}},
+	"breach behind":                  {strategy: groupByGroup("2s", intstr.FromInt32(0)), group: "canary", front: true, effects: []string{"", "", failsOn, failsOn, failsOn, failsOn, failsOn, failsOn, failsOn, failsOn}},
+	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), group: "canary", effects: []string{"", "", silences, silences, silences, silences, silences, silences, silences, silences}},
 	"next group too early":           {strategy: withSoak(groupByGroup("2s", intstr.FromInt32(1)), 5*time.Second), size: 2, effects: []string{failsOn, ""}, still: true},
 	"breached group started":         {strategy: groupByGroup("2s", intstr.FromInt32(0)), size: 3, effects: []string{failsOn, "", ""}},
 	"mandatory overtaken":            {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromInt32(1), "2s")), group: "canary", effects: []string{failsOn, ""}},
@@ -87,7 +86,7 @@ func (t *trial) bend(class string) {
 	t.initial = t.pool[2:]
 	t.on = map[string][]string{}
 	for i, name := range t.pool {
-		if t.on[name] = []string{c.effects[max(0, i-2)%len(c.effects)]}; c.group != "" && 2 <= i && i < 4 {
+		if t.on[name] = []string{c.effects[max(0, i-2)%len(c.effects)]}; c.group != "" && (2 <= i || c.front) && i < 4 {
 			t.named, t.groupOf[name] = []string{c.group}, c.group
 		}
 	}

@@ -30,13 +30,10 @@ var ofPlacements = foreignKind{
 			"cluster/v1alpha1/0000_05_clusters.open-cluster-management.io_addonplacementscores.crd.yaml",
 		)
 	},
-	probe: func(ctx context.Context, hub *Hub) (func() (string, error), error) {
+	probe: func(ctx context.Context, hub *Hub) (object, func() (object, error), error) {
 		api := hub.clients("user").cluster.ClusterV1beta1().Placements("probe")
-		_, err := api.Create(ctx, &placement{ObjectMeta: metav1.ObjectMeta{Namespace: "probe", Name: "probe"}}, metav1.CreateOptions{})
-		return func() (string, error) {
-			now, err := api.Get(ctx, "probe", metav1.GetOptions{})
-			return now.GetResourceVersion(), err
-		}, err
+		written, err := api.Create(ctx, &placement{ObjectMeta: metav1.ObjectMeta{Namespace: "probe", Name: "probe"}}, metav1.CreateOptions{})
+		return written, func() (object, error) { return api.Get(ctx, "probe", metav1.GetOptions{}) }, err
 	},
 	play: func(ctx context.Context, hub *Hub, _ *Subject, i int, seed uint64) *foreignOutcome {
 		w := drawPlaces(i, seed)

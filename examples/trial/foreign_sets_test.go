@@ -19,16 +19,13 @@ import (
 
 // ofSets are worlds of ManifestWorkReplicaSets.
 var ofSets = foreignKind{
-	probe: func(ctx context.Context, hub *Hub) (func() (string, error), error) {
+	probe: func(ctx context.Context, hub *Hub) (object, func() (object, error), error) {
 		api := hub.clients("user").work.WorkV1alpha1().ManifestWorkReplicaSets("probe")
 		probe := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "probe", Name: "probe"}}
 		probe.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "none", RolloutStrategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}}
 		probe.Spec.ManifestWorkTemplate.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"probe"}}`)}}}
-		_, err := api.Create(ctx, probe, metav1.CreateOptions{})
-		return func() (string, error) {
-			now, err := api.Get(ctx, "probe", metav1.GetOptions{})
-			return now.GetResourceVersion(), err
-		}, err
+		written, err := api.Create(ctx, probe, metav1.CreateOptions{})
+		return written, func() (object, error) { return api.Get(ctx, "probe", metav1.GetOptions{}) }, err
 	},
 	nobody: nobody(nil), own: subject,
 	play: func(ctx context.Context, hub *Hub, subject *Subject, i int, seed uint64) *foreignOutcome {
@@ -67,12 +64,16 @@ var classes = map[string]struct {
 	group    string
 	size     int
 	tempers  []temper
+	front    bool // who joins is in that group, too
+	still    bool // nobody joins
 }{
 	"over concurrency":               {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), tempers: []temper{silent}},
 	"group size unread":              {strategy: atATime(intstr.FromInt32(0), intstr.FromString("100%"), ""), size: 2, tempers: []temper{silent}},
 	"generous budget read as none":   {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), tempers: []temper{broken}},
 	"breach unseen":                  {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), tempers: []temper{broken}},
-	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), size: 4, tempers: []temper{silent}},
+	"breach behind":                  {strategy: groupByGroup("2s", intstr.FromInt32(0)), group: "canary", front: true, tempers: []temper{quick, quick, broken, broken, broken, broken, broken}},
+	"silent agent":                   {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s"), still: true, tempers: []temper{silent}},
+	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), group: "canary", tempers: []temper{quick, quick, hanging, hanging, hanging, hanging, hanging}},
 	"next group too early":           {strategy: groupByGroup("None", intstr.FromString("100%")), size: 2, tempers: []temper{broken, silent}},
 	"breached group started":         {strategy: groupByGroup("2s", intstr.FromInt32(0)), size: 3, tempers: []temper{broken, quick, quick}},
 	"mandatory overtaken":            {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "2s")), group: "canary", tempers: []temper{broken, quick}},
@@ -106,7 +107,14 @@ func (w *world) bend(class string) {
 			w.named, w.groupOf[name] = []string{c.group}, c.group
 		}
 	}
-	w.script = []change{{5 * time.Second, joins}, {5 * time.Second, joins}}
+	for _, name := range w.pool[:len(w.pool)-7] {
+		if c.front {
+			w.groupOf[name] = c.group
+		}
+	}
+	if w.script = []change{{5 * time.Second, joins}, {5 * time.Second, joins}}; c.still {
+		w.script = nil
+	}
 }
 
 // record runs a world to its end, with no process whose caches are seen.

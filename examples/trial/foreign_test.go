@@ -29,8 +29,8 @@ var (
 
 // foreignKind is what a foreign program may be responsible for.
 type foreignKind struct {
-	// probe writes an object that the program has to do something about, and gives its resource version from then on.
-	probe func(ctx context.Context, hub *Hub) (now func() (string, error), err error)
+	// probe writes an object that the program has to do something about, and gives it as it was written, and as it is.
+	probe func(ctx context.Context, hub *Hub) (written object, now func() (object, error), err error)
 	// play plays one world, to a subject of this process.
 	play func(ctx context.Context, hub *Hub, subject *Subject, i int, seed uint64) *foreignOutcome
 	// nobody makes a subject that does nothing, since the program does, and own is one to compare it with. It may be nil.
@@ -122,16 +122,12 @@ func (h *Hub) run(t *testing.T, program string) {
 // answers waits until the program has done something about an object.
 func (k *foreignKind) answers(t *testing.T, hub *Hub) {
 	t.Helper()
-	now, err := k.probe(t.Context(), hub)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := now()
+	written, now, err := k.probe(t.Context(), hub)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for start := time.Now(); time.Since(start) < 2*time.Minute; time.Sleep(100 * time.Millisecond) {
-		if rv, err := now(); err == nil && rv != first {
+		if o, err := now(); err == nil && versionOf(o) != versionOf(written) {
 			return
 		}
 	}

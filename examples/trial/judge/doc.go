@@ -6,7 +6,7 @@
 //	go run ./cmd/trial judge hub.jsonl        exit code 0: nothing is broken, 1: something is, 2: bad input
 //	go run ./cmd/trial judge -html page.html hub.jsonl   also a page with pictures of the rollouts and the places of what was found
 //
-// OCM.md has what it finds in OCM's own controller.
+// OCM.md has what it finds in OCM's own controllers.
 //
 // # Two grades
 //

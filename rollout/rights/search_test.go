@@ -228,6 +228,7 @@ var worlds = []struct {
 	{"two hubs, clusters move, with two rights", true, world{limits: both, n: 2, clusters: [hubs]int8{2, 2}, moves: 2}},
 	{"two hubs, who timed out is in flight again", false, world{limits: both, n: 2, clusters: [hubs]int8{2, 2}, failures: 2, comeBack: true, giver: true}},
 	{"three hubs, all delays and losses", true, world{limits: both, n: 3, clusters: [hubs]int8{2, 2, 2}, failures: 1}},
+	{"three hubs, processes of hubs end", true, world{limits: one, n: 3, clusters: [hubs]int8{2, 2, 2}, crashes: 1}},
 	{"three hubs, everything", false, world{limits: both, n: 3, clusters: [hubs]int8{2, 2, 2}, offset: skew, failures: 3, crashes: 2, changes: 1, joins: 1, looks: 1, ticks: -1, recover: true}},
 }
 

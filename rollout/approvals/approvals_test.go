@@ -3,6 +3,7 @@ package approvals_test
 import (
 	"errors"
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,9 @@ func TestFormsThatAreRead(t *testing.T) {
 			gate(named("canary")), gate(grouping.Key{Index: 2}), gate(grouping.Key{Name: "prod", Placement: "eu"}), gate(grouping.Key{Placement: "eu"})}}},
 		{"a time, in another zone", "gates", "canary=2026-01-02T23:00:00+01:00", approvals.Approvals{Gates: []rollout.ClosedGate{
 			{Group: named("canary"), Gate: rollout.Gate{Opens: ten}}}}},
+		{"the first year and the last", "gates", "canary=0001-01-02T00:00:00Z,2=9999-12-31T00:00:00Z", approvals.Approvals{Gates: []rollout.ClosedGate{
+			{Group: named("canary"), Gate: rollout.Gate{Opens: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)}},
+			{Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Opens: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}}}}},
 		{"no gate", "gates", "", approvals.Approvals{}},
 		{"empty items", "gates", ",canary,,", approvals.Approvals{Gates: []rollout.ClosedGate{gate(named("canary"))}}},
 		{"a group that is called of", "open-gates", "of,2 of v1", approvals.Approvals{OpenGates: approvals.OpenGates{
@@ -121,6 +125,16 @@ func TestFaultsHaveAPath(t *testing.T) {
 	}
 	if errs := approvals.Validate(owner("pause", "?", "retry", "?", "gates", "?, ??").Annotations, nil); len(errs) != 4 {
 		t.Errorf("not each fault is told: %v", errs)
+	}
+}
+
+// An error shows the first 64 bytes of what was found, and a mark where there was more.
+func TestWhatWasFoundIsShortened(t *testing.T) {
+	for n, want := range map[int]string{64: strings.Repeat("x", 64), 65: strings.Repeat("x", 64) + "…"} {
+		_, err := approvals.Of(owner("pause", strings.Repeat("x", n)))
+		if err == nil || !strings.Contains(err.Error(), strconv.Quote(want)) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
 	}
 }
 

@@ -160,6 +160,47 @@ func TestGoneSinceTheCacheShowedIt(t *testing.T) {
 	}
 }
 
+// W2: a further write of an object that the cache has shown does not make the cache one that has yet to show it.
+func TestGoneAfterAFurtherWrite(t *testing.T) {
+	var o own
+	_ = o.Wrote(at("a", "1@7"), nil, noon)
+	over(&o, noon, at("a", "1@5"))
+	_ = o.Wrote(at("a", "1@9"), nil, noon)
+	if got := over(&o, noon); got != "" {
+		t.Errorf("%q, and the cache has shown the object before", got)
+	}
+	_ = o.Wrote(at("b", "1@7"), nil, noon)
+	over(&o, noon, at("b", "1@5"))
+	_ = o.Wrote(at("b", "2@9"), nil, noon) // another object of this name: the cache has not shown it
+	if got := over(&o, noon); got != "b 2@9" {
+		t.Errorf("%q, and the cache has shown another object", got)
+	}
+}
+
+// W2: what was gone before a cache showed it is remembered for an hour. What was written and no cache shows stays.
+func TestWhatIsGoneIsForgottenAfterAnHour(t *testing.T) {
+	for passed, want := range map[time.Duration]string{
+		time.Hour - 1: "a 1@7, ?a",
+		time.Hour:     "a 1@7",
+	} {
+		var o own
+		_ = o.Wrote(at("a", "@"), errors.New("connection reset"), noon)
+		over(&o, noon)
+		_ = o.Read(keyOf("a"), nil, apierrors.NewNotFound(resource, "web"), noon)
+		over(&o, noon.Add(passed))
+		if got := over(&o, noon.Add(passed), at("a", "1@7")); got != want {
+			t.Errorf("%v after it was read: %q, want %q", passed, got, want)
+		}
+	}
+	var o own
+	_ = o.Wrote(at("b", "1@9"), nil, noon)
+	for range 2 {
+		if got := over(&o, noon.Add(2*time.Hour)); !strings.HasPrefix(got, "b 1@9") {
+			t.Errorf("%q, and b was written", got)
+		}
+	}
+}
+
 // W7: what the API server says of an unsure object counts.
 func TestReadingWhatIsUnsure(t *testing.T) {
 	lost, notFound := errors.New("connection reset"), apierrors.NewNotFound(resource, "web")
@@ -285,6 +326,7 @@ func TestRefusedIsWhatWasCertainlyNotWritten(t *testing.T) {
 		err     error
 		refused bool
 	}{
+		{apierrors.NewBadRequest("no"), true}, // 400, the first of these codes
 		{apierrors.NewNotFound(resource, "a"), true},
 		{fmt.Errorf("cluster a: %w", apierrors.NewForbidden(resource, "a", nil)), true},
 		{apierrors.NewTooManyRequestsError("later"), true},

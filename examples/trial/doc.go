@@ -205,6 +205,11 @@
 // long. In the thousand rollouts of the controller works, 306 starts were wrong by what no cache showed yet. Each duty and each
 // invariant was found, most of them in the first rollout, the slowest in the fifth.
 //
+// Rollouts and trials are also judged from their traces alone (trace.go), by package judge, which sees no caches: nothing may be broken where
+// views may be as late as the controller was. Worlds that cut works off or take versions back are not among them.
+// In trials nobody waits for nothing who waits for a cluster in flight whose group is gone (R47, R52), nor while a process may wait for its own
+// write that no cache shows, since somebody removed the object first.
+//
 // # That it would be found
 //
 // [Hub.EachDuty] runs the controller with one duty of the documentation ignored (duties.go), in worlds where that may matter,

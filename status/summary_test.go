@@ -71,6 +71,18 @@ func TestCountsAddUp(t *testing.T) {
 	})
 }
 
+// As many clusters that are not counted as such that are do not make none.
+func TestClustersThatAreNotCountedAreSelected(t *testing.T) {
+	c := status.Counts{Succeeded: 2, Uncounted: 2}
+	if got, want := c.String(), "2 of 2 clusters done, 2 not counted"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	s := status.Summary{Counts: c, Incomplete: "one is missing"}
+	if got, want := s.String(), "2 of 2 clusters done, 2 not counted, one is missing"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func ExampleSummary() {
 	s := status.Summary{
 		Counts: status.Counts{ToApply: 302, Held: 302, Progressing: 5, Succeeded: 12, TimeOut: 1},

@@ -23,6 +23,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
+	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 	"github.com/cohort-ocm/cohort/examples/trial/hubs"
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
@@ -31,6 +32,7 @@ import (
 // cuts, delays and doubles. See the page of package trial/hubs.
 //
 //	go test ./works -run TestHubs/Rollouts -hub-rollouts=100 -v -timeout=0
+//	go test ./works -run TestHubs/WayBack -v
 //	go test ./works -run TestHubs/EachDuty -v
 func TestHubs(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
@@ -39,8 +41,14 @@ func TestHubs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Stop()
-	subject := &hubs.Subject{Hub: onHub, HubOfHubs: onHubOfHubs, Annotation: accounts.HubsAnnotation}
+	subject := &hubs.Subject{Hub: onHub, HubOfHubs: onHubOfHubs, Annotation: accounts.HubsAnnotation, Abort: rollback.AbortAnnotation}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
+	t.Run("WayBack", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("a quarter of a minute of waiting")
+		}
+		h.WayBack(t, subject)
+	})
 	t.Run("EachDuty", func(t *testing.T) {
 		if testing.Short() {
 			t.Skip("five minutes")
@@ -72,6 +80,9 @@ func onHub(ctx context.Context, p *hubs.Process) error {
 	c, err := newController(ctx, m, newTeller(&events.FakeRecorder{}, prometheus.NewRegistry()), grace)
 	if err == nil {
 		err = (&accounts.Options{Hub: p.Hub, Config: p.HubOfHubs, Timing: timing, Now: p.Now}).Join(m, &c.rights)
+	}
+	if p.Revisions {
+		c.rollback = &rollback.Keeper{Client: c.client, Live: c.live, Now: c.now}
 	}
 	if err == nil {
 		lackOnHub(ctx, c, p.Ignored)

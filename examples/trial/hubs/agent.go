@@ -32,7 +32,7 @@ func (p *player) agent(hub int, work *workv1.ManifestWork, version string) {
 	}
 	var after <-chan time.Time
 	if p.scene != nil {
-		if t = slow; p.scene.fails {
+		if t = slow; p.scene.fails || p.scene.bad == version {
 			t = failing
 		}
 	}
@@ -50,7 +50,7 @@ func (p *player) agent(hub int, work *workv1.ManifestWork, version string) {
 			after = ms(500, 3000)
 		}
 	}
-	if p.scene != nil && !p.scene.fails {
+	if p.scene != nil && t == slow {
 		after = time.After(cmp.Or(p.scene.takes, 10*time.Second))
 	}
 	select {

@@ -3,6 +3,7 @@
 //
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -short                          4 rollouts, half a minute
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=100 -v -timeout=0  100 of them
+//	go -C examples/controllers test ./works -run TestHubs/WayBack -v                                a version that fails is taken back on both hubs
 //	go -C examples/controllers test ./works -run TestHubs/EachDuty -v                               each duty left out, five minutes
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=1 -hub-seed=7      one rollout again
 //

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -56,8 +57,12 @@ func Start(accounts ...string) (*Hubs, error) {
 		return nil, err
 	}
 	h := &Hubs{dir: dir}
+	revised, err := apiserver.RollbackDefinitions(dir) // with the fields of revisions, which no other rollout uses
+	if err != nil {
+		return nil, errors.Join(err, h.Stop())
+	}
 	for i := range h.servers {
-		files := definitions
+		files := append(definitions[:4:4], revised...)
 		if i == hubOfHubs {
 			files = append(definitions[4:5:5], accounts...)
 		}
@@ -107,6 +112,7 @@ func (h *Hubs) clients(server int) clients {
 // config is for a process whose requests go through a network.
 func (h *Hubs) config(server int, through *line) *rest.Config {
 	config := rest.CopyConfig(h.servers[server].Config)
+	config.ContentType = runtime.ContentTypeJSON // also of ControllerRevisions, as these servers have custom resources alone
 	config.Wrap(through.wrap)
 	return config
 }

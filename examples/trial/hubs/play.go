@@ -60,8 +60,11 @@ func (h *Hubs) play(ctx context.Context, s *Subject, w *world) (out outcome, err
 	defer stop()
 	p := &player{world: w, hubs: h, subject: s, version: "1", healed: make(chan struct{}), ctx: ctx, pieces: map[string]int64{}, mouths: map[string]*sync.Mutex{}}
 	p.judge.stands = map[string]*stand{}
-	if w.duty != "" {
-		p.stage()
+	switch {
+	case w.duty != "":
+		p.stage(p.sceneOf(w.duty))
+	case w.wayBack:
+		p.stage(p.back())
 	}
 	for i := range p.clients {
 		p.clients[i], p.ends[i] = h.clients(i), make(chan struct{}, 1)
@@ -169,7 +172,7 @@ func (p *player) keep(ctx context.Context, server int) {
 			Set: types.NamespacedName{Namespace: p.name, Name: setName}, Now: time.Now,
 			Config: p.hubs.config(server, to(nil, p.slow)),
 		}
-		if p.ignored {
+		if process.Revisions = p.wayBack; p.ignored {
 			process.Ignored = p.duty
 		}
 		run := p.subject.HubOfHubs

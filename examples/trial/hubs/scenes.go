@@ -24,14 +24,14 @@ type scene struct {
 	clusters           [2]int
 	takes              time.Duration // the agents; 0 is ten seconds
 	fails              bool          // all agents fail until they are healed
+	bad                string        // a version with which they fail; or empty
 	paused             bool          // the first hub, until the scene ends that
 	fate               func(from int, r *http.Request, body []byte) fate
 	play               func()
 }
 
-// stage sets the scene of a duty.
-func (p *player) stage() {
-	s := p.sceneOf(p.duty)
+// stage sets a scene.
+func (p *player) stage(s scene) {
 	p.scene = &s
 	p.share, p.breaks, p.double, p.slow, p.far = 0, 0, 0, 30*time.Millisecond, 30*time.Millisecond
 	p.strategy.MaxConcurrency, p.strategy.MaxFailures = intstr.FromInt32(s.inFlight), intstr.FromInt32(s.failures)

@@ -13,6 +13,8 @@ import (
 type Subject struct {
 	Hub       func(context.Context, *Process) error
 	HubOfHubs func(context.Context, *Process) error
+	// Abort is the annotation of a set by which a person asks that its version is taken back. It has the set's generation.
+	Abort string
 	// Annotation is the one of a set that has the names of the hubs, with commas between them.
 	Annotation string
 }
@@ -28,6 +30,8 @@ type Process struct {
 	Hub string
 	// Now is the clock of the process, which differs from others by up to ClockError.
 	Now func() time.Time
+	// Revisions says that it keeps revisions, and takes them back.
+	Revisions bool
 	// Ignored is the duty that is to be left out, if any.
 	Ignored Duty
 }

@@ -131,6 +131,8 @@ type trial struct {
 	works    map[string]*workv1.ManifestWork
 	answers  map[string]time.Time // when the agent of each cluster will say that all is well
 	done     map[string]bool      // was Succeeded in some plan
+	refused  map[string]error     // why a cluster that starts was not written, the last time
+	says     map[string]string    // what the last reports say of clusters
 	now      time.Time
 	last     *rollout.Result
 }
@@ -150,7 +152,7 @@ func newTrial(t *testing.T, seed uint64) *trial {
 	}
 	config := clusterv1alpha1.RolloutConfig{ProgressDeadline: "6m", MinSuccessTime: metav1.Duration{Duration: time.Minute}, MaxFailures: intstr.FromInt(random.IntN(3))}
 	return &trial{
-		t: t, seed: seed, plugin: p, hooks: hooksOf(p), groups: groups, works: map[string]*workv1.ManifestWork{}, answers: map[string]time.Time{}, done: map[string]bool{},
+		t: t, seed: seed, plugin: p, hooks: hooksOf(p), groups: groups, works: map[string]*workv1.ManifestWork{}, answers: map[string]time.Time{}, done: map[string]bool{}, refused: map[string]error{}, says: map[string]string{},
 		set: &metav1.ObjectMeta{Namespace: "apps", Name: "web", Annotations: map[string]string{plugins.AnnotationPlugin: "rogue"}},
 		now: time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC),
 		strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
@@ -220,12 +222,16 @@ func (h *trial) minute() {
 		h.fatalf("%v", err)
 	}
 	h.last = result
+	clear(h.says)
+	for i := range judged {
+		h.says[judged[i].Cluster] = judged[i].Message
+	}
 	h.observe(result, judged)
 	_ = h.hooks.Progress(ctx, h.rollout(), result) // an error is told, and nothing waits for it
 	for _, c := range result.Start {
 		wanted := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: c.Name, Name: "web", Generation: 1, Labels: map[string]string{"owner": "web"}}}
 		work, err := h.hooks.Prepare(ctx, h.rollout(), result, c, wanted)
-		if err != nil {
+		if h.refused[c.Name] = err; err != nil {
 			continue
 		}
 		if !h.plugin.began[c.Name] || work.Namespace != c.Name || work.Labels["owner"] != "web" || work.Labels["traffic"] == "" {
@@ -272,6 +278,62 @@ func (h *trial) observe(r *rollout.Result, judged []status.Report) {
 	}
 }
 
+// reasons says of a rollout that goes on what each cluster waits for, and finds those that have no reason: one that starts was refused by the
+// plugin, one that is validated has what was said of it, one that soaks or has not answered has a time, and all others wait for these.
+func (h *trial) reasons() (why map[string]int) {
+	why = map[string]int{}
+	front := map[string]bool{}
+	for _, c := range h.last.Start {
+		front[c.Name] = true
+		switch err := h.refused[c.Name]; {
+		case h.works[c.Name] != nil:
+			why["was written just now"]++
+		case err == nil || err.Error() == "":
+			h.fatalf("%s starts, is not written, and nothing says why: %v", c.Name, h.last)
+		default:
+			why["the plugin does not prepare it"]++
+		}
+	}
+	for _, c := range h.last.InFlight {
+		front[c.Name] = true
+		explained := ""
+		for _, b := range h.last.Blockers() {
+			if b.Name == c.Name {
+				explained = b.String()
+			}
+		}
+		switch said := h.says[c.Name]; {
+		case c.Status == status.Validating && said == "":
+			h.fatalf("%s is validated, and nothing says how that goes: %v", c.Name, h.last)
+		case c.Status == status.Validating:
+			why["the plugin does not say yes"]++
+		default:
+			why["its agent, or its soak"]++
+		}
+		if explained == "" && h.holds() {
+			h.fatalf("%s holds others up, and no blocker tells: %v", c.Name, h.last.Blockers())
+		}
+	}
+	for c := range h.last.Held() {
+		links := h.last.Explain(c.Name)
+		for _, b := range links[len(links)-1].Blockers {
+			if !front[b.Name] {
+				h.fatalf("%s is told to wait for %s, which neither starts nor is in flight: %v", c.Name, b.Name, links)
+			}
+		}
+		why["waits for others"]++
+	}
+	return why
+}
+
+// holds says whether somebody is held.
+func (h *trial) holds() bool {
+	for range h.last.Held() {
+		return true
+	}
+	return false
+}
+
 // 1,000 rollouts with plugins of all kinds, from one that always behaves to one that never does: no cluster counts by what was not said of it,
 // no limit is passed, nobody is asked twice, and in the end everyone has a reason.
 func TestRolloutsWithRoguePlugins(t *testing.T) {
@@ -279,7 +341,7 @@ func TestRolloutsWithRoguePlugins(t *testing.T) {
 	if testing.Short() {
 		rollouts = 100
 	}
-	ends := map[string]int{}
+	ends, open := map[string]int{}, map[string]int{}
 	for seed := range rollouts {
 		h := newTrial(t, uint64(seed))
 		for range 90 {
@@ -287,7 +349,15 @@ func TestRolloutsWithRoguePlugins(t *testing.T) {
 			h.now = h.now.Add(time.Minute)
 		}
 		s := h.last.Summary()
-		ends[string(s.Aggregate())]++
+		if ends[string(s.Aggregate())]++; s.Aggregate() == status.Progressing {
+			why := h.reasons()
+			if len(why) == 0 {
+				h.fatalf("it goes on, and no cluster has a reason: %v", h.last)
+			}
+			for reason, n := range why {
+				open[reason] += n
+			}
+		}
 		if s.InFlight() > 0 && !slices.ContainsFunc(h.last.InFlight, func(c rollout.Cluster) bool {
 			return h.now.Sub(status.StampOf(h.works[c.Name]).Applied) < 20*time.Minute
 		}) {
@@ -297,7 +367,7 @@ func TestRolloutsWithRoguePlugins(t *testing.T) {
 			h.fatalf("a plugin that behaves, and the rollout comes to no end: %v", h.last)
 		}
 	}
-	t.Logf("%d rollouts: %v", rollouts, ends)
+	t.Logf("%d rollouts: %v; in those that go on: %v", rollouts, ends, open)
 	if ends["Succeeded"] == 0 || ends["Failed"] == 0 {
 		t.Errorf("the rollouts all end alike: %v", ends)
 	}

@@ -77,6 +77,33 @@ func TestAGateOfAPolicyIsOpenedForAVersion(t *testing.T) {
 	h.wrote("b: update enforce")
 }
 
+// Who is held is enforced in no place, and nobody waits for it; where the hold blocks, its group does. The hold ends when the annotation does.
+func TestAHeldClusterOfAPolicyIsNotEnforced(t *testing.T) {
+	h := waiting(t, prefix+"hold", "a maintenance of store 7")
+	h.wrote("b: update enforce")
+	h.report(policyv1.Compliant, "b")
+	h.wrote("")
+	h.restart()
+	h.wrote("")
+	h.annotate(prefix+"hold", "")
+	h.wrote("a: update enforce")
+
+	h = waiting(t, prefix+"block", "a audit")
+	h.wrote("b: update enforce") // in one pool nobody comes after a
+	h.report(policyv1.Compliant, "b")
+	h.wrote("")
+}
+
+// A policy is enforced on those that were reviewed for its version.
+func TestAPolicyIsEnforcedWhereItWasReviewed(t *testing.T) {
+	h := waiting(t, prefix+"reviewed", "b of yesterday")
+	h.wrote("")
+	h.annotate(prefix+"reviewed", "b of "+h.stamped())
+	h.wrote("b: update enforce")
+	h.report(policyv1.Compliant, "b")
+	h.wrote("")
+}
+
 // A policy has no attempts: a cluster evaluates it again by itself. Who asks for one is told.
 func TestAPolicyIsNotTriedAgain(t *testing.T) {
 	h := waiting(t, prefix+"retry", "1 of yesterday")

@@ -29,12 +29,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// TestTables tells the enhancement's tables of status transitions, and more. Commands:
-//
-//	set 12:00          changes the set: template, failureStrategy, clusters, limit, abort, collide
-//	agents 12:00       says how works stand: a succeeded, b failed
-//	reconcile 12:00    has the controller look until it has nothing more to store, and prints each state of the status that it stored
-//	history            prints the ControllerRevisions
+// TestTables tells the enhancement's tables of status transitions, and more; testdata/scenes/README.md has the commands.
 func TestTables(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		h := newHub(t)

@@ -60,7 +60,7 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 				t.Fatalf("%d bytes: %v", len(l.String()), l)
 			}
 			for _, b := range l.Blockers {
-				if all[b.Name].Holds < 1 {
+				if all[b.Name].Waiting < 1 {
 					t.Fatalf("%v\n%v: %s waits for %v, which is not among the blockers %v", h, r, cluster, b, all)
 				}
 			}

@@ -154,7 +154,7 @@ func TestBlockersTakesFewAllocationsForAnyNumberOfGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		return fewestAllocs(func() {
-			if b := r.Blockers(); len(b) != 1 || b[0].Holds != n {
+			if b := r.Blockers(); len(b) != 1 || b[0].Waiting != n {
 				t.Fatal(b)
 			}
 		})

@@ -96,7 +96,7 @@ func BenchmarkResult(b *testing.B) {
 			ask  func()
 		}{
 			{"Find", func() { result.Find("cluster-000050") }},
-			{"Waiting", func() { result.Holds() }},
+			{"HoldCounts", func() { result.HoldCounts() }},
 			{"Summary", func() { result.Summary() }},
 			{"Held", func() {
 				for range result.Held() {
@@ -124,13 +124,13 @@ func BenchmarkGates(b *testing.B) {
 			gates.Gates = append(gates.Gates, rollout.ClosedGate{Group: grouping.Key{Index: int32(i)}, Gate: rollout.Gate{Name: "approval"}})
 		}
 		groups := f.read()
-		b.Run(fmt.Sprintf("Holds/n=%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("HoldCounts/n=%d", n), func(b *testing.B) {
 			result, err := rollout.Plan(strategy, groups, nil, now, gates)
 			if err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				result.Holds()
+				result.HoldCounts()
 			}
 		})
 		b.Run(fmt.Sprintf("NextUncounted/n=%d", n), func(b *testing.B) {

@@ -31,8 +31,8 @@ type Blocker struct {
 	// Message says why the cluster failed, or what its validation waits for, as its report does ([status.Report]), or why somebody
 	// holds it ([ClusterHold]).
 	Message string `json:"message,omitempty"`
-	// Holds is the number of held clusters that wait for it, directly or through others.
-	Holds int `json:"holds,omitempty"`
+	// Waiting is the number of held clusters that wait for it, directly or through others.
+	Waiting int `json:"waiting,omitempty"`
 
 	settled  bool // it succeeded and soaked, and is waited for because the time is unknown
 	slotless bool // it failed, and its slot went to the next
@@ -246,35 +246,35 @@ func (r *Result) Blockers() []Blocker {
 			continue // nobody waits for it
 		}
 		group := r.schedule.groups.GroupAt(position)
-		holds := 0
+		waits := 0
 		if b := r.choice.breach; b != nil {
 			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) && r.schedule.inBudget(position) {
-				holds = allHeld
+				waits = allHeld
 			}
 		} else {
 			if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {
-				holds = r.holdsOf(state, waiting[i])
+				waits = r.holdsOf(state, waiting[i])
 			}
-			holds += r.holdsOf(state, heldBy{forSlots: forAll.ramp})
+			waits += r.holdsOf(state, heldBy{forSlots: forAll.ramp})
 			if forAll.rights > 0 && r.usesUpRights(state) {
-				holds += forAll.rights
+				waits += forAll.rights
 			}
 			if r.isUnknown(position, state) {
-				holds += forAll.starts
+				waits += forAll.starts
 			}
 			if r.isUndatedSuccess(position) {
-				holds += forTimes[r.schedule.stageOf[group]]
+				waits += forTimes[r.schedule.stageOf[group]]
 			}
 		}
-		if holds > 0 {
+		if waits > 0 {
 			b := r.blocker(position)
-			if b.Holds = holds; r.choice.breach != nil || lacks && failureStates.has(state) {
+			if b.Waiting = waits; r.choice.breach != nil || lacks && failureStates.has(state) {
 				b.Until = time.Time{}
 			}
 			all = append(all, b)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Blocker) int { return cmp.Or(cmp.Compare(b.Holds, a.Holds), compareEnds(&a, &b)) })
+	slices.SortStableFunc(all, func(a, b Blocker) int { return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), compareEnds(&a, &b)) })
 	return all
 }
 

@@ -64,7 +64,7 @@ func TestZeroResult(t *testing.T) {
 	for c := range r.Held() {
 		t.Error(c)
 	}
-	if w := r.Holds(); w != nil {
+	if w := r.HoldCounts(); w != nil {
 		t.Error(w)
 	}
 	if s := r.Summary(); s.Total() != 0 || s.Breach != "" {

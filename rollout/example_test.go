@@ -132,10 +132,10 @@ func ExampleResult_Held() {
 }
 
 // The same for a fleet that is too large to list.
-func ExampleResult_Holds() {
+func ExampleResult_HoldCounts() {
 	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon(),
 		rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1)}))
-	for _, w := range result.Holds() {
+	for _, w := range result.HoldCounts() {
 		fmt.Println(w)
 	}
 	// Output:

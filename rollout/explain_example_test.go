@@ -40,7 +40,7 @@ func ExampleResult_Explain() {
 // Whom to call first: the clusters that hold up most come first.
 func ExampleResult_Blockers() {
 	for _, b := range stuck(rollout.Options{}).Blockers() {
-		fmt.Printf("%v; %d clusters wait for it\n", b, b.Holds)
+		fmt.Printf("%v; %d clusters wait for it\n", b, b.Waiting)
 	}
 	// Output:
 	// oslo has not answered, times out at 2026-11-21T12:10:00Z; 4 clusters wait for it

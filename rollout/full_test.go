@@ -77,8 +77,8 @@ func TestARecordThatIsFullOfStartsEmptiesItself(t *testing.T) {
 	}
 	r = o.plan(t, reports, now.Add(2*time.Minute))
 	const want = "the record has no room for 44 clusters that left, which count until 2026-11-21T13:00:00Z"
-	if explained := r.Explain("x"); len(r.Removed) != 300 || r.Holds()[0].Hold.String() != want || explained[0].Remedies[0].String() != "wait until 2026-11-21T13:00:00Z" {
-		t.Errorf("%d removed, held: %v, explained: %v; want %s", len(r.Removed), r.Holds(), explained, want)
+	if explained := r.Explain("x"); len(r.Removed) != 300 || r.HoldCounts()[0].Hold.String() != want || explained[0].Remedies[0].String() != "wait until 2026-11-21T13:00:00Z" {
+		t.Errorf("%d removed, held: %v, explained: %v; want %s", len(r.Removed), r.HoldCounts(), explained, want)
 	}
 	if r.RecheckAfter != 58*time.Minute {
 		t.Errorf("come back after %v, want 58m", r.RecheckAfter)

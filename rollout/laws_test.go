@@ -365,7 +365,7 @@ func TestEverySelectedClusterIsInExactlyOnePlace(t *testing.T) {
 		if slices.Sort(names); !slices.EqualFunc(names, p.members, func(name string, m member) bool { return name == m.name }) {
 			return fmt.Sprintf("accounts for %v of %v", names, p.members)
 		}
-		for _, w := range p.result.Holds() {
+		for _, w := range p.result.HoldCounts() {
 			held -= w.Clusters
 		}
 		if held != 0 {

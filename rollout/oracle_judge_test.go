@@ -158,7 +158,7 @@ func (a *answer) observe(r *rollout.Result) {
 	}
 	a.Summary = r.Summary()
 	a.Aggregate = a.Summary.Aggregate()
-	a.Holds = r.Holds()
+	a.Holds = r.HoldCounts()
 	// What is said of those that are waited for has an oracle of its own: following the advice works. Here it counts that
 	// the summary says the same, but for what another of its sentences says.
 	if len(a.Holds) == 0 && len(a.Summary.Waiting) == 1 {

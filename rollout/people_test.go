@@ -66,7 +66,7 @@ func TestWouldStartIsWhatAPlanWithTheGateOpenStarts(t *testing.T) {
 				}
 				continue
 			}
-			if !slices.ContainsFunc(after.Holds(), func(h rollout.HoldCount) bool { return h.Hold == otherwise }) {
+			if !slices.ContainsFunc(after.HoldCounts(), func(h rollout.HoldCount) bool { return h.Hold == otherwise }) {
 				return fmt.Sprintf("opening %v starts nobody as %v, which no reason of %v is", gate.group, otherwise, after)
 			}
 		}

@@ -130,11 +130,11 @@ type HoldCount struct {
 // String is `3 held: the rollout is paused`.
 func (h HoldCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Hold) }
 
-// Holds gives the reasons of all held clusters with their numbers, in the order of the groups. It takes time linear in the groups,
+// HoldCounts gives the reasons of all held clusters with their numbers, in the order of the groups. It takes time linear in the groups,
 // with [Options].Holds and [Options].Reviewed in the fleet.
-func (r *Result) Holds() []HoldCount { return r.counted((*Result).hold) }
+func (r *Result) HoldCounts() []HoldCount { return r.counted((*Result).hold) }
 
-// counted does what Holds does; hold gives the reason for a group's held clusters. In a group those that somebody holds come last.
+// counted does what HoldCounts does; hold gives the reason for a group's held clusters. In a group those that somebody holds come last.
 func (r *Result) counted(hold func(r *Result, group int) Hold) []HoldCount {
 	var all []HoldCount
 	at := make(map[Hold]int)

@@ -116,7 +116,7 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		}
 	}
 	summary := result.Summary() // after an abort Revert's in any case: Plan counts those that never had the failed version, too
-	if r.AbortedTime != nil && len(result.Start)+len(result.Holds()) == 0 {
+	if r.AbortedTime != nil && len(result.Start)+len(result.HoldCounts()) == 0 {
 		// Who joined gets what all others have.
 		if result, err = rollout.Plan(owner.strategy, groups, current, c.now(), opts); err != nil {
 			return nil, err

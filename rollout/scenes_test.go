@@ -119,7 +119,7 @@ func (s *stage) do(c scene.Command) (string, error) {
 	case "blockers":
 		var lines []string
 		for _, b := range result.Blockers() {
-			lines = append(lines, fmt.Sprintf("%v (holds up %d)", b, b.Holds))
+			lines = append(lines, fmt.Sprintf("%v (holds up %d)", b, b.Waiting))
 		}
 		return strings.Join(lines, "\n"), nil
 	case "summary":

@@ -133,11 +133,11 @@ func TestNobodyWaitsForWhoDoesNotCount(t *testing.T) {
 		}
 		for _, b := range p.result.Blockers() {
 			if aside(b.Name) {
-				return fmt.Sprintf("%v holds up %d", b, b.Holds)
+				return fmt.Sprintf("%v holds up %d", b, b.Waiting)
 			}
 		}
 		var said []string
-		for _, h := range p.result.Holds() {
+		for _, h := range p.result.HoldCounts() {
 			if !isOwn(h.Hold) {
 				said = append(said, h.Hold.String())
 			}

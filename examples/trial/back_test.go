@@ -202,7 +202,7 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *wayback.Revisi
 		}
 	}
 	wayback.SetConditions(&owner.Status.Conditions, *r, result.Summary(), owner.Generation, now)
-	if goesBack && (len(result.Start)+len(result.Holds()) == 0 || c.ignores(DutyMendFirst)) && !c.ignores(DutyJoined) {
+	if goesBack && (len(result.Start)+len(result.HoldCounts()) == 0 || c.ignores(DutyMendFirst)) && !c.ignores(DutyJoined) {
 		back := result
 		if result, err = rollout.Plan(strategy, groups, current, now, options); err != nil {
 			return nil, err

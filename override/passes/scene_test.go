@@ -76,7 +76,7 @@ func (s *stage) do(c scene.Command) string {
 	case "blockers":
 		var out []string
 		for _, b := range s.last.Blockers() {
-			out = append(out, fmt.Sprintf("%d wait for %v", b.Holds, b))
+			out = append(out, fmt.Sprintf("%d wait for %v", b.Waiting, b))
 		}
 		return strings.Join(out, "\n")
 	case "changes":

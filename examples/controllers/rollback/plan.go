@@ -35,7 +35,7 @@ func (t *Turn) Plan(
 		return nil, err
 	}
 	t.results = append(t.results, back)
-	if len(back.Start)+len(back.Holds()) > 0 {
+	if len(back.Start)+len(back.HoldCounts()) > 0 {
 		return back, nil
 	}
 	return rollout.Plan(ref.RolloutStrategy, groups, reports, now, opts)

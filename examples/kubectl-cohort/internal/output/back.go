@@ -39,7 +39,7 @@ func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, unco
 	if summary.Skip > 0 {
 		stands += fmt.Sprintf(", %d never had the version", summary.Skip)
 	}
-	if len(trace.Final.Holds()) == 0 {
+	if len(trace.Final.HoldCounts()) == 0 {
 		back.End.Message = stands
 	}
 	r.WayBack = &WayBack{After: aborted.After.String(), Clusters: has, Schedule: trace.Final.Schedule,

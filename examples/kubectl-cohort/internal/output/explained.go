@@ -53,8 +53,8 @@ type Event struct {
 	MoreChanges int                 `json:"moreChanges,omitempty"`
 	// Released says what ended the wait before a start.
 	Released string `json:"released,omitempty"`
-	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
-	Holds string `json:"holds,omitempty"`
+	// HoldsUp says until when a cluster that leaves holds others up; empty where it holds up nobody.
+	HoldsUp string `json:"holdsUp,omitempty"`
 	// Standing says what a cluster in flight does, and until when, as the simulation begins.
 	Standing string `json:"standing,omitempty"`
 	// Remedies say what a person can do about a failure.
@@ -72,7 +72,7 @@ type ExplanationChange struct {
 func Explain(cluster, object string, policy bool, group *grouping.Key, why []string, events []story.Event, outcome simulation.Outcome) Explained {
 	e := Explained{Cluster: cluster, Rollout: object, Selected: group != nil, Group: group, Why: why, Outcome: outcome}
 	for _, event := range events {
-		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, Holds: event.Holds, Remedies: event.Remedies, Standing: event.Standing}
+		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, HoldsUp: event.HoldsUp, Remedies: event.Remedies, Standing: event.Standing}
 		if event.Unknown {
 			shown.After = ""
 		}
@@ -156,8 +156,8 @@ func (e Explained) Text(w io.Writer) error {
 		if event.Released != "" {
 			fmt.Fprintf(&b, ": %s", event.Released)
 		}
-		if event.Holds != "" {
-			fmt.Fprintf(&b, ", and holds others up: %s", event.Holds)
+		if event.HoldsUp != "" {
+			fmt.Fprintf(&b, ", and holds others up: %s", event.HoldsUp)
 		}
 		for i, remedy := range event.Remedies {
 			fmt.Fprintf(&b, "%s%v", []string{"; to do: ", ", or "}[min(i, 1)], remedy)

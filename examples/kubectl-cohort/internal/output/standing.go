@@ -239,7 +239,7 @@ func (s Standing) holders(b *bytes.Buffer) {
 	var rows []string
 	of := make(map[string][]string) // the clusters of a row
 	for _, h := range s.Blockers {
-		what := fmt.Sprintf("%s; %s", strings.TrimPrefix(s.Clock.Read(h.Message), h.Name+" "), waits(h.Holds))
+		what := fmt.Sprintf("%s; %s", strings.TrimPrefix(s.Clock.Read(h.Message), h.Name+" "), waits(h.Waiting))
 		if of[what] == nil {
 			rows = append(rows, what)
 		}

@@ -85,7 +85,7 @@ func (r *replay) explain(all []Wave, waves []int) error {
 			}
 		}
 		now = then
-		all[i].Holds = planner.Result(at).Holds()
+		all[i].Holds = planner.Result(at).HoldCounts()
 	}
 	return nil
 }

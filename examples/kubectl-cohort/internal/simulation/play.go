@@ -138,7 +138,7 @@ func (p *play) end() (*Trace, error) {
 	t := &p.trace
 	t.Final = p.witness.Result(p.now)
 	last := len(t.Waves) - 1
-	t.Waves[last].Holds = t.Final.Holds()
+	t.Waves[last].Holds = t.Final.HoldCounts()
 	t.Outcome = outcome(t.Final)
 	if t.Aborted != nil {
 		t.Aborted.last = t.Final

@@ -142,7 +142,7 @@ func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
 		lives := func(cluster string) simulation.Life { return w.lives[cluster] }
 		watching := func(all *[]watched) func(time.Duration, *rollout.Result) {
 			return func(after time.Duration, r *rollout.Result) {
-				*all = append(*all, watched{after, r.String(), r.Summary(), r.Holds()})
+				*all = append(*all, watched{after, r.String(), r.Summary(), r.HoldCounts()})
 			}
 		}
 		var slowly, fast []watched

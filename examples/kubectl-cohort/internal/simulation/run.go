@@ -192,7 +192,7 @@ func (r *run) begin(cluster string, w *Wave) error {
 // something else than it says.
 func (r *run) note(w *Wave) {
 	result := r.trace.Final
-	w.Counts, w.Holds, w.Breached = result.Next.Counts, result.Holds(), result.Breach != nil
+	w.Counts, w.Holds, w.Breached = result.Next.Counts, result.HoldCounts(), result.Breach != nil
 	statuses := make([]status.RolloutStatus, len(r.members))
 	stand := func(cluster rollout.Cluster) {
 		if i, found := r.started[cluster.Name]; found {

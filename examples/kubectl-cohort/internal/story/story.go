@@ -33,8 +33,8 @@ type Event struct {
 	Standing string
 	// Remedies say what a person can do about a failure.
 	Remedies []rollout.Remedy
-	// Holds says until when a cluster that leaves holds others up; empty where it holds up nobody.
-	Holds string
+	// HoldsUp says until when a cluster that leaves holds others up; empty where it holds up nobody.
+	HoldsUp string
 }
 
 // Standing is why a cluster waits from a time on.
@@ -288,7 +288,7 @@ func (t *Teller) leave(after time.Duration, result *rollout.Result) {
 	e := Event{After: after, What: Leaves}
 	for _, b := range result.Blockers() {
 		if b.Name == t.cluster {
-			e.Holds = b.String()
+			e.HoldsUp = b.String()
 		}
 	}
 	t.events = append(t.events, e)

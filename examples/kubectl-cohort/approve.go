@@ -52,7 +52,11 @@ its own, too. With --and-later that ends: all start, also those that join later.
 			reviewed = asked.Reviewed.Clusters
 		}
 		more := without(wanted, reviewed)
-		if len(more) == 0 {
+		switch {
+		case len(more) > 0:
+		case len(d.words) == 0:
+			return "", already(fmt.Sprintf("all clusters are approved for version %s already", d.version()))
+		default:
 			return "", already(fmt.Sprintf("%s approved for version %s already", those(d.words, "is", "are"), d.version()))
 		}
 		if len(reviewed) == 0 { // who has the version is tried again without another approval

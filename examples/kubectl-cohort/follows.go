@@ -80,10 +80,6 @@ func (p part) since(before part, named bool, besides ...string) string {
 	fmt.Fprintf(&b, "  now:      %v\n", before.stands.Summary.Counts)
 	starts := slices.DeleteFunc(slices.Clone(p.stands.MayStart), func(c string) bool { return slices.Contains(before.stands.MayStart, c) })
 	stops := slices.DeleteFunc(slices.Clone(before.stands.MayStart), func(c string) bool { return slices.Contains(p.stands.MayStart, c) })
-	waiting := 0
-	for _, r := range p.stands.Waiting {
-		waiting += len(r.Clusters)
-	}
 	follow := func(format string, args ...any) { fmt.Fprintf(&b, "  then:     "+format+"\n", args...) }
 	if len(starts) > 0 {
 		follow("%s at once: %s", of(len(starts), "1 cluster starts", "%d clusters start"), output.Named(starts))
@@ -99,8 +95,17 @@ func (p part) since(before part, named bool, besides ...string) string {
 	if n := p.stands.Summary.Counts.InFlight(); n > 0 {
 		follow("%s as before", of(n, "1 cluster in flight goes on", "%d clusters in flight go on"))
 	}
-	if len(p.stands.Waiting) > 0 {
-		follow("%s: %s", of(waiting, "1 cluster waits", "%d clusters wait"), p.stands.Clock.Read(p.stands.Waiting[0].Message))
+	const most = 3
+	rest := 0
+	for i, r := range p.stands.Waiting {
+		if i >= most {
+			rest += len(r.Clusters)
+			continue
+		}
+		follow("%s: %s", of(len(r.Clusters), "1 cluster waits", "%d clusters wait"), p.stands.Clock.Read(r.Message))
+	}
+	if rest > 0 {
+		follow("%s", of(rest, "1 more waits for another reason", "%d more wait for other reasons"))
 	}
 	if p.rollout.Options().Paused {
 		fmt.Fprintf(&b, "  reach:    a version that does not work stays on the %s it and are not done\n", of(p.here.Exposed, "1 cluster that has", "%d clusters that have"))

@@ -32,6 +32,8 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		{"all that are there", map[string]string{"reviewed": "d of another"}, []string{"approve", "set"}, []string{"approve 4 clusters for version " + v3 + ": a b c d\n", "1 cluster starts at once: c\n"}},
 		{"one more", map[string]string{"reviewed": "a,b,d of " + v3}, []string{"approve", "set", "c", "d"}, []string{"approve 1 cluster for version " + v3 + ": c\n", "1 cluster does not start now: d\n"}},
 		{"they are approved", map[string]string{"reviewed": "a,b,c,d of " + v3}, []string{"approve", "set", "c", "d"}, []string{"c, d are approved for version " + v3 + " already, nothing is written\n"}},
+		{"all are approved", map[string]string{"reviewed": "a,b,c,d of " + v3}, []string{"approve", "set"}, []string{"all clusters are approved for version " + v3 + " already, nothing is written\n"}},
+		{"each reason is told", map[string]string{"reviewed": "a,b,c of " + v3}, []string{"hold", "set", "c"}, []string{"then:     1 cluster waits: c is held", "then:     1 cluster waits: d is not among"}},
 		{"the review ends", map[string]string{"reviewed": "d of another"}, []string{"approve", "set", "--and-later"}, []string{"approve all clusters, those that join later, and later versions\n", "1 cluster starts at once: c\n"}},
 		{"there is no review to end", nil, []string{"approve", "set", "--and-later"}, []string{"no review is asked for: all clusters start, nothing is written\n"}},
 		{"what is approved and held waits, and the reason is named", map[string]string{"reviewed": "a,b of " + v3, "hold": "c;d"}, []string{"approve", "set", "c"}, []string{"nobody starts at once\n", "c, d are held; to do: release c, d"}},

@@ -5,7 +5,6 @@ package story
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -348,74 +347,6 @@ func (t *Teller) remedies(result *rollout.Result) []rollout.Remedy {
 		ways = append(ways, rollout.Remedy{Type: rollout.RemedyGiveUp, Clusters: t.cluster})
 	}
 	return ways
-}
-
-// past tells what the cluster has done before the simulation, as far as it said when.
-func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
-	said, schedule := t.observed, &result.Schedule
-	at := func(what What, at time.Time) {
-		e := Event{What: what, Unknown: at.IsZero()}
-		if what == Fails && said.Message != "" {
-			e.Released = strconv.Quote(said.Message)
-		}
-		if !e.Unknown {
-			e.After = at.Sub(t.begin)
-		}
-		t.add(e, result)
-	}
-	later := func(since, than time.Time) time.Time {
-		if than.After(since) {
-			return than
-		}
-		return since
-	}
-	t.started, t.starts = true, max(said.Attempt, 0)+1
-	at(Starts, said.Applied)
-	since := later(said.Applied, said.LastTransitionTime)
-	switch said.Status {
-	case status.Succeeded:
-		since = later(since, said.Answered)
-		at(Succeeds, since)
-	case status.Validating:
-		since = later(since, said.Answered)
-		at(Validates, since)
-	case status.Failed:
-		at(Fails, since)
-	}
-	switch s := standing(result, t.cluster); {
-	case s == status.TimeOut && said.Status != status.TimeOut && schedule.ProgressDeadline != nil:
-		at(TimesOut, since.Add(*schedule.ProgressDeadline))
-	case s == status.TimeOut:
-		at(TimesOut, said.LastTransitionTime)
-	case s == status.Succeeded && disposition == rollout.DispositionSettled && !since.IsZero():
-		at(Done, since.Add(schedule.MinSuccessTime))
-	case s == status.Succeeded && disposition == rollout.DispositionSettled:
-		at(Done, since)
-	case disposition == rollout.DispositionInFlight || disposition == rollout.DispositionLeft:
-		e := Event{What: Stands, Standing: stands(s, since, schedule)}
-		if s == status.Validating {
-			e.Remedies = []rollout.Remedy{{Type: rollout.RemedyValidate, Count: 1, Of: 1, Clusters: t.cluster}}
-		}
-		t.events = append(t.events, e)
-	}
-}
-
-// stands says what a cluster in flight does, and until when.
-func stands(s status.RolloutStatus, since time.Time, schedule *rollout.Schedule) string {
-	limit, ends := schedule.ProgressDeadline, "is progressing, times out at "
-	switch s {
-	case status.Succeeded:
-		limit, ends = &schedule.MinSuccessTime, "soaks until "
-	case status.Failed:
-		ends = "has failed, times out at "
-	case status.Validating:
-		ends = "is being validated, times out at "
-	}
-	if limit == nil || since.IsZero() {
-		doing, _, _ := strings.Cut(ends, ",")
-		return strings.TrimSuffix(doing, " until ")
-	}
-	return ends + since.Add(*limit).UTC().Format(time.RFC3339)
 }
 
 // standing is the status that the result has for a cluster that is not held.

@@ -3,7 +3,7 @@
 //
 //	kubectl cohort status|explain|plan|compare|exposure|dependencies [-f FILE…] [flags]
 //	kubectl cohort history CLUSTER, diff OLD [NEW], record FILE, replay FILE, report FILE
-//	kubectl cohort open-gate|pause|resume|retry|give-up|abort ROLLOUT
+//	kubectl cohort open-gate|approve|let-through|hold|release|validate|pause|resume|retry|give-up|abort ROLLOUT
 //
 // It reads a hub or your objects, asks the library how things stand, and plays rollouts through in virtual time. README.md
 // beside this file shows how to build and use it; this page has the details.

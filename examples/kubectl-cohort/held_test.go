@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -129,6 +130,21 @@ func TestADumpWithHoldsAndVerdicts(t *testing.T) {
 		"prod-06 is held by &#34;maintenance of store 6&#34; until", "prod-05, prod-07 are not among the reviewed clusters"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
+		}
+	}
+}
+
+// A policy's cluster is held as one of a ManifestWorkReplicaSet is.
+func TestAClusterOfAPolicyIsHeld(t *testing.T) {
+	text, err := os.ReadFile("testdata/policy/progressive.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := strings.Replace(string(text), "metadata:\n  name: no-root-login", "metadata:\n  annotations: {cohort.open-cluster-management.io/hold: store-09 shop closed}\n  name: no-root-login", 1)
+	got := simulateText(t, held, "status", "-f", "-")
+	for _, want := range []string{`1 cluster: store-09 is held by "shop closed"; to do: release store-09; waiting for mandatory group 0 "canary"`, "forecast: Held at "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 }

@@ -56,5 +56,6 @@
 // # What is left out
 //
 // Mandatory groups, ProgressivePerGroup and All: package rollout/rights says why, and shows barriers. Clusters that move between hubs while
-// they are in flight are not given up by themselves: a person does that, as for any cluster that left (give-up).
+// they are in flight are not given up by themselves: a person does that, as for any cluster that left (give-up), once the account of the hub that
+// the cluster came to shows it. Package rollout/rights says what has to be there.
 package accounts

@@ -20,11 +20,11 @@
 //     wanted version is in flight from that write on, even while its agent is silent, and can time out. Report objects
 //     that are being deleted, too: an agent that was cut off never lets go of its object.
 //
-//  3. Plan with your own writes, those of the owner too: caches show them late. Package rollout/writes keeps them as a value,
-//     Own. Tell it the answer to each write, and take the objects from it. Read those that it is unsure of from the API
+//  3. Plan with your own writes, those of the owner too: caches show them late. Package rollout/writes has Own for them.
+//     Tell it the answer to each write, and take the objects from it. Read those that it is unsure of from the API
 //     server: an answer was lost, or the cache has not shown the object for long. No event need come of that, so look again
-//     after Own.RecheckAfter. The caches may also lack what the process before has written. So when a process gets its lease,
-//     it lists the owners and their objects from the API server, once in its life, and hands them to Own. Keep what must last
+//     after Own.RecheckAfter. The caches may also lack what the process before has written. So when a process begins to act
+//     or gets its lease, it lists the owners and their objects from the API server, once in its life, and hands them to Own. Keep what must last
 //     in the objects, not in memory: a controller restarts.
 //
 //  4. Give a cluster one object, under a name that follows from namespace and name of the owner, as writes.NameOf gives one:

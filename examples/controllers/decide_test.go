@@ -157,11 +157,11 @@ func TestAPersonDecidesWithThePlugin(t *testing.T) {
 	o.says(o.asks("pause", set.Name, "-y"), "nobody starts at once")
 	o.must(o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/gates":null}}}`))
 	first := clustersOf(o)[0]
-	o.agents[first] = status.Failed
+	o.silence()
 	o.change(`{"text":"two"}`)
 	o.stays("two", 0)
 	o.says(o.asks("resume", set.Name, "-y"), "3 clusters start at once", "can get to 3 of 8 clusters at most")
-	o.eventually("one has failed, and the next two are done", func() bool { return o.have("two") == 3 && strings.Contains(o.asks("status"), "Failed") })
+	o.firstFails("two")
 
 	delete(o.agents, first)
 	o.says(o.asks("retry", set.Name, "-y"), "attempt 1 at version .*, where it failed: "+first, "3 clusters start at once: "+first)
@@ -170,21 +170,40 @@ func TestAPersonDecidesWithThePlugin(t *testing.T) {
 		t.Errorf("tried again for nothing: %v %s", err, said)
 	}
 
-	o.agents[first] = status.Failed
+	o.silence()
 	o.change(`{"text":"three"}`)
-	o.eventually("it has failed with the third", func() bool { return o.have("three") == 3 && strings.Contains(o.asks("status"), "Failed") })
+	o.firstFails("three")
 	o.says(o.asks("abort", set.Name, "-y"), "to the template of 5 clusters that wait", "3 clusters start at once", `web patched`)
 	delete(o.agents, first)
 	o.eventually("all are back", o.doneWith("two"))
 
-	o.agents[first] = status.Failed
+	o.silence()
 	o.change(`{"text":"four"}`)
-	o.eventually("it has failed with the fourth", func() bool { return o.have("four") == 3 && strings.Contains(o.asks("status"), "Failed") })
+	o.firstFails("four")
 	o.says(o.asks("give-up", set.Name, first, "-y"), "give up "+first, "3 clusters start at once")
 	o.eventually("all others have it", o.doneWith("four"))
 	if _, said, err := o.tries(nil, "abort", set.Name, "-y"); err == nil || !strings.Contains(said, "no cluster waits with another template") {
 		t.Errorf("taken back to nothing: %v %s", err, said)
 	}
+}
+
+// silence has the first three clusters say nothing, so that a version stays with them until one is told to fail.
+func (o *operator) silence() {
+	for _, name := range clustersOf(o)[:3] {
+		o.agents[name] = ""
+	}
+}
+
+// firstFails waits until the three have a text, and has the first of them fail, and the others succeed after that.
+func (o *operator) firstFails(text string) {
+	o.t.Helper()
+	o.eventually("three have "+text, func() bool { return o.have(text) == 3 })
+	three := clustersOf(o)[:3]
+	o.agents[three[0]] = status.Failed
+	o.eventually("one has failed with "+text, func() bool { return strings.Contains(o.asks("status"), "Failed") })
+	delete(o.agents, three[1])
+	delete(o.agents, three[2])
+	o.eventually("the others are done with "+text, func() bool { return strings.Contains(o.asks("status"), "2 of 8 clusters done") })
 }
 
 // Where the controller keeps revisions, it takes one back, and all that have it go back at once.

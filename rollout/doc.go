@@ -24,8 +24,8 @@
 //     Tell it the answer to each write, and take the objects from it. Read those that it is unsure of from the API
 //     server: an answer was lost, or the cache has not shown the object for long. No event need come of that, so look again
 //     after Own.RecheckAfter. The caches may also lack what the process before has written. So when a process begins to act
-//     or gets its lease, it lists the owners and their objects from the API server, once in its life, and hands them to Own. Keep what must last
-//     in the objects, not in memory: a controller restarts.
+//     or gets its lease, it lists the owners and their objects from the API server, once in its life, and hands them to
+//     Own. Keep what must last in the objects, not in memory: a controller restarts.
 //
 //  4. Give a cluster one object, under a name that follows from namespace and name of the owner, as writes.NameOf gives one:
 //     a-b/c and a/b-c must not have the same. Generated names and a cache that lags make two objects. Pass the reports of

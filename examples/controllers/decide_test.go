@@ -215,7 +215,7 @@ func TestAPersonTakesARevisionBackWithThePlugin(t *testing.T) {
 		var stored unstructured.Unstructured // a revision that the set does not call current yet is none to go back to
 		stored.SetAPIVersion("work.open-cluster-management.io/v1alpha1")
 		stored.SetKind("ManifestWorkReplicaSet")
-		o.must(o.Get(t.Context(), client.ObjectKey{Namespace: set.Namespace, Name: set.Name}, &stored))
+		o.must(o.Get(t.Context(), client.ObjectKey(set), &stored))
 		current, _, _ := unstructured.NestedString(stored.Object, "status", "currentRevision")
 		return current != "" && o.doneWith("one")() && strings.Contains(o.asks("status"), "Succeeded")
 	})

@@ -105,8 +105,7 @@ func (c *controller) watch(m ctrl.Manager, by reconcile.Reconciler) error {
 // Reconcile has a set looked at again in time, also where a write failed (8).
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	after, err := c.look(ctx, request.NamespacedName)
-	pace := c.pace[request.NamespacedName]
-	now := time.Now()
+	pace, now := c.pace[request.NamespacedName], time.Now()
 	after = pace.After(err, after, c.works.RecheckAfter(now), c.sets.RecheckAfter(now))
 	ctrl.LoggerFrom(ctx).Info("looked", "error", err, "again after", after)
 	c.pace[request.NamespacedName] = pace

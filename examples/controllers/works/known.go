@@ -44,8 +44,7 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 	return kit.Behind(
 		func() (int, error) { return manager.Unseen(ctx, &memory.stored, c.caches.sets, c.live, c.now) },
 		func() (int, error) { return manager.Unseen(ctx, &memory.written, c.caches.works, c.live, c.now) },
-		func() time.Duration { return memory.written.RecheckAfter(c.now()) },
-	)
+		func() time.Duration { return memory.written.RecheckAfter(c.now()) })
 }
 
 // givenUp says which clusters a person gave up. The API server is asked for the ManagedClusters of those that left and

@@ -12,7 +12,6 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
-	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
@@ -53,14 +52,12 @@ func (c *controller) carryOut(
 	return failures.Tell(&c.teller, set)
 }
 
-// edit writes what changes nothing for a cluster: its first answer, from which it soaks or is validated, and where it has come to.
+// edit writes what changes nothing for a cluster: its first answer, from which it soaks, and where it has come to.
 func (c *controller) edit(
 	ctx context.Context, memory *memory, placements []*placement, removed map[*work]bool, version string,
 	failures *kit.Failures,
 ) {
-	soaks := slices.ContainsFunc(placements, func(p *placement) bool {
-		return p.result.Schedule.MinSuccessTime > 0 || p.asks.Set.GetAnnotations()[plugins.AnnotationPlugin] != ""
-	})
+	soaks := slices.ContainsFunc(placements, func(p *placement) bool { return p.result.Schedule.MinSuccessTime > 0 })
 	for _, p := range placements {
 		failures.Add("(all)", c.plugins.Progress(ctx, p.asks, p.result))
 		for _, work := range p.answered {

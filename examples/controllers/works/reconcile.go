@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -129,14 +128,8 @@ func (c *controller) plan(
 	if asked.GiveUp, err = c.givenUp(ctx, asked.GiveUp, memory, records); err != nil {
 		return err
 	}
+	save := func(w *work) error { return memory.written.Wrote(w, c.client.Update(ctx, w), c.now()) }
 	for _, p := range placements {
-		save := func(w *work) error { // a verdict, and with it the answer
-			if s := status.StampOf(w); s.Version == version {
-				s.NoteOn(w, version, s.Attempt, now)
-			}
-			p.answered = slices.DeleteFunc(p.answered, func(a *work) bool { return a.Namespace == w.Namespace })
-			return memory.written.Wrote(w, c.client.Update(ctx, w), c.now())
-		}
 		p.asks = plugins.Rollout{Set: set, Placement: p.ref.Name, Groups: p.groups, Works: works, Version: version, Now: now}
 		if p.reports, err = c.plugins.Judge(ctx, p.asks, p.reports, save); err != nil {
 			return err

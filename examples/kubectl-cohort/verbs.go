@@ -204,9 +204,9 @@ var abort = verb{
 
 Where its controller keeps revisions (enhancement 229, works -rollback), all clusters that have the version go back at once. Elsewhere
 its template becomes the one before again, which is read from the works of clusters that wait: who has the version goes back within
-the limits of the strategy. Any controller does that, as it is a change of the spec. Gates open for it and reviews approve it, so that nothing but the strategy, a pause
-and holds keep a cluster from going back. Where the spec comes from elsewhere, such as a
-repository, that has to go back, too.`,
+the limits of the strategy. Any controller does that, as it is a change of the spec. Gates open for it and all
+clusters are approved for it, so that nothing but the strategy, a pause and holds keep a cluster from going back. Where the spec comes
+from elsewhere, such as a repository, that has to go back, too.`,
 	example: "  kubectl cohort abort web --dry-run",
 	change: func(d decided) (string, error) {
 		if d.owner.GetKind() != "ManifestWorkReplicaSet" {

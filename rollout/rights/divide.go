@@ -136,7 +136,7 @@ func (d *divider) sum(sent map[string]Grant) {
 	}
 	d.over = most(rollout.Rights{}, rollout.Rights{Start: held.Start - d.total.Start, Fail: held.Fail - d.total.Fail})
 	if known == len(d.hubs) && known == len(sent) {
-		// What the hubs hold too much of one kind is not there of the other: they must not hold more together, either.
+		// What the hubs hold too much of one kind is taken off what is free of the other.
 		d.free = most(rollout.Rights{}, rollout.Rights{
 			Start: d.total.Start - held.Start - d.over.Fail, Fail: d.total.Fail - held.Fail - d.over.Start,
 		})

@@ -85,9 +85,9 @@
 // is granted until it fits again.
 //
 // A cluster that moves from one hub to another counts on both until the hub that it left gives it up (Uncounted). Do that for one cluster
-// after the other, once the account of the other hub shows two things. Its report was made since that hub has the cluster in flight, and has
-// a right taken for each cluster in flight there. And either all that this hub has taken is granted, or the hub that the cluster left is granted
-// fewer rights than it counts in flight. Earlier, the hub that it left would start another cluster in its place.
+// after the other, once the account of the other hub shows this: as many rights are taken as clusters are in flight there, in a report that was
+// made after the cluster came there. And one of two things holds: either the other hub is granted what it has taken, or the hub that the
+// cluster left is granted fewer rights than clusters count in flight there. Earlier, the hub that it left would start another cluster in its place.
 //
 // A ManagedClusterMigration brings no ManifestWorks to the other hub, and in its phase Cleaning deletes the ManagedCluster on the hub that the
 // cluster left, which gives it up there. So move clusters that are done or have not started. One that is in flight or failed counts

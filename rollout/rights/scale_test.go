@@ -346,7 +346,7 @@ func TestScale(t *testing.T) {
 // Rule H12: in a round of reallocation messages grow with the hubs, and not with the clusters: at most two grants and two reports for each. Half of the slow clusters are on one hub, so
 // that rights are moved all the time. The table:
 //
-//	go test ./rollout/rights -run TestMessages -v -tags exhaustive
+//	go test ./rollout/rights -run TestMessagesGrowWithTheHubs -v -tags exhaustive
 func TestMessagesGrowWithTheHubs(t *testing.T) {
 	for _, clusters := range []int{exhaustive.Of(1_000, 10_000), exhaustive.Of(4_000, 100_000)} {
 		for _, hubs := range []int{5, 10, 20, 50, 100, 200} {

@@ -111,13 +111,30 @@ func (r *Rollout) request() *Request {
 	}
 }
 
+// NeedsAnswers says whether the first answer of each cluster has to be noted: a soak runs from it, and so does the deadline of a
+// validation. An answer that nobody noted would be of now at each look, and the deadline would never pass.
+func (r *Rollout) NeedsAnswers(result *rollout.Result) bool {
+	return result.Schedule.MinSuccessTime > 0 || r.Set.GetAnnotations()[AnnotationPlugin] != ""
+}
+
 // Judge gives the reports with what the plugin says of clusters that succeeded. It asks about each that is being validated and selected, and
 // saves a yes or a no in its work before that counts. A plugin that fails to answer leaves the cluster Validating, with the error as the message.
 // The error is one of saving, or of a verdict that nobody can read: plan once that is over.
-func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, save func(*workv1.ManifestWork) error) ([]status.Report, error) {
+//
+// Answered are the works of clusters whose first answer is not noted yet. Where a verdict is saved, the answer is noted in the same
+// write, since a second one would meet a conflict. The works that are still to be noted are handed back.
+func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, answered []*workv1.ManifestWork, write func(*workv1.ManifestWork) error) ([]status.Report, []*workv1.ManifestWork, error) {
 	plugin, missing := h.of(r.Set)
 	if plugin == nil && missing == nil {
-		return reports, nil
+		return reports, answered, nil
+	}
+	save := func(work *workv1.ManifestWork) error {
+		if i := slices.IndexFunc(answered, func(a *workv1.ManifestWork) bool { return a.Namespace == work.Namespace }); i >= 0 {
+			answered = slices.Delete(slices.Clone(answered), i, i+1)
+			stamp := status.StampOf(work)
+			stamp.NoteOn(work, r.Version, stamp.Attempt, r.Now)
+		}
+		return write(work)
 	}
 	var verdicts []status.Verdict
 	var unread error
@@ -133,7 +150,7 @@ func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, s
 		}
 	}
 	if unread != nil {
-		return nil, unread
+		return nil, answered, unread
 	}
 	judged := status.Judge(reports, r.Version, verdicts)
 	answers := h.validate(ctx, &r, plugin, missing, judged)
@@ -145,13 +162,13 @@ func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, s
 		noted := works[judged[i].Cluster].DeepCopy()
 		if a.NoteOn(noted) {
 			if err := save(noted); err != nil {
-				return nil, err
+				return nil, answered, err
 			}
 		}
 		verdicts = append(verdicts, a)
 		judged[i] = status.Judge(reports[i:i+1], r.Version, verdicts)[0]
 	}
-	return judged, nil
+	return judged, answered, nil
 }
 
 // validate asks about the clusters that are being validated, and gives the answers by the place of the report.

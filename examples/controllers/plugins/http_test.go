@@ -111,7 +111,7 @@ func TestTheTableOfStates(t *testing.T) {
 		report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: version})
 		var saved []*workv1.ManifestWork
 		save := func(w *workv1.ManifestWork) error { saved = append(saved, w); return nil }
-		judged, err := hooks.Judge(context.Background(), rolloutOf(t, "web", work), []status.Report{report}, save)
+		judged, _, err := hooks.Judge(context.Background(), rolloutOf(t, "web", work), []status.Report{report}, nil, save)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestTheTableOfStates(t *testing.T) {
 		}
 		// After a restart it is known, and nobody asks.
 		report, _ = status.FromManifestWork(status.WorkState{Work: saved[0], Version: version})
-		again, err := hooks.Judge(context.Background(), rolloutOf(t, "web", saved[0]), []status.Report{report}, save)
+		again, _, err := hooks.Judge(context.Background(), rolloutOf(t, "web", saved[0]), []status.Report{report}, nil, save)
 		if err != nil || again[0].Status != row.want || len(*calls) != 1 || len(saved) != 1 {
 			t.Errorf("%s: again %v, %v, calls %v, saved %d", row.answer, again, err, *calls, len(saved))
 		}

@@ -202,7 +202,7 @@ func (h *trial) minute() {
 		}
 	}
 	lost := h.plugin.random.IntN(6) == 0 // a write is refused
-	judged, err := h.hooks.Judge(ctx, h.rollout(), reports, func(work *workv1.ManifestWork) error {
+	judged, _, err := h.hooks.Judge(ctx, h.rollout(), reports, nil, func(work *workv1.ManifestWork) error {
 		if lost {
 			return errors.New("conflict")
 		}

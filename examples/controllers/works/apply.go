@@ -52,12 +52,12 @@ func (c *controller) carryOut(
 	return failures.Tell(&c.teller, set)
 }
 
-// edit writes what changes nothing for a cluster: its first answer, from which it soaks, and where it has come to.
+// edit writes what changes nothing for a cluster: its first answer, where that is needed, and where it has come to.
 func (c *controller) edit(
 	ctx context.Context, memory *memory, placements []*placement, removed map[*work]bool, version string,
 	failures *kit.Failures,
 ) {
-	soaks := slices.ContainsFunc(placements, func(p *placement) bool { return p.result.Schedule.MinSuccessTime > 0 })
+	soaks := slices.ContainsFunc(placements, func(p *placement) bool { return p.asks.NeedsAnswers(p.result) })
 	for _, p := range placements {
 		failures.Add("(all)", c.plugins.Progress(ctx, p.asks, p.result))
 		for _, work := range p.answered {

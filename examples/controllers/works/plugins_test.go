@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 	"github.com/cohort-ocm/cohort/status"
@@ -74,7 +75,7 @@ func TestAClusterIsValidatedBeforeTheNext(t *testing.T) {
 	p.answer(status.Succeeded, "a")
 	p.catchUp()
 	wrote, result, err := p.look()
-	if wrote != "" || result.RequeueAfter != 10*time.Second || err != nil || p.called() != "ValidateRolloutCompletion a" {
+	if wrote != "update a" || result.RequeueAfter != 10*time.Second || err != nil || p.called() != "ValidateRolloutCompletion a" {
 		t.Errorf("wrote %q, %+v, %v", wrote, result, err)
 	}
 	c := meta.FindStatusCondition(p.set().Status.Conditions, "PlacementRolledOut")
@@ -151,4 +152,22 @@ func TestAPersonHoldsOneCluster(t *testing.T) {
 	h.wrote("")
 	h.annotate(prefix+"reviewed", "a,c of "+h.version())
 	h.wrote("create c")
+}
+
+// A plugin that never answers lets a cluster time out, also where nothing soaks: the deadline runs from the answer, which is noted.
+func TestAClusterThatNobodyValidatesTimesOut(t *testing.T) {
+	p := newPlugged(t)
+	p.change(func(s *workv1alpha1.ManifestWorkReplicaSetSpec) {
+		s.PlacementRefs[0].RolloutStrategy.Progressive.ProgressDeadline = "10m"
+	})
+	p.wrote("create a")
+	p.answer(status.Succeeded, "a")
+	p.wrote("update a")
+	for range 3 {
+		p.clock = p.clock.Add(4 * time.Minute)
+		p.wrote("")
+	}
+	if r := p.memories.Of(theSet).results["prod"]; len(r.TimedOut) != 1 || r.TimedOut[0].Name != "a" {
+		t.Errorf("%v", r)
+	}
 }

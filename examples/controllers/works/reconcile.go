@@ -131,7 +131,7 @@ func (c *controller) plan(
 	save := func(w *work) error { return memory.written.Wrote(w, c.client.Update(ctx, w), c.now()) }
 	for _, p := range placements {
 		p.asks = plugins.Rollout{Set: set, Placement: p.ref.Name, Groups: p.groups, Works: works, Version: version, Now: now}
-		if p.reports, err = c.plugins.Judge(ctx, p.asks, p.reports, save); err != nil {
+		if p.reports, p.answered, err = c.plugins.Judge(ctx, p.asks, p.reports, p.answered, save); err != nil {
 			return err
 		}
 		opts := asked.Options(p.ref.Name, version)

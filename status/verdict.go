@@ -138,13 +138,17 @@ func VerdictOf(object metav1.Object, cluster string, now time.Time) (Verdict, er
 
 // NoteOn writes the verdict to the annotation of an object, and says whether that changed anything. A verdict that says the same
 // of the same version and attempt as the one that stands there keeps that one's time. So whoever answers twice begins no soak
-// anew. But where the object's [Stamp] says that the version was written since, the verdict gets its own time: the version came back, and
-// what was said before that counts for nothing. The map of the annotations is replaced where it changes, since a cache may share it.
+// anew. But where the object's [Stamp] says that the version was written since, or the object was created since from a backup, the verdict
+// gets its own time: what was said before that counts for nothing. The map of the annotations is replaced where it changes, since a cache may share it.
 func (v Verdict) NoteOn(object metav1.Object) (changed bool) {
 	v.Cluster = ""
 	v.Time = v.Time.Round(0).UTC()
 	before, err := VerdictOf(object, "", time.Time{})
-	stale := before.Time.Before(noted(object).Applied.Truncate(time.Second))
+	applied := noted(object).Applied
+	if !applied.IsZero() {
+		applied = later(applied, object.GetCreationTimestamp().Time)
+	}
+	stale := before.Time.Before(applied.Truncate(time.Second))
 	if again := v; err == nil && !before.Time.IsZero() && !before.Time.After(v.Time) && !stale {
 		if again.Time = before.Time; again == before {
 			return false

@@ -106,6 +106,23 @@ func TestAVerdictFromBeforeTheWriteIsNotedAnew(t *testing.T) {
 	}
 }
 
+// S12: an object that was created anew from a backup has its version since then, whatever its stamp says.
+func TestAVerdictOnARestoredObjectIsNotedAnew(t *testing.T) {
+	work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}
+	status.StampOf(work).NoteOn(work, "v1", 0, noon)
+	yes := status.Verdict{Cluster: "a", Version: "v1", Result: status.ValidationSucceeded, Time: noon.Add(time.Minute)}
+	yes.NoteOn(work)
+	work.CreationTimestamp = metav1.NewTime(noon.Add(time.Hour))
+	if yes.Time = noon.Add(2 * time.Hour); !yes.NoteOn(work) {
+		t.Error("said again of a restored object, and not noted")
+	}
+	v, err := status.VerdictOf(work, "a", noon.Add(3*time.Hour))
+	reports := []status.Report{{Cluster: "a", Status: status.Succeeded, Applied: noon.Add(time.Hour), LastTransitionTime: noon.Add(time.Hour)}}
+	if got := status.Judge(reports, "v1", []status.Verdict{v})[0]; err != nil || got.Status != status.Succeeded {
+		t.Errorf("%v; judged %+v by %+v", err, got, v)
+	}
+}
+
 // S12: nobody can date a verdict ahead, or leave out its time, for longer than until it is noted.
 func TestAVerdictWithoutATimeIsOfTheTimeOfReading(t *testing.T) {
 	for why, text := range map[string]string{

@@ -8,9 +8,9 @@ import (
 )
 
 // WouldStart says what an approval would do now: which clusters would start beside those in Start if all closed gates with the key were
-// open ([ClosedGate].Group, so a name counts whatever its index). If none would, the hold says what else holds the clusters behind
-// these gates; where each of them is held by itself ([Options].Holds), it is of the first. It is zero if nobody waits behind them. So an
-// approval of something that cannot go on can say so.
+// open ([ClosedGate].Group, so a name counts whatever its index). If none would, the hold says what else holds the first group behind
+// these gates in which clusters wait. Where a person holds each cluster that waits in that group ([Options].Holds, or a review), it is
+// the hold of the first of them. It is zero if nobody waits behind the gates. So an approval of something that cannot go on can say so.
 //
 // It takes time linear in the fleet.
 func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Hold) {
@@ -33,7 +33,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Ho
 	if len(clusters) > 0 {
 		return clusters, Hold{}
 	}
-	for group := range opened.tallies {
+	for group := range opened.tallies { // in a group, who is held by itself is the last to be named
 		if !r.isBehind(gate, group) {
 			continue
 		}
@@ -42,11 +42,6 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Ho
 		}
 		if p := opened.parked(); p != nil && len(p.inGroup[group]) > 0 {
 			return nil, p.inGroup[group][0]
-		}
-	}
-	for group := range opened.tallies { // who is held by itself is the last to be named
-		if opened.parkedIn(group) > 0 && r.isBehind(gate, group) {
-			return nil, opened.parked().inGroup[group][0]
 		}
 	}
 	return nil, Hold{}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
@@ -17,7 +18,7 @@ import (
 
 // Owner is one of several rollouts that share clusters: what [Plan] is given for it.
 type Owner struct {
-	// Name is what the sentences call the rollout, such as namespace and name of its owner.
+	// Name is what the sentences call the rollout, such as namespace and name of its owner. No other owner has it.
 	Name     string
 	Strategy clusterv1alpha1.RolloutStrategy
 	Groups   *grouping.Groups
@@ -35,10 +36,14 @@ type Owner struct {
 // hand already stay so. One caller plans for all owners; it is no use where each has a controller of its own.
 //
 // The results are in the order of the owners. The reason of a cluster that the bound holds is HoldInHand. It holds beside
-// [Options].Rights. Clusters in [Options].Uncounted need no place, as they need no right, and have one once they start.
+// [Options].Rights. Clusters in [Options].Uncounted need no place and have one once they start; but an owner that has nobody in hand
+// and gets no place starts nobody, not even these.
 //
-// The errors are those of Plan, behind the name of the owner. It takes the time of two plans for each owner.
+// The errors are those of Plan, behind the name of the owner, and a *field.Error where an owner has no name or that of another. It takes the time of two plans for each owner.
 func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
+	if err := checkNames(owners); err != nil {
+		return nil, err
+	}
 	results, inHand := make([]*Result, len(owners)), make(map[string]string)
 	own := make([]int, len(owners))
 	for i := range owners {
@@ -69,6 +74,22 @@ func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 		results[i] = r
 	}
 	return results, nil
+}
+
+// checkNames returns the first fault in the names of owners, as a cluster in hand is known by the name of the owner.
+func checkNames(owners []Owner) error {
+	named := make(map[string]bool, len(owners))
+	for i, o := range owners {
+		path := field.NewPath("owners").Index(i).Child("name")
+		switch {
+		case o.Name == "":
+			return field.Required(path, "must tell the owner from all others")
+		case named[o.Name]:
+			return field.Duplicate(path, o.Name)
+		}
+		named[o.Name] = true
+	}
+	return nil
 }
 
 // takeInHand notes the clusters that a rollout has in hand and nobody else has, and counts those of all that it has that count.

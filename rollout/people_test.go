@@ -294,6 +294,14 @@ func TestPlanAll(t *testing.T) {
 	if _, err := rollout.PlanAll([]rollout.Owner{{Name: "web", Options: rollout.Options{Attempt: -1}}}, 0, now); err == nil || err.Error() != "web: attempt: Invalid value: -1: must not be negative" {
 		t.Errorf("refused with %v", err)
 	}
+	for text, owners := range map[string][]rollout.Owner{ // R63: a cluster in hand is known by the name
+		`owners[1].name: Duplicate value: "web"`:                              {{Name: "web"}, {Name: "web"}},
+		`owners[0].name: Required value: must tell the owner from all others`: {{}, {Name: "web"}},
+	} {
+		if _, err := rollout.PlanAll(owners, 0, now); err == nil || err.Error() != text {
+			t.Errorf("refused with %v, want %s", err, text)
+		}
+	}
 }
 
 // The third cluster of five knows that it is the third, and the first of its group.

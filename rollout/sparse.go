@@ -43,10 +43,10 @@ func (s *sparse[V]) set(position int, v V, n int) {
 }
 
 // addPage makes room for one more page. The room grows in at most three steps, whatever the size of the fleet: a sixteenth of the
-// positions, a quarter, all.
+// positions, a quarter, all; and once more after a clone.
 func (s *sparse[V]) addPage() int32 {
 	used, pages := len(s.values), len(s.pages)
-	if used == cap(s.values) {
+	if cap(s.values)-used < pageSize {
 		room := pages
 		switch {
 		case pages <= 16:

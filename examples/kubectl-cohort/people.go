@@ -21,7 +21,7 @@ func (m *horizon) String() string { return "" }
 
 func (m *horizon) Set(text string) error {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		*m = horizon{at: at.UTC()}
+		*m = horizon{at: at.UTC().Truncate(time.Second)}
 		return nil
 	}
 	d, err := time.ParseDuration(text)

@@ -9,7 +9,7 @@ import (
 
 // Start runs a manager until the context ends, and returns soon after. A manager whose context ends while its caches are still empty, as
 // with an API server that does not answer, would never return, and take a whole core meanwhile
-// (kubernetes-sigs/controller-runtime#3440). Such a one is left alone, and ends before it reconciles anything.
+// (kubernetes-sigs/controller-runtime#3440). Such a one is left alone, and ends as soon as its caches are filled.
 func Start(ctx context.Context, m ctrl.Manager) error {
 	begun, done := make(chan struct{}), make(chan error, 1)
 	if err := m.Add(beginning(begun)); err != nil {
@@ -21,8 +21,11 @@ func Start(ctx context.Context, m ctrl.Manager) error {
 		done <- m.Start(life)
 	}()
 	stop := func() { // once it has begun
-		<-begun
-		end()
+		select {
+		case <-begun:
+			end()
+		case <-life.Done():
+		}
 	}
 	select {
 	case err := <-done:

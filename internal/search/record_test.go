@@ -267,7 +267,7 @@ func (j *judge) wanted(i int) (wants entry) {
 		wants.as = asFailed
 	case x.inFlight() && began && (c.atOnce || moved || j.elsewhere.has(i)):
 		wants.as = c.recorded(counts)
-	case c.wait > 0 && counts.observed && counts.condition == succeeded && x == done && wants.changed < c.wait:
+	case c.wait > 0 && c.isGood(counts) && !x.inFlight() && wants.changed < c.wait:
 		wants.as = asSucceeded
 	case j.hasStarted(i, counts):
 		wants.as, wants.changed = asStarted, wants.applied

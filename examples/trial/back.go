@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,6 +40,26 @@ func (b *wayBack) temperOf(p *player, work *manifestWork, rng *rand.Rand) temper
 	default:
 		return pick(rng, p.world.temper[c]...)
 	}
+}
+
+// mayLeave says whether a cluster may leave. Who has the version before again and has not succeeded with it, stays: it would count for
+// the way back wherever it goes, and the judge of the way back looks at the selected clusters.
+func (p *player) mayLeave(cluster string) bool {
+	if p.back == nil {
+		return true
+	}
+	r := p.revising()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range slices.Backward(p.events) {
+		if e.id.kind != Works || e.object.GetNamespace() != cluster {
+			continue
+		}
+		work := e.object.(*manifestWork)
+		at, _, _ := stands(seenWork{manifestWork: work, version: versionIn(work), applied: e.at}, clusterv1alpha1.RolloutConfig{}, e.at, leniency{})
+		return e.gone || !r.aborted() || versionIn(work) != r.Current || at == succeeded
+	}
+	return true
 }
 
 // revising is what the watch has shown last of the set's revisions.

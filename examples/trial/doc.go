@@ -122,7 +122,8 @@
 // keeps its revisions in the set's status, as the message of a condition, since today's API has no field for them. Its worlds
 // (back.go) roll out a first version to its end, and then one that some agents fail, answer late or never. It is taken back
 // because of a breach or because a person asks. The controller dies at any write, from the new template to the last cluster
-// that goes back. Leaders are cut off. Clusters join, leave and return on the way. Agents take the version before as they
+// that goes back. Leaders are cut off. Clusters join, leave and return on the way; who has the version before again and has not
+// succeeded with it yet does not leave, since this judge counts the selected clusters alone. Agents take the version before as they
 // like. And a third version may come before all went back, and be taken back, too. In addition the observer judges
 // (judge_back.go):
 //

@@ -20,7 +20,7 @@ import (
 // TestPlanAgreesWithTheRulesOnRandomFleets is the oracle on fleets of up to 60 clusters with all that the
 // strategies and the options have.
 func TestPlanAgreesWithTheRulesOnRandomFleets(t *testing.T) {
-	for round := range exhaustive.Of(4, 60) {
+	for round := range exhaustive.Of(2, 60) {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {

@@ -38,7 +38,7 @@ func TestNoHistoryBreaksARuleAndEveryRolloutEnds(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			states := exhaustive.Of(400, 200_000)
+			states := exhaustive.Of(250, 200_000)
 			if c.records && exhaustive.On { // each takes longer
 				states /= 4
 			}

@@ -76,11 +76,8 @@ slots, and too many failures or a pause stop them, too. After that, approve lets
 	example: `  kubectl cohort let-through web edge-7       edge-7 first, although the gate before it is closed
   kubectl cohort approve web                  then all others`,
 	change: func(d decided) (string, error) {
-		asked, err := d.asked()
+		asked, err := d.askedOf(d.words)
 		if err != nil {
-			return "", err
-		}
-		if err := d.knows(d.words); err != nil {
 			return "", err
 		}
 		have := d.have()

@@ -25,11 +25,8 @@ slots; with --block they wait for them. Who has the version keeps it, and is hel
 		s.BoolVar(&h.block, "block", false, "others wait for these clusters: their group is not complete without them")
 	},
 	change: func(d decided) (string, error) {
-		asked, err := d.asked()
+		asked, err := d.askedOf(d.words)
 		if err != nil {
-			return "", err
-		}
-		if err := d.knows(d.words); err != nil {
 			return "", err
 		}
 		reason, until := strings.TrimSpace(d.how.reason), d.how.until.time(d.now)

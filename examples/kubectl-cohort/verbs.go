@@ -181,11 +181,8 @@ var giveUp = verb{
 	long:    "Have clusters count no more: nobody waits for them, and their failures stop nothing. They keep what they have.",
 	example: "  kubectl cohort give-up web edge-7",
 	change: func(d decided) (string, error) {
-		asked, err := d.asked()
+		asked, err := d.askedOf(d.words)
 		if err != nil {
-			return "", err
-		}
-		if err := d.knows(d.words); err != nil {
 			return "", err
 		}
 		given := without(d.words, asked.GiveUp)
@@ -287,6 +284,14 @@ func groupWord(key grouping.Key) string {
 
 // asked is what people decided already.
 func (d decided) asked() (approvals.Approvals, error) { return approvals.Of(d.owner) }
+
+// askedOf is the same, for a verb about some clusters of the rollout. Another word is an error.
+func (d decided) askedOf(clusters []string) (approvals.Approvals, error) {
+	if err := d.knows(clusters); err != nil {
+		return approvals.Approvals{}, err
+	}
+	return d.asked()
+}
 
 // note writes it into the owner.
 func (d decided) note(asked approvals.Approvals) error {

@@ -210,7 +210,7 @@
 // views may be as late as the controller was. Worlds that cut works off or take versions back are not among them. The figures of the last long
 // ones stand in rollout/SAFETY.md, too.
 //
-// A trial does not report a cluster as waiting for nothing if it waits for one in flight whose group is gone (R47, R52), or while a process may
+// A trial does not report a cluster as waiting for nothing if it waits for one in flight whose group is gone, or while a process may
 // wait for a write of its own that no cache shows, since somebody removed the object first.
 //
 // # That it would be found

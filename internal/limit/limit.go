@@ -17,7 +17,7 @@ type Limit struct {
 // Count gives the limit of n, which must not be negative.
 func Count(n int) Limit { return Limit{value: n} }
 
-// Parse reads a limit as R16 and G2 have it: a count of at least 0, or decimal digits followed by "%"
+// Parse reads a limit as strategies have it: a count of at least 0, or decimal digits followed by "%"
 // for a percentage of 0 to 100. Anything else is an error at path.
 func Parse(path *field.Path, v intstr.IntOrString) (Limit, *field.Error) {
 	return parse(path, v, "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits")

@@ -24,7 +24,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	}
 	*o = observed{unselected: s.options.unselected}
 	named := true
-	plain := s.options.memory == nil && s.isLeft == nil && s.moved == nil // nothing more than a state is noted of most reports
+	plain := s.options.memory == nil && s.isLeft == nil && s.moved == nil // of a report that time changes nothing of, no more than a state is noted
 	var others strays                                                     // the reports of clusters that are not selected
 	var several map[string]status.Report
 	for i := range reports {
@@ -43,7 +43,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 			}
 			several[report.Cluster] = status.Report{}
 		default:
-			if kind := kindOf(report); plain && s.timeless.has(kind) && report.Attempt == 0 && report.Message == "" && !report.Deleting {
+			if kind := kindOf(report); plain && s.timeless.has(kind) && report.Attempt == 0 && !report.Deleting {
 				r.states[position] = kind
 			} else {
 				r.set(position, report, now)

@@ -11,9 +11,9 @@ const (
 	longestPause = time.Minute
 )
 
-// After says how long to wait after a look at the owner that ended with err: until the
-// soonest RecheckAfter that is not 0, of the plans and of own writes, and beside an error no longer than a pause, which doubles with each error in a row from 100 ms to a minute. It is
-// 0 where only an event changes something.
+// After says how long to wait after a look at the owner that ended with err. Recheck are the RecheckAfter of the plans and of own
+// writes; the soonest that is not 0 counts. Beside an error it is no longer than a pause, which doubles with each error in a row
+// from 100 ms to a minute. It is 0 where only an event changes something.
 //
 // Return this time alone, and log the error: controller-runtime ignores RequeueAfter beside an error, and its own pause grows to
 // a quarter of an hour. Then one cluster that always refuses would make the deadlines and soaks of all others late.

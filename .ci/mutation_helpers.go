@@ -17,7 +17,7 @@ import (
 
 var mutActive, _ = strconv.Atoi(os.Getenv("MUTANT"))
 
-// mutMeets says that mutMet is to tell which breaks the tests come by: MUTANTS_MET, a file of so many bytes. It is a constant, since
+// mutMeets says that mutMet is to tell which breaks the tests come by: MUTANTS_MET, a file with one byte for each. It is a constant, since
 // tests of allocations fail where less is inlined.
 const mutMeets = false
 

@@ -239,7 +239,7 @@ func (c *ceiling) alike(m *moment, i, j int) bool {
 	return same
 }
 
-// fewer returns the fewest writes if they are fewer than so many, and otherwise 0. It does not look for the fewest steps.
+// fewer returns the fewest writes if they are fewer than the limit, and otherwise 0. It does not look for the fewest steps.
 func (c *ceiling) fewer(than int) int {
 	for beyond := 0; c.objectsToWrite()+beyond < than; beyond++ {
 		c.extras, c.steps, c.best, c.any = beyond/2, 1<<30, 0, true

@@ -113,7 +113,7 @@ func neverAbsentIn(history []world, targets ...world) error {
 	return neverAbsent(history, always)
 }
 
-// applyUntil applies an update with a writer that dies ahead of the request after so many. It returns the number
+// applyUntil applies an update with a writer that dies before the request behind the first few. It returns the number
 // of requests made.
 func (s *server) applyUntil(t *testing.T, update decisionupdate.Update, crash int) int {
 	t.Helper()

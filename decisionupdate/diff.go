@@ -42,7 +42,7 @@ func Diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateSt
 	return diff(stored, desired, strategy, maxClusters)
 }
 
-// diff is Diff with objects of at most so many clusters.
+// diff is Diff with a limit on the clusters of an object.
 func diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy, limit int) (Update, error) {
 	f, err := newFleet(stored, desired, limit)
 	if err != nil {
@@ -121,7 +121,7 @@ func (o *object) unionSize() int {
 	return len(clusterNames(o.stored)) + len(without(clusterNames(o.desired), clusterNames(o.stored)))
 }
 
-// numbersFrom returns so many numbers.
+// numbersFrom returns n numbers in a row.
 func numbersFrom(first int32, n int) []int32 {
 	numbers := make([]int32, n)
 	for i := range numbers {

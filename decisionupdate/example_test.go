@@ -36,7 +36,7 @@ var (
 	twoPhases = decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate, SurgeAndFinalize: true}
 )
 
-// within is a RollingUpdate of at most so many steps.
+// within is a RollingUpdate with a bound on its steps.
 func within(steps int) decisionupdate.UpdateStrategy {
 	return decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate, MaxSteps: steps}
 }

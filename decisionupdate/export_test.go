@@ -1,4 +1,4 @@
 package decisionupdate
 
-// DiffUpTo is Diff with objects of at most so many clusters, so that small worlds are full.
+// DiffUpTo is Diff with a limit on the clusters of an object, so that small worlds are full.
 var DiffUpTo = diff

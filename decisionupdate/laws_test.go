@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// upTo keeps the first clusters of each object, so many at most.
+// upTo keeps at most the first clusters of each object, up to the limit.
 func upTo(limit int, objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	for _, pd := range objects {
 		pd.Status.Decisions = pd.Status.Decisions[:min(limit, len(pd.Status.Decisions))]

@@ -67,7 +67,7 @@ func newSearch(objects int, places []place) (search, []uint) {
 	return s, have
 }
 
-// possible reports whether the end can be reached with so many writes in so many steps.
+// possible reports whether the end can be reached with these numbers of writes and steps.
 func (s search) possible(have []uint, writes, steps int) bool {
 	open := 0
 	for o := range have {

@@ -71,7 +71,7 @@ func (m *moves) groupFor(cluster int32) Group {
 // object returns the object of a vertex.
 func (m *moves) object(v int32) *object { return &m.fleet.objects[m.objects[v]] }
 
-// room returns how many clusters a surge of the vertex may let in while it keeps so many.
+// room returns how many clusters a surge of the vertex may let in beside those that it keeps.
 func (m *moves) room(v int32, keeps int) int {
 	return max(m.limit-m.stay[v]-keeps, 0)
 }

@@ -133,7 +133,7 @@ func (s *search) uncovered(at *spot, k int) int {
 	return n
 }
 
-// step goes on from a spot with the next step, in all ways that take at most so many writes beyond the final ones.
+// step goes on from a spot with the next step, in all ways whose writes beyond the final ones stay within the bound.
 func (s *search) step(number int, at spot, beyond int, path [][]choice) {
 	if s.looks++; s.looks > mostLooks {
 		return
@@ -320,7 +320,7 @@ func (s *search) fill(k, room int, at *spot, c choice, some bool, visit func(cho
 	}
 }
 
-// amounts returns how many of so many clusters are tried: each number of few clusters, otherwise all or what there is room for.
+// amounts returns which numbers of n clusters are tried: of few clusters each, otherwise all or what there is room for.
 func amounts(n, room int) []int {
 	const few = 3
 	most := min(n, room)

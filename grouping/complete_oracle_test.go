@@ -265,7 +265,7 @@ func (u update) states(yield func(map[int]storedObject)) {
 	}
 }
 
-// after is an object after so many of its two writes.
+// after is an object after the first n of its two writes.
 func (u update) after(number, writes int) (storedObject, bool) {
 	from, was := u.from[number]
 	to, is := u.to[number]

@@ -34,7 +34,7 @@ type Groups struct {
 	completeness
 }
 
-// newGroups makes an empty Groups with room for so many groups of the clusters with these sorted names, which it keeps.
+// newGroups makes an empty Groups with room for a number of groups of the clusters with these sorted names, which it keeps.
 // addGroup, addMembers and set fill it.
 func newGroups(names []string, groups int) *Groups {
 	return &Groups{

@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
-// Every selected cluster is found at its position and no other cluster is. The clusters are so many, and
-// those looked for in vain so many more, that parts of their hashes are the same for dozens.
+// Every selected cluster is found at its position and no other cluster is. There are enough clusters, and
+// enough names that are looked for in vain, that parts of their hashes are the same for dozens.
 func TestPositionFindsSelectedClustersAlone(t *testing.T) {
 	const selected = 100_000
 	others := exhaustive.Of(500_000, 2_000_000) // a dozen in the short run

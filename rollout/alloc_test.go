@@ -19,7 +19,7 @@ import (
 
 // A plan takes at most 16 allocations beside its result, and as many for 30,000 clusters as for 100.
 func TestPlanTakesFewAllocationsAtAnySize(t *testing.T) {
-	// The result itself with the states of the clusters and since when, its schedule's deadline, stages and their groups,
+	// The result itself with the states of the clusters and their times, its schedule's deadline, stages and their groups,
 	// the four lists of clusters, and the place for what is worked out when somebody asks.
 	const ofResult = 3 + 3 + 4 + 1
 	sizes := []int{100, 1_000, 30_000}
@@ -164,7 +164,7 @@ func TestBlockersTakesFewAllocationsForAnyNumberOfGroups(t *testing.T) {
 	}
 }
 
-// R5, R39: what is noted of few clusters of a large fleet, since when they are in flight and their attempts, is noted of the right
+// R5, R39: what is noted of few clusters of a large fleet, the times of their flights and their attempts, is noted of the right
 // ones, wherever and in whatever order their reports come.
 func TestAgesAndAttemptsAreOfTheirClusters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -54,7 +54,7 @@ type choice struct {
 	// group in a sequence; -1 if there is none.
 	barrier int
 
-	unselected map[string]time.Time // since when each cluster to remove has not been selected; nil without RemoveAfter
+	unselected map[string]time.Time // when each cluster to remove was first found unselected; nil without RemoveAfter
 	once       []past               // of which clusters only the start or the success counts
 	full       overflow             // the clusters that the record has no room for
 }

@@ -32,7 +32,7 @@ type cutting struct {
 
 	now     time.Time
 	fleet   []string
-	works   map[string]time.Time // since when each cluster has an object with the version
+	works   map[string]time.Time // when each cluster's object got the version
 	got     map[string]bool      // who ever got it
 	starts  int
 	deleted map[string]bool // whose object is being deleted

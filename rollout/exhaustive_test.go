@@ -276,7 +276,7 @@ func everywhere(n int) [][]int {
 	return out
 }
 
-// cutFleet is the clusters a, b, … in the groups of a cut, and at least so many groups.
+// cutFleet is the clusters a, b, … in the groups of a cut, and at least the given number of groups.
 func cutFleet(cut []int, keys []grouping.Key, groups int) world {
 	w := world{now: now, groups: keys[:groups:groups]}
 	for i, g := range cut {

@@ -302,7 +302,7 @@ func BenchmarkExposeLayers(b *testing.B) {
 	}
 }
 
-// apart is n groups of a few clusters with names of their own. Each comes after so many of the groups before it, at random,
+// apart is n groups of a few clusters with names of their own. Each comes after a number of the groups before it, at random,
 // or after half of them where that is 0.
 func apart(tb testing.TB, n, before int) (*grouping.Groups, rollout.Options) {
 	random := rand.New(rand.NewPCG(uint64(n), uint64(before)))

@@ -11,7 +11,7 @@ import (
 
 // The worlds in which exposures are searched.
 
-// exposureFleets are all fleets of up to so many clusters, but for their names, and one with an empty group in between.
+// exposureFleets are all fleets up to a size, but for their names, and one with an empty group in between.
 func exposureFleets(most int) (all []world) {
 	for n := range most + 1 {
 		all = append(all, fleets(ascending(cuts(n)), plainKeys, 0)...)

@@ -23,7 +23,7 @@ func (f *facts) reported(position int) report {
 	return report{f.kinds[position], f.since[position], f.tries.of(position), f.applied(position)}
 }
 
-// applied gives since when a position has the version; since where its report does not say.
+// applied gives the time when a position got the version; since where its report does not say.
 func (f *facts) applied(position int) time.Time {
 	if at, ok := f.far[position]; ok {
 		return at

@@ -28,7 +28,7 @@ type front struct {
 	parked            int // how many somebody holds
 	earlier           int // how many are in flight in an attempt before the wanted one
 
-	// The clusters of last and of first whose deadline or soak ends once a report says since when.
+	// The clusters of last and of first whose deadline or soak ends once a report gives the time from which it runs.
 	undated, undatedSlots crowd
 	dates                 int // how many of undatedSlots need such a report for time to free enough slots; 0 if that would not help
 }

@@ -22,7 +22,7 @@ func inARow(n int, backwards bool) map[string][]string {
 	return after
 }
 
-// ghostsBetween are n groups, n groups that come after them, and so many names without a group between them, each between all.
+// ghostsBetween are n groups, n groups that come after them, and between them names without a group, each between all.
 func ghostsBetween(tb testing.TB, n, ghosts int) (*grouping.Groups, map[string][]string) {
 	tb.Helper()
 	names, after := make(map[grouping.Key][]string), make(map[string][]string)

@@ -83,7 +83,7 @@ type Hold struct {
 	Gate Gate `json:"gate,omitzero"`
 
 	// InFlight clusters hold a slot and Starting clusters take one; there are MaxConcurrency slots (HoldConcurrency, HoldRamp) or
-	// rights to start (HoldRights), or so many of all rollouts may be in hand (HoldInHand).
+	// rights to start (HoldRights), or as many of all rollouts are in hand as may be (HoldInHand).
 	InFlight       int `json:"inFlight,omitempty"`
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`

@@ -2,7 +2,7 @@ package rollout
 
 import "time"
 
-// remembers says since when clusters have not been selected, and in which groups clusters were. Both are nil where there is no
+// remembers says when clusters were first found unselected, and in which groups clusters were. Both are nil where there is no
 // result.
 func (r *Result) remembers() (map[string]time.Time, *former) {
 	if r == nil || r.schedule == nil {
@@ -12,8 +12,8 @@ func (r *Result) remembers() (map[string]time.Time, *former) {
 }
 
 // leave splits the clusters that were reported and are not selected, and whose objects are not being deleted. It puts those
-// to remove into o.due, and returns the others with the time until the first is due. It notes in the choice since when each
-// is unselected.
+// to remove into o.due, and returns the others with the time until the first is due. It notes in the choice when each
+// was first found unselected.
 //
 // For example, with a grace of a minute, a gone since 12:00 and b since 12:00:50, at 12:01 a is due, b is leaving, and
 // the time is 50 seconds.

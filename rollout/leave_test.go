@@ -308,7 +308,7 @@ func ExampleOptions_removeAfter() {
 	// [a] removed b
 }
 
-// R32: a Planner that is told of a grace later asks the option since when clusters are gone, whatever it answered before.
+// R32: a Planner that is told of a grace later asks the option when clusters went, whatever it answered before.
 func TestRemoveAfterIsSetLater(t *testing.T) {
 	strategy, groups := all(""), newFleet(t).group("", "a").read()
 	report := status.Report{Cluster: "z", Status: status.Succeeded, LastTransitionTime: now}

@@ -69,7 +69,7 @@ type observed struct {
 	once  []past // clusters of which only the start or the success counts
 	where placed // who left or moved and still counts, as long as the schedule is without them
 
-	unselected map[string]time.Time // since when clusters have not been selected, as far as earlier results know
+	unselected map[string]time.Time // when clusters were first found unselected, as far as earlier results know
 	due        []string             // the ones to remove now, in order
 }
 

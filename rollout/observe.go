@@ -79,7 +79,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	return nil
 }
 
-// unknownAge is the age of a cluster where it is unknown since when it stands so.
+// unknownAge is the age of a cluster where nobody knows how long it has stood so.
 const unknownAge time.Duration = math.MinInt64
 
 // set notes the report of the cluster at a position.
@@ -361,7 +361,7 @@ type strays struct {
 	n int
 }
 
-// add takes in the i-th of so many reports.
+// add takes in the i-th report.
 func (s *strays) add(i, reports int) {
 	if s.n == 0 {
 		s.Set = bitset.New(reports)

@@ -54,7 +54,7 @@ func (t *taken) has(cluster string) (status.Report, bool) {
 	return worst, n > 0
 }
 
-// R44: since when a cluster has the version that failed, by the latest of several reports.
+// R44: when a cluster got the version that failed, by the latest of several reports.
 func (t *taken) since(cluster string) (latest time.Time) {
 	for _, r := range t.failed {
 		if r.Cluster == cluster && r.Status != status.Skip && r.Applied.After(latest) {

@@ -171,7 +171,7 @@ func (o *oracle) r53Without(*subject) (rollout.Hold, bool) {
 	return rollout.Hold{}, false
 }
 
-// R36: of the starts within the span at most so many.
+// R36: the bound on the starts within the span.
 func (o *oracle) r36([]grouping.Key) (rollout.Hold, int, bool) {
 	if o.starts == nil {
 		return rollout.Hold{}, 0, false

@@ -25,7 +25,7 @@ type startLimit struct {
 	per time.Duration
 }
 
-// startedAt says when a cluster started, from its reported kind, since when it is of that kind, and since when it has the
+// startedAt says when a cluster started, from its reported kind, the time from which it is of that kind, and the time when it got the
 // version. It is zero if the cluster did not start, or if that is unknown (R36).
 func startedAt(kind state, since, applied time.Time) time.Time {
 	if kind.waiting() || kind == skipped || since.IsZero() {

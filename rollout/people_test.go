@@ -237,7 +237,7 @@ func TestPlanAll(t *testing.T) {
 		names := []string{"a", "b", "c", "d"}
 		most := rapid.IntRange(0, 3).Draw(t, "most")
 		owners := make([]rollout.Owner, rapid.IntRange(1, 3).Draw(t, "owners"))
-		started := make([]map[string]time.Time, len(owners)) // since when each cluster has the workload of each owner
+		started := make([]map[string]time.Time, len(owners)) // when each cluster got the workload of each owner
 		for i := range owners {
 			groups, err := grouping.FromNames(map[grouping.Key][]string{{}: names[:rapid.IntRange(0, 2).Draw(t, "canaries")], {Index: 1}: names[2:]})
 			if err != nil {

@@ -42,7 +42,7 @@ type Planner struct {
 	others   map[string]report // what was reported of clusters that are not selected, or that the record has
 	names    []string          // the names of those to remove, in order; nil if not known
 
-	unselected map[string]time.Time // since when clusters have not been selected, by the last answer; nil if unknown
+	unselected map[string]time.Time // when clusters were first found unselected, by the last answer; nil if unknown
 	groups     *grouping.Groups     // the selected clusters
 	former     *former              // of the last answer; nil if there is none
 	stale      bool                 // who left has to be found anew
@@ -199,7 +199,7 @@ func (p *Planner) tell(o *observed) {
 	}
 }
 
-// remember keeps since when clusters have not been selected, and the groups.
+// remember keeps when clusters were first found unselected, and the groups.
 func (p *Planner) remember(c *choice) {
 	s := p.tracker.schedule
 	if p.former == nil || p.former.groups != s.groups || len(p.former.once)+len(c.once) > 0 {

@@ -43,7 +43,7 @@ type write struct {
 	again   bool // at the time of the write before
 }
 
-// made is since when the cluster of a report has the version, or what the report has instead (R27).
+// made is when the cluster of a report got the version, or what the report has instead (R27).
 func made(r status.Report) time.Time {
 	if !r.Applied.IsZero() {
 		return r.Applied.Round(0)

@@ -235,7 +235,7 @@ func (r *Result) groupRemedies(f *front, groups []int) (ways []Remedy) {
 	return append(ways, r.deadlineRemedy(f, f.last.n, 0)...)
 }
 
-// validateRemedy proposes to validate so many of those that wait for it, if they are enough.
+// validateRemedy proposes to validate as many as are needed of those that wait for it, if they are enough.
 func (f *front) validateRemedy(needed int) []Remedy {
 	var c crowd
 	for _, s := range [...]state{validating, validatingUndated, validatingAgain} {

@@ -14,7 +14,7 @@ type report struct {
 	kind    state
 	since   time.Time
 	attempt int
-	applied time.Time // since when the cluster has the version; since where the report does not say
+	applied time.Time // when the cluster got the version; since where the report does not say
 }
 
 // reportOf reads a report.
@@ -67,7 +67,7 @@ func kindOf(r *status.Report) state {
 	}
 }
 
-// sinceOf gives since when a report counts. A success counts from its first answer, if that was noted, and so does its validation
+// sinceOf gives the time from which a report counts. A success counts from its first answer, if that was noted, and so does its validation
 // (R5, R58).
 func sinceOf(r *status.Report) time.Time {
 	since := r.LastTransitionTime.Round(0) // so that all of them can be compared
@@ -83,7 +83,7 @@ func sinceOf(r *status.Report) time.Time {
 	return since
 }
 
-// appliedOf says since when the cluster has the present version: its since where the report does not say.
+// appliedOf says when the cluster got the present version: its since where the report does not say.
 func appliedOf(r *status.Report, since time.Time) time.Time {
 	if r.Applied.IsZero() {
 		return since

@@ -44,7 +44,7 @@ type Result struct {
 	warnings   []Warning
 	states     []state               // of each position
 	ages       sparse[time.Duration] // how long each position has been in flight or failed
-	far        map[int]time.Time     // since when, where that is too long ago or ahead for ages
+	far        map[int]time.Time     // the time of the report, where that is too long ago or ahead for ages
 	tries      attempts
 	startTimes []time.Time    // when each position started; only with MaxStarts and while the result is made
 	evidence   map[int]report // what was reported of positions that left, whose objects are being deleted, or that the record has

@@ -294,7 +294,7 @@ func TestRemoveAfterGoesOnOnTheWayBack(t *testing.T) {
 	}
 }
 
-// R32: a result of Revert says as well who left and since when, also for the plan that takes over from it.
+// R32: a result of Revert says as well who left and when, also for the plan that takes over from it.
 func TestRevertsResultIsAPreviousOne(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()
 	a := status.Report{Cluster: "a", Status: status.Succeeded, Applied: now.Add(-time.Hour)}

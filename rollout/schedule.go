@@ -77,7 +77,7 @@ type schedule struct {
 	members  []int32          // the group of each stage of a graph; nil for a chain
 	twins    []int32          // for each stage of a graph the first that comes directly after the same ones; they share a slice of After
 	wait     time.Duration    // between groups; 0 if none
-	timeless stateSet         // the kinds of reports of which nobody has to know since when
+	timeless stateSet         // the kinds of reports whose time nobody has to know
 	awaited  []bool           // for each stage whether one with clusters comes after it; only with a wait
 	warnings []Warning
 	names    string // what known gave, once it was asked

@@ -11,7 +11,7 @@ import (
 //
 // A report gives a kind: unreported, toApply, silent, progressing, failed, succeeded, ending, skipped or timedOut. Time turns kinds
 // into the other states. For example, with a deadline of 10 minutes, a cluster of kind failed since 12:00 is failed at 12:09
-// and timedOutNow from 12:10 on. Where it is unknown since when, it is failedUndated at any time.
+// and timedOutNow from 12:10 on. Where the time of the failure is unknown, it is failedUndated at any time.
 type state uint8
 
 const (
@@ -122,7 +122,7 @@ func (s *schedule) stateAt(position int, r report, now time.Time) state {
 	}
 }
 
-// state gives a cluster's state at the time now, from its reported kind, since when it is of that kind, and its attempt
+// state gives a cluster's state at the time now, from its reported kind, the time from which it is of that kind, and its attempt
 // (R3 to R5, R39).
 func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
 	if kind == ending && s.options.back != nil {

@@ -150,7 +150,7 @@ func (c *options) standsIn(cluster string) bool {
 	return e.kind != onceStarted && e.kind != onceSucceeded && e.kind != succeeded
 }
 
-// leftWith says since when clusters go back that are not selected and have the failed version: since the abort, or since they
+// leftWith says when clusters began to go back that are not selected and have the failed version: at the abort, or when they
 // got it if that was later.
 func leftWith(groups *grouping.Groups, abort *Abort) returning {
 	since := make(returning)
@@ -164,7 +164,7 @@ func leftWith(groups *grouping.Groups, abort *Abort) returning {
 	return since
 }
 
-// returning says since when clusters that left with the failed version go back.
+// returning says when clusters that left with the failed version began to go back.
 type returning map[string]time.Time
 
 // report gives what is reported of a cluster that is not selected (R43). Its object is to be deleted; until then it is in flight

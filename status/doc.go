@@ -42,12 +42,12 @@
 // A function of your own reads one object and answers, in this order:
 //
 //  1. Has the cluster's object the present version? If not: [ToApply], and no times.
-//  2. Since when? That is Applied. [Stamp.Report] fills it in for a stamped object.
+//  2. When did it get that version? That is Applied. [Stamp.Report] fills it in for a stamped object.
 //  3. Is what is observed about this version? If not, or if nothing is observed: [ToApply], with Applied.
 //  4. Does the workload do what it should? [Succeeded].
 //  5. Did it fail? [Failed].
 //  6. Otherwise it is under way: [Progressing].
-//  7. Since when? LastTransitionTime is the time of the change, as the object has it. Never use the time of reading: a
+//  7. When did it become so? LastTransitionTime is the time of the change, as the object has it. Never use the time of reading: a
 //     deadline or a soak that begins anew with every reading never ends. Leave it zero where it is unknown.
 //
 // Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report], in the file

@@ -35,7 +35,7 @@ type as struct {
 	generation int64
 }
 
-// source is how a controller knows which version the work has and since when.
+// source is how a controller knows which version the work has and when it got it.
 type source struct {
 	name  string
 	write func(h *history)
@@ -229,7 +229,7 @@ func (h *history) check(r status.Report, s source) string {
 	want := h.outcome()
 	switch {
 	case want == "" && lost:
-		want = status.Progressing // in flight, nobody knows since when
+		want = status.Progressing // in flight, nobody knows from when
 	case want == "":
 		want = status.ToApply
 	}

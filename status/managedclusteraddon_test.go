@@ -123,7 +123,7 @@ func TestFromManagedClusterAddOnThatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// S2, R27: since when the add-on has its configurations is what the caller says, else what was stamped, and is no
+// S2, R27: when the add-on got its configurations is what the caller says, else what was stamped, and is no
 // business of a cluster that waits.
 func TestFromManagedClusterAddOnApplied(t *testing.T) {
 	has := []addonv1beta1.ConfigReference{reference("addontemplates", "v2", "t", "t")}

@@ -56,7 +56,7 @@ type WorkState struct {
 // was noted, or from Applied where none was, even if the agent answered long after that. Attempt is the one of the stamp,
 // where the stamp is about the version that the work has.
 //
-// Since when the work has the version is unknown where the spec was changed, nothing was stamped, and the managed fields are
+// When the work got the version is unknown where the spec was changed, nothing was stamped, and the managed fields are
 // stripped or do not say who wrote the spec. Then LastTransitionTime is zero, too: the time of a condition may be about an
 // earlier version, since it does not move when the condition only observes a new generation. A cluster that has not answered
 // is Progressing then. So a soak may never end, rather than end early. Package rollout warns of that.
@@ -91,7 +91,7 @@ func (w WorkState) stamp() (has string, s Stamp) {
 	return s.Version, s
 }
 
-// applied gives since when the work has its version, from the first source that knows.
+// applied gives the time when the work got its version, from the first source that knows.
 func (w WorkState) applied(stamped time.Time) time.Time {
 	switch {
 	case !w.Applied.IsZero():
@@ -105,7 +105,7 @@ func (w WorkState) applied(stamped time.Time) time.Time {
 	}
 }
 
-// manifestWork gives the status that follows from the work's conditions, and since when.
+// manifestWork gives the status that follows from the work's conditions, and the time from which it counts.
 func manifestWork(work *workv1.ManifestWork) (RolloutStatus, time.Time) {
 	find := func(conditionType string) (c *metav1.Condition, current bool) {
 		c = meta.FindStatusCondition(work.Status.Conditions, conditionType)

@@ -11,14 +11,14 @@ import (
 type database struct {
 	cluster string
 	version string    // that is written in the object
-	written time.Time // since when it is
+	written time.Time // when that was
 	running string    // the version that the agent says is running; empty if it has not answered
 	healthy bool
 	since   time.Time // when running or healthy last changed
 }
 
 // S4: for any other workload, write the function that reads one object. It answers, in this order: has the object the
-// present version, since when, has the agent answered, does it work, did it fail, and since when.
+// present version, when did it get it, has the agent answered, does it work, did it fail, and when.
 func reportOf(d database, wanted string) status.Report {
 	report := status.Report{Cluster: d.cluster, Status: status.ToApply}
 	if d.version != wanted {

@@ -129,7 +129,7 @@ func (o *operator) doneWith(text string) func() bool {
 	}
 }
 
-// stays says that so many have a text, and that no more get it for a second.
+// stays says that the given number of clusters have a text, and that no more get it for a second.
 func (o *operator) stays(text string, n int) {
 	o.t.Helper()
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {

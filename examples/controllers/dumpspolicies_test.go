@@ -98,7 +98,7 @@ func (p *dumpedPolicies) dump(stamped, clusters bool) []unstructured.Unstructure
 
 // read counts a replica that enforces the root's templates. What it last reported counts if it is about that: the messages have the
 // generation that the agent saw. Where there are no stamps, what it last reported counts, and nobody
-// knows since when.
+// knows from when.
 func (p *dumpedPolicies) read(d dump) map[string]stand {
 	i := slices.IndexFunc(d.objects, func(o unstructured.Unstructured) bool { return o.GetKind() == "Policy" && o.GetNamespace() == p.ns })
 	root := &d.objects[i]

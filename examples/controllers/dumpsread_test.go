@@ -62,8 +62,8 @@ func (l limits) strategy() map[string]any {
 	return map[string]any{"type": "Progressive", "progressive": fields}
 }
 
-// stand is how a cluster with the version stands: Progressing, Succeeded, Failed or TimeOut, since when that counts, zero if nobody
-// knows, and whether the dump says since when it has the version.
+// stand is how a cluster with the version stands: Progressing, Succeeded, Failed or TimeOut, from when that counts, zero if nobody
+// knows, and whether the dump says when it got the version.
 type stand struct {
 	is      string
 	since   time.Time
@@ -79,7 +79,7 @@ type sight struct {
 	Waits, Unsuccessful []string
 	Stopped             bool // more failed than may
 	MayStart            int  // of those that wait; -1 if it is not looked at
-	AsksForFields       bool // as nothing says since when clusters have the version
+	AsksForFields       bool // as nothing says when clusters got the version
 }
 
 func (s sight) same(as sight) bool { return cmp.Equal(s, as) }

@@ -51,7 +51,7 @@ func TestAPolicyKeepsWhoIsCutOff(t *testing.T) {
 	}
 }
 
-// JSON names who left, since when it has the version, and whose object hangs in deletion.
+// JSON names who left, when it got the version, and whose object hangs in deletion.
 func TestJSONNamesWhoLeft(t *testing.T) {
 	var report struct {
 		Waves []struct {

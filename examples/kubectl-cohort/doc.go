@@ -214,7 +214,7 @@
 // as one object that also names the clusters of every wave. With more than 1,000 waves, or more than --rows says, only some say
 // why the rest waits, since each such sentence costs a whole plan.
 //
-// The last lines say since when nothing starts any more, how the rollout ended and, in the library's words, why:
+// The last lines say from when on nothing starts any more, how the rollout ended and, in the library's words, why:
 //
 //	Complete              every cluster succeeded and soaked
 //	CompleteWithFailures  as many failed as the strategy tolerates
@@ -235,7 +235,7 @@
 //	--uncounted power=off --uncounted 'lab-*'    nobody waits for these clusters, and their failure stops nothing
 //	--failed-before edge-7                      its failure is in no budget, as it was there before the rollout
 //	--max-concurrency-per-group 5               as many clusters of each group at a time, under ProgressivePerGroup
-//	--ramp 2, --max-starts 10/1h                 start gently, and so many within a time
+//	--ramp 2, --max-starts 10/1h                 start gently, and at most ten within an hour
 //	--wait-between-groups 1h                    time to look at a group before the next one starts
 //	--failed-frees-slot                         a failed cluster makes room for the next at once
 //

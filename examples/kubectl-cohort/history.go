@@ -205,7 +205,7 @@ const (
 	leastReplanned = 30
 )
 
-// reconstruct tells what the objects of a rollout keep of the time before. It says since when that is; zero where it is nothing.
+// reconstruct tells what the objects of a rollout keep of the time before. It says from which time on; zero where they keep nothing.
 func reconstruct(t *history.Teller, s *scenario.Scenario, cluster string, before time.Time) (since time.Time, err error) {
 	kept := s.Kept()
 	if _, _, selected := s.Groups.Find(cluster); kept.Missing == "" && !selected {

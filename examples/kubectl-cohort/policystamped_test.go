@@ -129,7 +129,7 @@ func (r liveReplica) stamp(t *testing.T, object *unstructured.Unstructured, w po
 	p.Stamp(object, p.Writes()[0], at(w.minute))
 }
 
-// A replica's stamp says which version it has with which action, since when, and which report was there before.
+// A replica's stamp says which version it has with which action, when it got it, and which report was there before.
 func TestPoliciesAreReadByTheirStamps(t *testing.T) {
 	v := func(version, action string, minute int, reported ...string) policyWrite {
 		return policyWrite{version, action, minute, strings.Join(reported, "")}

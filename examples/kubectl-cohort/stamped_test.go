@@ -172,7 +172,7 @@ func readNow(t *testing.T, dump string, args ...string) (all []now, notes string
 	return all, notes
 }
 
-// A work's stamp says which version it has, and since when. What has no stamp is read by its spec and conditions.
+// A work's stamp says which version it has, and when it got it. What has no stamp is read by its spec and conditions.
 func TestWorksAreReadByTheirStamps(t *testing.T) {
 	v1, v2, v3 := writes.VersionOf(versionSpec("v1")), writes.VersionOf(versionSpec("v2")), writes.VersionOf(versionSpec("v3"))
 	const flag = "--show-managed-fields"

@@ -106,7 +106,7 @@ func newController(c *config, p planner) *controller {
 	}
 }
 
-// viewed is what a plan depends on: of each cluster where it is shown and was, its object, since when it is gone, and what the
+// viewed is what a plan depends on: of each cluster where it is shown and was, its object, how long it is gone, and what the
 // record has of it.
 func viewed(s *state) (key [most + 1]uint64) {
 	for i := range s.clusters {

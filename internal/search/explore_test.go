@@ -76,13 +76,13 @@ func newSearch(c *config, p planner) *search {
 	return &search{controller: k, table: *newTable(), ends: newEnds(k)}
 }
 
-// run looks at up to so many states, and ends where a rule is broken.
+// run looks at up to limit states, and ends where a rule is broken.
 func (x *search) run(limit int) *search {
 	x.look(func() bool { return x.looked < limit })
 	return x
 }
 
-// runTo looks at the states up to so many steps from the first.
+// runTo looks at the states that are at most depth steps from the first.
 func (x *search) runTo(depth int) { x.look(func() bool { return x.depth < depth }) }
 
 func (x *search) look(on func() bool) {

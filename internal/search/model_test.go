@@ -68,7 +68,7 @@ type cluster struct {
 	proven bool  // it was done with the version, and may get it again
 
 	hold     hold  // somebody holds it
-	until    uint8 // for so many ticks; 0: without an end
+	until    uint8 // how many ticks it lasts; 0: without an end
 	reviewed bool  // it is in the reviewed set
 
 	entry entry // what the owner's record has of it
@@ -131,7 +131,7 @@ func (o object) pack() uint64 {
 		o.verdict.pack()<<saidBits
 }
 
-// An object takes so many bits, and without a verdict so many.
+// How many bits an object takes, with a verdict and without.
 const (
 	objectBits = saidBits + verdictBits
 	saidBits   = 11

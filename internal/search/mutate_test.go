@@ -18,7 +18,7 @@ type mutant struct {
 	broken  string // what it breaks, up to the colon
 	planner planner
 	duty    string // what the controller neglects, if it is not the planner
-	late    bool   // whether it takes so many states that the short run leaves it out
+	late    bool   // whether it takes too many states for the short run
 }
 
 // given makes a planner that plans with an altered input.

@@ -18,7 +18,7 @@ const (
 	heldFirmly // its group waits for it
 )
 
-// holding is a way to hold a cluster: for so many ticks, or without an end.
+// holding is a way to hold a cluster: for some ticks, or without an end.
 type holding struct {
 	as    hold
 	until uint8

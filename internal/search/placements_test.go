@@ -99,7 +99,7 @@ func (p *pair) first() (s both) {
 	return s
 }
 
-// run looks at up to so many states, the nearest first, and ends where a rule is broken.
+// run looks at up to limit states, the nearest first, and ends where a rule is broken.
 func (x *follow) run(limit int) *follow {
 	first := x.first()
 	x.find(first, 0, "")

@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// previous makes a result that remembers since when clusters are gone, and in which groups it had them, out of plans at the
-// times since when they are. Who is gone and was in a group counts: it is in flight.
+// previous makes a result that remembers when clusters went, and in which groups it had them, out of plans at the
+// times when they went. Who is gone and was in a group counts: it is in flight.
 func (k *controller) previous(s *state) (r *rollout.Result) {
 	key, blank := uint64(0), uint64(0)
 	for i := range s.clusters {
@@ -52,7 +52,7 @@ func (k *controller) previous(s *state) (r *rollout.Result) {
 	return r
 }
 
-// remember counts since when the controller's results have not found clusters selected (R32), and notes in which groups the
+// remember counts how long the controller's results have not found clusters selected (R32), and notes in which groups the
 // last one had them (R47).
 func (k *controller) remember(s *state, d *decision) (changed bool) {
 	for i := range s.clusters {

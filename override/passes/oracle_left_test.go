@@ -155,7 +155,7 @@ func (w *world) naiveMoved(groups []naiveGroup) map[string]grouping.Key {
 	return moved
 }
 
-// key is the key of a group where there are so many bindings.
+// key is the key of a group where there are n bindings.
 func (g naiveGroup) key(bindings int) grouping.Key {
 	key := grouping.Key{Index: int32(g.index), Name: g.name}
 	if bindings > 1 {

@@ -161,7 +161,7 @@ func TestReplicaOf(t *testing.T) {
 	}
 }
 
-// O17: whoever writes a policy again, for a label, keeps since when it has its version and what was reported before.
+// O17: whoever writes a policy again, for a label, keeps when it got its version and what was reported before.
 func TestStampAgain(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a"))
 	s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}}

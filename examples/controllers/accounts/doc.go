@@ -43,7 +43,7 @@
 // # What people see and do
 //
 // On a hub, the set says that it has no right to start. On the hub of hubs, kubectl get accounts -A shows who has how many, and
-// the set's condition [Divided] says which hubs wait, since when, and who has rights to spare. It also says which strategy cannot be
+// the set's condition [Divided] says which hubs wait, how long, and who has rights to spare. It also says which strategy cannot be
 // divided: then nothing starts.
 //
 // When a hub is gone, look at its clusters after spec.grant.expires, and write into its account what is in flight there:

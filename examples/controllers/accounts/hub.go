@@ -48,7 +48,7 @@ type reporting struct {
 	sent     rights.Report // last
 	sending  bool          // and not answered yet
 	again    time.Time     // when to write again after an error
-	obsolete time.Time     // since when the hub does not have the rollout; zero if it does
+	obsolete time.Time     // when the hub lost the rollout; zero if it has it
 }
 
 // Begin waits until what the process before this one sent has been stored, or never will be. What counts is listed after it.

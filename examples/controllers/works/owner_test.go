@@ -101,7 +101,7 @@ func TestTheDayOfTheSwitch(t *testing.T) {
 			h.restart()
 			h.wrote("update d, update e") // their soak is over, and did not begin anew
 			h.answer(status.Succeeded, "d", "e")
-			h.wrote("update d, update e") // since when they soak
+			h.wrote("update d, update e") // with the time of their success, from which they soak
 			h.clock = h.clock.Add(11 * grace)
 			h.wrote("")
 			for _, cluster := range clusters[:3] {

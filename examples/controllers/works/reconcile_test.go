@@ -221,7 +221,7 @@ func TestALateAnswerSoaksFromTheAnswer(t *testing.T) {
 }
 
 // R5, R50: who left a placement counts in it until it is done. So its answer is noted although nothing soaks where it is now,
-// or nobody selects it. The record tells since when it soaks, and stays as it is.
+// or nobody selects it. The record tells from when it soaks, and stays as it is.
 func TestFirstAnswerOfAClusterThatMovedIsNoted(t *testing.T) {
 	for name, now := range map[string]string{"it is in another placement": "test", "it is nowhere": ""} {
 		t.Run(name, func(t *testing.T) {

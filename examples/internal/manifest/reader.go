@@ -31,7 +31,7 @@ func (p *Progress) expect(bytes int64) {
 	}
 }
 
-// passed gives what is told once a file of so many bytes was read, whatever was told of its parts.
+// passed gives what is told once a file of this size was read, whatever was told of its parts.
 func (p *Progress) passed(bytes int) func() {
 	if p == nil {
 		return func() {}

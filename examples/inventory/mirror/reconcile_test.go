@@ -27,7 +27,7 @@ type hub struct {
 	server  client.WithWatch
 	m       *mirrorer
 	rng     *rand.Rand
-	trouble int             // one write in so many fails; 0 is none
+	trouble int             // one write in this number fails; 0 is none
 	stays   map[string]bool // clusters that are always selected, once they are in a slice
 	writes  int
 }

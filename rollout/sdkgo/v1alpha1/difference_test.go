@@ -151,7 +151,7 @@ func TestTheStatusThatDecidesIsListed(t *testing.T) {
 	}
 }
 
-// Nobody knows since when: the deadline neither passes nor is looked for.
+// Nobody knows from when: the deadline neither passes nor is looked for.
 func TestATransitionAtAnUnknownTime(t *testing.T) {
 	if r := plan(t, grouped("a b"), progressive(1, 0, "1h"), statuses{{ClusterName: "a", Status: sdkv1alpha1.Progressing}}); r.RecheckAfter != nil {
 		t.Errorf("RecheckAfter is %v, want none", *r.RecheckAfter)

@@ -28,7 +28,7 @@ const (
 	Skip
 )
 
-// ClusterRolloutStatus says where a workload stands on one cluster, and since when.
+// ClusterRolloutStatus says where a workload stands on one cluster, and from which time on.
 type ClusterRolloutStatus struct {
 	// ClusterName is the name of the ManagedCluster. A status without one is an error of the plan.
 	ClusterName string

@@ -58,7 +58,7 @@ type Answer struct {
 	Stopped int `json:"stopped"`
 	Stuck   int `json:"stuck"`
 	// Breach is the chance that the strategy stops a good version, and Error how far off it may be: two standard errors
-	// of so many runs.
+	// of this number of runs.
 	Breach chance.Rate `json:"breach"`
 	Error  chance.Rate `json:"error"`
 	// Peak is the most clusters in flight at a time in any run of the good version.

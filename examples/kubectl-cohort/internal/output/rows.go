@@ -15,7 +15,7 @@ const (
 	AllRows = -1
 )
 
-// rows is how many rows there may be, where nobody says so many.
+// rows is how many rows there may be, where nobody gives a number.
 func (r Report) rows(usual int) int {
 	if r.Rows < 0 {
 		return math.MaxInt
@@ -46,7 +46,7 @@ func (w waveRow) time(c Clock) string {
 	return c.Column(w.first.After) + "–" + c.Column(w.last.After)
 }
 
-// waveRows puts waves together until there are at most so many rows. The first wave, the one where the
+// waveRows puts waves together until there are no more rows than may be. The first wave, the one where the
 // rollout came to its end, and the last stay by themselves, and each of the others has about as many neighbours.
 func waveRows(waves []Wave, end string, most int) (all []waveRow) {
 	alone := func(i int) bool { return i == 0 || i == len(waves)-1 || waves[i].After == end }
@@ -56,7 +56,7 @@ func waveRows(waves []Wave, end string, most int) (all []waveRow) {
 		per = (len(waves) + max(most-6, 1) - 1) / max(most-6, 1)
 	}
 	for i, w := range waves {
-		// A row ends after so many waves, before one that stays alone and after it.
+		// A row ends when it has its number of waves, before one that stays alone and after it.
 		if n := len(all); n == 0 || i-begin >= per || alone(i) || alone(i-1) {
 			all, begin = append(all, waveRow{first: w}), i
 		}
@@ -127,7 +127,7 @@ func (g groupRow) names() string {
 	return strings.Join(names, ", ")
 }
 
-// groupRows puts neighbours together until there are at most so many rows. Groups with names stay by themselves,
+// groupRows puts neighbours together until there are no more rows than may be. Groups with names stay by themselves,
 // unless there are too many of them as well.
 func groupRows(groups []Group, most int) (all []groupRow) {
 	for _, keepNames := range []bool{true, false} {

@@ -14,7 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// wide is a report of so many waves and groups, each with something in all columns.
+// wide is a report of many waves and groups, each with something in all columns.
 func wide(waves, groups, limit int) Report {
 	r := Report{Rows: limit}
 	for i := range waves {

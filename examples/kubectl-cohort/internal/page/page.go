@@ -275,7 +275,7 @@ func (s scale) bands(points []picture.Point, now time.Duration, total int) (all 
 
 func y(n, total int) float64 { return top + height - height*float64(n)/float64(total) }
 
-// thin leaves so many points of many: the last in each of as many equal times.
+// thin leaves some points of many: it parts the time into equal spans, and keeps the last point of each.
 func thin(points []picture.Point, most int) (some []picture.Point) {
 	if len(points) <= most {
 		return points

@@ -73,7 +73,7 @@ func (s style) fit(txt string, width vg.Length) string {
 	return string(runes) + "…"
 }
 
-// wrap breaks a text between words into lines of a width. The last of so many is shortened.
+// wrap breaks a text between words into lines of a width. Where there are more lines than may be, the last is shortened.
 func (s style) wrap(txt string, width vg.Length, most int) (lines []string) {
 	sty, words := s.text(), strings.Fields(txt)
 	for len(words) > 0 {

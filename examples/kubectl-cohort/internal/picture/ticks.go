@@ -2,7 +2,7 @@ package picture
 
 import "time"
 
-// ticks are round numbers from 0 to last, at most about so many.
+// ticks are round numbers from 0 to last. Their number is about the wanted one at most.
 func ticks(last, about int) (all []int) {
 	step := 1
 	for i := 0; last/step > about; i++ {

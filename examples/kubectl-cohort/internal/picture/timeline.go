@@ -107,7 +107,7 @@ type row struct {
 	columns  []Counts
 }
 
-// rows puts the groups into at most so many rows, of about as many groups each.
+// rows puts the groups into at most n rows, with about the same number of groups each.
 func (t Timeline) rows(most, columns int, end time.Duration) []row {
 	per := max(1, (len(t.Groups)+most-1)/max(most, 1))
 	var rows []row

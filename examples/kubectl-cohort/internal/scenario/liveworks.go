@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// resumeWorks reads the works of a ManifestWorkReplicaSet. A stamp says which version a work has, and since when. A work
+// resumeWorks reads the works of a ManifestWorkReplicaSet. A stamp says which version a work has, and when it got it. A work
 // without one has the version where its spec is the template's.
 func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 	works := o.worksOf(r)
@@ -96,7 +96,7 @@ func versionOf(template *workv1.ManifestWorkSpec, works []source[workv1.Manifest
 	return version
 }
 
-// reportOf is the report of a work, and whether it is known since when the work has the version. Where that is not, it has the
+// reportOf is the report of a work, and whether it is known when the work got the version. Where that is not, it has the
 // version at least since its creation, and its conditions say the rest, as far as they have observed the version.
 func reportOf(work *workv1.ManifestWork, template *workv1.ManifestWorkSpec, version string) (report status.Report, dated bool) {
 	adopted := status.Adopt(work, *template, version)

@@ -8,7 +8,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Kept is what the objects of a rollout say of its past. Each keeps since when it has the version, and its last change; what came
+// Kept is what the objects of a rollout say of its past. Each keeps when it got the version, and its last change; what came
 // between these two, what was before an attempt, and how other versions went, none says.
 type Kept struct {
 	// Since is the first time of which anything is known. It is zero where nothing is: Missing says why.
@@ -66,7 +66,7 @@ func (s *Scenario) Then(at time.Time) (seen, written *Scenario) {
 // with is the rollout at a time, at which some wait.
 func (s *Scenario) with(waits func(*status.Report) bool, at time.Time) *Scenario {
 	then := *s
-	then.Asked.Pause = false // nobody knows since when
+	then.Asked.Pause = false // nobody knows when it began
 	then.Observed = slices.Clone(s.Observed)
 	for i := range then.Observed {
 		switch r := &then.Observed[i]; {

@@ -52,7 +52,7 @@ func (s *Scenario) noteUnloaded(r applier) {
 	}
 }
 
-// succeeded gives since when a cluster has succeeded that has to be validated as well; zero where nobody knows.
+// succeeded gives the time of the success of a cluster that has to be validated as well; zero where nobody knows.
 func (s *Scenario) succeeded(cluster string) time.Time {
 	for i := range s.Unjudged {
 		if r := &s.Unjudged[i]; r.Cluster == cluster && r.Status == status.Succeeded {

@@ -31,7 +31,7 @@ func Duration(d time.Duration) string {
 	return cmp.Or(b.String(), "0s")
 }
 
-// Text is a text of so many characters, or the beginning of it with the sign that there is more.
+// Text is a text, or its beginning with the sign that there is more where it has too many characters.
 func Text(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

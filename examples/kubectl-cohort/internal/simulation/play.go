@@ -84,7 +84,7 @@ type play struct {
 
 	first, attempt int       // the attempt of the observed clusters, and the present one
 	raised         bool      // the attempt of the wave to come
-	breached       time.Time // since when a budget is breached
+	breached       time.Time // when a budget was breached
 	before         []int     // the members that were in flight when the attempt began
 
 	groups  *grouping.Groups // without those that the scheduler has dropped
@@ -147,7 +147,7 @@ func (p *play) end() (*Trace, error) {
 		t.Outcome, t.Stopped = TakenBack, last
 		return t, nil
 	}
-	if t.Outcome == AtGate { // it is the reasons that say since when
+	if t.Outcome == AtGate { // the reasons give the time
 		first := last
 		for first > 0 && len(t.Waves[first].Started) == 0 {
 			first--

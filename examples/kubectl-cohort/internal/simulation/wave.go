@@ -168,7 +168,7 @@ func (p *play) note(w *Wave) error {
 		}
 		p.said[i] = status.TimeOut
 		p.touched = append(p.touched, i)
-		late := p.told[i] // since when it has the version stays
+		late := p.told[i] // the time from which it has the version stays
 		late.Status = status.TimeOut
 		if err := p.planner.Report(late); err != nil {
 			return err

@@ -38,7 +38,7 @@ type file struct {
 	edits  []edit
 }
 
-// edit replaces so many bytes of the source.
+// edit replaces a number of bytes of the source.
 type edit struct {
 	offset, bytes int
 	text          string
@@ -84,7 +84,7 @@ func load(dir string) (*pkg, error) {
 }
 
 // compile builds the package's tests with all breaks in it, twice: as they run, and so that they tell which breaks they come by.
-func (p *pkg) compile(scratch string) (binary, telling string, err error) {
+func (p *pkg) compile(scratch, from string) (binary, telling string, err error) {
 	dir, err := filepath.Abs(p.dir)
 	if err != nil {
 		return "", "", err
@@ -118,7 +118,7 @@ func (p *pkg) compile(scratch string) (binary, telling string, err error) {
 		if err := os.WriteFile(file, overlay, 0o600); err != nil {
 			return "", err
 		}
-		if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", file, "-o", binary, "./"+p.dir).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "test", "-c", "-vet=off", "-overlay", file, "-o", binary, "./"+from).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%w\n%s", err, out)
 		}
 		return binary, nil

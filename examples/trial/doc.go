@@ -207,8 +207,9 @@
 // invariant was found, most of them in the first rollout, the slowest in the fifth.
 //
 // Rollouts and trials are also judged from their traces alone (trace.go), by package judge, which sees no caches: nothing may be broken where
-// views may be as late as the controller was. Worlds that cut works off or take versions back are not among them. The figures of the last long
-// ones stand in rollout/SAFETY.md, too.
+// each write may be as far behind the truth as it was. That is the lag of what the process knew of each object then (lagging.go), rounded up to
+// 250 ms, 500 ms, 1 s and so on; the log says how great the lags were. Worlds that cut works off or take versions back are not among them. The
+// figures of the last long ones stand in rollout/SAFETY.md, too.
 //
 // A trial does not report a cluster as waiting for nothing if it waits for one in flight whose group is gone, or while a process may
 // wait for a write of its own that no cache shows, since somebody removed the object first.

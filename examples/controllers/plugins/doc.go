@@ -20,8 +20,11 @@
 // for nothing. A yes or a no is noted in the work of the cluster before it counts, so that a restart knows it; after that nobody asks again.
 //
 // A set names its plugin in the annotation cohort.open-cluster-management.io/plugin, as the strategy of the API has no such field yet. One that
-// names a plugin that is not registered starts nobody new. Add the annotation together with a new template: clusters that succeeded long ago without
-// a verdict are past the progressDeadline of a validation at once.
+// names a plugin that is not registered starts nobody new.
+//
+// Add the annotation together with a new template. Otherwise clusters that succeeded long ago are validated, too, and nobody new starts until they
+// have a verdict. With a minSuccessTime their answers are noted, and they are past the progressDeadline of a validation at once. Without one
+// the answers are noted when the annotation comes, and the deadline begins then.
 //
 // # Departures from the enhancement
 //

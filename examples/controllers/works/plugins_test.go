@@ -171,3 +171,54 @@ func TestAClusterThatNobodyValidatesTimesOut(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 }
+
+// Where validation is switched on after the end, those who are done are validated, too, and nobody new starts meanwhile. The deadline runs from
+// the answer that is noted: with a soak that was long ago, and they are past it at once. Without one it is noted only now.
+// A late yes is heard all the same.
+func TestValidationIsSwitchedOnAfterTheEnd(t *testing.T) {
+	for _, of := range []struct {
+		soak                 time.Duration
+		wrote                string
+		timedOut, validating int
+	}{
+		{soak: time.Minute, timedOut: 2},
+		{wrote: "update a, update b", validating: 2},
+	} {
+		p := newPlugged(t)
+		p.annotate(plugins.AnnotationPlugin, "")
+		p.place("prod", "a", "b")
+		p.change(func(s *workv1alpha1.ManifestWorkReplicaSetSpec) {
+			s.PlacementRefs[0].RolloutStrategy.Progressive.ProgressDeadline = "10m"
+			s.PlacementRefs[0].RolloutStrategy.Progressive.MinSuccessTime.Duration = of.soak
+		})
+		for _, cluster := range []string{"a", "b"} {
+			p.catchUp()
+			p.look()
+			p.answer(status.Succeeded, cluster)
+			p.catchUp()
+			p.look()
+			p.clock = p.clock.Add(2 * time.Minute)
+		}
+		p.clock = p.clock.Add(time.Hour)
+		p.annotate(plugins.AnnotationPlugin, "mesh")
+		p.place("prod", "a", "b", "c")
+		p.wrote(of.wrote)
+		r := p.memories.Of(theSet).results["prod"]
+		if len(r.TimedOut) != of.timedOut || r.Counts.Validating != of.validating || len(r.Start) > 0 {
+			t.Errorf("with a soak of %v: %v", of.soak, r)
+		}
+		p.clock = p.clock.Add(11 * time.Minute)
+		p.wrote("")
+		if r := p.memories.Of(theSet).results["prod"]; len(r.TimedOut) != 2 || len(r.Start) > 0 {
+			t.Errorf("with a soak of %v, after the deadline: %v", of.soak, r)
+		}
+		p.verdicts["a"], p.verdicts["b"] = "SUCCEEDED", "SUCCEEDED"
+		if of.soak > 0 {
+			p.wrote("update a, update b")
+			p.clock = p.clock.Add(2 * time.Minute)
+			p.wrote("create c")
+		} else {
+			p.wrote("create c, update a, update b")
+		}
+	}
+}

@@ -80,9 +80,8 @@ func newScheme() *runtime.Scheme {
 }
 
 func newController(m ctrl.Manager) *controller {
-	return &controller{client: m.GetClient(), live: m.GetAPIReader(), events: m.GetEventRecorder("small"),
-		last: map[types.NamespacedName]*rollout.Result{}, pace: map[types.NamespacedName]writes.Pace{},
-		removeAfter: time.Minute}
+	return &controller{client: m.GetClient(), live: m.GetAPIReader(), pace: map[types.NamespacedName]writes.Pace{},
+		last: map[types.NamespacedName]*rollout.Result{}, events: m.GetEventRecorder("small"), removeAfter: time.Minute}
 }
 
 // watch has a set looked at when something of it changes. A Placement may be that of each set in its namespace.
@@ -121,20 +120,23 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	if set == nil || set.DeletionTimestamp != nil {
 		return 0, c.cleanUp(ctx, key, works)
 	}
-	ref, last, now := set.Spec.PlacementRefs[0], c.last[key], time.Now()
-	groups, err := c.groups(ctx, set.Namespace, ref.Name)                                  // 1
-	version, reports := writes.VersionOf(set.Spec.ManifestWorkTemplate), []status.Report{} // 2
-	records, err2 := status.RecordsOf(set)                                                 // 5
-	ask := records[""].Left
+	ref, last, now, noted := set.Spec.PlacementRefs[0], c.last[key], time.Now(), error(nil)
+	groups, err := c.groups(ctx, set.Namespace, ref.Name)                                                        // 1
+	version, reports, ask := writes.VersionOf(set.Spec.ManifestWorkTemplate), []status.Report{}, []status.Left{} // 2
+	records, err2 := status.RecordsOf(set)                                                                       // 5
 	for _, work := range works {
-		if _, selected := groups.Position(work.Namespace); !selected {
+		_, selected := groups.Position(work.Namespace)
+		if !selected {
 			ask = append(ask, status.Left{Report: status.Report{Cluster: work.Namespace}})
 		}
 		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now}); ok {
 			reports = append(reports, report)
+			if report.Answered.Equal(now) && (!selected || report.Deleting) { // no step notes that: it would soak for ever
+				noted = errors.Join(noted, c.write(ctx, set, writes.VerbUpdate, work, rollout.Cluster{Name: work.Namespace}))
+			}
 		}
 	}
-	givenUp, err3 := c.givenUp(ctx, set, ask)
+	givenUp, err3 := c.givenUp(ctx, set, append(ask, records[""].Left...))
 	result, err4 := rollout.Plan(ref.RolloutStrategy, groups, reports, now, rollout.Options{Previous: last,
 		Uncounted: givenUp, RemoveAfter: metav1.Duration{Duration: c.removeAfter},
 		Memory: &rollout.Memory{Version: version, Record: records[""]}})
@@ -151,7 +153,7 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	}
 	steps := writes.StepsOf(set, works, result) // 4
 	for step := range steps.While(func() (metav1.Object, error) { return get[replicaSet](ctx, c.client)(key) }) {
-		err = errors.Join(err, c.write(ctx, set, step, version)) // one that refuses must not hold up the others
+		err = errors.Join(err, c.write(ctx, set, step.Verb, step.Object, step.Cluster)) // who refuses holds up no others
 	}
 	if steps.Moved() {
 		return 100 * time.Millisecond, err
@@ -164,7 +166,7 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	if status.SetReplicaSetStatus(&set.Status, progress, set.Generation, now) {
 		err = errors.Join(err, c.sets.Wrote(set, c.client.Status().Update(ctx, set), time.Now()))
 	}
-	return result.RecheckAfter, err
+	return result.RecheckAfter, errors.Join(err, noted)
 }
 
 // read gives a set, nil where there is none, and its works: with the writes of this process, and of those before.
@@ -222,32 +224,30 @@ func (c *controller) groups(ctx context.Context, namespace, name string) (*group
 
 // givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one in the record, or
 // of one that is not selected and has a work. Who is given up is in the record no more.
-func (c *controller) givenUp(ctx context.Context, set *replicaSet, ask []status.Left) ([]string, error) {
-	names := strings.FieldsFunc(set.Annotations[givenUpBy], func(r rune) bool { return r == ',' || r == ' ' })
+func (c *controller) givenUp(ctx context.Context, set *replicaSet, ask []status.Left) (names []string, failed error) {
+	names = strings.FieldsFunc(set.Annotations[givenUpBy], func(r rune) bool { return r == ',' || r == ' ' })
 	for _, left := range ask {
 		_, err := get[clusterv1.ManagedCluster](ctx, c.live)(types.NamespacedName{Name: left.Cluster})
 		if apierrors.IsNotFound(err) {
 			names = append(names, left.Cluster)
-		} else if err != nil {
-			return nil, err
 		}
+		failed = errors.Join(failed, client.IgnoreNotFound(err))
 	}
-	return names, nil
+	return names, failed
 }
 
 // write makes a write, and notes the answer.
-func (c *controller) write(ctx context.Context, set *replicaSet, step writes.Step[*work], version string) error {
-	if step.Verb == writes.VerbDelete {
-		err := c.client.Delete(ctx, step.Object, client.Preconditions{UID: &step.Object.UID})
-		return c.works.Deleted(step.Object, err, time.Now())
+func (c *controller) write(ctx context.Context, set *replicaSet, verb writes.Verb, o *work, to rollout.Cluster) error {
+	if verb == writes.VerbDelete {
+		return c.works.Deleted(o, c.client.Delete(ctx, o, client.Preconditions{UID: &o.UID}), time.Now())
 	}
 	wanted := &work{Spec: set.Spec.ManifestWorkTemplate}
-	wanted.Namespace, wanted.Name = step.Cluster.Name, writes.NameOf(set)
+	wanted.Namespace, wanted.Name = to.Name, writes.NameOf(set)
 	wanted.Labels = map[string]string{setLabel: set.Namespace + "." + set.Name}
-	next, changed := writes.Work(step.Object, wanted, version, step.Cluster.Attempt, time.Now())
+	next, changed := writes.Work(o, wanted, writes.VersionOf(wanted.Spec), to.Attempt, time.Now())
 	if !changed {
 		return nil
-	} else if step.Verb == writes.VerbCreate {
+	} else if verb == writes.VerbCreate {
 		return c.works.Wrote(next, c.client.Create(ctx, next), time.Now())
 	}
 	return c.works.Wrote(next, c.client.Update(ctx, next), time.Now())
@@ -261,7 +261,7 @@ func (c *controller) cleanUp(ctx context.Context, key types.NamespacedName, work
 	}
 	for _, w := range works {
 		if w.DeletionTimestamp == nil {
-			failed = errors.Join(failed, c.write(ctx, nil, writes.Step[*work]{Verb: writes.VerbDelete, Object: w}, ""))
+			failed = errors.Join(failed, c.write(ctx, nil, writes.VerbDelete, w, rollout.Cluster{}))
 		}
 	}
 	return failed

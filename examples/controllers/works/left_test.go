@@ -158,6 +158,30 @@ func TestWhoIsDeletedStaysGivenUpWhileItsWorkHangs(t *testing.T) {
 	}
 }
 
+// R5, R46: who left and answers when its work hangs in deletion, with an agent that is cut off before it removes its finalizer, has that
+// answer noted. Otherwise it would soak anew at each reading, and hold up all others for as long as the work hangs.
+func TestFirstAnswerOfAWorkThatHangsIsNoted(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	soaking := atATime(1)
+	soaking.Progressive.MinSuccessTime.Duration = time.Minute
+	h.create(ref("prod", soaking))
+	h.wrote("create a")
+	work := h.work("a")
+	work.Finalizers = []string{"agent"}
+	h.must(h.server.Update(t.Context(), work))
+	h.place("prod", "b")
+	h.wrote("")
+	h.clock = h.clock.Add(grace)
+	h.wrote("delete a")
+	h.answer(status.Succeeded, "a")
+	h.wrote("update a") // its answer
+	h.clock = h.clock.Add(59 * time.Second)
+	h.wrote("")
+	h.clock = h.clock.Add(time.Second)
+	h.wrote("create b")
+}
+
 // A record that nobody can read stops the set, and tells why: who failed must not be forgotten.
 func TestARecordThatCannotBeReadStopsTheSet(t *testing.T) {
 	h := failing(t)

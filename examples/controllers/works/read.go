@@ -85,10 +85,9 @@ func (c *controller) readWorks(set *replicaSet, placements []*placement, version
 			all = append(all, report)
 		}
 		switch {
-		case work.DeletionTimestamp != nil:
-		case work.Labels[placementLabel] != p.ref.Name && p.selects(work.Namespace):
+		case work.DeletionTimestamp == nil && work.Labels[placementLabel] != p.ref.Name && p.selects(work.Namespace):
 			p.moved = append(p.moved, work)
-		case ok && report.Answered.Equal(now):
+		case ok && report.Answered.Equal(now): // also of one that hangs in deletion: otherwise it soaks for as long
 			p.answered = append(p.answered, work)
 		}
 	}

@@ -74,7 +74,7 @@ func (o *operator) asks(args ...string) string {
 }
 
 func (o *operator) tries(stdin io.Reader, args ...string) (out, said string, err error) {
-	ctx, stop := context.WithTimeout(o.t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(o.t.Context(), patience)
 	defer stop()
 	cmd := exec.CommandContext(ctx, program(o.t, "kubectl-cohort"), append(args, "--kubeconfig", o.guard.kubeconfig)...)
 	var stdout, stderr bytes.Buffer
@@ -96,7 +96,7 @@ func (o *operator) says(text string, wants ...string) {
 // eventually has the agents answer until something is so.
 func (o *operator) eventually(what string, so func() bool) {
 	o.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(30 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
 		var works workv1.ManifestWorkList
 		o.must(o.List(o.t.Context(), &works))
 		o.works = works.Items
@@ -107,7 +107,7 @@ func (o *operator) eventually(what string, so func() bool) {
 			return
 		}
 		if time.Now().After(end) {
-			o.t.Fatalf("not within a minute: %s\n%s", what, o.asks("status"))
+			o.t.Fatalf("not within %v: %s\n%s", patience, what, o.asks("status"))
 		}
 	}
 }

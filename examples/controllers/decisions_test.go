@@ -138,7 +138,7 @@ func newFleet(t *testing.T, args ...string) *fleet {
 // waitFor waits until a file is there.
 func waitFor(t *testing.T, file string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		if _, err := os.Stat(file); err == nil {
 			return
 		} else if time.Now().After(end) {
@@ -349,13 +349,13 @@ func (f *fleet) edit(label string) {
 // settled waits until the decisions are what the fleet wants.
 func (f *fleet) settled(what string) {
 	f.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		why := f.unsettled(f.t.Context())
 		if why == "" {
 			return
 		}
 		if time.Now().After(end) {
-			f.t.Fatalf("not within a minute: %s: %s", what, why)
+			f.t.Fatalf("not within %v: %s: %s", patience, what, why)
 		}
 	}
 }

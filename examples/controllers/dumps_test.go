@@ -239,7 +239,7 @@ func (s *story) leave() {
 		s.leftWith[cluster] = s.version
 		s.place(slices.DeleteFunc(slices.Clone(s.all), func(c string) bool { return s.leftWith[c] > 0 }))
 		s.compare()
-		for end := time.Now().Add(time.Minute); !s.of.left(cluster); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(patience); !s.of.left(cluster); time.Sleep(50 * time.Millisecond) {
 			if s.rng.IntN(20) == 0 {
 				s.compare()
 			}
@@ -255,12 +255,15 @@ func (s *story) leave() {
 // agree waits until the controller says of the hub what is read: all are done, or not.
 func (s *story) agree() {
 	s.t.Helper()
-	now := s.reading(s.dump(true, true, 0))
-	done := now.Succeeded == len(s.selected) && (now.Left == 0 || !s.kind.stamps) // OCM's forgets who left
 	if s.limits.soak {
 		return // OCM's counts who soaks as done
 	}
-	for end := time.Now().Add(10 * time.Second); s.of.says() != done; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		now := s.reading(s.dump(true, true, 0))
+		done := now.Succeeded == len(s.selected) && (now.Left == 0 || !s.kind.stamps) // OCM's forgets who left
+		if s.of.says() == done {
+			return
+		}
 		if time.Now().After(end) {
 			s.t.Fatalf("version %d: the controller says that all are done: %v; it stands %+v", s.version, !done, now)
 		}

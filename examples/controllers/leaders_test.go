@@ -48,13 +48,13 @@ func (r *replicas) lease() (lease coordinationv1.Lease) {
 // await waits until someone else holds the lease.
 func (r *replicas) await(what string) {
 	r.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		if holder := r.lease().Spec.HolderIdentity; holder != nil && *holder != "" && *holder != r.holder {
 			r.holder = *holder
 			return
 		}
 		if time.Now().After(end) {
-			r.t.Fatalf("not within a minute: %s", what)
+			r.t.Fatalf("not within %v: %s", patience, what)
 		}
 	}
 }
@@ -86,7 +86,7 @@ func (r *replicas) freeze() {
 	go func() { ended <- frozen.Wait() }()
 	select {
 	case <-ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		r.t.Error("a process that lost its lease goes on")
 	}
 }

@@ -162,7 +162,7 @@ func TestThePluginReadsWorks(t *testing.T) {
 // until has the agents answer, and reads dumps, until one stands so.
 func (h *liveWorks) until(what string, so func(reading) bool) {
 	h.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		var works workv1.ManifestWorkList
 		h.must(h.List(h.t.Context(), &works))
 		h.works = works.Items
@@ -175,7 +175,7 @@ func (h *liveWorks) until(what string, so func(reading) bool) {
 			return
 		}
 		if time.Now().After(end) {
-			h.t.Fatalf("not within a minute: %s; it stands %+v", what, now)
+			h.t.Fatalf("not within %v: %s; it stands %+v", patience, what, now)
 		}
 	}
 }

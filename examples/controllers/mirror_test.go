@@ -56,7 +56,7 @@ func (f *fleet) copied() {
 // mirrored waits until the slices have whom the fleet wants, and looks who was absent.
 func (f *fleet) mirrored() {
 	f.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		f.mu.Lock()
 		shown, wanted := len(f.slices.selected()), len(f.wanted)
 		absent := slices.Sorted(maps.Keys(f.slices.absent))
@@ -68,7 +68,7 @@ func (f *fleet) mirrored() {
 			return
 		}
 		if time.Now().After(end) {
-			f.t.Fatalf("not within a minute: the slices have %d clusters, want %d", shown, wanted)
+			f.t.Fatalf("not within %v: the slices have %d clusters, want %d", patience, shown, wanted)
 		}
 	}
 }

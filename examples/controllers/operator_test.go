@@ -18,7 +18,7 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	o := operate(t)
 	recording := filepath.Join(t.TempDir(), "today.rec")
 	recorder := run(t, program(t, "kubectl-cohort"), "record", recording, "--interval", "1s", "--kubeconfig", o.guard.kubeconfig)
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if info, err := os.Stat(recording); err == nil && info.Size() > 0 {
 			break
 		}

@@ -3,6 +3,7 @@ package controllers
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -205,8 +206,10 @@ func newPolicies(t *testing.T, args ...string) *policies {
 // arguments say otherwise.
 func newPoliciesOn(t *testing.T, hub []string, args ...string) *policies {
 	t.Helper()
-	if _, err := apiserver.PolicyDefinitions(t.TempDir()); err != nil {
+	if _, err := apiserver.PolicyDefinitions(t.TempDir()); err != nil && os.Getenv("CI") == "" {
 		t.Skip("the policy API is not at hand: ", err)
+	} else if err != nil {
+		t.Fatal("the policy API is not at hand: ", err)
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
 	run(t, program(t, "apiserver"), append(hub, "-kubeconfig", kubeconfig)...)
@@ -445,14 +448,14 @@ func (f *policies) reportWhile(happens func()) {
 // until plays the agents until something is so.
 func (f *policies) until(what string, so func() bool) {
 	f.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		f.report()
 		if so() {
 			return
 		}
 		if time.Now().After(end) {
 			text, _ := json.MarshalIndent(f.root(), "", "  ")
-			f.t.Fatalf("not within a minute: %s\n%s", what, text)
+			f.t.Fatalf("not within %v: %s\n%s", patience, what, text)
 		}
 	}
 }

@@ -6,7 +6,12 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
+
+// patience is how long a test waits for what has to come. It is no limit of anything: a machine that is busy with other things takes ten
+// times as long as an idle one.
+const patience = 3 * time.Minute
 
 // built is where the programs are, once they are.
 var built string

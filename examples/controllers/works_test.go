@@ -107,9 +107,9 @@ func TestNamesThatAreTooLong(t *testing.T) {
 	}
 	eventually := func(what string, so func() bool) {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); !so(); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(patience); !so(); time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatalf("not within a minute: %s", what)
+				t.Fatalf("not within %v: %s", patience, what)
 			}
 		}
 	}
@@ -171,7 +171,7 @@ type hub struct {
 
 func connect(t *testing.T, kubeconfig string) *hub {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		if _, err := os.Stat(kubeconfig); err == nil {
 			break
 		} else if time.Now().After(end) {
@@ -267,7 +267,7 @@ func (h *hub) place(name string, clusters ...string) {
 // until plays the agents and looks at the works until something is so.
 func (h *hub) until(what string, so func() bool) {
 	h.t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		h.look()
 		if so() {
 			return
@@ -275,7 +275,7 @@ func (h *hub) until(what string, so func() bool) {
 		if time.Now().After(end) {
 			o, err := h.set()
 			text, _ := json.MarshalIndent(o.Status, "", "  ")
-			h.t.Fatalf("not within a minute: %s\n%v %s", what, err, text)
+			h.t.Fatalf("not within %v: %s\n%v %s", patience, what, err, text)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (p *player) awaitEvents(ctx context.Context) {
 	}
 }
 
-// quiet is how long nothing happens until nothing will: the slowest agent takes six seconds.
+// quiet is how long nothing happens until nothing will: the slowest agent takes six seconds, and who waits for his own write to be shown ten.
 func (p *player) quiet() time.Duration {
 	var soak time.Duration
 	for _, f := range p.placed {
@@ -38,30 +38,28 @@ func (p *player) quiet() time.Duration {
 	if p.cut != nil {
 		longest += p.cut.lease + 2*p.cut.back
 	}
-	return longest + p.worst + 5*time.Second + p.subject.RemoveAfter
+	return longest + p.worst + 10*time.Second + p.subject.RemoveAfter
 }
 
-// await waits until the rollout is complete, or nothing has happened for so long that nothing will. It is not complete
-// before the controller is idle: a status that says that it has failed may be one that a write on its way replaces.
+// await waits until the rollout is complete, or nothing has happened for so long that nothing will. A controller that looks again and
+// again and finds nothing to do is none that something happens to. The rollout is not complete before the controller is idle: a status
+// that says that it has failed may be one that a write on its way replaces.
 func (p *player) await(ctx context.Context) error {
-	quiet, longest := p.quiet(), 3*time.Minute
+	quiet, longest := p.quiet(), 5*time.Minute // on a busy machine all takes several times as long
 	if p.ignored != "" {
 		longest = time.Minute // it may try for ever
 	}
 	for start := time.Now(); time.Since(start) < longest; time.Sleep(250 * time.Millisecond) {
 		now := time.Now()
 		p.mu.Lock()
-		last, idle := p.events[len(p.events)-1].at, p.caughtUp()
+		last, idle, reconciling := p.events[len(p.events)-1].at, p.caughtUp(), false
 		for _, r := range p.replicas {
-			if r.reconciling {
-				last = now
-			} else if r.last.After(last) {
-				last = r.last
-			}
+			reconciling = reconciling || r.reconciling
+			last = later(last, r.stirred)
 			idle = idle && r.idle(now)
 		}
-		complete := p.heals && idle && p.history(nil, nil).end(now, p.subject.Says).complete
-		ends := now.Sub(last) > quiet || complete
+		complete := p.heals && idle && p.complete(now)
+		ends := now.Sub(last) > quiet && !reconciling || complete
 		if ends {
 			p.end(now)
 		}
@@ -77,6 +75,16 @@ func (p *player) await(ctx context.Context) error {
 	defer p.mu.Unlock()
 	p.end(time.Now())
 	return nil // the observer says what is wrong
+}
+
+// complete says whether the rollout is at its end, and the status says so in all that the judge asks of it: a controller may write it in
+// several steps, and on a busy machine each takes long. Where the status stays wrong, the judge sees it when nothing happens any more. The
+// player is locked.
+func (p *player) complete(now time.Time) bool {
+	h := p.history(p.writes, p.reconciles)
+	h.until = now
+	return h.end(now, p.subject.Says).complete && len(h.checkEnd(now, p.subject.Says)) == 0 &&
+		(p.subject.Revisions == nil || len(h.checkBack(now, p.subject.Says)) == 0)
 }
 
 // end notes that a world ends. Agents go on until all of its goroutines have ended, and the controller no longer answers them. So

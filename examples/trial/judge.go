@@ -175,7 +175,9 @@ func (h *history) checkDelete(e event, atLeast time.Duration) []violation {
 	}
 	cluster := e.object.GetNamespace()
 	known, truth := h.known(h.reconciles[w.reconcile], e.rv, w.sent), h.truth(e.rv-1)
-	seen := min(e.rv, h.rvAt(h.reconciles[w.reconcile].read)) // it may have come back since
+	read := h.reconciles[w.reconcile].read
+	seen := min(e.rv, h.rvAt(read)) // it may have come back since
+	atLeast -= w.sent.Sub(read)     // and it looked at its clock in between
 	if away := h.away(seen, cluster); away > 0 && away < atLeast && len(truth.works[cluster]) == 1 {
 		return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s, because it was in no decision for %v", cluster, e.id.key, away)}}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -118,7 +119,8 @@ func (p *Process) Reconcile(do func() (time.Duration, error)) {
 	noted := &reconcile{replica: r.number, life: p.life, view: r.caches.view(), began: time.Now()}
 	noted.read = noted.began
 	player.mu.Lock()
-	r.net.reconcile, r.reconciling = len(player.reconciles), true
+	number := len(player.reconciles)
+	r.net.reconcile, r.reconciling = number, true
 	player.reconciles = append(player.reconciles, noted)
 	player.mu.Unlock()
 
@@ -128,6 +130,9 @@ func (p *Process) Reconcile(do func() (time.Duration, error)) {
 	defer player.mu.Unlock()
 	noted.ended, noted.after, noted.err = time.Now(), after, err
 	r.reconciling, r.comesBack, r.last = false, after > 0 || err != nil, noted.ended
+	if err != nil || slices.ContainsFunc(player.writes, func(w write) bool { return w.reconcile == number }) {
+		r.stirred = noted.ended
+	}
 }
 
 // replica is a place where one process after the other runs.
@@ -143,6 +148,7 @@ type replica struct {
 	reconciling bool
 	comesBack   bool      // it wants to be called again
 	last        time.Time // when a reconcile ended
+	stirred     time.Time // when one ended that wrote something or failed
 	lock        *lock
 }
 

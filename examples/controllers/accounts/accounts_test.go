@@ -117,7 +117,7 @@ func (w *world) plan(hub string) (starts []string) {
 // settle waits for the reports that are on their way.
 func (w *world) settle(h *Hub) {
 	w.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		h.mu.Lock()
 		sending := false
 		for _, r := range h.rollouts {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -27,8 +28,10 @@ import (
 //	go test ./policies -run TestProof/Trials -rollouts=100 -at-once=25 -v -timeout=0
 func TestProof(t *testing.T) {
 	files, err := apiserver.PolicyDefinitions(t.TempDir(), apiserver.RolloutStrategy)
-	if err != nil {
+	if err != nil && os.Getenv("CI") == "" { // where all has to be proven, a proof that cannot run is none
 		t.Skip("the policy API is not at hand: ", err)
+	} else if err != nil {
+		t.Fatal("the policy API is not at hand: ", err)
 	}
 	h, err := proof.Start(files...)
 	if err != nil {

@@ -180,7 +180,7 @@ func (s *revisionsSeen) saw(o *unstructured.Unstructured) {
 
 // of waits until the watch has shown a set.
 func (s *revisionsSeen) of(set *workv1alpha1.ManifestWorkReplicaSet) proof.Revisions {
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		s.mu.Lock()
 		r, ok := s.by[set.ResourceVersion]
 		s.mu.Unlock()

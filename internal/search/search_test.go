@@ -38,7 +38,7 @@ func TestNoHistoryBreaksARuleAndEveryRolloutEnds(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			states := exhaustive.Of(250, 200_000)
+			states := exhaustive.Of(100, 200_000)
 			if c.records && exhaustive.On { // each takes longer
 				states /= 4
 			}
@@ -113,7 +113,7 @@ func TestMergingStatesLosesNone(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			depth := exhaustive.Of(4, 9)
+			depth := exhaustive.Of(3, 9)
 			merged := newSearch(&c, plan)
 			merged.only = "nothing"
 			merged.runTo(depth)

@@ -14,7 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
 
-var fleet = flag.Int("clusters", exhaustive.Of(3_000, 5_000), "how many clusters the simulated fleet has")
+var fleet = flag.Int("clusters", exhaustive.Of(1_500, 5_000), "how many clusters the simulated fleet has")
 
 // fleetOf is a fleet of hubs, each with the times that its clusters take, in the order in which they start.
 type fleetOf struct {
@@ -348,7 +348,7 @@ func TestScale(t *testing.T) {
 //
 //	go test ./rollout/rights -run TestMessagesGrowWithTheHubs -v -tags exhaustive
 func TestMessagesGrowWithTheHubs(t *testing.T) {
-	for _, clusters := range []int{exhaustive.Of(1_000, 10_000), exhaustive.Of(4_000, 100_000)} {
+	for _, clusters := range []int{exhaustive.Of(500, 10_000), exhaustive.Of(2_000, 100_000)} {
 		for _, hubs := range []int{5, 10, 20, 50, 100, 200} {
 			f := newFleet(clusters, hubs, true)
 			s := newSimulation(200, 10*time.Minute)

@@ -313,7 +313,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"starts on their way do not count", world{broken: startsUntracked, limits: one, n: 2, clusters: [hubs]int8{2, 1}}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if !exhaustive.On && tt.length > 23 {
+			if !exhaustive.On && tt.length > 19 {
 				t.Skip("hundred thousands of steps: with -tags exhaustive")
 			}
 			f := tt.search(1_000_000)

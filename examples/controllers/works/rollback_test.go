@@ -31,7 +31,7 @@ import (
 
 // TestProofOfRollback proves works with -rollback on a real API server that has the fields of enhancement 229: versions fail and are taken back,
 // by AbortAll or by a person, while the controller crashes at any write, its caches lag and its network breaks. The fields are not in the
-// Go types that the harness watches with, so they come from a watch of their own.
+// Go types that the harness watches with, so they come from a watch of their own. Then each duty is ignored in turn, except with -short.
 //
 //	go test ./works -run TestProofOfRollback -v
 //	go test ./works -run TestProofOfRollback -rollouts=300 -at-once=25 -v -timeout=0
@@ -53,15 +53,22 @@ func TestProofOfRollback(t *testing.T) {
 	}
 	defer h.Stop()
 	seen := watchRevisions(t, h)
-	h.WayBack(t, &proof.Subject{
-		Run: process(func(c *controller) {
-			c.rollback = &rollback.Keeper{Client: c.client, Live: c.live, Now: c.now}
-			c.caches.sets = store{Indexer: c.caches.sets, change: (&saboteur{controller: c}).asked}
-		}),
+	subject := &proof.Subject{
+		Run: func(ctx context.Context, p *proof.Process) error {
+			return runProcess(ctx, p, func(c *controller) {
+				c.rollback = &rollback.Keeper{Client: c.client, Live: c.live, Now: c.now}
+				c.caches.sets = store{Indexer: c.caches.sets, change: (&saboteur{controller: c}).asked}
+				if p.Ignored != "" {
+					lackOfRollback(c, p)
+				}
+			})
+		},
 		Says: saysOfRollback, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 1, Replicas: 2,
 		Revision:  hashOf,
 		Revisions: seen.of,
-	})
+	}
+	h.WayBack(t, subject)
+	t.Run("EachDuty", func(t *testing.T) { h.EachDutyOfWayBack(t, subject, dutiesOfRollback...) })
 }
 
 func hashOf(set *workv1alpha1.ManifestWorkReplicaSet) string {

@@ -20,7 +20,8 @@ import (
 
 // told is a rollout over groups such as "a b", of which some clusters may leave. Each step is what is reported: "a=Skip" of a
 // skipped cluster, "a=Failed" of one that has the version. Who is left out and has the version is reported Progressing, and
-// with "a lost" or "a left" not at all, though it has the version.
+// with "a:lost" or "a:left" not at all, though it has the version. With "a:held" it is held and nobody waits for it, with "a:blocks" its
+// group does.
 type told struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	groups   []string
@@ -60,11 +61,17 @@ func (s told) exposes(t *testing.T, steps []string) int {
 				delete(seen, cluster)
 			}
 		}
+		opts := s.opts
+		for _, field := range fields {
+			if cluster, how, is := strings.Cut(field, ":"); is && (how == "held" || how == "blocks") {
+				opts.Holds = append(slices.Clone(opts.Holds), rollout.ClusterHold{Cluster: cluster, Reason: "its site", Blocks: how == "blocks"})
+			}
+		}
 		var reports []status.Report
 		for cluster, says := range seen {
 			reports = append(reports, status.Report{Cluster: cluster, Status: says, LastTransitionTime: now})
 		}
-		result, err := rollout.Plan(s.strategy, groups, reports, now, s.opts)
+		result, err := rollout.Plan(s.strategy, groups, reports, now, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,6 +115,10 @@ func TestExposureIsBeatenOnlyWhereItsAssumptionsAre(t *testing.T) {
 		{
 			"the groups stay the same", told{progressive("1", config("", "", 0)), one, rollout.Options{}},
 			[]string{"", "a:left", "a=Failed b=Failed"}, []string{"", "", "a=Failed"}, 1, 2,
+		},
+		{
+			"the group of a held cluster waits for it", told{perGroup(config("", "", 0)), three, rollout.Options{}},
+			[]string{"a:held", "a:held b=Succeeded", "b=Succeeded"}, []string{"a:blocks", "a:blocks b=Succeeded", "b=Succeeded"}, 2, 3,
 		},
 		{
 			"reports tell who has the version", told{progressive("1", config("", "", 0)), one, rollout.Options{}},

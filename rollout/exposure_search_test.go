@@ -64,6 +64,8 @@ type course struct {
 	skips       bool // clusters are skipped
 	skipsEnd    bool // and no longer are
 	saysTimeOut bool // TimeOut is reported without a deadline
+	holds       bool // any waiting cluster is held and released
+	blocks      bool // and its group waits for it
 }
 
 // searched is a strategy over a fleet, whose clusters are a, b, c and d.
@@ -114,6 +116,27 @@ func (s *searched) plan(t fataler, h hist) planOf {
 		return *p
 	}
 	p.known = true
+	s.reports = s.reportsOf(h)
+	start := func(opts rollout.Options) (bits uint8) {
+		result, err := rollout.Plan(s.strategy, s.groups, s.reports, now, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range result.Start {
+			bits |= 1 << (c.Name[0] - 'a')
+		}
+		p.breach = result.Breach != nil
+		return bits
+	}
+	p.start = start(s.opts)
+	if s.gated != nil && p.start != 0 {
+		p.closed = start(merged(s.opts, rollout.Options{Gates: []rollout.ClosedGate{{Group: *s.gated}}}))
+	}
+	return *p
+}
+
+// reportsOf gives the reports of a state, in the place of the last ones.
+func (s *searched) reportsOf(h hist) []status.Report {
 	reports := s.reports[:0]
 	for i, m := range s.members {
 		r := status.Report{Cluster: m.name, Status: status.Progressing, LastTransitionTime: now}
@@ -141,23 +164,7 @@ func (s *searched) plan(t fataler, h hist) planOf {
 		}
 		reports = append(reports, r)
 	}
-	s.reports = reports
-	start := func(opts rollout.Options) (bits uint8) {
-		result, err := rollout.Plan(s.strategy, s.groups, reports, now, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range result.Start {
-			bits |= 1 << (c.Name[0] - 'a')
-		}
-		p.breach = result.Breach != nil
-		return bits
-	}
-	p.start = start(s.opts)
-	if s.gated != nil && p.start != 0 {
-		p.closed = start(merged(s.opts, rollout.Options{Gates: []rollout.ClosedGate{{Group: *s.gated}}}))
-	}
-	return *p
+	return reports
 }
 
 // next yields what may come after a state: a report of one cluster, a minute that passes, or starts, all of those that
@@ -213,6 +220,9 @@ func (s *searched) next(t fataler, h hist, may course, yield func(hist)) {
 	}
 	yield(open)
 	yield(closed)
+	if may.holds {
+		s.nextHeld(t, h, may.blocks, yield)
+	}
 }
 
 // any says whether some cluster stands there.
@@ -255,15 +265,15 @@ func (s *searched) search(t fataler, stages int) (f found) {
 	for _, m := range []*most{&f.exposed, &f.atBreach, &f.inFlight, &f.allFail} {
 		m.stages = make([]int, stages)
 	}
-	s.each(t, course{comesBack: true, succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: s.breaks.saysTimeOut}, func(h hist) {
+	s.each(t, course{comesBack: true, succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: s.breaks.saysTimeOut, holds: s.breaks.holds, blocks: s.breaks.blocks}, func(h hist) {
 		f.exposed.see(h, s, where.isExposed)
 		if s.plan(t, h).breach {
 			f.atBreach.see(h, s, where.isExposed)
 		}
 		f.states++
 	})
-	s.each(t, course{succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: true}, func(h hist) { f.inFlight.see(h, s, where.isInFlight) })
-	s.each(t, course{comesBack: true, skips: s.breaks.skips, saysTimeOut: s.breaks.saysTimeOut}, func(h hist) { f.allFail.see(h, s, where.isExposed) })
+	s.each(t, course{succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: true, holds: s.breaks.holds, blocks: s.breaks.blocks}, func(h hist) { f.inFlight.see(h, s, where.isInFlight) })
+	s.each(t, course{comesBack: true, skips: s.breaks.skips, saysTimeOut: s.breaks.saysTimeOut, holds: s.breaks.holds, blocks: s.breaks.blocks}, func(h hist) { f.allFail.see(h, s, where.isExposed) })
 	return f
 }
 

@@ -22,6 +22,8 @@ import (
 //
 //   - The groups keep their clusters, at each moment. While a waiting cluster is missing the next group may start, and the
 //     cluster starts beside it once it is back.
+//   - The groups of held clusters wait for them ([rollout.ClusterHold].Blocks), and each cluster was reviewed. Otherwise the next group may
+//     start, and the cluster starts beside it once it is released or reviewed.
 //   - A cluster that succeeded and soaked goes on working.
 //   - A cluster that is skipped stays skipped. Where a skip ends, its group starts beside the later ones.
 //   - Without a progressDeadline nobody reports TimeOut, which frees the slot of a failed cluster.

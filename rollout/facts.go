@@ -37,9 +37,7 @@ func (f *facts) note(position int, r report) {
 	f.tries.set(position, r.attempt, len(f.kinds))
 	lag := r.since.Sub(r.applied)
 	f.lags.set(position, lag, len(f.kinds))
-	if f.far != nil {
-		delete(f.far, position)
-	}
+	delete(f.far, position)
 	if lag == math.MaxInt64 {
 		if f.far == nil {
 			f.far = make(map[int]time.Time)

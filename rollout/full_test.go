@@ -65,6 +65,15 @@ func (o *owned) plan(t *testing.T, reports []status.Report, at time.Time) *rollo
 	return r
 }
 
+// R49: the sentence speaks of one cluster as of one.
+func TestARecordWithoutRoomForOneClusterSaysSo(t *testing.T) {
+	for failures, want := range map[int]string{1: "the record has no room for 1 cluster that left", 2: "the record has no room for 2 clusters that left"} {
+		if got := (rollout.Hold{Type: rollout.HoldRecordFull, Failures: failures}).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // R36, R49: 300 clusters that succeeded leave within the span of their starts. The record has no room for 44 of them, so nothing
 // starts, until the span is over. Nobody has to do anything.
 func TestARecordThatIsFullOfStartsEmptiesItself(t *testing.T) {

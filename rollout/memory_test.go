@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -132,17 +133,20 @@ func TestNothingIsRecordedWhileGroupsAreIncomplete(t *testing.T) {
 // An entry without a cluster is an error, as a report without one is: it stands for nobody, and must not be taken for the first
 // cluster of the groups.
 func TestRememberRefusesAnEntryWithoutACluster(t *testing.T) {
-	record := status.Record{Version: "v", Left: []status.Left{
-		{Report: status.Report{Cluster: "x", Status: status.TimeOut}},
-		{Report: status.Report{Status: status.TimeOut}},
-	}}
-	const want = "memory.record.left[1].cluster: Required value: must be the name of a ManagedCluster"
-	option := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: record}}
-	if _, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, nil, nil, now, option); err == nil || err.Error() != want {
-		t.Errorf("Plan says %v, want %s", err, want)
-	}
-	if _, err := rollout.NewPlanner(clusterv1alpha1.RolloutStrategy{}, nil, option); err == nil || err.Error() != want {
-		t.Errorf("NewPlanner says %v, want %s", err, want)
+	for at := range 2 {
+		record := status.Record{Version: "v", Left: []status.Left{
+			{Report: status.Report{Cluster: "x", Status: status.TimeOut}},
+			{Report: status.Report{Cluster: "y", Status: status.TimeOut}},
+		}}
+		record.Left[at].Cluster = ""
+		want := fmt.Sprintf("memory.record.left[%d].cluster: Required value: must be the name of a ManagedCluster", at)
+		option := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: record}}
+		if _, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, nil, nil, now, option); err == nil || err.Error() != want {
+			t.Errorf("Plan says %v, want %s", err, want)
+		}
+		if _, err := rollout.NewPlanner(clusterv1alpha1.RolloutStrategy{}, nil, option); err == nil || err.Error() != want {
+			t.Errorf("NewPlanner says %v, want %s", err, want)
+		}
 	}
 }
 

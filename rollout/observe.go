@@ -228,9 +228,7 @@ func (s *schedule) seen(reports []status.Report, others *strays, now time.Time) 
 
 // age notes how long the cluster at a position has been in a state, where that matters.
 func (r *Result) age(position int, s state, since, now time.Time) {
-	if r.far != nil {
-		delete(r.far, position) // one of several reports, or one that the record replaces, may have been far away
-	}
+	delete(r.far, position) // one of several reports, or one that the record replaces, may have been far away
 	if !agedStates.has(s) && (s != succeeded || r.schedule.wait == 0) {
 		return
 	}

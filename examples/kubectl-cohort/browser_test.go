@@ -50,7 +50,11 @@ func browse(t *testing.T, file string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+t.TempDir(), "--window-size=1100,1400", "--remote-debugging-pipe")
+	profile, err := os.MkdirTemp("", "chromium") // its processes write there for a while after it has ended, which t.TempDir calls a failure
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--user-data-dir="+profile, "--window-size=1100,1400", "--remote-debugging-pipe")
 	cmd.ExtraFiles = []*os.File{commands, answers} // 3 and 4
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -62,6 +66,9 @@ func browse(t *testing.T, file string) *browser {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		out.Close()
+		for end := time.Now().Add(10 * time.Second); os.RemoveAll(profile) != nil && time.Now().Before(end); {
+			time.Sleep(50 * time.Millisecond)
+		}
 	})
 	b := &browser{t: t, in: in, answers: make(chan answer, 1000)}
 	go func() {
@@ -144,11 +151,11 @@ func (b *browser) eval(expression string) string {
 	return fmt.Sprint(got.Result.Value)
 }
 
-// until waits until an expression is so, at most ten seconds.
+// until waits until an expression is so, at most a minute.
 func (b *browser) until(expression, want string) {
 	b.t.Helper()
 	got := ""
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if got = b.eval(expression); strings.Contains(got, want) {
 			return
 		}

@@ -71,7 +71,7 @@ func server(t *testing.T, lax bool) string {
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
 	start(t, "../../controllers", "apiserver", "-kubeconfig", kubeconfig, "-definitions", definitions)
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if _, err := os.Stat(kubeconfig); err == nil {
 			return kubeconfig
 		} else if time.Now().After(end) {
@@ -213,7 +213,7 @@ func TestBrokenMirrorsAreCaught(t *testing.T) {
 			kubeconfig := server(t, test.lax)
 			b := newBroken(t, kubeconfig, test.fault)
 			go b.copy(t.Context())
-			_, lines := judge(t, kubeconfig, append(commands(t, b.mu.Lock, b.mu.Unlock), "-settle", "3s")...)
+			_, lines := judge(t, kubeconfig, append(commands(t, b.mu.Lock, b.mu.Unlock), "-settle", "10s")...)
 			for _, name := range strings.Fields(passed) {
 				want := "pass"
 				if test.fails[name] != "" {

@@ -262,7 +262,7 @@ func (d *driver) wait(ctx context.Context, s requirements.Step) {
 
 // cleanUp leaves nothing behind, whatever went wrong.
 func (d *driver) cleanUp() {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := d.placements.Get(ctx, placement, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		_ = d.end(ctx)

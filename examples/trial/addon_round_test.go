@@ -92,7 +92,7 @@ func (r *round) record(ctx context.Context) error {
 	if r.ignores(DutyReadBack) {
 		return nil // it believes that it is stored
 	}
-	if r.noteOwner(updated, err) == nil {
+	if r.wroteOwner(updated, err) == nil {
 		r.owner = updated
 	}
 	return err
@@ -148,5 +148,5 @@ func (r *round) setStatus(ctx context.Context) error {
 		return nil
 	}
 	written, err := r.client.AddonV1beta1().ClusterManagementAddOns().UpdateStatus(ctx, updated, metav1.UpdateOptions{})
-	return r.noteOwner(written, err)
+	return r.wroteOwner(written, err)
 }

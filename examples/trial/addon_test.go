@@ -1,8 +1,9 @@
 package trial
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	addonclient "open-cluster-management.io/api/client/addon/clientset/versioned"
 	addonlisters "open-cluster-management.io/api/client/addon/listers/addon/v1beta1"
@@ -19,6 +22,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -55,10 +59,8 @@ type installer struct {
 	client     addonclient.Interface
 
 	begun     bool
-	written   map[string]int64 // by cluster: the resourceVersion of its add-on as this controller wrote it
-	unheard   map[string]bool  // by cluster: its add-on, if a write got no answer
-	owner     int64            // the resourceVersion of the owner as it was written last
-	ownerLost bool
+	ownOwner  writes.Own[*addonv1beta1.ClusterManagementAddOn]
+	ownAddOns writes.Own[*addonv1beta1.ManagedClusterAddOn]
 	last      *rollout.Result
 	believed  status.Records // only to ignore a duty with
 }
@@ -68,7 +70,6 @@ func runInstaller(ctx context.Context, p *Process) error {
 		p: p, name: p.Set.Namespace, client: addonclient.NewForConfigOrDie(p.Config),
 		owners: addonlisters.NewClusterManagementAddOnLister(p.Store(AddOns)), addOns: addonlisters.NewManagedClusterAddOnLister(p.Store(OnClusters)),
 		placements: clusterlisters.NewPlacementLister(p.Store(Placements)), decisions: clusterlisters.NewPlacementDecisionLister(p.Store(Decisions)),
-		written: map[string]int64{}, unheard: map[string]bool{},
 	}
 	return loop(ctx, p, c.reconcile)
 }
@@ -77,10 +78,10 @@ func (c *installer) ignores(d Duty) bool { return c.p.Ignored == d }
 
 func (c *installer) reconcile(ctx context.Context) (time.Duration, error) {
 	if ready, err := c.ready(ctx); !ready {
-		return 0, err
+		return cmp.Or(c.ownOwner.RecheckAfter(time.Now()), c.ownAddOns.RecheckAfter(time.Now())), err
 	}
 	owner, err := c.owners.Get(c.name)
-	if err != nil || versionOf(owner) < c.owner {
+	if err != nil {
 		return 0, skipNotFound(err)
 	}
 	place := owner.Spec.InstallStrategy.Placements[0]
@@ -153,73 +154,78 @@ func (c *installer) own() (map[string]*addonv1beta1.ManagedClusterAddOn, error) 
 
 // ready says whether the caches show all that was written, by this process and by those before it.
 func (c *installer) ready(ctx context.Context) (bool, error) {
-	if !c.begun {
-		owner, err := c.client.AddonV1beta1().ClusterManagementAddOns().Get(ctx, c.name, metav1.GetOptions{})
-		if err != nil {
-			return false, skipNotFound(err)
-		}
-		there, err := c.client.AddonV1beta1().ManagedClusterAddOns("").List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return false, err
-		}
-		cached, err := c.own()
-		if err != nil {
-			return false, err
-		}
-		for cluster := range cached {
-			c.written[cluster] = gone
-		}
-		for i := range there.Items {
-			if addOn := &there.Items[i]; addOn.Name == c.name {
-				c.written[addOn.Namespace] = versionOf(addOn)
-			}
-		}
-		c.owner, c.begun = versionOf(owner), true
+	if err := c.begin(ctx); err != nil || !c.begun {
+		return false, err
 	}
-	if c.ownerLost {
-		owner, err := c.client.AddonV1beta1().ClusterManagementAddOns().Get(ctx, c.name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		c.owner, c.ownerLost = versionOf(owner), false
+	api := c.client.AddonV1beta1()
+	owner, err := unseen(&c.ownOwner, c.p.Store(AddOns), func(key types.NamespacedName) (*addonv1beta1.ClusterManagementAddOn, error) {
+		return api.ClusterManagementAddOns().Get(ctx, key.Name, metav1.GetOptions{})
+	})
+	if err != nil {
+		return false, err
 	}
-	for cluster := range c.unheard {
-		switch addOn, err := c.client.AddonV1beta1().ManagedClusterAddOns(cluster).Get(ctx, c.name, metav1.GetOptions{}); {
-		case apierrors.IsNotFound(err):
-			c.written[cluster] = gone
-		case err != nil:
-			return false, err
-		default:
-			c.written[cluster] = versionOf(addOn)
-		}
-		delete(c.unheard, cluster)
-	}
-	for cluster, rv := range c.written {
-		switch addOn, err := c.addOns.ManagedClusterAddOns(cluster).Get(c.name); {
-		case apierrors.IsNotFound(err) && rv != gone:
-			c.unheard[cluster] = true // it may be gone by now
-			delete(c.written, cluster)
-			return false, errors.New("an add-on is not in the cache yet")
-		case apierrors.IsNotFound(err), err == nil && rv != gone && versionOf(addOn) >= rv, err == nil && addOn.DeletionTimestamp != nil && rv == gone:
-			delete(c.written, cluster)
-		default:
-			return false, err
-		}
-	}
-	return true, nil
+	addOns, err := unseen(&c.ownAddOns, c.p.Store(OnClusters), func(key types.NamespacedName) (*addonv1beta1.ManagedClusterAddOn, error) {
+		return api.ManagedClusterAddOns(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	})
+	return err == nil && owner+addOns == 0, err
 }
 
-// note remembers what was written until the caches show it.
-func (c *installer) note(cluster string, addOn *addonv1beta1.ManagedClusterAddOn, err error) error {
-	switch {
-	case err == nil && addOn == nil:
-		c.written[cluster] = gone
-	case err == nil:
-		c.written[cluster] = versionOf(addOn)
-	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown:
-		c.unheard[cluster] = true
+// begin lists what those before this process wrote, once. What only the caches have is gone.
+func (c *installer) begin(ctx context.Context) error {
+	if c.begun {
+		return nil
 	}
-	return err
+	cached, err := c.own()
+	if err != nil {
+		return err
+	}
+	cachedOwner, err := c.owners.Get(c.name)
+	if err != nil {
+		return skipNotFound(err)
+	}
+	owner, err := c.client.AddonV1beta1().ClusterManagementAddOns().Get(ctx, c.name, metav1.GetOptions{})
+	if err != nil {
+		return skipNotFound(err)
+	}
+	there, err := c.client.AddonV1beta1().ManagedClusterAddOns("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	var live []*addonv1beta1.ManagedClusterAddOn
+	for i := range there.Items {
+		if there.Items[i].Name == c.name {
+			live = append(live, &there.Items[i])
+		}
+	}
+	c.ownOwner.Begin([]*addonv1beta1.ClusterManagementAddOn{owner}, []*addonv1beta1.ClusterManagementAddOn{cachedOwner}, time.Now())
+	c.ownAddOns.Begin(live, slices.Collect(maps.Values(cached)), time.Now())
+	c.begun = true
+	return nil
+}
+
+// unseen counts the writes that a store does not show yet, and reads what is unsure.
+func unseen[T interface {
+	comparable
+	metav1.Object
+}](own *writes.Own[T], store cache.Indexer, read func(types.NamespacedName) (T, error)) (int, error) {
+	for {
+		n, unsure := own.Unseen(func(key types.NamespacedName) (object T, has bool) {
+			o, has, _ := store.GetByKey(cache.NewObjectName(key.Namespace, key.Name).String()) // never an error
+			if has {
+				object = o.(T)
+			}
+			return object, has
+		}, time.Now())
+		if len(unsure) == 0 {
+			return n, nil
+		}
+		for _, key := range unsure {
+			object, err := read(key)
+			if err := own.Read(key, object, err, time.Now()); err != nil {
+				return 0, err
+			}
+		}
+	}
 }
 
 // apply gives a cluster the desired configuration: the stamp first, then the references with the condition.
@@ -246,7 +252,7 @@ func (r *round) apply(ctx context.Context, cluster string) error {
 		status.StampOf(addOn).NoteOn(addOn, stamp, 0, time.Now())
 		addOn, err = api.Update(ctx, addOn, metav1.UpdateOptions{})
 	}
-	if r.note(cluster, addOn, err) != nil {
+	if r.wrote(cluster, addOn, err) != nil {
 		return err
 	}
 	addOn = addOn.DeepCopy()
@@ -263,24 +269,27 @@ func (r *round) apply(ctx context.Context, cluster string) error {
 		Message: r.version, LastTransitionTime: metav1.NewTime(time.Now()),
 	})
 	addOn, err = api.UpdateStatus(ctx, addOn, metav1.UpdateOptions{})
-	return r.note(cluster, addOn, err)
+	return r.wrote(cluster, addOn, err)
 }
 
 // remove deletes the add-on of a cluster.
 func (r *round) remove(ctx context.Context, addOn *addonv1beta1.ManagedClusterAddOn) error {
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &addOn.UID}}
 	err := r.client.AddonV1beta1().ManagedClusterAddOns(addOn.Namespace).Delete(ctx, addOn.Name, options)
-	if apierrors.IsNotFound(err) {
-		err = nil
-	}
-	return r.note(addOn.Namespace, nil, err)
+	return r.ownAddOns.Deleted(addOn, err, time.Now())
 }
 
-func (c *installer) noteOwner(written *addonv1beta1.ClusterManagementAddOn, err error) error {
-	if err == nil {
-		c.owner = versionOf(written)
-	} else if apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
-		c.ownerLost = true
+// wrote notes the answer to a write of an add-on. Beside an error the answer is empty.
+func (c *installer) wrote(cluster string, answer *addonv1beta1.ManagedClusterAddOn, err error) error {
+	if err != nil {
+		answer = &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: c.name}}
 	}
-	return err
+	return c.ownAddOns.Wrote(answer, err, time.Now())
+}
+
+func (c *installer) wroteOwner(answer *addonv1beta1.ClusterManagementAddOn, err error) error {
+	if err != nil {
+		answer = &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: c.name}}
+	}
+	return c.ownOwner.Wrote(answer, err, time.Now())
 }

@@ -46,6 +46,16 @@ func auditPolicy(t *testing.T) string {
 // What the judge says of a hub's audit log is what it says of the watches: of every start and removal, with a controller that is right
 // and with such as break a strategy. In these worlds nothing is wrong by a time alone, so that order decides, which both know.
 func TestAuditLogOfAHub(t *testing.T) {
+	for range 3 {
+		if loggedAll(t) {
+			return
+		}
+	}
+	t.Fatal("in three runs the API server gave up requests, and its log does not say what came of them")
+}
+
+// loggedAll compares the two for a hub. It is false where the machine was so busy that the log says nothing of some writes.
+func loggedAll(t *testing.T) bool {
 	dir := t.TempDir()
 	audit := apiserver.Audit{Policy: filepath.Join(dir, "policy.yaml"), Log: filepath.Join(dir, "audit.log")}
 	if err := os.WriteFile(audit.Policy, []byte(auditPolicy(t)), 0o600); err != nil {
@@ -94,8 +104,12 @@ func TestAuditLogOfAHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	ofWatches, ofLog := verdicts(t, watched), verdicts(t, logged)
-	if ofWatches.Starts == 0 || ofWatches.Removals == 0 || len(ofLog.Holes) > 0 {
-		t.Fatalf("%d starts, %d removals, holes %v", ofWatches.Starts, ofWatches.Removals, ofLog.Holes)
+	if len(ofLog.Holes) > 0 {
+		t.Logf("holes %v", ofLog.Holes)
+		return false
+	}
+	if ofWatches.Starts == 0 || ofWatches.Removals == 0 {
+		t.Fatalf("%d starts, %d removals", ofWatches.Starts, ofWatches.Removals)
 	}
 	want, got := []any{ofWatches.Starts, ofWatches.Removals, said(ofWatches)}, []any{ofLog.Starts, ofLog.Removals, said(ofLog)}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -105,6 +119,7 @@ func TestAuditLogOfAHub(t *testing.T) {
 		t.Errorf("written by %v", ofLog.Writers)
 	}
 	t.Logf("%d starts, %d removals, %d findings, %d kB of audit log", ofLog.Starts, ofLog.Removals, len(ofLog.Findings), len(logged)>>10)
+	return true
 }
 
 func verdicts(t *testing.T, text []byte) *judge.Report {

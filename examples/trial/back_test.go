@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -83,8 +82,7 @@ func saysOfRevisions(set *replicaSet) Saying {
 // aborter is what a reader of the page of rollout writes.
 type aborter struct {
 	*controller
-	setUnheard bool
-	templates  map[string]workv1.ManifestWorkSpec // only to ignore a duty with
+	templates map[string]workv1.ManifestWorkSpec // only to ignore a duty with
 }
 
 func runAborter(ctx context.Context, p *Process) error {
@@ -113,10 +111,10 @@ func (c *aborter) reconcile(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	if there, err := c.readsItsWrites(ctx); !there {
-		return 0, err
+		return c.again(), err
 	}
-	set, err := c.readSet(ctx)
-	if set == nil || err != nil {
+	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
+	if err != nil {
 		return 0, err
 	}
 	groups, err := c.groups(set.Spec.PlacementRefs[0].Name)
@@ -224,7 +222,7 @@ func (c *aborter) storeRecord(ctx context.Context, set *replicaSet, record statu
 	if changed, err := (status.Records{"": record}).Note(with); !changed || err != nil {
 		return false, err
 	}
-	return true, c.noteSet(c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Update(ctx, with, metav1.UpdateOptions{}))
+	return true, c.wroteSet(c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Update(ctx, with, metav1.UpdateOptions{}))
 }
 
 // reports are about one version, which clusters go forward to, or back.
@@ -257,7 +255,7 @@ func (c *aborter) keepTemplate(ctx context.Context, owner *replicaSet) error {
 		return err
 	}
 	written, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Patch(ctx, c.name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if err = c.noteSet(written, err); err == nil {
+	if err = c.wroteSet(written, err); err == nil {
 		owner.ResourceVersion = written.ResourceVersion
 	}
 	return err
@@ -289,31 +287,5 @@ func (c *aborter) updateStatus(ctx context.Context, stored, owner *replicaSet, r
 		return nil
 	}
 	owner.Status.PlacementsSummary = []workv1alpha1.PlacementSummary{}
-	return c.noteSet(c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).UpdateStatus(ctx, owner, metav1.UpdateOptions{}))
-}
-
-// noteSet remembers what was written of the set, until the caches show it.
-func (c *aborter) noteSet(written *replicaSet, err error) error {
-	if err == nil {
-		c.set = versionOf(written)
-	} else if apierrors.ReasonForError(err) == metav1.StatusReasonUnknown {
-		c.setUnheard = true
-	}
-	return err
-}
-
-// readSet reads the set, nil as long as the caches do not show what was written of it.
-func (c *aborter) readSet(ctx context.Context) (*replicaSet, error) {
-	if c.setUnheard {
-		set, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Get(ctx, c.name, metav1.GetOptions{})
-		if err != nil {
-			return nil, err
-		}
-		c.set, c.setUnheard = versionOf(set), false
-	}
-	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
-	if err != nil || versionOf(set) < c.set && !c.ignores(DutyReadYourWrites) {
-		return nil, err
-	}
-	return set, nil
+	return c.wroteSet(c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).UpdateStatus(ctx, owner, metav1.UpdateOptions{}))
 }

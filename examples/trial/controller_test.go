@@ -1,20 +1,20 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
 	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
@@ -26,6 +26,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -40,13 +41,13 @@ type controller struct {
 	decisions       clusterlisters.PlacementDecisionLister
 	client          workclient.Interface
 
-	written map[string]int64 // by key: resourceVersion of a work as this controller wrote it; its caches may be older
-	unheard map[string]bool  // by key: works whose write got no answer
-	last    *rollout.Result  // the result before
-	begun   bool
-	set     int64                // resourceVersion of the set when it began, or as it was written last
-	memory  map[string]time.Time // only to ignore a duty with
-	ignored Duty
+	p        *Process
+	ownSet   writes.Own[*replicaSet]
+	ownWorks writes.Own[*workv1.ManifestWork]
+	last     *rollout.Result // the result before
+	begun    bool
+	memory   map[string]time.Time // only to ignore a duty with
+	ignored  Duty
 }
 
 func (c *controller) ignores(d Duty) bool { return c.ignored == d }
@@ -85,7 +86,7 @@ func newController(p *Process) *controller {
 		namespace: p.Set.Namespace, name: p.Set.Name, client: workclient.NewForConfigOrDie(p.Config), ignored: p.Ignored,
 		sets: setlisters.NewManifestWorkReplicaSetLister(p.Store(ReplicaSets)), works: worklisters.NewManifestWorkLister(p.Store(Works)),
 		placements: clusterlisters.NewPlacementLister(p.Store(Placements)), decisions: clusterlisters.NewPlacementDecisionLister(p.Store(Decisions)),
-		written: map[string]int64{}, unheard: map[string]bool{}, memory: map[string]time.Time{},
+		p: p, memory: map[string]time.Time{},
 	}
 }
 
@@ -133,10 +134,10 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	if there, err := c.readsItsWrites(ctx); !there {
-		return time.Second, err // the event that is missing comes before, unless there is none
+		return c.again(), err
 	}
 	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
-	if err != nil || versionOf(set) < c.set {
+	if err != nil {
 		return 0, err
 	}
 	ref := set.Spec.PlacementRefs[0]
@@ -228,10 +229,7 @@ func (c *controller) store(ctx context.Context, set *replicaSet, records status.
 		return false, err
 	}
 	written, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Update(ctx, with, metav1.UpdateOptions{})
-	if err == nil {
-		c.set = versionOf(written)
-	}
-	return true, err
+	return true, c.wroteSet(written, err)
 }
 
 // groups reads the decisions together with their placement.
@@ -269,7 +267,7 @@ func (c *controller) apply(ctx context.Context, spec workv1.ManifestWorkSpec, ol
 		if c.ignores(DutyOneWrite) {
 			announced, err := c.announce(ctx, old, version)
 			if err != nil {
-				return c.note(cluster+"/"+c.name, nil, err)
+				return c.wrote(cluster, nil, err)
 			}
 			work = announced
 		}
@@ -288,96 +286,91 @@ func (c *controller) apply(ctx context.Context, spec workv1.ManifestWorkSpec, ol
 	default:
 		work, err = api.Update(ctx, work, metav1.UpdateOptions{})
 	}
-	return c.note(cluster+"/"+c.name, work, err)
+	return c.wrote(cluster, work, err)
 }
 
 // remove deletes a cluster's work.
 func (c *controller) remove(ctx context.Context, work *workv1.ManifestWork) error {
 	err := c.client.WorkV1().ManifestWorks(work.Namespace).Delete(ctx, work.Name, metav1.DeleteOptions{})
-	return c.note(work.Namespace+"/"+work.Name, nil, err)
+	if err != nil && c.forgets(err) {
+		return err
+	}
+	return c.ownWorks.Deleted(work, err, time.Now())
 }
 
-// gone stands for the resourceVersion of a work that was deleted.
-const gone = math.MaxInt64
-
-// begin asks the API server what the processes before this one have written, and takes it for its own.
+// begin asks the API server what the processes before this one have written, once.
 func (c *controller) begin(ctx context.Context) error {
 	if c.begun || c.ignores(DutyFirstLook) {
 		return nil
+	}
+	of := labels.SelectorFromSet(labels.Set{label: c.label()})
+	cached, err := c.works.List(of)
+	if err != nil {
+		return err
+	}
+	cachedSet, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
+	if err != nil {
+		return err
 	}
 	set, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Get(ctx, c.name, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
-	of := labels.SelectorFromSet(labels.Set{label: c.label()})
 	there, err := c.client.WorkV1().ManifestWorks("").List(ctx, metav1.ListOptions{LabelSelector: of.String()})
 	if err != nil {
 		return err
 	}
-	cached, err := c.works.List(of)
-	if err != nil {
-		return err
-	}
-	for _, work := range cached {
-		c.written[work.Namespace+"/"+work.Name] = gone
-	}
+	live := make([]*workv1.ManifestWork, len(there.Items))
 	for i := range there.Items {
-		work := &there.Items[i]
-		c.written[work.Namespace+"/"+work.Name] = versionOf(work)
-		if work.DeletionTimestamp != nil { // the caches may show it next when it is gone
-			c.written[work.Namespace+"/"+work.Name] = gone
-		}
+		live[i] = &there.Items[i]
 	}
-	c.set, c.begun = versionOf(set), true
+	c.ownSet.Begin([]*replicaSet{set}, []*replicaSet{cachedSet}, time.Now())
+	c.ownWorks.Begin(live, cached, time.Now())
+	c.begun = true
 	return nil
 }
 
-// note remembers what was written, nil for a deletion, until the caches show it.
-func (c *controller) note(key string, work *workv1.ManifestWork, err error) error {
-	switch {
-	case err == nil && work == nil:
-		c.written[key] = gone
-	case err == nil:
-		c.written[work.Namespace+"/"+work.Name] = versionOf(work)
-	case apierrors.ReasonForError(err) == metav1.StatusReasonUnknown && !c.ignores(DutyLostAnswer):
-		c.unheard[key] = true // nobody knows whether it was done
+// forgets says whether it ignores that nobody knows whether a write was done.
+func (c *controller) forgets(err error) bool {
+	return c.ignores(DutyLostAnswer) && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
+}
+
+// wrote notes the answer to a write of a cluster's work. Beside an error the answer is empty.
+func (c *controller) wrote(cluster string, answer *workv1.ManifestWork, err error) error {
+	if err != nil {
+		answer = &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: c.name}}
 	}
-	if work == nil && apierrors.IsNotFound(err) {
-		return nil
+	if err != nil && c.forgets(err) {
+		return err
 	}
-	return err
+	return c.ownWorks.Wrote(answer, err, time.Now())
+}
+
+func (c *controller) wroteSet(answer *replicaSet, err error) error {
+	if err != nil {
+		answer = &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.name}}
+	}
+	return c.ownSet.Wrote(answer, err, time.Now())
 }
 
 // readsItsWrites says whether the caches show all that this controller has written. Where it was told nothing it asks
 // the API server.
 func (c *controller) readsItsWrites(ctx context.Context) (bool, error) {
-	for key := range c.unheard {
-		namespace, name, _ := strings.Cut(key, "/")
-		switch work, err := c.client.WorkV1().ManifestWorks(namespace).Get(ctx, name, metav1.GetOptions{}); {
-		case apierrors.IsNotFound(err), err == nil && work.DeletionTimestamp != nil: // the caches may show it next when it is gone
-			c.written[key] = gone
-		case err == nil:
-			c.written[key] = versionOf(work)
-		default:
-			return false, err
-		}
-		delete(c.unheard, key)
+	set, err := unseen(&c.ownSet, c.p.Store(ReplicaSets), func(key types.NamespacedName) (*replicaSet, error) {
+		return c.client.WorkV1alpha1().ManifestWorkReplicaSets(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	})
+	if err != nil {
+		return false, err
 	}
-	for key, rv := range c.written {
-		namespace, name, _ := strings.Cut(key, "/")
-		switch work, err := c.works.ManifestWorks(namespace).Get(name); {
-		case c.ignores(DutyReadYourWrites):
-		case apierrors.IsNotFound(err) && rv == gone, err == nil && work.DeletionTimestamp != nil:
-		case err == nil && versionOf(work) >= rv:
-		case apierrors.IsNotFound(err): // the caches are late, or someone else has deleted it: ask then
-			c.unheard[key] = true
-			return false, nil
-		default:
-			return false, nil
-		}
-		delete(c.written, key)
-	}
-	return true, nil
+	works, err := unseen(&c.ownWorks, c.p.Store(Works), func(key types.NamespacedName) (*workv1.ManifestWork, error) {
+		return c.client.WorkV1().ManifestWorks(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	})
+	return err == nil && (set+works == 0 || c.ignores(DutyReadYourWrites)), err
+}
+
+// again is when to look again where the caches do not show all writes. Each that they come to show is an event.
+func (c *controller) again() time.Duration {
+	return cmp.Or(c.ownSet.RecheckAfter(time.Now()), c.ownWorks.RecheckAfter(time.Now()))
 }
 
 // versionOfTemplate is a hash of what the replica set gives to its clusters.

@@ -20,7 +20,7 @@ type figures struct {
 	blindOf                                                                         map[Invariant]int
 	most, mostExposed                                                               float64
 	reached, reachedOf, earlySoaks                                                  int
-	dropped, failed                                                                 int
+	dropped, failed, stalled                                                        int
 	longestSeed                                                                     uint64
 	longest                                                                         time.Duration
 }
@@ -101,6 +101,9 @@ func (f *figures) add(o *observation) bool {
 		return false
 	}
 	f.rollouts++
+	if o.stalled {
+		f.stalled++
+	}
 	if o.ending.complete {
 		f.complete++
 	} else {
@@ -158,16 +161,24 @@ func (f *figures) add(o *observation) bool {
 	return true
 }
 
+// stalls says how many worlds a machine stalled that was too busy; nothing if it stalled none.
+func stalls(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d judged by their limits alone, as the machine served nobody for over %v)", n, slowBeat)
+}
+
 func (f *figures) String() string {
 	dropped := ""
 	if f.dropped > 0 {
 		dropped = fmt.Sprintf("%d rollouts not observed, since etcd gave up writes on a machine that was too busy\n", f.dropped)
 	}
-	text := dropped + fmt.Sprintf("%d rollouts of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
+	text := dropped + fmt.Sprintf("%d rollouts%s of %d versions: %d came to their end, %d stood still; %d events, %d reconciles (%d with an error), %d processes that acted, %d restarts; "+
 		"%d writes of the controller (%d answers lost, %d held back), %d starts, %d removals; longest %v (seed %d); %d violations\n"+
 		"%d starts that only what the caches did not show yet forbade: %v; at most %.1f times of MaxConcurrency in flight; "+
 		"%d starts that only a soak from the first answer would have forbidden",
-		f.rollouts, f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,
+		f.rollouts, stalls(f.stalled), f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,
 		f.writes, f.lost, f.held, f.starts, f.removed, f.longest.Round(time.Second), f.longestSeed, f.violations, f.blind, f.blindOf, max(1, f.most), f.earlySoaks)
 	if f.reachedOf > 0 {
 		text += fmt.Sprintf("\nthe last version reached %d clusters of %d that were selected first; at most %.1f times of what a strategy exposes had a version and were not done", f.reached, f.reachedOf, max(1, f.mostExposed))

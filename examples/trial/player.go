@@ -22,6 +22,7 @@ type observation struct {
 	violations []violation
 	err        error
 	restarts   int
+	stalled    bool // the machine served nobody for a while
 
 	took   time.Duration
 	ending ending
@@ -81,6 +82,8 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	if subject.Revisions != nil {
 		o.violations = append(o.violations, o.history.checkBack(p.ended, subject.Says)...)
 	}
+	o.stalled = hub.pulse.stalled(began, p.ended)
+	o.violations = observed(o.violations, o.stalled)
 	return o
 }
 

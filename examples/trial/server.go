@@ -27,6 +27,7 @@ type Hub struct {
 	dir      string
 	server   *apiserver.Server
 	wires    *wire
+	pulse    pulse
 	policies bool // it has the policy API
 }
 
@@ -76,8 +77,13 @@ func (h *Hub) serve(audit apiserver.Audit, definitions []string) error {
 	if h.server, err = audit.Start(h.dir, append(all, definitions...)...); err != nil {
 		return err
 	}
-	h.wires, err = connect(h)
-	return err
+	if h.wires, err = connect(h); err != nil {
+		return err
+	}
+	if audit == (apiserver.Audit{}) {
+		go h.pulse.beat(h.wires.ctx, h)
+	}
+	return nil
 }
 
 // Stop stops the server and removes its files.

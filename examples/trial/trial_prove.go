@@ -54,8 +54,8 @@ func (h *Hub) try(ctx context.Context, subject *Subject, trial *trial) *tried {
 
 // trialFigures are of all trials that were observed.
 type trialFigures struct {
-	trials, complete, dropped, failed, events, writes, lost, restarts, removed, violations int
-	of                                                                                     map[Invariant]int
+	trials, stalled, complete, dropped, failed, events, writes, lost, restarts, removed, violations int
+	of                                                                                              map[Invariant]int
 }
 
 // add counts an outcome, and says whether it can be judged.
@@ -69,6 +69,9 @@ func (f *trialFigures) add(o *tried) bool {
 		return false
 	}
 	f.trials++
+	if o.stalled {
+		f.stalled++
+	}
 	if o.complete {
 		f.complete++
 	}
@@ -92,8 +95,8 @@ func (f *trialFigures) add(o *tried) bool {
 }
 
 func (f *trialFigures) String() string {
-	return fmt.Sprintf("%d trials (%d not observed): %d came to their end, %d stood still; %d events, %d writes of the controller (%d answers lost), %d removals, %d restarts; %d violations %v",
-		f.trials, f.dropped+f.failed, f.complete, f.trials-f.complete, f.events, f.writes, f.lost, f.removed, f.restarts, f.violations, f.of)
+	return fmt.Sprintf("%d trials%s (%d not observed): %d came to their end, %d stood still; %d events, %d writes of the controller (%d answers lost), %d removals, %d restarts; %d violations %v",
+		f.trials, stalls(f.stalled), f.dropped+f.failed, f.complete, f.trials-f.complete, f.events, f.writes, f.lost, f.removed, f.restarts, f.violations, f.of)
 }
 
 // String is what stands where, for people.

@@ -37,6 +37,7 @@ type tried struct {
 	err        error
 	restarts   int
 	complete   bool
+	stalled    bool // the machine served nobody for a while
 	took       time.Duration
 }
 
@@ -77,6 +78,8 @@ func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	r.clean(ctx)
 	if o.err == nil {
 		o.violations, o.complete = o.jury.verdict(r.ended)
+		o.stalled = hub.pulse.stalled(began, r.ended)
+		o.violations = observed(o.violations, o.stalled)
 	}
 	return o
 }

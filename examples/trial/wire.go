@@ -81,6 +81,7 @@ func versionOf(o metav1.Object) int64 {
 
 // wire watches everything and hands it to the rollout that it belongs to, which is the first part of its namespace.
 type wire struct {
+	ctx  context.Context // ends with it
 	stop context.CancelFunc
 
 	mu       sync.Mutex
@@ -91,7 +92,7 @@ type wire struct {
 // connect begins to watch. The server has no objects yet.
 func connect(h *Hub) (*wire, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &wire{stop: cancel, rollouts: map[string]func(event){}}
+	w := &wire{ctx: ctx, stop: cancel, rollouts: map[string]func(event){}}
 	c := h.clients("watch")
 	for _, k := range h.kinds() {
 		watcher, list := watcherOf(c, k)

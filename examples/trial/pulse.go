@@ -1,0 +1,104 @@
+package trial
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// pulse is an object of the harness alone. It is written again and again, and each time the wire has to show it before the next write. So
+// the harness knows when the machine was too busy to serve anybody, whatever the controller does.
+type pulse struct {
+	mu     sync.Mutex
+	beats  []span    // that took longer than slowBeat
+	began  time.Time // of the one that is under way
+	n      int       // that have ended
+	arrive chan int64
+}
+
+const (
+	pulseName = "pulse"
+	slowBeat  = 3 * time.Second // a beat takes some milliseconds
+)
+
+// beat writes the object until the context ends. Its errors are beats that take longer.
+func (p *pulse) beat(ctx context.Context, h *Hub) {
+	p.arrive = make(chan int64, 100)
+	h.wires.join(pulseName, func(e event) {
+		select {
+		case p.arrive <- e.rv:
+		default: // nobody waits
+		}
+	})
+	defer h.wires.leave(pulseName)
+	api := h.clients(pulseName).work.WorkV1().ManifestWorks(pulseName)
+	var work *manifestWork
+	for n := 0; ctx.Err() == nil; n++ {
+		p.set(time.Now())
+		var err error
+		if work == nil {
+			work, err = api.Create(ctx, &manifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: pulseName, Name: pulseName}}, metav1.CreateOptions{})
+			if err != nil {
+				work, err = api.Get(ctx, pulseName, metav1.GetOptions{})
+			}
+		} else {
+			work = work.DeepCopy()
+			work.Annotations = map[string]string{pulseName: strconv.Itoa(n)}
+			work, err = api.Update(ctx, work, metav1.UpdateOptions{})
+		}
+		if err != nil {
+			work = nil
+			sleep(ctx, 100*time.Millisecond)
+			continue // it is the same beat
+		}
+		for seen := int64(0); seen < versionOf(work) && ctx.Err() == nil; {
+			select {
+			case seen = <-p.arrive:
+			case <-ctx.Done():
+			}
+		}
+		p.set(time.Time{})
+		sleep(ctx, 500*time.Millisecond)
+	}
+}
+
+// set notes that a beat begins, or with no time that it has ended.
+func (p *pulse) set(began time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if began.IsZero() {
+		if now := time.Now(); now.Sub(p.began) > slowBeat {
+			p.beats = append(p.beats, span{p.began, now})
+		}
+		p.began = began
+		p.n++
+	} else if p.began.IsZero() {
+		p.began = began
+	}
+}
+
+// stalled says whether the machine served nobody for a while between two times.
+func (p *pulse) stalled(from, to time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	beats := p.beats
+	if now := time.Now(); !p.began.IsZero() && now.Sub(p.began) > slowBeat {
+		beats = append(slices.Clip(beats), span{p.began, now})
+	}
+	return slices.ContainsFunc(beats, func(b span) bool { return b.from.Before(to) && b.to.After(from) })
+}
+
+// inTime are the invariants that say by when something has to happen. On a machine that serves nobody nothing does.
+var inTime = []Invariant{invLate, invLeft, invStuck, invStatus, invRemoved}
+
+// observed are the violations of a world that count: on a machine that stalled meanwhile those of the limits alone.
+func observed(broken []violation, stalled bool) []violation {
+	if !stalled {
+		return broken
+	}
+	return slices.DeleteFunc(broken, func(v violation) bool { return slices.Contains(inTime, v.invariant) })
+}

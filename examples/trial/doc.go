@@ -13,6 +13,7 @@
 //
 //	go test -run TestForeign -foreign='PROGRAM -kubeconfig'   a program of another process, judged by its traces alone; -kind says of what: judge/OCM.md
 //	go test -run TestEachDutyFromTraces            each duty, judged by its traces alone: ten minutes
+//	go test -run TestEachDutyOfAddOnsFromTraces    four of those towards clusters that left
 //
 // The same flags go with the controller works, in examples/controllers:
 //

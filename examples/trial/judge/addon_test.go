@@ -53,7 +53,7 @@ func TestWhatAnOwnerTakesBackCounts(t *testing.T) {
 		"it is selected":                  {func(s *story) { s.at(10).on("a", "", "", failed) }, nil},
 		"it left, and its add-on has gone": {func(s *story) {
 			s.at(9).fleet("b").at(13).object("DELETED", fmt.Sprintf(`{"kind":"ManagedClusterAddOn",%s}`, s.meta("a", "addon", "")))
-		}, nil},
+		}, []string{"suspicious who left b"}},
 	} {
 		s := begin()
 		s.addOn("h").fleet("a", "b").at(5).on("a", "h", "", "").at(6).on("a", "h", "", failed)

@@ -30,8 +30,10 @@
 //
 // Who left with a version and is not done counts as long as its object is there: [Leavers]. That is suspicious, since a person may have given
 // the cluster up, and broken with -given-up, the annotation of the owner in which people name such clusters. They count nowhere.
+// An object that is gone counts if it said for longer than the lag that the version failed, and nothing else was wanted since. That is never
+// more than suspicious: a person who deletes a cluster gives it up, and the trace is the same.
 //
-// Not judged: versions taken back, pauses and gates. For the last
+// Not judged: versions taken back, pauses, gates, and whether an owner calls its rollout complete. For the last
 // two set a long -patience, or [Stuck] is found. Once a cluster has left or moved, [Stuck] is only suspicious.
 //
 // # Recordings

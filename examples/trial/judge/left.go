@@ -14,7 +14,7 @@ func (o *owner) left(r *ref, st *stages, m *member) map[int][]*member {
 	for _, cluster := range sortedKeys(o.members) {
 		other := o.members[cluster]
 		group, was := p.lastGroup[cluster]
-		if other == m || !was || len(other.holders) == 0 || o.isPlaced(cluster) {
+		if other == m || !was || len(other.holders) == 0 && !other.hasFailed(o) || o.isPlaced(cluster) {
 			continue
 		}
 		stage := slices.IndexFunc(st.stages, func(s stage) bool { return slices.Contains(s.groups, group) })
@@ -37,33 +37,40 @@ func (o *owner) isPlaced(cluster string) bool {
 	return s != nil && slices.ContainsFunc(s.spec.refs, func(r ref) bool { return o.judge.placing(r.placement).places[cluster] > 0 })
 }
 
-// judgeLeavers judges a start that only those forbid who left with the version: they are not done, their object is still there, and
-// nobody is known to have given them up. Where no annotation says whom a person gives up, it may be so.
+// judgeLeavers judges a start that only those forbid who left with the version: they are not done, and nobody is known to have given them
+// up. Where no annotation says whom a person gives up, it may be so. It may be so, too, where their object is gone: a person who deletes a
+// cluster gives it up, and nothing tells it from one that its controller took the object from.
 func (o *owner) judgeLeavers(m *member, id, version string) {
 	if o.shifted() == 0 {
 		return
 	}
 	j := o.judge
-	truth := o.views(m, version, j.now, 0, leniency{withLeft: true}, true)
+	with := leniency{withLeft: true, withGone: true}
+	truth := o.views(m, version, j.now, 0, with, true)
 	if truth.right {
 		return
 	}
 	f := Finding{Kind: Leavers, Grade: Suspicious, Owner: o.key, Cluster: m.cluster, version: version, holder: id}
-	seen := o.views(m, version, j.now, j.lag, leniency{withLeft: true}, false)
+	seen := o.views(m, version, j.now, j.lag, with, false)
+	there := o.views(m, version, j.now, j.lag, leniency{withLeft: true}, false)
 	switch {
 	case seen.right:
-		f.Explained = Duration(j.explain(o, m, version, j.lag, leniency{withLeft: true}))
+		f.Explained = Duration(j.explain(o, m, version, j.lag, with))
 		j.report.Explained = max(j.report.Explained, f.Explained)
 	case !seen.all:
 		j.report.Unclear++
-	case j.GivenUp != "":
+	case j.GivenUp != "" && !there.right && there.all:
 		f.Grade = Broken
 	}
 	var texts []string
 	for _, b := range truth.breaks {
 		texts = append(texts, b.text)
 	}
-	f.Text = fmt.Sprintf("%s got version %s, though with those that left: %s", m.cluster, short(version), strings.Join(texts, "; "))
+	left := "those that left"
+	if there.right && !seen.right {
+		left = "those that failed, and lost their object when they had left"
+	}
+	f.Text = fmt.Sprintf("%s got version %s, though with %s: %s", m.cluster, short(version), left, strings.Join(texts, "; "))
 	if j.Should != nil {
 		f.Should = j.Should(o.moment(m.cluster))
 	}

@@ -103,6 +103,11 @@ func (o *owner) hold(e *event, next *holderState) {
 	if starts {
 		o.started, o.isOpen, o.said = j.now, false, false
 	}
+	if next != nil {
+		m.failed = failure{}
+	} else if before != nil && !before.inform && !o.isPlaced(cluster) && failedSince(h, before.version, j.now-j.lag) {
+		m.failed = failure{before.version, o.epoch}
+	}
 	h.put(j.now, next, j.now-j.horizon)
 	m.isQuiet = false
 	if next == nil && h.settled(j.now-j.horizon) {

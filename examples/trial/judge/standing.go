@@ -6,8 +6,9 @@ import "time"
 const grace = int64(1500 * time.Millisecond)
 
 // leniency takes one limit away, to say what a start broke: what is forbidden with a limit and allowed without it was forbidden
-// by this limit alone. Exact takes times as they are. WithLeft counts clusters that left with the version, too.
-type leniency struct{ noSoak, noDeadline, exact, withLeft bool }
+// by this limit alone. Exact takes times as they are. WithLeft counts clusters that left with the version, too, and withGone also those
+// whose object said that it failed, and is gone.
+type leniency struct{ noSoak, noDeadline, exact, withLeft, withGone bool }
 
 // could is where a cluster may stand with a version, in some of the views of it. What holds a start back is said only if it is so
 // in all of them.
@@ -88,6 +89,7 @@ func (c could) and(o could) could {
 type member struct {
 	cluster string
 	holders map[string]*span[holderState] // by id
+	failed  failure                       // that of its last object, which is gone
 
 	// What stands for certain from a time on, until something happens to the cluster, or the owner wants something else.
 	quiet   could
@@ -97,8 +99,28 @@ type member struct {
 	epoch   int
 }
 
+// failure is what an object said last of a version, while its cluster was not selected any more.
+type failure struct {
+	version string
+	epoch   int // of the owner: it lasts until something else is wanted
+}
+
+// failedSince says whether an object has said all the time that a version failed.
+func failedSince(h *span[holderState], version string, since int64) bool {
+	all := true
+	h.since(since, func(s *holderState) bool {
+		all = s != nil && s.version == version && s.answer == fails
+		return all
+	})
+	return all
+}
+
 // stands says where a cluster may stand, in all views that are at most lag behind.
 func (m *member) stands(o *owner, version string, s *strategy, now, lag int64, l leniency) could {
+	if l.withGone && m.hasFailed(o) && carries(m.failed.version, version) {
+		l.withGone = false
+		return m.stands(o, version, s, now, lag, l).and(could{give: true, failed: true, holds: s.deadline == 0})
+	}
 	if m.isQuiet && now >= m.from && m.epoch == o.epoch && m.of == version {
 		return m.quiet
 	}
@@ -123,6 +145,9 @@ func (m *member) stands(o *owner, version string, s *strategy, now, lag int64, l
 	}
 	return all
 }
+
+// hasFailed says whether its last object failed, with what its owner still wants.
+func (m *member) hasFailed(o *owner) bool { return m.failed.version != "" && m.failed.epoch == o.epoch }
 
 // has says whether a cluster has an object that isn't being deleted, other than one.
 func (m *member) has(other string) (id string, ok bool) {

@@ -1,0 +1,53 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// giveUp has a person name a cluster on the owner of v1.
+func (s *story) giveUp(cluster, strategy string) *story {
+	annotation := fmt.Sprintf(`"annotations":{"given-up":%q},"resourceVersion"`, cluster)
+	s.object("MODIFIED", strings.Replace(setText(s, "v1", strategy), `"resourceVersion"`, annotation, 1))
+	return s
+}
+
+// A failure lasts when the cluster left and its object is gone, until something else is wanted, the cluster has an object again, or a person gives
+// it up. It is no more than suspicious: a person who deletes the cluster leaves the same trace.
+func TestAFailureLastsWhenItsObjectIsGone(t *testing.T) {
+	suspicious := []string{"suspicious who left b"}
+	strategy := progressive("1", "0", "")
+	for why, c := range map[string]struct {
+		tell func(s *story)
+		want []string
+	}{
+		"it failed and left":                       {func(s *story) { s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1") }, suspicious},
+		"nobody had to know yet that it failed":    {func(s *story) { s.at(9).fleet("b").at(14.5).works("v1", "failed", "a").at(15).remove("a", "v1") }, nil},
+		"it was under way":                         {func(s *story) { s.at(6).works("v1", "busy", "a").at(9).fleet("b").at(15).remove("a", "v1") }, nil},
+		"it is done":                               {func(s *story) { s.at(6).works("v1", "ok", "a").at(9).fleet("b").at(15).remove("a", "v1") }, nil},
+		"it lost its object while it was selected": {func(s *story) { s.at(6).works("v1", "failed", "a").at(9).remove("a", "v1").at(15).fleet("b") }, []string{"broken kept a"}},
+		"another version was wanted": {func(s *story) {
+			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").set("v2", strategy).set("v1", strategy)
+		}, nil},
+		"it is back, and has been given it again": {func(s *story) {
+			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").fleet("a", "b").works("v1", "ok", "a")
+		}, nil},
+		"it failed, and a person has given it up": {func(s *story) {
+			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(16).giveUp("a", strategy)
+		}, nil},
+		"it failed, and a person gave up who is in": {func(s *story) {
+			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(16).giveUp("c", strategy)
+		}, suspicious},
+	} {
+		s := begin().set("v1", strategy).fleet("a", "b").at(5).works("v1", "", "a")
+		c.tell(s)
+		s.at(20).works("v1", "", "b")
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, RemoveAfter: 5 * time.Second, GivenUp: "given-up"})
+		if got := said(r); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", why, got, c.want)
+		}
+	}
+}

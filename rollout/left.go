@@ -32,8 +32,8 @@ func elsewhere(groups *grouping.Groups, cluster string) (other, selected bool) {
 	return at < len(parts)-1, false
 }
 
-// placed are the clusters that are not members of the group that selects them now: of those that left and of those that moved,
-// the groups in which they count.
+// placed are the clusters that count in another group than the one that selects them now, with the group in which they count. Those
+// that left are selected by none.
 type placed struct{ left, moved map[string]grouping.Key }
 
 // none says whether everyone is where the groups have them.

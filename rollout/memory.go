@@ -171,9 +171,9 @@ func (saw *sighting) endsFailure(e *entry) bool {
 	}
 }
 
-// whoLeft gives the groups of the clusters that are not selected and count (R46, R47, R50). It also gives those of which only
-// the start or the success counts. Seen has what was reported of clusters that are not selected; of those that the record has,
-// it must have all.
+// whoLeft gives the groups of the clusters that are not selected and count (R46, R47, R50). It also gives the
+// clusters that do not count any more, except for their start or their success. Seen has what was reported of clusters that are not
+// selected. Of those in the record it must have all.
 func (s *schedule) whoLeft(former *former, seen map[string]sighting, now time.Time) (left map[string]grouping.Key, once []past) {
 	consider := func(cluster string, saw sighting) {
 		e, known := s.options.memory.entry(cluster)
@@ -211,7 +211,7 @@ func (s *schedule) whoLeft(former *former, seen map[string]sighting, now time.Ti
 	return left, once
 }
 
-// past is a cluster of which only the start or the success counts (R34, R36).
+// past is a cluster that does not count any more, except for its start or its success (R34, R36).
 type past struct {
 	cluster string
 	key     grouping.Key

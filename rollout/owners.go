@@ -30,16 +30,17 @@ type Owner struct {
 	Since time.Time
 }
 
-// PlanAll plans for several owners whose clusters are the same in part, so that no cluster is in the hands of two of them: a cluster that
-// is in flight or starts for one is held for the others ([ClusterHold], with that one's name as the reason), takes no slot of theirs, and
-// nobody waits for it. And most bounds how many clusters of all owners are in hand at a time; below 1 it is no bound. Clusters that are in hand already stay
-// so. One caller plans for all owners; it is no use where each has a controller of its own.
+// PlanAll plans for several owners whose clusters are the same in part, so that no cluster is in the hands of two of them: a cluster
+// that is in flight or starts for one is held for the others ([ClusterHold], with that one's name as the reason), takes no slot of
+// theirs, and nobody waits for it. And most bounds how many clusters of all owners are in hand at a time; below 1 it is no bound.
+// Clusters that are in hand already stay so. One caller plans for all owners; it is no use where each has a controller of its own.
 //
 // The results are in the order of the owners. The reason of a cluster that the bound holds is HoldInHand. It holds beside
 // [Options].Rights. Clusters in [Options].Uncounted need no place and have one once they start; but an owner that has nobody in hand
 // and gets no place starts nobody, not even these.
 //
-// The errors are those of Plan, behind the name of the owner, and a *field.Error where an owner has no name or that of another. It takes the time of two plans for each owner.
+// The errors are those of Plan, behind the name of the owner, and a *field.Error where an owner has no name or that of another. It
+// takes the time of two plans for each owner.
 func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 	if err := checkNames(owners); err != nil {
 		return nil, err
@@ -107,7 +108,7 @@ func (r *Result) takeInHand(name string, inHand map[string]string) (n int) {
 	return n
 }
 
-// plan plans for an owner beside those who have clusters in hand. Own is how many it has itself, of those that count.
+// plan plans for an owner beside those who have clusters in hand. Own is how many clusters the owner itself has in hand, without the uncounted.
 func (o *Owner) plan(inHand map[string]string, own, most int, now time.Time) (*Result, error) {
 	opts := o.Options
 	opts.Holds = slices.Clone(opts.Holds)

@@ -197,7 +197,7 @@ func (p *Planner) seen(s *schedule, now time.Time) map[string]sighting {
 	return saw
 }
 
-// once finds the clusters of which only the start or the success counts.
+// once finds the clusters that do not count any more, except for their start or their success.
 func (p *Planner) once(now time.Time) []past {
 	s := p.tracker.schedule
 	if s.options.startLimit == nil && s.wait <= 0 {
@@ -215,7 +215,7 @@ func (p *Planner) once(now time.Time) []past {
 	return o.once
 }
 
-// tellMore notes of which failures only the record tells, and the messages of the reports that count.
+// tellMore notes the failures that the record alone tells of, and the messages of the reports that count.
 func (p *Planner) tellMore(r *Result) {
 	s := r.schedule
 	for cluster, message := range p.says {

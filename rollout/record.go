@@ -18,7 +18,7 @@ func (s *schedule) endings(deleting map[int]bool) map[int]bool {
 }
 
 // record puts into r what the owner has to store (R48, R52). Deleting has the positions of the selected clusters whose
-// objects are being deleted, and once has those of which only the start or the success counts.
+// objects are being deleted, and once has the clusters whose start or success alone counts.
 func (s *schedule) record(r *status.Record, v view, deleting map[int]bool, once []past, now time.Time) {
 	m := s.options.memory
 	if m == nil {
@@ -130,8 +130,8 @@ func (m *memory) isStored(left *status.Left) bool {
 	}
 }
 
-// withhold gives the clusters among those due for removal of which the stored record does not tell yet what it has to (R48):
-// what the given one tells.
+// withhold gives the clusters that are due for removal and have to wait: the stored record does not tell of them yet what the given
+// one tells (R48).
 func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (withheld []string) {
 	m := s.options.memory
 	switch {

@@ -186,7 +186,7 @@ func (r *Result) lastAttempt() int {
 	return r.fronts.attempt
 }
 
-// slotRemedies says how a slot becomes free of those that clusters hold, but for those in some states.
+// slotRemedies says how one of the slots that clusters hold becomes free. Clusters in the slotless states hold none.
 func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 	if !f.frees.IsZero() {
 		ways = append(ways, r.waitUntil(f.frees))
@@ -235,7 +235,7 @@ func (r *Result) groupRemedies(f *front, groups []int) (ways []Remedy) {
 	return append(ways, r.deadlineRemedy(f, f.last.n, 0)...)
 }
 
-// validateRemedy proposes to validate as many as are needed of those that wait for it, if they are enough.
+// validateRemedy proposes to validate as many clusters as are needed, if enough wait for their validation.
 func (f *front) validateRemedy(needed int) []Remedy {
 	var c crowd
 	for _, s := range [...]state{validating, validatingUndated, validatingAgain} {

@@ -13,9 +13,12 @@ import (
 
 // Behind says whether a source may carry out the next step of an update while a mirror shows this.
 //
-// Objects are the names of those that the mirror does not show as they are stored: with the same clusters in the same group. The group
-// of an object without an index label is not compared: the mirror's API may have no groups. While there are any, the source waits. Clusters are those that the mirror may drop if the source goes on all the same: they stay
-// selected, but no object that the step leaves alone shows them as stored. Both are sorted.
+// Objects are the names of the objects that the mirror does not show as they are stored: with the same clusters in the same group. The
+// group of an object without an index label is not compared, since the mirror's API may have no groups. While there are such objects, the
+// source waits.
+//
+// Clusters are those that the mirror may drop if the source goes on all the same: they stay selected, but no object that the step
+// leaves alone shows them as stored. Both lists are sorted.
 //
 // The mirror's objects have the names of the source's. It is an error if an object is nil or comes twice by its name.
 func Behind(next decisionupdate.Step, stored, shown []*clusterv1beta1.PlacementDecision) (objects, clusters []string, err error) {
@@ -41,7 +44,7 @@ func Behind(next decisionupdate.Step, stored, shown []*clusterv1beta1.PlacementD
 	return objects, clusters, nil
 }
 
-// dropped returns the clusters of which no copy is sure (D17).
+// dropped returns the clusters that may have no copy (D17).
 func dropped(next decisionupdate.Step, here, there map[string]*clusterv1beta1.PlacementDecision) []string {
 	after := make(map[string]*clusterv1beta1.PlacementDecision, len(here))
 	for name, pd := range here {

@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// closedGates gives the gate before each group that opens last of those that are closed at the time now (R23).
+// closedGates gives for each group the closed gate before it that opens last, at the time now (R23).
 func (s *prospect) closedGates(now time.Time) map[int]rollout.Gate {
 	before := make(map[grouping.Key][]rollout.Gate) // by the group's name, or by its index where the gate names none
 	for _, closed := range s.options.Gates {

@@ -40,6 +40,9 @@ type history struct {
 
 	left *leaving // nil where only selected clusters count
 
+	hold    string                                           // the annotation of who is held
+	verdict func(work *manifestWork, version string) Verdict // about that version; nil where nobody validates
+
 	revisions func(*replicaSet) Revisions // by the versions of the payload; nil where the controller keeps none
 }
 
@@ -154,6 +157,7 @@ type scene struct {
 	refs  []*seenRef // in the order of the set's placementRefs
 	works map[string][]seenWork
 
+	hold     string     // the annotation of the set that says who is held
 	revising *Revisions // what the set's status says of its revisions; nil where the controller keeps none
 
 	// Of clusters that left, where they count.
@@ -224,12 +228,13 @@ type seenWork struct {
 	applied  time.Time
 	heldBack bool      // the write of the version was
 	answered time.Time // when its agent said first how it stands with the version; zero if it has not
+	said     *Verdict  // about the version; nil where nobody validates
 }
 
 // look makes a scene of the objects that get gets, as of a resourceVersion and a time: as the process of a reconcile knows it,
 // or nil for the truth.
 func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcile) *scene {
-	s := &scene{works: map[string][]seenWork{}}
+	s := &scene{works: map[string][]seenWork{}, hold: h.hold}
 	all := map[string]*placement{}
 	pds := map[string][]*placementDecision{}
 	for i := range h.states {
@@ -248,7 +253,7 @@ func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcil
 		case *manifestWork:
 			v := versionIn(o)
 			applied, heldBack := h.appliedAt(i, o, v)
-			s.works[o.Namespace] = append(s.works[o.Namespace], seenWork{o, v, applied, heldBack, h.answeredAt(i, o, v)})
+			s.works[o.Namespace] = append(s.works[o.Namespace], seenWork{o, v, applied, heldBack, h.answeredAt(i, o, v), h.saidOf(o, v)})
 		}
 	}
 	if s.set == nil {

@@ -49,6 +49,11 @@ const (
 	invUntouched Invariant = "what has its version is not written again"
 	invAborted   Invariant = "the aborted time stays what it was"
 	invWentBack  Invariant = "nobody is left with a version that was taken back"
+
+	// Of people in the loop.
+	invHeld    Invariant = "nobody starts who is held"
+	invVerdict Invariant = "no verdict counts that nobody gave"
+	invValue   Invariant = "each cluster has the value that is its own"
 )
 
 // A violation is an invariant that was broken, where, and what was seen.
@@ -126,8 +131,7 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 	timedOut := func(from time.Time, g time.Duration) bool {
 		return deadline > 0 && !now.Add(g).Before(from.Add(deadline))
 	}
-	at := func(c *metav1.Condition, isFailed bool) (standing, bool, bool) {
-		from := since(c)
+	goesOn := func(from time.Time, isFailed bool) (standing, bool, bool) {
 		if timedOut(from, grace) || l.noDeadline && timedOut(from, deadline*2/3) {
 			return failed, isFailed || timedOut(from, -grace), false
 		}
@@ -136,6 +140,7 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 		}
 		return inFlight, false, true
 	}
+	at := func(c *metav1.Condition, isFailed bool) (standing, bool, bool) { return goesOn(since(c), isFailed) }
 
 	current := func(conditionType string) (*metav1.Condition, bool) {
 		c := meta.FindStatusCondition(w.Status.Conditions, conditionType)
@@ -151,6 +156,11 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 		from := since(progressing)
 		if l.fromAnswer && w.answered.After(from) {
 			from = w.answered
+		}
+		if w.said != nil {
+			if from = later(from, w.said.At); !w.said.Yes {
+				return goesOn(from, w.said.No) // it is validated, or was found bad
+			}
 		}
 		if now.Add(grace).Before(from.Add(config.MinSuccessTime.Duration)) && !l.noSoak {
 			return soaking, false, true
@@ -236,6 +246,9 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 	if ref == nil {
 		breaks(invSelected, "%s isn't selected", cluster)
 		return broken
+	}
+	if s.isHeld(cluster, now) {
+		breaks(invHeld, "%s is held", cluster)
 	}
 	if s.revising != nil {
 		if v := s.revisionForbids(cluster, version); v != nil {

@@ -79,6 +79,10 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	if o.history.left != nil {
 		o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)
 	}
+	if w.people != nil {
+		o.violations = append(o.violations, o.history.checkVerdicts(w.people.said, subject.People)...)
+		o.violations = append(o.violations, o.history.checkValues()...)
+	}
 	if subject.Revisions != nil {
 		o.violations = append(o.violations, o.history.checkBack(p.ended, subject.Says)...)
 	}
@@ -91,6 +95,9 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	h := newHistory(p.events, writes, reconciles)
 	h.reads = p.reads
+	if p.people != nil {
+		h.keepPeople(p.subject.People)
+	}
 	if p.subject.Revisions != nil {
 		h.keepRevisions(p.subject)
 	}

@@ -30,6 +30,11 @@ func (p *player) follow(ctx context.Context) error {
 		}
 	}
 	time.Sleep(time.Duration(500+p.rng.IntN(2000)) * time.Millisecond)
+	if p.people != nil {
+		if err := p.release(ctx); err != nil {
+			return err
+		}
+	}
 	if p.heals {
 		close(p.agents.healed)
 	}
@@ -42,6 +47,8 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 		return p.template(ctx)
 	case completes, fails, aborts, kills:
 		return p.takeBack(ctx, what)
+	case holdsOne, holdsTo, releasesOne:
+		return p.person(ctx, what, f)
 	case crashes:
 		p.crash()
 		return nil
@@ -184,6 +191,9 @@ func (p *player) template(ctx context.Context) error {
 	api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)
 	if p.version == 1 {
 		set := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: p.name, Name: setName}}
+		if p.people != nil {
+			set.Annotations = p.subject.People.Annotations
+		}
 		set.Spec = workv1alpha1.ManifestWorkReplicaSetSpec{ManifestWorkTemplate: spec, CascadeDeletionPolicy: workv1alpha1.Background}
 		for _, f := range p.placed {
 			set.Spec.PlacementRefs = append(set.Spec.PlacementRefs, workv1alpha1.LocalPlacementReference{Name: f.name, RolloutStrategy: f.strategy})

@@ -32,6 +32,8 @@ type Subject struct {
 	// Placements is how many placementRefs a set has at most, and Replicas how many processes there are at a time at most: at
 	// most two of each are drawn. Zero is one.
 	Placements, Replicas int
+	// People is how people are told of and heard. [Hub.People] needs it.
+	People *People
 
 	// Revisions reads the revisions from the status of a set, and Revision names the revision of its template. Set both for
 	// [Hub.WayBack], and neither for a controller that never takes a version back.
@@ -47,6 +49,7 @@ const (
 	needGivenUp
 	needRevisions
 	needTrade
+	needPeople
 )
 
 // check says what a subject lacks.
@@ -63,6 +66,7 @@ func (s *Subject) check(needs need) error {
 		{"GivenUp", needs&needGivenUp != 0 && s.GivenUp == ""},
 		{"Revisions", needs&needRevisions != 0 && s.Revisions == nil},
 		{"Revision", (needs&needRevisions != 0 || s.Revisions != nil) && s.Revision == nil},
+		{"People", needs&needPeople != 0 && (s.People == nil || s.People.Hold == "" || s.People.Version == nil || s.People.Verdict == nil)},
 		{"Trade", needs&needTrade != 0 && s.Trade == nil},
 	} {
 		if of.missing {

@@ -47,6 +47,8 @@ type world struct {
 
 	back *wayBack // if versions are taken back
 	cut  *cutOff  // if versions cut clusters off
+
+	people *people // if some hold clusters, and validate them
 }
 
 // alone has no leader elected, so that nobody is cut off from a lease.
@@ -95,8 +97,12 @@ func (w *world) String() string {
 	for _, f := range w.fleets() {
 		fleets = append(fleets, fmt.Sprintf("%d clusters, groups %q of %d, %s", len(f.initial), f.named, f.size, strategyText(&f.strategy)))
 	}
-	return fmt.Sprintf("seed %d: %s; script %v, heals %v, %d writers, late %.0f%% up to %v, strips %v, breaks %.0f%%, slow %v, %d replicas, elected %v, stale %v, foreign %v",
-		w.seed, strings.Join(fleets, "; "), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow, w.replicas, w.elects, w.stale, w.foreign)
+	var habits string
+	if w.people != nil {
+		habits = fmt.Sprintf("; validators %v", w.people.habits)
+	}
+	return fmt.Sprintf("seed %d: %s; script %v, heals %v, %d writers, late %.0f%% up to %v, strips %v, breaks %.0f%%, slow %v, %d replicas, elected %v, stale %v, foreign %v%s",
+		w.seed, strings.Join(fleets, "; "), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow, w.replicas, w.elects, w.stale, w.foreign, habits)
 }
 
 // fleets are all of them, in the order of the placementRefs.

@@ -103,6 +103,9 @@ func runProcess(ctx context.Context, p *proof.Process, with func(*controller)) e
 	if p.Ignored != "" {
 		by = sabotage(c, p)
 	}
+	if c.plugins != nil {
+		by = impatient{by}
+	}
 	if err := c.watch(manager, 4, observed{p, by}); err != nil {
 		return err
 	}

@@ -1,0 +1,78 @@
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// keepPeople has a history read who is held, and the verdicts on works.
+func (h *history) keepPeople(p *People) {
+	versions := map[string]string{} // of the payload, by the subject's name
+	for _, e := range h.states[id{ReplicaSets, h.setKey()}] {
+		set := e.object.(*replicaSet)
+		versions[p.Version(set)] = wantedBy(set)
+	}
+	h.hold = p.Hold
+	h.verdict = func(work *manifestWork, version string) Verdict {
+		if v := p.Verdict(work); version != "" && versions[v.Version] == version {
+			return v
+		}
+		return Verdict{}
+	}
+}
+
+// isHeld says whether a set says that a cluster is held at a time.
+func (s *scene) isHeld(cluster string, now time.Time) bool {
+	if s.hold == "" || s.set == nil {
+		return false
+	}
+	for entry := range strings.SplitSeq(s.set.Annotations[s.hold], ";") {
+		who, _, _ := strings.Cut(strings.TrimSpace(entry), " ")
+		name, until, ends := strings.Cut(who, "=")
+		if at, _ := time.Parse(time.RFC3339, until); name == cluster && (!ends || now.Before(at)) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkVerdicts finds verdicts that stand in works, and that nobody gave.
+func (h *history) checkVerdicts(said map[string]bool, p *People) (broken []violation) {
+	for _, e := range h.events {
+		work, is := e.object.(*manifestWork)
+		if !is || e.gone {
+			continue
+		}
+		if v := p.Verdict(work); (v.Yes || v.No) && !said[saidOf(work.Namespace, &v)] {
+			broken = append(broken, violation{invariant: invVerdict, rv: e.rv, text: fmt.Sprintf("%s has %+v, and nobody said so", work.Namespace, v)})
+		}
+	}
+	return broken
+}
+
+// checkValues finds works that the controller wrote with another value than that of their cluster and version.
+func (h *history) checkValues() (broken []violation) {
+	for _, e := range h.events {
+		work, is := e.object.(*manifestWork)
+		if !is || e.gone || h.written[e.rv] == nil || len(work.Spec.Workload.Manifests) == 0 {
+			continue // its own check says what is wrong
+		}
+		var configMap struct{ Data struct{ Value string } }
+		_ = json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &configMap)
+		if want := valueOf(work.Namespace, versionIn(work)); configMap.Data.Value != want {
+			broken = append(broken, violation{invariant: invValue, rv: e.rv, text: fmt.Sprintf("%s has %q, and should have %q", e.id, configMap.Data.Value, want)})
+		}
+	}
+	return broken
+}
+
+// saidOf is the verdict on a work with a version; nil where nobody validates.
+func (h *history) saidOf(work *manifestWork, version string) *Verdict {
+	if h.verdict == nil {
+		return nil
+	}
+	v := h.verdict(work, version)
+	return &v
+}

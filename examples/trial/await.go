@@ -49,17 +49,20 @@ func (p *player) await(ctx context.Context) error {
 	if p.ignored != "" {
 		longest = time.Minute // it may try for ever
 	}
-	for start := time.Now(); time.Since(start) < longest; time.Sleep(250 * time.Millisecond) {
+	var still stillness
+	for start := time.Now(); time.Since(start) < longest; time.Sleep(tick) {
 		now := time.Now()
 		p.mu.Lock()
-		last, idle, reconciling := p.events[len(p.events)-1].at, p.caughtUp(), false
+		last, idle := p.events[len(p.events)-1].at, p.caughtUp()
+		busy := !idle // also while something is on its way
 		for _, r := range p.replicas {
-			reconciling = reconciling || r.reconciling
+			_, late := r.caches.next(now)
+			busy = busy || late || r.reconciling
 			last = later(last, r.stirred)
 			idle = idle && r.idle(now)
 		}
 		complete := p.heals && idle && p.complete(now)
-		ends := now.Sub(last) > quiet && !reconciling || complete
+		ends := still.since(last, now, busy) > quiet || complete
 		if ends {
 			p.end(now)
 		}
@@ -75,6 +78,30 @@ func (p *player) await(ctx context.Context) error {
 	defer p.mu.Unlock()
 	p.end(time.Now())
 	return nil // the observer says what is wrong
+}
+
+// tick is how often one looks whether nothing happens any more.
+const tick = 250 * time.Millisecond
+
+// stillness counts for how long nothing happens. What a reconcile or an event on its way takes is none of that time, nor is what a machine
+// that has too much to do takes between two looks.
+type stillness struct {
+	last, looked time.Time
+	busy         time.Duration // since then
+}
+
+// since takes a look, and gives for how long nothing has happened since something last did.
+func (s *stillness) since(last, now time.Time, busy bool) time.Duration {
+	if !last.Equal(s.last) {
+		s.last, s.looked, s.busy = last, later(last, s.looked), 0
+	}
+	if took := now.Sub(s.looked); busy {
+		s.busy += max(0, took)
+	} else {
+		s.busy += max(0, took-2*tick)
+	}
+	s.looked = now
+	return now.Sub(last) - s.busy
 }
 
 // complete says whether the rollout is at its end, and the status says so in all that the judge asks of it: a controller may write it in

@@ -88,4 +88,8 @@
 //	go run ./cmd/trial excerpt hub.jsonl 4711      the fewest lines that show the finding of line 4711: a recording by itself,
 //	                                               which shows nothing that the whole does not, where that can be
 //	go run ./cmd/trial anonymise hub.jsonl         names are hashed, and what is not judged is left out
+//
+// What a million events cost:
+//
+//	go run ./cmd/trial measure    1,134 MB of 50 rollouts of 1,000 clusters: 1,063 MB of memory, 64 s of processor time with the writing of the file
 package judge

@@ -212,6 +212,11 @@
 // 250 ms, 500 ms, 1 s and so on; the log says how great the lags were. Worlds that cut works off or take versions back are not among them. The
 // figures of the last long ones stand in rollout/SAFETY.md, too.
 //
+// A duty that is ignored is broken in a trace, with these exceptions. Three are suspicious at most, since a late view explains what they do: to plan
+// with one's own writes, to read what got no answer, and to look first at what the process before wrote. Those about the record of who left are, too,
+// since a person who deletes a cluster leaves the same trace. Calling a rollout complete too early, hearing who is given up, and removing promptly are
+// not tested from traces.
+//
 // A trial does not report a cluster as waiting for nothing if it waits for one in flight whose group is gone, or while a process may
 // wait for a write of its own that no cache shows, since somebody removed the object first.
 //

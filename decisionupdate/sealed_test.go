@@ -88,3 +88,33 @@ func TestSealIsWrittenWithItsObject(t *testing.T) {
 		t.Errorf("D18: %v %v after\n%s", groups.Incomplete(), err, update)
 	}
 }
+
+// D18: other annotations of an object stay, whether the seal is written with the clusters or alone.
+func TestSealLeavesOtherAnnotations(t *testing.T) {
+	for _, desired := range [][]*pd{state("w1 0: a", "w2 0: b"), state("w1 0: b", "w2 0: a")} {
+		stored := state("w1 0: a", "w2 0: b")
+		for _, o := range stored {
+			o.Annotations = map[string]string{"team": "web"}
+		}
+		s := newServer(stored...)
+		update := mustDiff(t, s.list(), grouping.Sealed(desired), rolling)
+		if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), update); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range s.list() {
+			if o.Annotations["team"] != "web" {
+				t.Errorf("%s has the annotations %v", o.Name, o.Annotations)
+			}
+		}
+		if groups, err := grouping.Read(nil, s.list()); err != nil || groups.Incomplete() != "" {
+			t.Errorf("not complete: %v %v", groups.Incomplete(), err)
+		}
+		for _, step := range update.Steps {
+			for _, w := range step {
+				if w.Verb == decisionupdate.VerbUpdate && w.To.Annotations["team"] != "web" {
+					t.Errorf("%v asks for the annotations %v", w, w.To.Annotations)
+				}
+			}
+		}
+	}
+}

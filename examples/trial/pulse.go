@@ -18,6 +18,7 @@ type pulse struct {
 	began  time.Time // of the one that is under way
 	n      int       // that have ended
 	arrive chan int64
+	shown  int64 // the newest resourceVersion that arrived
 }
 
 const (
@@ -55,14 +56,19 @@ func (p *pulse) beat(ctx context.Context, h *Hub) {
 			sleep(ctx, 100*time.Millisecond)
 			continue // it is the same beat
 		}
-		for seen := int64(0); seen < versionOf(work) && ctx.Err() == nil; {
-			select {
-			case seen = <-p.arrive:
-			case <-ctx.Done():
-			}
-		}
+		p.await(ctx, versionOf(work))
 		p.set(time.Time{})
 		sleep(ctx, 500*time.Millisecond)
+	}
+}
+
+// await waits until the wire has shown a resourceVersion. After a write that failed that may be one that it showed before.
+func (p *pulse) await(ctx context.Context, rv int64) {
+	for p.shown < rv && ctx.Err() == nil {
+		select {
+		case p.shown = <-p.arrive:
+		case <-ctx.Done():
+		}
 	}
 }
 

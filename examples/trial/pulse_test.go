@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -50,6 +51,19 @@ func TestWhatAStallExcuses(t *testing.T) {
 	}
 	if got := fmt.Sprint(stalls(0), stalls(2)); got != " (2 judged by their limits alone, as the machine served nobody for over 3s)" {
 		t.Errorf("%q", got)
+	}
+}
+
+// A write that failed is followed by a look at the object, which the wire may have shown long before. That is no stall.
+func TestABeatGoesOnAfterAWriteThatFailed(t *testing.T) {
+	p := &pulse{arrive: make(chan int64, 1)}
+	p.arrive <- 7
+	for range 2 { // the second time after the write of 8 failed
+		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+		defer stop()
+		if p.await(ctx, 7); ctx.Err() != nil {
+			t.Fatal("it waits for what was shown")
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // told is a rollout over groups such as "a b", of which some clusters may leave. Each step is what is reported: "a=Skip" of a
 // skipped cluster, "a=Failed" of one that has the version. Who is left out and has the version is reported Progressing, and
 // with "a:lost" or "a:left" not at all, though it has the version. With "a:held" it is held and nobody waits for it, with "a:blocks" its
-// group does.
+// group does. With "a:unreviewed" it alone was not reviewed.
 type told struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	groups   []string
@@ -65,6 +65,8 @@ func (s told) exposes(t *testing.T, steps []string) int {
 		for _, field := range fields {
 			if cluster, how, is := strings.Cut(field, ":"); is && (how == "held" || how == "blocks") {
 				opts.Holds = append(slices.Clone(opts.Holds), rollout.ClusterHold{Cluster: cluster, Reason: "its site", Blocks: how == "blocks"})
+			} else if is && how == "unreviewed" {
+				opts.Reviewed = slices.DeleteFunc(strings.Fields(strings.Join(s.groups, " ")), func(name string) bool { return name == cluster })
 			}
 		}
 		var reports []status.Report
@@ -119,6 +121,10 @@ func TestExposureIsBeatenOnlyWhereItsAssumptionsAre(t *testing.T) {
 		{
 			"the group of a held cluster waits for it", told{perGroup(config("", "", 0)), three, rollout.Options{}},
 			[]string{"a:held", "a:held b=Succeeded", "b=Succeeded"}, []string{"a:blocks", "a:blocks b=Succeeded", "b=Succeeded"}, 2, 3,
+		},
+		{
+			"everyone is reviewed", told{perGroup(config("", "", 0)), three, rollout.Options{}},
+			[]string{"a:unreviewed", "a:unreviewed b=Succeeded", "b=Succeeded"}, []string{"", "a=Succeeded b=Succeeded", "a=Succeeded b=Succeeded"}, 2, 3,
 		},
 		{
 			"reports tell who has the version", told{progressive("1", config("", "", 0)), one, rollout.Options{}},

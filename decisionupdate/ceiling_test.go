@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
-// fullWorlds calls visit with each way to move clusters between this number of objects of at most three, up to the names of the
+// fullWorlds calls visit with each way to move clusters between objects that have at most the given number each, up to the names of the
 // objects: matrix[i][j] clusters are stored in i and desired in j.
 func fullWorlds(objects, most int, visit func(matrix [][]int)) {
 	matrix := make([][]int, objects)

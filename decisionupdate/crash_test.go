@@ -113,8 +113,8 @@ func neverAbsentIn(history []world, targets ...world) error {
 	return neverAbsent(history, always)
 }
 
-// applyUntil applies an update with a writer that dies before the request behind the first few. It returns the number
-// of requests made.
+// applyUntil applies an update with a writer that makes crash requests at most and dies before the next one. It
+// returns the number of requests made.
 func (s *server) applyUntil(t *testing.T, update decisionupdate.Update, crash int) int {
 	t.Helper()
 	made := 0

@@ -121,7 +121,7 @@ func (o *object) unionSize() int {
 	return len(clusterNames(o.stored)) + len(without(clusterNames(o.desired), clusterNames(o.stored)))
 }
 
-// numbersFrom returns n numbers in a row.
+// numbersFrom returns n numbers in a row, beginning with first.
 func numbersFrom(first int32, n int) []int32 {
 	numbers := make([]int32, n)
 	for i := range numbers {

@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// upTo keeps at most the first clusters of each object, up to the limit.
+// upTo cuts the clusters of each object down to the first ones, as many as the limit says.
 func upTo(limit int, objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	for _, pd := range objects {
 		pd.Status.Decisions = pd.Status.Decisions[:min(limit, len(pd.Status.Decisions))]

@@ -320,7 +320,7 @@ func (s *search) fill(k, room int, at *spot, c choice, some bool, visit func(cho
 	}
 }
 
-// amounts returns which numbers of n clusters are tried: of few clusters each, otherwise all or what there is room for.
+// amounts returns how many of n clusters are tried to move: each number if n is small, otherwise as many as there is room for.
 func amounts(n, room int) []int {
 	const few = 3
 	most := min(n, room)

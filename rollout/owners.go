@@ -32,7 +32,7 @@ type Owner struct {
 
 // PlanAll plans for several owners whose clusters are the same in part, so that no cluster is in the hands of two of them: a cluster
 // that is in flight or starts for one is held for the others ([ClusterHold], with that one's name as the reason), takes no slot of
-// theirs, and nobody waits for it. And most bounds how many clusters of all owners are in hand at a time; below 1 it is no bound.
+// theirs, and nobody waits for it. The argument most bounds how many clusters of all owners are in hand at a time; below 1 there is no bound.
 // Clusters that are in hand already stay so. One caller plans for all owners; it is no use where each has a controller of its own.
 //
 // The results are in the order of the owners. The reason of a cluster that the bound holds is HoldInHand. It holds beside

@@ -13,7 +13,7 @@ import (
 
 // Removals says which clusters lose the workload next where all of it is to go, as when its owner is deleted. It goes in the reverse order
 // of the rollout: first who is not selected any more and of whom nobody knows the group, then the groups from the last to the first, the
-// mandatory ones at the end. A group begins once the groups that come after it are gone, and most bounds
+// mandatory ones at the end. A group begins once the groups that come after it are gone. The argument most bounds
 // how many clusters are on their way out at a time. The names are in order.
 //
 // Reports are of the objects that are there, of any version; those that are being deleted have Deleting set. Delete the object of each

@@ -7,8 +7,8 @@ import (
 
 // lagging is how far behind the truth a process was when it wrote the object of a cluster.
 type lagging struct {
-	objects time.Duration // since when an object was not any more what the process knew of it
-	plan    time.Duration // since when the process had read what it planned with, and the clock
+	objects time.Duration // for how long some object had no longer been what the process knew of it
+	plan    time.Duration // how long ago the process had begun to read what it planned with, and the clock
 }
 
 // laggings are those of all writes of the controller, by the resourceVersions that came of them. What others wrote has none.

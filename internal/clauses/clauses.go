@@ -49,7 +49,7 @@ func Bounded(clauses []string) string {
 	return message
 }
 
-// Shorten cuts a text that has more bytes than most, which is at least 3, between two characters, and marks the cut with "…".
+// Shorten cuts a longer text down to most bytes or a few less, between two characters, and marks the cut with "…". Most is at least 3.
 func Shorten(text string, most int) string {
 	const ellipsis = "…"
 	if len(text) <= most {

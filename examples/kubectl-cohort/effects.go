@@ -47,7 +47,7 @@ func matchesAny(pattern string, names []string) bool {
 }
 
 // withoutEffect says which flags change nothing in a rollout with this first plan, in which the fallback time was used for
-// some clusters, as counted.
+// as many clusters as fallbacks says.
 func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, fallbacks int) (notes []string) {
 	schedule := first.Schedule
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -33,6 +34,7 @@ const pluginPage = "../kubectl-cohort/README.md"
 type operator struct {
 	*liveWorks
 	guard *gatekeeper
+	heard io.Writer // gets what the plugin asks as well
 }
 
 // operate starts a hub with works, of 8 clusters, and a gatekeeper before it, with a set whose gate is closed.
@@ -60,7 +62,7 @@ func operate(t *testing.T, flags ...string) *operator {
 	h.must(h.Create(t.Context(), o))
 	g := guard(t, kubeconfig)
 	g.allow(readRole(t, pluginPage, "kubectl-cohort"), readRole(t, pluginPage, "kubectl-cohort-decide"))
-	return &operator{h, g}
+	return &operator{h, g, io.Discard}
 }
 
 // asks gives what the plugin prints, which must be within a minute and without an error.
@@ -78,7 +80,7 @@ func (o *operator) tries(stdin io.Reader, args ...string) (out, said string, err
 	defer stop()
 	cmd := exec.CommandContext(ctx, program(o.t, "kubectl-cohort"), append(args, "--kubeconfig", o.guard.kubeconfig)...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, io.MultiWriter(&stderr, o.heard)
 	err = cmd.Run()
 	return stdout.String(), stderr.String(), err
 }
@@ -251,12 +253,11 @@ func TestADecisionIsAboutWhatWasRead(t *testing.T) {
 	t.Parallel()
 	o := operate(t)
 	stdin, answer := io.Pipe()
+	asked, heard := io.Pipe()
+	o.heard = heard
 	go func() {
-		time.Sleep(100 * time.Millisecond)
-		for !strings.Contains(strings.Join(sorted(o.guard), " "), "list managedclustersetbindings.") { // it has read all by then, or nearly
-			time.Sleep(20 * time.Millisecond)
-		}
-		time.Sleep(time.Second)
+		defer io.Copy(io.Discard, asked)
+		_, _ = bufio.NewReader(asked).ReadString('?') // it asks when it has read all
 		_ = o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/pause":"true"}}}`)
 		_, _ = answer.Write([]byte("yes\n"))
 		answer.Close()

@@ -209,7 +209,7 @@
 //
 // Rollouts and trials are also judged from their traces alone (trace.go), by package judge, which sees no caches: nothing may be broken where
 // each write may be as far behind the truth as it was. That is the lag of what the process knew of each object then (lagging.go), rounded up to
-// 250 ms, 500 ms, 1 s and so on; the log says how great the lags were. Worlds that cut works off or take versions back are not among them. The
+// 250 ms, 500 ms, 1 s and so on; the log says how great the lags were. Worlds that cut works off, take versions back or have people are not among them. The
 // figures of the last long ones stand in rollout/SAFETY.md, too.
 //
 // A duty that is ignored is broken in a trace, with these exceptions. Three are suspicious at most, since a late view explains what they do: to plan

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// left are the clusters that have an object and are not selected any more, by the stage in which they were. Those whose group is gone
-// belong to no stage, unless all others roll together.
+// left are the clusters that are not selected any more and have an object, or had one that failed, by the stage in which they were. Those
+// whose group is gone belong to no stage, unless all others roll together.
 func (o *owner) left(r *ref, st *stages, m *member) map[int][]*member {
 	var all map[int][]*member
 	p := o.judge.placing(r.placement)

@@ -1,0 +1,262 @@
+package rollout_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// inTwoGroups gives the groups of a placement, which says that one more is selected where they are incomplete.
+func inTwoGroups(t fataler, incomplete bool, names [2][]string) *grouping.Groups {
+	t.Helper()
+	f := newFleet(t).group("", names[0]...).group("", names[1]...)
+	p := &clusterv1beta1.Placement{}
+	p.Name, p.Namespace = "p", "ns"
+	for i, d := range f.decisions {
+		n := int32(len(names[i]))
+		p.Status.NumberOfSelectedClusters += n
+		p.Status.DecisionGroups = append(p.Status.DecisionGroups, clusterv1beta1.DecisionGroupStatus{DecisionGroupIndex: int32(i), ClustersCount: n, Decisions: []string{d.Name}})
+	}
+	if incomplete {
+		p.Status.NumberOfSelectedClusters++
+	}
+	g, err := grouping.Read(p, f.decisions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// heldBy says whether somebody holds the cluster now, and whether others wait for it: by the objects and the people alone.
+func (h *peopled) heldBy(name string) (held, reviewed, blocks bool) {
+	for _, hold := range h.holds {
+		if hold.Cluster == name {
+			held = held || hold.Until.IsZero() || h.now.Before(hold.Until)
+			blocks = blocks || hold.Blocks
+		}
+	}
+	reviewed = h.reviewed == nil || slices.Contains(h.reviewed, name)
+	return held, reviewed, held && blocks
+}
+
+// stands says of a cluster whether it waits or is in flight how it stands in its part, by its object and the verdicts alone.
+func (h *peopled) stands(p *aPart, name string) (waits, flies bool) {
+	o := h.objects[name]
+	if o == nil || o.version != p.version {
+		return true, false
+	}
+	r := h.report(name, o, p.version)
+	since := latest(r.Applied, r.LastTransitionTime)
+	late := !h.now.Before(since.Add(30 * time.Minute))
+	switch {
+	case r.Status == status.Succeeded:
+		soaks := h.now.Before(since.Add(p.soak()))
+		return r.Deleting && !soaks, soaks
+	case (r.Status == status.Failed || late) && r.Attempt < h.attempt:
+		return true, false
+	default:
+		return false, !late
+	}
+}
+
+func (p *aPart) soak() time.Duration {
+	if p.strategy.All != nil {
+		return 0
+	}
+	return configOf(p.strategy).MinSuccessTime.Duration
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// fault says which law one part breaks.
+func (h *peopled) fault(i int, r *rollout.Result) string {
+	p := h.parts[i]
+	in := map[string]rollout.Disposition{}
+	add := func(as rollout.Disposition, clusters []rollout.Cluster) (twice string) {
+		for _, c := range clusters {
+			if in[c.Name] != "" {
+				twice = fmt.Sprintf("%s is in %s and in %s", c.Name, in[c.Name], as)
+			}
+			in[c.Name] = as
+		}
+		return twice
+	}
+	var held []rollout.Cluster
+	for c, hold := range r.Held() {
+		held = append(held, c)
+		if hold.String() == "" || r.Explain(c.Name).String() == "" {
+			return c.Name + " waits without a sentence"
+		}
+	}
+	for as, clusters := range map[rollout.Disposition][]rollout.Cluster{
+		rollout.DispositionStarting: r.Start, rollout.DispositionInFlight: r.InFlight, rollout.DispositionTimedOut: r.TimedOut,
+		rollout.DispositionSettled: slices.Collect(r.Settled()), rollout.DispositionHeld: held, rollout.DispositionLeft: r.Left,
+	} {
+		if twice := add(as, clusters); twice != "" {
+			return twice
+		}
+	}
+	for _, name := range h.names {
+		_, selects := p.selects[name]
+		if fault := h.faultOf(i, r, name, in[name]); fault != "" {
+			return fault
+		}
+		if selects && h.partOf(name) != i {
+			h.seen.twice++
+		}
+	}
+	if h.seen.starts += len(r.Start); len(r.Start) > 0 {
+		return h.faultOfStarts(i, r)
+	}
+	return ""
+}
+
+// faultOf says which law a part breaks for a cluster that is there in its result; "" where it is not.
+func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.Disposition) string {
+	if is := there != "" && there != rollout.DispositionLeft; is != (h.partOf(name) == i) {
+		return fmt.Sprintf("%s is %q here, and its part is %d", name, there, h.partOf(name))
+	}
+	if there == rollout.DispositionLeft {
+		h.seen.left++
+	}
+	if there == "" || there == rollout.DispositionLeft {
+		return ""
+	}
+	found, hold, known := r.Find(name)
+	if !known || found != there {
+		return fmt.Sprintf("%s is %s, and Find says %s", name, there, found)
+	}
+	waits, flies := h.stands(h.parts[i], name)
+	if remembered := slices.ContainsFunc(h.parts[i].record.Left, func(l status.Left) bool { return l.Cluster == name }); remembered {
+		return "" // it came back: the record says how it stands
+	}
+	if flies != (there == rollout.DispositionInFlight) || waits != (there == rollout.DispositionStarting || there == rollout.DispositionHeld) {
+		return fmt.Sprintf("%s is %s: waits %v, in flight %v", name, there, waits, flies)
+	}
+	if flies && h.validates && h.objects[name].status == status.Succeeded {
+		h.seen.validating++
+	}
+	held, reviewed, _ := h.heldBy(name)
+	switch {
+	case !waits:
+	case held && hold.Type != rollout.HoldCluster, !held && hold.Type == rollout.HoldCluster && !h.together:
+		return fmt.Sprintf("%s is held %v, and is %s: %v", name, held, there, hold)
+	case held:
+		h.seen.held++
+	case !reviewed && hold.Type != rollout.HoldNotReviewed && hold.Type != rollout.HoldCluster:
+		return fmt.Sprintf("%s was not reviewed, and is %s: %v", name, there, hold)
+	case !reviewed:
+		h.seen.notReviewed++
+	}
+	return ""
+}
+
+// faultOfStarts says which law a part breaks in which clusters start.
+func (h *peopled) faultOfStarts(i int, r *rollout.Result) string {
+	p := h.parts[i]
+	inFlight, inGroup := 0, map[grouping.Key]int{}
+	for _, c := range slices.Concat(r.InFlight, r.Start, r.Left) {
+		if c.Status != status.TimeOut && !slices.Contains(h.givenUp, c.Name) {
+			inFlight++
+			inGroup[c.Group]++
+		}
+	}
+	for _, c := range r.Start {
+		held, reviewed, _ := h.heldBy(c.Name)
+		switch {
+		case h.anyIncomplete(i):
+			return c.Name + " starts while groups are incomplete"
+		case held || !reviewed:
+			return fmt.Sprintf("%s starts: held %v, reviewed %v", c.Name, held, reviewed)
+		case p.limit > 0 && inFlight > p.limit:
+			return fmt.Sprintf("%d in flight or starting, and at most %d may be", inFlight, p.limit)
+		case p.options.MaxConcurrencyPerGroup.IntValue() == 1 && inGroup[c.Group] > 1:
+			return fmt.Sprintf("%d of %v in flight or starting, and at most 1 may be", inGroup[c.Group], c.Group)
+		}
+		for other, index := range p.selects {
+			if p.strategy.ProgressivePerGroup == nil || index >= int(c.Group.Index) || h.partOf(other) != i {
+				continue
+			}
+			waits, flies := h.stands(p, other)
+			held, reviewed, blocks := h.heldBy(other)
+			if flies = flies && h.report(other, h.objects[other], p.version).Status != status.Failed; flies || waits && !slices.Contains(h.elsewhere(i), other) && (blocks || !held && reviewed) {
+				return fmt.Sprintf("%s starts, and %s of an earlier group is not done: waits %v, in flight %v, held %v (%v), reviewed %v", c.Name, other, waits, flies, held, blocks, reviewed)
+			}
+		}
+	}
+	return ""
+}
+
+// anyIncomplete says whether a part cannot know all of its clusters: its placement or one before it is incomplete.
+func (h *peopled) anyIncomplete(i int) bool {
+	return slices.ContainsFunc(h.parts[:i+1], func(p *aPart) bool { return p.incomplete })
+}
+
+// elsewhere are the clusters that another part has in hand where one caller plans for all: nobody waits for these.
+func (h *peopled) elsewhere(i int) (names []string) {
+	for other, r := range h.results {
+		if h.together && other != i {
+			for _, c := range slices.Concat(r.InFlight, r.Start, r.Left) {
+				if c.Status != status.TimeOut {
+					names = append(names, c.Name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// faultOfAll says which law the parts break together.
+func (h *peopled) faultOfAll() string {
+	clusters, counted, selected, removed := 0, 0, 0, map[string]int{}
+	inHand, starting := map[string]bool{}, 0
+	for _, r := range h.results {
+		for _, s := range r.Schedule.Stages {
+			clusters += s.Clusters - s.Left
+		}
+		c := r.Counts
+		counted += c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip + c.Uncounted - c.Left
+		for _, name := range r.Removed {
+			removed[name]++
+		}
+		starting += len(r.Start)
+		for _, c := range slices.Concat(r.InFlight, r.Start, r.Left) {
+			if c.Status != status.TimeOut {
+				inHand[c.Name] = true
+			}
+		}
+	}
+	for _, name := range h.names {
+		if h.partOf(name) >= 0 {
+			selected++
+		}
+		if removed[name] > 0 && (h.partOf(name) >= 0 || removed[name] > 1 || h.anyIncomplete(len(h.parts)-1)) {
+			return fmt.Sprintf("%s is removed by %d parts, and part %d selects it", name, removed[name], h.partOf(name))
+		}
+	}
+	if clusters != selected || counted != selected {
+		return fmt.Sprintf("%d clusters are selected, %d are in the stages and %d count", selected, clusters, counted)
+	}
+	if h.together && h.most > 0 && starting > 0 && len(inHand) > h.most {
+		return fmt.Sprintf("%v are in hand, and at most %d may be", inHand, h.most)
+	}
+	for i, r := range h.results {
+		for _, c := range r.Start {
+			if slices.Contains(h.elsewhere(i), c.Name) {
+				return c.Name + " starts, and another part has it in hand"
+			}
+		}
+	}
+	return ""
+}

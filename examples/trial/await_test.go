@@ -22,6 +22,7 @@ func TestBusyTimeIsNoRest(t *testing.T) {
 		{0, 20.75, false, 1250 * time.Millisecond, "the machine did not look for ten seconds"},
 		{20.8, 21, false, 200 * time.Millisecond, "something happens"},
 		{20.8, 21.2, false, 400 * time.Millisecond, "and nothing more"},
+		{21.1, 21.4, true, 100 * time.Millisecond, "what happened before the last look shows now, and a reconcile has run since that look"},
 	} {
 		if got := s.since(at(look.last), at(look.now), look.busy); got.Round(time.Millisecond) != look.want {
 			t.Errorf("at %vs, as %s: still for %v, want %v", look.now, look.why, got, look.want)

@@ -35,6 +35,10 @@ func TestAFailureLastsWhenItsObjectIsGone(t *testing.T) {
 		"it is back, and has been given it again": {func(s *story) {
 			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").fleet("a", "b").works("v1", "ok", "a")
 		}, nil},
+		"it is back, was given it again, is done, and left once more": {func(s *story) {
+			s.at(6).works("v1", "failed", "a").at(7).fleet("b").at(12).remove("a", "v1").fleet("a", "b").works("v1", "ok", "a")
+			s.at(14).fleet("b").at(19.5).remove("a", "v1")
+		}, nil},
 		"it failed, and a person has given it up": {func(s *story) {
 			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(16).giveUp("a", strategy)
 		}, nil},
@@ -48,6 +52,18 @@ func TestAFailureLastsWhenItsObjectIsGone(t *testing.T) {
 		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, RemoveAfter: 5 * time.Second, GivenUp: "given-up"})
 		if got := said(r); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", why, got, c.want)
+		}
+	}
+}
+
+// Without a deadline a failed cluster keeps its slot, also when it left and its object is gone. With one it gave the slot up.
+func TestAFailureWithoutADeadlineKeepsItsSlotWhenItsObjectIsGone(t *testing.T) {
+	for deadline, want := range map[string][]string{"": {"suspicious who left b"}, `,"progressDeadline":"1s"`: nil} {
+		s := begin().set("v1", progressive("1", `"100%"`, deadline)).fleet("a", "b").at(5).works("v1", "", "a")
+		s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(20).works("v1", "", "b")
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, RemoveAfter: 5 * time.Second})
+		if got := said(r); !slices.Equal(got, want) {
+			t.Errorf("deadline %q: got %q, want %q", deadline, got, want)
 		}
 	}
 }

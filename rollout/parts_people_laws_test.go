@@ -65,6 +65,11 @@ func (h *peopled) stands(p *aPart, name string) (waits, flies bool) {
 	}
 }
 
+// remembers says whether the record has the cluster, which had left.
+func (p *aPart) remembers(name string) bool {
+	return slices.ContainsFunc(p.record.Left, func(l status.Left) bool { return l.Cluster == name })
+}
+
 func (p *aPart) soak() time.Duration {
 	if p.strategy.All != nil {
 		return 0
@@ -138,7 +143,7 @@ func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.D
 		return fmt.Sprintf("%s is %s, and Find says %s", name, there, found)
 	}
 	waits, flies := h.stands(h.parts[i], name)
-	if remembered := slices.ContainsFunc(h.parts[i].record.Left, func(l status.Left) bool { return l.Cluster == name }); remembered {
+	if h.parts[i].remembers(name) {
 		return "" // it came back: the record says how it stands
 	}
 	if flies != (there == rollout.DispositionInFlight) || waits != (there == rollout.DispositionStarting || there == rollout.DispositionHeld) {
@@ -185,7 +190,7 @@ func (h *peopled) faultOfStarts(i int, r *rollout.Result) string {
 			return fmt.Sprintf("%d of %v in flight or starting, and at most 1 may be", inGroup[c.Group], c.Group)
 		}
 		for other, index := range p.selects {
-			if p.strategy.ProgressivePerGroup == nil || index >= int(c.Group.Index) || h.partOf(other) != i {
+			if p.strategy.ProgressivePerGroup == nil || index >= int(c.Group.Index) || h.partOf(other) != i || p.remembers(other) {
 				continue
 			}
 			waits, flies := h.stands(p, other)

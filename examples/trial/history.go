@@ -26,6 +26,7 @@ type history struct {
 	reconciles []*reconcile
 	written    map[int64]*write  // by resourceVersion
 	began      map[int]time.Time // by life: when its first reconcile did
+	stays      []dated           // where clusters were, if that was looked for
 
 	// Starts that the truth forbids, whether or not the controller could know, by what they break, and how many times of
 	// MaxConcurrency were in flight at most.
@@ -171,6 +172,8 @@ type scene struct {
 	away    map[string]bool        // those that have been in no decision since the first
 	came    map[string]bool        // those that came, or came again, without the version that is wanted
 	first   map[string][]seenGroup
+
+	stays []dated // where clusters were until then
 }
 
 // seenRef is one of the placementRefs, with the clusters that none before it selects.
@@ -275,6 +278,8 @@ func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcil
 	if h.left != nil {
 		h.left.look(s, rv, at, by)
 	}
+	n, _ := slices.BinarySearchFunc(h.stays, rv, func(d dated, rv int64) int { return cmp.Compare(d.rv, rv+1) })
+	s.stays = h.stays[:n]
 	return s
 }
 

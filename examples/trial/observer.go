@@ -287,8 +287,13 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 		for _, c := range all {
 			at, surelyFailed, _ := s.stands(c, version, config, now, l)
 			if surelyFailed {
-				failures++
 				total[c] = true
+			}
+			if c != cluster && !l.everywhere && (perGroup || i < first) && s.changedGroup(c, version) {
+				continue
+			}
+			if surelyFailed {
+				failures++
 			}
 			if at != succeeded && at != failed || at == failed && i < first {
 				unsettled = c

@@ -95,6 +95,7 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	h := newHistory(p.events, writes, reconciles)
 	h.reads = p.reads
+	h.keepMoves()
 	if p.people != nil {
 		h.keepPeople(p.subject.People)
 	}

@@ -68,8 +68,8 @@
 //	}
 //
 // This is at most one more write for each cluster and version. A policy needs none: its messages have times of their own.
-// Write it for clusters that left, too, and also where a new record of who left is stored. Until the answer is noted, each plan has
-// another record.
+// Write it for clusters that left, too, even while their object is being deleted, and also where a new record of who left is stored.
+// Until the answer is noted, each plan has another record, and the soak begins anew. The steps of package writes have all these writes.
 //
 // # Trying again
 //

@@ -22,7 +22,8 @@ const (
 	VerbDelete Verb = "Delete"
 	// VerbCreate gives the workload to a cluster that has no object.
 	VerbCreate Verb = "Create"
-	// VerbUpdate gives the workload to a cluster that has an object, or keeps it up to date there.
+	// VerbUpdate gives the workload to a cluster that has an object, or keeps it up to date there. The object may be on its way out:
+	// then only the first answer is to be noted, as [Object] does.
 	VerbUpdate Verb = "Update"
 )
 
@@ -51,8 +52,9 @@ type Steps[T object] struct {
 
 // StepsOf gives the writes that the plans of an owner ask for, in this order: all objects of clusters in Removed go; then surplus
 // objects go; then clusters in flight get the workload, and then those that start. Objects are all that the owner has, each in the
-// namespace of its cluster, with own writes. While a cluster has nothing but objects that are being deleted, it gets none. A cluster
-// in flight without any object gets one only where the record has it in flight (rollout.Memory.AtOnce).
+// namespace of its cluster, with own writes. While a cluster has nothing but objects that are being deleted, it does not start. A
+// cluster in flight without any object gets one only where the record has it in flight (rollout.Memory.AtOnce). One that left with
+// the version, and counts, is among those in flight as long as it has an object: its first answer is to be noted.
 //
 // Of several objects of a cluster one is kept: one that isn't being deleted, then the one named [NameOf] the owner, then the oldest.
 //
@@ -60,13 +62,13 @@ type Steps[T object] struct {
 func StepsOf[T object](owner metav1.Object, objects []T, results ...*rollout.Result) *Steps[T] {
 	size, merged := 0, false
 	for _, r := range results {
-		size += len(r.Start) + len(r.InFlight) + len(r.Removed)
+		size += len(r.Start) + len(r.InFlight) + len(r.Left) + len(r.Removed)
 		merged = merged || slices.ContainsFunc(r.Warnings, func(w rollout.Warning) bool { return w.Type == rollout.WarningReportsMerged })
 	}
 	s := &Steps[T]{results: results, uid: owner.GetUID(), generation: owner.GetGeneration(), kept: make(map[string]T, size)}
 	var none T
 	for _, r := range results {
-		for _, clusters := range [][]rollout.Cluster{r.Start, r.InFlight} {
+		for _, clusters := range [][]rollout.Cluster{r.Start, r.InFlight, r.Left} {
 			for i := range clusters {
 				s.kept[clusters[i].Name] = none
 			}
@@ -160,11 +162,15 @@ func (s *Steps[T]) all(yield func(Step[T]) bool) bool {
 			}
 		}
 	}
+	others := s.others(removed)
 	for _, start := range []bool{false, true} {
 		for plan, r := range s.results {
-			clusters := r.InFlight
-			if start {
-				clusters = r.Start
+			clusters := r.Start
+			if !start {
+				clusters = r.InFlight
+				if !s.noteLeft(plan, others, yield) {
+					return false
+				}
 			}
 			for i := range clusters {
 				if !s.apply(clusters[i], plan, start, yield) {
@@ -174,6 +180,32 @@ func (s *Steps[T]) all(yield func(Step[T]) bool) bool {
 		}
 	}
 	return true
+}
+
+// noteLeft yields the objects of clusters that left, but for those that go and those that another plan writes.
+func (s *Steps[T]) noteLeft(plan int, others map[string]bool, yield func(Step[T]) bool) bool {
+	for _, cluster := range s.results[plan].Left {
+		if !others[cluster.Name] && s.has(cluster.Name, plan) && !s.apply(cluster, plan, false, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// others are the clusters that are not written because they left: they go, or a plan has them in flight or starts them.
+func (s *Steps[T]) others(removed map[string]bool) map[string]bool {
+	if !slices.ContainsFunc(s.results, func(r *rollout.Result) bool { return len(r.Left) > 0 }) {
+		return nil
+	}
+	all := maps.Clone(removed)
+	for _, r := range s.results {
+		for _, clusters := range [][]rollout.Cluster{r.Start, r.InFlight} {
+			for i := range clusters {
+				all[clusters[i].Name] = true
+			}
+		}
+	}
+	return all
 }
 
 func (s *Steps[T]) remove(object T, plan int, yield func(Step[T]) bool) bool {
@@ -189,10 +221,16 @@ func (s *Steps[T]) apply(cluster rollout.Cluster, plan int, start bool, yield fu
 		if step.Verb = VerbCreate; !start && !goesOn(s.results[plan].Record.Left, cluster.Name) {
 			return true
 		}
-	} else if step.Object.GetDeletionTimestamp() != nil {
+	} else if step.Object.GetDeletionTimestamp() != nil && (start || !s.has(cluster.Name, plan)) {
 		return true
 	}
 	return yield(step)
+}
+
+// has says whether a cluster has an object with the version of a plan.
+func (s *Steps[T]) has(cluster string, plan int) bool {
+	object, version := s.kept[cluster], s.results[plan].Record.Version
+	return !isNil(object) && version != "" && status.StampOf(object).Version == version
 }
 
 // goesOn says whether a record, whose entries are in order, has a cluster in flight. It lost its object at once when it was not

@@ -107,6 +107,46 @@ func TestStepsOfPlans(t *testing.T) {
 	}
 }
 
+// W10: the first answer of a cluster that left, or whose object hangs in deletion, is noted in an object that has the version of the plan.
+func TestFirstAnswersAreNotedInWhatIsThere(t *testing.T) {
+	stamped := func(version string, w *work) *work {
+		status.StampOf(w).NoteOn(w, version, 0, noon)
+		return w
+	}
+	left := func(r *rollout.Result, names ...string) *rollout.Result {
+		r.Record.Version = "v1"
+		for _, name := range names {
+			r.Left = append(r.Left, rollout.Cluster{Name: name})
+		}
+		return r
+	}
+	unknown := left(result("", "", ""), "a")
+	unknown.Record.Version = ""
+	type results = []*rollout.Result
+	for _, c := range []struct {
+		reason  string
+		results results
+		object  *work // of cluster a
+		want    string
+	}{
+		{"it left", results{left(result("", "", "b"), "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own, Create b start"},
+		{"it left, and its object hangs", results{left(result("", "", "b"), "a")}, stamped("v1", named("a", "own", 0, true)), "Update a/own, Create b start"},
+		{"it left, and its object has another version", results{left(result("", "", "b"), "a")}, stamped("v0", named("a", "own", 0, false)), "Create b start"},
+		{"it left, and its object has no stamp", results{left(result("", "", "b"), "a")}, named("a", "own", 0, false), "Create b start"},
+		{"it left, and no version is known", results{unknown}, stamped("", named("a", "own", 0, false)), ""},
+		{"it left, and goes", results{left(result("a", "", ""), "a")}, stamped("v1", named("a", "own", 0, false)), "Delete a/own"},
+		{"it left one plan for another one", results{left(result("", "", ""), "a"), result("", "a", "")}, stamped("v1", named("a", "own", 0, false)), "Update a/own of 1"},
+		{"it left one plan, and starts in another one", results{left(result("", "", ""), "a"), result("", "", "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own start of 1"},
+		{"it is back while its object hangs", results{left(result("", "a", ""))}, stamped("v1", named("a", "own", 0, true)), "Update a/own"},
+		{"it is back while an object of another version hangs", results{left(result("", "a", ""))}, stamped("v0", named("a", "own", 0, true)), ""},
+		{"it waits for the end of its object", results{left(result("", "", "a"))}, stamped("v1", named("a", "own", 0, true)), ""},
+	} {
+		if got := said(writes.StepsOf(owner, []*work{c.object}, c.results...), present); got != c.want {
+			t.Errorf("%s: %s, want %s", c.reason, got, c.want)
+		}
+	}
+}
+
 // W10, R49: objects go at once, and a and f left for a while. The one in flight goes on where it was, and gets its workload again.
 // The one that failed gets nothing.
 func TestWhoIsBackInFlightGetsItsWorkloadAgain(t *testing.T) {

@@ -120,20 +120,16 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	if set == nil || set.DeletionTimestamp != nil {
 		return 0, c.cleanUp(ctx, key, works)
 	}
-	ref, last, now, noted := set.Spec.PlacementRefs[0], c.last[key], time.Now(), error(nil)
+	ref, last, now := set.Spec.PlacementRefs[0], c.last[key], time.Now()
 	groups, err := c.groups(ctx, set.Namespace, ref.Name)                                                        // 1
 	version, reports, ask := writes.VersionOf(set.Spec.ManifestWorkTemplate), []status.Report{}, []status.Left{} // 2
 	records, err2 := status.RecordsOf(set)                                                                       // 5
 	for _, work := range works {
-		_, selected := groups.Position(work.Namespace)
-		if !selected {
+		if _, selected := groups.Position(work.Namespace); !selected {
 			ask = append(ask, status.Left{Report: status.Report{Cluster: work.Namespace}})
 		}
 		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now}); ok {
 			reports = append(reports, report)
-			if report.Answered.Equal(now) && (!selected || report.Deleting) { // no step notes that: it would soak for ever
-				noted = errors.Join(noted, c.write(ctx, set, writes.VerbUpdate, work, rollout.Cluster{Name: work.Namespace}))
-			}
 		}
 	}
 	givenUp, err3 := c.givenUp(ctx, set, append(ask, records[""].Left...))
@@ -166,7 +162,7 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	if status.SetReplicaSetStatus(&set.Status, progress, set.Generation, now) {
 		err = errors.Join(err, c.sets.Wrote(set, c.client.Status().Update(ctx, set), time.Now()))
 	}
-	return result.RecheckAfter, errors.Join(err, noted)
+	return result.RecheckAfter, err
 }
 
 // read gives a set, nil where there is none, and its works: with the writes of this process, and of those before.

@@ -45,7 +45,7 @@ func (h *peopled) heldBy(name string) (held, reviewed, blocks bool) {
 	return held, reviewed, held && blocks
 }
 
-// stands says of a cluster whether it waits or is in flight how it stands in its part, by its object and the verdicts alone.
+// stands says whether a cluster waits or is in flight in its part, by its object and the verdicts alone.
 func (h *peopled) stands(p *aPart, name string) (waits, flies bool) {
 	o := h.objects[name]
 	if o == nil || o.version != p.version {

@@ -81,6 +81,7 @@ func (o *operator) tries(stdin io.Reader, args ...string) (out, said string, err
 	cmd := exec.CommandContext(ctx, program(o.t, "kubectl-cohort"), append(args, "--kubeconfig", o.guard.kubeconfig)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, io.MultiWriter(&stderr, o.heard)
+	cmd.WaitDelay = 10 * time.Second // it may end without reading its input
 	err = cmd.Run()
 	return stdout.String(), stderr.String(), err
 }

@@ -91,5 +91,5 @@
 //
 // What a million events cost:
 //
-//	go run ./cmd/trial measure    1,134 MB of 50 rollouts of 1,000 clusters: 1,063 MB of memory, 64 s of processor time with the writing of the file
+//	go run ./cmd/trial measure    1,134 MB of 50 rollouts of 1,000 clusters: 1,063 MB of memory, 70 s of processor time with the writing of the file
 package judge

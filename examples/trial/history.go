@@ -41,8 +41,10 @@ type history struct {
 
 	left *leaving // nil where only selected clusters count
 
-	hold    string                                           // the annotation of who is held
-	verdict func(work *manifestWork, version string) Verdict // about that version; nil where nobody validates
+	hold     string                                           // the annotation of who is held
+	reviewed string                                           // the annotation of who was reviewed
+	named    map[string]string                                // versions of the payload, by the subject's name
+	verdict  func(work *manifestWork, version string) Verdict // about that version; nil where nobody validates
 
 	revisions func(*replicaSet) Revisions // by the versions of the payload; nil where the controller keeps none
 }
@@ -158,8 +160,10 @@ type scene struct {
 	refs  []*seenRef // in the order of the set's placementRefs
 	works map[string][]seenWork
 
-	hold     string     // the annotation of the set that says who is held
-	revising *Revisions // what the set's status says of its revisions; nil where the controller keeps none
+	hold     string            // the annotation of the set that says who is held
+	reviewed string            // the annotation of the set that says who was reviewed
+	named    map[string]string // versions of the payload, by the subject's name
+	revising *Revisions        // what the set's status says of its revisions; nil where the controller keeps none
 
 	// Of clusters that left, where they count.
 	counts  bool
@@ -237,7 +241,7 @@ type seenWork struct {
 // look makes a scene of the objects that get gets, as of a resourceVersion and a time: as the process of a reconcile knows it,
 // or nil for the truth.
 func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcile) *scene {
-	s := &scene{works: map[string][]seenWork{}, hold: h.hold}
+	s := &scene{works: map[string][]seenWork{}, hold: h.hold, reviewed: h.reviewed, named: h.named}
 	all := map[string]*placement{}
 	pds := map[string][]*placementDecision{}
 	for i := range h.states {

@@ -3,6 +3,7 @@ package trial
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,7 +15,7 @@ func (h *history) keepPeople(p *People) {
 		set := e.object.(*replicaSet)
 		versions[p.Version(set)] = wantedBy(set)
 	}
-	h.hold = p.Hold
+	h.hold, h.reviewed, h.named = p.Hold, p.Reviewed, versions
 	h.verdict = func(work *manifestWork, version string) Verdict {
 		if v := p.Verdict(work); version != "" && versions[v.Version] == version {
 			return v
@@ -36,6 +37,12 @@ func (s *scene) isHeld(cluster string, now time.Time) bool {
 		}
 	}
 	return false
+}
+
+// isReviewed says whether a cluster may start with a version as far as people review: nobody does, or it was reviewed for that version.
+func (s *scene) isReviewed(cluster, version string) bool {
+	names, of, reviews := strings.Cut(s.set.Annotations[s.reviewed], " of ")
+	return s.reviewed == "" || !reviews || s.named[of] == version && slices.Contains(strings.Split(names, ", "), cluster)
 }
 
 // checkVerdicts finds verdicts that stand in works, and that nobody gave.

@@ -51,9 +51,10 @@ const (
 	invWentBack  Invariant = "nobody is left with a version that was taken back"
 
 	// Of people in the loop.
-	invHeld    Invariant = "nobody starts who is held"
-	invVerdict Invariant = "no verdict counts that nobody gave"
-	invValue   Invariant = "each cluster has the value that is its own"
+	invHeld     Invariant = "nobody starts who is held"
+	invReviewed Invariant = "nobody starts who was not reviewed"
+	invVerdict  Invariant = "no verdict counts that nobody gave"
+	invValue    Invariant = "each cluster has the value that is its own"
 )
 
 // A violation is an invariant that was broken, where, and what was seen.
@@ -249,6 +250,9 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 	}
 	if s.isHeld(cluster, now) {
 		breaks(invHeld, "%s is held", cluster)
+	}
+	if !s.isReviewed(cluster, version) {
+		breaks(invReviewed, "%s was not reviewed for %s: %q", cluster, version, s.set.Annotations[s.reviewed])
 	}
 	if s.revising != nil {
 		if v := s.revisionForbids(cluster, version); v != nil {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,12 +19,14 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// People is what a subject has to say of the people in a world of [Hub.People]: one who holds clusters, and one who validates them.
+// People is what a subject has to say of the people in a world of [Hub.People]: one who holds clusters and reviews them, and one who validates them.
 type People struct {
 	// Annotations are those of each set: they say that its clusters are validated.
 	Annotations map[string]string
 	// Hold is the annotation of the set in which a person holds clusters: "cluster1 why; cluster2=2026-01-05T06:00:00Z why".
 	Hold string
+	// Reviewed is the annotation of the set in which a person says who was reviewed for a version: "cluster1, cluster2 of VERSION".
+	Reviewed string
 	// Version names the version of a set's template, as verdicts do.
 	Version func(set *replicaSet) string
 	// Verdict reads from a work what was said of its cluster last.
@@ -58,6 +61,7 @@ type people struct {
 	asked map[string]time.Time // by cluster and version: when somebody asked first
 	said  map[string]bool      // by cluster, version and answer
 	held  map[string]string    // by cluster: until when, empty for without an end
+	seen  string               // who was reviewed, and for which version; empty where nobody reviews
 }
 
 // What people do in a script.
@@ -65,6 +69,7 @@ const (
 	holdsOne    = "hold"
 	holdsTo     = "hold until" // a second or a few from now
 	releasesOne = "release"
+	reviewsSome = "review" // some of those that are selected now, for the version that is wanted now
 )
 
 func saidOf(cluster string, v *Verdict) string {
@@ -137,6 +142,10 @@ func (p *player) healed() bool {
 
 // person plays a word of the script.
 func (p *player) person(ctx context.Context, what string, f *placed) error {
+	set, err := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name).Get(ctx, setName, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
 	p.mu.Lock()
 	held := p.people.held
 	switch c := pick(p.rng, f.selected...); what {
@@ -148,20 +157,27 @@ func (p *player) person(ctx context.Context, what string, f *placed) error {
 		if all := slices.Sorted(maps.Keys(held)); len(all) > 0 {
 			delete(held, pick(p.rng, all...))
 		}
+	case reviewsSome:
+		some := slices.DeleteFunc(slices.Clone(f.selected), func(string) bool { return p.rng.IntN(3) == 0 })
+		if some = append(some, c); p.ignored == DutyReviewed {
+			some = []string{c}
+		}
+		p.people.seen = strings.Join(some, ", ") + " of " + p.subject.People.Version(set)
 	}
 	p.mu.Unlock()
 	return p.hold(ctx)
 }
 
-// release ends all holds.
+// release ends all holds, and what was reviewed.
 func (p *player) release(ctx context.Context) error {
 	p.mu.Lock()
 	clear(p.people.held)
+	p.people.seen = ""
 	p.mu.Unlock()
 	return p.hold(ctx)
 }
 
-// hold writes on the set who is held.
+// hold writes on the set who is held, and who was reviewed.
 func (p *player) hold(ctx context.Context) error {
 	p.mu.Lock()
 	var all []string
@@ -171,9 +187,13 @@ func (p *player) hold(ctx context.Context) error {
 		}
 		all = append(all, c+" maintenance")
 	}
+	reviewed := "null"
+	if p.people.seen != "" {
+		reviewed = strconv.Quote(p.people.seen)
+	}
 	p.mu.Unlock()
 	slices.Sort(all)
-	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, p.subject.People.Hold, strings.Join(all, "; "))
+	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q, %q: %s}}}`, p.subject.People.Hold, strings.Join(all, "; "), p.subject.People.Reviewed, reviewed)
 	_, err := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name).Patch(ctx, setName, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	return err
 }
@@ -200,7 +220,7 @@ func drawPeople(seed uint64, subject *Subject, ignored Duty) *world {
 	w.named, w.groupOf, w.size = nil, map[string]string{}, 0
 	w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
 		RolloutConfig: config, MaxConcurrency: intstr.FromInt(1 + rng.IntN(3))}}
-	happens := []string{newTemplate, joins, crashes, crashes, holdsOne, holdsOne, holdsTo, releasesOne}
+	happens := []string{newTemplate, joins, crashes, crashes, holdsOne, holdsOne, holdsTo, releasesOne, reviewsSome, reviewsSome}
 	if w.script = nil; rng.IntN(3) == 0 { // groups go on without who is held, which the observer does not know
 		w.size = 2
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
@@ -218,6 +238,7 @@ const (
 	DutyKeepVerdict Duty = "keep a verdict before it counts"
 	DutyAbout       Duty = "count no verdict about another version"
 	DutyHold        Duty = "start nobody who is held"
+	DutyReviewed    Duty = "start nobody who was not reviewed"
 	DutyValue       Duty = "give each cluster the value that is its own"
 )
 
@@ -225,6 +246,7 @@ var peopleDuties = map[Duty][]Invariant{
 	DutyKeepVerdict: {invConcurrency},
 	DutyAbout:       {invVerdict},
 	DutyHold:        {invHeld},
+	DutyReviewed:    {invReviewed},
 	DutyValue:       {invValue},
 }
 
@@ -245,11 +267,13 @@ func (w *world) focusPeople() {
 	}
 	if w.script = nil; w.ignored == DutyHold {
 		w.script = []change{{0, holdsOne}, {0, holdsOne}, {0, holdsOne}}
+	} else if w.ignored == DutyReviewed {
+		w.script = []change{{0, reviewsSome}}
 	}
 	w.script = append(w.script, change{3 * time.Second, newTemplate}, change{3 * time.Second, joins})
 }
 
-// People shows that a controller breaks nothing where people hold clusters and release them, and where a validator says yes, or no, or late,
+// People shows that a controller breaks nothing where people hold clusters, release them and review some, and where a validator says yes, or no, or late,
 // or nothing, or something of yesterday's version, and where each cluster has a value of its own.
 func (h *Hub) People(t *testing.T, subject *Subject) {
 	if testing.Short() {

@@ -47,7 +47,7 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 		return p.template(ctx)
 	case completes, fails, aborts, kills:
 		return p.takeBack(ctx, what)
-	case holdsOne, holdsTo, releasesOne:
+	case holdsOne, holdsTo, releasesOne, reviewsSome:
 		return p.person(ctx, what, f)
 	case crashes:
 		p.crash()

@@ -18,8 +18,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// TestProofWithPeople proves works with holds and verdicts on a real API server: people hold clusters and release them, and a plugin says yes,
-// no, nothing yet or nothing at all, or something of yesterday's version, while the controller crashes and its caches lag. The plugin also gives
+// TestProofWithPeople proves works with holds and verdicts on a real API server: people hold clusters, release them and review some, and a plugin says
+// yes, no, nothing yet or nothing at all, or something of yesterday's version, while the controller crashes and its caches lag. The plugin also gives
 // each cluster a value of its own. Then each duty is ignored in turn. With -short there is nothing: a rollout with a validator waits for deadlines.
 //
 //	go test ./works -run TestProofWithPeople -v
@@ -37,7 +37,7 @@ func TestProofWithPeople(t *testing.T) {
 	subject := &proof.Subject{
 		Run: listening, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 1, Replicas: 1,
 		People: &proof.People{
-			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Hold: prefix + "hold",
+			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Hold: prefix + "hold", Reviewed: prefix + "reviewed",
 			Version: func(set *workv1alpha1.ManifestWorkReplicaSet) string {
 				return writes.VersionOf(set.Spec.ManifestWorkTemplate)
 			},
@@ -63,10 +63,11 @@ func listening(ctx context.Context, p *proof.Process) error {
 		switch p.Ignored {
 		case proof.DutyKeepVerdict:
 			c.client = unkept{c.client}
-		case proof.DutyHold:
+		case proof.DutyHold, proof.DutyReviewed:
 			c.caches.sets = store{Indexer: c.caches.sets, change: func(o any) any {
 				set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
 				delete(set.Annotations, prefix+"hold")
+				delete(set.Annotations, prefix+"reviewed")
 				return set
 			}}
 		}

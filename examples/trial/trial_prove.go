@@ -25,7 +25,9 @@ func (h *Hub) Trials(t *testing.T, subject *Subject) {
 	var all trialFigures
 	var traces traceFigures
 	start := time.Now()
-	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *tried { return h.try(ctx, subject, drawTrial(seed+uint64(i), "")) }, func(o *tried) bool {
+	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *tried {
+		return confirmed(t, func() *tried { return h.try(ctx, subject, drawTrial(seed+uint64(i), "")) })
+	}, func(o *tried) bool {
 		all.add(o)
 		blame(t, o)
 		traces.addTrial(t, o, subject)

@@ -32,7 +32,7 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	o.says(o.asks("status", set.Name), `to do:  kubectl cohort open-gate web 0\n`) // What may I do?
 	o.asks("open-gate", set.Name, "--yes")
 	o.eventually("three are silent, and all but one of the others are done", func() bool { return o.have("two") == 7 })
-	started, day := o.startedLast(), `\d\d:\d\d(:\d\d)?`
+	started, day := o.startedLast(), `(\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d)?` // the date stands there around midnight
 	o.eventually("the recorder has seen that", func() bool {
 		out, _, err := o.tries(nil, "history", started, "--recording", recording)
 		return err == nil && regexp.MustCompile(`(?m)^`+day+`\s+starts`).MatchString(out)

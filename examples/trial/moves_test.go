@@ -26,7 +26,7 @@ func TestWhoMovedCountsInEither(t *testing.T) {
 		"it stays":                          {[]dated{at(0, zero), at(20, zero)}, false},
 		"it moves":                          {[]dated{at(0, zero), at(20, one)}, true},
 		"it moved long before it started":   {[]dated{at(0, one), at(5, zero), at(20, zero)}, false},
-		"it moved just before it started":   {[]dated{at(0, one), at(9, one), at(10, zero)}, true},
+		"it moved just before it started":   {[]dated{at(0, one), at(9, zero)}, true},
 		"it left and came back":             {[]dated{at(0, zero), at(20), at(21, zero)}, false},
 		"it left and came back elsewhere":   {[]dated{at(0, zero), at(20), at(21, one)}, true},
 		"nobody knows where it ever was":    {nil, false},

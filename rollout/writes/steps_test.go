@@ -130,6 +130,7 @@ func TestFirstAnswersAreNotedInWhatIsThere(t *testing.T) {
 		want    string
 	}{
 		{"it left", results{left(result("", "", "b"), "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own, Create b start"},
+		{"it left, and all others wait for it", results{left(result("", "", ""), "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own"},
 		{"it left, and its object hangs", results{left(result("", "", "b"), "a")}, stamped("v1", named("a", "own", 0, true)), "Update a/own, Create b start"},
 		{"it left, and its object has another version", results{left(result("", "", "b"), "a")}, stamped("v0", named("a", "own", 0, false)), "Create b start"},
 		{"it left, and its object has no stamp", results{left(result("", "", "b"), "a")}, named("a", "own", 0, false), "Create b start"},

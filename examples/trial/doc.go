@@ -201,6 +201,16 @@
 //	go test -run TestCutOff -rollouts=100          100 rollouts that cut clusters off
 //	go test ./works -run TestProof/CutOff$         the same with the controller works
 //
+// # On a busy machine
+//
+// The hub writes an object of its own twice a second, and waits until the watch shows it (pulse.go). Where that takes over 3 seconds, nobody was
+// served: worlds that were played meanwhile are judged by their limits alone, not by when something has to happen, and the log counts them.
+// With -short, a world in which something is broken is played three times more. What is broken again is an error, and what is not is logged. So is
+// what only the trace shows. Without -short all of that is an error at once. -again sets how often.
+//
+// A cluster that moves to another group while it counts stays in the group before. Nobody sees in which of them a process saw it when it started,
+// so no start is a fault that only one of the two forbids (moves.go).
+//
 // # Figures
 //
 // rollout/SAFETY.md has what the long runs printed, with their commands. On a machine with ten times the load they take four times as

@@ -121,7 +121,7 @@ func (f *traceFigures) find(t *testing.T, x *judge.Finding, lag time.Duration, w
 	if x.Grade == judge.Broken {
 		say := t.Errorf
 		if testing.Short() {
-			say = t.Logf // the harness knows more, and found nothing: it is the judge's own long runs that must not be wrong
+			say = t.Logf // the harness sees more than a trace tells, and its own verdict is an error in any case
 		}
 		say("from the trace, with a lag of %v: %s\n%s (%s)", lag, x, world, name)
 		return

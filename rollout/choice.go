@@ -258,8 +258,8 @@ func (c *choice) isClosed(group int) bool {
 	return closed
 }
 
-// start lists the clusters that start, in order (R8), and passes their positions to mark unless that is nil.
-func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
+// start lists the clusters that start, in order (R8), and marks them in r unless that is nil.
+func (s *schedule) start(v view, c *choice, r *Result) []Cluster {
 	n := c.starting()
 	if !s.stopped(c) {
 		n += c.aside
@@ -271,11 +271,11 @@ func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
 	for _, waiting := range [...]state{toApply, unreported} {
 		first := len(clusters)
 		for i := range grants {
-			clusters = s.startOf(v, c, &grants[i], waiting, mark, clusters)
+			clusters = s.startOf(v, c, &grants[i], waiting, r, clusters)
 		}
 		counted := len(clusters)
 		if c.aside > 0 {
-			clusters = s.startAside(v, c, waiting, mark, clusters)
+			clusters = s.startAside(v, c, waiting, r, clusters)
 		}
 		if c.tracks != nil || len(clusters) > counted {
 			slices.SortFunc(clusters[first:], func(a, b Cluster) int { return s.compareNames(a.Name, b.Name) })
@@ -288,7 +288,7 @@ func (s *schedule) start(v view, c *choice, mark marker) []Cluster {
 }
 
 // startOf appends the clusters of an active stage that start and are in one of the waiting states.
-func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark marker, clusters []Cluster) []Cluster {
+func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, r *Result, clusters []Cluster) []Cluster {
 	n := g.startingFrom(waiting)
 	if n == 0 {
 		return clusters
@@ -297,9 +297,9 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark mark
 		if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) || s.isAside(position) {
 			continue
 		}
-		clusters = append(clusters, s.startingCluster(position, waiting))
-		if mark != nil {
-			mark.mark(position)
+		clusters = s.addCluster(clusters, position, waiting, s.options.attempt)
+		if r != nil {
+			r.mark(position)
 		}
 		if n--; n == 0 {
 			break
@@ -307,9 +307,6 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, mark mark
 	}
 	return clusters
 }
-
-// marker is told which clusters start.
-type marker interface{ mark(position int) }
 
 // list gives the selected clusters that are in any of the states. N clusters are, with those that left.
 func (s *schedule) list(v view, states stateSet, n int) []Cluster {
@@ -319,7 +316,7 @@ func (s *schedule) list(v view, states stateSet, n int) []Cluster {
 	clusters, tries := make([]Cluster, 0, n), v.attempts()
 	for position, state, ok := v.in(states, 0); ok; position, state, ok = v.in(states, position+1) {
 		if !s.hasLeft(position) {
-			clusters = append(clusters, s.cluster(position, state, tries.of(position)))
+			clusters = s.addCluster(clusters, position, state, tries.of(position))
 		}
 		if n--; n == 0 {
 			break

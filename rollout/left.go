@@ -140,9 +140,9 @@ func (s *schedule) left(v view) []Cluster {
 	if len(s.gone) == 0 {
 		return nil
 	}
-	clusters := make([]Cluster, len(s.gone))
-	for i, position := range s.gone {
-		clusters[i] = s.cluster(int(position), v.at(int(position)), v.attempts().of(int(position)))
+	clusters := make([]Cluster, 0, len(s.gone))
+	for _, position := range s.gone {
+		clusters = s.addCluster(clusters, int(position), v.at(int(position)), v.attempts().of(int(position)))
 	}
 	return clusters
 }

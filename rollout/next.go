@@ -86,9 +86,9 @@ func (n *names) add(cluster string) {
 	n.first = min(n.first, cluster)
 }
 
-// next decides and lists what may happen now, in n and c, which are zero. It passes the clusters that start to mark, unless that
-// is nil. What it lists is the caller's.
-func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, mark marker) {
+// next decides and lists what may happen now, in n and c, which are zero. It marks the clusters that start in r, unless that is
+// nil. What it lists is the caller's.
+func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, r *Result) {
 	s.record(&n.Record, v, o.deleting, o.once, now)
 	s.choose(c, &n.Record, v, o, now)
 	leaving, left := s.leave(o, c, now)
@@ -96,7 +96,7 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	leaving = append(leaving, withheld...)
 	slices.Sort(leaving)
 	n.Leaving, n.Left = leaving, s.left(v)
-	n.Start = s.start(v, c, mark)
+	n.Start = s.start(v, c, r)
 	n.TimedOut = s.list(v, timedOutNowStates, o.in(timedOutNow))
 	n.Breach, n.Warnings = c.breach.clone(), s.warningsOf(v, o)
 	n.RecheckAfter = sooner(sooner(o.recheck, left), s.changes(c, &o.totals, now))

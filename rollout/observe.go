@@ -276,13 +276,15 @@ func (r *Result) merge(reports []status.Report, several map[string]status.Report
 // count fills the tallies and gives the time until the next deadline, soak or hold of a cluster ends. It is a separate pass, since that
 // walks through memory in order, while the reports jump about.
 func (r *Result) count(now time.Time) (recheck time.Duration) {
-	groups, rules := r.schedule.groups, &r.schedule.rules
+	groups, rules, tallies := r.schedule.groups, &r.schedule.rules, r.tallies
 	for position, s := range r.states {
-		r.tallies[groups.GroupAt(position)][s]++
-		if datedStates.has(s) {
-			recheck = sooner(recheck, rules.left(s, r.ages.of(position)))
-		} else if s.parked() {
+		tallies[groups.GroupAt(position)][s]++
+		switch {
+		case !(datedStates | parkedStates).has(s):
+		case s.parked():
 			recheck = sooner(recheck, r.schedule.untilReleased(position, now))
+		default:
+			recheck = sooner(recheck, rules.left(s, r.ages.of(position)))
 		}
 	}
 	return recheck

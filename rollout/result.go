@@ -235,9 +235,10 @@ func (r *Result) heldCounted(group int) int {
 }
 
 func (r *Result) cluster(position int) Cluster {
-	s := r.states[position]
+	s, attempt := r.states[position], r.tries.of(position)
 	if s&starting != 0 {
-		return r.schedule.startingCluster(position, s)
+		attempt = r.schedule.options.attempt
 	}
-	return r.schedule.cluster(position, s, r.tries.of(position))
+	var one [1]Cluster
+	return r.schedule.addCluster(one[:0], position, s, attempt)[0]
 }

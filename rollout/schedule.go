@@ -272,14 +272,13 @@ func (s *schedule) compareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// cluster gives the cluster at a position, in the given state and attempt.
-func (s *schedule) cluster(position int, st state, attempt int) Cluster {
-	return Cluster{s.groups.Cluster(position), s.groups.Key(s.groups.GroupAt(position)), st.status(), max(attempt, 0)}
-}
-
-// starts gives the cluster at a position that starts, in the attempt that is wanted.
-func (s *schedule) startingCluster(position int, st state) Cluster {
-	return s.cluster(position, st, s.options.attempt)
+// addCluster appends the cluster at a position, in the given state and attempt, to clusters that have room.
+func (s *schedule) addCluster(clusters []Cluster, position int, st state, attempt int) []Cluster {
+	clusters = clusters[:len(clusters)+1]
+	c := &clusters[len(clusters)-1] // in place, since a Cluster is large
+	c.Name, c.Group = s.groups.Cluster(position), s.groups.Key(s.groups.GroupAt(position))
+	c.Status, c.Attempt = st.status(), max(attempt, 0)
+	return clusters
 }
 
 // clone gives a copy of the Schedule that shares nothing with it.

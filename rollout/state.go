@@ -49,7 +49,7 @@ const starting state = 0x80
 // stateSet is a set of states, or of the crowds of a front.
 type stateSet uint32
 
-func (set stateSet) has(s state) bool { return set&(1<<(s&^starting)) != 0 }
+func (set stateSet) has(s state) bool { return set&(1<<(s%32)) != 0 } // without starting
 
 const (
 	undatedStates     stateSet = 1<<progressingUndated | 1<<validatingUndated | 1<<failedUndated | 1<<soakingUndated

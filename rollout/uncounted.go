@@ -115,7 +115,7 @@ func (s *schedule) barrierOf(c *choice, stage int) int {
 }
 
 // startAside appends the uncounted clusters in one of the waiting states that start.
-func (s *schedule) startAside(v view, c *choice, waiting state, mark marker, clusters []Cluster) []Cluster {
+func (s *schedule) startAside(v view, c *choice, waiting state, r *Result, clusters []Cluster) []Cluster {
 	last, through := -1, false
 	for _, at := range s.exceptions.aside {
 		position := int(at)
@@ -128,9 +128,9 @@ func (s *schedule) startAside(v view, c *choice, waiting state, mark marker, clu
 		if !through {
 			continue
 		}
-		clusters = append(clusters, s.startingCluster(position, waiting))
-		if mark != nil {
-			mark.mark(position)
+		clusters = s.addCluster(clusters, position, waiting, s.options.attempt)
+		if r != nil {
+			r.mark(position)
 		}
 	}
 	return clusters

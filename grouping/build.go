@@ -14,23 +14,13 @@ type source struct {
 	decisions []clusterv1beta1.ClusterDecision
 	from      *clusterv1beta1.PlacementDecision // what parse read it from; nil for any other source
 	assumed   bool                              // the label is missing or no index, so the index is taken for 0
+	named     int                               // how many of the decisions name a cluster, once namesOf has counted them
 }
 
 // label gives the label of the index that parse found, and whether it is there.
 func (s *source) label() (string, bool) {
 	label, ok := s.from.Labels[clusterv1beta1.DecisionGroupIndexLabel]
 	return label, ok
-}
-
-// size counts the decisions that name a cluster.
-func (s *source) size() int {
-	size := 0
-	for i := range s.decisions {
-		if s.decisions[i].ClusterName != "" {
-			size++
-		}
-	}
-	return size
 }
 
 // build indexes the sources. Groups and their clusters are in the order of the sources. Where several decisions name a
@@ -72,7 +62,7 @@ func build(sources []source) *Groups {
 // begins says whether the i-th source is the first of its group.
 func begins(sources []source, i int) bool { return i == 0 || sources[i].key != sources[i-1].key }
 
-// namesOf lists the clusters of all decisions.
+// namesOf lists the clusters of all decisions, and counts those of each source.
 func namesOf(sources []source) []string {
 	total := 0
 	for i := range sources {
@@ -80,11 +70,13 @@ func namesOf(sources []source) []string {
 	}
 	names := make([]string, 0, total)
 	for i := range sources {
+		before := len(names)
 		for j := range sources[i].decisions {
 			if name := sources[i].decisions[j].ClusterName; name != "" {
 				names = append(names, name)
 			}
 		}
+		sources[i].named = len(names) - before
 	}
 	return names
 }

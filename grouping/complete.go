@@ -103,7 +103,10 @@ func brokenSeal(sources []source) string {
 func oddIndexes(sources []source) string {
 	var found findings
 	for i := range sources {
-		if label, labelled := sources[i].label(); labelled && sources[i].assumed {
+		if !sources[i].assumed {
+			continue
+		}
+		if label, labelled := sources[i].label(); labelled {
 			found.add("PlacementDecision %s has %q for the index of its group", sources[i].object, label)
 		}
 	}
@@ -241,7 +244,7 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 			next, _ = slices.BinarySearchFunc(sources, key, func(s source, key Key) int { return s.key.Compare(key) })
 		}
 		for ; next < len(sources) && sources[next].key == key; next++ {
-			got += sources[next].size()
+			got += sources[next].named
 		}
 		if got < want {
 			f.add("%v has %d of %d clusters", key, got, want)
@@ -255,7 +258,7 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 func (f *findings) repetitions(sources []source, distinct int) {
 	total := 0
 	for i := range sources {
-		total += sources[i].size()
+		total += sources[i].named
 	}
 	if total == distinct {
 		return

@@ -47,11 +47,11 @@ func (g *Groups) Decisions(placement *clusterv1beta1.Placement, stored ...*clust
 	if err := ofOnePlacement(field.NewPath("groups"), g); err != nil {
 		return nil, err
 	}
-	sources, err := parse(stored)
+	sources, of, err := parse(stored)
 	if err != nil {
 		return nil, err
 	}
-	if err := validateStored(placement, stored); err != nil {
+	if err := validateStored(placement, stored, of); err != nil {
 		return nil, err
 	}
 	k := newKeeper(g, placement, sources)

@@ -41,17 +41,17 @@ import (
 //
 // It takes time mostly linear in the clusters, in whatever order they are stored.
 func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
-	sources, err := parse(decisions)
+	sources, of, err := parse(decisions)
 	if err != nil {
 		return nil, err
 	}
 	if placement != nil {
-		if err := validateStored(placement, decisions); err != nil {
+		if err := validateStored(placement, decisions, of); err != nil {
 			return nil, err
 		}
 	}
-	placed, g := place(sources), build(sources)
-	if placed != nil {
+	g := build(sources)
+	if placed := place(sources); placed != nil {
 		g.placed = build(placed)
 	}
 	if placement != nil {
@@ -65,8 +65,9 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 	return g, nil
 }
 
-// parse checks the decisions and sorts them by group, and within a group by name, with decision-2 before decision-10.
-func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
+// parse checks the decisions and sorts them by group, and within a group by name, with decision-2 before decision-10. It
+// also gives the placements that they all belong to.
+func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, owners, error) {
 	var errs field.ErrorList
 	objects := make([]*clusterv1beta1.PlacementDecision, 0, len(decisions))
 	for i, d := range decisions {
@@ -88,10 +89,13 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 			assumed:   !indexed,
 		}
 	}
-	errs = append(errs, onePlacement(objects)...)
+	of, err := onePlacement(objects)
+	if err != nil {
+		errs = append(errs, err)
+	}
 	errs = append(errs, fielderrs.Duplicates(objects, compareNamed, sameName)...)
 	slices.SortStableFunc(sources, func(a, b source) int { return a.key.Compare(b.key) })
-	return sources, fielderrs.Join(errs)
+	return sources, of, fielderrs.Join(errs)
 }
 
 // compareObjects orders PlacementDecisions by namespace and name, and those without a name by their clusters.
@@ -122,7 +126,10 @@ func sameName(d *clusterv1beta1.PlacementDecision) *field.Error {
 // compareNames orders names of PlacementDecisions. Names that differ only in the number at their end are in the order
 // of that number.
 func compareNames(a, b string) int {
-	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	if len(a) != len(b) {
+		return cmp.Compare(len(a), len(b))
+	}
+	return strings.Compare(a, b)
 }
 
 func objectPath(d *clusterv1beta1.PlacementDecision) *field.Path {
@@ -142,38 +149,43 @@ func groupIndex(label string) (int32, bool) {
 	return int32(index), true
 }
 
-// onePlacement reports the first object that is in another namespace than the first one, or that belongs to no placement
-// that all objects before it belong to. Indexes of different placements mean different groups.
-func onePlacement(objects []*clusterv1beta1.PlacementDecision) field.ErrorList {
-	var label, controller string // what all objects so far have in common
+// owners are the placements that an object belongs to: the one that its label names, and its controller (G10). If it has only
+// one of the two, that one is in both.
+type owners struct{ label, controller string }
+
+func (o owners) has(placement string) bool { return o.label == placement || o.controller == placement }
+
+// onePlacement gives the owners that all objects have in common. It reports the first object that is in another namespace
+// than the first one, or that has none of the owners of all objects before it. Indexes of different placements mean different
+// groups.
+func onePlacement(objects []*clusterv1beta1.PlacementDecision) (common owners, err *field.Error) {
 	for _, d := range objects {
 		first := objects[0]
 		if d.Namespace != first.Namespace {
-			return field.ErrorList{field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
-				"must be %q, the namespace of the other decisions, as of %s/%s", first.Namespace, first.Namespace, first.Name))}
+			return common, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
+				"must be %q, the namespace of the other decisions, as of %s/%s", first.Namespace, first.Namespace, first.Name))
 		}
-		name, controls := placementsOf(d)
+		of := ownersOf(d)
 		if d == first {
-			label, controller = name, controls
+			common = of
 		}
-		byLabel := name == label || controls == label
-		byController := name == controller || controls == controller
+		byLabel, byController := of.has(common.label), of.has(common.controller)
 		switch {
 		case !byLabel && !byController:
-			return field.ErrorList{field.Invalid(placementPath(d), name, fmt.Sprintf(
-				"must be %q, the placement of the other decisions, as of %s/%s", label, first.Namespace, first.Name))}
+			return common, field.Invalid(placementPath(d), of.label, fmt.Sprintf(
+				"must be %q, the placement of the other decisions, as of %s/%s", common.label, first.Namespace, first.Name))
 		case !byLabel:
-			label = controller
+			common.label = common.controller
 		case !byController:
-			controller = label
+			common.controller = common.label
 		}
 	}
-	return nil
+	return common, nil
 }
 
 // validateStored reports that the stored objects belong to another placement; one object stands for all. Parse has
-// found them to be in one namespace.
-func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) error {
+// found them to be in one namespace, and what owners they all have.
+func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision, all owners) error {
 	if len(stored) == 0 {
 		return nil
 	}
@@ -184,29 +196,20 @@ func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta
 			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
 	}
 	var other *clusterv1beta1.PlacementDecision // the first one of another placement
-	for _, d := range stored {
-		if !isOf(d, placement.Name) && (other == nil || compareObjects(d, other) < 0) {
-			other = d
+	if !all.has(placement.Name) {
+		for _, d := range stored {
+			if !ownersOf(d).has(placement.Name) && (other == nil || compareObjects(d, other) < 0) {
+				other = d
+			}
 		}
-	}
-	if other != nil {
-		name, _ := placementsOf(other)
-		errs = append(errs, field.Invalid(placementPath(other), name, fmt.Sprintf("must be the placement, %q", placement.Name)))
+		errs = append(errs, field.Invalid(placementPath(other), ownersOf(other).label, fmt.Sprintf("must be the placement, %q", placement.Name)))
 	}
 	return fielderrs.Join(errs)
 }
 
-// placementsOf gives the placements that an object belongs to: the one that its label names, and its controller (G10). If it
-// has only one of the two, that one is given twice.
-func placementsOf(d *clusterv1beta1.PlacementDecision) (label, controller string) {
-	label, controller = d.Labels[clusterv1beta1.PlacementLabel], controllerOf(d)
-	return cmp.Or(label, controller), cmp.Or(controller, label)
-}
-
-// isOf says whether an object belongs to the placement.
-func isOf(d *clusterv1beta1.PlacementDecision, placement string) bool {
-	label, controller := placementsOf(d)
-	return label == placement || controller == placement
+func ownersOf(d *clusterv1beta1.PlacementDecision) owners {
+	label, controller := d.Labels[clusterv1beta1.PlacementLabel], controllerOf(d)
+	return owners{cmp.Or(label, controller), cmp.Or(controller, label)}
 }
 
 // controllerOf gives the name of the placement that controls an object, or "".

@@ -182,8 +182,14 @@ func (t *transport) draw(life int, verb string) (f fate) {
 	return f
 }
 
+// roundTrip carries a request. An Event meets a network that breaks, and nothing else: a process makes those whenever it likes, beside its
+// reconciles, whose caches stay as they are.
 func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request) (*http.Response, error) {
-	f := t.draw(life, r.Method)
+	verb, event := r.Method, isEvent(r.URL.Path)
+	if event {
+		verb = http.MethodGet
+	}
+	f := t.draw(life, verb)
 	if f.dead {
 		return nil, errCrashed
 	}
@@ -193,7 +199,10 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	if f.lostBefore {
 		return nil, errLost
 	}
-	if r.Method == http.MethodGet {
+	switch {
+	case event:
+		return base.RoundTrip(r)
+	case r.Method == http.MethodGet:
 		return t.fetch(base, life, r)
 	}
 	w := write{verb: r.Method, reconcile: f.reconcile, life: life, setShown: t.lag.shows(t.set), sent: time.Now()}
@@ -321,4 +330,10 @@ func target(path string) (Kind, string, bool) {
 		key += "/" + parts[6]
 	}
 	return resources[parts[5]], key, len(parts) > 7
+}
+
+// isEvent says whether a path is of an Event.
+func isEvent(path string) bool {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	return parts[0] == "api" && len(parts) > 4 && parts[4] == "events" || len(parts) > 1 && parts[1] == "events.k8s.io"
 }

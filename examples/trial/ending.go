@@ -26,7 +26,11 @@ type ending struct {
 
 // end judges how it stands at a time.
 func (h *history) end(now time.Time, says func(*replicaSet) Saying) ending {
-	s := h.truth(1 << 62)
+	return h.endOf(h.truth(1<<62), now, says)
+}
+
+// endOf judges how it stands at a time in a scene of the end.
+func (h *history) endOf(s *scene, now time.Time, says func(*replicaSet) Saying) ending {
 	var end ending
 	if s.set == nil || s.incomplete() != "" {
 		return end
@@ -60,9 +64,24 @@ func (e ending) over() bool {
 	return len(e.inFlight)+len(e.held)+len(e.could)+len(e.moving) == 0
 }
 
-// checkEnd judges how a rollout stands that stands still.
+// checkEnd judges how a rollout stands that stands still. A cluster that left counts for a process where it saw the cluster last, in
+// whichever placement the cluster was for a moment. So an invariant is broken only if it is so where those who left were in truth, and also
+// where the last process saw them.
 func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []violation {
-	end := h.end(now, says)
+	broken := h.checkEndOf(h.truth(1<<62), now, says)
+	if len(broken) == 0 || h.left == nil || len(h.reconciles) == 0 {
+		return broken
+	}
+	last := h.reconciles[len(h.reconciles)-1]
+	seen := h.checkEndOf(h.look(func(i id) object { return h.at(i, 1<<62) }, 1<<62, h.timeOf(1<<62), last), now, says)
+	return slices.DeleteFunc(broken, func(v violation) bool {
+		return !slices.ContainsFunc(seen, func(o violation) bool { return o.invariant == v.invariant })
+	})
+}
+
+// checkEndOf judges a scene of the end.
+func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Saying) []violation {
+	end := h.endOf(s, now, says)
 	last := h.events[len(h.events)-1].rv
 	var broken []violation
 	breaks := func(i Invariant, format string, args ...any) {
@@ -71,7 +90,7 @@ func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []viola
 	if end.complete {
 		return nil
 	}
-	if s := h.truth(1 << 62); s.incomplete() != "" {
+	if s.incomplete() != "" {
 		breaks(invLeft, "the harness ended with half written decisions: %s", s.incomplete())
 	}
 	if len(end.could) > 0 {
@@ -83,11 +102,11 @@ func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []viola
 	named := func(clusters []string) bool {
 		return slices.ContainsFunc(clusters, func(c string) bool { return strings.Contains(end.says.Message, c) })
 	}
-	names := slices.Concat(end.left, slices.Collect(maps.Keys(h.truth(1<<62).failed)))
+	names := slices.Concat(end.left, slices.Collect(maps.Keys(s.failed)))
 	if !end.byLeft {
 		names = slices.Concat(names, end.inFlight, end.failed)
 	}
-	if not := h.truth(1<<62).belies(end.says, now.Add(-grace)); len(not) > 0 {
+	if not := s.belies(end.says, now.Add(-grace)); len(not) > 0 {
 		breaks(invDone, "%v left with the version and are not done, and it says %q", not, end.says.Message)
 	}
 	switch {

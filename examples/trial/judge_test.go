@@ -158,6 +158,50 @@ func TestWhoLeftIsWhereTheProcessSawIt(t *testing.T) {
 	}
 }
 
+// R47, R50: at the end, too, who left counts where the process saw it. A placement whose deadline is over has a failure more, and one without a
+// deadline waits.
+func TestAtTheEndWhoLeftIsWhereTheProcessSawIt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		sees   bool // it in the other placement
+		broken []Invariant
+	}{
+		"the process saw it in the one with a deadline alone": {false, nil},
+		"the process saw it in the other one, too":            {true, []Invariant{invDone, invStuck}},
+	} {
+		s := &tale{}
+		set := s.events[s.set("v1", "p", "q")-1].object.(*replicaSet)
+		config, _, _, _ := parts(&set.Spec.PlacementRefs[0].RolloutStrategy)
+		config.ProgressDeadline, config.MaxFailures = "4s", intstr.FromInt32(1)
+		s.decide("p", 0, "", "a")
+		s.place("p", told{"", 1})
+		s.decide("q", 0, "", "a")
+		s.place("q", told{"", 1})
+		s.work("a", "v1")
+		s.look(1, s.now())
+		s.decide("p", 0, "")
+		s.place("p", told{"", 0})
+		if tt.sees {
+			s.look(1, s.now())
+		}
+		s.decide("q", 0, "")
+		s.place("q", told{"", 0})
+		hangs := s.events[s.work("a", "v1")-1].object.(*manifestWork)
+		hangs.DeletionTimestamp = &metav1.Time{Time: dawn}
+		s.look(1, s.now())
+		h := s.history()
+		broken := h.checkEnd(dawn.Add(time.Minute), func(*replicaSet) Saying {
+			return Saying{Message: "complete, 1 not done", Current: true, Over: true, Complete: true}
+		})
+		var of []Invariant
+		for _, v := range broken {
+			of = append(of, v.invariant)
+		}
+		if !slices.Equal(of, tt.broken) {
+			t.Errorf("%s: %v", name, broken)
+		}
+	}
+}
+
 // R47: a group that is gone exists again for those who left it, before all others. One that has only its name or its index is
 // another.
 func TestAGroupThatIsGoneComesBeforeAllOthers(t *testing.T) {

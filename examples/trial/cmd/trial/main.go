@@ -1,7 +1,7 @@
 // Command trial judges rollout controllers by what happened on a hub.
 //
 //	trial record > hub.jsonl              records watches, with the kubeconfig that kubectl would use, until it is interrupted
-//	trial judge hub.jsonl                 says what was broken; exit code 0: nothing, 1: something, 2: bad input
+//	trial judge hub.jsonl                 says what was broken; exit code 0: nothing, 1: something, 2: bad input, or nothing to judge
 //	trial judge -html page.html hub.jsonl  the same, and a page with pictures; -json prints everything as JSON
 //	trial judge audit*.log*               the same of Kubernetes audit logs
 //	trial excerpt hub.jsonl 4711          the smallest recording that shows the finding of a line
@@ -19,6 +19,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/cohort-ocm/cohort/examples/trial/judge"
 	"github.com/cohort-ocm/cohort/examples/trial/judge/should"
@@ -46,15 +47,20 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	case "record":
 		err = record(args[1:], out, errs)
 	case "judge":
-		code, err = judgeIt(args[1:], in, out, errs)
+		code, err = judgeIt(args[1:], in, out)
 	case "excerpt":
-		err = excerpt(args[1:], out, errs)
+		err = excerpt(args[1:], out)
 	case "anonymise":
 		err = anonymise(args[1:], in, out, errs)
 	case "measure":
-		err = measure(args[1:], out, errs)
+		err = measure(args[1:], out)
+	case "-h", "-help", "--help", "help":
+		fmt.Fprintln(out, usage)
 	default:
 		err = fmt.Errorf("%q is not a command; %s", args[0], usage)
+	}
+	if errors.Is(err, flag.ErrHelp) {
+		return fine
 	}
 	if err != nil {
 		fmt.Fprintf(errs, "trial %s: %v\n", args[0], err)
@@ -63,10 +69,24 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	return code
 }
 
-func newFlags(name string, errs io.Writer) *flag.FlagSet {
+func newFlags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet("trial "+name, flag.ContinueOnError)
-	f.SetOutput(errs)
+	f.SetOutput(io.Discard) // what is wrong is said in one line
 	return f
+}
+
+// parse reads the flags, or prints them where that is asked for.
+func parse(f *flag.FlagSet, args []string, out io.Writer) error {
+	err := f.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintf(out, "the flags of %s:\n", f.Name())
+		f.SetOutput(out)
+		f.PrintDefaults()
+	case err != nil:
+		return fmt.Errorf("%w; %s -h lists the flags", err, f.Name())
+	}
+	return err
 }
 
 // optionFlags are the flags of how a recording is judged.
@@ -81,8 +101,13 @@ func optionFlags(f *flag.FlagSet) *judge.Options {
 }
 
 func check(o *judge.Options) error {
-	if o.Lag <= 0 || o.Patience <= 0 || o.RemoveAfter < 0 {
-		return fmt.Errorf("-lag is %v, -patience %v and -remove-after %v, expected positive times", o.Lag, o.Patience, o.RemoveAfter)
+	switch {
+	case o.Lag <= 0:
+		return fmt.Errorf("-lag is %v, expected a positive time", o.Lag)
+	case o.Patience <= 0:
+		return fmt.Errorf("-patience is %v, expected a positive time", o.Patience)
+	case o.RemoveAfter < 0:
+		return fmt.Errorf("-remove-after is %v, expected 0 or a positive time", o.RemoveAfter)
 	}
 	o.Should = should.Happen
 	return nil
@@ -99,6 +124,9 @@ func read(args []string, in io.Reader) (*judge.Recording, error) {
 			all = append(all, in)
 			continue
 		}
+		if strings.HasPrefix(name, "-") {
+			return nil, fmt.Errorf("%s stands behind a file, expected flags before all files", name)
+		}
 		file, err := os.Open(name)
 		if err != nil {
 			return nil, err
@@ -109,13 +137,13 @@ func read(args []string, in io.Reader) (*judge.Recording, error) {
 	return judge.Read(all...)
 }
 
-func judgeIt(args []string, in io.Reader, out, errs io.Writer) (int, error) {
-	f := newFlags("judge", errs)
+func judgeIt(args []string, in io.Reader, out io.Writer) (int, error) {
+	f := newFlags("judge")
 	o := optionFlags(f)
 	asJSON := f.Bool("json", false, "print everything as JSON")
 	page := f.String("html", "", "a file for a page with pictures of the rollouts and the places of what was found")
 	small := f.Bool("excerpts", true, "look for the lines that show each finding")
-	if err := f.Parse(args); err != nil {
+	if err := parse(f, args, out); err != nil {
 		return bad, err
 	}
 	if err := check(o); err != nil {
@@ -141,10 +169,15 @@ func judgeIt(args []string, in io.Reader, out, errs io.Writer) (int, error) {
 	} else {
 		err = report.Print(out)
 	}
-	if err == nil && report.Count(judge.Broken) > 0 {
+	switch {
+	case err != nil:
+		return bad, err
+	case report.Count(judge.Broken) > 0:
 		return broken, nil
+	case report.Judged <= 0 && len(report.Findings) == 0:
+		return bad, fmt.Errorf("nothing was judged: no part of it is whole for longer than the lag of %v, from when everything was listed", o.Lag)
 	}
-	return fine, err
+	return fine, nil
 }
 
 func writePage(name string, r *judge.Recording, report *judge.Report) error {
@@ -155,11 +188,11 @@ func writePage(name string, r *judge.Recording, report *judge.Report) error {
 	return errors.Join(judge.Page(file, r, report), file.Close())
 }
 
-func excerpt(args []string, out, errs io.Writer) error {
-	f := newFlags("excerpt", errs)
+func excerpt(args []string, out io.Writer) error {
+	f := newFlags("excerpt")
 	o := optionFlags(f)
 	kind := f.String("kind", "", "the kind of the finding, where a line has several")
-	if err := f.Parse(args); err != nil {
+	if err := parse(f, args, out); err != nil {
 		return err
 	}
 	if err := check(o); err != nil {
@@ -173,6 +206,9 @@ func excerpt(args []string, out, errs io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("the line is %q, expected a number", f.Arg(last))
 	}
+	if slices.Contains(f.Args()[:last], "-") {
+		return errors.New("- is the standard input, expected a file: a recording is read twice")
+	}
 	recording, err := read(f.Args()[:last], nil)
 	if err != nil {
 		return err
@@ -185,7 +221,11 @@ func excerpt(args []string, out, errs io.Writer) error {
 	report := judge.Judge(recording, *o)
 	i := slices.IndexFunc(report.Findings, func(x judge.Finding) bool { return x.Line == line && (*kind == "" || x.Kind == judge.Kind(*kind)) })
 	if i < 0 {
-		return fmt.Errorf("nothing was found in line %d", line)
+		of := ""
+		if *kind != "" {
+			of = fmt.Sprintf("of the kind %q ", *kind)
+		}
+		return fmt.Errorf("nothing %swas found in line %d: trial judge says where something was", of, line)
 	}
 	judge.Excerpt(recording, report, i, *o)
 	if len(report.Findings[i].Excerpt) == 0 {
@@ -195,9 +235,9 @@ func excerpt(args []string, out, errs io.Writer) error {
 }
 
 func anonymise(args []string, in io.Reader, out, errs io.Writer) error {
-	f := newFlags("anonymise", errs)
+	f := newFlags("anonymise")
 	salt := f.String("salt", "", "a secret with which names are hashed, so that they are the same in several recordings; a new one if empty")
-	if err := f.Parse(args); err != nil {
+	if err := parse(f, args, out); err != nil {
 		return err
 	}
 	recording, err := read(f.Args(), in)

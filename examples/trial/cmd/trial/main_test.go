@@ -57,6 +57,11 @@ func recordingOf(t *testing.T, seconds int) string {
 func TestExitCodes(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
 	broken, fine := recordingOf(t, 9), recordingOf(t, 1)
+	whole, err := os.ReadFile(broken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := strings.ReplaceAll(string(whole), `"LISTED"`, `"BOOKMARK"`) // the first list never ended
 	for _, tt := range []struct {
 		args  []string
 		input string
@@ -71,12 +76,27 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"judge", fine}, "", 0, "broken: 0"},
 		{[]string{"judge", missing}, "", 2, "no such file"},
 		{[]string{"judge", fine, broken}, "", 2, "there are 2 inputs: expected audit logs, or one recording"},
-		{[]string{"judge", "-lag", "0s", fine}, "", 2, "expected positive times"},
+		{[]string{"judge", "-lag", "0s", fine}, "", 2, "-lag is 0s, expected a positive time"},
+		{[]string{"judge", "-patience", "0s", fine}, "", 2, "-patience is 0s, expected a positive time"},
+		{[]string{"judge", "-remove-after", "-1s", fine}, "", 2, "-remove-after is -1s, expected 0 or a positive time"},
+		{[]string{"judge", "-lag", "soon", fine}, "", 2, `invalid value "soon" for flag -lag: parse error; trial judge -h lists the flags`},
+		{[]string{"judge", "-guess", fine}, "", 2, "trial judge: flag provided but not defined: -guess; trial judge -h lists the flags"},
+		{[]string{"judge", fine, "-json"}, "", 2, "trial judge: -json stands behind a file, expected flags before all files"},
+		{[]string{"judge", "-"}, begun, 2, "trial judge: nothing was judged: no part of it is whole"},
+		{[]string{"judge", "-h"}, "", 0, "for how long nothing may happen"},
+		{[]string{"-h"}, "", 0, "usage"},
 		{[]string{"judge"}, "nonsense\n", 2, "trial judge: line 1: expected a JSON object"},
 		{[]string{"judge", "-"}, "", 2, "the recording is empty"},
 		{[]string{"excerpt", broken, "7"}, "", 0, `"name":"fleet-0"`},
 		{[]string{"excerpt", "-kind", "concurrency", broken, "7"}, "", 0, `"name":"fleet-0"`},
-		{[]string{"excerpt", "-kind", "soak", broken, "7"}, "", 2, "nothing was found in line 7"},
+		{[]string{"excerpt", "-kind", "soak", broken, "7"}, "", 2, `nothing of the kind "soak" was found in line 7`},
+		{[]string{"excerpt", "-", "7"}, "", 2, "a recording is read twice"},
+		{[]string{"excerpt", "7"}, "", 2, "1 arguments, expected a file and the number of a line"},
+		{[]string{"excerpt", broken, "x"}, "", 2, `the line is "x", expected a number`},
+		{[]string{"record", "-kubeconfig", missing}, "", 2, "no such file"},
+		{[]string{"record", "more"}, "", 2, `["more"] is too much`},
+		{[]string{"anonymise", missing}, "", 2, "no such file"},
+		{[]string{"measure", "-events", "0"}, "", 2, "-events is 0"},
 		{[]string{"excerpt", broken, "6"}, "", 2, "nothing was found in line 6"},
 		{[]string{"anonymise", broken}, "", 0, `"kind":"ManifestWork"`},
 		{[]string{"measure", "-events", "1000", "-clusters", "20"}, "", 0, "0 broken"},
@@ -87,7 +107,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		code := run(tt.args, strings.NewReader(tt.input), &out, &errs)
-		if text := out.String() + errs.String(); code != tt.code || !strings.Contains(text, tt.out) {
+		if text := out.String() + errs.String(); code != tt.code || !strings.Contains(text, tt.out) || code == 2 && strings.Count(errs.String(), "\n") != 1 {
 			t.Errorf("%v: exit code %d, want %d, with %q:\n%s", tt.args, code, tt.code, tt.out, text)
 		}
 	}

@@ -14,12 +14,12 @@ import (
 )
 
 // measure writes a recording into a temporary file, judges it, and prints how long that took and how much memory it needed.
-func measure(args []string, out, errs io.Writer) error {
-	f := newFlags("measure", errs)
+func measure(args []string, out io.Writer) error {
+	f := newFlags("measure")
 	events := f.Int("events", 1_000_000, "how many events")
 	clusters := f.Int("clusters", 1_000, "how many clusters each rollout has")
 	audit := f.Bool("audit", false, "write an audit log instead of a recording")
-	if err := f.Parse(args); err != nil {
+	if err := parse(f, args, out); err != nil {
 		return err
 	}
 	if *events <= 0 || *clusters <= 0 || f.NArg() > 0 {

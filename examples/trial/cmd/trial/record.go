@@ -45,11 +45,11 @@ var recorded = []watched{
 
 // record records watches of all namespaces until it is interrupted. It needs get, list and watch.
 func record(args []string, out, errs io.Writer) error {
-	f := newFlags("record", errs)
+	f := newFlags("record")
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	f.StringVar(&rules.ExplicitPath, "kubeconfig", "", "the kubeconfig; KUBECONFIG or that of kubectl if empty")
 	which := f.String("context", "", "the context of the kubeconfig; the current one if empty")
-	if err := f.Parse(args); err != nil {
+	if err := parse(f, args, out); err != nil {
 		return err
 	}
 	if f.NArg() > 0 {

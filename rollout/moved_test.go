@@ -164,3 +164,23 @@ func TestWhoMovedCountsInTheNewGroupOnceItIsDone(t *testing.T) {
 		}
 	}
 }
+
+// R47, R52: after a restart groups are half written, and the record tells where a cluster was that moved. The next plan knows it from the
+// result, also without the record.
+func TestWhoMovedWhileGroupsAreHalfWrittenStaysWhereItCounts(t *testing.T) {
+	canary, prod := grouping.Key{Index: 0, Name: "canary"}, grouping.Key{Index: 1, Name: "prod"}
+	groups := world{groups: []grouping.Key{canary, prod}, members: []member{{"a", canary}, {"b", prod}}, incomplete: true}.read(t)
+	reports := []status.Report{{Cluster: "b", Status: status.Progressing, Applied: now, LastTransitionTime: now}}
+	entry := status.Left{Report: reports[0], Group: canary}
+	opts := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", Left: []status.Left{entry}}}}
+	for i := range 3 {
+		r, err := rollout.Plan(perGroup(config("", "10m", 0)), groups, reports, now, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.InFlight) != 1 || r.InFlight[0].Group != canary {
+			t.Errorf("plan %d has %v in flight, want b in %v", i, r.InFlight, canary)
+		}
+		opts = rollout.Options{Previous: r}
+	}
+}

@@ -270,8 +270,8 @@ func (p *Planner) removedNames() []string {
 type former struct {
 	groups *grouping.Groups        // with who had left
 	once   map[string]grouping.Key // of clusters of which only the start or the success counted
-	half   bool                    // they were being written: they tell whose a cluster is, and not of which group
-	isLeft []bool                  // of each position; nil where nobody had left
+	half   bool                    // they were being written: they tell whose a cluster is, and of which group only of who had left or moved
+	leavers
 }
 
 // knows gives what a result knows, and the results before it. Groups that are being written tell nothing of where a cluster
@@ -285,7 +285,7 @@ func (s *schedule) knows(before *former, once []past) *former {
 
 // newFormer gives what a result knows.
 func (s *schedule) newFormer(once []past) *former {
-	f := &former{groups: s.groups, half: s.missing != "", isLeft: s.isLeft}
+	f := &former{groups: s.groups, half: s.missing != "", leavers: s.leavers}
 	for i := range once {
 		if f.once == nil {
 			f.once = make(map[string]grouping.Key, len(once))
@@ -301,7 +301,7 @@ func (f *former) groupOf(cluster string) (key grouping.Key, known bool) {
 		return key, false
 	}
 	if position, was := f.groups.Position(cluster); was {
-		if f.half && (f.isLeft == nil || !f.isLeft[position]) {
+		if f.half && !f.hasLeft(position) && !f.hasMoved(position) {
 			return unknownGroup(), true
 		}
 		return f.groups.Key(f.groups.GroupAt(position)), true

@@ -54,12 +54,24 @@ func keepsTheRules(t *testing.T, spaces []space, fault func(t fataler, w world, 
 	})
 }
 
+// takenBack has a version be taken back from the clusters of a world.
+func takenBack(w world, pick picker) world {
+	w.reports, w.back = nil, &taken{aborted: aborted, stopAtBreach: pick(2) == 0}
+	for i, m := range w.members {
+		backKinds[(i+pick(len(backKinds)))%len(backKinds)].set(&w, m.name)
+	}
+	return w
+}
+
 var severalHeld = slices.Concat([]func(*world){asIs}, heldChoices)
 
 // R61 against the oracle: whom an approval starts, and what else holds them.
 func TestWouldStartAgreesWithTheRules(t *testing.T) {
 	spaces := besideSpaces(gateChoices, severalHeld, []func(*world){asIs, pauseChoices[1], asideChoices[0], rightsChoices[1], rampChoices[1], orderedChoices[2]})
 	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
+		if pick(3) == 0 {
+			w = takenBack(w, pick)
+		}
 		keys := append(slices.Clone(w.groups), grouping.Key{Name: "canary"}, grouping.Key{Index: 1})
 		for _, g := range w.gates {
 			keys = append(keys, g.group)
@@ -80,7 +92,7 @@ func TestWouldStartAgreesWithTheRules(t *testing.T) {
 func TestRemovalsAgreeWithTheRules(t *testing.T) {
 	gone := []func(*world){asIs, alsoLeft(nil), alsoLeft(&grouping.Key{Index: 1}), alsoLeft(&plainKeys[1]), alsoLeft(&grouping.Key{Index: 7})}
 	leaving := []func(*world){asIs, deletingSome("a"), deletingSome("b", "x"), deletingSome("a", "c")}
-	spaces := besideSpaces(gone, leaving, append([]func(*world){asIs}, asideChoices...), orderedChoices)
+	spaces := besideSpaces(gone, leaving, append([]func(*world){asIs}, asideChoices...), orderedChoices, append([]func(*world){asIs}, partChoices...))
 	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
 		most := 1 + pick(3)
 		want := r62(w, most)
@@ -105,15 +117,18 @@ func TestRemovalsAgreeWithTheRules(t *testing.T) {
 
 // R63 against the oracle: each owner's whole result is that of a plan in which the others' clusters are held, and the bound is a right.
 func TestPlanAllAgreesWithTheRules(t *testing.T) {
-	second := func(w world, pick picker) world { // of the same clusters, in which others have the workload
+	second := func(w world, pick picker) world { // of the same clusters, in which others have the workload, or one that is taken back
 		w.reports = nil
+		w.strategy, w.holds, w.reviewed, w.memory, w.former = optionStrategies[pick(len(optionStrategies))], nil, nil, nil, nil
+		if pick(2) == 0 {
+			return takenBack(w, pick)
+		}
 		for i, m := range w.members {
 			kind := nineKinds[(i+pick(len(nineKinds)))%len(nineKinds)]
 			for _, seen := range kind.reports {
 				w.reports = append(w.reports, seen.report(m.name))
 			}
 		}
-		w.strategy, w.holds, w.reviewed, w.memory, w.former = optionStrategies[pick(len(optionStrategies))], nil, nil, nil, nil
 		return w
 	}
 	spaces := besideSpaces(severalHeld, rightsChoices, []func(*world){asIs, asideChoices[0], pauseChoices[1]})
@@ -125,7 +140,7 @@ func TestPlanAllAgreesWithTheRules(t *testing.T) {
 		for turn, i := range turns {
 			owners[i] = rollout.Owner{
 				Name: names[i], Strategy: worlds[i].strategy, Groups: groups, Reports: worlds[i].reports, Options: worlds[i].options(),
-				Since: w.now.Add(time.Duration(turn-9) * time.Minute),
+				Since: w.now.Add(time.Duration(turn-9) * time.Minute), Abort: worlds[i].abort(),
 			}
 		}
 		results, err := rollout.PlanAll(owners, most, w.now)
@@ -156,7 +171,10 @@ func TestPlanAllAgreesWithTheRules(t *testing.T) {
 
 // R64 against the oracle, with numbers of before that have gaps, of clusters that are there and that are not.
 func TestPositionsAgreeWithTheRules(t *testing.T) {
-	keepsTheRules(t, besideSpaces(severalHeld, gateChoices[:3]), func(t fataler, w world, groups *grouping.Groups, pick picker) string {
+	keepsTheRules(t, besideSpaces(severalHeld, gateChoices[:3], append([]func(*world){asIs}, partChoices...)), func(t fataler, w world, groups *grouping.Groups, pick picker) string {
+		if pick(3) == 0 {
+			w = takenBack(w, pick)
+		}
 		noted := map[string]rollout.Position{}
 		in, starts := map[grouping.Key]int{}, try(t, w, groups).result
 		for i, m := range w.members {
@@ -166,7 +184,16 @@ func TestPositionsAgreeWithTheRules(t *testing.T) {
 			}
 		}
 		noted["gone"] = rollout.Position{Index: 3*len(w.members) + 1}
-		want, got := r64(starts.Start, w.members, noted), starts.Positions(noted)
+		var elsewhere []string
+		if w.parts != nil {
+			for i, name := range w.parts.others {
+				noted[name] = rollout.Position{Index: 1 + i, InGroup: 1 + i, Of: 99, OfGroup: 99}
+				if _, _, counts := starts.Find(name); !counts {
+					elsewhere = append(elsewhere, name)
+				}
+			}
+		}
+		want, got := r64(starts.Start, w.members, noted, elsewhere), starts.Positions(noted)
 		if !maps.Equal(got, want) {
 			return fmt.Sprintf("%v start, noted are %v: numbers are %v, and the rules say %v", starts.Start, noted, got, want)
 		}

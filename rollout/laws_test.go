@@ -26,7 +26,7 @@ type trial struct {
 
 // try plans a world that has no fault.
 func try(t fataler, w world, groups *grouping.Groups) trial {
-	result, err := rollout.Plan(w.strategy, groups, w.reports, w.now, w.options())
+	result, err := w.plan(groups)
 	if err != nil {
 		t.Helper()
 		t.Fatal(err)

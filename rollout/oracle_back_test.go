@@ -25,8 +25,15 @@ func (w world) plan(groups *grouping.Groups) (*rollout.Result, error) {
 	if w.back == nil {
 		return rollout.Plan(w.strategy, groups, w.reports, w.now, w.options())
 	}
-	abort := rollout.Abort{Time: w.back.aborted, Failed: w.back.failed, Before: w.reports, StopAtBreach: w.back.stopAtBreach}
-	return rollout.Revert(w.strategy, groups, abort, w.now, w.options())
+	return rollout.Revert(w.strategy, groups, *w.abort(), w.now, w.options())
+}
+
+// abort is what Revert is given; nil where the world does not go back.
+func (w world) abort() *rollout.Abort {
+	if w.back == nil {
+		return nil
+	}
+	return &rollout.Abort{Time: w.back.aborted, Failed: w.back.failed, Before: w.reports, StopAtBreach: w.back.stopAtBreach}
 }
 
 // takeBack makes of a world that goes back one that goes on to the version before.

@@ -78,7 +78,9 @@ func r62(w world, most int) (next []string) {
 	counts := func(name string) bool { return w.uncounted == nil || !w.uncounted(name) }
 	there := map[string]bool{} // whether an object of it is not being deleted yet
 	for _, r := range w.reports {
-		there[r.Cluster] = there[r.Cluster] || !r.Deleting
+		if _, is := selected[r.Cluster]; is || w.parts == nil || !w.parts.first && !slices.Contains(w.parts.others, r.Cluster) { // R50
+			there[r.Cluster] = there[r.Cluster] || !r.Deleting
+		}
 	}
 	sequence := o.sequence()
 	after := func(later, earlier grouping.Key) bool {
@@ -174,8 +176,9 @@ func r63(worlds []world, names []string, turns []int, most int) (beside []world,
 	return beside, bounded
 }
 
-// r64 numbers those that start, in the order in which they do, with the lowest numbers that nobody has.
-func r64(start []rollout.Cluster, members []member, noted map[string]rollout.Position) map[string]rollout.Position {
+// r64 numbers those that start, in the order in which they do, with the lowest numbers that nobody has. Elsewhere are the clusters that
+// another part selects, and that do not count here.
+func r64(start []rollout.Cluster, members []member, noted map[string]rollout.Position, elsewhere []string) map[string]rollout.Position {
 	sizes := map[grouping.Key]int{}
 	groupOf := map[string]grouping.Key{}
 	for _, m := range members {
@@ -189,8 +192,8 @@ func r64(start []rollout.Cluster, members []member, noted map[string]rollout.Pos
 				return true
 			}
 		}
-		for _, p := range noted {
-			if p.Index == n {
+		for name, p := range noted {
+			if p.Index == n && !slices.Contains(elsewhere, name) {
 				return true
 			}
 		}

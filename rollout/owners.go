@@ -16,7 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Owner is one of several rollouts that share clusters: what [Plan] is given for it.
+// Owner is one of several rollouts that share clusters: what [Plan], or [Revert], is given for it.
 type Owner struct {
 	// Name is what the sentences call the rollout, such as namespace and name of its owner. No other owner has it.
 	Name     string
@@ -24,6 +24,8 @@ type Owner struct {
 	Groups   *grouping.Groups
 	Reports  []status.Report
 	Options  Options
+	// Abort is set where the rollout is taken back: it is planned as [Revert] does, and Reports are not looked at.
+	Abort *Abort
 	// Since is the time from which the rollout has waited for its turn. Those that waited longest go first; zero is the last of all, and of
 	// equals the names decide. The controller notes it, for instance when a result has nobody in Start or in flight although
 	// somebody waits.
@@ -39,7 +41,7 @@ type Owner struct {
 // [Options].Rights. Clusters in [Options].Uncounted need no place and have one once they start; but an owner that has nobody in hand
 // and gets no place starts nobody, not even these.
 //
-// The errors are those of Plan, behind the name of the owner, and a *field.Error where an owner has no name or that of another. It
+// The errors are those of Plan and Revert, behind the name of the owner, and a *field.Error where an owner has no name or that of another. It
 // takes the time of two plans for each owner.
 func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 	if err := checkNames(owners); err != nil {
@@ -51,7 +53,7 @@ func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 		o := &owners[i]
 		paused := o.Options
 		paused.Paused = true
-		r, err := Plan(o.Strategy, o.Groups, o.Reports, now, paused)
+		r, err := o.planWith(&paused, nil, now)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Name, err)
 		}
@@ -123,9 +125,17 @@ func (o *Owner) plan(inHand map[string]string, own, most int, now time.Time) (*R
 			rights.Fail = opts.Rights.Fail
 		}
 		opts.Rights = &rights
-		return plan(o.Strategy, o.Groups, o.Reports, now, &opts, &bound{most, len(inHand), handsOf(inHand)})
+		return o.planWith(&opts, &bound{most, len(inHand), handsOf(inHand)}, now)
 	}
-	return Plan(o.Strategy, o.Groups, o.Reports, now, opts)
+	return o.planWith(&opts, nil, now)
+}
+
+// planWith is Plan or Revert for the owner, with other options, where the rights may stand for a bound.
+func (o *Owner) planWith(opts *Options, b *bound, now time.Time) (*Result, error) {
+	if o.Abort != nil {
+		return revert(o.Strategy, o.Groups, o.Abort, now, opts, b)
+	}
+	return plan(o.Strategy, o.Groups, o.Reports, now, opts, b)
 }
 
 // bound is how many clusters all owners may have in hand, how many they have, and who has the first of them.

@@ -176,7 +176,7 @@ func (p *planning) check(t *rapid.T) {
 	if answered.observe(got); !wanted.equal(&answered) {
 		t.Fatalf("Result's methods differ from Plan's (-plan +planner):\n%s", diff(&wanted, &answered))
 	}
-	if want, got := said(want), said(got); want != got {
+	if want, got := p.said(want), p.said(got); want != got {
 		t.Fatalf("the planner explains otherwise than Plan\n%s\n%s", want, got)
 	}
 	if diff := difference(&want.Next, &next); diff != "" {
@@ -188,13 +188,16 @@ func (p *planning) check(t *rapid.T) {
 	p.checkClock(t, reports, want, before)
 }
 
-// said is what a result says of those who wait and of those who are waited for.
-func said(r *rollout.Result) string {
+// said is what a result says of those who wait and of those who are waited for, of approvals, and of who starts as which.
+func (p *planning) said(r *rollout.Result) string {
 	lines := fmt.Sprintln(r.Blockers())
 	for _, cluster := range clusterNames {
 		lines += fmt.Sprintln(r.Explain(cluster))
 	}
-	return lines
+	for _, gate := range p.options.Gates {
+		lines += fmt.Sprintln(r.WouldStart(gate.Group))
+	}
+	return lines + fmt.Sprintln(r.Positions(nil))
 }
 
 // checkClock: monotonic readings have no say, since reports come from other clocks (R4).

@@ -14,7 +14,8 @@ type Position struct {
 // Positions numbers the clusters in Start. Noted are the numbers of the clusters that have the version: what this function gave for them,
 // as the controller notes it in the object in the write that carries the version. Each cluster in Start gets the lowest number that no
 // cluster has; one that has a number already, as it is tried again, keeps it. So a number never changes, whatever joins, leaves or
-// restarts, and no two clusters with a number have the same. While nobody leaves, clusters are numbered as they start.
+// restarts, and no two clusters with a number have the same. While nobody leaves, clusters are numbered as they start. Groups that
+// [grouping.Apart] took apart have numbers of their own, and a cluster that comes from another of them brings its number along.
 //
 // The answer has the clusters in Start, and the noted ones that are selected; Of and OfGroup are of now. It takes time linear in both.
 func (r *Result) Positions(noted map[string]Position) map[string]Position {
@@ -26,11 +27,13 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 	size := func(group int) int { return groups.Size(group) - r.schedule.leftIn(group) }
 	taken, takenIn := make(map[int]bool, len(noted)), make(map[[2]int]bool, len(noted))
 	for cluster, p := range noted {
-		taken[p.Index] = true
 		position, member := groups.Position(cluster)
 		if !member {
+			_, counts := elsewhere(groups, cluster)
+			taken[p.Index] = taken[p.Index] || !counts
 			continue
 		}
+		taken[p.Index] = true
 		group := groups.GroupAt(position)
 		takenIn[[2]int{group, p.InGroup}] = true
 		if !r.schedule.hasLeft(position) {

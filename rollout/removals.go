@@ -21,7 +21,8 @@ import (
 //
 // The group of a cluster that is not selected is that of [Options].Memory's record or of [Options].Previous. Clusters in
 // [Options].Uncounted go with their groups, but nobody waits for them and they take no place: their agents may be dead. Of the other
-// options only GroupOrder counts. To remove a group alone, report its clusters alone.
+// options only GroupOrder counts. To remove a group alone, report its clusters alone. Groups that [grouping.Apart] took apart may all be
+// given all reports: each leaves out whom another removes, and has the bound for itself.
 //
 // The errors are those of [Plan], and one if most is less than 1. It takes time linear in the clusters and the reports, and sorts the
 // names.
@@ -37,7 +38,9 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	s := newSchedule(&rules, &o, groups, nil)
 	there := make(map[string]bool, len(reports)) // whether an object of the cluster stays
 	for i := range reports {
-		there[reports[i].Cluster] = there[reports[i].Cluster] || !reports[i].Deleting
+		if other, _ := elsewhere(groups, reports[i].Cluster); !other {
+			there[reports[i].Cluster] = there[reports[i].Cluster] || !reports[i].Deleting
+		}
 	}
 	const unknown = -1
 	left, going := make(map[int]int), 0

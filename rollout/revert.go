@@ -56,7 +56,8 @@ type Abort struct {
 // slow it as they slow a rollout, and a ramp begins anew: leave them out unless you mean that.
 //
 // Leave out Attempt, too, here and in the plan with the version before, unless clusters that fail on the way back are to
-// be tried again. The clusters of the result then have the attempt to note, as from Plan.
+// be tried again. The clusters of the result then have the attempt to note, as from Plan. Leave out Reviewed, which is of the failed
+// version: whoever is not in it keeps that version. Holds hold the way back, since they are of clusters.
 //
 // When Revert neither starts nor holds anyone, no cluster has the failed version any more. From then on, Plan with the
 // version before brings it to clusters that joined meanwhile or have a third version; these then count as gone back.

@@ -75,6 +75,9 @@ func Validate(annotations map[string]string, path *field.Path) field.ErrorList {
 //
 // The placement is the one that the plan is for. A gate of another placement is not among its options, and the groups of the others
 // have none. It is empty where one plan goes for all placements: then the groups are as [grouping.Join] has them.
+//
+// For [rollout.Revert], leave out Gates, Attempt and Reviewed: people decided them about the version that is taken back. A review of that
+// version would let nobody go back.
 func (a Approvals) Options(placement, version string) rollout.Options {
 	o := rollout.Options{Paused: a.Pause, Uncounted: a.GiveUp, Holds: a.Holds}
 	switch a.Reviewed.Version {

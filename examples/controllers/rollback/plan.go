@@ -28,7 +28,7 @@ func (t *Turn) Plan(
 		}
 		return result, err
 	}
-	opts.Gates, opts.Attempt = nil, 0 // they are of rollouts
+	opts.Gates, opts.Attempt, opts.Reviewed = nil, 0, nil // they are of rollouts
 	abort := rollout.Abort{Time: t.stored.Status.AbortedTime.Time, Failed: t.failed(works, now), Before: reports}
 	back, err := rollout.Revert(atOnce(ref.RolloutStrategy), groups, abort, now, opts)
 	if err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/scene"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -161,7 +162,12 @@ func (h *hub) other(object *unstructured.Unstructured, what, value string) {
 	case "clusters":
 		h.clusters = strings.Fields(value)
 	case "abort": // a person asks for it, of a generation
-		object.SetAnnotations(map[string]string{rollback.AbortAnnotation: value})
+		annotate(object, rollback.AbortAnnotation, value)
+	case "hold":
+		annotate(object, prefix+"hold", value)
+	case "reviewed": // for a template
+		text, clusters, _ := strings.Cut(value, " ")
+		annotate(object, prefix+"reviewed", strings.ReplaceAll(clusters, " ", ",")+" of "+writes.VersionOf(h.stored(text)))
 	case "collide": // somebody else has the name
 		content := h.stored(value)
 		h.must(h.server.Create(h.t.Context(), &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{
@@ -173,6 +179,17 @@ func (h *hub) other(object *unstructured.Unstructured, what, value string) {
 	default:
 		h.t.Fatalf("no line %q", what)
 	}
+}
+
+const prefix = "cohort.open-cluster-management.io/"
+
+func annotate(object *unstructured.Unstructured, name, value string) {
+	annotations := object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[name] = value
+	object.SetAnnotations(annotations)
 }
 
 func (h *hub) put(object *unstructured.Unstructured, value any, path ...string) {
@@ -255,7 +272,11 @@ func (h *hub) once() (string, error) {
 			}
 		}
 	}
-	result, err := turn.Plan(set.Spec.PlacementRefs[0], groups, works, reports, h.clock, rollout.Options{Previous: h.previous})
+	asked, err := approvals.Of(set)
+	h.must(err)
+	opts := asked.Options("all", version)
+	opts.Previous = h.previous
+	result, err := turn.Plan(set.Spec.PlacementRefs[0], groups, works, reports, h.clock, opts)
 	h.must(err)
 	if aborted, err := turn.Abort(h.t.Context()); aborted || err != nil {
 		return "", err

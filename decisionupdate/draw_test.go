@@ -22,8 +22,8 @@ const (
 
 // check checks a law more often with the build tag exhaustive.
 func check(t *testing.T, law func(*rapid.T)) {
-	for range exhaustive.Of(3, 200) {
-		rapid.Check(t, law)
+	for round := range exhaustive.Of(3, 200) {
+		exhaustive.Check(t, round, law)
 	}
 }
 

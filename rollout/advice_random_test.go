@@ -21,11 +21,11 @@ type faultTeller interface {
 
 // R29: whatever an explanation says ends the wait, on random fleets under all types with any options together.
 func TestFollowingTheAdviceWorksOnRandomFleets(t *testing.T) {
-	for range exhaustive.Of(10, 400) {
+	for round := range exhaustive.Of(10, 400) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			remedies := map[rollout.RemedyType]int{}
-			rapid.Check(t, func(t *rapid.T) {
+			exhaustive.Check(t, round, func(t *rapid.T) {
 				pick := drawn(t)
 				pick.advised(t, pick.world(8)).check(t, remedies)
 			})

@@ -224,7 +224,7 @@ func TestRevertAgreesWithTheRulesOnRandomFleets(t *testing.T) {
 	for round := range exhaustive.Of(2, 30) {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(t *rapid.T) {
+			exhaustive.Check(t, round, func(t *rapid.T) {
 				pick := drawn(t)
 				w := pick.world(5 << (round % 4) * 3 / 2)
 				w.back = &taken{aborted: aborted, stopAtBreach: pick.oneIn(4)}

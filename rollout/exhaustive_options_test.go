@@ -23,7 +23,7 @@ func TestPlanAgreesWithTheRulesOnRandomFleets(t *testing.T) {
 	for round := range exhaustive.Of(2, 60) {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(t *rapid.T) {
+			exhaustive.Check(t, round, func(t *rapid.T) {
 				w := drawn(t).world(5 << (round % 4) * 3 / 2) // 7, 15, 30, 60
 				var j judge
 				if fault := j.fault(w, w.read(t)); fault != "" {

@@ -124,7 +124,7 @@ func TestExposureHoldsWhereverClustersGo(t *testing.T) {
 	for round := range exhaustive.Of(2, 20) {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
-			rapid.Check(t, func(t *rapid.T) {
+			exhaustive.Check(t, round, func(t *rapid.T) {
 				n := rapid.IntRange(1, 8).Draw(t, "clusters")
 				deadline := rapid.SampledFrom([]string{"", "3m", "10m"}).Draw(t, "deadline")
 				soak := rapid.SampledFrom([]time.Duration{0, 4 * time.Minute}).Draw(t, "soak")

@@ -57,8 +57,8 @@ func drawGroups(t *rapid.T) string {
 // the naive rules say, nobody is enforced that the strategy does not allow, and in the end every cluster
 // is right.
 func TestWhateverHappensOnlyAllowedClustersAreEnforced(t *testing.T) {
-	for range exhaustive.Of(1, 20) {
-		rapid.Check(t, whatever)
+	for round := range exhaustive.Of(1, 20) {
+		exhaustive.Check(t, round, whatever)
 	}
 }
 

@@ -101,21 +101,49 @@ func awaited(s rollout.Schedule, group grouping.Key, done map[grouping.Key]bool)
 	return active, later
 }
 
-// R29: behind the first link stand the waits of clusters that are held in the groups that are waited for, three of them at most.
+// R29: behind the first link stand the waits of clusters that are held in the groups that are waited for, three of them at most, be they
+// held by a limit or by somebody.
 func TestExplanationHasThreeLinksOfOtherGroupsAtMost(t *testing.T) {
 	for count, want := range []int{1: 2, 2: 3, 3: 4, 4: 4, 5: 4} {
 		f, names, reports := newFleet(t), []string(nil), []status.Report(nil)
+		var holds []rollout.ClusterHold
 		for _, name := range []string{"a", "b", "c", "d", "e"}[:count] {
 			f, names = f.group(name, name+"1", name+"2"), append(names, name)
 			reports = append(reports, status.Report{Cluster: name + "1", Status: status.Progressing, LastTransitionTime: now})
+			holds = append(holds, rollout.ClusterHold{Cluster: name + "2", Reason: name, Blocks: true})
 		}
-		r, err := rollout.Plan(perGroup(config("0", "10m", 0)), f.group("z", "waits").read(), reports, now,
-			rollout.Options{GroupOrder: rollout.GroupOrder{"z": names}, MaxConcurrencyPerGroup: intstr.FromInt32(1)})
-		if err != nil {
-			t.Fatal(err)
+		groups := f.group("z", "waits").read()
+		for _, opts := range []rollout.Options{{MaxConcurrencyPerGroup: intstr.FromInt32(1)}, {Holds: holds}} {
+			opts.GroupOrder = rollout.GroupOrder{"z": names}
+			r, err := rollout.Plan(perGroup(config("0", "10m", 0)), groups, reports, now, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if links := r.Explain("waits"); count > 0 && len(links) != want {
+				t.Errorf("%d groups: %d links, want %d:\n%v", count, len(links), want, links)
+			}
 		}
-		if links := r.Explain("waits"); count > 0 && len(links) != want {
-			t.Errorf("%d groups: %d links, want %d:\n%v", count, len(links), want, links)
+	}
+}
+
+// R29: a link repeats what reports say, 200 characters of each, as far as there is room for it in 1024 bytes, and says always what to do.
+func TestALinkRepeatsWhatThereIsRoomFor(t *testing.T) {
+	for length := range 210 {
+		message := strings.Repeat("m", length)
+		l := rollout.Link{Hold: rollout.Hold{Type: rollout.HoldPaused}, Remedies: []rollout.Remedy{{Type: rollout.RemedyResume}}}
+		want, todo := "the rollout is paused", "; to do: resume the rollout"
+		for i := range 10 {
+			l.Blockers = append(l.Blockers, rollout.Blocker{Cluster: rollout.Cluster{Name: fmt.Sprint("c", i)}, Message: message})
+			says := fmt.Sprintf("; c%d: %q", i, message)
+			if length > 200 {
+				says = fmt.Sprintf("; c%d: %q", i, message[:200]+"…")
+			}
+			if length > 0 && len(want+says+todo) <= 1024 {
+				want += says
+			}
+		}
+		if got := l.String(); got != want+todo {
+			t.Fatalf("messages of %d bytes:\ngot  %s\nwant %s", length, got, want+todo)
 		}
 	}
 }

@@ -117,6 +117,63 @@ func TestAFullRecordWaitsForTheLastStart(t *testing.T) {
 	}
 }
 
+// R34, R49: a success for which there is no room counts until the wait after it is over, if that is later than the span of its start; one
+// that was skipped counts until then for its start alone.
+func TestAFullRecordWaitsForTheLastSuccess(t *testing.T) {
+	for _, tt := range []struct {
+		status status.RolloutStatus
+		wait   time.Duration
+		until  time.Duration
+	}{
+		{status.Succeeded, 2 * time.Hour, 2 * time.Hour},
+		{status.Succeeded, time.Minute, time.Hour},
+		{status.Skip, 2 * time.Hour, 0},
+	} {
+		o := owned{strategy: perGroup(config("", "10m", 0)), groups: selecting(t, false, "x", "y")}
+		o.options.MaxStarts = &rollout.StartLimit{Count: 1000, Per: metav1.Duration{Duration: time.Hour}}
+		o.options.WaitBetweenGroups = metav1.Duration{Duration: tt.wait}
+		want := time.Time{}
+		if tt.until > 0 {
+			want = now.Add(tt.until)
+		}
+		if r := o.plan(t, manyReports("c", 300, tt.status, now), now); !r.Record.Until.Equal(want) {
+			t.Errorf("%s, a wait of %v: %d more until %v, want %v", tt.status, tt.wait, r.Record.More, r.Record.Until, want)
+		}
+	}
+}
+
+// R49, R50: a record takes its part of the room to the last byte, with a comma behind each entry.
+func TestARecordIsFilledToTheLastByte(t *testing.T) {
+	const parts, size = 4, 320
+	selected := make([][]string, parts)
+	groups := apartOf(t, append(selected[1:], []string{"x"}), make([]bool, parts))[parts-1]
+	record := func(n, name int) status.Record {
+		r := status.Record{Version: "v"}
+		for i := range n {
+			cluster := fmt.Sprintf("%0*d", name, i)
+			r.Left = append(r.Left, status.Left{Report: status.Report{Cluster: cluster, Status: status.TimeOut, Applied: now, LastTransitionTime: now}, Group: groups.Key(0)})
+		}
+		return r
+	}
+	stored := func(left status.Record) status.Record {
+		r, err := rollout.Plan(progressive("1", config("", "10m", 0)), groups, nil, now, rollout.Options{Memory: &rollout.Memory{Version: "v", Record: left}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Record
+	}
+	text, err := json.Marshal(stored(record(1, 100)).Left[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := 100 + size - 1 - len(text)
+	for n, want := range map[int]int{160: 0, 161: 1} {
+		if r := stored(record(n, name)); len(r.Left) != n-want || r.More != want {
+			t.Errorf("of %d entries of %d bytes, %d are kept and %d more", n, size-1, len(r.Left), r.More)
+		}
+	}
+}
+
 // R49: where there is no room for all, failures are kept first, whatever the names. Where failures have no room, nothing ends that
 // but a later attempt or a person who removes the record, and the sentences say so.
 func TestAFullRecordKeepsFailuresFirst(t *testing.T) {

@@ -184,3 +184,36 @@ func TestWhoMovedWhileGroupsAreHalfWrittenStaysWhereItCounts(t *testing.T) {
 		opts = rollout.Options{Previous: r}
 	}
 }
+
+// R52: who moved to a group that comes earlier counts there, and otherwise in the group before. In a graph, a group with a lower index
+// need not come earlier.
+func TestWhoMovedCountsInTheEarlierGroup(t *testing.T) {
+	side, one, two := grouping.Key{Index: 0, Name: "side"}, grouping.Key{Index: 1, Name: "one"}, grouping.Key{Index: 2, Name: "two"}
+	for _, tt := range []struct {
+		order          rollout.GroupOrder
+		from, to, want grouping.Key
+	}{
+		{nil, one, two, one},
+		{nil, two, one, one},
+		{nil, one, side, side},
+		{rollout.GroupOrder{"two": {"one"}}, one, two, one},
+		{rollout.GroupOrder{"two": {"one"}}, two, one, one},
+		{rollout.GroupOrder{"two": {"one"}}, one, side, one},
+		{rollout.GroupOrder{"two": {"one"}}, side, one, side},
+	} {
+		h := &moving{in: map[string]grouping.Key{"a": tt.from, "x": side, "y": one, "z": two}}
+		h.reports = []status.Report{{Cluster: "a", Status: status.Progressing, LastTransitionTime: now}}
+		opts := rollout.Options{GroupOrder: tt.order}
+		for _, key := range []grouping.Key{tt.from, tt.to} {
+			h.in["a"] = key
+			r, err := rollout.Plan(perGroup(config("", "10m", 0)), h.groups(t), h.reports, now, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts.Previous = r
+		}
+		if in := opts.Previous.InFlight; len(in) != 1 || in[0].Group != tt.want {
+			t.Errorf("from %v to %v, in the order %v: %v; want %v", tt.from, tt.to, tt.order, in, tt.want)
+		}
+	}
+}

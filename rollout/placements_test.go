@@ -133,3 +133,26 @@ func partOf(cluster string, parts []*grouping.Groups) int {
 	}
 	return part
 }
+
+// R50: of a single placement taken apart, who is not selected and still counts is nobody else's, also when nobody knows its group.
+func TestASinglePartIsLikeGroupsThatWereNotTakenApart(t *testing.T) {
+	groups := selecting(t, false, "a", "b")
+	parts := apartOf(t, [][]string{{"a", "b"}}, []bool{false})
+	var said []string
+	for _, g := range []*grouping.Groups{groups, parts[0]} {
+		previous, err := rollout.Plan(progressive("1", config("", "10m", 0)), g, nil, now, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports := []status.Report{{Cluster: "stranger", Status: status.Progressing, LastTransitionTime: now}}
+		r, err := rollout.Plan(progressive("1", config("", "10m", 0)), g, reports, now, rollout.Options{Previous: previous})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said = append(said, r.String())
+	}
+	const want = "removed stranger; 2 held: 1 of 1 slot taken: stranger (left) progressing, times out at 2026-11-21T12:10:00Z; recheck after 10m0s"
+	if said[0] != want || said[1] != want {
+		t.Errorf("%q", said)
+	}
+}

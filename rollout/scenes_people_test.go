@@ -130,11 +130,18 @@ func (s *stage) beside(c scene.Command, result *rollout.Result, groups *grouping
 		next, err := rollout.Removals(s.strategy, groups, reports, most, s.opts())
 		return fmt.Sprintf("remove %v", next), err
 	case "owner":
-		age, err := time.ParseDuration(c.Args[1])
+		var since time.Time
+		if len(c.Args) > 1 {
+			age, err := time.ParseDuration(c.Args[1])
+			if err != nil {
+				return "", err
+			}
+			since = s.now.Add(-age)
+		}
 		s.people.owners = append(s.people.owners, rollout.Owner{
-			Name: c.Args[0], Strategy: s.strategy, Groups: groups, Reports: reports, Options: s.opts(), Since: s.now.Add(-age),
+			Name: c.Args[0], Strategy: s.strategy, Groups: groups, Reports: reports, Options: s.opts(), Since: since,
 		})
-		return fmt.Sprintf("%d owners", len(s.people.owners)), err
+		return fmt.Sprintf("%d owners", len(s.people.owners)), nil
 	case "planAll":
 		most, err := number()
 		if err != nil {

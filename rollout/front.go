@@ -25,8 +25,8 @@ type front struct {
 	ends   []end            // when time frees each slot; only while the front is made
 	// How many only start now, and how many are in flight since an unknown time.
 	starting, unknown int
-	parked            int // how many somebody holds
-	earlier           int // how many are in flight in an attempt before the wanted one
+	parks             bool // somebody is held by itself
+	earlier           int  // how many are in flight in an attempt before the wanted one
 
 	// The clusters of last and of first whose deadline or soak ends once a report gives the time from which it runs.
 	undated, undatedSlots crowd
@@ -182,7 +182,7 @@ func (r *Result) findFronts() {
 func (f *front) add(b Blocker, state state, freeFailed, earlier bool) {
 	f.crowds[crowdOf(&b, state)].add(b)
 	if b.parked {
-		f.parked++
+		f.parks = true
 		f.last.add(&b, 1)
 		return
 	}
@@ -250,7 +250,7 @@ func (f *front) join(other *front) {
 	}
 	f.last.n, f.last.away = n, gone
 	f.starting += other.starting
-	f.parked += other.parked
+	f.parks = f.parks || other.parks
 	f.unknown += other.unknown
 	f.earlier += other.earlier
 	f.undated.merge(&other.undated)

@@ -27,7 +27,7 @@ type overflow struct {
 
 // exceeds says whether clusters came to those of another time.
 func (f overflow) exceeds(other overflow) bool {
-	return f.n > other.n || f.n > 0 && !f.endsBy(other.until)
+	return f.n > other.n || !f.endsBy(other.until)
 }
 
 // endsBy says whether nothing counts any more at a time; zero is never.
@@ -105,7 +105,7 @@ func (s *schedule) fullEnds(c *choice, t *totals, now time.Time) time.Duration {
 	switch f := &c.full; {
 	case f.n == 0 || f.until.IsZero() || s.options.paused || s.missing != "" || c.breach != nil:
 		return 0
-	case t.all.waiting()+t.asideAll.waiting() == 0:
+	case t.all.waiting() == 0 && t.asideAll.waiting() == 0:
 		return 0
 	default:
 		return f.until.Sub(now)

@@ -21,7 +21,7 @@ func (s *schedule) whoMoved(states []state) (moved map[string]grouping.Key) {
 
 // mayMove says whether anyone can count in another group than now.
 func (s *schedule) mayMove(former *former) bool {
-	knows := former != nil && former.groups != s.groups || len(s.options.memory.all()) > 0
+	knows := former != nil && former.groups != s.groups || s.options.memory.all() != nil
 	return knows && !s.isPooled()
 }
 
@@ -49,15 +49,13 @@ func (s *schedule) movedFrom(former *former, position int, is state) (key groupi
 
 // isPut says whether a cluster that moved from the stage before to the stage now counts in the one before.
 func (s *schedule) isPut(before, now int32) bool {
-	if s.After == nil {
-		return before < now
-	}
 	return before != now && !s.before(int(before))[now]
 }
 
-// counts says how a state counts for R52: 2 in flight, 1 a failure, and 0 not at all.
-func counts(s state) int {
-	return 2*one(inFlightStates.has(s)) + one(failureStates.has(s))
+// counts says how a state counts for R52: in flight, as a failure, or not at all.
+func counts(s state) (as struct{ inFlight, failed bool }) {
+	as.inFlight, as.failed = inFlightStates.has(s), failureStates.has(s)
+	return as
 }
 
 // with adds to a map that may be nil.

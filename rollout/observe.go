@@ -24,8 +24,8 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	}
 	*o = observed{unselected: s.options.unselected}
 	named := true
-	plain := s.options.memory == nil && s.isLeft == nil && s.moved == nil // of a report that time changes nothing of, no more than a state is noted
-	var others strays                                                     // the reports of clusters that are not selected
+	plain := s.options.memory == nil // of a report that time changes nothing of, no more than a state is noted
+	var others strays                // the reports of clusters that are not selected
 	var several map[string]status.Report
 	for i := range reports {
 		report := &reports[i]
@@ -53,7 +53,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	if !named {
 		return fielderrs.Join(nameless(reports, field.NewPath("reports")))
 	}
-	if others.n > 0 || len(s.options.memory.all()) > 0 {
+	if others.n > 0 || s.options.memory.all() != nil {
 		o.where.left, o.once = s.whoLeft(s.options.former, s.seen(reports, &others, now), now)
 	}
 	r.merge(reports, several, now)

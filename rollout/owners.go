@@ -65,7 +65,14 @@ func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := &owners[i], &owners[j]
-		return cmp.Or(one(a.Since.IsZero())-one(b.Since.IsZero()), a.Since.Compare(b.Since), strings.Compare(a.Name, b.Name))
+		switch {
+		case a.Since.IsZero() == b.Since.IsZero():
+			return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.Name, b.Name))
+		case a.Since.IsZero():
+			return 1
+		default:
+			return -1
+		}
 	})
 	for _, i := range order {
 		o := &owners[i]

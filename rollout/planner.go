@@ -202,7 +202,7 @@ func (p *Planner) tell(o *observed) {
 // remember keeps when clusters were first found unselected, and the groups.
 func (p *Planner) remember(c *choice) {
 	s := p.tracker.schedule
-	if p.former == nil || p.former.groups != s.groups || len(p.former.once)+len(c.once) > 0 {
+	if p.former == nil || p.former.groups != s.groups || p.former.once != nil || c.once != nil {
 		p.former = s.knows(p.formerly(&s.options), c.once)
 	}
 	if p.tracker.schedule.options.grace <= 0 {

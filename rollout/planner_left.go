@@ -51,7 +51,7 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 // isPlain says whether nobody can have left or moved.
 func (p *Planner) isPlain(o *options) bool {
 	former := p.formerly(o)
-	return len(p.others)+len(o.memory.all()) == 0 && (former == nil || former.groups == p.groups)
+	return len(p.others) == 0 && o.memory.all() == nil && (former == nil || former.groups == p.groups)
 }
 
 // placed finds who left or moved and still counts. The schedule is the one by the groups of now.
@@ -200,7 +200,7 @@ func (p *Planner) seen(s *schedule, now time.Time) map[string]sighting {
 // once finds the clusters that do not count any more, except for their start or their success.
 func (p *Planner) once(now time.Time) []past {
 	s := p.tracker.schedule
-	if s.options.startLimit == nil && s.wait <= 0 {
+	if s.options.startLimit == nil && s.wait == 0 {
 		return nil
 	}
 	var o observed

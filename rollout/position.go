@@ -19,7 +19,7 @@ type Position struct {
 //
 // The answer has the clusters in Start, and the noted ones that are selected; Of and OfGroup are of now. It takes time linear in both.
 func (r *Result) Positions(noted map[string]Position) map[string]Position {
-	all := make(map[string]Position, len(noted)+len(r.Start))
+	all := make(map[string]Position)
 	if r.schedule == nil {
 		return all
 	}

@@ -178,8 +178,8 @@ func (r *Result) lastAttempt() int {
 			return
 		}
 		for position := range r.states {
-			if attempt := r.tries.of(position); attempt > r.fronts.attempt && r.isInBreach(position) {
-				r.fronts.attempt = attempt
+			if r.isInBreach(position) {
+				r.fronts.attempt = max(r.fronts.attempt, r.tries.of(position))
 			}
 		}
 	})
@@ -202,7 +202,7 @@ func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 	if dates > 0 {
 		ways = append(ways, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
 	}
-	if soaking+lost == 0 {
+	if soaking == 0 && lost == 0 {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
 	} else if able >= f.needed {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | 1<<failedLost | 1<<blockingToApply | slotless)})
@@ -221,7 +221,7 @@ func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 // that starts or is in flight and that they wait for. Time alone does not complete a stage with a cluster that is held until before
 // then, as it waits for its turn from then on.
 func (r *Result) groupRemedies(f *front, groups []int) (ways []Remedy) {
-	if ends := f.last.blockers[0].Until; f.starting+f.parked == 0 && !ends.IsZero() && !r.releases(groups, ends) {
+	if ends := f.last.blockers[0].Until; f.starting == 0 && !f.parks && !ends.IsZero() && !r.releases(groups, ends) {
 		ways = append(ways, r.waitUntil(ends))
 	}
 	soaking := f.crowds[soakingUndated].n // nothing more comes from these

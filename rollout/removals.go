@@ -68,7 +68,7 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	}
 	take(unknown)
 	for stage := len(s.Stages) - 1; stage >= 0 && left[unknown] == 0; stage-- {
-		if s.After == nil && stage < len(s.Stages)-1 && left[stage+1] > 0 {
+		if s.After == nil && left[stage+1] > 0 {
 			break // nor may those before it go
 		}
 		if s.After == nil || !slices.ContainsFunc(s.behind(stage), func(later int) bool { return left[later] > 0 }) {

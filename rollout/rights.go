@@ -103,9 +103,12 @@ func (r *Result) rightsDetail(h *Hold) string {
 	return ""
 }
 
+// isIdle says whether nobody who counts is in flight or starts.
+func (c *choice) isIdle() bool { return c.pace.all.inFlight() == 0 && c.starting() == 0 }
+
 // handsDetail says who has clusters in hand, and how long those of this rollout are.
 func (r *Result) handsDetail(who string) string {
-	if r.choice.pace.all.inFlight()+r.choice.starting() == 0 {
+	if r.choice.isIdle() {
 		return who
 	}
 	f := r.lookAtFleet()
@@ -119,7 +122,7 @@ func (r *Result) handsDetail(who string) string {
 // explainRights says how a right comes free here. Where this hub has none to use, nothing here ends the wait.
 func (r *Result) explainRights(l *Link) (others away) {
 	switch h := &l.Hold; {
-	case h.Type == HoldInHand && r.choice.pace.all.inFlight()+r.choice.starting() == 0: // others have them all
+	case h.Type == HoldInHand && r.choice.isIdle(): // others have them all
 	case h.Failures > 0:
 		f, mendable, attempt := r.failedHere()
 		l.Blockers, l.More, others = f.list()

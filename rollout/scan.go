@@ -99,10 +99,8 @@ func (v *scan) lastSuccess(stage int) time.Time {
 			*last = at
 		}
 	}
-	if len(v.once) > 0 {
-		for stage := range v.lasts {
-			v.lasts[stage] = latest(v.lasts[stage], s.successOf(v.once, stage))
-		}
+	for stage := range v.lasts {
+		v.lasts[stage] = latest(v.lasts[stage], s.successOf(v.once, stage))
 	}
 	return v.lasts[stage]
 }

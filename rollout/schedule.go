@@ -157,7 +157,7 @@ func (s *schedule) timelessKinds() stateSet {
 	switch {
 	case s.options.startLimit != nil:
 		return 0
-	case s.rules.minSuccessTime > 0 || s.wait > 0:
+	case s.rules.minSuccessTime != 0 || s.wait != 0:
 		return waitingOrSkipped
 	default:
 		return waitingOrSkipped | 1<<succeeded

@@ -1,5 +1,7 @@
 package rollout
 
+import "cmp"
+
 // Shuffled gives an order for [Options].Order that a seed mixes up, so that it is not always the same clusters that get a new version
 // first. Give the version as the seed: the order is then another one for each version, and the same for all plans of a version,
 // whatever joins or leaves. It is the same in every release and on every machine.
@@ -8,15 +10,7 @@ package rollout
 func Shuffled(seed string) func(a, b string) int {
 	start := mixed(14695981039346656037, seed)
 	return func(a, b string) int {
-		x, y := spread(mixed(start, a)), spread(mixed(start, b))
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		default:
-			return 0
-		}
+		return cmp.Compare(spread(mixed(start, a)), spread(mixed(start, b)))
 	}
 }
 

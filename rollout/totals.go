@@ -19,9 +19,6 @@ func (t *totals) in(s state) int { return int(t.all[s] + t.asideAll[s]) }
 // newTallies gives the tallies of the groups, and those of the stages at the end. Both are the same where the i-th stage is the
 // i-th group, for each i.
 func (s *schedule) newTallies() []tally {
-	if len(s.Stages) != len(s.stageOf) {
-		return make([]tally, len(s.stageOf)+len(s.Stages))
-	}
 	for i, stage := range s.stageOf {
 		if int(stage) != i {
 			return make([]tally, len(s.stageOf)+len(s.Stages))

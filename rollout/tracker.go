@@ -140,10 +140,7 @@ type lastSuccess struct {
 // lastSuccess implements view. It takes time linear in the clusters of the stage if the last success is not known any
 // more.
 func (t *tracker) lastSuccess(stage int) time.Time {
-	if len(t.once) > 0 {
-		return latest(t.lastOfMembers(stage), t.schedule.successOf(t.once, stage))
-	}
-	return t.lastOfMembers(stage)
+	return latest(t.lastOfMembers(stage), t.schedule.successOf(t.once, stage))
 }
 
 // lastOfMembers does what lastSuccess does, for the members of the stage.

@@ -70,7 +70,7 @@ func shown(trace *simulation.Trace) string {
 		for _, part := range []struct {
 			what     string
 			clusters []string
-		}{{"start", w.Started}, {"succeeded", w.Succeeded}, {"failed", w.Failed}, {"timed out", w.TimedOut}, {"left", w.Left}, {"deleted", w.Deleted}} {
+		}{{"start", w.Started}, {"validating", w.Validating}, {"succeeded", w.Succeeded}, {"failed", w.Failed}, {"timed out", w.TimedOut}, {"left", w.Left}, {"deleted", w.Deleted}} {
 			if len(part.clusters) > 0 {
 				fmt.Fprintf(&b, ", %s %s", part.what, strings.Join(part.clusters, " "))
 			}

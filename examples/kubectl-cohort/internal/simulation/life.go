@@ -7,7 +7,8 @@ import (
 )
 
 // Life is what a cluster reports after it got the workload. It is Progressing at first; each step, in the
-// order of their times, is another status. The zero Life is a cluster that never answers.
+// order of their times, is another status. One that somebody validates is Validating from its success until he has said
+// whether it is good. The zero Life is a cluster that never answers.
 type Life []Step
 
 // Step is the status that a cluster has from some time after its start on.
@@ -19,14 +20,37 @@ type Step struct {
 	Drops bool
 }
 
-// recovery is the life of a cluster that has just failed: when it succeeds after all, if it does.
+// recovery is the life of a cluster that has just failed: when it succeeds after all, if it does, and what somebody says of that.
 func (l Life) recovery() Life {
 	for i, step := range l {
-		if i > 0 && step.Status == status.Succeeded && l[i-1].Status == status.Failed {
-			return Life{{After: step.After - l[i-1].After, Status: step.Status}}
+		switch {
+		case i == 0 || l[i-1].Status != status.Failed:
+		case step.Status == status.Succeeded:
+			return l[i : i+1].since(l[i-1])
+		case step.Status == status.Validating:
+			return l[i:].since(l[i-1])
 		}
 	}
 	return nil
+}
+
+// validation is the life of a cluster that has just succeeded and is being validated. It is not ok where the life has no such step.
+func (l Life) validation() (rest Life, ok bool) {
+	for i, step := range l {
+		if step.Status == status.Validating {
+			return l[i+1:].since(step), true
+		}
+	}
+	return nil, false
+}
+
+// since is the life with times that count from a step.
+func (l Life) since(step Step) (rest Life) {
+	for _, s := range l {
+		s.After -= step.After
+		rest = append(rest, s)
+	}
+	return rest
 }
 
 // member is a cluster that has the workload.
@@ -53,7 +77,7 @@ func (m *member) report(now time.Time) status.Report {
 	}
 	for _, step := range m.life {
 		if at := m.started.Add(step.After); !step.Drops && !at.After(now) {
-			r.Status, r.LastTransitionTime = step.Status, at
+			r.Status, r.LastTransitionTime, r.Message = step.Status, at, ""
 		}
 	}
 	r.Deleting = r.Deleting || m.deleting
@@ -92,6 +116,8 @@ func (m *member) show(stands status.RolloutStatus, w *Wave) {
 		return
 	}
 	switch m.shown = stands; stands {
+	case status.Validating:
+		w.Validating = append(w.Validating, m.name)
 	case status.Succeeded:
 		w.Succeeded = append(w.Succeeded, m.name)
 	case status.Failed:

@@ -21,7 +21,7 @@ import (
 func drawObserved(t *rapid.T) (observed []status.Report) {
 	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "x", "y"}), 0, 5, rapid.ID).Draw(t, "observed") {
 		report := status.Report{Cluster: name, Status: rapid.SampledFrom([]status.RolloutStatus{
-			status.ToApply, status.Progressing, status.Succeeded, status.Failed, status.TimeOut, status.Skip, "Later",
+			status.ToApply, status.Progressing, status.Validating, status.Succeeded, status.Failed, status.TimeOut, status.Skip, "Later",
 		}).Draw(t, "status")}
 		before := func(what string) (at time.Time) {
 			if minutes := rapid.IntRange(-1, 15).Draw(t, what); minutes >= 0 {

@@ -60,7 +60,7 @@ func drawWorld(t *rapid.T) world {
 
 func drawLife(t *rapid.T) (life simulation.Life) {
 	after := time.Duration(0)
-	for _, s := range rapid.SliceOfN(rapid.SampledFrom([]status.RolloutStatus{status.Succeeded, status.Failed, status.Progressing}), 0, 3).Draw(t, "life") {
+	for _, s := range rapid.SliceOfN(rapid.SampledFrom([]status.RolloutStatus{status.Succeeded, status.Failed, status.Progressing, status.Validating}), 0, 3).Draw(t, "life") {
 		after += time.Duration(rapid.IntRange(0, 5).Draw(t, "after")) * time.Minute
 		life = append(life, simulation.Step{After: after, Status: s})
 	}
@@ -278,8 +278,13 @@ func TestGoingOnFromTheMiddleComesToTheSameEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		for cluster, life := range w.lives {
-			life = life[:min(len(life), 1)]
-			if len(life) == 1 && (life[0].Status == status.Progressing || w.deadline != nil && life[0].After > *w.deadline) {
+			steps := 1
+			if len(life) > 1 && life[0].Status == status.Validating && (life[1].Status == status.Succeeded || life[1].Status == status.Failed) &&
+				(w.deadline == nil || life[1].After-life[0].After <= *w.deadline) {
+				steps = 2
+			}
+			life = life[:min(len(life), steps)]
+			if len(life) > 0 && (life[0].Status == status.Progressing || w.deadline != nil && life[0].After > *w.deadline) {
 				life = nil // it says again what it has said, or would come back after its deadline
 			}
 			w.lives[cluster] = life

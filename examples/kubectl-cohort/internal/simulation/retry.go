@@ -54,7 +54,7 @@ func (p *play) raise() error {
 	p.raised, p.breached = true, time.Time{}
 	p.before = p.before[:0]
 	for i := range p.members {
-		if p.members[i].shown == status.Progressing {
+		if unanswered(p.members[i].shown) {
 			p.before = append(p.before, i)
 		}
 	}
@@ -89,13 +89,18 @@ func (p *play) waits(i int, w *Wave) {
 	}
 }
 
+// unanswered says whether a cluster is in flight and may time out.
+func unanswered(s status.RolloutStatus) bool {
+	return s == status.Progressing || s == status.Validating
+}
+
 func failed(s status.RolloutStatus) bool { return s == status.Failed || s == status.TimeOut }
 
 // late notes who was in flight before this attempt began and waits now, as its deadline has passed: that is no failure, and
 // nothing tells of it.
 func (p *play) late(w *Wave) {
 	p.before = slices.DeleteFunc(p.before, func(i int) bool {
-		return p.members[i].attempt == p.attempt || p.members[i].shown != status.Progressing
+		return p.members[i].attempt == p.attempt || !unanswered(p.members[i].shown)
 	})
 	if len(p.before) == 0 {
 		return

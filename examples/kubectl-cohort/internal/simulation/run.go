@@ -30,7 +30,7 @@ func Run(plan Planner, lives func(cluster string) Life, start time.Time, watch .
 
 // Resume does what Run does for a rollout under way, with what was observed at the start. A cluster that has the workload
 // goes on from there: its life counts from when it got it. One that succeeded, is skipped or has timed out stays so. One that failed recovers if its life says
-// so. Any other begins its life at the start, unless its deadline is over.
+// so. One that is being validated has been so since its success. Any other begins its life at the start, unless its deadline is over.
 func Resume(plan Planner, observed []status.Report, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
 	r := run{plan: plan, watch: watch, lives: lives, start: start, now: start, started: make(map[string]int)}
 	r.resume(observed)
@@ -81,15 +81,24 @@ func (r *run) resume(observed []status.Report) {
 			m.started = r.began(report.LastTransitionTime, m.life)
 		default:
 			m.life, m.shown = life, status.Progressing
-			m.started = r.began(report.Applied, m.life)
-			if report.Applied.IsZero() {
-				m.started = r.began(report.LastTransitionTime, m.life)
+			since := report.Applied
+			if since.IsZero() {
+				since = report.LastTransitionTime
 			}
+			if report.Status == status.Validating {
+				m.shown = status.Validating
+				if rest, ok := life.validation(); ok {
+					m.life, since = rest, latest(report.Applied, report.LastTransitionTime, report.Answered)
+				}
+			}
+			m.started = r.began(since, m.life)
 		}
 		r.started[m.name] = len(r.members)
 		r.members = append(r.members, m)
 	}
 }
+
+func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // began is when a life began that is under way since a time: then, if its first step is still to come. A cluster that should
 // have taken it already needs a tenth more than the time that it has had. Where nobody knows the time, and where the cluster

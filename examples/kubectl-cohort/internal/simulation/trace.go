@@ -30,7 +30,9 @@ type Wave struct {
 	After time.Duration
 	// Started are the clusters that got the workload, in the order of the plan, for the first time or again.
 	Started []string
-	// Succeeded, Failed and TimedOut are the clusters that became so, in the order of their start.
+	// Validating are the clusters that succeeded and are being validated from now on. Succeeded, Failed and TimedOut are those that
+	// became so. All are in the order of their start.
+	Validating                  []string
 	Succeeded, Failed, TimedOut []string
 	// Left are the clusters that have the version and that the scheduler drops, in the order of their start.
 	Left []string

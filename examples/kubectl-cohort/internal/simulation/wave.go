@@ -107,7 +107,7 @@ func (p *play) tell(report status.Report) error {
 // taken is the status that a plan has for a cluster with such a report before its deadline.
 func taken(report status.Report) status.RolloutStatus {
 	switch report.Status {
-	case status.Succeeded, status.Failed, status.TimeOut, status.Skip:
+	case status.Validating, status.Succeeded, status.Failed, status.TimeOut, status.Skip:
 		return report.Status
 	default:
 		return status.Progressing

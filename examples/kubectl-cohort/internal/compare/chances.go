@@ -14,12 +14,17 @@ type Chances struct {
 	Takes chance.Range
 	// Fails and Never are the chances that it fails, and that it never answers. Together they are at most 1.
 	Fails, Never chance.Rate
+	// Validates is how long after its success somebody says whether a cluster is good; nil where nobody is asked. NotGood is the
+	// chance of one that succeeds that he says no.
+	Validates *chance.Range
+	NotGood   chance.Rate
 }
 
-// fate is what becomes of a cluster in a run. Without a status it never answers.
+// fate is what becomes of a cluster in a run. Without a status it never answers. One that is validated has succeeded that long before.
 type fate struct {
-	after  time.Duration
-	status status.RolloutStatus
+	after     time.Duration
+	validated time.Duration
+	status    status.RolloutStatus
 }
 
 // fate draws. Whatever the chances are, the same place draws the same numbers.
@@ -29,10 +34,15 @@ func (c Chances) fate(seed uint64, run, position int) fate {
 	after := c.Takes.Draw(random)
 	switch {
 	case luck < c.Fails:
-		return fate{after, status.Failed}
+		return fate{after: after, status: status.Failed}
 	case luck < c.Fails+c.Never:
 		return fate{}
-	default:
-		return fate{after, status.Succeeded}
+	case c.Validates == nil:
+		return fate{after: after, status: status.Succeeded}
 	}
+	validated := c.Validates.Draw(random)
+	if chance.Rate(random.Float64()) < c.NotGood {
+		return fate{after + validated, validated, status.Failed}
+	}
+	return fate{after + validated, validated, status.Succeeded}
 }

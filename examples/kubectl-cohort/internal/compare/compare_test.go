@@ -76,6 +76,55 @@ func TestWithoutChancesTheAnswersAreThoseOfTheHand(t *testing.T) {
 	}
 }
 
+// Computed by hand: a cluster that takes 10 minutes and is validated for 40 has slot and stage for 50, and a deadline of an hour for each part
+// of it. Where the verdicts take 61, the first stops all.
+func TestValidationTakesItsTime(t *testing.T) {
+	const m = time.Minute
+	for _, test := range []struct {
+		validates time.Duration
+		notGood   chance.Rate
+		want      []time.Duration // half of all runs: all at once, ten at a time, and by group
+		peak      int             // of ten at a time
+	}{
+		{0, 0, []time.Duration{10 * m, 100 * m, 20 * m}, 10},
+		{40 * m, 0, []time.Duration{50 * m, 500 * m, 100 * m}, 10},
+		{55 * m, 0, []time.Duration{65 * m, 650 * m, 130 * m}, 10},
+		{61 * m, 0, []time.Duration{71 * m, compare.Never, compare.Never}, 10},
+		{40 * m, 1, []time.Duration{compare.Never, compare.Never, compare.Never}, 10},
+	} {
+		validates := chance.Exactly(test.validates)
+		got, err := compare.Compare(compare.Question{
+			Groups: fleet(t, 10, 90), Candidates: []compare.Candidate{all(), progressive("10", 2), perGroup()}, Runs: 2,
+			Good: compare.Chances{Takes: tenMinutes, Validates: &validates, NotGood: test.notGood}, Bad: compare.Chances{Takes: tenMinutes, Fails: 1},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range test.want {
+			if a := got[i]; a.P50 != want || a.P95 != want || a.StoppedAfter != compare.Never && a.StoppedAfter != 10*m || i == 1 && a.Peak != test.peak {
+				t.Errorf("validated for %v, %v not good, %s: %+v, want %v", test.validates, test.notGood, a.Name, a, want)
+			}
+		}
+	}
+}
+
+// Of those that succeed each is not found good with that chance, and the luck of the rest is as it was.
+func TestNotGoodIsTheChanceOfThoseThatSucceed(t *testing.T) {
+	const runs, clusters = 1000, 100
+	validates := chance.Exactly(time.Minute)
+	got, err := compare.Compare(compare.Question{
+		Groups: fleet(t, clusters), Candidates: []compare.Candidate{progressive("100%", 1)}, Runs: runs, Seed: 3,
+		Good: compare.Chances{Takes: tenMinutes, Fails: 0.005, Validates: &validates, NotGood: 0.01},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := 1 - atMost(clusters, 1, 0.005+0.995*0.01)
+	if within := 4 * math.Sqrt(p*(1-p)/runs); math.Abs(float64(got[0].Breach)-p) > within {
+		t.Errorf("%v, want %.4f±%.4f", got[0].Breach, p, within)
+	}
+}
+
 // atMost is the chance that at most k of n clusters fail, if each fails with chance p.
 func atMost(n, k int, p float64) (sum float64) {
 	term := math.Pow(1-p, float64(n))

@@ -147,6 +147,9 @@ func (r *running) begin() (rollout.Next, error) {
 			if again == 0 && f.status != status.Succeeded {
 				r.broken++
 			}
+			if success := f.after - f.validated; f.validated > 0 {
+				heap.Push(&r.coming, event{r.now.Add(success), r.now, position, again, r.attempt, status.Validating})
+			}
 			if f.status != "" {
 				heap.Push(&r.coming, event{r.now.Add(f.after), r.now, position, again, r.attempt, f.status})
 			}

@@ -36,9 +36,13 @@ func NewReport(fleet string, q Question, answers []Answer) Report {
 	return r
 }
 
-// String is like "takes 5m-20m, 0.3% fail, 0% never answer".
+// String is like "takes 5m-20m, 0.3% fail, 0% never answer", and says of validation what there is.
 func (c Chances) String() string {
-	return fmt.Sprintf("takes %v, %v fail, %v never answer", c.Takes, c.Fails, c.Never)
+	text := fmt.Sprintf("takes %v, %v fail, %v never answer", c.Takes, c.Fails, c.Never)
+	if c.Validates != nil {
+		text += fmt.Sprintf(", validated %v after that, %v not good", c.Validates, c.NotGood)
+	}
+	return text
 }
 
 // times is like "twice".

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,7 +14,6 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
-	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/compare"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
@@ -27,16 +25,16 @@ import (
 // comparison is the command line of kubectl cohort compare.
 type comparison struct {
 	input
-	strategies        manifest.Files
-	format            format
-	takes             times
+	strategies manifest.Files
+	format     format
+	pace
 	fails, never, bad rate
 	retry             starts
 	runs              int
 	seed              uint64
 	pictures          pictures
 	extras
-	takesGiven, failsGiven bool
+	failsGiven bool
 }
 
 const compareUsage = `Play several strategies over one fleet, with chances, and with the same luck for each.
@@ -51,7 +49,7 @@ Each rollout is compared with the RolloutStrategies in the files of --strategy, 
 
 // compareCommand compares strategies.
 func compareCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
-	c := &comparison{input: input{hub: hub}, takes: times{chance.Exactly(10 * time.Minute)}, bad: rate{1}, runs: 1, retry: starts{such: "2/30m"}}
+	c := &comparison{input: input{hub: hub}, pace: newPace(), bad: rate{1}, runs: 1, retry: starts{such: "2/30m"}}
 	cmd := &cobra.Command{
 		Use:     "compare",
 		Short:   "Play several strategies over one fleet: which is gentler, and which is faster?",
@@ -70,8 +68,10 @@ func (c *comparison) declare(s *pflag.FlagSet) {
 	commandline.Var(s, &c.strategies, "strategy", "", "`file` of RolloutStrategies to compare; may be repeated")
 	commandline.Var(s, &c.format, "output", "o", "`format` of the output: text, json or yaml")
 	commandline.Var(s, &c.takes, "takes", "", "`time` that a cluster takes, or a range such as 5m-20m")
+	c.declareValidates(s)
 	commandline.Var(s, &c.fails, "fail-rate", "", "`chance` that a cluster fails with a good version, such as 0.3%")
 	commandline.Var(s, &c.never, "never-rate", "", "`chance` that a cluster never answers")
+	c.declareNotGoodRate(s)
 	commandline.Var(s, &c.bad, "bad-rate", "", "`chance` that a cluster fails with a bad version")
 	commandline.Var(s, &c.retry, "retry", "", "`number/time`: try a good version again where it failed or timed out, so many times, each so long after a breach or else after the end, as in 2/30m")
 	s.IntVar(&c.runs, "runs", c.runs, "`number` of times that each strategy is played, with other luck each time")
@@ -86,8 +86,8 @@ const mostRuns = 1_000_000
 
 // complete checks what can be checked without the objects.
 func (c *comparison) complete(s *pflag.FlagSet) error {
-	c.takesGiven = s.Changed("takes")
-	c.failsGiven = s.Changed("fail-rate") || s.Changed("never-rate")
+	c.pace.note(s)
+	c.failsGiven = s.Changed("fail-rate") || s.Changed("never-rate") || s.Changed("not-good-rate")
 	switch {
 	case c.runs < 1 || c.runs > mostRuns:
 		return fmt.Errorf("--runs %d: must be from 1 to %d", c.runs, mostRuns)
@@ -162,13 +162,13 @@ func (c *comparison) compare(s *scenario.Scenario, others []scenario.NamedStrate
 	if _, object, found := strings.Cut(name, " "); found {
 		name = object // without its kind, which takes the place of a table
 	}
-	takes, fails := c.takes, c.fails
-	learnTakes(s, &takes, c.takesGiven)
-	learnFailRate(s, &fails, c.failsGiven)
+	fails, notGood := c.fails, c.notGoodRate
+	usual := c.pace.learned(s).usual(s)
+	learnRates(s, &fails, &notGood, c.failsGiven)
 	q := compare.Question{
 		Groups: s.Groups,
-		Good:   compare.Chances{Takes: takes.Range, Fails: fails.Rate, Never: c.never.Rate},
-		Bad:    compare.Chances{Takes: takes.Range, Fails: c.bad.Rate, Never: c.never.Rate},
+		Good:   compare.Chances{Takes: usual.Takes, Fails: fails.Rate, Never: c.never.Rate, Validates: usual.Validates, NotGood: notGood.Rate},
+		Bad:    compare.Chances{Takes: usual.Takes, Fails: c.bad.Rate, Never: c.never.Rate, Validates: usual.Validates, NotGood: notGood.Rate},
 		Runs:   c.runs, Seed: c.seed, Unreached: s.Unreached,
 		Retries: c.retry.n, RetryAfter: c.retry.per,
 	}

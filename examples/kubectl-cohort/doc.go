@@ -124,6 +124,9 @@
 //	--never edge-9                    this one never answers
 //	--recover 2h                      all of those succeed later after all
 //	--cut-off 'edge-*' --cut-off 5%    the version cuts these off, by name, by pattern or as a share
+//	--not-good edge-7 --not-good 5%   these succeed, and are not found good then
+//	--not-good-rate 2%                of those that succeed each is not found good with this chance
+//	--never-validated 'lab-*'         these succeed, and nobody ever says whether they are good
 //	--lease 3m                        the scheduler drops them so long after their start; 5m unless given
 //	--retry 2/30m --fail-attempts 1    half an hour after a breach, or else after the end, what failed is tried again, twice
 //	                                 at most, and succeeds then
@@ -138,7 +141,7 @@
 //	  lease: 5m
 //	  clusters:
 //	  - names: [edge-007, lab-*]
-//	    outcome: Fails               # or Succeeds, the default, NeverAnswers, or CutOff
+//	    outcome: Fails               # or Succeeds, the default, NeverAnswers, CutOff, NotGood, or NeverValidated
 //	    after: 5m
 //	    recoversAfter: 2h
 //	    attempts: 1                  # it succeeds where --retry tries again; else it fails each time
@@ -150,6 +153,9 @@
 //	  - rate: 0.3%                   # the chance of each cluster by itself
 //	    outcome: Fails
 //	    after: 5m-20m                # each a time of its own between these
+//	  - rate: 2%
+//	    outcome: NotGood             # it succeeds, and is not found good
+//	    validatedAfter: 1m-4m        # its success
 //	  - after: 12m                   # everybody else
 //
 // The seed decides all luck, and the luck of a cluster does not depend on the other clusters. Where a cluster is tried
@@ -158,6 +164,24 @@
 // A cluster that never answers is Progressing until its progressDeadline has passed. One that succeeds after that has
 // timed out and recovered. While it then soaks, one more than maxConcurrency may be in flight, as its slot went to
 // another cluster.
+//
+// # Validation
+//
+// Where a ManifestWorkReplicaSet names a rollout plugin, each cluster that succeeded has to be found good, too. It is in flight until
+// somebody has said so. So it is where one of --validates, --not-good, --not-good-rate and --never-validated is given, or where the Behavior
+// says anything of it: what if clusters were validated?
+//
+//	--validates 1m-4m    after its success each cluster is validated for a time of its own between these; 5m unless given
+//
+// The progressDeadline begins anew with the success, and minSuccessTime with the yes. A no is a failure. Of --recover and recoversAfter a
+// cluster that was not found good is found good so long after the no, and one that nobody validated so long after its success.
+// One that failed and succeeds later after all is validated then. The column VALIDATING counts those that are being validated, JSON has
+// them in waves[].validating, and a picture has a band for them.
+//
+// Where a rollout under way has verdicts, both times are learned: --takes from each cluster that succeeded, whether it was found good
+// since or not, and --validates from each verdict. A cluster that is being validated when the simulation begins has been so since
+// its success, and what is drawn at random of failures befalls it no more. Policies are not validated. A cluster that goes
+// back is not, either.
 //
 // # Clusters that leave
 //

@@ -46,9 +46,9 @@ func matchesAny(pattern string, names []string) bool {
 	return false
 }
 
-// withoutEffect says which flags change nothing in a rollout with this first plan, in which the fallback time was used for
-// as many clusters as fallbacks says.
-func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, fallbacks int) (notes []string) {
+// withoutEffect says which flags change nothing in a rollout with this first plan, in which the usual times were used for
+// as many clusters as uses says.
+func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, usual behavior.Usual, uses behavior.Uses) (notes []string) {
 	schedule := first.Schedule
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if s.Policy != nil && s.Policy.InformsEverywhere() {
@@ -68,27 +68,35 @@ func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, fallb
 			note("--failed-frees-slot: no effect, all clusters of a stage may be in flight at a time")
 		}
 	}
-	if f.takesGiven && fallbacks == 0 && s.Groups.NumClusters() > 0 {
+	if f.takesGiven && uses.Takes == 0 && s.Groups.NumClusters() > 0 {
 		note("--takes: no effect, other flags or the Behavior say of every cluster how long it takes")
+	}
+	switch {
+	case s.Policy != nil:
+		for _, flag := range f.judging() {
+			note("%s: no effect, the clusters of a policy are not validated", flag)
+		}
+	case f.validatesGiven && uses.Validates == 0 && s.Groups.NumClusters() > 0:
+		note("--validates: no effect, other flags or the Behavior say of every cluster when somebody says whether it is good, or that nobody does")
 	}
 	cutOff := func(r behavior.Rule) bool { return r.Outcome == behavior.CutOff }
 	if f.leaseGiven && len(f.cutOff) == 0 && !slices.ContainsFunc(s.Behavior.Clusters, cutOff) {
 		note("--lease: no effect, no cluster is cut off: --cut-off says which are")
 	}
-	if f.seed != 0 && !f.draws(fallbacks) && !s.Draws() {
+	if f.seed != 0 && !f.draws(usual, uses) && !s.Draws() {
 		note("--seed: no effect, nothing is drawn at random")
 	}
 	return notes
 }
 
 // draws says whether the flags leave anything to luck.
-func (f *flags) draws(fallbacks int) bool {
+func (f *flags) draws(usual behavior.Usual, uses behavior.Uses) bool {
 	for _, rule := range f.rules() {
 		if rule.Draws() {
 			return true
 		}
 	}
-	return fallbacks > 0 && f.takes.varies()
+	return uses.Takes > 0 && f.takes.varies() || usual.Validates != nil && uses.Validates > 0 && f.validates.varies()
 }
 
 // idle says which flags turned out to change nothing once the rollout was played.

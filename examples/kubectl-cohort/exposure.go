@@ -55,6 +55,7 @@ func (q *question) declare(s *pflag.FlagSet) {
 	q.whatIf.declareStrategy(s)
 	commandline.Var(s, &q.format, "output", "o", "`format` of the output: text, json or yaml")
 	commandline.Var(s, &q.takes, "takes", "", "`time` that a cluster takes to succeed, or a range such as 5m-20m")
+	q.declareValidates(s)
 	s.IntVar(&q.atMost, "at-most", 0, "`number` of clusters that may get a version that does not work on them")
 	s.DurationVar(&q.within, "within", 0, "`time` that the rollout may take; with --at-most")
 	commandline.Var(s, &q.start, "start", "", "`time` at which it begins, in RFC 3339")
@@ -64,7 +65,8 @@ func (q *question) declare(s *pflag.FlagSet) {
 // run says how far a bad version of each rollout can get.
 func (q *question) run(cmd *cobra.Command) error {
 	s := cmd.Flags()
-	q.takesGiven, q.startGiven = s.Changed("takes"), s.Changed("start")
+	q.pace.note(s)
+	q.startGiven = s.Changed("start")
 	switch {
 	case s.Changed("at-most") && q.atMost < 1:
 		return fmt.Errorf("--at-most %d: must be at least 1", q.atMost)
@@ -121,9 +123,7 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 	if course.Groups == nil {
 		return answer, nil
 	}
-	takes := q.takes
-	learnTakes(s, &takes, q.takesGiven)
-	life := exposure.Span{Shortest: takes.Least, Longest: takes.Most}
+	life := q.pace.learned(s).span(s)
 	e, err := exposure.Of(course.Strategy, course.Groups, life, q.start.Time, q.options(s, q.start.Time))
 	if err != nil {
 		return nil, q.fault(err)

@@ -24,7 +24,7 @@ type flags struct {
 	format format
 	start  instant
 
-	takes     times
+	pace
 	fails     timed
 	failShare string
 	failRate  rate
@@ -43,8 +43,7 @@ type flags struct {
 	abortOnBreach  bool
 	backByStrategy bool
 
-	takesGiven bool
-	failsGiven bool // any flag that says who fails, or never answers
+	failsGiven bool // any flag that says who fails, never answers, or is not found good
 	startGiven bool
 	leaseGiven bool
 
@@ -58,7 +57,7 @@ type flags struct {
 func newFlags(hub *genericclioptions.ConfigFlags) *flags {
 	return &flags{
 		input: input{hub: hub},
-		takes: times{chance.Exactly(10 * time.Minute)},
+		pace:  newPace(),
 		retry: starts{such: "2/30m"},
 		start: instant{time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)},
 	}
@@ -74,15 +73,17 @@ func (f *flags) declare(s *pflag.FlagSet) {
 	commandline.Var(s, &f.start, "start", "", "`time` of the first wave, in RFC 3339; where the objects say how a rollout stands it is now unless given")
 
 	commandline.Var(s, &f.takes, "takes", "", "`time` that a cluster takes to succeed, or to fail, of which nothing else is said, or a range such as 5m-20m; where clusters are done already it is learned from them unless given")
+	f.declareValidates(s)
 	commandline.Var(s, &f.fails, "fail", "", "`cluster[=after]` that fails: a name or a pattern like edge-*, and after how long; may be repeated")
 	s.StringVar(&f.failShare, "fail-share", f.failShare, "`share` of the other clusters that fails, a count or a percentage such as 5% or 0.3%, drawn at random")
 	commandline.Var(s, &f.failRate, "fail-rate", "", "`chance` of each of the other clusters to fail, such as 0.3%; where clusters have settled already it is learned from them unless given")
 	commandline.Var(s, &f.never, "never", "", "`cluster` that never answers, a name or a pattern; may be repeated")
 	commandline.Var(s, &f.cutOff, "cut-off", "", "`clusters` that the version cuts off from the hub, so that the scheduler drops them: a name, a pattern, or a share such as 3 or 5%; may be repeated")
 	s.DurationVar(&f.lease, "lease", f.lease, "`time` without a sign of the agent after which the hub taints a cluster as unreachable and the scheduler drops it; that of the Behavior or 5m unless given")
-	commandline.Var(s, &f.recovers, "recover", "", "`time` after its failure at which a cluster of --fail and --fail-share succeeds, and after its start one of --never; 0 is never")
+	f.declareJudged(s)
+	commandline.Var(s, &f.recovers, "recover", "", "`time` after its failure at which a cluster of --fail and --fail-share succeeds, after its start one of --never, after the no one of --not-good, and after its success one of --never-validated; 0 is never")
 	commandline.Var(s, &f.retry, "retry", "", "`number/time`: try again what failed or timed out, so many times, each so long after a breach or else after the end, as in 2/30m")
-	s.IntVar(&f.attempts, "fail-attempts", f.attempts, "`number` of attempts in which a cluster of --fail, --fail-share, --fail-rate and --never does so; from the next on it succeeds; 0 is all")
+	s.IntVar(&f.attempts, "fail-attempts", f.attempts, "`number` of attempts in which a cluster of --fail, --fail-share, --fail-rate, --never and of the flags of validation does so; from the next on it succeeds; 0 is all")
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of all that is drawn at random; 0 is that of the Behavior document")
 
 	f.extras.declare(s)
@@ -93,8 +94,9 @@ func (f *flags) declare(s *pflag.FlagSet) {
 
 // complete checks what can be checked without the objects.
 func (f *flags) complete(s *pflag.FlagSet) error {
-	f.takesGiven, f.startGiven, f.leaseGiven = s.Changed("takes"), s.Changed("start"), s.Changed("lease")
-	f.failsGiven = slices.ContainsFunc([]string{"fail", "fail-share", "fail-rate", "never", "cut-off"}, s.Changed)
+	f.pace.note(s)
+	f.startGiven, f.leaseGiven = s.Changed("start"), s.Changed("lease")
+	f.failsGiven = slices.ContainsFunc([]string{"fail", "fail-share", "fail-rate", "never", "cut-off", "not-good", "not-good-rate", "never-validated"}, s.Changed)
 	if err := f.pictures.check(f.format); err != nil {
 		return err
 	}
@@ -104,10 +106,10 @@ func (f *flags) complete(s *pflag.FlagSet) error {
 	rules := f.rules()
 	mend := slices.ContainsFunc(rules, func(r flagRule) bool { return r.Outcome != behavior.CutOff })
 	if f.recovers.Most != 0 && !mend {
-		return errors.New("--recover: no cluster to recover: must be given with --fail, --fail-share, --fail-rate or --never")
+		return errors.New("--recover: no cluster to recover: must be given with --fail, --fail-share, --fail-rate, --never, --not-good, --not-good-rate or --never-validated")
 	}
 	if f.attempts != 0 && (f.retry.n == 0 || !mend) {
-		return fmt.Errorf("--fail-attempts %d: must be given with --retry, and with --fail, --fail-share, --fail-rate or --never", f.attempts)
+		return fmt.Errorf("--fail-attempts %d: must be given with --retry, and with --fail, --fail-share, --fail-rate, --never, --not-good, --not-good-rate or --never-validated", f.attempts)
 	}
 	if f.abortAt < 0 {
 		return fmt.Errorf("--abort-at %v: must be above 0", f.abortAt)
@@ -125,6 +127,7 @@ func (f *flags) complete(s *pflag.FlagSet) error {
 		}
 	}
 	fault("--takes "+f.takes.String(), behavior.ValidateTime(nil, &f.takes.Range))
+	fault("--validates "+f.validates.String(), behavior.ValidateTime(nil, &f.validates.Range))
 	if f.leaseGiven {
 		fault(fmt.Sprintf("--lease %v", f.lease), behavior.Spec{Lease: &metav1.Duration{Duration: f.lease}}.Validate(nil))
 	}
@@ -150,11 +153,13 @@ func (f *flags) contradiction() error {
 	for _, fails := range f.fails {
 		errs = append(errs, say("--fail", fails.name))
 	}
-	for _, name := range f.never {
-		errs = append(errs, say("--never", name))
-	}
-	for _, name := range f.cutOff {
-		errs = append(errs, say("--cut-off", name))
+	for _, flag := range []struct {
+		name     string
+		clusters patterns
+	}{{"--never", f.never}, {"--cut-off", f.cutOff}, {"--not-good", f.notGood}, {"--never-validated", f.neverValidated}} {
+		for _, name := range flag.clusters {
+			errs = append(errs, say(flag.name, name))
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -177,6 +182,10 @@ func (f *flags) rules() (rules []flagRule) {
 	for _, name := range f.never {
 		rules = append(rules, flagRule{behavior.Rule{Names: []string{name}, Outcome: behavior.NeverAnswers, RecoversAfter: recovers}, "--never " + name})
 	}
+	for _, rule := range slices.Concat(f.notGood.rules("--not-good", behavior.NotGood), f.neverValidated.rules("--never-validated", behavior.NeverValidated)) {
+		rule.RecoversAfter = recovers
+		rules = append(rules, rule)
+	}
 	if f.failShare != "" {
 		share := intstr.Parse(f.failShare)
 		rules = append(rules, flagRule{behavior.Rule{Share: &share, Outcome: behavior.Fails, RecoversAfter: recovers}, "--fail-share " + f.failShare})
@@ -184,22 +193,25 @@ func (f *flags) rules() (rules []flagRule) {
 	if f.failRate.Rate > 0 {
 		rules = append(rules, flagRule{behavior.Rule{Rate: &f.failRate.Rate, Outcome: behavior.Fails, RecoversAfter: recovers}, "--fail-rate " + f.failRate.String()})
 	}
+	if f.notGoodRate.Rate > 0 { // of those that succeed
+		rules = append(rules, flagRule{behavior.Rule{Rate: &f.notGoodRate.Rate, Outcome: behavior.NotGood, RecoversAfter: recovers}, "--not-good-rate " + f.notGoodRate.String()})
+	}
 	for i := range rules {
 		rules[i].Attempts = f.attempts
 	}
-	return append(f.cutOffRules(), rules...)
+	return append(f.cutOff.rules("--cut-off", behavior.CutOff), rules...) // a cluster without an agent does nothing else
 }
 
-// cutOffRules are those of --cut-off. They come first: a cluster without an agent does nothing else.
-func (f *flags) cutOffRules() (rules []flagRule) {
-	for _, text := range f.cutOff {
-		rule := behavior.Rule{Outcome: behavior.CutOff}
+// rules are those for clusters of a flag: some by a name or a pattern, some by a share.
+func (p patterns) rules(flag string, outcome behavior.Outcome) (rules []flagRule) {
+	for _, text := range p {
+		rule := behavior.Rule{Outcome: outcome}
 		if share := intstr.Parse(text); share.Type == intstr.Int || strings.HasSuffix(text, "%") {
 			rule.Share = &share
 		} else {
 			rule.Names = []string{text}
 		}
-		rules = append(rules, flagRule{rule, "--cut-off " + text})
+		rules = append(rules, flagRule{rule, flag + " " + text})
 	}
 	return rules
 }

@@ -61,8 +61,8 @@ const beyond = "beyond the strategy"
 var sections = []section{
 	{"what rolls out", []string{"filename", "recording", "at", "rollout", "placement", "start"}},
 	{"what if", []string{"max-concurrency", "max-failures", "strategy"}},
-	{"how clusters behave, before what a Behavior says", []string{"takes", "fail", "fail-share", "fail-rate", "never", "cut-off", "lease",
-		"recover", "never-rate", "bad-rate", "retry", "fail-attempts", "runs", "seed"}},
+	{"how clusters behave, before what a Behavior says", []string{"takes", "validates", "fail", "fail-share", "fail-rate", "never", "cut-off", "lease",
+		"not-good", "not-good-rate", "never-validated", "recover", "never-rate", "bad-rate", "retry", "fail-attempts", "runs", "seed"}},
 	{"bounds", []string{"at-most", "within"}},
 	{beyond, extraNames()},
 	{"the way back", []string{"abort-at", "abort-on-breach", "back-by-strategy"}},

@@ -5,6 +5,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // decisionOf is a PlacementDecision of p with these clusters.
@@ -126,6 +131,44 @@ func TestTheFailRateIsLearned(t *testing.T) {
 		got := simulateText(t, settled(10), command, "-f", "-")
 		if want := "\nnote: --takes: 7m-14m, as the 8 clusters that are done took\n"; !strings.Contains(got, want) {
 			t.Errorf("%s: no %q in\n%s", command, want, got)
+		}
+	}
+}
+
+// Where clusters are validated, the chance not to be found good is learned apart from the one to fail.
+func TestTheRateOfNoesIsLearned(t *testing.T) {
+	objects, names := []string{thirdVersion(t, 0, func(set *workv1alpha1.ManifestWorkReplicaSet) {
+		set.Annotations = map[string]string{"cohort.open-cluster-management.io/plugin": "mesh"}
+		set.Spec.PlacementRefs[0].RolloutStrategy = strategyOf(t, "{type: Progressive, progressive: {maxConcurrency: 3, maxFailures: 100%}}")
+	}, "p")}, []string{"z"}
+	for i := range 14 {
+		w := liveWork{cluster: fmt.Sprintf("c%02d", i), spec: "v3", stamp: versionOf("v3"), stamped: -40, status: status.Succeeded, since: -30,
+			verdict: verdictOn("SUCCEEDED", "", versionOf("v3"), at(-28).Format(time.RFC3339))}
+		switch i {
+		case 0:
+			w.verdict = verdictOn("FAILED", "no route", versionOf("v3"), at(-28).Format(time.RFC3339))
+		case 1:
+			w.verdict = ""
+		case 2, 3:
+			w.status = status.Failed
+		}
+		names, objects = append(names, w.cluster), append(objects, w.yaml(t))
+	}
+	dump := documents(append(objects, decisionOf(names...))...)
+	const fails, notGood = "\nnote: --fail-rate: 14.29%, as 2 of 14 clusters failed that have settled; who else fails is drawn\n", "\nnote: --not-good-rate: 9.091%, as 1 of 11 clusters with a verdict were not found good; who else is not is drawn\n"
+	for _, test := range []struct {
+		args    []string
+		learned bool
+	}{{nil, true}, {[]string{"compare"}, true}, {[]string{"--not-good", "z"}, false}, {[]string{"--not-good-rate", "0%"}, false}, {[]string{"--never-validated", "1"}, false}, {[]string{"--fail", "z"}, false},
+		{[]string{"compare", "--not-good-rate", "1%"}, false}} {
+		args := append(test.args, "-f", "-")
+		if len(test.args) == 0 || test.args[0] != "compare" {
+			args = append(args, "--start", "2025-01-01T01:00:00Z")
+		}
+		got := simulateText(t, dump, args...)
+		times := "\nnote: --takes: 10m, as most of the 12 clusters that succeeded took\nnote: --validates: 2m, as long as it took to judge most of the 11 clusters that have a verdict\n"
+		if strings.Contains(got, fails) != test.learned || strings.Contains(got, notGood) != test.learned || !strings.Contains(got, times) {
+			t.Errorf("%v: learned %v, want\n%s%s%s in\n%s", test.args, test.learned, times, fails, notGood, got)
 		}
 	}
 }

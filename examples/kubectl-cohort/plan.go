@@ -191,34 +191,34 @@ func (f *flags) course(s *scenario.Scenario) (how scenario.Play, err error) {
 	if f.leaseGiven {
 		s.Behavior.Lease = &metav1.Duration{Duration: f.lease}
 	}
-	takes, failRate := f.takes, f.failRate
-	defer func() { f.takes, f.failRate = takes, failRate }() // of the next rollout
+	pace, failRate := f.pace, f.failRate
+	defer func() { f.pace, f.failRate = pace, failRate }() // of the next rollout
 	if s.Live {
 		s.Notes = append(s.Notes, "from here on: "+s.Stands)
 	}
-	learnTakes(s, &f.takes, f.takesGiven)
-	learnFailRate(s, &f.failRate, f.failsGiven)
+	f.pace = f.pace.learned(s)
+	learnRates(s, &f.failRate, &f.notGoodRate, f.failsGiven)
 	var rules []behavior.Rule
 	for _, rule := range f.rules() {
 		rules = append(rules, rule.Rule)
 	}
-	span := f.takes.Range
-	lives, fallbacks, idle := s.Lives(rules, f.seed, span)
+	usual := f.pace.usual(s)
+	lives, uses, idle := s.Lives(rules, f.seed, usual)
 	how = scenario.Play{
 		Options: options, Lives: lives, Start: f.start.Time,
-		Retries: simulation.Retries{Times: f.retry.n, After: f.retry.per, Lives: s.Again(rules, f.seed, span)},
+		Retries: simulation.Retries{Times: f.retry.n, After: f.retry.per, Lives: s.Again(rules, f.seed, usual)},
 		Abort:   simulation.Abort{At: f.abortAt, OnBreach: f.abortOnBreach},
 		Luck: func(seed uint64) func(string) simulation.Life {
 			notes := len(s.Notes)
 			defer func() { s.Notes = s.Notes[:notes] }() // said already
-			lives, _, _ := s.Lives(rules, seed, span)
+			lives, _, _ := s.Lives(rules, seed, usual)
 			return lives
 		},
 	}
 	for _, i := range idle {
 		s.Notes = append(s.Notes, f.rules()[i].flag+": no effect, other flags say how its clusters behave")
 	}
-	s.Notes = append(s.Notes, f.withoutEffect(s, first, fallbacks)...)
+	s.Notes = append(s.Notes, f.withoutEffect(s, first, usual, uses)...)
 	return how, nil
 }
 

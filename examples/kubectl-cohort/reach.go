@@ -15,9 +15,7 @@ func (f *flags) reach(s *scenario.Scenario) (h here, err error) {
 	if err != nil || course.Groups == nil {
 		return h, err
 	}
-	takes := f.takes
-	learnTakes(s, &takes, f.takesGiven)
-	e, err := exposure.Of(course.Strategy, course.Groups, exposure.Span{Shortest: takes.Least, Longest: takes.Most}, f.start.Time, f.options(s, f.start.Time))
+	e, err := exposure.Of(course.Strategy, course.Groups, f.pace.learned(s).span(s), f.start.Time, f.options(s, f.start.Time))
 	if err != nil {
 		return h, err
 	}

@@ -45,7 +45,9 @@ func (f *flags) declareForecast(s *pflag.FlagSet) {
 	f.extras.declare(s)
 	commandline.Var(s, &f.start, "start", "", "`time` that counts as now, in RFC 3339")
 	commandline.Var(s, &f.takes, "takes", "", "`time` that a cluster takes, or a range such as 5m-20m; it is learned from the clusters that are done unless given")
+	f.declareValidates(s)
 	commandline.Var(s, &f.failRate, "fail-rate", "", "`chance` of a cluster to fail, such as 0.3%; it is learned from the clusters that have settled unless given")
+	f.declareNotGoodRate(s)
 	s.Uint64Var(&f.seed, "seed", 0, "`seed` of the luck in the forecast")
 }
 

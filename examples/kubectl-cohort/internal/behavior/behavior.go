@@ -54,12 +54,14 @@ type Rule struct {
 
 	// Outcome is what becomes of the workload there; Succeeds if empty.
 	Outcome Outcome `json:"outcome,omitempty"`
-	// After is the time from the cluster's start until the outcome, of a range each cluster's own; the fallback if nil.
+	// After is the time from the cluster's start until it fails or succeeds, of a range each cluster's own; Usual.Takes if nil.
 	After *chance.Range `json:"after,omitempty"`
+	// ValidatedAfter is the time from its success until somebody says whether it is good; Usual.Validates if nil.
+	ValidatedAfter *chance.Range `json:"validatedAfter,omitempty"`
 	// Attempts is in how many attempts at the version this becomes of it. From the next attempt on it succeeds. 0 is all.
 	Attempts int `json:"attempts,omitempty"`
-	// RecoversAfter is the time until a cluster succeeds after all: from its failure, or from its start where it does
-	// not answer; never if nil.
+	// RecoversAfter is the time until a cluster succeeds after all: from its failure or from the no, from its start where it does
+	// not answer, or from its success where nobody validates it; never if nil.
 	RecoversAfter *chance.Range `json:"recoversAfter,omitempty"`
 }
 
@@ -87,7 +89,7 @@ func (r Rule) String() string {
 // Draws says whether the rule leaves anything to luck.
 func (r Rule) Draws() bool {
 	varies := func(d *chance.Range) bool { return d != nil && d.Least < d.Most }
-	return r.Share != nil || r.Rate != nil || varies(r.After) || varies(r.RecoversAfter)
+	return r.Share != nil || r.Rate != nil || varies(r.After) || varies(r.ValidatedAfter) || varies(r.RecoversAfter)
 }
 
 // Outcome is what becomes of the workload on a cluster.
@@ -99,7 +101,35 @@ const (
 	NeverAnswers Outcome = "NeverAnswers"
 	// CutOff never answers, and the scheduler drops it after the lease.
 	CutOff Outcome = "CutOff"
+	// NotGood succeeds, and somebody says no then. NeverValidated succeeds, and nobody says anything. Both only succeed where nobody is
+	// asked.
+	NotGood        Outcome = "NotGood"
+	NeverValidated Outcome = "NeverValidated"
 )
+
+// outcomes are all of them.
+func outcomes() []Outcome {
+	return []Outcome{Succeeds, Fails, NeverAnswers, CutOff, NotGood, NeverValidated}
+}
+
+// isJudged says whether the rule is about what somebody says of clusters that succeeded.
+func (r Rule) isJudged() bool {
+	return r.Outcome == NotGood || r.Outcome == NeverValidated || r.ValidatedAfter != nil
+}
+
+// Judges says whether a rule is about what somebody says of clusters that succeeded.
+func (s Spec) Judges() bool { return slices.ContainsFunc(s.Clusters, Rule.isJudged) }
+
+// Usual is what a cluster does of which no rule says more.
+type Usual struct {
+	// Takes is how long it takes to succeed, or to fail.
+	Takes chance.Range
+	// Validates is how long after its success somebody says whether it is good; nil where nobody is asked.
+	Validates *chance.Range
+}
+
+// Uses says for how many clusters each of the usual times counts.
+type Uses struct{ Takes, Validates int }
 
 // DefaultLease is OCM's: five times the lease duration of a ManagedCluster.
 const DefaultLease = 5 * time.Minute

@@ -8,12 +8,13 @@
 //	  seed: 7                       # of the random shares
 //	  clusters:                     # the first rule that matches a cluster decides
 //	  - names: [edge-007, lab-*]    # patterns of names
-//	    outcome: Fails              # or Succeeds, the default, or NeverAnswers
+//	    outcome: Fails              # or Succeeds, the default, NeverAnswers, CutOff, NotGood, or NeverValidated
 //	    after: 5m                   # after it got the workload
 //	    recoversAfter: 2h           # and it succeeds that long after it failed, or after its start if it never answers
 //	  - selector: {matchLabels: {link: slow}}
 //	    groups: [canary]            # names of decision groups
 //	    after: 40m-2h             # a range: each cluster draws its own
+//	    validatedAfter: 5m        # its success, where clusters are validated
 //	  - rate: 0.3%                # each that matches has this chance, by itself
 //	    outcome: Fails
 //	  - share: 5%                   # of the clusters that match and that no earlier rule has
@@ -22,4 +23,6 @@
 //
 // A cluster that no rule matches succeeds after the fallback time. Names, selector and groups are
 // ANDed; share or rate are of those that all of them match.
+//
+// Where clusters are validated, each that succeeds is Validating for a time of its own, and Succeeded then.
 package behavior

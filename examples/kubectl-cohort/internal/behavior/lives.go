@@ -1,6 +1,7 @@
 package behavior
 
 import (
+	"cmp"
 	"hash/fnv"
 	"math/bits"
 	"math/rand/v2"
@@ -24,15 +25,18 @@ type Cluster struct {
 	Labels map[string]string
 	// Group is the name of the decision group.
 	Group string
+	// Validating says that it has succeeded in the first attempt, and is being validated.
+	Validating bool
 }
 
-// Lives gives the life of each cluster by name; one that no rule matches succeeds after the fallback time.
+// Lives gives the life of each cluster by name; one that no rule matches succeeds after the usual time.
 // unused are the rules that match no cluster which is left, as indexes. The same seed gives the same luck,
 // whatever the order of the clusters. What befalls a cluster by a rate or a range depends on the seed and its name alone.
-// fallbacks is for how many clusters the fallback time counts. The spec must be valid.
+// uses says for how many clusters the usual times count. The spec must be valid.
 //
-// In a later attempt at the version than the first, which is 0, rates and ranges are drawn anew, and shares are not.
-func (s Spec) Lives(clusters []Cluster, fallback chance.Range) (lives map[string]simulation.Life, unused []int, fallbacks int) {
+// In a later attempt at the version than the first, which is 0, rates and ranges are drawn anew, and shares are not. Failures that are
+// drawn, by a rate or a share, befall no cluster that is being validated, as it has succeeded.
+func (s Spec) Lives(clusters []Cluster, usual Usual) (lives map[string]simulation.Life, unused []int, uses Uses) {
 	attempt := s.Attempt
 	luck := Spec{Seed: s.Seed ^ uint64(attempt)<<32}.luck
 	sorted := slices.Clone(clusters)
@@ -47,11 +51,9 @@ func (s Spec) Lives(clusters []Cluster, fallback chance.Range) (lives map[string
 		chosen, matching := rule.choose(sorted, left, s.Seed, uint64(i), attempt)
 		for _, c := range chosen {
 			decided[c] = true
-			lives[sorted[c].Name] = rule.in(attempt).life(fallback, s.lease(), luck(sorted[c].Name))
+			lives[sorted[c].Name] = rule.in(attempt).life(usual, s.lease(), luck(sorted[c].Name))
 		}
-		if rule.After == nil && rule.Outcome != NeverAnswers && rule.Outcome != CutOff {
-			fallbacks += len(chosen)
-		}
+		uses.add(rule, len(chosen))
 		if matching == 0 || len(chosen) == 0 && rule.Rate == nil {
 			unused = append(unused, i)
 			continue
@@ -59,9 +61,21 @@ func (s Spec) Lives(clusters []Cluster, fallback chance.Range) (lives map[string
 		left = slices.DeleteFunc(left, func(c int32) bool { return decided[c] })
 	}
 	for _, c := range left {
-		lives[sorted[c].Name] = Rule{}.life(fallback, s.lease(), luck(sorted[c].Name))
+		lives[sorted[c].Name] = Rule{}.life(usual, s.lease(), luck(sorted[c].Name))
 	}
-	return lives, unused, fallbacks + len(left)
+	uses.add(Rule{}, len(left))
+	return lives, unused, uses
+}
+
+// add counts what some clusters with the rule use.
+func (u *Uses) add(r Rule, clusters int) {
+	if r.After == nil && r.Outcome != NeverAnswers && r.Outcome != CutOff {
+		u.Takes += clusters
+	}
+	asked := r.Outcome == "" || r.Outcome == Succeeds || r.Outcome == NotGood || r.RecoversAfter != nil && r.Outcome != NeverValidated
+	if r.ValidatedAfter == nil && asked {
+		u.Validates += clusters
+	}
 }
 
 func (s Spec) lease() time.Duration {
@@ -94,7 +108,9 @@ func (r Rule) choose(clusters []Cluster, left []int32, seed, rule uint64, attemp
 			all = append(all, i)
 		}
 	}
-	matching = len(all)
+	if matching = len(all); (r.Share != nil || r.Rate != nil) && (r.Outcome == Fails || r.Outcome == NeverAnswers) && attempt == 0 {
+		all = slices.DeleteFunc(all, func(i int32) bool { return clusters[i].Validating })
+	}
 	switch {
 	case r.Share != nil:
 		random := rand.New(rand.NewPCG(seed, rule))
@@ -143,23 +159,42 @@ func (r Rule) in(attempt int) Rule {
 }
 
 // life gives the life of one of the rule's clusters, with its luck.
-func (r Rule) life(fallback chance.Range, lease time.Duration, luck *rand.Rand) (life simulation.Life) {
-	if r.After != nil {
-		fallback = *r.After
+func (r Rule) life(usual Usual, lease time.Duration, luck *rand.Rand) (life simulation.Life) {
+	at, asked := cmp.Or(r.After, &usual.Takes).Draw(luck), usual.Validates != nil
+	var recovers, validated time.Duration
+	ever := r.RecoversAfter != nil // it succeeds at some time
+	if ever {
+		recovers = r.RecoversAfter.Draw(luck)
 	}
-	after := fallback.Draw(luck)
-	switch r.Outcome {
-	case Fails:
-		life = append(life, simulation.Step{After: after, Status: status.Failed})
-	case NeverAnswers:
-		after = 0
-	case CutOff:
-		life = append(life, simulation.Step{After: lease, Drops: true})
+	if asked {
+		validated = cmp.Or(r.ValidatedAfter, usual.Validates).Draw(luck)
+	}
+	is := func(s status.RolloutStatus) { life = append(life, simulation.Step{After: at, Status: s}) }
+	switch {
+	case r.Outcome == CutOff:
+		return simulation.Life{{After: lease, Drops: true}}
+	case r.Outcome == NeverAnswers:
+		at = 0
+	case r.Outcome == Fails:
+		is(status.Failed)
+	case r.Outcome == NotGood && asked:
+		is(status.Validating)
+		at += validated
+		is(status.Failed)
+		asked = false // who says yes after all has been asked
+	case r.Outcome == NeverValidated && asked:
+		is(status.Validating)
+		asked = false
 	default:
-		life = append(life, simulation.Step{After: after, Status: status.Succeeded})
+		recovers, ever = 0, true
 	}
-	if r.RecoversAfter != nil {
-		life = append(life, simulation.Step{After: after + r.RecoversAfter.Draw(luck), Status: status.Succeeded})
+	if !ever {
+		return life
 	}
+	if at += recovers; asked {
+		is(status.Validating)
+		at += validated
+	}
+	is(status.Succeeded)
 	return life
 }

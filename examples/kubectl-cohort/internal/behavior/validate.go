@@ -47,6 +47,7 @@ func (r Rule) Validate(at *field.Path) (errs field.ErrorList) {
 		errs = append(errs, field.Forbidden(at.Child("rate"), "must not be given with a share"))
 	}
 	errs = append(errs, ValidateTime(at.Child("after"), r.After)...)
+	errs = append(errs, ValidateTime(at.Child("validatedAfter"), r.ValidatedAfter)...)
 	errs = append(errs, ValidateTime(at.Child("recoversAfter"), r.RecoversAfter)...)
 	return append(errs, r.validateOutcome(at)...)
 }
@@ -58,12 +59,16 @@ func (r Rule) validateOutcome(at *field.Path) (errs field.ErrorList) {
 	switch r.Outcome {
 	case "", Succeeds:
 		if r.RecoversAfter != nil {
-			errs = append(errs, field.Forbidden(at.Child("recoversAfter"), "must be left out unless the outcome is Fails or NeverAnswers"))
+			errs = append(errs, field.Forbidden(at.Child("recoversAfter"), "must be left out unless the outcome is Fails, NeverAnswers, NotGood or NeverValidated"))
 		}
 		if r.Attempts != 0 {
-			errs = append(errs, field.Forbidden(at.Child("attempts"), "must be left out unless the outcome is Fails or NeverAnswers"))
+			errs = append(errs, field.Forbidden(at.Child("attempts"), "must be left out unless the outcome is Fails, NeverAnswers, NotGood or NeverValidated"))
 		}
-	case Fails:
+	case Fails, NotGood:
+	case NeverValidated:
+		if r.ValidatedAfter != nil {
+			errs = append(errs, field.Forbidden(at.Child("validatedAfter"), "must be left out where the outcome is NeverValidated; recoversAfter may be given"))
+		}
 	case CutOff:
 		errs = append(errs, r.validateCutOff(at)...)
 	case NeverAnswers:
@@ -71,7 +76,7 @@ func (r Rule) validateOutcome(at *field.Path) (errs field.ErrorList) {
 			errs = append(errs, field.Forbidden(at.Child("after"), "must be left out where the outcome is NeverAnswers; recoversAfter may be given"))
 		}
 	default:
-		errs = append(errs, field.NotSupported(at.Child("outcome"), r.Outcome, []Outcome{Succeeds, Fails, NeverAnswers, CutOff}))
+		errs = append(errs, field.NotSupported(at.Child("outcome"), r.Outcome, outcomes()))
 	}
 	return errs
 }
@@ -81,7 +86,7 @@ func (r Rule) validateCutOff(at *field.Path) (errs field.ErrorList) {
 	for _, given := range []struct {
 		name string
 		is   bool
-	}{{"after", r.After != nil}, {"recoversAfter", r.RecoversAfter != nil}, {"attempts", r.Attempts != 0}} {
+	}{{"after", r.After != nil}, {"validatedAfter", r.ValidatedAfter != nil}, {"recoversAfter", r.RecoversAfter != nil}, {"attempts", r.Attempts != 0}} {
 		if given.is {
 			errs = append(errs, field.Forbidden(at.Child(given.name), "must be left out where the outcome is CutOff"))
 		}

@@ -50,7 +50,7 @@ func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, unco
 func waves(trace *simulation.Trace, begin time.Duration) (all []Wave) {
 	for _, w := range trace.Waves {
 		all = append(all, Wave{
-			After: (begin + w.After).String(), Started: w.Started, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut, Left: w.Left, Deleted: w.Deleted,
+			After: (begin + w.After).String(), Started: w.Started, Validating: w.Validating, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut, Left: w.Left, Deleted: w.Deleted,
 			Attempt: w.Attempt, Again: w.Again,
 			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
 			Counts: w.Counts, Waiting: waiting(w.Holds),

@@ -85,6 +85,8 @@ type Wave struct {
 	Succeeded []string `json:"succeeded,omitempty"`
 	Failed    []string `json:"failed,omitempty"`
 	TimedOut  []string `json:"timedOut,omitempty"`
+	// Validating are the clusters that succeeded and are being validated from now on.
+	Validating []string `json:"validating,omitempty"`
 	// Left are the clusters that have the version and that the scheduler drops now.
 	Left []string `json:"left,omitempty"`
 	// Deleted are those of them whose objects are deleted. No agent lets go of these, so they stay.

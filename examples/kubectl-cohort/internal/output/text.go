@@ -205,6 +205,9 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 // legend says who is in flight that a reader may not take for it.
 func (r Report) legend() string {
 	var also []string
+	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Validating > 0 }) {
+		also = append(also, "are being validated")
+	}
 	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Soaking > 0 }) {
 		also = append(also, "soak")
 	}
@@ -261,6 +264,7 @@ func (r Report) columns() []column {
 		{"TIME", func(w waveRow) any { return w.time(r.Clock) }},
 		{"STARTED", func(w waveRow) any { return w.started }},
 		{"IN FLIGHT", func(w waveRow) any { return w.last.InFlight }},
+		{"VALIDATING", func(w waveRow) any { return w.last.Counts.Validating }},
 		{"SOAKING", func(w waveRow) any { return w.last.Counts.Soaking }},
 		{"DONE", func(w waveRow) any { return w.last.Done }},
 		{"FAILED", func(w waveRow) any { return w.last.Counts.Failed }},
@@ -276,6 +280,7 @@ func (r Report) columns() []column {
 	}
 	return slices.DeleteFunc(all, func(c column) bool {
 		there, sometimes := map[string]func(status.Counts) bool{
+			"VALIDATING":  func(n status.Counts) bool { return n.Validating > 0 },
 			"SOAKING":     func(n status.Counts) bool { return n.Soaking > 0 },
 			"TIMED OUT":   func(n status.Counts) bool { return n.TimeOut > 0 },
 			"LEFT":        func(n status.Counts) bool { return n.Left > 0 },

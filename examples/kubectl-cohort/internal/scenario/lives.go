@@ -9,8 +9,8 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/behavior"
-	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/chance"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // behave takes the one Behavior that there may be.
@@ -29,6 +29,12 @@ func (s *Scenario) behave(all []source[behavior.Behavior]) error {
 
 // Clusters are the selected clusters, in the order of their names, as rules of behavior see them.
 func (s *Scenario) Clusters() []behavior.Cluster {
+	validating := make(map[string]bool)
+	for i := range s.Observed {
+		if r := &s.Observed[i]; r.Status == status.Validating {
+			validating[r.Cluster] = true
+		}
+	}
 	all := make([]behavior.Cluster, s.Groups.NumClusters())
 	for i := range all {
 		name := s.Groups.Cluster(i)
@@ -36,21 +42,21 @@ func (s *Scenario) Clusters() []behavior.Cluster {
 		if managed, there := s.managed[name]; there {
 			labels = managed.Labels
 		}
-		all[i] = behavior.Cluster{Name: name, Labels: labels, Group: s.Groups.Key(s.Groups.GroupAt(i)).Name}
+		all[i] = behavior.Cluster{Name: name, Labels: labels, Group: s.Groups.Key(s.Groups.GroupAt(i)).Name, Validating: validating[name]}
 	}
 	return all
 }
 
-// Lives says how each cluster behaves: by the given rules first, then by the Behavior's rules; otherwise it succeeds
-// after the fallback time. Seed replaces the Behavior's seed unless it is 0. Rules of the Behavior that match no
+// Lives says how each cluster behaves: by the given rules first, then by the Behavior's rules; otherwise it does
+// what is usual. Seed replaces the Behavior's seed unless it is 0. Rules of the Behavior that match no
 // cluster are noted.
 //
 // One that the hub does not accept never answers, whatever the rules say.
 //
-// It gives, besides, for how many clusters the fallback counts, and which of the given rules match no cluster.
-func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Range) (of func(cluster string) simulation.Life, fallbacks int, idle []int) {
+// It gives, besides, for how many clusters the usual times count, and which of the given rules match no cluster.
+func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, usual behavior.Usual) (of func(cluster string) simulation.Life, uses behavior.Uses, idle []int) {
 	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Lease: s.Behavior.Lease, Clusters: slices.Concat(rules, s.Behavior.Clusters)}
-	lives, unused, fallbacks := spec.Lives(s.Clusters(), fallback)
+	lives, unused, uses := spec.Lives(s.Clusters(), usual)
 	for _, i := range unused {
 		if i < len(rules) {
 			idle = append(idle, i)
@@ -67,17 +73,17 @@ func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, fallback chance.Ran
 	}
 	s.stay(lives, true)
 	s.noteClusters("ManagedCluster: selected and not accepted by the hub (spec.hubAcceptsClient), which has no namespace for it: it never answers", unreached)
-	return func(cluster string) simulation.Life { return lives[cluster] }, fallbacks, idle
+	return func(cluster string) simulation.Life { return lives[cluster] }, uses, idle
 }
 
 // Again says as Lives does how each cluster behaves, in a later attempt at the version.
-func (s *Scenario) Again(rules []behavior.Rule, seed uint64, fallback chance.Range) func(cluster string, attempt int) simulation.Life {
+func (s *Scenario) Again(rules []behavior.Rule, seed uint64, usual behavior.Usual) func(cluster string, attempt int) simulation.Life {
 	spec := behavior.Spec{Seed: cmp.Or(seed, s.Behavior.Seed), Lease: s.Behavior.Lease, Clusters: slices.Concat(rules, s.Behavior.Clusters)}
 	attempts := make(map[int]map[string]simulation.Life)
 	return func(cluster string, attempt int) simulation.Life {
 		if attempts[attempt] == nil {
 			spec.Attempt = attempt
-			attempts[attempt], _, _ = spec.Lives(s.Clusters(), fallback)
+			attempts[attempt], _, _ = spec.Lives(s.Clusters(), usual)
 			s.stay(attempts[attempt], false)
 		}
 		if s.Unreached(cluster) {

@@ -24,7 +24,7 @@ type Event struct {
 	// nothing is kept.
 	Later []Standing
 	More  int
-	// Released says what ended the wait before a start, or what was reported with a failure.
+	// Released says what ended the wait before a start, what was reported with a failure, or what ended a validation.
 	Released string
 	// Unknown says that it was before the simulation, and that nobody knows when. After is 0 then.
 	Unknown bool
@@ -238,7 +238,8 @@ func Released(why rollout.Explanation, previous, result *rollout.Result) string 
 		for _, blocker := range link.Blockers {
 			disposition, _, _ := result.Find(blocker.Name)
 			has := disposition == rollout.DispositionInFlight || disposition == rollout.DispositionLeft
-			if !has || standing(result, blocker.Name) != blocker.Status {
+			is := standing(result, blocker.Name)
+			if !has || is != blocker.Status && is != status.Validating { // which releases nobody
 				parts = append(parts, blocker.Name+" "+become(result, blocker.Name, disposition))
 			}
 		}
@@ -314,8 +315,8 @@ func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition 
 		return
 	}
 	validated := ""
-	if t.shown == Validates && (what == Succeeds || what == Done) {
-		validated = "it is found good"
+	if t.shown == Validates {
+		validated = map[What]string{Succeeds: "it is found good", Done: "it is found good", Fails: "it is not found good", TimesOut: "nobody has said whether it is good"}[what]
 	}
 	if what == Done && t.shown != Succeeds { // it does not soak
 		t.events = append(t.events, Event{After: after, What: Succeeds})
@@ -327,6 +328,9 @@ func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition 
 func (t *Teller) add(e Event, result *rollout.Result) {
 	if e.What == Fails || e.What == TimesOut && t.shown != Fails { // who failed has its remedies then
 		e.Remedies = t.remedies(result)
+		if t.shown == Validates && e.What == TimesOut { // somebody may say yes after all
+			e.Remedies = slices.Insert(e.Remedies, 0, rollout.Remedy{Type: rollout.RemedyValidate, Count: 1, Of: 1, Clusters: t.cluster})
+		}
 	}
 	t.events, t.shown = append(t.events, e), e.What
 }

@@ -145,6 +145,7 @@ func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 		}
 		add(w.Again, w.After, picture.Waiting)
 		add(w.Started, w.After, picture.InFlight)
+		add(w.Validating, w.After, picture.Validating)
 		if soak > 0 {
 			add(w.Succeeded, w.After, picture.Soaking)
 			add(w.Succeeded, w.After+soak, picture.Succeeded)

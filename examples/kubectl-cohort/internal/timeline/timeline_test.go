@@ -74,7 +74,12 @@ func TestGroupsAddUpToAll(t *testing.T) {
 		for i := range groups.NumClusters() {
 			end := rapid.SampledFrom([]status.RolloutStatus{status.Succeeded, status.Succeeded, status.Failed, ""}).Draw(t, "end")
 			if end != "" {
-				lives[groups.Cluster(i)] = simulation.Life{{After: time.Duration(rapid.IntRange(0, 30).Draw(t, "after")) * time.Minute, Status: end}}
+				after := time.Duration(rapid.IntRange(0, 30).Draw(t, "after")) * time.Minute
+				if rapid.Bool().Draw(t, "is validated") {
+					lives[groups.Cluster(i)] = simulation.Life{{After: after, Status: status.Validating}}
+					after += time.Duration(rapid.IntRange(0, 30).Draw(t, "validates")) * time.Minute
+				}
+				lives[groups.Cluster(i)] = append(lives[groups.Cluster(i)], simulation.Step{After: after, Status: end})
 			} else if rapid.Bool().Draw(t, "is cut off") {
 				lives[groups.Cluster(i)] = simulation.Life{{After: time.Duration(rapid.IntRange(1, 9).Draw(t, "lease")) * time.Minute, Drops: true}}
 			}

@@ -168,17 +168,39 @@ func TestExplainSaysWhoEndsAWait(t *testing.T) {
 	}
 }
 
-func TestExplainNeedsAClusterOfTheFiles(t *testing.T) {
+func TestExplainNeedsAClusterThatIsThere(t *testing.T) {
 	file := []string{"-f", "testdata/recovers/telco.yaml"}
 	for _, test := range []struct {
 		args []string
 		want string
 	}{
-		{append(file, "explain", "antenna-8"), "explain antenna-8: must be a cluster of the files; did you mean antenna-08?"},
+		{append(file, "explain", "antenna-8"), "explain antenna-8: must be a cluster that is there; did you mean antenna-08?"},
 		{append(file, "explain", "antenna-08", "--chart"), "--chart: no such flag"},
 	} {
 		if got := refused(t, "", test.args...); !strings.Contains(got, test.want) {
 			t.Errorf("%q\ngot:  %s\nwant: %s", test.args, got, test.want)
+		}
+	}
+}
+
+// Of several placements the one that selects the cluster tells, also where there is no ManagedCluster to be read. The workload belongs to
+// the owner of all placements, so each of them has a report of it.
+func TestExplainIsAboutThePlacementThatSelectsTheCluster(t *testing.T) {
+	of := func(placement, cluster string) string {
+		return strings.NewReplacer("p-decision-1", placement+"-decision-1", "placement: p", "placement: "+placement, "clusterName: a", "clusterName: "+cluster).Replace(aDecision)
+	}
+	const first = "{name: p, rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}}"
+	set := strings.NewReplacer("manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}",
+		first, first+", "+strings.Replace(first, "name: p", "name: q", 1)).Replace(aReplicaSet)
+	in := documents(set, of("p", "a"), of("q", "b"), work("a", "00:10", aManifest), work("b", "00:10", anOlderManifest), work("gone", "00:10", aManifest))
+	for cluster, want := range map[string]string{
+		"a":    "a is in group 0 of ManifestWorkReplicaSet ns/set to placement ns/p\n  PlacementDecision p-decision-1 has it",
+		"b":    "b is in group 0 of ManifestWorkReplicaSet ns/set to placement ns/q\n  PlacementDecision q-decision-1 has it",
+		"gone": "gone is not selected by ManifestWorkReplicaSet ns/set to placement ns/p\n  no PlacementDecision has it",
+	} {
+		got := simulateText(t, in, "-f", "-", "explain", cluster)
+		if !strings.Contains(got, want) || cluster != "gone" && strings.Contains(got, "is not selected") {
+			t.Errorf("no %q alone in\n%s", want, got)
 		}
 	}
 }

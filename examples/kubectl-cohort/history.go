@@ -121,7 +121,7 @@ func (f *flags) histories(cmd *cobra.Command, cluster string) (pasts, error) {
 // placed says where the cluster is; it is an error if nobody knows it.
 func (p *pastOf) placed(s *scenario.Scenario) error {
 	group, selected, why, err := s.Why(p.Cluster)
-	if err != nil && !s.Knows(p.Cluster) {
+	if err != nil {
 		return fmt.Errorf("history %w", err)
 	}
 	if p.Why = why; selected {

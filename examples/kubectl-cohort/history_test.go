@@ -266,8 +266,8 @@ func TestHistoryIsRefused(t *testing.T) {
 	}{
 		{"no cluster", "", nil, "history: must be followed by one cluster, found 0"},
 		{"two clusters", "", []string{"a", "b"}, "history: must be followed by one cluster, found 2"},
-		{"a cluster that nobody knows", "", append([]string{"site-00"}, runs()["design"]...), "history site-00: must be a cluster of the files; did you mean site-001?"},
-		{"one that a recording does not have", "", []string{"gon", "--recording", day}, "history gon: must be a cluster of the files; did you mean gone?"},
+		{"a cluster that nobody knows", "", append([]string{"site-00"}, runs()["design"]...), "history site-00: must be a cluster that is there; did you mean site-001?"},
+		{"one that a recording does not have", "", []string{"gon", "--recording", day}, "history gon: must be a cluster that is there; did you mean gone?"},
 		{"a recording of no rollout", "", []string{"a", "--recording", nothing}, "until 2025-01-01T01:01:00Z nothing rolls out on the hub"},
 		{"a time before the recording", "", []string{"a", "--recording", day, "--at", "00:59"}, "not recorded at 2025-01-01T00:59:00Z: it is from 2025-01-01T01:00:00Z to 2025-01-01T02:03:00Z"},
 		{"a time without a recording", liveSet(), []string{"a", "-f", "-", "--at", "00:59"}, "--at: must be given with --recording"},

@@ -163,17 +163,18 @@ func (f *flags) played(cmd *cobra.Command, clusters []string) (all played, err e
 	return all, nil
 }
 
-// with are the rollouts that a cluster has a part in, or all where it has none in any, so that each says why.
-func with(scenarios []*scenario.Scenario, cluster string) (some []*scenario.Scenario) {
-	for _, s := range scenarios {
-		if s.Knows(cluster) {
-			some = append(some, s)
+// with are the rollouts that go to a cluster, or else those that went there, or all where none did, so that each says why. An object of an
+// owner with several placements is one of each.
+func with(scenarios []*scenario.Scenario, cluster string) []*scenario.Scenario {
+	for _, has := range []func(*scenario.Scenario) bool{
+		func(s *scenario.Scenario) bool { _, selects := s.Groups.Position(cluster); return selects },
+		func(s *scenario.Scenario) bool { return s.Knows(cluster) },
+	} {
+		if some := slices.DeleteFunc(slices.Clone(scenarios), func(s *scenario.Scenario) bool { return !has(s) }); len(some) > 0 {
+			return some
 		}
 	}
-	if len(some) == 0 {
-		return scenarios
-	}
-	return some
+	return scenarios
 }
 
 // course is how a rollout is to be played. It notes what was learned, and which flags have no effect.

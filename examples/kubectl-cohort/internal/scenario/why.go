@@ -18,12 +18,14 @@ func (s *Scenario) Why(cluster string) (key grouping.Key, selected bool, why []s
 	key, _, selected = s.Groups.Find(cluster)
 	managed, there := s.managed[cluster]
 	switch {
-	case !selected && !there:
-		return key, false, nil, fmt.Errorf("%s: must be a cluster of the files%s", cluster, spelling.Hint(cluster, s.names()))
+	case !selected && !there && !s.Knows(cluster):
+		return key, false, nil, fmt.Errorf("%s: must be a cluster that is there%s", cluster, spelling.Hint(cluster, s.names()))
 	case s.Policy != nil:
 		return key, selected, s.whyBound(cluster, managed), nil
 	case !selected && s.Stored:
 		return key, false, []string{"no PlacementDecision has it"}, nil
+	case !selected && !there:
+		return key, false, []string{"no ManagedCluster has its name"}, nil
 	case !selected:
 		return key, false, []string{s.whyDropped(managed)}, nil
 	}

@@ -180,7 +180,7 @@ func (d *decision) follows(objects []manifest.Object) (was, becomes *manifest.Ob
 	text = fmt.Sprintf("%v: %s\n", owner, says)
 	if becomes.GetAnnotations()[annotationAbort] != was.GetAnnotations()[annotationAbort] {
 		for _, p := range before {
-			text += p.goesBack(len(before) > 1)
+			text += p.goesBack(len(before) > 1, d.start.Time)
 		}
 		return was, becomes, text, nil
 	}

@@ -98,12 +98,23 @@ func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
+	for name, want := range map[string]string{ // who is held keeps it until that ends, and with a pause everyone
+		"hold":  "1 cluster that has the version goes back at once: b\n  but:      1 is held, and goes back when that ends: a\n",
+		"pause": "then:     nobody goes back while the rollout is paused; 2 clusters have the version: a b\n",
+	} {
+		value := map[string]string{"hold": "a its site;b=2020-01-01T00:00:00Z", "pause": "true"}[name]
+		h.now(strings.Replace(decidedSet(t, map[string]string{name: value}, "Failed"), "\nstatus:\n", "\nstatus:\n  updateRevision: r2\n  currentRevision: r1\n", 1))
+		if got := simulateText(t, "", "abort", "set", "--dry-run", "--server", h.URL); !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
 	h.now(set("  updateRevision: r1\n  currentRevision: r1\n"))
 	if got := refused(t, "", "abort", "set", "--server", h.URL); !strings.Contains(got, "revision r1 is the only one that clusters had") {
 		t.Error(got)
 	}
-	h.now(set("  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n"))
-	if got := simulateText(t, "", "status", "set", "--server", h.URL); !strings.Contains(got, "note: revision r2 is taken back since ") || strings.Contains(got, "may start now") || strings.Contains(got, "kubectl cohort") {
+	h.now(set("  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n  conditions: [{type: Progressing, message: 0 of 2 clusters went back}]\n"))
+	if got := simulateText(t, "", "status", "set", "--server", h.URL); !strings.Contains(got, "note: revision r2 is taken back since ") ||
+		!strings.Contains(got, "note: of the way back the controller says: 0 of 2 clusters went back\n") || strings.Contains(got, "may start now") || strings.Contains(got, "kubectl cohort") {
 		t.Errorf("a version that is taken back is told as one that goes on:\n%s", got)
 	}
 }

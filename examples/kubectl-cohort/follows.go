@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
-	"github.com/cohort-ocm/cohort/rollout"
 )
 
 // part is how a rollout stands at one of its placements, and how far its version can get.
@@ -51,22 +51,38 @@ func (d *decision) stand(all []part, s *scenario.Scenario) ([]part, error) {
 	return append(all, p), nil
 }
 
-// goesBack says what will be where a controller takes the version back by itself: all that have it go back at once.
-func (p part) goesBack(named bool) string {
+// goesBack says what will be where a controller takes the version back by itself: all that have it go back at once, but whom people hold.
+func (p part) goesBack(named bool, now time.Time) string {
 	var b strings.Builder
 	if named {
 		fmt.Fprintf(&b, "placement %s\n", p.stands.Placement)
 	}
-	var have []string
-	for _, of := range [][]rollout.Cluster{p.stands.Plan.InFlight, p.stands.Plan.TimedOut, slices.Collect(p.stands.Plan.Settled())} {
-		for _, c := range of {
-			have = append(have, c.Name)
+	var held []string
+	for _, h := range p.rollout.Asked.Holds {
+		if h.Until.IsZero() || now.Before(h.Until) {
+			held = append(held, h.Cluster)
 		}
 	}
+	var left []string // they lose it
+	for _, c := range p.stands.Plan.Left {
+		left = append(left, c.Name)
+	}
+	have := without(p.have(), left)
 	slices.Sort(have)
-	have = slices.Compact(have)
+	at := without(have, held)
+	held = without(have, at)
 	fmt.Fprintf(&b, "  now:      %v\n", p.stands.Summary.Counts)
-	fmt.Fprintf(&b, "  then:     %s at once: %s\n", of(len(have), "1 cluster that has the version goes back", "%d clusters that have the version go back"), output.Named(have))
+	switch {
+	case p.rollout.Asked.Pause:
+		fmt.Fprintf(&b, "  then:     nobody goes back while the rollout is paused; %s: %s\n", of(len(have), "1 cluster has the version", "%d clusters have the version"), output.Named(have))
+	case len(at) == 0:
+		fmt.Fprintf(&b, "  then:     nobody goes back at once\n")
+	default:
+		fmt.Fprintf(&b, "  then:     %s at once: %s\n", of(len(at), "1 cluster that has the version goes back", "%d clusters that have the version go back"), output.Named(at))
+	}
+	if len(held) > 0 && !p.rollout.Asked.Pause {
+		fmt.Fprintf(&b, "  but:      %s: %s\n", of(len(held), "1 is held, and goes back when that ends", "%d are held, and go back when that ends"), output.Named(held))
+	}
 	fmt.Fprintf(&b, "  reach:    nobody else gets it\n")
 	return b.String()
 }

@@ -27,8 +27,23 @@ func (s *Scenario) approve(r applier) {
 	if since, _, _ := unstructured.NestedString(r.Object.Object, "status", "abortedTime"); since != "" {
 		revision, _, _ := unstructured.NestedString(r.Object.Object, "status", "updateRevision")
 		s.note("revision %s is taken back since %s: what is said here is of that revision, which nobody gets any more", revision, since)
+		if says := saysOf(r.Object.Object, "Progressing"); says != "" {
+			s.note("of the way back the controller says: %s", says)
+		}
 		s.Asked.Pause, s.Aborted = true, true
 	}
+}
+
+// saysOf is the message of a condition of an object; empty where it has none.
+func saysOf(object map[string]any, condition string) string {
+	conditions, _, _ := unstructured.NestedSlice(object, "status", "conditions")
+	for _, c := range conditions {
+		if c, is := c.(map[string]any); is && c["type"] == condition {
+			says, _ := c["message"].(string)
+			return says
+		}
+	}
+	return ""
 }
 
 // Options are those that people asked for, while the version is wanted that is wanted now.

@@ -117,6 +117,9 @@ func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 		!strings.Contains(got, "note: of the way back the controller says: 0 of 2 clusters went back\n") || strings.Contains(got, "may start now") || strings.Contains(got, "kubectl cohort") {
 		t.Errorf("a version that is taken back is told as one that goes on:\n%s", got)
 	}
+	if got := simulateText(t, "", "explain", "c", "--server", h.URL); !strings.Contains(got, "note: of the way back the controller says: 0 of 2") || strings.Contains(got, "paused") || strings.Contains(got, "waits") {
+		t.Errorf("a cluster that waits for a version that is taken back is told to wait:\n%s", got)
+	}
 }
 
 // What cannot be decided is refused before anybody is asked, and what is not confirmed is not written.

@@ -292,7 +292,11 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play, cluster strin
 	if !selected {
 		key = nil
 	}
-	explained := output.Explain(cluster, s.Rollout, s.Policy != nil, key, why, teller.Events(), trace.Outcome)
+	events := teller.Events()
+	if s.Aborted { // they are of a rollout that does not go on, and the notes say so
+		events = nil
+	}
+	explained := output.Explain(cluster, s.Rollout, s.Policy != nil, key, why, events, trace.Outcome)
 	explained.Start, explained.Clock, explained.Notes = f.start.Time, f.clock(s), s.Notes
 	return explained, trace.Outcome, nil
 }

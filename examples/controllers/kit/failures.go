@@ -20,9 +20,13 @@ func (f *Failures) Add(cluster string, err error) {
 	}
 }
 
+// ErrRefused is in the errors of others than the API server who keep a cluster from its object, such as a plugin.
+var ErrRefused = errors.New("refused")
+
 // Tell makes an event of the first write that was refused, and returns all errors.
 func (f *Failures) Tell(t *Teller, owner runtime.Object) error {
-	if i := slices.IndexFunc(f.all, writes.Refused); i >= 0 {
+	refused := func(err error) bool { return writes.Refused(err) || errors.Is(err, ErrRefused) }
+	if i := slices.IndexFunc(f.all, refused); i >= 0 {
 		t.Event(owner, Warning, "Refused", f.all[i].Error())
 	}
 	return errors.Join(f.all...)

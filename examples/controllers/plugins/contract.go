@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"slices"
 
 	workv1 "open-cluster-management.io/api/work/v1"
 
@@ -42,7 +43,7 @@ type RolloutStatus struct {
 	Removed     []ClusterStatus `json:"removedClusters,omitempty"`
 }
 
-// ClusterStatus says how one cluster stands.
+// ClusterStatus says how one cluster stands with a revision: the one that is rolled out, and of a removed cluster the one that it has.
 type ClusterStatus struct {
 	Cluster  string               `json:"clusterName"`
 	Status   status.RolloutStatus `json:"rolloutStatus,omitempty"`
@@ -64,13 +65,10 @@ func (v *Validation) isAbout(r *Request) bool {
 }
 
 // statusOf says how the clusters of a result stand.
-func statusOf(r *rollout.Result, version string) (s RolloutStatus) {
-	if r == nil {
-		return s
-	}
+func (o *Rollout) statusOf(r *rollout.Result) (s RolloutStatus) {
 	add := func(to *[]ClusterStatus, clusters ...rollout.Cluster) {
 		for _, c := range clusters {
-			*to = append(*to, ClusterStatus{Cluster: c.Name, Status: c.Status, Revision: version})
+			*to = append(*to, ClusterStatus{Cluster: c.Name, Status: c.Status, Revision: o.Version})
 		}
 	}
 	for c := range r.Settled() {
@@ -82,8 +80,13 @@ func statusOf(r *rollout.Result, version string) (s RolloutStatus) {
 	}
 	add(&s.Progressing, r.InFlight...)
 	add(&s.TimedOut, r.TimedOut...)
-	for _, name := range r.Removed {
-		s.Removed = append(s.Removed, ClusterStatus{Cluster: name})
+	for _, work := range o.Works {
+		if !slices.Contains(r.Removed, work.Namespace) {
+			continue
+		}
+		has := status.StampOf(work).Version
+		report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: has, Now: o.Now})
+		s.Removed = append(s.Removed, ClusterStatus{Cluster: work.Namespace, Status: report.Status, Revision: has})
 	}
 	return s
 }

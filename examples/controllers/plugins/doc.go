@@ -31,7 +31,18 @@
 //   - HTTP instead of gRPC; retries are the next reconcile, not the transport's.
 //   - A request has the cluster's Position, which the user stories ask for and the messages lack, and the attempt. A response may say what it is about.
 //   - ValidateRolloutCompletion is asked while the deadline has not passed, which the enhancement says, and which package rollout decides.
-//   - The annotation instead of rolloutStrategy.plugin.
-//   - abortOnFailure is package rollout/wayback's; a plugin is not asked about it.
+//   - The annotation instead of rolloutStrategy.plugin. So a plugin is of a set, and of all of its placements.
+//   - The flag -plugin NAME=URL instead of workConfiguration.plugins. Whom to trust is not a field: the certificates that the process trusts are those of the
+//     machine, or of SSL_CERT_FILE.
+//   - Initialize is called when a set first names the plugin, and not when the controller starts: a plugin that nobody uses stops nobody.
+//   - ProgressRollout is called in each reconcile, after its writes. The enhancement says so in one place, in another before them, and in a third that it
+//     is called where the feedback changed.
+//   - manifestRevisionName is the version that works are stamped with: only with -rollback has a set ControllerRevisions. totalClusterCount leaves out
+//     clusters that belong to a placement before. Clusters that wait are in no list, as in the enhancement.
+//   - An error of BeginRollout, MutateManifestWork or ProgressRollout is an event, Refused, as for a work that the API server refuses. The enhancement
+//     puts it into the condition Progressing, which the API's sets do not have. What a validator says stands in the condition PlacementRolledOut.
+//   - A state that its table lacks, Progressing False and Degraded True, is validated, as package status calls it a success.
+//   - abortOnFailure, and status.abort beside it, are enhancement 229's failureStrategy: see package rollback. A plugin is not asked about it, but a cluster
+//     that goes back is begun, mutated and validated like any other.
 //   - A mutated work keeps its namespace, its name, and the labels and annotations of the controller.
 package plugins

@@ -55,6 +55,21 @@ func (h *Hooks) isSilent(r *Rollout) bool {
 	return was && at.Equal(r.Now)
 }
 
+// refusal is an error of a plugin, or of its name, which an event is to tell.
+type refusal struct{ error }
+
+func (r refusal) Is(target error) bool { return target == kit.ErrRefused }
+
+func (r refusal) Unwrap() error { return r.error }
+
+// refused makes an error one that an event is to tell.
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	return refusal{err}
+}
+
 // heard notes how a call went.
 func (h *Hooks) heard(r *Rollout, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -229,6 +244,11 @@ func ask(ctx context.Context, plugin Plugin, missing error, r *Request) (v statu
 // Prepare has the plugin prepare a cluster that starts, and gives the work that it is to get. On an error write nothing, and try again. The work
 // has the cluster's position among its annotations.
 func (h *Hooks) Prepare(ctx context.Context, r Rollout, result *rollout.Result, cluster rollout.Cluster, wanted *workv1.ManifestWork) (*workv1.ManifestWork, error) {
+	work, err := h.prepare(ctx, r, result, cluster, wanted)
+	return work, refused(err)
+}
+
+func (h *Hooks) prepare(ctx context.Context, r Rollout, result *rollout.Result, cluster rollout.Cluster, wanted *workv1.ManifestWork) (*workv1.ManifestWork, error) {
 	plugin, err := h.of(r.Set)
 	switch {
 	case err != nil:
@@ -240,7 +260,7 @@ func (h *Hooks) Prepare(ctx context.Context, r Rollout, result *rollout.Result, 
 	}
 	request := r.request()
 	position := result.Positions(r.positions())[cluster.Name]
-	request.Cluster, request.Attempt, request.Position, request.Status = cluster.Name, cluster.Attempt, &position, statusOf(result, r.Version)
+	request.Cluster, request.Attempt, request.Position, request.Status = cluster.Name, cluster.Attempt, &position, r.statusOf(result)
 	text, err := json.Marshal(position)
 	if err != nil {
 		return nil, err
@@ -304,13 +324,13 @@ func positionOf(work *workv1.ManifestWork) *rollout.Position {
 func (h *Hooks) Progress(ctx context.Context, r Rollout, result *rollout.Result) error {
 	plugin, err := h.of(r.Set)
 	if plugin == nil {
-		return err
+		return refused(err)
 	}
 	request := r.request()
-	request.Status = statusOf(result, r.Version)
+	request.Status = r.statusOf(result)
 	ctx, cancel := h.within(ctx)
 	defer cancel()
-	return plugin.ProgressRollout(ctx, request)
+	return refused(plugin.ProgressRollout(ctx, request))
 }
 
 // Soon does what kit.Soon does, and comes back sooner where a cluster is being validated: a validator makes no event.

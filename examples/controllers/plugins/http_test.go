@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -174,6 +175,52 @@ func TestAClusterIsPrepared(t *testing.T) {
 	r.Set.SetAnnotations(nil)
 	if same, err := hooks.Prepare(context.Background(), r, result, result.Start[0], wanted); same != wanted || err != nil || len(*calls) != 5 {
 		t.Errorf("without a plugin: %v, %v, calls %v", same, err, *calls)
+	}
+}
+
+// What a plugin is told has the enhancement's names: of each cluster its status and its revision, also of one that is removed.
+func TestWhatAPluginIsTold(t *testing.T) {
+	done := []metav1.Condition{is(workv1.WorkApplied, "True"), is(workv1.WorkProgressing, "False")}
+	old := workOf("old", done...)
+	old.Annotations = nil
+	status.StampOf(old).NoteOn(old, "yesterday", 0, now.Add(-time.Hour))
+	r := rolloutOf(t, "web", workOf("a", done...), workOf("b", is(workv1.WorkApplied, "True"), is(workv1.WorkProgressing, "True")), workOf("c", is(workv1.WorkApplied, "True"), is(workv1.WorkProgressing, "True"), is(workv1.WorkDegraded, "True")))
+	r.Works = append(r.Works, old)
+	var reports []status.Report
+	for _, work := range r.Works {
+		report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now})
+		reports = append(reports, report)
+	}
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "90s"}}}
+	reports[2].LastTransitionTime, reports[2].Applied = now.Add(-time.Hour), now.Add(-time.Hour)
+	reports[1].LastTransitionTime, reports[1].Applied = now, now
+	result, err := rollout.Plan(strategy, r.Groups, reports, now, rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told map[string]any
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&told); err != nil {
+			t.Error(err)
+		}
+	}))
+	t.Cleanup(server.Close)
+	hooks := &plugins.Hooks{Registered: map[string]plugins.Plugin{"web": plugins.HTTP{Endpoint: server.URL}}}
+	if err := hooks.Progress(context.Background(), r, result); err != nil {
+		t.Fatal(err)
+	}
+	of := func(cluster string, is status.RolloutStatus, revision string) []any {
+		return []any{map[string]any{"clusterName": cluster, "rolloutStatus": string(is), "manifestRevisionName": revision}}
+	}
+	want := map[string]any{
+		"mwrsName": "web", "mwrsNamespace": "apps", "placementName": "p", "totalClusterCount": 3.0, "manifestRevisionName": "today",
+		"rolloutStatus": map[string]any{
+			"completedClusters": of("a", status.Succeeded, "today"), "progressingClusters": of("b", status.Progressing, "today"),
+			"timedOutClusters": of("c", status.TimeOut, "today"), "removedClusters": of("old", status.Succeeded, "yesterday"),
+		},
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("(-want +told)\n%s", diff)
 	}
 }
 

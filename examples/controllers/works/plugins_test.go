@@ -222,3 +222,24 @@ func TestValidationIsSwitchedOnAfterTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// A plugin that does not prepare a cluster holds it up, and an event says so. The others get theirs.
+func TestAPluginThatDoesNotPrepareAClusterIsTold(t *testing.T) {
+	p := newPlugged(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == "BeginRollout" {
+			http.Error(w, "the mesh has no route to a", http.StatusConflict)
+		}
+	}))
+	t.Cleanup(server.Close)
+	p.plug(server.URL)
+	p.catchUp()
+	p.events()
+	wrote, _, err := p.look()
+	if wrote != "" || err == nil {
+		t.Errorf("wrote %q, %v", wrote, err)
+	}
+	if told := strings.Join(p.events(), "\n"); !strings.Contains(told, "Warning Refused cluster a: BeginRollout: 409 Conflict: the mesh has no route to a") {
+		t.Errorf("told %q", told)
+	}
+}

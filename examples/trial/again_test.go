@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -35,6 +36,57 @@ func TestWhatIsBrokenOnceIsPlayedAgain(t *testing.T) {
 		}
 		if len(o.violations) > 0 && o.violations[0].text != "1" {
 			t.Errorf("%s: told is %v", name, o.violations)
+		}
+	}
+}
+
+// A world that the machine stalled is played once more. What was broken meanwhile is broken all the same.
+func TestWhatAMachineStalledIsPlayedOnceMore(t *testing.T) {
+	defer func(n int) { *flagAgain = n }(*flagAgain)
+	*flagAgain = 0
+	for name, tt := range map[string]struct {
+		stalled     []bool // of each play
+		broken      bool
+		playedTimes int
+	}{
+		"it was served":                       {[]bool{false}, false, 1},
+		"it stalled":                          {[]bool{true, false}, false, 2},
+		"it stalled twice":                    {[]bool{true, true}, false, 2},
+		"it stalled, and something is broken": {[]bool{true}, true, 1},
+	} {
+		n := 0
+		o := confirmed(t, func() *observation {
+			o := &observation{world: &world{}, history: &history{}, stalled: tt.stalled[n]}
+			if n++; tt.broken {
+				o.violations = []violation{{invariant: invBudget}}
+			}
+			return o
+		})
+		if n != tt.playedTimes || o.stalled != tt.stalled[n-1] {
+			t.Errorf("%s: played %d times, want %d; the last stalled: %v", name, n, tt.playedTimes, o.stalled)
+		}
+	}
+	n := 0
+	etcd := confirmed(t, func() *observation {
+		o := &observation{world: &world{}, history: &history{}}
+		if n++; n == 1 {
+			o.err = errors.New("etcdserver: request timed out")
+		}
+		return o
+	})
+	if n != 2 || etcd.err != nil {
+		t.Errorf("nobody knows what happened, and it is played %d times: %v", n, etcd.err)
+	}
+}
+
+// A run that judged less than half of its worlds in full is no proof.
+func TestARunThatSaysTooLittleFails(t *testing.T) {
+	for _, tt := range []struct {
+		judged, n int
+		enough    bool
+	}{{20, 20, true}, {10, 20, true}, {9, 20, false}, {0, 20, false}, {1, 1, true}, {0, 1, false}, {0, 0, false}} {
+		if err := enough(tt.judged, tt.n); (err == nil) != tt.enough {
+			t.Errorf("%d of %d: %v", tt.judged, tt.n, err)
 		}
 	}
 }

@@ -52,6 +52,8 @@ type foreignOutcome struct {
 	err     error
 }
 
+func (o *foreignOutcome) slowed() bool { return false } // nothing is excused
+
 // overwhelmed says whether the machine was so busy that nobody knows who wrote what.
 func (o *foreignOutcome) overwhelmed() bool {
 	return o.err != nil && strings.Contains(o.err.Error(), "etcdserver: request timed out")

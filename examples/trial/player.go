@@ -37,6 +37,8 @@ func (o *observation) overwhelmed() bool {
 	return slices.ContainsFunc(o.history.writes, func(w write) bool { return w.refused })
 }
 
+func (o *observation) slowed() bool { return o.stalled }
+
 func (o *observation) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
 	return o.world.name, o.world, o.history, o.violations, o.err
 }

@@ -45,6 +45,8 @@ func (o *tried) overwhelmed() bool {
 	return (&observation{err: o.err, history: o.jury.historyOrNone()}).overwhelmed()
 }
 
+func (o *tried) slowed() bool { return o.stalled }
+
 func (o *tried) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
 	return o.trial.name, o.trial, o.jury, o.violations, o.err
 }

@@ -168,6 +168,7 @@ type scene struct {
 	// Of clusters that left, where they count.
 	counts  bool
 	bounded bool                   // exposure has a bound
+	known   bool                   // it is what a process knows
 	left    map[string]place       // those that have a work, or had one that failed, and where they were; empty while decisions are half written
 	givenUp map[string]bool        // by a person; also those that are selected
 	failed  map[string]goneFailure // by cluster: what failed and has no object any more

@@ -62,6 +62,14 @@ func (s *scene) failures(now time.Time, l leniency) (clusters []string) {
 	return clusters
 }
 
+// mayHaveFailed says of a cluster for which a process knows no object with a version whether it failed with it, and nobody can tell whether the
+// process saw that it recovered: an agent that comes back may say that all is well, and let go of its object at once, and a cache shows the last of both alone. A
+// failure stays on record then, and holds up no later group; a success would have the cluster wait for its turn.
+func (s *scene) mayHaveFailed(cluster, version string) bool {
+	gone, has := s.failed[cluster]
+	return s.known && has && gone.version == version && !slices.ContainsFunc(s.works[cluster], func(w seenWork) bool { return w.version == version })
+}
+
 // recovers is when a cluster that failed succeeds, or gets its version anew. A controller may not see a success if the
 // object goes soon.
 func (h *history) recovers(f goneFailure, patience time.Duration) (at time.Time) {

@@ -166,7 +166,7 @@ func (l *leaving) placeOf(cluster string, rv int64, by *reconcile) (last place, 
 
 // look adds the clusters that left to a scene, as of a resourceVersion and a time.
 func (l *leaving) look(s *scene, rv int64, at time.Time, by *reconcile) {
-	s.counts, s.bounded = true, l.exposes
+	s.counts, s.bounded, s.known = true, l.exposes, by != nil
 	s.givenUp, s.deleted, s.failed, s.left = map[string]bool{}, map[string]bool{}, map[string]goneFailure{}, map[string]place{}
 	s.moved, s.away, s.came = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range strings.Split(s.set.Annotations[l.annotation], ",") {

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	addonclient "open-cluster-management.io/api/client/addon/clientset/versioned"
 	addonlisters "open-cluster-management.io/api/client/addon/listers/addon/v1beta1"
@@ -158,15 +157,15 @@ func (c *installer) ready(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	api := c.client.AddonV1beta1()
-	owner, err := unseen(&c.ownOwner, c.p.Store(AddOns), func(key types.NamespacedName) (*addonv1beta1.ClusterManagementAddOn, error) {
+	owner, err := c.ownOwner.Unseen(c.p.Store(AddOns), func(key types.NamespacedName) (*addonv1beta1.ClusterManagementAddOn, error) {
 		return api.ClusterManagementAddOns().Get(ctx, key.Name, metav1.GetOptions{})
-	})
+	}, time.Now)
 	if err != nil {
 		return false, err
 	}
-	addOns, err := unseen(&c.ownAddOns, c.p.Store(OnClusters), func(key types.NamespacedName) (*addonv1beta1.ManagedClusterAddOn, error) {
+	addOns, err := c.ownAddOns.Unseen(c.p.Store(OnClusters), func(key types.NamespacedName) (*addonv1beta1.ManagedClusterAddOn, error) {
 		return api.ManagedClusterAddOns(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
-	})
+	}, time.Now)
 	return err == nil && owner+addOns == 0, err
 }
 
@@ -201,31 +200,6 @@ func (c *installer) begin(ctx context.Context) error {
 	c.ownAddOns.Begin(live, slices.Collect(maps.Values(cached)), time.Now())
 	c.begun = true
 	return nil
-}
-
-// unseen counts the writes that a store does not show yet, and reads what is unsure.
-func unseen[T interface {
-	comparable
-	metav1.Object
-}](own *writes.Own[T], store cache.Indexer, read func(types.NamespacedName) (T, error)) (int, error) {
-	for {
-		n, unsure := own.Unseen(func(key types.NamespacedName) (object T, has bool) {
-			o, has, _ := store.GetByKey(cache.NewObjectName(key.Namespace, key.Name).String()) // never an error
-			if has {
-				object = o.(T)
-			}
-			return object, has
-		}, time.Now())
-		if len(unsure) == 0 {
-			return n, nil
-		}
-		for _, key := range unsure {
-			object, err := read(key)
-			if err := own.Read(key, object, err, time.Now()); err != nil {
-				return 0, err
-			}
-		}
-	}
 }
 
 // apply gives a cluster the desired configuration: the stamp first, then the references with the condition.

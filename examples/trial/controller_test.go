@@ -356,15 +356,15 @@ func (c *controller) wroteSet(answer *replicaSet, err error) error {
 // readsItsWrites says whether the caches show all that this controller has written. Where it was told nothing it asks
 // the API server.
 func (c *controller) readsItsWrites(ctx context.Context) (bool, error) {
-	set, err := unseen(&c.ownSet, c.p.Store(ReplicaSets), func(key types.NamespacedName) (*replicaSet, error) {
+	set, err := c.ownSet.Unseen(c.p.Store(ReplicaSets), func(key types.NamespacedName) (*replicaSet, error) {
 		return c.client.WorkV1alpha1().ManifestWorkReplicaSets(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
-	})
+	}, time.Now)
 	if err != nil {
 		return false, err
 	}
-	works, err := unseen(&c.ownWorks, c.p.Store(Works), func(key types.NamespacedName) (*workv1.ManifestWork, error) {
+	works, err := c.ownWorks.Unseen(c.p.Store(Works), func(key types.NamespacedName) (*workv1.ManifestWork, error) {
 		return c.client.WorkV1().ManifestWorks(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
-	})
+	}, time.Now)
 	return err == nil && (set+works == 0 || c.ignores(DutyReadYourWrites)), err
 }
 

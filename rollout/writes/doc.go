@@ -16,9 +16,9 @@
 //     filled all along.
 //   - The deletes of that process: caches may still show the objects.
 //
-// There are two ways. [Own.Over] gives the objects of the cache with the writes laid over them. [Own.Unseen] is for a
-// controller that plans nothing for an owner until the cache shows all writes; then an Own needs no content. Both say which
-// objects are to be read from the API server first. Hand what was read to [Own.Read].
+// There are two ways. [Own.Current] gives the objects of the cache with the writes laid over them. [Own.Unseen] is for a
+// controller that plans nothing for an owner until the cache shows all writes; then an Own needs no content. Both first read from
+// the API server what is unsure. [Own.Over] only says what that is: hand what was read to [Own.Read].
 //
 // # When a process begins
 //

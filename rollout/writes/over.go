@@ -65,22 +65,54 @@ func (o *Own[T]) Current(cached []T, read func(types.NamespacedName) (T, error),
 		if len(unsure) == 0 {
 			return objects, nil
 		}
-		for _, key := range unsure {
-			object, err := read(key)
-			if err := o.Read(key, object, err, now()); err != nil {
-				return nil, err
-			}
+		if err := o.ask(unsure, read, now); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// Unseen counts the writes that the cache does not show yet. Plan nothing for the owner until it is 0: each write is an event when
-// the cache shows it, and [Own.RecheckAfter] says when to come back in case there is none. The cache says what it has under a name, and
-// whether it has anything. Unsure are objects to read from the API server, by namespace and name: hand each answer to [Own.Read], and ask
-// again. It takes time linear in the writes, not in the objects.
-func (o *Own[T]) Unseen(cache func(types.NamespacedName) (T, bool), now time.Time) (unseen int, unsure []types.NamespacedName) {
+// ask reads objects from the API server.
+func (o *Own[T]) ask(unsure []types.NamespacedName, read func(types.NamespacedName) (T, error), now func() time.Time) error {
+	for _, key := range unsure {
+		object, err := read(key)
+		if err := o.Read(key, object, err, now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unseen counts the writes that the store of an informer does not show yet. Plan nothing for the owner until it is 0: each write is an event when
+// the store shows it, and [Own.RecheckAfter] says when to come back in case there is none. What is unsure it reads from the API server, as Current
+// does, with the same errors. The store is asked for keys of client-go: namespace/name, or the name alone. It takes time linear in the
+// writes, not in the objects.
+func (o *Own[T]) Unseen(store interface {
+	GetByKey(key string) (object any, exists bool, err error)
+}, read func(types.NamespacedName) (T, error), now func() time.Time) (unseen int, err error) {
+	for {
+		unseen, unsure, err := o.unseen(store.GetByKey, now())
+		if len(unsure) == 0 || err != nil {
+			return unseen, err
+		}
+		if err := o.ask(unsure, read, now); err != nil {
+			return unseen, err
+		}
+	}
+}
+
+// unseen counts the writes that are not shown, and gives what is to be read.
+func (o *Own[T]) unseen(get func(string) (any, bool, error), now time.Time) (unseen int, unsure []types.NamespacedName, err error) {
 	for key := range o.marks {
-		cached, has := cache(key)
+		name := key.Name
+		if key.Namespace != "" {
+			name = key.Namespace + "/" + name
+		}
+		item, has, err := get(name)
+		if err != nil {
+			return len(o.marks), nil, err
+		}
+		cached, is := item.(T)
+		has = has && is
 		m, v := o.settle(key, cached, has, now)
 		if v == shown || v == drop && !has {
 			continue
@@ -90,7 +122,7 @@ func (o *Own[T]) Unseen(cache func(types.NamespacedName) (T, bool), now time.Tim
 		}
 	}
 	slices.SortFunc(unsure, byKey)
-	return unseen, unsure
+	return unseen, unsure, nil
 }
 
 // RecheckAfter says when to look again where no event need come of it: Patience after a write that the cache does not show, since

@@ -59,24 +59,28 @@ func over(o *own, now time.Time, cached ...*work) string {
 	return strings.Join(parts, ", ")
 }
 
-// unseen says how many writes the cache does not show, and behind "?" the clusters that are unsure.
+// unseen says how many writes the cache does not show, and behind "?" the first cluster that is unsure.
 func unseen(o *own, now time.Time, cached ...*work) string {
-	n, unsure := o.Unseen(lookup(cached), now)
+	n, err := o.Unseen(store(cached), unread, func() time.Time { return now })
 	said := fmt.Sprint(n)
-	for _, key := range unsure {
-		said += " ?" + key.Namespace
+	if err != nil {
+		said += " ?" + err.Error()
 	}
 	return said
 }
 
-func lookup(cached []*work) func(types.NamespacedName) (*work, bool) {
-	return func(key types.NamespacedName) (*work, bool) {
-		i := slices.IndexFunc(cached, func(w *work) bool { return w.Namespace == key.Namespace && w.Name == key.Name })
-		if i < 0 {
-			return nil, false
-		}
-		return cached[i], true
+// unread is a read that fails, with the cluster that is asked for as the error.
+func unread(key types.NamespacedName) (*work, error) { return nil, errors.New(key.Namespace) }
+
+// store is what an informer shows.
+type store []*work
+
+func (s store) GetByKey(key string) (any, bool, error) {
+	i := slices.IndexFunc(s, func(w *work) bool { return w.Namespace+"/"+w.Name == key })
+	if i < 0 {
+		return nil, false, nil
 	}
+	return s[i], true, nil
 }
 
 func keyOf(cluster string) types.NamespacedName {
@@ -128,7 +132,7 @@ func TestOwnWritesOverACache(t *testing.T) {
 			}
 			_ = o.Wrote(at("g", "@"), lost, noon)
 			_ = o.Wrote(at("f", "@"), lost, noon)
-		}, noon, []*work{at("z", "1@7"), at("a", "1@7")}, "z 1@7, a 1@7, b 2@9, c 2@9, d 2@9, e 2@9, ?f, ?g", "6 ?f ?g"},
+		}, noon, []*work{at("z", "1@7"), at("a", "1@7")}, "z 1@7, a 1@7, b 2@9, c 2@9, d 2@9, e 2@9, ?f, ?g", "6 ?f"},
 	} {
 		var first, second own
 		c.do(&first)
@@ -319,6 +323,48 @@ func TestTheCurrentObjectsAreRead(t *testing.T) {
 			t.Errorf("%v: %q, %v", c.err, got, err)
 		}
 	}
+}
+
+// W7: who waits for the store has what is unsure read, too. The store is asked by the keys of client-go, and its errors are told.
+func TestWhoWaitsHasTheUnsureRead(t *testing.T) {
+	lost := errors.New("connection reset")
+	now := func() time.Time { return noon }
+	for _, c := range []struct {
+		err    error
+		unseen int
+	}{{nil, 1}, {apierrors.NewNotFound(resource, "web"), 0}, {lost, 1}} {
+		var o own
+		_ = o.Wrote(at("b", "@"), lost, noon)
+		asked := 0
+		read := func(key types.NamespacedName) (*work, error) { asked++; return at(key.Namespace, "2@9"), c.err }
+		n, err := o.Unseen(store{at("a", "1@7")}, read, now)
+		if n != c.unseen || asked != 1 || (err == lost) != (c.err == lost) {
+			t.Errorf("%v: %d unseen, asked %d times, %v", c.err, n, asked, err)
+		}
+	}
+	for want, stored := range []any{at("", "2@9"), "something else"} {
+		var o own
+		_ = o.Wrote(at("", "2@9"), nil, noon) // of no namespace
+		if n, err := o.Unseen(byKey{"web": stored}, unread, now); n != want || err != nil {
+			t.Errorf("the store has %v: %d unseen, want %d, %v", stored, n, want, err)
+		}
+	}
+	var o own
+	_ = o.Wrote(at("a", "2@9"), nil, noon)
+	if n, err := o.Unseen(byKey(nil), unread, now); n != 1 || err == nil || err.Error() != "no store" {
+		t.Errorf("a store that fails: %d unseen, %v", n, err)
+	}
+}
+
+// byKey is a store, which fails where it is nil.
+type byKey map[string]any
+
+func (s byKey) GetByKey(key string) (any, bool, error) {
+	if s == nil {
+		return nil, false, errors.New("no store")
+	}
+	item, has := s[key]
+	return item, has, nil
 }
 
 func TestRefusedIsWhatWasCertainlyNotWritten(t *testing.T) {

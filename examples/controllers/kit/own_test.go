@@ -26,6 +26,8 @@ func TestBehind(t *testing.T) {
 		"an object is not seen":  {objects: 1, want: again},
 		"the owner is not read":  {ownerErr: lost, objects: 1, wantErr: lost},
 		"an object is not read":  {err: lost, wantErr: lost},
+		"one of two owners is":   {owner: 1, ownerErr: lost, wantErr: lost},
+		"one of two objects is":  {objects: 1, err: lost, wantErr: lost},
 		"the owner is, it isn't": {owner: 1, err: lost, want: kit.Gather},
 	} {
 		count := func(n int, err error) func() (int, error) { return func() (int, error) { return n, err } }

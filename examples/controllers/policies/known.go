@@ -81,7 +81,7 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 		return stateOf(u), nil
 	}
 	unseen := func(own *writes.Own[*policy]) func() (int, error) {
-		return func() (int, error) { return kit.Unseen(own, c.caches.policies, read, c.now) }
+		return func() (int, error) { return own.Unseen(c.caches.policies, read, c.now) }
 	}
 	return kit.Behind(unseen(&memory.stored), unseen(&memory.written), func() time.Duration { return memory.written.RecheckAfter(c.now()) })
 }

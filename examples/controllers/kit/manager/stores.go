@@ -118,7 +118,7 @@ func Unseen[T any, P interface {
 	*T
 	client.Object
 }](ctx context.Context, own *writes.Own[P], store toolscache.Indexer, live client.Reader, now func() time.Time) (int, error) {
-	return kit.Unseen(own, store, func(key types.NamespacedName) (P, error) {
+	return own.Unseen(store, func(key types.NamespacedName) (P, error) {
 		object := P(new(T))
 		return object, live.Get(ctx, key, object)
 	}, now)

@@ -11,7 +11,6 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
@@ -53,7 +52,7 @@ func (t *TakeOver) Done(ctx context.Context, live client.Reader, now func() time
 		read := func(key types.NamespacedName) (client.Object, error) {
 			return GetMetadata(ctx, live, k.Version, k.Name, key)
 		}
-		if unseen, err := kit.Unseen(&k.own, k.Store, read, now); unseen > 0 || err != nil {
+		if unseen, err := k.own.Unseen(k.Store, read, now); unseen > 0 || err != nil {
 			return false, err
 		}
 		t.kinds = t.kinds[1:]

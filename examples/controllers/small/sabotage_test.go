@@ -15,6 +15,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 	"github.com/cohort-ocm/cohort/grouping"
@@ -27,29 +28,26 @@ import (
 // remembers is taken from it. The controller itself has no switches.
 type saboteur struct {
 	*controller
-	duty proof.Duty
-	set  types.NamespacedName
+	duty    proof.Duty
+	process *proof.Process
+	caches  stores
 
-	client client.Client
-	began  time.Time   // the present reconcile
-	read   *replicaSet // when it began
-	stores stores
+	began time.Time   // the present reconcile
+	read  *replicaSet // when it began
 }
 
-// sabotage has the controller ignore the duty, if there is one.
-func (s *saboteur) sabotage(stores stores) {
-	s.stores = stores
-	if s.duty == "" {
-		return
-	}
-	s.controller.client = sabotaged{s.controller.client, s}
+// sabotage has the controller ignore the duty of a process.
+func sabotage(c *controller, p *proof.Process, caches stores) *saboteur {
+	s := &saboteur{controller: c, duty: p.Ignored, process: p, caches: caches}
+	c.client = sabotaged{c.client, s}
+	change := func(kind proof.Kind, of func(any) any) { caches[kind] = &store{Indexer: p.Store(kind), change: of} }
 	switch s.duty {
 	case proof.DutyPlacement:
-		stores[proof.Placements].change = s.agree
+		change(proof.Placements, s.agree)
 	case proof.DutyVersion:
-		stores[proof.Works].change = s.upToDate
+		change(proof.Works, s.upToDate)
 	case proof.DutyDeleting:
-		stores[proof.Works].hides = func(o any) bool { return o.(*work).DeletionTimestamp != nil }
+		caches[proof.Works] = &store{Indexer: p.Store(proof.Works), change: same, hides: func(o any) bool { return o.(*work).DeletionTimestamp != nil }}
 	case proof.DutyRemove:
 		s.removeAfter = time.Hour
 	case proof.DutyRemoveLate:
@@ -57,13 +55,23 @@ func (s *saboteur) sabotage(stores stores) {
 	case proof.DutyFirstLook:
 		s.begun = true
 	default:
-		stores[proof.ReplicaSets].change = s.misread
+		change(proof.ReplicaSets, s.misread)
 	}
+	return s
+}
+
+// Reconcile does what that of the controller does.
+func (s *saboteur) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	after, err := s.look(ctx, request.NamespacedName)
+	pace, now := s.pace[request.NamespacedName], time.Now()
+	after = pace.After(err, after, s.works.RecheckAfter(now), s.sets.RecheckAfter(now))
+	s.pace[request.NamespacedName] = pace
+	return reconcile.Result{RequeueAfter: after}, nil
 }
 
 func (s *saboteur) look(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	s.began, s.read = time.Now(), nil
-	if o, there, _ := s.stores[proof.ReplicaSets].GetByKey(key.String()); there {
+	if o, there, _ := s.caches[proof.ReplicaSets].GetByKey(key.String()); there {
 		s.read = o.(*replicaSet)
 	}
 	if s.duty == proof.DutyReadYourWrites {
@@ -157,7 +165,7 @@ func (s *saboteur) notSelected(set *workv1alpha1.ManifestWorkReplicaSet) (cluste
 			}
 		}
 	}
-	for _, o := range s.stores[proof.Works].Indexer.List() {
+	for _, o := range s.process.Store(proof.Works).List() {
 		if w := o.(*work); w.Labels[setLabel] == set.Namespace+"."+set.Name && !selected[w.Namespace] {
 			clusters = append(clusters, w.Namespace)
 		}
@@ -274,7 +282,7 @@ func (s *saboteur) told(err error) error {
 
 // decisions are those of a placement.
 func (s *saboteur) decisions(namespace, placement string) (all []*clusterv1beta1.PlacementDecision) {
-	for _, o := range s.stores[proof.Decisions].Indexer.List() {
+	for _, o := range s.process.Store(proof.Decisions).List() {
 		if d := o.(*clusterv1beta1.PlacementDecision); d.Namespace == namespace && d.Labels[clusterv1beta1.PlacementLabel] == placement {
 			all = append(all, d)
 		}

@@ -62,6 +62,11 @@ var backKinds = []backKind{
 	{"two objects, one went back", []observed{{status.Succeeded, young, young}, {status.Failed, old, old}}, []observed{lacks[0], lacks[0]}},
 	{"has it, and two objects in one list", []observed{lacks[0], lacks[0]}, []observed{{status.Failed, 0, old}}},
 	{"went back, and two objects in the other list", []observed{{status.Progressing, young, young}}, []observed{lacks[0], lacks[0]}},
+
+	{"has it, being validated", lacks, []observed{{status.Validating, young, old}}},
+	{"has it, being validated for long", lacks, []observed{{status.Validating, 2 * old, 2 * old}}},
+	{"went back, being validated", []observed{{status.Validating, young, 20 * time.Minute}}, lacks},
+	{"never had it, being validated", []observed{{status.Validating, old, old}}, lacks},
 }
 
 // manyBackKinds leave out those that differ from another in one cluster alone, and fewBackKinds are one of each of R43 and
@@ -69,7 +74,7 @@ var backKinds = []backKind{
 var (
 	manyBackKinds = []backKind{
 		backKinds[0], backKinds[1], backKinds[2], backKinds[6], backKinds[7], backKinds[8], backKinds[10], backKinds[11],
-		backKinds[14], backKinds[15], backKinds[16], backKinds[18], backKinds[21], backKinds[23], backKinds[24],
+		backKinds[14], backKinds[15], backKinds[16], backKinds[18], backKinds[21], backKinds[23], backKinds[24], backKinds[25], backKinds[27],
 	}
 	fewBackKinds = []backKind{backKinds[0], backKinds[7], backKinds[8], backKinds[10], backKinds[11], backKinds[14], backKinds[16]}
 )
@@ -122,6 +127,9 @@ var backExtras = []func(*world){
 	recordedBack(true, 3, observed{status.Failed, soon, sinceAbort}, observed{status.TimeOut, soon, sinceAbort + 1}),
 	recordedBack(false, 3, observed{status.TimeOut, soon, 20 * time.Minute}, observed{status.Failed, soon, young}),
 	recordedBack(true, 0, observed{status.Progressing, 0, young}, observed{status.TimeOut, young, 0}),
+	held(rollout.ClusterHold{Cluster: "a", Reason: "r"}, rollout.ClusterHold{Cluster: "c", Until: now.Add(young), Blocks: true}),
+	held(rollout.ClusterHold{Cluster: "b", Blocks: true}, rollout.ClusterHold{Cluster: "a", Until: now}),
+	func(w *world) { w.reviewed = []string{"b", "ghost"} },
 }
 
 // recordedBack gives a record of a, which may be selected, and y, which is not.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime"
+	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/hub"
 	"github.com/cohort-ocm/cohort/status"
@@ -51,7 +53,11 @@ that the cluster has now. The last word counts, whether of a person or of the pl
 		if err != nil {
 			return "", err
 		}
-		v := status.Verdict{Version: d.version(), Attempt: report.Attempt, Message: strings.TrimSpace(d.how.reason)}
+		version := status.StampOf(d.object).Version
+		if !d.parts[0].rollout.Aborted { // also of a work that nobody stamped
+			version = d.version()
+		}
+		v := status.Verdict{Version: version, Attempt: report.Attempt, Message: strings.TrimSpace(d.how.reason)}
 		switch d.words[1] {
 		case "yes":
 			v.Result = status.ValidationSucceeded
@@ -69,9 +75,9 @@ that the cluster has now. The last word counts, whether of a person or of the pl
 			}
 		}
 		v.NoteOn(d.object)
-		says := fmt.Sprintf("%s is good with version %s", d.words[0], d.version())
+		says := fmt.Sprintf("%s is good with version %s", d.words[0], version)
 		if v.Result == status.ValidationFailed {
-			says = fmt.Sprintf("%s is not good with version %s: %s", d.words[0], d.version(), v.Message)
+			says = fmt.Sprintf("%s is not good with version %s: %s", d.words[0], version, v.Message)
 		}
 		return says, nil
 	},
@@ -81,6 +87,9 @@ const annotationPrefix = "cohort.open-cluster-management.io/"
 
 // unjudged is the report of the cluster without what was said of it; an error unless it has succeeded with the version.
 func (d decided) unjudged() (status.Report, error) {
+	if d.parts[0].rollout.Aborted {
+		return d.wentBack()
+	}
 	for _, p := range d.parts {
 		at := slices.IndexFunc(p.rollout.Unjudged, func(r status.Report) bool { return r.Cluster == d.words[0] })
 		if at < 0 {
@@ -92,6 +101,27 @@ func (d decided) unjudged() (status.Report, error) {
 		return p.rollout.Unjudged[at], nil
 	}
 	return status.Report{}, fmt.Errorf("%s: must have version %s, and has nothing of it", d.words[0], d.version())
+}
+
+// wentBack is the report of a cluster that went back from a version that is taken back, or never had it, about the version that it has.
+func (d decided) wentBack() (report status.Report, err error) {
+	for i := range d.objects {
+		var work workv1.ManifestWork
+		if o := &d.objects[i]; o.GetKind() != "ManifestWork" || o.GetNamespace() != d.words[0] || !hub.Made(o, d.owner) {
+			continue
+		} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &work); err != nil {
+			return report, err
+		}
+		has := status.StampOf(&work).Version
+		if has == d.version() {
+			return report, fmt.Errorf("%s: has version %s, which is taken back", d.words[0], has)
+		}
+		if report, _ = status.FromManifestWork(status.WorkState{Work: &work, Version: has, Now: d.now}); report.Status != status.Succeeded {
+			return report, fmt.Errorf("%s: must have succeeded with version %s, and is %s", d.words[0], has, report.Status)
+		}
+		return report, nil
+	}
+	return report, fmt.Errorf("%s: has no ManifestWork of it", d.words[0])
 }
 
 // judged says whether a verdict on the cluster counts.

@@ -316,7 +316,7 @@ func ExampleResult_Positions() {
 }
 
 // A template has values for each cluster. The version of a cluster names both, so a new value is a new version there alone: that cluster
-// waits for its turn, and the others are done.
+// waits for its turn, and the others are done. A whole controller with such versions is on trial in examples/trial/values_test.go.
 func ExamplePlan_valuesPerCluster() {
 	groups, _ := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c"}})
 	version := func(cluster string) string { // such as a hash of what the cluster is to have

@@ -145,7 +145,6 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	version := versionOfTemplate(set)
 	owned, err := c.works.List(labels.SelectorFromSet(labels.Set{label: c.label()}))
 	if err != nil {
 		return 0, err
@@ -157,7 +156,7 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		if work.DeletionTimestamp != nil && c.ignores(DutyDeleting) {
 			continue
 		}
-		if report, ok := c.report(work, version); ok {
+		if report, ok := c.report(work, c.versionFor(set, work.Namespace)); ok {
 			reports = append(reports, report)
 		}
 	}
@@ -167,7 +166,7 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	options := c.options()
-	options.Uncounted, options.Memory = c.givenUp(set), c.remember(version, records[ref.Name])
+	options.Uncounted, options.Memory = c.givenUp(set), c.remember(c.versionOfMemory(set), records[ref.Name])
 	plan := func(reports []status.Report) (*rollout.Result, error) {
 		return rollout.Plan(c.ignored.Strategy(ref.RolloutStrategy), groups, reports, now, options)
 	}
@@ -200,13 +199,18 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	there := slices.DeleteFunc(slices.Clone(result.InFlight), func(c rollout.Cluster) bool { return byCluster[c.Name] == nil }) // W10
+	if c.ignores(DutyInTurn) {
+		for name := range byCluster {
+			there = append(there, rollout.Cluster{Name: name})
+		}
+	}
 	for _, cluster := range slices.Concat(there, result.Start) {
-		if current, e := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name); e != nil || current.Generation != set.Generation {
+		if current, e := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name); e != nil || current.Generation != set.Generation || differs(current, set) {
 			if !c.ignores(DutySecondLook) {
 				return time.Millisecond, errors.Join(err, e)
 			}
 		}
-		err = errors.Join(err, c.apply(ctx, set.Spec.ManifestWorkTemplate, byCluster[cluster.Name], cluster.Name, version, now))
+		err = errors.Join(err, c.apply(ctx, ForCluster(set, cluster.Name), byCluster[cluster.Name], cluster.Name, c.versionFor(set, cluster.Name), now))
 	}
 
 	recheck := result.RecheckAfter
@@ -375,7 +379,11 @@ func (c *controller) again() time.Duration {
 
 // versionOfTemplate is a hash of what the replica set gives to its clusters.
 func versionOfTemplate(set *workv1alpha1.ManifestWorkReplicaSet) string {
-	text, err := json.Marshal(set.Spec.ManifestWorkTemplate)
+	return versionOfSpec(set.Spec.ManifestWorkTemplate)
+}
+
+func versionOfSpec(spec workv1.ManifestWorkSpec) string {
+	text, err := json.Marshal(spec)
 	if err != nil {
 		panic(err) // it has come as JSON
 	}

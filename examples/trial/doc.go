@@ -2,8 +2,8 @@
 // does what this library's documentation says. The tests of examples/controllers/works run the controller there, as it is
 // shipped. Everything happens on a real API server with OCM's definitions, which many rollouts share.
 //
-//	go test                                       20 rollouts, 20 that are taken back, each duty, each invariant: some minutes
-//	go test -short                                20 rollouts, and 10 that are taken back: half a minute
+//	go test                                       20 rollouts, 20 that are taken back, 20 where clusters have versions of their own, each duty, each invariant: some minutes
+//	go test -short                                20 rollouts, and 10 of each of the others: a minute
 //	go test -run TestRollouts -rollouts=200       200 rollouts, three to four minutes; -at-once says how many at a time
 //	go test -run WayBack -rollouts=100            100 rollouts that are taken back, and each duty of the way back
 //	go test -run TestRollouts -rollouts=1 -seed=7 -history   one rollout again, and all that the API server showed of it
@@ -201,6 +201,15 @@
 //	go test -run TestCutOff -rollouts=100          100 rollouts that cut clusters off
 //	go test ./works -run TestProof/CutOff$         the same with the controller works
 //
+// # Versions of clusters
+//
+// In some worlds (values.go) people give some clusters a number of replicas of their own, and later a greater one. So the version of a
+// cluster is the template's and this number, which the payload shows. A new number is rolled out like a template, to these clusters alone,
+// within all limits. In addition no work is written again that has its version.
+//
+//	go test -run TestValues -rollouts=100          100 rollouts in which clusters have versions of their own
+//	go test -run TestEachDutyOfValues              each duty there
+//
 // # On a busy machine
 //
 // The hub writes an object of its own twice a second, and waits until the watch shows it (pulse.go). Where that takes over 3 seconds, nobody was
@@ -220,7 +229,7 @@
 //
 // Rollouts and trials are also judged from their traces alone (trace.go), by package judge, which sees no caches: nothing may be broken where
 // each write may be as far behind the truth as it was. That is the lag of what the process knew of each object then (lagging.go), rounded up to
-// 250 ms, 500 ms, 1 s and so on; the log says how great the lags were. Worlds that cut works off, take versions back or have people are not among them. The
+// 250 ms, 500 ms, 1 s and so on; the log says how great the lags were. Worlds that cut works off, take versions back, have people or versions of clusters are not among them. The
 // figures of the last long ones stand in rollout/SAFETY.md, too.
 //
 // A duty that is ignored is broken in a trace, with these exceptions. Three are suspicious at most, since a late view explains what they do: to plan

@@ -39,7 +39,7 @@ func (h *history) endOf(s *scene, now time.Time, says func(*replicaSet) Saying) 
 	end.left, end.moving = s.notDone(now.Add(-grace), leniency{})
 	end.doubtful, _ = s.notDone(now.Add(-grace), leniency{everywhere: true})
 	for cluster, ref := range s.selected() {
-		switch at, _, holds := s.stands(cluster, s.wanted(), ref.config(), now.Add(-grace), leniency{}); {
+		switch at, _, holds := s.stands(cluster, s.wanted(cluster), ref.config(), now.Add(-grace), leniency{}); {
 		case holds: // also those that failed and may yet recover
 			end.inFlight = append(end.inFlight, cluster)
 		case at == failed:

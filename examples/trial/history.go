@@ -163,6 +163,7 @@ type scene struct {
 	hold     string            // the annotation of the set that says who is held
 	reviewed string            // the annotation of the set that says who was reviewed
 	named    map[string]string // versions of the payload, by the subject's name
+	replicas map[string]string // what the set says that clusters have of their own
 	revising *Revisions        // what the set's status says of its revisions; nil where the controller keeps none
 
 	// Of clusters that left, where they count.
@@ -267,6 +268,7 @@ func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcil
 	if s.set == nil {
 		return s
 	}
+	s.replicas = replicasIn(s.set)
 	if h.revisions != nil {
 		r := h.revisions(s.set)
 		s.revising = &r

@@ -86,15 +86,16 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 	goesBack := known.goesBackTo(version)
 	for i := range h.writes {
 		if o := &h.writes[i]; !goesBack && o.kind == Works && o.done && o.rv > 0 && o.rv < e.rv && o.life != w.life && h.knows(h.reconciles[w.reconcile], o) {
-			if newer, _ := h.at(id{Works, o.key}, o.rv).(*manifestWork); newer != nil && numberOf(versionIn(newer)) > numberOf(version) {
+			newer, _ := h.at(id{Works, o.key}, o.rv).(*manifestWork)
+			if newer != nil && (numberOf(version) < numberOf(versionIn(newer)) || newer.Namespace == cluster && isOlder(version, versionIn(newer))) {
 				broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s, and the process before had replaced it at %d", cluster, version, o.rv)})
 				break
 			}
 		}
 	}
 	if set, _ := h.at(id{ReplicaSets, h.setKey()}, w.setShown).(*replicaSet); set != nil {
-		v := wantedBy(set)
-		if numberOf(version) < numberOf(v) && !(goesBack && v == known.revising.Update) { // a later one than the caches show was read elsewhere
+		v := wantedFor(set, cluster)
+		if isOlder(version, v) && !(goesBack && v == known.revising.Update) { // a later one than the caches show was read elsewhere
 			broken = append(broken, violation{invariant: invVersion, rv: e.rv, text: fmt.Sprintf("%s got version %s when the caches showed %s", cluster, version, v)})
 		}
 	}
@@ -326,7 +327,7 @@ func (s *scene) waits(now time.Time, l leniency) (held, could []string) {
 			held = append(held, cluster)
 			continue
 		}
-		version, config := s.wanted(), ref.config()
+		version, config := s.wanted(cluster), ref.config()
 		if at, _, _ := s.stands(cluster, version, config, now.Add(-grace), l); at != waiting {
 			continue
 		}
@@ -355,12 +356,12 @@ func (s *scene) selected() iter.Seq2[string, *seenRef] {
 	}
 }
 
-// wanted is the version that is wanted.
-func (s *scene) wanted() string {
+// wanted is the version that is wanted of a cluster.
+func (s *scene) wanted(cluster string) string {
 	if s.revising != nil {
 		return s.revising.target()
 	}
-	return wantedBy(s.set)
+	return withReplicas(wantedBy(s.set), s.replicas[cluster])
 }
 
 // config is the configuration of the strategy as it counts.

@@ -145,21 +145,7 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 		}
 		before = r
 	}
-	for _, e := range h.events {
-		if e.id.kind != Works || e.gone || h.written[e.rv] == nil {
-			continue
-		}
-		was, _ := h.at(e.id, e.rv-1).(*manifestWork)
-		is := e.object.(*manifestWork)
-		if is.DeletionTimestamp != nil {
-			continue
-		}
-		version := versionIn(is)
-		if was != nil && versionIn(was) == version && !onlyNotes(was, is) {
-			breaks(invUntouched, e.rv, "%s had version %s", e.id, version)
-		}
-	}
-
+	broken = append(broken, h.checkUntouched()...)
 	s := h.truth(1 << 62)
 	if s.set == nil || s.incomplete() != "" {
 		return broken
@@ -189,6 +175,21 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 	}
 	if said := says(s.set); !said.Over || !strings.Contains(said.Message, want) {
 		breaks(invStatus, last, "it says %q, and should say %q", said.Message, want)
+	}
+	return broken
+}
+
+// checkUntouched finds works that were written again, and had their version.
+func (h *history) checkUntouched() (broken []violation) {
+	for _, e := range h.events {
+		is, isWork := e.object.(*manifestWork)
+		if !isWork || e.gone || h.written[e.rv] == nil || is.DeletionTimestamp != nil {
+			continue
+		}
+		version := versionIn(is)
+		if was, _ := h.at(e.id, e.rv-1).(*manifestWork); was != nil && versionIn(was) == version && !onlyNotes(was, is) {
+			broken = append(broken, violation{invariant: invUntouched, rv: e.rv, text: fmt.Sprintf("%s had version %s", e.id, version)})
+		}
 	}
 	return broken
 }

@@ -12,7 +12,7 @@ import (
 func (h *history) keepFailures(patience time.Duration) {
 	var all []goneFailure
 	note := func(s *scene, cluster string, from time.Time, surely bool) {
-		f := goneFailure{cluster: cluster, version: s.wanted(), from: from, surely: surely}
+		f := goneFailure{cluster: cluster, version: s.wanted(cluster), from: from, surely: surely}
 		if !slices.ContainsFunc(all, func(o goneFailure) bool {
 			return o.cluster == cluster && o.version == f.version && o.surely == surely && (o.until.IsZero() || from.Before(o.until))
 		}) {
@@ -54,7 +54,7 @@ func (s *scene) failures(now time.Time, l leniency) (clusters []string) {
 			if r.strategy.Type == clusterv1alpha1.All || !selected && r.name != at.ref && !l.everywhere { // after a restart it counts in each
 				continue
 			}
-			if at, surely, _ := s.stands(c, s.wanted(), r.config(), now, l); surely || l.everywhere && at == failed {
+			if at, surely, _ := s.stands(c, s.wanted(c), r.config(), now, l); surely || l.everywhere && at == failed {
 				clusters = append(clusters, c)
 			}
 		}

@@ -70,7 +70,7 @@ func (h *history) keepLeavers(annotation string, deleted map[string]time.Time) {
 			continue
 		}
 		if len(l.stays) > 0 {
-			l.compare(&now, h.have(set, e.rv), wantedBy(set))
+			l.compare(&now, h.have(set, e.rv), set)
 		}
 		l.stays = append(l.stays, now)
 	}
@@ -115,7 +115,7 @@ func (h *history) stayAt(get func(id) object, rv int64) (now stay, set *replicaS
 func (h *history) have(set *replicaSet, rv int64) map[string]bool {
 	all := map[string]bool{}
 	for i := range h.states {
-		if work, _ := h.at(i, rv).(*manifestWork); work != nil && versionIn(work) == wantedBy(set) {
+		if work, _ := h.at(i, rv).(*manifestWork); work != nil && versionIn(work) == wantedFor(set, work.Namespace) {
 			all[work.Namespace] = true
 		}
 	}
@@ -123,14 +123,14 @@ func (h *history) have(set *replicaSet, rv int64) map[string]bool {
 }
 
 // compare notes who is not where it was.
-func (l *leaving) compare(now *stay, have map[string]bool, wanted string) {
+func (l *leaving) compare(now *stay, have map[string]bool, set *replicaSet) {
 	begin, before := l.stays[0].places, l.stays[len(l.stays)-1].places
 	for c, p := range now.places {
 		if begin[c] != p {
 			first(l.moved, c, now.rv)
 		}
 		if _, stayed := before[c]; !stayed && !have[c] {
-			first(l.came, coming{c, wanted}, now.rv)
+			first(l.came, coming{c, wantedFor(set, c)}, now.rv)
 		}
 	}
 	for c := range before {
@@ -184,7 +184,7 @@ func (l *leaving) look(s *scene, rv int64, at time.Time, by *reconcile) {
 		s.away[c] = rv >= since
 	}
 	for c, since := range l.came {
-		if rv >= since && c.version == wantedBy(s.set) {
+		if rv >= since && c.version == wantedFor(s.set, c.cluster) {
 			s.came[c.cluster] = true
 		}
 	}
@@ -272,7 +272,7 @@ func (s *scene) notDone(now time.Time, l leniency) (clusters, moving []string) {
 			if r.name != from.ref {
 				continue
 			}
-			if at, _, _ := s.stands(c, s.wanted(), r.config(), now, l); at != waiting && at != succeeded {
+			if at, _, _ := s.stands(c, s.wanted(c), r.config(), now, l); at != waiting && at != succeeded {
 				clusters = append(clusters, c)
 				if at != failed {
 					moving = append(moving, c)
@@ -366,10 +366,10 @@ func (h *history) countsAnew(now time.Time) (n int) {
 
 // reached is how many clusters have ever had the version that is wanted in the end.
 func (h *history) reached() int {
-	clusters, wanted := map[string]bool{}, h.truth(1<<62).wanted()
+	clusters, last := map[string]bool{}, h.truth(1<<62)
 	for _, e := range h.events {
-		if e.id.kind == Works && versionIn(e.object.(*manifestWork)) == wanted {
-			clusters[e.object.GetNamespace()] = true
+		if cluster := e.object.GetNamespace(); e.id.kind == Works && versionIn(e.object.(*manifestWork)) == last.wanted(cluster) {
+			clusters[cluster] = true
 		}
 	}
 	return len(clusters)

@@ -46,7 +46,7 @@ const (
 	invTakenBack Invariant = "nobody gets a version that is taken back"
 	invMending   Invariant = "nothing new begins while clusters wait to go back"
 	invBackOrder Invariant = "groups go back in the reverse order"
-	invUntouched Invariant = "what has its version is not written again"
+	invUntouched Invariant = "what has its version is not written again" // nor where clusters have versions of their own
 	invAborted   Invariant = "the aborted time stays what it was"
 	invWentBack  Invariant = "nobody is left with a version that was taken back"
 
@@ -110,7 +110,7 @@ func (s *scene) stands(cluster, version string, config clusterv1alpha1.RolloutCo
 		}
 		surelyFailed, holds = surelyFailed || f, holds || h
 	}
-	if gone := s.failed[cluster]; gone.version == version && !l.noLeft && (at == waiting && gone.surely || l.everywhere) {
+	if gone := s.failed[cluster]; (gone.version == version || l.everywhere && sameTemplate(gone.version, version)) && !l.noLeft && (at == waiting && gone.surely || l.everywhere) {
 		deadline, _ := time.ParseDuration(config.ProgressDeadline)
 		return failed, true, deadline <= 0 || l.everywhere && now.Before(gone.from.Add(deadline+grace)) // else it would be over in time
 	}
@@ -279,7 +279,7 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 	own := slices.IndexFunc(stages, func(stage []seenGroup) bool { return slices.Contains(members(stage), cluster) })
 	if l.everywhere && (perGroup || len(*mandatory) > 0) {
 		for _, c := range s.leavers(nil, l) {
-			if at, _, _ := s.stands(c, version, config, now, l); at != waiting && at != succeeded {
+			if at, _, _ := s.stands(c, s.beside(version, c), config, now, l); at != waiting && at != succeeded {
 				breaks(invMandatory, "%s, which left, isn't done", c)
 			}
 		}
@@ -289,11 +289,11 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 		all := members(stage)
 		failures, unsettled := 0, ""
 		for _, c := range all {
-			at, surelyFailed, _ := s.stands(c, version, config, now, l)
+			at, surelyFailed, _ := s.stands(c, s.beside(version, c), config, now, l)
 			if surelyFailed {
 				total[c] = true
 			}
-			if c != cluster && !l.everywhere && (perGroup || i < first) && s.changedGroup(c, version) {
+			if c != cluster && !l.everywhere && (perGroup || i < first) && s.changedGroup(c, s.beside(version, c)) {
 				continue
 			}
 			if surelyFailed {
@@ -304,7 +304,7 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 			}
 		}
 		for _, c := range s.leavers(stage, l) {
-			at, surelyFailed, _ := s.stands(c, version, config, now, l)
+			at, surelyFailed, _ := s.stands(c, s.beside(version, c), config, now, l)
 			if surelyFailed {
 				failures++
 				total[c] = true
@@ -345,7 +345,7 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 		}
 		var others []string
 		for _, c := range append(all, left...) {
-			if _, _, holds := s.stands(c, version, config, now, l); holds && c != cluster {
+			if _, _, holds := s.stands(c, s.beside(version, c), config, now, l); holds && c != cluster {
 				others = append(others, c)
 			}
 		}

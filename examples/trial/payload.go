@@ -7,8 +7,8 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 )
 
-// versionIn is the version that a work carries, and wantedBy that of a set's template. Another payload than the harness's has
-// none that is ever wanted.
+// versionIn is the version that a work carries, wantedBy that of a set's template, and wantedFor that of a cluster. Another payload
+// than the harness's has none that is ever wanted.
 func versionIn(work *manifestWork) string {
 	version, _ := versionOfPayload(work.Spec.Workload)
 	return version
@@ -19,19 +19,26 @@ func wantedBy(set *replicaSet) string {
 	return version
 }
 
-// versionOfPayload reads the version from the first manifest, or says why there is none.
+func wantedFor(set *replicaSet, cluster string) string {
+	return withReplicas(wantedBy(set), replicasIn(set)[cluster])
+}
+
+// versionOfPayload reads the version from the first manifest, with the cluster's own number of replicas where there is one, or says
+// why there is none.
 func versionOfPayload(payload workv1.ManifestsTemplate) (version, lacks string) {
 	if len(payload.Manifests) == 0 {
 		return "none", "has no manifest"
 	}
-	var configMap struct{ Data struct{ Version string } }
+	var configMap struct {
+		Data struct{ Version, Replicas string }
+	}
 	switch err := json.Unmarshal(payload.Manifests[0].Raw, &configMap); {
 	case err != nil:
 		return "none", fmt.Sprintf("has a first manifest that cannot be read: %v", err)
 	case configMap.Data.Version == "":
 		return "none", "has a first manifest without data.version"
 	}
-	return configMap.Data.Version, ""
+	return withReplicas(configMap.Data.Version, configMap.Data.Replicas), ""
 }
 
 // checkPayloads finds works that carry something else than the template of the set ever had, and sets whose template the

@@ -85,6 +85,9 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 		o.violations = append(o.violations, o.history.checkVerdicts(w.people.said, subject.People)...)
 		o.violations = append(o.violations, o.history.checkValues()...)
 	}
+	if w.replicasDiffer {
+		o.violations = append(o.violations, o.history.checkUntouched()...)
+	}
 	if subject.Revisions != nil {
 		o.violations = append(o.violations, o.history.checkBack(p.ended, subject.Says)...)
 	}
@@ -175,9 +178,10 @@ type player struct {
 	lines    lines
 	user     clients
 
-	placing     sync.Mutex // while a scheduler writes
-	unreachable []string   // clusters that the schedulers leave out
-	givenUp     []string   // by a person, in the set
+	placing     sync.Mutex        // while a scheduler writes
+	unreachable []string          // clusters that the schedulers leave out
+	givenUp     []string          // by a person, in the set
+	wantsOf     map[string]string // by cluster: how many replicas people want there
 
 	mu         sync.Mutex
 	events     []event

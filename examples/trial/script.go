@@ -45,6 +45,8 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 	switch what {
 	case newTemplate:
 		return p.template(ctx)
+	case newReplicas:
+		return p.wantReplicas(ctx, f)
 	case completes, fails, aborts, kills:
 		return p.takeBack(ctx, what)
 	case holdsOne, holdsTo, releasesOne, reviewsSome:

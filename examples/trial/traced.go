@@ -11,9 +11,9 @@ import (
 )
 
 // traceable says whether the judge that has only a trace knows all that counts in a world: nobody leaves with a version that cuts it
-// off, no version is taken back, nobody validates or holds clusters, and one process acts at a time.
+// off, no version is taken back, nobody validates or holds clusters, no cluster has a version of its own, and one process acts at a time.
 func (w *world) traceable() bool {
-	return w.back == nil && w.cut == nil && w.people == nil && (w.replicas == 1 || w.elects)
+	return w.back == nil && w.cut == nil && w.people == nil && !w.replicasDiffer && (w.replicas == 1 || w.elects)
 }
 
 // traceFigures are of the histories that were judged from their traces alone.

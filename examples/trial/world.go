@@ -49,6 +49,8 @@ type world struct {
 	cut  *cutOff  // if versions cut clusters off
 
 	people *people // if some hold clusters, and validate them
+
+	replicasDiffer bool // from cluster to cluster, so that each has a version of its own
 }
 
 // alone has no leader elected, so that nobody is cut off from a lease.
@@ -65,6 +67,13 @@ type fleet struct {
 	groupOf  map[string]string
 	size     int
 	strategy clusterv1alpha1.RolloutStrategy
+}
+
+// plain has a fleet be rolled out so many clusters at a time, without groups.
+func (f *fleet) plain(config clusterv1alpha1.RolloutConfig, atATime int) {
+	f.named, f.groupOf, f.size = nil, map[string]string{}, 0
+	f.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
+		RolloutConfig: config, MaxConcurrency: intstr.FromInt(atATime)}}
 }
 
 // A change is something that happens in mid-rollout.

@@ -116,7 +116,7 @@ func (b *Blocker) end(many bool) string {
 	case !b.Again.IsZero():
 		return plural(many, ", is tried again at ", ", are tried again at ") + inUTC(b.Again)
 	case b.WithoutTime:
-		return ", cannot time out before a report says since when"
+		return ", cannot time out, as no report says when that began"
 	case !b.Until.IsZero():
 		return plural(many, ", times out at ", ", time out at ") + inUTC(b.Until)
 	default:
@@ -161,8 +161,12 @@ func (b *Blocker) since(many bool) string {
 
 // until gives the time at which the deadline or the soak ends, or says that it is unknown.
 func (b *Blocker) until() string {
-	if b.Until.IsZero() {
-		return ", nobody knows how long: no report says since when"
+	switch {
+	case !b.Until.IsZero():
+	case b.Status == status.Failed:
+		return ", nobody knows how long: no report says when that was"
+	default:
+		return ", nobody knows how long: no report says when that began"
 	}
 	return " until " + inUTC(b.Until)
 }

@@ -195,7 +195,7 @@ func (h Hold) starts() string {
 		fmt.Fprintf(&b, ", %d now", h.Starting)
 	}
 	if h.WithoutTime > 0 {
-		fmt.Fprintf(&b, ", %d in flight of which no report says since when", h.WithoutTime)
+		fmt.Fprintf(&b, ", %d in flight of which no report says when %s started", h.WithoutTime, plural(h.WithoutTime > 1, "it", "they"))
 	}
 	switch {
 	case !h.Until.IsZero():

@@ -88,7 +88,7 @@ func (r Remedy) String() string {
 		if r.Succeeded {
 			return fmt.Sprintf("wait for a report that says when %s succeeded", r.some())
 		}
-		return fmt.Sprintf("wait for a report that says since when %s %s in flight", r.some(), plural(r.Count > 1, "is", "are"))
+		return fmt.Sprintf("wait for a report that says how long %s %s been in flight", r.some(), plural(r.Count > 1, "has", "have"))
 	case RemedyGiveUp:
 		return "give up " + r.Clusters
 	case RemedyForget:

@@ -202,7 +202,7 @@ func TestARemedySaysHowManyItTakes(t *testing.T) {
 		{"each that soaks gives back a slot of the ramp and adds one", one, ramp, []string{"a b c z"},
 			undated(status.Succeeded, "a", "b", "c"), "wait for a report that says when 2 of a, b, c succeeded"},
 		{"it may be the time of the one that soaks that is reported last", one, ramp, []string{"a b c z"},
-			append(undated(status.Progressing, "a", "b"), undated(status.Succeeded, "c")...), "wait for a report that says since when a, b, c are in flight, or wait until a, b are done"},
+			append(undated(status.Progressing, "a", "b"), undated(status.Succeeded, "c")...), "wait for a report that says how long a, b, c have been in flight, or wait until a, b are done"},
 		{"a failed one has no slot to give", tolerant, frees, []string{"a b c d z"},
 			append(append(running("b", "c"), undated(status.Succeeded, "d")...), undated(status.Failed, "a")...), "wait until b, c are done"},
 		{"nor one of the ramp", tolerant, merged(frees, rollout.Options{Ramp: ptr(2)}), []string{"a b c d z"},

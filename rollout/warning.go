@@ -96,7 +96,7 @@ func (w Warning) String() string {
 	case WarningReportsMerged:
 		return w.clusters("has", "have") + " several reports: the one that holds the rollout back most counts"
 	case WarningReportWithoutTime:
-		return "no report says since when " + w.clusters("is", "are") + " in flight: until one does, neither deadline nor soak ends"
+		return "no report says how long " + w.clusters("has", "have") + " been in flight: until one does, neither deadline nor soak ends"
 	case WarningSuccessWithoutTime:
 		return "no report says when " + w.clusters("succeeded", "succeeded") + ": the wait after that does not end"
 	case WarningRemovalsWithheld:

@@ -82,7 +82,7 @@ func (f *flags) declare(s *pflag.FlagSet) {
 	s.DurationVar(&f.lease, "lease", f.lease, "`time` without a sign of the agent after which the hub taints a cluster as unreachable and the scheduler drops it; that of the Behavior or 5m unless given")
 	f.declareJudged(s)
 	commandline.Var(s, &f.recovers, "recover", "", "`time` after its failure at which a cluster of --fail and --fail-share succeeds, after its start one of --never, after the no one of --not-good, and after its success one of --never-validated; 0 is never")
-	commandline.Var(s, &f.retry, "retry", "", "`number/time`: try again what failed or timed out, so many times, each so long after a breach or else after the end, as in 2/30m")
+	commandline.Var(s, &f.retry, "retry", "", "`number/time`: how often to try again what failed or timed out, and how long after a breach or else after the end, as in 2/30m")
 	s.IntVar(&f.attempts, "fail-attempts", f.attempts, "`number` of attempts in which a cluster of --fail, --fail-share, --fail-rate, --never and of the flags of validation does so; from the next on it succeeds; 0 is all")
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of all that is drawn at random; 0 is that of the Behavior document")
 

@@ -25,7 +25,7 @@ import (
 
 const historyUsage = `Tell what was of a cluster: what it waited for, who held it, what released it, when it started, and what became of it.
 
-The objects of a hub keep a part of that: since when a cluster has the version, and its last change. From these of all clusters it
+The objects of a hub keep a part of that: when each cluster got the version, and its last change. From these of all clusters it
 is planned again who waited for whom, with the strategy and the clusters of now. Kubernetes Events that name the cluster are added;
 a hub keeps these for an hour. What nothing says is not recorded. A recording has all from its first reading to its last.`
 
@@ -34,7 +34,7 @@ func historyCommand(flags *genericclioptions.ConfigFlags) *cobra.Command {
 	f := newFlags(flags)
 	cmd := &cobra.Command{
 		Use:   "history CLUSTER",
-		Short: "Tell what was of a cluster: why it waited, for whom, what released it, since when that is known",
+		Short: "Tell what was of a cluster: why it waited, for whom, what released it, and from when on that is known",
 		Long:  historyUsage,
 		Example: `  kubectl cohort history edge-8                          why did it start at 10:15?
   kubectl cohort history edge-8 --recording monday.rec   each time at which the decision or its reason changed

@@ -220,7 +220,7 @@ func TestWorksAreReadByTheirStamps(t *testing.T) {
 			works: []liveWork{{cluster: "a", spec: "v3", status: status.Succeeded, since: -500}, {cluster: "b", spec: "v3", status: status.Succeeded, since: -20},
 				{cluster: "c", spec: "v3", status: status.Succeeded, since: -500, unobserved: true}, {cluster: "d", spec: "v2", status: status.Succeeded, since: -500}},
 			want: now{Counts: status.Counts{Succeeded: 2, Soaking: 1, Progressing: 1, ToApply: 1, Held: 1}, Outcome: "Complete"},
-			note: "neither a stamp nor managed fields say since when these have the version, so the time of the last condition counts; kubectl get --show-managed-fields prints them (3): a, b, c\n"},
+			note: "neither a stamp nor managed fields say when these got the version, so the time of the last condition counts; kubectl get --show-managed-fields prints them (3): a, b, c\n"},
 		{why: "all of OCM's works are done, without the managed fields",
 			works: []liveWork{{cluster: "a", spec: "v3", status: status.Succeeded}, {cluster: "b", spec: "v3", status: status.Succeeded}, {cluster: "c", spec: "v3", status: status.Succeeded}, {cluster: "d", spec: "v3", status: status.Succeeded}},
 			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}, note: flag},

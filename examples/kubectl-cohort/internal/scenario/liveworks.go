@@ -38,7 +38,7 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 			undated = append(undated, report.Cluster)
 		}
 	}
-	s.noteClusters("ManifestWork: neither a stamp nor managed fields say since when these have the version, so the time of the "+
+	s.noteClusters("ManifestWork: neither a stamp nor managed fields say when these got the version, so the time of the "+
 		"last condition counts; kubectl get --show-managed-fields prints them", undated)
 	s.Observed = merged(s.judge(r, counted, reports, o.now))
 	return found, nil

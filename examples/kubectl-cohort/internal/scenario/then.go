@@ -46,7 +46,7 @@ func (s *Scenario) Kept() (k Kept) {
 	}
 	switch {
 	case undated > 0:
-		return Kept{Missing: fmt.Sprintf("%d of the clusters with the version do not say since when they have it", undated)}
+		return Kept{Missing: fmt.Sprintf("%d of the clusters with the version do not say when they got it", undated)}
 	case len(k.Moments) == 0:
 		return Kept{Missing: "no cluster has the version"}
 	}

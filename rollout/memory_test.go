@@ -371,3 +371,78 @@ func TestWhoIsRemovedIsRecordedForAllThatItTells(t *testing.T) {
 		}
 	}
 }
+
+// R29, R49: a failure that only the record tells of holds its slot, and no report of it comes any more: it is not among those whose answer
+// frees one.
+func TestNobodyAnswersForWhoOnlyTheRecordTellsOf(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := status.Left{Report: status.Report{Cluster: "z", Status: status.Failed, Applied: now, LastTransitionTime: now}}
+	reports := []status.Report{{Cluster: "a", Status: status.Progressing, Applied: now, LastTransitionTime: now}}
+	opts := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", Left: []status.Left{lost}}}}
+	r, err := rollout.Plan(progressive("2", config("100%", "1h", 0)), groups, reports, now.Add(time.Minute), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := r.Explain("b")
+	var answers []rollout.Remedy
+	for _, remedy := range links[0].Remedies {
+		if remedy.Type == rollout.RemedyAnswer {
+			answers = append(answers, remedy)
+		}
+	}
+	if want := (rollout.Remedy{Type: rollout.RemedyAnswer, Count: 1, Of: 1, Clusters: "a"}); len(answers) != 1 || answers[0] != want {
+		t.Errorf("answers of %+v end the wait, want %+v\n%v", answers, want, links)
+	}
+}
+
+// R47: where a cluster was whose start counts no longer, nobody knows any more; a planner neither.
+func TestThePlannerForgetsWhereWhoStartedLongAgoWas(t *testing.T) {
+	one, two := grouping.Key{Index: 0}, grouping.Key{Index: 1}
+	groupsOf := func(names map[grouping.Key][]string) *grouping.Groups {
+		groups, err := grouping.FromNames(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return groups
+	}
+	with, without := groupsOf(map[grouping.Key][]string{one: {"a"}, two: {"b", "z"}}), groupsOf(map[grouping.Key][]string{one: {"a"}, two: {"b"}})
+	opts := rollout.Options{MaxStarts: &rollout.StartLimit{Count: 9, Per: metav1.Duration{Duration: time.Hour}}}
+	var p rollout.Planner
+	if err := p.SetStrategy(perGroup(config("", "", 0)), opts); err != nil {
+		t.Fatal(err)
+	}
+	var previous *rollout.Result
+	for i, step := range []struct {
+		after  time.Duration
+		groups *grouping.Groups
+		z      status.RolloutStatus
+		left   int
+	}{
+		{0, with, status.Succeeded, 0},
+		{time.Minute, without, status.Succeeded, 0},
+		{2 * time.Minute, without, status.Succeeded, 0},
+		{2 * time.Hour, without, status.Succeeded, 0},
+		{3 * time.Hour, without, status.Succeeded, 0},
+		{4 * time.Hour, without, status.Progressing, 1},
+	} {
+		report := status.Report{Cluster: "z", Status: step.z, Applied: now, LastTransitionTime: now}
+		at := now.Add(step.after)
+		p.SetGroups(step.groups)
+		if err := p.Report(report); err != nil {
+			t.Fatal(err)
+		}
+		next := p.Next(at)
+		opts.Previous = previous
+		r, err := rollout.Plan(perGroup(config("", "", 0)), step.groups, []status.Report{report}, at, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		previous = r
+		if !reflect.DeepEqual(next.Left, r.Left) || len(r.Left) != step.left {
+			t.Errorf("step %d: left are %+v, and by the planner %+v; want %d", i, r.Left, next.Left, step.left)
+		}
+	}
+}

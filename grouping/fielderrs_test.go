@@ -1,6 +1,7 @@
-package fielderrs_test
+package grouping_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -9,7 +10,26 @@ import (
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-func TestDuplicates(t *testing.T) {
+// The tests of internal/fielderrs stand here, so that one binary less is linked.
+
+func TestErrorsAreJoined(t *testing.T) {
+	if err := fielderrs.Join(nil); err != nil {
+		t.Errorf("Join(nil) = %v, want nil", err)
+	}
+
+	first := field.Invalid(field.NewPath("a"), 1, "too small")
+	second := field.Required(field.NewPath("b"), "")
+	err := fielderrs.Join(field.ErrorList{first, second})
+	if want := first.Error() + "\n" + second.Error(); err.Error() != want {
+		t.Errorf("Join says %q, want %q", err, want)
+	}
+	var got *field.Error
+	if !errors.As(err, &got) || got != first {
+		t.Errorf("errors.As found %v, want %v", got, first)
+	}
+}
+
+func TestDuplicatesAreFound(t *testing.T) {
 	for _, test := range []struct {
 		sorted, want string
 		why          string

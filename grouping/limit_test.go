@@ -1,4 +1,4 @@
-package limit_test
+package grouping_test
 
 import (
 	"math"
@@ -13,8 +13,10 @@ import (
 	"github.com/cohort-ocm/cohort/internal/limit"
 )
 
+// The tests of internal/limit stand here, so that one binary less is linked.
+
 // R16, G2: what is read, and the count it stands for.
-func TestParse(t *testing.T) {
+func TestLimitIsParsed(t *testing.T) {
 	for _, test := range []struct {
 		why   string
 		in    intstr.IntOrString
@@ -43,7 +45,7 @@ func TestParse(t *testing.T) {
 }
 
 // R16: nonsense is an error that says where, what was found and what was expected.
-func TestParseRejects(t *testing.T) {
+func TestParseLimitRejects(t *testing.T) {
 	path := field.NewPath("progressive", "maxFailures")
 	for _, s := range []string{
 		"", "%", "7", "101%", "-5%", "+5%", " 5%", "5 %", "5% ", "5%%", "5.5%", "1e3%", "NaN%", "Inf%", "0x5%", "٣%",
@@ -93,8 +95,8 @@ func TestLimitKinds(t *testing.T) {
 	}
 }
 
-// FuzzParse checks Parse against a regular expression and arbitrary precision (R16).
-func FuzzParse(f *testing.F) {
+// FuzzParseLimit checks Parse against a regular expression and arbitrary precision (R16).
+func FuzzParseLimit(f *testing.F) {
 	for _, s := range []string{"7%", "100%", "101%", "NaN%", "", "٣%", "00000000000000000000001%"} {
 		f.Add(s, 100)
 	}
@@ -118,7 +120,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestParseConcurrency(t *testing.T) {
+func TestParseLimitOfConcurrency(t *testing.T) {
 	path := field.NewPath("maxConcurrency")
 	for _, test := range []struct {
 		why  string
@@ -152,7 +154,7 @@ func TestParseConcurrency(t *testing.T) {
 }
 
 // R42: a limit is written as it is read.
-func TestIntOrString(t *testing.T) {
+func TestLimitAsIntOrString(t *testing.T) {
 	for _, v := range []intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(7), intstr.FromString("0%"), intstr.FromString("34%")} {
 		l, err := limit.Parse(nil, v)
 		if got := l.IntOrString(); got != v || err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -148,6 +150,38 @@ func TestDeleteOfMissingObjectSucceeds(t *testing.T) {
 		outcome, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), update)
 		if err != nil || brief(outcome) != "delete w2" {
 			t.Errorf("gone at %s: %s, %v", during, brief(outcome), err)
+		}
+	}
+}
+
+// D10: an object of the surge, which the update made itself, is written again and deleted after a conflict like any other, unless somebody
+// made it anew. Eight full objects are mixed so that one object of the surge serves several of them in turn.
+func TestConflictOfAnObjectOfTheSurge(t *testing.T) {
+	mixed := numbers(1, 800)
+	rand.New(rand.NewPCG(10, 15)).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
+	stored, desired := divided(100, numbers(1, 800)), divided(100, mixed)
+	for _, anew := range []bool{false, true} {
+		for nth, want := range map[int]string{2: "updateStatus", 0: "delete"} { // the first is part of its creation
+			s := newServer(stored...)
+			update := mustDiff(t, s.list(), desired, rolling)
+			n, hit := map[string]int{}, false
+			s.before = func(verb, name string) error {
+				surge := strings.Contains(name, "-surge")
+				if surge && verb == "updateStatus" {
+					n[name]++
+				}
+				if surge && verb == want && !hit && (nth == 0 || n[name] == nth) {
+					hit = true
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					s.put(s.objects[name].DeepCopy(), anew)
+				}
+				return nil
+			}
+			outcome, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), update)
+			if stale := new(decisionupdate.StaleError); !hit || errors.As(err, &stale) != anew || (err == nil) == anew || !anew && outcome.Retried != 1 {
+				t.Errorf("%s %d, made anew: %t, met: %t; %d retries, %v", want, nth, anew, hit, outcome.Retried, err)
+			}
 		}
 	}
 }

@@ -138,7 +138,7 @@ func (s *search) step(number int, at spot, beyond int, path [][]choice) {
 	if s.looks++; s.looks > mostLooks {
 		return
 	}
-	next, progress, open := at, false, 0
+	next, progress, open := at, false, false
 	for i := range s.vertices {
 		if at.done[i] {
 			continue
@@ -150,10 +150,10 @@ func (s *search) step(number int, at spot, beyond int, path [][]choice) {
 		if next.done[i] = covered; covered {
 			progress = true
 		} else {
-			open++
+			open = true
 		}
 	}
-	left := 0
+	left := false
 	for x := range at.extras {
 		if at.gone[x] {
 			continue
@@ -161,17 +161,17 @@ func (s *search) step(number int, at spot, beyond int, path [][]choice) {
 		if next.gone[x] = s.empty(&at, x); next.gone[x] {
 			progress = true
 		} else {
-			left++
+			left = true
 		}
 	}
 	switch {
-	case open == 0 && left == 0: // this step is the last, if it writes anything
+	case !open && !left: // this step is the last, if it writes anything
 		if !progress {
 			number--
 		}
 		s.end(number, path)
 		return
-	case open == 0:
+	case !open:
 		if number+1 < s.steps {
 			s.step(number+1, next, beyond, append(path, nil))
 		}

@@ -122,6 +122,16 @@ func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 	}
 }
 
+// The table of several placements says once that the owner's version is taken back.
+func TestTheTableSaysThatAVersionIsTakenBack(t *testing.T) {
+	set := strings.Replace(thirdVersion(t, 0, nil, "p", "q"), "\nstatus:\n", "\nstatus:\n  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n", 1)
+	other := strings.NewReplacer("p-decision-1", "q-decision-1", "placement: p", "placement: q").Replace(decisionOf("b"))
+	h := newHub(t, documents(set, decisionOf("a"), other))
+	if got := simulateText(t, "", "status", "set", "--server", h.URL); strings.Count(got, "note: revision r2 is taken back since ") != 1 || strings.Count(got, "ManifestWorkReplicaSet ns/set to placement") != 2 {
+		t.Error(got)
+	}
+}
+
 // What cannot be decided is refused before anybody is asked, and what is not confirmed is not written.
 func TestDecisionsThatAreRefused(t *testing.T) {
 	unstamped := strings.ReplaceAll(decidedSet(t, nil, status.Succeeded), "cohort.open-cluster-management.io/version", "example.com/other")

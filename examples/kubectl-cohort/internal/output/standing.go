@@ -340,8 +340,9 @@ func (s Standings) Text(w io.Writer) error {
 		}
 		row(t, cells...)
 		for _, note := range one.Notes {
-			if strings.HasPrefix(note, "left out: ") || strings.Contains(note, "may not be listed") {
-				notes = append(notes, "note: "+note+"\n")
+			tells := strings.HasPrefix(note, "left out: ") || strings.Contains(note, "may not be listed") || strings.Contains(note, scenario.TakenBack)
+			if line := "note: " + one.Clock.Read(note) + "\n"; tells && !slices.Contains(notes, line) {
+				notes = append(notes, line)
 			}
 		}
 	}

@@ -12,6 +12,9 @@ import (
 
 const annotationPrefix = "cohort.open-cluster-management.io/"
 
+// TakenBack is in the note about a revision that is taken back.
+const TakenBack = "is taken back since"
+
 // approve reads what people decided about the rollout. Where a controller cannot read that it starts nobody, and neither does this.
 func (s *Scenario) approve(r applier) {
 	asked, err := approvals.Of(&r.Object)
@@ -26,7 +29,7 @@ func (s *Scenario) approve(r applier) {
 	}
 	if since, _, _ := unstructured.NestedString(r.Object.Object, "status", "abortedTime"); since != "" {
 		revision, _, _ := unstructured.NestedString(r.Object.Object, "status", "updateRevision")
-		s.note("revision %s is taken back since %s: what is said here is of that revision, which nobody gets any more", revision, since)
+		s.note("revision %s %s %s: what is said here is of that revision, which nobody gets any more", revision, TakenBack, since)
 		if says := saysOf(r.Object.Object, "Progressing"); says != "" {
 			s.note("of the way back the controller says: %s", says)
 		}

@@ -138,9 +138,11 @@ func (s *stage) beside(c scene.Command, result *rollout.Result, groups *grouping
 			}
 			since = s.now.Add(-age)
 		}
-		s.people.owners = append(s.people.owners, rollout.Owner{
-			Name: c.Args[0], Strategy: s.strategy, Groups: groups, Reports: reports, Options: s.opts(), Since: since,
-		})
+		owner := rollout.Owner{Name: c.Args[0], Strategy: s.strategy, Groups: groups, Reports: reports, Options: s.opts(), Since: since}
+		if len(c.Args) > 2 { // the reports are about the version that is taken back
+			owner.Reports, owner.Abort = nil, &rollout.Abort{Time: s.now, Failed: reports}
+		}
+		s.people.owners = append(s.people.owners, owner)
 		return fmt.Sprintf("%d owners", len(s.people.owners)), nil
 	case "planAll":
 		most, err := number()

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -53,14 +54,7 @@ func (p *player) await(ctx context.Context) error {
 	for start := time.Now(); time.Since(start) < longest; time.Sleep(tick) {
 		now := time.Now()
 		p.mu.Lock()
-		last, idle := p.events[len(p.events)-1].at, p.caughtUp()
-		busy := !idle // also while something is on its way
-		for _, r := range p.replicas {
-			_, late := r.caches.next(now)
-			busy = busy || late || r.reconciling
-			last = later(last, r.stirred)
-			idle = idle && r.idle(now)
-		}
+		last, busy, idle := p.activity(now)
 		complete := p.heals && idle && p.complete(now)
 		ends := still.since(last, now, busy) > quiet || complete
 		if ends {
@@ -78,6 +72,26 @@ func (p *player) await(ctx context.Context) error {
 	defer p.mu.Unlock()
 	p.end(time.Now())
 	return nil // the observer says what is wrong
+}
+
+// activity says when something happened last, whether something is under way or has to wait for a process, and whether the controller is idle. The
+// player is locked.
+func (p *player) activity(now time.Time) (last time.Time, busy, idle bool) {
+	last, idle = p.events[len(p.events)-1].at, p.caughtUp()
+	busy = !idle || !p.led() && len(p.reconciles) > 0 // of a subject that never acts nothing is awaited
+	for _, r := range p.replicas {
+		_, late := r.caches.next(now)
+		busy = busy || late || r.reconciling
+		last = later(last, r.stirred)
+		idle = idle && r.idle(now)
+	}
+	return last, busy, idle
+}
+
+// led says whether some process may act: it runs, and leads where a leader is elected. When the last one has crashed, another one still has to come,
+// or to wait for the lease, and what is left to do has to wait for it. The player is locked.
+func (p *player) led() bool {
+	return slices.ContainsFunc(p.replicas, func(r *replica) bool { return r.running && (r.lock == nil || r.lock.leads()) })
 }
 
 // tick is how often one looks whether nothing happens any more.

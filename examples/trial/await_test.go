@@ -3,6 +3,8 @@ package trial
 import (
 	"testing"
 	"time"
+
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
 // A world is at rest when nothing has happened for a time in which something could have happened.
@@ -26,6 +28,36 @@ func TestBusyTimeIsNoRest(t *testing.T) {
 	} {
 		if got := s.since(at(look.last), at(look.now), look.busy); got.Round(time.Millisecond) != look.want {
 			t.Errorf("at %vs, as %s: still for %v, want %v", look.now, look.why, got, look.want)
+		}
+	}
+}
+
+// Nothing can happen while no process may act: all have crashed, or none that runs has the lease.
+func TestNobodyLeads(t *testing.T) {
+	held := func(by string) *lock {
+		return &lock{identity: "a", lease: &lease{record: &resourcelock.LeaderElectionRecord{HolderIdentity: by}}}
+	}
+	for name, tt := range map[string]struct {
+		replicas []*replica
+		want     bool
+	}{
+		"one runs, and no leader is elected": {[]*replica{{running: true}}, true},
+		"it has crashed":                     {[]*replica{{}}, false},
+		"one of two has":                     {[]*replica{{}, {running: true}}, true},
+		"the leader runs":                    {[]*replica{{running: true, lock: held("a")}}, true},
+		"the leader has crashed":             {[]*replica{{lock: held("a")}, {running: true, lock: held("b")}}, false},
+		"nobody has taken the lease yet":     {[]*replica{{running: true, lock: &lock{identity: "a", lease: &lease{}}}}, false},
+	} {
+		for _, r := range tt.replicas {
+			r.caches = newLag(nil, 0, 0)
+		}
+		p := &player{replicas: tt.replicas, events: []event{{at: dawn}}, reconciles: []*reconcile{{}}}
+		if last, busy, idle := p.activity(dawn.Add(time.Minute)); last != dawn || busy == tt.want || !idle {
+			t.Errorf("%s: last %v, busy %v, idle %v", name, last, busy, idle)
+		}
+		p.reconciles = nil
+		if _, busy, _ := p.activity(dawn.Add(time.Minute)); busy {
+			t.Errorf("%s: of a subject that never reconciled something is awaited", name)
 		}
 	}
 }

@@ -32,14 +32,13 @@ type lock struct {
 	lease    *lease
 	identity string
 	seen     int         // version of the lease
-	dead     atomic.Bool // the process has crashed
 	cut      atomic.Bool // from the lease
 }
 
 var leases = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
 
 func (l *lock) reach() error {
-	if l.dead.Load() || l.cut.Load() {
+	if l.cut.Load() {
 		return errors.New("injected: no way to the lease")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,6 +149,7 @@ type replica struct {
 	busy   sync.Mutex // while a reconcile runs
 
 	// Guarded by the player's mutex.
+	running     bool // a process does
 	crash       bool // as soon as it writes
 	reconciling bool
 	comesBack   bool      // it wants to be called again
@@ -165,10 +167,9 @@ func (r *replica) keep(ctx context.Context) {
 		p := &Process{
 			Config: r.player.hub.Config("controller"), Set: r.player.setName(), Ignored: r.player.ignored, replica: r, life: r.player.lives,
 		}
-		r.crash, r.comesBack = false, false
+		r.running, r.crash, r.comesBack = true, false, false
 		r.player.mu.Unlock()
 		if r.lock != nil {
-			r.lock.dead.Store(false)
 			p.Lock = r.lock
 		}
 		r.net.start(p, cancel)
@@ -182,13 +183,13 @@ func (r *replica) keep(ctx context.Context) {
 		cancel()
 		pump.Wait()
 		r.caches.forget()
-		if ctx.Err() == nil {
-			r.player.mu.Lock()
+		r.player.mu.Lock()
+		if r.running = false; ctx.Err() == nil {
 			r.player.restarts++
-			if err != nil {
-				r.player.fault = err
-			}
-			r.player.mu.Unlock()
+			r.player.fault = cmp.Or(err, r.player.fault)
+		}
+		r.player.mu.Unlock()
+		if ctx.Err() == nil {
 			if err != nil {
 				time.Sleep(50 * time.Millisecond)
 			}

@@ -11,7 +11,7 @@ import (
 // D4: what the updates of many worlds of full objects cost in total. For up to four objects the oracle says in the whole runs that
 // no update is better. Here there is no oracle, so that many more worlds can be looked at than in the other tests of the inner loop, and
 // none gets worse unnoticed. Whoever makes one better writes the new total here.
-func TestUpdatesOfManyWorldsCostNoMoreThanBefore(t *testing.T) {
+func TestUpdatesOfManyWorldsCostWhatTheyDid(t *testing.T) {
 	for _, want := range []struct {
 		objects, limit, bound, worlds int
 		total                         cost

@@ -59,7 +59,7 @@ func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
 // the greatest.
 func (f *traceFigures) judge(t *testing.T, traced traced) {
 	t.Helper()
-	name, world, _, _, _ := traced.o.told()
+	name, world, shown, _, _ := traced.o.told()
 	recording, err := traced.history.recording()
 	if err != nil {
 		t.Errorf("the trace of %s: %v", world, err)
@@ -83,7 +83,7 @@ func (f *traceFigures) judge(t *testing.T, traced traced) {
 		}
 		for i := range report.Findings {
 			if x := &report.Findings[i]; !x.Kind.OfDecisions() && (traced.foreign == nil || !traced.foreign(x)) && traced.allows(x, most) == lag {
-				f.find(t, x, lag, world, name)
+				f.find(t, x, lag, world, shown, name)
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func allowedFor(lag time.Duration) time.Duration {
 	return allowed
 }
 
-func (f *traceFigures) find(t *testing.T, x *judge.Finding, lag time.Duration, world fmt.Stringer, name string) {
+func (f *traceFigures) find(t *testing.T, x *judge.Finding, lag time.Duration, world, shown fmt.Stringer, name string) {
 	t.Helper()
 	if x.Grade == judge.Broken {
 		say := t.Errorf
@@ -124,6 +124,9 @@ func (f *traceFigures) find(t *testing.T, x *judge.Finding, lag time.Duration, w
 			say = t.Logf // the harness sees more than a trace tells, and its own verdict is an error in any case
 		}
 		say("from the trace, with a lag of %v: %s\n%s (%s)", lag, x, world, name)
+		if *flagHistory {
+			t.Logf("%s", shown)
+		}
 		return
 	}
 	if f.of == nil {

@@ -20,9 +20,9 @@
 //
 // Each kind is a constant of [Kind]. Conditions have whole seconds, so times are read with a grace of 1.5 s in favour of the
 // controller. A version is the hash of the manifests or of what a policy defines, or the configurations of an add-on: a stamp may lie.
-// What a replicated policy says counts for its version where the report is no older than the write. Decisions are complete
-// if the Placement's status names each of them in its group, and counts their clusters. Deletions while they are not complete are
-// judged by what is selected before and afterwards.
+// What a replicated policy says counts for its version where the report is no older than the write; a failure in the second before the write
+// may be of either. Decisions are complete if the Placement's status names each of them in its group, and counts their clusters. Deletions
+// while they are not complete are judged by what is selected before and afterwards.
 // [Vanished], [Misnamed] and [Unfinished] are faults of who writes the decisions, and need nothing but Placements and PlacementDecisions: a
 // cluster that is in none for a moment, names that lie, and groups that stay half written. They are judged by the complete decisions before and
 // afterwards, and by the truth alone. Suspicious are states that looked complete, lasted no longer than the lag, and that no write of the

@@ -341,6 +341,12 @@ var breaks = []struct {
 	{"a policy failed, and none is tolerated", func(s *story) {
 		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").at(12).replicas("1", "enforce", "NonCompliant", "a").at(17).replicas("1", "enforce", "", "b")
 	}, []string{"broken budget b"}},
+	{"a failure in the second of the write, which may be that of the first pass", func(s *story) {
+		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9.5).replicas("1", "enforce", "NonCompliant", "a").at(17).replicas("1", "enforce", "", "b")
+	}, nil},
+	{"such a failure, and nobody starts", func(s *story) {
+		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9.5).replicas("1", "enforce", "NonCompliant", "a").until(60)
+	}, nil},
 	{"a policy is enforced at once", func(s *story) {
 		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "enforce", "", "a").until(6)
 	}, []string{"broken first pass a"}},

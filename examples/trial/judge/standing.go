@@ -55,7 +55,11 @@ func (h *holderState) stands(version string, s *strategy, now, before int64, l l
 		}
 		return could{holds: true}
 	case fails:
-		return could{give: true, failed: true, holds: !timedOut && !h.deleting}
+		failed := could{give: true, failed: true, holds: !timedOut && !h.deleting}
+		if h.unclear() && !l.exact {
+			return failed.or(could{holds: !timedOut && !h.deleting, give: timedOut})
+		}
+		return failed
 	default:
 		if timedOut {
 			return could{give: true, failed: surely}
@@ -64,10 +68,13 @@ func (h *holderState) stands(version string, s *strategy, now, before int64, l l
 	}
 }
 
-// stale says whether an answer with nothing but a time, in whole seconds, may be about the version before.
+// stale says whether an answer with nothing but a time, in whole seconds, is about the version before.
 func (h *holderState) stale() bool {
 	return h.dated && h.answer != silent && h.since+int64(time.Second) < h.applied
 }
+
+// unclear says whether it may be about either. It is from the second of the write, or from the one before.
+func (h *holderState) unclear() bool { return h.dated && h.answer != silent && h.since < h.applied }
 
 // or joins what an object may be in one view with what it may be in another.
 func (c could) or(o could) could {

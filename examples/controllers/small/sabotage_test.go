@@ -196,7 +196,7 @@ func (c sabotaged) Create(ctx context.Context, o client.Object, options ...clien
 func (c sabotaged) Update(ctx context.Context, o client.Object, options ...client.UpdateOption) error {
 	work, isWork := o.(*workv1.ManifestWork)
 	if !isWork {
-		return c.Client.Update(ctx, o, options...)
+		return c.updateSet(ctx, o.(*replicaSet), options...)
 	}
 	c.by.restamp(work)
 	switch c.by.duty {
@@ -218,6 +218,19 @@ func (c sabotaged) Update(ctx context.Context, o client.Object, options ...clien
 		work.ResourceVersion = now.ResourceVersion
 	}
 	return c.by.told(c.Client.Update(ctx, work, options...))
+}
+
+// updateSet writes what a person said with the set, also where the controller does not hear it: it would be gone otherwise.
+func (c sabotaged) updateSet(ctx context.Context, set *replicaSet, options ...client.UpdateOption) error {
+	if c.by.duty != proof.DutyGivenUp {
+		return c.Client.Update(ctx, set, options...)
+	}
+	if o, there, _ := c.by.process.Store(proof.ReplicaSets).GetByKey(client.ObjectKeyFromObject(set).String()); there {
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, givenUpBy, o.(*replicaSet).Annotations[givenUpBy])
+	}
+	err := c.Client.Update(ctx, set, options...)
+	delete(set.Annotations, givenUpBy)
+	return err
 }
 
 func (c sabotaged) Status() client.SubResourceWriter {

@@ -61,7 +61,7 @@ func TestAPersonHoldsApprovesAndValidates(t *testing.T) {
 	o.says(o.asks("explain", "prod-01"), `prod-01 is held by "maintenance of store 1"`, "the gate before group 0 is closed", "release prod-01")
 	o.says(o.asks("status", set.Name), "gate 0: opening it starts 3 clusters now: prod-00 prod-02 prod-03")
 
-	o.says(o.asks("let-through", set.Name, "prod-05", "-y"), "let prod-05 through, .*; the gate before 0 opens; all others", "1 cluster starts at once: prod-05")
+	o.says(o.asks("let-through", set.Name, "prod-05", "-y"), "let prod-05 through, .*; the gate before group 0 opens; all others", "1 cluster starts at once: prod-05")
 	o.eventually("prod-05 alone is done", func() bool { return o.have("one") == 1 && len(o.works) == 1 && answered(&o.works[0]) })
 	o.stays("one", 1)
 	o.says(o.asks("explain", "prod-00"), "prod-00.* not among the reviewed clusters")

@@ -103,7 +103,7 @@ slots, and too many failures or a pause stop them, too. After that, approve lets
 			says += "; the holds of these end"
 		}
 		if len(opened) > 0 {
-			says += "; the gate before " + strings.Join(opened, ", ") + " opens"
+			says += "; the gate before " + groupWords(opened) + " opens"
 		}
 		says += "; all others that do not have it wait to be approved"
 		if len(dropped) > 0 {

@@ -62,7 +62,7 @@ func TestADecisionSaysWhatFollows(t *testing.T) {
 		{"who goes on starts the next", map[string]string{"pause": "true"}, status.Succeeded, []string{"resume", "set"}, []string{
 			"1 cluster starts at once: c\n", "1 cluster waits: 2 of 2 slots taken", "can get to 2 of 4 clusters at most; 1 of these have it", "forecast: Complete at"}},
 		{"a gate is opened for a version", map[string]string{"gates": "0"}, status.Succeeded, []string{"open-gate", "set"}, []string{
-			"open the gate before 0, for version " + v3, "1 cluster starts at once: c\n"}},
+			"open the gate before group 0, for version " + v3, "1 cluster starts at once: c\n"}},
 		{"another attempt", nil, status.Failed, []string{"retry", "set"}, []string{
 			"attempt 1 at version " + v3 + ", where it failed: a\n", "1 cluster starts at once: a\n"}},
 		{"after an attempt the next", map[string]string{"retry": "4 of " + v3}, status.Failed, []string{"retry", "set"}, nil},

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -39,7 +41,7 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		{"what is approved and held waits, and the reason is named", map[string]string{"reviewed": "a,b of " + v3, "hold": "c;d"}, []string{"approve", "set", "c"}, []string{"nobody starts at once\n", "c, d are held; to do: release c, d"}},
 
 		{"past a gate and a hold", map[string]string{"gates": "0", "hold": "d"}, []string{"let-through", "set", "d"}, []string{
-			"let d through, for version " + v3 + "; the holds of these end; the gate before 0 opens; all others that do not have it wait to be approved\n", "1 cluster starts at once: d\n", "c is not among the reviewed clusters"}},
+			"let d through, for version " + v3 + "; the holds of these end; the gate before group 0 opens; all others that do not have it wait to be approved\n", "1 cluster starts at once: d\n", "c is not among the reviewed clusters"}},
 		{"what was approved waits again", map[string]string{"reviewed": "c of " + v3}, []string{"let-through", "set", "d"}, []string{"wait to be approved, also c\n", "1 cluster starts at once: d\n"}},
 		{"a pause is no gate", map[string]string{"pause": "true"}, []string{"let-through", "set", "d"}, []string{"nobody starts at once\n", "the rollout is paused; to do: resume"}},
 		{"it is let through", map[string]string{"reviewed": "a,b,d of " + v3}, []string{"let-through", "set", "d"}, []string{"d is let through already, nothing is written\n"}},
@@ -48,7 +50,7 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		{"it is so", nil, []string{"resume", "set"}, []string{"it is not paused, nothing is written\n"}},
 		{"it is so already", map[string]string{"pause": "true"}, []string{"pause", "set"}, []string{"it is paused already, nothing is written\n"}},
 		{"it counts no more already", map[string]string{"give-up": "c"}, []string{"give-up", "set", "c"}, []string{"c is given up already, nothing is written\n"}},
-		{"the gate is open already", map[string]string{"gates": "0,prod", "open-gates": "0 of " + v3}, []string{"open-gate", "set", "0"}, []string{"the gate before 0 is open for version " + v3 + " already, nothing is written\n"}},
+		{"the gate is open already", map[string]string{"gates": "0,prod", "open-gates": "0 of " + v3}, []string{"open-gate", "set", "0"}, []string{"the gate before group 0 is open for version " + v3 + " already, nothing is written\n"}},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, status.Succeeded))
 		got := simulateText(t, "", append(test.args, "--dry-run", "--server", h.URL)...)
@@ -147,7 +149,7 @@ func TestWhatAPersonCannotDecide(t *testing.T) {
 		{validated, []string{"validate", "set", "a"}, "validate: must be followed by ROLLOUT CLUSTER yes|no"},
 		{validated, []string{"validate", "set", "a", "maybe"}, "maybe: must be yes or no"},
 		{validated, []string{"validate", "set", "a", "no"}, "no: must have a --reason, which explanations repeat"},
-		{validated, []string{"validate", "set", "c", "yes"}, "c: must have succeeded with version " + versionOf("v3") + ", and is ToApply"},
+		{validated, []string{"validate", "set", "c", "yes"}, "c: must have succeeded with version " + versionOf("v3") + ", and waits for that version"},
 		{validated, []string{"validate", "set", "nobody", "yes"}, "nobody: must be a cluster of the rollout"},
 		{validated, []string{"validate", "set", "a", "yes"}, "not confirmed, nothing is written"},
 	} {
@@ -178,5 +180,57 @@ func TestAPersonValidatesAClusterThatWentBack(t *testing.T) {
 	}
 	if got := refused(t, "", "validate", "set", "a", "yes", "--server", h.URL, "-y"); !strings.Contains(got, "a: has version "+versionOf("v3")+", which is taken back") {
 		t.Error(got)
+	}
+}
+
+// Whoever asks a hub reads of that hub and not of files, is not told that it is old, and gets the command for a gate also where nothing is
+// written yet. Where a controller writes without stamps, or no annotation asks for anything, there is no such command.
+func TestAHubIsNoFile(t *testing.T) {
+	long := func(annotations string, works ...liveWork) string {
+		texts := []string{thirdVersion(t, 0, func(set *workv1alpha1.ManifestWorkReplicaSet) {
+			set.Annotations = map[string]string{"cohort.open-cluster-management.io/" + annotations: "0"}
+		}, "p"), decisionOf("a", "b")}
+		for _, w := range works {
+			texts = append(texts, w.yaml(t))
+		}
+		return documents(texts...)
+	}
+	done := liveWork{cluster: "a", spec: "v3", stamp: versionOf("v3"), stamped: -20, status: status.Succeeded, since: -10}
+	unstamped := done
+	unstamped.stamp = ""
+	const command = "\n  to do:  kubectl cohort open-gate set 0\n"
+	for _, test := range []struct {
+		why, dump string
+		args      []string
+		gate      bool
+		stands    string
+	}{
+		{"nothing is written", long("gates"), nil, true, ""},
+		{"one is done, long ago", long("gates", done), nil, true, "\nnote: from here on: 1 object of the hub says where the rollout stands\n"},
+		{"another controller has written", long("gates", unstamped), nil, false, "\nnote: from here on: 1 object of the hub says where the rollout stands\n"},
+		{"the gate is a question of what if", long("other"), []string{"--gate", "0"}, false, ""},
+	} {
+		got := simulateText(t, "", append([]string{"status", "set", "--server", newHub(t, test.dump).URL}, test.args...)...)
+		if strings.Contains(got, command) != test.gate || !strings.Contains(got, "the gate before group 0 is closed") || strings.Contains(got, "the files") || !strings.Contains(got, test.stands) {
+			t.Errorf("%s: command %v, and %q in\n%s", test.why, test.gate, test.stands, got)
+		}
+	}
+}
+
+// Who has not succeeded cannot be validated, and it is said what the cluster does.
+func TestWhoHasNotSucceededIsNotValidated(t *testing.T) {
+	v3 := versionOf("v3")
+	for want, w := range map[string]liveWork{
+		"has not answered": {spec: "v3", stamp: v3, stamped: -5, status: status.Succeeded, since: -80, unobserved: true}, "is progressing": {spec: "v3", stamp: v3, stamped: -5, status: status.Progressing, since: -4},
+		"has failed": {spec: "v3", stamp: v3, stamped: -5, status: status.Failed, since: -4},
+	} {
+		w.cluster = "a"
+		set := thirdVersion(t, 0, func(set *workv1alpha1.ManifestWorkReplicaSet) {
+			set.Annotations = map[string]string{"cohort.open-cluster-management.io/plugin": "mesh"}
+		}, "p")
+		h := newHub(t, recent(documents(set, decisionOf("a", "b"), w.yaml(t))))
+		if got := refusedAsked(t, "validate", "set", "a", "yes", "--server", h.URL); !strings.Contains(got, "a: must have succeeded with version "+v3+", and "+want) {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

@@ -325,7 +325,9 @@ func (f *flags) from(scenarios []*scenario.Scenario) {
 	}
 	f.start = instant{time.Now().UTC().Truncate(time.Second)}
 	for _, s := range scenarios {
-		s.Notes = append(s.Notes, age(s, f.start.Time)...)
+		if len(f.files) > 0 { // a hub is of now
+			s.Notes = append(s.Notes, age(s, f.start.Time)...)
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ A group is called as the annotation cohort.open-cluster-management.io/gates call
 		words := d.words
 		switch {
 		case len(open) > 0 && len(without(words, open)) == 0 && (len(words) > 0 || len(names) == 0):
-			return "", already(fmt.Sprintf("the gate before %s is open for version %s already", strings.Join(open, ", "), d.version()))
+			return "", already(fmt.Sprintf("the gate before %s is open for version %s already", groupWords(open), d.version()))
 		case len(names) == 0:
 			return "", errors.New("no gate is closed by the annotation cohort.open-cluster-management.io/gates")
 		case len(words) == 0 && len(names) > 1:
@@ -70,7 +70,7 @@ A group is called as the annotation cohort.open-cluster-management.io/gates call
 			}
 			d.open(&asked, closed[at])
 		}
-		return fmt.Sprintf("open the gate before %s, for version %s", strings.Join(words, ", "), d.version()), d.note(asked)
+		return fmt.Sprintf("open the gate before %s, for version %s", groupWords(words), d.version()), d.note(asked)
 	},
 	besides: whatElseHolds,
 }
@@ -269,6 +269,17 @@ func (d decided) revisions() (update, current string) {
 	update, _, _ = unstructured.NestedString(d.owner.Object, "status", "updateRevision")
 	current, _, _ = unstructured.NestedString(d.owner.Object, "status", "currentRevision")
 	return update, current
+}
+
+// groupWords are groups in a sentence, such as group 0, prod.
+func groupWords(words []string) string {
+	named := slices.Clone(words)
+	for i, word := range named {
+		if _, err := strconv.Atoi(word); err == nil {
+			named[i] = "group " + word
+		}
+	}
+	return strings.Join(named, ", ")
 }
 
 func groupWord(key grouping.Key) string {

@@ -96,7 +96,7 @@ func (d decided) unjudged() (status.Report, error) {
 			continue
 		}
 		if r := p.rollout.Unjudged[at]; r.Status != status.Succeeded {
-			return r, fmt.Errorf("%s: must have succeeded with version %s, and is %s", d.words[0], d.version(), r.Status)
+			return r, fmt.Errorf("%s: must have succeeded with version %s, and %s", d.words[0], d.version(), does(r))
 		}
 		return p.rollout.Unjudged[at], nil
 	}
@@ -122,6 +122,21 @@ func (d decided) wentBack() (report status.Report, err error) {
 		return report, nil
 	}
 	return report, fmt.Errorf("%s: has no ManifestWork of it", d.words[0])
+}
+
+// does says in words what a cluster does that has not succeeded.
+func does(r status.Report) string {
+	switch {
+	case r.Status == status.ToApply && r.Applied.IsZero():
+		return "waits for that version"
+	case r.Status == status.ToApply:
+		return "has not answered"
+	case r.Status == status.Failed:
+		return "has failed"
+	case r.Status == status.TimeOut:
+		return "has timed out"
+	}
+	return "is " + strings.ToLower(string(r.Status))
 }
 
 // judged says whether a verdict on the cluster counts.

@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// commands are those of this program with which somebody can end a wait, each once. Where no controller of this library has written
-// anything, they are those alone that every controller obeys.
+// commands are those of this program with which somebody can end a wait, each once. Where a controller has written that is not of this
+// library, they are those alone that every controller obeys, and so they are where nothing is written and no annotation asks for anything.
 func commands(s *scenario.Scenario, waiting []Reason, validating []string) (all []string) {
 	object, _, _ := strings.Cut(s.Rollout, " to placement ")
 	kind, name, _ := strings.Cut(object, " ")
@@ -40,7 +40,7 @@ func command(s *scenario.Scenario, kind, name string, r rollout.Remedy) string {
 	switch {
 	case r.Type == rollout.RemedyRevert && replicaSet:
 		return "kubectl cohort abort " + name
-	case !s.Stamped:
+	case !s.Stamped && (s.Live || !s.Decided || kind == "ClusterManagementAddOn"):
 		return ""
 	case r.Type == rollout.RemedyResume:
 		return "kubectl cohort resume " + name

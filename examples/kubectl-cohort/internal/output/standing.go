@@ -246,6 +246,7 @@ func (s Standing) holders(b *bytes.Buffer) {
 		of[what] = append(of[what], h.Name)
 	}
 	for i, what := range rows {
+		slices.Sort(of[what])
 		if i == mostNamed {
 			fmt.Fprintf(b, "  and %d more\n", len(rows)-i)
 			break

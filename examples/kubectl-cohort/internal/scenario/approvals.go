@@ -22,7 +22,7 @@ func (s *Scenario) approve(r applier) {
 		s.note("%v: nobody starts as long as that stands there", r.Fault(err))
 		asked.Pause = true
 	}
-	s.Asked = asked
+	s.Asked, s.Decided = asked, len(asked.Gates)+len(asked.Holds) > 0 || asked.Pause || asked.Reviewed.Version != ""
 	s.noteClusters("given up by the annotation "+annotationPrefix+"give-up", s.Asked.GiveUp)
 	if asked.Pause && err == nil {
 		s.note("paused by the annotation %spause", annotationPrefix)

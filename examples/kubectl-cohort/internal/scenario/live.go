@@ -48,8 +48,12 @@ func (s *Scenario) resume(r applier, o *objects) error {
 		return err
 	}
 	s.Live = true
-	if s.Stands = "1 object in the files says where the rollout stands"; found > 1 {
-		s.Stands = fmt.Sprintf("%d objects in the files say where the rollout stands", found)
+	where := "in the files"
+	if o.hub {
+		where = "of the hub"
+	}
+	if s.Stands = "1 object " + where + " says where the rollout stands"; found > 1 {
+		s.Stands = fmt.Sprintf("%d objects %s say where the rollout stands", found, where)
 	}
 	var gone []string
 	for _, report := range s.Observed {

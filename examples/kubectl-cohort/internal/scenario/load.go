@@ -54,7 +54,7 @@ func (l *Loader) Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error)
 	if err != nil {
 		return nil, err
 	}
-	o.now = wanted.Now
+	o.now, o.hub = wanted.Now, wanted.Hub
 	rollouts, err := o.chooseRollouts(wanted)
 	if err != nil {
 		return nil, err

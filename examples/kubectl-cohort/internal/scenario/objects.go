@@ -36,6 +36,7 @@ type objects struct {
 	policySets []source[policyv1.PolicySet]
 	rules      []source[placementRule]
 
+	hub     bool                         // a hub was read and not files
 	now     time.Time                    // of the reading; zero where nobody says
 	places  map[string]manifest.Position // of each named object
 	ignored map[string]int               // objects by kind that have no part in a rollout

@@ -52,8 +52,9 @@ type Scenario struct {
 	// said of the clusters.
 	Validator string
 	Unjudged  []status.Report
-	// Stamped says that a controller of this library has written for the rollout.
-	Stamped bool
+	// Stamped says that a controller of this library has written for the rollout, and Decided that annotations of the owner ask one for
+	// something.
+	Stamped, Decided bool
 	// Aborted says that its controller takes the version back.
 	Aborted bool
 	// Stands is a note that counts the objects that say so.

@@ -201,6 +201,16 @@
 //	go test -run TestCutOff -rollouts=100          100 rollouts that cut clusters off
 //	go test ./works -run TestProof/CutOff$         the same with the controller works
 //
+// # People
+//
+// In some worlds (people.go) a person holds clusters for a while, releases them, and reviews some; nobody else may start then. A
+// validator says yes, no, late or nothing, or something of yesterday's version, and each cluster has a value of its own. A cluster that
+// nobody has found good is in flight, and one that was found bad has failed. In addition the observer judges (judge_people.go):
+//
+//   - Held, reviewed: nobody starts who is held, or was not reviewed for this version.
+//   - Verdict: no verdict stands in a work that nobody gave, and none counts for another version.
+//   - Value: a work has the value of its cluster and version.
+//
 // # Versions of clusters
 //
 // In some worlds (values.go) people give some clusters a number of replicas of their own, and later a greater one. So the version of a

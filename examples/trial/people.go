@@ -201,8 +201,7 @@ func (p *player) hold(ctx context.Context) error {
 // drawPeople makes a world with people.
 func drawPeople(seed uint64, subject *Subject, ignored Duty) *world {
 	w := draw(seed, subject, "")
-	w.alone(1)
-	w.ignored, w.foreign, w.others = ignored, false, nil
+	w.ignored, w.foreign = ignored, false
 	rng := rand.New(rand.NewPCG(seed, 26))
 	w.people = &people{
 		habits: map[string][]habit{}, late: time.Duration(200+rng.IntN(1500)) * time.Millisecond,
@@ -213,19 +212,28 @@ func drawPeople(seed uint64, subject *Subject, ignored Duty) *world {
 		w.people.habits[c] = pick(rng, []habit{saysYes}, []habit{saysYes}, []habit{saysYes, saysLate}, []habit{saysLate}, []habit{saysNo, saysYes},
 			[]habit{saysNever, saysYes}, []habit{saysOfLast, saysYes})
 	}
-	config := clusterv1alpha1.RolloutConfig{
-		MinSuccessTime:   metav1.Duration{Duration: pick[time.Duration](rng, 0, 0, 1) * time.Second},
-		ProgressDeadline: pick(rng, "3s", "4s", "6s"), MaxFailures: intstr.FromInt(pick(rng, 0, 1, 2)),
+	perGroup := rng.IntN(3) == 0
+	for _, f := range w.fleets() {
+		config := clusterv1alpha1.RolloutConfig{
+			MinSuccessTime:   metav1.Duration{Duration: pick[time.Duration](rng, 0, 0, 1) * time.Second},
+			ProgressDeadline: pick(rng, "3s", "4s", "6s"), MaxFailures: intstr.FromInt(pick(rng, 0, 1, 2)),
+		}
+		if f.plain(config, 1+rng.IntN(3)); perGroup {
+			f.size = 2
+			f.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
+		}
 	}
-	w.named, w.groupOf, w.size = nil, map[string]string{}, 0
-	w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
-		RolloutConfig: config, MaxConcurrency: intstr.FromInt(1 + rng.IntN(3))}}
-	happens := []string{newTemplate, joins, crashes, crashes, holdsOne, holdsOne, holdsTo, releasesOne, reviewsSome, reviewsSome}
-	if w.script = nil; rng.IntN(3) == 0 { // groups go on without who is held, which the observer does not know
-		w.size = 2
-		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
-		happens = happens[:4]
+	happens := []string{newTemplate, joins, crashes, crashes}
+	if !perGroup { // groups go on without who is held, which the observer does not know
+		happens = append(happens, holdsOne, holdsOne, holdsTo, releasesOne, reviewsSome, reviewsSome)
 	}
+	if len(w.others) > 0 {
+		happens = append(happens, moves, moves)
+	}
+	if w.elects {
+		happens = append(happens, cuts, cuts)
+	}
+	w.script = nil
 	for range 3 + rng.IntN(5) {
 		w.script = append(w.script, change{time.Duration(100+rng.IntN(1800)) * time.Millisecond, pick(rng, happens...)})
 	}
@@ -255,10 +263,10 @@ func (w *world) focusPeople() {
 	if w.ignored == "" {
 		return
 	}
-	w.size, w.breaks, w.heals = 0, 0, false
-	w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
-		RolloutConfig:  clusterv1alpha1.RolloutConfig{ProgressDeadline: "20s", MaxFailures: intstr.FromString("100%")},
-		MaxConcurrency: intstr.FromInt(1)}}
+	w.breaks, w.heals = 0, false
+	for _, f := range w.fleets() {
+		f.plain(clusterv1alpha1.RolloutConfig{ProgressDeadline: "20s", MaxFailures: intstr.FromString("100%")}, 1)
+	}
 	for _, c := range w.pool {
 		w.temper[c], w.people.habits[c] = []temper{quick}, []habit{saysYes}
 		if w.ignored == DutyAbout {
@@ -274,7 +282,8 @@ func (w *world) focusPeople() {
 }
 
 // People shows that a controller breaks nothing where people hold clusters, release them and review some, and where a validator says yes, or no, or late,
-// or nothing, or something of yesterday's version, and where each cluster has a value of its own.
+// or nothing, or something of yesterday's version, and where each cluster has a value of its own: with two placements and a change of leaders where
+// the subject can.
 func (h *Hub) People(t *testing.T, subject *Subject) {
 	if testing.Short() {
 		t.Skip("a minute")

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -30,5 +31,36 @@ func TestWhomPeopleLetStart(t *testing.T) {
 		if held, seen := s.isHeld("a", tt.now), s.isReviewed("a", "v2"); held != tt.held || seen != tt.seen {
 			t.Errorf("%s: held %v, want %v; reviewed %v, want %v", name, held, tt.held, seen, tt.seen)
 		}
+	}
+}
+
+// Among the worlds with people are some with two placements and some in which leaders change. Where groups go one after the other nobody is
+// held, since the observer does not know that groups go on without who is.
+func TestWorldsWithPeopleAreDrawn(t *testing.T) {
+	of := &Subject{Placements: 2, Replicas: 2}
+	two, leaders, both := 0, 0, 0
+	for seed := uint64(1); seed <= 60; seed++ {
+		w := drawPeople(seed, of, "")
+		has := func(what string) bool {
+			return slices.ContainsFunc(w.script, func(c change) bool { return c.what == what })
+		}
+		for _, f := range w.fleets() {
+			_, perGroup, mandatory, _ := parts(&f.strategy)
+			if perGroup && (has(holdsOne) || has(reviewsSome)) || len(*mandatory) > 0 {
+				t.Errorf("%s", w)
+			}
+		}
+		if len(w.others) > 0 && has(moves) {
+			two++
+		}
+		if w.elects && w.replicas == 2 && has(cuts) {
+			leaders++
+		}
+		if len(w.others) > 0 && w.elects {
+			both++
+		}
+	}
+	if two < 10 || leaders < 10 || both < 5 {
+		t.Errorf("of 60 worlds %d move clusters between placements, %d cut leaders, %d have both", two, leaders, both)
 	}
 }

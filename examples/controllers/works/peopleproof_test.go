@@ -35,7 +35,7 @@ func TestProofWithPeople(t *testing.T) {
 	}
 	defer h.Stop()
 	subject := &proof.Subject{
-		Run: listening, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 1, Replicas: 1,
+		Run: listening, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2,
 		People: &proof.People{
 			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Hold: prefix + "hold", Reviewed: prefix + "reviewed",
 			Version: func(set *workv1alpha1.ManifestWorkReplicaSet) string {

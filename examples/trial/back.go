@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"time"
 
@@ -42,31 +41,12 @@ func (b *wayBack) temperOf(p *player, work *manifestWork, rng *rand.Rand) temper
 	}
 }
 
-// mayLeave says whether a cluster may leave. Who has the version before again and has not succeeded with it, stays: it would count for
-// the way back wherever it goes, and the judge of the way back looks at the selected clusters.
-func (p *player) mayLeave(cluster string) bool {
-	if p.back == nil {
-		return true
-	}
-	r := p.revising()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, e := range slices.Backward(p.events) {
-		if e.id.kind != Works || e.object.GetNamespace() != cluster {
-			continue
-		}
-		work := e.object.(*manifestWork)
-		at, _, _ := stands(seenWork{manifestWork: work, version: versionIn(work), applied: e.at}, clusterv1alpha1.RolloutConfig{}, e.at, leniency{})
-		return e.gone || !r.aborted() || versionIn(work) != r.Current || at == succeeded
-	}
-	return true
-}
-
 // revising is what the watch has shown last of the set's revisions.
 func (p *player) revising() Revisions {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := p.history(nil, nil)
+	h := newHistory(p.events, nil, nil)
+	h.keepRevisions(p.subject)
 	if states := h.states[id{ReplicaSets, p.setName().String()}]; len(states) > 0 {
 		return h.revisions(states[len(states)-1].object.(*replicaSet))
 	}
@@ -192,6 +172,7 @@ var backDuties = map[Duty][]Invariant{
 	DutyApplied:        {invConcurrency, invStatus},
 	DutyReadYourWrites: {invTakenBack},
 	DutyFirstLook:      {invTakenBack},
+	DutyLeft:           {invLeavers},
 	KeepConcurrency:    {invConcurrency},
 	KeepOrder:          {invBackOrder},
 }
@@ -251,9 +232,15 @@ func (w *world) focusBack(rng *rand.Rand) {
 		w.only, w.often, w.worst, w.breaks = ReplicaSets, 0.9, 3*time.Second, 0
 		plan(0, 0)
 		if w.ignored == DutyFirstLook {
-			w.stale, w.down = true, 100*time.Millisecond
+			w.stale, w.down = true, 1500*time.Millisecond // when it begins, what failed has recovered
 			w.script = append(w.script, change{0, kills})
 		}
+	case DutyLeft: // some of those on their way back leave, and the next ones start in their place
+		w.initial, config.ProgressDeadline = w.pool, "10s"
+		progressive(3)
+		agents(w.temper, quick)
+		agents(w.back.tempers, hanging)
+		plan(3*time.Second, 6, leaves)
 	case KeepConcurrency:
 		progressive(2)
 		agents(w.temper, quick)

@@ -174,7 +174,7 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *wayback.Revisi
 	}
 	strategy, options := owner.Spec.PlacementRefs[0].RolloutStrategy, c.options()
 	options.Memory = c.remember(r.Target(), records[""])
-	update, current := c.reports(owned, r.UpdateRevision, false), c.reports(owned, r.CurrentRevision, true)
+	update, current := c.reports(groups, owned, r.UpdateRevision, false), c.reports(groups, owned, r.CurrentRevision, true)
 	goesBack := r.AbortedTime != nil
 	if goesBack && c.ignores(DutyAbortOnce) && c.last == nil {
 		again := metav1.NewTime(now.Truncate(time.Second))
@@ -226,8 +226,11 @@ func (c *aborter) storeRecord(ctx context.Context, set *replicaSet, record statu
 }
 
 // reports are about one version, which clusters go forward to, or back.
-func (c *aborter) reports(owned []*workv1.ManifestWork, version string, back bool) (reports []status.Report) {
+func (c *aborter) reports(groups *grouping.Groups, owned []*workv1.ManifestWork, version string, back bool) (reports []status.Report) {
 	for _, work := range owned {
+		if _, selected := groups.Position(work.Namespace); !selected && c.ignores(DutyLeft) {
+			continue
+		}
 		report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version})
 		if back && c.ignores(DutyApplied) {
 			report, ok = c.report(work, version)

@@ -123,8 +123,7 @@
 // keeps its revisions in the set's status, as the message of a condition, since today's API has no field for them. Its worlds
 // (back.go) roll out a first version to its end, and then one that some agents fail, answer late or never. It is taken back
 // because of a breach or because a person asks. The controller dies at any write, from the new template to the last cluster
-// that goes back. Leaders are cut off. Clusters join, leave and return on the way; who has the version before again and has not
-// succeeded with it yet does not leave, since this judge counts the selected clusters alone. Agents take the version before as they
+// that goes back. Leaders are cut off. Clusters join, leave and return on the way. Agents take the version before as they
 // like. And a third version may come before all went back, and be taken back, too. In addition the observer judges
 // (judge_back.go):
 //
@@ -135,6 +134,8 @@
 //   - Mending: while a cluster waits to go back, a cluster that never had the version gets nothing.
 //   - Untouched: no work is written again that has its version. So each holder goes back once.
 //   - Order, concurrency: groups go back last first; no more clusters are on their way back than MaxConcurrency.
+//   - Leavers: who left with the version that is taken back is on its way from the abort on, until its deadline has passed or its
+//     object is gone. Who went back and left before it was done counts like any other, and so does its failure for those that joined.
 //   - Went back: in the end no selected cluster has the version, clusters that joined have the version before, unless it
 //     breaches their budget, and the conditions say how many clusters went back, of how many.
 //

@@ -66,6 +66,31 @@ func (s *scene) wentBack(cluster string, ref *seenRef, now time.Time, l leniency
 	return went, busy
 }
 
+// leftOnTheWay lists the clusters that left from some groups and are on their way back: they have the version that is taken back, which counts
+// from the abort on, or went back and are neither done nor have failed.
+func (s *scene) leftOnTheWay(groups []seenGroup, ref *seenRef, now time.Time, l leniency) (clusters []string) {
+	config, r := ref.config(), s.revising
+	deadline, _ := time.ParseDuration(config.ProgressDeadline)
+	for _, c := range s.leavers(groups, l) {
+		if _, selected := ref.groupOf[c]; selected || s.givenUp[c] {
+			continue
+		}
+		if slices.ContainsFunc(s.works[c], func(w seenWork) bool {
+			switch {
+			case w.version == r.Update:
+				return deadline <= 0 || now.Add(grace).Before(later(r.Aborted, w.applied).Add(deadline))
+			case w.version == r.Current && !w.applied.Before(r.Aborted):
+				at, _, _ := stands(w, config, now, l)
+				return at == inFlight || at == soaking
+			}
+			return false
+		}) {
+			clusters = append(clusters, c)
+		}
+	}
+	return clusters
+}
+
 // revisionForbids says what speaks against a version, whichever cluster gets it.
 func (s *scene) revisionForbids(cluster, version string) *violation {
 	r := s.revising
@@ -99,6 +124,9 @@ func (s *scene) backForbids(ref *seenRef, cluster string, now time.Time, l lenie
 			if slices.Contains(all, cluster) {
 				return broken
 			}
+			for _, c := range s.leftOnTheWay(stage, ref, now, l) {
+				broken = append(broken, violation{invariant: invBackOrder, text: fmt.Sprintf("%s, which left group %v, is on its way back before", c, stage)})
+			}
 			for _, c := range all {
 				if _, busy := s.wentBack(c, ref, now, l); busy || s.holds(c) {
 					broken = append(broken, violation{invariant: invBackOrder, text: fmt.Sprintf("%s of group %v goes back before", c, stage)})
@@ -107,13 +135,17 @@ func (s *scene) backForbids(ref *seenRef, cluster string, now time.Time, l lenie
 		}
 		return broken
 	}
+	left := s.leftOnTheWay(ref.groups, ref, now, l)
 	allowed := count(*limit, len(ref.groupOf))
 	if limit.IntValue() == 0 && limit.StrVal == "" {
 		if allowed = ref.size(); allowed == 0 {
 			allowed = len(ref.groupOf)
 		}
 	}
-	var others []string
+	if ref.meansAll(*limit) {
+		allowed += len(left) // they are members, too
+	}
+	others := left
 	for c := range ref.groupOf {
 		if _, busy := s.wentBack(c, ref, now, l); busy && c != cluster {
 			others = append(others, c)
@@ -157,7 +189,7 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 	if !s.revising.aborted() {
 		return broken
 	}
-	had, well := 0, 0
+	had, well, doubtful := 0, 0, 0
 	for cluster, ref := range s.selected() {
 		if s.holds(cluster) {
 			breaks(invWentBack, last, "%s has %s", cluster, s.revising.Update)
@@ -169,11 +201,19 @@ func (h *history) checkBack(now time.Time, says func(*replicaSet) Saying) (broke
 			}
 		}
 	}
-	want := "no selected cluster has"
-	if had > 0 {
-		want = fmt.Sprintf(": %d of %d clusters went back to", well, had)
+	for _, f := range s.failed {
+		if f.version == s.revising.Current {
+			doubtful++ // it went back and failed, and has no work any more: the controller may have it on record
+		}
 	}
-	if said := says(s.set); !said.Over || !strings.Contains(said.Message, want) {
+	want, said, is := "", says(s.set), false
+	for n := had; n <= had+doubtful && !is; n++ {
+		if want = "no selected cluster has"; n > 0 {
+			want = fmt.Sprintf(": %d of %d clusters went back to", well, n)
+		}
+		is = strings.Contains(said.Message, want)
+	}
+	if !said.Over || !is {
 		breaks(invStatus, last, "it says %q, and should say %q", said.Message, want)
 	}
 	return broken

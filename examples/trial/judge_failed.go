@@ -17,6 +17,9 @@ func (h *history) keepFailures(patience time.Duration) {
 			return o.cluster == cluster && o.version == f.version && o.surely == surely && (o.until.IsZero() || from.Before(o.until))
 		}) {
 			f.until = h.recovers(f, patience)
+			if at := h.replaced(f); surely && !at.IsZero() && (f.until.IsZero() || at.Before(f.until)) {
+				f.until = at
+			}
 			all = append(all, f)
 		}
 	}
@@ -49,6 +52,11 @@ func (s *scene) failures(now time.Time, l leniency) (clusters []string) {
 		if !left && !slices.ContainsFunc(works, func(w seenWork) bool { return w.DeletionTimestamp != nil }) {
 			continue
 		}
+		if goesBack := s.revising != nil && s.revising.aborted(); goesBack && !l.everywhere && !slices.ContainsFunc(works, func(w seenWork) bool {
+			return !w.applied.Before(s.revising.Aborted)
+		}) {
+			continue // what it failed with before the way back began is nothing that is remembered on it
+		}
 		for _, r := range s.refs {
 			_, selected := r.groupOf[c]
 			if r.strategy.Type == clusterv1alpha1.All || !selected && r.name != at.ref && !l.everywhere { // after a restart it counts in each
@@ -68,6 +76,27 @@ func (s *scene) failures(now time.Time, l leniency) (clusters []string) {
 func (s *scene) mayHaveFailed(cluster, version string) bool {
 	gone, has := s.failed[cluster]
 	return s.known && has && gone.version == version && !slices.ContainsFunc(s.works[cluster], func(w seenWork) bool { return w.version == version })
+}
+
+// wantedOf is the version that a set wanted of a cluster.
+func (h *history) wantedOf(set *replicaSet, cluster string) string {
+	s := scene{set: set, replicas: replicasIn(set)}
+	if h.revisions != nil {
+		r := h.revisions(set)
+		s.revising = &r
+	}
+	return s.wanted(cluster)
+}
+
+// replaced is when another version was wanted than the one that a cluster failed with; zero if none was. A record is of one version, so the failure
+// does not count any more if this one is wanted again.
+func (h *history) replaced(f goneFailure) (at time.Time) {
+	for _, e := range h.states[id{ReplicaSets, h.setKey()}] {
+		if set := e.object.(*replicaSet); e.at.After(f.from) && h.wantedOf(set, f.cluster) != f.version {
+			return e.at
+		}
+	}
+	return at
 }
 
 // recovers is when a cluster that failed succeeds, or gets its version anew. A controller may not see a success if the

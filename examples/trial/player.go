@@ -71,16 +71,12 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	o.restarts = p.restarts
 	o.history = p.judged()
 	patience := w.patience(o.history)
-	if o.history.left != nil {
-		o.history.keepFailures(patience)
-	}
+	o.history.keepFailures(patience)
 	o.ending = o.history.end(p.ended, subject.Says)
 	o.violations = append(o.history.checkPayloads(), o.history.check(w.worst, subject.RemoveAfter)...)
 	o.violations = append(o.violations, o.history.checkEnd(p.ended, subject.Says)...)
 	o.violations = append(o.violations, o.history.checkWaits(patience)...)
-	if o.history.left != nil {
-		o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)
-	}
+	o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)
 	if w.people != nil {
 		o.violations = append(o.violations, o.history.checkVerdicts(w.people.said, subject.People)...)
 		o.violations = append(o.violations, o.history.checkValues()...)
@@ -107,10 +103,8 @@ func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	if p.subject.Revisions != nil {
 		h.keepRevisions(p.subject)
 	}
-	if p.subject.Revisions == nil {
-		h.keepLeavers(p.subject.GivenUp, p.deleted)
-		h.left.exposes = p.cut != nil
-	}
+	h.keepLeavers(p.subject.GivenUp, p.deleted)
+	h.left.exposes = p.cut != nil
 	return h
 }
 

@@ -87,10 +87,8 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 				slices.Sort(f.selected)
 				i = n - 1
 			}
-			if p.mayLeave(f.selected[i]) {
-				f.left = f.selected[i]
-				f.selected = slices.Delete(f.selected, i, i+1)
-			}
+			f.left = f.selected[i]
+			f.selected = slices.Delete(f.selected, i, i+1)
 		}
 		if what == exchange {
 			return p.change(ctx, comes, f)

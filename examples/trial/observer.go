@@ -299,7 +299,7 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 			if surelyFailed {
 				failures++
 			}
-			if at != succeeded && at != failed && (i < first || !s.mayHaveFailed(c, version)) || at == failed && i < first {
+			if at != succeeded && at != failed && (i < first || !s.mayHaveFailed(c, s.beside(version, c))) || at == failed && i < first {
 				unsettled = c
 			}
 		}

@@ -175,13 +175,13 @@ func (d *divider) giveFail(h *hub, n int) (lacks int) {
 func (d *divider) askFail(n int) {
 	donors := make([]*hub, 0, len(d.hubs))
 	for i := range d.hubs {
-		if h := &d.hubs[i]; n > 0 && h.read && h.next.Fail > h.failed {
+		if h := &d.hubs[i]; h.read {
 			donors = append(donors, h)
 		}
 	}
 	slices.SortStableFunc(donors, func(a, b *hub) int { return cmp.Compare(b.next.Fail-b.failed, a.next.Fail-a.failed) })
 	for _, h := range donors {
-		asked := min(n, h.next.Fail-h.failed)
+		asked := max(0, min(n, h.next.Fail-h.failed))
 		h.next.Fail, n = h.next.Fail-asked, n-asked
 	}
 }
@@ -209,8 +209,8 @@ func (d *divider) starts() {
 	}
 	for i := range d.hubs {
 		h := &d.hubs[i]
-		if much := h.next.Start > h.share+max(1, h.share/4); h.read && h.next.Start > h.share && (d.over.Start > 0 || none && starving && much) {
-			h.next.Start = h.share
+		if much := h.next.Start > h.share+max(1, h.share/4); h.read && (d.over.Start > 0 || none && starving && much) {
+			h.next.Start = min(h.next.Start, h.share)
 		}
 	}
 }
@@ -232,7 +232,7 @@ func (d *divider) shares() {
 	}
 	left, rounded := there, make([]*hub, 0, len(d.hubs))
 	for i := range d.hubs {
-		if h := &d.hubs[i]; h.read && h.want > 0 {
+		if h := &d.hubs[i]; h.read {
 			h.share = share(there, h.want, wants)
 			left, rounded = left-h.share, append(rounded, h)
 		}

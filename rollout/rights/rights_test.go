@@ -110,6 +110,7 @@ func TestTaken(t *testing.T) {
 		{"a failure without a right keeps its right to start", rollout.Rights{Start: 1}, rollout.Rights{Start: 1}, rights.Use{Failed: 1, TimedOut: 1}, rollout.Rights{Start: 1}},
 		{"and gives it back when it is granted a right to fail", rollout.Rights{Start: 1, Fail: 1}, rollout.Rights{Start: 1}, rights.Use{Failed: 1, TimedOut: 1}, rollout.Rights{Fail: 1}},
 		{"a failure in flight has both", rollout.Rights{Start: 1, Fail: 1}, rollout.Rights{Start: 1, Fail: 1}, rights.Use{InFlight: 1, Failed: 1}, rollout.Rights{Start: 1, Fail: 1}},
+		{"beside who timed out another is in flight again", rollout.Rights{Start: 1}, rollout.Rights{Start: 1, Fail: 2}, rights.Use{InFlight: 2, Failed: 1, TimedOut: 1}, rollout.Rights{Start: 2, Fail: 2}},
 		{"who timed out is in flight again beside another", rollout.Rights{Start: 1}, rollout.Rights{Start: 1, Fail: 1}, rights.Use{InFlight: 2}, rollout.Rights{Start: 2, Fail: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,20 +127,24 @@ func TestNextReports(t *testing.T) {
 	use := rights.Use{Clusters: 9, Waiting: 6, InFlight: 3}
 	account := holding("eu", 3, 0, use)
 	account.Report.Since = in(0)
+	reports := epoch.Add(lasting.Every)
 	for _, tt := range []struct {
 		name   string
 		change func(a *rights.Account, sent *rights.Report, use *rights.Use)
 		soon   bool // at once
 		later  bool // after Every
+		since  time.Time
 	}{
-		{"nothing", func(*rights.Account, *rights.Report, *rights.Use) {}, false, false},
-		{"clusters that come and go", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting-- }, false, false},
-		{"a grant", func(a *rights.Account, _ *rights.Report, _ *rights.Use) { a.Grant.Number++ }, true, true},
-		{"a new process", func(_ *rights.Account, sent *rights.Report, _ *rights.Use) { *sent = rights.Report{} }, true, true},
-		{"rights that are not needed", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting, u.InFlight = 0, 2 }, false, true},
-		{"it wants no more", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting = 0 }, false, true},
-		{"a failure", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Failed++ }, false, true},
-		{"a cluster joins", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Clusters++ }, false, true},
+		{"nothing", func(*rights.Account, *rights.Report, *rights.Use) {}, false, false, time.Time{}},
+		{"clusters that come and go", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting-- }, false, false, time.Time{}},
+		{"a grant", func(a *rights.Account, _ *rights.Report, _ *rights.Use) { a.Grant.Number++ }, true, true, epoch},
+		{"a new process", func(_ *rights.Account, sent *rights.Report, _ *rights.Use) { *sent = rights.Report{} }, true, true, epoch},
+		{"rights that are not needed", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting, u.InFlight = 0, 2 }, false, true, reports},
+		{"rights enough for who waits", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting, u.InFlight = 1, 2 }, false, true, reports},
+		{"it wants no more", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Waiting = 0 }, false, true, time.Time{}},
+		{"nor where one that is used was asked back", func(a *rights.Account, _ *rights.Report, u *rights.Use) { a.Grant.Start, u.Waiting = 2, 0 }, false, true, time.Time{}},
+		{"a failure", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Failed++ }, false, true, epoch},
+		{"a cluster joins", func(_ *rights.Account, _ *rights.Report, u *rights.Use) { u.Clusters++ }, false, true, epoch},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a, sent, use := account, account.Report, use
@@ -149,7 +154,7 @@ func TestNextReports(t *testing.T) {
 			if soon != tt.soon || later != tt.later {
 				t.Errorf("at once %v, later %v; want %v, %v", soon, later, tt.soon, tt.later)
 			}
-			if later && (r.Number != 2 || r.Grant != a.Grant.Number || r.Use != use || !r.Time.Equal(&metav1.Time{Time: epoch.Add(lasting.Every)})) {
+			if later && (r.Number != 2 || r.Grant != a.Grant.Number || r.Use != use || !r.Time.Equal(&metav1.Time{Time: reports}) || !r.Since.Time.Equal(tt.since)) {
 				t.Errorf("reports %+v", r)
 			}
 		})
@@ -205,6 +210,13 @@ func TestDivide(t *testing.T) {
 				sent["us"] = rights.Grant{Number: 2, Rights: rollout.Rights{Start: 5}}
 			},
 			map[string]rollout.Rights{"us": {Start: 5}},
+		},
+		{
+			"another process wrote with the same number: what is there is written, and nothing granted", rollout.Rights{Start: 8}, []rights.Account{holding("eu", 3, 1, waiting(9))},
+			func(sent map[string]rights.Grant) {
+				sent["eu"] = rights.Grant{Number: sent["eu"].Number, Rights: rollout.Rights{Start: 5}}
+			},
+			map[string]rollout.Rights{"eu": {Start: 3, Fail: 1}},
 		},
 		{
 			"an account is missing", rollout.Rights{Start: 8}, []rights.Account{holding("eu", 0, 0, waiting(9))},
@@ -269,6 +281,45 @@ func TestDivide(t *testing.T) {
 			map[string]rollout.Rights{},
 		},
 		{
+			"where fewer are free than failures need, the rest is asked back, and no more", rollout.Rights{Fail: 3},
+			[]rights.Account{failed("eu", 0, 1), failed("us", 0, 1), holding("ru", 0, 2, waiting(9))}, nil,
+			map[string]rollout.Rights{"eu": {Fail: 1}, "ru": {Fail: 1}},
+		},
+		{
+			"the hub with most that are not burnt gives", rollout.Rights{Fail: 5},
+			[]rights.Account{failed("eu", 3, 2), holding("us", 0, 2, waiting(3)), failed("ru", 0, 1)}, nil,
+			map[string]rollout.Rights{"us": {Fail: 1}},
+		},
+		{
+			"also where it is the first", rollout.Rights{Fail: 6},
+			[]rights.Account{failed("eu", 3, 1), failed("us", 3, 2), failed("ru", 0, 1)}, nil,
+			map[string]rollout.Rights{"eu": {Fail: 2}},
+		},
+		{
+			"of a lowered budget what is burnt stays", rollout.Rights{Fail: 2}, []rights.Account{failed("eu", 3, 2), holding("us", 0, 1, waiting(3))}, nil,
+			map[string]rollout.Rights{"eu": {Fail: 2}, "us": {}},
+		},
+		{
+			"a hub with a failure gets its share of the others", rollout.Rights{Fail: 4}, []rights.Account{failed("eu", 0, 1)}, nil,
+			map[string]rollout.Rights{"eu": {Fail: 4}},
+		},
+		{
+			"as many too many to fail are missing from those to start", rollout.Rights{Start: 4, Fail: 1}, []rights.Account{holding("eu", 0, 3, waiting(0)), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Rights{"eu": {}, "us": {Start: 2}},
+		},
+		{
+			"who lacks most is given to first", rollout.Rights{Start: 12}, []rights.Account{holding("eu", 1, 0, waiting(20)), holding("us", 0, 0, waiting(20)), holding("ru", 9, 0, waiting(20))}, nil,
+			map[string]rollout.Rights{"us": {Start: 2}},
+		},
+		{
+			"also where it is the first", rollout.Rights{Start: 12}, []rights.Account{holding("eu", 0, 0, waiting(20)), holding("us", 1, 0, waiting(20)), holding("ru", 9, 0, waiting(20))}, nil,
+			map[string]rollout.Rights{"eu": {Start: 2}},
+		},
+		{
+			"who lost most by rounding gets what it left", rollout.Rights{Start: 10}, []rights.Account{holding("eu", 0, 0, waiting(20)), holding("us", 0, 0, waiting(13))}, nil,
+			map[string]rollout.Rights{"eu": {Start: 6}, "us": {Start: 4}},
+		},
+		{
 			"a lowered limit is taken back", rollout.Rights{Start: 4}, []rights.Account{holding("eu", 5, 0, waiting(9)), holding("us", 5, 0, waiting(9))}, nil,
 			map[string]rollout.Rights{"eu": {Start: 2}, "us": {Start: 2}},
 		},
@@ -291,6 +342,11 @@ func TestDivide(t *testing.T) {
 			}
 		})
 	}
+}
+
+// failed is an account with rights to fail, of a hub on which clusters timed out and three wait.
+func failed(hub string, held, n int) rights.Account {
+	return holding(hub, 0, held, rights.Use{Waiting: 3, Failed: n, TimedOut: n})
 }
 
 // asked is an account with rights to start that were asked back, up to n.
@@ -376,6 +432,13 @@ func TestRenewal(t *testing.T) {
 	}
 	if d := divide(a, 90*time.Minute); d.Grants["eu"].Rights != (rollout.Rights{}) || !d.Grants["eu"].Expires.Time.Equal(a.Grant.Expires.Time) {
 		t.Errorf("when it has expired: %+v", d)
+	}
+	sooner, later := holding("ap", 0, 0, rights.Use{}), holding("us", 0, 0, rights.Use{})
+	sooner.Grant.Expires, later.Grant.Expires = in(50*time.Minute), in(2*time.Hour)
+	for _, both := range [][]rights.Account{{sooner, later}, {later, sooner}} {
+		if d, err := rights.Divide(rollout.Rights{}, both, shown(both...), epoch, lasting); err != nil || d.RecheckAfter != 20*time.Minute {
+			t.Errorf("of two hubs the first to be renewed: %+v, %v", d, err)
+		}
 	}
 }
 
@@ -493,6 +556,9 @@ func TestDivideErrors(t *testing.T) {
 		_, err := rights.Divide(tt.total, tt.accounts, nil, epoch, tt.timing)
 		refuses(t, err, tt.path)
 	}
+	if _, err := rights.Divide(rollout.Rights{}, []rights.Account{eu}, nil, epoch, rights.Timing{Lease: 2 * time.Second}); err != nil {
+		t.Errorf("clocks without an error and writes that take no time: %v", err)
+	}
 }
 
 // Rules H5 and H11: a hub's own plan starts as many as it has rights for, and nobody without one; not those that do not count either.
@@ -559,6 +625,13 @@ func TestExplain(t *testing.T) {
 	us.Report.Since = in(16 * time.Minute)
 	eu := holding("hub-eu", 3, 1, rights.Use{Clusters: 9})
 	eu.Report.Since = in(15 * time.Minute)
+	busy := holding("hub-eu", 3, 2, rights.Use{Clusters: 9, InFlight: 1, Failed: 1, TimedOut: 1})
+	busy.Report.Since = eu.Report.Since
+	with := func(hub string) rights.Account {
+		a := holding(hub, 1, 0, rights.Use{Clusters: 1})
+		a.Report.Since = eu.Report.Since
+		return a
+	}
 	silent := holding("hub-ap", 2, 0, rights.Use{Clusters: 9, Waiting: 7, InFlight: 2})
 	silent.Grant.Number, silent.Grant.Expires = 2, in(10*time.Minute)
 	nothing := unread(holding("hub-af", 0, 0, rights.Use{}))
@@ -578,6 +651,10 @@ func TestExplain(t *testing.T) {
 		{[]rights.Account{us, eu, nothing, silent}, "held: this hub has no right to start; hub-ap has 2 and is silent since 2026-01-02T10:00:00Z; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
 		{[]rights.Account{us}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
 		{[]rights.Account{failed, eu}, "held: 2 failed here, and this hub has no right to fail; hub-eu has 1 unused since 2026-01-02T10:15:00Z"},
+		{[]rights.Account{us, busy}, "held: this hub has no right to start; hub-eu has 2 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
+		{[]rights.Account{failed, busy}, "held: 2 failed here, and this hub has no right to fail; hub-eu has 1 unused since 2026-01-02T10:15:00Z"},
+		{[]rights.Account{us, with("a"), with("b"), with("c"), with("d")}, "held: this hub has no right to start; a has 1 unused since 2026-01-02T10:15:00Z; b has 1 unused since 2026-01-02T10:15:00Z; c has 1 unused since 2026-01-02T10:15:00Z; 1 more hub has some; asked at 2026-01-02T10:16:00Z"},
+		{[]rights.Account{us, with("a"), with("b"), with("c"), with("d"), with("e")}, "held: this hub has no right to start; a has 1 unused since 2026-01-02T10:15:00Z; b has 1 unused since 2026-01-02T10:15:00Z; c has 1 unused since 2026-01-02T10:15:00Z; 2 more hubs have some; asked at 2026-01-02T10:16:00Z"},
 		{[]rights.Account{stopped, eu}, "held: 2 failed over all hubs, and at most 1 may"},
 		{[]rights.Account{expired, eu}, "held: the rights of this hub expired at 2026-01-02T10:20:00Z"},
 		{[]rights.Account{none}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},

@@ -20,7 +20,8 @@ import (
 
 // TestProofWithPeople proves works with holds and verdicts on a real API server: people hold clusters, release them and review some, and a plugin says
 // yes, no, nothing yet or nothing at all, or something of yesterday's version, while the controller crashes and its caches lag. The plugin also gives
-// each cluster a value of its own. Then each duty is ignored in turn. With -short there is nothing: a rollout with a validator waits for deadlines.
+// each cluster a value of its own. There are up to two placements and two processes. Then each duty is ignored in turn. With -short there is
+// nothing: a rollout with a validator waits for deadlines.
 //
 //	go test ./works -run TestProofWithPeople -v
 //	go test ./works -run TestProofWithPeople -rollouts=300 -v -timeout=0

@@ -66,3 +66,42 @@ func TestASuccessThatNoCacheNeedHaveShown(t *testing.T) {
 		}
 	}
 }
+
+// R46: a cluster leaves as its version is taken back, and the version before comes to it all the same, since no cache had shown that. If it fails,
+// it counts, and a cluster that joins waits: seeds 283488401 and 550268448 had that called a cluster that waits for nothing.
+func TestWhoLeftOnTheWayBackHoldsUpWhoJoins(t *testing.T) {
+	for is, waits := range map[phase]bool{failing: true, ok: false} {
+		s := &tale{}
+		s.set("v1", "p")
+		set := s.events[s.set("v2", "p")-1].object.(*replicaSet)
+		config, _, _, _ := parts(&set.Spec.PlacementRefs[0].RolloutStrategy)
+		config.ProgressDeadline, config.MaxFailures = "2s", intstr.FromInt32(0)
+		s.decide("p", 0, "", "a", "b")
+		s.place("p", told{"", 2})
+		answered := func(cluster string, at phase, deleted *metav1.Time) {
+			o := s.events[s.work(cluster, "v1")-1].object.(*manifestWork)
+			o.DeletionTimestamp, o.Status.Conditions = deleted, observe(nil, at, 1, dawn)
+		}
+		answered("b", ok, nil)
+		s.look(1, s.now())
+		s.decide("p", 0, "", "b", "c")
+		s.place("p", told{"", 2})
+		answered("a", is, nil)
+		s.look(1, s.now())
+		answered("a", is, &metav1.Time{Time: dawn.Add(20 * time.Second)})
+		p := &player{world: &world{}, events: s.events, subject: &Subject{
+			Revision: func(set *replicaSet) string { return wantedBy(set) },
+			Revisions: func(*replicaSet) Revisions {
+				return Revisions{Current: "v1", Update: "v2", Aborted: dawn.Add(time.Second)}
+			},
+		}}
+		h := p.history(nil, s.reconciles)
+		held := true
+		for _, v := range h.checkEnd(dawn.Add(time.Minute), func(*replicaSet) Saying { return Saying{Message: "a", Current: true, Over: true} }) {
+			held = held && v.invariant != invLeft
+		}
+		if held != waits {
+			t.Errorf("%v: c waits for a %v, want %v", is, held, waits)
+		}
+	}
+}

@@ -165,7 +165,7 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"for several reasons, and of gates for the first that does not say when it opens", perGroup(config("", "1h", 0)), []string{"a", "b", "c", "d"}, exposure.Bounds{Exposed: 12, Finish: time.Hour},
-			rollout.Options{Paused: true, Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 3}, Gate: rollout.Gate{}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "approval"}}, {Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: now.Add(time.Minute)}}}},
+			rollout.Options{Paused: true, Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 3}, Gate: rollout.Gate{}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "approval"}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "window"}}, {Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: now.Add(time.Minute)}}}},
 			`bounds.finish: Invalid value: "1h0m0s": must be 0: nobody knows how long it takes (40m0s or more), since the rollout is paused, and the gate "approval" before group 2 is closed`,
 		},
 		{

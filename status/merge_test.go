@@ -27,7 +27,12 @@ func TestMergeTakesWhatHoldsBackMost(t *testing.T) {
 		r.Answered = at(minute)
 		return r
 	}
+	again := func(r status.Report) status.Report {
+		r.Attempt = 1
+		return r
+	}
 	order := []status.Report{
+		again(report("Validating", 1, 0)), // of those that are in flight or failed, the later attempt
 		report("Failed", 9, 0),
 		report("Failed", 1, 8), // its time is Applied
 		report("Failed", 7, 0),
@@ -37,6 +42,8 @@ func TestMergeTakesWhatHoldsBackMost(t *testing.T) {
 		report("Progressing", 8, 0),
 		report("", 7, 0),
 		report("Odd", 6, 0),
+		answered(report("Validating", 1, 1), 10), // its time is Answered
+		report("Validating", 9, 0),
 		report("ToApply", 9, 0),                 // waits
 		answered(report("Succeeded", 1, 1), 10), // its time is Answered
 		answered(report("Succeeded", 9, 0), 10), // an answer to a write that nobody knows says nothing

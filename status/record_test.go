@@ -132,6 +132,22 @@ func TestAFullRecordFitsAnAnnotation(t *testing.T) {
 	if changed, err := (status.Records{"": full}).Note(large); changed || !errors.As(err, &invalid) || len(large.Annotations) != 1 || len(err.Error()) > 200 {
 		t.Errorf("beside a large annotation: changed %v, %v; want a short *field.Error, and nothing written", changed, err)
 	}
+	beside := func(more int) error {
+		o := &metav1.ObjectMeta{Annotations: map[string]string{"other": ""}}
+		if _, err := (status.Records{"": full}).Note(o); err != nil {
+			t.Fatal(err)
+		}
+		size := len("other") + len(annotationOfRecords) + len(o.Annotations[annotationOfRecords])
+		o = &metav1.ObjectMeta{Annotations: map[string]string{"other": strings.Repeat("x", 256<<10-size+more)}}
+		_, err := (status.Records{"": full}).Note(o)
+		return err
+	}
+	if err := beside(0); err != nil {
+		t.Errorf("to the last byte: %v", err)
+	}
+	if err := beside(1); err == nil {
+		t.Error("a byte too many is no error")
+	}
 	full.Left[0].Applied = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 	if changed, err := (status.Records{"": full}).Note(owner); err == nil || changed {
 		t.Errorf("a time after the year 9999: changed %v, %v", changed, err)

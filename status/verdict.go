@@ -1,9 +1,11 @@
 package status
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,7 +54,8 @@ type Verdict struct {
 //
 // A verdict counts if it is about the version and about the attempt of the report, and not from before the report's Applied, in
 // whole seconds: the same version may have been rolled out before. Of several that count, the latest does. Of equal times, a
-// failure comes before what is in progress, and that before a success. The message of the verdict becomes that of the report.
+// failure comes before what is in progress, and that before a success. Of equal results the one does whose message comes last by its
+// bytes. The message of the verdict becomes that of the report.
 //
 // The given reports are not changed. It takes time linear in reports and verdicts.
 func Judge(reports []Report, version string, verdicts []Verdict) []Report {
@@ -78,7 +81,8 @@ func (r *Report) judge(verdicts []Verdict) {
 		if max(v.Attempt, 0) != max(r.Attempt, 0) || v.Time.Before(r.Applied.Truncate(time.Second)) {
 			continue
 		}
-		if at := v.Time.Round(0); at.After(last.Time) || at.Equal(last.Time) && v.Result.rank() > last.Result.rank() {
+		at := v.Time.Round(0)
+		if cmp.Or(at.Compare(last.Time), cmp.Compare(v.Result.rank(), last.Result.rank()), strings.Compare(v.Message, last.Message)) > 0 {
 			last, last.Time = v, at
 		}
 	}

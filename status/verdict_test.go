@@ -195,6 +195,21 @@ func drawVerdict(t *rapid.T) status.Verdict {
 	}
 }
 
+// S12: of two failures at the same time the same message counts, in whatever order they come.
+func TestOfVerdictsAtOneTimeTheMessageDecides(t *testing.T) {
+	reports := []status.Report{{Cluster: "a", Status: status.Succeeded, Applied: noon, LastTransitionTime: noon}}
+	verdicts := []status.Verdict{
+		{Cluster: "a", Version: "v", Result: status.ValidationFailed, Message: "too slow", Time: noon.Add(time.Minute)},
+		{Cluster: "a", Version: "v", Result: status.ValidationFailed, Message: "no answer", Time: noon.Add(time.Minute)},
+	}
+	for range verdicts {
+		if got := status.Judge(reports, "v", verdicts)[0].Message; got != "too slow" {
+			t.Errorf("%v says %q", verdicts, got)
+		}
+		slices.Reverse(verdicts)
+	}
+}
+
 // S12: the laws. Only a success is judged, from no earlier than it was; stale verdicts and the order of verdicts never matter.
 func TestJudge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

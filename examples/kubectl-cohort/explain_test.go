@@ -112,6 +112,27 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 	})
 }
 
+// A cluster that recovers while it waits to be tried again does not start a second time.
+func TestExplainWhoRecoversWithoutAnotherTry(t *testing.T) {
+	var stdout, stderr strings.Builder
+	args := []string{"-o", "json", "-f", "testdata/addon/list.yaml", "--seed", "1", "--fail-share", "4", "--recover", "25m", "--retry", "1/20m",
+		"--cut-off", "3", "--lease", "2h", "explain", "cluster1"}
+	var explained struct{ Events []event }
+	if status := cohort(args, strings.NewReader(""), &stdout, &stderr); status != 0 {
+		t.Fatal(stderr.String())
+	}
+	if err := json.Unmarshal([]byte(stdout.String()), &explained); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range explained.Events {
+		got = append(got, e.What+" "+e.After)
+	}
+	if want := []string{"Waits 0s", "Starts 1h0m0s", "Fails 1h10m0s", "Waits 1h30m0s", "Succeeds 1h35m0s", "Done 1h40m0s"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // holders wants those whom a cluster waits for at a time to have the version by then.
 func holders(t *rapid.T, e event, waves []wave) {
 	check := func(at string, why []link) {

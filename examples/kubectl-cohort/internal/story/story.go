@@ -152,7 +152,10 @@ func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 		t.started = false
 		t.start(after, result)
 	default:
-		t.start(after, result)
+		if t.starts == 0 {
+			t.start(after, result)
+		}
+		t.recovers(after)
 		if disposition == rollout.DispositionLeft {
 			t.leave(after, result)
 		}
@@ -218,6 +221,16 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 		e.Released = "it fails or times out in an earlier attempt, and is tried again"
 	}
 	t.events, t.shown = append(t.events, e), Starts
+}
+
+// recovers ends the wait of a cluster that was to be tried again and recovered without that.
+func (t *Teller) recovers(after time.Duration) {
+	t.started = true
+	if last := len(t.events) - 1; last >= 0 && t.events[last].What == Waits {
+		if t.events[last].Until = after; t.events[last].After == after {
+			t.events = t.events[:last]
+		}
+	}
 }
 
 // Released says what ended a wait between two results: the clusters that were waited for and are not any more, or what else is new.

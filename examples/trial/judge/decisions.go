@@ -29,10 +29,11 @@ type placing struct {
 	fleet      *fleet              // of now; nil where the decisions are half written
 	incomplete string              // why they are
 	whole      *fleet              // the last that was not nil
-	shifts     int                 // how often clusters left or moved between two of these
+	shifted    map[string]int      // clusters that left or moved between two of these: at which event of the recording, last
 	lastGroup  map[string]groupKey // of each cluster that was ever in one of these
 	dirty      bool
 	changed    int // how often anything of it has
+	event      int // the last at which it has
 
 	views map[string]viewed // by what is in the window
 	watch decisionWatch
@@ -44,7 +45,7 @@ type viewed struct {
 }
 
 func newPlacing(key string) *placing {
-	return &placing{key: key, decisions: map[string]*span[decisionState]{}, places: map[string]int{}, dirty: true, incomplete: "there is no Placement"}
+	return &placing{key: key, decisions: map[string]*span[decisionState]{}, shifted: map[string]int{}, places: map[string]int{}, dirty: true, incomplete: "there is no Placement"}
 }
 
 // read brings the present fleet up to date.
@@ -62,8 +63,10 @@ func (p *placing) read() {
 	if p.fleet, p.incomplete = fleetOf(p.placement.now(), stored); p.fleet == nil {
 		return
 	}
-	if p.whole != nil && p.whole.shiftsTo(p.fleet) {
-		p.shifts++
+	if p.whole != nil {
+		for _, cluster := range p.whole.shiftsTo(p.fleet) {
+			p.shifted[cluster] = p.event
+		}
 	}
 	p.whole = p.fleet
 	if p.lastGroup == nil {
@@ -74,14 +77,14 @@ func (p *placing) read() {
 	}
 }
 
-// shiftsTo says whether a cluster of the fleet is gone from the next one, or in another group there.
-func (f *fleet) shiftsTo(next *fleet) bool {
+// shiftsTo are the clusters of the fleet that are gone from the next one, or in another group there.
+func (f *fleet) shiftsTo(next *fleet) (clusters []string) {
 	for cluster, at := range f.groupOf {
 		if to, is := next.groupOf[cluster]; !is || next.groups[to].groupKey != f.groups[at].groupKey {
-			return true
+			clusters = append(clusters, cluster)
 		}
 	}
-	return false
+	return clusters
 }
 
 // fleetOf reads the groups from the decisions, and says why these are not what the Placement's status speaks of, if they are not.

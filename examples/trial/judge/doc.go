@@ -34,7 +34,8 @@
 // more than suspicious: a person who deletes a cluster gives it up, and the trace is the same.
 //
 // Not judged: versions taken back, pauses, gates, and whether an owner calls its rollout complete. For the last
-// two set a long -patience, or [Stuck] is found. Once a cluster has left or moved, [Stuck] is only suspicious.
+// two set a long -patience, or [Stuck] is found. Once a cluster has left or moved that nobody gave up, [Stuck] is only
+// suspicious.
 //
 // # Recordings
 //

@@ -44,6 +44,7 @@ type judge struct {
 
 	now     int64
 	line    int
+	taken   int // how many events were
 	from    *event
 	logs    []string
 	listing map[string]int64 // by kind: since when it is not whole
@@ -127,7 +128,7 @@ func (j *judge) take(e *event) {
 		j.report.From = at(e.true)
 	}
 	before := j.now
-	j.now, j.line = e.true, e.line
+	j.now, j.line, j.taken = e.true, e.line, j.taken+1
 	j.report.To = at(j.now)
 	switch e.typed {
 	case typeBegin, typeHole:

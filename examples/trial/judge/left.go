@@ -39,9 +39,10 @@ func (o *owner) isPlaced(cluster string) bool {
 
 // judgeLeavers judges a start that only those forbid who left with the version: they are not done, and nobody is known to have given them
 // up. Where no annotation says whom a person gives up, it may be so. It may be so, too, where their object is gone: a person who deletes a
-// cluster gives it up, and nothing tells it from one that its controller took the object from.
+// cluster gives it up, and nothing tells it from one that its controller took the object from. With several placements a process that began
+// since may not know from which of them they left.
 func (o *owner) judgeLeavers(m *member, id, version string) {
-	if o.shifted() == 0 {
+	if len(o.shifted(0)) == 0 {
 		return
 	}
 	j := o.judge
@@ -59,7 +60,7 @@ func (o *owner) judgeLeavers(m *member, id, version string) {
 		j.report.Explained = max(j.report.Explained, f.Explained)
 	case !seen.all:
 		j.report.Unclear++
-	case j.GivenUp != "" && !there.right && there.all:
+	case j.GivenUp != "" && !there.right && there.all && len(o.states.now().spec.refs) == 1:
 		f.Grade = Broken
 	}
 	var texts []string

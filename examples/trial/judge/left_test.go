@@ -67,3 +67,37 @@ func TestAFailureWithoutADeadlineKeepsItsSlotWhenItsObjectIsGone(t *testing.T) {
 		}
 	}
 }
+
+// With several placements a process that began since may not know from which of them a cluster left.
+func TestWhoLeftOneOfSeveralPlacementsHoldsNobodyBackForCertain(t *testing.T) {
+	for want, placements := range map[string][]string{"broken who left b": {"fleet"}, "suspicious who left b": {"fleet", "edge"}} {
+		s := begin().set("v1", progressive("1", "0", ""), placements...).fleet("a", "b").decideOf("edge", 0, "", "c").placeOf("edge", "=1")
+		s.at(5).works("v1", "busy", "a").at(9).fleet("b").at(14).works("v1", "", "b")
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"})
+		if got := said(r); !slices.Equal(got, []string{want}) {
+			t.Errorf("%v: got %q, want %q", placements, got, want)
+		}
+	}
+}
+
+// Who left may hold a rollout back, so that nothing happens rightly. Who is given up does not, from when a person says so.
+func TestWhoIsGivenUpHoldsNobodyBack(t *testing.T) {
+	strategy := progressive("1", "0", "")
+	for why, c := range map[string]struct {
+		tell func(s *story)
+		want []string
+	}{
+		"nobody is given up":         {func(s *story) { s.until(20).until(40) }, []string{"suspicious stuck b"}},
+		"another one is given up":    {func(s *story) { s.giveUp("d", strategy).until(20).until(40) }, []string{"suspicious stuck b"}},
+		"who left is given up":       {func(s *story) { s.giveUp("c", strategy).until(20).until(40) }, []string{"broken stuck b"}},
+		"it is given up too late":    {func(s *story) { s.until(15).giveUp("c", strategy).until(17).until(22) }, nil},
+		"it could long have gone on": {func(s *story) { s.until(20).until(25).giveUp("c", strategy).until(30).until(40) }, []string{"suspicious stuck b", "broken stuck b"}},
+	} {
+		s := begin().set("v1", strategy).fleet("a", "b", "c").at(5).works("v1", "ok", "a").at(6).fleet("a", "b").until(10)
+		c.tell(s)
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: 5 * time.Second, GivenUp: "given-up"})
+		if got := said(r); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", why, got, c.want)
+		}
+	}
+}

@@ -13,7 +13,7 @@ type owner struct {
 	stages  map[stagesKey]*stages
 
 	changed   int64 // when it wanted something else last
-	shifts    int   // of its placements until then
+	event     int   // at which event of the recording that was
 	started   int64 // when something started last
 	last      int64 // when it was looked at last, where nothing may happen
 	isOpen    bool
@@ -43,18 +43,22 @@ func (o *owner) member(cluster string) *member {
 func (o *owner) forget() {
 	o.last, o.isOpen, o.said, o.started, o.pending = 0, false, false, 0, nil
 	o.changed = max(o.changed, o.judge.now)
-	o.shifts = o.shifted()
+	o.event = o.judge.taken
 	clear(o.surplus)
 }
 
-// shifted is how often clusters have left or moved in its placements.
-func (o *owner) shifted() (n int) {
+// shifted are the clusters that have left or moved in its placements after an event of the recording.
+func (o *owner) shifted(since int) (clusters []string) {
 	if s := o.states.now(); s != nil {
 		for i := range s.spec.refs {
-			n += o.judge.placing(s.spec.refs[i].placement).shifts
+			for cluster, event := range o.judge.placing(s.spec.refs[i].placement).shifted {
+				if event > since {
+					clusters = append(clusters, cluster)
+				}
+			}
 		}
 	}
-	return n
+	return clusters
 }
 
 // hold gives an object of a cluster its next state, and judges the write.

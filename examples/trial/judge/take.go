@@ -82,9 +82,12 @@ func (j *judge) putOwner(key string, next *ownerState) {
 	before := o.states.now()
 	o.states.put(j.now, next, j.now-j.horizon)
 	if before != nil && next != nil && before.spec == next.spec {
+		if before.annotations[j.GivenUp] != next.annotations[j.GivenUp] {
+			o.isOpen, o.said = false, false // a person gave others up
+		}
 		return
 	}
-	o.changed, o.shifts, o.isOpen, o.epoch = j.now, o.shifted(), false, o.epoch+1
+	o.changed, o.event, o.isOpen, o.epoch = j.now, j.taken, false, o.epoch+1
 	for key, users := range j.users {
 		j.users[key] = slices.DeleteFunc(users, func(u *owner) bool { return u == o })
 	}
@@ -147,7 +150,7 @@ func (j *judge) changePlacing(p *placing, change func()) {
 		o.look()
 	}
 	change()
-	p.dirty, p.changed = true, p.changed+1
+	p.dirty, p.changed, p.event = true, p.changed+1, j.taken
 	p.read()
 	if len(j.listing) == 0 {
 		p.watch.look(j, p)

@@ -67,8 +67,9 @@ func (o *owner) lookStuck(before int64) {
 		o.said = true
 		f := Finding{Kind: Stuck, Grade: Broken, Owner: o.key, Cluster: cluster,
 			Text: fmt.Sprintf("%s could start for %v, and nothing started", cluster, time.Duration(waited).Round(time.Millisecond))}
-		if o.shifted() != o.shifts {
-			f.Grade = Suspicious // who left or moved may hold it back
+		out := o.states.now().givenUp(j.GivenUp)
+		if slices.ContainsFunc(o.shifted(o.event), func(cluster string) bool { return !out[cluster] }) {
+			f.Grade = Suspicious // who left or moved may hold it back, unless a person gave it up
 		}
 		if j.Should != nil {
 			f.Should = j.Should(o.moment(cluster))

@@ -68,9 +68,10 @@ func (r *reader) addOn(o *object, e *event) error {
 	}
 	var status struct {
 		InstallProgressions []struct {
-			Namespace        string   `json:"namespace"`
-			Name             string   `json:"name"`
-			ConfigReferences []config `json:"configReferences"`
+			Namespace        string             `json:"namespace"`
+			Name             string             `json:"name"`
+			ConfigReferences []config           `json:"configReferences"`
+			Conditions       []metav1.Condition `json:"conditions"`
 		} `json:"installProgressions"`
 	}
 	if err := decode("status", o.Status, &status); err != nil {
@@ -106,7 +107,18 @@ func (r *reader) addOn(o *object, e *event) error {
 	if err != nil {
 		return err
 	}
-	e.class, e.state = isOwner, &ownerState{spec: s, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.InstallProgressions) == 0, annotations: o.annotations()}
+	var claims []claim
+	for _, p := range status.InstallProgressions {
+		placement, has := r.same(keyOf(p.Namespace, p.Name)), versionOfConfigs(p.ConfigReferences)
+		if !slices.ContainsFunc(s.refs, func(r ref) bool { return r.placement == placement && carries(has, r.version) }) {
+			continue // it is about another configuration
+		}
+		claims = append(claims, o.claims(p.Conditions, placement, func(c metav1.Condition) (complete, succeeded bool) {
+			is := c.Type == addonv1beta1.ManagedClusterAddOnConditionProgressing && c.Reason == addonv1beta1.ProgressingReasonCompleted
+			return is, is
+		})...)
+	}
+	e.class, e.state = isOwner, &ownerState{spec: s, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.InstallProgressions) == 0, claims: claims, annotations: o.annotations()}
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
@@ -129,8 +130,11 @@ func (a *anonymiser) object(e *event) fields {
 			action = "inform" // it is not judged
 		}
 		object["spec"] = fields{"remediationAction": action, "rolloutStrategy": a.strategy(s.strategy), "policy-templates": templates(s.version)}
-		if !s.silent {
-			object["status"] = fields{"compliant": "Pending"}
+		if status := (fields{"compliant": "Pending"}); !s.silent {
+			if len(s.claims) > 0 {
+				status["rolloutStatus"] = conditionSucceeded
+			}
+			object["status"] = status
 		}
 	case *bindingState:
 		kind, subjects := "Placement", []fields{}
@@ -170,22 +174,44 @@ func (a *anonymiser) owner(object fields, kind string, s *ownerState) {
 		ref := fields{"name": name, "rolloutStrategy": a.strategy(r.raw)}
 		if kind == "ClusterManagementAddOn" {
 			ref["namespace"], ref["configs"] = namespace, a.configs(r.version, false, false)
+			progressions = append(progressions, fields{"namespace": namespace, "name": name, "configReferences": a.configs(r.version, true, false), "conditions": claimed(kind, s, r.placement)})
 		}
 		refs = append(refs, ref)
 		manifests = []fields{{"version": r.version}}
 	}
-	if !s.silent {
-		progressions = append(progressions, fields{"name": "said"})
+	for _, c := range s.claims {
+		if c.generation > 0 {
+			object["metadata"].(fields)["generation"] = c.generation
+		}
 	}
 	if kind == "ClusterManagementAddOn" {
 		object["spec"] = fields{"installStrategy": fields{"type": "Placements", "placements": refs}}
-		object["status"] = fields{"installProgressions": progressions}
+		if !s.silent {
+			object["status"] = fields{"installProgressions": append(progressions, fields{"name": "said"})}
+		}
 		return
 	}
 	object["spec"] = fields{"manifestWorkTemplate": fields{"workload": fields{"manifests": manifests}}, "placementRefs": refs}
 	if !s.silent {
-		object["status"] = fields{"conditions": []fields{{"type": "Said", "status": "True"}}}
+		object["status"] = fields{"conditions": append(claimed(kind, s, ""), fields{"type": "Said", "status": "True"})}
 	}
+}
+
+// claimed are the conditions with which an owner calls its rollout to a placement complete.
+func claimed(kind string, s *ownerState, placement string) []fields {
+	all := []fields{}
+	for _, c := range s.claims {
+		condition := fields{"type": workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut, "status": "True", "observedGeneration": c.generation}
+		if kind == "ClusterManagementAddOn" {
+			condition["type"], condition["status"], condition["reason"] = addonv1beta1.ManagedClusterAddOnConditionProgressing, "False", addonv1beta1.ProgressingReasonCompleted
+		} else if c.succeeded {
+			condition["type"] = conditionSucceeded
+		}
+		if c.placement == placement {
+			all = append(all, condition)
+		}
+	}
+	return all
 }
 
 // strategy is one with hashed names of groups.

@@ -28,6 +28,7 @@ type placing struct {
 
 	fleet      *fleet              // of now; nil where the decisions are half written
 	incomplete string              // why they are
+	half       int64               // until when they were, last
 	whole      *fleet              // the last that was not nil
 	shifted    map[string]int      // clusters that left or moved between two of these: at which event of the recording, last
 	lastGroup  map[string]groupKey // of each cluster that was ever in one of these

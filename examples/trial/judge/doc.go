@@ -31,11 +31,26 @@
 // Who left with a version and is not done counts as long as its object is there: [Leavers]. That is suspicious, since a person may have given
 // the cluster up, and broken with -given-up, the annotation of the owner in which people name such clusters. They count nowhere.
 // An object that is gone counts if it said for longer than the lag that the version failed, and nothing else was wanted since. That is never
-// more than suspicious: a person who deletes a cluster gives it up, and the trace is the same.
+// more than suspicious: a person who deletes a cluster gives it up, and the trace is the same. Nor is anything about who left one of several
+// placements: a process that began since may not know which.
 //
-// Not judged: versions taken back, pauses, gates, and whether an owner calls its rollout complete. For the last
-// two set a long -patience, or [Stuck] is found. Once a cluster has left or moved that nobody gave up, [Stuck] is only
-// suspicious.
+// An owner calls its rollout complete in the condition PlacementRolledOut or Succeeded of a ManifestWorkReplicaSet, with the reason Completed of
+// Progressing in a ClusterManagementAddOn's installProgressions, and in a policy's status.rolloutStatus. [Complete] is found where a status comes
+// to say so of the present generation, and a cluster that is selected, or left with the version, waits, is under way or soaks. Who
+// failed or timed out is done, but only PlacementRolledOut may say so.
+//
+// [Stuck] is only suspicious once a cluster has left or moved that nobody gave up, since it may count where it was.
+//
+// # What is not judged
+//
+// A trace does not tell by which annotations a controller hears people, nor where it keeps what it knows. So these are not judged:
+//
+//   - Pauses, gates, holds, reviews and the answers of validators. Set a long -patience, or [Stuck] is found of who waits for them. A
+//     controller that starts somebody all the same is not found.
+//   - Versions taken back. Objects that get the version before are found as [Version].
+//   - Objects whose content differs from cluster to cluster. Each start is found as [Version].
+//   - What an owner stores, such as revisions and records of who left. What follows from a record that is missing is suspicious.
+//   - Clusters that a controller leaves out by a rule of its own. They are found as [Stuck] or [Complete].
 //
 // # Recordings
 //

@@ -24,6 +24,7 @@ const (
 	Stuck       Kind = "stuck"                      // a cluster could start for too long, and nothing did
 	Left        Kind = "left behind"                // an object stayed though its cluster was not selected
 	Status      Kind = "status"                     // the owner says nothing
+	Complete    Kind = "called complete"            // the owner calls its rollout complete while a cluster is not done
 	FirstPass   Kind = "first pass"                 // a policy enforced where it was not informed first
 	TakenBack   Kind = "taken back"                 // a policy enforced while another cluster is enforced with another version
 	Vanished    Kind = "vanished"                   // a cluster was in no decision for a moment though it stayed selected
@@ -32,7 +33,7 @@ const (
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{HalfWritten, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Leavers, Once, Kept, Stuck, Left, Status, FirstPass, TakenBack, Vanished, Misnamed, Unfinished}
+var Kinds = []Kind{HalfWritten, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Leavers, Once, Kept, Stuck, Left, Status, Complete, FirstPass, TakenBack, Vanished, Misnamed, Unfinished}
 
 // OfDecisions says whether it is a fault of who writes the decisions, and not of who rolls out.
 func (k Kind) OfDecisions() bool { return k == Vanished || k == Misnamed || k == Unfinished }

@@ -287,6 +287,9 @@ var breaks = []struct {
 		s.object("ADDED", fmt.Sprintf(`{"kind":"ManifestWorkReplicaSet",%s,"spec":{"manifestWorkTemplate":{"workload":{"manifests":[{"v":"1"}]}},"placementRefs":[{"name":"fleet"}]}}`, s.meta("w", "web", "")))
 		s.fleet("a").at(5).works("1", "ok", "a").until(30)
 	}, []string{"broken status"}},
+	{"it is called complete, and a cluster waits", func(s *story) {
+		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a").at(9).claims("1", progressive("5", "0", ""), rolledOut, 1, 1)
+	}, []string{"broken called complete b"}},
 	{"a cluster vanishes while it goes to another decision", func(s *story) {
 		s.decide(0, "", "a", "b").decide(1, "", "c").place("=2", "=1").at(5).decide(0, "", "a").at(6).decide(1, "", "b", "c").place("=1", "=2")
 	}, []string{"broken vanished b"}},

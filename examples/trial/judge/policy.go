@@ -52,6 +52,7 @@ func (r *reader) policy(o *object, e *event) error {
 	var status struct {
 		Placement []json.RawMessage `json:"placement"`
 		Compliant string            `json:"compliant"`
+		Rollout   string            `json:"rolloutStatus"`
 	}
 	if err := cmp.Or(decode("spec", o.Spec, &spec), decode("status", o.Status, &status)); err != nil {
 		return err
@@ -64,6 +65,9 @@ func (r *reader) policy(o *object, e *event) error {
 	s.annotations = o.annotations()
 	s.deleting = o.Metadata.DeletionTimestamp != nil || spec.Disabled
 	s.silent = len(status.Placement) == 0 && status.Compliant == ""
+	if status.Rollout == conditionSucceeded {
+		s.claims = []claim{{succeeded: true}}
+	}
 	switch {
 	case strings.EqualFold(spec.RemediationAction, "inform"):
 		s.fault = "its remediationAction is inform, so nothing is rolled out"
@@ -270,7 +274,7 @@ func (b *bound) wants(key string) *ownerState {
 	if b.text[key] != text {
 		b.text[key], b.now[key] = text, s
 	}
-	return &ownerState{spec: b.now[key], deleting: root.deleting, silent: root.silent, annotations: root.annotations}
+	return &ownerState{spec: b.now[key], deleting: root.deleting, silent: root.silent, claims: root.claims, annotations: root.annotations}
 }
 
 // judgePasses judges what only policies in two passes have: no cluster is enforced without a first pass, and none while

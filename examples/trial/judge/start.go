@@ -74,8 +74,13 @@ func short(version string) string { return strings.ReplaceAll(version, "\n", ", 
 
 // explain is the least lag with which there is a view in which a start is right, up to one with which there is.
 func (j *judge) explain(o *owner, m *member, version string, most int64, l leniency) time.Duration {
+	return j.least(most, func(lag int64) bool { return o.views(m, version, j.now, lag, l, false).right })
+}
+
+// least is the least lag with which something is right, up to one with which it is.
+func (j *judge) least(most int64, right func(lag int64) bool) time.Duration {
 	const step = int64(10 * time.Millisecond)
-	n := sort.Search(int(most/step), func(i int) bool { return o.views(m, version, j.now, int64(i)*step, l, false).right })
+	n := sort.Search(int(most/step), func(i int) bool { return right(int64(i) * step) })
 	return time.Duration(min(int64(n)*step, most))
 }
 

@@ -52,6 +52,7 @@ type ownerState struct {
 	spec     *ownerSpec
 	deleting bool
 	silent   bool // its status has no condition
+	claims   []claim
 
 	annotations map[string]string
 }

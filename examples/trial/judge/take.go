@@ -81,12 +81,16 @@ func (j *judge) putOwner(key string, next *ownerState) {
 	o.look()
 	before := o.states.now()
 	o.states.put(j.now, next, j.now-j.horizon)
-	if before != nil && next != nil && before.spec == next.spec {
-		if before.annotations[j.GivenUp] != next.annotations[j.GivenUp] {
-			o.isOpen, o.said = false, false // a person gave others up
-		}
-		return
+	if before == nil || next == nil || before.spec != next.spec {
+		j.wants(o, next)
+	} else if before.annotations[j.GivenUp] != next.annotations[j.GivenUp] {
+		o.isOpen, o.said = false, false // a person gave others up
 	}
+	o.judgeClaims(before, next)
+}
+
+// wants has an owner want something else.
+func (j *judge) wants(o *owner, next *ownerState) {
 	o.changed, o.event, o.isOpen, o.epoch = j.now, j.taken, false, o.epoch+1
 	for key, users := range j.users {
 		j.users[key] = slices.DeleteFunc(users, func(u *owner) bool { return u == o })
@@ -149,9 +153,12 @@ func (j *judge) changePlacing(p *placing, change func()) {
 	for _, o := range j.users[p.key] {
 		o.look()
 	}
+	half := p.fleet == nil
 	change()
 	p.dirty, p.changed, p.event = true, p.changed+1, j.taken
-	p.read()
+	if p.read(); half {
+		p.half = j.now
+	}
 	if len(j.listing) == 0 {
 		p.watch.look(j, p)
 	}

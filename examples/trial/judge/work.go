@@ -41,9 +41,16 @@ func (r *reader) replicaSet(o *object, e *event) error {
 	if err != nil {
 		return err
 	}
-	e.class, e.state = isOwner, &ownerState{spec: spec, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.Conditions) == 0, annotations: o.annotations()}
+	claims := o.claims(status.Conditions, "", func(c metav1.Condition) (complete, succeeded bool) {
+		succeeded = c.Type == conditionSucceeded && c.Status == metav1.ConditionTrue
+		return succeeded || c.Type == workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut && c.Status == metav1.ConditionTrue, succeeded
+	})
+	e.class, e.state = isOwner, &ownerState{spec: spec, deleting: o.Metadata.DeletionTimestamp != nil, silent: len(status.Conditions) == 0, claims: claims, annotations: o.annotations()}
 	return nil
 }
+
+// conditionSucceeded is the type of the condition in which controllers that use package status call a rollout successful.
+const conditionSucceeded = "Succeeded"
 
 func (r *reader) work(o *object, e *event) error {
 	namespace, name, labelled := strings.Cut(o.Metadata.Labels[workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey], ".")

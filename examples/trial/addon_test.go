@@ -36,13 +36,14 @@ func TestAddOns(t *testing.T) {
 // TestEachDutyOfAddOns shows that the harness finds one that ignores a duty.
 func TestEachDutyOfAddOns(t *testing.T) {
 	t.Parallel()
-	duties := map[Duty][]Invariant{}
-	for d, broken := range TrialDuties {
-		if d != DutyTakeBack { // of policies alone
-			duties[d] = broken
-		}
-	}
-	theHub.EachTrialDuty(t, ofAddOns, duties)
+	theHub.EachTrialDuty(t, ofAddOns, dutiesOfAddOns())
+}
+
+// dutiesOfAddOns are those of trials without those of policies alone.
+func dutiesOfAddOns() map[Duty][]Invariant {
+	duties := maps.Clone(TrialDuties)
+	delete(duties, DutyTakeBack)
+	return duties
 }
 
 var ofAddOns = &Subject{Run: runInstaller, Trade: OfAddOns(), RemoveAfter: removeAfter, GivenUp: givenUpAnnotation, Placements: 1, Replicas: 1}

@@ -326,7 +326,7 @@ func (w *world) focusCut(rng *rand.Rand) {
 		for c := range w.temper {
 			w.temper[c] = []temper{broken}
 		}
-		w.cut.shares, w.script = []float64{0}, nil
+		w.cut.shares, w.script, w.initial = []float64{0}, nil, w.initial[:6] // so that those who leave have something
 		progressive(5, "None")
 		some(4, leaves)
 	case DutyRecord:
@@ -334,6 +334,11 @@ func (w *world) focusCut(rng *rand.Rand) {
 			w.temper[c] = []temper{broken}
 		}
 		w.cut.shares, w.script, w.initial = []float64{0}, nil, w.initial[:4]
-		some(4, leaves)
+		some(3, leaves)
+		for range 3 { // who failed leaves hardly ever last, and then another one waits
+			some(1, joins)
+			some(1, leaves)
+		}
+		w.script = append(w.script, change{3 * time.Second, joins})
 	}
 }

@@ -12,8 +12,7 @@
 //	go test -run TestEachDutyOfAddOns             each duty towards clusters that left
 //
 //	go test -run TestForeign -foreign='PROGRAM -kubeconfig'   a program of another process, judged by its traces alone; -kind says of what: judge/OCM.md
-//	go test -run TestEachDutyFromTraces            each duty, judged by its traces alone: ten minutes
-//	go test -run TestEachDutyOfAddOnsFromTraces    four of those towards clusters that left
+//	go test -run FromTraces                        each duty, also of add-ons and towards clusters that left, judged by its traces alone: half an hour
 //
 // The same flags go with the controller works, in examples/controllers:
 //
@@ -28,6 +27,7 @@
 //
 //	go test ./policies -run TestProof/Trials -rollouts=100 -at-once=25 -v -timeout=0   100 rollouts of policies in two passes
 //	go test ./policies -run TestProof/EachDuty                                         the duties that can be tampered with from outside
+//	go test ./policies -run TestProof/EachDuty -traces                                 the same, judged by their traces alone; so it goes with any controller
 //
 // To put your controller on trial, see README.md: say in a [Subject] how a process of it runs and what its status says, and call
 // [Hub.Rollouts] and [Hub.EachDuty]. A [Process] has what it may use: a network, caches, a lease, and the duty to ignore.
@@ -240,13 +240,14 @@
 //
 // Rollouts and trials are also judged from their traces alone (trace.go), by package judge, which sees no caches: nothing may be broken where
 // each write may be as far behind the truth as it was. That is the lag of what the process knew of each object then (lagging.go), rounded up to
-// 250 ms, 500 ms, 1 s and so on; the log says how great the lags were. Worlds that cut works off, take versions back, have people or versions of clusters are not among them. The
+// 250 ms, 500 ms, 1 s and so on; the log says how great the lags were. Worlds that take versions back, have people or versions of clusters are
+// not among them. The
 // figures of the last long ones stand in rollout/SAFETY.md, too.
 //
-// A duty that is ignored is broken in a trace, with these exceptions. Three are suspicious at most, since a late view explains what they do: to plan
-// with one's own writes, to read what got no answer, and to look first at what the process before wrote. Those about the record of who left are, too,
-// since a person who deletes a cluster leaves the same trace. Calling a rollout complete too early, hearing who is given up, and removing promptly are
-// not tested from traces.
+// A duty that is ignored is broken in a trace, with four gaps. Three duties are suspicious at most, since a late view explains what their lack does: to
+// plan with one's own writes, to read what got no answer, and to look first at what the process before wrote. The fourth gap is a failure whose object is
+// gone, which two duties are about, to store the record of who left and to read it back: a person who deletes a cluster leaves the same trace.
+// The duties of the way back and towards people are not tested from traces: the page of package judge says what it does not judge.
 //
 // A trial does not report a cluster as waiting for nothing if it waits for one in flight whose group is gone, or while a process may
 // wait for a write of its own that no cache shows, since somebody removed the object first.

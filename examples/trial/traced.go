@@ -10,10 +10,10 @@ import (
 	"github.com/cohort-ocm/cohort/examples/trial/judge"
 )
 
-// traceable says whether the judge that has only a trace knows all that counts in a world: nobody leaves with a version that cuts it
-// off, no version is taken back, nobody validates or holds clusters, no cluster has a version of its own, and one process acts at a time.
+// traceable says whether the judge that has only a trace knows all that counts in a world: no version is taken back, nobody validates or holds
+// clusters, no cluster has a version of its own, and one process acts at a time.
 func (w *world) traceable() bool {
-	return w.back == nil && w.cut == nil && w.people == nil && !w.replicasDiffer && (w.replicas == 1 || w.elects)
+	return w.back == nil && w.people == nil && !w.replicasDiffer && (w.replicas == 1 || w.elects)
 }
 
 // traceFigures are of the histories that were judged from their traces alone.
@@ -33,17 +33,27 @@ type traced struct {
 	foreign func(*judge.Finding) bool // says whether others may have done it; may be nil
 }
 
-// add judges a rollout of a controller that is right, from its trace. Where each write may be as late as it was, nothing may be broken.
+// add judges a rollout of a controller that is right, from its trace. Where each write may be as late as it was, nothing may be broken. A
+// person gives clusters up in an annotation, and what a person removed shows no writer.
 func (f *traceFigures) add(t *testing.T, o *observation, subject *Subject) {
 	if o.err != nil || !o.world.traceable() {
 		return
 	}
 	t.Helper()
-	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience(o.history), RemoveAfter: subject.RemoveAfter}, o.world.worst,
-		o.history.laggings(func(e event) bool { return e.id.kind == Works }), nil})
+	var deleted map[string]time.Time
+	if o.history.left != nil {
+		deleted = o.history.left.deleted
+	}
+	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience(o.history), RemoveAfter: subject.RemoveAfter, GivenUp: subject.GivenUp}, o.world.worst,
+		o.history.laggings(func(e event) bool { return e.id.kind == Works || e.id.kind == ReplicaSets }), func(x *judge.Finding) bool { return removedBy(deleted, x) }})
 }
 
-// addTrial does so with a trial. Who left counts, a person gives clusters up in an annotation, and what a person removed shows no writer.
+// removedBy says whether a person may have done what a finding blames, by deleting a cluster.
+func removedBy(deleted map[string]time.Time, x *judge.Finding) bool {
+	return x.Kind == judge.Kept && !deleted[x.Cluster].IsZero()
+}
+
+// addTrial does so with a trial.
 func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
 	if o.err != nil || o.overwhelmed() {
 		return
@@ -51,8 +61,7 @@ func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
 	t.Helper()
 	j := o.jury
 	f.judge(t, traced{o, j.history, judge.Options{Patience: j.patience() + unshownFor, RemoveAfter: subject.RemoveAfter, GivenUp: subject.GivenUp}, o.trial.worst,
-		j.laggings(func(e event) bool { return e.id.kind == j.trade.object && !j.trade.isOwner(e.object) }),
-		func(x *judge.Finding) bool { return x.Kind == judge.Kept && !j.deleted[x.Cluster].IsZero() }})
+		j.laggings(func(e event) bool { return e.id.kind == j.trade.object || e.id.kind == j.trade.owner }), func(x *judge.Finding) bool { return removedBy(j.deleted, x) }})
 }
 
 // judge judges a history from its trace: once for each lag of which there are writes, and then these alone. What is no write is judged with

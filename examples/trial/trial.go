@@ -227,6 +227,7 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 		t.gives, t.heals = true, true
 	case DutyComplete:
 		everywhere(failsAndCuts, 0.4)
+		t.atOnce = false
 		config.MaxFailures = intstr.FromInt32(100)
 		progressive(2)
 	case DutyPromptly:

@@ -42,6 +42,10 @@ func (h *Hub) Trials(t *testing.T, subject *Subject) {
 // EachTrialDuty shows that the harness finds a controller that ignores one of the duties.
 func (h *Hub) EachTrialDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
 	h.suits(t, subject, needTrade|needGivenUp)
+	if *flagTraces {
+		h.trialDutiesFromTraces(t, duties, subject)
+		return
+	}
 	findEach(t, duties, func() tallies[*tried] { return &trialFigures{} }, func(ctx context.Context, seed uint64, d Duty) *tried {
 		trial := drawTrial(seed, d)
 		trial.outlast(subject.RemoveAfter)

@@ -76,6 +76,7 @@ func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 		r.events = all[:r.endedWith]
 	}
 	o.jury, r.events = r.jury(), all
+	o.jury.until = r.ended
 	r.mu.Unlock()
 	r.clean(ctx)
 	if o.err == nil {

@@ -33,7 +33,7 @@ func (o *owner) judgeClaims(before, next *ownerState) {
 		return
 	}
 	for _, c := range next.claims {
-		if !slices.Contains(before.claims, c) && j.judgesWriter() {
+		if !slices.Contains(before.claims, c) && j.isOfUser() {
 			o.judgeClaim(c)
 		}
 	}

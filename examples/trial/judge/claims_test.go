@@ -255,3 +255,22 @@ func TestClaimsOfAddOnsAndPolicies(t *testing.T) {
 		}
 	}
 }
+
+// An audit log says who called a rollout complete. Where one user is judged, others are not, and no claim counts as a start.
+func TestWhoCallsARolloutComplete(t *testing.T) {
+	s := begin().set("1", five).fleet("a", "b").at(5).works("1", "ok", "a").at(9).claims("1", five, rolledOut, 2, 2)
+	r := readAudit(t, textOf(asAudit(t, s.Bytes())))
+	for user, want := range map[string][]string{"": broken("b"), "jane": broken("b"), "joe": nil} {
+		o := testOptions
+		o.User = user
+		report := Judge(r, o)
+		if got := said(report); !slices.Equal(got, want) || report.Writers["jane (controller/v1)"] > report.Starts {
+			t.Errorf("judged is %q: got %q by %v, want %q", user, got, report.Writers, want)
+		}
+		for _, f := range report.Findings {
+			if !strings.Contains(f.By, "jane") || f.Source == "" {
+				t.Errorf("written by %q in %q", f.By, f.Source)
+			}
+		}
+	}
+}

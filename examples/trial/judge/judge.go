@@ -88,10 +88,16 @@ func (j *judge) judges() bool {
 	return len(j.listing) == 0 && j.now-j.lag >= j.whole && (j.only == 0 || j.only == j.line)
 }
 
-// judgesWriter says whether the present write is judged by who wrote it, and counts it.
+// isOfUser says whether the present write is judged, by who wrote it.
+func (j *judge) isOfUser() bool {
+	name, agent, _ := strings.Cut(strings.TrimSuffix(j.from.by, ")"), "(")
+	return j.User == "" || j.User == strings.TrimSpace(name) || j.User == agent
+}
+
+// judgesWriter says whether the present start or removal is judged by who wrote it, and counts it.
 func (j *judge) judgesWriter() bool {
 	by := j.from.by
-	if name, agent, _ := strings.Cut(strings.TrimSuffix(by, ")"), "("); j.User != "" && j.User != strings.TrimSpace(name) && j.User != agent {
+	if !j.isOfUser() {
 		return false
 	}
 	if by != "" {

@@ -42,7 +42,7 @@ func (o *owner) isPlaced(cluster string) bool {
 // cluster gives it up, and nothing tells it from one that its controller took the object from. With several placements a process that began
 // since may not know from which of them they left.
 func (o *owner) judgeLeavers(m *member, id, version string) {
-	if len(o.shifted(0)) == 0 {
+	if !o.hasShifted() {
 		return
 	}
 	j := o.judge

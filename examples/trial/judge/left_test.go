@@ -87,7 +87,18 @@ func TestWhoIsGivenUpHoldsNobodyBack(t *testing.T) {
 		tell func(s *story)
 		want []string
 	}{
-		"nobody is given up":         {func(s *story) { s.until(20).until(40) }, []string{"suspicious stuck b"}},
+		"nobody is given up": {func(s *story) { s.until(20).until(40) }, []string{"suspicious stuck b"}},
+		"nobody is given up, and only the strategy changed": {func(s *story) { s.until(12).set("v1", progressive("2", "0", "")).until(20).until(40) }, []string{"suspicious stuck b"}},
+		"nobody is given up, and another version came": {func(s *story) {
+			s.until(12).set("v2", strategy).works("v2", "ok", "a").until(20).until(40)
+		}, []string{"broken stuck b"}},
+		"nobody is given up, and another version came and went": {func(s *story) {
+			s.works("v1", "busy", "c").until(12).set("v2", strategy).set("v1", strategy).until(20).until(40)
+		}, []string{"broken not selected c", "suspicious stuck b", "broken left behind c"}},
+		"another one moved before, and has what is wanted now": {func(s *story) {
+			s.decide(1, "", "b").decide(0, "", "a").place("=1", "=1").at(11).decide(1, "", "a", "b").decide(0, "").place("=0", "=2")
+			s.at(12).set("v2", strategy).works("v2", "ok", "a").until(20).until(40)
+		}, []string{"broken stuck b"}},
 		"another one is given up":    {func(s *story) { s.giveUp("d", strategy).until(20).until(40) }, []string{"suspicious stuck b"}},
 		"who left is given up":       {func(s *story) { s.giveUp("c", strategy).until(20).until(40) }, []string{"broken stuck b"}},
 		"it is given up too late":    {func(s *story) { s.until(15).giveUp("c", strategy).until(17).until(22) }, nil},
@@ -99,5 +110,15 @@ func TestWhoIsGivenUpHoldsNobodyBack(t *testing.T) {
 		if got := said(r); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", why, got, c.want)
 		}
+	}
+}
+
+// Who is given up waits for the end of a breach like all others, so nothing tells that it could have started.
+func TestWhoIsGivenUpIsHeldByABreach(t *testing.T) {
+	strategy := progressive("1", "0", "")
+	s := begin().giveUp("b", strategy).fleet("a", "b", "c").at(5).works("v1", "", "a").at(6).works("v1", "failed", "a").until(20).until(60)
+	r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, GivenUp: "given-up"})
+	if got := said(r); len(got) > 0 {
+		t.Errorf("got %q, want nothing", got)
 	}
 }

@@ -1,6 +1,9 @@
 package judge
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // owner is what is rolled out, with its clusters.
 type owner struct {
@@ -13,7 +16,7 @@ type owner struct {
 	stages  map[stagesKey]*stages
 
 	changed   int64 // when it wanted something else last
-	event     int   // at which event of the recording that was
+	event     int   // at which event of the recording it wanted another version last
 	started   int64 // when something started last
 	last      int64 // when it was looked at last, where nothing may happen
 	isOpen    bool
@@ -47,18 +50,23 @@ func (o *owner) forget() {
 	clear(o.surplus)
 }
 
-// shifted are the clusters that have left or moved in its placements after an event of the recording.
-func (o *owner) shifted(since int) (clusters []string) {
-	if s := o.states.now(); s != nil {
-		for i := range s.spec.refs {
-			for cluster, event := range o.judge.placing(s.spec.refs[i].placement).shifted {
-				if event > since {
-					clusters = append(clusters, cluster)
-				}
+// hasShifted says whether any cluster has left or moved in its placements.
+func (o *owner) hasShifted() bool {
+	s := o.states.now()
+	return s != nil && slices.ContainsFunc(s.spec.refs, func(r ref) bool { return len(o.judge.placing(r.placement).shifted) > 0 })
+}
+
+// mayCountElsewhere says whether a cluster, unless it is out, may count where it is not selected: it left or moved since the present version
+// is wanted, or left before and has it.
+func (o *owner) mayCountElsewhere(out map[string]bool) bool {
+	for _, r := range o.states.now().spec.refs {
+		for cluster, event := range o.judge.placing(r.placement).shifted {
+			if !out[cluster] && (event > o.event || !o.isPlaced(cluster) && o.member(cluster).carries(r.version)) {
+				return true
 			}
 		}
 	}
-	return clusters
+	return false
 }
 
 // hold gives an object of a cluster its next state, and judges the write.

@@ -156,6 +156,16 @@ func (m *member) stands(o *owner, version string, s *strategy, now, lag int64, l
 // hasFailed says whether its last object failed, with what its owner still wants.
 func (m *member) hasFailed(o *owner) bool { return m.failed.version != "" && m.failed.epoch == o.epoch }
 
+// carries says whether a cluster has an object with a version.
+func (m *member) carries(version string) bool {
+	for _, h := range m.holders {
+		if s := h.now(); s != nil && carries(s.version, version) {
+			return true
+		}
+	}
+	return false
+}
+
 // has says whether a cluster has an object that isn't being deleted, other than one.
 func (m *member) has(other string) (id string, ok bool) {
 	for id, h := range m.holders {

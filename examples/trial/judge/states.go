@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,6 +68,13 @@ func (s *ownerState) givenUp(annotation string) map[string]bool {
 		all[strings.TrimSpace(name)] = true
 	}
 	return all
+}
+
+// wantsAnother says whether a state wants a version that the one before did not.
+func (s *ownerState) wantsAnother(before *ownerState) bool {
+	return s == nil || before == nil || slices.ContainsFunc(s.spec.refs, func(r ref) bool {
+		return !slices.ContainsFunc(before.spec.refs, func(b ref) bool { return b.version == r.version })
+	})
 }
 
 // ownerSpec is what an owner wants. States of the same generation share one.

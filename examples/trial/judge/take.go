@@ -82,6 +82,9 @@ func (j *judge) putOwner(key string, next *ownerState) {
 	before := o.states.now()
 	o.states.put(j.now, next, j.now-j.horizon)
 	if before == nil || next == nil || before.spec != next.spec {
+		if next.wantsAnother(before) {
+			o.event = j.taken
+		}
 		j.wants(o, next)
 	} else if before.annotations[j.GivenUp] != next.annotations[j.GivenUp] {
 		o.isOpen, o.said = false, false // a person gave others up
@@ -91,7 +94,7 @@ func (j *judge) putOwner(key string, next *ownerState) {
 
 // wants has an owner want something else.
 func (j *judge) wants(o *owner, next *ownerState) {
-	o.changed, o.event, o.isOpen, o.epoch = j.now, j.taken, false, o.epoch+1
+	o.changed, o.isOpen, o.epoch = j.now, false, o.epoch+1
 	for key, users := range j.users {
 		j.users[key] = slices.DeleteFunc(users, func(u *owner) bool { return u == o })
 	}

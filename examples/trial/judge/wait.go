@@ -67,8 +67,7 @@ func (o *owner) lookStuck(before int64) {
 		o.said = true
 		f := Finding{Kind: Stuck, Grade: Broken, Owner: o.key, Cluster: cluster,
 			Text: fmt.Sprintf("%s could start for %v, and nothing started", cluster, time.Duration(waited).Round(time.Millisecond))}
-		out := o.states.now().givenUp(j.GivenUp)
-		if slices.ContainsFunc(o.shifted(o.event), func(cluster string) bool { return !out[cluster] }) {
+		if o.mayCountElsewhere(o.states.now().givenUp(j.GivenUp)) {
 			f.Grade = Suspicious // who left or moved may hold it back, unless a person gave it up
 		}
 		if j.Should != nil {
@@ -96,7 +95,7 @@ func (o *owner) open(now int64) string {
 			for _, m := range s.members {
 				c := m.stands(o, r.version, &r.strategy, now, 0, leniency{exact: true})
 				if c.wait {
-					if waiter == nil && !m.terminates() {
+					if waiter == nil && !m.terminates() && !out[m.cluster] {
 						waiter = m
 					}
 					unsettled = true

@@ -46,7 +46,7 @@ type Record struct {
 
 // Left is the last report about a cluster that left.
 type Left struct {
-	// Report is TimeOut or Failed for a cluster that failed, Progressing or ToApply for one in flight, Succeeded for one that
+	// Report is TimeOut or Failed for a cluster that failed, Progressing, Validating or ToApply for one in flight, Succeeded for one that
 	// soaks or succeeded, and Skip for one that only started.
 	Report
 	// Group is the group in which the cluster counts.

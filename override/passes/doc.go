@@ -25,9 +25,9 @@
 //  1. Resolve where the policy goes, with package override, and keep the Resolution until its inputs change.
 //  2. Read the root policy's record with status.RecordsOf, by the empty name, and the existing replicated policies with
 //     ReplicaOf. Call Propagate, with RemoveAfter and what the Propagation before remembered. In Uncounted name the clusters that a
-//     person gave up. Clusters of the record whose ManagedCluster was deleted are given up, too. A cache that lags shows a
-//     replica as it was before the last write, so a started cluster seems to wait. So read what you wrote: wait for the cache,
-//     or put the written objects over it.
+//     person gave up. Clusters of the record whose ManagedCluster was deleted are given up, too. Where clusters are validated, set
+//     the Verdict of each replica; see below. A cache that lags shows a replica as it was before the last write, so a started
+//     cluster seems to wait. So read what you wrote: wait for the cache, or put the written objects over it.
 //  3. Note the record of the Propagation in the root policy, and where that changed it, write the root policy, and begin anew
 //     once you read that write back. Users write the root policy too, so write with its resourceVersion.
 //  4. Write what has to be written, in the order of Writes. Create or update the object with its action, its version and
@@ -91,6 +91,20 @@
 //	return ctrl.Result{RequeueAfter: p.RecheckAfter}, nil
 //
 // A webhook that checks a root policy calls Validate.
+//
+// A cluster may comply and still have to be found good, by a test, a mesh or a person. Then read the verdict from each replicated
+// policy, with status.VerdictOf:
+//
+//	replica := passes.ReplicaOf(object.Policy, object.Status)
+//	verdict, err := status.VerdictOf(object.Policy, replica.Cluster, time.Now())
+//	if err != nil {
+//		return err
+//	}
+//	replica.Verdict = &verdict
+//
+// Where its NoteOn changes a copy of the object, a person wrote it without a time: write that copy, and begin anew. Don't copy
+// the annotation from the root policy, which would find all clusters good. Begin to validate with another version: clusters that are
+// done would be past their deadline at once.
 //
 // Everything here is a function of its arguments, changes none of them, and can be called from many goroutines at once.
 //

@@ -35,6 +35,24 @@ var smallReplicas = []func(now time.Time) *passes.Replica{
 	func(now time.Time) *passes.Replica { // it soaks
 		return &passes.Replica{Version: "v1", Action: policyv1.Enforce, Applied: now.Add(-2 * time.Minute), Compliance: policyv1.Compliant, ComplianceTime: now}
 	},
+	func(now time.Time) *passes.Replica { // it is being validated
+		r := &passes.Replica{Version: "v1", Action: policyv1.Enforce, Applied: now.Add(-2 * time.Minute), Compliance: policyv1.Compliant, ComplianceTime: now.Add(-2 * time.Minute)}
+		r.Verdict = &status.Verdict{}
+		return r
+	},
+	func(now time.Time) *passes.Replica { // it was not found good
+		r := &passes.Replica{Version: "v1", Action: policyv1.Enforce, Applied: now.Add(-2 * time.Minute), Compliance: policyv1.Compliant, ComplianceTime: now.Add(-2 * time.Minute)}
+		r.Verdict = &status.Verdict{Version: "v1", Result: status.ValidationFailed, Time: now.Add(-time.Minute)}
+		return r
+	},
+	func(now time.Time) *passes.Replica { // it soaks since it was found good
+		r := &passes.Replica{Version: "v1", Action: policyv1.Enforce, Applied: now.Add(-2 * time.Minute), Compliance: policyv1.Compliant, ComplianceTime: now.Add(-2 * time.Minute)}
+		r.Verdict = &status.Verdict{Version: "v1", Result: status.ValidationSucceeded, Time: now.Add(-time.Minute)}
+		return r
+	},
+	func(now time.Time) *passes.Replica { // it complies, as it may where it was not found good
+		return &passes.Replica{Version: "v1", Action: policyv1.Inform, Compliance: policyv1.Compliant, ComplianceTime: now, Verdict: &status.Verdict{}}
+	},
 }
 
 // smallEntries are the kinds of entries of one cluster.
@@ -48,6 +66,9 @@ var smallEntries = []func(now time.Time) *status.Left{
 	},
 	func(now time.Time) *status.Left {
 		return &status.Left{Report: status.Report{Status: status.Progressing, Applied: now.Add(-3 * time.Minute), LastTransitionTime: now.Add(-3 * time.Minute)}}
+	},
+	func(now time.Time) *status.Left { // it was being validated
+		return &status.Left{Report: status.Report{Status: status.Validating, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-3 * time.Minute)}}
 	},
 	func(now time.Time) *status.Left { // it times out
 		return &status.Left{Report: status.Report{Status: status.Progressing, Applied: now.Add(-10 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}}

@@ -63,9 +63,10 @@ func (p *Propagation) bound(name string) (*Cluster, bool) {
 	return &p.Clusters[position], true
 }
 
-// complies says whether the cluster's replica has the version with inform, and the cluster has reported that it complies.
+// complies says whether the cluster's replica has the version with inform, and the cluster has reported that it complies. One that
+// is validated may comply all the same where it was found not good (O22).
 func (c *Cluster) complies(version string) bool {
-	return c.replica.carries(version, policyv1.Inform) && c.replica.compliance() == policyv1.Compliant
+	return c.replica.carries(version, policyv1.Inform) && c.replica.Verdict == nil && c.replica.compliance() == policyv1.Compliant
 }
 
 // resume lets clusters that are bound again, without a replica that has started, go on as the record says (O19). One that failed
@@ -107,7 +108,7 @@ func (p *Propagation) remove() {
 	p.Removed = p.result.Removed
 	left := make(map[string]status.RolloutStatus, len(p.result.Left))
 	for _, cluster := range p.result.Left {
-		left[cluster.Name] = cluster.Status
+		left[cluster.Name] = shown(cluster.Status)
 	}
 	for _, r := range p.unbound {
 		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); removed {

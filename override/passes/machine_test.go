@@ -65,6 +65,7 @@ func TestWhateverHappensOnlyAllowedClustersAreEnforced(t *testing.T) {
 func whatever(t *rapid.T) {
 	limits := drawLimits(t)
 	w := newWorld(t, rapid.SampledFrom([]policyv1.RemediationAction{policyv1.Enforce, policyv1.Enforce, "", policyv1.Inform}).Draw(t, "action"), limits)
+	w.validates = rapid.IntRange(0, 2).Draw(t, "validates") == 0
 	w.bind("2", drawGroups(t))
 	if rapid.Bool().Draw(t, "second placement") {
 		w.bind("1", drawGroups(t))
@@ -106,7 +107,18 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"time passes": func(t *rapid.T) {
 			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 12).Draw(t, "minutes")) * time.Minute)
 		},
-		"edit": func(t *rapid.T) { w.version++ },
+		"judge": func(t *rapid.T) {
+			w.judge(cluster.Draw(t, "cluster"), status.Verdict{
+				Version: fmt.Sprint("v", w.version-rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "version before")),
+				Attempt: rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "attempt"),
+				Time:    rapid.SampledFrom([]time.Time{w.now, w.now, w.now, w.now.Add(-7 * time.Minute), {}}).Draw(t, "time"),
+				Result: rapid.SampledFrom([]status.ValidationResult{
+					status.ValidationSucceeded, status.ValidationSucceeded, status.ValidationFailed, status.ValidationInProgress, "?",
+				}).Draw(t, "result"),
+			})
+		},
+		"find all good": func(t *rapid.T) { w.findAllGood() },
+		"edit":          func(t *rapid.T) { w.version++ },
 		"switch the action": func(t *rapid.T) {
 			w.policy.Spec.RemediationAction = rapid.SampledFrom([]policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform, ""}).Draw(t, "action")
 			w.version += rapid.IntRange(0, 1).Draw(t, "version")
@@ -139,6 +151,7 @@ func (w *world) end() {
 	for range 40 {
 		w.settle()
 		w.evaluateAll()
+		w.findAllGood()
 		w.now = w.now.Add(20 * time.Minute)
 	}
 	w.settle()

@@ -71,7 +71,7 @@ func (w *world) naiveStand(cluster string, bound bool) naiveStanding {
 	timesOut := w.limits.deadline > 0 && age >= w.limits.deadline
 	if naiveFailure(e) {
 		r := w.replicas[cluster]
-		complies := len(w.lost) == 0 && bound && r != nil && r.Version == w.versionName() && r.Action == policyv1.Inform &&
+		complies := len(w.lost) == 0 && bound && r != nil && r.Version == w.versionName() && r.Action == policyv1.Inform && r.Verdict == nil &&
 			r.Compliance == policyv1.Compliant && r.Generation == r.LastEvaluatedGeneration
 		switch {
 		case stands.status == status.Succeeded, w.says(cluster) == status.Failed, bound && has, complies:
@@ -91,6 +91,8 @@ func (w *world) naiveStand(cluster string, bound bool) naiveStanding {
 		return stands
 	case timesOut:
 		return naiveStanding{status: status.TimeOut, recorded: true, entry: e}
+	case e.Status == status.Validating: // O22
+		return naiveStanding{status: e.Status, inFlight: true, recorded: true, entry: e}
 	default:
 		return naiveStanding{status: status.Progressing, inFlight: true, recorded: true, entry: e}
 	}
@@ -237,7 +239,7 @@ func (w *world) saysTheSame(cluster string, stands naiveStanding) bool {
 	if e == nil || r == nil || !r.Applied.Equal(e.Applied) {
 		return false
 	}
-	since := r.ComplianceTime
+	_, since := naiveReport(r)
 	if !since.After(e.Applied) { // an entry has a transition only if it is later than the start (R48)
 		since = time.Time{}
 	}
@@ -306,7 +308,7 @@ func (w *world) checkNothingIsForgotten(two bool, bound []string) {
 		switch {
 		case w.owedOf != policy || !w.owed[cluster] || owed[cluster] || stands.status == status.Succeeded || w.givenUp[cluster]:
 		case stands.entry != nil && stands.entry.Status == status.Succeeded: // it has soaked
-		case is && r != nil && r.Compliance == policyv1.Compliant: // O19
+		case is && r != nil && r.Compliance == policyv1.Compliant && r.Verdict == nil: // O19, O22
 		default:
 			w.t.Fatalf("O16: %s is forgotten\nrecord %+v\nreplicas %s", cluster, w.record, w.dump())
 		}

@@ -65,14 +65,12 @@ func (l naiveLimits) naiveStatus(r *passes.Replica, version string, action polic
 	if r == nil || r.Version != version || !strings.EqualFold(string(r.Action), string(action)) {
 		return status.ToApply, false // O9
 	}
-	since := r.Applied
-	s = status.Progressing
-	if r.Generation == r.LastEvaluatedGeneration && (r.Compliance == "Compliant" || r.Compliance == "NonCompliant") {
-		s = map[policyv1.ComplianceState]status.RolloutStatus{"Compliant": status.Succeeded, "NonCompliant": status.Failed}[r.Compliance]
-		if r.ComplianceTime.After(since) {
-			since = r.ComplianceTime
-		}
-	}
+	s, since := naiveReport(r)
+	return l.naiveLimit(s, since, now)
+}
+
+// naiveLimit applies soak and deadline.
+func (l naiveLimits) naiveLimit(s status.RolloutStatus, since, now time.Time) (status.RolloutStatus, bool) {
 	if s == status.Succeeded {
 		return s, now.Sub(since) < l.soak // R5
 	}
@@ -80,6 +78,48 @@ func (l naiveLimits) naiveStatus(r *passes.Replica, version string, action polic
 		return status.TimeOut, false
 	}
 	return s, true
+}
+
+// naiveReport is what a started replica tells, and since when that is so (S3, O22).
+func naiveReport(r *passes.Replica) (s status.RolloutStatus, since time.Time) {
+	s, since = status.Progressing, r.Applied
+	if r.Generation == r.LastEvaluatedGeneration && (r.Compliance == "Compliant" || r.Compliance == "NonCompliant") {
+		s = map[policyv1.ComplianceState]status.RolloutStatus{"Compliant": status.Succeeded, "NonCompliant": status.Failed}[r.Compliance]
+		if r.ComplianceTime.After(since) {
+			since = r.ComplianceTime
+		}
+	}
+	return naiveJudge(r, s, since)
+}
+
+// naiveJudge is what the verdict makes of that (O22, S12).
+func naiveJudge(r *passes.Replica, s status.RolloutStatus, since time.Time) (status.RolloutStatus, time.Time) {
+	if s != status.Succeeded || r.Verdict == nil {
+		return s, since
+	}
+	said := r.Verdict.Result
+	if r.Verdict.Version != r.Version || r.Verdict.Attempt != 0 || r.Verdict.Time.IsZero() || r.Verdict.Time.Before(r.Applied.Truncate(time.Second)) {
+		said = ""
+	}
+	switch said {
+	case status.ValidationFailed:
+		s = status.Failed
+	case status.ValidationSucceeded:
+	default:
+		return status.Validating, since
+	}
+	if r.Verdict.Time.After(since) {
+		since = r.Verdict.Time
+	}
+	return s, since
+}
+
+// naiveShown is how the policy API shows a status (O22).
+func naiveShown(s status.RolloutStatus) status.RolloutStatus {
+	if s == "Validating" {
+		return "Progressing"
+	}
+	return s
 }
 
 // naiveStarts is which clusters may start, in their order (R8, R10, R11, R12), over groups in the order of their index.
@@ -145,7 +185,7 @@ func (l naiveLimits) naiveGroupStarts(clusters []string, concurrency, budget int
 	var first, second []string
 	for _, c := range slices.Sorted(slices.Values(clusters)) {
 		s, flying := of(c)
-		if s == status.ToApply || s == status.Progressing || s == status.Succeeded && flying {
+		if s == status.ToApply || s == status.Progressing || s == status.Validating || s == status.Succeeded && flying {
 			unsettled++
 		}
 		if s == status.Failed || s == status.TimeOut {

@@ -169,7 +169,7 @@ func (p *Propagation) align(replicas []*Replica) {
 		}
 		if report, known := p.report(&cluster); known {
 			p.reports = append(p.reports, report)
-			cluster.RolloutStatus = report.Status
+			cluster.RolloutStatus = shown(report.Status)
 		}
 		p.Clusters = append(p.Clusters, cluster)
 	}

@@ -54,6 +54,14 @@ type Replica struct {
 
 	// ComplianceTime is when Compliance became what it is. The zero time means unknown: then a soak never ends.
 	ComplianceTime time.Time
+
+	// Verdict is what somebody says of the cluster, read by [status.VerdictOf] from the replicated policy. Nil means that clusters
+	// are not validated, and the zero Verdict that nobody has said anything yet.
+	//
+	// A verdict is about Version, in attempt 0, and from after Applied. [status.Judge] says what follows: a started cluster that
+	// succeeded is done with a yes. Until then it is in flight. Its RolloutStatus is Progressing, since the policy API has no Validating.
+	// A no makes it Failed. The progressDeadline begins anew with the success, and the minSuccessTime runs from the yes.
+	Verdict *status.Verdict
 }
 
 // is says whether the replica is of that version.
@@ -75,7 +83,7 @@ func (r *Replica) compliance() policyv1.ComplianceState {
 // report gives the report of a replica of the root's version. Action is what the cluster has in the end, and started
 // whether the rollout has started it with that.
 func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, action policyv1.RemediationAction) status.Report {
-	return FromPolicy(PolicyState{
+	return r.judge(FromPolicy(PolicyState{
 		Cluster:                 r.Cluster,
 		Strategy:                strategy,
 		RemediationAction:       action,
@@ -85,7 +93,28 @@ func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, act
 		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
 		Applied:                 r.Applied,
 		ComplianceTime:          r.ComplianceTime,
-	})
+	}))
+}
+
+// judge gives the report with what is said of the cluster (O22). A report may lack the time when the replica was applied.
+func (r *Replica) judge(report status.Report) status.Report {
+	if r.Verdict == nil {
+		return report
+	}
+	var verdicts []status.Verdict
+	if v := *r.Verdict; !v.Time.Before(r.Applied.Truncate(time.Second)) {
+		v.Cluster = r.Cluster
+		verdicts = append(verdicts, v)
+	}
+	return status.Judge([]status.Report{report}, r.Version, verdicts)[0]
+}
+
+// shown is how the policy API shows a rollout status: it has no Validating.
+func shown(s status.RolloutStatus) status.RolloutStatus {
+	if s == status.Validating {
+		return status.Progressing
+	}
+	return s
 }
 
 // byCluster sorts the replicas by the names of their clusters. Each must have a name, and none may come twice.

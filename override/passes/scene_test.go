@@ -18,7 +18,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O8, O9, O10, O11, O14, O15: the scenes, whose commands stand in testdata/scenes/README.md. Where they have no overrides and no
+// O8, O9, O10, O11, O14, O15, O22: the scenes, whose commands stand in testdata/scenes/README.md. Where they have no overrides and no
 // options, each call is checked against the naive rules, too.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
@@ -58,6 +58,14 @@ func (s *stage) do(c scene.Command) string {
 	case "report":
 		for line := range strings.Lines(c.Input) {
 			s.report(strings.Fields(line))
+		}
+	case "validates":
+		s.validates = true
+	case "verdict":
+		for line := range strings.Lines(c.Input) {
+			words := strings.Fields(line)
+			result := map[string]status.ValidationResult{"yes": status.ValidationSucceeded, "no": status.ValidationFailed, "pending": status.ValidationInProgress}[words[1]]
+			s.judge(words[0], status.Verdict{Version: words[2], Result: result, Message: strings.Join(words[3:], " "), Time: s.now})
 		}
 	case "wait":
 		s.now = s.now.Add(duration(c.Args[0]))

@@ -40,6 +40,8 @@ type world struct {
 	content map[string]int
 	// broken clusters do not comply, even enforced. silent ones evaluate nothing.
 	broken, silent map[string]bool
+	// validates says that clusters are validated (O22).
+	validates bool
 	// lost are the bindings whose groups nobody knows now.
 	lost map[string]bool
 	// record is what the root has stored of clusters that left.
@@ -237,6 +239,9 @@ func (w *world) write(p *passes.Propagation, except ...string) {
 		switch c.Verb {
 		case passes.VerbCreate:
 			r = &passes.Replica{Cluster: c.Name}
+			if w.validates {
+				r.Verdict = &status.Verdict{}
+			}
 			w.replicas[c.Name] = r
 			fallthrough
 		case passes.VerbUpdate:
@@ -330,6 +335,19 @@ func (w *world) evaluateAll() {
 	}
 }
 
+// judge notes on a cluster's replica what somebody says of it, if clusters are validated.
+func (w *world) judge(cluster string, v status.Verdict) {
+	if r := w.replicas[cluster]; r != nil && w.validates {
+		r.Verdict = &v
+	}
+}
+
+func (w *world) findAllGood() {
+	for c := range w.replicas {
+		w.judge(c, status.Verdict{Version: w.versionName(), Result: status.ValidationSucceeded, Time: w.now})
+	}
+}
+
 // started says whether the cluster has been started for this version.
 func (w *world) started(cluster string) bool {
 	r := w.replicas[cluster]
@@ -387,7 +405,7 @@ func (w *world) check(p *passes.Propagation) {
 		default:
 			action, s = policyv1.Inform, status.ToApply
 		}
-		want = append(want, fmt.Sprintf("%s: %s %s", c, action, s))
+		want = append(want, fmt.Sprintf("%s: %s %s", c, action, naiveShown(s)))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.t.Fatalf("(-want +got):\n%sgroups %v, former %v, g %v, replicas %s", diff, joined, w.former, p.Explain("g"), w.dump())
@@ -480,12 +498,18 @@ func (w *world) checkStart(p *passes.Propagation) {
 // onePassStatus gives the status of a policy that informs or whose strategy is All (S3, R4).
 func (w *world) onePassStatus(r *passes.Replica) status.RolloutStatus {
 	if w.policy.Spec.RemediationAction == policyv1.Inform {
+		s, since := status.Progressing, r.Applied
 		if r.Generation == r.LastEvaluatedGeneration && r.Compliance != "" {
-			return status.Succeeded
+			if r.ComplianceTime.After(since) {
+				since = r.ComplianceTime
+			}
+			s, since = naiveJudge(r, status.Succeeded, since) // O22
 		}
 		if w.limits.typ != clusterv1alpha1.All {
-			return status.Progressing // the deadline of a strategy that is not followed does not count
+			return s // the deadline of a strategy that is not followed does not count
 		}
+		s, _ = w.limits.naiveLimit(s, since, w.now)
+		return s
 	}
 	s, _ := w.limits.naiveStatus(r, w.versionName(), w.policy.Spec.RemediationAction, w.now)
 	return s
@@ -514,11 +538,11 @@ func (w *world) checkRoot(p *passes.Propagation, left map[string]grouping.Key) {
 	}
 	for c := range left { // O16
 		stands := w.naiveStand(c, false)
-		if counts[stands.status]++; stands.status == status.Succeeded {
+		if counts[naiveShown(stands.status)]++; stands.status == status.Succeeded {
 			counts[status.Progressing]++ // it soaks
 		}
 		if _, removed := slices.BinarySearch(p.Removed, c); !removed || slices.ContainsFunc(p.Record.Left, func(e status.Left) bool { return e.Cluster == c }) {
-			want[c] = stands.status
+			want[c] = naiveShown(stands.status)
 		}
 	}
 	for c, r := range w.replicas { // O14, O16: those that stay

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -206,13 +207,47 @@ func TestAHubIsNoFile(t *testing.T) {
 		stands    string
 	}{
 		{"nothing is written", long("gates"), nil, true, ""},
-		{"one is done, long ago", long("gates", done), nil, true, "\nnote: from here on: 1 object of the hub says where the rollout stands\n"},
-		{"another controller has written", long("gates", unstamped), nil, false, "\nnote: from here on: 1 object of the hub says where the rollout stands\n"},
+		{"one is done, long ago", long("gates", done), nil, true, "\nnote: from here on: 1 object on the hub says where the rollout stands\n"},
+		{"another controller has written", long("gates", unstamped), nil, false, "\nnote: from here on: 1 object on the hub says where the rollout stands\n"},
 		{"the gate is a question of what if", long("other"), []string{"--gate", "0"}, false, ""},
 	} {
 		got := simulateText(t, "", append([]string{"status", "set", "--server", newHub(t, test.dump).URL}, test.args...)...)
 		if strings.Contains(got, command) != test.gate || !strings.Contains(got, "the gate before group 0 is closed") || strings.Contains(got, "the files") || !strings.Contains(got, test.stands) {
 			t.Errorf("%s: command %v, and %q in\n%s", test.why, test.gate, test.stands, got)
+		}
+	}
+}
+
+// What is missing is missing in the files, or on the hub that was read.
+func TestWhatIsMissingIsMissingWhereItWasRead(t *testing.T) {
+	free := strings.Replace(aReplicaSet, "{maxConcurrency: 1}", "{}", 1)
+	inSet := strings.Replace(aPlacement, "spec: {}", "spec: {clusterSets: [far]}", 1)
+	rule := strings.NewReplacer("kind: Placement, name: p", "kind: PlacementRule, name: rule", "cluster.open", "apps.open")
+	for _, test := range []struct{ in, want string }{
+		{documents(free, aDecision), "no Placement %s: where the strategy has no maxConcurrency"},
+		{documents(free), "placement ns/p: %s neither a Placement of this name nor PlacementDecisions of it"},
+		{documents(free, aPlacement), "Placement ns/p: %s neither PlacementDecisions of it nor ManagedClusters to select"},
+		{documents(free, aPlacement, aCluster, decisionOf("a", "b")), "PlacementDecision: no ManagedCluster %s has this name (1): b"},
+		{documents(free, inSet, aCluster), "ManagedClusterSetBinding: none %s, so all cluster sets"},
+		{documents(free, inSet, aCluster), "spec.clusterSets: no ManagedCluster %s is in far"},
+		{documents(aPolicy, aPlacement, aCluster), "no PlacementBinding %s has the policy as its subject"},
+		{documents(aPolicy, aBinding, aCluster), "placementRef: %s neither a Placement ns/p nor PlacementDecisions of it"},
+		{documents(aPolicy, rule.Replace(aBinding), aCluster), "placementRef: %s no PlacementRule ns/rule"},
+		{documents(aPolicy, rule.Replace(aBinding), aRule[:strings.Index(aRule, "status:")], aCluster), "no status.decisions %s, which is all that is read of a PlacementRule: it selects no cluster"},
+	} {
+		for _, from := range []struct {
+			args       []string
+			where, has string
+		}{{[]string{"-f", "-"}, "in the files", "the files have"}, {[]string{"--server", newHub(t, test.in).URL}, "on the hub", "the hub has"}} {
+			var stdout, stderr strings.Builder
+			cohort(append([]string{"plan"}, from.args...), strings.NewReader(test.in), &stdout, &stderr)
+			got, where := stdout.String()+stderr.String(), from.where
+			if strings.Contains(test.want, "%s neither") || strings.Contains(test.want, "%s no PlacementRule") {
+				where = from.has
+			}
+			if want := fmt.Sprintf(test.want, where); !strings.Contains(got, want) || from.where == "on the hub" && strings.Contains(got, "files") {
+				t.Errorf("want %q in\n%s", want, got)
+			}
 		}
 	}
 }

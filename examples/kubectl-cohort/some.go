@@ -94,7 +94,7 @@ func (w which) check(flag string, scenarios []*scenario.Scenario) error {
 	}
 	switch {
 	case w.selector != nil && len(keys) == 0:
-		return fmt.Errorf("%s %s: no cluster has labels: the files must hold the ManagedClusters", flag, w.pattern)
+		return fmt.Errorf("%s %s: no cluster has labels, as no ManagedCluster that has some was read", flag, w.pattern)
 	case w.selector != nil:
 		return fmt.Errorf("%s %s: must be labels of a cluster that is selected%s", flag, w.pattern, w.hint(keys))
 	}

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
 
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
@@ -63,18 +65,24 @@ func (h *fakeHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Lock()
 	defer h.Unlock()
+	wanted, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
 	items := []any{}
 	for document := range strings.SplitSeq(h.text, "---") {
 		var object map[string]any
 		if err := yaml.Unmarshal([]byte(document), &object); err != nil || object == nil {
 			continue
 		}
-		if object["apiVersion"] == path[1]+"/"+path[2] && strings.ToLower(fmt.Sprint(object["kind"]))+"s" == path[3] &&
-			(namespace == "" || object["metadata"].(map[string]any)["namespace"] == namespace) {
+		if object["apiVersion"] == path[1]+"/"+path[2] && strings.Replace(strings.ToLower(fmt.Sprint(object["kind"]))+"s", "ys", "ies", 1) == path[3] &&
+			(namespace == "" || object["metadata"].(map[string]any)["namespace"] == namespace) && wanted.Matches(labelsOf(object)) {
 			items = append(items, object)
 		}
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"items": items})
+}
+
+func labelsOf(object map[string]any) labels.Set {
+	found, _, _ := unstructured.NestedStringMap(object, "metadata", "labels")
+	return found
 }
 
 // liveNow is liveSet with times that are as long before now as they were before one o'clock.

@@ -24,7 +24,7 @@ type Policy struct {
 	// Bindings are the policy's, by name, each with what its placement selects.
 	Bindings []override.Binding
 	Version  string
-	// Replicas are the replicated policies in the files, by cluster.
+	// Replicas are the replicated policies that were read, by cluster.
 	Replicas []passes.Replica
 	root     *policyv1.Policy
 	// AtOnce says that all clusters start together, whatever the strategy and the options: the policy informs, or its
@@ -64,7 +64,7 @@ func (o *objects) loadPolicy(r applier, wanted Ref) (*Scenario, error) {
 		s.note("spec.rolloutStrategy: no effect, as a policy that informs goes to all clusters at once")
 	}
 	if len(bindings) == 0 && !r.policy.Spec.Disabled {
-		s.note("no PlacementBinding in the files has the policy as its subject: it is bound nowhere")
+		s.note("no PlacementBinding %s has the policy as its subject: it is bound nowhere", o.where())
 	}
 	parts, err := o.selectAll(s, r, bindings)
 	if err != nil {
@@ -206,10 +206,10 @@ func (o *objects) part(s *Scenario, wanted Ref, parts map[Ref]*Scenario) (*Scena
 	there = slices.DeleteFunc(there, func(r Ref) bool { return !r.matches(wanted) })
 	switch len(there) {
 	case 0:
-		return nil, fmt.Errorf("placementRef: the files hold neither a Placement %v nor PlacementDecisions of it", wanted)
+		return nil, fmt.Errorf("placementRef: %s neither a Placement %v nor PlacementDecisions of it", o.holder(), wanted)
 	case 1:
 	default:
-		return nil, fmt.Errorf("placementRef: %d placements in the files (%s): must be one", len(there), join(there))
+		return nil, fmt.Errorf("placementRef: %d placements %s (%s): must be one", len(there), o.where(), join(there))
 	}
 	part := &Scenario{Placement: there[0], Fleet: s.Fleet}
 	if !s.Policy.AtOnce {
@@ -230,12 +230,16 @@ func (o *objects) ruled(s *Scenario, wanted Ref) (*grouping.Groups, error) {
 			clusters = append(clusters, decision.ClusterName)
 		}
 		if clusters == nil {
-			s.note("%v: no status.decisions in the files, which is all that is read of a PlacementRule: it selects no cluster; kubectl get -o yaml prints them", rule)
+			how := ""
+			if !o.hub {
+				how = "; kubectl get -o yaml prints them"
+			}
+			s.note("%v: no status.decisions %s, which is all that is read of a PlacementRule: it selects no cluster%s", rule, o.where(), how)
 		}
 		groups, err := grouping.FromNames(map[grouping.Key][]string{{}: clusters})
 		return groups, rule.Fault(err)
 	}
-	return nil, fmt.Errorf("placementRef: the files hold no PlacementRule %v", wanted)
+	return nil, fmt.Errorf("placementRef: %s no PlacementRule %v", o.holder(), wanted)
 }
 
 // gather takes over what is to be said of the placements, and what of the files has no part in the rollout.

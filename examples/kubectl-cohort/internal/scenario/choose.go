@@ -136,11 +136,11 @@ func (o *objects) chooseTarget(c chosen, wanted Ref) (chosen, error) {
 	case len(there) == 1:
 		c.Ref = there[0]
 	case len(there) > 1:
-		return c, fmt.Errorf("%d placements in the files (%s), choose one with --placement", len(there), join(there))
+		return c, fmt.Errorf("%d placements %s (%s), choose one with --placement", len(there), o.where(), join(there))
 	case wanted.Name != "":
-		return c, c.rollout.Fault(fmt.Errorf("placement %v: the files hold neither a Placement of this name nor PlacementDecisions of it", wanted))
+		return c, c.rollout.Fault(fmt.Errorf("placement %v: %s neither a Placement of this name nor PlacementDecisions of it", wanted, o.holder()))
 	default:
-		return c, errors.New("no Placement and no PlacementDecisions in the files")
+		return c, errors.New("no Placement and no PlacementDecisions " + o.where())
 	}
 	placed := o.placed(c.Ref)
 	c.placement, c.decisions = placed.placement, placed.decisions
@@ -185,7 +185,7 @@ func (r applier) targets(wanted Ref) ([]target, error) {
 	return matching, nil
 }
 
-// refs names all placements in the files, once each.
+// refs names all placements, once each.
 func (o *objects) refs() (all []Ref) {
 	for _, p := range o.placements {
 		all = append(all, ref(p))

@@ -12,7 +12,7 @@ import (
 
 // group finds the groups of a placement: those that OCM stored, or else those that its rules give.
 func (s *Scenario) group(c chosen, o *objects) error {
-	if err := s.checkPlacement(c); err != nil {
+	if err := s.checkPlacement(c, o); err != nil {
 		return err
 	}
 	if s.Stored = len(c.decisions) > 0; s.Stored {
@@ -23,10 +23,10 @@ func (s *Scenario) group(c chosen, o *objects) error {
 
 // checkPlacement finds what is wrong with the decisionStrategy while it is clear that the Placement is at
 // fault, and not a cluster.
-func (s *Scenario) checkPlacement(c chosen) error {
+func (s *Scenario) checkPlacement(c chosen, o *objects) error {
 	if c.placement == nil {
 		if p := s.Strategy.Progressive; s.Strategy.Type == clusterv1alpha1.Progressive && (p == nil || p.MaxConcurrency == intstr.IntOrString{}) {
-			s.Notes = append(s.Notes, "no Placement in the files: where the strategy has no maxConcurrency, all clusters may start at once")
+			s.note("no Placement %s: where the strategy has no maxConcurrency, all clusters may start at once", o.where())
 		}
 		return nil
 	}
@@ -71,7 +71,7 @@ func (s *Scenario) placement() *clusterv1beta1.Placement {
 // divide selects clusters and puts them into groups, as OCM's placement controller would.
 func (s *Scenario) divide(c chosen, o *objects) error {
 	if len(o.clusters) == 0 {
-		return c.placement.Fault(errors.New("the files hold neither PlacementDecisions of it nor ManagedClusters to select"))
+		return c.placement.Fault(errors.New(o.holder() + " neither PlacementDecisions of it nor ManagedClusters to select"))
 	}
 	selection, err := o.newSelection(*c.placement)
 	if err != nil {

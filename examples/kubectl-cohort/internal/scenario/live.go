@@ -48,12 +48,8 @@ func (s *Scenario) resume(r applier, o *objects) error {
 		return err
 	}
 	s.Live = true
-	where := "in the files"
-	if o.hub {
-		where = "of the hub"
-	}
-	if s.Stands = "1 object " + where + " says where the rollout stands"; found > 1 {
-		s.Stands = fmt.Sprintf("%d objects %s say where the rollout stands", found, where)
+	if s.Stands = "1 object " + o.where() + " says where the rollout stands"; found > 1 {
+		s.Stands = fmt.Sprintf("%d objects %s say where the rollout stands", found, o.where())
 	}
 	var gone []string
 	for _, report := range s.Observed {

@@ -21,7 +21,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// objects is what the files hold, by kind.
+// objects is what was read, by kind.
 type objects struct {
 	clusters    []source[clusterv1.ManagedCluster]
 	sets        []source[clusterv1beta2.ManagedClusterSet]
@@ -49,6 +49,22 @@ type objects struct {
 type source[T any] struct {
 	manifest.Object
 	typed *T
+}
+
+// where says where the objects were read.
+func (o *objects) where() string {
+	if o.hub {
+		return "on the hub"
+	}
+	return "in the files"
+}
+
+// holder begins a sentence about what is there.
+func (o *objects) holder() string {
+	if o.hub {
+		return "the hub has"
+	}
+	return "the files have"
 }
 
 // reader reads an object of one kind and version.

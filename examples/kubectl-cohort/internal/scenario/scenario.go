@@ -29,7 +29,7 @@ type Scenario struct {
 	// that OCM would store.
 	Groups    *grouping.Groups
 	Decisions []*clusterv1beta1.PlacementDecision
-	// Stored says that Decisions were in the files, and Fleet how many ManagedClusters were.
+	// Stored says that Decisions were read, and Fleet how many ManagedClusters were.
 	Stored bool
 	Fleet  int
 	// Dropped says why ManagedClusters are not selected, rule by rule.

@@ -17,8 +17,8 @@ import (
 // globalSet is the set that OCM makes of all clusters.
 const globalSet = "global"
 
-// setMembers gives what tells the members of a ManagedClusterSet: its own selector where the files hold
-// the set, and otherwise the label that a set has by default.
+// setMembers gives what tells the members of a ManagedClusterSet: its own selector where the set was read,
+// and otherwise the label that a set has by default.
 func (o *objects) setMembers(name string) (labels.Selector, error) {
 	byLabel := labels.SelectorFromSet(labels.Set{clusterv1beta2.ClusterSetLabel: name})
 	if name == globalSet {
@@ -60,7 +60,7 @@ func (s clusterSets) have(c *clusterv1.ManagedCluster) bool {
 }
 
 // setsOf gives the cluster sets that OCM's scheduler selects from: those that are bound to the Placement's namespace, and
-// of these the ones that the Placement names, if it names any. Files without any ManagedClusterSetBinding don't say what
+// of these the ones that the Placement names, if it names any. Without any ManagedClusterSetBinding nobody knows what
 // is bound, and all sets are then.
 func (o *objects) setsOf(placement source[clusterv1beta1.Placement]) (s clusterSets, err error) {
 	wanted := placement.typed.Spec.ClusterSets
@@ -84,7 +84,7 @@ func (o *objects) setsOf(placement source[clusterv1beta1.Placement]) (s clusterS
 		bound = slices.DeleteFunc(bound, func(name string) bool { return !slices.Contains(wanted, name) })
 	}
 	if !known && (len(wanted) > 0 || len(o.sets) > 0) {
-		s.notes = append(s.notes, "ManagedClusterSetBinding: none in the files, so all cluster sets are taken as bound to the Placement's namespace")
+		s.notes = append(s.notes, "ManagedClusterSetBinding: none "+o.where()+", so all cluster sets are taken as bound to the Placement's namespace")
 	}
 	for _, name := range bound {
 		members, err := o.setMembers(name)
@@ -95,13 +95,13 @@ func (o *objects) setsOf(placement source[clusterv1beta1.Placement]) (s clusterS
 		if slices.Contains(wanted, name) && !slices.ContainsFunc(o.clusters, func(c source[clusterv1.ManagedCluster]) bool {
 			return members.Matches(labels.Set(c.typed.Labels))
 		}) {
-			s.notes = append(s.notes, fmt.Sprintf("spec.clusterSets: no ManagedCluster in the files is in %s", name))
+			s.notes = append(s.notes, fmt.Sprintf("spec.clusterSets: no ManagedCluster %s is in %s", o.where(), name))
 		}
 	}
 	return s, nil
 }
 
-// boundSets are the names of the sets that are bound to a namespace, and whether the files say so of any namespace.
+// boundSets are the names of the sets that are bound to a namespace, and whether any binding was read, of whatever namespace.
 func (o *objects) boundSets(namespace string) (names []string, known bool) {
 	for _, b := range o.setBindings {
 		if b.GetNamespace() != namespace && b.GetNamespace() != "" && namespace != "" {

@@ -28,7 +28,7 @@ func (s *Scenario) noteStored(c chosen, o *objects) {
 		}
 		delete(fits, decision.ClusterName)
 	}
-	s.noteClusters("PlacementDecision: no ManagedCluster in the files has this name", gone)
+	s.noteClusters("PlacementDecision: no ManagedCluster "+o.where()+" has this name", gone)
 	s.noteClusters("PlacementDecision: the Placement's rules do not select it now", unfit)
 	maps.DeleteFunc(fits, func(_ string, fit bool) bool { return !fit })
 	if s.Spec != nil && s.Spec.Spec.NumberOfClusters == nil {

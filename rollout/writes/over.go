@@ -1,10 +1,13 @@
 package writes
 
 import (
+	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Over lays what was written over what the cache has of an owner's objects: in place of what is older, and behind what is there
@@ -84,8 +87,8 @@ func (o *Own[T]) ask(unsure []types.NamespacedName, read func(types.NamespacedNa
 
 // Unseen counts the writes that the store of an informer does not show yet. Plan nothing for the owner until it is 0: each write is an event when
 // the store shows it, and [Own.RecheckAfter] says when to come back in case there is none. What is unsure it reads from the API server, as Current
-// does, with the same errors. The store is asked for keys of client-go: namespace/name, or the name alone. It takes time linear in the
-// writes, not in the objects.
+// does, with the same errors. The store is asked for keys of client-go: namespace/name, or the name alone. Its errors are returned, and one
+// if it has something else than a T. It takes time linear in the writes, not in the objects.
 func (o *Own[T]) Unseen(store interface {
 	GetByKey(key string) (object any, exists bool, err error)
 }, read func(types.NamespacedName) (T, error), now func() time.Time) (unseen int, err error) {
@@ -112,7 +115,9 @@ func (o *Own[T]) unseen(get func(string) (any, bool, error), now time.Time) (uns
 			return len(o.marks), nil, err
 		}
 		cached, is := item.(T)
-		has = has && is
+		if has && !is {
+			return len(o.marks), nil, field.TypeInvalid(field.NewPath("store").Key(name), fmt.Sprintf("%T", item), fmt.Sprint("must be a ", reflect.TypeFor[T]()))
+		}
 		m, v := o.settle(key, cached, has, now)
 		if v == shown || v == drop && !has {
 			continue

@@ -20,8 +20,8 @@ type gap struct {
 func (g *gap) inside() bool { return g.behind != nil && g.behind.Name == g.before.Name }
 
 // place guesses the groups of the objects that have no index, so that neither their clusters move nor the groups behind them.
-// Parse takes such objects for group 0, and build has counted what they name. The result is nil where all objects have an index. It is nil, too, where none has, as
-// on a hub that is older than decision groups: each name is one group then, as it was read.
+// Parse takes such objects for group 0, and build has counted what they name. The result is nil where all objects have an index.
+// It is nil, too, where none has, as on a hub that is older than decision groups: each name is one group then, as it was read.
 //
 // An object is put where an index is missing. Where none is missing, the object was the last group of its name, or its
 // group had other objects as well. The latter is possible only where objects are full; the object is left out then, so

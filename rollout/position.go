@@ -15,7 +15,8 @@ type Position struct {
 // as the controller notes it in the object in the write that carries the version. Each cluster in Start gets the lowest number that no
 // cluster has; one that has a number already, as it is tried again, keeps it. So a number never changes, whatever joins, leaves or
 // restarts, and no two clusters with a number have the same. While nobody leaves, clusters are numbered as they start. Groups that
-// [grouping.Apart] took apart have numbers of their own, and a cluster that comes from another of them brings its number along.
+// [grouping.Apart] took apart have numbers of their own. A cluster that comes from another of them brings its number along, so that
+// two may have the same there.
 //
 // The answer has the clusters in Start, and the noted ones that are selected; Of and OfGroup are of now. It takes time linear in both.
 func (r *Result) Positions(noted map[string]Position) map[string]Position {
@@ -29,8 +30,8 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 	for cluster, p := range noted {
 		position, member := groups.Position(cluster)
 		if !member {
-			_, counts := elsewhere(groups, cluster)
-			taken[p.Index] = taken[p.Index] || !counts
+			_, selected := elsewhere(groups, cluster) // its number is free then
+			taken[p.Index] = taken[p.Index] || !selected
 			continue
 		}
 		taken[p.Index] = true

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
 // annotationRecords holds the Records of an owner.
@@ -120,10 +121,4 @@ func (r Records) Note(object metav1.Object) (changed bool, err error) {
 }
 
 // shortened gives the beginning of a long text, for an error.
-func shortened(text string) string {
-	const most = 64
-	if len(text) <= most {
-		return text
-	}
-	return text[:most] + "…"
-}
+func shortened(text string) string { return clauses.Shorten(text, 64) }

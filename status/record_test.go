@@ -95,7 +95,7 @@ func TestRecordsOfRefusesWhatIsNoRecord(t *testing.T) {
 		{"a number of clusters is below 0", `{"p":{"more":-1}}`, "below 0"},
 		{"an attempt is below 0", `{"p":{"attempt":-1}}`, "below 0"},
 		{"a cluster has no name", `{"p":{"left":[{"group":{"index":0}}]}}`, `metadata.annotations[` + annotationOfRecords + `][p].left[0].cluster`},
-		{"it is long", `"` + strings.Repeat("x", 10_000), "…"},
+		{"it is long", `"` + strings.Repeat("é", 10_000), "é…"},
 	} {
 		records, err := status.RecordsOf(&metav1.ObjectMeta{Annotations: map[string]string{annotationOfRecords: test.text}})
 		var invalid *field.Error

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/clauses"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
@@ -283,10 +284,4 @@ func groupText(key grouping.Key) string {
 func quoted(value any) string { return shortened(fmt.Sprintf("%+v", value)) }
 
 // shortened gives the beginning of a long text, for an error.
-func shortened(text string) string {
-	const most = 64
-	if len(text) <= most {
-		return text
-	}
-	return text[:most] + "…"
-}
+func shortened(text string) string { return clauses.Shorten(text, 64) }

@@ -63,7 +63,7 @@ func TestHelpHasWhatNotEveryHubObeysIfAsked(t *testing.T) {
 				t.Errorf("%s: --%s is in the short help %v, in the long one %v", command, name, strings.Contains(short, "--"+name+" "), strings.Contains(long, "--"+name+" "))
 			}
 		}
-		if !strings.Contains(short, "9 flags, with -h --all\n") {
+		if !strings.Contains(short, "10 flags, with -h --all\n") {
 			t.Errorf("%s: no hint at -h --all in\n%s", command, short)
 		}
 	}

@@ -255,6 +255,7 @@
 //
 //	--group-order 'prod after canary,staging'   under ProgressivePerGroup these groups come after those, in place of the
 //	                                           order of their index; a semicolon or another flag for more, any for no order
+//	--shuffle, --shuffle=v2                      within a group clusters get their turn in an order from a seed, or from the version
 //	--gate prod=4h --gate 3                      a gate before the group of this name or index, closed for a time or for ever
 //	--uncounted power=off --uncounted 'lab-*'    nobody waits for these clusters, and their failure stops nothing
 //	--failed-before edge-7                      its failure is in no budget, as it was there before the rollout
@@ -265,7 +266,8 @@
 //
 // They do not apply where a policy informs: all those clusters get it at once. Where there are several placements, a gate,
 // a name and an order apply to the groups of each. An order calls groups without a name "-". Clusters are given by a name,
-// by a pattern, or by labels of their ManagedClusters, as kubectl takes them after -l.
+// by a pattern, or by labels of their ManagedClusters, as kubectl takes them after -l. The version of --shuffle is that which stamps
+// have, and a ManifestWorkReplicaSet or a Policy says it. Others need a seed.
 //
 // The exit status is 0 for every rollout that was played through, however it ended, unless --exit-code asks for a status
 // by outcome, which -h lists. It is 2 for wrong input, with one line that names file, object and field, and 1 if the

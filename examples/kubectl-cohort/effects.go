@@ -64,6 +64,12 @@ func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, usual
 		if f.perGroup != "" && schedule.Type == clusterv1alpha1.ProgressivePerGroup && !limited {
 			note("--max-concurrency-per-group: no effect, no group has more clusters than that")
 		}
+		switch {
+		case f.shuffle.given && !limited && f.maxStarts.n == 0 && f.perGroup == "":
+			note("--shuffle: no effect, all clusters of a stage may start at once")
+		case f.shuffle.given:
+			notes = append(notes, f.shuffle.says(s, s.Reports(f.standing(s, f.start.Time))))
+		}
 		if f.freesSlot && !limited {
 			note("--failed-frees-slot: no effect, all clusters of a stage may be in flight at a time")
 		}

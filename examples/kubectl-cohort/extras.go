@@ -24,6 +24,7 @@ import (
 // extras are the flags for the options of package rollout that the API's strategy lacks. Every command has them.
 type extras struct {
 	order     order
+	shuffle   shuffle
 	perGroup  string
 	freesSlot bool
 	ramp      int
@@ -36,6 +37,8 @@ type extras struct {
 
 func (e *extras) declare(s *pflag.FlagSet) {
 	commandline.Var(s, &e.order, "group-order", "", "which `groups` come after which, by name, under ProgressivePerGroup: as in 'prod after staging,canary', or any for no order; may be repeated")
+	commandline.Var(s, &e.shuffle, "shuffle", "", "within a group clusters get their turn in an order from a `seed`, and not in that of their names: --shuffle=v2, or --shuffle for the version that is wanted as the seed; not on the way back")
+	s.Lookup("shuffle").NoOptDefVal = byVersion
 	s.StringVar(&e.perGroup, "max-concurrency-per-group", e.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
 	s.BoolVar(&e.freesSlot, "failed-frees-slot", e.freesSlot, "a tolerated failed cluster makes room for the next at once")
 	s.IntVar(&e.ramp, "ramp", e.ramp, "`number` to start gently with: no more clusters in flight at a time than this, or than have soaked; 0 is no such limit")
@@ -61,6 +64,9 @@ func (e *extras) options(s *scenario.Scenario, start time.Time) (options rollout
 	if e.order.given {
 		options.GroupOrder = rollout.GroupOrder{}
 		maps.Copy(options.GroupOrder, e.order.after)
+	}
+	if e.shuffle.given {
+		options.Order = rollout.Shuffled(e.shuffle.of(s))
 	}
 	if e.perGroup != "" {
 		options.MaxConcurrencyPerGroup = intstr.Parse(e.perGroup)
@@ -137,6 +143,9 @@ func (e *extras) check(scenarios []*scenario.Scenario) error {
 			return fmt.Errorf("--gate %s: must be the index or the name of a group: %s%s", gate.group, inWords(keys), spelling.Hint(gate.group, slices.Collect(maps.Keys(names))))
 		}
 	}
+	if err := e.shuffle.check(scenarios); err != nil {
+		return err
+	}
 	if err := e.order.check(slices.Sorted(maps.Keys(names))); err != nil {
 		return err
 	}
@@ -183,7 +192,7 @@ func (e *extras) given() (names []string) {
 	for _, flag := range []struct {
 		name  string
 		given bool
-	}{{"group-order", e.order.given}, {"max-concurrency-per-group", e.perGroup != ""}, {"failed-frees-slot", e.freesSlot}, {"ramp", e.ramp != 0},
+	}{{"group-order", e.order.given}, {"shuffle", e.shuffle.given}, {"max-concurrency-per-group", e.perGroup != ""}, {"failed-frees-slot", e.freesSlot}, {"ramp", e.ramp != 0},
 		{"wait-between-groups", e.between != 0}, {"max-starts", e.maxStarts.n > 0}, {"gate", len(e.gates) > 0},
 		{"uncounted", len(e.uncounted) > 0}, {"failed-before", len(e.baseline) > 0}} {
 		if flag.given {

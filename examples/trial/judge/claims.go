@@ -107,7 +107,7 @@ func (o *owner) beliesOf(spec *ownerSpec, c claim, out map[string]bool, lag int6
 		fleets, all := p.seen(o.judge.now, lag)
 		b.all = b.all && all
 		if c.placement == "" || c.placement == r.placement {
-			wrong := p.fleet != nil && p.half <= o.judge.now-lag && r.version != ""
+			wrong := p.fleet != nil && p.half <= o.judge.now-lag && r.version != "" && !r.all // whose deadlines are not read
 			for _, f := range fleets {
 				wrong = wrong && o.unfinished(r, f, c, func(cluster string) bool { return out[cluster] || taken[cluster] }, lag, l, b)
 			}
@@ -144,7 +144,7 @@ func (o *owner) unfinished(r *ref, f *fleet, c claim, skips func(string) bool, l
 			return true
 		}
 	}
-	if !l.withLeft || r.all {
+	if !l.withLeft {
 		return false
 	}
 	for _, cluster := range sortedKeys(o.members) {

@@ -115,6 +115,9 @@ var claimStories = map[string]struct {
 		s.works("1", "ok", "a").works("1", "failed", "b").at(7).fleet("a").at(13).remove("b", "1").at(16).claims("1", five, "Succeeded", 2, 2)
 	}, suspicious("b")},
 	"one left without the version": {five, func(s *story) { s.works("1", "ok", "a").at(7).fleet("a").at(9).claims("1", five, rolledOut, 2, 2) }, nil},
+	"one is under way, and nothing is limited": {`{"type":"All"}`, func(s *story) {
+		s.works("1", "ok", "a").works("1", "busy", "b").at(9).claims("1", `{"type":"All"}`, rolledOut, 2, 2)
+	}, nil},
 	"one left, and nothing is limited": {`{"type":"All"}`, func(s *story) {
 		s.works("1", "ok", "a").works("1", "busy", "b").at(7).fleet("a").at(9).claims("1", `{"type":"All"}`, rolledOut, 2, 2)
 	}, nil},

@@ -37,7 +37,8 @@
 // An owner calls its rollout complete in the condition PlacementRolledOut or Succeeded of a ManifestWorkReplicaSet, with the reason Completed of
 // Progressing in a ClusterManagementAddOn's installProgressions, and in a policy's status.rolloutStatus. [Complete] is found where a status comes
 // to say so of the present generation, and a cluster that is selected, or left with the version, waits, is under way or soaks. Who failed or
-// timed out is done, but only PlacementRolledOut may say so. It is suspicious where decisions are half written in some view.
+// timed out is done, but only PlacementRolledOut may say so. It is suspicious where decisions are half written in some view, and
+// not judged under All.
 //
 // [Stuck] is only suspicious once a cluster has left or moved that nobody gave up, since it may count where it was.
 //

@@ -32,7 +32,8 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 		if notTakenBack && cluster.Action != policyv1.Inform {
 			break
 		}
-		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation || !approvals.Same(now, root) {
+		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation || !approvals.Same(now, root) ||
+			now.Annotations[validateAnnotation] != root.Annotations[validateAnnotation] {
 			return false, nil
 		}
 		err := c.replicate(ctx, memory, template, p, cluster, planned[cluster.Name])

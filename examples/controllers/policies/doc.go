@@ -13,6 +13,7 @@
 //	apply.go        writes the replicated policies
 //	known.go        its own writes, those of the process before, and who is given up
 //	left.go         what has to be known of clusters that left
+//	verdict.go      what people and tests say of clusters that comply
 //	tell.go         events and metrics, from what changed
 //	set.go          the status of PolicySets
 //	caches.go       the informers' stores and their indexes

@@ -102,12 +102,3 @@ func decode(from any, into any) error {
 	}
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(object, into)
 }
-
-// reported is what the clusters of some replicated policies say of them.
-func reported(replicas []*policy) []passes.Replica {
-	all := make([]passes.Replica, len(replicas))
-	for i := range replicas {
-		all[i] = replicas[i].replica
-	}
-	return all
-}

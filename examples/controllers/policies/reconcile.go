@@ -83,9 +83,13 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if asked.GiveUp, err = c.givenUp(ctx, root, asked.GiveUp, memory); err != nil {
 		return 0, err
 	}
+	reports, recheck, unnoted := c.heard(ctx, root, memory, replicas)
+	if reports == nil {
+		return recheck, unnoted
+	}
 	opts := asked.Options("", template.version)
 	opts.RemoveAfter.Duration, opts.Previous = grace, memory.last.Remembered()
-	p, err := passes.Propagate(resolution, template.version, root.record, reported(replicas), c.now(), opts)
+	p, err := passes.Propagate(resolution, template.version, root.record, reports, c.now(), opts)
 	if err != nil {
 		return 0, c.refuse(root, err)
 	}
@@ -102,9 +106,8 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 
 	// 5. Set the status of the root policy, and tell what is new.
-	c.tellDropped(ctx, root, memory)
-	c.tell(root, memory, resolution, p)
-	err = errors.Join(failed, c.setStatus(ctx, root, p))
+	c.tell(ctx, root, memory, resolution, p)
+	err = errors.Join(unnoted, failed, c.setStatus(ctx, root, p))
 
 	// 6. Come back when an object changes, or then, and beside an error soon.
 	return kit.Soon(p.RecheckAfter, map[string]*rollout.Result{"": {Next: rollout.Next{Record: p.Record}}}), err

@@ -21,7 +21,8 @@ func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) ki
 
 // tell tells what is new since the reconcile before. Of what happened before this process there is nothing to tell,
 // unless nobody has looked at the policy yet.
-func (c *controller) tell(root *policy, memory *memory, resolution *override.Resolution, p *passes.Propagation) {
+func (c *controller) tell(ctx context.Context, root *policy, memory *memory, resolution *override.Resolution, p *passes.Propagation) {
+	c.tellDropped(ctx, root, memory)
 	previous := memory.last
 	if previous == nil && root.status.RolloutStatus == "" {
 		previous = &passes.Propagation{}

@@ -77,6 +77,8 @@ func setMetadata(object *unstructured.Unstructured) {
 		maps.DeleteFunc(labels, foreign)
 		maps.DeleteFunc(annotations, foreign)
 	}
+	delete(annotations, validateAnnotation)                 // about the root policy
+	delete(annotations, verdictAnnotation)                  // it would find all clusters good
 	delete(annotations, corev1.LastAppliedConfigAnnotation) // so is this
 	delete(annotations, triggerAnnotation)
 	annotations[argoAnnotation] = "IgnoreExtraneous"

@@ -147,7 +147,8 @@ func (s *order) upcoming(i, most int, such func(cluster int32) bool) []int32 {
 	return found
 }
 
-// roomiest returns the object of the surge with most room for a group, and the clusters that it still has to have.
+// roomiest returns the object of the surge with most room for a group, and the clusters that it still has to have. No surge of
+// another object lets one of them in.
 func (s *order) roomiest(g Group) (x int, left []int32) {
 	x, left = nobodyExtra, make([]int32, s.limit)
 	for i := range s.extras {
@@ -155,7 +156,7 @@ func (s *order) roomiest(g Group) (x int, left []int32) {
 			continue
 		}
 		needed := slices.DeleteFunc(slices.Clone(s.extras[i]), func(cluster int32) bool {
-			return s.done[s.goalOf(cluster)] || s.early[cluster]
+			return s.done[s.goalOf(cluster)]
 		})
 		if len(needed) < len(left) {
 			x, left = i, needed
@@ -167,7 +168,8 @@ func (s *order) roomiest(g Group) (x int, left []int32) {
 const nobodyExtra = -1
 
 // inSteps puts writes that follow one another into as few steps as their order allows. A write waits for the one before of the same
-// object. One that lets a cluster go waits for the write that put the cluster elsewhere.
+// object. One that lets a cluster go waits for the write that put the cluster elsewhere. For an object of the surge
+// that is always its goal's last.
 func (m *moves) inSteps(acts []act, extras int) plan {
 	s := m.newStage(extras)
 	p := plan{extras: extras}
@@ -193,11 +195,7 @@ func (m *moves) inSteps(acts []act, extras int) plan {
 				if slices.Contains(a.clusters, cluster) {
 					continue
 				}
-				if goal := m.goalOf(cluster); s.done[goal] {
-					after = max(after, lastStep[goal])
-				} else {
-					after = max(after, ofVertex[goal]) // a surge has let it in
-				}
+				after = max(after, lastStep[m.goalOf(cluster)])
 			}
 			ofExtra[a.extra] = after + 1
 		}

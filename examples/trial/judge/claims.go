@@ -136,7 +136,7 @@ func (o *owner) unfinished(r *ref, f *fleet, c claim, skips func(string) bool, l
 		if skips(cluster) || m.terminates() {
 			continue
 		}
-		if at, is := undone(m, leniency{withLeft: true}); is {
+		if at, is := undone(m, leniency{withLeft: true}); is && (c.succeeded || !m.mayHaveFailed(o, r.version, &r.strategy, lag)) {
 			b.cluster, b.why = cluster, "is selected and not done"
 			if at == waits {
 				b.why = "is selected and waits"

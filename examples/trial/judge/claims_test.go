@@ -90,6 +90,21 @@ var claimStories = map[string]struct {
 		s.works("1", "ok", "a", "b").object("MODIFIED", s.workText("b", "web", "1", "ok", `,"deletionTimestamp":"2026-01-01T00:01:46Z","finalizers":["f"]`))
 		s.at(9).claims("1", five, rolledOut, 2, 2)
 	}, []string{"broken kept b"}},
+	"one failed, and its object is gone": {five, func(s *story) {
+		s.works("1", "ok", "a").works("1", "failed", "b").at(13).remove("b", "1").at(16).claims("1", five, rolledOut, 2, 2)
+	}, []string{"broken kept b"}},
+	"one failed, its object is gone, and all succeeded": {five, func(s *story) {
+		s.works("1", "ok", "a").works("1", "failed", "b").at(13).remove("b", "1").at(16).claims("1", five, "Succeeded", 2, 2)
+	}, append([]string{"broken kept b"}, broken("b")...)},
+	"one timed out, and its object is gone": {times, func(s *story) {
+		s.works("1", "ok", "a").works("1", "", "b").at(13).remove("b", "1").at(16).claims("1", times, rolledOut, 2, 2)
+	}, []string{"broken kept b"}},
+	"one failed with the version before, and its object is gone": {five, func(s *story) {
+		s.works("1", "ok", "a").works("1", "failed", "b").at(13).remove("b", "1").at(16).set("2", five).at(17).works("2", "ok", "a").at(20).claims("2", five, rolledOut, 2, 2)
+	}, append([]string{"broken kept b"}, broken("b")...)},
+	"one was under way, and its object is gone": {five, func(s *story) {
+		s.works("1", "ok", "a").works("1", "busy", "b").at(13).remove("b", "1").at(16).claims("1", five, rolledOut, 2, 2)
+	}, append([]string{"broken kept b"}, broken("b")...)},
 	"an object has been in deletion for long": {five, func(s *story) {
 		s.works("1", "ok", "a").object("MODIFIED", s.workText("b", "web", "1", "ok", `,"deletionTimestamp":"2026-01-01T00:01:46Z","finalizers":["f"]`))
 		s.until(20).at(25).claims("1", five, rolledOut, 2, 2)

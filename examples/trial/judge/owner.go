@@ -115,6 +115,9 @@ func (o *owner) hold(e *event, next *holderState) {
 	if starts {
 		o.started, o.isOpen, o.said = j.now, false, false
 	}
+	if m.last = nil; next == nil {
+		m.last = before
+	}
 	if next != nil {
 		m.failed = failure{}
 	} else if before != nil && !before.inform && !o.isPlaced(cluster) && failedSince(h, before.version, j.now-j.lag) {

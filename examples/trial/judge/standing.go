@@ -97,6 +97,7 @@ type member struct {
 	cluster string
 	holders map[string]*span[holderState] // by id
 	failed  failure                       // that of its last object, which is gone
+	last    *holderState                  // that object; nil while there is one
 
 	// What stands for certain from a time on, until something happens to the cluster, or the owner wants something else.
 	quiet   could
@@ -164,6 +165,12 @@ func (m *member) carries(version string) bool {
 		}
 	}
 	return false
+}
+
+// mayHaveFailed says whether its last object, which is gone, may have failed or timed out with a version. A controller may have that on
+// record, and not start the cluster again.
+func (m *member) mayHaveFailed(o *owner, version string, s *strategy, lag int64) bool {
+	return m.last.stands(version, s, o.judge.now, o.judge.now-lag, leniency{}).give
 }
 
 // has says whether a cluster has an object that isn't being deleted, other than one.

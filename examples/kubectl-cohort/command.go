@@ -78,7 +78,7 @@ func rootCommand() *cobra.Command {
 		return commandline.Fault(cmd.Flags(), err)
 	})
 	root.AddCommand(decideCommands(hub)...)
-	root.AddCommand(statusCommand(hub), planCommand(hub), explainCommand(hub), compareCommand(hub), exposureCommand(hub), dependenciesCommand(hub), diffCommand(hub), historyCommand(hub), recordCommand(hub), reportCommand(hub), replayCommand(hub), versionCommand())
+	root.AddCommand(statusCommand(hub), planCommand(hub), explainCommand(hub), compareCommand(hub), exposureCommand(hub), removalsCommand(hub), dependenciesCommand(hub), diffCommand(hub), historyCommand(hub), recordCommand(hub), reportCommand(hub), replayCommand(hub), versionCommand())
 	for _, cmd := range root.Commands() {
 		offerWords(cmd, "output", strings.Split(outputs(cmd), ", ")...)
 	}

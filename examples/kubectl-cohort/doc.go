@@ -1,7 +1,7 @@
 // Command kubectl-cohort answers, as kubectl cohort: how do rollouts stand, why does a cluster wait, and what will this
 // strategy do to my fleet?
 //
-//	kubectl cohort status|explain|plan|compare|exposure|dependencies [-f FILE…] [flags]
+//	kubectl cohort status|explain|plan|compare|exposure|removals|dependencies [-f FILE…] [flags]
 //	kubectl cohort history CLUSTER, diff OLD [NEW], record FILE, replay FILE, report FILE
 //	kubectl cohort open-gate|approve|let-through|hold|release|validate|pause|resume|retry|give-up|abort ROLLOUT
 //
@@ -226,6 +226,13 @@
 // over the same fleet with the same luck. It says how long each takes in half of all runs and in 95 of 100, how likely it is
 // to stop a good version, and how many clusters have a bad version when it is stopped. For a Policy it plays the strategy
 // that takes effect. The flags that say who fails, and the Behavior, are ignored. kubectl cohort compare -h lists the other flags.
+//
+// # Removal in order
+//
+// removals says in which order clusters lose the workload as rollout.Removals has it, where the owner is deleted, or with --group where a
+// group goes. A wave is what may be deleted once the wave before and all that was on its way out are gone. Where agents differ in speed,
+// the next goes as soon as one is gone. Of several placements each goes by itself. In files without objects that say where the rollout
+// stands, all that are selected count as having the workload.
 //
 // # Output
 //

@@ -36,7 +36,7 @@ type extras struct {
 }
 
 func (e *extras) declare(s *pflag.FlagSet) {
-	commandline.Var(s, &e.order, "group-order", "", "which `groups` come after which, by name, under ProgressivePerGroup: as in 'prod after staging,canary', or any for no order; may be repeated")
+	e.declareGroupOrder(s)
 	commandline.Var(s, &e.shuffle, "shuffle", "", "within a group clusters get their turn in an order from a `seed`, and not in that of their names: --shuffle=v2, or --shuffle for the version that is wanted as the seed; not on the way back")
 	s.Lookup("shuffle").NoOptDefVal = byVersion
 	s.StringVar(&e.perGroup, "max-concurrency-per-group", e.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
@@ -45,8 +45,16 @@ func (e *extras) declare(s *pflag.FlagSet) {
 	s.DurationVar(&e.between, "wait-between-groups", e.between, "`time` to wait after the last success of a group before the next one starts")
 	commandline.Var(s, &e.maxStarts, "max-starts", "", "`number/time`: start at most that number within any such time, as in 10/1h")
 	commandline.Var(s, &e.gates, "gate", "", "`group[=after]`: a gate before the group with this index or name, closed for ever or until some time after the start; may be repeated")
-	commandline.Var(s, &e.uncounted, "uncounted", "", "`clusters` that nobody waits for and whose failure stops nothing: a name, a pattern like edge-*, or labels like power=off; may be repeated")
+	e.declareUncounted(s)
 	commandline.Var(s, &e.baseline, "failed-before", "", "`clusters` that failed before the rollout, so that their failure is in no budget: as --uncounted; may be repeated")
+}
+
+func (e *extras) declareGroupOrder(s *pflag.FlagSet) {
+	commandline.Var(s, &e.order, "group-order", "", "which `groups` come after which, by name, under ProgressivePerGroup: as in 'prod after staging,canary', or any for no order; may be repeated")
+}
+
+func (e *extras) declareUncounted(s *pflag.FlagSet) {
+	commandline.Var(s, &e.uncounted, "uncounted", "", "`clusters` that nobody waits for and whose failure stops nothing: a name, a pattern like edge-*, or labels like power=off; may be repeated")
 }
 
 // extraNames are the flags that declare declares.
@@ -125,31 +133,47 @@ func (e *extras) fault(err error) error {
 // check refuses flags that name no cluster or no group of the rollouts. Where nothing is selected, that is what there is
 // to say.
 func (e *extras) check(scenarios []*scenario.Scenario) error {
-	names := make(map[string]bool)
-	var keys []grouping.Key
-	clusters := 0
-	for _, s := range scenarios {
-		clusters += s.Groups.NumClusters()
-		for i := range s.Groups.Len() {
-			keys = append(keys, s.Groups.Key(i))
-			names[s.Groups.Key(i).Name] = true
-		}
-	}
-	if clusters == 0 {
+	keys, names := keysOf(scenarios)
+	if len(keys) == 0 {
 		return nil
 	}
 	for _, gate := range e.gates {
-		if !slices.ContainsFunc(keys, gate.before) {
-			return fmt.Errorf("--gate %s: must be the index or the name of a group: %s%s", gate.group, inWords(keys), spelling.Hint(gate.group, slices.Collect(maps.Keys(names))))
+		if err := checkGroup("--gate", gate, scenarios); err != nil {
+			return err
 		}
 	}
 	if err := e.shuffle.check(scenarios); err != nil {
 		return err
 	}
-	if err := e.order.check(slices.Sorted(maps.Keys(names))); err != nil {
+	if err := e.order.check(names); err != nil {
 		return err
 	}
 	return errors.Join(e.uncounted.check("--uncounted", scenarios), e.baseline.check("--failed-before", scenarios))
+}
+
+// keysOf are the groups of the rollouts, and their names in order; none where nothing is selected.
+func keysOf(scenarios []*scenario.Scenario) (keys []grouping.Key, names []string) {
+	clusters := 0
+	for _, s := range scenarios {
+		clusters += s.Groups.NumClusters()
+		for i := range s.Groups.Len() {
+			keys, names = append(keys, s.Groups.Key(i)), append(names, s.Groups.Key(i).Name)
+		}
+	}
+	if clusters == 0 {
+		return nil, nil
+	}
+	slices.Sort(names)
+	return keys, slices.Compact(names)
+}
+
+// checkGroup refuses a word of a flag that is no group of the rollouts.
+func checkGroup(flag string, group gate, scenarios []*scenario.Scenario) error {
+	keys, names := keysOf(scenarios)
+	if slices.ContainsFunc(keys, group.before) {
+		return nil
+	}
+	return fmt.Errorf("%s %s: must be the index or the name of a group: %s%s", flag, group.group, inWords(keys), spelling.Hint(group.group, names))
 }
 
 // inWords is like `group 0 "canary", group 1`, the first ten of many.

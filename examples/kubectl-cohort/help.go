@@ -23,6 +23,7 @@ examples:
   kubectl cohort plan --max-concurrency 20            what if more go at a time?
   kubectl cohort compare --strategy others.yaml       which strategy is gentler, and which one is faster?
   kubectl cohort exposure                             how many clusters can get a version that fails?
+  kubectl cohort removals --rollout web               in which order does it go, where it is deleted?
   kubectl cohort report web.html --rollout web        all of that as a page
   kubectl cohort open-gate web prod                   go on: the gate before prod
   kubectl cohort hold web edge-7 --until 12h          go on without edge-7, until tomorrow
@@ -63,7 +64,7 @@ var sections = []section{
 	{"what if", []string{"max-concurrency", "max-failures", "strategy"}},
 	{"how clusters behave, before what a Behavior says", []string{"takes", "validates", "fail", "fail-share", "fail-rate", "never", "cut-off", "lease",
 		"not-good", "not-good-rate", "never-validated", "recover", "never-rate", "bad-rate", "retry", "fail-attempts", "runs", "seed"}},
-	{"bounds", []string{"at-most", "within"}},
+	{"bounds", []string{"at-most", "within", "at-a-time", "group"}},
 	{beyond, extraNames()},
 	{"the way back", []string{"abort-at", "abort-on-breach", "back-by-strategy"}},
 	{"output", []string{"output", "watch", "interval", "rows", "chart", "svg", "png", "exit-code"}},

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// leaving is the command line of kubectl cohort removals.
+type leaving struct {
+	flags
+	atATime int
+	group   string
+}
+
+const removalsUsage = `Say in which order clusters lose the workload where its owner is deleted, or with --group where a group goes.
+
+It goes in the reverse order of the rollout: first clusters of which nobody knows the group, then the groups from the last to the first.
+Nobody waits for a cluster that is given up or --uncounted. This is the order of a controller that asks the library (rollout.Removals).
+OCM's own controllers delete all at once. Nothing is deleted here.`
+
+// removalsCommand says in which order a workload goes.
+func removalsCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
+	q := &leaving{flags: *newFlags(hub), atATime: 1}
+	cmd := &cobra.Command{
+		Use:   "removals",
+		Short: "Say in which order clusters lose the workload where its owner is deleted",
+		Long:  removalsUsage,
+		Example: `  kubectl cohort removals --rollout web --at-a-time 5
+  kubectl cohort removals --rollout web --group canary`,
+		Args: noWords,
+		RunE: func(cmd *cobra.Command, _ []string) error { return q.run(cmd) },
+	}
+	q.declare(cmd.Flags())
+	return cmd
+}
+
+func (q *leaving) declare(s *pflag.FlagSet) {
+	q.input.declare(s)
+	q.whatIf.declareStrategy(s)
+	commandline.Var(s, &q.format, "output", "o", "`format` of the output: text, json or yaml")
+	s.IntVar(&q.atATime, "at-a-time", q.atATime, "`number` of clusters that are on their way out at a time, at most")
+	s.StringVar(&q.group, "group", "", "`group` that goes alone, by its index or its name")
+	q.extras.declareGroupOrder(s)
+	q.extras.declareUncounted(s)
+}
+
+// run says for each rollout how it goes.
+func (q *leaving) run(cmd *cobra.Command) error {
+	if q.atATime < 1 {
+		return fmt.Errorf("--at-a-time %d: must be at least 1", q.atATime)
+	}
+	q.progress = progressOn(cmd.ErrOrStderr())
+	scenarios, err := q.scenarios(cmd)
+	if err != nil {
+		return err
+	}
+	if err := q.check(scenarios); err != nil {
+		return err
+	}
+	if q.group != "" {
+		if err := checkGroup("--group", gate{group: q.group}, scenarios); err != nil {
+			return err
+		}
+	}
+	var all several
+	for _, s := range scenarios {
+		one, err := q.answer(s)
+		if err != nil {
+			return err
+		}
+		all = append(all, one)
+	}
+	var report written = all
+	if len(all) == 1 {
+		report = all[0]
+	}
+	return q.format.write(report, cmd.OutOrStdout())
+}
+
+// answer removes the workload of a rollout wave by wave.
+func (q *leaving) answer(s *scenario.Scenario) (*removed, error) {
+	options := q.options(s, time.Time{})
+	options.Memory = s.Memory
+	r := &removed{Rollout: s.Rollout, Placement: s.Placements(), AtATime: q.atATime, Group: q.group, groupOf: lastGroups(s)}
+	there := make(map[string]bool) // whether the object is being deleted
+	for _, report := range s.Reports(options) {
+		there[report.Cluster] = report.Deleting
+	}
+	if !s.Live && len(q.files) > 0 { // a hub without objects says that nobody has it
+		s.Notes = append(s.Notes, "no object says which clusters have the workload: it is as if all had it that are selected")
+		for i := range s.Groups.NumClusters() {
+			there[s.Groups.Cluster(i)] = false
+		}
+	}
+	maps.DeleteFunc(there, func(cluster string, _ bool) bool {
+		key, known := r.groupOf(cluster)
+		return q.group != "" && !(known && gate{group: q.group}.before(key))
+	})
+	r.Notes = s.Notes
+	for _, cluster := range slices.Sorted(maps.Keys(there)) {
+		if there[cluster] {
+			r.Leaving = append(r.Leaving, cluster)
+		}
+		if slices.Contains(options.Uncounted, cluster) {
+			r.NotWaitedFor = append(r.NotWaitedFor, cluster)
+		}
+	}
+	defer q.progress.begin("removing the workload")()
+	for step := 0; len(there) > 0; step++ {
+		var reports []status.Report
+		for cluster, deleting := range there {
+			reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded, Deleting: deleting})
+		}
+		next, err := rollout.Removals(s.Strategy, s.Groups, reports, q.atATime, options)
+		if err != nil {
+			return nil, q.fault(err)
+		}
+		if step == 0 {
+			r.Now = next
+		}
+		before := len(there)
+		maps.DeleteFunc(there, func(_ string, deleting bool) bool { return deleting }) // those of the wave before are gone
+		if len(next) == 0 && len(there) == before {
+			break // another placement removes whoever is left
+		}
+		for _, cluster := range next {
+			there[cluster] = true
+		}
+		if len(next) > 0 {
+			r.Waves = append(r.Waves, r.wave(next))
+		}
+	}
+	return r, nil
+}
+
+// lastGroups says in which group a cluster is, or was when it left.
+func lastGroups(s *scenario.Scenario) func(cluster string) (key grouping.Key, known bool) {
+	left := make(map[string]grouping.Key)
+	if s.Memory != nil && s.Memory.Record.Version == s.Memory.Version { // another record counts for nothing
+		for i := range s.Memory.Record.Left {
+			left[s.Memory.Record.Left[i].Cluster] = s.Memory.Record.Left[i].Group
+		}
+	}
+	return func(cluster string) (grouping.Key, bool) {
+		if position, selected := s.Groups.Position(cluster); selected {
+			return s.Groups.Key(s.Groups.GroupAt(position)), true
+		}
+		key, known := left[cluster]
+		for i := range s.Groups.Len() {
+			if known && s.Groups.Key(i) == key {
+				return key, true
+			}
+		}
+		return grouping.Key{}, false
+	}
+}

@@ -384,6 +384,8 @@ func TestObjectsLabelledWithAnotherPlacement(t *testing.T) {
 			`placementDecisions[ns/d-2]` + is + `"q": must be the placement, "p"`},
 		{"of none together", decisions{from("d-1", "q", "p"), from("d-2", "q", "r"), from("d-3", "p", "p")}, "",
 			`placementDecisions[ns/d-3]` + is + `"p": must be "q", the placement of the other decisions, as of ns/d-1`, ""},
+		{"of none together, as only their controller was common", decisions{from("d-1", "q", "p"), from("d-2", "r", "p"), from("d-3", "q", "")}, "",
+			`placementDecisions[ns/d-3]` + is + `"q": must be "p", the placement of the other decisions, as of ns/d-1`, ""},
 	} {
 		for seed := range uint64(3) {
 			stored := shuffled(seed, test.stored)

@@ -45,6 +45,21 @@ func TestABitsetAnswersLikeASortedSlice(t *testing.T) {
 	})
 }
 
+// Between two members there may be words, and words of the second level, without any.
+func TestABitsetFindsTheNextMemberHoweverFarItIs(t *testing.T) {
+	members := []int{0, 63, 64, 128, 4095, 4096, 12_287, 12_288, 19_999}
+	for i, from := range members {
+		for _, to := range members[i:] {
+			set := bitset.New(20_000)
+			set.Add(from)
+			set.Add(to)
+			if got, want := slices.Collect(set.From(0)), slices.Compact([]int{from, to}); !slices.Equal(got, want) {
+				t.Errorf("members are %v, want %v", got, want)
+			}
+		}
+	}
+}
+
 func TestTheZeroBitsetIsEmpty(t *testing.T) {
 	var s bitset.Set
 	if i, ok := s.Next(0); ok {

@@ -60,6 +60,7 @@ func TestFlagsOfValidationSayWhatTheyDo(t *testing.T) {
 		{policy, []string{"--not-good-rate", "5%"}, "note: --not-good-rate: no effect, the clusters of a policy are not validated\n"},
 		{judged, []string{"--validates", "1m"}, "note: --validates: no effect, other flags or the Behavior say of every cluster when somebody says whether it is good, or that nobody does\n"},
 		{fleet(), []string{"--never-validated", "*", "--validates", "1m"}, "note: --validates: no effect, "},
+		{fleet(), []string{"--never-validated", "*", "--recover", "2h", "--validates", "1m"}, "note: --validates: no effect, "},
 		{fleet(), []string{"--validates", "1m", "--seed", "2"}, "note: --seed: no effect, nothing is drawn at random\n"},
 		{judged, []string{"--validates", "1m-2m", "--seed", "2"}, "note: --seed: no effect, nothing is drawn at random\n"},
 		{fleet(), []string{"--not-good", "a", "--not-good", "[ab]"}, ""},

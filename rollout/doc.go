@@ -118,8 +118,8 @@
 //
 // A template may have values for each cluster. Let the version of a cluster be a hash of what it is to have, and make its report
 // with that. A new value is then a new version of that cluster alone: it waits for its turn, and the others stay done. Give
-// [Memory] the version of the template, so that a failure counts until that changes. If values change without the owner's
-// generation, compare them, too, before each write.
+// [Memory] the version of the template, so that a failure counts until that changes. Values that change without the
+// owner's generation are to be looked at again before each write.
 //
 // # Several placements
 //

@@ -37,6 +37,9 @@ type Owner struct {
 // theirs, and nobody waits for it. The argument most bounds how many clusters of all owners are in hand at a time; below 1 there is no bound.
 // Clusters that are in hand already stay so. One caller plans for all owners; it is no use where each has a controller of its own.
 //
+// A cluster that waits to go back is in nobody's hand, also while it is still busy with the failed version. So another owner may start
+// there, and the cluster goes back once it has done with that.
+//
 // The results are in the order of the owners. The reason of a cluster that the bound holds is HoldInHand. It holds beside
 // [Options].Rights. Clusters in [Options].Uncounted need no place and have one once they start; but an owner that has nobody in hand
 // and gets no place starts nobody, not even these.

@@ -270,7 +270,7 @@ func (p *Planner) removedNames() []string {
 type former struct {
 	groups *grouping.Groups        // with who had left
 	once   map[string]grouping.Key // of clusters of which only the start or the success counted
-	half   bool                    // they were being written: they tell whose a cluster is, and of which group only of who had left or moved
+	half   bool                    // they were being written: they tell the part of a cluster, and its group only if it had left or moved
 	leavers
 }
 

@@ -217,3 +217,25 @@ func TestWhoMovedCountsInTheEarlierGroup(t *testing.T) {
 		}
 	}
 }
+
+// R52: a failure counts in the group of now where the group before is gone, and in the group before once the cluster is in flight again,
+// also where a Planner hears that before its next answer.
+func TestAPlannerHearsThatWhoMovedIsInFlightAgain(t *testing.T) {
+	canary, prod := grouping.Key{Index: 0, Name: "canary"}, grouping.Key{Index: 1, Name: "prod"}
+	p, err := rollout.NewPlanner(perGroup(config("", "10m", 0)), world{groups: []grouping.Key{canary, prod}, members: []member{{"a", prod}, {"b", canary}}}.read(t), rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(is status.RolloutStatus) {
+		if err := p.Report(status.Report{Cluster: "b", Status: is, LastTransitionTime: now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(status.TimeOut)
+	p.Next(now)
+	p.SetGroups(world{groups: []grouping.Key{prod}, members: []member{{"a", prod}, {"b", prod}}}.read(t))
+	say(status.Progressing)
+	if in := p.InFlight(now); len(in) != 1 || in[0].Group != canary {
+		t.Errorf("in flight are %v, want b in %v", in, canary)
+	}
+}

@@ -71,7 +71,7 @@ func decideCommand(flags *genericclioptions.ConfigFlags, v verb) *cobra.Command 
 	d := decision{flags: *newFlags(flags), verb: v}
 	written := "one object: the one that rolls out"
 	if v.about != nil {
-		written = "one object: the ManifestWork of the cluster"
+		written = "one object: the ManifestWork or the replicated Policy of the cluster"
 	}
 	cmd := &cobra.Command{
 		Use:     v.name + " ROLLOUT" + v.args,

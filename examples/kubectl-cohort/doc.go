@@ -180,8 +180,10 @@
 //
 // Where a rollout under way has verdicts, both times are learned: --takes from each cluster that succeeded, whether it was found good
 // since or not, and --validates from each verdict. A cluster that is being validated when the simulation begins has been so since
-// its success, and what is drawn at random of failures befalls it no more. Policies are not validated. A cluster that goes
-// back is not, either.
+// its success, and what is drawn at random of failures befalls it no more. A cluster that goes back is not validated.
+//
+// A Policy with the annotation cohort.open-cluster-management.io/validate: "true" has its clusters validated, and status, explain and
+// history show it. A forecast finds each of them good as soon as it succeeds, and a note says so; the flags above have no effect there.
 //
 // # Clusters that leave
 //

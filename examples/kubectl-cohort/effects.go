@@ -80,7 +80,7 @@ func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, usual
 	switch {
 	case s.Policy != nil:
 		for _, flag := range f.judging() {
-			note("%s: no effect, the clusters of a policy are not validated", flag)
+			note("%s: no effect, a forecast of a policy finds each cluster good at once", flag)
 		}
 	case f.validatesGiven && uses.Validates == 0 && s.Groups.NumClusters() > 0:
 		note("--validates: no effect, other flags or the Behavior say of every cluster when somebody says whether it is good, or that nobody does")

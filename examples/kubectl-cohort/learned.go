@@ -46,7 +46,7 @@ func (p *pace) note(s *pflag.FlagSet) {
 }
 
 // isValidated says whether the clusters of a rollout are validated: it names a plugin, or a flag or the Behavior says so. Those of a policy
-// are not.
+// are not: a forecast finds each good at once.
 func (p pace) isValidated(s *scenario.Scenario) bool {
 	return s.Policy == nil && (s.Validator != "" || s.Behavior.Judges() || len(p.judging()) > 0)
 }

@@ -56,8 +56,8 @@ func TestFlagsOfValidationSayWhatTheyDo(t *testing.T) {
 		args []string
 		want string // of the notes; none if it is empty
 	}{
-		{policy, []string{"--validates", "1m"}, "note: --validates: no effect, the clusters of a policy are not validated\n"},
-		{policy, []string{"--not-good-rate", "5%"}, "note: --not-good-rate: no effect, the clusters of a policy are not validated\n"},
+		{policy, []string{"--validates", "1m"}, "note: --validates: no effect, a forecast of a policy finds each cluster good at once\n"},
+		{policy, []string{"--not-good-rate", "5%"}, "note: --not-good-rate: no effect, a forecast of a policy finds each cluster good at once\n"},
 		{judged, []string{"--validates", "1m"}, "note: --validates: no effect, other flags or the Behavior say of every cluster when somebody says whether it is good, or that nobody does\n"},
 		{fleet(), []string{"--never-validated", "*", "--validates", "1m"}, "note: --validates: no effect, "},
 		{fleet(), []string{"--never-validated", "*", "--recover", "2h", "--validates", "1m"}, "note: --validates: no effect, "},
@@ -93,7 +93,7 @@ func TestFlagsOfValidationSayWhatTheyDo(t *testing.T) {
 	}
 }
 
-// The clusters of a policy are not validated, whatever flags say of that.
+// A forecast of a policy validates no cluster, whatever flags say of that.
 func TestAPolicyIsPlayedWithoutValidation(t *testing.T) {
 	policy := documents(aCluster, aPlacement, aBinding, aPolicy)
 	note := regexp.MustCompile(`(?m)^note: .*\n`)

@@ -17,7 +17,8 @@ import (
 var validate = verb{
 	name: "validate", args: " CLUSTER yes|no", least: 2, most: 2, done: "annotated",
 	short: "Say of a cluster that succeeded whether it is good, where clusters are validated",
-	long: `Say of a cluster that succeeded whether it is good, where clusters are validated: the ManifestWorkReplicaSet names a rollout plugin.
+	long: `Say of a cluster that succeeded whether it is good, where clusters are validated: the ManifestWorkReplicaSet names a rollout plugin, or the Policy has
+the annotation cohort.open-cluster-management.io/validate: "true".
 
 Yes has it count as done, or soak from now on. No is a failure, with a reason that explanations repeat. It is about the version and the attempt
 that the cluster has now. The last word counts, whether of a person or of the plugin; after a yes or a no nobody asks the plugin again.`,
@@ -28,6 +29,9 @@ that the cluster has now. The last word counts, whether of a person or of the pl
 	},
 	about: func(d decided) (int, error) {
 		if d.parts[0].rollout.Validator == "" {
+			if d.owner.GetKind() == "Policy" {
+				return 0, fmt.Errorf("its clusters are not validated: it has no annotation %svalidate: \"true\"", annotationPrefix)
+			}
 			return 0, fmt.Errorf("no plugin validates its clusters: it has no annotation %splugin, so nobody asks for a verdict", annotationPrefix)
 		}
 		if err := d.knows(d.words[:1]); err != nil {
@@ -39,12 +43,12 @@ that the cluster has now. The last word counts, whether of a person or of the pl
 		found := -1
 		for i := range d.objects {
 			o := &d.objects[i]
-			if o.GetKind() == "ManifestWork" && o.GetNamespace() == d.words[0] && hub.Made(o, d.owner) && (found < 0 || status.StampOf(o).Version == d.version()) {
+			if hub.Made(o, d.owner) && o.GetNamespace() == d.words[0] && (found < 0 || status.StampOf(o).Version == d.version()) {
 				found = i
 			}
 		}
 		if found < 0 {
-			return 0, fmt.Errorf("%s: has no ManifestWork of it", d.words[0])
+			return 0, fmt.Errorf("%s: has no object of it", d.words[0])
 		}
 		return found, nil
 	},

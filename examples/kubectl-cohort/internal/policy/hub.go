@@ -155,6 +155,9 @@ func evaluate(r *passes.Replica, report status.Report) {
 	switch report.Status {
 	case status.Succeeded:
 		compliance = policyv1.Compliant
+		if r.Verdict != nil { // where clusters are validated, a simulation finds each good
+			r.Verdict = &status.Verdict{Version: r.Version, Result: status.ValidationSucceeded, Time: report.LastTransitionTime}
+		}
 	case status.Failed:
 		compliance = policyv1.NonCompliant
 	default:

@@ -346,3 +346,16 @@ func TestTheRootPolicyEndsAsItsRollout(t *testing.T) {
 		}
 	})
 }
+
+// One that failed and is back recovers where it complies, unless it is validated: whoever was not found good may comply.
+func TestWhoWasNotFoundGoodDoesNotRecoverByComplying(t *testing.T) {
+	bound := hubOf(t, policyv1.Enforce, oneAtATime(), "", "ab")
+	record := status.Record{Version: "1", Left: []status.Left{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
+	for want, verdict := range []*status.Verdict{nil, {}} {
+		replica := passes.Replica{Cluster: "a", Version: "1", Action: policyv1.Inform, Compliance: policyv1.Compliant, Verdict: verdict}
+		now, err := policy.Resume(bound.Resolution(), "1", []passes.Replica{replica}, record, rollout.Options{}).Now(start())
+		if err != nil || now.Summary().Counts.TimeOut != want {
+			t.Errorf("verdict %v: %v, %v", verdict, now.Summary().Counts, err)
+		}
+	}
+}

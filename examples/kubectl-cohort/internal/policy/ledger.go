@@ -162,7 +162,7 @@ func (l *ledger) standing(position int, want map[int]status.RolloutStatus) statu
 	}
 	if replica := l.replicas[position]; replica != nil {
 		if report, known := l.hub.read(replica); known {
-			return report.Status
+			return shown(report.Status)
 		}
 	}
 	return status.ToApply

@@ -40,6 +40,10 @@ func drawReplicas(t *rapid.T) (replicas []passes.Replica) {
 			Generation:    2, LastEvaluatedGeneration: int64(rapid.IntRange(1, 2).Draw(t, "evaluated")),
 			Applied: ago("written"), ComplianceTime: ago("since"),
 		})
+		if rapid.IntRange(0, 2).Draw(t, "validated") == 0 {
+			result := rapid.SampledFrom([]status.ValidationResult{"", status.ValidationFailed, status.ValidationSucceeded}).Draw(t, "verdict")
+			replicas[len(replicas)-1].Verdict = &status.Verdict{Version: "1", Result: result, Time: ago("said")}
+		}
 	}
 	return replicas
 }

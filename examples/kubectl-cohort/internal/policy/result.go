@@ -109,7 +109,7 @@ func (h *Hub) recovered() status.Record {
 		if _, bound := h.resolution.Find(left.Cluster); !bound || !found || left.Status != status.Failed && left.Status != status.TimeOut {
 			continue
 		}
-		if r := &h.replicas[at]; h.carries(r, policyv1.Inform) && compliance(r) == policyv1.Compliant {
+		if r := &h.replicas[at]; h.carries(r, policyv1.Inform) && r.Verdict == nil && compliance(r) == policyv1.Compliant {
 			left.Status = status.Skip
 		}
 	}
@@ -128,7 +128,7 @@ func (h *Hub) read(r *passes.Replica) (status.Report, bool) {
 
 // report is what one says that is of the version. Action is what the cluster has in the end.
 func (h *Hub) report(r *passes.Replica, action policyv1.RemediationAction, started bool) status.Report {
-	return passes.FromPolicy(passes.PolicyState{
+	report := passes.FromPolicy(passes.PolicyState{
 		Cluster:                 r.Cluster,
 		Strategy:                h.strategy.Type,
 		RemediationAction:       action,
@@ -139,6 +139,23 @@ func (h *Hub) report(r *passes.Replica, action policyv1.RemediationAction, start
 		Applied:                 r.Applied,
 		ComplianceTime:          r.ComplianceTime,
 	})
+	if r.Verdict == nil {
+		return report
+	}
+	var verdicts []status.Verdict
+	if v := *r.Verdict; !v.Time.Before(r.Applied.Truncate(time.Second)) {
+		v.Cluster = r.Cluster
+		verdicts = append(verdicts, v)
+	}
+	return status.Judge([]status.Report{report}, r.Version, verdicts)[0]
+}
+
+// shown is how the policy API shows a status: it has no Validating.
+func shown(s status.RolloutStatus) status.RolloutStatus {
+	if s == status.Validating {
+		return status.Progressing
+	}
+	return s
 }
 
 // carries says whether the replica is of the version with that action.

@@ -13,6 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -51,9 +52,36 @@ func (s *Scenario) resumePolicy(r applier, o *objects) (int, error) {
 			s.Policy.Replicas = append(s.Policy.Replicas, replicas[i].unstamped(s.Policy.Version, want))
 		}
 	}
+	s.validate(r, replicas, o.now)
 	slices.SortFunc(s.Policy.Replicas, func(a, b passes.Replica) int { return strings.Compare(a.Cluster, b.Cluster) })
 	s.Policy.Replicas = slices.CompactFunc(s.Policy.Replicas, func(a, b passes.Replica) bool { return a.Cluster == b.Cluster })
 	return len(s.Policy.Replicas), nil
+}
+
+// validate lets count what was said of the clusters of a policy that are validated, as the controller policies does.
+func (s *Scenario) validate(r applier, replicas []replicated, now time.Time) {
+	if value := r.GetAnnotations()[annotationValidate]; !s.Stamped || value == "" || value == "false" {
+		return
+	} else if value != "true" {
+		s.note("metadata.annotations[%s]: %q must be true or false: nobody starts as long as that stands there", annotationValidate, value)
+		s.Asked.Pause = true
+		return
+	}
+	s.Validator = annotationValidate
+	s.note("validated, as the annotation %s says: a cluster that complies counts once it is found good; a forecast finds each good at once", annotationValidate)
+	s.Unjudged = s.Reports(rollout.Options{})
+	for i := range replicas {
+		replica := &s.Policy.Replicas[i]
+		v, err := status.VerdictOf(&replicas[i], replica.Cluster, now)
+		if err != nil {
+			s.note("%v: nobody starts as long as that stands there", replicas[i].Fault(err))
+			s.Asked.Pause = true
+		}
+		if v.Time.IsZero() && v.Cluster != "" { // nobody knows when that is: of the success
+			v.Time = Since(&status.Report{Applied: replica.Applied, LastTransitionTime: replica.ComplianceTime})
+		}
+		replica.Verdict = &v
+	}
 }
 
 // readReplicated reads what counts of a replicated policy. What can't be read is unknown.

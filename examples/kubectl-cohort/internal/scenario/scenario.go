@@ -48,8 +48,8 @@ type Scenario struct {
 	Memory  *rollout.Memory
 	Asked   approvals.Approvals
 	Version string
-	// Validator is the plugin that validates each cluster that succeeded; empty where none does. Unjudged are the reports without what was
-	// said of the clusters.
+	// Validator is the plugin that validates each cluster that succeeded, and for a Policy the annotation that has it so; empty where
+	// nobody validates. Unjudged are the reports without what was said of the clusters.
 	Validator string
 	Unjudged  []status.Report
 	// Stamped says that a controller of this library has written for the rollout, and Decided that annotations of the owner ask one for

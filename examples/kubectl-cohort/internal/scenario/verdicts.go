@@ -13,6 +13,9 @@ import (
 // verdicts, and none counts.
 const annotationPlugin = annotationPrefix + "plugin"
 
+// annotationValidate of a Policy says whether its clusters are validated.
+const annotationValidate = annotationPrefix + "validate"
+
 // judge lets count what was said of clusters that succeeded, as the controller works does. The reports are those of the works, in
 // their order. A verdict without a time is of now, and where nobody knows when that is, of the success.
 func (s *Scenario) judge(r applier, works []source[workv1.ManifestWork], reports []status.Report, now time.Time) []status.Report {

@@ -223,7 +223,8 @@ func TestCeilingBeyondFourObjects(t *testing.T) {
 }
 
 // D1, D4, D9: worlds that random ones seldom have. In the first three a surge could let in both clusters that an object of the
-// surge has and others, but not as many as would be the best. In the last an object is surged twice before its last write.
+// surge has and others, but not as many as would be the best. In the next an object
+// has its last write soon after a surge, and in the last an object of the surge is written three times.
 func TestCeilingInRareWorlds(t *testing.T) {
 	for i, w := range []struct {
 		limit, writes int
@@ -234,7 +235,12 @@ func TestCeilingInRareWorlds(t *testing.T) {
 		{5, 7, []int{0, 0, 0, 0}, [][]int{{1, 2, 0, 2}, {1, 0, 1, 2}, {1, 2, 1, 0}, {2, 0, 2, 0}}},
 		{5, 7, []int{0, 0, 0, 0}, [][]int{{3, 0, 2, 0}, {0, 0, 1, 3}, {0, 2, 1, 2}, {2, 2, 1, 0}}},
 		{3, 10, []int{0, 0, 0, 1, 1, 0, 0}, [][]int{
-			{1, 1, 0, 0, 0, 1, 0}, {0, 2, 0, 0, 0, 0, 1}, {0, 0, 2, 0, 0, 1, 0}, {1, 0, 0, 0, 1, 0, 0}, {1, 0, 1, 0, 0, 0, 0}, {0, 0, 0, 1, 1, 0, 0}, {0, 0, 0, 1, 0, 0, 2},
+			{1, 1, 0, 0, 0, 1, 0}, {0, 2, 0, 0, 0, 0, 1}, {0, 0, 2, 0, 0, 1, 0},
+			{1, 0, 0, 0, 1, 0, 0}, {1, 0, 1, 0, 0, 0, 0}, {0, 0, 0, 1, 1, 0, 0}, {0, 0, 0, 1, 0, 0, 2},
+		}},
+		{3, 13, []int{1, 1, 0, 1, 0, 0, 0}, [][]int{
+			{0, 0, 0, 0, 1, 1, 1}, {0, 0, 1, 0, 0, 1, 0}, {1, 1, 1, 0, 0, 0, 0},
+			{0, 0, 0, 0, 0, 0, 1}, {0, 0, 1, 0, 0, 0, 1}, {1, 1, 0, 0, 0, 1, 0}, {1, 0, 0, 1, 1, 0, 0},
 		}},
 	} {
 		_, update := watched(t, w.matrix, w.grouping, w.limit, 0, rand.New(rand.NewPCG(1, uint64(i))))

@@ -98,6 +98,11 @@ func (q *leaving) answer(s *scenario.Scenario) (*removed, error) {
 	for _, report := range s.Reports(options) {
 		there[report.Cluster] = report.Deleting
 	}
+	if s.Policy != nil {
+		for i := range s.Policy.Replicas { // also of those that wait, which no report counts
+			there[s.Policy.Replicas[i].Cluster] = false
+		}
+	}
 	if !s.Live && len(q.files) > 0 { // a hub without objects says that nobody has it
 		s.Notes = append(s.Notes, "no object says which clusters have the workload: it is as if all had it that are selected")
 		for i := range s.Groups.NumClusters() {

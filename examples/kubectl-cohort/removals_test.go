@@ -115,3 +115,17 @@ func TestRemovalsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// A cluster whose replicated policy only informs, and waits for its turn, has it all the same.
+func TestRemovalsOfAPolicyNameWhoWaits(t *testing.T) {
+	dump := []string{livePolicy("v2"), aBinding, decisionOf("a", "b", "c", "d")}
+	for _, r := range []liveReplica{
+		{"a", []policyWrite{{"v2", "enforce", -30, ""}}, "Compliant -29"}, {"b", []policyWrite{{"v2", "inform", -10, ""}}, ""}, {"e", []policyWrite{{"v2", "enforce", -5, ""}}, ""},
+	} {
+		dump = append(dump, r.yaml(t, true))
+	}
+	const want = "\n1     not in any group  e\n2     group 0           a b\nlast  Policy ns/pol itself"
+	if got := simulateText(t, documents(dump...), "removals", "-f", "-", "--at-a-time", "9"); !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}

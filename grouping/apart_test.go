@@ -86,6 +86,12 @@ func TestApartIsWhatJoinJoins(t *testing.T) {
 		again := slices.Clone(parts)
 		for i := range again {
 			again[i].Groups = apart[i]
+			if all, at := apart[i].Parts(); at != i || len(all) != len(parts) {
+				t.Fatalf("%d of %d parts is the %d. of %d", i, len(parts), at, len(all))
+			}
+		}
+		if all, at := (*grouping.Groups)(nil).Parts(); all != nil || at != 0 {
+			t.Fatalf("no groups are the %d. part of %v", at, all)
 		}
 		if diff := cmp.Diff(show(mustJoin(t, parts...)), show(mustJoin(t, again...))); diff != "" {
 			t.Error(diff)

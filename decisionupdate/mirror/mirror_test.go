@@ -2,9 +2,13 @@ package mirror_test
 
 import (
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
 	"github.com/cohort-ocm/cohort/decisionupdate/mirror"
@@ -286,10 +290,16 @@ func TestBehind(t *testing.T) {
 }
 
 // D16: in the midst of an update of the source, a cluster in two objects stays where the mirror has it, and in an object of the surge
-// only if nothing else has it.
+// only if no other has it that lasts. Those that an object has no room for are others than it has.
 func TestClustersStayWhereTheMirrorHasThem(t *testing.T) {
 	extra := object("a-surge", "0", "x", "y", "z")
 	extra.Annotations = map[string]string{"cohort.open-cluster-management.io/surge": "true"}
+	dying := object("a", "0", "x")
+	dying.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	var all []string // one more than an object may have
+	for i := range 101 {
+		all = append(all, fmt.Sprintf("c%03d", i))
+	}
 	for _, test := range []struct {
 		why            string
 		stored, source []*pd
@@ -300,6 +310,10 @@ func TestClustersStayWhereTheMirrorHasThem(t *testing.T) {
 			"1: update a status +x\n2: update b status -x\n"},
 		{"x is new, and comes into the lower group", []*pd{object("a", "0"), object("b", "1")}, []*pd{object("b", "1", "x"), object("a", "0", "x")},
 			"1: update a status +x\n"},
+		{"a is being deleted in the source", nil, []*pd{dying, object("b", "1", "x")}, "1: create b labels,status +x\n"},
+		{"an object of the surge has x, too", nil, []*pd{dying, extra}, "1: create a-surge labels,status +x +y +z\n"},
+		{"a has no room for c099", []*pd{object("a", "0", "c100")}, []*pd{object("a", "0", all...)},
+			"1: update a status +c000 +c001 +c002 +c003 +c004 +(94 more)\n1: create a-surge labels,status +c099\n"},
 		{"only the object of the surge has z", []*pd{object("a", "0", "x"), object("b", "0", "y", "z")}, []*pd{object("a", "0", "x"), object("b", "0", "y"), extra},
 			"1: create a-surge labels,status +z\n2: update b status -z\n"},
 	} {

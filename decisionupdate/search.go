@@ -291,11 +291,8 @@ func (s *search) fill(k, room int, at *spot, c choice, some bool, visit func(cho
 		return
 	}
 	s.fill(k+1, room, at, c, some, visit)
-	if room <= 0 || at.done[s.kinds[k].to] {
-		return
-	}
 	fits := c.vertex == s.kinds[k].to || c.vertex < 0 && int(c.group) == s.kinds[k].group+1
-	if !fits {
+	if !fits || at.done[s.kinds[k].to] {
 		return
 	}
 	for _, n := range amounts(s.uncovered(at, k), room) {

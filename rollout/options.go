@@ -170,10 +170,10 @@ type options struct {
 	ramp             int         // 0: none
 	startLimit       *startLimit // nil: none
 	rights           *Rights     // nil: the hub shares no limits
-	bound            *bound      // that rights stand for, of PlanAll; nil: they are the hub's
-	wait             time.Duration
-	back             *wayBack // nil: the rollout goes on
-	attempt          int      // the wanted attempt
+	beside
+	wait    time.Duration
+	back    *wayBack // nil: the rollout goes on
+	attempt int      // the wanted attempt
 }
 
 // Validate reports what is wrong with options, for a webhook to return. The errors have the paths of their JSON, such as

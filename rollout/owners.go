@@ -56,7 +56,7 @@ func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 		o := &owners[i]
 		paused := o.Options
 		paused.Paused = true
-		r, err := o.planWith(&paused, nil, now)
+		r, err := o.planWith(&paused, beside{}, now)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Name, err)
 		}
@@ -124,9 +124,11 @@ func (r *Result) takeInHand(name string, inHand map[string]string) (n int) {
 func (o *Owner) plan(inHand map[string]string, own, most int, now time.Time) (*Result, error) {
 	opts := o.Options
 	opts.Holds = slices.Clone(opts.Holds)
+	b := beside{busy: make(map[string]bool)}
 	for cluster, by := range inHand {
 		if _, selected := o.Groups.Position(cluster); selected && by != o.Name {
 			opts.Holds = append(opts.Holds, ClusterHold{Cluster: cluster, Reason: by})
+			b.busy[cluster] = true
 		}
 	}
 	if left := own + max(0, most-len(inHand)); most > 0 && (opts.Rights == nil || left < opts.Rights.Start) {
@@ -134,18 +136,23 @@ func (o *Owner) plan(inHand map[string]string, own, most int, now time.Time) (*R
 		if opts.Rights != nil {
 			rights.Fail = opts.Rights.Fail
 		}
-		opts.Rights = &rights
-		return o.planWith(&opts, &bound{most, len(inHand), handsOf(inHand)}, now)
+		opts.Rights, b.bound = &rights, &bound{most, len(inHand), handsOf(inHand)}
 	}
-	return o.planWith(&opts, nil, now)
+	return o.planWith(&opts, b, now)
 }
 
-// planWith is Plan or Revert for the owner, with other options, where the rights may stand for a bound.
-func (o *Owner) planWith(opts *Options, b *bound, now time.Time) (*Result, error) {
+// planWith is Plan or Revert for the owner, with other options, beside other owners.
+func (o *Owner) planWith(opts *Options, b beside, now time.Time) (*Result, error) {
 	if o.Abort != nil {
 		return revert(o.Strategy, o.Groups, o.Abort, now, opts, b)
 	}
 	return plan(o.Strategy, o.Groups, o.Reports, now, opts, b)
+}
+
+// beside is what the plan of one owner knows of the others.
+type beside struct {
+	bound *bound          // that the rights stand for; nil: they are the hub's
+	busy  map[string]bool // the clusters that another owner has in hand
 }
 
 // bound is how many clusters all owners may have in hand, how many they have, and who has the first of them.

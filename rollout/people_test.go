@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -229,6 +230,37 @@ func ExamplePlanAll() {
 	// db: start a; 1 held: 1 of 1 slot taken: a starts now
 	// web: 1 held: 1 cluster is in hand of all rollouts, at most 1 may be: a by "db"; 1 held: a is held by "db"
 	// db: start a; 1 held: 1 cluster is in hand of all rollouts, at most 1 may be: a starts now
+}
+
+// R63: whoever waits for another owner waits until that one is done. Nobody can release the cluster.
+func TestPlanAllSaysWhatEndsTheWait(t *testing.T) {
+	groups, _ := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c"}})
+	held := rollout.Options{Holds: []rollout.ClusterHold{{Cluster: "b", Reason: "store 7"}}}
+	owners := []rollout.Owner{
+		{Name: "web", Strategy: progressive("1", config("", "30m", 0)), Groups: groups, Since: now.Add(-time.Minute), Options: held},
+		{Name: "db", Strategy: progressive("1", config("", "30m", 0)), Groups: groups, Since: now.Add(-time.Hour)},
+	}
+	answer := func(clusters string) []rollout.Remedy {
+		return []rollout.Remedy{{Type: rollout.RemedyAnswer, Count: 1, Of: 1, Clusters: clusters}}
+	}
+	for most, want := range []map[string][]rollout.Remedy{
+		{"a": answer("a"), "b": {{Type: rollout.RemedyRelease, Clusters: "b"}}},
+		{"a": answer("a"), "b": {{Type: rollout.RemedyRelease, Clusters: "b"}}, "c": answer(`a by "db"`)},
+	} {
+		results, err := rollout.PlanAll(owners, most, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for cluster, remedies := range want {
+			var got []rollout.Remedy
+			for _, link := range results[0].Explain(cluster) {
+				got = append(got, link.Remedies...)
+			}
+			if diff := cmp.Diff(remedies, got); diff != "" {
+				t.Errorf("at most %d, %s: %s\n%v", most, cluster, diff, results[0].Explain(cluster))
+			}
+		}
+	}
 }
 
 // R63: no cluster is in two hands, and no more are in hand than may be, however long it goes; everyone gets their turn.

@@ -123,6 +123,8 @@ func (r *Result) handsDetail(who string) string {
 func (r *Result) explainRights(l *Link) (others away) {
 	switch h := &l.Hold; {
 	case h.Type == HoldInHand && r.choice.isIdle(): // others have them all
+		n := h.InFlight + h.Starting
+		l.Remedies = []Remedy{{Type: RemedyAnswer, Count: n - h.MaxConcurrency + 1, Of: n, Clusters: h.Detail}}
 	case h.Failures > 0:
 		f, mendable, attempt := r.failedHere()
 		l.Blockers, l.More, others = f.list()

@@ -33,20 +33,31 @@ func (p *Propagation) remember() {
 	p.options.Memory = &rollout.Memory{Version: p.version, Record: stored, AtOnce: true}
 }
 
-// recovered gives the record in which clusters that are bound again and comply have only started (O19).
+// recovered gives the record in which these clusters have only started: those that are bound again and comply (O19), and those that
+// the policy only informs on, since nothing holds them (O8).
 func (p *Propagation) recovered() status.Record {
-	record := p.Record
-	if p.resolution.Incomplete() != "" {
-		return record // nothing is recorded
-	}
+	record, complete := p.Record, p.resolution.Incomplete() == ""
 	record.Left = slices.Clone(record.Left)
 	for i := range record.Left {
 		left := &record.Left[i]
-		if own, bound := p.bound(left.Cluster); isFailure(left) && bound && own.complies(p.version) {
+		own, bound := p.bound(left.Cluster)
+		if bound && (own.Action == policyv1.Inform || complete && isFailure(left) && own.complies(p.version)) {
 			left.Status = status.Skip
 		}
 	}
 	return record
+}
+
+// keepRecord sets what has to be stored. While groups are incomplete, the entries of this version stay as they are (O14).
+func (p *Propagation) keepRecord() {
+	stored := p.Record
+	if p.resolution.Disabled() {
+		return
+	}
+	p.Record = p.result.Record
+	if p.resolution.Incomplete() != "" && stored.Version == p.version {
+		p.Record.Left = slices.Clone(stored.Left)
+	}
 }
 
 // isFailure says whether the record has it that the cluster failed.

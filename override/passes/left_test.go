@@ -254,12 +254,70 @@ func TestBackAfterASuccessItWaitsForItsTurn(t *testing.T) {
 	}
 }
 
-// O14: while the groups are incomplete, nothing is recorded and nothing is deleted.
+// O8, O19: whoever is back or moved with a recorded failure or flight is not held where the policy only informs now, also while groups
+// are incomplete. The root has not failed, and while groups are incomplete the record stays as it is.
+func TestNoEntryHoldsAClusterThatInforms(t *testing.T) {
+	for _, test := range []struct {
+		name                string
+		broken, moves, lost bool
+		after               time.Duration
+		recorded            string
+	}{
+		{"back in flight", false, false, false, 0, "a Progressing"},
+		{"back with a failure", true, false, false, 0, "a Failed"},
+		{"back after the deadline", true, false, false, time.Hour, "a TimeOut"},
+		{"moved with a failure", true, true, false, 0, "a Failed"},
+		{"incomplete", true, true, true, 0, "a Failed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			limits := naiveLimits{typ: clusterv1alpha1.ProgressivePerGroup, deadline: 10 * time.Minute, maxFailures: 1}
+			w := newWorld(t, policyv1.Enforce, limits)
+			w.bind("b", "canary: a|prod: b")
+			w.write(w.call(rollout.Options{}))
+			w.write(w.call(rollout.Options{}))
+			if w.broken["a"] = test.broken; test.broken {
+				w.evaluate("a")
+			}
+			w.now = w.now.Add(test.after)
+			if w.place("b", "canary:|prod: a b"); !test.moves {
+				w.place("b", "canary:|prod: b")
+			}
+			w.settle()
+			if recorded(w.record) != test.recorded {
+				t.Fatalf("recorded %q: %s", recorded(w.record), w.dump())
+			}
+			w.place("b", "canary:|prod: a b")
+			w.policy.Spec.RemediationAction = policyv1.Inform
+			want := "" // under one pass nothing is limited
+			if test.lost {
+				w.bind("c", "prod: ")
+				w.lost["c"], want = true, test.recorded
+			}
+			p := w.call(rollout.Options{})
+			if a, _ := p.Find("a"); a.RolloutStatus != status.Progressing || !slices.Contains(p.Start, "a") {
+				t.Errorf("asks for %s, starts %v", p, p.Start)
+			}
+			if w.rootAfter.RolloutStatus != string(status.Progressing) || recorded(p.Record) != want {
+				t.Errorf("recorded %q, the root is %s", recorded(p.Record), w.rootAfter.RolloutStatus)
+			}
+		})
+	}
+}
+
+// O14, O16: while the groups are incomplete, nothing is recorded and nothing is deleted. A record of another version is gone all the same.
 func TestNothingIsRecordedWhileGroupsAreIncomplete(t *testing.T) {
 	w := flying(t, oneByOne, "a b")
 	w.lost["b"] = true
 	if p := w.call(rollout.Options{}); recorded(p.Record) != "" || len(p.Removed) > 0 {
 		t.Errorf("recorded %q, deletes %v", recorded(p.Record), p.Removed)
+	}
+	clear(w.lost)
+	w.place("b", "prod: b")
+	w.settle()
+	w.version++
+	w.lost["b"] = true
+	if p := w.call(rollout.Options{}); recorded(w.record) == "" || recorded(p.Record) != "" {
+		t.Errorf("with another version %q became %q", recorded(w.record), recorded(p.Record))
 	}
 }
 

@@ -64,7 +64,7 @@ import (
 //
 // A cluster that is bound again while the record has it in flight goes on where it was: it gets its action at once. With a
 // recorded failure it is Failed, or TimeOut after its deadline, and stays at inform until it reports that it complies with this
-// version. Then it waits for its turn like any other.
+// version. Then it waits for its turn like any other. Where its action is inform by now, nothing of that holds it.
 //
 // All rollout.Options hold in the second pass, with these exceptions:
 //
@@ -220,9 +220,7 @@ func (p *Propagation) settle() {
 		own.settle(p.version)
 	}
 	p.Breach, p.Warnings, p.RecheckAfter = p.result.Breach, p.result.Warnings, p.result.RecheckAfter
-	if !p.resolution.Disabled() {
-		p.Record = p.result.Record
-	}
+	p.keepRecord()
 	p.remove()
 	p.unbound, p.recorded, p.reports = nil, nil, nil
 }

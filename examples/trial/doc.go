@@ -100,7 +100,8 @@
 //
 // The clusters of several placements are judged separately: each belongs to the first placement that selects it, and
 // while one is half written, nothing starts in the placements behind it. A cluster that moves from one to the other stays
-// selected, so that the same invariants say that its work is neither deleted nor made anew.
+// selected, so that the same invariants say that its work is neither deleted nor made anew. It may count in both: the one before may
+// wait for it also where it is done, or timed out, by the other one.
 //
 // A world ends at one moment, and what comes later is not judged: agents go on, and nobody answers them.
 //

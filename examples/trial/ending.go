@@ -19,7 +19,8 @@ type ending struct {
 	left     []string // clusters that left with the version, and are not done
 	moving   []string // those of them that have not failed
 	doubtful []string // clusters that left, and may count all the same: a controller need not see that a person deleted them
-	byLeft   bool     // nobody but those holds anyone up
+	both     []string // selected clusters that count in the placement before, too, and are not done there
+	byLeft   bool     // nobody but those that left holds anyone up
 	says     Saying
 	back     bool // the version is taken back, and the status speaks of that alone
 }
@@ -38,6 +39,7 @@ func (h *history) endOf(s *scene, now time.Time, says func(*replicaSet) Saying) 
 	end.held, end.could = s.waits(now, leniency{everywhere: true})
 	end.left, end.moving = s.notDone(now.Add(-grace), leniency{})
 	end.doubtful, _ = s.notDone(now.Add(-grace), leniency{everywhere: true})
+	end.both = s.alsoElsewhere(now.Add(-grace))
 	for cluster, ref := range s.selected() {
 		switch at, _, holds := s.stands(cluster, s.wanted(cluster), ref.config(), now.Add(-grace), leniency{}); {
 		case holds: // also those that failed and may yet recover
@@ -102,7 +104,7 @@ func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Say
 	named := func(clusters []string) bool {
 		return slices.ContainsFunc(clusters, func(c string) bool { return strings.Contains(end.says.Message, c) })
 	}
-	names := slices.Concat(end.left, slices.Collect(maps.Keys(s.failed)))
+	names := slices.Concat(end.left, end.both, slices.Collect(maps.Keys(s.failed)))
 	if !end.byLeft {
 		names = slices.Concat(names, end.inFlight, end.failed)
 	}
@@ -114,7 +116,7 @@ func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Say
 		breaks(invStatus, "it says %q, of an earlier generation or nothing", end.says.Message)
 	case end.back: // its own check says how it stands
 	case end.over():
-		if !end.says.Over && !named(end.doubtful) {
+		if !end.says.Over && !named(slices.Concat(end.doubtful, end.both)) {
 			breaks(invStatus, "all is done, and it says %q", end.says.Message)
 		}
 	case !named(names):

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -57,6 +58,69 @@ func TestWhoMovedCountsInEither(t *testing.T) {
 		}
 		if broken != want {
 			t.Errorf("moved %v: broken %v", moved, broken)
+		}
+	}
+}
+
+// R50: who moves to another placement while it counts keeps counting in the one before. So a status may say at the end that this one waits for it,
+// also where it is done, or has timed out, by the one that selects it.
+func TestWhoMovedMayHoldUpThePlacementBefore(t *testing.T) {
+	const a = "a (left) has not answered"
+	moves, stays := [][]string{{"a", "c"}, nil, {"a"}}, [][]string{{"c"}, {"a"}, nil}
+	for name, tt := range map[string]struct {
+		deadline string     // of the placement before
+		are      [][]string // the first group there, who else is in the second, and who is in the other placement after that
+		early    bool       // it moved before it got the version
+		waiting  bool       // a cluster waits there, and another one left
+		message  string
+		want     []Invariant
+	}{
+		"it is named":                                   {"None", moves, false, false, a, nil},
+		"nobody is named":                               {"None", moves, false, false, "1 in flight", []Invariant{invStatus}},
+		"it timed out there, too":                       {"4s", moves, false, false, a, []Invariant{invStatus}},
+		"it was never there with the version":           {"None", moves, true, false, a, []Invariant{invStatus}},
+		"someone waits for it and for one that left":    {"None", moves, false, true, a, nil},
+		"someone waits for them, and nobody is named":   {"None", moves, false, true, "2 in flight", []Invariant{invStuck}},
+		"someone waits for one that left, and it stays": {"None", stays, false, true, a, []Invariant{invStuck}},
+	} {
+		s := &tale{}
+		refs := s.events[s.set("v1", "p", "q")-1].object.(*replicaSet).Spec.PlacementRefs
+		for i, deadline := range []string{"4s", tt.deadline} {
+			config, _, _, _ := parts(&refs[i].RolloutStrategy)
+			config.ProgressDeadline, config.MaxFailures = deadline, intstr.FromInt32(1)
+		}
+		last := append([]string{"d"}, tt.are[1]...)
+		decide := func(p, q []string) {
+			s.decide("p", 0, "", p...)
+			s.place("p", told{"", int32(len(p))})
+			s.decide("q", 0, "", q...)
+			s.decide("q", 1, "", last...)
+			s.place("q", told{"", int32(len(q))}, told{"", int32(len(last))})
+		}
+		decide(nil, tt.are[0])
+		if !tt.early {
+			s.work("a", "v1")
+		}
+		if tt.waiting {
+			s.events[s.work("c", "v1")-1].object.(*manifestWork).DeletionTimestamp = &metav1.Time{Time: dawn}
+		} else {
+			s.events[s.work("d", "v1")-1].object.(*manifestWork).Status.Conditions = observe(nil, ok, 1, dawn)
+		}
+		decide(tt.are[2], nil)
+		for range 3 {
+			s.decide("q", 1, "", last...)
+		}
+		if tt.early {
+			s.work("a", "v1")
+		}
+		h := s.history()
+		h.keepMoves()
+		var got []Invariant
+		for _, v := range h.checkEnd(dawn.Add(time.Minute), func(*replicaSet) Saying { return Saying{Message: tt.message, Current: true} }) {
+			got = append(got, v.invariant)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
 }

@@ -304,6 +304,19 @@ func TestNoEntryHoldsAClusterThatInforms(t *testing.T) {
 	}
 }
 
+// O16: who left enforced counts in its group also while the policy informs, so that group is known once it enforces again.
+func TestGroupOfWhoLeftIsKnownAfterOnePass(t *testing.T) {
+	w := flying(t, oneByOne, "a b")
+	w.place("b", "prod: b")
+	for _, action := range []policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform, policyv1.Enforce} {
+		w.policy.Spec.RemediationAction = action
+		w.call(rollout.Options{}) // and nothing is stored
+	}
+	if left := w.last.Record.Left; len(left) != 1 || left[0].Group.Name != "prod" {
+		t.Errorf("recorded %+v", left)
+	}
+}
+
 // O14, O16: while the groups are incomplete, nothing is recorded and nothing is deleted. A record of another version is gone all the same.
 func TestNothingIsRecordedWhileGroupsAreIncomplete(t *testing.T) {
 	w := flying(t, oneByOne, "a b")

@@ -122,6 +122,26 @@ func (w *world) naiveLeft(bound []string) map[string]grouping.Key {
 	return left
 }
 
+// naiveEnforced are the clusters that left and count under one pass, as they are still enforced (O16), with their group (R47).
+func (w *world) naiveEnforced(bound []string) map[string]grouping.Key {
+	left := map[string]grouping.Key{}
+	for _, cluster := range w.gone(bound) {
+		r := w.replicas[cluster]
+		s, _ := naiveReport(r)
+		if w.policy.Spec.Disabled || w.givenUp[cluster] || r.Version != w.versionName() || r.Action != policyv1.Enforce || s == status.Succeeded {
+			continue
+		}
+		left[cluster] = grouping.Key{Index: -1}
+		if key, known := w.former[cluster]; known {
+			left[cluster] = key
+		}
+		if e := w.naiveEntry(cluster); e != nil {
+			left[cluster] = e.Group
+		}
+	}
+	return left
+}
+
 // naiveMoved are the bound clusters that count in another group than the one that they are in, with that group (R52).
 func (w *world) naiveMoved(groups []naiveGroup) map[string]grouping.Key {
 	moved := map[string]grouping.Key{}
@@ -285,6 +305,9 @@ func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, left 
 	w.checkNothingIsForgotten(two, bound)
 	if len(w.lost) > 0 && w.former != nil && !w.policy.Spec.Disabled {
 		return // R47: groups that are being written tell nothing; of a disabled policy nobody asks whether they are
+	}
+	if !two {
+		left = w.naiveEnforced(bound)
 	}
 	w.former = map[string]grouping.Key{}
 	for _, g := range naiveWith(naiveGroups(w.bindings, w.known()), left, len(w.bindings)) {

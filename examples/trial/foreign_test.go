@@ -180,7 +180,7 @@ func (f *foreignFigures) add(t *testing.T, o *foreignOutcome) {
 		t.Errorf("%s\n%v", o.world, o.err)
 		return
 	}
-	report, err := (&observation{history: o.history}).judgedBy(judge.Options{Lag: 2 * time.Second, Patience: 5 * time.Second, GivenUp: givenUpAnnotation})
+	report, err := o.history.judgedBy(judge.Options{Lag: 2 * time.Second, Patience: 5 * time.Second, GivenUp: givenUpAnnotation})
 	if err != nil {
 		t.Error(err)
 		return

@@ -57,15 +57,7 @@ func (h *history) trace() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// judged is what the judge that has only a trace says of a history.
-func (o *observation) judged(lag, patience, removeAfter time.Duration) (*judge.Report, error) {
-	return o.judgedBy(judge.Options{Lag: lag, Patience: patience, RemoveAfter: removeAfter})
-}
-
-func (o *observation) judgedBy(options judge.Options) (*judge.Report, error) {
-	return o.history.judgedBy(options)
-}
-
+// judgedBy is what the judge that has only a trace says of a history.
 func (h *history) judgedBy(options judge.Options) (*judge.Report, error) {
 	r, err := h.recording()
 	if err != nil {

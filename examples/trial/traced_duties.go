@@ -46,7 +46,7 @@ func (h *Hub) dutiesFromTraces(t *testing.T, duties map[Duty][]Invariant, subjec
 	eachFromTraces(t, duties, func(ctx context.Context, seed uint64, d Duty) *observation {
 		return h.play(ctx, subject, draw(seed, d))
 	}, func(o *observation) (*judge.Report, []violation, error) {
-		report, err := o.judgedBy(tracedOptions(o.world, subject))
+		report, err := o.history.judgedBy(tracedOptions(o.world, subject))
 		return report, o.violations, err
 	})
 }

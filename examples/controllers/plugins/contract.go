@@ -65,27 +65,27 @@ func (v *Validation) isAbout(r *Request) bool {
 }
 
 // statusOf says how the clusters of a result stand.
-func (o *Rollout) statusOf(r *rollout.Result) (s RolloutStatus) {
+func (r *Rollout) statusOf(result *rollout.Result) (s RolloutStatus) {
 	add := func(to *[]ClusterStatus, clusters ...rollout.Cluster) {
 		for _, c := range clusters {
-			*to = append(*to, ClusterStatus{Cluster: c.Name, Status: c.Status, Revision: o.Version})
+			*to = append(*to, ClusterStatus{Cluster: c.Name, Status: c.Status, Revision: r.Version})
 		}
 	}
-	for c := range r.Settled() {
+	for c := range result.Settled() {
 		if c.Status == status.TimeOut {
 			add(&s.TimedOut, c)
 		} else {
 			add(&s.Completed, c)
 		}
 	}
-	add(&s.Progressing, r.InFlight...)
-	add(&s.TimedOut, r.TimedOut...)
-	for _, work := range o.Works {
-		if !slices.Contains(r.Removed, work.Namespace) {
+	add(&s.Progressing, result.InFlight...)
+	add(&s.TimedOut, result.TimedOut...)
+	for _, work := range r.Works {
+		if !slices.Contains(result.Removed, work.Namespace) {
 			continue
 		}
 		has := status.StampOf(work).Version
-		report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: has, Now: o.Now})
+		report, _ := status.FromManifestWork(status.WorkState{Work: work, Version: has, Now: r.Now})
 		s.Removed = append(s.Removed, ClusterStatus{Cluster: work.Namespace, Status: report.Status, Revision: has})
 	}
 	return s

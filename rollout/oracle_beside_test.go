@@ -139,10 +139,24 @@ func r63(worlds []world, names []string, turns []int, most int) (beside []world,
 		}
 	}
 	own, failures := make([]int, len(worlds)), make([]int, len(worlds))
-	for i, w := range worlds {
+	waiting := map[string]string{} // who waits to go back, in flight with the version that failed
+	for _, i := range turns {
+		w := worlds[i]
 		w.paused = true
 		o := asked(w)
 		take(i, o, false)
+		for _, m := range w.members {
+			if w.back == nil {
+				break
+			}
+			if failed, has := w.back.has(m.name); has {
+				c := subject{}
+				c.status, c.since = r27(failed)
+				if !o.r4(&c) && o.r3(&c) && waiting[m.name] == "" {
+					waiting[m.name] = names[i]
+				}
+			}
+		}
 		for s := range o.all {
 			if c := &o.all[s]; !c.aside && o.r3(c) {
 				own[i]++
@@ -156,8 +170,15 @@ func r63(worlds []world, names []string, turns []int, most int) (beside []world,
 	for _, i := range turns {
 		w := worlds[i]
 		w.holds = slices.Clone(w.holds)
+		taken := len(hands)
 		for _, m := range w.members {
-			if by := hands[m.name]; by != "" && by != names[i] {
+			by := hands[m.name]
+			if by == "" {
+				if by = waiting[m.name]; by != "" && w.back == nil {
+					taken++
+				}
+			}
+			if by != "" && by != names[i] {
 				w.holds = append(w.holds, rollout.ClusterHold{Cluster: m.name, Reason: by})
 			}
 		}
@@ -166,7 +187,7 @@ func r63(worlds []world, names []string, turns []int, most int) (beside []world,
 			if w.rights != nil {
 				rights = *w.rights
 			}
-			left := own[i] + max(0, most-len(hands))
+			left := own[i] + max(0, most-taken)
 			bounded[i], rights.Start = left < rights.Start && failures[i] <= rights.Fail, min(rights.Start, left)
 			w.rights = &rights
 		}

@@ -37,8 +37,8 @@ type Owner struct {
 // theirs, and nobody waits for it. The argument most bounds how many clusters of all owners are in hand at a time; below 1 there is no bound.
 // Clusters that are in hand already stay so. One caller plans for all owners; it is no use where each has a controller of its own.
 //
-// A cluster that waits to go back is in nobody's hand, also while it is still busy with the failed version. So another owner may start
-// there, and the cluster goes back once it has done with that.
+// A cluster that waits to go back stays in hand while it is in flight with the failed version, so that nobody else starts there. It
+// takes a place of the owners that go on. It takes none of those that go back, so that each of them can.
 //
 // The results are in the order of the owners. The reason of a cluster that the bound holds is HoldInHand. It holds beside
 // [Options].Rights. Clusters in [Options].Uncounted need no place and have one once they start; but an owner that has nobody in hand
@@ -50,9 +50,9 @@ func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 	if err := checkNames(owners); err != nil {
 		return nil, err
 	}
-	results, inHand := make([]*Result, len(owners)), make(map[string]string)
-	own := make([]int, len(owners))
-	for i := range owners {
+	results, own := make([]*Result, len(owners)), make([]int, len(owners))
+	h, order := hands{make(map[string]string), make(map[string]string)}, turns(owners)
+	for _, i := range order {
 		o := &owners[i]
 		paused := o.Options
 		paused.Paused = true
@@ -60,13 +60,28 @@ func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", o.Name, err)
 		}
-		own[i] = r.takeInHand(o.Name, inHand)
+		own[i] = h.take(o.Name, r)
+		h.wait(o.Name, r.waitingInFlight(now))
 	}
+	for _, i := range order {
+		o := &owners[i]
+		r, err := o.plan(&h, own[i], most, now)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", o.Name, err)
+		}
+		h.take(o.Name, r)
+		results[i] = r
+	}
+	return results, nil
+}
+
+// turns gives the owners in the order in which they get their turn.
+func turns(owners []Owner) []int {
 	order := make([]int, len(owners))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int {
+	slices.SortFunc(order, func(i, j int) int {
 		a, b := &owners[i], &owners[j]
 		switch {
 		case a.Since.IsZero() == b.Since.IsZero():
@@ -77,16 +92,7 @@ func PlanAll(owners []Owner, most int, now time.Time) ([]*Result, error) {
 			return -1
 		}
 	})
-	for _, i := range order {
-		o := &owners[i]
-		r, err := o.plan(inHand, own[i], most, now)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.Name, err)
-		}
-		r.takeInHand(o.Name, inHand)
-		results[i] = r
-	}
-	return results, nil
+	return order
 }
 
 // checkNames returns the first fault in the names of owners, as a cluster in hand is known by the name of the owner.
@@ -105,31 +111,54 @@ func checkNames(owners []Owner) error {
 	return nil
 }
 
-// takeInHand notes the clusters that a rollout has in hand and nobody else has, and counts those of all that it has that count.
-func (r *Result) takeInHand(name string, inHand map[string]string) (n int) {
+// hands has the owner of each cluster that is in hand: in flight or about to start, or waiting to go back while it is in flight with the
+// failed version.
+type hands struct{ inHand, waiting map[string]string }
+
+// take notes the clusters that a rollout has in flight or starts and nobody else has, and counts those of all that it has that count.
+func (h *hands) take(name string, r *Result) (n int) {
 	for _, list := range [...][]Cluster{r.InFlight, r.Start, r.Left} {
 		for _, c := range list {
 			if c.Status == status.TimeOut {
 				continue // it left, and holds only its failure against the rollout
 			}
-			if n += one(!r.schedule.options.uncounted.has(c.Name)); inHand[c.Name] == "" {
-				inHand[c.Name] = name
+			if n += one(!r.schedule.options.uncounted.has(c.Name)); h.inHand[c.Name] == "" {
+				h.inHand[c.Name] = name
 			}
 		}
 	}
 	return n
 }
 
+// wait notes the clusters that wait to go back while they are in flight with the failed version, and that nobody else has.
+func (h *hands) wait(name string, clusters []string) {
+	for _, c := range clusters {
+		if h.waiting[c] == "" {
+			h.waiting[c] = name
+		}
+	}
+}
+
+// all gives all clusters that are in hand.
+func (h *hands) all() map[string]string {
+	all := maps.Clone(h.waiting)
+	maps.Copy(all, h.inHand)
+	return all
+}
+
 // plan plans for an owner beside those who have clusters in hand. Own is how many clusters the owner itself has in hand, without the uncounted.
-func (o *Owner) plan(inHand map[string]string, own, most int, now time.Time) (*Result, error) {
+func (o *Owner) plan(h *hands, own, most int, now time.Time) (*Result, error) {
 	opts := o.Options
 	opts.Holds = slices.Clone(opts.Holds)
-	b := beside{busy: make(map[string]bool)}
+	b, inHand := beside{busy: make(map[string]bool)}, h.all()
 	for cluster, by := range inHand {
 		if _, selected := o.Groups.Position(cluster); selected && by != o.Name {
 			opts.Holds = append(opts.Holds, ClusterHold{Cluster: cluster, Reason: by})
 			b.busy[cluster] = true
 		}
+	}
+	if o.Abort != nil {
+		inHand = h.inHand // otherwise owners that go back would wait for each other
 	}
 	if left := own + max(0, most-len(inHand)); most > 0 && (opts.Rights == nil || left < opts.Rights.Start) {
 		rights := Rights{Start: left, Fail: math.MaxInt32}

@@ -263,13 +263,50 @@ func TestPlanAllSaysWhatEndsTheWait(t *testing.T) {
 	}
 }
 
-// R63: no cluster is in two hands, and no more are in hand than may be, however long it goes; everyone gets their turn.
+// sharing is the history of an owner of TestPlanAll. A cluster needs two minutes for a version.
+type sharing struct {
+	started, back map[string]time.Time // when each cluster got the workload, and when it got the version before again
+	aborted       time.Time            // zero where the rollout goes on
+}
+
+// busy says whether a cluster is at work for the owner.
+func (s *sharing) busy(cluster string, at time.Time) bool {
+	since, is := s.started[cluster]
+	if again, goes := s.back[cluster]; goes {
+		since = again
+	}
+	return is && at.Sub(since) < 2*time.Minute
+}
+
+// observe gives an owner the reports of a time.
+func (s *sharing) observe(o *rollout.Owner, at time.Time) {
+	report := func(name string, since time.Time) status.Report {
+		r := status.Report{Cluster: name, Status: status.Progressing, Applied: since}
+		if at.Sub(since) >= 2*time.Minute {
+			r.Status, r.LastTransitionTime = status.Succeeded, since.Add(2*time.Minute)
+		}
+		return r
+	}
+	var now, before []status.Report
+	for name, since := range s.started {
+		if again, goes := s.back[name]; goes {
+			now, before = append(now, status.Report{Cluster: name, Status: status.ToApply}), append(before, report(name, again))
+		} else {
+			now, before = append(now, report(name, since)), append(before, status.Report{Cluster: name, Status: status.ToApply})
+		}
+	}
+	if o.Reports = now; !s.aborted.IsZero() {
+		o.Reports, o.Abort = nil, &rollout.Abort{Time: s.aborted, Failed: now, Before: before}
+	}
+}
+
+// R63: no cluster is in two hands, and no more are in hand than may be, however long it goes and whoever is taken back; everyone gets their turn.
 func TestPlanAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"a", "b", "c", "d"}
 		most := rapid.IntRange(0, 3).Draw(t, "most")
 		owners := make([]rollout.Owner, rapid.IntRange(1, 3).Draw(t, "owners"))
-		started := make([]map[string]time.Time, len(owners)) // when each cluster got the workload of each owner
+		lives, abortAt := make([]sharing, len(owners)), make([]int, len(owners))
 		for i := range owners {
 			groups, err := grouping.FromNames(map[grouping.Key][]string{{}: names[:rapid.IntRange(0, 2).Draw(t, "canaries")], {Index: 1}: names[2:]})
 			if err != nil {
@@ -280,19 +317,16 @@ func TestPlanAll(t *testing.T) {
 			if strategy > 0 {
 				owners[i].Strategy = progressive(fmt.Sprint(strategy), config("", "", 0))
 			}
-			started[i] = map[string]time.Time{}
+			lives[i] = sharing{started: map[string]time.Time{}, back: map[string]time.Time{}}
+			abortAt[i] = rapid.SampledFrom([]int{-1, 1, 2, 3, 5, 8}).Draw(t, "abort")
 		}
 		at := now
-		for range 40 {
+		for minute := range 40 {
 			for i := range owners {
-				owners[i].Reports = nil
-				for name, since := range started[i] {
-					r := status.Report{Cluster: name, Status: status.Progressing, Applied: since}
-					if at.Sub(since) >= 2*time.Minute {
-						r.Status, r.LastTransitionTime = status.Succeeded, since.Add(2*time.Minute)
-					}
-					owners[i].Reports = append(owners[i].Reports, r)
+				if minute == abortAt[i] {
+					lives[i].aborted = at
 				}
+				lives[i].observe(&owners[i], at)
 			}
 			results, err := rollout.PlanAll(owners, most, at)
 			if err != nil {
@@ -306,7 +340,20 @@ func TestPlanAll(t *testing.T) {
 					}
 				}
 				for _, c := range r.Start {
-					started[i][c.Name] = at
+					for other := range lives {
+						if other != i && lives[other].busy(c.Name, at) {
+							t.Fatalf("%s starts for %s and is busy with %s: %v", c.Name, owners[i].Name, owners[other].Name, results)
+						}
+					}
+				}
+			}
+			for i, r := range results {
+				versions := lives[i].started
+				if owners[i].Abort != nil {
+					versions = lives[i].back
+				}
+				for _, c := range r.Start {
+					versions[c.Name] = at
 				}
 				if owners[i].Since = (time.Time{}); len(r.Start)+len(r.InFlight) == 0 {
 					owners[i].Since = at.Add(-time.Minute)
@@ -317,9 +364,9 @@ func TestPlanAll(t *testing.T) {
 			}
 			at = at.Add(time.Minute)
 		}
-		for i := range owners {
-			if len(started[i]) != owners[i].Groups.NumClusters() {
-				t.Fatalf("%s got %d of %d clusters in 40 minutes", owners[i].Name, len(started[i]), owners[i].Groups.NumClusters())
+		for i, l := range lives {
+			if l.aborted.IsZero() && len(l.started) != owners[i].Groups.NumClusters() || !l.aborted.IsZero() && len(l.back) != len(l.started) {
+				t.Fatalf("%s got %d of %d clusters in 40 minutes, and %d back", owners[i].Name, len(l.started), owners[i].Groups.NumClusters(), len(l.back))
 			}
 		}
 	})

@@ -184,7 +184,9 @@
 // A stored object without labels, from an older scheduler, or with another placement's label, after an edit by hand, is taken
 // over if the placement is its controller. It gets its labels when it has the right clusters, or with its surge. While its
 // group stays, another placement's label is replaced before the object gains clusters, which would be seen there otherwise.
-// No cluster leaves a labelled object before the object that it goes to is labelled, too.
+// No cluster leaves a labelled object before the object that it goes to is labelled, too. [Update.Misplaced] tells of an object
+// without the label, too, if that shows a group and changes it: if the writer stops between the two requests, the next update
+// finds the clusters stored in that group, and may write the label first.
 //
 // # Where this departs from the design document
 //

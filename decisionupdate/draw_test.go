@@ -53,7 +53,7 @@ func drawState(t *rapid.T, what string, kind names) []*clusterv1beta1.PlacementD
 			case 0: // an older scheduler's
 				list[i] = state(pd.Name + " owned:")[0]
 			case 1: // as after an edit by hand
-				list[i] = state(fmt.Sprintf("%s %s edited:", pd.Name, groupOf(pd)))[0]
+				list[i] = state(fmt.Sprintf("%s %s %s:", pd.Name, groupOf(pd), rapid.SampledFrom([]string{"edited", "bare"}).Draw(t, "how")))[0]
 			}
 		}
 		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(dyingNames), 0, 2, rapid.ID[string]).Draw(t, "dying") {

@@ -71,18 +71,21 @@ func lawRolling(t *rapid.T) {
 // neverForeign is D8 for groups: from the first state to the last, each sight is one of the first state or of
 // some desired one, or Misplaced has told of it. A writer that stops in a moment that Misplaced tells of leaves
 // that group as the stored one, so that other objects may show it, too.
-func neverForeign(t *rapid.T, history, targets []world, misplaced []decisionupdate.Misplaced) {
+func neverForeign(t rapid.TB, history, targets []world, misplaced []decisionupdate.Misplaced) {
+	t.Helper()
 	for _, w := range history {
 		for cluster, sights := range w {
 			for _, s := range sights {
-				right := slices.Contains(history[0].groups(cluster), s.group)
+				right := history[0].groups(cluster)
 				for _, w := range misplaced {
-					right = right || w.Seen == s.group && slices.Contains(w.Clusters, cluster)
+					if slices.Contains(w.Clusters, cluster) {
+						right = append(right, w.Seen)
+					}
 				}
 				for _, target := range targets {
-					right = right || slices.Contains(target.groups(cluster), s.group)
+					right = append(right, target.groups(cluster)...)
 				}
-				if !right && s.labelled {
+				if s.foreign(right) {
 					t.Fatalf("D8: %s is seen in group %s by %s", cluster, s.group, s.object)
 				}
 			}

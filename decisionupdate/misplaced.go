@@ -77,7 +77,8 @@ func firstPart(from, to Group) Part {
 //
 // With the labels first, the stored clusters are wrong that neither belonged nor will belong to the object's new group.
 // With the status first, the arriving clusters are wrong that neither belonged nor will belong to its old group.
-// Clusters that the object both stores and desires are right either way.
+// Clusters that the object both stores and desires are right either way. An object without its placement's label counts, too:
+// if the writer stops between the two requests, the next update may label the object as it is (D8).
 func (f *fleet) misplaced(steps []Step) []Misplaced {
 	if !slices.ContainsFunc(f.objects, object.changesGroup) {
 		return nil
@@ -106,7 +107,7 @@ func (f *fleet) misplaced(steps []Step) []Misplaced {
 					m.Clusters = append(m.Clusters, d.ClusterName)
 				}
 			}
-		case !obj.unlabelled:
+		case !obj.showsNothing():
 			m.Seen = groupOf(obj.stored.Labels)
 			for _, d := range obj.desired.Status.Decisions {
 				if !slices.Contains(stored[d.ClusterName], m.Seen) {

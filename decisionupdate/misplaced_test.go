@@ -76,6 +76,24 @@ func wantNeverEarly(t *rapid.T, history []world, desired []*clusterv1beta1.Place
 	}
 }
 
+// D8, D14: an update that stops between the two requests of an object without its placement's label leaves n in the group that the
+// object shows. The next update may write that label first, and cannot know that n never belonged there. So the first one has told.
+func TestWhatTheNextUpdateShowsWasToldOf(t *testing.T) {
+	for _, stored := range [][]*pd{state("w1 1 edited: a"), state("w1 1 bare: a")} {
+		s := newServer(stored...)
+		first, next := state("w1 0: n"), state("w1 1:", "w2 0: n")
+		update := mustDiff(t, s.list(), first, rolling)
+		s.run(update, 1, func(int) int { return 0 })
+		s.run(mustDiff(t, s.list(), next, twoPhases), allRequests, func(int) int { return 0 })
+
+		in1 := sight{object: "w1", group: decisionupdate.Group{Index: "1"}, labelled: true}
+		if !slices.ContainsFunc(s.history, func(w world) bool { return slices.Contains(w["n"], in1) }) {
+			t.Errorf("nobody saw n in group 1, so this test shows nothing:\n%s", update)
+		}
+		neverForeign(t, s.history, []world{worldOf(first), worldOf(next)}, update.Misplaced)
+	}
+}
+
 func index(g decisionupdate.Group) int {
 	i, err := strconv.Atoi(g.Index)
 	if err != nil {

@@ -198,6 +198,11 @@ func groupOf(pd *clusterv1beta1.PlacementDecision) decisionupdate.Group {
 	}
 }
 
+// foreign reports whether the sight shows a group, and none of the right ones. An object that names neither a placement nor a group shows none.
+func (s sight) foreign(right []decisionupdate.Group) bool {
+	return !slices.Contains(right, s.group) && (s.labelled || s.group != decisionupdate.Group{})
+}
+
 // all returns all sights, in no order.
 func (w world) all() []sight { return slices.Concat(slices.Collect(maps.Values(w))...) }
 
@@ -272,8 +277,7 @@ func neverWrong(history []world, last world, misplaced []decisionupdate.Misplace
 				return fmt.Errorf("after %d requests %s comes back", i, cluster)
 			}
 			for _, s := range sights {
-				right := slices.Contains(first.groups(cluster), s.group) || slices.Contains(last.groups(cluster), s.group)
-				if !right && s.labelled && !warned(misplaced, cluster, s) {
+				if s.foreign(append(first.groups(cluster), last.groups(cluster)...)) && !warned(misplaced, cluster, s) {
 					return fmt.Errorf("after %d requests %s is seen in group %s by %s: neither stored nor desired, and not in Misplaced", i, cluster, s.group, s.object)
 				}
 			}
@@ -344,7 +348,8 @@ func interleave(step decisionupdate.Step, pick func(n int) int) []request {
 
 // state reads lines into objects of the placement web: each is "<object> <index>[/<name>]: <clusters>". Behind the
 // name of an object may stand "dying" if it is being deleted, "owned" if the placement is its controller but it
-// has no labels, and "edited" if it has the label of another placement instead of its own. It is how tests and scenes write a state.
+// has no labels, "bare" if only its placement's label is gone, and "edited" if it has the label of another placement instead. It is how
+// tests and scenes write a state.
 func state(lines ...string) []*clusterv1beta1.PlacementDecision {
 	var objects []*clusterv1beta1.PlacementDecision
 	for _, line := range lines {
@@ -355,10 +360,12 @@ func state(lines ...string) []*clusterv1beta1.PlacementDecision {
 			switch mark {
 			case "dying":
 				pd.DeletionTimestamp, pd.Finalizers = &noon, []string{"example.com/slow"}
-			case "owned", "edited":
+			case "owned", "bare", "edited":
 				yes := true
 				if mark == "owned" {
 					pd.Labels = nil
+				} else if mark == "bare" {
+					delete(pd.Labels, clusterv1beta1.PlacementLabel)
 				} else {
 					pd.Labels[clusterv1beta1.PlacementLabel] = "db"
 				}

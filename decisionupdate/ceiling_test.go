@@ -224,7 +224,8 @@ func TestCeilingBeyondFourObjects(t *testing.T) {
 
 // D1, D4, D9: worlds that random ones seldom have. In the first three a surge could let in both clusters that an object of the
 // surge has and others, but not as many as would be the best. In the next an object
-// has its last write soon after a surge, and in the last an object of the surge is written three times.
+// has its last write soon after a surge, and in the one after it an object of the surge is written three times. In the last, an object
+// that keeps nothing for others any more has its last write where it would be surged.
 func TestCeilingInRareWorlds(t *testing.T) {
 	for i, w := range []struct {
 		limit, writes int
@@ -242,6 +243,7 @@ func TestCeilingInRareWorlds(t *testing.T) {
 			{0, 0, 0, 0, 1, 1, 1}, {0, 0, 1, 0, 0, 1, 0}, {1, 1, 1, 0, 0, 0, 0},
 			{0, 0, 0, 0, 0, 0, 1}, {0, 0, 1, 0, 0, 0, 1}, {1, 1, 0, 0, 0, 1, 0}, {1, 0, 0, 1, 1, 0, 0},
 		}},
+		{4, 7, []int{0, 1, 1, 0, 2}, [][]int{{1, 0, 1, 0, 0}, {0, 1, 2, 1, 0}, {1, 2, 1, 0, 0}, {0, 0, 0, 0, 1}, {0, 1, 0, 0, 0}}},
 	} {
 		_, update := watched(t, w.matrix, w.grouping, w.limit, 0, rand.New(rand.NewPCG(1, uint64(i))))
 		if update.Writes() != w.writes {

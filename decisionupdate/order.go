@@ -32,6 +32,9 @@ func (m *moves) inOrder(inPlace int) plan {
 		s.turn[v] = i
 	}
 	for i, v := range s.turns {
+		if s.done[v] {
+			continue
+		}
 		missing := make(map[Group][]int32)
 		for _, cluster := range m.held[v] {
 			if !s.elsewhere(cluster) {
@@ -86,8 +89,15 @@ func (s *order) act(a act) {
 	s.do(a)
 }
 
-// letIn finds room for clusters of one group that leave the i-th object in its turn.
+// letIn finds room for clusters of one group that leave the i-th object in its turn. A goal that keeps nothing by now is not surged, but
+// has its last write.
 func (s *order) letIn(i int, g Group, missing []int32) {
+	for _, cluster := range missing {
+		if v := s.goalOf(cluster); !s.done[v] && s.keeps(v) == 0 {
+			s.act(act{vertex: v, last: true})
+		}
+	}
+	missing = slices.DeleteFunc(missing, s.elsewhere)
 	goals := make(map[int32]int) // by vertex: how many of the clusters
 	for _, cluster := range missing {
 		goals[s.goalOf(cluster)]++

@@ -99,10 +99,12 @@ func (f *fleet) surgeAndFinalize() []Step {
 	for v := range m.objects {
 		obj := m.object(int32(v))
 		level[v] = 2
+		awaited := false // somebody drops one of its clusters
+		m.arriving(int32(v), func(int32) { awaited = true })
 		switch {
 		case obj.stored == nil, obj.desired != nil && !obj.loses:
 			level[v] = 1
-		case obj.desired == nil, !obj.gains && !obj.unlabelled:
+		case obj.desired == nil, !obj.gains && !awaited:
 		case obj.unionSize() <= f.limit:
 			p.add(1, act{vertex: int32(v), clusters: numbersFrom(obj.first, len(obj.desired.Status.Decisions)), whole: true})
 		default:

@@ -81,7 +81,7 @@ func wantNeverEarly(t *rapid.T, history []world, desired []*clusterv1beta1.Place
 func TestWhatTheNextUpdateShowsWasToldOf(t *testing.T) {
 	for _, stored := range [][]*pd{state("w1 1 edited: a"), state("w1 1 bare: a")} {
 		s := newServer(stored...)
-		first, next := state("w1 0: n"), state("w1 1:", "w2 0: n")
+		first, next := state("w1 0: n"), state("w1 1: m", "w2 0: n")
 		update := mustDiff(t, s.list(), first, rolling)
 		s.run(update, 1, func(int) int { return 0 })
 		s.run(mustDiff(t, s.list(), next, twoPhases), allRequests, func(int) int { return 0 })

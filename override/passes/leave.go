@@ -10,7 +10,8 @@ import (
 )
 
 // Remembered is what [Propagate] gets as rollout.Options.Previous the next time; nil for a nil Propagation. It says how long
-// clusters have not been bound, and in which group each was. Nothing else is to be read from it.
+// clusters have not been bound, and in which group each was. It is the plan that the Propagation came from, and has its schedule.
+// A cluster in its first pass starts there already, so read from [Propagation.Start] who starts.
 func (p *Propagation) Remembered() *rollout.Result {
 	if p == nil {
 		return nil

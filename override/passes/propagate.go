@@ -117,17 +117,30 @@ type course struct {
 }
 
 func newCourse(r *override.Resolution, version string, opts rollout.Options) course {
-	switch groups, strategy := r.Groups(), r.Strategy(); {
+	c := course{version: version, groups: r.Groups(), options: opts}
+	switch typ := typeOf(r); {
 	case r.Disabled():
-		return course{groups: groups}
-	case strategy.Type == clusterv1alpha1.All:
-		return course{version: version, groups: groups, strategy: strategy, options: opts}
-	case r.Action() == policyv1.Inform:
-		return course{version: version, groups: groups, options: opts}
-	default:
-		limited := oneAtATime(strategy, groups.ClustersPerDecisionGroup())
-		return course{version: version, two: true, groups: groups, strategy: limited, options: opts}
+		return course{groups: c.groups}
+	case inTwoPasses(typ):
+		c.two, c.strategy = true, oneAtATime(r.Strategy(), c.groups.ClustersPerDecisionGroup())
+	case typ == clusterv1alpha1.All:
+		c.strategy = r.Strategy()
 	}
+	return c
+}
+
+// typeOf gives the type of the strategy that the policy is rolled out by: none where it is disabled, or informs without All (O8).
+func typeOf(r *override.Resolution) clusterv1alpha1.RolloutType {
+	typ := r.Strategy().Type
+	if r.Disabled() || typ != clusterv1alpha1.All && r.Action() == policyv1.Inform {
+		return ""
+	}
+	return typ
+}
+
+// inTwoPasses says whether a policy with a strategy of that type, by typeOf, is propagated in two passes (O9).
+func inTwoPasses(typ clusterv1alpha1.RolloutType) bool {
+	return typ != "" && typ != clusterv1alpha1.All
 }
 
 // oneAtATime sets the concurrency of a Progressive strategy where neither it nor the groups have one (O9).
@@ -180,15 +193,8 @@ func (p *Propagation) align(replicas []*Replica) {
 
 // report gives what the cluster's replica says, if it is about this version.
 func (p *Propagation) report(cluster *Cluster) (status.Report, bool) {
-	r := cluster.replica
-	if p.resolution.Undecided() && r.carries(p.version, policyv1.Enforce) {
-		cluster.Action = policyv1.Enforce
-	}
-	started := r.carries(p.version, cluster.Action)
-	if !started && !(p.two && r.is(p.version)) {
-		return status.Report{}, false
-	}
-	return r.report(started, p.strategy.Type, cluster.Action), true
+	cluster.Action = cluster.replica.action(p.version, cluster.Action, p.resolution.Undecided())
+	return cluster.replica.boundReport(p.version, p.strategy.Type, cluster.Action)
 }
 
 // settle turns the reports and the plan into what each cluster has to be. Groups and bound clusters have the same

@@ -10,6 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -78,6 +79,37 @@ func (r *Replica) compliance() policyv1.ComplianceState {
 		return ""
 	}
 	return r.Compliance
+}
+
+// Report gives what the replica says to the rollout of this version, as [Propagate] reads it: with the verdict on it, and with
+// ToApply where it has this version and its cluster has not started. It gives false where the replica says nothing: it is of
+// another version, the policy is not bound to its cluster, or it has the wrong action in a rollout of one pass. It takes time
+// logarithmic in the bound clusters.
+func (r *Replica) Report(resolution *override.Resolution, version string) (status.Report, bool) {
+	bound, is := resolution.Find(r.Cluster)
+	if !is {
+		return status.Report{}, false
+	}
+	action := r.action(version, bound.Action, resolution.Undecided())
+	return r.boundReport(version, typeOf(resolution), action)
+}
+
+// action gives the action that a bound cluster has in the end. Where a group that may enforce is not visible, who enforces goes
+// on (O14).
+func (r *Replica) action(version string, bound policyv1.RemediationAction, undecided bool) policyv1.RemediationAction {
+	if undecided && r.carries(version, policyv1.Enforce) {
+		return policyv1.Enforce
+	}
+	return bound
+}
+
+// boundReport gives the report of a bound cluster's replica, if it is about the version. Action is what the cluster has in the end.
+func (r *Replica) boundReport(version string, strategy clusterv1alpha1.RolloutType, action policyv1.RemediationAction) (status.Report, bool) {
+	started := r.carries(version, action)
+	if !started && !(inTwoPasses(strategy) && r.is(version)) {
+		return status.Report{}, false
+	}
+	return r.report(started, strategy, action), true
 }
 
 // report gives the report of a replica of the root's version. Action is what the cluster has in the end, and started

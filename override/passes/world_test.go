@@ -191,6 +191,7 @@ func (w *world) call(opts rollout.Options) *passes.Propagation {
 		w.check(p)
 	}
 	w.checkExplanations(p)
+	w.checkReports(resolution)
 	return p
 }
 

@@ -20,7 +20,6 @@ import (
 type Hub struct {
 	resolution *override.Resolution
 	version    string
-	options    rollout.Options
 	strategy   clusterv1alpha1.RolloutStrategy // the strategy of the course, with its options
 	course     rollout.Options
 	replicas   []passes.Replica // by cluster
@@ -44,7 +43,7 @@ type Pass struct {
 
 // New gives a hub without any replicated policy yet. The resolution is for the whole simulation.
 func New(resolution *override.Resolution, version string, options rollout.Options) *Hub {
-	h := &Hub{resolution: resolution, version: version, options: options}
+	h := &Hub{resolution: resolution, version: version}
 	h.strategy, h.course = Course(resolution, options)
 	return h
 }
@@ -54,8 +53,10 @@ func Resume(resolution *override.Resolution, version string, replicas []passes.R
 	h := New(resolution, version, options)
 	h.replicas, h.record = slices.Clone(replicas), record
 	h.observed = make(map[string]status.Report)
-	for _, report := range h.reports() {
-		h.observed[report.Cluster] = report
+	for i := range h.replicas {
+		if report, known := h.read(&h.replicas[i]); known {
+			h.observed[report.Cluster] = report
+		}
 	}
 	return h
 }
@@ -101,18 +102,15 @@ func (h *Hub) Plan(reports []status.Report, now time.Time) (*rollout.Result, err
 	}
 	const mostCalls = 5 // the first pass, the second, two that follow from the record, and the one that asks for nothing (O11)
 	for range mostCalls {
-		p, err := passes.Propagate(h.resolution, h.version, h.record, h.replicas, now, h.withGrace(h.options))
+		p, err := passes.Propagate(h.resolution, h.version, h.record, h.replicas, now, h.withGrace())
 		if err != nil {
 			return nil, err
 		}
-		before := h.last
 		h.last = p
-		if !h.writes(p) || len(p.Start) > 0 {
-			plan, err := h.result(p, before, now)
-			h.write(p, now)
-			return plan, err
+		done := !h.writes(p) || len(p.Start) > 0
+		if h.write(p, now); done {
+			return h.result(p), nil
 		}
-		h.write(p, now)
 	}
 	return nil, errors.New("no end of writing replicated policies")
 }
@@ -130,8 +128,9 @@ func (h *Hub) Now(now time.Time) (*rollout.Result, error) {
 // grace is how long a controller keeps the replica of a cluster that is not bound any more.
 const grace = time.Minute
 
-// withGrace adds to options what lets replicas of clusters stay for a while that are not bound any more.
-func (h *Hub) withGrace(options rollout.Options) rollout.Options {
+// withGrace has replicas of clusters stay for a while that are not bound any more.
+func (h *Hub) withGrace() rollout.Options {
+	options := h.course
 	if h.remembers() {
 		options.RemoveAfter.Duration, options.Previous = grace, h.last.Remembered()
 	}

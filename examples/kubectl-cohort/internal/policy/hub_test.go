@@ -204,7 +204,7 @@ func drawWorld(t *rapid.T) world {
 	case clusterv1alpha1.All:
 		w.strategy.All = &clusterv1alpha1.RolloutAll{RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: config.ProgressDeadline}}
 	case clusterv1alpha1.Progressive:
-		w.strategy.Progressive = &clusterv1alpha1.RolloutProgressive{RolloutConfig: config, MaxConcurrency: intstr.FromInt(rapid.IntRange(1, 4).Draw(t, "concurrency"))}
+		w.strategy.Progressive = &clusterv1alpha1.RolloutProgressive{RolloutConfig: config, MaxConcurrency: intstr.FromInt(rapid.IntRange(0, 4).Draw(t, "concurrency"))}
 	default:
 		w.strategy.ProgressivePerGroup = &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}
 	}
@@ -303,7 +303,7 @@ func (w world) over(now map[string]passes.Cluster, starts []string) string {
 		return n
 	}
 	busy := func(c passes.Cluster) bool { return c.RolloutStatus == status.Progressing }
-	if p := w.strategy.Progressive; p != nil && len(starts) > 0 && count(strings.Join(w.words, ""), busy) > p.MaxConcurrency.IntValue() {
+	if p := w.strategy.Progressive; p != nil && len(starts) > 0 && count(strings.Join(w.words, ""), busy) > max(p.MaxConcurrency.IntValue(), 1) { // one where it says none
 		return "more in flight than maxConcurrency"
 	}
 	if w.strategy.ProgressivePerGroup == nil {
@@ -357,5 +357,33 @@ func TestWhoWasNotFoundGoodDoesNotRecoverByComplying(t *testing.T) {
 		if err != nil || now.Summary().Counts.TimeOut != want {
 			t.Errorf("verdict %v: %v, %v", verdict, now.Summary().Counts, err)
 		}
+	}
+}
+
+// What the record has of a cluster that is bound again holds nobody up where the policy only informs (O8).
+func TestWhoIsBackIsHeldUpByNothingThatInforms(t *testing.T) {
+	bound := hubOf(t, policyv1.Inform, oneAtATime(), "", "ab")
+	record := status.Record{Version: "1", Left: []status.Left{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
+	now, err := policy.Resume(bound.Resolution(), "1", nil, record, rollout.Options{}).Now(start())
+	if counts := now.Summary().Counts; err != nil || counts.TimeOut != 0 {
+		t.Errorf("%v, %v", counts, err)
+	}
+}
+
+// Where the placement of a sub filter cannot be read, a cluster that it enforces goes on (O14).
+func TestWhoIsEnforcedGoesOnWhereTheOverrideIsNotVisible(t *testing.T) {
+	p := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: policyv1.PolicySpec{RemediationAction: policyv1.Inform}}
+	placement := policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}
+	resolution, err := override.Resolve(p, []override.Binding{
+		{Name: "all", PlacementRef: placement, Groups: groupsOf(t, map[grouping.Key][]string{{}: {"a"}})},
+		{Name: "sub", PlacementRef: placement, Enforce: true, SubFilter: true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	replica := passes.Replica{Cluster: "a", Version: "1", Action: policyv1.Enforce, Compliance: policyv1.NonCompliant, Applied: start(), ComplianceTime: start()}
+	now, err := policy.Resume(resolution, "1", []passes.Replica{replica}, status.Record{}, rollout.Options{}).Now(start())
+	if counts := now.Summary().Counts; err != nil || counts.Failed != 1 {
+		t.Errorf("%v, %v, want that a has failed", counts, err)
 	}
 }

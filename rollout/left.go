@@ -49,55 +49,72 @@ func (p *placed) in(groups *grouping.Groups) *grouping.Groups {
 	return groups.With(all)
 }
 
-// leavers are the clusters of a schedule that left or moved.
+// leavers are the clusters of a schedule that left or moved; nil where they were not looked for.
 type leavers struct {
-	final  bool    // they were looked for
-	gone   []int32 // the positions of those that left, in order
-	isLeft []bool  // of each position; nil where nobody left
-	in     []int   // how many that left are in each group; nil where nobody left
-	moved  []int32 // the positions of those that moved, in order
+	left    []int32 // the positions of those that left, in order
+	isLeft  []bool  // of each position; nil where nobody left
+	inGroup []int   // how many that left are in each group; nil where nobody left
+	changed []int32 // the positions of those that moved, in order
+}
+
+// gone gives the positions of the clusters that left, in order.
+func (l *leavers) gone() []int32 {
+	if l == nil {
+		return nil
+	}
+	return l.left
+}
+
+// moved gives the positions of the clusters that moved, in order.
+func (l *leavers) moved() []int32 {
+	if l == nil {
+		return nil
+	}
+	return l.changed
 }
 
 // hasLeft says whether the cluster at a position is not selected.
-func (l *leavers) hasLeft(position int) bool { return l.isLeft != nil && l.isLeft[position] }
+func (l *leavers) hasLeft(position int) bool {
+	return l != nil && l.isLeft != nil && l.isLeft[position]
+}
 
 // leftIn counts the clusters of a group that left.
 func (l *leavers) leftIn(group int) int {
-	if l.in == nil {
+	if l == nil || l.inGroup == nil {
 		return 0
 	}
-	return l.in[group]
+	return l.inGroup[group]
 }
 
 // hasMoved says whether the cluster at a position is a member of another group than the one that selects it.
 func (l *leavers) hasMoved(position int) bool {
-	_, has := slices.BinarySearch(l.moved, int32(position))
+	_, has := slices.BinarySearch(l.moved(), int32(position))
 	return has
 }
 
 // newLeavers finds the clusters that left or moved among the members of groups.
-func newLeavers(groups *grouping.Groups, where *placed) (l leavers) {
+func newLeavers(groups *grouping.Groups, where *placed) *leavers {
 	if where == nil {
-		return l
+		return nil
 	}
-	l.final = true
+	l := &leavers{}
 	for cluster := range where.moved {
 		position, _ := groups.Position(cluster)
-		l.moved = append(l.moved, int32(position))
+		l.changed = append(l.changed, int32(position))
 	}
-	slices.Sort(l.moved)
+	slices.Sort(l.changed)
 	left := where.left
 	if len(left) == 0 {
 		return l
 	}
-	l.isLeft, l.in = make([]bool, groups.NumClusters()), make([]int, groups.Len())
+	l.isLeft, l.inGroup = make([]bool, groups.NumClusters()), make([]int, groups.Len())
 	for cluster := range left {
 		position, _ := groups.Position(cluster)
 		l.isLeft[position] = true
-		l.gone = append(l.gone, int32(position))
-		l.in[groups.GroupAt(position)]++
+		l.left = append(l.left, int32(position))
+		l.inGroup[groups.GroupAt(position)]++
 	}
-	slices.Sort(l.gone)
+	slices.Sort(l.left)
 	return l
 }
 
@@ -137,11 +154,11 @@ func (a *away) giveUp() []Remedy {
 
 // left lists the clusters that left.
 func (s *schedule) left(v view) []Cluster {
-	if len(s.gone) == 0 {
+	if len(s.gone()) == 0 {
 		return nil
 	}
-	clusters := make([]Cluster, 0, len(s.gone))
-	for _, position := range s.gone {
+	clusters := make([]Cluster, 0, len(s.gone()))
+	for _, position := range s.gone() {
 		clusters = s.addCluster(clusters, int(position), v.at(int(position)), v.attempts().of(int(position)))
 	}
 	return clusters

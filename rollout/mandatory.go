@@ -6,7 +6,7 @@ import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 func (s *schedule) split() (mandatory, others []int32) {
 	n := s.groups.Len()
 	others = make([]int32, 0, n)
-	if len(s.rules.mandatory) == 0 && s.leavers.isLeft == nil {
+	if len(s.rules.mandatory) == 0 && len(s.gone()) == 0 {
 		for i := range n {
 			others = append(others, int32(i))
 		}

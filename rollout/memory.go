@@ -220,7 +220,7 @@ type past struct {
 
 // isGivenUp says of a cluster that left whether it is not counted (R37).
 func (s *schedule) isGivenUp(cluster string) bool {
-	return s.options.uncounted.has(cluster)
+	return s.options.isUncounted(cluster)
 }
 
 // stillCounts says whether a cluster that left is in flight or a failure (R46).

@@ -101,8 +101,8 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	n.Breach, n.Warnings = c.breach.clone(), s.warningsOf(v, o)
 	n.RecheckAfter = sooner(sooner(o.recheck, left), s.changes(c, &o.totals, now))
 	n.Counts = o.all.counts(o.all.waiting() - c.starting())
-	n.Counts.Uncounted, n.Counts.UncountedToApply = len(s.aside), o.asideAll.waiting()+o.asideAll.parked()
-	n.Counts.Left, n.Counts.Partial = len(s.gone), s.missing != ""
+	n.Counts.Uncounted, n.Counts.UncountedToApply = s.numAside(), o.asideAll.waiting()+o.asideAll.parked()
+	n.Counts.Left, n.Counts.Partial = len(s.gone()), s.missing != ""
 	if removed := without(o.due, withheld); len(removed) > 0 && !s.withholds(o) {
 		n.Removed = removed
 	}
@@ -142,7 +142,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 // reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
 	unknown := o.in(unreported) + o.in(parkedUnreported) + o.in(blockingUnreported)
-	return s.groups.NumClusters() - len(s.gone) - unknown - s.options.back.unreported() + len(o.removed)
+	return s.groups.NumClusters() - len(s.gone()) - unknown - s.options.back.unreported() + len(o.removed)
 }
 
 // warningsOf gives the warnings of the schedule and of the reports.

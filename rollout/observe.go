@@ -59,7 +59,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	r.merge(reports, several, now)
 	r.recall(o, now)
 	r.park(now)
-	if s.final {
+	if s.leavers != nil {
 		o.where = placed{}
 	} else if o.where.moved = s.whoMoved(r.states); !o.where.none() {
 		return nil // to be observed with them

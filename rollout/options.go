@@ -161,11 +161,7 @@ type options struct {
 	memory           *memory              // nil: the owner keeps no record
 	order            func(a, b string) int
 	gates            gates
-	holds            []ClusterHold // one for each cluster, in the order of the names
-	reviewed         nameSet
-	isReviewed       bool // only the reviewed clusters start
-	uncounted        nameSet
-	failedBefore     nameSet
+	named            *named      // nil: they name no cluster
 	groupOrder       *groupOrder // nil: by index
 	ramp             int         // 0: none
 	startLimit       *startLimit // nil: none
@@ -174,6 +170,20 @@ type options struct {
 	wait    time.Duration
 	back    *wayBack // nil: the rollout goes on
 	attempt int      // the wanted attempt
+}
+
+// named are the clusters that options name.
+type named struct {
+	holds        []ClusterHold // one for each cluster, in the order of the names
+	reviewed     nameSet
+	isReviewed   bool // only the reviewed clusters start
+	uncounted    nameSet
+	failedBefore nameSet
+}
+
+// isUncounted says whether options name a cluster in Uncounted.
+func (c *options) isUncounted(cluster string) bool {
+	return c.named != nil && c.named.uncounted.has(cluster)
 }
 
 // Validate reports what is wrong with options, for a webhook to return. The errors have the paths of their JSON, such as
@@ -186,13 +196,9 @@ func (o Options) Validate(path *field.Path) field.ErrorList {
 // compile checks options and copies them (R51). It makes a path only for a field that is set.
 func (o *Options) compile(path *field.Path) (options, field.ErrorList) {
 	c := options{paused: o.Paused, freeFailed: o.FailedFreesSlot, order: o.Order, attempt: o.Attempt, gates: newGates(o.Gates)}
-	c.reviewed, c.isReviewed = newNameSet(o.Reviewed), o.Reviewed != nil
-	c.uncounted, c.failedBefore = newNameSet(o.Uncounted), newNameSet(o.FailedBefore)
 	c.unselected, c.former = o.Previous.remembers()
 	errs := append(c.compileLimits(o, path), c.compileSpans(o, path)...)
-	var holdErrs field.ErrorList
-	c.holds, holdErrs = compileHolds(o.Holds, path)
-	errs = append(errs, holdErrs...)
+	errs = append(errs, c.compileNames(o, path)...)
 	if c.attempt < 0 {
 		errs = append(errs, field.Invalid(path.Child("attempt"), c.attempt, "must not be negative"))
 	}
@@ -232,6 +238,19 @@ func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorL
 	if o.MaxRemoved != nil {
 		most, err := limit.Parse(path.Child("maxRemoved"), *o.MaxRemoved)
 		c.maxRemoved, errs = &most, withError(errs, err)
+	}
+	return errs
+}
+
+// compileNames sets what is said of single clusters.
+func (c *options) compileNames(o *Options, path *field.Path) field.ErrorList {
+	if len(o.Holds) == 0 && o.Reviewed == nil && len(o.Uncounted) == 0 && len(o.FailedBefore) == 0 {
+		return nil
+	}
+	holds, errs := compileHolds(o.Holds, path)
+	c.named = &named{
+		holds: holds, reviewed: newNameSet(o.Reviewed), isReviewed: o.Reviewed != nil,
+		uncounted: newNameSet(o.Uncounted), failedBefore: newNameSet(o.FailedBefore),
 	}
 	return errs
 }

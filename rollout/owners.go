@@ -122,7 +122,7 @@ func (h *hands) take(name string, r *Result) (n int) {
 			if c.Status == status.TimeOut {
 				continue // it left, and holds only its failure against the rollout
 			}
-			if n += one(!r.schedule.options.uncounted.has(c.Name)); h.inHand[c.Name] == "" {
+			if n += one(!r.schedule.options.isUncounted(c.Name)); h.inHand[c.Name] == "" {
 				h.inHand[c.Name] = name
 			}
 		}

@@ -65,7 +65,7 @@ func compileHolds(holds []ClusterHold, path *field.Path) (merged []ClusterHold, 
 	return merged[:n], nil
 }
 
-// parks says which clusters of a schedule somebody holds, whatever their group does (R59, R60).
+// parks says which clusters of a schedule somebody holds, whatever their group does (R59, R60); nil where that is nobody.
 type parks struct {
 	holdAt     map[int]*ClusterHold // by position; nil where nobody is held
 	unreviewed []bool               // of each position; nil without a reviewed set
@@ -73,26 +73,33 @@ type parks struct {
 
 // park finds the clusters that the options hold.
 func (s *schedule) park() {
-	for i := range s.options.holds {
-		h := &s.options.holds[i]
-		if position, is := s.groups.Position(h.Cluster); is {
-			if s.holdAt == nil {
-				s.holdAt = make(map[int]*ClusterHold, len(s.options.holds))
-			}
-			s.holdAt[position] = h
-		}
-	}
-	if !s.options.isReviewed {
+	named := s.options.named
+	if named == nil {
 		return
 	}
-	s.unreviewed = make([]bool, s.groups.NumClusters())
-	for position := range s.unreviewed {
-		s.unreviewed[position] = !s.options.reviewed.has(s.groups.Cluster(position))
+	p := &parks{}
+	for i := range named.holds {
+		h := &named.holds[i]
+		if position, is := s.groups.Position(h.Cluster); is {
+			if p.holdAt == nil {
+				p.holdAt = make(map[int]*ClusterHold, len(named.holds))
+			}
+			p.holdAt[position] = h
+		}
+	}
+	if named.isReviewed {
+		p.unreviewed = make([]bool, s.groups.NumClusters())
+		for position := range p.unreviewed {
+			p.unreviewed[position] = !named.reviewed.has(s.groups.Cluster(position))
+		}
+	}
+	if p.holdAt != nil || p.unreviewed != nil {
+		s.parks = p
 	}
 }
 
 // isParking says whether anyone may be parked.
-func (p *parks) isParking() bool { return p.holdAt != nil || p.unreviewed != nil }
+func (p *parks) isParking() bool { return p != nil }
 
 // parked gives the state of a waiting cluster with regard to its holds.
 func (p *parks) parked(position int, waits state, now time.Time) state {
@@ -107,9 +114,17 @@ func (p *parks) parked(position int, waits state, now time.Time) state {
 	}
 }
 
+// heldBy gives the hold of the cluster at a position; nil where it has none.
+func (p *parks) heldBy(position int) *ClusterHold {
+	if p == nil {
+		return nil
+	}
+	return p.holdAt[position]
+}
+
 // ends says when the hold of a position ends; zero if it has none or time alone does not end it.
 func (p *parks) ends(position int) time.Time {
-	if h := p.holdAt[position]; h != nil {
+	if h := p.heldBy(position); h != nil {
 		return h.Until
 	}
 	return time.Time{}
@@ -166,7 +181,7 @@ func (r *Result) findParked() *parked {
 			continue
 		}
 		h := Hold{Type: HoldNotReviewed}
-		if by := r.schedule.holdAt[position]; by != nil && by.isActive(r.now) {
+		if by := r.schedule.heldBy(position); by != nil && by.isActive(r.now) {
 			h = Hold{Type: HoldCluster, Reason: by.Reason, Until: by.Until.UTC()}
 			if by.Until.IsZero() {
 				h.Until = time.Time{}
@@ -236,7 +251,7 @@ func (r *Result) explainParked(position int) Explanation {
 	group := s.groups.GroupAt(position)
 	stage := int(s.stageOf[group])
 	l := r.parkedLink(r.holdAt(position), s.groups.Cluster(position))
-	if by := s.holdAt[position]; by != nil && s.options.busy[by.Cluster] { // nobody can release it
+	if by := s.heldBy(position); by != nil && s.options.busy[by.Cluster] { // nobody can release it
 		l.Remedies = []Remedy{{Type: RemedyAnswer, Count: 1, Of: 1, Clusters: by.Cluster}}
 	}
 	e := Explanation{l}
@@ -317,9 +332,12 @@ func (r *Result) releases(groups []int, by time.Time) bool {
 
 // checkHolds warns of holds of clusters that are not selected: a mistyped name would start, unseen, what it was meant to hold.
 func (s *schedule) checkHolds() {
+	if s.options.named == nil {
+		return
+	}
 	w := Warning{Type: WarningHoldWithoutCluster}
-	for i := range s.options.holds {
-		cluster := s.options.holds[i].Cluster
+	for _, h := range s.options.named.holds {
+		cluster := h.Cluster
 		position, is := s.groups.Position(cluster)
 		if _, elsewhere := elsewhere(s.groups, cluster); is && !s.hasLeft(position) || elsewhere {
 			continue

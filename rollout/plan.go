@@ -78,7 +78,7 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 	r.InFlight = s.list(v, inFlightStates, o.inFlight())
 	s.next(&r.Next, &r.choice, v, o, now, r)
 	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
-	if r.kept = without(o.removed, r.Removed); s.gone != nil { // how these stand is known
+	if r.kept = without(o.removed, r.Removed); s.gone() != nil { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {
 			_, counts := s.groups.Position(cluster)
 			return counts

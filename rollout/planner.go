@@ -169,13 +169,13 @@ func (p *Planner) advance(now time.Time) {
 		return
 	}
 	t.advance(now)
-	for _, position := range t.schedule.gone {
+	for _, position := range t.schedule.gone() {
 		if !t.schedule.stillCounts(t.reported(int(position)), now) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
 	}
-	for _, position := range t.schedule.moved {
+	for _, position := range t.schedule.moved() {
 		if p.isSettled(int(position)) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return

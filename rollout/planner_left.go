@@ -271,7 +271,7 @@ type former struct {
 	groups *grouping.Groups        // with who had left
 	once   map[string]grouping.Key // of clusters of which only the start or the success counted
 	half   bool                    // they were being written: they tell the part of a cluster, and its group only if it had left or moved
-	leavers
+	*leavers
 }
 
 // knows gives what a result knows, and the results before it. Groups that are being written tell nothing of where a cluster

@@ -38,7 +38,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 		group := groups.GroupAt(position)
 		takenIn[[2]int{group, p.InGroup}] = true
 		if !r.schedule.hasLeft(position) {
-			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.gone), size(group)
+			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.gone()), size(group)
 			all[cluster] = p
 		}
 	}
@@ -57,7 +57,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 			in++
 		}
 		taken[next], takenIn[[2]int{group, in}], nextIn[group] = true, true, in
-		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.gone), InGroup: in, OfGroup: size(group)}
+		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.gone()), InGroup: in, OfGroup: size(group)}
 	}
 	return all
 }

@@ -54,7 +54,7 @@ func (s *schedule) record(r *status.Record, v view, deleting map[int]bool, once 
 // recordable gives the positions that may need an entry, each once: of clusters that left or moved, whose objects are being
 // deleted, or that have one.
 func (s *schedule) recordable(deleting map[int]bool) []int32 {
-	positions := slices.Concat(s.gone, s.moved)
+	positions := slices.Concat(s.gone(), s.moved())
 	for position := range deleting {
 		positions = append(positions, int32(position))
 	}

@@ -47,7 +47,7 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	stay := make(map[int][]string)
 	for cluster, stays := range there {
 		stage := s.lastStageOf(cluster, unknown)
-		counts := !o.uncounted.has(cluster)
+		counts := !o.isUncounted(cluster)
 		if left[stage] += one(counts); stays {
 			stay[stage] = append(stay[stage], cluster)
 		} else {
@@ -58,7 +58,7 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	take := func(stage int) {
 		slices.Sort(stay[stage])
 		for _, cluster := range stay[stage] {
-			switch counts := !o.uncounted.has(cluster); {
+			switch counts := !o.isUncounted(cluster); {
 			case !counts:
 				next = append(next, cluster)
 			case going < most:

@@ -65,9 +65,9 @@ type Stage struct {
 // stages of ProgressivePerGroup are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
 	Schedule
-	exceptions
-	leavers
-	parks
+	*exceptions
+	*leavers
+	*parks
 	rules    rules
 	options  options
 	groups   *grouping.Groups // with the clusters that left and still count
@@ -120,7 +120,7 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *
 		s.link(g)
 	case clusterv1alpha1.Progressive:
 		if !o.back.isTolerant() {
-			s.MaxFailures = r.maxFailures.Within(total-len(s.gone), total)
+			s.MaxFailures = r.maxFailures.Within(total-len(s.gone()), total)
 		}
 		fallthrough
 	default:
@@ -205,7 +205,7 @@ func (s *schedule) known() string {
 }
 
 // numCounted gives how many clusters count, those that left included.
-func (s *schedule) numCounted() int { return s.groups.NumClusters() - len(s.aside) }
+func (s *schedule) numCounted() int { return s.groups.NumClusters() - s.numAside() }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 

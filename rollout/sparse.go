@@ -43,15 +43,14 @@ func (s *sparse[V]) set(position int, v V, n int) {
 }
 
 // addPage makes room for one more page. The room grows in at most three steps, whatever the size of the fleet: a sixteenth of the
-// positions, a quarter, all; and once more after a clone.
+// positions, or two pages where that is more, a quarter, all; and once more after a clone.
 func (s *sparse[V]) addPage() int32 {
 	used, pages := len(s.values), len(s.pages)
 	if cap(s.values)-used < pageSize {
 		room := pages
 		switch {
-		case pages <= 16:
 		case used == 0:
-			room = max(pages/16, 4)
+			room = min(pages, max(pages/16, 2))
 		case used < pages/4*pageSize:
 			room = pages / 4
 		}

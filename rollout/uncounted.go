@@ -2,7 +2,7 @@ package rollout
 
 import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-// exceptions says which clusters and which failures do not count (R37, R38).
+// exceptions says which clusters and which failures do not count (R37, R38); nil where all do.
 type exceptions struct {
 	aside   []int32 // the positions that are not counted, in order
 	isAt    []bool  // whether each position is not counted; nil where all are counted
@@ -12,17 +12,21 @@ type exceptions struct {
 
 // except finds the clusters that the options name.
 func (s *schedule) except() {
-	n, e := s.groups.NumClusters(), &s.exceptions
-	if named := s.options.failedBefore; named != nil {
-		e.before = make([]bool, n)
-		s.positions(named, func(position int) { e.before[position] = true })
-	}
-	named := s.options.uncounted
-	if named == nil {
+	named := s.options.named
+	if named == nil || named.failedBefore == nil && named.uncounted == nil {
 		return
 	}
-	e.isAt, e.inGroup, e.aside = make([]bool, n), make([]int, s.groups.Len()), make([]int32, 0, len(named))
-	s.positions(named, func(position int) {
+	n, e := s.groups.NumClusters(), &exceptions{}
+	s.exceptions = e
+	if named.failedBefore != nil {
+		e.before = make([]bool, n)
+		s.positions(named.failedBefore, func(position int) { e.before[position] = true })
+	}
+	if named.uncounted == nil {
+		return
+	}
+	e.isAt, e.inGroup, e.aside = make([]bool, n), make([]int, s.groups.Len()), make([]int32, 0, len(named.uncounted))
+	s.positions(named.uncounted, func(position int) {
 		e.isAt[position] = true
 		e.inGroup[s.groups.GroupAt(position)]++
 		e.aside = append(e.aside, int32(position))
@@ -39,19 +43,29 @@ func (s *schedule) positions(named nameSet, take func(position int)) {
 }
 
 // isAside says whether the cluster at a position is not counted.
-func (e *exceptions) isAside(position int) bool { return e.isAt != nil && e.isAt[position] }
+func (e *exceptions) isAside(position int) bool { return e != nil && e.isAt != nil && e.isAt[position] }
 
 // failedBefore says whether the failures of the cluster at a position are left out of the budgets.
-func (e *exceptions) failedBefore(position int) bool { return e.before != nil && e.before[position] }
+func (e *exceptions) failedBefore(position int) bool {
+	return e != nil && e.before != nil && e.before[position]
+}
 
 // inBudget says whether the failed cluster at a position is in a budget.
 func (e *exceptions) inBudget(position int) bool {
 	return !e.isAside(position) && !e.failedBefore(position)
 }
 
+// numAside counts the clusters that are not counted.
+func (e *exceptions) numAside() int {
+	if e == nil {
+		return 0
+	}
+	return len(e.aside)
+}
+
 // uncountedIn counts the clusters of a group that are not counted.
 func (e *exceptions) uncountedIn(group int) int {
-	if e.inGroup == nil {
+	if e == nil || e.inGroup == nil {
 		return 0
 	}
 	return e.inGroup[group]
@@ -59,8 +73,8 @@ func (e *exceptions) uncountedIn(group int) int {
 
 // uncountedOf counts the clusters that are not counted, in the groups that an entry of the strategy means.
 func (s *schedule) uncountedOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
-	for group, size := range s.inGroup {
-		key := s.groups.Key(group)
+	for group := range s.groups.Len() {
+		key, size := s.groups.Key(group), s.uncountedIn(group)
 		if m.GroupName != "" && key.Name == m.GroupName || m.GroupName == "" && key.Index == m.GroupIndex {
 			n += size
 		}
@@ -71,7 +85,10 @@ func (s *schedule) uncountedOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int)
 // setAside moves the clusters that are not counted from the tallies of the groups into tallies of their own, and notes in
 // the others which failures are excused. The tallies aside are nil where all clusters count.
 func (s *schedule) setAside(groups []tally, states []state) (aside []tally) {
-	e := &s.exceptions
+	e := s.exceptions
+	if e == nil {
+		return nil
+	}
 	if len(e.aside) > 0 {
 		aside = make([]tally, len(groups))
 	}

@@ -141,7 +141,7 @@ func newWayBack(groups *grouping.Groups, abort *Abort, o *options) (*wayBack, []
 // standsIn says whether an entry of the record stands in for the report of a cluster that has none (R49).
 func (c *options) standsIn(cluster string) bool {
 	e, known := c.memory.entry(cluster)
-	if !known || c.uncounted.has(cluster) {
+	if !known || c.isUncounted(cluster) {
 		return false
 	}
 	if failureStates.has(e.kind) {

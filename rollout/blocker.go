@@ -324,7 +324,7 @@ func (r *Result) usesUpRights(s state) bool {
 // heldByStage counts the clusters that each active stage holds, and those that the limits on all stages hold.
 func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	s, c := r.schedule, &r.choice
-	held := make([]int, len(s.Stages)) // of each stage
+	held := make([]int, len(s.stages)) // of each stage
 	by = make([]heldBy, len(c.grants()))
 	for group := range r.tallies {
 		stage, n := int(s.stageOf[group]), r.held(group)

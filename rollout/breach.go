@@ -87,14 +87,14 @@ func (b *Breach) hold() Hold {
 // one over all clusters, which only Progressive has. Breached is the first stage over its budget, or the number of
 // stages.
 func (s *schedule) breach(v view, t *totals, breached int) *Breach {
-	if breached < len(s.Stages) {
-		stage := &s.Stages[breached]
-		b := &Breach{Group: stage.Groups[0], Mandatory: stage.Mandatory, Failures: t.stages[breached].inBudget(), MaxFailures: stage.MaxFailures}
+	if breached < len(s.stages) {
+		stage := &s.stages[breached]
+		b := &Breach{Group: s.keyOf(breached), Mandatory: stage.mandatory, Failures: t.stages[breached].inBudget(), MaxFailures: stage.maxFailures}
 		b.Clusters, b.Left = s.firstFailures(v, breached)
 		return b
 	}
-	if failures := t.all.inBudget(); s.Type == clusterv1alpha1.Progressive && failures > s.MaxFailures {
-		b := &Breach{AllGroups: true, Failures: failures, MaxFailures: s.MaxFailures}
+	if failures := t.all.inBudget(); s.rules.typ == clusterv1alpha1.Progressive && failures > s.maxFailures {
+		b := &Breach{AllGroups: true, Failures: failures, MaxFailures: s.maxFailures}
 		b.Clusters, b.Left = s.firstFailures(v, -1)
 		return b
 	}

@@ -131,12 +131,12 @@ func (g *grant) startingFrom(waiting state) int {
 func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
 	t := &o.totals
 	c.closed, c.aside, c.once, c.full = s.closedGates(now), t.asideAll.waiting(), o.once, overflow{r.More, r.Until}
-	if s.After != nil {
+	if s.links != nil {
 		c.tracks = s.follow(c, t)
 	} else {
 		c.barrier = s.barrier(c)
 	}
-	if s.After == nil && o.active < len(t.stages) {
+	if s.links == nil && o.active < len(t.stages) {
 		c.active = 1
 		c.only[0] = grant{stage: o.active, used: t.stages[o.active], barrier: s.barrierOf(c, o.active)}
 	}
@@ -157,12 +157,12 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 // follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph, where stages that
 // come after the same ones share what these are.
 func (s *schedule) follow(c *choice, t *totals) *tracks {
-	n := len(s.Stages)
+	n := len(s.stages)
 	tr := &tracks{of: make([]int32, n), behind: make([]int32, n), barriers: make([]int32, n)}
 	for stage := range n {
 		behind, barrier := int32(-1), int32(-1)
-		after := s.After[stage]
-		if twin := int(s.twins[stage]); twin < stage {
+		after := s.links.after[stage]
+		if twin := int(s.links.twins[stage]); twin < stage {
 			if after, behind = nil, tr.behind[twin]; int(tr.barriers[twin]) != twin {
 				barrier = tr.barriers[twin]
 			}
@@ -223,7 +223,7 @@ func (s *schedule) barrier(c *choice) int {
 
 // isOneGroup says whether a stage is a group in a sequence, not the pool of All and Progressive.
 func (s *schedule) isOneGroup(stage int) bool {
-	return s.Type == clusterv1alpha1.ProgressivePerGroup || s.Stages[stage].Mandatory
+	return s.rules.typ == clusterv1alpha1.ProgressivePerGroup || s.stages[stage].mandatory
 }
 
 // grant sets how many clusters of an active stage start if no barrier holds it.
@@ -237,7 +237,7 @@ func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 			}
 		}
 	}
-	free := max(0, s.Stages[g.stage].MaxConcurrency-s.holdingSlots(&g.used))
+	free := max(0, s.stages[g.stage].maxConcurrency-s.holdingSlots(&g.used))
 	g.slots, g.limit = min(free, g.open[unreported]+g.open[toApply]), HoldConcurrency
 	if c.pace != nil {
 		c.pace.limit(g, free)

@@ -140,7 +140,7 @@ func (r *Result) findFronts() {
 	byRights := false // then the ramp holds none
 	for i := range fronts {
 		g := &grants[i]
-		fronts[i].excess = s.holdingSlots(&g.used) + g.slots - s.Stages[g.stage].MaxConcurrency + 1
+		fronts[i].excess = s.holdingSlots(&g.used) + g.slots - s.stages[g.stage].maxConcurrency + 1
 		fronts[i].needed = fronts[i].excess
 		if byRights = byRights || g.limit == HoldRights; (byRights || g.limit == HoldRamp) && fleet == nil {
 			fleet = &front{}

@@ -27,11 +27,11 @@ func (g *graph) add(set []int32) int32 {
 
 // arrange makes a graph of the groups under ProgressivePerGroup with the option GroupOrder: first the mandatory groups,
 // one after the other, then the others (R33). Groups that may go in any order are in the order of their index.
-func (s *schedule) arrange(mandatory, others []int32) graph {
-	g, first := newGraph(s.groups.Len()), int32(0)
-	for i, group := range mandatory {
+func (s *schedule) arrange(mandatory int) graph {
+	g, first, others := newGraph(s.groups.Len()), int32(0), s.order[mandatory:]
+	for i, group := range s.order[:mandatory] {
 		g.before[group] = first
-		first = g.add(mandatory[i : i+1])
+		first = g.add(s.order[i : i+1])
 	}
 	j := newJoints(s.options.groupOrder)
 	heads := s.chains(&g, others, j)
@@ -41,7 +41,7 @@ func (s *schedule) arrange(mandatory, others []int32) graph {
 			g.before[head.group] = j.setIn(&g, j.of[head.name])
 		}
 	}
-	g.order = mandatory
+	g.order = s.order[:mandatory:mandatory]
 	g.sort(others)
 	return g
 }
@@ -287,6 +287,23 @@ func (s *schedule) link(g graph) {
 		chain = chain && (stage == 0 || last >= 0 && after[stage][last] == stage-1)
 	}
 	if !chain {
-		s.After, s.members, s.twins = after, g.order, twins
+		s.links = &links{after, twins}
 	}
+}
+
+// links say which stages of a graph come directly after which.
+type links struct {
+	after [][]int // as in Schedule.After
+	twins []int32 // for each stage the first that comes directly after the same ones; they share a slice of after
+}
+
+// clone gives a copy of what Schedule.After has.
+func (l *links) clone() [][]int {
+	after := slices.Clone(l.after)
+	for i, twin := range l.twins {
+		if after[i] = after[twin]; int(twin) == i {
+			after[i] = slices.Clone(l.after[i])
+		}
+	}
+	return after
 }

@@ -126,7 +126,7 @@ func (o *groupOrder) cycleError(at *field.Path, cycle []int32) *field.Error {
 // checkGroupOrder warns of the names in the GroupOrder that no group has, in order.
 func (s *schedule) checkGroupOrder() {
 	order := s.options.groupOrder
-	if order == nil || s.Type != clusterv1alpha1.ProgressivePerGroup {
+	if order == nil || s.rules.typ != clusterv1alpha1.ProgressivePerGroup {
 		return
 	}
 	has := make([]bool, len(order.names))

@@ -231,8 +231,8 @@ func (s *schedule) hold(c *choice, group int) Hold {
 	case c.full.n > 0:
 		return Hold{Type: HoldRecordFull, Failures: c.full.n, Until: c.full.until}
 	case waits:
-		h := Hold{Type: HoldEarlierGroup, Group: s.Stages[before].Groups[0]}
-		if s.Stages[before].Mandatory {
+		h := Hold{Type: HoldEarlierGroup, Group: s.keyOf(before)}
+		if s.stages[before].mandatory {
 			h.Type = HoldMandatoryGroup
 		}
 		return h
@@ -263,15 +263,14 @@ func (s *schedule) hold(c *choice, group int) Hold {
 }
 
 func (s *schedule) usedUp(g *grant) Hold {
-	stage := &s.Stages[g.stage]
 	h := Hold{
 		Type:           HoldConcurrency,
 		InFlight:       s.holdingSlots(&g.used),
 		Starting:       g.slots,
-		MaxConcurrency: stage.MaxConcurrency,
+		MaxConcurrency: s.stages[g.stage].maxConcurrency,
 	}
-	if h.AllGroups = s.Type != clusterv1alpha1.ProgressivePerGroup; !h.AllGroups {
-		h.Group = stage.Groups[0]
+	if h.AllGroups = s.rules.typ != clusterv1alpha1.ProgressivePerGroup; !h.AllGroups {
+		h.Group = s.keyOf(g.stage)
 	}
 	s.countSlow(&h, &g.used, s.options.freeFailed)
 	return h

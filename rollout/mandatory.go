@@ -2,31 +2,33 @@ package rollout
 
 import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-// split gives the mandatory groups and the others (R12), both by their index.
-func (s *schedule) split() (mandatory, others []int32) {
-	n := s.groups.Len()
-	others = make([]int32, 0, n)
+// split puts the groups into the order: the mandatory ones (R12), of which it gives the number, and then the others, both by their
+// index.
+func (s *schedule) split() (mandatory int) {
+	s.order = s.order[:0]
 	if len(s.rules.mandatory) == 0 && len(s.gone()) == 0 {
-		for i := range n {
-			others = append(others, int32(i))
+		for i := range s.groups.Len() {
+			s.order = append(s.order, int32(i))
 		}
-		return nil, others
+		return 0
 	}
-	mandatory = make([]int32, 0, n)
+	var others []int32
 	names, indexes := s.rules.mandatoryKeys()
-	for i := range n {
+	for i := range s.groups.Len() {
 		if key := s.groups.Key(i); isIn(names, key.Name) || isIn(indexes, key.Index) || key.Index < 0 && !s.isPooled() {
-			mandatory = append(mandatory, int32(i))
+			s.order = append(s.order, int32(i))
 		} else {
 			others = append(others, int32(i))
 		}
 	}
-	return mandatory, others
+	mandatory = len(s.order)
+	s.order = append(s.order, others...)
+	return mandatory
 }
 
 // isPooled says whether all groups are one stage.
 func (s *schedule) isPooled() bool {
-	return s.Type == clusterv1alpha1.All || s.Type == clusterv1alpha1.Progressive && (len(s.rules.mandatory) == 0 || s.options.back != nil)
+	return s.rules.typ == clusterv1alpha1.All || s.rules.typ == clusterv1alpha1.Progressive && (len(s.rules.mandatory) == 0 || s.options.back != nil)
 }
 
 // mandatoryKeys gives the names of the mandatory groups, and the indexes of those without a name, each mapped to 0.

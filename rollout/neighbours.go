@@ -10,26 +10,21 @@ func (s *schedule) groupOf(stage int) (int, bool) {
 	return s.alone(stage), true
 }
 
-// alone gives the only group of a stage. It takes constant time in a graph.
-func (s *schedule) alone(stage int) int {
-	if s.After != nil {
-		return int(s.members[stage])
-	}
-	return slices.Index(s.stageOf, int32(stage))
-}
+// alone gives the only group of a stage, or the first of several.
+func (s *schedule) alone(stage int) int { return int(s.order[s.stages[stage].first]) }
 
 // behind lists the stages that come after the given one, directly or not.
 func (s *schedule) behind(stage int) (stages []int) {
-	if s.After == nil {
-		for later := stage + 1; later < len(s.Stages); later++ {
+	if s.links == nil {
+		for later := stage + 1; later < len(s.stages); later++ {
 			stages = append(stages, later)
 		}
 		return stages
 	}
-	is := make([]bool, len(s.Stages))
+	is := make([]bool, len(s.stages))
 	is[stage] = true
-	for later := stage + 1; later < len(s.Stages); later++ {
-		if slices.ContainsFunc(s.After[later], func(before int) bool { return is[before] }) {
+	for later := stage + 1; later < len(s.stages); later++ {
+		if slices.ContainsFunc(s.links.after[later], func(before int) bool { return is[before] }) {
 			is[later] = true
 			stages = append(stages, later)
 		}
@@ -40,8 +35,8 @@ func (s *schedule) behind(stage int) (stages []int) {
 // directlyBefore lists the stages that a stage comes directly after.
 func (s *schedule) directlyBefore(stage int) []int {
 	switch {
-	case s.After != nil:
-		return s.After[stage]
+	case s.links != nil:
+		return s.links.after[stage]
 	case stage == 0:
 		return nil
 	default:
@@ -51,7 +46,7 @@ func (s *schedule) directlyBefore(stage int) []int {
 
 // before says for each stage whether the given one comes after it, directly or not.
 func (s *schedule) before(stage int) []bool {
-	is := make([]bool, len(s.Stages))
+	is := make([]bool, len(s.stages))
 	for _, direct := range s.directlyBefore(stage) {
 		is[direct] = true
 	}

@@ -74,7 +74,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	o.recheck = r.count(now)
 	r.aside = s.setAside(r.tallies, r.states)
 	o.recent = r.recentStarts(o.once, now)
-	o.totals = s.sum(r.tallies, r.aside, tallies[len(tallies)-len(s.Stages):])
+	o.totals = s.sum(r.tallies, r.aside, tallies[len(tallies)-len(s.stages):])
 	o.active, o.breached = s.firsts(&o.totals)
 	return nil
 }

@@ -296,7 +296,7 @@ func (c *options) isOrdered() bool { return c.order != nil || c.back != nil }
 // checkOptions warns of the options that have no effect, in the order of their names (R18). While groups are incomplete, those
 // that are there do not decide.
 func (s *schedule) checkOptions() {
-	perGroup := s.Type == clusterv1alpha1.ProgressivePerGroup
+	perGroup := s.rules.typ == clusterv1alpha1.ProgressivePerGroup
 	for _, option := range []struct {
 		name    string
 		ignored bool

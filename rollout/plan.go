@@ -74,7 +74,7 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
 	r.now, r.deleting = now, o.deleting
-	r.Schedule = s.clone()
+	r.Schedule = s.show()
 	r.InFlight = s.list(v, inFlightStates, o.inFlight())
 	s.next(&r.Next, &r.choice, v, o, now, r)
 	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)

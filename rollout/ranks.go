@@ -16,9 +16,9 @@ type ranks struct {
 // newRanks takes time linear in the clusters, and sorts them if there is an Order.
 func newRanks(s *schedule) *ranks {
 	n := s.groups.NumClusters()
-	r := &ranks{make([]int32, n), make([]int32, n), make([]int32, len(s.Stages)+1)}
-	for i, stage := range s.Stages {
-		r.begins[i+1] = r.begins[i] + int32(stage.Clusters)
+	r := &ranks{make([]int32, n), make([]int32, n), make([]int32, len(s.stages)+1)}
+	for i, stage := range s.stages {
+		r.begins[i+1] = r.begins[i] + int32(stage.clusters)
 	}
 	next := slices.Clone(r.begins)
 	for position := range n {
@@ -27,7 +27,7 @@ func newRanks(s *schedule) *ranks {
 		next[stage]++
 	}
 	if s.options.isOrdered() {
-		for i := range s.Stages {
+		for i := range s.stages {
 			slices.SortFunc(r.atRank[r.begins[i]:r.begins[i+1]], s.compare)
 		}
 	}

@@ -89,7 +89,7 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 	if s.isAside(position) || !s.hasLeft(position) && !moved && !deleting && !stands || s.options.back.isReturning(cluster) {
 		return left, false
 	}
-	budgeted := s.Type != clusterv1alpha1.All || s.options.rights != nil
+	budgeted := s.rules.typ != clusterv1alpha1.All || s.options.rights != nil
 	limited := budgeted || s.options.ramp > 0 || s.options.startLimit != nil
 	other, _ := elsewhere(s.groups, cluster)
 	var as status.RolloutStatus

@@ -67,11 +67,11 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 		}
 	}
 	take(unknown)
-	for stage := len(s.Stages) - 1; stage >= 0 && left[unknown] == 0; stage-- {
-		if s.After == nil && left[stage+1] > 0 {
+	for stage := len(s.stages) - 1; stage >= 0 && left[unknown] == 0; stage-- {
+		if s.links == nil && left[stage+1] > 0 {
 			break // nor may those before it go
 		}
-		if s.After == nil || !slices.ContainsFunc(s.behind(stage), func(later int) bool { return left[later] > 0 }) {
+		if s.links == nil || !slices.ContainsFunc(s.behind(stage), func(later int) bool { return left[later] > 0 }) {
 			take(stage)
 		}
 	}

@@ -32,7 +32,7 @@ func (v *scan) reported(position int) report { return v.result.evidence[position
 func (v *scan) attempts() *attempts { return &v.result.tries }
 
 func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool) {
-	if v.schedule.After != nil {
+	if v.schedule.links != nil {
 		return v.ranked(stage, s, from)
 	}
 	if !v.schedule.options.isOrdered() {
@@ -75,7 +75,7 @@ func (v *scan) waiting(stage int, s state, from int) (int, bool) {
 
 // sort collects the positions of the clusters in a state and a stage in the order in which they start.
 func (v *scan) sort(stage int, s state) {
-	v.sorted = slices.Grow(v.sorted[:0], v.schedule.Stages[stage].Clusters)
+	v.sorted = slices.Grow(v.sorted[:0], v.schedule.stages[stage].clusters)
 	for position, ok := v.waiting(stage, s, 0); ok; position, ok = v.waiting(stage, s, position+1) {
 		v.sorted = append(v.sorted, int32(position))
 	}
@@ -88,7 +88,7 @@ func (v *scan) lastSuccess(stage int) time.Time {
 		return v.lasts[stage]
 	}
 	s := v.schedule
-	v.lasts = make([]time.Time, len(s.Stages))
+	v.lasts = make([]time.Time, len(s.stages))
 	for position, state := range v.states {
 		age := v.result.ages.of(position)
 		if !succeededStates.has(state) || age == unknownAge || state == succeededUndated || s.isAside(position) {

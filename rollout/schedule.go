@@ -64,69 +64,71 @@ type Stage struct {
 // "canary" {c} and 2 {d}, and canary is mandatory. The stages of Progressive are [1] [0 2], and stageOf is 1, 0, 1. The
 // stages of ProgressivePerGroup are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
-	Schedule
 	*exceptions
 	*leavers
 	*parks
-	rules    rules
-	options  options
-	groups   *grouping.Groups // with the clusters that left and still count
-	missing  string           // what the groups lack; empty where they are complete
-	keys     []grouping.Key   // of the groups, stage by stage
-	stageOf  []int32          // of each group
-	members  []int32          // the group of each stage of a graph; nil for a chain
-	twins    []int32          // for each stage of a graph the first that comes directly after the same ones; they share a slice of After
-	wait     time.Duration    // between groups; 0 if none
-	timeless stateSet         // the kinds of reports whose time nobody has to know
-	awaited  []bool           // for each stage whether one with clusters comes after it; only with a wait
-	warnings []Warning
-	names    string // what known gave, once it was asked
+	rules       rules
+	options     options
+	groups      *grouping.Groups // with the clusters that left and still count
+	missing     string           // what the groups lack; empty where they are complete
+	order       []int32          // the groups, stage by stage
+	stageOf     []int32          // of each group
+	stages      []tier
+	links       *links        // which stages come after which, in a graph; nil for a chain
+	maxFailures int           // of all clusters
+	wait        time.Duration // between groups; 0 if none
+	timeless    stateSet      // the kinds of reports whose time nobody has to know
+	awaited     []bool        // for each stage whether one with clusters comes after it; only with a wait
+	warnings    []Warning
+	names       string // what known gave, once it was asked
+}
+
+// tier is a [Stage] without what follows from its groups. A result has a copy of each stage for its caller, so these are small.
+type tier struct {
+	first          int32 // where its groups begin in the order
+	mandatory      bool
+	clusters       int
+	maxConcurrency int
+	maxFailures    int
 }
 
 // newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
 // moved; it is nil where nobody was looked for.
 func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *schedule {
-	s := &schedule{rules: *r, options: *o, groups: groups, missing: groups.Incomplete(), stageOf: make([]int32, groups.Len())}
+	n := groups.Len()
+	places := make([]int32, 2*n)
+	s := &schedule{rules: *r, options: *o, groups: groups, missing: groups.Incomplete(), order: places[:n:n], stageOf: places[n:]}
 	s.leavers = newLeavers(groups, where)
 	s.except()
 	s.park()
-	total := s.numCounted()
-	s.Schedule = Schedule{Type: r.typ, MinSuccessTime: r.minSuccessTime, ProgressDeadline: r.deadline, MaxFailures: total}
+	s.maxFailures = s.numCounted()
 	s.warnings = slices.Clip(r.warnings)
-	mandatory, others := s.split()
+	mandatory := s.split()
 	var g graph
 	if o.groupOrder != nil && r.typ == clusterv1alpha1.ProgressivePerGroup {
-		g = s.arrange(mandatory, others)
-		others = g.order[len(mandatory):]
+		g = s.arrange(mandatory)
+		s.order = g.order
 	}
 	if o.back != nil {
-		mandatory, others = nil, s.turnRound(mandatory, others)
+		mandatory, s.order = 0, s.turnRound()
 		g = g.turnRound()
 	}
-	stages := len(mandatory) + 1
+	alone := mandatory // how many groups are a stage each
 	if r.typ == clusterv1alpha1.ProgressivePerGroup {
-		stages = len(mandatory) + len(others)
+		alone = n
 	}
-	s.Stages, s.keys = make([]Stage, 0, stages), make([]grouping.Key, 0, groups.Len())
-	concurrency := s.concurrency()
-	for i := range mandatory {
-		s.addStage(mandatory[i:i+1], true, concurrency)
+	s.stages = make([]tier, 0, min(alone+1, n))
+	for i := range alone {
+		s.addStage(i, i+1, i < mandatory)
 	}
-	switch r.typ {
-	case clusterv1alpha1.ProgressivePerGroup:
-		for i := range others {
-			s.addStage(others[i:i+1], false, concurrency)
-		}
+	if alone < n {
+		s.addStage(alone, n, false)
+	}
+	switch {
+	case r.typ == clusterv1alpha1.ProgressivePerGroup:
 		s.link(g)
-	case clusterv1alpha1.Progressive:
-		if !o.back.isTolerant() {
-			s.MaxFailures = r.maxFailures.Within(total-len(s.gone()), total)
-		}
-		fallthrough
-	default:
-		if len(others) > 0 {
-			s.addStage(others, false, concurrency)
-		}
+	case r.typ == clusterv1alpha1.Progressive && !o.back.isTolerant():
+		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.gone()), s.maxFailures)
 	}
 	s.waitBetween()
 	s.rules.datesSuccess = s.awaited != nil
@@ -135,21 +137,32 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *
 	return s
 }
 
-// addStage adds a stage with some groups.
-func (s *schedule) addStage(members []int32, mandatory bool, concurrency *limit.Limit) {
-	s.Stages = append(s.Stages, Stage{Mandatory: mandatory})
-	last, first := len(s.Stages)-1, len(s.keys)
-	stage := &s.Stages[last]
-	for _, i := range members {
-		s.keys = append(s.keys, s.groups.Key(int(i)))
-		stage.Clusters += s.groups.Size(int(i))
-		stage.Uncounted += s.uncountedIn(int(i))
-		stage.Left += s.leftIn(int(i))
+// addStage adds a stage with the groups from a place in the order to another.
+func (s *schedule) addStage(from, to int, mandatory bool) {
+	s.stages = append(s.stages, tier{first: int32(from), mandatory: mandatory})
+	last := len(s.stages) - 1
+	stage := &s.stages[last]
+	uncounted, left := 0, 0
+	for _, i := range s.order[from:to] {
+		stage.clusters += s.groups.Size(int(i))
+		uncounted += s.uncountedIn(int(i))
+		left += s.leftIn(int(i))
 		s.stageOf[i] = int32(last)
 	}
-	stage.Groups = s.keys[first:len(s.keys):len(s.keys)]
-	s.limit(stage, concurrency)
+	s.limit(stage, stage.clusters-uncounted, left)
 }
+
+// groupsOf gives the groups of a stage, in the order of their index.
+func (s *schedule) groupsOf(stage int) []int32 {
+	end := len(s.order)
+	if stage+1 < len(s.stages) {
+		end = int(s.stages[stage+1].first)
+	}
+	return s.order[s.stages[stage].first:end]
+}
+
+// keyOf gives the key of the first group of a stage.
+func (s *schedule) keyOf(stage int) grouping.Key { return s.groups.Key(s.alone(stage)) }
 
 // timelessKinds gives the kinds that time changes nothing of, and that nothing is told or counted of by time.
 func (s *schedule) timelessKinds() stateSet {
@@ -209,38 +222,34 @@ func (s *schedule) numCounted() int { return s.groups.NumClusters() - s.numAside
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 
-// concurrency gives the limit on the clusters in flight in a stage, as a count or a percentage of the stage; nil if there
-// is none (R14, R24). It notes where the limit comes from.
-func (s *schedule) concurrency() *limit.Limit {
+// concurrency gives the limit on the clusters in flight in a stage, as a count or a percentage of the stage, and where it comes
+// from: nowhere if there is none (R14, R24).
+func (s *schedule) concurrency() (limit.Limit, string) {
 	switch {
-	case s.Type == clusterv1alpha1.Progressive && s.rules.maxConcurrency != nil:
-		s.ConcurrencySource = "maxConcurrency"
-		return s.rules.maxConcurrency
-	case s.Type == clusterv1alpha1.Progressive && s.groups.ClustersPerDecisionGroup() > 0:
-		s.ConcurrencySource = "clustersPerDecisionGroup"
-		size := limit.Count(s.groups.ClustersPerDecisionGroup())
-		return &size
-	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.options.groupConcurrency != nil:
-		s.ConcurrencySource = "maxConcurrencyPerGroup"
-		return s.options.groupConcurrency
+	case s.rules.typ == clusterv1alpha1.Progressive && s.rules.maxConcurrency != nil:
+		return *s.rules.maxConcurrency, "maxConcurrency"
+	case s.rules.typ == clusterv1alpha1.Progressive && s.groups.ClustersPerDecisionGroup() > 0:
+		return limit.Count(s.groups.ClustersPerDecisionGroup()), "clustersPerDecisionGroup"
+	case s.rules.typ == clusterv1alpha1.ProgressivePerGroup && s.options.groupConcurrency != nil:
+		return *s.options.groupConcurrency, "maxConcurrencyPerGroup"
 	default:
-		return nil
+		return limit.Limit{}, ""
 	}
 }
 
-// limit fills in the limits of a stage, whose clusters are counted.
-func (s *schedule) limit(stage *Stage, concurrency *limit.Limit) {
-	all := stage.Clusters - stage.Uncounted
-	n := all - stage.Left // shares are of the selected ones (R46)
-	stage.MaxConcurrency, stage.MaxFailures = all, all
-	if concurrency != nil && (!stage.Mandatory || s.Type == clusterv1alpha1.ProgressivePerGroup) {
-		stage.MaxConcurrency = concurrency.Within(n, all)
+// limit fills in the limits of a stage with some clusters that count, of which some left.
+func (s *schedule) limit(stage *tier, all, left int) {
+	n := all - left // shares are of the selected ones (R46)
+	stage.maxConcurrency, stage.maxFailures = all, all
+	concurrency, source := s.concurrency()
+	if source != "" && (!stage.mandatory || s.rules.typ == clusterv1alpha1.ProgressivePerGroup) {
+		stage.maxConcurrency = concurrency.Within(n, all)
 	}
 	switch {
-	case stage.Mandatory:
-		stage.MaxFailures = 0
-	case s.Type == clusterv1alpha1.ProgressivePerGroup && !s.options.back.isTolerant():
-		stage.MaxFailures = s.rules.maxFailures.Within(n, all)
+	case stage.mandatory:
+		stage.maxFailures = 0
+	case s.rules.typ == clusterv1alpha1.ProgressivePerGroup && !s.options.back.isTolerant():
+		stage.maxFailures = s.rules.maxFailures.Within(n, all)
 	}
 }
 
@@ -281,22 +290,28 @@ func (s *schedule) addCluster(clusters []Cluster, position int, st state, attemp
 	return clusters
 }
 
-// clone gives a copy of the Schedule that shares nothing with it.
-func (s *schedule) clone() Schedule {
-	c, keys := s.Schedule, slices.Clone(s.keys)
-	c.Stages = slices.Clone(s.Stages)
-	for i := range c.Stages {
-		n := len(c.Stages[i].Groups)
-		c.Stages[i].Groups, keys = keys[:n:n], keys[n:]
-	}
-	c.After = slices.Clone(s.After)
-	for i, twin := range s.twins {
-		if c.After[i] = c.After[twin]; int(twin) == i {
-			c.After[i] = slices.Clone(s.After[i])
+// show gives the Schedule of a result. It shares nothing with s.
+func (s *schedule) show() Schedule {
+	c := Schedule{Type: s.rules.typ, MinSuccessTime: s.rules.minSuccessTime, MaxFailures: s.maxFailures, Stages: make([]Stage, len(s.stages))}
+	_, c.ConcurrencySource = s.concurrency()
+	keys := make([]grouping.Key, len(s.order))
+	for i := range s.stages {
+		from, to := &s.stages[i], &c.Stages[i]
+		to.Mandatory, to.Clusters = from.mandatory, from.clusters
+		to.MaxConcurrency, to.MaxFailures = from.maxConcurrency, from.maxFailures
+		groups := s.groupsOf(i)
+		to.Groups, keys = keys[:len(groups):len(groups)], keys[len(groups):]
+		for j, group := range groups {
+			to.Groups[j] = s.groups.Key(int(group))
+			to.Uncounted += s.uncountedIn(int(group))
+			to.Left += s.leftIn(int(group))
 		}
 	}
-	if s.ProgressDeadline != nil {
-		deadline := *s.ProgressDeadline
+	if s.links != nil {
+		c.After = s.links.clone()
+	}
+	if s.rules.deadline != nil {
+		deadline := *s.rules.deadline
 		c.ProgressDeadline = &deadline
 	}
 	return c

@@ -29,14 +29,14 @@ func (r *Result) stopsAt() (first time.Time) {
 	if s.rules.deadline == nil {
 		return first
 	}
-	totals := s.sum(r.tallies, nil, make([]tally, len(s.Stages)))
-	budgets := make([]timeouts, len(s.Stages)+2) // the last two are of all
-	for stage := range s.Stages {
-		budgets[stage].left = s.Stages[stage].MaxFailures - totals.stages[stage].inBudget()
+	totals := s.sum(r.tallies, nil, make([]tally, len(s.stages)))
+	budgets := make([]timeouts, len(s.stages)+2) // the last two are of all
+	for stage := range s.stages {
+		budgets[stage].left = s.stages[stage].maxFailures - totals.stages[stage].inBudget()
 	}
-	all := &budgets[len(s.Stages)]
-	all.left = s.MaxFailures - totals.all.inBudget()
-	rights := &budgets[len(s.Stages)+1]
+	all := &budgets[len(s.stages)]
+	all.left = s.maxFailures - totals.all.inBudget()
+	rights := &budgets[len(s.stages)+1]
 	if rights.left = math.MaxInt; s.options.rights != nil {
 		rights.left = s.options.rights.Fail - totals.all.failures()
 	}

@@ -21,10 +21,10 @@ func (t *totals) in(s state) int { return int(t.all[s] + t.asideAll[s]) }
 func (s *schedule) newTallies() []tally {
 	for i, stage := range s.stageOf {
 		if int(stage) != i {
-			return make([]tally, len(s.stageOf)+len(s.Stages))
+			return make([]tally, len(s.stageOf)+len(s.stages))
 		}
 	}
-	return make([]tally, len(s.Stages))
+	return make([]tally, len(s.stages))
 }
 
 // sum adds up the tallies of the groups. Those of the stages are zero before, or the same.
@@ -55,7 +55,7 @@ func (s *schedule) isComplete(stage int, t *tally) bool {
 
 // isBreached says whether the failures of a stage exceed its budget.
 func (s *schedule) isBreached(stage int, t *tally) bool {
-	return t.inBudget() > s.Stages[stage].MaxFailures
+	return t.inBudget() > s.stages[stage].maxFailures
 }
 
 // firsts gives the first stage that is not complete and the first that is breached (R10, R12), each the number of

@@ -52,14 +52,14 @@ func (t *tracker) fill() *tracker {
 		t.ranks = newRanks(s)
 	}
 	t.states = make([]state, n)
-	t.incomplete, t.breached = bitset.New(len(s.Stages)), bitset.New(len(s.Stages))
+	t.incomplete, t.breached = bitset.New(len(s.stages)), bitset.New(len(s.stages))
 	t.waiting = [2]bitset.Set{bitset.New(n), bitset.New(n)}
 	for i := range t.listed {
 		t.listed[i] = bitset.New(n)
 	}
 	t.timers = newTimers(n, t.isDueBefore)
 	if s.wait > 0 {
-		t.successes = make([]lastSuccess, len(s.Stages))
+		t.successes = make([]lastSuccess, len(s.stages))
 	}
 	if s.options.startLimit != nil {
 		t.inSpan = newTimers(n, t.leavesBefore)
@@ -73,8 +73,8 @@ func (t *tracker) fill() *tracker {
 		t.time(position)
 		t.start(position)
 	}
-	t.totals = s.sum(tallies, s.setAside(tallies, t.states), make([]tally, len(s.Stages)))
-	for stage := range s.Stages {
+	t.totals = s.sum(tallies, s.setAside(tallies, t.states), make([]tally, len(s.stages)))
+	for stage := range s.stages {
 		t.markStage(stage)
 	}
 	return t
@@ -238,7 +238,7 @@ func first(stages *bitset.Set, s *schedule) int {
 	if stage, ok := stages.Next(0); ok {
 		return stage
 	}
-	return len(s.Stages)
+	return len(s.stages)
 }
 
 // settle updates the state of a position, and all counts that depend on it.

@@ -10,8 +10,8 @@ import (
 
 // ordersGroups says whether groups go one after the other under the type (R34).
 func (s *schedule) ordersGroups() bool {
-	behindMandatory := s.Type == clusterv1alpha1.Progressive && len(s.rules.mandatory) > 0 && s.options.back == nil
-	return s.Type == clusterv1alpha1.ProgressivePerGroup || behindMandatory
+	behindMandatory := s.rules.typ == clusterv1alpha1.Progressive && len(s.rules.mandatory) > 0 && s.options.back == nil
+	return s.rules.typ == clusterv1alpha1.ProgressivePerGroup || behindMandatory
 }
 
 // waitBetween sets the wait between groups, and who is awaited, if any group waits for another (R18, R34). The stages are there
@@ -21,20 +21,25 @@ func (s *schedule) waitBetween() {
 		return
 	}
 	s.wait = s.options.wait
-	awaited := make([]bool, len(s.Stages))
-	for later := range slices.Backward(s.Stages) { // a stage stands behind those that it comes after
-		if s.Stages[later].Clusters == 0 && !awaited[later] {
+	awaited := make([]bool, len(s.stages))
+	for later := range slices.Backward(s.stages) { // a stage stands behind those that it comes after
+		if s.stages[later].clusters == 0 && !awaited[later] {
 			continue
 		}
 		for _, before := range s.directlyBefore(later) {
 			awaited[before] = true
 		}
 	}
-	for stage := range s.Stages {
-		if awaited[stage] && s.Stages[stage].Clusters > s.Stages[stage].Uncounted {
+	for stage := range s.stages {
+		if awaited[stage] && s.countsAny(stage) {
 			s.awaited = awaited
 		}
 	}
+}
+
+// countsAny says whether any cluster of a stage counts.
+func (s *schedule) countsAny(stage int) bool {
+	return slices.ContainsFunc(s.groupsOf(stage), func(group int32) bool { return s.groups.Size(int(group)) > s.uncountedIn(int(group)) })
 }
 
 // interval is what a stage waits for after all stages before it are complete. The zero interval is over.
@@ -72,14 +77,14 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 	if s.wait <= 0 {
 		return nil
 	}
-	all := make([]interval, len(s.Stages))
+	all := make([]interval, len(s.stages))
 	for stage := range all {
 		if _, waits := c.waitsFor(stage); waits {
 			continue
 		}
 		w := &all[stage]
-		if s.twins != nil && int(s.twins[stage]) < stage {
-			*w = all[s.twins[stage]]
+		if s.links != nil && int(s.links.twins[stage]) < stage {
+			*w = all[s.links.twins[stage]]
 			continue
 		}
 		for _, before := range s.directlyBefore(stage) {
@@ -98,9 +103,9 @@ func (c *choice) isWaiting(stage int) bool { return c.waits != nil && c.waits[st
 // waitNotOver gives the reason for the clusters of a stage that has to wait.
 func (s *schedule) waitNotOver(w *interval) Hold {
 	if w.unknown {
-		return Hold{Type: HoldWait, Group: s.Stages[w.unknownOf].Groups[0], Per: s.wait}
+		return Hold{Type: HoldWait, Group: s.keyOf(w.unknownOf), Per: s.wait}
 	}
-	return Hold{Type: HoldWait, Group: s.Stages[w.lastOf].Groups[0], Per: s.wait, Until: w.last.Add(s.wait).UTC()}
+	return Hold{Type: HoldWait, Group: s.keyOf(w.lastOf), Per: s.wait, Until: w.last.Add(s.wait).UTC()}
 }
 
 // wait gives the sentence of HoldWait.
@@ -158,7 +163,7 @@ func (r *Result) isUndatedSuccess(position int) bool {
 // heldForTimes counts for each stage the clusters that wait because some of its clusters succeeded at an unknown time.
 func (r *Result) heldForTimes() []int {
 	s, c := r.schedule, &r.choice
-	waiting, held := make([]int, len(s.Stages)), make([]int, len(s.Stages))
+	waiting, held := make([]int, len(s.stages)), make([]int, len(s.stages))
 	for group := range r.tallies {
 		stage := int(s.stageOf[group])
 		if c.isWaiting(stage) && c.waits[stage].unknown && s.barrierOf(c, stage) < 0 && !c.isClosed(group) {

@@ -69,9 +69,9 @@ func (b *wayBack) compare(p, q int32) int {
 }
 
 // turnRound gives the groups in the order of the way back (R44).
-func (s *schedule) turnRound(mandatory, others []int32) []int32 {
-	all := slices.Concat(mandatory, others)
-	if s.Type == clusterv1alpha1.ProgressivePerGroup {
+func (s *schedule) turnRound() []int32 {
+	all := slices.Clone(s.order)
+	if s.rules.typ == clusterv1alpha1.ProgressivePerGroup {
 		slices.Reverse(all)
 	} else {
 		slices.Sort(all) // a pool, which has them by their index

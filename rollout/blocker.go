@@ -188,7 +188,7 @@ func inUTC(t time.Time) string {
 
 // blocker describes the cluster at a position.
 func (r *Result) blocker(position int) Blocker {
-	s := r.states[position]
+	s, n := r.states[position], r.notes()
 	b := Blocker{Cluster: r.cluster(position), Left: r.schedule.hasLeft(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
 	if age := r.ages.of(position); agedStates.has(s) && age != unknownAge {
 		b.Since = r.since(position)
@@ -199,13 +199,13 @@ func (r *Result) blocker(position int) Blocker {
 	if r.isEarlier(position) {
 		b.Again, b.Until = b.Until, time.Time{}
 	}
-	b.late, b.lost = b.Starting && r.deleting[position], r.lost[position]
+	b.late, b.lost = b.Starting && n.deleting[position], n.lost[position]
 	switch {
 	case s.parked():
 		h := r.holdAt(position)
 		b.parked, b.Message, b.Until = true, h.Reason, h.Until
 	case !s.waiting():
-		b.Message = r.says[position]
+		b.Message = n.says[position]
 	}
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	m := r.schedule.options.memory
@@ -217,7 +217,7 @@ func (r *Result) blocker(position int) Blocker {
 // for its turn again once its deadline has passed (R39).
 func (r *Result) isEarlier(position int) bool {
 	s := r.states[position]
-	return max(r.tries.of(position), 0) < r.schedule.options.attempt && inFlightStates.has(s) && s != soaking && s != soakingUndated && !failedStates.has(s)
+	return max(r.attempts().of(position), 0) < r.schedule.options.attempt && inFlightStates.has(s) && s != soaking && s != soakingUndated && !failedStates.has(s)
 }
 
 // changes gives the time at which time alone changes how the cluster stands; zero if it does not.

@@ -63,7 +63,7 @@ type choice struct {
 // are.
 type grant struct {
 	stage   int
-	used    tally    // of the stage
+	used    *tally   // of the stage
 	open    [2]int   // its waiting clusters behind no closed gate, by state: unreported, toApply
 	slots   int      // how many of the open ones start
 	limit   HoldType // which limit holds the others: HoldRights, HoldConcurrency, HoldRamp or HoldStarts
@@ -138,7 +138,7 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 	}
 	if s.links == nil && o.active < len(t.stages) {
 		c.active = 1
-		c.only[0] = grant{stage: o.active, used: t.stages[o.active], barrier: s.barrierOf(c, o.active)}
+		c.only[0] = grant{stage: o.active, used: &t.stages[o.active], barrier: s.barrierOf(c, o.active)}
 	}
 	c.breach = s.breach(v, t, o.breached)
 	if s.stopped(c) {
@@ -181,7 +181,7 @@ func (s *schedule) follow(c *choice, t *totals) *tracks {
 		if behind >= 0 || s.isComplete(stage, &t.stages[stage]) {
 			continue
 		}
-		g := grant{stage: stage, used: t.stages[stage], barrier: -1}
+		g := grant{stage: stage, used: &t.stages[stage], barrier: -1}
 		if barrier >= 0 {
 			g.barrier = s.alone(int(barrier))
 		}
@@ -237,7 +237,7 @@ func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 			}
 		}
 	}
-	free := max(0, s.stages[g.stage].maxConcurrency-s.holdingSlots(&g.used))
+	free := max(0, s.stages[g.stage].maxConcurrency-s.holdingSlots(g.used))
 	g.slots, g.limit = min(free, g.open[unreported]+g.open[toApply]), HoldConcurrency
 	if c.pace != nil {
 		c.pace.limit(g, free)

@@ -193,7 +193,7 @@ func (r *Result) failures() (blockers []Blocker, more int, gone away) {
 
 // awayInBreach gives the clusters that count in the breach and left, or cannot recover.
 func (r *Result) awayInBreach() (gone away) {
-	positions := slices.Collect(maps.Keys(r.lost))
+	positions := slices.Collect(maps.Keys(r.notes().lost))
 	for _, position := range r.schedule.gone() {
 		positions = append(positions, int(position))
 	}

@@ -39,21 +39,21 @@ type end struct {
 	soaks bool
 }
 
-// fronts has the fronts of the active stages, in order. They are worked out once for a result, when somebody asks, in one
-// pass over the fleet. There are none where something stops all stages: the held clusters then wait for no others, or for
-// clusters that failed.
+// fronts has what is worked out once for a result, when somebody asks.
 type fronts struct {
-	once  sync.Once
-	of    []front
-	fleet *front // the front of all clusters; nil where neither the ramp nor the rights hold any
+	once, parking, timing sync.Once
 
-	attempt int // at a breach the last attempt among the failures that count
+	found  *found
+	parked *parked
+	stops  *time.Time // when time-outs stop the rollout; zero if they do not
+}
 
-	parking sync.Once
-	parked  *parked
-
-	timing sync.Once
-	stops  time.Time // when time-outs stop the rollout; zero if they do not
+// found has the fronts of the active stages, in order. They are found in one pass over the fleet. There are none where something
+// stops all stages: the held clusters then wait for no others, or for clusters that failed.
+type found struct {
+	of      []front
+	fleet   *front // the front of all clusters; nil where neither the ramp nor the rights hold any
+	attempt int    // at a breach the last attempt among the failures that count
 }
 
 // Beside the states there are crowds for clusters that are tried again (R39), for those that start late, and for those that cannot
@@ -124,13 +124,13 @@ func (r *Result) look(grant int) *front {
 			r.findFronts()
 		}
 	})
-	return &r.fronts.of[grant]
+	return &r.fronts.found.of[grant]
 }
 
 // lookAtFleet gives the front of all clusters, where the ramp or the rights hold some.
 func (r *Result) lookAtFleet() *front {
 	r.look(0)
-	return r.fronts.fleet
+	return r.fronts.found.fleet
 }
 
 func (r *Result) findFronts() {
@@ -140,7 +140,7 @@ func (r *Result) findFronts() {
 	byRights := false // then the ramp holds none
 	for i := range fronts {
 		g := &grants[i]
-		fronts[i].excess = s.holdingSlots(&g.used) + g.slots - s.stages[g.stage].maxConcurrency + 1
+		fronts[i].excess = s.holdingSlots(g.used) + g.slots - s.stages[g.stage].maxConcurrency + 1
 		fronts[i].needed = fronts[i].excess
 		if byRights = byRights || g.limit == HoldRights; (byRights || g.limit == HoldRamp) && fleet == nil {
 			fleet = &front{}
@@ -174,7 +174,7 @@ func (r *Result) findFronts() {
 	case fleet != nil:
 		r.closeRamp(fleet)
 	}
-	r.fronts.of, r.fronts.fleet = fronts, fleet
+	r.fronts.found = &found{of: fronts, fleet: fleet}
 }
 
 // add takes in a cluster that starts or is in flight, perhaps in an attempt before the wanted one. A failed cluster has no

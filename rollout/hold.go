@@ -265,14 +265,14 @@ func (s *schedule) hold(c *choice, group int) Hold {
 func (s *schedule) usedUp(g *grant) Hold {
 	h := Hold{
 		Type:           HoldConcurrency,
-		InFlight:       s.holdingSlots(&g.used),
+		InFlight:       s.holdingSlots(g.used),
 		Starting:       g.slots,
 		MaxConcurrency: s.stages[g.stage].maxConcurrency,
 	}
 	if h.AllGroups = s.rules.typ != clusterv1alpha1.ProgressivePerGroup; !h.AllGroups {
 		h.Group = s.keyOf(g.stage)
 	}
-	s.countSlow(&h, &g.used, s.options.freeFailed)
+	s.countSlow(&h, g.used, s.options.freeFailed)
 	return h
 }
 

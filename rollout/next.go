@@ -86,8 +86,8 @@ func (n *names) add(cluster string) {
 	n.first = min(n.first, cluster)
 }
 
-// next decides and lists what may happen now, in n and c, which are zero. It marks the clusters that start in r, unless that is
-// nil. What it lists is the caller's.
+// next decides and lists what may happen now, in n and c, which are zero. It marks the clusters that start in r, and notes the
+// warnings there, unless that is nil. What it lists is the caller's.
 func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, r *Result) {
 	s.record(&n.Record, v, o.deleting, o.once, now)
 	s.choose(c, &n.Record, v, o, now)
@@ -98,7 +98,11 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	n.Leaving, n.Left = leaving, s.left(v)
 	n.Start = s.start(v, c, r)
 	n.TimedOut = s.list(v, timedOutNowStates, o.in(timedOutNow))
-	n.Breach, n.Warnings = c.breach.clone(), s.warningsOf(v, o)
+	warnings := s.warningsOf(v, o)
+	if r != nil {
+		r.warnings = warnings
+	}
+	n.Breach, n.Warnings = c.breach.clone(), slices.Clone(warnings)
 	n.RecheckAfter = sooner(sooner(o.recheck, left), s.changes(c, &o.totals, now))
 	n.Counts = o.all.counts(o.all.waiting() - c.starting())
 	n.Counts.Uncounted, n.Counts.UncountedToApply = s.numAside(), o.asideAll.waiting()+o.asideAll.parked()
@@ -145,9 +149,9 @@ func (s *schedule) reported(o *observed) int {
 	return s.groups.NumClusters() - len(s.gone()) - unknown - s.options.back.unreported() + len(o.removed)
 }
 
-// warningsOf gives the warnings of the schedule and of the reports.
+// warningsOf gives the warnings of the schedule and of the reports. Where there are only the former, both share them.
 func (s *schedule) warningsOf(v view, o *observed) []Warning {
-	warnings := slices.Clone(s.warnings)
+	warnings := slices.Clip(s.warnings)
 	if o.merged.n > 0 {
 		warnings = append(warnings, Warning{Type: WarningReportsMerged, Clusters: o.merged.n, Cluster: o.merged.first})
 	}

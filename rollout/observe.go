@@ -20,7 +20,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	tallies := s.newTallies()
 	r.states, r.tallies = make([]state, n), tallies[:s.groups.Len():s.groups.Len()]
 	if s.options.startLimit != nil {
-		r.startTimes = make([]time.Time, n)
+		r.note().startTimes = make([]time.Time, n)
 	}
 	*o = observed{unselected: s.options.unselected}
 	named := true
@@ -70,7 +70,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 		}
 	}
 	o.remove(s.groups, reports, &others)
-	o.deleting = s.endings(r.deleting)
+	o.deleting = s.endings(r.notes().deleting)
 	o.recheck = r.count(now)
 	r.aside = s.setAside(r.tallies, r.states)
 	o.recent = r.recentStarts(o.once, now)
@@ -85,17 +85,19 @@ const unknownAge time.Duration = math.MinInt64
 // set notes the report of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
 	kind := kindOf(report)
-	r.tries.set(position, report.Attempt, len(r.states))
+	if report.Attempt != 0 || r.noted != nil {
+		r.note().tries.set(position, report.Attempt, len(r.states))
+	}
 	if r.schedule.timeless.has(kind) {
 		r.states[position] = kind
 	} else {
 		r.date(position, kind, report, now)
 	}
-	if report.Message != "" || r.says != nil {
+	if report.Message != "" || r.noted != nil {
 		r.say(position, report.Message)
 	}
-	if report.Deleting || r.evidence != nil || r.schedule.hasLeft(position) || r.schedule.options.memory != nil {
-		r.note(position, report)
+	if report.Deleting || r.notes().evidence != nil || r.schedule.hasLeft(position) || r.schedule.options.memory != nil {
+		r.keep(position, report)
 	}
 }
 
@@ -105,53 +107,58 @@ func (r *Result) date(position int, kind state, report *status.Report, now time.
 	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)
-	if r.startTimes != nil {
-		r.startTimes[position] = startedAt(kind, since, appliedOf(report, since))
+	if n := r.noted; n != nil && n.startTimes != nil {
+		n.startTimes[position] = startedAt(kind, since, appliedOf(report, since))
 	}
 }
 
-// note keeps the report of a cluster that left or moved, whose object is being deleted, or that the record has.
-func (r *Result) note(position int, said *status.Report) {
+// keep keeps the report of a cluster that left or moved, whose object is being deleted, or that the record has.
+func (r *Result) keep(position int, said *status.Report) {
 	s := r.schedule
 	_, stored := s.options.memory.entry(said.Cluster)
 	if !said.Deleting && !s.hasLeft(position) && !s.hasMoved(position) && !stored {
-		delete(r.deleting, position) // one of several reports may have said so
+		delete(r.notes().deleting, position) // one of several reports may have said so
 		return
 	}
-	r.remember()
-	r.evidence[position], r.deleting[position] = reportOf(said), said.Deleting
+	n := r.remember()
+	n.evidence[position], n.deleting[position] = reportOf(said), said.Deleting
 	if s.hasLeft(position) && r.states[position].waiting() {
 		r.states[position] = skipped
 	}
 }
 
 // remember makes the maps of what has to be known beyond the states.
-func (r *Result) remember() {
-	if r.evidence == nil {
-		r.evidence, r.deleting = make(map[int]report), make(map[int]bool)
+func (r *Result) remember() *noted {
+	n := r.note()
+	if n.evidence == nil {
+		n.evidence, n.deleting = make(map[int]report), make(map[int]bool)
 	}
+	return n
 }
 
 // say notes the message of the report that counts for the cluster at a position; the empty one is none.
 func (r *Result) say(position int, message string) {
 	if message == "" {
-		delete(r.says, position)
+		delete(r.notes().says, position)
 		return
 	}
-	if r.says == nil {
-		r.says = make(map[int]string)
+	n := r.note()
+	if n.says == nil {
+		n.says = make(map[int]string)
 	}
-	r.says[position] = message
+	n.says[position] = message
 }
 
 // lose notes whether only the record tells of the failure of the cluster at a position.
 func (r *Result) lose(position int, is bool) {
-	if is && r.lost == nil {
-		r.lost = make(map[int]bool)
+	if !is {
+		return
 	}
-	if is {
-		r.lost[position] = true
+	n := r.note()
+	if n.lost == nil {
+		n.lost = make(map[int]bool)
 	}
+	n.lost[position] = true
 }
 
 // recall lets what the record says count where the reports say less (R49).
@@ -162,21 +169,21 @@ func (r *Result) recall(o *observed, now time.Time) {
 		if !member {
 			continue
 		}
-		saw := sighting{r.evidence[position], r.deleting[position], !s.hasLeft(position)}
+		saw := sighting{r.notes().evidence[position], r.notes().deleting[position], !s.hasLeft(position)}
 		x, recorded := s.decide(cluster, saw)
 		if !recorded {
 			o.comesBack(s, position, x, e, now)
 			continue
 		}
 		r.states[position] = s.stateAt(position, x, now)
-		r.tries.set(position, x.attempt, len(r.states))
-		delete(r.says, position)
 		r.age(position, r.states[position], x.since, now)
-		r.remember()
-		r.evidence[position] = x
+		n := r.remember()
+		n.tries.set(position, x.attempt, len(r.states))
+		delete(n.says, position)
+		n.evidence[position] = x
 		r.lose(position, saw.isLost(x, recorded))
-		if r.startTimes != nil {
-			r.startTimes[position] = startedAt(x.kind, x.since, x.applied)
+		if n.startTimes != nil {
+			n.startTimes[position] = startedAt(x.kind, x.since, x.applied)
 		}
 	}
 }
@@ -228,7 +235,7 @@ func (s *schedule) seen(reports []status.Report, others *strays, now time.Time) 
 
 // age notes how long the cluster at a position has been in a state, where that matters.
 func (r *Result) age(position int, s state, since, now time.Time) {
-	delete(r.far, position) // one of several reports, or one that the record replaces, may have been far away
+	delete(r.notes().far, position) // one of several reports, or one that the record replaces, may have been far away
 	if !agedStates.has(s) && (s != succeeded || r.schedule.wait == 0) {
 		return
 	}
@@ -238,18 +245,21 @@ func (r *Result) age(position int, s state, since, now time.Time) {
 		age = unknownAge
 	case age == math.MaxInt64 || age == math.MinInt64: // further away than a Duration can say
 		age = max(age, unknownAge+1)
-		if r.far == nil {
-			r.far = make(map[int]time.Time)
+		n := r.note()
+		if n.far == nil {
+			n.far = make(map[int]time.Time)
 		}
-		r.far[position] = since
+		n.far[position] = since
 	}
 	r.ages.set(position, age, len(r.states))
 }
 
 // since gives the time from which the age of a position counts, where that is known.
 func (r *Result) since(position int) time.Time {
-	if at, ok := r.far[position]; ok {
-		return at
+	if r.noted != nil {
+		if at, ok := r.noted.far[position]; ok {
+			return at
+		}
 	}
 	return r.now.Add(-r.ages.of(position))
 }
@@ -297,7 +307,7 @@ func (r *Result) recentStarts(once []past, now time.Time) recent {
 		return recent{}
 	}
 	within, unknown := r.schedule.startsOf(once, now), 0
-	for position, at := range r.startTimes {
+	for position, at := range r.noted.startTimes {
 		if r.schedule.isAside(position) {
 			continue
 		} else if at.IsZero() {
@@ -306,7 +316,7 @@ func (r *Result) recentStarts(once []past, now time.Time) recent {
 			within = append(within, at)
 		}
 	}
-	r.startTimes = nil
+	r.noted.startTimes = nil
 	return l.recent(within, unknown)
 }
 

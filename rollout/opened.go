@@ -76,7 +76,7 @@ func (r *Result) again(s *schedule) *Result {
 	if r.choice.pace != nil {
 		o.recent = r.choice.pace.recent
 	}
-	view := &scan{schedule: s, states: slices.Clone(next.states), result: &next, once: o.once}
+	view := &scan{result: &next}
 	s.choose(&next.choice, &status.Record{More: r.choice.full.n, Until: r.choice.full.until}, view, &o, r.now)
 	next.Start = s.start(view, &next.choice, &next)
 	return &next

@@ -64,7 +64,7 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 			return nil, err
 		}
 	}
-	plan.scan = scan{schedule: s, states: r.states, result: r, once: o.once}
+	plan.scan = scan{result: r}
 	r.fronts = &plan.fronts
 	r.complete(&plan.scan, &o, now)
 	return r, nil
@@ -73,11 +73,13 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 // complete fills in what follows from the observations.
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
-	r.now, r.deleting = now, o.deleting
+	if r.now = now; o.deleting != nil {
+		r.note().deleting = o.deleting
+	}
 	r.Schedule = s.show()
 	r.InFlight = s.list(v, inFlightStates, o.inFlight())
 	s.next(&r.Next, &r.choice, v, o, now, r)
-	r.removed, r.warnings = len(r.Removed), slices.Clone(r.Warnings)
+	r.removed = len(r.Removed)
 	if r.kept = without(o.removed, r.Removed); s.gone() != nil { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {
 			_, counts := s.groups.Position(cluster)

@@ -137,14 +137,17 @@ func (p *Planner) Result(now time.Time) *Result {
 	p.advance(now)
 	var o observed
 	p.tell(&o)
+	o.stages = slices.Clone(o.stages) // the result keeps that of the active stage
 	t := p.tracker
 	r := &Result{
 		schedule: t.schedule,
 		states:   slices.Clone(t.states),
-		tries:    t.tries.clone(),
 		tallies:  slices.Clone(t.totals.groups),
 		aside:    slices.Clone(t.totals.aside),
 		fronts:   &fronts{},
+	}
+	if t.tries.pages != nil {
+		r.note().tries = t.tries.clone()
 	}
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)

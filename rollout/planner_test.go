@@ -34,6 +34,7 @@ type planning struct {
 	grace  time.Duration
 	last   *rollout.Result
 	now    time.Time
+	kept   func(t *rapid.T) // checks what the answer before says now
 }
 
 // write is when a caller wrote, and in which attempt.
@@ -176,8 +177,18 @@ func (p *planning) check(t *rapid.T) {
 	if answered.observe(got); !wanted.equal(&answered) {
 		t.Fatalf("Result's methods differ from Plan's (-plan +planner):\n%s", diff(&wanted, &answered))
 	}
-	if want, got := p.said(want), p.said(got); want != got {
-		t.Fatalf("the planner explains otherwise than Plan\n%s\n%s", want, got)
+	says := p.said(want)
+	if got := p.said(got); says != got {
+		t.Fatalf("the planner explains otherwise than Plan\n%s\n%s", says, got)
+	}
+	if p.kept != nil {
+		p.kept(t)
+	}
+	then, unasked := planning{options: p.options}, p.planner.Result(p.now)
+	p.kept = func(t *rapid.T) {
+		if got := then.said(unasked); says != got {
+			t.Fatalf("a result changed with what the planner was told after it:\n%s\n%s", says, got)
+		}
 	}
 	if diff := difference(&want.Next, &next); diff != "" {
 		t.Fatalf("Next differs from Plan (-plan +planner):\n%s", diff)

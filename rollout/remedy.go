@@ -154,12 +154,12 @@ func (r *Result) breachRemedies() []Remedy {
 
 // mendable gives the clusters that count in the breach and can recover.
 func (r *Result) mendable() (c crowd) {
-	b := r.choice.breach
-	if len(r.lost) == 0 {
+	b, lost := r.choice.breach, r.notes().lost
+	if len(lost) == 0 {
 		return crowd{n: b.Failures, names: b.Clusters}
 	}
 	for position := range r.states {
-		if r.isInBreach(position) && !r.lost[position] {
+		if r.isInBreach(position) && !lost[position] {
 			c.add(Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}})
 		}
 	}
@@ -175,16 +175,18 @@ func (r *Result) isInBreach(position int) bool {
 // lastAttempt gives the last attempt among the failures that count in the breach.
 func (r *Result) lastAttempt() int {
 	r.fronts.once.Do(func() {
-		if r.tries.pages == nil {
+		r.fronts.found = &found{}
+		tries := r.attempts()
+		if tries == nil {
 			return
 		}
 		for position := range r.states {
 			if r.isInBreach(position) {
-				r.fronts.attempt = max(r.fronts.attempt, r.tries.of(position))
+				r.fronts.found.attempt = max(r.fronts.found.attempt, tries.of(position))
 			}
 		}
 	})
-	return r.fronts.attempt
+	return r.fronts.found.attempt
 }
 
 // slotRemedies says how one of the slots that clusters hold becomes free. Clusters in the slotless states hold none.

@@ -36,25 +36,54 @@ type Result struct {
 	Schedule Schedule `json:"schedule"`
 
 	// The caller may change the fields above, so no method but String reads them.
-	schedule   *schedule // nil where no Plan made the result
-	choice     choice
-	now        time.Time
-	removed    int
-	kept       []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
-	warnings   []Warning
-	states     []state               // of each position
-	ages       sparse[time.Duration] // how long each position has been in flight or failed
-	far        map[int]time.Time     // the time of the report, where that is too long ago or ahead for ages
+	schedule *schedule // nil where no Plan made the result
+	choice   choice
+	now      time.Time
+	removed  int
+	kept     []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
+	warnings []Warning
+	states   []state               // of each position
+	ages     sparse[time.Duration] // how long each position has been in flight or failed
+	noted    *noted                // what else is known of single clusters; nil where there is nothing
+	tallies  []tally               // of each group, over the clusters that count
+	aside    []tally               // of each group, over the uncounted clusters; nil where all are counted
+	started  []int32               // for each group how many clusters that count are in Start; nil if none is
+	fronts   *fronts               // what is waited for; worked out when somebody asks
+}
+
+// noted is what a result knows of few clusters, by position.
+type noted struct {
+	far        map[int]time.Time // the time of the report, where that is too long ago or ahead for ages
 	tries      attempts
 	startTimes []time.Time    // when each position started; only with MaxStarts and while the result is made
 	evidence   map[int]report // what was reported of positions that left, whose objects are being deleted, or that the record has
 	deleting   map[int]bool   // the selected positions whose objects are being deleted; of all with evidence while the result is made
 	lost       map[int]bool   // the positions that failed and of which only the record tells
 	says       map[int]string // the messages of the reports that count; nil where none has one
-	tallies    []tally        // of each group, over the clusters that count
-	aside      []tally        // of each group, over the uncounted clusters; nil where all are counted
-	started    []int32        // for each group how many clusters that count are in Start; nil if none is
-	fronts     *fronts        // what is waited for; worked out when somebody asks
+}
+
+// notes gives what is noted, to be read.
+func (r *Result) notes() (n noted) {
+	if r.noted != nil {
+		n = *r.noted
+	}
+	return n
+}
+
+// note gives what is noted, to be added to.
+func (r *Result) note() *noted {
+	if r.noted == nil {
+		r.noted = &noted{}
+	}
+	return r.noted
+}
+
+// attempts gives the attempt of each position.
+func (r *Result) attempts() *attempts {
+	if r.noted == nil {
+		return nil
+	}
+	return &r.noted.tries
 }
 
 // Disposition says in which part of a result a selected cluster is.
@@ -235,7 +264,7 @@ func (r *Result) heldCounted(group int) int {
 }
 
 func (r *Result) cluster(position int) Cluster {
-	s, attempt := r.states[position], r.tries.of(position)
+	s, attempt := r.states[position], r.attempts().of(position)
 	if s&starting != 0 {
 		attempt = r.schedule.options.attempt
 	}

@@ -149,7 +149,7 @@ func (r *Result) failedHere() (f few, mendable crowd, attempt int) {
 		}
 		b := r.blocker(position)
 		b.Until = time.Time{} // a cluster that timed out has failed as well
-		if attempt = max(attempt, r.tries.of(position)); !b.lost {
+		if attempt = max(attempt, r.attempts().of(position)); !b.lost {
 			mendable.add(b)
 		}
 		f.away.add(&b)

@@ -12,9 +12,9 @@ type sparse[V comparable] struct {
 // pageSize is how many neighbours have their values in one page.
 const pageSize = 16
 
-// of gives the value of a position.
+// of gives the value of a position; zero where there is nothing at all.
 func (s *sparse[V]) of(position int) (v V) {
-	if s.pages == nil {
+	if s == nil || s.pages == nil {
 		return v
 	}
 	if page := int(s.pages[position/pageSize]); page > 0 {

@@ -61,9 +61,12 @@ func (r *Result) stopsAt() (first time.Time) {
 
 // waitUntil says that time ends a wait, and whether the rollout stops by then.
 func (r *Result) waitUntil(at time.Time) Remedy {
-	r.fronts.timing.Do(func() { r.fronts.stops = r.stopsAt() })
+	r.fronts.timing.Do(func() {
+		stops := r.stopsAt()
+		r.fronts.stops = &stops
+	})
 	remedy := Remedy{Type: RemedyWait, At: at}
-	if stops := r.fronts.stops; !stops.After(at) {
+	if stops := *r.fronts.stops; !stops.After(at) {
 		remedy.Stops = stops
 	}
 	return remedy

@@ -48,6 +48,31 @@ func TestPlanTakesFewAllocationsAtAnySize(t *testing.T) {
 	}
 }
 
+// Nor does it take much memory: what options, records and explanations need is only there where they are used.
+func TestPlanTakesLittleMemoryForAFewClusters(t *testing.T) {
+	const clusters, runs = 100, 50
+	f, reports := halfway(t, clusters)
+	groups := f.read()
+	for i, most := range []uint64{7_700, 3_800, 4_400} {
+		strategy := strategies(clusters)[i]
+		least := uint64(1 << 63)
+		for range 4 { // others may allocate meanwhile
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range runs {
+				if _, err := rollout.Plan(strategy, groups, reports, now, rollout.Options{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			runtime.ReadMemStats(&after)
+			least = min(least, (after.TotalAlloc-before.TotalAlloc)/runs)
+		}
+		if least > most {
+			t.Errorf("%s: %d bytes, want at most %d", strategy.Type, least, most)
+		}
+	}
+}
+
 // Nor does the number of removed clusters have a part in it.
 func TestPlanTakesFewAllocationsForAnyNumberOfRemovedClusters(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()

@@ -58,7 +58,8 @@ import (
 //
 // Record is what the root policy has stored about clusters that are not bound any more ([status.RecordsOf], by the empty name).
 // A cluster that has started and is not done counts although the policy is not bound to it any more: it takes its slot, and its
-// failure is in the budget, until it recovers, is given up, or another version is wanted. Its replica is deleted all the same.
+// failure is in the budget, until it recovers, is given up, or another version is wanted. It is forgotten, too, where nothing is
+// limited any more: the policy informs, or its strategy is All. Its replica is deleted all the same.
 // Before that, the record has to tell what the replica tells. So store [Propagation].Record first, and read it back: a cluster is
 // in Removed only where the record that was passed in has it. To give a cluster up, name it in Uncounted.
 //

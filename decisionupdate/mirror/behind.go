@@ -18,7 +18,8 @@ import (
 // source waits.
 //
 // Clusters are those that the mirror may drop if the source goes on all the same: they stay selected, but no object that the step
-// leaves alone shows them as stored. Both lists are sorted.
+// leaves alone shows them as stored. Both lists are sorted. Where the mirror shows all objects as they are stored, a step of RollingUpdate
+// names no cluster, and one of All those that it moves.
 //
 // The mirror's objects have the names of the source's. It is an error if an object is nil or comes twice by its name.
 func Behind(next decisionupdate.Step, stored, shown []*clusterv1beta1.PlacementDecision) (objects, clusters []string, err error) {
@@ -38,10 +39,7 @@ func Behind(next decisionupdate.Step, stored, shown []*clusterv1beta1.PlacementD
 		}
 	}
 	slices.Sort(objects)
-	if len(objects) > 0 {
-		clusters = dropped(next, here, there)
-	}
-	return objects, clusters, nil
+	return objects, dropped(next, here, there), nil
 }
 
 // dropped returns the clusters that may have no copy (D17).

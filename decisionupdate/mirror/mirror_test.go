@@ -287,6 +287,26 @@ func TestBehind(t *testing.T) {
 	if err != nil || !slices.Equal(objects, []string{"a"}) {
 		t.Errorf("D17: without groups: got %v %v", objects, err)
 	}
+	stored, desired := []*pd{object("a", "0", "x", "y"), object("b", "1")}, []*pd{object("a", "0", "y"), object("b", "1", "x")}
+	for _, test := range []struct {
+		strategy decisionupdate.UpdateStrategy
+		want     []string
+	}{{rolling, nil}, {decisionupdate.UpdateStrategy{}, []string{"x"}}} {
+		update, err := decisionupdate.Diff(stored, desired, test.strategy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := newSite(stored, nil)
+		for i, step := range update.Steps {
+			objects, clusters, err = mirror.Behind(step, source.list(), source.list())
+			if err != nil || len(objects) > 0 || !slices.Equal(clusters, test.want) {
+				t.Errorf("D17: step %d, nothing is behind: got %v %v %v, want %v:\n%s", i+1, objects, clusters, err, test.want, update)
+			}
+			for _, r := range requests(step, rand.New(rand.NewPCG(1552, 20))) {
+				source.do(r)
+			}
+		}
+	}
 }
 
 // D16: in the midst of an update of the source, a cluster in two objects stays where the mirror has it, and in an object of the surge

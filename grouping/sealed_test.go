@@ -64,6 +64,9 @@ func TestSeal(t *testing.T) {
 			t.Errorf("G17: %s: got %q, want %q", test.why, got, test.want)
 		}
 	}
+	if got := grouping.Sealed(nil); len(got) > 0 {
+		t.Errorf("G17: nothing sealed is %v", got)
+	}
 }
 
 // G18: groups are incomplete once somebody knows that they are. What is found first stays.

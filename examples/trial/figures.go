@@ -20,7 +20,7 @@ type figures struct {
 	blindOf                                                                         map[Invariant]int
 	most, mostExposed                                                               float64
 	reached, reachedOf, earlySoaks                                                  int
-	dropped, failed, stalled                                                        int
+	dropped, failed, excused                                                        int
 	longestSeed                                                                     uint64
 	longest                                                                         time.Duration
 }
@@ -101,8 +101,8 @@ func (f *figures) add(o *observation) bool {
 		return false
 	}
 	f.rollouts++
-	if o.stalled {
-		f.stalled++
+	if o.excused {
+		f.excused++
 	}
 	if o.ending.complete {
 		f.complete++
@@ -178,7 +178,7 @@ func (f *figures) String() string {
 		"%d writes of the controller (%d answers lost, %d held back), %d starts, %d removals; longest %v (seed %d); %d violations\n"+
 		"%d starts that only what the caches did not show yet forbade: %v; at most %.1f times of MaxConcurrency in flight; "+
 		"%d starts that only a soak from the first answer would have forbidden",
-		f.rollouts, stalls(f.stalled), f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,
+		f.rollouts, stalls(f.excused), f.versions, f.complete, f.stopped, f.events, f.reconciles, f.errors, f.leaders, f.restarts,
 		f.writes, f.lost, f.held, f.starts, f.removed, f.longest.Round(time.Second), f.longestSeed, f.violations, f.blind, f.blindOf, max(1, f.most), f.earlySoaks)
 	if f.reachedOf > 0 {
 		text += fmt.Sprintf("\nthe last version reached %d clusters of %d that were selected first; at most %.1f times of what a strategy exposes had a version and were not done", f.reached, f.reachedOf, max(1, f.mostExposed))

@@ -22,7 +22,7 @@ type observation struct {
 	violations []violation
 	err        error
 	restarts   int
-	stalled    bool // the machine served nobody for a while
+	excused    bool // something did not happen in time, as the machine served nobody for a while
 
 	took   time.Duration
 	ending ending
@@ -37,7 +37,7 @@ func (o *observation) overwhelmed() bool {
 	return slices.ContainsFunc(o.history.writes, func(w write) bool { return w.refused })
 }
 
-func (o *observation) slowed() bool { return o.stalled }
+func (o *observation) slowed() bool { return o.excused }
 
 func (o *observation) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
 	return o.world.name, o.world, o.history, o.violations, o.err
@@ -87,8 +87,7 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	if subject.Revisions != nil {
 		o.violations = append(o.violations, o.history.checkBack(p.ended, subject.Says)...)
 	}
-	o.stalled = hub.pulse.stalled(began, p.ended)
-	o.violations = observed(o.violations, o.stalled)
+	o.violations, o.excused = observed(o.violations, hub.pulse.stalled(began, p.ended))
 	return o
 }
 

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -31,22 +32,51 @@ func TestStalls(t *testing.T) {
 		}
 	}
 	p := &pulse{}
-	p.set(ago(10 * time.Second))
-	p.set(ago(time.Second)) // a write that failed is the same beat
-	p.set(time.Time{})
+	p.begin(ago(10 * time.Second))
+	p.begin(ago(time.Second)) // a write that failed is the same beat
+	p.end(now)
 	if !p.stalled(ago(5*time.Second), now) || p.stalled(now.Add(time.Second), now.Add(time.Minute)) {
 		t.Errorf("noted are %v", p.beats)
 	}
 }
 
-// What a limit forbids is a fault on the busiest machine. What did not happen in time is none there.
-func TestWhatAStallExcuses(t *testing.T) {
-	broken := func() []violation {
-		return []violation{{invariant: invConcurrency}, {invariant: invLate}, {invariant: invBudget}, {invariant: invLeft}, {invariant: invKept}, {invariant: invStuck}}
+// A machine that serves nobody may begin to do so while the pulse rests. The next beat takes from when it was due.
+func TestAStallMayBeginBetweenBeats(t *testing.T) {
+	now := time.Now()
+	p := &pulse{}
+	p.begin(now.Add(-11 * time.Second))
+	p.end(now.Add(-10 * time.Second))
+	if !p.stalled(now.Add(-time.Second), now) {
+		t.Error("the next beat is ten seconds late, and nothing is noted")
 	}
-	for stalled, want := range map[bool]int{false: 6, true: 3} {
-		if got := observed(broken(), stalled); len(got) != want {
-			t.Errorf("stalled %v: %v, want %d", stalled, got, want)
+	p.begin(now) // the machine is back, and the write takes no time
+	p.end(now)
+	if !p.stalled(now.Add(-5*time.Second), now.Add(-4*time.Second)) {
+		t.Errorf("noted are %v", p.beats)
+	}
+	if p.stalled(now, now.Add(time.Second)) {
+		t.Error("nothing is late any more")
+	}
+}
+
+// What a limit forbids is a fault on the busiest machine. What did not happen in time is none there. Where all did, nothing is excused.
+func TestWhatAStallExcuses(t *testing.T) {
+	limits := []violation{{invariant: invConcurrency}, {invariant: invBudget}, {invariant: invKept}}
+	late := []violation{{invariant: invLate}, {invariant: invLeft}, {invariant: invStuck}, {invariant: invStatus}, {invariant: invRemoved}}
+	for _, tt := range []struct {
+		broken  []violation
+		stalled bool
+		count   int
+		excused bool
+	}{
+		{slices.Concat(limits, late), false, 8, false},
+		{slices.Concat(limits, late), true, 3, true},
+		{late, true, 0, true},
+		{limits, true, 3, false},
+		{nil, true, 0, false},
+	} {
+		if count, excused := observed(tt.broken, tt.stalled); len(count) != tt.count || excused != tt.excused {
+			t.Errorf("stalled %v, broken %v: %v count, want %d; excused %v", tt.stalled, tt.broken, count, tt.count, excused)
 		}
 	}
 	if got := fmt.Sprint(stalls(0), stalls(2)); got != " (2 judged by their limits alone, as the machine served nobody for over 3s)" {

@@ -33,7 +33,7 @@ func (h *Hub) Trials(t *testing.T, subject *Subject) {
 		traces.addTrial(t, o, subject)
 		return true
 	})
-	if err := enough(all.trials-all.stalled, n); err != nil {
+	if err := enough(all.trials-all.excused, n); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%s%s\nin %v, %d at a time%s", &all, &traces, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
@@ -60,7 +60,7 @@ func (h *Hub) try(ctx context.Context, subject *Subject, trial *trial) *tried {
 
 // trialFigures are of all trials that were observed.
 type trialFigures struct {
-	trials, stalled, complete, dropped, failed, events, writes, lost, restarts, removed, violations int
+	trials, excused, complete, dropped, failed, events, writes, lost, restarts, removed, violations int
 	of                                                                                              map[Invariant]int
 }
 
@@ -75,8 +75,8 @@ func (f *trialFigures) add(o *tried) bool {
 		return false
 	}
 	f.trials++
-	if o.stalled {
-		f.stalled++
+	if o.excused {
+		f.excused++
 	}
 	if o.complete {
 		f.complete++
@@ -102,7 +102,7 @@ func (f *trialFigures) add(o *tried) bool {
 
 func (f *trialFigures) String() string {
 	return fmt.Sprintf("%d trials%s (%d not observed): %d came to their end, %d stood still; %d events, %d writes of the controller (%d answers lost), %d removals, %d restarts; %d violations %v",
-		f.trials, stalls(f.stalled), f.dropped+f.failed, f.complete, f.trials-f.complete, f.events, f.writes, f.lost, f.removed, f.restarts, f.violations, f.of)
+		f.trials, stalls(f.excused), f.dropped+f.failed, f.complete, f.trials-f.complete, f.events, f.writes, f.lost, f.removed, f.restarts, f.violations, f.of)
 }
 
 // String is what stands where, for people.

@@ -37,7 +37,7 @@ type tried struct {
 	err        error
 	restarts   int
 	complete   bool
-	stalled    bool // the machine served nobody for a while
+	excused    bool // something did not happen in time, as the machine served nobody for a while
 	took       time.Duration
 }
 
@@ -45,7 +45,7 @@ func (o *tried) overwhelmed() bool {
 	return (&observation{err: o.err, history: o.jury.historyOrNone()}).overwhelmed()
 }
 
-func (o *tried) slowed() bool { return o.stalled }
+func (o *tried) slowed() bool { return o.excused }
 
 func (o *tried) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
 	return o.trial.name, o.trial, o.jury, o.violations, o.err
@@ -81,8 +81,7 @@ func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	r.clean(ctx)
 	if o.err == nil {
 		o.violations, o.complete = o.jury.verdict(r.ended)
-		o.stalled = hub.pulse.stalled(began, r.ended)
-		o.violations = observed(o.violations, o.stalled)
+		o.violations, o.excused = observed(o.violations, hub.pulse.stalled(began, r.ended))
 	}
 	return o
 }

@@ -48,7 +48,7 @@ func TestReadTakesFewAllocationsAtAnySize(t *testing.T) {
 			} else if allocs > least+2 {
 				t.Errorf("with the Placement %v: %v allocations for %d objects, %v for 10", withPlacement, allocs, n, least)
 			}
-			if allocs > 13 {
+			if allocs > 10 {
 				t.Errorf("with the Placement %v: %v allocations for %d objects", withPlacement, allocs, n)
 			}
 		}

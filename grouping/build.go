@@ -27,19 +27,23 @@ func (s *source) label() (string, bool) {
 // cluster, the first counts (G11). Decisions without a cluster are left out.
 func build(sources []source) *Groups {
 	names := namesOf(sources)
-	places := slices.CompactFunc(order(names), func(a, b int32) bool { return names[a] == names[b] })
-	positions := make([]int32, len(names)) // of each place, from 1; 0 where an earlier decision counts
-	for position, place := range places {
-		positions[place] = int32(position) + 1
+	var positions []int32 // of each place, from 1; 0 where an earlier decision counts. Nil where each place is the position
+	if !ascend(names) {
+		places := slices.CompactFunc(order(names), func(a, b int32) bool { return names[a] == names[b] })
+		positions = make([]int32, len(names))
+		for position, place := range places {
+			positions[place] = int32(position) + 1
+		}
+		names = permute(names, places)
 	}
 
-	groups := 0
+	groups, place := 0, int32(0)
 	for i := range sources {
 		if begins(sources, i) {
 			groups++
 		}
 	}
-	g := newGroups(permute(names, places), groups)
+	g := newGroups(names, groups)
 	for i := range sources {
 		if begins(sources, i) {
 			g.addGroup(sources[i].key)
@@ -49,14 +53,27 @@ func build(sources []source) *Groups {
 			if d.ClusterName == "" {
 				continue
 			}
-			if position := positions[0] - 1; position >= 0 {
-				g.addMembers(position)
+			position := place
+			if positions != nil {
+				position = positions[place] - 1
+			}
+			if place++; position >= 0 {
+				g.addMember(position)
 				g.set(int(position), d.Reason, d.Score)
 			}
-			positions = positions[1:]
 		}
 	}
 	return g
+}
+
+// ascend says whether each name comes after the one before it, as where the groups were cut from one sorted list.
+func ascend(names []string) bool {
+	for i := 1; i < len(names); i++ {
+		if names[i-1] >= names[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // begins says whether the i-th source is the first of its group.

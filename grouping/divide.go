@@ -89,7 +89,9 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 		}
 		for _, members := range heritage.cut(i, part, division.size(len(places))) {
 			g.addGroup(Key{Index: int32(g.Len()), Name: division.name(i)})
-			g.addMembers(members...)
+			for _, position := range members {
+				g.addMember(position)
+			}
 		}
 	}
 	if g.Len() == 0 {

@@ -35,7 +35,7 @@ type Groups struct {
 }
 
 // newGroups makes an empty Groups with room for a number of groups of the clusters with these sorted names, which it keeps.
-// addGroup, addMembers and set fill it.
+// addGroup, addMember and set fill it.
 func newGroups(names []string, groups int) *Groups {
 	return &Groups{
 		keys:    make([]Key, 0, groups),
@@ -69,13 +69,11 @@ func (g *Groups) addGroup(key Key) {
 	g.starts = append(g.starts, int32(len(g.members)))
 }
 
-// addMembers appends clusters to the last group.
-func (g *Groups) addMembers(positions ...int32) {
+// addMember appends a cluster to the last group.
+func (g *Groups) addMember(position int32) {
 	last := len(g.keys) - 1
-	for _, position := range positions {
-		g.groups[position] = int32(last)
-	}
-	g.members = append(g.members, positions...)
+	g.groups[position] = int32(last)
+	g.members = append(g.members, position)
 	g.starts[last+1] = int32(len(g.members))
 }
 

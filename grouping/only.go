@@ -25,7 +25,7 @@ func (g *Groups) Only(keep func(group Key, cluster string) bool) *Groups {
 		for _, position := range g.members[g.starts[i]:g.starts[i+1]] {
 			if place := places[position] - 1; place >= 0 {
 				d := g.decision(position)
-				r.addMembers(place)
+				r.addMember(place)
 				r.set(int(place), d.Reason, d.Score)
 			}
 		}

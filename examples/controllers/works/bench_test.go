@@ -45,7 +45,7 @@ func benchmarkReconcile(b *testing.B, n, placements int) {
 					work = work.DeepCopy()
 					h.must(h.caches.works.Update(work))
 				case "decision":
-					h.memories.Of(theSet).read = readPlacements{}
+					h.memories.Of(theSet).read = kit.Apart{}
 				case "restart":
 					h.memories.Forget(theSet)
 				}

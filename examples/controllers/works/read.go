@@ -1,13 +1,10 @@
 package main
 
 import (
-	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
-	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -27,45 +24,19 @@ type placement struct {
 	answered []*work         // in which the answer is not noted yet; none of those that have moved
 }
 
-// readPlacements are the groups as they were read last.
-type readPlacements struct {
-	each  kit.AllGroups
-	parts []grouping.PlacementGroups // of each placementRef, as read
-	apart []*grouping.Groups         // of each placementRef, without the clusters of those before it
+// groups reads the groups of a set's placementRefs. A cluster that several of them select belongs to the first.
+func (c *controller) groups(set *replicaSet, memory *memory) ([]*grouping.Groups, error) {
+	return memory.read.Read(c.caches.placements, c.caches.decisions, set)
 }
 
-// placements reads the groups of a set's placementRefs. A cluster that several of them select belongs to the first.
+// placements are those of a set, with their groups.
 func (c *controller) placements(set *replicaSet, memory *memory) ([]*placement, error) {
-	refs, read := set.Spec.PlacementRefs, &memory.read
-	path := field.NewPath("spec", "placementRefs")
-	if len(refs) == 0 {
-		return nil, field.Required(path, "must have a placement")
+	groups, err := c.groups(set, memory)
+	placements := make([]*placement, len(groups))
+	for i := range groups {
+		placements[i] = &placement{ref: set.Spec.PlacementRefs[i], groups: groups[i]}
 	}
-	each, parts := make(kit.AllGroups, len(refs)), make([]grouping.PlacementGroups, len(refs))
-	for i, ref := range refs {
-		if _, twice := each[ref.Name]; twice {
-			return nil, field.Duplicate(path.Index(i).Child("name"), ref.Name)
-		}
-		groups, err := read.each.Read(each, c.caches.placements, c.caches.decisions, set.Namespace, ref.Name)
-		if err != nil {
-			return nil, err
-		}
-		parts[i] = grouping.PlacementGroups{Placement: ref.Name, Groups: groups}
-	}
-	if !slices.Equal(parts, read.parts) {
-		groups, err := grouping.Apart(parts...)
-		if err != nil {
-			return nil, err
-		}
-		read.parts, read.apart = parts, groups
-	}
-	read.each = each
-
-	placements := make([]*placement, len(refs))
-	for i, ref := range refs {
-		placements[i] = &placement{ref: ref, groups: read.apart[i]}
-	}
-	return placements, nil
+	return placements, err
 }
 
 // placementLabel says for which placement a cluster has its work, as OCM's controller does.

@@ -39,9 +39,9 @@ type controller struct {
 // memory is what the controller keeps of a set from one reconcile to the next. All of it may be lost at any time: what
 // must last stands in the objects. A set is reconciled by one worker at a time, so nothing in it is locked.
 type memory struct {
-	written writes.Own[*work]       // the works
-	stored  writes.Own[*replicaSet] // the set itself
-	read    readPlacements
+	written writes.Own[*work]          // the works
+	stored  writes.Own[*replicaSet]    // the set itself
+	read    kit.Apart                  // the groups
 	results map[string]*rollout.Result // by placement: the one before
 	gone    kit.GivenUp                // clusters that left, and whether their ManagedCluster is gone
 	turn    *rollback.Turn             // which revision clusters get

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
+	"github.com/cohort-ocm/cohort/examples/controllers/removals"
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
@@ -127,27 +130,29 @@ func (c *controller) addFinalizer(ctx context.Context, set *replicaSet, memory *
 	return with, c.patch(ctx, set, with, memory)
 }
 
-// finalize deletes all works of a set that is being deleted, and lets it go: at once, or if its policy is Foreground
-// when they are gone.
+// finalize deletes the works of a set that is being deleted, all at once or in order, and lets it go.
 func (c *controller) finalize(ctx context.Context, set *replicaSet, memory *memory) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(set, finalizer) {
 		return reconcile.Result{}, nil
 	}
-	foreground := set.Spec.CascadeDeletionPolicy == workv1alpha1.Foreground
-	works := c.caches.worksOf(set)
-	if !foreground || len(works) == 0 { // the cache may not show what this controller, or one before it, has just created
-		var err error
-		if works, err = manager.ListWorks(ctx, c.live, set); err != nil {
-			return reconcile.Result{}, err
+	if c.removals.InOrder(set) {
+		if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
+			return reconcile.Result{RequeueAfter: recheck}, err
 		}
+	}
+	next, err := c.removals.Next(ctx, removals.Deleted{
+		Set: set, Works: c.caches.worksOf(set), Gone: &memory.gone, Live: c.live, Now: c.now(),
+		Groups: func() ([]*grouping.Groups, error) { return c.groups(set, memory) },
+	})
+	if err != nil {
+		return reconcile.Result{}, err
 	}
 	var failures kit.Failures
-	for _, work := range works {
-		if work.DeletionTimestamp.IsZero() {
-			failures.Add(work.Namespace, c.remove(ctx, memory, work))
-		}
+	for _, work := range next.Delete {
+		failures.Add(work.Namespace, c.remove(ctx, memory, work))
 	}
-	if err := failures.Tell(&c.teller, set); err != nil || foreground && len(works) > 0 {
+	err = errors.Join(failures.Tell(&c.teller, set), next.Tell(ctx, c.client, &c.teller, set, &memory.stored, c.now))
+	if err != nil || !next.Last {
 		return reconcile.Result{RequeueAfter: writes.Patience}, err // each is an event when it is gone
 	}
 	without := set.DeepCopy()

@@ -32,6 +32,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/removals"
 )
 
 // giveUpAnnotation names clusters that a person gives up.
@@ -47,6 +48,7 @@ type hub struct {
 	server client.WithWatch // what is written by others than the controller
 	writes []string         // the controller's, of works
 	clock  time.Time
+	order  *removals.Order // of the controller, also when it is started anew
 
 	// fail, if set, is asked before a write of the controller is made. With lost, the write is made all the same.
 	fail func(verb, cluster string) (err error, lost bool)
@@ -105,7 +107,7 @@ func (h *hub) restart() {
 		teller: newTeller(events.NewFakeRecorder(1000), prometheus.NewRegistry()),
 		now:    func() time.Time { return h.clock },
 
-		removeAfter: grace,
+		removeAfter: grace, removals: h.order,
 	}
 	h.catchUp()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,9 +39,12 @@ func (c *controller) takeOver(ctx context.Context) error {
 	return nil
 }
 
-// behind says when to look again if the caches do not show all of this process's writes yet; 0 if they do. Until then
-// nothing is planned for the set: a plan would not see the clusters that were just started, and start others.
+// behind says when to look again if the caches do not show all writes yet, of this process and of the one before; 0 if
+// they do. Until then nothing is planned for the set, or it would start others beside those that were just started.
 func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration, error) {
+	if err := c.begun.Do(func() error { return errors.Join(c.rights.Begin(ctx), c.takeOver(ctx)) }); err != nil {
+		return 0, err
+	}
 	return kit.Behind(
 		func() (int, error) { return manager.Unseen(ctx, &memory.stored, c.caches.sets, c.live, c.now) },
 		func() (int, error) { return manager.Unseen(ctx, &memory.written, c.caches.works, c.live, c.now) },

@@ -24,6 +24,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
+	"github.com/cohort-ocm/cohort/examples/controllers/removals"
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 )
 
@@ -32,13 +33,13 @@ func main() {
 	removeAfter := flag.Duration("remove-after", 5*time.Second, "how long a cluster is in no placement before it "+
 		"loses its work; more than the scheduler takes to rewrite its decisions")
 	revisions := flag.Bool("rollback", false, "keep revisions, and take them back, as OCM's enhancement 229 has it")
-	shared, hooks := accounts.Flags(), plugins.Flags()
+	shared, hooks, order := accounts.Flags(), plugins.Flags(), removals.Flags()
 	manager.Main("works", scheme, func(ctx context.Context, m ctrl.Manager) error {
 		c, err := newController(ctx, m, newTeller(m.GetEventRecorder("works"), metrics.Registry), *removeAfter)
 		if err := errors.Join(err, shared.Join(m, &c.rights)); err != nil {
 			return err
 		}
-		c.plugins = hooks
+		c.plugins, c.removals = hooks, order
 		if *revisions {
 			c.rollback = &rollback.Keeper{Client: c.client, Live: c.live, Now: c.now}
 		}

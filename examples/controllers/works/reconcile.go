@@ -14,6 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
+	"github.com/cohort-ocm/cohort/examples/controllers/removals"
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/approvals"
@@ -33,6 +34,7 @@ type controller struct {
 	plugins     *plugins.Hooks // what others have to say about clusters; nil without
 	begun       kit.Once
 	rollback    *rollback.Keeper // of revisions; nil without
+	removals    *removals.Order  // in which the works of deleted sets go; nil for all at once
 	memories    kit.Memories[memory]
 }
 
@@ -62,9 +64,6 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 
 	// 3. Read your own writes, and the writes of the process before.
-	if err := c.begun.Do(func() error { return errors.Join(c.rights.Begin(ctx), c.takeOver(ctx)) }); err != nil {
-		return reconcile.Result{}, err
-	}
 	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: recheck}, err
 	}

@@ -1,0 +1,149 @@
+package removals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/approvals"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
+)
+
+// Deleted is a set that is being deleted, with what its controller has at hand.
+type Deleted struct {
+	Set    *workv1alpha1.ManifestWorkReplicaSet
+	Works  []*workv1.ManifestWork             // of the set, in a cache
+	Groups func() ([]*grouping.Groups, error) // of the placementRefs, as kit.Apart reads them
+	Gone   *kit.GivenUp                       // kept from one look to the next
+	Live   client.Reader                      // asks the API server itself
+	Now    time.Time
+}
+
+// Next is what happens next.
+type Next struct {
+	Delete []*workv1.ManifestWork
+	// Last says that the set can be let go, once these are deleted.
+	Last bool
+
+	reason, says string // of the condition; none where all works go at once
+}
+
+// Next says which works of a set to delete now. Before it says that a set can be let go, it asks the API server for the works: the cache may not
+// show yet what this controller, or one before it, has just created. An error is one of the API server.
+func (o *Order) Next(ctx context.Context, d Deleted) (Next, error) {
+	next, err := o.next(ctx, &d)
+	if err != nil || !next.Last {
+		return next, err
+	}
+	if d.Works, err = manager.ListWorks(ctx, d.Live, d.Set); err != nil {
+		return Next{}, err
+	}
+	return o.next(ctx, &d)
+}
+
+func (o *Order) next(ctx context.Context, d *Deleted) (Next, error) {
+	most, err := o.of(d.Set)
+	switch {
+	case len(d.Works) == 0:
+		return Next{Last: true}, nil
+	case err != nil:
+		return invalid(err), nil
+	case most == 0:
+		return Next{Delete: d.staying(), Last: !d.foreground()}, nil
+	}
+	asked, err := approvals.Of(d.Set)
+	records, unread := status.RecordsOf(d.Set)
+	groups, ungrouped := d.Groups()
+	if err := errors.Join(err, unread, ungrouped); err != nil {
+		return invalid(err), nil
+	}
+	if missing, err := d.missing(ctx, groups); missing != "" || err != nil {
+		return Next{reason: ReasonIncomplete, says: missing}, err
+	}
+	reports, leaving := d.reports()
+	uncounted, err := d.Gone.Of(asked.GiveUp, append(d.Gone.Gone(), leaving...), manager.IsGone(ctx, d.Live), d.Now)
+	if err != nil {
+		return Next{}, err
+	}
+	story := newStory(groups, reports, uncounted)
+	version := writes.VersionOf(d.Set.Spec.ManifestWorkTemplate)
+	for i, ref := range d.Set.Spec.PlacementRefs {
+		memory := &rollout.Memory{Version: version, Record: records[ref.Name]}
+		clusters, err := rollout.Removals(ref.RolloutStrategy, groups[i], reports, most, rollout.Options{Uncounted: uncounted, Memory: memory})
+		if err != nil {
+			return invalid(fmt.Errorf("placement %s: %w", ref.Name, err)), nil
+		}
+		for _, cluster := range clusters {
+			story.going[cluster] = true
+		}
+	}
+	next := Next{Last: !d.foreground() && !story.waits(), reason: ReasonInOrder, says: story.text(d.Set.Spec.PlacementRefs, most)}
+	for _, work := range d.staying() {
+		if story.going[work.Namespace] {
+			next.Delete = append(next.Delete, work)
+		}
+	}
+	slices.SortFunc(next.Delete, func(a, b *workv1.ManifestWork) int { return strings.Compare(a.Namespace, b.Namespace) })
+	return next, nil
+}
+
+func (d *Deleted) foreground() bool {
+	return d.Set.Spec.CascadeDeletionPolicy == workv1alpha1.Foreground
+}
+
+// staying are the works that nobody has deleted yet.
+func (d *Deleted) staying() []*workv1.ManifestWork {
+	return slices.DeleteFunc(slices.Clone(d.Works), func(work *workv1.ManifestWork) bool { return work.DeletionTimestamp != nil })
+}
+
+// reports are those of the works, of any version. Leaving are the clusters of those that are being deleted.
+func (d *Deleted) reports() (reports []status.Report, leaving []string) {
+	for _, work := range d.Works {
+		deleting := work.DeletionTimestamp != nil
+		if reports = append(reports, status.Report{Cluster: work.Namespace, Deleting: deleting}); deleting {
+			leaving = append(leaving, work.Namespace)
+		}
+	}
+	return reports, leaving
+}
+
+// missing says what the decisions of a placement lack. What is missing of a Placement that is gone, or goes, never comes: the API server is asked,
+// since the cache may not show the Placement.
+func (d *Deleted) missing(ctx context.Context, groups []*grouping.Groups) (string, error) {
+	version := schema.GroupVersion(clusterv1beta1.GroupVersion)
+	parts, _ := groups[0].Parts()
+	for _, part := range parts {
+		missing := part.Groups.Incomplete()
+		if missing == "" {
+			continue
+		}
+		key := types.NamespacedName{Namespace: d.Set.Namespace, Name: part.Placement}
+		placement, err := manager.GetMetadata(ctx, d.Live, version, "Placement", key)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return "", err
+		case placement.DeletionTimestamp == nil:
+			of := "placement " + part.Placement + ": "
+			return "nobody goes: " + of + strings.TrimPrefix(missing, of), nil
+		}
+	}
+	return "", nil
+}

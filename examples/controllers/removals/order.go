@@ -1,0 +1,62 @@
+package removals
+
+import (
+	"flag"
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+)
+
+// Annotation of a set says how many of its clusters are on their way out at a time, at most, in place of the flag. It counts also where it is
+// written, or changed, after the set was deleted.
+const Annotation = "cohort.open-cluster-management.io/remove-at-most"
+
+// Order says how many clusters of a placement lose their works at a time where a set does not say so: 0 is all at once. Nil has all works of all
+// sets go at once.
+type Order struct{ AtMost int }
+
+// Flags adds the flag -remove-at-most.
+func Flags() *Order {
+	o := &Order{}
+	flag.Func("remove-at-most", "how many clusters of a placement are on their way out at a time, where a set is deleted: they lose their works in the "+
+		"reverse order of the rollout; 0 for all at once (default 0). A set may say otherwise by its annotation "+Annotation, o.set)
+	return o
+}
+
+func (o *Order) set(text string) (err error) {
+	o.AtMost, err = parse(text)
+	return err
+}
+
+func parse(text string) (int, error) {
+	most, err := strconv.Atoi(text)
+	if err != nil || most < 0 {
+		return 0, fmt.Errorf("must be how many clusters may be on their way out at a time, or 0 for all at once")
+	}
+	return most, nil
+}
+
+// of is what goes for a set.
+func (o *Order) of(set *workv1alpha1.ManifestWorkReplicaSet) (int, error) {
+	text, says := set.Annotations[Annotation]
+	switch {
+	case o == nil:
+		return 0, nil
+	case !says:
+		return o.AtMost, nil
+	}
+	most, err := parse(text)
+	if err != nil {
+		return 0, field.Invalid(field.NewPath("metadata", "annotations").Key(Annotation), text, err.Error())
+	}
+	return most, nil
+}
+
+// InOrder says whether the works of a set go in order. Then let the caches show all writes before Next is asked. It is also true where nobody
+// can read how many may go.
+func (o *Order) InOrder(set *workv1alpha1.ManifestWorkReplicaSet) bool {
+	most, err := o.of(set)
+	return most > 0 || err != nil
+}

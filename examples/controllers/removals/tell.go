@@ -1,0 +1,149 @@
+package removals
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
+
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
+)
+
+// Condition of a deleted set is False as long as its works go in order. Its message says who is on the way out, and how many follow. The reasons
+// are those of events, too.
+const (
+	Condition        = "Removed"
+	ReasonInOrder    = "RemovedInOrder"
+	ReasonIncomplete = "PlacementIncomplete" // nobody goes until the decisions of a placement are whole
+	ReasonInvalid    = "Invalid"             // nobody goes until a person mends what the message names
+)
+
+// Tell says in the status of a set what happens next, and by an event if that is new. A set that can be let go is not written.
+func (n *Next) Tell(
+	ctx context.Context, c client.Client, teller *kit.Teller, set *workv1alpha1.ManifestWorkReplicaSet,
+	stored *writes.Own[*workv1alpha1.ManifestWorkReplicaSet], now func() time.Time,
+) error {
+	with := set.DeepCopy()
+	if n.Last || !n.setCondition(with, now()) {
+		return nil
+	}
+	// A patch: with package rollback the status has fields that the Go type lacks.
+	patch := client.MergeFromWithOptions(set, client.MergeFromWithOptimisticLock{})
+	if err := stored.Wrote(with, c.Status().Patch(ctx, with, patch), now()); err != nil {
+		return err
+	}
+	switch n.reason {
+	case "":
+	case ReasonInOrder:
+		teller.Event(set, kit.Normal, n.reason, n.says)
+	default:
+		teller.Event(set, kit.Warning, n.reason, n.says)
+	}
+	return nil
+}
+
+// setCondition says whether that changes the set.
+func (n *Next) setCondition(set *workv1alpha1.ManifestWorkReplicaSet, now time.Time) bool {
+	if n.reason == "" {
+		return meta.RemoveStatusCondition(&set.Status.Conditions, Condition)
+	}
+	return meta.SetStatusCondition(&set.Status.Conditions, metav1.Condition{
+		Type: Condition, Status: metav1.ConditionFalse, Reason: n.reason, Message: n.says,
+		ObservedGeneration: set.Generation, LastTransitionTime: metav1.NewTime(now),
+	})
+}
+
+// invalid is what happens where nobody can read what is to happen.
+func invalid(err error) Next {
+	return Next{reason: ReasonInvalid, says: fmt.Sprintf(`nobody goes, unless the annotation %s is "0": %v`, Annotation, err)}
+}
+
+// story is what becomes of the clusters that have works.
+type story struct {
+	of        map[string]int  // their placementRef
+	stays     map[string]bool // whether nobody has deleted a work of it
+	uncounted map[string]bool
+	going     map[string]bool // whether it loses its works now
+}
+
+func newStory(groups []*grouping.Groups, reports []status.Report, uncounted []string) *story {
+	s := &story{of: map[string]int{}, stays: map[string]bool{}, uncounted: map[string]bool{}, going: map[string]bool{}}
+	for _, cluster := range uncounted {
+		s.uncounted[cluster] = true
+	}
+	for _, r := range reports {
+		s.of[r.Cluster] = slices.IndexFunc(groups, func(g *grouping.Groups) bool { _, selects := g.Position(r.Cluster); return selects })
+		if s.of[r.Cluster] < 0 {
+			s.of[r.Cluster] = len(groups) - 1 // which removes whom nobody selects
+		}
+		s.stays[r.Cluster] = s.stays[r.Cluster] || !r.Deleting
+	}
+	return s
+}
+
+// waits says whether the set has to stay for a cluster.
+func (s *story) waits() bool {
+	for cluster, stays := range s.stays {
+		if stays || !s.uncounted[cluster] {
+			return true
+		}
+	}
+	return false
+}
+
+// text tells it: placement web: on their way out: c, d; not waited for: e; 12 more follow, at most 2 at a time.
+func (s *story) text(refs []workv1alpha1.LocalPlacementReference, most int) string {
+	var all []string
+	for i, ref := range refs {
+		if says := s.textOf(i, most); says != "" {
+			all = append(all, fmt.Sprintf("placement %s: %s", ref.Name, says))
+		}
+	}
+	return strings.Join(all, ". ")
+}
+
+func (s *story) textOf(placement, most int) string {
+	var leaving, given, says []string
+	follow := 0
+	for cluster, stays := range s.stays {
+		switch {
+		case s.of[cluster] != placement:
+		case stays && !s.going[cluster]:
+			follow++
+		case s.uncounted[cluster]:
+			given = append(given, cluster)
+		default:
+			leaving = append(leaving, cluster)
+		}
+	}
+	if len(leaving) > 0 {
+		says = append(says, "on their way out: "+listed(leaving))
+	}
+	if len(given) > 0 {
+		says = append(says, "not waited for: "+listed(given))
+	}
+	if follow > 0 {
+		says = append(says, fmt.Sprintf("%d more follow, at most %d at a time", follow, most))
+	}
+	return strings.Join(says, "; ")
+}
+
+// listed names clusters, in order, some of them if there are many.
+func listed(clusters []string) string {
+	const most = 20
+	slices.Sort(clusters)
+	if len(clusters) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(clusters[:most], ", "), len(clusters)-most)
+	}
+	return strings.Join(clusters, ", ")
+}

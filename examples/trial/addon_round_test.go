@@ -121,7 +121,11 @@ func (r *round) carryOut(ctx context.Context) (time.Duration, error) {
 		}
 		err = errors.Join(err, r.apply(ctx, cluster.Name))
 	}
-	return result.RecheckAfter, errors.Join(err, r.setStatus(ctx))
+	recheck := result.RecheckAfter
+	if r.ignores(DutyPassRecord) { // it looks after who left, and forgets why they count
+		recheck = r.result.RecheckAfter
+	}
+	return recheck, errors.Join(err, r.setStatus(ctx))
 }
 
 // setStatus says how the rollout stands, over all clusters that count.

@@ -34,6 +34,7 @@ var untraced = map[Duty]string{
 	DutyFirstLook:      "what the process before wrote is no older than the caches of the next one",
 	DutyRecord:         goneFailures,
 	DutyReadBack:       goneFailures,
+	DutyPassRecord:     goneFailures,
 }
 
 // tracedOptions are how the rollouts are judged in which a duty is ignored: with the lag of their caches and of their writes.

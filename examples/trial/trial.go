@@ -231,7 +231,7 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 		config.MaxFailures = intstr.FromInt32(100)
 		progressive(2)
 	case DutyPromptly:
-		everywhere(silences, 0.5)
+		everywhere(silences, 1)
 		t.acts = []act{{time.Second, dropsAtWork}, {time.Second, dropsAtWork}}
 	case DutyTakeBack:
 		everywhere("", 0)

@@ -360,6 +360,8 @@ func (w *world) focus(rng *rand.Rand) {
 		progressive(1)
 		everyone(broken)
 		w.strategy.Progressive.ProgressDeadline = "2s"
+		w.heals = false
+		plan(1, 8*time.Second, newTemplate)
 	case KeepConcurrency:
 		progressive(2)
 		everyone(slow, tardy)

@@ -146,11 +146,11 @@ func (g *Groups) Cluster(position int) string { return g.names[position] }
 func (g *Groups) GroupAt(position int) int { return int(g.groups[position]) }
 
 // Position gives the position of the named cluster, and whether it is selected.
-func (g *Groups) Position(cluster string) (int, bool) {
-	if g == nil {
-		return 0, false
+func (g *Groups) Position(cluster string) (position int, selected bool) {
+	if g != nil {
+		position, selected = g.index.find(g.names, cluster)
 	}
-	return g.index.find(g.names, cluster)
+	return position, selected
 }
 
 // Find gives the group and the decision (reason and score) of the named cluster, and whether it is

@@ -61,3 +61,30 @@ func TestNobodyLeads(t *testing.T) {
 		}
 	}
 }
+
+// A trial does not end while no process runs, or the machine serves nobody: what is left to do has to wait for it.
+func TestATrialAwaitsTheProcess(t *testing.T) {
+	for name, tt := range map[string]struct {
+		running bool
+		step    time.Duration // from one look to the next
+		after   time.Duration // how long it takes until it ends; 0 for longer than a minute
+	}{
+		"it runs, and nothing happens":      {true, 200 * time.Millisecond, 10200 * time.Millisecond},
+		"it has crashed":                    {false, 200 * time.Millisecond, 0},
+		"the machine looks every 5 seconds": {true, 5 * time.Second, 0},
+	} {
+		one := &replica{running: tt.running, caches: newLag(nil, 0, 0)}
+		p := &player{world: &world{}, subject: &Subject{Trade: OfAddOns()}, replicas: []*replica{one}, events: []event{{at: dawn}}, reconciles: []*reconcile{{}}}
+		r := &runner{player: p, trial: &trial{world: p.world}}
+		var still stillness
+		var ended time.Duration
+		for after := time.Duration(0); after < time.Minute && ended == 0; after += tt.step {
+			if r.atRest(&still, dawn, dawn.Add(after), 10*time.Second) {
+				ended = after
+			}
+		}
+		if ended != tt.after {
+			t.Errorf("%s: it ends after %v, want %v", name, ended, tt.after)
+		}
+	}
+}

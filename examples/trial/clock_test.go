@@ -28,3 +28,58 @@ func TestAProcessMayReadItsClockUntilItWrites(t *testing.T) {
 		}
 	}
 }
+
+// On a busy machine caches are later than they should be. A process that deletes what was away for long enough, as far as its caches
+// showed, did nothing wrong if it was back meanwhile. One that waited for less did.
+func TestToAProcessWhoIsBackIsAwayUntilItsCachesShowIt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		waits int // seconds from when the cluster left until the process looks
+		shown bool
+		want  int
+	}{
+		"it waited, and could not know":     {5, false, 0},
+		"it waited, and its caches knew":    {5, true, 1},
+		"it did not wait for long enough":   {3, false, 1},
+		"it waited for as long as it takes": {4, false, 0},
+	} {
+		for _, of := range []Kind{Works, OnClusters} {
+			s := &tale{}
+			placed := map[Kind]string{Works: "p", OnClusters: placementName}[of]
+			gets := func(version string) int64 { return s.work("t-c0", version) }
+			if s.set("v1", placed); of == OnClusters {
+				s.ownAddOn("v1")
+				gets = func(version string) int64 { return s.addOn("t-c0", version) }
+			}
+			s.decide(placed, 0, "", "t-c0", "t-c1")
+			s.place(placed, told{"", 2})
+			gets("v1")
+			left := s.decide(placed, 0, "", "t-c1")
+			s.place(placed, told{"", 1})
+			saw := s.now()
+			s.decide(placed, 0, "", "t-c0", "t-c1") // after two seconds it is back
+			back := s.place(placed, told{"", 2})
+			for s.now() < left+int64(tt.waits) {
+				s.set("v1", placed)
+			}
+			if tt.shown {
+				saw = back
+			}
+			read := s.look(1, saw)
+			gone := gets("v1")
+			s.gone(gone)
+			s.writes = []write{{verb: "DELETE", kind: of, key: s.events[gone-1].id.key, done: true, life: 1, sent: read.read}}
+			var broken []violation
+			if after := 4500 * time.Millisecond; of == Works {
+				broken = s.history().check(0, after)
+			} else {
+				j := s.jury()
+				j.removeAfter = after
+				broken = j.checkKept(s.events[gone-1])
+			}
+			broken = slices.DeleteFunc(broken, func(v violation) bool { return v.invariant != invKept })
+			if len(broken) != tt.want {
+				t.Errorf("%s %s: %v, want %d violations", of, name, broken, tt.want)
+			}
+		}
+	}
+}

@@ -179,7 +179,7 @@ func (h *history) checkDelete(e event, atLeast time.Duration) []violation {
 	read := h.reconciles[w.reconcile].read
 	seen := min(e.rv, h.rvAt(read)) // it may have come back since
 	atLeast -= w.sent.Sub(read)     // and it looked at its clock in between
-	if away := h.away(seen, cluster); away > 0 && away < atLeast && len(truth.works[cluster]) == 1 {
+	if away := h.away(seen, cluster, h.reconciles[w.reconcile]); away > 0 && away < atLeast && len(truth.works[cluster]) == 1 {
 		return []violation{{invariant: invKept, rv: e.rv, text: fmt.Sprintf("%s lost %s, because it was in no decision for %v", cluster, e.id.key, away)}}
 	}
 	if known.incomplete() == "" && !known.selects(cluster) {
@@ -203,8 +203,8 @@ func (h *history) checkDelete(e event, atLeast time.Duration) []violation {
 }
 
 // away returns for how long a cluster was in no decision, the last time before its work was deleted: 0 if it always was in
-// one, or never came back.
-func (h *history) away(rv int64, cluster string) time.Duration {
+// one, or never came back. To the process that deleted the work it was away until its caches showed that it was back.
+func (h *history) away(rv int64, cluster string, by *reconcile) time.Duration {
 	was, away := false, time.Duration(0)
 	var left time.Time
 	for _, e := range h.events {
@@ -216,7 +216,11 @@ func (h *history) away(rv int64, cluster string) time.Duration {
 		case was && !is && e.rv < rv:
 			left, away = e.at, 0
 		case !was && is && !left.IsZero():
-			left, away = time.Time{}, e.at.Sub(left)
+			back := e.at
+			if by.view[e.id] < e.rv {
+				back = later(back, by.read)
+			}
+			left, away = time.Time{}, back.Sub(left)
 		}
 		if was = is; e.rv > rv && left.IsZero() {
 			break

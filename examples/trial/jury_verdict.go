@@ -46,7 +46,8 @@ func (j *jury) checkKept(e event) []violation {
 	if w == nil || !j.deleted[cluster].IsZero() {
 		return nil
 	}
-	known, truth := j.knownTo(j.reconciles[w.reconcile], e.rv, w.sent), j.truthAt(e.rv-1)
+	by := j.reconciles[w.reconcile]
+	known, truth := j.knownTo(by, e.rv, w.sent), j.truthAt(e.rv-1)
 	if known == nil || truth == nil {
 		return nil
 	}
@@ -55,7 +56,8 @@ func (j *jury) checkKept(e event) []violation {
 	}
 	last := time.Time{}
 	for _, d := range j.events {
-		if d.rv < e.rv && d.at.Before(w.sent) && d.id.kind == Decisions && (j.selectedAt(d.rv, cluster) || j.selectedAt(d.rv-1, cluster)) {
+		shown := d.gone || by.view[d.id] >= d.rv // or the process does not know that it was in one again
+		if d.rv < e.rv && d.at.Before(w.sent) && d.id.kind == Decisions && shown && (j.selectedAt(d.rv, cluster) || j.selectedAt(d.rv-1, cluster)) {
 			last = d.at
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // A world that is broken twice is an error. One that is broken once is none where it is played again.
@@ -68,16 +70,31 @@ func TestWhatAMachineStalledIsPlayedAgain(t *testing.T) {
 			t.Errorf("%s: played %d times, want %d; the last was excused: %v", name, n, tt.playedTimes, o.excused)
 		}
 	}
-	n := 0
-	etcd := confirmed(t, func() *observation {
-		o := &observation{world: &world{}, history: &history{}}
-		if n++; n == 1 {
-			o.err = errors.New("etcdserver: request timed out")
+}
+
+// What a busy API server gave up, nobody knows: etcd's answer took too long, or its own.
+func TestWhatTheServerGaveUpIsPlayedAgain(t *testing.T) {
+	for _, tt := range []struct {
+		err   error
+		plays int
+	}{
+		{apierrors.NewInternalError(errors.New("etcdserver: request timed out")), 2},
+		{errors.Join(nil, fmt.Errorf("scheduler: %w", apierrors.NewTimeoutError("request did not complete", 1))), 2},
+		{apierrors.NewTooManyRequestsError("later"), 2},
+		{apierrors.NewConflict(leases, "leader", nil), 1},
+		{errors.New("no process of the subject called Process.Reconcile"), 1},
+	} {
+		n := 0
+		o := confirmed(t, func() *observation {
+			o := &observation{world: &world{}, history: &history{}}
+			if n++; n == 1 {
+				o.err = tt.err
+			}
+			return o
+		})
+		if n != tt.plays || (o.err == nil) != (tt.plays > 1) {
+			t.Errorf("%v: it is played %d times, want %d; the last: %v", tt.err, n, tt.plays, o.err)
 		}
-		return o
-	})
-	if n != 2 || etcd.err != nil {
-		t.Errorf("nobody knows what happened, and it is played %d times: %v", n, etcd.err)
 	}
 }
 

@@ -225,9 +225,9 @@
 // # On a busy machine
 //
 // The hub writes an object of its own twice a second, and waits until the watch shows it (pulse.go). Where that takes over 3 seconds, nobody was
-// served. If something did not happen in time in a world that was played meanwhile, the world is played up to twice more. If the machine stalls
-// each time, the world is judged by its limits alone, not by when something has to happen, and the log counts it. A run that judged less than half
-// of its worlds in full fails, since it says too little.
+// served, and whatever has to happen in time gets as much more of it. If something was late all the same, the world is played up to twice more. If
+// something is late each time, on a machine that stalls each time, the world is judged by its limits alone, and the log counts it. A run that judged
+// less than half of its worlds in full fails, since it says too little.
 // With -short, a world in which something is broken is played three times more. What is broken again is an error, and what is not is logged. So is
 // what only the trace shows. Without -short all of that is an error at once. -again sets how often.
 //

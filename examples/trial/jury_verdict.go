@@ -157,7 +157,7 @@ func (j *jury) patience() time.Duration {
 	for _, r := range j.reconciles {
 		patience = max(patience, 6*time.Second+2*j.trial.worst+3*r.ended.Sub(r.began))
 	}
-	return patience
+	return patience + j.lost
 }
 
 // spans calls look at each tick with the truth of then.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -28,11 +30,12 @@ type observation struct {
 	ending ending
 }
 
-// overwhelmed says whether the machine was so busy that etcd gave up writes and says no more of them. Then nobody knows who
-// wrote what.
+// overwhelmed says whether the machine was so busy that the API server or its etcd gave up writes and says no more of them. Then
+// nobody knows who wrote what.
 func (o *observation) overwhelmed() bool {
 	if o.err != nil {
-		return strings.Contains(o.err.Error(), "etcdserver: request timed out")
+		var answer apierrors.APIStatus // to a request of the harness
+		return errors.As(o.err, &answer) && (answer.Status().Code >= http.StatusInternalServerError || answer.Status().Code == http.StatusTooManyRequests)
 	}
 	return slices.ContainsFunc(o.history.writes, func(w write) bool { return w.refused })
 }
@@ -70,6 +73,7 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	defer p.mu.Unlock()
 	o.restarts = p.restarts
 	o.history = p.judged()
+	o.history.lost = hub.pulse.lost(began, p.ended)
 	patience := w.patience(o.history)
 	o.history.keepFailures(patience)
 	o.ending = o.history.end(p.ended, subject.Says)
@@ -87,7 +91,7 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	if subject.Revisions != nil {
 		o.violations = append(o.violations, o.history.checkBack(p.ended, subject.Says)...)
 	}
-	o.violations, o.excused = observed(o.violations, hub.pulse.stalled(began, p.ended))
+	o.violations, o.excused = observed(o.violations, o.history.lost > 0)
 	return o
 }
 
@@ -123,8 +127,8 @@ func (p *player) temperOf(work *manifestWork, rng *rand.Rand) temper {
 	return pick(rng, p.world.temper[short(work.Namespace)]...)
 }
 
-// patience is how long a start may take: the caches' delay, retries, a new leader, and a list of writes as slow as they
-// were.
+// patience is how long a start may take: the caches' delay, retries, a new leader, a list of writes as slow as they were, and
+// what the machine did not serve.
 func (w *world) patience(h *history) time.Duration {
 	var slowest time.Duration
 	for _, e := range h.events {
@@ -139,7 +143,7 @@ func (w *world) patience(h *history) time.Duration {
 	if w.elects {
 		patience += 4 * LeaseDuration
 	}
-	return patience
+	return patience + h.lost
 }
 
 // clusters are the full names of clusters, which are their namespaces.

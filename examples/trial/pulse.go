@@ -94,15 +94,21 @@ func (p *pulse) end(now time.Time) {
 	p.n++
 }
 
-// stalled says whether the machine served nobody for a while between two times.
-func (p *pulse) stalled(from, to time.Time) bool {
+// lost is for how long the machine served nobody between two times.
+func (p *pulse) lost(from, to time.Time) (all time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	beats := p.beats
-	if now := time.Now(); !p.began.IsZero() && now.Sub(p.began) > slowBeat {
+	if now := time.Now(); now.Sub(p.began) > slowBeat && !p.began.IsZero() {
 		beats = append(slices.Clip(beats), span{p.began, now})
 	}
-	return slices.ContainsFunc(beats, func(b span) bool { return b.from.Before(to) && b.to.After(from) })
+	for _, b := range beats {
+		if b.to.After(to) {
+			b.to = to
+		}
+		all += max(0, b.to.Sub(later(b.from, from)))
+	}
+	return all
 }
 
 // inTime are the invariants that say by when something has to happen. On a machine that serves nobody nothing does.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A beat that takes long is a stall of all worlds that were played meanwhile. It is one as soon as it has taken too long.
+// A beat that takes long is lost to all worlds that were played meanwhile. It is as soon as it has taken too long.
 func TestStalls(t *testing.T) {
 	now := time.Now()
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
@@ -16,27 +16,41 @@ func TestStalls(t *testing.T) {
 		beats    []span
 		began    time.Time
 		from, to time.Time
-		want     bool
+		lost     time.Duration
 	}{
 		"no beat took long":               {from: ago(time.Hour), to: now},
-		"one did meanwhile":               {beats: []span{{ago(50 * time.Second), ago(40 * time.Second)}}, from: ago(time.Minute), to: now, want: true},
-		"one did, and the world began in": {beats: []span{{ago(50 * time.Second), ago(40 * time.Second)}}, from: ago(45 * time.Second), to: now, want: true},
+		"one did meanwhile":               {beats: []span{{ago(50 * time.Second), ago(40 * time.Second)}}, from: ago(time.Minute), to: now, lost: 10 * time.Second},
+		"one did, and the world began in": {beats: []span{{ago(50 * time.Second), ago(40 * time.Second)}}, from: ago(45 * time.Second), to: now, lost: 5 * time.Second},
+		"one did, and the world ended in": {beats: []span{{ago(50 * time.Second), ago(40 * time.Second)}}, from: ago(time.Minute), to: ago(47 * time.Second), lost: 3 * time.Second},
 		"one did before":                  {beats: []span{{ago(50 * time.Second), ago(40 * time.Second)}}, from: ago(30 * time.Second), to: now},
 		"one did behind":                  {beats: []span{{ago(50 * time.Second), ago(40 * time.Second)}}, from: ago(80 * time.Second), to: ago(60 * time.Second)},
-		"one takes long":                  {began: ago(10 * time.Second), from: ago(time.Minute), to: now, want: true},
+		"two did":                         {beats: []span{{ago(50 * time.Second), ago(40 * time.Second)}, {ago(30 * time.Second), ago(26 * time.Second)}}, from: ago(time.Minute), to: now, lost: 14 * time.Second},
+		"one takes long":                  {began: ago(10 * time.Second), from: ago(time.Minute), to: now, lost: 10 * time.Second},
 		"one has begun":                   {began: ago(time.Second), from: ago(time.Minute), to: now},
 	} {
 		p := &pulse{beats: tt.beats, began: tt.began}
-		if got := p.stalled(tt.from, tt.to); got != tt.want {
-			t.Errorf("%s: stalled %v, want %v", name, got, tt.want)
+		if got := p.lost(tt.from, tt.to); got != tt.lost {
+			t.Errorf("%s: lost %v, want %v", name, got, tt.lost)
 		}
 	}
 	p := &pulse{}
 	p.begin(ago(10 * time.Second))
 	p.begin(ago(time.Second)) // a write that failed is the same beat
 	p.end(now)
-	if !p.stalled(ago(5*time.Second), now) || p.stalled(now.Add(time.Second), now.Add(time.Minute)) {
+	if p.lost(ago(5*time.Second), now) != 5*time.Second || p.lost(now.Add(time.Second), now.Add(time.Minute)) != 0 {
 		t.Errorf("noted are %v", p.beats)
+	}
+}
+
+// What the machine did not serve is no time in which anything could have happened.
+func TestWhatIsLostIsWaitedFor(t *testing.T) {
+	for name, patience := range map[string]func(*history) time.Duration{
+		"a rollout": func(h *history) time.Duration { return (&world{}).patience(h) },
+		"a trial":   func(h *history) time.Duration { return (&jury{history: h, trial: &trial{world: &world{}}}).patience() },
+	} {
+		if more := patience(&history{lost: 7 * time.Second}) - patience(&history{}); more != 7*time.Second {
+			t.Errorf("%s: %v more, want 7s", name, more)
+		}
 	}
 }
 
@@ -46,15 +60,15 @@ func TestAStallMayBeginBetweenBeats(t *testing.T) {
 	p := &pulse{}
 	p.begin(now.Add(-11 * time.Second))
 	p.end(now.Add(-10 * time.Second))
-	if !p.stalled(now.Add(-time.Second), now) {
+	if p.lost(now.Add(-time.Second), now) == 0 {
 		t.Error("the next beat is ten seconds late, and nothing is noted")
 	}
 	p.begin(now) // the machine is back, and the write takes no time
 	p.end(now)
-	if !p.stalled(now.Add(-5*time.Second), now.Add(-4*time.Second)) {
+	if p.lost(now.Add(-5*time.Second), now.Add(-4*time.Second)) != time.Second {
 		t.Errorf("noted are %v", p.beats)
 	}
-	if p.stalled(now, now.Add(time.Second)) {
+	if p.lost(now, now.Add(time.Second)) > 0 {
 		t.Error("nothing is late any more")
 	}
 }

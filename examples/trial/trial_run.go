@@ -80,8 +80,9 @@ func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	r.mu.Unlock()
 	r.clean(ctx)
 	if o.err == nil {
+		o.jury.lost = hub.pulse.lost(began, r.ended)
 		o.violations, o.complete = o.jury.verdict(r.ended)
-		o.violations, o.excused = observed(o.violations, hub.pulse.stalled(began, r.ended))
+		o.violations, o.excused = observed(o.violations, o.jury.lost > 0)
 	}
 	return o
 }

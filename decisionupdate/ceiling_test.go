@@ -224,30 +224,39 @@ func TestCeilingBeyondFourObjects(t *testing.T) {
 
 // D1, D4, D9: worlds that random ones seldom have. In the first three a surge could let in both clusters that an object of the
 // surge has and others, but not as many as would be the best. In the next an object
-// has its last write soon after a surge, and in the one after it an object of the surge is written three times. In the last, an object
+// has its last write soon after a surge, and in the one after it an object of the surge is written three times. Then an object
 // that keeps nothing for others any more has its last write where it would be surged.
 func TestCeilingInRareWorlds(t *testing.T) {
 	for i, w := range []struct {
-		limit, writes int
-		grouping      []int
-		matrix        [][]int
+		limit    int
+		want     cost
+		grouping []int
+		matrix   [][]int
 	}{
-		{4, 6, []int{0, 0, 0}, [][]int{{1, 1, 2}, {1, 1, 2}, {2, 2, 0}}},
-		{5, 7, []int{0, 0, 0, 0}, [][]int{{1, 2, 0, 2}, {1, 0, 1, 2}, {1, 2, 1, 0}, {2, 0, 2, 0}}},
-		{5, 7, []int{0, 0, 0, 0}, [][]int{{3, 0, 2, 0}, {0, 0, 1, 3}, {0, 2, 1, 2}, {2, 2, 1, 0}}},
-		{3, 10, []int{0, 0, 0, 1, 1, 0, 0}, [][]int{
+		{4, cost{6, 1, 6}, []int{0, 0, 0}, [][]int{{1, 1, 2}, {1, 1, 2}, {2, 2, 0}}},
+		{5, cost{7, 1, 6}, []int{0, 0, 0, 0}, [][]int{{1, 2, 0, 2}, {1, 0, 1, 2}, {1, 2, 1, 0}, {2, 0, 2, 0}}},
+		{5, cost{7, 1, 6}, []int{0, 0, 0, 0}, [][]int{{3, 0, 2, 0}, {0, 0, 1, 3}, {0, 2, 1, 2}, {2, 2, 1, 0}}},
+		{3, cost{10, 1, 7}, []int{0, 0, 0, 1, 1, 0, 0}, [][]int{
 			{1, 1, 0, 0, 0, 1, 0}, {0, 2, 0, 0, 0, 0, 1}, {0, 0, 2, 0, 0, 1, 0},
 			{1, 0, 0, 0, 1, 0, 0}, {1, 0, 1, 0, 0, 0, 0}, {0, 0, 0, 1, 1, 0, 0}, {0, 0, 0, 1, 0, 0, 2},
 		}},
-		{3, 13, []int{1, 1, 0, 1, 0, 0, 0}, [][]int{
+		{3, cost{13, 2, 8}, []int{1, 1, 0, 1, 0, 0, 0}, [][]int{
 			{0, 0, 0, 0, 1, 1, 1}, {0, 0, 1, 0, 0, 1, 0}, {1, 1, 1, 0, 0, 0, 0},
 			{0, 0, 0, 0, 0, 0, 1}, {0, 0, 1, 0, 0, 0, 1}, {1, 1, 0, 0, 0, 1, 0}, {1, 0, 0, 1, 1, 0, 0},
 		}},
-		{4, 7, []int{0, 1, 1, 0, 2}, [][]int{{1, 0, 1, 0, 0}, {0, 1, 2, 1, 0}, {1, 2, 1, 0, 0}, {0, 0, 0, 0, 1}, {0, 1, 0, 0, 0}}},
+		{4, cost{7, 1, 6}, []int{0, 1, 1, 0, 2}, [][]int{{1, 0, 1, 0, 0}, {0, 1, 2, 1, 0}, {1, 2, 1, 0, 0}, {0, 0, 0, 0, 1}, {0, 1, 0, 0, 0}}},
+		// In these a surge lets in what an object of the surge has had.
+		{7, cost{7, 1, 5}, []int{0, 0, 0, 0}, [][]int{{0, 2, 1, 1}, {2, 1, 3, 1}, {1, 1, 2, 3}, {1, 3, 1, 2}}},
+		{9, cost{7, 1, 5}, []int{0, 0, 0, 0}, [][]int{{0, 1, 0, 2}, {0, 1, 6, 2}, {2, 2, 2, 3}, {1, 5, 1, 2}}},
 	} {
 		_, update := watched(t, w.matrix, w.grouping, w.limit, 0, rand.New(rand.NewPCG(1, uint64(i))))
-		if update.Writes() != w.writes {
-			t.Errorf("%v: %d writes, want %d:\n%s", w.matrix, update.Writes(), w.writes, update)
+		if got := costOf(update); got != w.want {
+			t.Errorf("%v: %+v, want %+v:\n%s", w.matrix, got, w.want, update)
+		}
+		_, stored, desired := worldOfMatrix(w.matrix, w.grouping, w.limit)
+		beside, err := decisionupdate.DiffUpTo(append(stored, decision("z", "z1")), append(desired, decision("z", "z2")), rolling, w.limit)
+		if err != nil || beside.Writes() != w.want.writes+1 {
+			t.Errorf("%v, and an object that nothing moves to or from: error %v, want %d writes:\n%s", w.matrix, err, w.want.writes+1, beside)
 		}
 	}
 }

@@ -92,8 +92,9 @@ func (m *moves) surgeInPlace(p *plan, early [][]int32) map[Group][]int32 {
 	}
 	for g, vertices := range fits {
 		slices.SortStableFunc(vertices, func(a, b int32) int { return len(early[a]) - len(early[b]) })
-		all, most := len(parked[g]), 0                                                    // how many of them to park
-		cost := func(n, clusters int) int { return 2*((clusters+m.limit-1)/m.limit) - n } // writes beyond a surge of each
+		all, most := len(parked[g]), 0 // how many of them to park
+		// The writes, without one for each vertex.
+		cost := func(n, clusters int) int { return 2*((clusters+m.limit-1)/m.limit) - n }
 		least := cost(0, all)
 		for n, v := range vertices {
 			if all += len(early[v]); cost(n+1, all) < least {

@@ -316,10 +316,11 @@ func TestClustersStayWhereTheMirrorHasThem(t *testing.T) {
 	extra.Annotations = map[string]string{"cohort.open-cluster-management.io/surge": "true"}
 	dying := object("a", "0", "x")
 	dying.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
-	var all []string // one more than an object may have
-	for i := range 101 {
-		all = append(all, fmt.Sprintf("c%03d", i))
+	var many []string
+	for i := range 250 {
+		many = append(many, fmt.Sprintf("c%03d", i))
 	}
+	all := many[:101] // one more than an object may have
 	for _, test := range []struct {
 		why            string
 		stored, source []*pd
@@ -334,6 +335,9 @@ func TestClustersStayWhereTheMirrorHasThem(t *testing.T) {
 		{"an object of the surge has x, too", nil, []*pd{dying, extra}, "1: create a-surge labels,status +x +y +z\n"},
 		{"a has no room for c099", []*pd{object("a", "0", "c100")}, []*pd{object("a", "0", all...)},
 			"1: update a status +c000 +c001 +c002 +c003 +c004 +(94 more)\n1: create a-surge labels,status +c099\n"},
+		{"two objects of the surge beside a, where a name is taken", nil, []*pd{object("a", "0", many...), object("a-surge-2", "0")},
+			"1: create a labels,status +c000 +c001 +c002 +c003 +c004 +(95 more)\n1: create a-surge labels,status +c100 +c101 +c102 +c103 +c104 +(95 more)\n" +
+				"1: create a-surge-2 labels\n1: create a-surge-3 labels,status +c200 +c201 +c202 +c203 +c204 +(45 more)\n"},
 		{"only the object of the surge has z", []*pd{object("a", "0", "x"), object("b", "0", "y", "z")}, []*pd{object("a", "0", "x"), object("b", "0", "y"), extra},
 			"1: create a-surge labels,status +z\n2: update b status -z\n"},
 	} {

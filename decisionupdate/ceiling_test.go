@@ -248,6 +248,10 @@ func TestCeilingInRareWorlds(t *testing.T) {
 		// In these a surge lets in what an object of the surge has had.
 		{7, cost{7, 1, 5}, []int{0, 0, 0, 0}, [][]int{{0, 2, 1, 1}, {2, 1, 3, 1}, {1, 1, 2, 3}, {1, 3, 1, 2}}},
 		{9, cost{7, 1, 5}, []int{0, 0, 0, 0}, [][]int{{0, 1, 0, 2}, {0, 1, 6, 2}, {2, 2, 2, 3}, {1, 5, 1, 2}}},
+		// A set of three has to be split.
+		{9, cost{5, 0, 5}, []int{0, 0, 0}, [][]int{{2, 3, 1}, {1, 2, 3}, {3, 1, 5}}},
+		// A search that tries all ways to split sets is cut off. One that first tries few ways is not.
+		{8, cost{7, 1, 5}, []int{0, 0, 0, 0}, [][]int{{4, 1, 2, 1}, {0, 1, 3, 1}, {3, 2, 1, 2}, {1, 1, 2, 4}}},
 	} {
 		_, update := watched(t, w.matrix, w.grouping, w.limit, 0, rand.New(rand.NewPCG(1, uint64(i))))
 		if got := costOf(update); got != w.want {

@@ -17,8 +17,10 @@ func (f *fleet) fewestWrites(maxSteps int) []Step {
 				}
 			}
 		}
-		if p, ok := m.search(maxSteps, best); ok {
-			best = p
+		for _, few := range [...]int{1, mostFew} {
+			if p, ok := m.search(maxSteps, best, few); ok {
+				best = p
+			}
 		}
 	}
 	return m.carryOut(best)

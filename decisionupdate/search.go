@@ -8,6 +8,9 @@ const (
 
 	// mostLooks bounds the time of a search. Beyond it the best plan so far is taken.
 	mostLooks = 1 << 17
+
+	// mostFew is the most clusters of a kind that are split in all ways.
+	mostFew = 3
 )
 
 // kind is a set of clusters that move from one vertex to another. They are all the same to a search.
@@ -20,12 +23,12 @@ type kind struct {
 // search tries all plans for up to four objects, those with fewest writes first (D4). It says if it has found a better one than
 // the best so far. A step writes each object that can have its final content, and what else is chosen: a surge, or an object of
 // the surge. No plan gains by waiting with a final write, nor by keeping what stands elsewhere.
-func (m *moves) search(maxSteps int, best plan) (plan, bool) {
+func (m *moves) search(maxSteps int, best plan, few int) (plan, bool) {
 	s := newSearch(m)
 	if s == nil {
 		return plan{}, false
 	}
-	s.maxSteps = maxSteps
+	s.maxSteps, s.few = maxSteps, few
 	most := best.writes() - len(m.objects)
 	for beyond := 0; beyond <= most; beyond++ {
 		for extras := 0; 2*extras <= beyond; extras++ {
@@ -56,6 +59,7 @@ type search struct {
 	room     []int // by vertex: without what it keeps for others
 	extras   int   // objects of the surge, at most
 	maxSteps int
+	few      int // clusters of a kind that are split in all ways
 	steps    int // look for fewer
 	looks    int
 	found    [][]choice
@@ -165,16 +169,11 @@ func (s *search) step(number int, at spot, beyond int, path [][]choice) {
 		}
 	}
 	switch {
-	case !open && !left: // this step is the last, if it writes anything
-		if !progress {
-			number--
-		}
+	case !open && !left: // this step is the last
 		s.end(number, path)
 		return
 	case !open:
-		if number+1 < s.steps {
-			s.step(number+1, next, beyond, append(path, nil))
-		}
+		s.step(number+1, next, beyond, append(path, nil))
 		return
 	case number+1 >= s.steps || s.maxSteps > 0 && number >= s.maxSteps:
 		return
@@ -295,7 +294,7 @@ func (s *search) fill(k, room int, at *spot, c choice, some bool, visit func(cho
 	if !fits || at.done[s.kinds[k].to] {
 		return
 	}
-	for _, n := range amounts(s.uncovered(at, k), room) {
+	for _, n := range s.amounts(s.uncovered(at, k), room) {
 		more := c
 		more.fresh[k] = int16(n)
 		s.fill(k+1, room-n, at, more, true, visit)
@@ -304,11 +303,11 @@ func (s *search) fill(k, room int, at *spot, c choice, some bool, visit func(cho
 		return
 	}
 	for x := range at.extras {
-		for _, n := range amounts(int(at.parked[x][k]), room) {
+		for _, n := range s.amounts(int(at.parked[x][k]), room) {
 			more := c
 			more.parked[x][k] = int16(n)
 			s.fill(k+1, room-n, at, more, true, visit)
-			for _, fresh := range amounts(s.uncovered(at, k), room-n) {
+			for _, fresh := range s.amounts(s.uncovered(at, k), room-n) {
 				both := more
 				both.fresh[k] = int16(fresh)
 				s.fill(k+1, room-n-fresh, at, both, true, visit)
@@ -318,15 +317,14 @@ func (s *search) fill(k, room int, at *spot, c choice, some bool, visit func(cho
 }
 
 // amounts returns how many of n clusters are tried to move: each number if n is small, otherwise as many as there is room for.
-func amounts(n, room int) []int {
-	const few = 3
+func (s *search) amounts(n, room int) []int {
 	most := min(n, room)
 	if most <= 0 {
 		return nil
 	}
-	if n > few {
+	if n > s.few {
 		return []int{most}
 	}
-	all := [few]int{1, 2, 3}
+	all := [mostFew]int{1, 2, 3}
 	return all[:most]
 }

@@ -61,7 +61,7 @@ func (q *leaving) run(cmd *cobra.Command) error {
 	if q.atATime < 1 {
 		return fmt.Errorf("--at-a-time %d: must be at least 1", q.atATime)
 	}
-	q.progress = progressOn(cmd.ErrOrStderr())
+	q.progress, q.apart = progressOn(cmd.ErrOrStderr()), true
 	scenarios, err := q.scenarios(cmd)
 	if err != nil {
 		return err
@@ -75,12 +75,22 @@ func (q *leaving) run(cmd *cobra.Command) error {
 		}
 	}
 	var all several
-	for _, s := range scenarios {
-		one, err := q.answer(s)
-		if err != nil {
-			return err
+	for len(scenarios) > 0 {
+		parts := scenarios // the placements of one object
+		if next := slices.IndexFunc(scenarios, func(s *scenario.Scenario) bool { return s.Owner != scenarios[0].Owner }); next > 0 {
+			parts = scenarios[:next]
 		}
-		all = append(all, one)
+		scenarios = scenarios[len(parts):]
+		there, uncounted := q.there(parts)
+		parts = slices.DeleteFunc(parts, q.leavesOut)
+		for i, s := range parts {
+			one, err := q.answer(s, there, uncounted)
+			if err != nil {
+				return err
+			}
+			one.last = q.group == "" && i == len(parts)-1 && len(parts) == s.Targets
+			all = append(all, one)
+		}
 	}
 	var report written = all
 	if len(all) == 1 {
@@ -89,31 +99,54 @@ func (q *leaving) run(cmd *cobra.Command) error {
 	return q.format.write(report, cmd.OutOrStdout())
 }
 
-// answer removes the workload of a rollout wave by wave.
-func (q *leaving) answer(s *scenario.Scenario) (*removed, error) {
-	options := q.options(s, time.Time{})
-	options.Memory = s.Memory
-	r := &removed{Rollout: s.Rollout, Placement: s.Placements(), AtATime: q.atATime, Group: q.group, groupOf: lastGroups(s)}
-	there := make(map[string]bool) // whether the object is being deleted
-	for _, report := range s.Reports(options) {
-		there[report.Cluster] = report.Deleting
+// leavesOut says whether a placement is not wanted, or lacks the group that goes alone.
+func (q *leaving) leavesOut(s *scenario.Scenario) bool {
+	if q.group != "" && checkGroup("--group", gate{group: q.group}, []*scenario.Scenario{s}) != nil {
+		return true
 	}
-	if s.Policy != nil {
-		for i := range s.Policy.Replicas { // also of those that wait, which no report counts
-			there[s.Policy.Replicas[i].Cluster] = false
+	wanted := q.placement.Ref
+	return s.Targets > 1 && wanted.Name != "" && (wanted.Name != s.Placement.Name || wanted.Namespace != "" && wanted.Namespace != s.Placement.Namespace)
+}
+
+// there are the clusters that have an object of the rollout, whichever placement it was written for, each with whether it is being
+// deleted. Uncounted are those of all placements.
+func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, uncounted []string) {
+	there, live := make(map[string]bool), false
+	for _, s := range parts {
+		options := q.options(s, time.Time{})
+		uncounted = append(uncounted, options.Uncounted...)
+		for _, report := range slices.Concat(s.Reports(options), s.Unselected) {
+			there[report.Cluster] = report.Deleting
 		}
+		if s.Policy != nil {
+			for i := range s.Policy.Replicas { // also of those that wait, which no report counts
+				there[s.Policy.Replicas[i].Cluster] = false
+			}
+		}
+		live = live || s.Live || len(s.Unselected) > 0
 	}
-	if !s.Live && len(q.files) > 0 { // a hub without objects says that nobody has it
+	if live || len(q.files) == 0 { // a hub without objects says that nobody has it
+		return there, uncounted
+	}
+	for _, s := range parts {
 		s.Notes = append(s.Notes, "no object says which clusters have the workload: it is as if all had it that are selected")
 		for i := range s.Groups.NumClusters() {
 			there[s.Groups.Cluster(i)] = false
 		}
 	}
+	return there, uncounted
+}
+
+// answer removes the workload of a placement wave by wave.
+func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, uncounted []string) (*removed, error) {
+	options := q.options(s, time.Time{})
+	options.Memory, options.Uncounted = s.Memory, uncounted
+	r := &removed{Rollout: s.Owner, Placement: s.Placements(), AtATime: q.atATime, Group: q.group, Notes: s.Notes, groupOf: lastGroups(s)}
+	there := maps.Clone(objects)
 	maps.DeleteFunc(there, func(cluster string, _ bool) bool {
 		key, known := r.groupOf(cluster)
-		return q.group != "" && !(known && gate{group: q.group}.before(key))
+		return !s.Removes(cluster) || q.group != "" && !(known && gate{group: q.group}.before(key))
 	})
-	r.Notes = s.Notes
 	for _, cluster := range slices.Sorted(maps.Keys(there)) {
 		if there[cluster] {
 			r.Leaving = append(r.Leaving, cluster)
@@ -138,7 +171,7 @@ func (q *leaving) answer(s *scenario.Scenario) (*removed, error) {
 		before := len(there)
 		maps.DeleteFunc(there, func(_ string, deleting bool) bool { return deleting }) // those of the wave before are gone
 		if len(next) == 0 && len(there) == before {
-			break // another placement removes whoever is left
+			return nil, fmt.Errorf("%s to placement %s: nobody may go, and %s stay", r.Rollout, r.Placement, listed(slices.Sorted(maps.Keys(there)), " "))
 		}
 		for _, cluster := range next {
 			there[cluster] = true

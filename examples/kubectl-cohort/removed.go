@@ -27,6 +27,7 @@ type removed struct {
 	Notes []string `json:"notes,omitempty"`
 
 	groupOf func(cluster string) (grouping.Key, bool)
+	last    bool // of the placements: after it nobody has anything
 }
 
 // goes is what goes at a time, by group. A group that nobody knows has no key, and comes first.
@@ -140,7 +141,7 @@ func (r *removed) table(b *strings.Builder) {
 		}
 		rows++
 	}
-	if r.Group == "" {
+	if r.last {
 		fmt.Fprintf(t, "last\t%s itself, once nobody has anything of it\n", r.Rollout)
 	}
 	t.Flush()

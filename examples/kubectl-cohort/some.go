@@ -61,7 +61,7 @@ func (s some) of(scenario *scenario.Scenario) func(cluster string) bool {
 
 // names gives the names of these clusters.
 func (s some) names(scenario *scenario.Scenario) (names []string) {
-	for _, c := range scenario.Clusters() {
+	for _, c := range scenario.Known() {
 		if slices.ContainsFunc(s, func(w which) bool { return w.has(c) }) {
 			names = append(names, c.Name)
 		}
@@ -82,7 +82,7 @@ func (s some) check(flag string, scenarios []*scenario.Scenario) error {
 func (w which) check(flag string, scenarios []*scenario.Scenario) error {
 	var names, keys []string
 	for _, s := range scenarios {
-		for _, c := range s.Clusters() {
+		for _, c := range s.Known() {
 			if w.has(c) {
 				return nil
 			}

@@ -73,6 +73,16 @@ func (s *Scenario) selected(cluster string) bool {
 	return selected
 }
 
+// Removes says whether a cluster that has the workload loses it by this placement: it is selected here, or by no placement, and this
+// is the last one.
+func (s *Scenario) Removes(cluster string) bool {
+	if _, here := s.Groups.Position(cluster); here {
+		return true
+	}
+	parts, at := s.Groups.Parts()
+	return !s.selected(cluster) && (len(parts) == 0 || at == len(parts)-1)
+}
+
 // remember takes over what the owner has stored of clusters that left with the version, by the name of the placement or
 // by none.
 func (s *Scenario) remember(r applier, version string) error {

@@ -13,9 +13,12 @@ import (
 func (s *Scenario) resumeAddOns(r applier, o *objects) (found int) {
 	var reports []status.Report
 	add := func(report status.Report, ok bool) {
-		if _, _, selected := s.Groups.Find(report.Cluster); ok && selected {
+		switch _, _, here := s.Groups.Find(report.Cluster); {
+		case ok && here:
 			found++
 			reports = append(reports, report)
+		case ok && !s.selected(report.Cluster):
+			s.Unselected = append(s.Unselected, report)
 		}
 	}
 	for _, addOn := range o.addOns {

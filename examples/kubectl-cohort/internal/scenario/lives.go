@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -43,6 +44,31 @@ func (s *Scenario) Clusters() []behavior.Cluster {
 			labels = managed.Labels
 		}
 		all[i] = behavior.Cluster{Name: name, Labels: labels, Group: s.Groups.Key(s.Groups.GroupAt(i)).Name, Validating: validating[name]}
+	}
+	return all
+}
+
+// Known are the selected clusters, and then those that have something of the rollout and are not selected, both in the order of their
+// names.
+func (s *Scenario) Known() []behavior.Cluster {
+	left := make(map[string]bool)
+	for _, report := range slices.Concat(s.Observed, s.Unselected) {
+		left[report.Cluster] = true
+	}
+	if s.Policy != nil {
+		for i := range s.Policy.Replicas {
+			left[s.Policy.Replicas[i].Cluster] = true
+		}
+	}
+	all := s.Clusters()
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		if managed := s.managed[name]; s.selected(name) {
+			continue
+		} else if managed != nil {
+			all = append(all, behavior.Cluster{Name: name, Labels: managed.Labels})
+		} else {
+			all = append(all, behavior.Cluster{Name: name})
+		}
 	}
 	return all
 }

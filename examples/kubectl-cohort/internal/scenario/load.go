@@ -23,6 +23,8 @@ type Wanted struct {
 	Namespace string
 	// Placement is the one to roll out to.
 	Placement Ref
+	// Apart says to leave to the rollout's other placements the clusters that they have, also where one placement is wanted.
+	Apart bool
 	// Change gives the strategy to play in place of that of an object; nil leaves it.
 	Change Change
 	// Hub says that a hub was read and not files: a rollout that cannot be loaded does not hide the others, and nothing is said
@@ -68,7 +70,7 @@ func (l *Loader) Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error)
 		err := r.change(wanted.Change)
 		var of []*Scenario
 		if err == nil {
-			of, err = o.load(r, wanted.Placement)
+			of, err = o.load(r, wanted)
 		}
 		switch {
 		case err != nil && !wanted.Hub:
@@ -120,15 +122,18 @@ func (r *applier) change(to Change) error {
 }
 
 // load gives a scenario for each placement that the object rolls out to. A cluster of several belongs to the first.
-func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
+func (o *objects) load(r applier, wanted Wanted) ([]*Scenario, error) {
 	if r.policy != nil {
-		s, err := o.loadPolicy(r, wanted)
+		s, err := o.loadPolicy(r, wanted.Placement)
 		if err != nil {
 			return nil, err
 		}
 		return []*Scenario{s}, s.resume(r, o)
 	}
-	all, err := o.choose(r, wanted)
+	all, err := o.choose(r, wanted.Placement)
+	if err == nil && wanted.Apart && len(all) < len(r.Targets) {
+		all, err = o.choose(r, Ref{})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +160,7 @@ func (o *objects) load(r applier, wanted Ref) ([]*Scenario, error) {
 			return nil, err
 		}
 	}
-	return scenarios, nil
+	return scenarios, nil // with Apart also those that are not wanted, as their objects tell of the others' clusters
 }
 
 // share leaves to earlier placements of the same rollout the clusters that they have.
@@ -184,6 +189,8 @@ func share(r applier, all []*Scenario) error {
 func (o *objects) begin(r applier) (*Scenario, error) {
 	s := &Scenario{
 		Rollout: r.String(),
+		Owner:   r.String(),
+		Targets: len(r.Targets),
 		Fleet:   len(o.clusters),
 		managed: make(map[string]*clusterv1.ManagedCluster, len(o.clusters)),
 	}

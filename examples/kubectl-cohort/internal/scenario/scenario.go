@@ -19,8 +19,11 @@ import (
 
 // Scenario is one rollout over one placement, or of a Policy over the placements of its bindings.
 type Scenario struct {
-	// Rollout names the object that rolls out, and Strategy is what it says for the placement.
+	// Rollout names the object that rolls out, and with several placements this one too. Owner is the object alone, and Targets says
+	// to how many placements it rolls out. Strategy is what it says for the placement.
 	Rollout  string
+	Owner    string
+	Targets  int
 	Strategy clusterv1alpha1.RolloutStrategy
 	// Placement is the one rolled out to, and Spec its object; nil where only its PlacementDecisions are there.
 	Placement Ref
@@ -43,6 +46,8 @@ type Scenario struct {
 	// say anything.
 	Observed []status.Report
 	Live     bool
+	// Unselected are reports of clusters that no placement selects, where they don't count in the rollout: of add-ons.
+	Unselected []status.Report
 	// Memory is what the owner has stored of clusters that left with the version; nil if nothing. Asked is what people decided, in
 	// annotations of the owner, and Version is the one that is wanted, as these name it.
 	Memory  *rollout.Memory

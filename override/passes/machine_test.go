@@ -57,7 +57,7 @@ func drawGroups(t *rapid.T) string {
 // the naive rules say, nobody is enforced that the strategy does not allow, and in the end every cluster
 // is right.
 func TestWhateverHappensOnlyAllowedClustersAreEnforced(t *testing.T) {
-	for round := range exhaustive.Of(1, 20) {
+	for round := range exhaustive.Of(2, 100) {
 		exhaustive.Check(t, round, whatever)
 	}
 }
@@ -122,6 +122,13 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		"switch the action": func(t *rapid.T) {
 			w.policy.Spec.RemediationAction = rapid.SampledFrom([]policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform, ""}).Draw(t, "action")
 			w.version += rapid.IntRange(0, 1).Draw(t, "version")
+		},
+		"turn to inform":                  func(*rapid.T) { w.policy.Spec.RemediationAction = policyv1.Inform },
+		"turn to enforce without an edit": func(*rapid.T) { w.policy.Spec.RemediationAction = policyv1.Enforce },
+		"break all clusters": func(*rapid.T) {
+			for c := range strings.SplitSeq("abcdefgh", "") {
+				w.broken[c] = true
+			}
 		},
 		"disable or enable": func(t *rapid.T) { w.policy.Spec.Disabled = !w.policy.Spec.Disabled },
 		"break or mend":     turn(w.broken),

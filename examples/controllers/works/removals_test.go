@@ -212,6 +212,9 @@ func TestNobodyGoesByACacheThatLags(t *testing.T) {
 		look("")
 		h.catchUp()
 		look("delete b")
+		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil { // nor does it show the condition
+			t.Errorf("restarts %v: wrote %q, %+v, %v", restarts, wrote, result, err)
+		}
 		h.must(h.caches.sets.Update(h.set()))
 		look("") // the cache still has b's work
 		h.catchUp()

@@ -169,6 +169,9 @@ func TestADeletedSetGoesInOrder(t *testing.T) {
 						h.restart()
 					}
 				}
+				if h.wrote(""); h.isGone() {
+					t.Fatal("the set is gone, and a work hangs")
+				}
 				h.letGo("c")
 				h.wrote("")
 				if !h.isGone() {

@@ -93,11 +93,11 @@
 // A report without any time has no deadline, and its soak never ends. The result warns of that.
 //
 // A soak may run from the write of the version instead of the success with it: the time of a condition stays the same where the
-// condition only observes the new version. So a cluster whose agent answers after 45 minutes that all is well has already
-// soaked for 45 minutes. A controller that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let
-// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer, also of clusters that are settled or
-// left, for which there is no step. Until then a success counts as of now at each reading: a soak begins anew, and
-// WaitBetweenGroups never ends.
+// condition only observes the new version. So a cluster whose agent answers after 45 minutes that all is well has
+// soaked already. A controller that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let
+// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer. Package writes does so
+// for clusters in flight or left. With WaitBetweenGroups note those yourself that are settled at once. Until then a success counts
+// as of now at each reading: a soak begins anew, and WaitBetweenGroups never ends.
 //
 // Where a cluster has to be validated after it succeeded (OCM's enhancement 231), status.Judge makes the reports. The cluster is
 // in flight until the verdict, its deadline begins anew with the success, and its soak begins with the yes.

@@ -27,7 +27,7 @@ import (
 //   - A person gives a cluster up by its name in Uncounted, or by deleting its ManagedCluster. So let the controller take
 //     names from the owner, such as from an annotation, and say in its page that they stay given up until they are taken out of
 //     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster,
-//     when one is deleted or now and then, and names it where there is none. It asks on for those that had none the last time:
+//     when one is deleted or now and then, and names it where the API server says that there is none. It asks on for those that had none the last time:
 //     while they are named, they are in neither, and they would count again as long as their objects are there. Each cluster
 //     that is given up makes room for another one to start.
 //   - The cluster counts in the group that it left. The record or the previous result says which. After a restart nobody may

@@ -17,7 +17,11 @@ import (
 // how many clusters are on their way out at a time. The names are in order.
 //
 // Reports are of the objects that are there, of any version; those that are being deleted have Deleting set. Delete the object of each
-// cluster that is named, and call again when one of them is gone. The owner goes last, once there is no report any more.
+// cluster that is named, and call again when one of them is gone. The owner goes last, once there is no report any more: it needs a
+// finalizer, set before its first object.
+//
+// Don't call it while the groups are incomplete ([grouping.Groups.Incomplete]): a cluster that is missing from them would go first. Where the
+// Placement is gone, pass nil.
 //
 // The group of a cluster that is not selected is that of [Options].Memory's record or of [Options].Previous. Clusters in
 // [Options].Uncounted go with their groups, but nobody waits for them and they take no place: their agents may be dead. Of the other

@@ -69,7 +69,9 @@
 //
 // This is at most one more write for each cluster and version. A policy needs none: its messages have times of their own.
 // Write it for clusters that left, too, even while their object is being deleted, and also where a new record of who left is stored.
-// Until the answer is noted, each plan has another record, and the soak begins anew. The steps of package writes have all these writes.
+// Until the answer is noted, each plan has another record, and the soak begins anew. The steps of package writes have these writes for clusters
+// that are in flight or left. A cluster that is settled at its first answer, since nothing soaks, has no step. Note it yourself if you set
+// WaitBetweenGroups, which would never end otherwise.
 //
 // # Trying again
 //

@@ -73,8 +73,9 @@ func Validate(annotations map[string]string, path *field.Path) field.ErrorList {
 // Options are those that the approvals make while a version is wanted: Paused, Gates, Holds, Reviewed, Attempt and Uncounted. Set the others, and set
 // these anew where a field of the API says so. They share GiveUp, Holds and the reviewed clusters.
 //
-// The placement is the one that the plan is for. A gate of another placement is not among its options, and the groups of the others
-// have none. It is empty where one plan goes for all placements: then the groups are as [grouping.Join] has them.
+// The placement is the one that the plan is for. The options then have the gates of that placement and those of no placement, with keys
+// that name no placement, as the groups of one plan do. It is empty where one plan goes for all placements: then the groups are as
+// [grouping.Join] has them. An owner with one placement may give its name or none.
 //
 // For [rollout.Revert], leave out Gates, Attempt and Reviewed: people decided them about the version that is taken back. A review of that
 // version would let nobody go back.

@@ -98,7 +98,7 @@ func TestFaultsHaveAPath(t *testing.T) {
 		{"the first attempt", "retry", "0 of v1", "", "must be the number of an attempt, from 1"},
 		{"a word", "retry", "again of v1", "", "must be the number of an attempt, from 1"},
 		{"too many", "retry", "4294967296 of v1", "", "must be the number of an attempt, from 1"},
-		{"no name of a held cluster", "hold", "a;b_c why", "[1]", "must begin with the name of a cluster"},
+		{"no name of a held cluster", "hold", "a;b_c why", "[1]", "must begin with the name of a cluster, and a semicolon must stand between holds"},
 		{"a hold until no time", "block", "a=soon why", "[0]", "must have a time in RFC 3339 behind =, such as cluster7="},
 		{"reviewed for no version", "reviewed", "a", "", "must be the clusters that were reviewed and the version"},
 		{"nobody reviewed", "reviewed", ", of v1", "", "must be the clusters that were reviewed"},

@@ -137,7 +137,7 @@ func (a *Approvals) readHolds(block bool) func(text string, path *field.Path) fi
 			name, until, timed := strings.Cut(what, "=")
 			hold := rollout.ClusterHold{Cluster: name, Reason: strings.TrimSpace(reason), Blocks: block}
 			if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
-				errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must begin with the name of a cluster: "+faults[0]))
+				errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must begin with the name of a cluster, and a semicolon must stand between holds: "+faults[0]))
 			} else if timed {
 				at, detail := readTime(until)
 				if hold.Until = at; detail != "" {

@@ -149,6 +149,8 @@ func (a *anonymiser) object(e *event) fields {
 		if s.fault != "" && s.placement != "" {
 			object["subFilter"] = "restricted"
 		}
+	case *clusterState:
+		deleting = s.deleting
 	case *setState:
 		policies := []string{}
 		for _, name := range s.policies {

@@ -82,7 +82,8 @@ func fromAudit(logs [][]logged) (*Recording, error) {
 		}
 		logs[n] = nil
 	}
-	if len(kinds) == 0 {
+	clusters := kinds[kindCluster]
+	if delete(kinds, kindCluster); len(kinds) == 0 {
 		return nil, errors.New("the audit log has no request for an object of a rollout: its policy has to have them at the level RequestResponse")
 	}
 	newClock(all).place(all)
@@ -92,14 +93,14 @@ func fromAudit(logs [][]logged) (*Recording, error) {
 		a.take(&all[i])
 	}
 	all = nil
-	needed := map[string]bool{}
+	needed := map[string]bool{kindCluster: clusters}
 	for kind := range kinds {
 		for _, k := range familyOf(kind) {
 			needed[k] = true
 		}
 	}
-	for k := range needed {
-		if !a.whole[k] {
+	for k, is := range needed {
+		if is && !a.whole[k] {
 			a.gaps[k] = append(a.gaps[k], gap{0, len(a.out) + 1, "the audit log has no list of them all"})
 		}
 		for _, d := range a.doubts[k] {
@@ -144,7 +145,7 @@ func (a *assembler) take(l *logged) {
 	k, was := a.known[l.kind][l.key]
 	switch l.doing {
 	case wrote, made:
-		a.writes = true
+		a.writes = a.writes || l.kind != kindCluster
 		a.lacks(l, k, was)
 		a.put(l, k)
 	case item:
@@ -158,7 +159,7 @@ func (a *assembler) take(l *logged) {
 	case listed:
 		a.list(l)
 	case removed:
-		if a.writes = true; k.there {
+		if a.writes = a.writes || l.kind != kindCluster; k.there {
 			a.remove(l.kind, l.key, k, l.at, l.by, l.source)
 		}
 		delete(a.doubts[l.kind], l.key)

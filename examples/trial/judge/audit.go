@@ -26,6 +26,7 @@ var kindsOf = map[string]string{
 	"policy.open-cluster-management.io/policies":               "Policy",
 	"policy.open-cluster-management.io/placementbindings":      "PlacementBinding",
 	"policy.open-cluster-management.io/policysets":             "PolicySet",
+	"cluster.open-cluster-management.io/managedclusters":       kindCluster,
 }
 
 // auditEvent is what is read of a line of an audit log.

@@ -50,8 +50,8 @@ func (o *owner) judgeClaim(c claim) {
 	}
 	f := Finding{Kind: Complete, Grade: Suspicious, Owner: o.key, Cluster: truth.cluster, holder: o.key}
 	seen, alone := o.belies(c, j.lag, all), o.belies(c, j.lag, leniency{})
-	if there := o.belies(c, j.lag, leniency{withLeft: true}); alone.right && j.GivenUp != "" && len(o.states.now().spec.refs) == 1 {
-		alone = there
+	if surely := o.belies(c, j.lag, leniency{withLeft: true, withStays: true}); alone.right && j.GivenUp != "" && len(o.states.now().spec.refs) == 1 {
+		alone = surely
 	}
 	switch {
 	case seen.right:

@@ -87,9 +87,11 @@ func (c *clock) place(all []logged) {
 				low = max(low, w.rv)
 			}
 		}
-		l.rv = low
+		if l.rv = low; l.kind == kindCluster { // who is deleted earlier counts for less
+			continue
+		}
 		for n := sort.Search(len(c.writes), func(i int) bool { return all[c.writes[i]].rv > low }); n < len(c.writes) && all[c.writes[n]].rv < high; n++ {
-			if w := &all[c.writes[n]]; w.class != isHolder && w.class != isOther {
+			if w := &all[c.writes[n]]; w.class != isHolder && w.class != isOther && w.class != isCluster {
 				l.rv = w.rv
 			}
 		}

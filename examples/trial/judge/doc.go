@@ -30,9 +30,11 @@
 //
 // Who left with a version and is not done counts as long as its object is there: [Leavers]. That is suspicious, since a person may have given
 // the cluster up, and broken with -given-up, the annotation of the owner in which people name such clusters. They count nowhere.
-// An object that is gone counts if it said for longer than the lag that the version failed, and nothing else was wanted since. That is never
-// more than suspicious: a person who deletes a cluster gives it up, and the trace is the same. Nor is anything about who left one of several
-// placements: a process that began since may not know which.
+// An object that is gone counts if it said for longer than the lag that the version failed, and nothing else was wanted since. That is
+// suspicious, since a person who deletes a cluster gives it up. It is broken with -given-up if the recording shows that nobody deleted the
+// cluster: that its ManagedCluster was there all the time since the cluster left, with the lag before, and without a hole; and the object
+// went later than the lag after that. Who left one of several placements is never more than suspicious: a process that began since may not
+// know which.
 //
 // An owner calls its rollout complete in the condition PlacementRolledOut or Succeeded of a ManifestWorkReplicaSet, with the reason Completed of
 // Progressing in a ClusterManagementAddOn's installProgressions, and in a policy's status.rolloutStatus. [Complete] is found where a status comes
@@ -65,6 +67,7 @@
 //
 // Resource versions order the events between two lists. What happened in a hole, or so soon after it that a view reaches into it,
 // is not judged, and the report says so. A recorder that begins again appends a BEGIN.
+// ManagedClusters need not be there. The program records their names and deletions, and goes on without them where the hub refuses them.
 //
 // # Audit logs
 //
@@ -84,7 +87,7 @@
 //	- level: RequestResponse
 //	  resources:
 //	  - group: cluster.open-cluster-management.io
-//	    resources: [placements, placements/status, placementdecisions, placementdecisions/status]
+//	    resources: [placements, placements/status, placementdecisions, placementdecisions/status, managedclusters, managedclusters/status]
 //	  - group: work.open-cluster-management.io
 //	    resources: [manifestworkreplicasets, manifestworkreplicasets/status, manifestworks, manifestworks/status]
 //	  - group: addon.open-cluster-management.io
@@ -95,7 +98,7 @@
 //
 // What there was before the log is known from its first list of all objects of a kind. A controller's first list does, or, once,
 //
-//	kubectl get placements,placementdecisions,manifestworkreplicasets,manifestworks -A -o json > /dev/null
+//	kubectl get placements,placementdecisions,managedclusters,manifestworkreplicasets,manifestworks -A -o json > /dev/null
 //
 // Until then there is a hole. There is one, too, from a write whose answer is not in the log (another level, cut off by
 // --audit-log-truncate-enabled, an error of the server, metadata or a table), until the object is written or listed again; and

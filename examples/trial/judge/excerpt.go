@@ -50,8 +50,15 @@ func smallest(r *Recording, report *Report, f *Finding, o Options) []event {
 		grade          Grade
 		owner, cluster string
 		line           int
+		left           string // whether the objects of who left are there
 	}
-	of := func(x *Finding) found { return found{x.Kind, x.Grade, x.Owner, x.Cluster, x.Line} }
+	of := func(x *Finding) found {
+		f := found{kind: x.Kind, grade: x.Grade, owner: x.Owner, cluster: x.Cluster, line: x.Line}
+		if x.Kind == Leavers {
+			f.left, _, _ = strings.Cut(x.Text, ":")
+		}
+		return f
+	}
 	whole := map[found]bool{}
 	for i := range report.Findings {
 		whole[of(&report.Findings[i])] = true
@@ -128,7 +135,7 @@ func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
 	version := map[string]int{} // by object: the line that brought the version that it then had
 	var part []event
 	var drop []int
-	found := false
+	found, lost := false, r.lost(f)
 	for i := range r.events {
 		e := &r.events[i]
 		takes := false
@@ -139,6 +146,8 @@ func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
 			takes = !found && e.id() == f.Owner
 		case isBinding, isSet:
 			takes = !found && strings.HasPrefix(e.key, binds+"/") && strings.HasPrefix(f.Owner, "Policy ")
+		case isCluster:
+			takes = !found && lost[e.key]
 		case isPlacement:
 			takes = (!found || f.Kind == Kept) && placements[e.key]
 		case isDecision:
@@ -191,6 +200,22 @@ func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
 	}
 	slices.SortStableFunc(kept, func(a, b event) int { return cmp.Compare(a.line, b.line) })
 	return kept
+}
+
+// lost are the clusters whose ManagedCluster a finding may need: those that its owner has lost an object on.
+func (r *Recording) lost(f *Finding) map[string]bool {
+	all, owner := map[string]bool{}, map[string]string{}
+	for i := range r.events {
+		switch e := &r.events[i]; {
+		case e.class != isHolder || f.Kind != Leavers && f.Kind != Complete:
+		case !e.gone:
+			owner[e.id()] = e.state.(*holderState).owner
+		case owner[e.id()] == f.Owner:
+			cluster, _, _ := strings.Cut(e.key, "/")
+			all[cluster] = true
+		}
+	}
+	return all
 }
 
 // placementsOf are the placements that an owner names, or that a policy in its namespace may be bound to. A placement has itself.

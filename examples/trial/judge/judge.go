@@ -41,6 +41,7 @@ type judge struct {
 	placings map[string]*placing
 	users    map[string][]*owner // by placement
 	bound    *bound
+	registry registry
 
 	now     int64
 	line    int
@@ -70,7 +71,7 @@ func Judge(r *Recording, o Options) *Report {
 	o.Lag, o.Patience = cmp.Or(o.Lag, DefaultOptions.Lag), cmp.Or(o.Patience, DefaultOptions.Patience)
 	j := &judge{
 		Options: o, logs: r.logs, lag: int64(o.Lag), horizon: 5 * int64(o.Lag), interval: int64(o.Patience) / 100,
-		objects: map[string]*known{}, owners: map[string]*owner{}, placings: map[string]*placing{}, users: map[string][]*owner{}, listing: map[string]int64{}, bound: newBound(),
+		objects: map[string]*known{}, owners: map[string]*owner{}, placings: map[string]*placing{}, users: map[string][]*owner{}, listing: map[string]int64{}, bound: newBound(), registry: registry{since: map[string]int64{}},
 		report: &Report{Lag: Duration(o.Lag), Patience: Duration(o.Patience), Seen: Duration(r.Late), Lines: r.Lines, Ignored: r.Ignored},
 	}
 	for i := range r.events {
@@ -167,6 +168,14 @@ func (j *judge) sorted() []*owner {
 
 // open begins a hole, or the first list.
 func (j *judge) open(e *event, before int64) {
+	for id, k := range j.objects {
+		if e.about == "" || kindOf(id) == e.about {
+			k.confirmed = false
+		}
+	}
+	if j.registry.blind = j.registry.blind || e.about == "" || e.about == kindCluster; e.about == kindCluster {
+		return
+	}
 	if !j.began {
 		before = 0
 	} else if e.typed == typeHole {
@@ -183,11 +192,6 @@ func (j *judge) open(e *event, before int64) {
 		before = since
 	}
 	j.listing[e.about] = before
-	for id, k := range j.objects {
-		if e.about == "" || kindOf(id) == e.about {
-			k.confirmed = false
-		}
-	}
 }
 
 func kindOf(id string) string {
@@ -212,6 +216,12 @@ func (j *judge) close(e *event) {
 		k := j.objects[id]
 		kind := kindOf(id)
 		j.put(&event{class: k.class, kind: kind, key: id[len(kind)+1:], gone: true, rv: k.rv}, k, k.class)
+	}
+	if e.about == "" || e.about == kindCluster {
+		j.registry.listed(j.now)
+	}
+	if e.about == kindCluster {
+		return
 	}
 	since := j.listing[e.about]
 	if delete(j.listing, e.about); e.about == "" {

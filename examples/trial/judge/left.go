@@ -38,9 +38,9 @@ func (o *owner) isPlaced(cluster string) bool {
 }
 
 // judgeLeavers judges a start that only those forbid who left with the version: they are not done, and nobody is known to have given them
-// up. Where no annotation says whom a person gives up, it may be so. It may be so, too, where their object is gone: a person who deletes a
-// cluster gives it up, and nothing tells it from one that its controller took the object from. With several placements a process that began
-// since may not know from which of them they left.
+// up. Where no annotation says whom a person gives up, it may be so. It may be so, too, where their object is gone, unless their ManagedCluster
+// is known to have stayed: a person who deletes a cluster gives it up, and nothing else tells it from one that its controller took the object
+// from. With several placements a process that began since may not know from which of them they left.
 func (o *owner) judgeLeavers(m *member, id, version string) {
 	if !o.hasShifted() {
 		return
@@ -54,13 +54,14 @@ func (o *owner) judgeLeavers(m *member, id, version string) {
 	f := Finding{Kind: Leavers, Grade: Suspicious, Owner: o.key, Cluster: m.cluster, version: version, holder: id}
 	seen := o.views(m, version, j.now, j.lag, with, false)
 	there := o.views(m, version, j.now, j.lag, leniency{withLeft: true}, false)
+	surely := o.views(m, version, j.now, j.lag, leniency{withLeft: true, withStays: true}, false)
 	switch {
 	case seen.right:
 		f.Explained = Duration(j.explain(o, m, version, j.lag, with))
 		j.report.Explained = max(j.report.Explained, f.Explained)
 	case !seen.all:
 		j.report.Unclear++
-	case j.GivenUp != "" && !there.right && there.all && len(o.states.now().spec.refs) == 1:
+	case j.GivenUp != "" && !surely.right && surely.all && len(o.states.now().spec.refs) == 1:
 		f.Grade = Broken
 	}
 	var texts []string

@@ -121,7 +121,7 @@ func (o *owner) hold(e *event, next *holderState) {
 	if next != nil {
 		m.failed = failure{}
 	} else if before != nil && !before.inform && !o.isPlaced(cluster) && failedSince(h, before.version, j.now-j.lag) {
-		m.failed = failure{before.version, o.epoch}
+		m.failed = failure{before.version, o.epoch, j.now}
 	}
 	h.put(j.now, next, j.now-j.horizon)
 	m.isQuiet = false

@@ -86,6 +86,10 @@ func (e *event) tell() string {
 		for _, r := range s.spec.refs {
 			text += fmt.Sprintf(" wants %s on %s, %s", short(r.version), r.placement, r.strategy.text())
 		}
+	case *clusterState:
+		if s.deleting {
+			text += " is being deleted"
+		}
 	case *rootState:
 		text += " wants " + short(s.version)
 	case *holderState:

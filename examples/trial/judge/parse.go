@@ -50,6 +50,7 @@ const (
 	isRoot    // a root policy
 	isBinding // what binds it to a placement
 	isSet     // a set of policies
+	isCluster // a ManagedCluster
 )
 
 // source is the line of an audit log.
@@ -71,7 +72,7 @@ type event struct {
 	class  class
 	kind   string
 	key    string // namespace/name
-	state  any    // of the class: *placementState, *decisionState, *ownerState, *holderState, *rootState, *bindingState, *setState
+	state  any    // of the class: *placementState, *decisionState, *ownerState, *holderState, *rootState, *bindingState, *setState, *clusterState
 	gone   bool
 }
 
@@ -132,6 +133,7 @@ var readers = map[string]func(*reader, *object, *event) error{
 	"Policy":                 (*reader).policy,
 	"PlacementBinding":       (*reader).binding,
 	"PolicySet":              (*reader).policySet,
+	kindCluster:              (*reader).cluster,
 }
 
 // reader reads lines. Several may share its memory.

@@ -99,6 +99,9 @@ func (r *Recording) draw() *drawing {
 	for i := range r.events {
 		e := &r.events[i]
 		d.to = max(d.to, e.true)
+		if e.class == isCluster || e.about == kindCluster {
+			continue // nothing of it is shown
+		}
 		switch e.class {
 		case isNothing:
 			switch e.typed {

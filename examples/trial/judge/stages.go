@@ -111,7 +111,7 @@ func (o *owner) forbids(r *ref, st *stages, m *member, out map[string]bool, now,
 			var other *member
 			of := l
 			if n < len(s.members) {
-				other, of.withLeft, of.withGone = s.members[n], false, false
+				other, of.withLeft, of.withGone, of.withStays = s.members[n], false, false, false
 			} else {
 				other = left[i][n-len(s.members)]
 			}

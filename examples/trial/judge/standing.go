@@ -6,9 +6,9 @@ import "time"
 const grace = int64(1500 * time.Millisecond)
 
 // leniency takes one limit away, to say what a start broke: what is forbidden with a limit and allowed without it was forbidden
-// by this limit alone. Exact takes times as they are. WithLeft counts clusters that left with the version, too, and withGone also those
-// whose object said that it failed, and is gone.
-type leniency struct{ noSoak, noDeadline, exact, withLeft, withGone bool }
+// by this limit alone. Exact takes times as they are. WithLeft counts clusters that left with the version, too, withGone also those
+// whose object said that it failed, and is gone, and withStays only those of these that nobody can have given up by deleting the cluster.
+type leniency struct{ noSoak, noDeadline, exact, withLeft, withGone, withStays bool }
 
 // could is where a cluster may stand with a version, in some of the views of it. What holds a start back is said only if it is so
 // in all of them.
@@ -110,7 +110,8 @@ type member struct {
 // failure is what an object said last of a version, while its cluster was not selected any more.
 type failure struct {
 	version string
-	epoch   int // of the owner: it lasts until something else is wanted
+	epoch   int   // of the owner: it lasts until something else is wanted
+	at      int64 // when the object went
 }
 
 // failedSince says whether an object has said all the time that a version failed.
@@ -125,8 +126,8 @@ func failedSince(h *span[holderState], version string, since int64) bool {
 
 // stands says where a cluster may stand, in all views that are at most lag behind.
 func (m *member) stands(o *owner, version string, s *strategy, now, lag int64, l leniency) could {
-	if l.withGone && m.hasFailed(o) && carries(m.failed.version, version) {
-		l.withGone = false
+	if m.hasFailed(o) && carries(m.failed.version, version) && (l.withGone || l.withStays && m.stays(o)) {
+		l.withGone, l.withStays = false, false
 		return m.stands(o, version, s, now, lag, l).and(could{give: true, failed: true, holds: s.deadline == 0})
 	}
 	if m.isQuiet && now >= m.from && m.epoch == o.epoch && m.of == version {

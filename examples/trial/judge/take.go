@@ -33,6 +33,8 @@ func (j *judge) put(e *event, k *known, c class) {
 		for _, key := range j.bound.put(e) {
 			j.putOwner("Policy "+key, j.bound.wants(key))
 		}
+	case isCluster:
+		j.registry.put(e, j.now)
 	case isPlacement:
 		var next *placementState
 		if !e.gone {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,11 +12,13 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/cohort-ocm/cohort/examples/trial/judge"
 )
@@ -124,8 +127,17 @@ func TestExcerptIsARecording(t *testing.T) {
 	}
 }
 
-// What a recorder writes can be read: first what there is, then what happens. A kind that the hub does not have is said.
+// What a recorder writes can be read: first what there is, then what happens. A kind that the hub does not have is said. Of ManagedClusters there
+// are names and deletions; where the hub refuses them, or lacks them, the rest is recorded all the same.
 func TestRecord(t *testing.T) {
+	refused := apierrors.NewForbidden(clusters.resource.GroupResource(), "", errors.New("no"))
+	lacking := apierrors.NewNotFound(clusters.resource.GroupResource(), "")
+	for said, err := range map[string]error{"": nil, "is forbidden: no: who is given up": refused, "the hub has no managedclusters": lacking} {
+		testRecord(t, said, err)
+	}
+}
+
+func testRecord(t *testing.T, said string, refuses error) {
 	kinds := map[schema.GroupVersionResource]string{}
 	for _, k := range recorded {
 		kinds[k.resource] = k.kind + "List"
@@ -137,7 +149,14 @@ func TestRecord(t *testing.T) {
 		u.SetResourceVersion(rv)
 		return u
 	}
-	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, object("first", "1"))
+	cluster := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.open-cluster-management.io/v1", "kind": "ManagedCluster", "spec": map[string]any{"secret": "x"}}}
+	cluster.SetName("c1")
+	cluster.SetResourceVersion("1")
+	cluster.SetDeletionTimestamp(&metav1.Time{Time: time.Unix(1, 0)})
+	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, object("first", "1"), cluster)
+	if refuses != nil {
+		client.PrependReactor("list", "managedclusters", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refuses })
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	var out, errs bytes.Buffer
 	r := &recorder{client: client, out: json.NewEncoder(&out), errs: &errs, bookmark: time.Millisecond}
@@ -164,6 +183,9 @@ func TestRecord(t *testing.T) {
 	stop()
 	if err := <-done; err != nil {
 		t.Fatal(err)
+	}
+	if text := out.String(); (refuses == nil) != strings.Contains(text, `"name":"c1"`) || (refuses == nil) != strings.Contains(text, "deletionTimestamp") || strings.Contains(text, "secret") || !strings.Contains(errs.String(), said) {
+		t.Errorf("%v: %s\n%s", refuses, text, errs.String())
 	}
 	recording, err := judge.Read(&out)
 	if err != nil {

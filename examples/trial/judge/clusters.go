@@ -1,0 +1,44 @@
+package judge
+
+// kindCluster is the kind that says whether a person gave a cluster up by deleting it. Nothing is judged of it, and a hole of it is none of others.
+const kindCluster = "ManagedCluster"
+
+// clusterState is a ManagedCluster.
+type clusterState struct{ deleting bool }
+
+func (r *reader) cluster(o *object, e *event) error {
+	e.class, e.state = isCluster, &clusterState{o.Metadata.DeletionTimestamp != nil}
+	return nil
+}
+
+// registry are the ManagedClusters.
+type registry struct {
+	since map[string]int64 // by name: since when it has been there for certain, and nobody has deleted it
+	blind bool             // they are listed, or their watch is lost
+}
+
+func (g *registry) put(e *event, now int64) {
+	if e.gone || e.state.(*clusterState).deleting {
+		delete(g.since, e.key)
+	} else if _, is := g.since[e.key]; !is {
+		g.since[e.key] = now
+	}
+}
+
+// listed begins anew with those that are there. Any may have been deleted and made again before.
+func (g *registry) listed(now int64) {
+	g.blind = false
+	for name := range g.since {
+		g.since[name] = now
+	}
+}
+
+// stays says whether a cluster that left has its ManagedCluster in all views, and had it since it left, so that nobody can have given it up by
+// deleting it. Its object has to be gone, if it is, for long enough after that: who deletes an object at once leaves no time to see both.
+func (m *member) stays(o *owner) bool {
+	j := o.judge
+	away := o.away(m.cluster)
+	since, is := j.registry.since[m.cluster]
+	left := j.now - away
+	return is && away > 0 && !j.registry.blind && since <= left-j.lag && left <= m.failed.at-j.lag
+}

@@ -188,6 +188,7 @@ func (p *player) deleteCluster(ctx context.Context, cluster string) error {
 	p.mu.Lock()
 	p.deleted[cluster] = time.Now()
 	p.mu.Unlock()
+	p.unregister(ctx, cluster)
 	for _, f := range p.placed {
 		if i := slices.Index(f.selected, cluster); i >= 0 {
 			f.selected = slices.Delete(f.selected, i, i+1)

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
@@ -122,13 +121,7 @@ func (w *world) record(ctx context.Context, hub *Hub, subject *Subject, name str
 	w.name = name
 	p := w.newPlayer(hub, subject)
 	o := &observation{world: w}
-	api := hub.clients("user").cluster.ClusterV1().ManagedClusters() // whose cluster is not there may be given up
-	for _, c := range w.clusters(w.pool) {
-		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: c}, Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true}}
-		if _, o.err = api.Create(ctx, cluster, metav1.CreateOptions{}); o.err != nil {
-			return o
-		}
-	}
+	p.registers = true // whose cluster is not there may be given up
 	o.err = p.run(ctx)
 	p.clear(ctx)
 	if o.err == nil {

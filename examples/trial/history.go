@@ -36,6 +36,8 @@ type history struct {
 	mostExposed float64 // likewise of what the strategy exposes
 	earlySoaks  int     // starts that only a soak from the first answer would have forbidden
 
+	managed []event // ManagedClusters, of which a trace alone tells
+
 	until   time.Time     // when it ended, if that is after the last event
 	lost    time.Duration // in which the machine served nobody
 	arrival bool          // what the network held back counts from when it came

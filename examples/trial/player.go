@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
 // observation is what came of a world.
@@ -98,7 +99,7 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 // history is what happened so far. The player is locked.
 func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	h := newHistory(p.events, writes, reconciles)
-	h.reads = p.reads
+	h.reads, h.managed = p.reads, p.managed
 	h.keepMoves()
 	if p.people != nil {
 		h.keepPeople(p.subject.People)
@@ -175,6 +176,8 @@ type player struct {
 	lines    lines
 	user     clients
 
+	registers bool // it makes ManagedClusters also where nobody deletes one
+
 	placing     sync.Mutex        // while a scheduler writes
 	unreachable []string          // clusters that the schedulers leave out
 	givenUp     []string          // by a person, in the set
@@ -182,6 +185,7 @@ type player struct {
 
 	mu         sync.Mutex
 	events     []event
+	managed    []event // ManagedClusters, of which no cache tells
 	writes     []write
 	reads      []read
 	reconciles []*reconcile
@@ -238,6 +242,11 @@ func (p *player) run(ctx context.Context) error {
 	}
 	p.hub.wires.join(p.name, p.feed)
 	defer p.hub.wires.leave(p.name)
+	if p.cut != nil || p.registers {
+		if err := p.register(ctx); err != nil {
+			return err
+		}
+	}
 
 	var running sync.WaitGroup
 	for _, r := range p.replicas {
@@ -279,6 +288,11 @@ const unhold = `{"metadata": {"finalizers": null}}`
 // clear deletes what is left of a rollout. Controllers list all works of the hub when they begin, so that a run of a
 // thousand rollouts would become slower and slower.
 func (p *player) clear(ctx context.Context) {
+	if p.cut != nil || p.registers {
+		for _, c := range p.clusters(p.pool) {
+			p.unregister(ctx, c)
+		}
+	}
 	p.mu.Lock()
 	last := map[id]event{}
 	for _, e := range p.events {
@@ -303,8 +317,28 @@ func (p *player) clear(ctx context.Context) {
 	}
 }
 
+// register makes the ManagedClusters.
+func (p *player) register(ctx context.Context) error {
+	for _, c := range p.clusters(p.pool) {
+		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: c}, Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true}}
+		if _, err := p.user.cluster.ClusterV1().ManagedClusters().Create(ctx, cluster, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *player) unregister(ctx context.Context, cluster string) {
+	_ = p.user.cluster.ClusterV1().ManagedClusters().Delete(ctx, cluster, metav1.DeleteOptions{}) // it may be gone
+}
+
 func (p *player) feed(e event) {
 	p.mu.Lock()
+	if e.id.kind == managedClusters {
+		p.managed = append(p.managed, e)
+		p.mu.Unlock()
+		return
+	}
 	p.events = append(p.events, e)
 	p.seen[e.id.kind] = max(p.seen[e.id.kind], e.rv)
 	for _, r := range p.replicas {

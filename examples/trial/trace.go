@@ -3,6 +3,7 @@ package trial
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/examples/trial/judge"
@@ -33,7 +34,8 @@ func (h *history) trace() ([]byte, error) {
 		}
 	}
 	seen := map[id]bool{}
-	for _, e := range h.events {
+	managed := slices.DeleteFunc(slices.Clone(h.managed), func(e event) bool { return e.at.After(last) })
+	for _, e := range slices.Concat(h.events, managed) { // resourceVersions say their order
 		kind := "MODIFIED"
 		switch {
 		case e.gone:

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 )
 
 // runner plays a trial.
@@ -92,9 +89,6 @@ func (r *runner) run(ctx context.Context) error {
 	defer cancel()
 	r.ctx, r.agentClients, r.user = ctx, r.hub.clients("agent"), r.hub.clients("user")
 	r.crew = r.newCrew()
-	if err := r.register(ctx); err != nil {
-		return err
-	}
 	r.selected = r.clusters(r.initial)
 	f := &r.fleet
 	s := &scheduler{
@@ -106,6 +100,9 @@ func (r *runner) run(ctx context.Context) error {
 	r.replicas = []*replica{process}
 	r.hub.wires.join(r.name, r.feed)
 	defer r.hub.wires.leave(r.name)
+	if err := r.register(ctx); err != nil {
+		return err
+	}
 	var running sync.WaitGroup
 	var scheduling error
 	running.Go(func() { process.keep(ctx) })
@@ -119,21 +116,6 @@ func (r *runner) run(ctx context.Context) error {
 		err = scheduling
 	}
 	return err
-}
-
-// register makes the ManagedClusters.
-func (r *runner) register(ctx context.Context) error {
-	for _, c := range r.clusters(r.pool) {
-		cluster := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: c}, Spec: clusterv1.ManagedClusterSpec{HubAcceptsClient: true}}
-		if _, err := r.user.cluster.ClusterV1().ManagedClusters().Create(ctx, cluster, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *runner) unregister(ctx context.Context, cluster string) {
-	_ = r.user.cluster.ClusterV1().ManagedClusters().Delete(ctx, cluster, metav1.DeleteOptions{}) // it may be gone
 }
 
 func (r *runner) feed(e event) {
@@ -286,7 +268,7 @@ func (r *runner) jury() *jury {
 		history: newHistory(r.events, r.writes, r.reconciles), trade: r.subject.Trade, trial: r.trial, removeAfter: r.subject.RemoveAfter, givenUp: r.subject.GivenUp,
 		deleted: map[string]time.Time{}, exempt: map[string]bool{}, healed: r.healed,
 	}
-	j.reads = r.reads
+	j.reads, j.managed = r.reads, r.managed
 	for c, at := range r.deleted {
 		j.deleted[c] = at
 	}

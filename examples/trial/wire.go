@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +33,8 @@ const (
 	Policies    Kind = "Policy" // root policies, and those that are replicated from them
 	PolicySets  Kind = "PolicySet"
 	Bindings    Kind = "PlacementBinding"
+
+	managedClusters Kind = "ManagedCluster" // no cache has them: they tell a trace who was given up
 )
 
 // kinds are those that every hub has, and policyKinds those of a hub with the policy API.
@@ -94,7 +97,7 @@ func connect(h *Hub) (*wire, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &wire{ctx: ctx, stop: cancel, rollouts: map[string]func(event){}}
 	c := h.clients("watch")
-	for _, k := range h.kinds() {
+	for _, k := range append(slices.Clone(h.kinds()), managedClusters) {
 		watcher, list := watcherOf(c, k)
 		rv, err := list(ctx)
 		if err != nil {
@@ -121,6 +124,9 @@ func watcherOf(c clients, k Kind) (cache.WatcherWithContext, func(context.Contex
 	var w func(context.Context, metav1.ListOptions) (watch.Interface, error)
 	var l func(context.Context, metav1.ListOptions) (metav1.ListInterface, error)
 	switch k {
+	case managedClusters:
+		api := c.cluster.ClusterV1().ManagedClusters()
+		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
 	case Placements:
 		api := c.cluster.ClusterV1beta1().Placements("")
 		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }

@@ -246,9 +246,9 @@
 // not among them. The
 // figures of the last long ones stand in rollout/SAFETY.md, too.
 //
-// A duty that is ignored is broken in a trace, with four gaps. Three duties are suspicious at most, since a late view explains what their lack does: to
-// plan with one's own writes, to read what got no answer, and to look first at what the process before wrote. The fourth gap is a failure whose object is
-// gone, which two duties are about, to store the record of who left and to read it back: a person who deletes a cluster leaves the same trace.
+// A duty that is ignored is broken in a trace, with three gaps. Three duties are suspicious at most, since a late view explains what their lack does: to
+// plan with one's own writes, to read what got no answer, and to look first at what the process before wrote. A failure whose object is gone is broken
+// as well: worlds in which clusters may be deleted have ManagedClusters, and traces have them, too.
 // The duties of the way back and towards people are not tested from traces: the page of package judge says what it does not judge.
 //
 // A trial does not report a cluster as waiting for nothing if it waits for one in flight whose group is gone, or while a process may

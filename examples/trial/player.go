@@ -273,7 +273,7 @@ func (p *player) newReplica(number int, leader *lease) *replica {
 	r := &replica{player: p, number: number, caches: newLag(rng(3), p.often, p.worst)}
 	r.caches.strips, r.caches.only = p.strips, p.only
 	r.net = &transport{
-		rng: rng(4), lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, slow: p.slow, note: p.note, read: p.noteRead,
+		rng: rng(4), lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, unheard: p.unheard, slow: p.slow, note: p.note, read: p.noteRead,
 		reread: func(reconcile int) { p.reread(r, reconcile) },
 	}
 	if p.elects {

@@ -24,17 +24,11 @@ var kindsOf = map[Invariant][]judge.Kind{
 	invLeavers: {judge.Leavers}, invExposed: {judge.Leavers}, invRemoved: {judge.Left}, invTakeBack: {judge.TakenBack}, invDone: {judge.Complete},
 }
 
-// goneFailures is why who left, failed and lost its object may be forgotten.
-const goneFailures = "a person who deletes the cluster gives it up, and its object goes as if its controller had removed it"
-
 // untraced are the duties that need not leave a trace beyond the lag, with the reasons.
 var untraced = map[Duty]string{
 	DutyReadYourWrites: "who plans without its own writes does what a view as old as the caches says",
 	DutyLostAnswer:     "a write whose answer was lost is an own write that the caches do not show yet",
 	DutyFirstLook:      "what the process before wrote is no older than the caches of the next one",
-	DutyRecord:         goneFailures,
-	DutyReadBack:       goneFailures,
-	DutyPassRecord:     goneFailures,
 }
 
 // tracedOptions are how the rollouts are judged in which a duty is ignored: with the lag of their caches and of their writes.

@@ -56,13 +56,14 @@ var (
 // transport is the network between a controller and the API server. It is slow, it breaks before a request or
 // before its answer, it holds requests back, and the controller may crash at any write.
 type transport struct {
-	lag    *lag
-	set    id
-	breaks float64       // how many writes meet a broken connection
-	slow   time.Duration // every write takes as long at most
-	note   func(write)
-	read   func(read)
-	reread func(reconcile int)
+	lag     *lag
+	set     id
+	breaks  float64       // how many writes meet a broken connection
+	unheard bool          // what it writes to the owner, but for its status, never comes to the server
+	slow    time.Duration // every write takes as long at most
+	note    func(write)
+	read    func(read)
+	reread  func(reconcile int)
 
 	sending   sync.WaitGroup
 	mu        sync.Mutex
@@ -207,6 +208,9 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	}
 	w := write{verb: r.Method, reconcile: f.reconcile, life: life, setShown: t.lag.shows(t.set), sent: time.Now()}
 	w.kind, w.key, w.status = target(r.URL.Path)
+	if t.unheard && !w.status && t.isOwner(w.key) {
+		return nil, errLost
+	}
 	w.delayed = f.hold > 0
 	finalizer := w.kind == ReplicaSets && mentions(r, `"finalizers"`)
 	response, err := t.carry(base, r, w, f)
@@ -216,6 +220,13 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 		t.reread(f.reconcile) // it comes before all reading
 	}
 	return response, err
+}
+
+// isOwner says whether a key is that of the owner: its name, or its namespace, is that of the rollout.
+func (t *transport) isOwner(key string) bool {
+	before, _, _ := strings.Cut(key, "/")
+	rollout, _, _ := strings.Cut(t.set.key, "/")
+	return before == rollout
 }
 
 // fetch makes a read, and notes what it shows.

@@ -220,14 +220,14 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 	case DutyReadBack:
 		// What it believes to have stored is lost with the process.
 		everywhere(failsAndCuts, 1)
-		t.atOnce, t.breaks = true, 0.4
+		t.atOnce, t.breaks, t.unheard = true, 0, true
 		t.acts = []act{{5 * time.Second, stops}, {3 * time.Second, stops}, {3 * time.Second, stops}}
 	case DutyGivenUp:
 		everywhere(failsAndCuts, 0.5)
 		t.gives, t.heals = true, true
 	case DutyComplete:
 		everywhere(failsAndCuts, 0.4)
-		t.atOnce = false
+		t.atOnce, t.lease = false, 2*time.Second // no cache is so late that it shows the cluster gone, and the failure not yet
 		config.MaxFailures = intstr.FromInt32(100)
 		progressive(2)
 	case DutyPromptly:

@@ -227,9 +227,10 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 		t.gives, t.heals = true, true
 	case DutyComplete:
 		everywhere(failsAndCuts, 0.4)
-		t.atOnce, t.lease = false, 2*time.Second // no cache is so late that it shows the cluster gone, and the failure not yet
-		config.MaxFailures = intstr.FromInt32(100)
-		progressive(2)
+		t.atOnce = false
+		// The others soak until long after the decisions changed, so that no late view has them half written.
+		config.MaxFailures, config.MinSuccessTime = intstr.FromInt32(100), metav1.Duration{Duration: 4 * time.Second}
+		progressive(20)
 	case DutyPromptly:
 		everywhere(silences, 1)
 		t.acts = []act{{time.Second, dropsAtWork}, {time.Second, dropsAtWork}}

@@ -116,7 +116,10 @@ func (p *Process) Handle(k Kind, handler cache.ResourceEventHandler) {
 
 // Reconcile notes that do is one reconcile, which says when it wants to be called again. Whatever the controller reads, plans
 // and writes stands in one, or the harness cannot know what the controller knew. The caches stay as they are from one write to the
-// next. There is one reconcile at a time.
+// next, and the controller is judged by what they showed at the beginning. So read all that you plan from before the first write, or return
+// after that, as after adding a finalizer. There is one reconcile at a time.
+//
+// A world ends only when reconciles end without an error. So do not return one for somebody who may be away for good.
 func (p *Process) Reconcile(do func() (time.Duration, error)) {
 	r, player := p.replica, p.replica.player
 	r.busy.Lock()

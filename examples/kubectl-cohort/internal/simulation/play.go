@@ -85,7 +85,7 @@ type play struct {
 	first, attempt int       // the attempt of the observed clusters, and the present one
 	raised         bool      // the attempt of the wave to come
 	breached       time.Time // when a budget was breached
-	before         []int     // the members that were in flight when the attempt began
+	before         []int     // the members that were in flight when the attempt began, or came back since
 
 	groups  *grouping.Groups // without those that the scheduler has dropped
 	leaving []int            // the members that it drops now

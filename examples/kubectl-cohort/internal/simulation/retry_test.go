@@ -63,6 +63,29 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 	}
 }
 
+// Who is in flight from an earlier attempt waits once its deadline has passed, and is in flight once more when it succeeds. If the deadline of
+// its validation passes, too, it waits again, and the waves tell that.
+func TestWhoIsLateTwiceWaitsTwice(t *testing.T) {
+	lives := map[string]simulation.Life{
+		"a": {{After: 0, Status: status.Failed}},
+		"b": {{After: 14 * time.Minute, Status: status.Validating}, {After: 22 * time.Minute, Status: status.Succeeded}},
+	}
+	played := simulation.Rollout{Strategy: progressive(2, 0, "7m"), Groups: groupsOf("ab"), Retries: simulation.Retries{Times: 1, After: 6 * time.Minute}}
+	trace, err := played.Play(nil, livesOf(lives), start())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var waits []time.Duration
+	for _, w := range trace.Waves {
+		if slices.Contains(w.Again, "b") {
+			waits = append(waits, w.After)
+		}
+	}
+	if want := []time.Duration{7 * time.Minute, 21 * time.Minute}; !slices.Equal(waits, want) {
+		t.Errorf("b waits again after %v, want %v:\n%s", waits, want, shown(trace))
+	}
+}
+
 // Whatever happens, time goes on, no cluster starts more often than it is tried, reasons are the same as in a plan in the
 // attempt of the wave, and who failed at the end has been tried as often as wanted.
 func TestRetriesEnd(t *testing.T) {

@@ -186,7 +186,10 @@ func (p *play) note(w *Wave) error {
 			p.waits(i, w)
 			continue
 		}
-		p.members[i].show(p.said[i], w)
+		m := &p.members[i]
+		if m.show(p.said[i], w); m.attempt < p.attempt && unanswered(m.shown) {
+			p.before = append(p.before, i) // it waited, and is in flight once more
+		}
 	}
 	p.touched = p.touched[:0]
 	p.late(w)

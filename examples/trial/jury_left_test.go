@@ -145,3 +145,34 @@ func TestWhoWaitsForAWriteThatNoCacheShows(t *testing.T) {
 		}
 	}
 }
+
+// R32: the time until removal begins anew where decisions were half written, be it for a moment between two looks of the judge.
+func TestWhoLeftIsAwayAnewAfterHalfWrittenDecisions(t *testing.T) {
+	for _, half := range []bool{false, true} {
+		s := &tale{}
+		s.ownAddOn("v1")
+		s.decide(placementName, 0, "", "t-c0", "t-c1")
+		s.place(placementName, told{"", 2})
+		s.addOn("t-c1", "v1")
+		s.decide(placementName, 0, "", "t-c0")
+		s.place(placementName, told{"", 1})
+		for range 4 {
+			s.ownAddOn("v1")
+		}
+		if half {
+			s.decide(placementName, 0, "", "t-c0", "t-c2")
+			at := s.events[len(s.events)-1].at
+			s.decide(placementName, 0, "", "t-c0")
+			s.events[len(s.events)-2].at = at.Add(200 * time.Millisecond)
+			s.events[len(s.events)-1].at = at.Add(210 * time.Millisecond)
+		}
+		for range 4 {
+			s.ownAddOn("v1")
+		}
+		j := s.jury()
+		j.trial.pool = []string{"c0", "c1"}
+		if found := j.checkPrompt(s.events[len(s.events)-1].at); (len(found) > 0) == half {
+			t.Errorf("half written in between %v: %v", half, found)
+		}
+	}
+}

@@ -177,8 +177,21 @@ func (j *jury) spans(look func(now time.Time, s *sight)) {
 	}
 }
 
-// checkPrompt finds clusters that are not selected and keep the workload for too long. A process begins to count anew, and counts nothing
-// as long as it waits for a write that its caches do not show.
+// halfWritten gives the times at which the decisions became incomplete, were it for a moment.
+func (j *jury) halfWritten() (times []time.Time) {
+	for _, e := range j.events {
+		if e.id.kind != Placements && e.id.kind != Decisions {
+			continue
+		}
+		if s := j.truthAt(e.rv); s != nil && s.ref.incomplete != "" {
+			times = append(times, e.at)
+		}
+	}
+	return times
+}
+
+// checkPrompt finds clusters that are not selected and keep the workload for too long. A process begins to count anew, also where it saw
+// half written decisions for a moment, and counts nothing as long as it waits for a write that its caches do not show.
 func (j *jury) checkPrompt(now time.Time) (broken []violation) {
 	since := map[string]time.Time{}
 	limit, unshown := j.removeAfter+j.patience(), j.unshown()
@@ -190,6 +203,7 @@ func (j *jury) checkPrompt(now time.Time) (broken []violation) {
 		}
 		return after
 	}
+	half := j.halfWritten()
 	look := func(now time.Time, s *sight) {
 		for _, c := range j.trial.clusters(j.trial.pool) {
 			h, has := s.held[c]
@@ -199,6 +213,11 @@ func (j *jury) checkPrompt(now time.Time) (broken []violation) {
 			}
 			if since[c].IsZero() {
 				since[c] = now
+			}
+			for _, at := range half { // a process may have seen that
+				if at.After(since[c]) && !at.After(now) {
+					since[c] = at
+				}
 			}
 			if now.After(since[c]) && now.Sub(acts(began(since[c]), now, unshown)) > limit {
 				since[c] = now.Add(time.Hour) // once

@@ -279,3 +279,19 @@ func BenchmarkPlannerWaits(b *testing.B) {
 		}
 	}
 }
+
+// R34: who is held by a person behind a success without a time waits for that time, too. So the blockers have it.
+func TestTheHeldWaitForTimesToo(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a"}, {Index: 1}: {"b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Minute}, Holds: []rollout.ClusterHold{{Cluster: "b"}}}
+	r, err := rollout.Plan(perGroup(config("", "", 0)), groups, []status.Report{{Cluster: "a", Status: status.Succeeded}}, now, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Blockers(); len(got) != 1 || got[0].Name != "a" || got[0].Waiting != 1 {
+		t.Errorf("got %v of %v, want that one waits for a", got, r.Explain("b"))
+	}
+}

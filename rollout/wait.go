@@ -167,7 +167,7 @@ func (r *Result) heldForTimes() []int {
 	for group := range r.tallies {
 		stage := int(s.stageOf[group])
 		if c.isWaiting(stage) && c.waits[stage].unknown && s.barrierOf(c, stage) < 0 && !c.isClosed(group) {
-			waiting[stage] += r.held(group)
+			waiting[stage] += r.held(group) + r.parkedIn(group)
 		}
 	}
 	for stage, n := range waiting {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -110,60 +109,6 @@ func TestRemovalsAgreeWithTheRules(t *testing.T) {
 		}
 		if !slices.IsSorted(got) {
 			return fmt.Sprintf("%v are in no order", got)
-		}
-		return ""
-	})
-}
-
-// R63 against the oracle: each owner's whole result is that of a plan in which the others' clusters are held, and the bound is a right.
-func TestPlanAllAgreesWithTheRules(t *testing.T) {
-	second := func(w world, pick picker) world { // of the same clusters, in which others have the workload, or one that is taken back
-		w.reports = nil
-		w.strategy, w.holds, w.reviewed, w.memory, w.former = optionStrategies[pick(len(optionStrategies))], nil, nil, nil, nil
-		if pick(2) == 0 {
-			return takenBack(w, pick)
-		}
-		for i, m := range w.members {
-			kind := nineKinds[(i+pick(len(nineKinds)))%len(nineKinds)]
-			for _, seen := range kind.reports {
-				w.reports = append(w.reports, seen.report(m.name))
-			}
-		}
-		return w
-	}
-	spaces := besideSpaces(severalHeld, rightsChoices, []func(*world){asIs, asideChoices[0], pauseChoices[1]})
-	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
-		worlds := []world{w, second(w, pick), second(w, pick)}
-		names, most := []string{"web", "db", "cache"}, pick(4)
-		turns := [][]int{{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}[pick(3)]
-		owners := make([]rollout.Owner, len(worlds))
-		for turn, i := range turns {
-			owners[i] = rollout.Owner{
-				Name: names[i], Strategy: worlds[i].strategy, Groups: groups, Reports: worlds[i].reports, Options: worlds[i].options(),
-				Since: w.now.Add(time.Duration(turn-9) * time.Minute), Abort: worlds[i].abort(),
-			}
-		}
-		results, err := rollout.PlanAll(owners, most, w.now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		besides, bounded := r63(worlds, names, turns, most)
-		for i, beside := range besides {
-			want, got := asked(beside).out, answer{}
-			got.observe(results[i])
-			if !slices.Equal(want.Start, got.Start) || !slices.Equal(want.InFlight, got.InFlight) || !slices.Equal(want.Left, got.Left) || len(want.Held) != len(got.Held) {
-				return fmt.Sprintf("of %d owners, at most %d in hand, %s starts %v and holds %v, and the rules say %v and %v", len(owners), most, names[i], got.Start, got.Held, want.Start, want.Held)
-			}
-			for n := range want.Held {
-				w, g := want.Held[n], got.Held[n]
-				if w.Hold.Type == rollout.HoldRights && bounded[i] {
-					w.Hold.Type, w.Hold.MaxConcurrency = rollout.HoldInHand, most
-				}
-				if w.Cluster != g.Cluster || w.Hold.Reason != g.Hold.Reason || w.Hold.Type != g.Hold.Type ||
-					g.Hold.Type == rollout.HoldInHand && w.Hold.MaxConcurrency != g.Hold.MaxConcurrency {
-					return fmt.Sprintf("%s is held as %+v, and the rules say %+v", g.Cluster.Name, g.Hold, w.Hold)
-				}
-			}
 		}
 		return ""
 	})

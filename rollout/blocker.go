@@ -329,7 +329,7 @@ func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	for group := range r.tallies {
 		stage, n := int(s.stageOf[group]), r.held(group)
 		held[stage] += n + r.parkedIn(group)
-		if s.options.rights != nil && isOfRights(s.hold(c, group).Type) {
+		if s.options.rights != nil && s.hold(c, group).Type == HoldRights {
 			all.rights += n
 			continue
 		}

@@ -111,8 +111,8 @@
 // Options add nothing, any fields can be set together, and the result warns of one that has no effect. Package rollout/approvals
 // reads from annotations what people decide.
 //
-// [Result.WouldStart] says what an approval of a gate would do, [Removals] who loses the workload next when all of it goes, and
-// [PlanAll] plans for several owners that share clusters.
+// [Result.WouldStart] says what an approval of a gate would do, and [Removals] who loses the workload next when all of
+// it goes.
 //
 // # Values per cluster
 //

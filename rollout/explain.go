@@ -126,7 +126,7 @@ func (r *Result) link(group int) Link {
 			l.Remedies = append(l.Remedies, r.waitUntil(opens))
 		}
 		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Hold.Group, Gate: l.Hold.Gate.Name})
-	case HoldRights, HoldInHand:
+	case HoldRights:
 		others = r.explainRights(&l)
 	case HoldConcurrency:
 		f := r.look(r.grant(group))
@@ -223,8 +223,6 @@ func (r *Result) holdInBrief(group int) Hold {
 		h.Detail = r.choice.breach.detail()
 	case HoldRights:
 		h.Detail = r.rightsDetail(&h)
-	case HoldInHand:
-		h.Detail = r.handsDetail(h.Detail)
 	case HoldConcurrency:
 		f := r.look(r.grant(group))
 		h.Detail = f.sentences(f.excess, r.withoutSlot())

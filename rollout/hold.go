@@ -38,8 +38,6 @@ const (
 	// HoldRights says that this hub has no right to start, or no right to fail for a cluster that failed, or that clusters in flight
 	// or starting take all its rights ([Options].Rights).
 	HoldRights HoldType = "RightsUsedUp"
-	// HoldInHand says that as many clusters of all rollouts are in hand as may be ([PlanAll]).
-	HoldInHand HoldType = "ClustersInHand"
 	// HoldConcurrency says that clusters in flight or starting take all slots.
 	HoldConcurrency HoldType = "ConcurrencyUsedUp"
 	// HoldRamp says that clusters in flight or starting take all that [Options].Ramp allows.
@@ -58,12 +56,12 @@ type Hold struct {
 	// closed gate (HoldGateClosed), or the group with the last success (HoldWait). Unless AllGroups, it is the group whose
 	// budget is breached (HoldBreached) or whose slots are taken (HoldConcurrency).
 	Group grouping.Key `json:"group"`
-	// AllGroups says that the budget or the limit does not belong to a single group (HoldBreached, HoldRights, HoldInHand,
-	// HoldConcurrency, HoldRamp, HoldStarts).
+	// AllGroups says that the budget or the limit does not belong to a single group (HoldBreached, HoldRights, HoldConcurrency,
+	// HoldRamp, HoldStarts).
 	AllGroups bool `json:"allGroups,omitempty"`
 
 	// Detail describes the clusters that are waited for (HoldBreached, HoldMandatoryGroup, HoldEarlierGroup,
-	// HoldRights, HoldInHand, HoldConcurrency, HoldRamp), or names all clusters that are held so (HoldCluster, HoldNotReviewed), Many
+	// HoldRights, HoldConcurrency, HoldRamp), or names all clusters that are held so (HoldCluster, HoldNotReviewed), Many
 	// of them or one. It stays the same while nothing happens.
 	Detail string `json:"detail,omitempty"`
 	Many   bool   `json:"many,omitempty"`
@@ -83,7 +81,7 @@ type Hold struct {
 	Gate Gate `json:"gate,omitzero"`
 
 	// InFlight clusters hold a slot and Starting clusters take one; there are MaxConcurrency slots (HoldConcurrency, HoldRamp) or
-	// rights to start (HoldRights), or as many of all rollouts are in hand as may be (HoldInHand).
+	// rights to start (HoldRights).
 	InFlight       int `json:"inFlight,omitempty"`
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
@@ -129,8 +127,6 @@ func (h Hold) String() string {
 		return h.gate()
 	case HoldRights:
 		return h.rights()
-	case HoldInHand:
-		return h.inHand()
 	case HoldConcurrency, HoldRamp:
 		return h.concurrency()
 	case HoldStarts:

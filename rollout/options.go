@@ -166,10 +166,9 @@ type options struct {
 	ramp             int         // 0: none
 	startLimit       *startLimit // nil: none
 	rights           *Rights     // nil: the hub shares no limits
-	beside
-	wait    time.Duration
-	back    *wayBack // nil: the rollout goes on
-	attempt int      // the wanted attempt
+	wait             time.Duration
+	back             *wayBack // nil: the rollout goes on
+	attempt          int      // the wanted attempt
 }
 
 // named are the clusters that options name.

@@ -8,7 +8,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on what stands beside a plan, R61 to R64, written from their text like the rest of the oracle.
+// The rules on what stands beside a plan, R61, R62 and R64, written from their text like the rest of the oracle.
 
 // asked is the oracle's answer for a world.
 func asked(w world) *oracle {
@@ -119,82 +119,6 @@ func r62(w world, most int) (next []string) {
 		}
 	}
 	return next
-}
-
-// r63 gives the worlds that several owners plan in, each beside those who have clusters in hand. Bounded says whom the bound
-// holds, and not the rights that it has.
-func r63(worlds []world, names []string, turns []int, most int) (beside []world, bounded []bool) {
-	hands := map[string]string{}
-	take := func(i int, o *oracle, starts bool) {
-		for s := range o.all {
-			c := &o.all[s]
-			counts := !c.left || !c.aside
-			is := counts && o.r3(c)
-			if starts && slices.ContainsFunc(o.out.Start, func(x rollout.Cluster) bool { return x.Name == c.name }) {
-				is = true
-			}
-			if is && hands[c.name] == "" {
-				hands[c.name] = names[i]
-			}
-		}
-	}
-	own, failures := make([]int, len(worlds)), make([]int, len(worlds))
-	waiting := map[string]string{} // who waits to go back, in flight with the version that failed
-	for _, i := range turns {
-		w := worlds[i]
-		w.paused = true
-		o := asked(w)
-		take(i, o, false)
-		for _, m := range w.members {
-			if w.back == nil {
-				break
-			}
-			if failed, has := w.back.has(m.name); has {
-				c := subject{}
-				c.status, c.since = r27(failed)
-				if !o.r4(&c) && o.r3(&c) && waiting[m.name] == "" {
-					waiting[m.name] = names[i]
-				}
-			}
-		}
-		for s := range o.all {
-			if c := &o.all[s]; !c.aside && o.r3(c) {
-				own[i]++
-			}
-			if c := &o.all[s]; !c.aside && r2(c) {
-				failures[i]++
-			}
-		}
-	}
-	beside, bounded = make([]world, len(worlds)), make([]bool, len(worlds))
-	for _, i := range turns {
-		w := worlds[i]
-		w.holds = slices.Clone(w.holds)
-		taken := len(hands)
-		for _, m := range w.members {
-			by := hands[m.name]
-			if by == "" {
-				if by = waiting[m.name]; by != "" && w.back == nil {
-					taken++
-				}
-			}
-			if by != "" && by != names[i] {
-				w.holds = append(w.holds, rollout.ClusterHold{Cluster: m.name, Reason: by})
-			}
-		}
-		if most > 0 {
-			rights := rollout.Rights{Start: 1 << 30, Fail: 1 << 30}
-			if w.rights != nil {
-				rights = *w.rights
-			}
-			left := own[i] + max(0, most-taken)
-			bounded[i], rights.Start = left < rights.Start && failures[i] <= rights.Fail, min(rights.Start, left)
-			w.rights = &rights
-		}
-		beside[i] = w
-		take(i, asked(w), true)
-	}
-	return beside, bounded
 }
 
 // r64 numbers those that start, in the order in which they do, with the lowest numbers that nobody has. Elsewhere are the clusters that

@@ -250,11 +250,7 @@ func (r *Result) explainParked(position int) Explanation {
 	s, c := r.schedule, &r.choice
 	group := s.groups.GroupAt(position)
 	stage := int(s.stageOf[group])
-	l := r.parkedLink(r.holdAt(position), s.groups.Cluster(position))
-	if by := s.heldBy(position); by != nil && s.options.busy[by.Cluster] { // nobody can release it
-		l.Remedies = []Remedy{{Type: RemedyAnswer, Count: 1, Of: 1, Clusters: by.Cluster}}
-	}
-	e := Explanation{l}
+	e := Explanation{r.parkedLink(r.holdAt(position), s.groups.Cluster(position))}
 	_, waits := c.waitsFor(stage)
 	switch {
 	case s.stopped(c):

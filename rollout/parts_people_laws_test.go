@@ -155,11 +155,11 @@ func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.D
 	held, reviewed, _ := h.heldBy(name)
 	switch {
 	case !waits:
-	case held && hold.Type != rollout.HoldCluster, !held && hold.Type == rollout.HoldCluster && !h.together:
+	case held && hold.Type != rollout.HoldCluster, !held && hold.Type == rollout.HoldCluster:
 		return fmt.Sprintf("%s is held %v, and is %s: %v", name, held, there, hold)
 	case held:
 		h.seen.held++
-	case !reviewed && hold.Type != rollout.HoldNotReviewed && hold.Type != rollout.HoldCluster:
+	case !reviewed && hold.Type != rollout.HoldNotReviewed:
 		return fmt.Sprintf("%s was not reviewed, and is %s: %v", name, there, hold)
 	case !reviewed:
 		h.seen.notReviewed++
@@ -195,7 +195,7 @@ func (h *peopled) faultOfStarts(i int, r *rollout.Result) string {
 			}
 			waits, flies := h.stands(p, other)
 			held, reviewed, blocks := h.heldBy(other)
-			if flies = flies && h.report(other, h.objects[other], p.version).Status != status.Failed; flies || waits && !slices.Contains(h.elsewhere(i), other) && (blocks || !held && reviewed) {
+			if flies = flies && h.report(other, h.objects[other], p.version).Status != status.Failed; flies || waits && (blocks || !held && reviewed) {
 				return fmt.Sprintf("%s starts, and %s of an earlier group is not done: waits %v, in flight %v, held %v (%v), reviewed %v", c.Name, other, waits, flies, held, blocks, reviewed)
 			}
 		}
@@ -208,24 +208,9 @@ func (h *peopled) anyIncomplete(i int) bool {
 	return slices.ContainsFunc(h.parts[:i+1], func(p *aPart) bool { return p.incomplete })
 }
 
-// elsewhere are the clusters that another part has in hand where one caller plans for all: nobody waits for these.
-func (h *peopled) elsewhere(i int) (names []string) {
-	for other, r := range h.results {
-		if h.together && other != i {
-			for _, c := range slices.Concat(r.InFlight, r.Start, r.Left) {
-				if c.Status != status.TimeOut {
-					names = append(names, c.Name)
-				}
-			}
-		}
-	}
-	return names
-}
-
 // faultOfAll says which law the parts break together.
 func (h *peopled) faultOfAll() string {
 	clusters, counted, selected, removed := 0, 0, 0, map[string]int{}
-	inHand, starting := map[string]bool{}, 0
 	for _, r := range h.results {
 		for _, s := range r.Schedule.Stages {
 			clusters += s.Clusters - s.Left
@@ -234,12 +219,6 @@ func (h *peopled) faultOfAll() string {
 		counted += c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip + c.Uncounted - c.Left
 		for _, name := range r.Removed {
 			removed[name]++
-		}
-		starting += len(r.Start)
-		for _, c := range slices.Concat(r.InFlight, r.Start, r.Left) {
-			if c.Status != status.TimeOut {
-				inHand[c.Name] = true
-			}
 		}
 	}
 	for _, name := range h.names {
@@ -252,16 +231,6 @@ func (h *peopled) faultOfAll() string {
 	}
 	if clusters != selected || counted != selected {
 		return fmt.Sprintf("%d clusters are selected, %d are in the stages and %d count", selected, clusters, counted)
-	}
-	if h.together && h.most > 0 && starting > 0 && len(inHand) > h.most {
-		return fmt.Sprintf("%v are in hand, and at most %d may be", inHand, h.most)
-	}
-	for i, r := range h.results {
-		for _, c := range r.Start {
-			if slices.Contains(h.elsewhere(i), c.Name) {
-				return c.Name + " starts, and another part has it in hand"
-			}
-		}
 	}
 	return ""
 }

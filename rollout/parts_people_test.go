@@ -18,7 +18,7 @@ import (
 )
 
 // Several placements, each with a strategy, and people who hold clusters, review them and validate them, over a history: R50, R59, R60,
-// R63 and status.Judge together. In any history the laws of look hold, and when people let go it comes to its end.
+// and status.Judge together. In any history the laws of look hold, and when people let go it comes to its end.
 func TestPeopleAndPartsOverAHistory(t *testing.T) {
 	seen := histories{}
 	for round := range exhaustive.Of(1, 20) {
@@ -80,8 +80,6 @@ type peopled struct {
 	objects   map[string]*onCluster
 	verdicts  []status.Verdict
 	validates bool
-	together  bool // PlanAll, with at most so many in hand
-	most      int
 	holds     []rollout.ClusterHold
 	reviewed  []string // nil for no review
 	attempt   int
@@ -92,10 +90,7 @@ type peopled struct {
 
 func newHistory(t *rapid.T, seen *histories) *peopled {
 	h := &peopled{T: t, seen: seen, names: []string{"a", "b", "c", "d", "e", "f"}, now: now, objects: map[string]*onCluster{}}
-	h.validates, h.together = h.oneIn(2), h.oneIn(2)
-	if h.together {
-		h.most = h.upTo(3)
-	}
+	h.validates = h.oneIn(2)
 	same := !h.oneIn(3)
 	for i := range 1 + h.upTo(2) {
 		p := &aPart{version: "v", selects: map[string]int{}}
@@ -253,7 +248,7 @@ func (h *peopled) look() {
 	h.plan()
 	for i, r := range h.results {
 		if fault := h.fault(i, r); fault != "" {
-			h.Fatalf("part %d of %d: %s\nholds %v, reviewed %v, together %v (%d)\n%+v\n%+v\n%v", i, len(h.parts), fault, h.holds, h.reviewed, h.together, h.most, h.reports(h.parts[i]), *h.parts[i], h.results)
+			h.Fatalf("part %d of %d: %s\nholds %v, reviewed %v\n%+v\n%+v\n%v", i, len(h.parts), fault, h.holds, h.reviewed, h.reports(h.parts[i]), *h.parts[i], h.results)
 		}
 	}
 	if fault := h.faultOfAll(); fault != "" {
@@ -274,7 +269,7 @@ func (h *peopled) look() {
 }
 
 func (h *peopled) plan() {
-	placements, owners := make([]grouping.PlacementGroups, len(h.parts)), make([]rollout.Owner, len(h.parts))
+	placements := make([]grouping.PlacementGroups, len(h.parts))
 	for i, p := range h.parts {
 		names := [2][]string{}
 		for _, name := range slices.Sorted(maps.Keys(p.selects)) {
@@ -291,15 +286,8 @@ func (h *peopled) plan() {
 		opts := p.options
 		opts.Holds, opts.Reviewed, opts.Attempt, opts.Uncounted, opts.Previous = h.holds, h.reviewed, h.attempt, h.givenUp, p.previous
 		opts.Memory = &rollout.Memory{Version: p.version, Record: p.record}
-		owners[i] = rollout.Owner{Name: fmt.Sprint("web", i), Strategy: p.strategy, Groups: h.groups[i], Reports: h.reports(p), Options: opts}
-		if h.results[i], err = rollout.Plan(p.strategy, h.groups[i], owners[i].Reports, h.now, opts); err != nil {
+		if h.results[i], err = rollout.Plan(p.strategy, h.groups[i], h.reports(p), h.now, opts); err != nil {
 			h.Fatal(err)
 		}
-	}
-	if !h.together {
-		return
-	}
-	if h.results, err = rollout.PlanAll(owners, h.most, h.now); err != nil {
-		h.Fatal(err)
 	}
 }

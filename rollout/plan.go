@@ -26,16 +26,10 @@ import (
 // addition it sorts the removed clusters and, with [Options].Order, the waiting ones, and keeps clusters with several reports
 // in a map.
 func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time, opts Options) (*Result, error) {
-	return plan(strategy, groups, reports, now, &opts, beside{})
-}
-
-// plan is Plan beside other owners.
-func plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time, opts *Options, b beside) (*Result, error) {
-	rules, o, errs := compile(strategy, opts)
+	rules, o, errs := compile(strategy, &opts)
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(append(errs, nameless(reports, field.NewPath("reports"))...))
 	}
-	o.beside = b
 	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
 }
 

@@ -14,8 +14,7 @@ const (
 	// RemedyWait says that time alone ends the wait. From then on the groups whose turn it is are waited for, or by then too
 	// many clusters have timed out, and the rollout stops.
 	RemedyWait RemedyType = "Wait"
-	// RemedyAnswer says that the clusters that are waited for have to succeed and soak; nobody has to do anything else. Where another
-	// owner has them in hand ([PlanAll]), that one has to be done with them.
+	// RemedyAnswer says that the clusters that are waited for have to succeed and soak; nobody has to do anything else.
 	RemedyAnswer RemedyType = "Answer"
 	// RemedyValidate says that someone has to say of clusters whether they are as they should be ([status.Verdict]).
 	RemedyValidate RemedyType = "Validate"

@@ -65,17 +65,12 @@ type Abort struct {
 // The errors are the same as from Plan, and one if abort.Time is zero or after now. It takes as long as Plan, and in
 // addition sorts the clusters that have the failed version.
 func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort Abort, now time.Time, opts Options) (*Result, error) {
-	return revert(strategy, groups, &abort, now, &opts, beside{})
-}
-
-// revert is Revert beside other owners.
-func revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort *Abort, now time.Time, opts *Options, b beside) (*Result, error) {
-	rules, o, errs := compile(strategy, opts)
+	rules, o, errs := compile(strategy, &opts)
 	if errs = append(errs, abort.check(now)...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	o.memory, o.beside = o.memory.since(abort), b
-	back, reports := newWayBack(groups, abort, &o)
+	o.memory = o.memory.since(&abort)
+	back, reports := newWayBack(groups, &abort, &o)
 	o.back, o.freeFailed = back, o.freeFailed || back.isTolerant()
 	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
 }

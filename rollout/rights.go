@@ -51,9 +51,7 @@ func (p *pace) isWithoutRight(r *Rights) bool {
 func (s *schedule) rightsUsedUp(c *choice) Hold {
 	r, all, h := s.options.rights, &c.pace.all, Hold{Type: HoldRights, AllGroups: true}
 	switch failures := all.failures(); {
-	case s.options.bound != nil && failures <= r.Fail:
-		return s.options.bound.hold(c.starting())
-	case s.options.bound == nil && r.Start == 0:
+	case r.Start == 0:
 	case failures > r.Fail:
 		h.Failures, h.MaxFailures = failures, r.Fail
 	default:
@@ -62,9 +60,6 @@ func (s *schedule) rightsUsedUp(c *choice) Hold {
 	}
 	return h
 }
-
-// isOfRights says whether a hold is of rights, be they a hub's or what is left of a bound over several owners.
-func isOfRights(t HoldType) bool { return t == HoldRights || t == HoldInHand }
 
 // rights gives the sentence of HoldRights.
 func (h Hold) rights() string {
@@ -103,28 +98,9 @@ func (r *Result) rightsDetail(h *Hold) string {
 	return ""
 }
 
-// isIdle says whether nobody who counts is in flight or starts.
-func (c *choice) isIdle() bool { return c.pace.all.inFlight() == 0 && c.starting() == 0 }
-
-// handsDetail says who has clusters in hand, and how long those of this rollout are.
-func (r *Result) handsDetail(who string) string {
-	if r.choice.isIdle() {
-		return who
-	}
-	f := r.lookAtFleet()
-	own := f.sentences(f.excess, 0)
-	if who == "" || own == "" {
-		return who + own
-	}
-	return who + "; " + own
-}
-
 // explainRights says how a right comes free here. Where this hub has none to use, nothing here ends the wait.
 func (r *Result) explainRights(l *Link) (others away) {
 	switch h := &l.Hold; {
-	case h.Type == HoldInHand && r.choice.isIdle(): // others have them all
-		n := h.InFlight + h.Starting
-		l.Remedies = []Remedy{{Type: RemedyAnswer, Count: n - h.MaxConcurrency + 1, Of: n, Clusters: h.Detail}}
 	case h.Failures > 0:
 		f, mendable, attempt := r.failedHere()
 		l.Blockers, l.More, others = f.list()

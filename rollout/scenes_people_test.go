@@ -20,7 +20,6 @@ type people struct {
 	validated bool
 	verdicts  []status.Verdict
 	holds     map[string][]rollout.ClusterHold
-	owners    []rollout.Owner // that PlanAll plans for
 }
 
 // judge gives what the verdicts make of reports.
@@ -129,37 +128,6 @@ func (s *stage) beside(c scene.Command, result *rollout.Result, groups *grouping
 		}
 		next, err := rollout.Removals(s.strategy, groups, reports, most, s.opts())
 		return fmt.Sprintf("remove %v", next), err
-	case "owner":
-		var since time.Time
-		if len(c.Args) > 1 {
-			age, err := time.ParseDuration(c.Args[1])
-			if err != nil {
-				return "", err
-			}
-			since = s.now.Add(-age)
-		}
-		owner := rollout.Owner{Name: c.Args[0], Strategy: s.strategy, Groups: groups, Reports: reports, Options: s.opts(), Since: since}
-		if len(c.Args) > 2 { // the reports are about the version that is taken back
-			owner.Reports, owner.Abort = nil, &rollout.Abort{Time: s.now, Failed: reports}
-		}
-		s.people.owners = append(s.people.owners, owner)
-		return fmt.Sprintf("%d owners", len(s.people.owners)), nil
-	case "planAll":
-		most, err := number()
-		if err != nil {
-			return "", err
-		}
-		results, err := rollout.PlanAll(s.people.owners, most, s.now)
-		var lines []string
-		for i, r := range results {
-			lines = append(lines, s.people.owners[i].Name+": "+strings.ReplaceAll(describe(r), "\n", "\n  "))
-			for c, is := range r.Held() {
-				if is.Type == rollout.HoldInHand {
-					lines = append(lines, "  "+c.Name+": "+r.Explain(c.Name).String())
-				}
-			}
-		}
-		return strings.Join(lines, "\n"), err
 	}
 	return "", fmt.Errorf("no such command as %s", c.Name)
 }

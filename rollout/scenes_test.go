@@ -69,9 +69,7 @@ func newStage() *stage {
 func (s *stage) do(c scene.Command) (string, error) {
 	switch c.Name {
 	case "fleet":
-		owners := s.people.owners
 		*s = *newStage()
-		s.people.owners = owners
 	case "strategy":
 		s.strategy = clusterv1alpha1.RolloutStrategy{}
 		if err := yaml.UnmarshalStrict([]byte(c.Input), &s.strategy); err != nil {

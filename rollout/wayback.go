@@ -288,24 +288,6 @@ func (b *wayBack) rank(s *schedule, now time.Time) {
 	}
 }
 
-// waitingInFlight gives the clusters that wait to go back and are in flight with the failed version (R63).
-func (r *Result) waitingInFlight(now time.Time) (clusters []string) {
-	s := r.schedule
-	if s.options.back == nil {
-		return nil
-	}
-	for position := range s.options.back.has {
-		if !s.options.back.has.at(position) || r.states[position].disposition() != DispositionHeld {
-			continue
-		}
-		failed := reportOf(s.options.back.has[position].report)
-		if inFlightStates.has(s.rules.at(failed.kind, failed.since, now)) {
-			clusters = append(clusters, s.groups.Cluster(position))
-		}
-	}
-	return clusters
-}
-
 // compareLatest puts an unknown time first, then the latest.
 func compareLatest(a, b time.Time) int {
 	if a.IsZero() != b.IsZero() {

@@ -45,7 +45,6 @@ var rooms = []room{
 			{"HoldRights", `^\d+ held: this hub has no right to start$`},
 			{"HoldRights, to fail", `^\d+ held: \d+ failed here, and this hub has (no right|\d+ rights?) to fail: ` + names + `$`},
 			{"HoldRights, taken", `^\d+ held: \d+ of \d+ rights? to start taken: .*`},
-			{"HoldInHand", `^\s*\d+ held: \d+ clusters? (is|are) in hand of all rollouts, at most \d+ may be(: .*)?$`},
 			{"HoldRights, asked back", `^\d+ held: \d+ in flight, and this hub has \d+ rights? to start: .*`},
 			{"HoldConcurrency", `^\d+ held: \d+ of \d+ slots? taken: .*`},
 			{"HoldConcurrency, in a group", `^\d+ held: \d+ of \d+ slots? taken in ` + group + `: .*`},

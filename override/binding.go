@@ -35,6 +35,11 @@ type Binding struct {
 	// the sets through which it reaches the policy exclude them.
 	Excluded []string
 
+	// Exclusions are the clusters that each of PolicySets excludes for this policy, by the name of the set. The root
+	// policy's status lists them, also those that another way of the binding selects. Where it is nil, each set excludes
+	// those in Excluded.
+	Exclusions map[string][]string
+
 	// Groups are the clusters that the placement selected, in its decision groups: from grouping.Read for a Placement,
 	// from grouping.FromNames for a PlacementRule. The caller sets them. Nil groups are incomplete, so a placement that
 	// was not looked up makes the Resolution incomplete and does no harm.
@@ -100,6 +105,12 @@ func (b *Binding) reach(subjects []policyv1.Subject, policy string, excludes map
 			}
 			own = clusters
 			b.PolicySets = append(b.PolicySets, subject.Name)
+			if len(own) > 0 {
+				if b.Exclusions == nil {
+					b.Exclusions = map[string][]string{}
+				}
+				b.Exclusions[subject.Name] = own
+			}
 		default:
 			continue
 		}

@@ -66,6 +66,7 @@ func naiveBindings(bindings []*policyv1.PlacementBinding, sets []*policyv1.Polic
 		var through []string // a line for each subject of the policy's, of the clusters it excludes
 		var names []string   // of the sets
 		direct := false
+		exclusions := map[string][]string{}
 		for _, s := range b.Subjects {
 			if b.Namespace != "policies" || s.APIGroup != "policy.open-cluster-management.io" {
 				continue
@@ -86,12 +87,18 @@ func naiveBindings(bindings []*policyv1.PlacementBinding, sets []*policyv1.Polic
 				}
 				through = append(through, excluded)
 				names = append(names, set.Name)
+				if excluded != "" {
+					exclusions[set.Name] = slices.Compact(slices.Sorted(slices.Values(strings.Split(excluded, ""))))
+				}
 			}
 		}
 		if len(through) == 0 {
 			continue
 		}
 		want := override.Binding{Name: b.Name, PlacementRef: b.PlacementRef, SubFilter: b.SubFilter == "restricted", Direct: direct, PolicySets: slices.Compact(slices.Sorted(slices.Values(names)))}
+		if len(exclusions) > 0 {
+			want.Exclusions = exclusions
+		}
 		for _, cluster := range []string{"A", "B", "C"} {
 			if !slices.ContainsFunc(through, func(excluded string) bool { return !strings.Contains(excluded, cluster) }) {
 				want.Excluded = append(want.Excluded, cluster)

@@ -7,7 +7,7 @@ import (
 )
 
 // Placements gives what the root policy's status says about its bindings, sorted by name. A binding that reaches the policy
-// directly and through sets has an entry for each way. Exclusions names the selected clusters that the sets exclude for the
+// directly and through sets has an entry for each way. Exclusions names all clusters that the entry's set excludes for the
 // policy. Decisions is left out. So are bindings whose placementRef is neither a Placement nor a PlacementRule, and sub filters
 // that are known to select no bound cluster. An entry has the name of what its binding refers to only if the binding has Groups.
 //
@@ -23,14 +23,10 @@ func (r *Resolution) Placements() []policyv1.PolicyPlacement {
 			continue
 		}
 		if b.Direct || len(b.PolicySets) == 0 {
-			placements = append(placements, b.placement("", nil))
-		}
-		var excluded []policyv1.PolicyDecision
-		if !r.disabled {
-			excluded = b.excluded()
+			placements = append(placements, b.placement(""))
 		}
 		for _, set := range b.PolicySets {
-			placements = append(placements, b.placement(set, excluded))
+			placements = append(placements, b.placement(set))
 		}
 	}
 	return placements
@@ -51,8 +47,19 @@ func (r *Resolution) touchedBy(b *Binding) bool {
 	return b.Groups.Incomplete() != "" || r.Incomplete() != ""
 }
 
-func (b *Binding) placement(set string, excluded []policyv1.PolicyDecision) policyv1.PolicyPlacement {
-	p := policyv1.PolicyPlacement{PlacementBinding: b.Name, PolicySet: set, Exclusions: excluded}
+func (b *Binding) placement(set string) policyv1.PolicyPlacement {
+	p := policyv1.PolicyPlacement{PlacementBinding: b.Name, PolicySet: set}
+	var excluded []string
+	switch {
+	case set == "":
+	case b.Exclusions == nil:
+		excluded = b.Excluded
+	default:
+		excluded = b.Exclusions[set]
+	}
+	for _, cluster := range slices.Compact(slices.Sorted(slices.Values(excluded))) {
+		p.Exclusions = append(p.Exclusions, policyv1.PolicyDecision{ClusterName: cluster})
+	}
 	switch {
 	case b.Groups == nil: // it does not exist, or nobody has looked
 	case b.PlacementRef.Kind == "Placement":
@@ -61,15 +68,4 @@ func (b *Binding) placement(set string, excluded []policyv1.PolicyDecision) poli
 		p.PlacementRule = b.PlacementRef.Name
 	}
 	return p
-}
-
-// excluded gives the clusters that the placement selects and the sets exclude, in order.
-func (b *Binding) excluded() []policyv1.PolicyDecision {
-	var clusters []policyv1.PolicyDecision
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(b.Excluded))) {
-		if _, selected := b.Groups.Position(name); selected {
-			clusters = append(clusters, policyv1.PolicyDecision{ClusterName: name})
-		}
-	}
-	return clusters
 }

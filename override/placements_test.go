@@ -20,10 +20,14 @@ func TestPlacements(t *testing.T) {
 	}
 	rule := policyv1.PlacementRef{APIGroup: "apps.open-cluster-management.io", Kind: "PlacementRule", Name: "r"}
 	plain := override.Binding{Name: "b", PlacementRef: placement("p"), Direct: true, Groups: selects("a", "b")}
-	through := override.Binding{Name: "c", PlacementRef: placement("p"), PolicySets: []string{"s"}, Excluded: []string{"b", "z"}, Groups: selects("a", "b")}
+	through := override.Binding{Name: "c", PlacementRef: placement("p"), PolicySets: []string{"s"},
+		Excluded: []string{"z", "b", "z"}, Groups: selects("a", "b")}
+	both := through // and directly: the set keeps nobody off
+	both.Direct, both.Excluded, both.Exclusions = true, nil, map[string][]string{"s": {"b", "z"}}
 	sub := func(clusters ...string) override.Binding {
 		return override.Binding{Name: "d", PlacementRef: placement("q"), Direct: true, SubFilter: true, Enforce: true, Groups: selects(clusters...)}
 	}
+	const excluded = `,"exclusions":[{"clusterName":"b"},{"clusterName":"z"}]}`
 	const entry, throughSet = `{"placementBinding":"b","placement":"p"}`, `{"placementBinding":"c","placement":"p","policySet":"s"`
 	for _, test := range []struct {
 		why      string
@@ -31,14 +35,15 @@ func TestPlacements(t *testing.T) {
 		bindings []override.Binding
 		want     string
 	}{
-		{"an exclusion of a cluster that is not selected is none", false, []override.Binding{plain, through}, entry + "," + throughSet + `,"exclusions":[{"clusterName":"b"}]}`},
+		{"the exclusions are all of the set's", false, []override.Binding{plain, through}, entry + "," + throughSet + excluded},
+		{"also where the binding selects the cluster in another way", false, []override.Binding{both}, `{"placementBinding":"c","placement":"p"},` + throughSet + excluded},
 		{"a sub filter that touches a bound cluster", false, []override.Binding{plain, sub("b", "x")}, entry + `,{"placementBinding":"d","placement":"q"}`},
 		{"a sub filter that touches none", false, []override.Binding{plain, sub("x")}, entry},
 		{"a sub filter of which nothing is known", false, []override.Binding{plain, {Name: "d", PlacementRef: placement("q"), Direct: true, SubFilter: true}}, entry + `,{"placementBinding":"d"}`},
 		{"a PlacementRule that does not exist", false, []override.Binding{{Name: "b", PlacementRef: rule, Direct: true}}, `{"placementBinding":"b"}`},
 		{"a PlacementRule", false, []override.Binding{{Name: "b", PlacementRef: rule, Direct: true, Groups: selects("a")}}, `{"placementBinding":"b","placementRule":"r"}`},
 		{"a reference of another kind", false, []override.Binding{{Name: "b", PlacementRef: policyv1.PlacementRef{Kind: "Fleet"}, Direct: true}}, ""},
-		{"a disabled policy", true, []override.Binding{through, plain, sub("b")}, entry + "," + throughSet + "}"},
+		{"a disabled policy", true, []override.Binding{through, plain, sub("b")}, entry + "," + throughSet + excluded},
 	} {
 		p := policy("", "")
 		p.Spec.Disabled = test.disabled

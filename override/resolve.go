@@ -2,6 +2,7 @@ package override
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -34,7 +35,8 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	in := input{policy: policy, bindings: slices.Clone(bindings)}
 	slices.SortStableFunc(in.bindings, byName)
 	for i := range in.bindings {
-		in.bindings[i].Excluded = slices.Clone(in.bindings[i].Excluded) // Groups reads it later
+		b := &in.bindings[i]
+		b.Excluded, b.Exclusions = slices.Clone(b.Excluded), maps.Clone(b.Exclusions) // they are read later
 	}
 	if errs := append(rootpolicy.Validate(policy, nil), in.checkBindings()...); len(errs) > 0 {
 		return nil, join(errs)

@@ -244,6 +244,9 @@ func TestRootStatusOfTheDesignDocument(t *testing.T) {
       "exclusions": [
         {
           "clusterName": "cluster4"
+        },
+        {
+          "clusterName": "elsewhere"
         }
       ]
     }

@@ -33,12 +33,12 @@ func (p *Propagation) SetStatus(st *policyv1.PolicyStatus) bool {
 	return SetPolicyStatus(st, placements, clusters, p.Summary())
 }
 
-// remaining gives, for bound clusters that a set excludes, the bindings that select them all the same (O20).
+// remaining gives, for bound clusters that a set excludes, the other bindings that select them all the same (O20).
 func (p *Propagation) remaining(placements []policyv1.PolicyPlacement) map[string][]policyv1.PolicyRemainingBinding {
-	excluded := map[string]bool{}
+	excluded := map[string][]string{} // by which bindings
 	for _, placement := range placements {
 		for _, cluster := range placement.Exclusions {
-			excluded[cluster.ClusterName] = true
+			excluded[cluster.ClusterName] = append(excluded[cluster.ClusterName], placement.PlacementBinding)
 		}
 	}
 	if len(excluded) == 0 {
@@ -46,13 +46,16 @@ func (p *Propagation) remaining(placements []policyv1.PolicyPlacement) map[strin
 	}
 	remaining := map[string][]policyv1.PolicyRemainingBinding{}
 	for bound := range p.resolution.Clusters() {
-		if !excluded[bound.Name] {
+		by, isExcluded := excluded[bound.Name]
+		if !isExcluded {
 			continue
 		}
 		names := slices.Concat(bound.BoundBy, bound.DecidedBy, bound.IgnoredBy)
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
-			remaining[bound.Name] = append(remaining[bound.Name], policyv1.PolicyRemainingBinding{PlacementBinding: name})
+			if !slices.Contains(by, name) {
+				remaining[bound.Name] = append(remaining[bound.Name], policyv1.PolicyRemainingBinding{PlacementBinding: name})
+			}
 		}
 	}
 	return remaining

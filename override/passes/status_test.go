@@ -26,3 +26,17 @@ func TestRemainingBindings(t *testing.T) {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 }
+
+// O20: a binding that selects a cluster directly, and through a set that excludes it, is not among the others.
+func TestABindingThatExcludesIsNoOther(t *testing.T) {
+	b := to("a", "b")
+	b.PolicySets, b.Direct, b.Exclusions = []string{"base"}, true, map[string][]string{"base": {"b"}}
+	var st policyv1.PolicyStatus
+	propagate(t, resolve(t, policy(policyv1.Inform, naiveLimits{typ: clusterv1alpha1.All}), b), nil, rollout.Options{}).SetStatus(&st)
+	if got := st.Status[1]; got.ClusterName != "b" || len(got.RemainingBindings) > 0 {
+		t.Errorf("got %+v, want b without other bindings", got)
+	}
+	if got := st.Placement[1].Exclusions; len(got) != 1 || got[0].ClusterName != "b" {
+		t.Errorf("the set excludes %v, want b", got)
+	}
+}

@@ -1,6 +1,10 @@
 package policyv1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // PlacementBinding is a PlacementBinding of policy.open-cluster-management.io/v1: it binds policies and policy sets
 // to the clusters of a placement.
@@ -44,8 +48,22 @@ type BindingOverrides struct {
 	RemediationAction RemediationAction `json:"remediationAction,omitempty"`
 }
 
-// SubFilter says whether a binding is a sub filter, in the shipped API's spelling.
+// SubFilter says whether a binding is a sub filter, in the shipped API's spelling. In JSON it may also be true, which is
+// read as Restricted, or false, which is read as empty.
 type SubFilter string
+
+// UnmarshalJSON reads both spellings.
+func (s *SubFilter) UnmarshalJSON(data []byte) error {
+	switch string(data) {
+	case "true":
+		*s = Restricted
+		return nil
+	case "false":
+		*s = ""
+		return nil
+	}
+	return json.Unmarshal(data, (*string)(s))
+}
 
 // Restricted makes a binding a sub filter: it binds no cluster, and overrides the action only on clusters that other
 // bindings bind.

@@ -18,6 +18,9 @@ type Policy struct {
 type PolicySpec struct {
 	// Disabled says that the policy is bound nowhere and that none of its templates is processed.
 	Disabled bool `json:"disabled,omitempty"`
+	// CopyPolicyMetadata says whether a replicated policy has all labels and annotations of this one. If it is false, it
+	// has only those of the policy API. Nil means true.
+	CopyPolicyMetadata *bool `json:"copyPolicyMetadata,omitempty"`
 	// RemediationAction overrides the action of each template. Where it is empty, each template keeps its own.
 	RemediationAction RemediationAction `json:"remediationAction,omitempty"`
 	// RolloutStrategy says how the policy is enforced on one cluster after the other. An empty type is All.
@@ -26,6 +29,14 @@ type PolicySpec struct {
 	Dependencies []PolicyDependency `json:"dependencies,omitempty"`
 	// PolicyTemplates are the templates in their order.
 	PolicyTemplates []PolicyTemplate `json:"policy-templates"`
+	// HubTemplateOptions are for the hub templates in the policy.
+	HubTemplateOptions *HubTemplateOptions `json:"hubTemplateOptions,omitempty"`
+}
+
+// HubTemplateOptions say how hub templates are resolved.
+type HubTemplateOptions struct {
+	// ServiceAccountName is the account that looks objects up, in the policy's namespace.
+	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 
 // PolicyTemplate is an object to create on the managed cluster, and what it waits for.

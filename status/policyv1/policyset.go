@@ -12,6 +12,8 @@ type PolicySet struct {
 
 // PolicySetSpec lists a set's policies, and the clusters that it keeps them off.
 type PolicySetSpec struct {
+	// Description is for people.
+	Description string `json:"description,omitempty"`
 	// Policies are the names of policies in the set's namespace.
 	Policies []string `json:"policies"`
 	// Exclusions keep policies of the set off some clusters. Several for one policy add up.
@@ -20,6 +22,8 @@ type PolicySetSpec struct {
 
 // Exclusion keeps one policy of a set off some clusters, as far as it is bound through that set.
 type Exclusion struct {
-	PolicyName   string   `json:"policyName"`
+	PolicyName string `json:"policyName"`
+	// Reason is for people.
+	Reason       string   `json:"reason,omitempty"`
 	ClusterNames []string `json:"clusterNames"`
 }

@@ -1,8 +1,12 @@
 package policyv1_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -31,4 +35,51 @@ func TestAggregate(t *testing.T) {
 func ExampleAggregate() {
 	fmt.Println(policyv1.Aggregate(policyv1.Compliant, policyv1.Pending))
 	// Output: Pending
+}
+
+// O1: enhancement 28, as revised, has a boolean where the shipped API has a word.
+func TestASubFilterIsAWordOrABoolean(t *testing.T) {
+	for _, test := range []struct {
+		why  string
+		read any
+		want policyv1.SubFilter
+		fail bool
+	}{
+		{"as shipped", "restricted", policyv1.Restricted, false},
+		{"as in the revised enhancement", true, policyv1.Restricted, false},
+		{"a boolean that says no", false, "", false},
+		{"nothing", nil, "", false},
+		{"another word is kept, for Validate to refuse", "odd", "odd", false},
+		{"a number is neither", int64(1), "", true},
+	} {
+		object := map[string]any{"subFilter": test.read}
+		var converted, decoded policyv1.PlacementBinding
+		err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, &converted)
+		data, _ := json.Marshal(object)
+		decodeErr := json.Unmarshal(data, &decoded)
+		if (err != nil) != test.fail || (decodeErr != nil) != test.fail {
+			t.Errorf("%s: %v and %v", test.why, err, decodeErr)
+		}
+		if converted.SubFilter != test.want || decoded.SubFilter != test.want {
+			t.Errorf("%s: %q and %q, want %q", test.why, converted.SubFilter, decoded.SubFilter, test.want)
+		}
+	}
+}
+
+// P9: a strict reader refuses none of the fields that the policy API has today.
+func TestTheFieldsOfTodayAreReadStrictly(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		into any
+	}{
+		{`{"spec": {"disabled": false, "copyPolicyMetadata": false, "hubTemplateOptions": {"serviceAccountName": "reader"}, "policy-templates": []}}`, &policyv1.Policy{}},
+		{`{"spec": {"description": "base", "policies": ["a"], "exclusions": [{"policyName": "a", "reason": "incident", "clusterNames": ["c"]}]}}`, &policyv1.PolicySet{}},
+		{`{"subFilter": true, "bindingOverrides": {"remediationAction": "enforce"}, "placementRef": {}, "subjects": []}`, &policyv1.PlacementBinding{}},
+	} {
+		decoder := json.NewDecoder(strings.NewReader(test.text))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(test.into); err != nil {
+			t.Errorf("%T: %v", test.into, err)
+		}
+	}
 }

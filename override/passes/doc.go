@@ -37,8 +37,9 @@
 //  5. Set the root policy's status, and write it if it changed. Changes says what is new since the previous call, for
 //     events. Explain says why a cluster waits.
 //  6. Come back when something changes, including the replicated policies that you have written, or after RecheckAfter.
-//     Where a write failed, come back after RecheckAfter, too, and within a minute. controller-runtime ignores RequeueAfter
-//     beside an error, and its pause after errors doubles. So log the error and return RequeueAfter alone.
+//     Where something failed, come back within a minute, too, and after pauses that double: writes.Pace of package
+//     rollout/writes says when. controller-runtime ignores RequeueAfter beside an error. So log the error and return
+//     RequeueAfter alone.
 //
 // In code:
 //
@@ -86,9 +87,8 @@
 //	}
 //	if err != nil {
 //		log.FromContext(ctx).Error(err, "not everything was written")
-//		return ctrl.Result{RequeueAfter: cmp.Or(min(p.RecheckAfter, time.Minute), time.Minute)}, nil
 //	}
-//	return ctrl.Result{RequeueAfter: p.RecheckAfter}, nil
+//	return ctrl.Result{RequeueAfter: pace.After(err, p.RecheckAfter)}, nil // pace is a writes.Pace of this policy
 //
 // A webhook that checks a root policy calls Validate.
 //

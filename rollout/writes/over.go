@@ -132,13 +132,13 @@ func (o *Own[T]) unseen(get func(string) (any, bool, error), now time.Time) (uns
 
 // RecheckAfter says when to look again where no event need come of it: Patience after a write that the cache does not show, since
 // someone may have deleted the object before the cache showed it. However often it is asked meanwhile, that time stays the same. It is 0
-// where nothing is awaited, and takes time linear in the writes.
+// where nothing is awaited, 1 ns where the time has come already, and takes time linear in the writes.
 func (o *Own[T]) RecheckAfter(now time.Time) (soonest time.Duration) {
 	for _, m := range o.marks {
 		if m.kind == gone {
 			continue
 		}
-		if after := max(Patience-now.Sub(m.since), 1); soonest == 0 || after < soonest { // what is due is read at once
+		if after := max(Patience-now.Sub(m.since), overdue); soonest == 0 || after < soonest { // what is due is read at once
 			soonest = after
 		}
 	}

@@ -11,9 +11,14 @@ const (
 	longestPause = time.Minute
 )
 
+// overdue is what stands for a time that has come already.
+const overdue time.Duration = 1
+
 // After says how long to wait after a look at the owner that ended with err. Recheck are the RecheckAfter of the plans and of own
-// writes; the soonest that is not 0 counts. Beside an error it is no longer than a pause, which doubles with each error in a row
-// from 100 ms to a minute. It is 0 where only an event changes something.
+// writes; the soonest that is not 0 counts. It is 0 where only an event changes something, and otherwise at least 100 ms.
+//
+// Beside an error it is no longer than a pause, which doubles with each error in a row from 100 ms to a minute. A time that has
+// come already, as [Own.RecheckAfter] says with 1 ns, waits out the pause: the look that has just failed was for that, too.
 //
 // Return this time alone, and log the error: controller-runtime ignores RequeueAfter beside an error, and its own pause grows to
 // a quarter of an hour. Then one cluster that always refuses would make the deadlines and soaks of all others late.
@@ -28,8 +33,9 @@ func (p *Pace) After(err error, recheck ...time.Duration) (after time.Duration) 
 		p.failures++
 	}
 	for _, r := range recheck {
-		if r > 0 && (after == 0 || r < after) {
-			after = r
+		due := err != nil && r == overdue
+		if r > 0 && !due && (after == 0 || r < after) {
+			after = max(r, firstPause)
 		}
 	}
 	return after

@@ -22,9 +22,12 @@ func TestWhenToComeBack(t *testing.T) {
 		{"when the plan says", nil, time.Minute, time.Minute},
 		{"the first error", failed, time.Hour, 100 * time.Millisecond},
 		{"the second", failed, time.Hour, 200 * time.Millisecond},
-		{"the third, no later than the plan says", failed, 10 * time.Millisecond, 10 * time.Millisecond},
+		{"the third, no later than the plan says", failed, 300 * time.Millisecond, 300 * time.Millisecond},
 		{"it counted, and no plan asks to come back", failed, 0, 800 * time.Millisecond},
+		{"a time that has come waits out the pause", failed, 1, 1600 * time.Millisecond},
+		{"one that comes within the shortest pause waits for that", failed, 2, 100 * time.Millisecond},
 		{"a success", nil, time.Hour, time.Hour},
+		{"a success, and a time has come", nil, 1, 100 * time.Millisecond},
 		{"an error after a success", failed, 0, 100 * time.Millisecond},
 	} {
 		if got := pace.After(c.err, c.recheck); got != c.want {

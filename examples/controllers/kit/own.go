@@ -31,11 +31,11 @@ func Behind(owner, objects func() (unseen int, err error), again func() time.Dur
 type Paces struct{ failing Memories[writes.Pace] }
 
 // After is when to look at an object again that is to be looked at after recheck, or by an event alone if that is 0: beside an error
-// no later than after a pause, which doubles with each error in a row.
+// no later than after a pause, which doubles with each error in a row, as [writes.Pace] says.
 func (p *Paces) After(key types.NamespacedName, err error, recheck time.Duration) time.Duration {
 	if err == nil {
 		p.failing.Forget(key)
-		return recheck
+		return new(writes.Pace).After(nil, recheck)
 	}
 	return p.failing.Of(key).After(err, recheck)
 }

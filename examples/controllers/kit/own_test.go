@@ -56,9 +56,11 @@ func TestPaces(t *testing.T) {
 		{a, nil, time.Hour, time.Hour},
 		{a, failed, 0, 100 * time.Millisecond},
 		{a, failed, time.Hour, 200 * time.Millisecond},
-		{a, failed, time.Millisecond, time.Millisecond},
+		{a, failed, 300 * time.Millisecond, 300 * time.Millisecond},
+		{a, failed, 1, 800 * time.Millisecond}, // what has come already failed just now
 		{b, failed, 0, 100 * time.Millisecond},
-		{a, failed, 0, 800 * time.Millisecond},
+		{a, failed, 0, 1600 * time.Millisecond},
+		{b, nil, 1, 100 * time.Millisecond},
 		{a, nil, 0, 0},
 		{a, failed, 0, 100 * time.Millisecond},
 	} {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -30,6 +33,29 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 	}
 	h.live = answers
 	h.wrote("create a")
+}
+
+// W16: from its first writes on the API server is down for an hour. It is asked as seldom as the pauses say.
+func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.create(ref("prod", atATime(2)))
+	h.catchUp()
+	lost := errors.New("connection reset")
+	h.fail = func(string, string) (error, bool) { return lost, false }
+	by, looks := manager.Paced(h.controller), 0
+	for end := h.clock.Add(time.Hour); h.clock.Before(end) && looks < 1000; looks++ {
+		result, err := by.Reconcile(t.Context(), reconcile.Request{NamespacedName: theSet})
+		if err != nil || result.RequeueAfter == 0 {
+			t.Fatal(result, err)
+		}
+		h.clock = h.clock.Add(result.RequeueAfter)
+		h.must(h.caches.sets.Update(h.set())) // its status was written before
+		h.live = deaf{h.live, lost}
+	}
+	if most := 10 + 60 + 2; looks > most {
+		t.Errorf("%d looks in an hour, at most %d are due", looks, most)
+	}
 }
 
 // deaf is a reader that gets no answer.

@@ -128,4 +128,5 @@ require (
 replace (
 	github.com/cohort-ocm/cohort => ../..
 	github.com/cohort-ocm/cohort/examples/trial => ../trial
+	github.com/cohort-ocm/cohort/examples/trial/sim => ../trial/sim
 )

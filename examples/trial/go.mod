@@ -123,3 +123,5 @@ require (
 )
 
 replace github.com/cohort-ocm/cohort => ../../
+
+replace github.com/cohort-ocm/cohort/examples/trial/sim => ./sim

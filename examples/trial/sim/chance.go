@@ -1,0 +1,43 @@
+package sim
+
+import (
+	"encoding/binary"
+	"math/rand"
+	randv2 "math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/google/uuid"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+)
+
+// prepare makes what the process does from now on depend on the seed alone, as far as that is possible, and returns what undoes it.
+func prepare(seed uint64) (undo func()) {
+	processors := runtime.GOMAXPROCS(1)
+	settings, set := os.LookupEnv("GODEBUG")
+	_ = os.Setenv("GODEBUG", strings.TrimPrefix(settings+",randseednop=0", ",")) // or else nothing decides what math/rand draws
+	handlers := utilruntime.ErrorHandlers
+	utilruntime.ErrorHandlers = nil // one of them sleeps by a clock that all bubbles would share
+	seedAll(seed)
+	return func() {
+		uuid.SetRand(nil)
+		utilruntime.ErrorHandlers = handlers
+		if set {
+			_ = os.Setenv("GODEBUG", settings)
+		} else {
+			_ = os.Unsetenv("GODEBUG")
+		}
+		runtime.GOMAXPROCS(processors)
+	}
+}
+
+// seedAll makes what Kubernetes' libraries draw from global sources follow from the seed: UIDs, generated names, jitter, timeouts.
+func seedAll(seed uint64) {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	uuid.SetRand(randv2.NewChaCha8(key))
+	utilrand.Seed(int64(seed))
+	rand.Seed(int64(seed)) //nolint:staticcheck // the source that Kubernetes' libraries use has no other way to be set
+}

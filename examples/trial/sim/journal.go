@@ -1,0 +1,75 @@
+package sim
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// journal has a line for each message and each write of a world, with its virtual time in nanoseconds since the world began.
+type journal struct {
+	mu       sync.Mutex
+	began    time.Time
+	text     io.Writer // may be nil
+	all      xxhash.Digest
+	writes   xxhash.Digest
+	lines    int
+	messages int
+	line     []byte
+	err      error
+	seen     *overseer
+}
+
+func newJournal(text io.Writer) *journal {
+	j := &journal{text: text, began: time.Now()}
+	j.all.Reset()
+	j.writes.Reset()
+	return j
+}
+
+// note adds a line of a kind.
+func (j *journal) note(kind, format string, args ...any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if kind == ">" {
+		j.messages++
+	}
+	j.add(kind, format, args...)
+	_, _ = j.all.Write(j.line)
+	j.print()
+}
+
+func (j *journal) add(kind, format string, args ...any) {
+	j.lines++
+	j.seen.progress.Add(1)
+	j.line = fmt.Appendf(j.line[:0], "%d %s ", time.Since(j.began), kind)
+	j.line = fmt.Appendf(j.line, format, args...)
+	j.line = append(j.line, '\n')
+}
+
+func (j *journal) print() {
+	if j.text == nil || j.err != nil {
+		return
+	}
+	_, j.err = j.text.Write(j.line)
+}
+
+// write adds a line of a write. What is printed has the object, too.
+func (j *journal) write(store string, c Commit) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	verb := "="
+	if c.Deleted {
+		verb = "x"
+	}
+	j.add(verb, "%s %d %s %s/%s %x", store, c.Revision, c.Resource, c.Namespace, c.Name, xxhash.Sum64(c.Value))
+	_, _ = j.all.Write(j.line)
+	_, _ = j.writes.Write(j.line)
+	if j.text != nil {
+		j.line = fmt.Appendf(j.line[:len(j.line)-1], " %s\n", c.Value)
+		j.print()
+	}
+}

@@ -66,9 +66,11 @@ func policyShape() shape {
 		"compliance": a[string]("a string"),
 	}))
 	return objectOf(map[string]shape{
-		"disabled":          a[bool]("a boolean"),
-		"remediationAction": a[string]("a string"),
-		"dependencies":      dependencies,
+		"disabled":           a[bool]("a boolean"),
+		"copyPolicyMetadata": a[bool]("a boolean"),
+		"remediationAction":  a[string]("a string"),
+		"dependencies":       dependencies,
+		"hubTemplateOptions": objectOf(map[string]shape{"serviceAccountName": a[string]("a string")}),
 		"policy-templates": arrayOf(objectOf(map[string]shape{
 			"extraDependencies": dependencies,
 			"ignorePending":     a[bool]("a boolean"),

@@ -12,32 +12,47 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// rootPolicyLabel stands on replicated policies, with the name that the policy has there.
-const rootPolicyLabel = policyGroup + "/root-policy"
+const (
+	// rootPolicyLabel stands on replicated policies, with the name that the policy has there.
+	rootPolicyLabel       = policyGroup + "/root-policy"
+	clusterLabel          = policyGroup + "/cluster-name"
+	clusterNamespaceLabel = policyGroup + "/cluster-namespace"
+	// triggerAnnotation has OCM's propagator look at a root policy again.
+	triggerAnnotation = policyGroup + "/trigger-update"
+	// argoAnnotation keeps Argo CD from pruning replicas that have the tracking label of the root policy.
+	argoAnnotation = "argocd.argoproj.io/compare-options"
+	// lastAppliedAnnotation has the whole root policy. With it kubectl apply would compare a replica with another object.
+	lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
+	// ownAnnotations is the prefix of this library's annotations, which are about the object that has them.
+	ownAnnotations = "cohort.open-cluster-management.io/"
+)
 
-// Replicate turns a policy of the hub into the policy for a managed cluster: with its name there, in the cluster's
-// namespace, and with its dependencies in the form that holds there. The result has the policy's labels and annotations
-// and all of its spec, even fields that [policyv1.Policy] lacks. It has no status and no other metadata, so it can be
-// created on the hub. The caller may change labels, annotations, the action and the rollout strategy. The policy is not
-// changed, and the result shares nothing with it. The errors are the same as from [PolicyOf].
-//
-// All annotations are kept, also kubectl.kubernetes.io/last-applied-configuration, which is about the policy of the hub.
-// Delete that one before the write: else kubectl apply on the replicated policy would compare with another object, and each
-// replica carries the whole policy twice.
+// Replicate turns a policy of the hub into the policy for a managed cluster, whose namespace on the hub has the cluster's
+// name. The result has the name, the labels and the annotations that OCM's propagator gives it, and the spec that was read,
+// even fields that [policyv1.Policy] lacks, with the dependencies in the form that holds on the cluster. It has no status and
+// no other metadata, so it can be created on the hub. The caller sets the action of that cluster (spec.remediationAction).
+// The policy is not changed, and the result shares nothing with it. The errors are the same as from [PolicyOf].
 //
 // The policy becomes <namespace>.<name>, and gets the label policy.open-cluster-management.io/root-policy with that
-// name. A policy that already has the label is replicated: it only gets the cluster's namespace. A policy without a
+// name, and the labels cluster-name and cluster-namespace. A policy that has its own name in the label root-policy is
+// replicated: it only gets the cluster's namespace, and its labels. Any other value is overwritten. A policy without a
 // namespace keeps its name.
+//
+// All other labels and annotations are copied. Where spec.copyPolicyMetadata is false, only those of the policy API are.
+// Some annotations are about the root policy alone, and never copied: those of this library, trigger-update, and
+// last-applied-configuration. The annotation argocd.argoproj.io/compare-options is IgnoreExtraneous. The spec has no
+// rolloutStrategy, since a replica is rolled out to nobody: a new strategy is no new content.
 //
 // A dependency on a Policy also becomes <namespace>.<name>, and loses its namespace. If it has none, it uses the
 // policy's. Names may have dots: only a name with a dot and without a namespace counts as replicated already, and
 // stays.
 //
 // A dependency on a PolicySet uses the policy's namespace in the same way. It is replaced by a dependency on each of
-// the set's policies, with the same compliance and in the set's order. A set that is not among sets stays as it is, so
-// that the cluster reports its absence. So does a set without policies: without parts compliance is unknown, and not
-// met. Don't replicate while a set could not be read: that does not mean that it does not exist. The caller leaves out
-// policies of a set that must not count: the disabled and the missing ones.
+// the set's policies, with the same compliance and in the set's order. So all of them must have that compliance, also where
+// it is NonCompliant or Pending. A set that is not among sets stays as it is, so that the cluster reports its absence. So
+// does a set without policies: without parts compliance is unknown, and not met. Don't replicate while a set could not be
+// read: that does not mean that it does not exist. The caller leaves out policies of a set that must not count: the
+// disabled and the missing ones, and, if its policies must wait for none of them, those that are not bound on this cluster.
 //
 // Dependencies on other kinds stay as they are.
 func Replicate(u *unstructured.Unstructured, clusterNamespace string, sets map[types.NamespacedName]*policyv1.PolicySet) (*unstructured.Unstructured, error) {
@@ -49,37 +64,65 @@ func Replicate(u *unstructured.Unstructured, clusterNamespace string, sets map[t
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": u.GetAPIVersion(), "kind": u.GetKind(), "spec": spec}}
 	object.SetNamespace(clusterNamespace)
 	object.SetName(policy.Name)
-	object.SetLabels(policy.Labels)
-	object.SetAnnotations(policy.Annotations)
-	if isReplicated(policy) {
-		return object, nil
-	}
-	if policy.Namespace != "" && policy.Name != "" {
-		name := policy.Namespace + "." + policy.Name
-		object.SetName(name)
-		labels := map[string]string{}
-		maps.Copy(labels, policy.Labels)
-		labels[rootPolicyLabel] = name
-		object.SetLabels(labels)
-	}
-	r := replication{policy.Namespace, sets}
-	r.replace(spec, "dependencies", policy.Spec.Dependencies)
-	templates, _ := spec["policy-templates"].([]any)
-	for i := range templates {
-		if template, ok := templates[i].(map[string]any); ok {
-			r.replace(template, "extraDependencies", policy.Spec.PolicyTemplates[i].ExtraDependencies)
+	labels, annotations := maps.Clone(policy.Labels), maps.Clone(policy.Annotations)
+	if !isReplicated(policy) {
+		labels, annotations = metadataToReplicate(policy)
+		if policy.Namespace != "" && policy.Name != "" {
+			object.SetName(policy.Namespace + "." + policy.Name)
+			labels[rootPolicyLabel] = object.GetName()
 		}
+		delete(spec, "rolloutStrategy")
+		replication{policy.Namespace, sets}.replaceAll(spec, &policy.Spec)
 	}
+	if clusterNamespace != "" {
+		labels[clusterLabel], labels[clusterNamespaceLabel] = clusterNamespace, clusterNamespace
+	}
+	object.SetLabels(labels)
+	object.SetAnnotations(annotations)
 	return object, nil
 }
 
-// isReplicated says whether the policy already has the form that holds on managed clusters.
-func isReplicated(policy *policyv1.Policy) bool { return policy.Labels[rootPolicyLabel] != "" }
+// metadataToReplicate gives the labels and annotations that a root policy's replicas have, but for those of a cluster.
+func metadataToReplicate(policy *policyv1.Policy) (labels, annotations map[string]string) {
+	labels, annotations = map[string]string{}, map[string]string{}
+	maps.Copy(labels, policy.Labels)
+	maps.Copy(annotations, policy.Annotations)
+	if copied := policy.Spec.CopyPolicyMetadata; copied != nil && !*copied {
+		foreign := func(name, _ string) bool { return !strings.HasPrefix(name, policyGroup+"/") }
+		maps.DeleteFunc(labels, foreign)
+		maps.DeleteFunc(annotations, foreign)
+	}
+	delete(labels, rootPolicyLabel)
+	maps.DeleteFunc(annotations, func(name, _ string) bool {
+		return name == triggerAnnotation || name == lastAppliedAnnotation || strings.HasPrefix(name, ownAnnotations)
+	})
+	annotations[argoAnnotation] = "IgnoreExtraneous"
+	return labels, annotations
+}
+
+// isReplicated says whether the policy already has the form that holds on managed clusters. A root policy may have a label
+// that was copied from a replica: that one names another policy.
+func isReplicated(policy *policyv1.Policy) bool {
+	label := policy.Labels[rootPolicyLabel]
+	namespace, _, _ := strings.Cut(label, ".")
+	return label != "" && label == policy.Name && namespace != policy.Namespace
+}
 
 // replication brings dependencies of a policy in this namespace into the form that holds on managed clusters.
 type replication struct {
 	namespace string
 	sets      map[types.NamespacedName]*policyv1.PolicySet
+}
+
+// replaceAll brings all dependencies of a spec into the form. The spec is also given as it was read.
+func (r replication) replaceAll(spec map[string]any, read *policyv1.PolicySpec) {
+	r.replace(spec, "dependencies", read.Dependencies)
+	templates, _ := spec["policy-templates"].([]any)
+	for i := range templates {
+		if template, ok := templates[i].(map[string]any); ok {
+			r.replace(template, "extraDependencies", read.PolicyTemplates[i].ExtraDependencies)
+		}
+	}
 }
 
 // replace brings the dependencies in the field of that name into the form. They are also given as they were read, so

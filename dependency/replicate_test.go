@@ -37,7 +37,7 @@ func drawObject(t *rapid.T) *unstructured.Unstructured {
 			"labels": map[string]any{"team": "platform"}, "annotations": map[string]any{"why": "because"},
 		},
 		"spec": map[string]any{
-			"new": "field", "dependencies": dependencies("dependencies"),
+			"new": "field", "rolloutStrategy": map[string]any{"type": "Progressive"}, "dependencies": dependencies("dependencies"),
 			"policy-templates": []any{nil, map[string]any{"new": "field", "extraDependencies": dependencies("extraDependencies")}},
 		},
 	}}
@@ -51,7 +51,7 @@ func drawnSets() map[types.NamespacedName]*policyv1.PolicySet {
 	}
 }
 
-// P2: all of the spec stays as it was read, but the names of dependencies on policies, and sets.
+// P2: all of the spec stays as it was read, but the names of dependencies on policies, and sets, and the strategy.
 func TestReplicateChangesNothingButNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := drawObject(t)
@@ -63,8 +63,13 @@ func TestReplicateChangesNothingButNames(t *testing.T) {
 		want := u.DeepCopy()
 		want.SetNamespace(cluster)
 		want.SetName("n." + u.GetName())
-		want.SetLabels(map[string]string{"team": "platform", "policy.open-cluster-management.io/root-policy": want.GetName()})
+		want.SetLabels(map[string]string{
+			"team": "platform", "policy.open-cluster-management.io/root-policy": want.GetName(),
+			"policy.open-cluster-management.io/cluster-name": cluster, "policy.open-cluster-management.io/cluster-namespace": cluster,
+		})
+		want.SetAnnotations(map[string]string{"why": "because", "argocd.argoproj.io/compare-options": "IgnoreExtraneous"})
 		spec := want.Object["spec"].(map[string]any)
+		delete(spec, "rolloutStrategy")
 		template := spec["policy-templates"].([]any)[1].(map[string]any)
 		spec["dependencies"] = renamed(spec["dependencies"].([]any))
 		template["extraDependencies"] = renamed(template["extraDependencies"].([]any))
@@ -160,8 +165,9 @@ func TestReplicateKeepsTheSpec(t *testing.T) {
 	}
 	want := read(`{
 		"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy",
-		"metadata": {"namespace": "cluster1", "name": "n.x", "labels": {"team": "platform", "policy.open-cluster-management.io/root-policy": "n.x"},
-			"annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"}},
+		"metadata": {"namespace": "cluster1", "name": "n.x", "labels": {"team": "platform", "policy.open-cluster-management.io/root-policy": "n.x",
+				"policy.open-cluster-management.io/cluster-name": "cluster1", "policy.open-cluster-management.io/cluster-namespace": "cluster1"},
+			"annotations": {"argocd.argoproj.io/compare-options": "IgnoreExtraneous"}},
 		"spec": {
 			"copyPolicyMetadata": true, "dependencies": [],
 			"policy-templates": [{

@@ -50,7 +50,10 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 // time in one write, and then the rollout's status.
 func (c *controller) replicate(ctx context.Context, memory *memory, template *template, p *passes.Propagation, cluster passes.Cluster, had *policy) (err error) {
 	api := c.client.Resource(policies).Namespace(cluster.Name)
-	object := template.on(cluster)
+	object, err := template.on(cluster)
+	if err != nil {
+		return err
+	}
 	if cluster.Verb != passes.VerbUpdateStatus {
 		if had != nil && had.DeletionTimestamp != nil {
 			return nil // once it is gone

@@ -15,12 +15,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// The labels of replicated policies, as OCM's propagator sets them.
-const (
-	rootLabel             = "policy.open-cluster-management.io/root-policy" // namespace.name
-	clusterLabel          = "policy.open-cluster-management.io/cluster-name"
-	clusterNamespaceLabel = "policy.open-cluster-management.io/cluster-namespace"
-)
+// rootLabel of a replicated policy names its root: namespace.name.
+const rootLabel = "policy.open-cluster-management.io/root-policy"
 
 // policy is what is kept of a Policy in the cache. Most are replicated, and of these only what is asked is kept: with
 // templates, 10,000 of them would take as much memory as all else.

@@ -1,26 +1,15 @@
 package main
 
 import (
-	"maps"
 	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/override/passes"
-	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
-)
-
-const (
-	// argoAnnotation keeps Argo CD from pruning replicas that have the tracking label of the root policy.
-	argoAnnotation = "argocd.argoproj.io/compare-options"
-	// triggerAnnotation has OCM's propagator look at a root policy again.
-	triggerAnnotation = "policy.open-cluster-management.io/trigger-update"
 )
 
 // template is what is replicated of a policy, and its version. It is made again when the policy or a set changed on
@@ -52,49 +41,21 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 		return &t, nil
 	}
 	var err error
-	if t.object, err = dependency.Replicate(root.raw, root.Namespace, sets); err != nil {
+	if t.object, err = dependency.Replicate(root.raw, "", sets); err != nil {
 		return nil, err
 	}
 	spec := t.object.Object["spec"].(map[string]any)
-	delete(spec, "rolloutStrategy")
 	delete(spec, "remediationAction")
-	setMetadata(t.object)
 	t.version = writes.VersionOf(spec)
 	memory.template = &t
 	return &t, nil
 }
 
-// setMetadata leaves labels and annotations on a replica that belong there, as OCM's propagator does. A policy whose
-// copyPolicyMetadata is false keeps only those of the policy API. A replica is none of Argo CD's objects, whatever made the policy.
-func setMetadata(object *unstructured.Unstructured) {
-	_, _ = (approvals.Approvals{}).Note(object) // they are about the root policy, and nothing is no fault
-	labels, annotations := object.GetLabels(), object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	if copied, given, _ := unstructured.NestedBool(object.Object, "spec", "copyPolicyMetadata"); given && !copied {
-		foreign := func(name, _ string) bool { return !strings.HasPrefix(name, policies.Group+"/") }
-		maps.DeleteFunc(labels, foreign)
-		maps.DeleteFunc(annotations, foreign)
-	}
-	delete(annotations, validateAnnotation)                 // about the root policy
-	delete(annotations, verdictAnnotation)                  // it would find all clusters good
-	delete(annotations, corev1.LastAppliedConfigAnnotation) // so is this
-	delete(annotations, triggerAnnotation)
-	annotations[argoAnnotation] = "IgnoreExtraneous"
-	object.SetLabels(labels)
-	object.SetAnnotations(annotations)
-}
-
 // on is the replicated policy of a cluster, as it has to be written.
-func (t *template) on(cluster passes.Cluster) *unstructured.Unstructured {
-	object := t.object.DeepCopy()
-	object.SetNamespace(cluster.Name)
-	labels := object.GetLabels()
-	labels[clusterLabel], labels[clusterNamespaceLabel] = cluster.Name, cluster.Name
-	object.SetLabels(labels)
-	if cluster.Action != "" {
-		object.Object["spec"].(map[string]any)["remediationAction"] = string(cluster.Action)
+func (t *template) on(cluster passes.Cluster) (*unstructured.Unstructured, error) {
+	object, err := dependency.Replicate(t.object, cluster.Name, nil)
+	if err == nil && cluster.Action != "" {
+		err = unstructured.SetNestedField(object.Object, string(cluster.Action), "spec", "remediationAction")
 	}
-	return object
+	return object, err
 }

@@ -110,7 +110,6 @@ func (o *objects) policyVersion(r applier, replicas []replicated, want []any) st
 	version := ""
 	if template, err := dependency.Replicate(&r.Unstructured, r.GetNamespace(), sets); err == nil {
 		spec, _ := template.Object["spec"].(map[string]any)
-		delete(spec, "rolloutStrategy")
 		delete(spec, "remediationAction")
 		version = writes.VersionOf(spec)
 	}

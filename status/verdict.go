@@ -10,6 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
 // annotationVerdict holds the Verdict on the cluster of an object, as JSON.
@@ -55,7 +57,8 @@ type Verdict struct {
 // A verdict counts if it is about the version and about the attempt of the report, and not from before the report's Applied, in
 // whole seconds: the same version may have been rolled out before. Of several that count, the latest does. Of equal times, a
 // failure comes before what is in progress, and that before a success. Of equal results the one does whose message comes last by its
-// bytes. The message of the verdict becomes that of the report.
+// bytes. The message of that verdict becomes the one of the report, whatever its result, in one line of at most 200 characters. Without
+// a verdict that counts, the report of a success has no message.
 //
 // The given reports are not changed. It takes time linear in reports and verdicts.
 func Judge(reports []Report, version string, verdicts []Verdict) []Report {
@@ -86,13 +89,14 @@ func (r *Report) judge(verdicts []Verdict) {
 			last, last.Time = v, at
 		}
 	}
+	r.Message = clauses.Line(last.Message)
 	switch since := later(last.Time, r.since()); last.Result {
 	case ValidationSucceeded:
 		r.LastTransitionTime = since
 	case ValidationFailed:
-		r.Status, r.LastTransitionTime, r.Message = Failed, since, last.Message
+		r.Status, r.LastTransitionTime = Failed, since
 	default:
-		r.Status, r.Message = Validating, last.Message
+		r.Status = Validating
 	}
 }
 

@@ -195,6 +195,32 @@ func drawVerdict(t *rapid.T) status.Verdict {
 	}
 }
 
+// S12: the message of the verdict that counts becomes that of the report, whatever its result.
+func TestTheMessageOfAVerdictBecomesThatOfTheReport(t *testing.T) {
+	for _, test := range []struct {
+		why     string
+		verdict status.Verdict
+		want    string
+	}{
+		{"a no", status.Verdict{Result: status.ValidationFailed, Message: "too slow"}, "Failed: too slow"},
+		{"not yet", status.Verdict{Result: status.ValidationInProgress, Message: "3 of 12 tests"}, "Validating: 3 of 12 tests"},
+		{"a yes, which is about what comes after the success", status.Verdict{Result: status.ValidationSucceeded, Message: "12 tests passed"}, "Succeeded: 12 tests passed"},
+		{"a yes without a message", status.Verdict{Result: status.ValidationSucceeded}, "Succeeded: "},
+		{"a verdict about another version is none", status.Verdict{Version: "v0", Result: status.ValidationFailed, Message: "too slow"}, "Validating: "},
+		{"lines", status.Verdict{Result: status.ValidationFailed, Message: "a\nb"}, "Failed: a b"},
+	} {
+		v := test.verdict
+		v.Cluster, v.Time = "a", noon.Add(time.Minute)
+		if v.Version == "" {
+			v.Version = "v"
+		}
+		r := status.Judge([]status.Report{{Cluster: "a", Status: status.Succeeded, LastTransitionTime: noon, Message: "of before"}}, "v", []status.Verdict{v})[0]
+		if got := fmt.Sprintf("%s: %s", r.Status, r.Message); got != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+}
+
 // S12: of two failures at the same time the same message counts, in whatever order they come.
 func TestOfVerdictsAtOneTimeTheMessageDecides(t *testing.T) {
 	reports := []status.Report{{Cluster: "a", Status: status.Succeeded, Applied: noon, LastTransitionTime: noon}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -60,6 +61,26 @@ func Shorten(text string, most int) string {
 		cut--
 	}
 	return text[:cut] + ellipsis
+}
+
+// Line makes one line of at most 200 characters of a text that somebody else wrote. Each run of characters that cannot be printed
+// becomes a space, so that neither a terminal nor a reader takes a part of the text for something else.
+func Line(text string) string {
+	const most = 200
+	line, gap := make([]rune, 0, min(len(text), most)), false
+	for _, r := range text {
+		if r == ' ' || !unicode.IsPrint(r) {
+			gap = len(line) > 0
+			continue
+		}
+		if gap {
+			line, gap = append(line, ' '), false
+		}
+		if line = append(line, r); len(line) > most {
+			return strings.TrimRight(string(line[:most-1]), " ") + "…"
+		}
+	}
+	return string(line)
 }
 
 // Number is like ", 3 failed", and empty for 0.

@@ -24,8 +24,8 @@ func Adopt(work *workv1.ManifestWork, template workv1.ManifestWorkSpec, version 
 	}
 	applied := WorkState{Work: work}.applied(noted(work).Applied)
 	stamp := Stamp{Version: version, Applied: applied}
-	if seen, since := manifestWork(work); seen != ToApply && !applied.IsZero() {
-		stamp.Answered = later(applied, since) // as far as is known; else the first write would be when a soak begins
+	if stands := (WorkState{Work: work}).stands(); stands.hasAnswered() && !applied.IsZero() {
+		stamp.Answered = later(applied, stands.LastTransitionTime) // as far as is known; else the first write would be when a soak begins
 	}
 	adopted := *work
 	stamp.write(&adopted)

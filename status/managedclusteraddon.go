@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
 // AddOnState is what a controller knows of a ManagedClusterAddOn.
@@ -56,7 +58,8 @@ type AddOnState struct {
 // LastTransitionTime is the time of the Progressing condition, or zero where that is missing. It moves only with the
 // condition's status: if the condition was False before and after a new configuration, its time is from before it.
 // Applied keeps a deadline or a soak from counting since then. So set Applied, or give the add-on
-// a [Stamp]. Attempt is the one of the stamp.
+// a [Stamp]. Attempt is the one of the stamp. Message is that of the Progressing condition, and says so where that is missing; a
+// success has none.
 func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	if a.AddOn == nil {
 		return Report{}, false
@@ -72,11 +75,13 @@ func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	}
 	reason := ""
 	if c := meta.FindStatusCondition(a.AddOn.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
-		reason, report.LastTransitionTime = c.Reason, c.LastTransitionTime.Time
+		reason, report.LastTransitionTime, report.Message = c.Reason, c.LastTransitionTime.Time, clauses.Line(c.Message)
+	} else {
+		report.Message = noProgressing
 	}
 	switch {
 	case allApplied(references):
-		report.Status = Succeeded
+		report.Status, report.Message = Succeeded, ""
 	case reason == addonv1beta1.ProgressingReasonFailed:
 		report.Status = Failed
 	default:
@@ -87,6 +92,9 @@ func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	}
 	return stamp.Report(report, a.Now), true
 }
+
+// noProgressing is what the message of an add-on says that nobody calls progressing.
+const noProgressing = "the add-on has no condition Progressing"
 
 // desiredConfig has what tells two desired configurations apart.
 type desiredConfig struct {

@@ -89,6 +89,9 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 			if test.want != status.ToApply {
 				want.Applied = at(1)
 			}
+			if test.want == status.Progressing && test.at.IsZero() {
+				want.Message = "the add-on has no condition Progressing"
+			}
 			twice := append(slices.Clone(test.desired), test.desired...)
 			for _, desired := range [][]addonv1beta1.ConfigReference{test.desired, twice} {
 				state := status.AddOnState{AddOn: test.addon, Desired: desired, Applied: at(1)}
@@ -101,6 +104,32 @@ func TestFromManagedClusterAddOn(t *testing.T) {
 				t.Errorf("the add-on was changed:\n%s", diff)
 			}
 		})
+	}
+}
+
+// S2: the message of the Progressing condition says why an add-on failed or is not done, as the controllers of OCM write it; a
+// success has no message, and neither has an add-on that waits.
+func TestFromManagedClusterAddOnMessage(t *testing.T) {
+	deployment := reference("addondeploymentconfigs", "default", "new", "")
+	applied := reference("addondeploymentconfigs", "default", "new", "new")
+	for _, test := range []struct {
+		why, reason string
+		has         addonv1beta1.ConfigReference
+		message     string
+		want        string
+	}{
+		{"the configuration failed", "Failed", deployment, "config.x not found", "Failed: config.x not found"},
+		{"no failure by its reason, and still not done", "ConfigurationUnsupported", deployment, "gvr proxy/x is not supported", "Progressing: gvr proxy/x is not supported"},
+		{"what an agent writes is one line", "Failed", deployment, "a\n\x1b[31mb\x1b[0m", "Failed: a [31mb [0m"},
+		{"a success has none", "Completed", applied, "completed with no errors.", "Succeeded: "},
+		{"an add-on that waits has none: it would be about other configurations", "Failed", reference("addondeploymentconfigs", "default", "old", ""), "config.x not found", "ToApply: "},
+	} {
+		a := addOn(test.reason, test.has)
+		a.Status.Conditions[1].Message = test.message
+		r, _ := status.FromManagedClusterAddOn(status.AddOnState{AddOn: a, Desired: []addonv1beta1.ConfigReference{deployment}})
+		if got := fmt.Sprintf("%s: %s", r.Status, r.Message); got != test.want || r.Reason != "" {
+			t.Errorf("%s: %q, %s, want %q", test.why, got, r.Reason, test.want)
+		}
 	}
 }
 

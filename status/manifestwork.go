@@ -3,8 +3,6 @@ package status
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 )
 
@@ -27,6 +25,11 @@ type WorkState struct {
 	// that its managed fields show.
 	Applied time.Time
 
+	// AvailableSucceeds says that a work has succeeded once it is Available, where no conditionRules in its template are for the
+	// condition Progressing. Otherwise nothing ever says that such a work is done. Available says that the manifests exist on the
+	// cluster, not that they work: a Deployment whose pods crash is Available. So prefer conditionRules.
+	AvailableSucceeds bool
+
 	// Now is the time of reading, for a caller that notes answers; leave it zero otherwise. Where a cluster has answered and
 	// no answer is noted ([Stamp.NoteOn]), the report has Now as Answered. Write a new stamp for each work with such a
 	// report, also of clusters that are settled or left: as long as nothing is noted, a soak and a wait between groups begin
@@ -39,19 +42,36 @@ type WorkState struct {
 // deletion as a generation, so conditions of the generation before are current then. The first line that applies decides:
 //
 //	the work does not have the wanted version                        ToApply, without Applied
+//	Applied is False for the work's generation                       ToApply, ReportRefused
 //	Applied is not True, or not for the work's generation            ToApply
-//	Progressing is missing, or has not observed the generation       ToApply
-//	Degraded is there and has not observed the generation            ToApply
+//	Progressing or Degraded is there and of another generation       ToApply
 //	Progressing True, Degraded True                                  Failed; Progressing where it was so before a later attempt
-//	Progressing True or Unknown                                      Progressing
+//	Progressing True or Unknown, or False by a rule with an error    Progressing
 //	Progressing False                                                Succeeded
+//
+// OCM's agents set Progressing only where conditionRules in the template say how. Where it is missing, Available decides:
+//
+//	Available is missing or of another generation                    ToApply
+//	AvailableSucceeds, and no rule is for Progressing:
+//	    Available True, Degraded True                                Failed, like above
+//	    Available True                                               Succeeded
+//	    Available False or Unknown                                   Progressing
+//	a rule is for Progressing, and Available is not True yet         Progressing
+//	anything else                                                    Progressing, ReportUntracked
+//
+// A rule that has an error, such as for a field that is missing, makes Progressing False. OCM's own controllers count that as a
+// success.
+//
+// Message is that of the first manifest in the status that has the deciding condition with the deciding status, or else that of the
+// work's condition. A success has none.
 //
 // Applied is when the work got the version. ToApply with Applied is a cluster in flight whose agent has not
 // answered. A stamp from before the work's creation, brought along by a copy or a backup, counts from the creation.
 // Someone other than the stamp's writer may have written the spec later, as far as the managed fields tell. Then the
 // agent has to answer that write, and the wait for it begins anew, unless the caller set Applied.
 //
-// LastTransitionTime is the time of the condition that decided; for Failed the later of the two, for ToApply zero. It may be
+// LastTransitionTime is the time of the condition that decided; for Failed the later of the two, for ToApply zero. Where Available
+// decides it is not before that of Applied. It may be
 // from before the version, where the condition was the same with the version before. The soak then runs from the answer that
 // was noted, or from Applied where none was, even if the agent answered long after that. Attempt is the one of the stamp,
 // where the stamp is about the version that the work has.
@@ -69,7 +89,8 @@ func FromManifestWork(w WorkState) (Report, bool) {
 	if w.Version != "" && has != w.Version {
 		return report, true
 	}
-	report.Status, report.LastTransitionTime = manifestWork(w.Work)
+	stands := w.stands()
+	report.Status, report.LastTransitionTime, report.Reason, report.Message = stands.Status, stands.LastTransitionTime, stands.Reason, stands.Message
 	report.Applied = w.applied(stamp.Applied)
 	switch unanswered := report.Status == ToApply; {
 	case report.Applied.IsZero():
@@ -102,27 +123,6 @@ func (w WorkState) applied(stamped time.Time) time.Time {
 		return w.Work.CreationTimestamp.Time
 	default:
 		return specWritten(w.Work.ManagedFields, true)
-	}
-}
-
-// manifestWork gives the status that follows from the work's conditions, and the time from which it counts.
-func manifestWork(work *workv1.ManifestWork) (RolloutStatus, time.Time) {
-	find := func(conditionType string) (c *metav1.Condition, current bool) {
-		c = meta.FindStatusCondition(work.Status.Conditions, conditionType)
-		return c, c != nil && (c.ObservedGeneration == work.Generation || c.ObservedGeneration == specGeneration(work))
-	}
-	applied, appliedCurrent := find(workv1.WorkApplied)
-	progressing, progressingCurrent := find(workv1.WorkProgressing)
-	degraded, degradedCurrent := find(workv1.WorkDegraded)
-	switch {
-	case !appliedCurrent, applied.Status != metav1.ConditionTrue, !progressingCurrent, degraded != nil && !degradedCurrent:
-		return ToApply, time.Time{}
-	case progressing.Status == metav1.ConditionFalse:
-		return Succeeded, progressing.LastTransitionTime.Time
-	case progressing.Status == metav1.ConditionTrue && degraded != nil && degraded.Status == metav1.ConditionTrue:
-		return Failed, later(progressing.LastTransitionTime.Time, degraded.LastTransitionTime.Time)
-	default:
-		return Progressing, progressing.LastTransitionTime.Time
 	}
 }
 

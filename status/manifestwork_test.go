@@ -54,33 +54,34 @@ func TestFromManifestWork(t *testing.T) {
 		conditions []metav1.Condition
 		want       status.RolloutStatus
 		at         time.Time
+		because    status.ReportReason
 	}{
-		{"S1 the agent has not seen the work", nil, status.ToApply, time.Time{}},
-		{"S1 Applied is missing, whatever else is there", []metav1.Condition{progressing(no)}, status.ToApply, time.Time{}},
-		{"S1 applying failed", []metav1.Condition{condition("Applied", no, generation, 1), progressing(no)}, status.ToApply, time.Time{}},
-		{"S1 Applied is Unknown", []metav1.Condition{condition("Applied", unknown, generation, 1), progressing(no)}, status.ToApply, time.Time{}},
-		{"S1 what was applied is the version before", []metav1.Condition{condition("Applied", yes, old, 1), progressing(no)}, status.ToApply, time.Time{}},
-		{"S1 Progressing is missing", []metav1.Condition{applied}, status.ToApply, time.Time{}},
-		{"S1 Progressing is about the version before", []metav1.Condition{applied, condition("Progressing", no, old, 2)}, status.ToApply, time.Time{}},
-		{"S1 Degraded is about the version before", []metav1.Condition{applied, progressing(no), condition("Degraded", no, old, 3)}, status.ToApply, time.Time{}},
+		{"S1 the agent has not seen the work", nil, status.ToApply, time.Time{}, ""},
+		{"S1 Applied is missing, whatever else is there", []metav1.Condition{progressing(no)}, status.ToApply, time.Time{}, ""},
+		{"S1 applying failed", []metav1.Condition{condition("Applied", no, generation, 1), progressing(no)}, status.ToApply, time.Time{}, status.ReportRefused},
+		{"S1 Applied is Unknown", []metav1.Condition{condition("Applied", unknown, generation, 1), progressing(no)}, status.ToApply, time.Time{}, ""},
+		{"S1 what was applied is the version before", []metav1.Condition{condition("Applied", yes, old, 1), progressing(no)}, status.ToApply, time.Time{}, ""},
+		{"S1 Progressing is missing", []metav1.Condition{applied}, status.ToApply, time.Time{}, ""},
+		{"S1 Progressing is about the version before", []metav1.Condition{applied, condition("Progressing", no, old, 2)}, status.ToApply, time.Time{}, ""},
+		{"S1 Degraded is about the version before", []metav1.Condition{applied, progressing(no), condition("Degraded", no, old, 3)}, status.ToApply, time.Time{}, ""},
 
-		{"S1 under way, no Degraded", []metav1.Condition{applied, progressing(yes)}, status.Progressing, at(2)},
-		{"S1 under way, not degraded", []metav1.Condition{applied, progressing(yes), degraded(no)}, status.Progressing, at(2)},
-		{"S1 under way, degraded unknown", []metav1.Condition{applied, progressing(yes), degraded(unknown)}, status.Progressing, at(2)},
-		{"S1 under way and degraded", []metav1.Condition{applied, progressing(yes), degraded(yes)}, status.Failed, at(3)},
-		{"S1 degraded before it was under way", []metav1.Condition{applied, condition("Progressing", yes, generation, 4), degraded(yes)}, status.Failed, at(4)},
-		{"S1 done", []metav1.Condition{applied, progressing(no)}, status.Succeeded, at(2)},
-		{"S1 done, not degraded", []metav1.Condition{applied, progressing(no), degraded(no)}, status.Succeeded, at(2)},
-		{"S1 done decides over degraded", []metav1.Condition{applied, progressing(no), degraded(yes)}, status.Succeeded, at(2)},
-		{"S1 unknown is not done", []metav1.Condition{applied, progressing(unknown)}, status.Progressing, at(2)},
-		{"S1 unknown is not failed", []metav1.Condition{applied, progressing(unknown), degraded(yes)}, status.Progressing, at(2)},
-		{"S1 a value the API does not have is not done", []metav1.Condition{applied, progressing("")}, status.Progressing, at(2)},
-		{"S1 other conditions don't matter", []metav1.Condition{condition("Available", no, old, 9), applied, progressing(no)}, status.Succeeded, at(2)},
+		{"S1 under way, no Degraded", []metav1.Condition{applied, progressing(yes)}, status.Progressing, at(2), ""},
+		{"S1 under way, not degraded", []metav1.Condition{applied, progressing(yes), degraded(no)}, status.Progressing, at(2), ""},
+		{"S1 under way, degraded unknown", []metav1.Condition{applied, progressing(yes), degraded(unknown)}, status.Progressing, at(2), ""},
+		{"S1 under way and degraded", []metav1.Condition{applied, progressing(yes), degraded(yes)}, status.Failed, at(3), ""},
+		{"S1 degraded before it was under way", []metav1.Condition{applied, condition("Progressing", yes, generation, 4), degraded(yes)}, status.Failed, at(4), ""},
+		{"S1 done", []metav1.Condition{applied, progressing(no)}, status.Succeeded, at(2), ""},
+		{"S1 done, not degraded", []metav1.Condition{applied, progressing(no), degraded(no)}, status.Succeeded, at(2), ""},
+		{"S1 done decides over degraded", []metav1.Condition{applied, progressing(no), degraded(yes)}, status.Succeeded, at(2), ""},
+		{"S1 unknown is not done", []metav1.Condition{applied, progressing(unknown)}, status.Progressing, at(2), ""},
+		{"S1 unknown is not failed", []metav1.Condition{applied, progressing(unknown), degraded(yes)}, status.Progressing, at(2), ""},
+		{"S1 a value the API does not have is not done", []metav1.Condition{applied, progressing("")}, status.Progressing, at(2), ""},
+		{"S1 other conditions don't matter", []metav1.Condition{condition("Available", no, old, 9), applied, progressing(no)}, status.Succeeded, at(2), ""},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			work := manifestWork(test.conditions...)
 			before := work.DeepCopy()
-			want := status.Report{Cluster: "cluster1", Status: test.want, LastTransitionTime: test.at, Applied: at(0)}
+			want := status.Report{Cluster: "cluster1", Status: test.want, LastTransitionTime: test.at, Applied: at(0), Reason: test.because}
 			if diff := cmp.Diff(want, reportOfWork(t, status.WorkState{Work: work, Applied: at(0)})); diff != "" {
 				t.Errorf("report (-want +got):\n%s", diff)
 			}
@@ -122,55 +123,6 @@ func TestFromManifestWorkThatIsBeingDeleted(t *testing.T) {
 			t.Errorf("generation raised by %d: reported as %+v, %v, want %+v", raised, report, ok, want)
 		}
 	}
-}
-
-// S1: over every combination of the three conditions (missing, or with each value for the present or the
-// former generation) the status is what the sentences of the rule say, read one after the other.
-func TestFromManifestWorkEveryCombination(t *testing.T) {
-	var values []*metav1.Condition
-	for _, value := range []metav1.ConditionStatus{metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown} {
-		for _, observed := range []int64{generation, generation - 1} {
-			c := condition("", value, observed, 0)
-			values = append(values, &c)
-		}
-	}
-	values = append(values, nil)
-
-	seen := map[status.RolloutStatus]int{}
-	for _, applied := range values {
-		for _, progressing := range values {
-			for _, degraded := range values {
-				var conditions []metav1.Condition
-				for conditionType, c := range map[string]*metav1.Condition{"Applied": applied, "Progressing": progressing, "Degraded": degraded} {
-					if c != nil {
-						conditions = append(conditions, condition(conditionType, c.Status, c.ObservedGeneration, 0))
-					}
-				}
-				got := reportOfWork(t, status.WorkState{Work: manifestWork(conditions...), Applied: at(0)}).Status
-				want := naiveManifestWork(applied, progressing, degraded)
-				if got != want {
-					t.Fatalf("applied %v, progressing %v, degraded %v: %s, want %s", applied, progressing, degraded, got, want)
-				}
-				seen[want]++
-			}
-		}
-	}
-	if len(seen) != 4 {
-		t.Errorf("the combinations lead to %v, expected four statuses", seen)
-	}
-}
-
-func naiveManifestWork(applied, progressing, degraded *metav1.Condition) status.RolloutStatus {
-	appliedNow := applied != nil && applied.Status == "True" && applied.ObservedGeneration == generation
-	progressingSeen := progressing != nil && progressing.ObservedGeneration == generation
-	degradedSeen := degraded == nil || degraded.ObservedGeneration == generation
-	if !(appliedNow && progressingSeen && degradedSeen) {
-		return "ToApply"
-	}
-	if progressing.Status == "True" && degraded != nil && degraded.Status == "True" {
-		return "Failed"
-	}
-	return map[metav1.ConditionStatus]status.RolloutStatus{"True": "Progressing", "False": "Succeeded", "Unknown": "Progressing"}[progressing.Status]
 }
 
 // A controller lists the works of its workload and turns each into a report for the rollout. The version is a hash

@@ -53,6 +53,7 @@ func (r Report) compare(other Report) int {
 		strings.Compare(r.Cluster, other.Cluster),
 		cmp.Compare(r.Attempt, other.Attempt),
 		r.Answered.Round(0).Compare(other.Answered.Round(0)),
+		strings.Compare(string(r.Reason), string(other.Reason)),
 		strings.Compare(r.Message, other.Message),
 	)
 }

@@ -64,7 +64,23 @@ type Report struct {
 	// was cut off can't let go of it. Only a success doesn't last: if the cluster is selected, it waits for its turn again.
 	Deleting bool `json:"deleting,omitempty"`
 
-	// Message says why the cluster failed, or what a validation waits for, in the words of whoever said so. Explanations repeat
-	// it. It decides nothing, and no record keeps it.
+	// Reason says more of a cluster in flight than Status does. It is empty where there is no more to say.
+	Reason ReportReason `json:"reason,omitempty"`
+
+	// Message says why the cluster stands as it does, in the words of its agent, its policy or its validator: why it failed, was
+	// refused or is not done yet. Explanations repeat it in quotes. The functions of this package make one line of at most 200
+	// characters of it. It decides nothing, and no record and no condition keeps it.
 	Message string `json:"message,omitempty"`
 }
+
+// ReportReason says more of a cluster in flight, in the form of a condition's reason. It decides which sentences and warnings there
+// are, and never whether a cluster starts.
+type ReportReason string
+
+const (
+	// ReportRefused says that the agent could not apply the present version, and tries again. The Status is ToApply.
+	ReportRefused ReportReason = "Refused"
+	// ReportUntracked says that the present version is applied, and nothing will say when it is done: no conditionRules in the
+	// template of a ManifestWork give the condition Progressing. The Status is Progressing.
+	ReportUntracked ReportReason = "Untracked"
+)

@@ -50,6 +50,7 @@ type stage struct {
 	t          *testing.T
 	conditions []metav1.Condition
 	object     workv1.ManifestWork
+	available  bool // whether Available counts as success
 }
 
 // clock reads "12:05", empty for the zero time.
@@ -202,6 +203,8 @@ func (s *stage) work(c scene.Command) string {
 		w.Generation++
 	case "want":
 		version = c.Args[1]
+	case "count":
+		s.available = c.Args[1] == "Available"
 	case "delete":
 		w.DeletionTimestamp = &metav1.Time{Time: noon}
 		w.Generation++ // as the API server does
@@ -215,11 +218,18 @@ func (s *stage) work(c scene.Command) string {
 			setAt(&w.Status.Conditions, next, s.clock(c.Args[1]))
 		}
 	}
-	r, ok := status.FromManifestWork(status.WorkState{Work: w, Version: version})
+	r, ok := status.FromManifestWork(status.WorkState{Work: w, Version: version, AvailableSucceeds: s.available})
 	if !ok {
 		return "nothing to report"
 	}
-	return report(r)
+	text := report(r)
+	if r.Reason != "" {
+		text += " " + string(r.Reason)
+	}
+	if r.Message != "" {
+		text += fmt.Sprintf(": %q", r.Message)
+	}
+	return text
 }
 
 // setAt sets a condition as an agent does: its time moves with its status only.

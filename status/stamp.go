@@ -72,7 +72,8 @@ func StampOf(object metav1.Object) Stamp {
 	s := noted(object)
 	switch o := object.(type) {
 	case *workv1.ManifestWork:
-		s.Seen.Status, s.Seen.LastTransitionTime = manifestWork(o)
+		stands := WorkState{Work: o}.stands()
+		s.Seen.Status, s.Seen.LastTransitionTime = stands.Status, stands.LastTransitionTime
 	case *addonv1beta1.ManagedClusterAddOn:
 		s.Seen = seenAddOn(o.Status.ConfigReferences, o.Status.Conditions)
 	case *addonv1alpha1.ManagedClusterAddOn:

@@ -27,9 +27,9 @@
 //     or gets its lease, it lists the owners and their objects from the API server, once in its life, and hands them to
 //     Own. Keep what must last in the objects, not in memory: a controller restarts.
 //
-//  4. Give a cluster one object, under a name that follows from namespace and name of the owner, as writes.NameOf gives one:
-//     a-b/c and a/b-c must not have the same. Generated names and a cache that lags make two objects. Pass the reports of
-//     both to Plan, which counts the worst and warns; the steps of duty 6 delete the surplus object.
+//  4. Give a cluster one object, under the name that the steps of duty 6 give, which notes its owner (writes.Owner): owners of
+//     two kinds may have one name. Where there are two objects, pass the reports of both to Plan, which counts the worst and
+//     warns; the steps delete the surplus object. They leave alone what is another's: warn of it.
 //
 //  5. Call Plan, with four fields of its [Options] set. RemoveAfter and Previous, the previous result: a scheduler that
 //     rewrites its decisions can leave a cluster out for a moment while all counts are right, and the cluster must keep its

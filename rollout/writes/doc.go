@@ -1,6 +1,7 @@
 // Package writes has what every rollout controller has to get right about its writes. [Own] lays a controller's writes over a
-// cache that shows them late. [StepsOf] gives the next writes in their order. [Object] gives what to write. [Pace] says when to
-// come back. All are values: the caller reads, writes and waits. Time is an argument.
+// cache that shows them late. [Owner] tells the objects of a rollout from those of all others. [StepsOf] gives the next writes in
+// their order. [Object] gives what to write. [Pace] says when to come back. All are values: the caller reads, writes and waits.
+// Time is an argument.
 //
 // # Own writes
 //
@@ -26,4 +27,14 @@
 // hand each owner's part to [Own.Begin]. This goes for a replica that waited for its lease, too: it begins when it has the
 // lease. The list costs one read of all objects, in pages; not one for each owner. Where no content is needed, list the
 // metadata alone.
+//
+// # Whose an object is
+//
+// Two owners may have one namespace and name: owners of two kinds, or one after the other. So each object notes its owner. Plan
+// from the objects that [Owner.Has], hand those of [Own.Foreign] to StepsOf as well, and warn of [Steps.Foreign]. An object from
+// before objects noted their owner is known by its labels, and notes its owner with the next write.
+//
+// A later owner with the name of an earlier one starts nothing where that one has left an object, since another one beside it would
+// be a second one of the same workload. Ask the API server which owner has the name. If it is this one, the UIDs of the others
+// ([Owner.Noted]) belong into [Owner].Former, and their objects go on as this owner's.
 package writes

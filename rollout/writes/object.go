@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -95,17 +94,4 @@ func VersionOf(content any) string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
-}
-
-// NameOf is a name for the objects of an owner, one in the namespace of each cluster. It follows from the owner, so that whoever
-// creates the object twice creates one. Owners in two namespaces have two names, whatever they are called: a hash tells apart
-// what hyphens would not, such as a-b/c and a/b-c. It has at most 253 characters, as names may.
-func NameOf(owner metav1.Object) string {
-	const most = 253 - 1 - 8
-	name := owner.GetName()
-	sum := sha256.Sum256([]byte(owner.GetNamespace() + "." + name))
-	if len(name) > most {
-		name = strings.TrimRight(name[:most], ".-") // what follows begins with a hyphen
-	}
-	return name + "-" + hex.EncodeToString(sum[:4])
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
@@ -129,28 +128,6 @@ func TestAnUnchangedWorkIsNotCopied(t *testing.T) {
 		if next, _ := writes.Work(stored, wanted(`{"a":1}`), "v1", 0, noon); next != stored || !maps.Equal(next.Annotations, annotations) {
 			t.Error("copied")
 		}
-	}
-}
-
-// W15: names of owners in different namespaces differ, however the parts are cut, and are names.
-func TestNamesFollowFromNamespaceAndName(t *testing.T) {
-	of := func(namespace, name string) string {
-		return writes.NameOf(&metav1.ObjectMeta{Namespace: namespace, Name: name})
-	}
-	names := map[string]bool{}
-	for _, owner := range [][2]string{{"a-b", "c"}, {"a", "b-c"}, {"a", "b.c"}, {"a", "c"}, {"b", "c"},
-		{"a", strings.Repeat("x", 253)}, {"a", strings.Repeat("x", 252) + "y"}, {"a", strings.Repeat("x", 243) + ".y.z"}} {
-		name := of(owner[0], owner[1])
-		if names[name] {
-			t.Errorf("%v: another owner has this name, too: %s", owner, name)
-		}
-		names[name] = true
-		if errs := validation.IsDNS1123Subdomain(name); len(errs) > 0 {
-			t.Errorf("%v: %q", owner, errs)
-		}
-	}
-	if got := of("apps", "web"); got != of("apps", "web") || !strings.HasPrefix(got, "web-") {
-		t.Error(got)
 	}
 }
 

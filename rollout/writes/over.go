@@ -119,7 +119,7 @@ func (o *Own[T]) unseen(get func(string) (any, bool, error), now time.Time) (uns
 			return len(o.marks), nil, field.TypeInvalid(field.NewPath("store").Key(name), fmt.Sprintf("%T", item), fmt.Sprint("must be a ", reflect.TypeFor[T]()))
 		}
 		m, v := o.settle(key, cached, has, now)
-		if v == shown || v == drop && !has {
+		if v == shown || v == drop && (!has || m.others) {
 			continue
 		}
 		if unseen++; m.kind != deleted && v == unknown || m.tooLong(now) {

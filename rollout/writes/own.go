@@ -3,6 +3,7 @@ package writes
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,6 +36,8 @@ type object interface {
 type mark[T object] struct {
 	kind   kind
 	object T    // the latest state that is known; the zero value where none is
+	sent   T    // what was sent when its answer was lost; the zero value where nothing was
+	others bool // the object was read, and is another owner's
 	seen   bool // the cache has shown that object, in this state or before
 	since  time.Time
 }
@@ -69,14 +72,14 @@ func (o *Own[T]) Begin(live, cached []T, now time.Time) {
 }
 
 // Wrote notes the answer to a create, an update or a patch, and returns err. The object is what the API server returned. Where
-// there is an error, only its namespace and its name are used: those of the object that was sent.
+// there is an error, it is the object that was sent: its namespace and name, and its owner ([Owner.NoteOn]) if it notes one.
 func (o *Own[T]) Wrote(object T, err error, now time.Time) error {
 	switch {
 	case isNil(object):
 	case err == nil:
 		o.note(keyOf(object), mark[T]{kind: written, object: object, since: now})
 	case !Refused(err):
-		o.note(keyOf(object), mark[T]{kind: doubt, since: now})
+		o.note(keyOf(object), mark[T]{kind: doubt, sent: object, since: now})
 	}
 	return err
 }
@@ -103,9 +106,12 @@ func (o *Own[T]) Deleted(object T, err error, now time.Time) error {
 }
 
 // Read notes what the API server said of an object that was unsure. It returns nil where the object is there or is not found,
-// and otherwise err: then nothing may be planned yet.
+// and otherwise err: then nothing may be planned yet. An object that belongs to another owner than what was sent under its name is not
+// one's own, and is among [Own.Foreign] from now on.
 func (o *Own[T]) Read(key types.NamespacedName, object T, err error, now time.Time) error {
-	switch {
+	switch sent := o.marks[key].sent; {
+	case err == nil && !isNil(object) && !isNil(sent) && isOthers(sent, object):
+		o.note(key, mark[T]{kind: gone, object: object, others: true, since: now})
 	case err == nil && !isNil(object):
 		o.note(key, mark[T]{kind: written, object: object, since: now})
 	case apierrors.IsNotFound(err):
@@ -113,6 +119,22 @@ func (o *Own[T]) Read(key types.NamespacedName, object T, err error, now time.Ti
 		return nil
 	}
 	return err
+}
+
+// Foreign are the objects that were found where this process wanted to write for an owner, and that belong to another, by namespace and
+// name. Over, Current and Unseen leave them out. Hand them to [StepsOf] beside the owner's own, which then takes another name, and tells
+// whose they are.
+func (o *Own[T]) Foreign(owner Owner) (objects []T) {
+	for _, m := range o.marks {
+		if m.kind != gone || !m.others {
+			continue
+		}
+		if _, sent := owner.Noted(m.sent); sent {
+			objects = append(objects, m.object)
+		}
+	}
+	slices.SortFunc(objects, func(a, b T) int { return byKey(keyOf(a), keyOf(b)) })
+	return objects
 }
 
 // Refused says of an error that the write was certainly not made, and not for the reason that a cache is behind. So it is an
@@ -134,6 +156,9 @@ func (o *Own[T]) note(key types.NamespacedName, m mark[T]) {
 	if before, marked := o.marks[key]; marked {
 		if isNil(m.object) {
 			m.object = before.object
+		}
+		if isNil(m.sent) {
+			m.sent = before.sent
 		}
 		m.seen = m.seen || before.seen && !isNil(before.object) && before.object.GetUID() == m.object.GetUID()
 	}

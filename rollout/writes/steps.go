@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -36,36 +35,42 @@ type Step[T object] struct {
 	Cluster rollout.Cluster
 	// Start says that the cluster starts with this write. Otherwise it is in flight, or it loses an object.
 	Start bool
+	// Name is that of Object, or else the one to create the object under ([NameOf]).
+	Name string
 	// Plan is the index of the result that asks for the write.
 	Plan int
 }
 
 // Steps are the writes that results ask for. They share what they were made of.
 type Steps[T object] struct {
-	results    []*rollout.Result
-	kept       map[string]T   // by cluster: the object that it keeps
-	more       map[string][]T // by cluster: its other objects
-	uid        types.UID
-	generation int64
-	moved      bool
+	owner   Owner
+	results []*rollout.Result
+	kept    map[string]T    // by cluster: the object that it keeps
+	more    map[string][]T  // by cluster: its other objects
+	beside  map[string][]T  // by cluster: the objects that are not the owner's
+	waits   map[string]bool // the clusters in which one of those holds up the start
+	foreign []Foreign
+	moved   bool
 }
 
 // StepsOf gives the writes that the plans of an owner ask for, in this order: all objects of clusters in Removed go; then surplus
 // objects go; then clusters in flight get the workload, and then those that start. Objects are all that the owner has, each in the
-// namespace of its cluster, with own writes. While a cluster has nothing but objects that are being deleted, it does not start. A
+// namespace of its cluster, with own writes, and those in the way ([Own.Foreign]). What is not the owner's is not touched ([Owner.Has]):
+// the cluster gets an object under another name, or starts nothing where it could get a second one of the same workload. See
+// [Steps.Foreign]. While a cluster has nothing but objects that are being deleted, it does not start. A
 // cluster in flight without any object gets one only where the record has it in flight (rollout.Memory.AtOnce). One that left with
 // the version, and counts, is among those in flight as long as it has an object: its first answer is to be noted.
 //
-// Of several objects of a cluster one is kept: one that isn't being deleted, then the one named [NameOf] the owner, then the oldest.
+// Of several objects of a cluster one is kept: one that isn't being deleted, then the one named as [NameOf] names it, then the oldest.
 //
 // Store the Record of each result before: what is deleted can't tell any more that it failed.
-func StepsOf[T object](owner metav1.Object, objects []T, results ...*rollout.Result) *Steps[T] {
+func StepsOf[T object](owner Owner, objects []T, results ...*rollout.Result) *Steps[T] {
 	size, merged := 0, false
 	for _, r := range results {
 		size += len(r.Start) + len(r.InFlight) + len(r.Left) + len(r.Removed)
 		merged = merged || slices.ContainsFunc(r.Warnings, func(w rollout.Warning) bool { return w.Type == rollout.WarningReportsMerged })
 	}
-	s := &Steps[T]{results: results, uid: owner.GetUID(), generation: owner.GetGeneration(), kept: make(map[string]T, size)}
+	s := &Steps[T]{owner: owner, results: results, kept: make(map[string]T, size)}
 	var none T
 	for _, r := range results {
 		for _, clusters := range [][]rollout.Cluster{r.Start, r.InFlight, r.Left} {
@@ -77,21 +82,39 @@ func StepsOf[T object](owner metav1.Object, objects []T, results ...*rollout.Res
 			s.kept[cluster] = none
 		}
 	}
-	if size == 0 && !merged {
-		return s
-	}
-	name := NameOf(owner)
+	name := NameOf[T](owner)
 	for _, object := range objects {
+		if claim := owner.claimOn(object); claim != owned {
+			s.leave(object, claim)
+			continue
+		}
 		kept, asked := s.kept[object.GetNamespace()]
 		if asked || merged {
 			s.sortIn(name, object, kept)
 		}
 	}
+	slices.SortFunc(s.foreign, compareForeign)
 	for _, objects := range s.more {
 		slices.SortFunc(objects, func(a, b T) int { return rather(name, a, b) })
 	}
 	return s
 }
+
+// leave notes an object that is not the owner's.
+func (s *Steps[T]) leave(object T, claim claim) {
+	cluster := object.GetNamespace()
+	if s.beside == nil {
+		s.beside, s.waits = make(map[string][]T), make(map[string]bool)
+	}
+	s.beside[cluster] = append(s.beside[cluster], object)
+	f := Foreign{Cluster: cluster, Name: object.GetName(), Owner: object.GetAnnotations()[annotationOwner], Holds: claim != foreign}
+	if s.foreign = append(s.foreign, f); f.Holds {
+		s.waits[cluster] = true
+	}
+}
+
+// Foreign are the objects among those that StepsOf was given which are not the owner's, by cluster and name. Warn of each.
+func (s *Steps[T]) Foreign() []Foreign { return s.foreign }
 
 // sortIn keeps an object of a cluster instead of the one that it has, or beside it.
 func (s *Steps[T]) sortIn(name string, object, kept T) {
@@ -117,7 +140,7 @@ func (s *Steps[T]) While(owner func() (metav1.Object, error)) iter.Seq[Step[T]] 
 	return func(yield func(Step[T]) bool) {
 		s.all(func(step Step[T]) bool {
 			now, err := owner()
-			if err != nil || now == nil || now.GetUID() != s.uid || now.GetGeneration() != s.generation {
+			if err != nil || now == nil || now.GetUID() != s.owner.Object.GetUID() || now.GetGeneration() != s.owner.Object.GetGeneration() {
 				s.moved = true
 				return false
 			}
@@ -212,16 +235,19 @@ func (s *Steps[T]) remove(object T, plan int, yield func(Step[T]) bool) bool {
 	if isNil(object) || object.GetDeletionTimestamp() != nil {
 		return true
 	}
-	return yield(Step[T]{Verb: VerbDelete, Object: object, Cluster: rollout.Cluster{Name: object.GetNamespace()}, Plan: plan})
+	return yield(Step[T]{Verb: VerbDelete, Object: object, Name: object.GetName(), Cluster: rollout.Cluster{Name: object.GetNamespace()}, Plan: plan})
 }
 
 func (s *Steps[T]) apply(cluster rollout.Cluster, plan int, start bool, yield func(Step[T]) bool) bool {
 	step := Step[T]{Verb: VerbUpdate, Object: s.kept[cluster.Name], Cluster: cluster, Start: start, Plan: plan}
 	if isNil(step.Object) {
-		if step.Verb = VerbCreate; !start && !goesOn(s.results[plan].Record.Left, cluster.Name) {
+		if s.waits[cluster.Name] || !start && !goesOn(s.results[plan].Record.Left, cluster.Name) {
 			return true
 		}
-	} else if step.Object.GetDeletionTimestamp() != nil && (start || !s.has(cluster.Name, plan)) {
+		step.Verb, step.Name = VerbCreate, NameOf(s.owner, s.beside[cluster.Name]...)
+		return yield(step)
+	}
+	if step.Name = step.Object.GetName(); step.Object.GetDeletionTimestamp() != nil && (start || !s.has(cluster.Name, plan)) {
 		return true
 	}
 	return yield(step)

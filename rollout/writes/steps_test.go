@@ -8,6 +8,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
@@ -17,14 +18,20 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-var owner = &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "web", Generation: 3}}
+var owner = &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "web", Generation: 3, UID: "u1"}}
+
+var (
+	kind = schema.GroupKind{Group: "work.open-cluster-management.io", Kind: "ManifestWorkReplicaSet"}
+	mine = writes.Owner{Kind: kind, Object: owner, Labels: map[string]string{"work.open-cluster-management.io/manifestworkreplicaset": "apps.web"}}
+)
 
 // named is a work of a cluster: its name, "own" for the one that follows from the owner, and its age.
 func named(cluster, name string, age time.Duration, deleting bool) *work {
 	if name == "own" {
-		name = writes.NameOf(owner)
+		name = writes.NameOf[*work](mine)
 	}
 	w := &work{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: name, CreationTimestamp: metav1.NewTime(noon.Add(-age))}}
+	mine.NoteOn(w)
 	if deleting {
 		w.DeletionTimestamp = &metav1.Time{Time: noon}
 	}
@@ -52,7 +59,7 @@ func said(steps *writes.Steps[*work], generation func() (metav1.Object, error)) 
 	for step := range steps.While(generation) {
 		text := fmt.Sprintf("%s %s", step.Verb, step.Cluster.Name)
 		if step.Object != nil {
-			text += "/" + strings.Replace(step.Object.Name, writes.NameOf(owner), "own", 1)
+			text += "/" + strings.Replace(step.Object.Name, writes.NameOf[*work](mine), "own", 1)
 		}
 		if step.Start {
 			text += " start"
@@ -101,7 +108,7 @@ func TestStepsOfPlans(t *testing.T) {
 				named("c", "y", 0, false), named("b", "y", 0, false), named("a", "y", 0, false)},
 			"Delete c/x, Delete c/y, Delete a/y, Delete b/y"},
 	} {
-		if got := said(writes.StepsOf(owner, c.works, c.results...), present); got != c.want {
+		if got := said(writes.StepsOf(mine, c.works, c.results...), present); got != c.want {
 			t.Errorf("%s: %s, want %s", c.reason, got, c.want)
 		}
 	}
@@ -142,7 +149,7 @@ func TestFirstAnswersAreNotedInWhatIsThere(t *testing.T) {
 		{"it is back while an object of another version hangs", results{left(result("", "a", ""))}, stamped("v0", named("a", "own", 0, true)), ""},
 		{"it waits for the end of its object", results{left(result("", "", "a"))}, stamped("v1", named("a", "own", 0, true)), ""},
 	} {
-		if got := said(writes.StepsOf(owner, []*work{c.object}, c.results...), present); got != c.want {
+		if got := said(writes.StepsOf(mine, []*work{c.object}, c.results...), present); got != c.want {
 			t.Errorf("%s: %s, want %s", c.reason, got, c.want)
 		}
 	}
@@ -167,14 +174,14 @@ func TestWhoIsBackInFlightGetsItsWorkloadAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := said(writes.StepsOf(owner, []*work{named("b", "own", 0, false)}, r), present), "Create a, Update b/own"; got != want {
+		if got, want := said(writes.StepsOf(mine, []*work{named("b", "own", 0, false)}, r), present), "Create a, Update b/own"; got != want {
 			t.Errorf("%s: %s, want %s; in flight are %v", is, got, want, r.InFlight)
 		}
 	}
 }
 
 func TestTheStepHasTheClusterOfThePlan(t *testing.T) {
-	for step := range writes.StepsOf(owner, []*work(nil), result("", "", "a")).While(present) {
+	for step := range writes.StepsOf(mine, []*work(nil), result("", "", "a")).While(present) {
 		if step.Cluster.Attempt != 2 {
 			t.Errorf("%+v", step.Cluster)
 		}
@@ -190,7 +197,7 @@ func TestAGenerationThatMovedStopsTheSteps(t *testing.T) {
 		owner  metav1.Object
 		err    error
 	}{{"its generation moved", moved, nil}, {"another one has its name", another, nil}, {"it is gone", nil, nil}, {"it can't be read", owner, errors.New("gone")}} {
-		steps := writes.StepsOf(owner, []*work(nil), result("", "", "a b c"))
+		steps := writes.StepsOf(mine, []*work(nil), result("", "", "a b c"))
 		asked := 0
 		got := said(steps, func() (metav1.Object, error) {
 			if asked++; asked > 2 {
@@ -202,7 +209,7 @@ func TestAGenerationThatMovedStopsTheSteps(t *testing.T) {
 			t.Errorf("%s: %s, moved %v", c.reason, got, steps.Moved())
 		}
 	}
-	steps := writes.StepsOf(owner, []*work(nil), result("", "", "a b c"))
+	steps := writes.StepsOf(mine, []*work(nil), result("", "", "a b c"))
 	for range steps.While(present) {
 		break
 	}
@@ -219,7 +226,7 @@ func TestTheSoonestPlanSaysWhenToComeBack(t *testing.T) {
 	for want, results := range map[time.Duration][]*rollout.Result{
 		0: {after(0), after(0)}, time.Minute: {after(0), after(time.Hour), after(time.Minute), after(0)},
 	} {
-		if got := writes.StepsOf(owner, []*work(nil), results...).RecheckAfter(); got != want {
+		if got := writes.StepsOf(mine, []*work(nil), results...).RecheckAfter(); got != want {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}

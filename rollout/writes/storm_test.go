@@ -98,7 +98,8 @@ func (o *outage) act() (recheck time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	steps := writes.StepsOf(owner, works, result)
+	from := writes.Owner{Kind: kind, Object: owner, Labels: map[string]string{"owner": "apps.web"}}
+	steps := writes.StepsOf(from, works, result)
 	for step := range steps.While(func() (metav1.Object, error) { return owner, nil }) {
 		err = errors.Join(err, o.write(step))
 	}
@@ -112,9 +113,15 @@ func (o *outage) act() (recheck time.Duration, err error) {
 	return steps.RecheckAfter(), err
 }
 
+// labelled gives a work the label by which its owner is known.
+func labelled(w *work) *work {
+	w.Labels = map[string]string{"owner": "apps.web"}
+	return w
+}
+
 func (o *outage) write(step writes.Step[*work]) error {
 	o.sent++
-	w, changed := writes.Work(step.Object, at(step.Cluster.Name, ""), "v2", step.Cluster.Attempt, o.now)
+	w, changed := writes.Work(step.Object, labelled(at(step.Cluster.Name, "")), "v2", step.Cluster.Attempt, o.now)
 	switch {
 	case step.Verb != writes.VerbDelete && !changed:
 		return nil
@@ -157,10 +164,10 @@ func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
 						o := outage{now: noon, unseen: unseen, writesDown: true, readsDown: readsDown, deadline: deadline, clusters: []string{"a", "b", "c"}}
 						for _, cluster := range o.clusters[:2] {
 							if stored != "" {
-								o.cache = append(o.cache, at(cluster, stored))
+								o.cache = append(o.cache, labelled(at(cluster, stored)))
 							}
 							if surplus {
-								other := at(cluster, "uid2@2")
+								other := labelled(at(cluster, "uid2@2"))
 								other.Name = "web2"
 								o.cache = append(o.cache, other)
 							}
@@ -202,7 +209,7 @@ func TestOneThatRefusesMakesNoDeadlineLate(t *testing.T) {
 	o := outage{now: noon, refuses: "c", deadline: "17m", clusters: []string{"a", "b", "c"}}
 	var due []time.Time
 	for i, cluster := range o.clusters[:2] {
-		w, since := at(cluster, "uid@1"), noon.Add(-time.Duration(i)*3*time.Minute)
+		w, since := labelled(at(cluster, "uid@1")), noon.Add(-time.Duration(i)*3*time.Minute)
 		status.StampOf(w).NoteOn(w, "v2", 0, since)
 		o.cache = append(o.cache, w)
 		due = append(due, since.Add(17*time.Minute))

@@ -6,10 +6,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // OwnerLabel is on the ManifestWorks of a ManifestWorkReplicaSet. Its value is that of OwnerValue.
@@ -25,6 +29,56 @@ const (
 // OwnerValue is the value of OwnerLabel for the works of a set: namespace.name. A namespace has no dot.
 func OwnerValue(set metav1.Object) string { return set.GetNamespace() + "." + set.GetName() }
 
+// setKind is of what the works are.
+var setKind = schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWorkReplicaSet"}
+
+// ownerNote is where a work notes its owner (writes.Owner).
+const ownerNote = "cohort.open-cluster-management.io/owner"
+
+// Owner is a set as the owner of its works, which are among those with its label. Works that an earlier set with its name has left
+// are its own once the API server says that it has that name, so that the earlier one is gone: current is asked for the UID of the set that
+// has the name now, only where there are such works.
+func Owner(set metav1.Object, works []*workv1.ManifestWork, current func() (types.UID, error)) (writes.Owner, error) {
+	owner := writes.Owner{Kind: setKind, Object: set, Labels: map[string]string{OwnerLabel: OwnerValue(set)}}
+	var former []types.UID
+	for _, w := range works {
+		if uid, same := owner.Noted(w); same && uid != set.GetUID() {
+			former = append(former, uid)
+		}
+	}
+	if len(former) == 0 {
+		return owner, nil
+	}
+	uid, err := current()
+	if err == nil && uid == set.GetUID() {
+		owner.Former = former
+	}
+	return owner, err
+}
+
+// Known gives a work that has the annotation of ocm#1684 alone as a copy that notes its owner. Others are returned as they are.
+func Known(owner writes.Owner, work *workv1.ManifestWork) *workv1.ManifestWork {
+	_, labelled := work.Labels[OwnerLabel]
+	of, is := OwnerOf(work)
+	if labelled || !is || work.Annotations[ownerNote] != "" || of.Namespace != owner.Object.GetNamespace() || of.Name != owner.Object.GetName() {
+		return work
+	}
+	work = work.DeepCopy()
+	owner.NoteOn(work)
+	return work
+}
+
+// OfDeleted are the works that go with a set that is deleted: its own, and those that an earlier set with its name has left.
+func OfDeleted(set metav1.Object, works []*workv1.ManifestWork) (left []*workv1.ManifestWork) {
+	owner, _ := Owner(set, nil, nil)
+	for _, w := range works {
+		if _, noted := owner.Noted(w); noted || owner.Has(Known(owner, w)) {
+			left = append(left, w)
+		}
+	}
+	return left
+}
+
 // ValidateOwner says what is wrong with the name of a set if no work could have its label: together with the namespace and a dot it
 // has more than 63 characters. Neither can be changed, so nothing helps but another set.
 func ValidateOwner(set metav1.Object) error {
@@ -37,7 +91,7 @@ func ValidateOwner(set metav1.Object) error {
 }
 
 // OwnerOf says whose a work is: by its OwnerLabel, or else by the annotation of ocm#1684, if it has the hash of that, too. The hash
-// itself is not looked at.
+// itself is not looked at. A work that notes another owner is that one's, whatever its labels.
 func OwnerOf[T metav1.Object](work T) (types.NamespacedName, bool) {
 	of, separator := work.GetLabels(), "."
 	text, ok := of[OwnerLabel]
@@ -45,6 +99,9 @@ func OwnerOf[T metav1.Object](work T) (types.NamespacedName, bool) {
 		text, separator = work.GetAnnotations()[ownerAnnotation], "/"
 	}
 	namespace, name, _ := strings.Cut(text, separator)
+	if note := work.GetAnnotations()[ownerNote]; note != "" && !strings.HasPrefix(note, setKind.String()+"/"+namespace+"/"+name+"/") {
+		return types.NamespacedName{}, false
+	}
 	return types.NamespacedName{Namespace: namespace, Name: name}, namespace != "" && name != ""
 }
 

@@ -59,6 +59,7 @@ func (o *Order) Next(ctx context.Context, d Deleted) (Next, error) {
 }
 
 func (o *Order) next(ctx context.Context, d *Deleted) (Next, error) {
+	d.Works = kit.OfDeleted(d.Set, d.Works)
 	most, err := o.of(d.Set)
 	switch {
 	case len(d.Works) == 0:

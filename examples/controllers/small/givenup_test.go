@@ -29,7 +29,7 @@ func TestWhoIsGivenUpStaysSo(t *testing.T) {
 		Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
 			MaxConcurrency: intstr.FromInt32(1), RolloutConfig: clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromInt32(0)}}}}}
 
-	left := &work{ObjectMeta: metav1.ObjectMeta{Namespace: "left", Name: writes.NameOf(set), Generation: 1,
+	left := &work{ObjectMeta: metav1.ObjectMeta{Namespace: "left", Name: writes.NameOf[*work](writes.Owner{Kind: setKind, Object: set}), Generation: 1,
 		Labels: map[string]string{setLabel: "apps.web"}, Finalizers: []string{"agent"}, DeletionTimestamp: &metav1.Time{Time: time.Now()}}}
 	for _, condition := range []string{workv1.WorkApplied, workv1.WorkProgressing, workv1.WorkDegraded} {
 		left.Status.Conditions = append(left.Status.Conditions, metav1.Condition{Type: condition, Status: metav1.ConditionTrue, ObservedGeneration: 1})

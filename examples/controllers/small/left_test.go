@@ -32,7 +32,7 @@ func TestTheFirstAnswerOfWhoLeftIsNoted(t *testing.T) {
 				Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1),
 					RolloutConfig: clusterv1alpha1.RolloutConfig{MinSuccessTime: metav1.Duration{Duration: 20 * time.Millisecond}}}}}}
 
-			left := &work{ObjectMeta: metav1.ObjectMeta{Namespace: "left", Name: writes.NameOf(set), Generation: 1, DeletionTimestamp: deleted,
+			left := &work{ObjectMeta: metav1.ObjectMeta{Namespace: "left", Name: writes.NameOf[*work](writes.Owner{Kind: setKind, Object: set}), Generation: 1, DeletionTimestamp: deleted,
 				Labels: map[string]string{setLabel: "apps.web"}, Finalizers: []string{"agent"}}}
 			for condition, is := range map[string]metav1.ConditionStatus{workv1.WorkApplied: metav1.ConditionTrue, workv1.WorkProgressing: metav1.ConditionFalse} {
 				left.Status.Conditions = append(left.Status.Conditions, metav1.Condition{Type: condition, Status: is, ObservedGeneration: 1})

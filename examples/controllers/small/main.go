@@ -19,6 +19,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/events"
@@ -43,6 +44,9 @@ type work = workv1.ManifestWork
 
 // setLabel has namespace.name of the set that a work is of. A namespace has no dot.
 const setLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
+
+// setKind is of what the works are.
+var setKind = schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWorkReplicaSet"}
 
 // givenUpBy is the annotation in which a person names clusters that are given up, with commas between them.
 const givenUpBy = "cohort.open-cluster-management.io/give-up"
@@ -120,11 +124,18 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	if set == nil || set.DeletionTimestamp != nil {
 		return 0, c.cleanUp(ctx, key, works)
 	}
+	owner, err := c.owner(ctx, set, works)
+	if err != nil {
+		return 0, err
+	}
 	ref, last, now := set.Spec.PlacementRefs[0], c.last[key], time.Now()
 	groups, err := c.groups(ctx, set.Namespace, ref.Name)                                                        // 1
 	version, reports, ask := writes.VersionOf(set.Spec.ManifestWorkTemplate), []status.Report{}, []status.Left{} // 2
 	records, err2 := status.RecordsOf(set)                                                                       // 5
 	for _, work := range works {
+		if !owner.Has(work) {
+			continue
+		}
 		if _, selected := groups.Position(work.Namespace); !selected {
 			ask = append(ask, status.Left{Report: status.Report{Cluster: work.Namespace}})
 		}
@@ -147,9 +158,12 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	if err != nil {
 		return 0, err
 	}
-	steps := writes.StepsOf(set, works, result) // 4
+	steps := writes.StepsOf(owner, append(works, c.works.Foreign(owner)...), result) // 4
+	for _, foreign := range steps.Foreign() {
+		c.events.Eventf(set, nil, "Warning", "ForeignObject", "Rollout", "%s", foreign.String())
+	}
 	for step := range steps.While(func() (metav1.Object, error) { return get[replicaSet](ctx, c.client)(key) }) {
-		err = errors.Join(err, c.write(ctx, set, step.Verb, step.Object, step.Cluster)) // who refuses holds up no others
+		err = errors.Join(err, c.write(ctx, owner, set, step)) // who refuses holds up no others
 	}
 	if steps.Moved() {
 		return 100 * time.Millisecond, err
@@ -232,18 +246,43 @@ func (c *controller) givenUp(ctx context.Context, set *replicaSet, ask []status.
 	return names, failed
 }
 
+// owner is the set as the owner of its works (4). The works of an earlier set with its name are its own, once the API server says that it has
+// that name: the earlier one is gone.
+func (c *controller) owner(ctx context.Context, set *replicaSet, works []*work) (writes.Owner, error) {
+	owner := writes.Owner{Kind: setKind, Object: set, Labels: map[string]string{setLabel: set.Namespace + "." + set.Name}}
+	var former []types.UID
+	for _, w := range works {
+		if uid, same := owner.Noted(w); same && uid != set.UID {
+			former = append(former, uid)
+		}
+	}
+	if len(former) == 0 {
+		return owner, nil
+	}
+	now, err := get[replicaSet](ctx, c.live)(client.ObjectKeyFromObject(set))
+	if err == nil && now.UID == set.UID {
+		owner.Former = former
+	}
+	return owner, err
+}
+
+// delete deletes a work, and notes the answer.
+func (c *controller) delete(ctx context.Context, o *work) error {
+	return c.works.Deleted(o, c.client.Delete(ctx, o, client.Preconditions{UID: &o.UID}), time.Now())
+}
+
 // write makes a write, and notes the answer.
-func (c *controller) write(ctx context.Context, set *replicaSet, verb writes.Verb, o *work, to rollout.Cluster) error {
-	if verb == writes.VerbDelete {
-		return c.works.Deleted(o, c.client.Delete(ctx, o, client.Preconditions{UID: &o.UID}), time.Now())
+func (c *controller) write(ctx context.Context, owner writes.Owner, set *replicaSet, step writes.Step[*work]) error {
+	if step.Verb == writes.VerbDelete {
+		return c.delete(ctx, step.Object)
 	}
 	wanted := &work{Spec: set.Spec.ManifestWorkTemplate}
-	wanted.Namespace, wanted.Name = to.Name, writes.NameOf(set)
-	wanted.Labels = map[string]string{setLabel: set.Namespace + "." + set.Name}
-	next, changed := writes.Work(o, wanted, writes.VersionOf(wanted.Spec), to.Attempt, time.Now())
+	wanted.Namespace, wanted.Name = step.Cluster.Name, step.Name
+	owner.NoteOn(wanted)
+	next, changed := writes.Work(step.Object, wanted, writes.VersionOf(wanted.Spec), step.Cluster.Attempt, time.Now())
 	if !changed {
 		return nil
-	} else if verb == writes.VerbCreate {
+	} else if step.Verb == writes.VerbCreate {
 		return c.works.Wrote(next, c.client.Create(ctx, next), time.Now())
 	}
 	return c.works.Wrote(next, c.client.Update(ctx, next), time.Now())
@@ -255,9 +294,11 @@ func (c *controller) cleanUp(ctx context.Context, key types.NamespacedName, work
 	if !apierrors.IsNotFound(err) && (err != nil || set.DeletionTimestamp == nil) {
 		return err // it is there, and will be an event
 	}
+	owner := writes.Owner{Kind: setKind, Object: &metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
+		Labels: map[string]string{setLabel: key.Namespace + "." + key.Name}}
 	for _, w := range works {
-		if w.DeletionTimestamp == nil {
-			failed = errors.Join(failed, c.write(ctx, nil, writes.VerbDelete, w, rollout.Cluster{}))
+		if _, noted := owner.Noted(w); w.DeletionTimestamp == nil && (noted || owner.Has(w)) {
+			failed = errors.Join(failed, c.delete(ctx, w))
 		}
 	}
 	return failed

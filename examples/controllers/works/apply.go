@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -20,19 +21,48 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// stepsOf gives the writes that the plans ask for.
-func stepsOf(set *replicaSet, placements []*placement, works []*work) *writes.Steps[*work] {
-	results := make([]*rollout.Result, len(placements))
+// stepsOf gives the writes that the plans ask for. Works of others under the name that a cluster's work would have are in the cache.
+func (c *controller) stepsOf(owner writes.Owner, placements []*placement, works, others []*work) *writes.Steps[*work] {
+	results, name := make([]*rollout.Result, len(placements)), writes.NameOf[*work](owner)
+	all := slices.Concat(works, others)
 	for i, p := range placements {
 		results[i] = p.result
+		for _, cluster := range p.result.Start {
+			there := kit.Get[work](c.caches.works, cluster.Name, name)
+			if there != nil && !owner.Has(there) && !slices.Contains(others, there) {
+				all = append(all, there)
+			}
+		}
 	}
-	return writes.StepsOf(set, works, results...)
+	return writes.StepsOf(owner, all, results...)
+}
+
+// owner is the set as the owner of its works, and the works with its label.
+func (c *controller) owner(ctx context.Context, set *replicaSet) (writes.Owner, []*work, error) {
+	labelled := c.caches.worksOf(set)
+	owner, err := kit.Owner(set, labelled, func() (types.UID, error) {
+		var now replicaSet
+		err := c.live.Get(ctx, client.ObjectKeyFromObject(set), &now)
+		return now.UID, err
+	})
+	return owner, labelled, err
+}
+
+// tellForeign warns once of each object that is in the way.
+func (c *controller) tellForeign(set *replicaSet, memory *memory, foreign []writes.Foreign) {
+	told := make(map[writes.Foreign]bool, len(foreign))
+	for _, f := range foreign {
+		if told[f] = true; !memory.foreign[f] {
+			c.teller.Event(set, kit.Warning, "ForeignObject", f.String())
+		}
+	}
+	memory.foreign = told
 }
 
 // carryOut makes them, as long as the set wants this version.
 func (c *controller) carryOut(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement,
-	steps *writes.Steps[*work], version string,
+	owner writes.Owner, steps *writes.Steps[*work], version string,
 ) error {
 	var failures kit.Failures
 	removed := make(map[*work]bool)
@@ -43,7 +73,7 @@ func (c *controller) carryOut(
 			failures.Add(step.Cluster.Name, c.remove(ctx, memory, step.Object))
 		case step.Start: // one in flight has the version, and with it all that the template says
 			p := placements[step.Plan]
-			wanted := memory.turn.Mark(wanted(set, step.Cluster.Name, p.ref.Name))
+			wanted := memory.turn.Mark(wanted(owner, set, step, p.ref.Name))
 			wanted, err := c.plugins.Prepare(ctx, p.asks, p.result, step.Cluster, wanted)
 			if err == nil {
 				err = manager.Write(ctx, c.client, &memory.written, step.Object, wanted, version, step.Cluster.Attempt, c.now)
@@ -80,14 +110,15 @@ func (c *controller) edit(
 }
 
 // wanted is the work that a cluster is to have.
-func wanted(set *replicaSet, cluster, placement string) *work {
-	return &work{
+func wanted(owner writes.Owner, set *replicaSet, step writes.Step[*work], placement string) *work {
+	w := &work{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: cluster, Name: writes.NameOf(set),
-			Labels: map[string]string{kit.OwnerLabel: kit.OwnerValue(set), placementLabel: placement},
+			Namespace: step.Cluster.Name, Name: step.Name, Labels: map[string]string{placementLabel: placement},
 		},
 		Spec: set.Spec.ManifestWorkTemplate,
 	}
+	owner.NoteOn(w)
+	return w
 }
 
 // remove deletes a work, and notes the answer.

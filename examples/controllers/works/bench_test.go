@@ -83,7 +83,7 @@ func steady(b *testing.B, n, placements int) *hub {
 		selected[p] = append(selected[p], &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}})
 		if i < n/2+n/10 {
 			work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
-				Namespace: name, Name: writes.NameOf(set), UID: types.UID(name), ResourceVersion: fmt.Sprint(i + 1), Generation: 3,
+				Namespace: name, Name: "web", UID: types.UID(name), ResourceVersion: fmt.Sprint(i + 1), Generation: 3,
 				CreationTimestamp: metav1.NewTime(h.clock),
 				Labels:            map[string]string{kit.OwnerLabel: kit.OwnerValue(set), placementLabel: refs[p].Name},
 			}}

@@ -5,9 +5,11 @@ import (
 
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -42,13 +44,17 @@ func (c *controller) placements(set *replicaSet, memory *memory) ([]*placement, 
 // placementLabel says for which placement a cluster has its work, as OCM's controller does.
 const placementLabel = workv1alpha1.ManifestWorkReplicaSetPlacementNameLabelKey
 
-// readWorks finds the works of a set, and makes a report of each at the time now, also of those that are being deleted.
-func (c *controller) readWorks(set *replicaSet, placements []*placement, version string, now time.Time) []*work {
-	works := c.caches.worksOf(set)
-	all := make([]status.Report, 0, len(works))
-	for i, work := range works {
+// readWorks finds the works of a set, and makes a report of each at the time now, also of those that are being deleted. Others are
+// labelled as the set's, and are not.
+func (c *controller) readWorks(owner writes.Owner, set *replicaSet, labelled []*work, placements []*placement, version string, now time.Time) (works, others []*work) {
+	all := make([]status.Report, 0, len(labelled))
+	for _, work := range labelled {
+		if work = kit.Known(owner, work); !owner.Has(work) {
+			others = append(others, work)
+			continue
+		}
 		work = status.Adopt(work, set.Spec.ManifestWorkTemplate, version)
-		works[i] = work
+		works = append(works, work)
 		p := placementOf(work.Namespace, placements)
 		p.works = append(p.works, work)
 		report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now})
@@ -65,7 +71,7 @@ func (c *controller) readWorks(set *replicaSet, placements []*placement, version
 	for _, p := range placements {
 		p.reports = all // a cluster that has come to another placement may count in both
 	}
-	return works
+	return works, others
 }
 
 // placementOf is the one that selects a cluster, or the last.

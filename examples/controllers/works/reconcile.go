@@ -47,6 +47,7 @@ type memory struct {
 	results map[string]*rollout.Result // by placement: the one before
 	gone    kit.GivenUp                // clusters that left, and whether their ManagedCluster is gone
 	turn    *rollback.Turn             // which revision clusters get
+	foreign map[writes.Foreign]bool    // of which people were told
 }
 
 // Reconcile brings the next clusters of a set on their way, and says when to come back. The numbers are from the duties
@@ -86,7 +87,11 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	version := writes.VersionOf(set.Spec.ManifestWorkTemplate)
 	now := c.now()
-	works := c.readWorks(set, placements, version, now)
+	owner, labelled, err := c.owner(ctx, set)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	works, others := c.readWorks(owner, set, labelled, placements, version, now)
 
 	// 5. Plan, and store what has to be known of clusters that left, before anything is removed.
 	if err := c.plan(ctx, set, memory, placements, works, version, now); err != nil {
@@ -100,8 +105,9 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 
 	// 4. Give a cluster one object. 6. Carry out what the plans say.
-	steps := stepsOf(set, placements, works)
-	failed := c.carryOut(ctx, set, memory, placements, steps, version)
+	steps := c.stepsOf(owner, placements, works, others)
+	c.tellForeign(set, memory, steps.Foreign())
+	failed := c.carryOut(ctx, set, memory, placements, owner, steps, version)
 	if steps.Moved() {
 		return reconcile.Result{RequeueAfter: time.Millisecond}, nil // another version is wanted by now
 	}

@@ -49,7 +49,7 @@ func TestStartsAsManyAsTheStrategyAllows(t *testing.T) {
 	h.wrote("")
 
 	work, set := h.work("a"), h.set()
-	if work.Name != writes.NameOf(set) || work.Labels[kit.OwnerLabel] != "apps.web" || work.Labels[placementLabel] != "prod" {
+	if !strings.HasPrefix(work.Name, "web-") || work.Annotations["cohort.open-cluster-management.io/owner"] != "ManifestWorkReplicaSet.work.open-cluster-management.io/apps/web/"+string(set.UID) || work.Labels[kit.OwnerLabel] != "apps.web" || work.Labels[placementLabel] != "prod" {
 		t.Errorf("a's work is %s with labels %v", work.Name, work.Labels)
 	}
 	if stamp := status.StampOf(work); stamp.Version != writes.VersionOf(set.Spec.ManifestWorkTemplate) || !stamp.Applied.Equal(h.clock) {

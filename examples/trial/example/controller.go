@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
 	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
@@ -73,7 +74,11 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	}
 	version := writes.VersionOf(set.Spec.ManifestWorkTemplate)
 	var reports []status.Report
+	owner := writes.Owner{Kind: schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWorkReplicaSet"}, Object: set, Labels: c.label()}
 	for _, work := range works {
+		if !owner.Has(work) {
+			continue
+		}
 		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now}); ok {
 			reports = append(reports, report)
 		}
@@ -100,9 +105,9 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err // the record is stored before anything goes
 	}
-	steps := writes.StepsOf(set, works, result)
+	steps := writes.StepsOf(owner, append(works, c.ownWorks.Foreign(owner)...), result)
 	for step := range steps.While(func() (metav1.Object, error) { return c.sets.ManifestWorkReplicaSets(c.key.Namespace).Get(c.key.Name) }) {
-		err = errors.Join(err, c.write(ctx, set, step, version))
+		err = errors.Join(err, c.write(ctx, owner, set, step, version))
 	}
 	if steps.Moved() {
 		return 100 * time.Millisecond, err
@@ -193,14 +198,15 @@ func (c *controller) update(ctx context.Context, s *set, send func(context.Conte
 }
 
 // write makes a write, and notes the answer.
-func (c *controller) write(ctx context.Context, s *set, step writes.Step[*work], version string) error {
+func (c *controller) write(ctx context.Context, owner writes.Owner, s *set, step writes.Step[*work], version string) error {
 	if step.Verb == writes.VerbDelete {
 		only := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &step.Object.UID}}
 		err := c.client.WorkV1().ManifestWorks(step.Object.Namespace).Delete(ctx, step.Object.Name, only)
 		return c.ownWorks.Deleted(step.Object, err, time.Now())
 	}
 	wanted := &work{Spec: s.Spec.ManifestWorkTemplate}
-	wanted.Namespace, wanted.Name, wanted.Labels = step.Cluster.Name, writes.NameOf(s), c.label()
+	wanted.Namespace, wanted.Name = step.Cluster.Name, step.Name
+	owner.NoteOn(wanted)
 	next, changed := writes.Work(step.Object, wanted, version, step.Cluster.Attempt, time.Now())
 	if !changed {
 		return nil

@@ -2,7 +2,10 @@ package dependency
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+
+	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
 // Verb says what to do with an object of a template.
@@ -17,7 +20,7 @@ const (
 	// VerbDelete says that the object must not be there. What it created goes with it.
 	VerbDelete Verb = "delete"
 	// VerbLeave says that nothing is to be done: the object is missing and may not be created, or it is there and
-	// stays as it is. The message says why.
+	// stays as it is, or it is not the policy's. The message says why.
 	VerbLeave Verb = "leave"
 )
 
@@ -41,16 +44,21 @@ func (a Action) String() string {
 	return s
 }
 
-// Actions compares the evaluation with active: the objects that templates of this policy have on the cluster, in any
-// order and version. It gives one action for each template, in their order, then one for each other active object,
-// sorted. Don't pass objects of other policies: Actions deletes what no template of this policy creates. A template
-// whose object has no namespace has the active object of its kind and name in any namespace.
+// Actions compares the evaluation with observations: what was read of the objects that templates of the cluster's policies
+// may have, under the names that they have there, in any version. An object without an observation is missing. Objects of
+// other policies may be among them. The result has one action for each template, in their order, then one for each other
+// object that this policy has, sorted. A template whose object has no namespace has the policy's object of its kind and name
+// in any namespace.
+//
+// Nothing is touched that another policy has, or nobody: such a template is left, and the message says who has its object.
+// Where nobody has it, and several policies create it, the first by name does.
 //
 // Nothing is deleted because something is unknown. So a template's object stays while each of its unmet dependencies
 // could not be read, was not read, or waits or may wait for the template itself. It also stays while the template is
-// invalid. An object that no template creates stays while some template does not say what it creates. The message says so.
-func (e Evaluation) Actions(active []Object) []Action {
-	left := newActive(active)
+// invalid, and while the object itself could not be read. An object that no template creates stays while some template does
+// not say what it creates. The message says so.
+func (e Evaluation) Actions(observations map[Object]Observation) []Action {
+	left := newActive(e.Policy, observations)
 	actions := make([]Action, len(e.Templates), len(e.Templates)+len(left.objects))
 	has := make([]bool, len(e.Templates)) // Whether the template's object is active.
 	unnamed := -1
@@ -60,7 +68,7 @@ func (e Evaluation) Actions(active []Object) []Action {
 		}
 		var o Object
 		o, has[i] = left.take(template.Object.unversioned())
-		actions[i] = template.action(i, o, has[i])
+		actions[i] = template.action(e.Policy, i, o, observations)
 	}
 	// Only an object that no template names exactly can belong to a template without a namespace.
 	for i, template := range e.Templates {
@@ -68,10 +76,10 @@ func (e Evaluation) Actions(active []Object) []Action {
 			continue
 		}
 		if o, found := left.takeAnywhere(template.Object.unversioned()); found {
-			actions[i] = template.action(i, o, true)
+			actions[i] = template.action(e.Policy, i, o, observations)
 		}
 	}
-	for _, o := range left.objects {
+	for _, o := range left.own() {
 		a := Action{Verb: VerbDelete, Object: o, Template: -1, Message: "no template of the policy creates it"}
 		if unnamed >= 0 {
 			a.Verb = VerbLeave
@@ -83,17 +91,28 @@ func (e Evaluation) Actions(active []Object) []Action {
 	return actions
 }
 
-// action gives what to do with the template's object. Active says whether it is on the cluster, as the given object.
-func (t TemplateEvaluation) action(index int, active Object, isActive bool) Action {
+// action gives what to do with the template's object. Active is the object as it was observed, zero where it was not.
+func (t TemplateEvaluation) action(policy string, index int, active Object, observations map[Object]Observation) Action {
 	a := Action{Verb: VerbLeave, Object: active, Template: index, Message: t.Message()}
+	own := observations[active]
+	if active == (Object{}) {
+		a.Object, own = t.Object, Observation{Problem: ReasonNotFound}
+	}
 	unread := func(u Unmet) bool { return u.Reason.keeps() && u.Reason != ReasonOnCycle }
+	mine := own.exists() && own.Policy == policy
+	obstacle := t.obstacle(policy, own)
 	switch {
-	case t.State == StateReady && !isActive:
-		a.Verb, a.Object = VerbCreate, t.Object
+	case t.State == StateReady && own.Problem == ReasonReadFailed:
+		a.Message = "left, since it cannot be read: " + clauses.Shorten(oneLine(own.Detail), 300)
+	case t.State == StateReady && !own.exists() && own.reason(own.Compliance) == ReasonNotRead:
+		a.Message = "left, since it was not read so far"
+	case t.State == StateReady && obstacle != "":
+		a.Message = obstacle
+	case t.State == StateReady && !mine:
+		a.Verb = VerbCreate
 	case t.State == StateReady:
 		a.Verb = VerbUpdate
-	case !isActive:
-		a.Object = t.Object
+	case !mine:
 	case t.State == StateInvalid:
 		a.Message = "kept, since the template is invalid: " + a.Message
 	case !t.keeps():
@@ -106,22 +125,43 @@ func (t TemplateEvaluation) action(index int, active Object, isActive bool) Acti
 	return a
 }
 
-// active holds the active objects that no template has taken yet.
+// active holds the objects on the cluster that no template has taken yet.
 type active struct {
-	objects map[Object]Object   // Keyed by the object without its version.
-	named   map[Object][]Object // The keys of objects, by the key without its namespace.
+	policy       string
+	observations map[Object]Observation
+	objects      map[Object]Object   // Keyed by the object without its version.
+	named        map[Object][]Object // The keys of the policy's own objects, by the key without its namespace.
 }
 
-func newActive(objects []Object) active {
-	a := active{make(map[Object]Object, len(objects)), make(map[Object][]Object)}
-	for _, o := range slices.SortedFunc(slices.Values(objects), Object.compare) {
+// newActive takes what was observed, but what is known to be missing. Of the versions of an object the policy's own counts.
+func newActive(policy string, observations map[Object]Observation) active {
+	a := active{policy, observations, make(map[Object]Object, len(observations)), make(map[Object][]Object)}
+	isOwn := func(o Object) bool { return observations[o].exists() && observations[o].Policy == policy }
+	for _, o := range slices.SortedFunc(maps.Keys(observations), Object.compare) {
+		if problem := observations[o].Problem; problem == ReasonNotFound {
+			continue
+		}
 		key := o.unversioned()
-		if _, twice := a.objects[key]; !twice {
-			a.objects[key] = o
+		other, twice := a.objects[key]
+		if twice && (isOwn(other) || !isOwn(o)) {
+			continue
+		}
+		a.objects[key] = o
+		if isOwn(o) {
 			a.named[key.anywhere()] = append(a.named[key.anywhere()], key)
 		}
 	}
 	return a
+}
+
+// own gives the objects that are left and that the policy has.
+func (a active) own() (own []Object) {
+	for _, o := range a.objects {
+		if observation := a.observations[o]; observation.exists() && a.policy != "" && observation.Policy == a.policy {
+			own = append(own, o)
+		}
+	}
+	return own
 }
 
 // take gives the active object that a template creates, and forgets it.

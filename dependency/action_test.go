@@ -22,12 +22,12 @@ func texts(actions []dependency.Action) string {
 func TestActionsMatchObjectsInAnyVersion(t *testing.T) {
 	older := object("#a")
 	older.APIVersion = "policy.open-cluster-management.io/v1alpha1"
-	actions := evaluate(world("x: a"), nil)[0].Actions([]dependency.Object{older, object("#a")})
+	actions := evaluate(world("x: a"), nil)[0].Actions(having("x", older, object("#a")))
 	want := []dependency.Action{{Verb: dependency.VerbUpdate, Object: object("#a")}}
 	if diff := cmp.Diff(want, actions); diff != "" {
 		t.Error(diff)
 	}
-	actions = evaluate(world("x: a"), nil)[0].Actions([]dependency.Object{older})
+	actions = evaluate(world("x: a"), nil)[0].Actions(having("x", older))
 	want[0].Object = older
 	if diff := cmp.Diff(want, actions); diff != "" {
 		t.Error(diff)
@@ -38,7 +38,7 @@ func TestActionsMatchObjectsInAnyVersion(t *testing.T) {
 func TestActionsDeleteWhatADisabledPolicyHas(t *testing.T) {
 	policies := world("-x: a b")
 	policies[0].Spec.PolicyTemplates[1].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
-	got := texts(evaluate(policies, nil)[0].Actions([]dependency.Object{object("#a"), object("#old")})[2:])
+	got := texts(evaluate(policies, nil)[0].Actions(having("x", object("#a"), object("#old")))[2:])
 	if want := "delete ConfigurationPolicy old: no template of the policy creates it"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -49,7 +49,7 @@ func TestActionsKeepWhatAnUnreadableTemplateMayHaveCreated(t *testing.T) {
 	for unreadable, created := range []string{"b", "a"} {
 		policies := world("x: a b")
 		policies[0].Spec.PolicyTemplates[unreadable].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
-		got := texts(evaluate(policies, nil)[0].Actions([]dependency.Object{object("#old")}))
+		got := texts(evaluate(policies, nil)[0].Actions(having("x", object("#old"))))
 		for _, want := range []string{
 			"create ConfigurationPolicy " + created + "\n",
 			fmt.Sprintf("leave ConfigurationPolicy old: kept, since template %d does not say what it creates", unreadable),
@@ -59,7 +59,7 @@ func TestActionsKeepWhatAnUnreadableTemplateMayHaveCreated(t *testing.T) {
 			}
 		}
 	}
-	for _, action := range (dependency.Evaluation{}).Actions([]dependency.Object{object("#a")}) {
+	for _, action := range (dependency.Evaluation{Policy: "x"}).Actions(having("x", object("#a"))) {
 		if action.Verb != dependency.VerbDelete || action.Template != -1 {
 			t.Errorf("of a policy that is gone: %+v, want Delete without a template", action)
 		}
@@ -86,7 +86,7 @@ func TestActionsMatchObjectsInANamespaceThatTheDefinitionLeavesOpen(t *testing.T
 		{"P6 the exact one rather than another", []dependency.TemplateEvaluation{open}, []dependency.Object{foo("a"), foo("")}, []string{"update /foo", "delete a/foo"}},
 	} {
 		var got []string
-		for _, a := range (dependency.Evaluation{Templates: test.templates}).Actions(test.active) {
+		for _, a := range (dependency.Evaluation{Policy: "x", Templates: test.templates}).Actions(having("x", test.active...)) {
 			got = append(got, string(a.Verb)+" "+a.Object.Namespace+"/"+a.Object.Name)
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {

@@ -17,6 +17,8 @@ type change struct {
 	released []*object
 	// left are the targets that may have lost their last connection.
 	left []*target
+	// moved are the targets that came or went, and in which version: policies, and what templates create.
+	moved []moved
 	// broken are the cycles that removed templates were on.
 	broken []*component
 	// wasVague says that there were unnamed dependencies before.
@@ -36,11 +38,13 @@ func (c *change) takeOut(p *policy) {
 	delete(c.policies, p.name)
 	p.target.policy = nil
 	c.left = append(c.left, p.target)
+	c.moved = append(c.moved, moved{p.target, policyVersion})
 	c.breakUp(p.target)
 	for _, t := range slices.Backward(p.templates) {
 		if t.creates != nil {
 			t.creates.creators = without(t.creates.creators, t)
 			c.left = append(c.left, t.creates)
+			c.moved = append(c.moved, moved{t.creates, t.object.APIVersion})
 		}
 		for _, n := range t.named {
 			n.dependents = without(n.dependents, t)
@@ -67,8 +71,9 @@ func (c *change) add(given *policyv1.Policy) {
 	p := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
 	c.policies[p.name] = p
 	p.target.policy = p
+	c.moved = append(c.moved, moved{p.target, policyVersion})
 	c.breakUp(p.target)
-	compiled, _ := compiler{cluster: c.cluster}.compile(&given.Spec)
+	compiled, _ := compiler{cluster: c.cluster, kinds: c.kinds}.compile(&given.Spec)
 	p.templates = make([]*template, len(compiled))
 	templates := make([]template, len(compiled)) // One allocation: they come and go together.
 	for i, from := range compiled {
@@ -80,6 +85,7 @@ func (c *change) add(given *policyv1.Policy) {
 		if t.object != (Object{}) {
 			t.creates = c.target(t.object)
 			t.creates.creators = with(t.creates.creators, t)
+			c.moved = append(c.moved, moved{t.creates, t.object.APIVersion})
 		}
 		if !p.disabled {
 			c.name(t, from.dependencies)
@@ -109,7 +115,7 @@ func (c *change) finish() Watches {
 	for _, o := range c.released {
 		if _, found := c.objects[o.Object]; found && len(o.dependents) == 0 {
 			delete(c.objects, o.Object)
-			o.target.namedBy--
+			o.target.objects = slices.DeleteFunc(o.target.objects, func(other *object) bool { return other == o })
 			c.left = append(c.left, o.target)
 			watches.Remove = append(watches.Remove, o.Object)
 		}
@@ -118,6 +124,10 @@ func (c *change) finish() Watches {
 		c.forget(t)
 	}
 	changed := slices.Concat(c.findCycles(), c.findVague(), c.added)
+	for _, m := range c.moved {
+		changed = append(changed, m.target.creators...)
+		changed = append(changed, c.mistaken(m)...)
+	}
 	watches.Templates = make([]TemplateRef, len(changed))
 	for i, t := range changed {
 		watches.Templates[i] = t.ref()
@@ -151,7 +161,7 @@ func (c *change) findCycles() []*template {
 		}
 	}
 	for _, t := range c.added {
-		if t.policy.target.namedBy > 0 || t.creates != nil && t.creates.namedBy > 0 {
+		if len(t.policy.target.objects) > 0 || t.creates != nil && len(t.creates.objects) > 0 {
 			roots = append(roots, &t.node)
 		}
 	}

@@ -36,9 +36,10 @@ type compiledTemplate struct {
 	errs field.ErrorList
 }
 
-// compiler reads policies. path leads to them, for errors.
+// compiler reads policies. Their templates may have these kinds. path leads to them, for errors.
 type compiler struct {
 	cluster cluster
+	kinds   kinds
 	path    *field.Path
 }
 
@@ -50,16 +51,15 @@ func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplat
 	_, conflicts := c.union(nil, stated)
 	common = append(common, conflicts...)
 	compiled = make([]compiledTemplate, len(spec.PolicyTemplates))
-	created := make(map[Object]int, len(spec.PolicyTemplates))
+	called := make(map[string][]int, len(spec.PolicyTemplates))
 	for i, template := range spec.PolicyTemplates {
 		t := compiledTemplate{ignorePending: template.IgnorePending}
 		object, errs := definedBy(template, func() *field.Path { return c.template(i) })
-		if len(errs) == 0 {
+		if object != (Object{}) {
 			t.object = c.cluster.create(object)
-			if first, found := created[t.object.unversioned()]; found {
-				errs = field.ErrorList{c.duplicate(i, first, t.object)}
-			} else {
-				created[t.object.unversioned()] = i
+			called[object.Name] = append(called[object.Name], i)
+			if !c.kinds.include(object) {
+				errs = append(errs, c.kinds.refuse(object, c.template(i)))
 			}
 		}
 		extra, extraErrs := c.state(template.ExtraDependencies, i)
@@ -70,6 +70,11 @@ func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplat
 		t.dependencies = dependencies
 		t.errs = slices.Concat(common, errs, extraErrs, conflicts)
 		compiled[i] = t
+	}
+	for i := range compiled {
+		if same := called[compiled[i].object.Name]; len(same) > 1 {
+			compiled[i].errs = append(compiled[i].errs, c.duplicate(i, same, compiled[i].object))
+		}
 	}
 	return compiled, common
 }
@@ -179,9 +184,15 @@ func (c compiler) conflict(first, later stated) *field.Error {
 		first.want, c.at(first).Child("compliance"), first.object))
 }
 
-func (c compiler) duplicate(template, first int, object Object) *field.Error {
+// duplicate says that several templates of the policy have the same name, whatever their kinds: the policy's status tells
+// them apart by it.
+func (c compiler) duplicate(template int, same []int, object Object) *field.Error {
+	other := same[0]
+	if other == template {
+		other = same[1]
+	}
 	err := field.Duplicate(c.template(template).Child("objectDefinition", "metadata", "name"), object.Name)
-	err.Detail = fmt.Sprintf("must differ from the one in %s, which creates this %s", c.template(first), object.Kind)
+	err.Detail = fmt.Sprintf("must differ from the one in %s: the names of a policy's templates are unique", c.template(other))
 	return err
 }
 

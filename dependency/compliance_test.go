@@ -25,7 +25,7 @@ func TestWhatTemplatesCountAs(t *testing.T) {
 		for sign, want := range map[string]string{"": test.want, "~": test.ignored} {
 			e := evaluate(world(strings.ReplaceAll(test.policy, "%", sign)), observed("y!"))[0]
 			own := known{object("#a"): {Compliance: policyv1.ComplianceState(test.own)}}
-			if got := e.Compliance(own, ""); string(got) != want {
+			if got := e.Compliance(of("x", own), ""); string(got) != want {
 				t.Errorf("%s: with %q %q, want %q", test.why, sign, got, want)
 			}
 			ignores := strings.Contains(e.Templates[0].Message(), "it counts as compliant because of ignorePending")
@@ -70,7 +70,7 @@ func TestAFailedReadKeepsTheComplianceThatIsWritten(t *testing.T) {
 				own[object(name)] = dependency.Observation{Compliance: policyv1.ComplianceState(what)}
 			}
 		}
-		if got := e.Compliance(own, policyv1.ComplianceState(test.previous)); string(got) != test.want {
+		if got := e.Compliance(of("x", own), policyv1.ComplianceState(test.previous)); string(got) != test.want {
 			t.Errorf("%s: %q, want %q", test.why, got, test.want)
 		}
 	}

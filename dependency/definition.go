@@ -9,34 +9,51 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
+// hubErrorAnnotation stands in the definition of a template whose hub templates could not be resolved.
+const hubErrorAnnotation = policyGroup + "/hub-templates-error"
+
+// definition is what a template's definition says, as far as it is looked at. Most of it is its spec.
+type definition struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name        string `json:"name"`
+		Namespace   string `json:"namespace"`
+		Annotations struct {
+			HubError string `json:"policy.open-cluster-management.io/hub-templates-error"`
+		} `json:"annotations"`
+	} `json:"metadata"`
+}
+
 // definedBy gives the object that a template creates, as its definition names it. There are errors if the definition is
-// no JSON object, or if its apiVersion, kind or name is missing or no string. Path gives the template's path; it is
-// called only where something is wrong.
+// no JSON object, or if its apiVersion, kind or name is missing or no string, and then it gives no object. Another error
+// is that the hub could not resolve its hub templates. Path gives the template's path; it is called only where something
+// is wrong.
 func definedBy(t policyv1.PolicyTemplate, path func() *field.Path) (Object, field.ErrorList) {
-	// Most of a definition is its spec, which must be JSON but is not looked at.
-	var definition struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Metadata   struct {
-			Name      string `json:"name"`
-			Namespace string `json:"namespace"`
-		} `json:"metadata"`
+	raw, err := rawOf(t)
+	if err != nil {
+		found := fmt.Sprintf("%T", t.ObjectDefinition.Object)
+		return Object{}, field.ErrorList{field.Invalid(path().Child("objectDefinition"), found, "must be JSON: "+err.Error())}
 	}
-	raw := t.ObjectDefinition.Raw
-	if raw == nil && t.ObjectDefinition.Object != nil {
-		var err error
-		if raw, err = t.ObjectDefinition.MarshalJSON(); err != nil {
-			return Object{}, field.ErrorList{
-				field.Invalid(path().Child("objectDefinition"), fmt.Sprintf("%T", t.ObjectDefinition.Object), "must be JSON: "+err.Error()),
-			}
-		}
+	var d definition
+	err = json.Unmarshal(raw, &d)
+	object := Object{d.APIVersion, d.Kind, d.Metadata.Namespace, d.Metadata.Name}
+	if err != nil || object.APIVersion == "" || object.Kind == "" || object.Name == "" {
+		return readObject(raw, path().Child("objectDefinition"))
 	}
-	err := json.Unmarshal(raw, &definition)
-	object := Object{definition.APIVersion, definition.Kind, definition.Metadata.Namespace, definition.Metadata.Name}
-	if err == nil && object.APIVersion != "" && object.Kind != "" && object.Name != "" {
-		return object, nil
+	if hubError := d.Metadata.Annotations.HubError; hubError != "" {
+		at := path().Child("objectDefinition", "metadata", "annotations").Key(hubErrorAnnotation)
+		return object, field.ErrorList{field.Invalid(at, hubError, "must not be there: the hub could not resolve the hub templates")}
 	}
-	return readObject(raw, path().Child("objectDefinition"))
+	return object, nil
+}
+
+// rawOf gives the JSON of a template's definition.
+func rawOf(t policyv1.PolicyTemplate) ([]byte, error) {
+	if t.ObjectDefinition.Raw == nil && t.ObjectDefinition.Object != nil {
+		return t.ObjectDefinition.MarshalJSON()
+	}
+	return t.ObjectDefinition.Raw, nil
 }
 
 // readObject gives the object that raw names, or why it names none.

@@ -40,11 +40,11 @@
 //		enqueue(template.Policy)
 //	}
 //	…
-//	// A policy came out of the queue; active is what its templates have on the cluster, and observations is what
-//	// reading these objects returned. A policy that is gone has the zero evaluation, which deletes all that it has. So
-//	// take none before the evaluator has been given every policy.
+//	// A policy came out of the queue; observations is what reading the objects of templates returned. Those of other
+//	// policies may be among them. Of a policy that is gone all that it has is deleted. So take none before the evaluator
+//	// has been given every policy.
 //	evaluation, found := evaluator.Policy(name)
-//	do(evaluation.Actions(active))
+//	do(evaluation.Actions(observations))
 //	status.Compliant = evaluation.Compliance(observations, status.Compliant)
 //
 // Package examples/controllers/kit has the part that reads, for a dynamic client and a RESTMapper (Observe).

@@ -14,9 +14,13 @@ import (
 
 // Evaluate gives the evaluation of each policy on the cluster with this namespace, sorted by name. It gives the same as
 // an [Evaluator] with these policies and observations, and the errors of [Evaluator.Set]. An object without an
-// observation counts as not read. A missing object needs an observation with ReasonNotFound. Scope is as for [NewEvaluator].
-func Evaluate(clusterNamespace string, policies []*policyv1.Policy, observations map[Object]Observation, scope func(schema.GroupKind) meta.RESTScopeName) ([]Evaluation, error) {
-	e := NewEvaluator(clusterNamespace, scope)
+// observation counts as not read. A missing object needs an observation with ReasonNotFound. Scope and kinds are as for
+// [NewEvaluator].
+func Evaluate(
+	clusterNamespace string, policies []*policyv1.Policy, observations map[Object]Observation,
+	scope func(schema.GroupKind) meta.RESTScopeName, kinds ...schema.GroupKind,
+) ([]Evaluation, error) {
+	e := NewEvaluator(clusterNamespace, scope, kinds...)
 	if _, err := e.Set(policies...); err != nil {
 		return nil, err
 	}
@@ -35,8 +39,8 @@ func Evaluate(clusterNamespace string, policies []*policyv1.Policy, observations
 	return e.all(), nil
 }
 
-// Evaluation says how the templates of one policy stand. The zero value is for a policy that does not exist: its
-// compliance is unknown, and everything that it has on the cluster is to be deleted.
+// Evaluation says how the templates of one policy stand. Without templates its compliance is unknown, and everything that the
+// policy has on the cluster is to be deleted.
 type Evaluation struct {
 	// Policy is the policy's name on the cluster.
 	Policy string
@@ -55,14 +59,16 @@ func (e Evaluation) String() string {
 }
 
 // Compliance gives the compliance of the policy over its templates. Observations are of the objects that these templates
-// have on the cluster, under the names in [TemplateEvaluation]; leave out objects of other policies. A missing object
-// needs an observation with ReasonNotFound.
+// create, under the names in [TemplateEvaluation]; others do no harm. A missing object needs an observation with
+// ReasonNotFound.
 //
-// A template counts as what was observed at its object if it is ready: unknown (empty) where that is no compliance. While
-// it waits it counts as Pending, or as Compliant if it has ignorePending. But while its object stays although it waits (see
-// [Evaluation.Actions]) it counts as what was observed there, if that is a compliance: otherwise the templates that wait
-// for its policy would be deleted, or started. An invalid template counts as NonCompliant, one of a disabled policy as
-// unknown. For one template alone, ask an Evaluation that has only this one.
+// A template counts as what was observed at its object if it is ready: unknown (empty) where that is no compliance. But it
+// counts as NonCompliant where the object is not this policy's, or cannot be created, since another policy comes first
+// or the cluster has no API for it. While it waits it counts as Pending, or as Compliant if it has ignorePending. But while
+// its object stays although it waits (see [Evaluation.Actions]) it counts as what was observed there, if that is a
+// compliance: otherwise the templates that wait for its policy would be deleted, or started. An invalid template counts as
+// NonCompliant, one of a disabled policy as unknown. For one template alone, ask an Evaluation that has only this one, and
+// the name of the policy.
 //
 // Previous is the compliance in the policy's status now. It stays while an object that counts could not be read, or was
 // not read, unless the other templates rule it out. Otherwise a failed read would delete what waits for the policy.
@@ -71,7 +77,7 @@ func (e Evaluation) Compliance(observations map[Object]Observation, previous pol
 	others := []policyv1.ComplianceState{previous} // and what was read
 	for i, template := range e.Templates {
 		own := observations[template.Object]
-		parts[i] = template.compliance(own)
+		parts[i] = template.compliance(e.Policy, own)
 		if !template.counts() || !own.reason(own.Compliance).keeps() {
 			others = append(others, parts[i])
 		}
@@ -100,6 +106,9 @@ type TemplateEvaluation struct {
 	Cycle Cycle
 	// IgnorePending is the template's field.
 	IgnorePending bool
+	// AlsoIn are the other policies on the cluster that have a template for the same object, in order, without those that
+	// are disabled, and invalid templates. Only one of them can have the object.
+	AlsoIn []string
 	// Err says why the template is invalid: it holds a *field.Error for each fault, with its path in the policy.
 	// It is nil in other states.
 	Err error
@@ -119,10 +128,12 @@ const (
 	StateDisabled State = "Disabled"
 )
 
-// compliance gives what the template counts as for its policy, given what was observed at its own object.
-func (t TemplateEvaluation) compliance(own Observation) policyv1.ComplianceState {
-	observed := own.reason(own.Compliance) == ""
+// compliance gives what the template counts as for its policy of this name, given what was observed at its own object.
+func (t TemplateEvaluation) compliance(policy string, own Observation) policyv1.ComplianceState {
+	observed := own.reason(own.Compliance) == "" && own.Policy == policy
 	switch {
+	case t.State == StateReady && t.obstacle(policy, own) != "":
+		return policyv1.NonCompliant
 	case t.State == StateInvalid:
 		return policyv1.NonCompliant
 	case t.State == StatePending && t.IgnorePending && !(t.keeps() && observed):
@@ -165,16 +176,16 @@ func (r TemplateRef) compare(other TemplateRef) int {
 	return cmp.Or(strings.Compare(r.Policy, other.Policy), cmp.Compare(r.Index, other.Index))
 }
 
-func (p *policy) evaluate() Evaluation {
-	e := Evaluation{Policy: p.name, Templates: make([]TemplateEvaluation, len(p.templates))}
+func (e *Evaluator) evaluate(p *policy) Evaluation {
+	evaluation := Evaluation{Policy: p.name, Templates: make([]TemplateEvaluation, len(p.templates))}
 	for i, t := range p.templates {
-		e.Templates[i] = t.evaluate()
+		evaluation.Templates[i] = t.evaluate(e)
 	}
-	return e
+	return evaluation
 }
 
-func (t *template) evaluate() TemplateEvaluation {
-	e := TemplateEvaluation{Object: t.object, State: StateReady, IgnorePending: t.ignorePending}
+func (t *template) evaluate(in *Evaluator) TemplateEvaluation {
+	e := TemplateEvaluation{Object: t.object, State: StateReady, IgnorePending: t.ignorePending, AlsoIn: t.alsoIn()}
 	switch {
 	case t.policy.disabled:
 		e.State = StateDisabled
@@ -186,7 +197,11 @@ func (t *template) evaluate() TemplateEvaluation {
 	}
 	for _, n := range t.named {
 		if reason := t.reason(n); reason != "" {
-			e.Unmet = append(e.Unmet, Unmet{Object: n.Object, Want: n.want, Reason: reason, Observation: n.observation})
+			unmet := Unmet{Object: n.Object, Want: n.want, Reason: reason, Observation: n.observation}
+			if reason == ReasonNotFound || reason == ReasonNoAPI {
+				unmet.Elsewhere = in.elsewhere(n.Object)
+			}
+			e.Unmet = append(e.Unmet, unmet)
 		}
 	}
 	if len(e.Unmet) > 0 {

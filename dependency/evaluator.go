@@ -21,6 +21,7 @@ import (
 // an empty namespace, as generators have it. Results are the caller's.
 type Evaluator struct {
 	cluster cluster
+	kinds   kinds
 
 	mu       sync.Mutex
 	policies map[string]*policy
@@ -28,6 +29,8 @@ type Evaluator struct {
 	objects map[Object]*object
 	// targets are what templates name or create, and the given policies, without versions.
 	targets map[Object]*target
+	// called are the targets by kind and name.
+	called map[call][]*target
 	// unnamed counts the templates with a dependency that names no object.
 	unnamed int
 	// searches counts the calls of findComponents.
@@ -51,8 +54,10 @@ type Evaluator struct {
 // cluster's namespace if a template creates it, or if a dependency names it without a namespace. An object of an
 // unknown kind is where the policy says. Where scope is nil, and for kinds that it does not know, those of Gatekeeper's
 // groups are cluster-scoped. Policies need no scope: they are always in the cluster's namespace.
-func NewEvaluator(clusterNamespace string, scope func(schema.GroupKind) meta.RESTScopeName) *Evaluator {
-	return &Evaluator{cluster: cluster{clusterNamespace, scope}}
+//
+// Kinds are those that templates may have. Without any, they are those of [Kinds].
+func NewEvaluator(clusterNamespace string, scope func(schema.GroupKind) meta.RESTScopeName, kinds ...schema.GroupKind) *Evaluator {
+	return &Evaluator{cluster: cluster{clusterNamespace, scope}, kinds: slices.Clone(kinds)}
 }
 
 // Watches says what a caller has to do after policies changed.
@@ -62,8 +67,8 @@ type Watches struct {
 	// Remove are the objects that no template names any more, sorted. Their observations are forgotten.
 	Remove []Object
 	// Templates are the templates to evaluate again, sorted: all templates of the policies that were set, and templates
-	// of other policies that came onto a cycle, left one or are on one that changed. The objects of a deleted policy
-	// are left to the caller: see [Evaluation].
+	// of other policies that came onto a cycle, left one or are on one that changed, or that create the same object as one
+	// that came or went. The objects of a deleted policy are left to the caller: see [Evaluation].
 	Templates []TemplateRef
 }
 
@@ -112,6 +117,7 @@ func (e *Evaluator) change(policies, templates int) *change {
 		e.policies = make(map[string]*policy, policies)
 		e.objects = make(map[Object]*object, policies)
 		e.targets = make(map[Object]*target, templates)
+		e.called = make(map[call][]*target, templates)
 	}
 	return &change{Evaluator: e, wasVague: e.unnamed > 0}
 }
@@ -133,15 +139,16 @@ func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
 	return named.refs()
 }
 
-// Policy gives the evaluation of the policy with this name on the cluster, and whether there is one.
+// Policy gives the evaluation of the policy with this name on the cluster, and whether there is one. Where there is none, the
+// evaluation has no templates: its actions delete what the policy has.
 func (e *Evaluator) Policy(name string) (Evaluation, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p, found := e.policies[name]
 	if !found {
-		return Evaluation{}, false
+		return Evaluation{Policy: name}, false
 	}
-	return p.evaluate(), true
+	return e.evaluate(p), true
 }
 
 // all gives the evaluations of all policies, sorted by name.
@@ -150,7 +157,7 @@ func (e *Evaluator) all() []Evaluation {
 	defer e.mu.Unlock()
 	evaluations := make([]Evaluation, 0, len(e.policies))
 	for _, p := range e.sorted() {
-		evaluations = append(evaluations, p.evaluate())
+		evaluations = append(evaluations, e.evaluate(p))
 	}
 	return evaluations
 }

@@ -151,7 +151,9 @@ func ExampleEvaluation_Actions() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(results[0].Actions([]dependency.Object{prometheus, alerts})[1])
+		// Both objects are there, and this policy has them.
+		own := dependency.Observation{Compliance: policyv1.Compliant, Policy: policy.Name}
+		fmt.Println(results[0].Actions(map[dependency.Object]dependency.Observation{prometheus: own, alerts: own})[1])
 	}
 	// Output:
 	// leave ConfigurationPolicy alerts: kept, since it is not known what it waits for: Dependencies were not satisfied: OperatorPolicy prometheus cannot be read: timeout

@@ -91,7 +91,7 @@ func FuzzPolicy(f *testing.F) {
 				t.Fatalf("%v, and the policy is valid", r)
 			}
 		}
-		results[0].Actions([]dependency.Object{{Kind: "A", Name: "a"}})
+		results[0].Actions(having(results[0].Policy, dependency.Object{Kind: "A", Name: "a"}))
 	})
 }
 

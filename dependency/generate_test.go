@@ -12,7 +12,7 @@ import (
 
 // Names are few, so that objects meet. outside is no policy's, and no policy is called elsewhere.
 func drawDependency(t *rapid.T, wants ...policyv1.ComplianceState) policyv1.PolicyDependency {
-	word := rapid.SampledFrom([]string{"p", "q", "r", "elsewhere", "#a", "#b", "#c", "#d", "#e", "#outside", "+g", "+h"}).Draw(t, "object")
+	word := rapid.SampledFrom([]string{"p", "q", "r", "elsewhere", "#a", "#b", "#c", "#d", "#e", "#outside", "+g", "+h", "=k", "@o", "@a", "%m"}).Draw(t, "object")
 	d := dependencyOf(word)
 	d.Compliance = rapid.SampledFrom(wants).Draw(t, "want")
 	// Few have a mistake, and none where all are wanted Compliant, for the laws of what becomes ready.
@@ -39,11 +39,52 @@ func drawPolicy(t *rapid.T, name string, wants ...policyv1.ComplianceState) *pol
 	p.Spec.Disabled = rapid.IntRange(0, 9).Draw(t, "disabled") == 9
 	p.Spec.Dependencies = drawDependencies(t, 1, wants...)
 	for range rapid.IntRange(0, 3).Draw(t, "templates") {
-		p.Spec.PolicyTemplates = append(p.Spec.PolicyTemplates, policyv1.PolicyTemplate{
-			ObjectDefinition:  definition(rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "+g"}).Draw(t, "template")),
-			ExtraDependencies: drawDependencies(t, 2, wants...),
-			IgnorePending:     rapid.IntRange(0, 3).Draw(t, "ignorePending") == 3,
-		})
+		p.Spec.PolicyTemplates = append(p.Spec.PolicyTemplates, drawPolicyTemplate(t, "", wants...))
+	}
+	// Few are as large as those of users, with names of their own for most of their templates.
+	if rapid.IntRange(0, 7).Draw(t, "large") == 7 {
+		for i := range rapid.IntRange(1, 27).Draw(t, "more templates") {
+			p.Spec.PolicyTemplates = append(p.Spec.PolicyTemplates, drawPolicyTemplate(t, fmt.Sprintf("%s-%d", name, i), wants...))
+		}
+	}
+	return p
+}
+
+// drawPolicyTemplate draws a template that is called so, or where that is empty, like one of other policies.
+func drawPolicyTemplate(t *rapid.T, name string, wants ...policyv1.ComplianceState) policyv1.PolicyTemplate {
+	word := rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "+g", "=k", "@o", "@a", "%m"}).Draw(t, "template")
+	if name != "" {
+		word = rapid.SampledFrom([]string{"", "+", "=", "@"}).Draw(t, "kind") + name
+	}
+	return policyv1.PolicyTemplate{
+		ObjectDefinition:  definition(word),
+		ExtraDependencies: drawDependencies(t, 2, wants...),
+		IgnorePending:     rapid.IntRange(0, 3).Draw(t, "ignorePending") == 3,
+	}
+}
+
+// drawEdit draws what an author makes of a policy: templates are added, removed, renamed, reordered or edited alone.
+func drawEdit(t *rapid.T, p *policyv1.Policy, wants ...policyv1.ComplianceState) *policyv1.Policy {
+	p = clone([]*policyv1.Policy{p})[0]
+	templates := &p.Spec.PolicyTemplates
+	if len(*templates) == 0 {
+		*templates = append(*templates, drawPolicyTemplate(t, "", wants...))
+		return p
+	}
+	at := rapid.IntRange(0, len(*templates)-1).Draw(t, "which template")
+	switch rapid.SampledFrom([]string{"add", "remove", "rename", "reorder", "edit", "ignore"}).Draw(t, "edit") {
+	case "add":
+		*templates = slices.Insert(*templates, at, drawPolicyTemplate(t, "", wants...))
+	case "remove":
+		*templates = slices.Delete(*templates, at, at+1)
+	case "rename":
+		(*templates)[at].ObjectDefinition = definition(rapid.SampledFrom([]string{"a", "b", "@b", "renamed"}).Draw(t, "name"))
+	case "reorder":
+		*templates = rapid.Permutation(*templates).Draw(t, "order")
+	case "edit":
+		(*templates)[at].ExtraDependencies = drawDependencies(t, 2, wants...)
+	case "ignore":
+		(*templates)[at].IgnorePending = !(*templates)[at].IgnorePending
 	}
 	return p
 }

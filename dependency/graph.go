@@ -50,8 +50,13 @@ type requirement struct {
 // reason says why the object is not as wanted. It is empty if it is. A ConstraintTemplate that is wanted NonCompliant
 // must not exist (P3).
 func (r requirement) reason() Reason {
-	if r.want == policyv1.NonCompliant && r.isConstraintTemplate() && r.observation.Problem == ReasonNotFound {
-		return ""
+	if r.want == policyv1.NonCompliant && r.isConstraintTemplate() {
+		switch {
+		case r.observation.Problem == ReasonNotFound:
+			return ""
+		case r.observation.exists():
+			return ReasonOtherCompliance
+		}
 	}
 	return r.observation.reason(r.want)
 }
@@ -72,10 +77,31 @@ type target struct {
 	policy *policy
 	// creators are the templates that create the target, sorted.
 	creators []*template
-	// namedBy counts the objects that lead to the target.
-	namedBy int
+	// objects are those that lead to the target, in any order.
+	objects []*object
 	// vague says that the target leads to a template with an unnamed dependency, so to nobody knows what (P1).
 	vague bool
+}
+
+// alsoIn gives the other policies with a template that creates the same object, in order. Templates that are invalid, or
+// of a disabled policy, create nothing.
+func (t *template) alsoIn() []string {
+	if t.creates == nil || len(t.creates.creators) == 1 {
+		return nil
+	}
+	var others []string
+	for _, creator := range t.creates.creators {
+		if creator.policy != t.policy && creator.err == nil && !creator.policy.disabled {
+			others = append(others, creator.policy.name)
+		}
+	}
+	return slices.Compact(others)
+}
+
+// loses says whether another policy comes first that creates the same object, so that this template never has it.
+func (t *template) loses() bool {
+	others := t.alsoIn()
+	return len(others) > 0 && others[0] < t.policy.name
 }
 
 func (t *template) ref() TemplateRef { return TemplateRef{t.policy.name, t.index} }
@@ -113,7 +139,7 @@ func (e *Evaluator) object(o Object) (named *object, added bool) {
 		return named, false
 	}
 	named = &object{Object: o, target: e.target(o)}
-	named.target.namedBy++
+	named.target.objects = append(named.target.objects, named)
 	e.objects[o] = named
 	return named, true
 }
@@ -127,12 +153,14 @@ func (e *Evaluator) target(o Object) *target {
 	t := &target{object: o}
 	t.node.target = t
 	e.targets[o] = t
+	e.called[o.call()] = append(e.called[o.call()], t)
 	return t
 }
 
 // forget removes the target if nothing is connected to it.
 func (e *Evaluator) forget(t *target) {
-	if t.policy == nil && len(t.creators) == 0 && t.namedBy == 0 {
+	if t.policy == nil && len(t.creators) == 0 && len(t.objects) == 0 {
 		delete(e.targets, t.object)
+		e.uncall(t)
 	}
 }

@@ -100,7 +100,7 @@ func deletions(results []dependency.Evaluation) map[dependency.TemplateRef]bool 
 		for _, template := range r.Templates {
 			active = append(active, template.Object)
 		}
-		for _, action := range r.Actions(active) {
+		for _, action := range r.Actions(having(r.Policy, active...)) {
 			if action.Verb == dependency.VerbDelete {
 				refs[dependency.TemplateRef{Policy: r.Policy, Index: action.Template}] = true
 			}
@@ -224,7 +224,7 @@ func TestFailedReadsDeleteNothingFurtherOn(t *testing.T) {
 				}
 			}
 			for _, r := range results {
-				observations[object(r.Policy)] = written(r.Compliance(w.own(r, seen), observations[object(r.Policy)].Compliance))
+				observations[object(r.Policy)] = written(r.Compliance(seen, observations[object(r.Policy)].Compliance))
 			}
 		}
 	})
@@ -262,18 +262,6 @@ func newCluster(policies []*policyv1.Policy) *simulated {
 	return &simulated{policies: policies, processed: map[dependency.TemplateRef]bool{}}
 }
 
-// own is what is observed of the objects that the policy's own templates have: another policy may have one of the same
-// name.
-func (s *simulated) own(r dependency.Evaluation, observations known) known {
-	own := known{}
-	for i, template := range r.Templates {
-		if s.processed[dependency.TemplateRef{Policy: r.Policy, Index: i}] {
-			own[template.Object] = observations[template.Object]
-		}
-	}
-	return own
-}
-
 func (s *simulated) process(refs []dependency.TemplateRef) {
 	for _, ref := range refs {
 		s.processed[ref] = true
@@ -299,10 +287,11 @@ func (s *simulated) settle() ([]dependency.Evaluation, known) {
 			observations[created(template)] = dependency.Observation{Problem: dependency.ReasonNotFound}
 		}
 	}
-	for _, p := range s.policies {
-		for i, template := range p.Spec.PolicyTemplates {
-			if s.processed[dependency.TemplateRef{Policy: p.Name, Index: i}] {
-				observations[created(template)] = dependency.Observation{Compliance: policyv1.Compliant}
+	for _, r := range evaluate(s.policies, nil) {
+		for i, template := range r.Templates {
+			first := len(template.AlsoIn) == 0 || r.Policy < template.AlsoIn[0] // only this one creates it
+			if first && s.processed[dependency.TemplateRef{Policy: r.Policy, Index: i}] {
+				observations[template.Object] = dependency.Observation{Compliance: policyv1.Compliant, Policy: r.Policy}
 			}
 		}
 	}
@@ -310,7 +299,7 @@ func (s *simulated) settle() ([]dependency.Evaluation, known) {
 	for before := ""; before != lines(results); results = evaluate(s.policies, observations) {
 		before = lines(results)
 		for _, r := range results {
-			if c := r.Compliance(s.own(r, observations), ""); c != "" {
+			if c := r.Compliance(observations, ""); c != "" {
 				observations[object(r.Policy)] = dependency.Observation{Compliance: c}
 			}
 		}

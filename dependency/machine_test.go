@@ -44,7 +44,12 @@ func (m *machine) set(t *rapid.T) {
 	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"p", "q", "r"}), 1, 2, rapid.ID).Draw(t, "names")
 	var given []*policyv1.Policy
 	for _, name := range names {
-		p := drawPolicy(t, name, allWants()...)
+		p := m.policies[name]
+		if p == nil || rapid.Bool().Draw(t, "anew") {
+			p = drawPolicy(t, name, allWants()...)
+		} else {
+			p = drawEdit(t, p, allWants()...)
+		}
 		given = append(given, p)
 		m.policies[name] = p
 	}

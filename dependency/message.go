@@ -10,8 +10,8 @@ import (
 // maxMessage is the most bytes of a message. So an action's message, which says more, has at most 1 kB.
 const maxMessage = 920
 
-// Message says in one line, for the policy's status, why the template is not ready. It is empty for a ready template.
-// It has at most 1 kB: it shows the beginning of long lists, and the beginning and the end of a long cycle.
+// Message says in one line, for the policy's status, why the template is not ready. Of a ready template it says which other
+// policies create the same object, and is else empty. It has at most 1 kB: it shows the beginning of long lists, and the beginning and the end of a long cycle.
 //
 // For a waiting template it says how many of its dependencies are pending:
 //
@@ -33,6 +33,8 @@ func (t TemplateEvaluation) Message() string {
 		return few(strings.Split(t.Err.Error(), "\n"), "; ", maxMessage-20)
 	case t.State == StateDisabled:
 		return "the policy is disabled"
+	case len(t.AlsoIn) > 0:
+		return fmt.Sprintf("%s, too, has a template for this %s: only one of them can have it", t.rivals(), t.Object.Kind)
 	default:
 		return ""
 	}

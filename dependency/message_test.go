@@ -44,7 +44,7 @@ func TestMessagesAreBounded(t *testing.T) {
 		if text := template.Cycle.String(); len(text) > 1000 {
 			t.Errorf("a cycle of %d bytes: %s", len(text), text)
 		}
-		action := dependency.Evaluation{Templates: []dependency.TemplateEvaluation{template}}.Actions([]dependency.Object{{}})[0]
+		action := dependency.Evaluation{Policy: "x", Templates: []dependency.TemplateEvaluation{template}}.Actions(having("x", dependency.Object{}))[0]
 		if len(action.Message) > 1024 {
 			t.Errorf("an action of %d bytes: %s", len(action.Message), action.Message)
 		}

@@ -46,7 +46,7 @@ func TestAMistakeLeavesACycleClosed(t *testing.T) {
 			if (x.Cycle != nil) != m.names {
 				t.Errorf("%s in %s: the cycle is %q", m.name, line, x.Cycle)
 			}
-			if verb := results[0].Actions([]dependency.Object{x.Object})[0].Verb; verb != dependency.VerbLeave {
+			if verb := results[0].Actions(having("x", x.Object))[0].Verb; verb != dependency.VerbLeave {
 				t.Errorf("%s in %s: %s what x has", m.name, line, verb)
 			}
 		}
@@ -60,7 +60,7 @@ func TestWhatIsPendingForAnUnnamedDependencyDeletesNothing(t *testing.T) {
 	if len(template.Unmet) != 1 || template.Unmet[0].Reason != dependency.ReasonUnnamed {
 		t.Errorf("x waits for %v", template.Unmet)
 	}
-	if verb := results[0].Actions([]dependency.Object{template.Object})[0].Verb; verb != dependency.VerbLeave {
+	if verb := results[0].Actions(having("x", template.Object))[0].Verb; verb != dependency.VerbLeave {
 		t.Errorf("%s what x has", verb)
 	}
 }
@@ -103,7 +103,7 @@ func checkMistake(t fataler, policies []*policyv1.Policy, observations known, at
 	for i := range after {
 		for j, template := range after[i].Templates {
 			was := before[i].Templates[j]
-			if m.names && template.State != dependency.StateInvalid && template.String() != was.String() {
+			if m.names && template.State != dependency.StateInvalid && render(template) != render(was) {
 				t.Fatalf("%s: %s is no longer as before:\n%s\nbefore\n%s", m.name, template.Object, template, was)
 			}
 		}

@@ -3,6 +3,7 @@ package dependency
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,6 +24,19 @@ type Observation struct {
 
 	// Detail has more for people: the text of an error, the missing field, or the value that was found.
 	Detail string
+
+	// Policy is the policy on the cluster that has the object, since one of its templates created it. It is empty where
+	// the object is nobody's. It matters for the objects of templates alone.
+	Policy string
+
+	// Event is the newest message of the object about its compliance, for the policy's status, if it has any.
+	Event policyv1.PolicyHistory
+}
+
+// exists says whether the object is known to be there.
+func (o Observation) exists() bool {
+	reason := o.reason(o.Compliance)
+	return o.Policy != "" || reason == "" || reason == ReasonFieldMissing || reason == ReasonUnknownValue
 }
 
 // known says whether c is one of the constants.
@@ -51,10 +65,13 @@ func (o Observation) reason(want policyv1.ComplianceState) Reason {
 // caller has before reading.
 //
 // Compliance is at status.compliant or, where that is absent, at status.complianceState. Gatekeeper's objects have
-// neither. A ConstraintTemplate is compliant if it exists; where it is not found, those that wait for it to be NonCompliant
-// wait no longer. A constraint is compliant if status.totalViolations is 0,
-// and non-compliant if it is more. A kind that the RESTMapper or the server does not know is ReasonNoAPI. Every other
-// error but "not found" is ReasonReadFailed.
+// neither. A ConstraintTemplate is compliant if Gatekeeper has created its kind of constraints (status.created), and
+// non-compliant if it could not; where it is not found, those that wait for it to be NonCompliant wait no longer. A
+// constraint is compliant if status.totalViolations is 0, and non-compliant if it is more. A kind that the RESTMapper or
+// the server does not know is ReasonNoAPI. Every other error but "not found" is ReasonReadFailed.
+//
+// An object is of the policy that is its owner, or that its label policy.open-cluster-management.io/policy names. Its
+// newest message is in status.history, where it has one. A controller may send Events instead: put the newest into Event.
 func ObservationOf(u *unstructured.Unstructured, err error) Observation {
 	switch {
 	case err != nil:
@@ -64,10 +81,16 @@ func ObservationOf(u *unstructured.Unstructured, err error) Observation {
 	case u.GetName() == "":
 		return Observation{}
 	}
+	o := observationOfObject(u)
+	o.Policy, o.Event = policyOf(u), newestEvent(u)
+	return o
+}
+
+func observationOfObject(u *unstructured.Unstructured) Observation {
 	status, _ := u.Object["status"].(map[string]any)
 	switch object := nameOf(u); {
 	case object.isConstraintTemplate():
-		return Observation{Compliance: policyv1.Compliant}
+		return observationOfCreated(status)
 	case object.group() == constraintGroup:
 		return observationOfViolations(status["totalViolations"])
 	case status["compliant"] != nil:
@@ -106,6 +129,30 @@ func observationOfValue(path string, value any) Observation {
 		return unknownValue(path, fmt.Sprintf("%q", s))
 	default:
 		return Observation{Compliance: policyv1.ComplianceState(s)}
+	}
+}
+
+// observationOfCreated reads the status of a ConstraintTemplate. Gatekeeper leaves created out where it is false, so one that
+// has errors was not created.
+func observationOfCreated(status map[string]any) Observation {
+	const path = "status.created"
+	byPod, _ := status["byPod"].([]any)
+	failed := slices.ContainsFunc(byPod, func(pod any) bool {
+		fields, _ := pod.(map[string]any)
+		errors, _ := fields["errors"].([]any)
+		return len(errors) > 0
+	})
+	switch created, ok := status["created"].(bool); {
+	case created:
+		return Observation{Compliance: policyv1.Compliant}
+	case ok:
+		return Observation{Compliance: policyv1.NonCompliant, Detail: path + " is false"}
+	case status["created"] != nil:
+		return unknownValue(path, describe(status["created"]))
+	case failed:
+		return Observation{Compliance: policyv1.NonCompliant, Detail: path + " is missing, and status.byPod has errors"}
+	default:
+		return Observation{Problem: ReasonFieldMissing, Detail: path + " is missing"}
 	}
 }
 

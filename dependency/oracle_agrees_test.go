@@ -35,9 +35,9 @@ func checkAgainstOracle(t fataler, policies []*policyv1.Policy, observations kno
 		if text, want := render(got), o.result(i); text != want {
 			t.Fatalf("%s is\n%s, want\n%s", template.ref, text, want)
 		}
-		alone := dependency.Evaluation{Templates: []dependency.TemplateEvaluation{got}}
+		alone := dependency.Evaluation{Policy: template.ref.Policy, Templates: []dependency.TemplateEvaluation{got}}
 		active, missing := o.action(i)
-		if verb := alone.Actions([]dependency.Object{template.object})[0].Verb; string(verb) != active {
+		if verb := alone.Actions(having(template.ref.Policy, template.object))[0].Verb; string(verb) != active {
 			t.Fatalf("%s, active: %s, want %s", got, verb, active)
 		}
 		if verb := alone.Actions(nil)[0].Verb; string(verb) != missing {

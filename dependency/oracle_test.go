@@ -36,7 +36,10 @@ func newOracle(policies []*policyv1.Policy, observations known) *oracle {
 		o.policies[p.Name] = nil
 	}
 	for _, p := range policies {
-		twice := map[dependency.Object]bool{}
+		called := map[string]int{}
+		for _, template := range p.Spec.PolicyTemplates {
+			called[created(template).Name]++
+		}
 		for i, template := range p.Spec.PolicyTemplates {
 			object := created(template)
 			// P1: the union, and the same object with two compliances.
@@ -45,7 +48,7 @@ func newOracle(policies []*policyv1.Policy, observations known) *oracle {
 			for _, list := range [][]policyv1.PolicyDependency{p.Spec.Dependencies, template.ExtraDependencies} {
 				for _, d := range list {
 					// P1: a mistake.
-					never := d.Kind == "ConstraintTemplate" && d.Compliance == policyv1.Pending
+					never := (d.Kind == "ConstraintTemplate" || d.Kind == "K8sThing") && d.Compliance == policyv1.Pending
 					if never || !slices.Contains(allWants(), d.Compliance) {
 						t.invalid = true
 					}
@@ -62,8 +65,8 @@ func newOracle(policies []*policyv1.Policy, observations known) *oracle {
 					}
 				}
 			}
-			t.invalid = t.invalid || twice[object]
-			twice[object] = true
+			// P10: names are unique, and kinds known.
+			t.invalid = t.invalid || called[object.Name] > 1 || object.Kind == "ConfigMap"
 			if t.disabled {
 				t.needs, t.unnamed = nil, false
 			}
@@ -138,6 +141,9 @@ func (o *oracle) result(i int) string {
 			reason = "NotRead"
 		case object.Kind == "ConstraintTemplate" && want == policyv1.NonCompliant && observation.Problem == "NotFound":
 			reason = ""
+		// It exists, whatever it says.
+		case object.Kind == "ConstraintTemplate" && want == policyv1.NonCompliant && slices.Contains([]string{"", "FieldMissing", "UnknownValue"}, string(observation.Problem)):
+			reason = "OtherCompliance"
 		case observation.Problem != "":
 			reason = string(observation.Problem)
 		case observation.Compliance != want:
@@ -176,6 +182,10 @@ func (o *oracle) action(i int) (active, missing string) {
 	case result == "Invalid":
 		return "leave", "leave"
 	case strings.HasPrefix(result, "Ready"):
+		// P10: of several policies that create an object the first by name does.
+		if o.loses(i) {
+			return "update", "leave"
+		}
 		return "update", "create"
 	}
 	// Unknown, or nothing but a cycle.
@@ -286,7 +296,7 @@ func (o *oracle) order() string {
 		for i, t := range o.templates {
 			for object := range t.needs {
 				for _, j := range o.providers(object) {
-					if can[i] && can[j] {
+					if can[i] && can[j] && (o.isOf(object, j) || !o.loses(j)) {
 						turn[i] = max(turn[i], turn[j]+1)
 					}
 				}
@@ -330,6 +340,19 @@ func (o *oracle) order() string {
 	return order.String()
 }
 
+// loses says that a policy before this one by name creates the object of the template (P10).
+func (o *oracle) loses(i int) bool {
+	t := o.templates[i]
+	return !t.invalid && slices.ContainsFunc(o.templates, func(other oracleTemplate) bool {
+		return other.object == t.object && !other.invalid && !other.disabled && other.ref.Policy < t.ref.Policy
+	})
+}
+
+// isOf says that the object is the policy of the template.
+func (o *oracle) isOf(object dependency.Object, i int) bool {
+	return object.Kind == "Policy" && object.Name == o.templates[i].ref.Policy
+}
+
 // possible says whether the object can ever be as wanted, given which templates can become ready: it tries every
 // way in which its templates can turn out.
 func (o *oracle) possible(object dependency.Object, want policyv1.ComplianceState, can []bool) bool {
@@ -338,7 +361,7 @@ func (o *oracle) possible(object dependency.Object, want policyv1.ComplianceStat
 		providers := o.providers(object)
 		exists := false
 		for _, j := range providers {
-			exists = exists || can[j]
+			exists = exists || can[j] && !o.loses(j)
 		}
 		// P8: such an object exists, or is NonCompliant.
 		if object.Kind == "ConstraintTemplate" && len(providers) > 0 {
@@ -346,17 +369,17 @@ func (o *oracle) possible(object dependency.Object, want policyv1.ComplianceStat
 		}
 		return exists || len(providers) == 0
 	}
-	var try func(chosen []string, rest []int) bool
-	try = func(chosen []string, rest []int) bool {
-		if len(rest) == 0 {
-			return naiveAggregate(chosen) == string(want)
-		}
-		t := o.templates[rest[0]]
+	// All that the templates so far can make together.
+	together := map[string]bool{}
+	for n, part := range parts {
+		t := o.templates[part]
 		outcomes := []string{"Pending"}
 		switch {
-		case can[rest[0]] && t.object.Kind == "ConstraintTemplate":
+		case can[part] && o.loses(part):
+			outcomes = []string{"NonCompliant"}
+		case can[part] && t.object.Kind == "ConstraintTemplate":
 			outcomes = []string{"Compliant"}
-		case can[rest[0]]:
+		case can[part]:
 			outcomes = []string{"Compliant", "NonCompliant", "Pending", ""}
 		case t.disabled:
 			outcomes = []string{""}
@@ -365,14 +388,18 @@ func (o *oracle) possible(object dependency.Object, want policyv1.ComplianceStat
 		case t.ignorePending:
 			outcomes = []string{"Compliant"}
 		}
+		next := map[string]bool{}
 		for _, outcome := range outcomes {
-			if try(append(chosen[:len(chosen):len(chosen)], outcome), rest[1:]) {
-				return true
+			if n == 0 {
+				next[outcome] = true
+			}
+			for before := range together {
+				next[naiveAggregate([]string{before, outcome})] = true
 			}
 		}
-		return false
+		together = next
 	}
-	return try(nil, parts)
+	return together[string(want)]
 }
 
 // naiveAggregate is P7 as it is written.

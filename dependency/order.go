@@ -76,8 +76,9 @@ type turn struct {
 
 // Order gives the order in which templates become ready. It follows from the policies alone: it assumes that objects
 // that no template creates, and the objects of ready templates, reach any compliance that is waited for. But a
-// ConstraintTemplate exists if one of its templates can become ready, and else does not. A policy reaches the compliances
-// that its templates make together. It takes time linear in the policies, plus sorting.
+// ConstraintTemplate exists if one of its templates can become ready, and else does not. Of several policies that create the
+// same object, the first by name does, and the others are NonCompliant. A policy reaches the compliances that its templates
+// make together. It takes time linear in the policies, plus sorting.
 func (e *Evaluator) Order() Order {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -129,6 +130,8 @@ func (t *template) ready() (after int32, can bool) {
 func (t *template) findTurn() turn {
 	after, can := t.ready()
 	switch {
+	case can && t.loses():
+		return turn{after + 1, canBeNonCompliant}
 	case can && t.object.isConstraintTemplate():
 		return turn{after + 1, canBeCompliant}
 	case can:
@@ -154,6 +157,9 @@ func (t *target) findTurn() turn {
 		own = t.policy.findTurn()
 	}
 	for _, creator := range t.creators {
+		if creator.loses() {
+			continue
+		}
 		own.after = max(own.after, creator.turn.after)
 		if creator.turn.after > 0 {
 			own.values |= creator.turn.values

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/cohort-ocm/cohort/dependency"
@@ -76,7 +77,11 @@ objectDefinition.metadata.namespace: Invalid value: "a boolean": must be a strin
 		t.Run(test.name, func(t *testing.T) {
 			p := world("x: a")[0]
 			p.Spec.PolicyTemplates[0].ObjectDefinition.Raw = []byte(test.definition)
-			template := evaluate([]*policyv1.Policy{p}, nil)[0].Templates[0]
+			results, err := dependency.Evaluate(cluster, []*policyv1.Policy{p}, nil, nil, schema.GroupKind{Kind: "A"}, schema.GroupKind{Group: "g"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			template := results[0].Templates[0]
 			o := template.Object
 			got := fmt.Sprintf("%s %s %s/%s", o.APIVersion, o.Kind, o.Namespace, o.Name)
 			if template.State == dependency.StateInvalid {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ import (
 // testdata/scenes/README.md says how to read and write scenes.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
-		s := &stage{t: t, evaluator: dependency.NewEvaluator(cluster, nil)}
+		s := &stage{t: t, evaluator: dependency.NewEvaluator(cluster, nil, sceneKinds()...)}
 		return func(c scene.Command) string {
 			defer func() {
 				if fault := recover(); fault != nil {
@@ -58,8 +59,13 @@ func (s *stage) cluster(c scene.Command) string {
 	}
 	s.evaluator = dependency.NewEvaluator(cluster, func(kind schema.GroupKind) meta.RESTScopeName {
 		return scopes[kind.String()]
-	})
+	}, sceneKinds()...)
 	return ""
+}
+
+// sceneKinds are OCM's, and those of cut down templates.
+func sceneKinds() []schema.GroupKind {
+	return append(dependency.Kinds(), schema.GroupKind{Kind: "A"}, schema.GroupKind{Group: "example.com"})
 }
 
 // documents reads YAML.
@@ -245,15 +251,28 @@ func (s *stage) unmet(c scene.Command) string {
 	return b.String()
 }
 
-// actions prints what to do where the objects of the input are active.
+// actions prints what to do where the policy has the objects of the input. One "of q" is policy q's, and one "of nobody" is
+// no policy's. One "is unreadable: why" could not be read.
 func (s *stage) actions(c scene.Command) string {
-	var active []dependency.Object
-	for line := range strings.Lines(c.Input) {
-		active = append(active, thing(line))
-	}
 	var texts []string
 	for _, e := range s.named(c) {
-		for _, a := range e.Actions(active) {
+		all := known{}
+		for line := range strings.Lines(c.Input) {
+			line = strings.TrimSpace(line)
+			name, owner, isOf := strings.Cut(line, " of ")
+			switch {
+			case strings.Contains(line, " is "):
+				_, said := observations(line)
+				maps.Copy(all, said)
+			case owner == "nobody":
+				all[thing(name)] = dependency.Observation{Compliance: policyv1.Compliant}
+			case isOf:
+				all[thing(name)] = dependency.Observation{Policy: owner}
+			default:
+				all[thing(name)] = dependency.Observation{Policy: e.Policy}
+			}
+		}
+		for _, a := range e.Actions(all) {
 			texts = append(texts, a.String())
 		}
 	}
@@ -265,8 +284,9 @@ func (s *stage) compliance(c scene.Command) string {
 	_, all := observations(c.Input)
 	var texts []string
 	for _, e := range s.named(c) {
-		text := fmt.Sprintf("%s is %s", e.Policy, e.Compliance(all, ""))
-		if e.Compliance(all, "") == "" {
+		compliance := e.Compliance(of(e.Policy, all), "")
+		text := fmt.Sprintf("%s is %s", e.Policy, compliance)
+		if compliance == "" {
 			text = e.Policy + " is unknown"
 		}
 		texts = append(texts, text)
@@ -324,7 +344,7 @@ func (s *stage) replicate(c scene.Command) string {
 func (s *stage) validate(c scene.Command) string {
 	var texts []string
 	for _, p := range input(c.Input) {
-		for _, err := range dependency.Validate(p, nil) {
+		for _, err := range dependency.Validate(p, nil, sceneKinds()...) {
 			texts = append(texts, err.Error())
 		}
 	}

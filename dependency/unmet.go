@@ -17,6 +17,9 @@ type Unmet struct {
 	Reason Reason
 	// Observation is what was observed.
 	Observation Observation
+	// Elsewhere is the apiVersion in which a policy or a template has an object of this kind and name, where there is none
+	// in the one that the dependency names: it may be mistaken.
+	Elsewhere string
 }
 
 // String says in one line what the object is and what it must be: "Policy default.b is NonCompliant, must be
@@ -42,9 +45,9 @@ func (u Unmet) sentence(name string) string {
 		}
 		return fmt.Sprintf("%s is %s, must be %s", name, u.Observation.Compliance, u.Want)
 	case ReasonNotFound:
-		return fmt.Sprintf("%s is not found, must be %s", name, u.Want)
+		return fmt.Sprintf("%s is not found%s, must be %s", name, u.elsewhere(" in "+u.Object.APIVersion), u.Want)
 	case ReasonNoAPI:
-		return fmt.Sprintf("%s cannot be read: the cluster has no API for %s %s%s", name, u.Object.APIVersion, u.Object.Kind, because)
+		return fmt.Sprintf("%s cannot be read: the cluster has no API for %s %s%s%s", name, u.Object.APIVersion, u.Object.Kind, u.elsewhere(""), because)
 	case ReasonFieldMissing:
 		if detail == "" {
 			return fmt.Sprintf("%s has no compliance, must be %s", name, u.Want)
@@ -66,6 +69,14 @@ func (u Unmet) sentence(name string) string {
 	default:
 		return name + " is unmet: " + string(u.Reason) + because
 	}
+}
+
+// elsewhere names the other apiVersion after these words, if there is one.
+func (u Unmet) elsewhere(words string) string {
+	if u.Elsewhere == "" {
+		return ""
+	}
+	return words + ", but there is one in " + u.Elsewhere
 }
 
 // Reason says in one word why a dependency is unmet.

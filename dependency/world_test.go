@@ -29,7 +29,8 @@ type known = map[dependency.Object]dependency.Observation
 // which is the policy x with the dependency Policy z, and with the templates a and b, ConfigurationPolicies. a
 // has ignorePending and waits for Policy y to be Compliant and for ConfigurationPolicy b to be NonCompliant. A
 // question mark stands for Pending, and an asterisk for a mistaken compliance. # alone names no object. A name
-// that begins with + is a ConstraintTemplate's. A policy whose name begins with - is disabled.
+// that begins with + is a ConstraintTemplate's, with = a constraint's, with @ an OperatorPolicy's, and with % a
+// ConfigMap's, of which there must be no template. A policy whose name begins with - is disabled.
 func world(lines ...string) []*policyv1.Policy {
 	policies := make([]*policyv1.Policy, len(lines))
 	for i, line := range lines {
@@ -77,12 +78,7 @@ func item(s string) (name string, dependencies []policyv1.PolicyDependency, igno
 func dependencyOf(word string) policyv1.PolicyDependency {
 	var d policyv1.PolicyDependency
 	d.APIVersion, d.Kind, d.Compliance = policyVersion, "Policy", policyv1.Compliant
-	switch {
-	case strings.HasPrefix(word, "#"):
-		d.Kind, word = "ConfigurationPolicy", word[1:]
-	case strings.HasPrefix(word, "+"):
-		d.APIVersion, d.Kind, word = gatekeeper, "ConstraintTemplate", word[1:]
-	}
+	d.APIVersion, d.Kind, word = kindOf(word, "Policy")
 	switch {
 	case strings.HasSuffix(word, "!"):
 		d.Compliance = policyv1.NonCompliant
@@ -95,10 +91,23 @@ func dependencyOf(word string) policyv1.PolicyDependency {
 	return d
 }
 
-// found is what a dependency names, on the cluster: policies in its namespace, ConstraintTemplates in none (P2).
+// kindOf reads the sign before a name.
+func kindOf(word, unsigned string) (apiVersion, kind, name string) {
+	for sign, of := range map[string][2]string{
+		"#": {policyVersion, "ConfigurationPolicy"}, "@": {"policy.open-cluster-management.io/v1beta1", "OperatorPolicy"},
+		"+": {gatekeeper, "ConstraintTemplate"}, "=": {"constraints.gatekeeper.sh/v1beta1", "K8sThing"}, "%": {"v1", "ConfigMap"},
+	} {
+		if strings.HasPrefix(word, sign) {
+			return of[0], of[1], word[1:]
+		}
+	}
+	return policyVersion, unsigned, word
+}
+
+// found is what a dependency names, on the cluster: policies in its namespace, all else in none (P2).
 func found(d policyv1.PolicyDependency) dependency.Object {
 	o := dependency.Object{APIVersion: d.APIVersion, Kind: d.Kind, Name: d.Name}
-	if d.Kind != "ConstraintTemplate" {
+	if strings.HasPrefix(d.APIVersion, "policy.open-cluster-management.io/") && strings.HasSuffix(d.Kind, "Policy") {
 		o.Namespace = cluster
 	}
 	return o
@@ -135,10 +144,7 @@ func object(word string) dependency.Object {
 }
 
 func definition(name string) runtime.RawExtension {
-	apiVersion, kind := policyVersion, "ConfigurationPolicy"
-	if strings.HasPrefix(name, "+") {
-		apiVersion, kind, name = gatekeeper, "ConstraintTemplate", name[1:]
-	}
+	apiVersion, kind, name := kindOf(name, "ConfigurationPolicy")
 	return runtime.RawExtension{Raw: fmt.Appendf(nil,
 		`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":{"remediationAction":"inform"}}`, apiVersion, kind, name)}
 }
@@ -151,6 +157,27 @@ func observed(words ...string) known {
 		observations[found(d)] = dependency.Observation{Compliance: d.Compliance}
 	}
 	return observations
+}
+
+// having observes objects that the policy has.
+func having(policy string, objects ...dependency.Object) known {
+	observations := make(known, len(objects))
+	for _, o := range objects {
+		observations[o] = dependency.Observation{Policy: policy}
+	}
+	return observations
+}
+
+// of gives what was observed of objects to the policy, where nobody has them.
+func of(policy string, observations known) known {
+	own := make(known, len(observations))
+	for o, observation := range observations {
+		if observation.Policy == "" && observation.Problem == "" && observation.Compliance != "" {
+			observation.Policy = policy
+		}
+		own[o] = observation
+	}
+	return own
 }
 
 // lines is the results as text.

@@ -94,13 +94,13 @@ stauts: {}
 		{"a fault that all templates share, once", policy + `spec:
   dependencies: [{apiVersion: v1, kind: A, name: a, compliance: Good}]
   policy-templates:
-  - {objectDefinition: {apiVersion: v1, kind: A, metadata: {name: a}}}
-  - {objectDefinition: {apiVersion: v1, kind: A, metadata: {name: b}}}
+  - {objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: a}}}
+  - {objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: b}}}
 `, `stdin:1: Policy managed/x: spec.dependencies[0].compliance: Unsupported value: "Good": supported values: "Compliant", "NonCompliant", "Pending"` + "\n"},
 		{"even if one has a fault of its own", policy + `spec:
   dependencies: [{apiVersion: v1, kind: A, name: a, compliance: Good}]
   policy-templates:
-  - {objectDefinition: {apiVersion: v1, kind: A, metadata: {name: a}}}
+  - {objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: a}}}
   - {objectDefinition: {apiVersion: v1, kind: A}}
 `, `stdin:1: Policy managed/x: spec.dependencies[0].compliance: Unsupported value: "Good": supported values: "Compliant", "NonCompliant", "Pending"; spec.policy-templates[1].objectDefinition.metadata.name: Required value: must be given: a template names the object that it creates` + "\n"},
 	} {
@@ -117,9 +117,9 @@ func TestTheOtherTemplatesOfBadInputAreReported(t *testing.T) {
 	status, stdout, _ := call(t, policy+`spec:
   policy-templates:
   - {objectDefinition: {apiVersion: v1, kind: A}}
-  - {objectDefinition: {apiVersion: v1, kind: B, metadata: {name: b}}}
+  - {objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: b}}}
 `, "-f", "-")
-	for _, want := range []string{"[0] unnamed object: Invalid", "[1] B b: Ready\n      next: create"} {
+	for _, want := range []string{"[0] unnamed object: Invalid", "[1] ConfigurationPolicy b: Ready\n      next: create"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
@@ -164,7 +164,7 @@ func TestAReportThatCannotBeWrittenIsAnError(t *testing.T) {
 // Each namespace with policies is a cluster of its own: what one has says nothing of the other.
 func TestEachNamespaceIsACluster(t *testing.T) {
 	template := "spec: {dependencies: [{apiVersion: policy.open-cluster-management.io/v1, kind: Policy, name: setup, compliance: Compliant}], " +
-		"policy-templates: [{objectDefinition: {apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: default}}}]}\n"
+		"policy-templates: [{objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: m}}}]}\n"
 	setup := "apiVersion: policy.open-cluster-management.io/v1\nkind: Policy\nmetadata: {name: setup, namespace: managed}\nstatus: {compliant: Compliant}\n"
 	in := policy + template + "---\n" + strings.ReplaceAll(policy, "managed", "other") + template + "---\n" + setup
 	status, got, stderr := call(t, in, "-f", "-")
@@ -178,5 +178,51 @@ func TestEachNamespaceIsACluster(t *testing.T) {
 	want := `stdin:6: Policy other/x: metadata.namespace: Invalid value: "other": must be the cluster's namespace "managed", or empty`
 	if status, _, stderr := call(t, in, "-f", "-", "--namespace", "managed"); status != 2 || !strings.Contains(stderr, want) {
 		t.Errorf("status %d, %s, want %s", status, stderr, want)
+	}
+}
+
+// Templates of other kinds than OCM's are taken where a definition among the files says so, as OCM's template sync does.
+func TestKindsOfTemplatesAreReadFromDefinitions(t *testing.T) {
+	in := policy + `spec:
+  policy-templates:
+  - {objectDefinition: {apiVersion: example.com/v1, kind: Widget, metadata: {name: w}}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com, labels: {LABEL: template}}
+spec: {group: example.com, names: {kind: Widget}}
+`
+	status, got, stderr := call(t, strings.Replace(in, "LABEL", "policy.open-cluster-management.io/policy-type", 1), "-f", "-")
+	if status != 0 || !strings.Contains(got, "[0] Widget w: Ready") {
+		t.Errorf("with the label: status %d, %s\n%s", status, stderr, got)
+	}
+	status, _, stderr = call(t, strings.Replace(in, "LABEL", "any", 1), "-f", "-")
+	if want := `spec.policy-templates[0].objectDefinition.kind: Unsupported value: "Widget.example.com"`; status != 2 || !strings.Contains(stderr, want) {
+		t.Errorf("without it: status %d, %s", status, stderr)
+	}
+}
+
+// What another policy has, and what is no policy's, is named and left alone.
+func TestTheObjectOfAnotherPolicyIsNamed(t *testing.T) {
+	in := policy + `spec:
+  policy-templates:
+  - {objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: a}}}
+  - {objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: b}}}
+---
+apiVersion: policy.open-cluster-management.io/v1
+kind: ConfigurationPolicy
+metadata: {name: a, namespace: managed, labels: {policy.open-cluster-management.io/policy: shops.first}}
+---
+apiVersion: policy.open-cluster-management.io/v1
+kind: ConfigurationPolicy
+metadata: {name: b, namespace: managed}
+`
+	status, got, stderr := call(t, in, "-f", "-")
+	for _, want := range []string{
+		"Policy x: NonCompliant", "policy shops.first has ConfigurationPolicy a already", "ConfigurationPolicy b exists already and is no policy's",
+	} {
+		if status != 0 || !strings.Contains(got, want) {
+			t.Errorf("status %d, %s, no %q in\n%s", status, stderr, want, got)
+		}
 	}
 }

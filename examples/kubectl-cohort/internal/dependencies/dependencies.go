@@ -4,8 +4,10 @@
 // The objects are the policies of a cluster, as they stand there, and what was observed on it, in any order. Policies in
 // several namespaces are those of several clusters. Objects of other kinds are observed on each of them. What is not among
 // the objects does not exist. A Policy is both: its spec is evaluated and its status is what others wait for; without a spec
-// it is only observed. What the templates create is active if it is among the objects, and so is what has a policy for its
-// owner. A field that a Policy does not have is refused, with the nearest that it has.
+// it is only observed. What a policy has on the cluster has it for its
+// owner, or its name in the label policy.open-cluster-management.io/policy. Templates may have OCM's kinds, and those of each
+// CustomResourceDefinition among the objects that has the label policy.open-cluster-management.io/policy-type: template. A
+// field that a Policy does not have is refused, with the nearest that it has.
 package dependencies
 
 import (

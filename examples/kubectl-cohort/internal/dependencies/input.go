@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/dependency"
@@ -34,8 +36,8 @@ type input struct {
 	// from is where each policy was read, by name.
 	from         map[string]manifest.Object
 	observations map[dependency.Object]dependency.Observation
-	// owned are the objects that have the policy of this name for their owner.
-	owned map[string][]dependency.Object
+	// kinds are those that templates may have beside OCM's.
+	kinds []schema.GroupKind
 }
 
 // read sorts out objects. An empty namespace stands for the namespace of the first policy that has one.
@@ -44,7 +46,6 @@ func read(objects []manifest.Object, namespace string) (*input, error) {
 		namespace:    namespace,
 		from:         map[string]manifest.Object{},
 		observations: map[dependency.Object]dependency.Observation{},
-		owned:        map[string][]dependency.Object{},
 	}
 	for _, o := range objects {
 		if in.namespace == "" && isPolicy(o) {
@@ -109,10 +110,11 @@ func isPolicy(o manifest.Object) bool {
 
 func (in *input) add(o manifest.Object, name dependency.Object) error {
 	in.observations[name] = dependency.ObservationOf(&o.Unstructured, nil)
-	for _, owner := range o.GetOwnerReferences() {
-		if owner.Kind == "Policy" && strings.HasPrefix(owner.APIVersion, policyGroup+"/") {
-			in.owned[owner.Name] = append(in.owned[owner.Name], name)
-		}
+	if o.GetKind() == "CustomResourceDefinition" && o.GetLabels()[policyGroup+"/policy-type"] == "template" {
+		kind := schema.GroupKind{}
+		kind.Group, _, _ = unstructured.NestedString(o.Object, "spec", "group")
+		kind.Kind, _, _ = unstructured.NestedString(o.Object, "spec", "names", "kind")
+		in.kinds = append(in.kinds, kind)
 	}
 	if o.GroupVersionKind().Group != policyGroup || o.GetKind() != "Policy" {
 		return nil
@@ -139,14 +141,6 @@ func (in *input) add(o manifest.Object, name dependency.Object) error {
 	return nil
 }
 
-func join(errs field.ErrorList) error {
-	all := make([]error, len(errs))
-	for i := range errs {
-		all[i] = errs[i]
-	}
-	return errors.Join(all...)
-}
-
 // cluster has the results of the policies in its namespace.
 type cluster struct {
 	namespace string
@@ -162,7 +156,7 @@ type result struct {
 
 // evaluate gives the result of each policy, sorted by name.
 func (in *input) evaluate() ([]result, error) {
-	evaluator := dependency.NewEvaluator(in.namespace, nil)
+	evaluator := dependency.NewEvaluator(in.namespace, nil, in.allKinds()...)
 	watches, err := evaluator.Set(in.policies...)
 	if err != nil {
 		return nil, err
@@ -178,27 +172,31 @@ func (in *input) evaluate() ([]result, error) {
 	slices.SortFunc(in.policies, func(a, b *policyv1.Policy) int { return cmp.Compare(a.Name, b.Name) })
 	for _, given := range in.policies {
 		p, _ := evaluator.Policy(given.Name)
-		active := in.owned[p.Policy]
-		for _, template := range p.Templates {
-			if _, found := in.observations[template.Object]; found {
-				active = append(active, template.Object)
-			}
-		}
-		results = append(results, result{p, p.Compliance(in.observations, ""), p.Actions(active)})
+		results = append(results, result{p, p.Compliance(in.observations, ""), p.Actions(in.observations)})
 	}
 	return results, nil
 }
+
+// allKinds are those that templates may have.
+func (in *input) allKinds() []schema.GroupKind { return append(dependency.Kinds(), in.kinds...) }
 
 // faults gives an error of one line that names the faults of all templates, each once.
 func (in *input) faults(results []result) error {
 	var all []string
 	for _, r := range results {
-		for _, p := range in.policies {
-			if p.Name == r.Policy {
-				if errs := dependency.Validate(p, nil); len(errs) > 0 {
-					all = append(all, in.from[r.Policy].Fault(join(errs)).Error())
+		var faults []string
+		for _, template := range r.Templates {
+			if template.Err == nil {
+				continue
+			}
+			for _, fault := range strings.Split(template.Err.Error(), "\n") {
+				if !slices.Contains(faults, fault) { // all templates may share it
+					faults = append(faults, fault)
 				}
 			}
+		}
+		if len(faults) > 0 {
+			all = append(all, in.from[r.Policy].Fault(errors.New(strings.Join(faults, "\n"))).Error())
 		}
 	}
 	if len(all) == 0 {

@@ -1,0 +1,56 @@
+package dependency
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// kinds are those that templates may have. An empty list stands for [Kinds], and one without a Kind for all of its group.
+type kinds []schema.GroupKind
+
+// Kinds gives the kinds that templates of OCM's policies have: those of its policy controllers, and Gatekeeper's
+// ConstraintTemplates and constraints. A template of any other kind is invalid: who obeys the actions creates what authors of
+// policies ask for, with rights that these may not have. OCM's template sync also takes kinds whose
+// CustomResourceDefinition has the label policy.open-cluster-management.io/policy-type: template. Add those of your cluster.
+//
+// An entry without a Kind stands for all kinds of its group.
+func Kinds() []schema.GroupKind {
+	return []schema.GroupKind{
+		{Group: policyGroup, Kind: "ConfigurationPolicy"},
+		{Group: policyGroup, Kind: "OperatorPolicy"},
+		{Group: policyGroup, Kind: "CertificatePolicy"},
+		{Group: policyGroup, Kind: "IamPolicy"},
+		{Group: constraintTemplateGroup, Kind: constraintTemplateKind},
+		{Group: constraintGroup},
+	}
+}
+
+func (k kinds) orDefault() kinds {
+	if len(k) == 0 {
+		return Kinds()
+	}
+	return k
+}
+
+// include says whether a template may create the object.
+func (k kinds) include(o Object) bool {
+	group := o.group()
+	return slices.ContainsFunc(k.orDefault(), func(kind schema.GroupKind) bool {
+		return kind.Group == group && (kind.Kind == "" || kind.Kind == o.Kind)
+	})
+}
+
+// refuse says that a template at this path may not create the object.
+func (k kinds) refuse(o Object, path *field.Path) *field.Error {
+	var all []string
+	for _, kind := range k.orDefault() {
+		if kind.Kind == "" {
+			kind.Kind = "*"
+		}
+		all = append(all, kind.String())
+	}
+	found := schema.GroupKind{Group: o.group(), Kind: o.Kind}
+	return field.NotSupported(path.Child("objectDefinition", "kind"), found.String(), all)
+}

@@ -1,0 +1,38 @@
+package dependency
+
+import (
+	"fmt"
+	"slices"
+)
+
+// obstacle says why a ready template of the policy must not touch what was observed at its object, or cannot create it; it is
+// empty where nothing is in the way. Who has the object keeps it. Where nobody has it, the first of the policies that
+// create it does so, by their names: any rule will do, as long as all of them go by the same.
+func (t TemplateEvaluation) obstacle(policy string, own Observation) string {
+	const unique = "the names of templates are unique on a cluster: "
+	switch {
+	case own.exists() && own.Policy == policy:
+		return ""
+	case own.exists() && own.Policy == "":
+		return fmt.Sprintf("%s%s exists already and is no policy's", unique, t.Object)
+	case own.exists():
+		return fmt.Sprintf("%spolicy %s has %s already", unique, own.Policy, t.Object)
+	case own.reason(own.Compliance).keeps(): // it was not read
+		return ""
+	case len(t.AlsoIn) > 0 && t.AlsoIn[0] < policy:
+		return fmt.Sprintf("%spolicy %s comes first, and has a template for %s, too", unique, t.AlsoIn[0], t.Object)
+	case own.Problem == ReasonNoAPI:
+		return fmt.Sprintf("it cannot be created: the cluster has no API for %s %s", t.Object.APIVersion, t.Object.Kind)
+	default:
+		return ""
+	}
+}
+
+// rivals names the other policies that create the object.
+func (t TemplateEvaluation) rivals() string {
+	names := slices.Clone(t.AlsoIn)
+	for i := range names {
+		names[i] = policyKind + " " + names[i]
+	}
+	return few(names, ", ", 300)
+}

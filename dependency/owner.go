@@ -1,0 +1,41 @@
+package dependency
+
+import (
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// parentLabel stands on the objects of templates, with the name of the policy that has them.
+const parentLabel = policyGroup + "/policy"
+
+// policyOf gives the policy on the cluster that has the object: its owner, or else the one that its label names. A
+// cluster-scoped object cannot have a policy for its owner.
+func policyOf(u *unstructured.Unstructured) string {
+	for _, owner := range u.GetOwnerReferences() {
+		if owner.Kind == policyKind && strings.HasPrefix(owner.APIVersion, policyGroup+"/") {
+			return owner.Name
+		}
+	}
+	return u.GetLabels()[parentLabel]
+}
+
+// newestEvent gives the newest message in the object's status.history.
+func newestEvent(u *unstructured.Unstructured) (newest policyv1.PolicyHistory) {
+	status, _ := u.Object["status"].(map[string]any)
+	history, _ := status["history"].([]any)
+	for _, element := range history {
+		event, _ := element.(map[string]any)
+		message, _ := event["message"].(string)
+		text, _ := event["lastTimestamp"].(string)
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err == nil && message != "" && (newest.Message == "" || at.After(newest.LastTimestamp.Time)) {
+			newest = policyv1.PolicyHistory{LastTimestamp: metav1.NewTime(at.UTC()), Message: strings.TrimSpace(message)}
+		}
+	}
+	return newest
+}

@@ -1,0 +1,85 @@
+package dependency_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cohort-ocm/cohort/dependency"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// P10: two policies of a cluster have a template for the same object. Who has it keeps it, and the others say so.
+func TestTwoPoliciesWithTheSameObject(t *testing.T) {
+	const keeps, creates, first = "update ConfigurationPolicy a", "create ConfigurationPolicy a", "comes first, and has a template for ConfigurationPolicy a, too"
+	observed := func(policy string, c policyv1.ComplianceState) dependency.Observation {
+		return dependency.Observation{Compliance: c, Policy: policy}
+	}
+	for _, test := range []struct {
+		why  string
+		own  dependency.Observation
+		p, q string // what they do
+		// their compliances
+		pIs, qIs policyv1.ComplianceState
+	}{
+		{"the second has it, as it came first", observed("q", "Compliant"), "policy q has ConfigurationPolicy a already", keeps, "NonCompliant", "Compliant"},
+		{"the first has it", observed("p", "Pending"), keeps, "policy p has ConfigurationPolicy a already", "Pending", "NonCompliant"},
+		{"a third has it, which is gone", observed("gone", "Compliant"), "policy gone has", "policy gone has", "NonCompliant", "NonCompliant"},
+		{"it is nobody's", observed("", "Compliant"), "exists already and is no policy's", "exists already and is no policy's", "NonCompliant", "NonCompliant"},
+		{"it is not there", dependency.Observation{Problem: dependency.ReasonNotFound}, creates, "policy p " + first, "", "NonCompliant"},
+		{"the cluster has no API for it", dependency.Observation{Problem: dependency.ReasonNoAPI}, "the cluster has no API for", "policy p " + first, "NonCompliant", "NonCompliant"},
+		{"it cannot be read", dependency.Observation{Problem: dependency.ReasonReadFailed, Detail: "timeout"}, "left, since it cannot be read: timeout", "left, since it cannot be read: timeout", "", ""},
+		{"it was not read", dependency.Observation{}, "left, since it was not read so far", "left, since it was not read so far", "", ""},
+	} {
+		own := known{object("#a"): test.own}
+		for i, e := range evaluate(world("p: a", "q: a"), nil) {
+			action, compliance := []string{test.p, test.q}[i], []policyv1.ComplianceState{test.pIs, test.qIs}[i]
+			if got := e.Actions(own)[0].String(); !strings.Contains(got, action) {
+				t.Errorf("%s: policy %s: %q, want %q in it", test.why, e.Policy, got, action)
+			}
+			if got := e.Compliance(own, ""); got != compliance {
+				t.Errorf("%s: policy %s is %q, want %q", test.why, e.Policy, got, compliance)
+			}
+		}
+	}
+}
+
+// P10: disabled policies and invalid templates create nothing, so they take no place.
+func TestWhoCreatesNothingTakesNoPlace(t *testing.T) {
+	for _, other := range []string{"-p: a", "p: a a", "p: a(y y!)"} {
+		results := evaluate(world(other, "q: a"), nil)
+		q := results[1]
+		if got := q.Actions(nil)[0]; got.Verb != dependency.VerbCreate || q.Templates[0].Message() != "" {
+			t.Errorf("beside %s: %s, %q", other, got, q.Templates[0].Message())
+		}
+		// What the other has is not q's, all the same.
+		if got := q.Actions(having("p", object("#a")))[0]; got.Verb != dependency.VerbLeave {
+			t.Errorf("beside %s, which has it: %s", other, got)
+		}
+	}
+}
+
+// P10: whatever a policy does with its templates, it deletes nothing that is another's, or nobody's.
+func TestNothingIsTouchedThatAnotherHas(t *testing.T) {
+	for _, policy := range []string{"x: a", "-x: a", "x: b", "x: a(y)", "x: a a", "x:"} {
+		e := evaluate(world(policy), observed("y!"))[0]
+		for _, owner := range []string{"q", ""} {
+			own := known{object("#a"): {Compliance: policyv1.Compliant, Policy: owner}}
+			for _, a := range e.Actions(own) {
+				if a.Object == object("#a") && a.Verb != dependency.VerbLeave {
+					t.Errorf("%s, of %q: %s", policy, owner, a)
+				}
+			}
+			if got := (dependency.Evaluation{}).Actions(own); len(got) > 0 {
+				t.Errorf("the zero evaluation: %v", got)
+			}
+		}
+	}
+}
+
+// P10: a template that waits does not count as what another policy's object says.
+func TestAnObjectOfAnotherPolicySaysNothing(t *testing.T) {
+	own := known{object("#a"): {Compliance: policyv1.Compliant, Policy: "q"}}
+	if got := evaluate(world("x: a(z)"), nil)[0].Compliance(own, ""); got != policyv1.Pending {
+		t.Errorf("got %q, want Pending", got)
+	}
+}

@@ -57,6 +57,7 @@ type choice struct {
 	unselected map[string]time.Time // when each cluster to remove was first found unselected; nil without RemoveAfter
 	once       []past               // of which clusters only the start or the success counts
 	full       overflow             // the clusters that the record has no room for
+	retry      int                  // the attempt that makes room for them; 0 where none does
 }
 
 // grant says what an active stage may start. A stage is active if it is not complete and all stages that it comes after
@@ -131,6 +132,7 @@ func (g *grant) startingFrom(waiting state) int {
 func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
 	t := &o.totals
 	c.closed, c.aside, c.once, c.full = s.closedGates(now), t.asideAll.waiting(), o.once, overflow{r.More, r.Until}
+	c.retry = s.retry(r)
 	if s.links != nil {
 		c.tracks = s.follow(c, t)
 	} else {

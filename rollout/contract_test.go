@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // TestResultIsTheCallers: whatever a caller does to the fields of a result, its methods still say what Plan
@@ -27,28 +29,97 @@ func TestResultIsTheCallers(t *testing.T) {
 			r := plan(t, s)
 			var before, after answer
 			before.observe(plan(t, s))
-			if r.Breach != nil {
-				*r.Breach = rollout.Breach{Failures: 99}
-			}
-			clear(r.InFlight)
-			clear(r.Start)
-			clear(r.TimedOut)
-			clear(r.Warnings)
-			for i := range r.Schedule.Stages {
-				clear(r.Schedule.Stages[i].Groups)
-			}
-			clear(r.Schedule.Stages)
-			if r.Schedule.ProgressDeadline != nil {
-				*r.Schedule.ProgressDeadline = 0
-			}
-			r.Breach, r.Removed, r.Start = nil, nil, nil
-
+			wipe(r)
 			after.observe(r)
 			if !slices.Equal(before.Held, after.Held) || !slices.Equal(before.Settled, after.Settled) ||
 				!slices.Equal(before.Holds, after.Holds) || !sameSummary(before.Summary, after.Summary) {
 				t.Error(diff(&before, &after))
 			}
 		})
+	}
+}
+
+// wipe has the caller use all fields of a result for something else.
+func wipe(r *rollout.Result) {
+	if r.Breach != nil {
+		*r.Breach = rollout.Breach{Failures: 99}
+	}
+	for _, clusters := range [][]rollout.Cluster{r.InFlight, r.Start, r.TimedOut, r.Left} {
+		clear(clusters)
+	}
+	clear(r.Removed)
+	clear(r.Leaving)
+	clear(r.Warnings)
+	clear(r.Record.Left)
+	for i := range r.Schedule.Stages {
+		clear(r.Schedule.Stages[i].Groups)
+	}
+	clear(r.Schedule.Stages)
+	r.Next, r.InFlight, r.Schedule = rollout.Next{}, nil, rollout.Schedule{}
+}
+
+// asks gives what the methods of a result answer, but for String.
+func asks(r *rollout.Result, w *world) string {
+	var b strings.Builder
+	for c, hold := range r.Held() {
+		fmt.Fprintln(&b, c, hold, r.Explain(c.Name))
+	}
+	for c := range r.Settled() {
+		fmt.Fprintln(&b, c)
+	}
+	for _, m := range w.members {
+		d, hold, is := r.Find(m.name)
+		fmt.Fprintln(&b, m.name, d, hold, is)
+	}
+	keys := append(slices.Clone(w.groups), grouping.Key{Name: "canary"})
+	for _, key := range keys {
+		clusters, otherwise := r.WouldStart(key)
+		fmt.Fprintln(&b, key, clusters, otherwise)
+	}
+	fmt.Fprintln(&b, r.Positions(nil), r.Positions(map[string]rollout.Position{"a": {Index: 2, InGroup: 1}}))
+	fmt.Fprintln(&b, r.Blockers(), r.HoldCounts(), r.Summary(), r.Changes(&rollout.Result{}))
+	return b.String()
+}
+
+// R20: the fields of a result are the caller's. Whatever becomes of them, no method but String says anything else.
+func TestMethodsDoNotReadWhatTheCallerMayChange(t *testing.T) {
+	extras := [][]func(*world){gateChoices, severalHeld, {asIs, alsoLeft(&grouping.Key{Index: 1}), pauseChoices[1], asideChoices[0], rightsChoices[1], rampChoices[1], orderedChoices[2]}}
+	keepsTheRules(t, besideSpaces(extras...), func(t fataler, w world, groups *grouping.Groups, pick picker) string {
+		if pick(3) == 0 {
+			w = takenBack(w, pick)
+		}
+		before, wiped := try(t, w, groups).result, try(t, w, groups).result
+		wipe(wiped)
+		if want, got := asks(before, &w), asks(wiped, &w); got != want {
+			return fmt.Sprintf("after the caller changed the fields it says\n%s\nand said\n%s", got, want)
+		}
+		changes, then := before.Changes(&rollout.Result{}), (&rollout.Result{}).Changes(wiped)
+		if want := (&rollout.Result{}).Changes(before); fmt.Sprint(then) != fmt.Sprint(want) || fmt.Sprint(changes) != fmt.Sprint(wiped.Changes(&rollout.Result{})) {
+			return fmt.Sprintf("as the one before it makes changes of %v, and made %v", then, want)
+		}
+		return ""
+	})
+}
+
+// R20, R49: the same of a record without room, which its entries say how to make.
+func TestWhatMakesRoomInARecordIsNotReadFromIt(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports []status.Report
+	for i := range 300 {
+		reports = append(reports, status.Report{Cluster: fmt.Sprint("x", i), Status: status.Failed, Applied: now, Attempt: 2})
+	}
+	opts := rollout.Options{Attempt: 2, Memory: &rollout.Memory{Version: "v"}}
+	r, err := rollout.Plan(progressive("1", config("100%", "", 0)), groups, reports, now, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := r.Explain("a").String()
+	wipe(r)
+	if after := r.Explain("a").String(); after != before || !strings.Contains(before, "attempt to 3") {
+		t.Errorf("before: %s\nafter: %s", before, after)
 	}
 }
 

@@ -112,19 +112,26 @@ func (s *schedule) fullEnds(c *choice, t *totals, now time.Time) time.Duration {
 	}
 }
 
+// retry gives the attempt that makes room in a record that has none: one after the last that failed; 0 where none in it failed.
+func (s *schedule) retry(r *status.Record) (attempt int) {
+	if r.More == 0 {
+		return 0
+	}
+	for i := range r.Left {
+		if l := &r.Left[i]; rankOf(l) == 0 {
+			attempt = max(attempt, l.Attempt+1, s.options.attempt+1)
+		}
+	}
+	return attempt
+}
+
 // explainFull says what ends the wait for a record without room.
 func (r *Result) explainFull() (ways []Remedy) {
 	if until := r.choice.full.until; !until.IsZero() {
 		return []Remedy{r.waitUntil(until)}
 	}
-	attempt := -1
-	for i := range r.Record.Left {
-		if l := &r.Record.Left[i]; rankOf(l) == 0 {
-			attempt = max(attempt, l.Attempt, r.schedule.options.attempt)
-		}
-	}
-	if attempt >= 0 {
-		ways = append(ways, Remedy{Type: RemedyTryAgain, Count: attempt + 1})
+	if r.choice.retry > 0 {
+		ways = append(ways, Remedy{Type: RemedyTryAgain, Count: r.choice.retry})
 	}
 	return append(ways, Remedy{Type: RemedyForget})
 }

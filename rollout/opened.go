@@ -26,7 +26,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Ho
 	}
 	opened := r.again(&s)
 	for _, c := range opened.Start {
-		if !slices.Contains(r.Start, c) {
+		if position, _ := s.groups.Position(c.Name); r.states[position]&starting == 0 {
 			clusters = append(clusters, c)
 		}
 	}

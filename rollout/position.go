@@ -18,7 +18,8 @@ type Position struct {
 // [grouping.Apart] took apart have numbers of their own. A cluster that comes from another of them brings its number along, so that
 // two may have the same there.
 //
-// The answer has the clusters in Start, and the noted ones that are selected; Of and OfGroup are of now. It takes time linear in both.
+// The answer has the clusters in Start, and the noted ones that are selected; Of and OfGroup are of now. It takes time linear in the
+// fleet and in the noted ones.
 func (r *Result) Positions(noted map[string]Position) map[string]Position {
 	all := make(map[string]Position)
 	if r.schedule == nil {
@@ -43,7 +44,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 		}
 	}
 	next, nextIn := 1, make(map[int]int)
-	for _, c := range r.Start {
+	for _, c := range r.again(r.schedule).Start { // in r the caller may have changed it
 		if _, has := all[c.Name]; has {
 			continue
 		}

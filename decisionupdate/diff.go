@@ -53,6 +53,7 @@ func diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateSt
 			return Update{}, err
 		}
 	}
+	marks := f.mark()
 	var steps []Step
 	switch {
 	case f.onlyGrows():
@@ -65,7 +66,8 @@ func diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateSt
 		steps = f.fewestWrites(strategy.MaxSteps)
 	}
 	// Objects come by name, so that each step is sorted; a step may turn out to be empty.
-	steps = f.sealed(slices.DeleteFunc(steps, func(s Step) bool { return len(s) == 0 }))
+	steps = slices.DeleteFunc(append([]Step{marks}, steps...), func(s Step) bool { return len(s) == 0 })
+	steps = f.sealed(steps)
 	if len(steps) == 0 {
 		return Update{}, nil
 	}
@@ -143,7 +145,7 @@ func (o *object) surge(before *Write, decisions []clusterv1beta1.ClusterDecision
 	to := *w.From
 	if relabel {
 		w.Parts = []Part{PartLabels, PartStatus}
-		to.Labels = o.labels
+		to = *o.dress(&to)
 		if slices.Equal(decisions, w.From.Status.Decisions) { // what it gains comes later
 			w.Parts = []Part{PartLabels}
 		}
@@ -170,7 +172,11 @@ func (o *object) final(surge *Write) Write {
 	if surge != nil {
 		w.From = surge.To
 	}
-	relabel := o.relabelled && (surge == nil || !surge.labelled(o.labels))
+	relabel := o.relabelled
+	if relabel && surge != nil {
+		_, done := metadata(surge.To, o.desired)
+		relabel = !done
+	}
 	switch {
 	case !relabel:
 		w.Parts = []Part{PartStatus}
@@ -181,8 +187,7 @@ func (o *object) final(surge *Write) Write {
 	default:
 		w.Parts = []Part{PartStatus, PartLabels}
 	}
-	to := *o.stored
-	to.Labels = o.labels
+	to := *o.dressed
 	to.Status.Decisions = o.desired.Status.Decisions
 	w.To = &to
 	return w

@@ -60,15 +60,13 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: recheck}, err
 	}
-	stored := c.caches.decisionsOf(placement)
+	stored := c.caches.decisionsIn(placement.Namespace)
+	c.teller.warn(placement, stored)
 
 	// 2. Select clusters, divide them, and build the desired objects, so that as few clusters as possible move.
-	before, err := grouping.Read(nil, stored)
+	before, err := grouping.Read(placement, stored)
 	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if why := before.Incomplete(); why != "" && len(stored) > 0 {
-		c.teller.event(placement, nil, kit.Warning, "Unreadable", why)
+		return c.refuse(ctx, placement, memory, err)
 	}
 	choice, err := c.caches.choose(placement, before)
 	if err != nil {

@@ -22,9 +22,15 @@
 //  3. Tell how each of them stands ([Evaluator.Observe], [ObservationOf]), at first and after each change. An object
 //     that was never observed is not known to be missing: templates that name it wait, and keep what they have. Go on
 //     once each object that a policy names was observed; otherwise other policies would see it pending for no reason.
-//  4. For each policy among the templates to evaluate again, take its evaluation, carry out its actions for what its
-//     templates have on the cluster, and write their messages and its compliance. Do the same when an object that one
-//     of its templates creates changes, since the policy's compliance depends on it.
+//  4. For each policy among the templates to evaluate again, take its evaluation, carry out its actions with what [Render]
+//     makes of them, and write its status ([Evaluation.Status]). Do the same when an object that one of its templates
+//     creates changes, or that has the policy in its label: its compliance is part of the policy's, and somebody may have
+//     edited or deleted it by hand.
+//  5. Go on with a policy that is gone until nothing has it in its label any more. The API server deletes what the policy
+//     owns, but nothing that is cluster-scoped. A finalizer on the policy keeps it until then.
+//
+// Only you can know which kinds templates may have on this cluster ([Kinds]), which objects are there, and what the
+// controllers of templates say in Events.
 //
 // In code, with watch, enqueue and do the caller's own:
 //
@@ -40,12 +46,20 @@
 //		enqueue(template.Policy)
 //	}
 //	…
-//	// A policy came out of the queue; observations is what reading the objects of templates returned. Those of other
-//	// policies may be among them. Of a policy that is gone all that it has is deleted. So take none before the evaluator
-//	// has been given every policy.
+//	// A policy came out of the queue; observations is what reading the objects of templates returned, by ObservationOf.
+//	// Those of other policies may be among them. Of a policy that is gone all that it has is deleted. So take none before
+//	// the evaluator has been given every policy.
 //	evaluation, found := evaluator.Policy(name)
-//	do(evaluation.Actions(observations))
-//	status.Compliant = evaluation.Compliance(observations, status.Compliant)
+//	for _, action := range evaluation.Actions(observations) {
+//		object, err := dependency.Render(policy, action)
+//		if err != nil {
+//			return err
+//		}
+//		apply(action.Verb, object)
+//	}
+//	if next := evaluation.Status(observations, status, time.Now()); found && !equality.Semantic.DeepEqual(next, status) {
+//		write(next)
+//	}
 //
 // Package examples/controllers/kit has the part that reads, for a dynamic client and a RESTMapper (Observe).
 //
@@ -85,17 +99,38 @@
 // ready templates, reach the compliance that is waited for. Templates that cannot become ready in this way are listed
 // as blocked.
 //
-// # Departures from the design document
+// # Departures
+//
+// From the design document "Guarantee the Ordering of Policy Template Processing":
 //
 //   - Compliance is at status.compliant in the real objects. status.complianceState, the document's name, is read where
 //     that is absent.
 //   - A dependency has an apiVersion, as in the real API. The document's examples have none. A kind alone does not name
 //     an object, so a dependency without one is an error of the template.
-//   - OCM counts Gatekeeper's objects that are wanted Pending as wanted NonCompliant. They are never Pending, so this is
-//     an error of the template.
 //   - The document leaves cycles to users. Here they are found and reported as the path that closes.
 //   - The document deletes whatever is not ready. Here a template keeps its object while it is invalid, and while all
 //     its unmet dependencies could not be read or wait, or may wait, for the template itself: none of these says that the
 //     cluster has changed.
 //   - A message says "still pending" only about pending objects. About others it says what they are and must be.
+//   - A dependency on a PolicySet waits for all of its policies, also where it must be NonCompliant or Pending. The document
+//     wants the set's own compliance, which one policy decides. A replicated policy cannot say so: its dependencies have no
+//     "or", and a set has no status on a cluster. OCM does the same.
+//   - A policy of a set that is not bound on this cluster is waited for, and "not found". Whether it is bound is known late:
+//     taken for unbound while it is on its way, it would let templates start before it. A caller that knows leaves it out of
+//     the set that it gives to [Replicate] for this cluster.
+//
+// From OCM's propagator and template sync:
+//
+//   - OCM counts Gatekeeper's objects that are wanted Pending as wanted NonCompliant. They are never Pending, so this is
+//     an error of the template.
+//   - OCM takes every ConstraintTemplate that exists for a met dependency. Here Gatekeeper must have created it: the
+//     constraints that wait for it could not be created before.
+//   - OCM deletes an object whose template has an error of hub templates. Here the object stays as it was, as that of any
+//     invalid template does: the hub could not read something, which says nothing about this cluster.
+//   - If two templates of a policy have one name, OCM processes none of the policy. Here the others are processed.
+//   - Of two policies with the same object OCM leaves it to the one that comes first in time. Here, where nobody has it, it is
+//     the first by name, on every cluster the same.
+//   - A replica lacks last-applied-configuration, which OCM copies: it is about another object.
+//   - A policy's compliance is unknown while one of its templates is. OCM leaves it as it was.
+//   - Events are left to the caller, as are the metrics and the patch that keeps what a ConfigurationPolicy has created.
 package dependency

@@ -3,6 +3,7 @@ package dependency_test
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -127,6 +128,53 @@ func ExampleReplicate() {
 	// security.certs
 	// default.dns
 	// default.ntp
+}
+
+// The core of a template sync: what to create, with the policy's action and owner, and what its status says.
+func ExampleRender() {
+	policy := monitoring()
+	policy.UID, policy.Spec.RemediationAction = "c5a1", policyv1.Enforce
+	policy.Spec.Dependencies = nil
+	alerts := dependency.Object{
+		APIVersion: "policy.open-cluster-management.io/v1", Kind: "ConfigurationPolicy", Namespace: "cluster1", Name: "alerts",
+	}
+	// The first object is missing, and another policy has the second.
+	observations := map[dependency.Object]dependency.Observation{
+		alerts: {Compliance: policyv1.Compliant, Policy: "default.other"},
+	}
+	waitsFor := dependency.Object{
+		APIVersion: "policy.open-cluster-management.io/v1beta1", Kind: "OperatorPolicy", Namespace: "cluster1", Name: "prometheus",
+	}
+	results, err := dependency.Evaluate("cluster1", []*policyv1.Policy{policy}, map[dependency.Object]dependency.Observation{
+		waitsFor: {Compliance: policyv1.Compliant},
+	}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, action := range results[0].Actions(observations) {
+		object, err := dependency.Render(policy, action)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(action)
+		if action.Verb == dependency.VerbCreate {
+			fmt.Println("  owned by", object.GetOwnerReferences()[0].Name)
+		}
+	}
+	status := results[0].Status(observations, policyv1.PolicyStatus{}, time.Now())
+	fmt.Println(status.ComplianceState)
+	for _, detail := range status.Details {
+		fmt.Printf("%s %q\n", detail.TemplateMeta.Name, detail.ComplianceState)
+	}
+	// Output:
+	// create OperatorPolicy prometheus
+	//   owned by default.monitoring
+	// leave ConfigurationPolicy alerts: the names of templates are unique on a cluster: policy default.other has ConfigurationPolicy alerts already
+	// NonCompliant
+	// prometheus ""
+	// alerts "NonCompliant"
 }
 
 // What cannot be read deletes nothing. What is no longer as it must be does.

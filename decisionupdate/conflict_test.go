@@ -10,10 +10,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
-	"github.com/cohort-ocm/cohort/grouping"
 )
 
 // touch changes an object as somebody else would.
@@ -184,54 +182,6 @@ func TestConflictOfAnObjectOfTheSurge(t *testing.T) {
 			if stale := new(decisionupdate.StaleError); !hit || errors.As(err, &stale) != anew || (err == nil) == anew || !anew && outcome.Retried != 1 {
 				t.Errorf("%s %d, made anew: %t, met: %t; %d retries, %v", want, nth, anew, hit, outcome.Retried, err)
 			}
-		}
-	}
-}
-
-// D10: a name that somebody else's object has stays taken. The error says so as a value, and another name is taken, whether the caller
-// hands the object on or lists all of the namespace.
-func TestATakenNameIsToldFromAListThatIsBehind(t *testing.T) {
-	placement := newPlacer(1).placement
-	for _, test := range []struct {
-		why   string
-		other *pd
-		taken bool
-	}{
-		{"of another placement", decision("web-decision-1", "x"), true},
-		{"of nobody", decision("web-decision-1"), true},
-		{"its own, which the list misses", decision("web-decision-1", "a"), false},
-	} {
-		test.other.Namespace = "ns"
-		switch {
-		case !test.taken:
-			test.other.Labels[clusterv1beta1.PlacementLabel] = "web"
-		case len(test.other.Status.Decisions) > 0:
-			test.other.Labels[clusterv1beta1.PlacementLabel] = "db"
-		default:
-			test.other.Labels = nil
-		}
-		p := &placer{newServer(test.other), placement, grouping.MaxDecisions}
-		groups, err := grouping.Divide(placement, fleet("a"), grouping.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		desired, err := groups.Decisions(placement)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = decisionupdate.Applier{Client: p}.Apply(t.Context(), mustDiff(t, nil, desired, rolling))
-		var stale *decisionupdate.StaleError
-		if !errors.As(err, &stale) || (stale.Taken != nil) != test.taken || !apierrors.IsAlreadyExists(err) {
-			t.Fatalf("%s: error %v, want taken %v", test.why, err, test.taken)
-		}
-		if test.taken {
-			if desired, err = groups.Decisions(placement, stale.Taken); err != nil || desired[0].Name != "web-decision-2" {
-				t.Errorf("%s: desired %v, error %v, want web-decision-2", test.why, desired, err)
-			}
-		}
-		p.settle(t, fleet("a"))
-		if test.taken && stateOf([]*pd{p.objects["web-decision-1"]}) != stateOf([]*pd{test.other}) {
-			t.Errorf("%s: it was changed", test.why)
 		}
 	}
 }

@@ -53,7 +53,6 @@ func diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateSt
 			return Update{}, err
 		}
 	}
-	marks := f.mark()
 	var steps []Step
 	switch {
 	case f.onlyGrows():
@@ -66,8 +65,7 @@ func diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateSt
 		steps = f.fewestWrites(strategy.MaxSteps)
 	}
 	// Objects come by name, so that each step is sorted; a step may turn out to be empty.
-	steps = slices.DeleteFunc(append([]Step{marks}, steps...), func(s Step) bool { return len(s) == 0 })
-	steps = f.sealed(steps)
+	steps = f.sealed(slices.DeleteFunc(steps, func(s Step) bool { return len(s) == 0 }))
 	if len(steps) == 0 {
 		return Update{}, nil
 	}
@@ -145,7 +143,7 @@ func (o *object) surge(before *Write, decisions []clusterv1beta1.ClusterDecision
 	to := *w.From
 	if relabel {
 		w.Parts = []Part{PartLabels, PartStatus}
-		to = *o.dress(&to)
+		to.Labels = o.labels
 		if slices.Equal(decisions, w.From.Status.Decisions) { // what it gains comes later
 			w.Parts = []Part{PartLabels}
 		}
@@ -172,11 +170,7 @@ func (o *object) final(surge *Write) Write {
 	if surge != nil {
 		w.From = surge.To
 	}
-	relabel := o.relabelled
-	if relabel && surge != nil {
-		_, done := metadata(surge.To, o.desired)
-		relabel = !done
-	}
+	relabel := o.relabelled && (surge == nil || !surge.labelled(o.labels))
 	switch {
 	case !relabel:
 		w.Parts = []Part{PartStatus}
@@ -187,7 +181,8 @@ func (o *object) final(surge *Write) Write {
 	default:
 		w.Parts = []Part{PartStatus, PartLabels}
 	}
-	to := *o.dressed
+	to := *o.stored
+	to.Labels = o.labels
 	to.Status.Decisions = o.desired.Status.Decisions
 	w.To = &to
 	return w

@@ -9,7 +9,6 @@ import (
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/cohort-ocm/cohort/internal/place"
 	"github.com/cohort-ocm/cohort/internal/surge"
 )
 
@@ -253,9 +252,6 @@ func (s *stage) extra(a act, names []string) Write {
 	to := &clusterv1beta1.PlacementDecision{TypeMeta: like.TypeMeta}
 	to.Namespace, to.Labels, to.OwnerReferences = like.Namespace, maps.Clone(like.Labels), slices.Clone(like.OwnerReferences)
 	to.Annotations = map[string]string{surge.Annotation: "true"}
-	if value, placed := like.Annotations[place.Annotation]; placed {
-		to.Annotations[place.Annotation] = value
-	}
 	to.Name = s.unused(like.Name)
 	to.Status.Decisions = decisions
 	names[a.extra] = to.Name

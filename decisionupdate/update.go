@@ -2,6 +2,7 @@ package decisionupdate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -162,3 +163,6 @@ func listed(sign string, names []string) string {
 	}
 	return b.String()
 }
+
+// labelled reports whether the object has these labels after the write.
+func (w Write) labelled(labels map[string]string) bool { return maps.Equal(w.To.Labels, labels) }

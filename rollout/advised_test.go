@@ -92,7 +92,7 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 			}
 		}
 		h.now = r.At
-	case rollout.RemedyAnswer, rollout.RemedyMend, rollout.RemedyValidate:
+	case rollout.RemedyAnswer, rollout.RemedyMend, rollout.RemedyValidate, rollout.RemedyAddConditionRules:
 		for _, name := range names {
 			h.succeed(name)
 		}
@@ -140,10 +140,15 @@ func named(list string) []string {
 	return strings.Fields(strings.NewReplacer(",", " ", " and ", " ").Replace(list))
 }
 
-// answered names a cluster that is waited for by a remedy although no more is to come from it: it has succeeded, and no report says when.
+// answered names a cluster that is waited for by a remedy although no more is to come from it: it has succeeded, and no report says when;
+// or nothing says when it is done.
 func (h *advised) answered(r rollout.Remedy) string {
 	for name := range strings.SplitSeq(strings.Split(strings.ReplaceAll(r.Clusters, " (left)", ""), " and ")[0], ", ") {
-		if report := h.reports[name]; r.Type == rollout.RemedyAnswer && report.Status == status.Succeeded && report.LastTransitionTime.IsZero() && report.Applied.IsZero() {
+		report := h.reports[name]
+		if r.Type == rollout.RemedyAnswer && report.Status == status.Progressing && report.Reason == status.ReportUntracked {
+			return name
+		}
+		if r.Type == rollout.RemedyAnswer && report.Status == status.Succeeded && report.LastTransitionTime.IsZero() && report.Applied.IsZero() {
 			return name
 		}
 	}
@@ -187,6 +192,17 @@ var kindsOfReports = []func(cluster string) *status.Report{
 	reported(status.Succeeded, time.Hour, 0),
 	reported(status.TimeOut, 2*time.Hour, 0),
 	reported(status.Validating, 6*time.Minute, 0),
+	untrackedSince(5*time.Minute, 0),
+	untrackedSince(0, 0), // since nobody knows when
+}
+
+// untrackedSince gives a report of a cluster of which nothing will say when it is done (R27).
+func untrackedSince(since, applied time.Duration) func(cluster string) *status.Report {
+	return func(cluster string) *status.Report {
+		r := reported(status.Progressing, since, applied)(cluster)
+		r.Reason = status.ReportUntracked
+		return r
+	}
 }
 
 func reported(s status.RolloutStatus, since, applied time.Duration) func(string) *status.Report {

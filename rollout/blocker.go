@@ -18,6 +18,8 @@ type Blocker struct {
 	Starting bool `json:"starting,omitempty"`
 	// Silent says that the cluster has the workload and has not answered yet.
 	Silent bool `json:"silent,omitempty"`
+	// Reason says more of a cluster in flight, as its report does ([status.Report]).
+	Reason status.ReportReason `json:"reason,omitempty"`
 	// Since is when the cluster came to stand as it does; zero if nobody knows, or if it does not have the workload.
 	Since time.Time `json:"since,omitzero"`
 	// Until is when its deadline or its soak ends; zero if time alone changes nothing, as where a budget is breached.
@@ -28,8 +30,8 @@ type Blocker struct {
 	Again time.Time `json:"again,omitzero"`
 	// WithoutTime says that no report tells the time of that, so the deadline or the soak never ends.
 	WithoutTime bool `json:"withoutTime,omitempty"`
-	// Message says why the cluster failed, or what its validation waits for, as its report does ([status.Report]), or why somebody
-	// holds it ([ClusterHold]).
+	// Message says why the cluster stands so, as its report does ([status.Report]), or why somebody holds it ([ClusterHold]). Agents
+	// write what reports say: quote it, or encode it, before you show it.
 	Message string `json:"message,omitempty"`
 	// Waiting is the number of held clusters that wait for it, directly or through others.
 	Waiting int `json:"waiting,omitempty"`
@@ -57,15 +59,20 @@ func (b *Blocker) label() string {
 
 // says repeats the message of the cluster's report, cut where it is long.
 func (b *Blocker) says() string {
-	const most = 200
-	text := []rune(b.Message)
-	if len(text) == 0 || b.parked {
+	if b.Message == "" || b.parked {
 		return ""
 	}
+	return "; " + quoted(b.label(), b.Message)
+}
+
+// quoted repeats what a report says of a cluster, cut where it is long.
+func quoted(cluster, message string) string {
+	const most = 200
+	text := []rune(message)
 	if len(text) > most {
 		text = append(text[:most], '…')
 	}
-	return fmt.Sprintf("; %s: %q", b.label(), string(text))
+	return fmt.Sprintf("%s: %q", cluster, string(text))
 }
 
 // kind says what the cluster does, or what several clusters in its state do.
@@ -81,6 +88,10 @@ func (b *Blocker) kind(many bool) string {
 		return plural(many, "starts now", "start now")
 	case b.Silent:
 		return plural(many, "has not answered", "have not answered")
+	case b.Reason == status.ReportRefused:
+		return plural(many, "has failed to apply it", "have failed to apply it")
+	case b.Reason == status.ReportUntracked:
+		return plural(many, "is applied, and no conditionRules in its template say when it is done", "are applied, and no conditionRules in their template say when they are done")
 	case b.settled:
 		return "succeeded"
 	case b.Status == status.Succeeded:
@@ -119,6 +130,8 @@ func (b *Blocker) end(many bool) string {
 		return ", cannot time out, as no report says when that began"
 	case !b.Until.IsZero():
 		return plural(many, ", times out at ", ", time out at ") + inUTC(b.Until)
+	case b.Reason == status.ReportUntracked:
+		return ""
 	default:
 		return b.since(many) + ", and there is no progressDeadline"
 	}
@@ -137,6 +150,9 @@ func (b *Blocker) slot(many bool) string {
 	case b.WithoutTime || !b.Until.IsZero():
 		return b.end(many)
 	}
+	if b.Reason == status.ReportUntracked {
+		return b.untracked(many)
+	}
 	done := plural(many, "it is done", "they are done")
 	switch {
 	case b.Silent:
@@ -150,6 +166,15 @@ func (b *Blocker) slot(many bool) string {
 		done += plural(many, " or its object is gone", " or their objects are gone")
 	}
 	return b.since(many) + ", and without a progressDeadline " + keeps + " until " + done
+}
+
+// untracked says until when a cluster of which nothing says when it is done keeps its slot, where there is no deadline.
+func (b *Blocker) untracked(many bool) string {
+	keeps := plural(many, "; it keeps its slot", "; they keep their slots")
+	if b.leaves {
+		keeps += plural(many, " until its object is gone", " until their objects are gone")
+	}
+	return keeps
 }
 
 func (b *Blocker) since(many bool) string {
@@ -195,6 +220,12 @@ func (r *Result) blocker(position int) Blocker {
 		if limit := r.schedule.rules.limitOf(s); limit > 0 {
 			b.Until = b.Since.Add(limit)
 		}
+	}
+	switch {
+	case s == refused:
+		b.Reason = status.ReportRefused
+	case untrackedStates.has(s):
+		b.Reason = status.ReportUntracked
 	}
 	if r.isEarlier(position) {
 		b.Again, b.Until = b.Until, time.Time{}

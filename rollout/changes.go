@@ -26,6 +26,9 @@ type Changes struct {
 	// Resumed says that a budget was breached before and none is now, so that the rollout goes on, also where failed clusters
 	// are tried again ([Options].Attempt). It is false where the way back begins ([Revert]).
 	Resumed bool `json:"resumed,omitempty"`
+	// Why has the messages of the reports of clusters in Failed and TimedOut, by the names of the clusters. A message that changes
+	// by itself is no change.
+	Why map[string]string `json:"why,omitempty"`
 	// Warned are the warnings that are new.
 	Warned []Warning `json:"warned,omitempty"`
 }
@@ -68,6 +71,7 @@ func (r *Result) Changes(previous *Result) Changes {
 		}
 		c.add(name, was&^starting, now&^starting)
 	}
+	c.Why = r.why(c.Failed, c.TimedOut)
 	switch was, is := previous.choice.breach, r.choice.breach; {
 	case is != nil && (was == nil || was.Group != is.Group || was.AllGroups != is.AllGroups):
 		c.Breached = is.clone()
@@ -76,6 +80,22 @@ func (r *Result) Changes(previous *Result) Changes {
 	}
 	c.Warned = r.warnedSince(previous)
 	return c
+}
+
+// why gives what the reports say of clusters.
+func (r *Result) why(lists ...[]string) (why map[string]string) {
+	for _, list := range lists {
+		for _, cluster := range list {
+			position, _ := r.schedule.groups.Position(cluster)
+			if message := r.notes().says[position]; message != "" {
+				if why == nil {
+					why = make(map[string]string)
+				}
+				why[cluster] = message
+			}
+		}
+	}
+	return why
 }
 
 // goesBack says whether this is a result of [Revert].
@@ -119,7 +139,7 @@ func (r *Result) warnedSince(previous *Result) (warned []Warning) {
 }
 
 // String says what changed, in a line: `started c; succeeded a, b; timed out d`. Of a list of more than three clusters it
-// names the first three. It is empty where nothing changed.
+// names the first three. It quotes why those failed, as far as 1,024 bytes have room for that. It is empty where nothing changed.
 func (c Changes) String() string {
 	var parts []string
 	for _, list := range []struct {
@@ -141,5 +161,23 @@ func (c Changes) String() string {
 	for _, w := range c.Warned {
 		parts = append(parts, w.String())
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(c.appendWhy(parts), "; ")
+}
+
+// appendWhy adds why the clusters failed that the sentences name.
+func (c Changes) appendWhy(parts []string) []string {
+	length := len(strings.Join(parts, "; "))
+	for _, names := range [][]string{c.Failed, c.TimedOut} {
+		for _, name := range names[:min(len(names), maxNamed)] {
+			if c.Why[name] == "" {
+				continue
+			}
+			why := quoted(name, c.Why[name])
+			if length += len("; ") + len(why); length > mostOfLink {
+				return parts
+			}
+			parts = append(parts, why)
+		}
+	}
+	return parts
 }

@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func TestChangesOfOneCluster(t *testing.T) {
 		return r
 	}
 	// The kinds of kindsOfReports, by what they come to.
-	words := []string{"waits", "waits", "flies", "flies", "flies", "timed out", "failed", "succeeded", "succeeded", "timed out", "flies"}
+	words := []string{"waits", "waits", "flies", "flies", "flies", "timed out", "failed", "succeeded", "succeeded", "timed out", "flies", "flies", "flies"}
 	for was, before := range kindsOfReports {
 		for is, after := range kindsOfReports {
 			var want rollout.Changes
@@ -297,4 +298,47 @@ func ExampleResult_Changes() {
 	// Output:
 	// started c; succeeded a; failed b; stopped: b failed, maxFailures 0; goes on when none is failed
 	// failures_total + 1
+}
+
+// S9: changes repeat what the reports of clusters say that failed or timed out, in quotes and as far as there is room. A message that
+// changes by itself is no change, and no summary has it.
+func TestChangesSayWhyClustersFailed(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c", "d", "e"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	strategy := perGroup(config("", "30m", 0))
+	plan := func(reports ...status.Report) *rollout.Result {
+		r, err := rollout.Plan(strategy, groups, reports, atTen, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	says := func(cluster string, is status.RolloutStatus, message string) status.Report {
+		return status.Report{Cluster: cluster, Status: is, LastTransitionTime: atTen, Message: message}
+	}
+	none := plan()
+	for _, test := range []struct {
+		why     string
+		reports []status.Report
+		want    string
+	}{
+		{"a failure", []status.Report{says("b", status.Failed, "no image")}, `started b; failed b; stopped: b failed in group 0, maxFailures 0; goes on when none is failed; b: "no image"`},
+		{"a deadline", []status.Report{says("c", status.TimeOut, "a\n\x1b[31m")}, `started c; timed out c; stopped: c failed in group 0, maxFailures 0; goes on when none is failed; c: "a\n\x1b[31m"`},
+		{"what others say is not told", []status.Report{says("a", status.Progressing, "1 of 3")}, "started a"},
+		{"too long for a second", []status.Report{says("a", status.Failed, strings.Repeat("x", 300)), says("b", status.Failed, strings.Repeat("\x00", 300))},
+			`started a, b; failed a, b; stopped: a, b failed in group 0, maxFailures 0; goes on when none is failed; a: "` + strings.Repeat("x", 200) + `…"`},
+	} {
+		if got := plan(test.reports...).Changes(none).String(); got != test.want {
+			t.Errorf("%s: %s\nwant %s", test.why, got, test.want)
+		}
+	}
+	before, after := plan(says("b", status.Failed, "no image"), says("a", status.Progressing, "1")), plan(says("b", status.Failed, "no disk"), says("a", status.Progressing, "2"))
+	if c := after.Changes(before); !cmp.Equal(c, rollout.Changes{}) {
+		t.Errorf("messages that change: %v", c)
+	}
+	if diff := cmp.Diff(before.Summary(), after.Summary()); diff != "" {
+		t.Errorf("a summary changes with a message:\n%s", diff)
+	}
 }

@@ -87,17 +87,19 @@
 // a silent one. The deadline runs from the last transition that was reported, or from the write of the version if that is
 // later. So a failure begins it anew. With FailedFreesSlot the slot is free at once.
 //
+// A ManifestWork is done only where conditionRules in its template give the condition Progressing. Without them it keeps its slot, or
+// times out, and the result warns. Add rules, or let Available count ([status.WorkState].AvailableSucceeds).
+//
 // Under Progressive, MaxConcurrency does not limit mandatory groups: each starts as a whole and takes no slot from the others.
 // Any failure in it stops the rollout.
 //
-// A report without any time has no deadline, and its soak never ends. The result warns of that.
+// A report without any time has no deadline, and its soak never ends. The result warns.
 //
 // A soak may run from the write of the version instead of the success with it: the time of a condition stays the same where the
-// condition only observes the new version. So a cluster whose agent answers after 45 minutes that all is well has
-// soaked already. A controller that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let
-// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer. Package writes does so
-// for clusters in flight or left. With WaitBetweenGroups note those yourself that are settled at once. Until then a success counts
-// as of now at each reading: a soak begins anew, and WaitBetweenGroups never ends.
+// condition only observes the new version. So a cluster whose agent answers late has soaked
+// already. A controller that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let
+// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer (package writes notes those of clusters in
+// flight or left). Until then each reading begins the soak anew, and WaitBetweenGroups never ends.
 //
 // Where a cluster has to be validated after it succeeded (OCM's enhancement 231), status.Judge makes the reports. The cluster is
 // in flight until the verdict, its deadline begins anew with the success, and its soak begins with the yes.

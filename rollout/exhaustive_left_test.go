@@ -29,7 +29,7 @@ func leaves(cluster string, k kind, attempt int, deleting ...bool) func(*world) 
 
 // leftKinds are the kinds of report of a cluster y that is not selected.
 var leftKinds = func() (choices []func(*world)) {
-	for _, k := range slices.Concat(nineKinds, versionKinds[:4], rareKinds, mergedKinds[:2]) {
+	for _, k := range slices.Concat(nineKinds, versionKinds[:8], rareKinds, mergedKinds[:2]) {
 		choices = append(choices, leaves("y", k, 0))
 	}
 	for _, k := range []kind{nineKinds[1], nineKinds[2], nineKinds[5], nineKinds[6], nineKinds[7], versionKinds[0]} {

@@ -43,6 +43,10 @@ func (o observed) report(cluster string) status.Report {
 	switch o.status {
 	case answered:
 		r.Status, r.Answered = status.Succeeded, now.Add(-young)
+	case refused:
+		r.Status, r.Reason = status.ToApply, status.ReportRefused
+	case untracked:
+		r.Status, r.Reason = status.Progressing, status.ReportUntracked
 	case validated:
 		r.Status, r.Answered = status.Validating, now.Add(-young)
 	}
@@ -54,6 +58,12 @@ const answered status.RolloutStatus = "Succeeded, answered"
 
 // validated stands for Validating with such an answer (R58).
 const validated status.RolloutStatus = "Validating, answered"
+
+// refused and untracked stand for ToApply and Progressing with a reason (R27).
+const (
+	refused   status.RolloutStatus = "ToApply, refused"
+	untracked status.RolloutStatus = "Progressing, untracked"
+)
 
 // The deadline of the strategies below is 10 minutes and their soak 5. What is at the edge is exactly on it.
 const (
@@ -84,6 +94,10 @@ var versionKinds = []kind{
 	{"a applied", []observed{{status.ToApply, old, young}}},
 	{"a applied long ago", []observed{{status.ToApply, 0, soon + 1}}},
 	{"a applied, transition after", []observed{{status.ToApply, young, old}}},
+	{"a refused", []observed{{refused, old, young}}},
+	{"a refused for long", []observed{{refused, 0, soon + 1}}},
+	{"a refused, not applied", []observed{{refused, old, 0}}},
+	{"u applied", []observed{{untracked, old, soon}}},
 	{"p of the version before", []observed{{status.Progressing, old, soon}}},
 	{"P without a transition", []observed{{status.Progressing, 0, soon + 1}}},
 	{"s of the version before", []observed{{status.Succeeded, old, soaks}}},
@@ -110,6 +124,9 @@ var rareKinds = []kind{
 	{"p ahead", []observed{{status.Progressing, old, -young}}},
 	{"v", []observed{{status.Validating, soon, 0}}},
 	{"v no time", []observed{{status.Validating, 0, 0}}},
+	{"u", []observed{{untracked, soon, 0}}},
+	{"U at its deadline", []observed{{untracked, soon + 1, 0}}},
+	{"u no time", []observed{{untracked, 0, 0}}},
 }
 
 // mergedKinds are several reports of one cluster (R1), the one that counts in each place.
@@ -123,6 +140,8 @@ var mergedKinds = []kind{
 	{"P+p", []observed{{status.Progressing, old, 0}, {status.Progressing, young, 0}}},
 	{"p applied+P", []observed{{status.Progressing, old, young}, {status.Progressing, soon + 1, 0}}},
 	{"s no time+S", []observed{{status.Succeeded, 0, 0}, {status.Succeeded, soaks + 1, 0}}},
+	{"p+u", []observed{{status.Progressing, young, 0}, {untracked, young, 0}}},
+	{"u+p later", []observed{{untracked, soon, 0}, {status.Progressing, young, 0}}},
 	{"p+v", []observed{{status.Progressing, soon, 0}, {status.Validating, young, 0}}},
 	{"v+a+S", []observed{{status.Validating, soon, 0}, {status.ToApply, young, 0}, {status.Succeeded, young, 0}}},
 	{"S+S+f+?", []observed{{status.Succeeded, old, 0}, {status.Skip, 0, 0}, {status.Failed, old, young}, {"Pending", young, 0}}},

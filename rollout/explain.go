@@ -53,7 +53,7 @@ func (l Link) String() string {
 	return said + todo
 }
 
-// mostOfLink is how many bytes a link takes with what reports say, as many as the message of a condition.
+// mostOfLink is how many bytes a link, or changes, take with what reports say, as many as the message of a condition.
 const mostOfLink = 1024
 
 // String has a line for each link.

@@ -47,4 +47,4 @@ func (f *facts) note(position int, r report) {
 }
 
 // listedStates are the sets of states that a tracker can list.
-var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureStates, undatedStates, undatedSuccess}
+var listedStates = [...]stateSet{inFlightStates, timedOutNowStates, failureStates, undatedStates, undatedSuccess, untrackedStates}

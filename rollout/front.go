@@ -60,6 +60,8 @@ type found struct {
 // recover (R29).
 const (
 	silentAgain = numStates + iota
+	refusedAgain
+	untrackedAgain
 	progressingAgain
 	validatingAgain
 	startingLate
@@ -67,7 +69,10 @@ const (
 	numCrowds
 )
 
-const failedCrowds stateSet = failedStates | 1<<failedLost
+const (
+	failedCrowds    stateSet = failedStates | 1<<failedLost
+	untrackedCrowds stateSet = untrackedStates | 1<<untrackedAgain
+)
 
 // crowdOf gives the crowd of a cluster in a state.
 func crowdOf(b *Blocker, s state) state {
@@ -82,6 +87,10 @@ func crowdOf(b *Blocker, s state) state {
 		return s &^ starting
 	case b.Silent:
 		return silentAgain
+	case b.Reason == status.ReportRefused:
+		return refusedAgain
+	case b.Reason == status.ReportUntracked:
+		return untrackedAgain
 	case b.Status == status.Validating:
 		return validatingAgain
 	default:
@@ -360,8 +369,8 @@ func (f *front) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0
 	for _, state := range [...]state{
-		progressingUndated, validatingUndated, failedUndated, soakingUndated, failedLost, startingLate, silentAgain, progressingAgain, validatingAgain,
-		blockingToApply, silent, failed, progressing, validating, soaking, toApply,
+		untrackedUndated, progressingUndated, validatingUndated, failedUndated, soakingUndated, failedLost, startingLate, silentAgain, refusedAgain,
+		untrackedAgain, progressingAgain, validatingAgain, blockingToApply, untracked, silent, refused, failed, progressing, validating, soaking, toApply,
 	} {
 		c := &f.crowds[state]
 		if c.n == 0 || without.has(state) || slots > 0 && state == blockingToApply { // who is held has no slot

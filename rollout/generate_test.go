@@ -104,6 +104,9 @@ func (pick picker) reports(w *world) {
 		if pick.oneIn(6) {
 			r.Answered = pick.time()
 		}
+		if pick.oneIn(4) {
+			r.Reason = from(pick, status.ReportUntracked, status.ReportRefused)
+		}
 		if pick.oneIn(9) {
 			r.Message = "what " + m.name + " says"
 		}

@@ -164,7 +164,7 @@ func (saw *sighting) isLost(counts report, recorded bool) bool {
 // end a failure: a cluster that is back gets its workload again, and its agent has not said yet that it is better.
 func (saw *sighting) endsFailure(e *entry) bool {
 	switch {
-	case saw.isSuccess(), saw.attempt > e.attempt, saw.selected && !saw.deleting && saw.kind != silent:
+	case saw.isSuccess(), saw.attempt > e.attempt, saw.selected && !saw.deleting && saw.kind.plain() != silent:
 		return true
 	default:
 		return failureStates.has(saw.kind) && saw.attempt == e.attempt

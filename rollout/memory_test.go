@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -160,14 +161,17 @@ func TestSilenceEndsNoFailure(t *testing.T) {
 	}}
 	for _, c := range []struct {
 		says   status.RolloutStatus
+		reason status.ReportReason
 		stands bool // whether the failure does
 	}{
-		{status.ToApply, true},
-		{status.Failed, true},
-		{status.Progressing, false},
-		{status.Succeeded, false},
+		{status.ToApply, "", true},
+		{status.ToApply, status.ReportRefused, true}, // it is there, and no better
+		{status.Failed, "", true},
+		{status.Progressing, "", false},
+		{status.Progressing, status.ReportUntracked, false},
+		{status.Succeeded, "", false},
 	} {
-		report := status.Report{Cluster: "a", Status: c.says, Applied: written}
+		report := status.Report{Cluster: "a", Status: c.says, Reason: c.reason, Applied: written}
 		option := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored}}
 		plan, err := rollout.Plan(strategy, groups, []status.Report{report}, written, option)
 		if err != nil {
@@ -188,6 +192,28 @@ func TestSilenceEndsNoFailure(t *testing.T) {
 		}
 		if kept := len(plan.Record.Left) == 1; kept != (c.says == status.ToApply) {
 			t.Errorf("a is %s: the record is %v", c.says, plan.Record)
+		}
+	}
+}
+
+// R27, R49: an entry stays as long as it is what is reported. What an agent refused, or what nothing tracks, is as what is silent or
+// progressing.
+func TestAReasonKeepsTheEntry(t *testing.T) {
+	strategy, groups := progressive("2", config("0", "10m", 0)), selecting(t, false, "a", "b")
+	for _, c := range []struct {
+		is     status.RolloutStatus
+		reason status.ReportReason
+	}{{status.ToApply, ""}, {status.ToApply, status.ReportRefused}, {status.Progressing, ""}, {status.Progressing, status.ReportUntracked}} {
+		report := status.Report{Cluster: "a", Status: c.is, Applied: now}
+		stored := status.Record{Version: "v", Left: []status.Left{{Report: report}}}
+		report.Reason = c.reason
+		option := rollout.Options{Memory: &rollout.Memory{Version: "v", AtOnce: true, Record: stored}}
+		plan, err := rollout.Plan(strategy, groups, []status.Report{report}, now, option)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(stored, plan.Record); diff != "" {
+			t.Errorf("a is %s, %s: the record changes:\n%s", c.is, c.reason, diff)
 		}
 	}
 }

@@ -161,6 +161,10 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 		w.Cluster = s.groups.Cluster(position)
 		warnings = append(warnings, w)
 	}
+	if n := o.all.untracked() + o.asideAll.untracked(); n > 0 {
+		position, _, _ := v.in(untrackedStates, 0)
+		warnings = append(warnings, Warning{Type: WarningUntracked, Clusters: n, Cluster: s.groups.Cluster(position)})
+	}
 	if n := s.undatedSuccesses(&o.totals); n > 0 {
 		warnings = append(warnings, Warning{Type: WarningSuccessWithoutTime, Clusters: n, Cluster: s.firstUndatedSuccess(v)})
 	}

@@ -58,7 +58,7 @@ func r1Merged(reports []status.Report, cluster string) (worst status.Report, n i
 			}
 			continue
 		}
-		later := cmp.Or(since.Compare(worstSince), r.Applied.Round(0).Compare(worst.Applied.Round(0)), cmp.Compare(r.Attempt, worst.Attempt)) > 0
+		later := cmp.Or(since.Compare(worstSince), r.Applied.Round(0).Compare(worst.Applied.Round(0)), cmp.Compare(r.Attempt, worst.Attempt), cmp.Compare(r.Reason, worst.Reason)) > 0
 		if place < worstPlace || place == worstPlace && later {
 			worst = r
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on warnings: R1, R4, R5, R12, R18, R23, R28, R30. They come in the order of the types.
+// The rules on warnings: R1, R4, R5, R12, R27, R18, R23, R28, R30. They come in the order of the types.
 func (o *oracle) r31() {
 	o.r18Ignored()
 	o.r18Options()
@@ -29,6 +29,7 @@ func (o *oracle) r31() {
 	}
 	o.r1Several()
 	o.r5WithoutTime()
+	o.r27Untracked()
 	o.r34WithoutTime()
 	o.r30Withheld()
 }
@@ -187,6 +188,18 @@ func (o *oracle) r5WithoutTime() {
 		}
 	}
 	o.warnOf(rollout.WarningReportWithoutTime, timeless)
+}
+
+// R27: clusters in flight of which nothing will say when they are done. Reading: a status that the API may add is Progressing.
+func (o *oracle) r27Untracked() {
+	var untracked []string
+	for i := range o.all {
+		s := &o.all[i]
+		if s.status == status.Progressing && s.counts.Status != status.ToApply && s.counts.Reason == status.ReportUntracked {
+			untracked = append(untracked, s.name)
+		}
+	}
+	o.warnOf(rollout.WarningUntracked, untracked)
 }
 
 func (o *oracle) warnOf(is rollout.WarningType, clusters []string) {

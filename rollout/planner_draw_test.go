@@ -151,6 +151,7 @@ func drawReport(t *rapid.T, cluster string, now time.Time) status.Report {
 		r.Answered = drawTime(t, "answered", now, -70, 5)
 	}
 	r.Attempt = max(0, rapid.IntRange(-2, 2).Draw(t, "attempt"))
+	r.Reason = rapid.SampledFrom([]status.ReportReason{"", "", status.ReportUntracked, status.ReportRefused}).Draw(t, "reason")
 	if rapid.IntRange(0, 3).Draw(t, "says something") == 0 {
 		r.Message = cluster + " says so"
 	}

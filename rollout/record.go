@@ -97,7 +97,7 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 	case failureStates.has(is) && budgeted:
 		as = is.status()
 	case inFlightStates.has(is) && limited && (m.AtOnce || other || moved):
-		if as = is.status(); is == silent {
+		if as = is.status(); is.plain() == silent {
 			as = status.ToApply
 		}
 	case s.isAwaited(r, now):

@@ -18,6 +18,9 @@ const (
 	RemedyAnswer RemedyType = "Answer"
 	// RemedyValidate says that someone has to say of clusters whether they are as they should be ([status.Verdict]).
 	RemedyValidate RemedyType = "Validate"
+	// RemedyAddConditionRules says that conditionRules in the template have to say when the workload is done on these clusters, or
+	// that reports have to let Available count ([status.WorkState]). Others may be waited for as well.
+	RemedyAddConditionRules RemedyType = "AddConditionRules"
 	// RemedyReportTime says that reports have to say when clusters came to stand as they do. Then it is known how long these
 	// clusters are waited for at most. Others may be waited for as well.
 	RemedyReportTime RemedyType = "ReportTime"
@@ -62,12 +65,13 @@ type Remedy struct {
 	Group grouping.Key `json:"group,omitzero"`
 	// Gate is the gate's name, if it has one (RemedyOpenGate).
 	Gate string `json:"gate,omitempty"`
-	// Count is how many of Of clusters have to do so (RemedyAnswer, RemedyReportTime, RemedyMend, RemedyValidate). Count is also the
+	// Count is how many of Of clusters have to do so (RemedyAnswer, RemedyReportTime, RemedyMend, RemedyValidate,
+	// RemedyAddConditionRules). Count is also the
 	// value to set (RemedyTryAgain, RemedyRaiseMaxFailures).
 	Count int `json:"count,omitempty"`
 	Of    int `json:"of,omitempty"`
 	// Clusters names the first of these clusters: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyMend,
-	// RemedyValidate, RemedyGiveUp, RemedyRelease, RemedyReview).
+	// RemedyValidate, RemedyAddConditionRules, RemedyGiveUp, RemedyRelease, RemedyReview).
 	Clusters string `json:"clusters,omitempty"`
 	// Succeeded says that these clusters have succeeded at an unknown time; otherwise they are in flight
 	// (RemedyReportTime).
@@ -84,6 +88,8 @@ func (r Remedy) String() string {
 		return "wait until " + inUTC(r.At)
 	case RemedyAnswer:
 		return fmt.Sprintf("wait until %s %s done", r.some(), plural(r.Count > 1, "is", "are"))
+	case RemedyAddConditionRules:
+		return "have conditionRules in the template, or Available, say when a cluster is done"
 	case RemedyReportTime:
 		if r.Succeeded {
 			return fmt.Sprintf("wait for a report that says when %s succeeded", r.some())
@@ -197,19 +203,20 @@ func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 	if slotless != 0 {
 		lost = 0
 	}
-	able, dates := f.first.n-soaking-lost, f.dates
+	untracked := f.untracked()
+	able, dates := f.first.n-soaking-lost-untracked.n, f.dates
 	if able < f.needed && dates == 0 && f.frees.IsZero() {
 		dates = u.n // and others have to succeed as well
 	}
 	if dates > 0 {
 		ways = append(ways, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
 	}
-	if soaking == 0 && lost == 0 {
+	if soaking == 0 && lost == 0 && untracked.n == 0 {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
 	} else if able >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | 1<<failedLost | 1<<blockingToApply | slotless)})
+		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | 1<<failedLost | untrackedCrowds | 1<<blockingToApply | slotless)})
 	}
-	ways = append(ways, f.validateRemedy(f.needed)...)
+	ways = append(append(ways, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
 	if slotless != 0 {
 		return ways
 	}
@@ -230,11 +237,28 @@ func (r *Result) groupRemedies(f *front, groups []int) (ways []Remedy) {
 	if u := &f.undated; u.n > 0 {
 		ways = append(ways, Remedy{Type: RemedyReportTime, Count: u.n, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
 	}
-	if soaking == 0 {
+	untracked := f.untracked()
+	if soaking == 0 && untracked.n == 0 {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.last.n, Of: f.last.n, Clusters: f.last.names()})
 	}
-	ways = append(ways, f.validateRemedy(f.last.n)...)
+	ways = append(append(ways, untracked.rulesRemedy()...), f.validateRemedy(f.last.n)...)
 	return append(ways, r.deadlineRemedy(f, f.last.n, 0)...)
+}
+
+// untracked gives the clusters of which nothing will say when they are done.
+func (f *front) untracked() (c crowd) {
+	for _, s := range [...]state{untracked, untrackedUndated, untrackedAgain} {
+		c.merge(&f.crowds[s])
+	}
+	return c
+}
+
+// rulesRemedy proposes that something says of a crowd when it is done.
+func (c *crowd) rulesRemedy() []Remedy {
+	if c.n == 0 {
+		return nil
+	}
+	return []Remedy{{Type: RemedyAddConditionRules, Count: c.n, Of: c.n, Clusters: c.listed()}}
 }
 
 // validateRemedy proposes to validate as many clusters as are needed, if enough wait for their validation.
@@ -252,7 +276,7 @@ func (f *front) validateRemedy(needed int) []Remedy {
 // deadlineRemedy proposes a deadline, where there is none and one would end the wait for n clusters. Failed is how many
 // clusters keep, until the deadline, a slot that is waited for.
 func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
-	endless := f.crowds[silent].n + f.crowds[progressing].n + f.crowds[validating].n + failed
+	endless := f.crowds[silent].n + f.crowds[refused].n + f.crowds[progressing].n + f.crowds[validating].n + failed
 	if r.schedule.rules.deadline != nil || f.unknown > 0 || f.earlier > 0 || endless == 0 || endless < n {
 		return nil
 	}

@@ -25,7 +25,7 @@ func reportOf(r *status.Report) report {
 
 // equals says whether two reports say the same.
 func (r report) equals(other report) bool {
-	return r.kind == other.kind && r.attempt == other.attempt && r.since.Equal(other.since) && r.applied.Equal(other.applied)
+	return r.kind.plain() == other.kind.plain() && r.attempt == other.attempt && r.since.Equal(other.since) && r.applied.Equal(other.applied)
 }
 
 // toStatus gives a report of a cluster with the given status and the times of r.
@@ -48,6 +48,9 @@ func kindOf(r *status.Report) state {
 		if r.Applied.IsZero() {
 			return toApply
 		}
+		if r.Reason == status.ReportRefused {
+			return refused
+		}
 		return silent
 	case status.Succeeded:
 		if r.Deleting {
@@ -63,6 +66,9 @@ func kindOf(r *status.Report) state {
 	case status.Skip:
 		return skipped
 	default:
+		if r.Reason == status.ReportUntracked {
+			return untracked
+		}
 		return progressing
 	}
 }

@@ -523,6 +523,14 @@ func (s *stage) report(words []string) error {
 				r.Deleting = true
 				continue
 			}
+			if word == string(status.ReportRefused) || word == string(status.ReportUntracked) {
+				r.Reason = status.ReportReason(word)
+				continue
+			}
+			if word == "says" {
+				r.Message = strings.Join(words[i+3:], " ")
+				break
+			}
 			if word == "attempt" {
 				r.Attempt, _ = strconv.Atoi(words[i+3])
 				break

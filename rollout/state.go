@@ -9,7 +9,7 @@ import (
 // state says in a byte where a selected cluster stands. The zero state is for a cluster that was never reported, so a
 // fleet starts as a cleared slice.
 //
-// A report gives a kind: unreported, toApply, silent, progressing, failed, succeeded, ending, skipped or timedOut. Time turns kinds
+// A report gives a kind: unreported, toApply, silent, refused, untracked, progressing, failed, succeeded, ending, skipped or timedOut. Time turns kinds
 // into the other states. For example, with a deadline of 10 minutes, a cluster of kind failed since 12:00 is failed at 12:09
 // and timedOutNow from 12:10 on. Where the time of the failure is unknown, it is failedUndated at any time.
 type state uint8
@@ -18,6 +18,9 @@ const (
 	unreported         state = iota // waiting
 	toApply                         // waiting
 	silent                          // in flight: has the workload and has not answered
+	refused                         // in flight: the agent could not apply the workload, and tries again
+	untracked                       // in flight: the workload is applied, and nothing will say when it is done
+	untrackedUndated                // in flight, likewise, past no deadline ever
 	progressing                     // in flight
 	progressingUndated              // in flight, past no deadline ever
 	validating                      // in flight: succeeded, and someone has yet to say whether that counts
@@ -52,8 +55,10 @@ type stateSet uint32
 func (set stateSet) has(s state) bool { return set&(1<<(s%32)) != 0 } // without starting
 
 const (
-	undatedStates     stateSet = 1<<progressingUndated | 1<<validatingUndated | 1<<failedUndated | 1<<soakingUndated
-	inFlightStates    stateSet = 1<<silent | 1<<progressing | 1<<validating | 1<<failed | 1<<soaking | undatedStates
+	undatedStates     stateSet = 1<<untrackedUndated | 1<<progressingUndated | 1<<validatingUndated | 1<<failedUndated | 1<<soakingUndated
+	inFlightStates    stateSet = endingStates | 1<<failed | 1<<soaking | undatedStates
+	endingStates      stateSet = 1<<silent | 1<<refused | 1<<untracked | 1<<progressing | 1<<validating // a deadline makes failures of these
+	untrackedStates   stateSet = 1<<untracked | 1<<untrackedUndated
 	validatingStates  stateSet = 1<<validating | 1<<validatingUndated
 	failedStates      stateSet = 1<<failed | 1<<failedUndated
 	timedOutNowStates stateSet = 1 << timedOutNow
@@ -67,6 +72,18 @@ const (
 	agedStates        stateSet = inFlightStates | failureStates // a result has the ages of these
 )
 
+// plain gives the kind of which a report decides the same. What an agent refused, or what nothing tracks, differs in sentences only.
+func (s state) plain() state {
+	switch s {
+	case refused:
+		return silent
+	case untracked:
+		return progressing
+	default:
+		return s
+	}
+}
+
 func (s state) waiting() bool { return s&^starting <= toApply }
 
 // parked says whether a cluster waits and somebody holds it.
@@ -75,7 +92,7 @@ func (s state) parked() bool { return parkedStates.has(s) }
 // status gives the status that a result has for a cluster in this state.
 func (s state) status() status.RolloutStatus {
 	switch s &^ starting {
-	case silent, progressing, progressingUndated:
+	case silent, refused, untracked, untrackedUndated, progressing, progressingUndated:
 		return status.Progressing
 	case validating, validatingUndated:
 		return status.Validating
@@ -162,8 +179,10 @@ func (r *rules) phase(kind state) (limit time.Duration, before, undated, after s
 		return r.minSuccessTime, soaking, soakingUndated, succeeded
 	case kind == ending:
 		return r.minSuccessTime, soaking, soakingUndated, toApply
-	case kind == silent && r.deadline != nil:
-		return *r.deadline, silent, silent, timedOutNow
+	case (kind == silent || kind == refused) && r.deadline != nil:
+		return *r.deadline, kind, kind, timedOutNow
+	case kind == untracked && r.deadline != nil:
+		return *r.deadline, untracked, untrackedUndated, timedOutNow
 	case kind == progressing && r.deadline != nil:
 		return *r.deadline, progressing, progressingUndated, timedOutNow
 	case kind == validating && r.deadline != nil:
@@ -218,11 +237,12 @@ func (t *tally) failed() int  { return int(t[failed] + t[failedUndated]) }
 func (t *tally) soaked() int  { return int(t[succeeded] + t[succeededUndated]) }
 func (t *tally) soaking() int { return int(t[soaking] + t[soakingUndated]) }
 func (t *tally) undated() int {
-	return int(t[progressingUndated] + t[validatingUndated] + t[failedUndated] + t[soakingUndated])
+	return int(t[untrackedUndated] + t[progressingUndated] + t[validatingUndated] + t[failedUndated] + t[soakingUndated])
 }
 func (t *tally) progressing() int {
-	return int(t[silent]+t[progressing]+t[progressingUndated]) + t.validating()
+	return int(t[silent]+t[refused]+t[progressing]+t[progressingUndated]) + t.untracked() + t.validating()
 }
+func (t *tally) untracked() int  { return int(t[untracked] + t[untrackedUndated]) }
 func (t *tally) validating() int { return int(t[validating] + t[validatingUndated]) }
 func (t *tally) inFlight() int   { return t.progressing() + t.failed() + t.soaking() }
 func (t *tally) failures() int   { return t.failed() + int(t[timedOut]+t[timedOutNow]) }

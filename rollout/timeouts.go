@@ -41,7 +41,7 @@ func (r *Result) stopsAt() (first time.Time) {
 		rights.left = s.options.rights.Fail - totals.all.failures()
 	}
 	for position, state := range r.states {
-		if state != silent && state != progressing && state != validating || s.isAside(position) || r.isEarlier(position) {
+		if !endingStates.has(state) || s.isAside(position) || r.isEarlier(position) {
 			continue
 		}
 		at := r.since(position).Add(s.rules.limitOf(state))

@@ -33,6 +33,9 @@ const (
 	// WarningReportWithoutTime says that the time is unknown since which clusters are in flight, so their deadline or
 	// soak never ends.
 	WarningReportWithoutTime WarningType = "ReportWithoutTime"
+	// WarningUntracked says that the workload is applied on clusters, and nothing will say when it is done
+	// ([status.ReportUntracked]).
+	WarningUntracked WarningType = "Untracked"
 	// WarningSuccessWithoutTime says that the time is unknown at which clusters succeeded, so the wait after them
 	// ([Options].WaitBetweenGroups) does not end.
 	WarningSuccessWithoutTime WarningType = "SuccessWithoutTime"
@@ -60,7 +63,7 @@ type Warning struct {
 	Missing string `json:"missing,omitempty"`
 
 	// Clusters is how many clusters the warning is about, and Cluster is the first of them by name
-	// (WarningHoldWithoutCluster, WarningReportsMerged, WarningReportWithoutTime, WarningSuccessWithoutTime, WarningRemovalsWithheld).
+	// (WarningHoldWithoutCluster, WarningReportsMerged, WarningReportWithoutTime, WarningUntracked, WarningSuccessWithoutTime, WarningRemovalsWithheld).
 	// WarningMandatoryGroupUncounted has only the number.
 	Clusters int    `json:"clusters,omitempty"`
 	Cluster  string `json:"cluster,omitempty"`
@@ -97,6 +100,8 @@ func (w Warning) String() string {
 		return w.clusters("has", "have") + " several reports: the one that holds the rollout back most counts"
 	case WarningReportWithoutTime:
 		return "no report says how long " + w.clusters("has", "have") + " been in flight: until one does, neither deadline nor soak ends"
+	case WarningUntracked:
+		return "the workload is applied on " + w.named() + ", and no conditionRules in its template say when it is done"
 	case WarningSuccessWithoutTime:
 		return "no report says when " + w.clusters("succeeded", "succeeded") + ": the wait after that does not end"
 	case WarningRemovalsWithheld:
@@ -145,13 +150,18 @@ func (w Warning) order() string {
 
 // clusters gives `a has`, or `a and 2 more clusters have`.
 func (w Warning) clusters(one, many string) string {
+	return w.named() + " " + plural(w.Clusters > 1, one, many)
+}
+
+// named gives `a`, or `a and 2 more clusters`.
+func (w Warning) named() string {
 	switch w.Clusters {
 	case 1:
-		return w.Cluster + " " + one
+		return w.Cluster
 	case 2:
-		return w.Cluster + " and 1 more cluster " + many
+		return w.Cluster + " and 1 more cluster"
 	default:
-		return fmt.Sprintf("%s and %d more clusters %s", w.Cluster, w.Clusters-1, many)
+		return fmt.Sprintf("%s and %d more clusters", w.Cluster, w.Clusters-1)
 	}
 }
 

@@ -36,6 +36,9 @@
 //		reports = append(reports, report)
 //	}
 //
+// A work whose template has no conditionRules for the condition Progressing never says that it is done. Its report says so
+// ([ReportUntracked]), and AvailableSucceeds lets Available count instead.
+//
 // An object with another version waits for its turn. One that has the version is in flight from the moment it was written,
 // also while its agent is silent, and can time out. [Stamp] keeps both in the object, where they outlive the controller.
 //
@@ -50,7 +53,7 @@
 //  7. When did it become so? LastTransitionTime is the time of the change, as the object has it. Never use the time of reading: a
 //     deadline or a soak that begins anew with every reading never ends. Leave it zero where it is unknown.
 //
-// Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report], in the file
+// Message is what the object says of its state, for a person. Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report], in the file
 // report_example_test.go, is such a function.
 //
 // # Late answers

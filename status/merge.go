@@ -48,12 +48,12 @@ func (r Report) compare(other Report) int {
 		r.since().Compare(other.since()),
 		r.Applied.Round(0).Compare(other.Applied.Round(0)), // without the monotonic reading, which would matter
 		cmp.Compare(max(r.Attempt, 0), max(other.Attempt, 0)),
+		strings.Compare(string(r.Reason), string(other.Reason)), // Untracked last
 		r.LastTransitionTime.Round(0).Compare(other.LastTransitionTime.Round(0)),
 		strings.Compare(string(r.Status), string(other.Status)),
 		strings.Compare(r.Cluster, other.Cluster),
 		cmp.Compare(r.Attempt, other.Attempt),
 		r.Answered.Round(0).Compare(other.Answered.Round(0)),
-		strings.Compare(string(r.Reason), string(other.Reason)),
 		strings.Compare(r.Message, other.Message),
 	)
 }

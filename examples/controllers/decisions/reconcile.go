@@ -60,13 +60,15 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: recheck}, err
 	}
-	stored := c.caches.decisionsIn(placement.Namespace)
-	c.teller.warn(placement, stored)
+	stored := c.caches.decisionsOf(placement)
 
 	// 2. Select clusters, divide them, and build the desired objects, so that as few clusters as possible move.
-	before, err := grouping.Read(placement, stored)
+	before, err := grouping.Read(nil, stored)
 	if err != nil {
-		return c.refuse(ctx, placement, memory, err)
+		return reconcile.Result{}, err
+	}
+	if why := before.Incomplete(); why != "" && len(stored) > 0 {
+		c.teller.event(placement, nil, kit.Warning, "Unreadable", why)
 	}
 	choice, err := c.caches.choose(placement, before)
 	if err != nil {

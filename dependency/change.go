@@ -124,7 +124,12 @@ func (c *change) finish() Watches {
 		c.forget(t)
 	}
 	changed := slices.Concat(c.findCycles(), c.findVague(), c.added)
+	seen := make(map[moved]bool, len(c.moved))
 	for _, m := range c.moved {
+		if seen[m] {
+			continue
+		}
+		seen[m] = true
 		changed = append(changed, m.target.creators...)
 		changed = append(changed, c.mistaken(m)...)
 	}

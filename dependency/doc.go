@@ -101,6 +101,8 @@
 //
 // # Departures
 //
+// Package override has the departures about bindings, and package override/passes those about rollouts.
+//
 // From the design document "Guarantee the Ordering of Policy Template Processing":
 //
 //   - Compliance is at status.compliant in the real objects. status.complianceState, the document's name, is read where

@@ -86,22 +86,36 @@ type target struct {
 // alsoIn gives the other policies with a template that creates the same object, in order. Templates that are invalid, or
 // of a disabled policy, create nothing.
 func (t *template) alsoIn() []string {
-	if t.creates == nil || len(t.creates.creators) == 1 {
+	if t.creates == nil {
 		return nil
 	}
 	var others []string
 	for _, creator := range t.creates.creators {
-		if creator.policy != t.policy && creator.err == nil && !creator.policy.disabled {
+		if creator.competesWith(t) {
 			others = append(others, creator.policy.name)
 		}
 	}
 	return slices.Compact(others)
 }
 
+func (t *template) competesWith(other *template) bool {
+	return t.policy != other.policy && t.err == nil && !t.policy.disabled
+}
+
 // loses says whether another policy comes first that creates the same object, so that this template never has it.
 func (t *template) loses() bool {
-	others := t.alsoIn()
-	return len(others) > 0 && others[0] < t.policy.name
+	if t.creates == nil {
+		return false
+	}
+	for _, creator := range t.creates.creators { // sorted by policy
+		if creator.policy.name >= t.policy.name {
+			return false
+		}
+		if creator.competesWith(t) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *template) ref() TemplateRef { return TemplateRef{t.policy.name, t.index} }

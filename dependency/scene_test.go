@@ -222,7 +222,7 @@ func (s *stage) named(c scene.Command) []dependency.Evaluation {
 	}
 	var evaluations []dependency.Evaluation
 	for _, name := range c.Args {
-		e, _ := s.evaluator.Policy(name) // A policy that is gone has the zero Evaluation.
+		e, _ := s.evaluator.Policy(name) // A policy that is gone has no templates.
 		evaluations = append(evaluations, e)
 	}
 	return evaluations

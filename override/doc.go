@@ -55,6 +55,8 @@
 //
 // # Where it departs from the design document
 //
+// Package override/passes has the departures about rollouts, and package dependency those about templates and dependencies.
+//
 // The design document is "Selective Policy Enforcement". Its five examples are scenes among the tests
 // (testdata/scenes/design_document.txt).
 //

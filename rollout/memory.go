@@ -154,10 +154,10 @@ func (s *schedule) decide(cluster string, saw sighting) (counts report, recorded
 	}
 }
 
-// isLost says whether a cluster counts as failed although nothing that has the version is there to recover (R29): only the record
-// tells of it.
-func (saw *sighting) isLost(counts report, recorded bool) bool {
-	return recorded && failureStates.has(counts.kind) && saw.kind.waiting()
+// isLost says whether a cluster that counts in a state has failed although nothing that has the version is there to recover (R29): only
+// the record tells of it, maybe as of a flight whose deadline has passed since.
+func (saw *sighting) isLost(counts state, recorded bool) bool {
+	return recorded && failureStates.has(counts) && saw.kind.waiting()
 }
 
 // endsFailure says whether a report about the version counts although the record says that the cluster failed. Silence does not

@@ -181,7 +181,7 @@ func (r *Result) recall(o *observed, now time.Time) {
 		n.tries.set(position, x.attempt, len(r.states))
 		delete(n.says, position)
 		n.evidence[position] = x
-		r.lose(position, saw.isLost(x, recorded))
+		r.lose(position, saw.isLost(r.states[position], recorded))
 		if n.startTimes != nil {
 			n.startTimes[position] = startedAt(x.kind, x.since, x.applied)
 		}

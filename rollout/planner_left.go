@@ -228,8 +228,8 @@ func (p *Planner) tellMore(r *Result) {
 	for cluster := range s.options.memory.all() {
 		if position, member := s.groups.Position(cluster); member {
 			saw := sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)}
-			counts, recorded := s.decide(cluster, saw)
-			r.lose(position, saw.isLost(counts, recorded))
+			_, recorded := s.decide(cluster, saw)
+			r.lose(position, saw.isLost(r.states[position], recorded))
 		}
 	}
 }

@@ -223,3 +223,44 @@ func TestARemedySaysHowManyItTakes(t *testing.T) {
 		}
 	}
 }
+
+// R29, R49: objects go at once. A cluster was in flight when its object went, and its deadline has passed since. Nothing is there to mend, also
+// before the record says that it timed out: it is tried again or given up. A Planner says the same.
+func TestWhatOnlyTheRecordHasCannotBeMended(t *testing.T) {
+	applied := now.Add(-time.Hour)
+	for _, selected := range []bool{true, false} {
+		members := map[grouping.Key][]string{{}: {"a", "b"}}
+		if !selected {
+			members = map[grouping.Key][]string{{}: {"b"}}
+		}
+		groups, err := grouping.FromNames(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, stored := range []status.RolloutStatus{status.Progressing, status.ToApply, status.Validating, status.TimeOut} {
+			record := status.Record{Version: "v", Left: []status.Left{{Report: status.Report{Cluster: "a", Status: stored, Applied: applied, LastTransitionTime: applied}}}}
+			opts := rollout.Options{Memory: &rollout.Memory{Version: "v", AtOnce: true, Record: record}}
+			strategy := progressive("1", config("0", "30m", 0))
+			r, err := rollout.Plan(strategy, groups, nil, now, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var p rollout.Planner
+			p.SetGroups(groups)
+			if err := p.SetStrategy(strategy, opts); err != nil {
+				t.Fatal(err)
+			}
+			for who, r := range map[string]*rollout.Result{"a plan": r, "the planner": p.Result(now)} {
+				var types []rollout.RemedyType
+				for _, l := range r.Explain("b") {
+					for _, remedy := range l.Remedies {
+						types = append(types, remedy.Type)
+					}
+				}
+				if slices.Contains(types, rollout.RemedyMend) || !slices.Contains(types, rollout.RemedyTryAgain) || !slices.Contains(types, rollout.RemedyGiveUp) {
+					t.Errorf("selected %v, stored as %s: %s advises %v: %v", selected, stored, who, types, r.Explain("b"))
+				}
+			}
+		}
+	}
+}

@@ -25,6 +25,8 @@ type Breach struct {
 	// selected any more.
 	Clusters []string `json:"clusters,omitempty"`
 	Left     []string `json:"left,omitempty"`
+	// Lost is how many of them cannot recover: nothing that has the version is there any more, and only the record tells of them.
+	Lost int `json:"lost,omitempty"`
 }
 
 // maxNamed is how many clusters a breach names.
@@ -62,6 +64,9 @@ func (b *Breach) detail() string {
 	default:
 		fmt.Fprintf(&s, ", maxFailures %d; goes on when at most %d are failed", b.MaxFailures, b.MaxFailures)
 	}
+	if b.Lost > b.MaxFailures {
+		fmt.Fprintf(&s, ", and %d cannot recover: %s", b.Lost, plural(b.Lost > 1, "it has to be tried again or given up", "they have to be tried again or given up"))
+	}
 	return s.String()
 }
 
@@ -84,18 +89,20 @@ func (b *Breach) hold() Hold {
 }
 
 // breach gives the breached budget, if any (R10, R11, R12). The budgets of the stages come first, in order, then the
-// one over all clusters, which only Progressive has. Breached is the first stage over its budget, or the number of
-// stages.
-func (s *schedule) breach(v view, t *totals, breached int) *Breach {
+// one over all clusters, which only Progressive has.
+func (s *schedule) breach(v view, o *observed) *Breach {
+	t, breached := &o.totals, o.breached
 	if breached < len(s.stages) {
 		stage := &s.stages[breached]
 		b := &Breach{Group: s.keyOf(breached), Mandatory: stage.mandatory, Failures: t.stages[breached].inBudget(), MaxFailures: stage.maxFailures}
 		b.Clusters, b.Left = s.firstFailures(v, breached)
+		b.Lost = s.lostIn(v, o, breached)
 		return b
 	}
 	if failures := t.all.inBudget(); s.rules.typ == clusterv1alpha1.Progressive && failures > s.maxFailures {
 		b := &Breach{AllGroups: true, Failures: failures, MaxFailures: s.maxFailures}
 		b.Clusters, b.Left = s.firstFailures(v, -1)
+		b.Lost = s.lostIn(v, o, -1)
 		return b
 	}
 	return nil
@@ -117,4 +124,19 @@ func (s *schedule) firstFailures(v view, stage int) (names, left []string) {
 		}
 	}
 	return names, left
+}
+
+// lostIn counts the failures of a stage, or of all stages where it is negative, of which only the record tells.
+func (s *schedule) lostIn(v view, o *observed, stage int) (n int) {
+	if o.record == nil {
+		return 0
+	}
+	for cluster := range s.options.memory.all() {
+		position, member := s.groups.Position(cluster)
+		if !member || !failureStates.has(v.at(position)) || !s.inBudget(position) || stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage {
+			continue
+		}
+		n += one(o.record.isLost(position))
+	}
+	return n
 }

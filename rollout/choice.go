@@ -142,7 +142,7 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 		c.active = 1
 		c.only[0] = grant{stage: o.active, used: &t.stages[o.active], barrier: s.barrierOf(c, o.active)}
 	}
-	c.breach = s.breach(v, t, o.breached)
+	c.breach = s.breach(v, o)
 	if s.stopped(c) {
 		return
 	}

@@ -86,7 +86,7 @@ func differs(before, after *rollout.Result, left string, limits bool) string {
 	for i, r := range []*rollout.Result{before, after} {
 		if r.Breach != nil {
 			breaches[i] = *r.Breach
-			breaches[i].Left = nil
+			breaches[i].Left, breaches[i].Lost = nil, 0
 		}
 	}
 	missing := func(held []heldCluster) []heldCluster { // how many are there is another number

@@ -71,6 +71,9 @@ type observed struct {
 
 	unselected map[string]time.Time // when clusters were first found unselected, as far as earlier results know
 	due        []string             // the ones to remove now, in order
+
+	// record tells which positions have nothing of the version beside the record; nil where nobody asks.
+	record interface{ isLost(position int) bool }
 }
 
 // names stands for some clusters: how many, and the first by name.

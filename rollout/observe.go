@@ -22,7 +22,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	if s.options.startLimit != nil {
 		r.note().startTimes = make([]time.Time, n)
 	}
-	*o = observed{unselected: s.options.unselected}
+	*o = observed{unselected: s.options.unselected, record: r}
 	named := true
 	plain := s.options.memory == nil // of a report that time changes nothing of, no more than a state is noted
 	var others strays                // the reports of clusters that are not selected
@@ -160,6 +160,9 @@ func (r *Result) lose(position int, is bool) {
 	}
 	n.lost[position] = true
 }
+
+// isLost says whether only the record tells of the failure of the cluster at a position.
+func (r *Result) isLost(position int) bool { return r.notes().lost[position] }
 
 // recall lets what the record says count where the reports say less (R49).
 func (r *Result) recall(o *observed, now time.Time) {

@@ -200,7 +200,7 @@ func sameRecord(a, b status.Record) bool {
 
 func sameBreach(a, b *rollout.Breach) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups && a.Mandatory == b.Mandatory &&
-		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters) && slices.Equal(a.Left, b.Left)
+		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters) && slices.Equal(a.Left, b.Left) && a.Lost == b.Lost
 }
 
 func sameSchedule(a, b rollout.Schedule) bool {

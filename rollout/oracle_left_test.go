@@ -166,6 +166,7 @@ func (o *oracle) r49(s *subject) {
 	if e := o.entry(s.name); e != nil {
 		saw := s.counts
 		about := n > 0 && (saw.Status != status.ToApply || !saw.Applied.IsZero())
+		s.unseen = !about
 		switch {
 		case o.isFailure(e):
 			fails := saw.Status == status.Failed || saw.Status == status.TimeOut

@@ -273,6 +273,9 @@ func (o *oracle) breach() *rollout.Breach {
 			if !in(s.group) || !r38(s) {
 				continue
 			}
+			if s.recorded && s.unseen { // R29
+				b.Lost++
+			}
 			if b.Failures++; b.Failures <= 3 {
 				b.Clusters = append(b.Clusters, s.name)
 				if s.left {

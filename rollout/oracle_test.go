@@ -101,6 +101,7 @@ type subject struct {
 	moved    bool // R52
 	counts   status.Report
 	recorded bool // R49: the record's report counts
+	unseen   bool // R29: nothing of the version was seen
 	deleting bool
 	attempt  int // R39: that it is in
 }

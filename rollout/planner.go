@@ -191,6 +191,7 @@ func (p *Planner) tell(o *observed) {
 	o.once = p.once(p.tracker.now)
 	p.tracker.once = o.once
 	p.tracker.tell(o)
+	o.record = p
 	p.leaving(o)
 	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
 		o.unselected = p.unselected

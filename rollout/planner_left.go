@@ -227,11 +227,18 @@ func (p *Planner) tellMore(r *Result) {
 	}
 	for cluster := range s.options.memory.all() {
 		if position, member := s.groups.Position(cluster); member {
-			saw := sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)}
-			_, recorded := s.decide(cluster, saw)
-			r.lose(position, saw.isLost(r.states[position], recorded))
+			r.lose(position, p.isLost(position))
 		}
 	}
+}
+
+// isLost says whether only the record tells of the failure of the cluster at a position.
+func (p *Planner) isLost(position int) bool {
+	s := p.tracker.schedule
+	cluster := s.groups.Cluster(position)
+	saw := sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)}
+	_, recorded := s.decide(cluster, saw)
+	return saw.isLost(p.tracker.states[position], recorded)
 }
 
 // leaving notes which clusters were reported and are not selected, and whose objects are being deleted.

@@ -329,6 +329,16 @@ func (s *stage) change(line string) error {
 		n, err := strconv.Atoi(rest)
 		s.options["remember"] = rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", More: n}}}
 		return err
+	case "recorded":
+		age, err := time.ParseDuration(words[3])
+		at := s.now.Add(-age)
+		m := &rollout.Memory{Version: "v", Record: status.Record{Version: "v"}, AtOnce: true}
+		if before := s.options["remember"].Memory; before != nil {
+			m.Record.Left = before.Record.Left
+		}
+		m.Record.Left = append(m.Record.Left, status.Left{Report: status.Report{Cluster: words[1], Status: status.RolloutStatus(words[2]), Applied: at, LastTransitionTime: at}})
+		s.options["remember"] = rollout.Options{Memory: m}
+		return err
 	case "gone":
 		s.gone = clustersIn(rest)
 	case "maxRemoved":

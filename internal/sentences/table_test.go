@@ -27,6 +27,7 @@ var rooms = []room{
 			{"HoldPaused", `^\d+ held: the rollout is paused$`},
 			{"HoldGroupsIncomplete", `^\d+ held: the groups are incomplete \(.*\)$`},
 			{"HoldBreached", `^\d+ held: stopped: ` + names + ` failed, maxFailures \d+; goes on when none is failed$`},
+			{"HoldBreached, which some cannot recover from", `^\d+ held: stopped: [^;]* failed, maxFailures \d+; goes on when [^,]*, and \d+ cannot recover: (it has|they have) to be tried again or given up$`},
 			{"HoldBreached, of a group", `^\d+ held: stopped: ` + names + ` failed in ` + group + `, maxFailures \d+; goes on when at most \d+ (is|are) failed$`},
 			{"HoldBreached, of a mandatory group", `^\d+ held: stopped: ` + names + ` failed in ` + group + `, a mandatory group, where maxFailures does not count; goes on when none is failed$`},
 			{"HoldRecordFull", `^\d+ held: the record has no room for \d+ clusters? that left(, which count until ` + at + `)?$`},

@@ -186,6 +186,17 @@ func (v view) explain(groups []page.Group) {
 		}
 	}
 	const most = 10
+	for _, said := range v.Says {
+		in := make(map[*page.Group][]string)
+		for _, cluster := range said.Clusters {
+			if g := of(cluster); g != nil && len(g.Says) < most {
+				in[g] = append(in[g], cluster)
+			}
+		}
+		for g, clusters := range in {
+			g.Says = append(g.Says, fmt.Sprintf("%s: %q", output.Named(clusters), said.Message))
+		}
+	}
 	for _, b := range v.Blockers {
 		if g := of(b.Name); g != nil && len(g.Holders) < most {
 			g.Holders = append(g.Holders, page.Holder{Name: b.Name, Message: strings.TrimPrefix(v.Clock.Read(b.Message), b.Name+" ")})

@@ -13,6 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/short"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/story"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -36,6 +37,8 @@ type Standing struct {
 	Validating []string `json:"validating,omitempty"`
 	// Failed are the clusters that failed or timed out, those that left last.
 	Failed []string `json:"failed,omitempty"`
+	// Says is what the reports of clusters say that failed or are in flight.
+	Says []Said `json:"says,omitempty"`
 	// Forecast is there where it was asked for.
 	Forecast *Forecast `json:"forecast,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
@@ -60,6 +63,30 @@ type Reason struct {
 	Hold        rollout.Hold        `json:"hold"`
 	Explanation rollout.Explanation `json:"explanation"`
 	Message     string              `json:"message"`
+}
+
+// Said is what some clusters, or the hub about them, say of how they stand. Whoever writes it is not to be trusted: the text quotes it.
+type Said struct {
+	Clusters []string `json:"clusters"`
+	Message  string   `json:"message"`
+}
+
+// saidBy has the messages of clusters that failed or are in flight, those of most clusters first.
+func saidBy(reports []status.Report, plan *rollout.Result) (all []Said) {
+	of := make(map[string][]string)
+	for i := range reports {
+		r := &reports[i]
+		is := story.StatusOf(plan, r.Cluster)
+		if r.Message != "" && is != status.ToApply && is != status.Succeeded && is != status.Skip && !slices.Contains(of[r.Message], r.Cluster) {
+			of[r.Message] = append(of[r.Message], r.Cluster)
+		}
+	}
+	for _, message := range slices.Sorted(maps.Keys(of)) {
+		slices.Sort(of[message])
+		all = append(all, Said{of[message], message})
+	}
+	slices.SortStableFunc(all, func(a, b Said) int { return len(b.Clusters) - len(a.Clusters) })
+	return all
 }
 
 // Forecast is how the rollout ends if its clusters go on like those that are done.
@@ -136,6 +163,7 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		st.Waiting[i].Clusters = append(st.Waiting[i].Clusters, c.Name)
 	}
 	slices.SortStableFunc(st.Waiting, func(a, b Reason) int { return len(b.Clusters) - len(a.Clusters) })
+	st.Says = saidBy(s.Reports(rollout.Options{}), plan)
 	st.Gates = gatesOf(s, plan, clock.Start)
 	st.Commands = commands(s, st.Waiting, st.Validating)
 	return st
@@ -161,6 +189,7 @@ func (s Standing) Text(w io.Writer) error {
 	s.reasons(&b)
 	s.names(&b, "being validated", s.Validating)
 	s.names(&b, "failed", s.Failed)
+	s.says(&b)
 	s.names(&b, "may start now", s.MayStart)
 	if s.Forecast != nil {
 		fmt.Fprintf(&b, "\n%s\n", s.Outlook())
@@ -266,6 +295,20 @@ func (s Standing) reasons(b *bytes.Buffer) {
 	s.gates(b)
 	for i, command := range s.Commands {
 		fmt.Fprintf(b, "  %-8s%s\n", []string{"to do:", "or:"}[min(i, 1)], command)
+	}
+}
+
+// says quotes the reports.
+func (s Standing) says(b *bytes.Buffer) {
+	if len(s.Says) > 0 {
+		fmt.Fprintln(b, "\nas reported:")
+	}
+	for i, said := range s.Says {
+		if i == mostNamed {
+			fmt.Fprintf(b, "  and %d more messages\n", len(s.Says)-i)
+			return
+		}
+		fmt.Fprintf(b, "  %s: %q\n", s.named(said.Clusters), said.Message)
 	}
 }
 

@@ -37,6 +37,7 @@ type Group struct {
 	Counts      string
 	Why         []Reason
 	Failed      []string // or timed out
+	Says        []string // what the reports say of its clusters, quoted
 	Holders     []Holder // of it, whom others wait for
 	Clusters    []Cluster
 	More        int // clusters that are not listed

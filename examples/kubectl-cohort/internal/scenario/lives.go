@@ -98,6 +98,9 @@ func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, usual behavior.Usua
 		}
 	}
 	s.stay(lives, true)
+	if s.untrack(lives) {
+		s.note("ManifestWork: no conditionRules in the template say when it is done, so no cluster is done: %s", untrackedHint)
+	}
 	s.noteClusters("ManagedCluster: selected and not accepted by the hub (spec.hubAcceptsClient), which has no namespace for it: it never answers", unreached)
 	return func(cluster string) simulation.Life { return lives[cluster] }, uses, idle
 }
@@ -111,12 +114,37 @@ func (s *Scenario) Again(rules []behavior.Rule, seed uint64, usual behavior.Usua
 			spec.Attempt = attempt
 			attempts[attempt], _, _ = spec.Lives(s.Clusters(), usual)
 			s.stay(attempts[attempt], false)
+			s.untrack(attempts[attempt])
 		}
 		if s.Unreached(cluster) {
 			return nil
 		}
 		return attempts[attempt][cluster]
 	}
+}
+
+// untrackedHint says what a person can do.
+const untrackedHint = "the rules have to give the condition Progressing, or the annotation " + annotationAvailable + ` has to be "true"`
+
+// untrack lets no cluster be done where a work that is applied shows that nothing says when it is. They may be cut off nevertheless. A
+// cluster in flight goes on as it was observed.
+func (s *Scenario) untrack(lives map[string]simulation.Life) bool {
+	if !slices.ContainsFunc(s.Observed, func(r status.Report) bool { return r.Reason == status.ReportUntracked }) {
+		return false
+	}
+	inFlight := make(map[string]bool)
+	for i := range s.Observed {
+		r := &s.Observed[i]
+		inFlight[r.Cluster] = r.Status == status.Progressing || r.Status == status.ToApply && !r.Applied.IsZero()
+	}
+	for cluster, life := range lives {
+		life = slices.DeleteFunc(slices.Clone(life), func(step simulation.Step) bool { return !step.Drops })
+		if !inFlight[cluster] {
+			life = slices.Insert(life, 0, simulation.Step{Status: status.Progressing, Reason: status.ReportUntracked})
+		}
+		lives[cluster] = life
+	}
+	return true
 }
 
 // stay keeps clusters selected that are cut off, where the scheduler does not drop them.

@@ -24,7 +24,7 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 	var reports []status.Report
 	var undated []string
 	var counted []source[workv1.ManifestWork]
-	reportOf := o.reportsOf(r.template, version)
+	reportOf := o.reportsOf(r.template, version, s.availableSucceeds(r))
 	for _, work := range works {
 		if !s.has(r, work) {
 			continue
@@ -42,6 +42,22 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 		"last condition counts; kubectl get --show-managed-fields prints them", undated)
 	s.Observed = merged(s.judge(r, counted, reports, o.now))
 	return found, nil
+}
+
+// annotationAvailable of a ManifestWorkReplicaSet says whether its works have succeeded once they are Available, where no conditionRules
+// say when they are done.
+const annotationAvailable = annotationPrefix + "available-succeeds"
+
+// availableSucceeds reads that annotation.
+func (s *Scenario) availableSucceeds(r applier) bool {
+	switch value := r.GetAnnotations()[annotationAvailable]; value {
+	case "true":
+		return true
+	case "", "false":
+	default:
+		s.note("metadata.annotations[%s]: %q must be true or false: Available does not count", annotationAvailable, value)
+	}
+	return false
 }
 
 // worksOf are the works that a ManifestWorkReplicaSet owns.
@@ -98,9 +114,9 @@ func versionOf(template *workv1.ManifestWorkSpec, works []source[workv1.Manifest
 
 // reportOf is the report of a work, and whether it is known when the work got the version. Where that is not, it has the
 // version at least since its creation, and its conditions say the rest, as far as they have observed the version.
-func reportOf(work *workv1.ManifestWork, template *workv1.ManifestWorkSpec, version string) (report status.Report, dated bool) {
-	adopted := status.Adopt(work, *template, version)
-	state := status.WorkState{Work: adopted, Version: version}
+func reportOf(work *workv1.ManifestWork, q question) (report status.Report, dated bool) {
+	adopted := status.Adopt(work, *q.template, q.version)
+	state := status.WorkState{Work: adopted, Version: q.version, AvailableSucceeds: q.available}
 	report, _ = status.FromManifestWork(state)
 	if waits := report.Status == status.ToApply; waits || !report.Applied.IsZero() || len(work.ManagedFields) > 0 {
 		return report, true

@@ -22,10 +22,11 @@ type decoded struct {
 	typed   any
 	unknown []string
 
-	// Of a work: what it reports of a version of a template, both named by their hash.
-	template, version string
-	report            status.Report
-	dated             bool
+	// Of a work: what was asked of it, with the template named by its hash, and what it reports.
+	asked    question
+	template string
+	report   status.Report
+	dated    bool
 }
 
 // begin begins a load. It gives what the load before has decoded, and where to note what this one does.
@@ -53,20 +54,27 @@ func once[T any](o *objects, object manifest.Object) (typed *T, unknown []string
 	return typed, unknown, err
 }
 
+// question is what a work is asked: about a version of a template, and whether Available counts as a success.
+type question struct {
+	template  *workv1.ManifestWorkSpec
+	version   string
+	available bool
+}
+
 // reportsOf is reportOf for works of a template, unless the load before has asked the same.
-func (o *objects) reportsOf(template *workv1.ManifestWorkSpec, version string) func(source[workv1.ManifestWork]) (status.Report, bool) {
-	hash := ""
+func (o *objects) reportsOf(template *workv1.ManifestWorkSpec, version string, available bool) func(source[workv1.ManifestWork]) (status.Report, bool) {
+	hash, q := "", question{template, version, available}
 	if o.decoded != nil {
 		hash = writes.VersionOf(*template)
 	}
 	return func(work source[workv1.ManifestWork]) (status.Report, bool) {
 		d := o.decoded[reflect.ValueOf(work.Object.Object).Pointer()]
 		if d == nil {
-			return reportOf(work.typed, template, version)
+			return reportOf(work.typed, q)
 		}
-		if d.template != hash || d.version != version {
-			d.template, d.version = hash, version
-			d.report, d.dated = reportOf(work.typed, template, version)
+		if d.template != hash || d.asked.version != version || d.asked.available != available {
+			d.template, d.asked = hash, q
+			d.report, d.dated = reportOf(work.typed, q)
 		}
 		return d.report, d.dated
 	}

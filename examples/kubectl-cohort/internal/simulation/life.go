@@ -15,6 +15,8 @@ type Life []Step
 type Step struct {
 	After  time.Duration
 	Status status.RolloutStatus
+	// Reason says more of Progressing, as a report does.
+	Reason status.ReportReason
 	// Drops says that the scheduler drops the cluster from then on, as the hub has heard nothing of its agent for long. It
 	// reports nothing new: Status has no meaning.
 	Drops bool
@@ -77,7 +79,7 @@ func (m *member) report(now time.Time) status.Report {
 	}
 	for _, step := range m.life {
 		if at := m.started.Add(step.After); !step.Drops && !at.After(now) {
-			r.Status, r.LastTransitionTime, r.Message = step.Status, at, ""
+			r.Status, r.LastTransitionTime, r.Reason, r.Message = step.Status, at, step.Reason, ""
 		}
 	}
 	r.Deleting = r.Deleting || m.deleting

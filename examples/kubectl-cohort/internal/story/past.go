@@ -2,7 +2,6 @@ package story
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/cohort-ocm/cohort/rollout"
@@ -14,7 +13,7 @@ func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
 	said, schedule := t.observed, &result.Schedule
 	at := func(what What, at time.Time) {
 		e := Event{What: what, Unknown: at.IsZero()}
-		if what == Fails && said.Message != "" {
+		if (what == Fails || what == TimesOut && t.shown != Fails) && said.Message != "" {
 			e.Released = strconv.Quote(said.Message)
 		}
 		if !e.Unknown {
@@ -51,7 +50,7 @@ func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
 	case s == status.Succeeded && disposition == rollout.DispositionSettled:
 		at(Done, since)
 	case disposition == rollout.DispositionInFlight || disposition == rollout.DispositionLeft:
-		e := Event{What: Stands, Standing: stands(s, since, schedule)}
+		e := Event{What: Stands, Standing: stands(said, s, since, schedule)}
 		if s == status.Validating {
 			e.Remedies = []rollout.Remedy{{Type: rollout.RemedyValidate, Count: 1, Of: 1, Clusters: t.cluster}}
 		}
@@ -59,20 +58,28 @@ func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
 	}
 }
 
-// stands says what a cluster in flight does, and until when.
-func stands(s status.RolloutStatus, since time.Time, schedule *rollout.Schedule) string {
-	limit, ends := schedule.ProgressDeadline, "is progressing, times out at "
-	switch s {
-	case status.Succeeded:
-		limit, ends = &schedule.MinSuccessTime, "soaks until "
-	case status.Failed:
-		ends = "has failed, times out at "
-	case status.Validating:
-		ends = "is being validated, times out at "
+// stands says what a cluster in flight does, until when, and what its report says of that.
+func stands(said *status.Report, s status.RolloutStatus, since time.Time, schedule *rollout.Schedule) string {
+	limit, does, ends := schedule.ProgressDeadline, "is progressing", ", times out at "
+	switch {
+	case s == status.Succeeded:
+		limit, does, ends = &schedule.MinSuccessTime, "soaks", " until "
+	case s == status.Failed:
+		does = "has failed"
+	case s == status.Validating:
+		does = "is being validated"
+	case said.Reason == status.ReportUntracked:
+		does = "is applied, and no conditionRules in its template say when it is done"
+	case said.Reason == status.ReportRefused:
+		does = "has failed to apply it"
+	case said.Status == status.ToApply:
+		does = "has not answered"
 	}
-	if limit == nil || since.IsZero() {
-		doing, _, _ := strings.Cut(ends, ",")
-		return strings.TrimSuffix(doing, " until ")
+	if limit != nil && !since.IsZero() {
+		does += ends + since.Add(*limit).UTC().Format(time.RFC3339)
 	}
-	return ends + since.Add(*limit).UTC().Format(time.RFC3339)
+	if said.Message != "" && s != status.Failed { // which tells it where it failed
+		does += ": " + strconv.Quote(said.Message)
+	}
+	return does
 }

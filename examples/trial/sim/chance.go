@@ -2,6 +2,7 @@ package sim
 
 import (
 	"encoding/binary"
+	"flag"
 	"math/rand"
 	randv2 "math/rand/v2"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/features"
 )
 
 // prepare makes what the process does from now on depend on the seed alone, as far as that is possible, and returns what undoes it.
@@ -20,9 +22,19 @@ func prepare(seed uint64) (undo func()) {
 	_ = os.Setenv("GODEBUG", strings.TrimPrefix(settings+",randseednop=0", ",")) // or else nothing decides what math/rand draws
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = nil // one of them sleeps by a clock that all bubbles would share
+	gates := features.FeatureGates()
+	features.ReplaceFeatureGates(listed{gates})
+	sampling := runtime.MemProfileRate
+	if f := flag.Lookup("test.memprofile"); f == nil || f.Value.String() == "" {
+		runtime.MemProfileRate = 0 // it draws when to sample from what selects draw from
+	}
+	release := holdGarbage()
 	seedAll(seed)
 	return func() {
+		release()
+		runtime.MemProfileRate = sampling
 		uuid.SetRand(nil)
+		features.ReplaceFeatureGates(gates)
 		utilruntime.ErrorHandlers = handlers
 		if set {
 			_ = os.Setenv("GODEBUG", settings)
@@ -40,4 +52,12 @@ func seedAll(seed uint64) {
 	uuid.SetRand(randv2.NewChaCha8(key))
 	utilrand.Seed(int64(seed))
 	rand.Seed(int64(seed)) //nolint:staticcheck // the source that Kubernetes' libraries use has no other way to be set
+}
+
+// listed are client-go's features without the one that lists by a watch: what comes of it is shown to a controller in the order of a map, which
+// is another one in each run.
+type listed struct{ features.Gates }
+
+func (g listed) Enabled(f features.Feature) bool {
+	return f != features.WatchListClient && g.Gates.Enabled(f)
 }

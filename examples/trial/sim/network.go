@@ -120,6 +120,13 @@ func (n *network) send(p *parcel, spread time.Duration, notBefore time.Time) tim
 	return p.due
 }
 
+// begin waits until a process of an actor begins.
+func (n *network) begin(actor string) {
+	begun := make(chan struct{})
+	n.send(&parcel{name: "begin " + actor, deliver: func() { close(begun) }}, n.Spread, time.Time{})
+	<-begun
+}
+
 // fate says what becomes of a request.
 func (n *network) fate(name string) (refused, lost bool) {
 	if n.Refused == 0 && n.Lost == 0 {
@@ -142,26 +149,22 @@ func (n *network) carry(p *parcel) {
 		return
 	}
 	c.held = append(c.held, p)
-	wait := silence
+	wait, err := silence, errSilent
 	if c.down {
-		wait = dialing
+		wait, err = dialing, errDialing
 	}
 	n.mu.Unlock()
 	if p.exchange != nil {
-		time.AfterFunc(wait, func() { n.giveUp(c, p) })
+		time.AfterFunc(wait, func() { n.giveUp(c, p, err) })
 	}
 }
 
 // giveUp ends the exchange of a parcel that is still held.
-func (n *network) giveUp(c *cut, p *parcel) {
+func (n *network) giveUp(c *cut, p *parcel, err error) {
 	n.mu.Lock()
 	i := slices.Index(c.held, p)
 	if i >= 0 {
 		c.held = slices.Delete(c.held, i, i+1)
-	}
-	err := errSilent
-	if c.down {
-		err = errDialing
 	}
 	n.mu.Unlock()
 	if i >= 0 {

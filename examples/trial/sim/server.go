@@ -126,6 +126,12 @@ func (c *chain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.resources.ServeHTTP(w, r.WithContext(ctx))
 }
 
+// ofResource says whether a request is of objects, and not of the server itself.
+func ofResource(r *http.Request) bool {
+	info, err := resolver.NewRequestInfo(r)
+	return err != nil || info.IsResourceRequest
+}
+
 // admit lets everything pass.
 type admit struct{}
 

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,9 @@ func (w *World) NewServer(name string, d Definitions) *Server {
 	s := &Server{world: w, name: name, store: newStore(), behind: &atomic.Int64{}, defs: d}
 	s.store.Observe(func(c Commit) {
 		w.log.write(name, c)
+		if strings.HasPrefix(c.Resource, "leases.") || strings.HasPrefix(c.Resource, "events.") {
+			return
+		}
 		w.mu.Lock()
 		w.last = c.Time
 		w.mu.Unlock()

@@ -44,6 +44,9 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	if n.life(c.actor) != c.life {
 		return nil, errCrashed
 	}
+	if !ofResource(r) {
+		return c.discover(r)
+	}
 	body, err := content(r)
 	if err != nil {
 		return nil, err
@@ -66,6 +69,25 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		<-x.done
 	}
 	return x.response, x.err
+}
+
+// discover answers what is asked about the server itself at once, without a message. Clients hold mutexes meanwhile, as
+// controller-runtime does that of its informers, and virtual time does not pass while another goroutine waits for a mutex.
+func (c *carrier) discover(r *http.Request) (*http.Response, error) {
+	n, front := c.server.world.network, c.server.front.Load()
+	n.mu.Lock()
+	cut := n.cutOf(line{c.actor, c.server.name})
+	n.mu.Unlock()
+	switch {
+	case cut != nil:
+		return nil, errDialing
+	case front == nil:
+		return nil, errRefused
+	}
+	n.log.note("?", "%s %s %s", c.actor, c.server.name, r.URL.Path)
+	w := &answer{header: http.Header{}}
+	front.handler.ServeHTTP(w, r)
+	return w.response(r, io.NopCloser(&w.body), int64(w.body.Len())), nil
 }
 
 func content(r *http.Request) ([]byte, error) {

@@ -55,9 +55,13 @@ func (w *wire) put(p *parcel) {
 // run delivers parcels, one an instant, until the world ends. Of those that would arrive together, the name decides which is first,
 // and not the order in which goroutines run: all of them were sent before this instant.
 func (n *network) run(ctx context.Context) {
-	for {
+	for arrived := 0; ; {
 		p, wait := n.take()
 		if p != nil {
+			if arrived++; arrived%garbageLooks == 0 {
+				collect()
+			}
+			choose(draw(n.seed, "choices", p.name, p.count))
 			n.carry(p)
 			continue
 		}

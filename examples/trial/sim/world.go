@@ -99,6 +99,7 @@ func bubble(t *testing.T, o Options, r *Record, play func(*World)) {
 	}()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(o.Begin))
+		choose(o.Seed)
 		w := newWorld(t, o, seen)
 		defer w.close(r)
 		play(w)
@@ -154,7 +155,8 @@ type Process struct {
 	done   chan struct{}
 }
 
-// Go runs a process. Its actor is the name that its clients have. It has to return when its context ends.
+// Go runs a process. Its actor is the name that its clients have. It has to return when its context ends. It begins a moment later, and no
+// two processes at the same instant: what they draw as they begin follows from the seed.
 func (w *World) Go(actor string, run func(context.Context)) *Process {
 	ctx, cancel := context.WithCancel(w.ctx)
 	p := &Process{w, actor, cancel, make(chan struct{})}
@@ -168,6 +170,7 @@ func (w *World) Go(actor string, run func(context.Context)) *Process {
 			w.mu.Unlock()
 			close(p.done)
 		}()
+		w.network.begin(actor)
 		run(ctx)
 	}()
 	return p
@@ -244,7 +247,8 @@ const (
 	TimeIsUp Ending = "the time is up"
 )
 
-// Settle lets time pass until nothing was written for a while, or until the time is up.
+// Settle lets time pass until nothing was written for a while, or until the time is up. Leases and Events do not count: they are written as
+// long as a controller lives.
 func (w *World) Settle(quiet, limit time.Duration) Ending {
 	began := time.Now()
 	for {

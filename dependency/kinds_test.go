@@ -1,6 +1,7 @@
 package dependency_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,5 +151,34 @@ func TestADependencyInAnotherVersionIsNamed(t *testing.T) {
 	const want = "Policy y is not found in policies.io/v1, but there is one in policy.open-cluster-management.io/v1, must be Compliant"
 	if got := message(policies); !strings.Contains(got, want) {
 		t.Errorf("no %q in %q", want, got)
+	}
+}
+
+// P3, P8: whoever names a wrong version is told again once there is something that it may mean, and once that is gone.
+func TestAMistakenVersionIsToldAgain(t *testing.T) {
+	policies := world("x: a(y #b)", "y: b")
+	for i := range policies[0].Spec.PolicyTemplates[0].ExtraDependencies {
+		policies[0].Spec.PolicyTemplates[0].ExtraDependencies[i].APIVersion = "policy.open-cluster-management.io/v1beta1"
+	}
+	e := dependency.NewEvaluator(cluster, nil)
+	watches, err := e.Set(policies[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range watches.Add {
+		e.Observe(o, dependency.Observation{Problem: dependency.ReasonNoAPI})
+	}
+	hinted := func() bool {
+		p, _ := e.Policy("x")
+		return strings.Count(p.Templates[0].Message(), "but there is one in") == 2
+	}
+	told := func(w dependency.Watches) bool {
+		return slices.Contains(w.Templates, dependency.TemplateRef{Policy: "x", Index: 0})
+	}
+	if watches, err = e.Set(policies[1]); err != nil || !told(watches) || !hinted() {
+		t.Errorf("y came: %v, %v, hinted %t", watches.Templates, err, hinted())
+	}
+	if watches = e.Delete("y"); !told(watches) || hinted() {
+		t.Errorf("y went: %v, hinted %t", watches.Templates, hinted())
 	}
 }

@@ -226,3 +226,17 @@ metadata: {name: b, namespace: managed}
 		}
 	}
 }
+
+// Two policies that create the same object are told apart before anything is created.
+func TestTwoPoliciesThatCreateTheSameObject(t *testing.T) {
+	template := `spec:
+  policy-templates:
+  - {objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: a}}}
+`
+	status, got, stderr := call(t, policy+template+"---\n"+strings.Replace(policy, "name: x", "name: z", 1)+template, "-f", "-")
+	for _, want := range []string{"Policy x: unknown\n  [0] ConfigurationPolicy a: Ready\n      next: create", "Policy z: NonCompliant", "policy x comes first"} {
+		if status != 0 || !strings.Contains(got, want) {
+			t.Errorf("status %d, %s, no %q in\n%s", status, stderr, want, got)
+		}
+	}
+}

@@ -52,6 +52,21 @@ func TestWrongPoliciesAreRefusedWithFileObjectAndField(t *testing.T) {
 	}
 }
 
+// What the policy API has today is no mistake, whether it matters for a rollout or not.
+func TestTheFieldsOfTodayAreRead(t *testing.T) {
+	whole := documents(aCluster, aPlacement, aPolicy, aBinding, aPolicySet)
+	for _, test := range []struct{ why, old, new string }{
+		{"what the replicas have", "policy-templates:", "copyPolicyMetadata: false\n  hubTemplateOptions: {serviceAccountName: reader}\n  policy-templates:"},
+		{"why a cluster is excluded", "policyName: pol, ", "policyName: pol, reason: incident in the night shift, "},
+		{"a sub filter that is a boolean", "subjects", "subFilter: false\nsubjects"},
+	} {
+		var out, errs strings.Builder
+		if status := run([]string{"plan", "-f", "-"}, strings.NewReader(replaced(t, whole, test.old, test.new)), &out, &errs); status != 0 {
+			t.Errorf("%s: status %d, %s", test.why, status, errs.String())
+		}
+	}
+}
+
 func TestWrongCombinationsWithAPolicyAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		why, in string

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -168,11 +169,21 @@ func (in *input) evaluate() ([]result, error) {
 		}
 		evaluator.Observe(o, observation)
 	}
+	// What the input does not hold does not exist.
+	own := maps.Clone(in.observations)
+	for _, given := range in.policies {
+		p, _ := evaluator.Policy(given.Name)
+		for _, template := range p.Templates {
+			if _, found := own[template.Object]; !found {
+				own[template.Object] = dependency.Observation{Problem: dependency.ReasonNotFound}
+			}
+		}
+	}
 	var results []result
 	slices.SortFunc(in.policies, func(a, b *policyv1.Policy) int { return cmp.Compare(a.Name, b.Name) })
 	for _, given := range in.policies {
 		p, _ := evaluator.Policy(given.Name)
-		results = append(results, result{p, p.Compliance(in.observations, ""), p.Actions(in.observations)})
+		results = append(results, result{p, p.Compliance(own, ""), p.Actions(own)})
 	}
 	return results, nil
 }

@@ -36,17 +36,26 @@ type Applier struct {
 }
 
 // StaleError says that a stored object is no longer what the update was made from, so the rest of the update must not be
-// carried out. List the stored objects and call [Diff] again. If an object to create exists already each time, the list
-// misses it: it lacks the placement's label, or has a wrong one.
+// carried out. List the stored objects and begin again. Where Taken is set, that alone doesn't help.
 type StaleError struct {
 	Object string // name of the PlacementDecision
 	Found  string // what was found
-	Err    error  // the API server's answer that showed it, if any
+
+	// Taken is an object that has a name which the update needs, and is not of the placement. It stays until its owner deletes it. Give
+	// it to Groups.Decisions of package grouping with the stored ones, which then takes another name, and warn. Where the list has all objects
+	// of the namespace, it is among them. It is nil if the list is only behind.
+	Taken *clusterv1beta1.PlacementDecision
+
+	Err error // the API server's answer that showed it, if any
 }
 
 // Error returns what was found and what to do.
 func (e *StaleError) Error() string {
-	return fmt.Sprintf("stored PlacementDecision %s is not what the update was made from: %s; list again", e.Object, e.Found)
+	then := "list again"
+	if e.Taken != nil {
+		then = "take another name"
+	}
+	return fmt.Sprintf("stored PlacementDecision %s is not what the update was made from: %s; %s", e.Object, e.Found, then)
 }
 
 // Unwrap returns the API server's answer.

@@ -71,24 +71,6 @@ func BenchmarkShuffle(b *testing.B) {
 	}
 }
 
-// Many sets of twelve objects whose surges are found by trial.
-func BenchmarkExact(b *testing.B) {
-	for _, n := range []int{1, 10, 80} {
-		var stored, desired []*clusterv1beta1.PlacementDecision
-		rng := rand.New(rand.NewPCG(2, uint64(n)))
-		for set := range n {
-			clusters := numbers(1200*set, 1200*set+1199)
-			stored = append(stored, divided(100, clusters)...)
-			rng.Shuffle(len(clusters), func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })
-			desired = append(desired, divided(100, clusters)...)
-		}
-		for i := range stored {
-			stored[i].Name, desired[i].Name = fmt.Sprintf("web-decision-%d", i), fmt.Sprintf("web-decision-%d", i)
-		}
-		b.Run(fmt.Sprintf("sets=%d", n), func(b *testing.B) { benchmark(b, stored, desired, rolling) })
-	}
-}
-
 func benchmark(b *testing.B, stored, desired []*clusterv1beta1.PlacementDecision, strategy decisionupdate.UpdateStrategy) {
 	b.ReportAllocs()
 	var update decisionupdate.Update

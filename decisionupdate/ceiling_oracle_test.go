@@ -32,14 +32,12 @@ type extra struct {
 	gone     bool
 }
 
-// optimum returns the fewest writes, then the fewest objects of the surge, then the fewest steps.
-func (c *ceiling) optimum() (writes, extras, steps int) {
+// fewest returns the fewest writes.
+func (c *ceiling) fewest() int {
 	for beyond := 0; ; beyond++ {
-		for extras := 0; 2*extras <= beyond; extras++ {
-			c.extras, c.steps, c.best = extras, 1<<30, 0
-			if c.step(1, moment{}, beyond); c.best > 0 {
-				return c.objectsToWrite() + beyond, extras, c.best
-			}
+		c.extras, c.steps, c.best, c.any = beyond/2, 1<<30, 0, true
+		if c.step(1, moment{}, beyond); c.best > 0 {
+			return c.objectsToWrite() + beyond
 		}
 	}
 }
@@ -237,15 +235,4 @@ func (c *ceiling) alike(m *moment, i, j int) bool {
 		same = same && x.clusters>>i&1 == x.clusters>>j&1
 	}
 	return same
-}
-
-// fewer returns the fewest writes if they are fewer than the limit, and otherwise 0. It does not look for the fewest steps.
-func (c *ceiling) fewer(than int) int {
-	for beyond := 0; c.objectsToWrite()+beyond < than; beyond++ {
-		c.extras, c.steps, c.best, c.any = beyond/2, 1<<30, 0, true
-		if c.step(1, moment{}, beyond); c.best > 0 {
-			return c.objectsToWrite() + beyond
-		}
-	}
-	return 0
 }

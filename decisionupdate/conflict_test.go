@@ -10,8 +10,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/grouping"
 )
 
 // touch changes an object as somebody else would.
@@ -154,34 +156,75 @@ func TestDeleteOfMissingObjectSucceeds(t *testing.T) {
 	}
 }
 
-// D10: an object of the surge, which the update made itself, is written again and deleted after a conflict like any other, unless somebody
-// made it anew. Eight full objects are mixed so that one object of the surge serves several of them in turn.
+// D10: an object of the surge, which the update made itself, is deleted after a conflict like any other, unless somebody made it anew.
 func TestConflictOfAnObjectOfTheSurge(t *testing.T) {
 	mixed := numbers(1, 800)
 	rand.New(rand.NewPCG(10, 15)).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
 	stored, desired := divided(100, numbers(1, 800)), divided(100, mixed)
 	for _, anew := range []bool{false, true} {
-		for nth, want := range map[int]string{2: "updateStatus", 0: "delete"} { // the first is part of its creation
-			s := newServer(stored...)
-			update := mustDiff(t, s.list(), desired, rolling)
-			n, hit := map[string]int{}, false
-			s.before = func(verb, name string) error {
-				surge := strings.Contains(name, "-surge")
-				if surge && verb == "updateStatus" {
-					n[name]++
-				}
-				if surge && verb == want && !hit && (nth == 0 || n[name] == nth) {
-					hit = true
-					s.mu.Lock()
-					defer s.mu.Unlock()
-					s.put(s.objects[name].DeepCopy(), anew)
-				}
-				return nil
+		s := newServer(stored...)
+		update := mustDiff(t, s.list(), desired, rolling)
+		hit := false
+		s.before = func(verb, name string) error {
+			if strings.Contains(name, "-surge") && verb == "delete" && !hit {
+				hit = true
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.put(s.objects[name].DeepCopy(), anew)
 			}
-			outcome, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), update)
-			if stale := new(decisionupdate.StaleError); !hit || errors.As(err, &stale) != anew || (err == nil) == anew || !anew && outcome.Retried != 1 {
-				t.Errorf("%s %d, made anew: %t, met: %t; %d retries, %v", want, nth, anew, hit, outcome.Retried, err)
+			return nil
+		}
+		outcome, err := decisionupdate.Applier{Client: s}.Apply(t.Context(), update)
+		if stale := new(decisionupdate.StaleError); !hit || errors.As(err, &stale) != anew || (err == nil) == anew || !anew && outcome.Retried != 1 {
+			t.Errorf("made anew: %t, met: %t; %d retries, %v", anew, hit, outcome.Retried, err)
+		}
+	}
+}
+
+// D10: a name that somebody else's object has stays taken. The error says so as a value, and another name is taken, whether the caller
+// hands the object on or lists all of the namespace.
+func TestATakenNameIsToldFromAListThatIsBehind(t *testing.T) {
+	placement := newPlacer(1).placement
+	for _, test := range []struct {
+		why   string
+		other *pd
+		taken bool
+	}{
+		{"of another placement", decision("web-decision-1", "x"), true},
+		{"of nobody", decision("web-decision-1"), true},
+		{"its own, which the list misses", decision("web-decision-1", "a"), false},
+	} {
+		test.other.Namespace = "ns"
+		switch {
+		case !test.taken:
+			test.other.Labels[clusterv1beta1.PlacementLabel] = "web"
+		case len(test.other.Status.Decisions) > 0:
+			test.other.Labels[clusterv1beta1.PlacementLabel] = "db"
+		default:
+			test.other.Labels = nil
+		}
+		p := &placer{newServer(test.other), placement, grouping.MaxDecisions}
+		groups, err := grouping.Divide(placement, fleet("a"), grouping.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		desired, err := groups.Decisions(placement)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = decisionupdate.Applier{Client: p}.Apply(t.Context(), mustDiff(t, nil, desired, rolling))
+		var stale *decisionupdate.StaleError
+		if !errors.As(err, &stale) || (stale.Taken != nil) != test.taken || !apierrors.IsAlreadyExists(err) {
+			t.Fatalf("%s: error %v, want taken %v", test.why, err, test.taken)
+		}
+		if test.taken {
+			if desired, err = groups.Decisions(placement, stale.Taken); err != nil || desired[0].Name != "web-decision-2" {
+				t.Errorf("%s: desired %v, error %v, want web-decision-2", test.why, desired, err)
 			}
+		}
+		p.settle(t, fleet("a"))
+		if test.taken && stateOf([]*pd{p.objects["web-decision-1"]}) != stateOf([]*pd{test.other}) {
+			t.Errorf("%s: it was changed", test.why)
 		}
 	}
 }

@@ -18,23 +18,24 @@ import (
 // Objects that are as desired aren't written, and objects that are being deleted aren't deleted again.
 //
 // All gives one step of creates and updates and, if objects are left over, a second step of deletes. RollingUpdate
-// gives as few writes as the package comment says, within MaxSteps, or the two phases of SurgeAndFinalize. Where
+// gives about as few writes as there can be, within MaxSteps, or the two phases of SurgeAndFinalize. Where
 // clusters are only added, as when nothing is stored, both fill the named groups first, one a step in the order of
 // their index, and then all others in one step.
 //
 // It takes time and memory linear in the decisions and, where clusters move in circles, up to quadratic in the objects
 // that they move between.
 //
-// The errors are *field.Error values, joined by [errors.Join], for
+// Stored objects that are not the placement's are left out, as Owns of package grouping says. The errors are *field.Error values, joined
+// by [errors.Join], for
 //
 //   - an unknown strategy, or a bound of one step;
-//   - an object that is nil, has no name, is in a list twice, or is of another placement or namespace than the others;
+//   - an object that is nil, has no name, or is in a list twice;
+//   - desired objects of several placements or namespaces, and one under the name of a stored object that is not the placement's;
 //   - a desired object with more than 100 clusters, or with a cluster that is empty or desired twice;
 //   - under RollingUpdate, a stored object that is desired and being deleted.
 //
 // Stored objects may hold a cluster twice, empty decisions, or more than 100 clusters, as an interrupted update leaves
-// them. A stored object may lack the labels, or have another placement's, if the placement is its controller: it is taken
-// over.
+// them. A stored object may lack the labels or a controller: it is taken over.
 func Diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy) (Update, error) {
 	if errs := Validate(strategy, field.NewPath("spec", "decisionStrategy", "updateStrategy")); len(errs) > 0 {
 		return Update{}, fielderrs.Join(errs)
@@ -53,6 +54,7 @@ func diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateSt
 			return Update{}, err
 		}
 	}
+	marks := f.mark()
 	var steps []Step
 	switch {
 	case f.onlyGrows():
@@ -64,12 +66,14 @@ func diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateSt
 	default:
 		steps = f.fewestWrites(strategy.MaxSteps)
 	}
+	misplaced := f.misplaced(steps)
 	// Objects come by name, so that each step is sorted; a step may turn out to be empty.
-	steps = f.sealed(slices.DeleteFunc(steps, func(s Step) bool { return len(s) == 0 }))
+	steps = slices.DeleteFunc(append([]Step{marks}, steps...), func(s Step) bool { return len(s) == 0 })
+	steps = f.sealed(steps)
 	if len(steps) == 0 {
 		return Update{}, nil
 	}
-	return Update{Steps: steps, Misplaced: f.misplaced(steps)}, nil
+	return Update{Steps: steps, Misplaced: misplaced}, nil
 }
 
 // all writes everything at once, then deletes (D2).
@@ -143,7 +147,7 @@ func (o *object) surge(before *Write, decisions []clusterv1beta1.ClusterDecision
 	to := *w.From
 	if relabel {
 		w.Parts = []Part{PartLabels, PartStatus}
-		to.Labels = o.labels
+		to = *o.dress(&to)
 		if slices.Equal(decisions, w.From.Status.Decisions) { // what it gains comes later
 			w.Parts = []Part{PartLabels}
 		}
@@ -170,7 +174,11 @@ func (o *object) final(surge *Write) Write {
 	if surge != nil {
 		w.From = surge.To
 	}
-	relabel := o.relabelled && (surge == nil || !surge.labelled(o.labels))
+	relabel := o.relabelled
+	if relabel && surge != nil {
+		_, done := metadata(surge.To, o.desired)
+		relabel = !done
+	}
 	switch {
 	case !relabel:
 		w.Parts = []Part{PartStatus}
@@ -181,8 +189,7 @@ func (o *object) final(surge *Write) Write {
 	default:
 		w.Parts = []Part{PartStatus, PartLabels}
 	}
-	to := *o.stored
-	to.Labels = o.labels
+	to := *o.dressed
 	to.Status.Decisions = o.desired.Status.Decisions
 	w.To = &to
 	return w

@@ -1,34 +1,14 @@
 package decisionupdate
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
-// fewestWrites plans in several ways and carries out the best (D4). With maxSteps 0 any number of steps will do.
+// fewestWrites writes each object once, and lets the clusters that have to be there before in early, in the first step (D4): into their object
+// if it has room, otherwise into an object of the surge. With maxSteps 0 any number of steps will do.
 func (f *fleet) fewestWrites(maxSteps int) []Step {
 	m := f.moves()
-	best := m.atOnce(maxSteps)
-	if best.extras == 0 && best.writes() < len(m.objects)+3 {
-		return m.carryOut(best) // nothing can take less: each surge is needed
-	}
-	if len(m.urgent) == 0 {
-		if maxSteps == 0 {
-			for inPlace := range 3 {
-				if p := m.inOrder(inPlace); p.better(best) {
-					best = p
-				}
-			}
-		}
-		for _, few := range [...]int{1, mostFew} {
-			if p, ok := m.search(maxSteps, best, few); ok {
-				best = p
-			}
-		}
-	}
-	return m.carryOut(best)
-}
-
-// atOnce lets all clusters in early in the first step: those of an object into the object if they have room, others into
-// objects of the surge.
-func (m *moves) atOnce(maxSteps int) plan {
 	surged := chooseSurges(m.g, maxSteps)
 	level, latest := m.g.levels(surged)
 	if m.hurry(level, surged) {
@@ -45,7 +25,7 @@ func (m *moves) atOnce(maxSteps int) plan {
 		p.add(level[v], act{vertex: int32(v), last: true})
 	}
 	m.park(&p, level, m.surgeInPlace(&p, early))
-	return p
+	return m.carryOut(p)
 }
 
 // early returns the clusters of a surged vertex that have to be there before its final write. Its holder drops it no later.
@@ -133,4 +113,27 @@ func (m *moves) park(p *plan, level []int, parked map[Group][]int32) {
 			p.extras++
 		}
 	}
+}
+
+// arriving calls visit for each cluster that the vertex gets from another object.
+func (m *moves) arriving(v int32, visit func(cluster int32)) {
+	obj := m.object(v)
+	if obj.desired == nil {
+		return
+	}
+	for i := range obj.desired.Status.Decisions {
+		if id := obj.first + int32(i); m.holder[id] != nobody {
+			visit(id)
+		}
+	}
+}
+
+// sortedGroups returns the keys in order.
+func sortedGroups[V any](of map[Group]V) []Group {
+	var groups []Group
+	for g := range of {
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b Group) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name)) })
+	return groups
 }

@@ -13,12 +13,12 @@ func (f *fleet) onlyGrows() bool {
 }
 
 // fill adds clusters group by group: the named groups one a step, in the order of their index, then all others in
-// one step, then it deletes (D12). A reader that doesn't know how many clusters the Placement has selected never sees
+// one step, then it deletes (D12). An object that only gets other metadata belongs to the first step. A reader that doesn't know how many clusters the Placement has selected never sees
 // a cluster of a later group while a named group before it isn't complete.
 func (f *fleet) fill() []Step {
 	var named []Group
 	for o := range f.objects {
-		if obj := &f.objects[o]; obj.desired != nil && obj.differs() {
+		if obj := &f.objects[o]; obj.desired != nil && obj.grows() {
 			if g := groupOf(obj.desired.Labels); g.Name != "" && !slices.Contains(named, g) {
 				named = append(named, g)
 			}
@@ -36,6 +36,8 @@ func (f *fleet) fill() []Step {
 			continue
 		case obj.desired == nil:
 			step = rest + 1
+		case !obj.grows():
+			step = 0
 		default:
 			if g := groupOf(obj.desired.Labels); g.Name != "" {
 				step = slices.Index(named, g)
@@ -45,3 +47,6 @@ func (f *fleet) fill() []Step {
 	}
 	return steps
 }
+
+// grows reports whether the object is new or gets clusters.
+func (o *object) grows() bool { return o.gains || o.stored == nil }

@@ -30,12 +30,12 @@ type object struct {
 	first     int32                             // number of its first desired cluster
 	storedIDs []int32                           // numbers of its stored decisions
 
-	labels     map[string]string // as they shall be, if it is stored and desired
-	relabelled bool              // the labels differ
-	unlabelled bool              // it is stored without the label of its placement, so readers that list by it don't see it (D14)
-	changed    bool              // the decisions differ
-	gains      bool              // it desires a cluster that it doesn't store
-	loses      bool              // it stores a cluster that it doesn't desire
+	dressed    *clusterv1beta1.PlacementDecision // as stored, with the metadata that it shall have; if it is stored and desired
+	relabelled bool                              // that differs
+	unlabelled bool                              // it is stored without the label of its placement, so readers that list by it don't see it (D14)
+	changed    bool                              // the decisions differ
+	gains      bool                              // it desires a cluster that it doesn't store
+	loses      bool                              // it stores a cluster that it doesn't desire
 }
 
 // differs reports whether anything has to be written.
@@ -56,15 +56,15 @@ func newFleet(stored, desired []*clusterv1beta1.PlacementDecision, limit int) (*
 	stored, errs := byName("stored", stored)
 	desired, more := byName("desired", desired)
 	errs = append(errs, more...)
-	placement, more := onePlacement(stored, desired)
-	errs = append(errs, more...)
+	placement, stored, more := onePlacement(stored, desired)
+	errs = slices.Concat(errs, more, twice("stored", stored), twice("desired", desired))
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
 	f := &fleet{limit: limit, objects: sideBySide(stored, desired)}
 	for i := range f.objects {
 		o := &f.objects[i]
-		o.unlabelled = o.stored != nil && o.stored.Labels[clusterv1beta1.PlacementLabel] != placement
+		o.unlabelled = o.stored != nil && o.stored.Labels[clusterv1beta1.PlacementLabel] != placement.Name
 	}
 	numbers, ok := f.numberDesired()
 	if !ok {
@@ -95,7 +95,8 @@ func sideBySide(stored, desired []*clusterv1beta1.PlacementDecision) []object {
 			o.name, o.desired, desired = desired[0].Name, desired[0], desired[1:]
 		}
 		if o.stored != nil && o.desired != nil {
-			o.labels, o.relabelled = relabelled(o.stored.Labels, o.desired.Labels)
+			dressed, same := metadata(o.stored, o.desired)
+			o.dressed, o.relabelled = dressed, !same
 			o.changed = !slices.Equal(o.stored.Status.Decisions, o.desired.Status.Decisions)
 		}
 		objects = append(objects, o)

@@ -95,29 +95,3 @@ func (g graph) fromSinks(surged []bool, visit func(v int32)) int {
 	}
 	return len(ready)
 }
-
-// components returns the connected components, each in ascending order.
-func (g graph) components() [][]int32 {
-	seen := make([]bool, len(g.out))
-	var sets [][]int32
-	for v := range g.out {
-		if seen[v] {
-			continue
-		}
-		seen[v] = true
-		set := []int32{int32(v)}
-		for i := 0; i < len(set); i++ {
-			for _, next := range [2][]int32{g.out[set[i]], g.in[set[i]]} {
-				for _, w := range next {
-					if !seen[w] {
-						seen[w] = true
-						set = append(set, w)
-					}
-				}
-			}
-		}
-		slices.Sort(set)
-		sets = append(sets, set)
-	}
-	return sets
-}

@@ -5,16 +5,14 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 )
 
-// byName returns the objects in the order of their names, and an error for each that is nil or nameless or
-// there twice. Paths begin with the name of the list and have the object's name as a key, so that they are the
+// byName returns the objects in the order of their names, and an error for each that is nil or nameless. Paths begin with the name of the list and have the object's name as a key, so that they are the
 // same whatever the order of the list.
 func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, field.ErrorList) {
 	var errs field.ErrorList
@@ -31,63 +29,78 @@ func byName(list string, objects []*clusterv1beta1.PlacementDecision) ([]*cluste
 		}
 	}
 	slices.SortStableFunc(sorted, func(a, b *clusterv1beta1.PlacementDecision) int { return strings.Compare(a.Name, b.Name) })
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i].Name == sorted[i-1].Name {
-			errs = append(errs, field.Duplicate(path.Key(sorted[i].Name).Child("metadata", "name"), sorted[i].Name))
-		}
-	}
 	return sorted, errs
 }
 
-// onePlacement returns an error for each object that isn't of the placement and in the namespace of the first desired object,
-// or of the first stored one if none is desired (D9). A stored object also belongs to the placement that controls it, unless
-// that is an earlier one of the same name (D14). It also returns the name of the placement.
-func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) (want string, errs field.ErrorList) {
-	var first *clusterv1beta1.PlacementDecision
-	var owner types.UID
-	check := func(list string, objects []*clusterv1beta1.PlacementDecision) {
-		for _, pd := range objects {
-			path := func() *field.Path { return field.NewPath(list).Key(pd.Name).Child("metadata") }
-			label := func() *field.Path { return path().Child("labels").Key(clusterv1beta1.PlacementLabel) }
-			placement, at := pd.Labels[clusterv1beta1.PlacementLabel], label
-			name, uid := controller(pd)
-			takenOver := list == "stored" && name != "" && (uid == owner || owner == "") // D14
-			if takenOver && (placement == "" || first == nil || name == want) {
-				placement, at = name, func() *field.Path { return path().Child("ownerReferences") }
-			}
-			if placement == "" {
-				errs = append(errs, field.Required(label(), "must be the name of its Placement"))
-				continue
-			}
-			if first == nil {
-				first, want = pd, placement
-			}
-			if owner == "" && list == "desired" {
-				owner = uid
-			}
-			if placement != want {
-				errs = append(errs, field.Invalid(at(), placement, "must be of the Placement "+want+", as "+first.Name+" is"))
-			}
-			if pd.Namespace != first.Namespace {
-				errs = append(errs, field.Invalid(path().Child("namespace"), pd.Namespace, "must be in the namespace "+first.Namespace+", as "+first.Name+" is"))
-			}
-		}
-	}
-	check("desired", desired)
-	check("stored", stored)
-	return want, errs
+// twice returns an error for each object that is there twice, of those in the order of their names.
+func twice(list string, sorted []*clusterv1beta1.PlacementDecision) field.ErrorList {
+	return fielderrs.Duplicates(sorted, func(a, b *clusterv1beta1.PlacementDecision) int { return strings.Compare(a.Name, b.Name) },
+		func(pd *clusterv1beta1.PlacementDecision) *field.Error {
+			return field.Duplicate(field.NewPath(list).Key(pd.Name).Child("metadata", "name"), pd.Name)
+		})
 }
 
-// controller returns the name and the UID of the Placement that controls an object, or nothing.
-func controller(pd *clusterv1beta1.PlacementDecision) (string, types.UID) {
+// onePlacement returns the placement of the desired objects, as far as they tell, and those of the stored objects that are its (D9). It
+// leaves out the others. Where nothing is desired, all stored objects must be of one placement.
+func onePlacement(stored, desired []*clusterv1beta1.PlacementDecision) (placement *clusterv1beta1.Placement, own []*clusterv1beta1.PlacementDecision, errs field.ErrorList) {
+	for _, pd := range desired {
+		if pd.Labels[clusterv1beta1.PlacementLabel] == "" {
+			errs = append(errs, field.Required(labelPath("desired", pd), "must be the name of its Placement"))
+			continue
+		}
+		if placement == nil {
+			placement = placementOf(pd)
+		}
+		errs = append(errs, another(placement, "desired", pd, pd.Labels[clusterv1beta1.PlacementLabel])...)
+	}
+	others := make(map[string]bool) // by name
+	for _, pd := range stored {
+		if placement == nil {
+			placement = placementOf(pd)
+		}
+		switch {
+		case grouping.Owns(placement, pd):
+			own = append(own, pd)
+		case len(desired) == 0:
+			errs = append(errs, another(placement, "stored", pd, placementOf(pd).Name)...)
+		case pd.Namespace == placement.Namespace:
+			others[pd.Name] = true
+		}
+	}
+	for _, pd := range desired {
+		if others[pd.Name] {
+			errs = append(errs, field.Invalid(field.NewPath("desired").Key(pd.Name).Child("metadata", "name"), pd.Name,
+				"must be another name: the stored object of that name is not of the Placement "+placement.Name))
+		}
+	}
+	return placement, own, errs
+}
+
+// another reports an object of another placement or namespace.
+func another(placement *clusterv1beta1.Placement, list string, pd *clusterv1beta1.PlacementDecision, name string) (errs field.ErrorList) {
+	if name != placement.Name {
+		errs = append(errs, field.Invalid(labelPath(list, pd), name, "must be of the Placement "+placement.Name+", as the others are"))
+	}
+	if pd.Namespace != placement.Namespace {
+		errs = append(errs, field.Invalid(field.NewPath(list).Key(pd.Name).Child("metadata", "namespace"), pd.Namespace,
+			"must be in the namespace "+placement.Namespace+", as the others are"))
+	}
+	return errs
+}
+
+func labelPath(list string, pd *clusterv1beta1.PlacementDecision) *field.Path {
+	return field.NewPath(list).Key(pd.Name).Child("metadata", "labels").Key(clusterv1beta1.PlacementLabel)
+}
+
+// placementOf returns what an object tells of its placement: the name, and the UID if that is its controller.
+func placementOf(pd *clusterv1beta1.PlacementDecision) *clusterv1beta1.Placement {
+	placement := &clusterv1beta1.Placement{}
+	placement.Namespace, placement.Name = pd.Namespace, pd.Labels[clusterv1beta1.PlacementLabel]
 	ref := metav1.GetControllerOfNoCopy(pd)
-	if ref == nil || ref.Kind != "Placement" {
-		return "", ""
+	if ref != nil && ref.Kind == "Placement" && strings.HasPrefix(ref.APIVersion, clusterv1beta1.GroupName+"/") {
+		placement.Name, placement.UID = ref.Name, ref.UID
 	}
-	if gv, err := schema.ParseGroupVersion(ref.APIVersion); err != nil || gv.Group != clusterv1beta1.GroupName {
-		return "", ""
-	}
-	return ref.Name, ref.UID
+	return placement
 }
 
 // desiredClusters returns an error for each desired object with too many clusters, and for each cluster that is empty

@@ -36,6 +36,7 @@ func TestBadInput(t *testing.T) {
 		return objects
 	}
 	const label = "metadata.labels[cluster.open-cluster-management.io/placement]"
+	taken := []string{`desired[w1].metadata.name: Invalid value: "w1": must be another name: the stored object of that name is not of the Placement web`}
 	for _, test := range []struct {
 		name            string
 		stored, desired []*pd
@@ -46,33 +47,25 @@ func TestBadInput(t *testing.T) {
 			want: []string{`desired[web-decision-1].status.decisions: Too many: 101: must have at most 100 items`}},
 		{name: "D9 100 are no fault, beside one", desired: append(divided(100, numbers(1, 100)), state("z: cluster-0000001")...),
 			want: []string{`desired[z].status.decisions[0].clusterName: Duplicate value: "cluster-0000001": must be in one object, and is in web-decision-1 already`}},
-		{name: "D9 stored in another namespace", stored: in("other", state("w1: a")), desired: state("w1: a"),
-			want: []string{`stored[w1].metadata.namespace: Invalid value: "other": must be in the namespace default, as w1 is`}},
-		{name: "D9 stored of another placement", stored: of("db", state("w2: a")), desired: state("w1: a"),
-			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
+		{name: "D9 desired in two namespaces", desired: append(state("w1: a"), in("other", state("w2: b"))...),
+			want: []string{`desired[w2].metadata.namespace: Invalid value: "other": must be in the namespace default, as the others are`}},
+		{name: "D9 desired of two placements", desired: append(state("w1: a"), of("db", state("w2: b"))...),
+			want: []string{`desired[w2].` + label + `: Invalid value: "db": must be of the Placement web, as the others are`}},
 		{name: "D9 only stored, and not of one placement", stored: append(state("w1: a"), of("db", state("w2: a"))...),
-			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
-		{name: "D14 owned by another placement", stored: owned("w1", "db", "p2", "Placement"), desired: state("w1: a"),
-			want: []string{`stored[w1].metadata.ownerReferences: Invalid value: "db": must be of the Placement web, as w1 is`}},
-		{name: "D14 labelled with another placement, and owned by a third", stored: ownedBy(of("db", state("w1: a")), "x", "p1", "Placement"), desired: state("w1: a"),
-			want: []string{`stored[w1].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
-		{name: "D14 labelled with another placement, and owned by an earlier one of that name", stored: ownedBy(of("db", state("w1: a")), "web", "p0", "Placement"), desired: ownedBy(state("w1: a"), "web", "p1", "Placement"),
-			want: []string{`stored[w1].` + label + `: Invalid value: "db": must be of the Placement web, as w1 is`}},
-		{name: "D14 owned by an earlier placement of that name", stored: owned("w1", "web", "p0", "Placement"), desired: ownedBy(state("w1: a"), "web", "p1", "Placement"),
-			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
-		{name: "D14 owned by something else", stored: owned("w1", "web", "p1", "Deployment"), desired: state("w1: a"),
-			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
-		{name: "D14 owned by a Placement of another API", stored: owned("w1", "web", "p1", "apps/Placement"), desired: state("w1: a"),
-			want: []string{`stored[w1].` + label + `: Required value: must be the name of its Placement`}},
+			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as the others are`}},
+		{name: "D9 desired under a name that another placement's object has", stored: of("db", state("w1: a")), desired: state("w1: a"), want: taken},
+		{name: "D9 that is controlled by another placement", stored: owned("w1", "db", "p2", "Placement"), desired: state("w1: a"), want: taken},
+		{name: "D9 that is labelled with it, too", stored: ownedBy(state("w1: a"), "db", "p2", "Placement"), desired: state("w1: a"), want: taken},
+		{name: "D9 labelled with another placement, and owned by an earlier one of that name", stored: ownedBy(of("db", state("w1: a")), "web", "p0", "Placement"), desired: ownedBy(state("w1: a"), "web", "p1", "Placement"), want: taken},
+		{name: "D9 owned by an earlier placement of that name, without a label", stored: owned("w1", "web", "p0", "Placement"), desired: ownedBy(state("w1: a"), "web", "p1", "Placement"), want: taken},
+		{name: "D9 owned by something else", stored: owned("w1", "web", "p1", "Deployment"), desired: state("w1: a"), want: taken},
+		{name: "D9 owned by a Placement of another API", stored: owned("w1", "web", "p1", "apps/Placement"), desired: state("w1: a"), want: taken},
 		{name: "D14 only what is stored is taken over", desired: owned("w1", "web", "p1", "Placement"),
 			want: []string{`desired[w1].` + label + `: Required value: must be the name of its Placement`}},
 		{name: "D14 owned by two placements", stored: append(owned("w1", "web", "p1", "Placement"), owned("w2", "db", "p2", "Placement")...),
-			want: []string{`stored[w2].metadata.ownerReferences: Invalid value: "db": must be of the Placement web, as w1 is`}},
+			want: []string{`stored[w2].` + label + `: Invalid value: "db": must be of the Placement web, as the others are`}},
 		{name: "no placement label", stored: of("", state("w2:")), desired: of("", state("w1:")),
-			want: []string{
-				`desired[w1].` + label + `: Required value: must be the name of its Placement`,
-				`stored[w2].` + label + `: Required value: must be the name of its Placement`,
-			}},
+			want: []string{`desired[w1].` + label + `: Required value: must be the name of its Placement`}},
 		{name: "a cluster desired twice", desired: state("w1: a b", "w2: b"),
 			want: []string{`desired[w2].status.decisions[0].clusterName: Duplicate value: "b": must be in one object, and is in w1 already`}},
 		{name: "a cluster desired twice and stored so", stored: state("w1: b", "w2: b"), desired: state("w1: b", "w2: b"),
@@ -133,6 +126,60 @@ func ownedByGroup(objects []*pd, owner, uid, kind, group string) []*pd {
 		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: group, Kind: kind, Name: owner, UID: types.UID(uid), Controller: &yes}}
 	}
 	return objects
+}
+
+// D9, D14: which objects are the placement's is for grouping.Owns to say. Others are neither written nor deleted, whatever they hold.
+func TestObjectsOfOthersArePassedOver(t *testing.T) {
+	desired := ownedBy(state("w1: a"), "web", "p1", "Placement")
+	elsewhere := state("w1: a b")
+	elsewhere[0].Namespace = "other"
+	nobodys := state("w2: a")
+	nobodys[0].Labels = nil
+	for why, other := range map[string][]*pd{
+		"another namespace":                       elsewhere,
+		"another placement":                       ownedBy(state("w2 edited: a"), "db", "p2", "Placement"),
+		"another placement, labelled by hand":     ownedBy(state("w2: a"), "db", "p2", "Placement"),
+		"nobody's":                                nobodys,
+		"an earlier placement's, without a label": owned("w2", "web", "p0", "Placement"),
+	} {
+		if update := mustDiff(t, append(other, desired...), desired, rolling); update.Writes() > 0 {
+			t.Errorf("%s: update\n%s", why, update)
+		}
+	}
+	left := ownedBy(state("w2: a"), "web", "p0", "Placement") // of an earlier one, and seen under its label
+	if got, want := mustDiff(t, append(left, desired...), desired, rolling).String(), "1: delete w2 -a\n"; got != want {
+		t.Errorf("an earlier placement's: update\n%s\nwant\n%s", got, want)
+	}
+}
+
+// G7: an object with the right labels and no controller gets one, with or without another change.
+func TestObjectsWithoutAnOwnerAreAdopted(t *testing.T) {
+	desired := ownedBy(state("w1 0: a b"), "web", "p1", "Placement")
+	for want, stored := range map[string][]*pd{
+		"1: update w1 labels\n":              state("w1 0: a b"),
+		"1: update w1 labels,status +b\n":    state("w1 0: a"),
+		"1: update w1 labels,status +b -c\n": state("w1 0: a c"),
+		"1: update w1 status,labels -c -d\n": state("w1 0: a b c d"),
+	} {
+		s := newServer(stored...)
+		update := mustDiff(t, s.list(), desired, rolling)
+		if update.String() != want {
+			t.Errorf("update\n%s\nwant\n%s", update, want)
+		}
+		if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), update); err != nil {
+			t.Fatal(err)
+		}
+		if ref := metav1.GetControllerOf(s.objects["w1"]); ref == nil || ref.UID != "p1" {
+			t.Errorf("%s: controller %v", want, ref)
+		}
+		wantStored(t, s, desired)
+	}
+	halfway := state("w1 0: a b")
+	halfway[0].OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1beta1.GroupVersion.String(), Kind: "Placement", Name: "web", UID: "p1"}, {Kind: "ConfigMap", Name: "x", UID: "x"}}
+	to := mustDiff(t, halfway, desired, rolling).Steps[0][0].To.OwnerReferences
+	if len(to) != 2 || to[0].Controller == nil || to[1].UID != "x" {
+		t.Errorf("owners %v, want the placement as controller, and once", to)
+	}
 }
 
 // D14: what the same placement owns is taken over, whether or not UIDs are known, and whatever its label says.

@@ -1,7 +1,6 @@
 package decisionupdate
 
 import (
-	"maps"
 	"strconv"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -36,31 +35,6 @@ func (g Group) index() int32 {
 		return -1
 	}
 	return int32(i)
-}
-
-// relabelled returns the final labels of a stored object, and whether they differ from its labels now. The labels that
-// name placement and group become exactly the desired ones. Other labels are added or changed, but never removed.
-func relabelled(stored, desired map[string]string) (map[string]string, bool) {
-	same := true
-	for _, key := range groupLabels() {
-		was, had := stored[key]
-		is, has := desired[key]
-		same = same && was == is && had == has
-	}
-	for key, is := range desired {
-		was, had := stored[key]
-		same = same && had && was == is
-	}
-	if same {
-		return stored, false
-	}
-	labels := map[string]string{}
-	maps.Copy(labels, stored)
-	for _, key := range groupLabels() {
-		delete(labels, key)
-	}
-	maps.Copy(labels, desired)
-	return labels, true
 }
 
 // groupLabels returns the keys of the labels that only the writer of PlacementDecisions sets.

@@ -49,7 +49,7 @@ func (o *object) partFirst() Part {
 	case !o.gains, o.outOfSight():
 		return PartStatus
 	}
-	return firstPart(groupOf(o.stored.Labels), groupOf(o.labels))
+	return firstPart(groupOf(o.stored.Labels), groupOf(o.dressed.Labels))
 }
 
 // firstPart returns what an object with both old and new clusters writes first. Names decide first: readers look for the

@@ -1,7 +1,9 @@
 package decisionupdate
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
@@ -16,8 +18,7 @@ type Outcome struct {
 	Retried int
 
 	// Stored holds each object that was created or updated, completely or in part, as the API server returned
-	// it last, sorted by name. A lister that has these resourceVersions, or later ones, and none of the objects that
-	// were deleted is fresh enough for the next [Diff]. If a write is Unknown, no lister is known to be: ask the API server then.
+	// it last, sorted by name.
 	Stored []*clusterv1beta1.PlacementDecision
 }
 
@@ -37,7 +38,7 @@ type Written struct {
 	Unknown bool
 }
 
-// Unknown reports whether a request got no answer. Then no lister is known to be fresh enough for the next [Diff].
+// Unknown reports whether a request got no answer.
 func (o Outcome) Unknown() bool {
 	for _, w := range o.Writes {
 		if w.Unknown {
@@ -46,6 +47,40 @@ func (o Outcome) Unknown() bool {
 	}
 	return false
 }
+
+// ownWrites is a *writes.Own of package rollout/writes.
+type ownWrites interface {
+	Wrote(object *clusterv1beta1.PlacementDecision, err error, now time.Time) error
+	Deleted(object *clusterv1beta1.PlacementDecision, err error, now time.Time) error
+}
+
+// Note hands everything that was written, or may have been, to an own: a *writes.Own of package rollout/writes, which lays it over a cache that
+// lags. Call it after each Apply, also beside an error. The next list is then that of own.Current, or the cache's once own.Unseen is 0:
+// either is new enough for [Diff].
+func (o Outcome) Note(own ownWrites, now time.Time) {
+	// What was created comes first: an object of the surge is deleted again, and the cache may not have shown it yet.
+	for _, w := range o.Writes {
+		if w.Verb == VerbCreate && len(w.Done) > 0 {
+			_ = own.Wrote(w.To, nil, now)
+		}
+	}
+	for _, pd := range o.Stored {
+		_ = own.Wrote(pd, nil, now)
+	}
+	for _, w := range o.Writes {
+		switch {
+		case w.Unknown && w.To != nil:
+			_ = own.Wrote(w.To, errNoAnswer, now)
+		case w.Unknown:
+			_ = own.Deleted(w.From, errNoAnswer, now)
+		case w.Verb == VerbDelete && w.Complete:
+			_ = own.Deleted(w.From, nil, now)
+		}
+	}
+}
+
+// errNoAnswer stands for whatever kept an answer from coming.
+var errNoAnswer = errors.New("no answer")
 
 // String returns the number of complete writes of each kind, as in "created 1, surged 0, updated 3, deleted 1, retried
 // 0". The numbers of writes that were only begun, and that got no answer, follow if there are any.

@@ -1,7 +1,6 @@
 package decisionupdate
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/cohort-ocm/cohort/internal/place"
 	"github.com/cohort-ocm/cohort/internal/surge"
 )
 
@@ -25,20 +25,6 @@ type act struct {
 	last     bool    // the final content; of an object of the surge its deletion
 	whole    bool    // keeps all that is stored (D3)
 	clusters []int32 // those let in early; of an object of the surge all that it has from now on
-}
-
-// writes returns the number of writes.
-func (p plan) writes() int {
-	n := 0
-	for _, step := range p.steps {
-		n += len(step)
-	}
-	return n
-}
-
-// better compares plans: by their writes, then by their extra objects, then by their steps (D4).
-func (p plan) better(than plan) bool {
-	return cmp.Or(p.writes()-than.writes(), p.extras-than.extras, len(p.steps)-len(than.steps)) < 0
 }
 
 // add puts a write into a step, from 1.
@@ -131,34 +117,14 @@ type stage struct {
 	*moves
 	done   []bool           // by vertex: has its final content
 	early  []bool           // by cluster: a surge has let it in
-	parked map[int32]int    // by cluster: the object of the surge that has it
-	extras [][]int32        // by object of the surge: its clusters
+	parked []bool           // by cluster: an object of the surge has it
 	last   map[string]Write // by name: the last write
 	names  map[string]bool  // of all objects
 }
 
-func (m *moves) newStage(extras int) *stage {
-	return &stage{
-		moves: m, done: make([]bool, len(m.objects)), early: make([]bool, len(m.goal)),
-		parked: make(map[int32]int), extras: make([][]int32, extras),
-	}
-}
-
 // elsewhere reports whether the cluster stands in another object than its holder.
 func (s *stage) elsewhere(cluster int32) bool {
-	_, parked := s.parked[cluster]
-	return parked || s.early[cluster] || s.done[s.goalOf(cluster)]
-}
-
-// keeps returns the clusters that a vertex still has to keep.
-func (s *stage) keeps(v int32) int {
-	n := 0
-	for _, cluster := range s.held[v] {
-		if !s.elsewhere(cluster) {
-			n++
-		}
-	}
-	return n
+	return s.parked[cluster] || s.early[cluster] || s.done[s.goalOf(cluster)]
 }
 
 // do notes a write.
@@ -171,22 +137,18 @@ func (s *stage) do(a act) {
 			s.early[cluster] = true
 		}
 	default:
-		for _, cluster := range s.extras[a.extra] {
-			if s.parked[cluster] == a.extra {
-				delete(s.parked, cluster)
-			}
-		}
-		s.extras[a.extra] = a.clusters
 		for _, cluster := range a.clusters {
-			s.parked[cluster] = a.extra
+			s.parked[cluster] = true
 		}
 	}
 }
 
 // carryOut turns a plan into writes. What a write lets go is what was elsewhere before its step.
 func (m *moves) carryOut(p plan) []Step {
-	s := m.newStage(p.extras)
-	s.last, s.names = make(map[string]Write), make(map[string]bool)
+	s := &stage{
+		moves: m, done: make([]bool, len(m.objects)), early: make([]bool, len(m.goal)), parked: make([]bool, len(m.goal)),
+		last: make(map[string]Write), names: make(map[string]bool),
+	}
 	for o := range m.fleet.objects {
 		s.names[m.fleet.objects[o].name] = true
 	}
@@ -231,9 +193,8 @@ func (s *stage) write(a act) Write {
 
 // extra returns the write of an object of the surge. It is like the object that its first cluster goes to.
 func (s *stage) extra(a act, names []string) Write {
-	before, exists := s.last[names[a.extra]]
 	if a.last {
-		return Write{Verb: VerbDelete, From: before.To}
+		return Write{Verb: VerbDelete, From: s.last[names[a.extra]].To}
 	}
 	var decisions []clusterv1beta1.ClusterDecision
 	for _, cluster := range a.clusters {
@@ -243,15 +204,13 @@ func (s *stage) extra(a act, names []string) Write {
 	slices.SortFunc(decisions, func(a, b clusterv1beta1.ClusterDecision) int {
 		return strings.Compare(a.ClusterName, b.ClusterName)
 	})
-	if exists {
-		to := *before.To
-		to.Status.Decisions = decisions
-		return Write{Verb: VerbUpdate, Parts: []Part{PartStatus}, Surge: true, From: before.To, To: &to}
-	}
 	like := s.fleet.objects[s.goal[a.clusters[0]]].desired
 	to := &clusterv1beta1.PlacementDecision{TypeMeta: like.TypeMeta}
 	to.Namespace, to.Labels, to.OwnerReferences = like.Namespace, maps.Clone(like.Labels), slices.Clone(like.OwnerReferences)
 	to.Annotations = map[string]string{surge.Annotation: "true"}
+	if value, placed := like.Annotations[place.Annotation]; placed {
+		to.Annotations[place.Annotation] = value
+	}
 	to.Name = s.unused(like.Name)
 	to.Status.Decisions = decisions
 	names[a.extra] = to.Name

@@ -10,8 +10,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/place"
 	"github.com/cohort-ocm/cohort/internal/seal"
 )
 
@@ -52,7 +55,7 @@ func (r *run) write(ctx context.Context, w *Written) error {
 func (r *run) create(ctx context.Context, w *Written) (*clusterv1beta1.PlacementDecision, error) {
 	created, err := answer(r.client.Create(ctx, w.To.DeepCopy(), metav1.CreateOptions{}))
 	if apierrors.IsAlreadyExists(err) {
-		return nil, &StaleError{Object: w.To.Name, Found: "it exists already", Err: err}
+		return nil, r.exists(ctx, w.To, err)
 	}
 	if err != nil {
 		w.Unknown = unanswered(err)
@@ -60,6 +63,15 @@ func (r *run) create(ctx context.Context, w *Written) (*clusterv1beta1.Placement
 	}
 	r.remember(created)
 	return created, nil
+}
+
+// exists says what an object that was to be created has met. The error is stale: the list that the update was made from lacks the object.
+func (r *run) exists(ctx context.Context, to *clusterv1beta1.PlacementDecision, err error) *StaleError {
+	stale := &StaleError{Object: to.Name, Found: "it exists already", Err: err}
+	if fresh, unread := answer(r.client.Get(ctx, to.Name, metav1.GetOptions{})); unread == nil && !grouping.Owns(placementOf(to), fresh) {
+		stale.Taken, stale.Found = fresh, "it exists already, and is not of the Placement "+placementOf(to).Name
+	}
+	return stale
 }
 
 // update writes one part of an object that is stored as planned.
@@ -173,7 +185,7 @@ func (r *run) retry() {
 }
 
 // written returns the current object with the new content of one part. It touches only the labels that the update
-// changes, and the seal.
+// changes, the annotations of this library, and the controller of an object that has none.
 func written(current, planned, to *clusterv1beta1.PlacementDecision, part Part) *clusterv1beta1.PlacementDecision {
 	pd := *current
 	if part == PartStatus {
@@ -184,12 +196,13 @@ func written(current, planned, to *clusterv1beta1.PlacementDecision, part Part) 
 	if pd.Labels == nil {
 		pd.Labels = make(map[string]string)
 	}
-	if value, ok := to.Annotations[seal.Annotation]; ok {
-		pd.Annotations = maps.Clone(current.Annotations)
-		if pd.Annotations == nil {
-			pd.Annotations = make(map[string]string)
+	for _, key := range [...]string{seal.Annotation, place.Annotation} {
+		if value, ok := to.Annotations[key]; ok {
+			pd.Annotations = with(pd.Annotations, key, value)
 		}
-		pd.Annotations[seal.Annotation] = value
+	}
+	if owner := adopter(current, to); owner != nil {
+		pd.OwnerReferences = adopted(current, *owner)
 	}
 	for _, key := range changedLabels(planned.Labels, to.Labels) {
 		if value, ok := to.Labels[key]; ok {
@@ -226,6 +239,9 @@ func difference(planned, to, fresh *clusterv1beta1.PlacementDecision) string {
 	if !fresh.DeletionTimestamp.IsZero() && planned.DeletionTimestamp.IsZero() {
 		return "it is being deleted"
 	}
+	if was, is := controllerUID(planned), controllerUID(fresh); was != is {
+		return fmt.Sprintf("its controller has the UID %q, not %q", is, was)
+	}
 	if !slices.Equal(fresh.Status.Decisions, planned.Status.Decisions) {
 		return "its status.decisions have changed"
 	}
@@ -246,4 +262,12 @@ func difference(planned, to, fresh *clusterv1beta1.PlacementDecision) string {
 func identity(pd *clusterv1beta1.PlacementDecision) *metav1.Preconditions {
 	uid, version := pd.UID, pd.ResourceVersion
 	return &metav1.Preconditions{UID: &uid, ResourceVersion: &version}
+}
+
+// controllerUID returns the UID of an object's controller, or nothing.
+func controllerUID(pd *clusterv1beta1.PlacementDecision) types.UID {
+	if ref := metav1.GetControllerOfNoCopy(pd); ref != nil {
+		return ref.UID
+	}
+	return ""
 }

@@ -1,7 +1,6 @@
 package decisionupdate
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -52,10 +51,6 @@ func lastWrite(steps []Step, name string) *Write {
 
 func withSeal(pd *clusterv1beta1.PlacementDecision, value string) *clusterv1beta1.PlacementDecision {
 	to := *pd
-	to.Annotations = maps.Clone(pd.Annotations)
-	if to.Annotations == nil {
-		to.Annotations = make(map[string]string, 1)
-	}
-	to.Annotations[seal.Annotation] = value
+	to.Annotations = with(pd.Annotations, seal.Annotation, value)
 	return &to
 }

@@ -14,7 +14,7 @@ import (
 
 // D13, D14: a scheduler that reads, divides, keeps names and updates, as the documentation of both packages says, gets
 // past objects that are being deleted, objects of an earlier placement that the garbage collector deletes, objects without
-// labels, and objects whose placement label was edited or removed by hand.
+// labels or owners, objects whose placement label was edited or removed by hand, and objects of others that have the names of its own.
 func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u"}}
 	clusters := []*clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
@@ -32,7 +32,16 @@ func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 		{"of an earlier placement", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences[0].UID = "before" },
 			"1: create web-decision-2 labels,status +a +b\n2: delete web-decision-1 -a -b\n"},
 		{"without labels", func(d *clusterv1beta1.PlacementDecision) { d.Labels = nil },
-			"1: create web-decision-2 labels,status +a +b\n2: delete web-decision-1 -a -b\n"},
+			"1: update web-decision-1 labels\n"},
+		{"without an owner", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences = nil },
+			"1: update web-decision-1 labels\n"},
+		{"of an earlier placement and without labels", func(d *clusterv1beta1.PlacementDecision) { d.Labels, d.OwnerReferences[0].UID = nil, "before" },
+			"1: create web-decision-2 labels,status +a +b\n"},
+		{"of another placement", func(d *clusterv1beta1.PlacementDecision) {
+			d.Labels[clusterv1beta1.PlacementLabel], d.OwnerReferences = "db", nil
+		}, "1: create web-decision-2 labels,status +a +b\n"},
+		{"controlled by another placement", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences[0].Name = "db" },
+			"1: create web-decision-2 labels,status +a +b\n"},
 		{"without the placement's label", func(d *clusterv1beta1.PlacementDecision) { delete(d.Labels, clusterv1beta1.PlacementLabel) },
 			"1: update web-decision-1 labels\n"},
 		{"labelled with another placement", func(d *clusterv1beta1.PlacementDecision) { d.Labels[clusterv1beta1.PlacementLabel] = "db" },
@@ -43,7 +52,7 @@ func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		test.change(stored[0])
-		previous, err := grouping.Read(nil, stored)
+		previous, err := grouping.Read(placement, stored)
 		if err != nil {
 			t.Fatalf("%s: %v", test.why, err)
 		}

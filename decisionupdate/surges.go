@@ -6,52 +6,17 @@ import (
 )
 
 // chooseSurges returns the vertices to surge so that all others, written once, fit some order of at most maxSteps
-// steps; 0 is no bound. It treats components one by one: small ones get the fewest surges possible, the others get them
-// by a heuristic.
+// steps; 0 is no bound. It breaks all circles, then cuts what is too long, from either end, and takes the better result. At last it
+// takes back surges for circles that the cuts have broken anyway. It is exact for chains and circles, and for trees
+// that grow from one object or towards one.
 func chooseSurges(g graph, maxSteps int) []bool {
 	if maxSteps == 0 {
 		maxSteps = math.MaxInt32
 	}
-	surged := make([]bool, len(g.out))
-	if _, latest := g.levels(surged); len(g.out) == 0 || latest > 0 && latest <= maxSteps {
-		return surged
+	none := make([]bool, len(g.out))
+	if _, latest := g.levels(none); len(g.out) == 0 || latest > 0 && latest <= maxSteps {
+		return none
 	}
-	local := make([]int32, len(g.out)) // by vertex: its place in its component
-	for _, set := range g.components() {
-		sub := g.induced(set, local)
-		var chosen []bool
-		if len(set) <= maxExact {
-			chosen = sub.fewestSurges(maxSteps)
-		} else {
-			chosen = sub.fewSurges(maxSteps)
-		}
-		for i, v := range set {
-			surged[v] = chosen[i]
-		}
-	}
-	return surged
-}
-
-// induced returns a component as a graph of its own, whose vertices are numbered as in the set. Local is room
-// for the new numbers.
-func (g graph) induced(set, local []int32) graph {
-	for i, v := range set {
-		local[v] = int32(i)
-	}
-	sub := newGraph(len(set))
-	for i, v := range set {
-		sub.over[i] = g.over[v]
-		for _, w := range g.out[v] {
-			sub.link(int32(i), local[w])
-		}
-	}
-	return sub
-}
-
-// fewSurges breaks all circles, then cuts what is too long, from either end, and takes the better result. At last it
-// takes back surges for circles that the cuts have broken anyway. It is exact for chains and circles, and for trees
-// that grow from one object or towards one.
-func (g graph) fewSurges(maxSteps int) []bool {
 	broken := g.breakCircles()
 	best := g.cut(slices.Clone(broken), maxSteps)
 	if other := g.reversed().cut(slices.Clone(broken), maxSteps); count(other) < count(best) {

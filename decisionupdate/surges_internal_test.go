@@ -17,7 +17,7 @@ func TestEachSurgeIsNeeded(t *testing.T) {
 			}
 		}
 		maxSteps := 2 + rng.IntN(n)
-		surged := g.fewSurges(maxSteps)
+		surged := chooseSurges(g, maxSteps)
 		within := func() bool {
 			_, latest := g.levels(surged)
 			return latest > 0 && latest <= maxSteps

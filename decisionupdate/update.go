@@ -2,7 +2,6 @@ package decisionupdate
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -50,7 +49,7 @@ type Write struct {
 	From *clusterv1beta1.PlacementDecision
 
 	// To is the object after this write; nil for a delete. An update keeps the metadata of From, except that labels of
-	// the desired object replace or complete its labels.
+	// the desired object replace or complete its labels, and what else [PartLabels] writes.
 	To *clusterv1beta1.PlacementDecision
 }
 
@@ -72,8 +71,8 @@ const (
 type Part string
 
 const (
-	// PartLabels is written by an update of the object: its labels, and its seal if it has one (see Sealed of package grouping). In a create it stands for the create itself, with all
-	// metadata.
+	// PartLabels is written by an update of the object: its labels, its place and seal (annotations of package grouping), and the controller
+	// of an object that has none. In a create it stands for the create itself, with all metadata.
 	PartLabels Part = "labels"
 
 	// PartStatus is status.decisions, written by an update of the status.
@@ -163,6 +162,3 @@ func listed(sign string, names []string) string {
 	}
 	return b.String()
 }
-
-// labelled reports whether the object has these labels after the write.
-func (w Write) labelled(labels map[string]string) bool { return maps.Equal(w.To.Labels, labels) }

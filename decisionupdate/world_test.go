@@ -81,7 +81,7 @@ func (s *server) Create(_ context.Context, pd *clusterv1beta1.PlacementDecision,
 
 func (s *server) Update(_ context.Context, pd *clusterv1beta1.PlacementDecision, _ metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
 	return s.update("update", pd, func(next *clusterv1beta1.PlacementDecision) {
-		next.Labels, next.Annotations = pd.Labels, pd.Annotations
+		next.Labels, next.Annotations, next.OwnerReferences = pd.Labels, pd.Annotations, pd.OwnerReferences
 	})
 }
 

@@ -223,15 +223,15 @@ func TestClustersPerDecisionGroup(t *testing.T) {
 	}
 }
 
-// G13: objects of another placement, and a size that is none.
+// G10, G13: objects that are not the placement's are left out, and a size that is none is an error.
 func TestReadWithPlacementErrors(t *testing.T) {
 	stored := decisions{decision("d-10", "0", "", "a"), decision("d-2", "0", "", "b")}
 	other := newPlacement(intstr.IntOrString{})
 	other.Namespace, other.Name = "other", "q"
-	_, err := grouping.Read(other, stored)
-	wantError(t, err,
-		`placementDecisions[ns/d-2].metadata.namespace: Invalid value: "ns": must be the namespace of the placement, "other"`,
-		`placementDecisions[ns/d-2].metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: "p": must be the placement, "q"`)
+	foreign, err := grouping.Read(other, stored)
+	if want := "placement q: none of 2 PlacementDecisions is its own"; err != nil || foreign.Incomplete() != want || foreign.Len() > 0 {
+		t.Errorf("%v, error %v, %q, want %q", foreign, err, foreign.Incomplete(), want)
+	}
 
 	g, err := grouping.Read(newPlacement(intstr.FromString("5")), stored)
 	wantError(t, err, `spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value: "5": must be a positive count, or a percentage from 1% to 100% in decimal digits`)

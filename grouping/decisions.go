@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/internal/place"
 )
 
 // MaxDecisions is how many clusters a PlacementDecision may hold. The API documents the limit and does
@@ -18,24 +20,23 @@ const MaxDecisions = 100
 // controlling owner, and the name `<placement>-decision-<n>`, n from 1. A group without clusters has one
 // PlacementDecision without decisions.
 //
-// Stored are the placement's stored PlacementDecisions. With them, names are steady: a name is only used for the group in
-// its object's labels, and a cluster stays in its object as long as it stays in that group. So no stored object changes the
-// labels of its group, and few are rewritten. Without them, all is cut and numbered anew.
+// Stored are the stored PlacementDecisions; only those count that [Owns] says are the placement's. With them, names are steady: an
+// object keeps its group, by the group's name and place among the groups of that name, and a cluster stays in its object as long as it stays
+// in that group. So a stored object never changes the name of its group, and its index only with all of its group. Few objects are
+// rewritten. Without them, all is cut and numbered anew.
 //
 // Clusters that are new to a group fill its objects with room, in the order of their names, and then new objects, with the
-// lowest numbers that no stored object has. A stored object with more than MaxDecisions clusters gives up its last ones.
-// Objects that are no longer full are not merged.
+// lowest numbers that no stored object has, be it somebody else's. A stored object with more than MaxDecisions clusters gives up its
+// last ones. Objects that are no longer full are not merged.
 //
-// Delete the stored objects that are not in the result: their group is gone, none of their clusters is left, or their
-// index label is missing or not written as this package writes it. An object that is being deleted, that an earlier
-// placement of the same name controls, or that is of a surge of package decisionupdate keeps nothing: its clusters go to other
-// objects.
+// Delete the stored objects of the placement that are not in the result: their group is gone, or none of their clusters is left. An
+// object that is being deleted, that an earlier placement of the same name controls, or that is of a surge of package decisionupdate
+// keeps nothing: its clusters go to other objects.
 //
 // Clusters are in the order of their group within an object, but not across the stored objects of a group.
 //
 // It is an error (*field.Error) if the placement is nil, if its name gives no valid names and labels (it may have at most 63
-// characters, like a label's value), or if [Join] made g. The errors for stored are the same as from [Read], and its objects
-// must be of this placement. The result shares only strings with g, placement and stored. It takes time linear in the
+// characters, like a label's value), or if [Join] made g. The errors for stored are the same as from [Read]. The result shares only strings with g, placement and stored. It takes time linear in the
 // clusters of g and stored.
 func (g *Groups) Decisions(placement *clusterv1beta1.Placement, stored ...*clusterv1beta1.PlacementDecision) ([]*clusterv1beta1.PlacementDecision, error) {
 	if placement == nil {
@@ -47,38 +48,40 @@ func (g *Groups) Decisions(placement *clusterv1beta1.Placement, stored ...*clust
 	if err := ofOnePlacement(field.NewPath("groups"), g); err != nil {
 		return nil, err
 	}
-	sources, of, err := parse(stored)
+	sources, err := parse(placement, stored)
 	if err != nil {
 		return nil, err
 	}
-	if err := validateStored(placement, stored, of); err != nil {
-		return nil, err
-	}
 	k := newKeeper(g, placement, sources)
+	for _, d := range stored {
+		k.names[d.Name] = k.names[d.Name] || d.Namespace == placement.Namespace
+	}
 	var result []*clusterv1beta1.PlacementDecision
 	for i := range g.Len() {
 		for _, o := range k.cut(i) {
-			result = append(result, newDecision(placement, o.object, o.key, o.decisions))
+			result = append(result, newDecision(placement, o))
 		}
 	}
 	return result, nil
 }
 
-func newDecision(placement *clusterv1beta1.Placement, name string, key Key, decisions []clusterv1beta1.ClusterDecision) *clusterv1beta1.PlacementDecision {
+func newDecision(placement *clusterv1beta1.Placement, o source) *clusterv1beta1.PlacementDecision {
+	labels := map[string]string{
+		clusterv1beta1.PlacementLabel:          placement.Name,
+		clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(o.key.Index)),
+		clusterv1beta1.DecisionGroupNameLabel:  o.key.Name,
+	}
 	return &clusterv1beta1.PlacementDecision{
 		TypeMeta: metav1.TypeMeta{APIVersion: schema.GroupVersion(clusterv1beta1.GroupVersion).String(), Kind: "PlacementDecision"},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: placement.Namespace,
-			Name:      name,
-			Labels: map[string]string{
-				clusterv1beta1.PlacementLabel:          placement.Name,
-				clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(key.Index)),
-				clusterv1beta1.DecisionGroupNameLabel:  key.Name,
-			},
+			Namespace:   placement.Namespace,
+			Name:        o.object,
+			Labels:      labels,
+			Annotations: map[string]string{place.Annotation: place.Of(int(o.group.Index), labels)},
 			OwnerReferences: []metav1.OwnerReference{
 				*metav1.NewControllerRef(placement, schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement")),
 			},
 		},
-		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: decisions},
+		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: o.decisions},
 	}
 }

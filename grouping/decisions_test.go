@@ -29,6 +29,7 @@ func TestDecisions(t *testing.T) {
 				"cluster.open-cluster-management.io/decision-group-index": "0",
 				"cluster.open-cluster-management.io/decision-group-name":  "canary",
 			},
+			Annotations: map[string]string{"cohort.open-cluster-management.io/decision-group-place": "0 of 0/canary"},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: "cluster.open-cluster-management.io/v1beta1", Kind: "Placement", Name: "p", UID: "uid",
 				Controller: &yes, BlockOwnerDeletion: &yes,

@@ -35,10 +35,8 @@ type Options struct {
 	// clusters. A name that decisionGroups lists twice has all its groups at the first place. Only what groups hold is
 	// remembered: a name that was gone for a while starts anew.
 	//
-	// An object may have no index label, or one that is no index, as after an edit by hand. It is put where an index is missing
-	// for its name, so that nobody moves. Where no index is missing, it becomes the last group of its name. But if an object of the
-	// name is full ([MaxDecisions]) then, the group may have had several objects, and the clusters count as new to the name. An
-	// index label that was edited to another index is believed.
+	// After an update that was cut short, each cluster stays, and new ones go where they would have gone: [Groups.Decisions] stores the
+	// places with its objects, and Read knows them.
 	Previous *Groups `json:"-"`
 }
 

@@ -78,29 +78,20 @@
 // PlacementDecision. A placement controller that passes what is stored moves no cluster that could stay where it is,
 // and never changes the group labels of a stored object:
 //
-//	previous, err := grouping.Read(nil, stored) // the controller's own objects: nothing to compare them with
+//	previous, err := grouping.Read(placement, stored) // all PlacementDecisions of the namespace will do: see Owns
 //	groups, err := grouping.Divide(placement, selected, grouping.Options{Previous: previous})
 //	decisions, err := groups.Decisions(placement, stored...)
 //
-// Pass as stored the objects that the placement controls, and those with its label. An object that the placement controls may
-// lack the label, or have another placement's, after an edit by hand; Decisions restores it. A list by label alone would miss
-// such an object, and no new object could be created under its name. Leave out an object with the label if a placement of
-// another name controls it: it belongs to that placement, and would be deleted here.
+// Stored must have the objects that [Owns] says are the placement's; by its label alone, one whose label was removed by hand would be
+// missed. All others are left out, and their names are not taken. The whole way, with the writes, is the example of package decisionupdate.
 //
-// Nothing else in the stored objects makes these calls fail, since this controller is the one to mend them. Decisions
-// replaces objects without an index label, such as those from before decision groups, and objects whose index or name was
-// edited by hand. Their clusters go to other objects.
+// Nothing has to be remembered. Each object has an annotation with the place of its group among the groups of its name. So after a
+// request that failed, or a crash, the same calls end in the same groups as without it. The status of the placement, if it is given to
+// [Read], tells which groups are newer than the last update that was completed; new clusters fill these last, as they would have.
 //
-// Where one object's index label is missing or no index, nobody moves if it was the only object of its group: either an index
-// is missing then, or the group was the last one. Where a group has several objects, or the last group of a name has full
-// ones, this cannot be known: the clusters of that object, and no others, may come into another group.
-//
-// An index label that was edited to another index is believed, and so is an edited name. The clusters of the object come into
-// that group, which may have to give some up. If their own index is missing now, all groups of the name behind it move up by
-// one.
-//
-// Decisions also replaces objects that are being deleted or that an earlier placement of the same name left behind. Their
-// clusters keep their groups.
+// An object whose index label is missing or no index keeps its clusters, and gets the label back. One that has no place yet, as of another
+// scheduler, counts by its labels: they are believed, also where they were edited to another index or name. An object that is being
+// deleted, or that an earlier placement of the same name left behind, is replaced. Its clusters keep their groups.
 //
 // The table compares this (steady) with dividing and numbering anew (default), when some clusters anywhere in the fleet
 // leave and as many join. One cluster in 16 is in one of two named groups. The numbers are means over several changes,
@@ -120,8 +111,7 @@
 // Moved counts the clusters that stay selected and come into another group. A group is identified by its name and its
 // place among the groups of that name. Rewritten counts the objects to create, update or delete. One rarer change costs
 // more, and is not in the table: when a name needs one more group, the indexes of all groups behind it grow by one.
-// These groups keep their clusters. But no object changes its labels, so the clusters go to objects with the new
-// indexes, and all objects of these groups are rewritten.
+// These groups keep their clusters and their objects. Each object gets its new label in one request, which writes no cluster.
 //
 // # Several placements
 //

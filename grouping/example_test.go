@@ -282,7 +282,7 @@ func ExampleValidate() {
 }
 
 // A label that was edited by hand is no error. The groups are incomplete, so that nothing starts and nobody is removed, and
-// a placement controller that passes what is stored replaces the object.
+// a placement controller that passes what is stored gives the object its label back.
 func ExampleRead_editedLabel() {
 	stored := []*clusterv1beta1.PlacementDecision{
 		exampleDecision("web-decision-1", "first", "canary", "oslo"),
@@ -311,9 +311,9 @@ func ExampleRead_editedLabel() {
 	}
 	// Output:
 	// PlacementDecision web-decision-1 has "first" for the index of its group
-	// web-decision-3 0 [{oslo  0}]
+	// web-decision-1 0 [{oslo  0}]
 	// web-decision-2 1 [{cairo  0} {lima  0}]
-	// web-decision-4 2 [{rome  0}]
+	// web-decision-3 2 [{rome  0}]
 }
 
 // Positions number the clusters by name, so that what a caller knows of each can be kept in a slice.

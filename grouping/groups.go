@@ -20,17 +20,18 @@ import (
 // A Groups takes 32 to 40 bytes a cluster beside the names, which it shares with its source. Reasons take 16 bytes more
 // and scores 8, where there are any.
 type Groups struct {
-	keys    []Key
-	starts  []int32 // group i is members[starts[i]:starts[i+1]]
-	members []int32 // positions, group by group, in the order of the decisions
-	names   []string
-	groups  []int32     // of each position
-	index   index       // of names
-	reasons []string    // of each position; nil where no decision has one
-	scores  []int64     // of each position; nil where no decision has one
-	size    limit.Limit // clustersPerDecisionGroup; the zero limit where there is none
-	placed  *Groups     // after Read, the guess that Divide uses as Previous instead where an object has no index; otherwise nil
-	part    part
+	keys     []Key
+	starts   []int32 // group i is members[starts[i]:starts[i+1]]
+	members  []int32 // positions, group by group, in the order of the decisions
+	names    []string
+	groups   []int32        // of each position
+	index    index          // of names
+	reasons  []string       // of each position; nil where no decision has one
+	scores   []int64        // of each position; nil where no decision has one
+	size     limit.Limit    // clustersPerDecisionGroup; the zero limit where there is none
+	standing *standing      // after Read, where it is not what the indexes say; otherwise nil
+	settled  map[string]int // by name, how many groups the status has, after Read with a status that does not match; otherwise nil
+	part     part
 	completeness
 }
 

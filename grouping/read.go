@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -34,26 +32,19 @@ import (
 // Where the objects have the seal of [Sealed], with or without a placement, the groups are complete only if they are what was sealed.
 // [Groups.ClustersPerDecisionGroup] is read from placement, too.
 //
-// It is an error (one *field.Error per fault, joined as by [Divide]) if an object is nil, comes twice by its name, or belongs
-// to another placement or namespace than the others or than placement. It is an error, too, if the
-// clustersPerDecisionGroup of placement is invalid. The groups are nil then. An object also belongs to the Placement that
-// controls it, whatever its label says: the label may be missing, or edited by hand.
+// Objects that are not the placement's are left out, as [Owns] says. Where placement is nil, all must be of one placement.
+//
+// It is an error (one *field.Error per fault, joined as by [Divide]) if an object is nil, or comes twice by its name. It is an error, too,
+// if the clustersPerDecisionGroup of placement is invalid. The groups are nil then.
 //
 // It takes time mostly linear in the clusters, in whatever order they are stored.
 func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) (*Groups, error) {
-	sources, of, err := parse(decisions)
+	sources, err := parse(placement, decisions)
 	if err != nil {
 		return nil, err
 	}
-	if placement != nil {
-		if err := validateStored(placement, decisions, of); err != nil {
-			return nil, err
-		}
-	}
 	g := build(sources)
-	if placed := place(sources); placed != nil {
-		g.placed = build(placed)
-	}
+	g.standing = stand(sources, g.NumClusters())
 	if placement != nil {
 		size, err := parseSize(placement, nil)
 		if err != nil {
@@ -62,20 +53,27 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 		g.size = size
 	}
 	g.completeness = compareStatus(placement, sources, g.NumClusters())
+	if len(sources) == 0 && len(decisions) > 0 {
+		g.missing = fmt.Sprintf("none of %d PlacementDecisions is its own", len(decisions))
+	}
+	if placement != nil && g.missing != "" {
+		g.settled = settledGroups(placement)
+	}
 	return g, nil
 }
 
-// parse checks the decisions and sorts them by group, and within a group by name, with decision-2 before decision-10. It
-// also gives the placements that they all belong to.
-func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, owners, error) {
+// parse checks the decisions and sorts them by group, and within a group by name, with decision-2 before decision-10. It leaves out those
+// that are not the placement's. Where there is no placement, they must all be of one.
+func parse(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 	var errs field.ErrorList
 	objects := make([]*clusterv1beta1.PlacementDecision, 0, len(decisions))
 	for i, d := range decisions {
-		if d == nil {
+		switch {
+		case d == nil:
 			errs = append(errs, field.Required(field.NewPath("placementDecisions").Index(i), "must not be nil"))
-			continue
+		case placement == nil || Owns(placement, d):
+			objects = append(objects, d)
 		}
-		objects = append(objects, d)
 	}
 	slices.SortFunc(objects, compareObjects)
 	sources := make([]source, len(objects))
@@ -89,13 +87,13 @@ func parse(decisions []*clusterv1beta1.PlacementDecision) ([]source, owners, err
 			assumed:   !indexed,
 		}
 	}
-	of, err := onePlacement(objects)
-	if err != nil {
+	if err := onePlacement(objects); placement == nil && err != nil {
 		errs = append(errs, err)
 	}
 	errs = append(errs, fielderrs.Duplicates(objects, compareNamed, sameName)...)
 	slices.SortStableFunc(sources, func(a, b source) int { return a.key.Compare(b.key) })
-	return sources, of, fielderrs.Join(errs)
+	findPlaces(sources)
+	return sources, fielderrs.Join(errs)
 }
 
 // compareObjects orders PlacementDecisions by namespace and name, and those without a name by their clusters.
@@ -136,10 +134,6 @@ func objectPath(d *clusterv1beta1.PlacementDecision) *field.Path {
 	return field.NewPath("placementDecisions").Key(d.Namespace + "/" + d.Name)
 }
 
-func labelPath(d *clusterv1beta1.PlacementDecision, label string) *field.Path {
-	return objectPath(d).Child("metadata", "labels").Key(label)
-}
-
 // groupIndex reads an index label, and says whether it is an index (G10).
 func groupIndex(label string) (int32, bool) {
 	index, err := strconv.ParseUint(label, 10, 31)
@@ -147,86 +141,4 @@ func groupIndex(label string) (int32, bool) {
 		return 0, false
 	}
 	return int32(index), true
-}
-
-// owners are the placements that an object belongs to: the one that its label names, and its controller (G10). If it has only
-// one of the two, that one is in both.
-type owners struct{ label, controller string }
-
-func (o owners) has(placement string) bool { return o.label == placement || o.controller == placement }
-
-// onePlacement gives the owners that all objects have in common. It reports the first object that is in another namespace
-// than the first one, or that has none of the owners of all objects before it. Indexes of different placements mean different
-// groups.
-func onePlacement(objects []*clusterv1beta1.PlacementDecision) (common owners, err *field.Error) {
-	for _, d := range objects {
-		first := objects[0]
-		if d.Namespace != first.Namespace {
-			return common, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
-				"must be %q, the namespace of the other decisions, as of %s/%s", first.Namespace, first.Namespace, first.Name))
-		}
-		of := ownersOf(d)
-		if d == first {
-			common = of
-		}
-		byLabel, byController := of.has(common.label), of.has(common.controller)
-		switch {
-		case !byLabel && !byController:
-			return common, field.Invalid(placementPath(d), of.label, fmt.Sprintf(
-				"must be %q, the placement of the other decisions, as of %s/%s", common.label, first.Namespace, first.Name))
-		case !byLabel:
-			common.label = common.controller
-		case !byController:
-			common.controller = common.label
-		}
-	}
-	return common, nil
-}
-
-// validateStored reports that the stored objects belong to another placement; one object stands for all. Parse has
-// found them to be in one namespace, and what owners they all have.
-func validateStored(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision, all owners) error {
-	if len(stored) == 0 {
-		return nil
-	}
-	var errs field.ErrorList
-	if stored[0].Namespace != placement.Namespace {
-		d := slices.MinFunc(stored, func(a, b *clusterv1beta1.PlacementDecision) int { return compareNames(a.Name, b.Name) })
-		errs = append(errs, field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace,
-			fmt.Sprintf("must be the namespace of the placement, %q", placement.Namespace)))
-	}
-	var other *clusterv1beta1.PlacementDecision // the first one of another placement
-	if !all.has(placement.Name) {
-		for _, d := range stored {
-			if !ownersOf(d).has(placement.Name) && (other == nil || compareObjects(d, other) < 0) {
-				other = d
-			}
-		}
-		errs = append(errs, field.Invalid(placementPath(other), ownersOf(other).label, fmt.Sprintf("must be the placement, %q", placement.Name)))
-	}
-	return fielderrs.Join(errs)
-}
-
-func ownersOf(d *clusterv1beta1.PlacementDecision) owners {
-	label, controller := d.Labels[clusterv1beta1.PlacementLabel], controllerOf(d)
-	return owners{cmp.Or(label, controller), cmp.Or(controller, label)}
-}
-
-// controllerOf gives the name of the placement that controls an object, or "".
-func controllerOf(d *clusterv1beta1.PlacementDecision) string {
-	if ref := metav1.GetControllerOfNoCopy(d); ref != nil && ref.Kind == "Placement" {
-		if gv, err := schema.ParseGroupVersion(ref.APIVersion); err == nil && gv.Group == clusterv1beta1.GroupName {
-			return ref.Name
-		}
-	}
-	return ""
-}
-
-// placementPath gives the path at which an object names its placement.
-func placementPath(d *clusterv1beta1.PlacementDecision) *field.Path {
-	const label = clusterv1beta1.PlacementLabel
-	if d.Labels[label] == "" && controllerOf(d) != "" {
-		return objectPath(d).Child("metadata", "ownerReferences")
-	}
-	return labelPath(d, label)
 }

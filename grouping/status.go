@@ -11,7 +11,7 @@ import clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 //
 // The errors are the same as from [Read].
 func Status(decisions []*clusterv1beta1.PlacementDecision) (clusterv1beta1.PlacementStatus, error) {
-	objects, _, err := parse(decisions)
+	objects, err := parse(nil, decisions)
 	if err != nil {
 		return clusterv1beta1.PlacementStatus{}, err
 	}

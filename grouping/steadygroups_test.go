@@ -12,12 +12,20 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/place"
 )
 
 // older is an object of a hub from before decision groups.
 func older(name, clusters string) *clusterv1beta1.PlacementDecision {
 	d := decision(name, "", "", clusters)
 	d.Labels = map[string]string{clusterv1beta1.PlacementLabel: "p"}
+	return d
+}
+
+// at gives an object the place of its group, written with an index.
+func at(number int, index string, d *clusterv1beta1.PlacementDecision) *clusterv1beta1.PlacementDecision {
+	labels := map[string]string{clusterv1beta1.DecisionGroupIndexLabel: index, clusterv1beta1.DecisionGroupNameLabel: d.Labels[clusterv1beta1.DecisionGroupNameLabel]}
+	d.Annotations = map[string]string{place.Annotation: place.Of(number, labels)}
 	return d
 }
 
@@ -82,42 +90,22 @@ func TestDivideWithPreviousGroups(t *testing.T) {
 			intstr.FromInt32(2), nil, "a b c", `0:a b | 1:c`},
 		{"G10 groups of a name apart come together", decisions{decision("d-1", "0", "", "b"), decision("d-2", "1", "canary", "a"), decision("d-3", "2", "", "c")},
 			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
-		{"G6 G10 an object whose index label is none stands where an index is missing", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b c"), decision("d-3", "x", "", "d e"), decision("d-4", "3", "", "f g")},
-			intstr.FromInt32(2), groups(canary), "a+canary b c d e f g", `0 "canary":a | 1:b c | 2:d e | 3:f g`},
-		{"G6 G10 the first of its name, too", decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "x", "", "b"), decision("d-3", "2", "", "c")},
-			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
-		{"G6 G10 and of two names", decisions{decision("d-1", "x", "canary", "a"), older("d-2", "b"), decision("d-3", "2", "", "c")},
-			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:b | 2:c`},
-		{"G6 G10 in the middle of the name of group 0", decisions{decision("d-1", "0", "", "e f"), decision("d-2", "x", "", "c d"), decision("d-3", "2", "", "a b")},
-			intstr.FromInt32(2), nil, "a b c d e f", `0:e f | 1:c d | 2:a b`},
-		{"G6 G10 so does one without the label, also where others have room", decisions{decision("d-1", "0", "", "e"), older("d-2", "c d"), decision("d-3", "2", "", "a")},
-			intstr.FromInt32(2), nil, "a c d e", `0:e | 1:c d | 2:a`},
-		{"G6 G10 an empty one keeps its place, too", decisions{decision("d-1", "0", "", "e"), decision("d-2", "x", "", ""), decision("d-3", "2", "", "a")},
-			intstr.FromInt32(2), nil, "a e", `0:e | 1: | 2:a`},
-		{"G6 G10 several of a name stand where indexes are missing, in the order of their names", decisions{decision("d-1", "0", "", "g h"), decision("d-2", "x", "", "e f"), decision("d-3", "2", "", "c d"), decision("d-4", "x", "", "a b"), decision("d-5", "4", "", "i")},
-			intstr.FromInt32(2), nil, "a b c d e f g h i", `0:g h | 1:e f | 2:c d | 3:a b | 4:i`},
-		{"G6 G10 more than are missing stand together", decisions{decision("d-1", "0", "", "a"), decision("d-2", "x", "", "b"), decision("d-3", "x", "", "c"), decision("d-4", "2", "", "d")},
-			intstr.FromInt32(2), nil, "a b c d", `0:a | 1:b c | 2:d`},
-		{"G6 G10 the last of a name before another", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "x", "canary", "a"), decision("d-3", "2", "", "b")},
-			intstr.FromInt32(2), groups(canary), "a+canary b c+canary", `0 "canary":c | 1 "canary":a | 2:b`},
-		{"G6 G10 between two names one belongs to each", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "x", "canary", "b"), decision("d-3", "x", "", "d"), decision("d-4", "3", "", "a")},
-			intstr.FromInt32(2), groups(canary), "a b+canary c+canary d", `0 "canary":c | 1 "canary":b | 2:d | 3:a`},
-		{"G6 G10 several at the end of a name stand one behind the other", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "x", "canary", "b"), decision("d-3", "x", "canary", "a"), decision("d-4", "3", "", "d")},
-			intstr.FromInt32(2), groups(canary), "a+canary b+canary c+canary d", `0 "canary":c | 1 "canary":b | 2 "canary":a | 3:d`},
-		{"G6 G10 an index that is missing before another name is not for it", decisions{decision("d-1", "1", "canary", "a"), decision("d-2", "2", "", "c"), decision("d-3", "x", "", "b")},
-			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:c | 2:b`},
-		{"G6 G10 between two names, one of which has another gap", decisions{decision("d-1", "0", "canary", "c"), decision("d-2", "2", "", "e"), decision("d-3", "x", "", "d"), decision("d-4", "4", "", "a")},
-			intstr.FromInt32(2), groups(canary), "a c+canary d e", `0 "canary":c | 1:e | 2:d | 3:a`},
-		{"G6 G10 where one is missing, it is of the name that no other object has", decisions{decision("d-1", "x", "canary", "a"), decision("d-2", "1", "", "c"), decision("d-3", "x", "", "b")},
-			intstr.FromInt32(2), groups(canary), "a+canary b c", `0 "canary":a | 1:c | 2:b`},
-		{"G6 G10 clusters that an object with an index has are of that one", decisions{decision("d-1", "0", "", "e"), decision("d-2", "x", "", "a c"), decision("d-3", "2", "", "a")},
-			intstr.FromInt32(2), nil, "a c e", `0:e | 1:c | 2:a`},
-		{"G6 G10 where none is missing it was the last", decisions{decision("d-1", "0", "", "e"), decision("d-2", "1", "", "c"), decision("d-3", "x", "", "a")},
-			intstr.FromInt32(2), nil, "a c e", `0:e | 1:c | 2:a`},
-		{"G6 G10 so was one without the label", decisions{decision("d-1", "0", "", "a b"), older("d-2", "c d"), decision("d-3", "1", "", "e")},
-			intstr.FromInt32(3), nil, "a b c d e", `0:a b | 1:e | 2:c d`},
-		{"G6 G10 an index as high as can be has none behind it", decisions{decision("d-1", "0", "", "a"), decision("d-2", "2147483646", "", "b"), decision("d-3", "2147483647", "canary", "c"), decision("d-4", "x", "canary", "d")},
-			intstr.FromInt32(2), groups(canary), "a b c+canary d+canary", `0 "canary":c d | 1:a | 2:b`},
+		{"G6 G10 an object without an index stands where its place says", decisions{decision("d-1", "0", "canary", "a"), at(1, "1", decision("d-2", "x", "", "b c")), at(0, "2", older("d-3", "d e")), decision("d-4", "3", "", "f g")},
+			intstr.FromInt32(2), groups(canary), "a+canary b c d e f g", `0 "canary":a | 1:d e | 2:b c | 3:f g`},
+		{"G6 G10 without a place it is of the first group", decisions{decision("d-1", "0", "", "e"), decision("d-2", "x", "", "c d"), decision("d-3", "1", "", "a")},
+			intstr.FromInt32(2), nil, "a c d e", `0:c d | 1:a e`},
+		{"G6 an update was cut short that gave each group the next index", decisions{decision("d-1", "0", "canary", "k"), at(0, "1", decision("d-2", "1", "", "a")), at(1, "3", decision("d-3", "3", "", "b")), at(1, "1", decision("d-4", "1", "canary", "l"))},
+			intstr.FromInt32(1), groups(canary), "k+canary l+canary a b", `0 "canary":k | 1 "canary":l | 2:a | 3:b`},
+		{"G6 and two objects of one group have it already, or not yet", decisions{at(0, "1", decision("d-1", "1", "", "a")), at(0, "2", decision("d-2", "2", "", "b")), at(1, "2", decision("d-3", "2", "", "c"))},
+			intstr.FromInt32(2), groups(canary), "a b c x+canary", `0 "canary":x | 1:a b | 2:c`},
+		{"G6 new clusters fill a group whose object is gone, and then the last", decisions{at(0, "0", decision("d-1", "0", "", "a")), at(2, "2", decision("d-2", "2", "", "e"))},
+			intstr.FromInt32(2), nil, "a b c d e", `0:a | 1:b c | 2:d e`},
+		{"G6 a place is not believed beside labels of another scheduler", decisions{at(4, "5", decision("d-1", "0", "", "a")), at(0, "0", decision("d-2", "1", "", "b"))},
+			intstr.FromInt32(2), nil, "a b", `0:a | 1:b`},
+		{"G6 an object without a place is behind the next lower index of its name", decisions{at(0, "0", decision("d-1", "0", "", "a")), decision("d-2", "3", "", "b"), decision("d-3", "5", "", "c"), at(4, "7", decision("d-4", "7", "", "d"))},
+			intstr.FromInt32(1), nil, "a b c d", `0:a | 1:b | 2:c | 3: | 4:d`},
+		{"G6 or of the group of the same labels", decisions{at(2, "2", decision("d-1", "2", "", "a")), decision("d-2", "2", "", "b")},
+			intstr.FromInt32(2), nil, "a b", `0: | 1: | 2:a b`},
 		{"G6 G10 objects without the label alone are as none", decisions{older("d-1", "a b c"), older("d-2", "d e")},
 			intstr.FromInt32(2), nil, "a b c d e", `0:a b | 1:c d | 2:e`},
 		{"G11 a cluster in two objects stays in the lower", decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "a b")},
@@ -199,21 +187,21 @@ func drawSteady(t *rapid.T) (*clusterv1beta1.Placement, []*clusterv1.ManagedClus
 	return placement, now, scores, mustDivide(t, placement, now, steady(scores, previous))
 }
 
-// place is a group by its name and its number among the groups of that name, which no shift of indexes
+// spot is a group by its name and its number among the groups of that name, which no shift of indexes
 // changes.
-type place struct {
+type spot struct {
 	name   string
 	number int
 }
 
 // places gives every cluster's.
-func places(g *grouping.Groups) map[string]place {
-	all := make(map[string]place, g.NumClusters())
+func places(g *grouping.Groups) map[string]spot {
+	all := make(map[string]spot, g.NumClusters())
 	numbers := map[string]int{}
 	for i := range g.Len() {
 		name := g.Key(i).Name
 		for d := range g.Clusters(i) {
-			all[d.ClusterName] = place{name, numbers[name]}
+			all[d.ClusterName] = spot{name, numbers[name]}
 		}
 		numbers[name]++
 	}
@@ -225,7 +213,7 @@ func moved(before, now *grouping.Groups) []string {
 	was := places(before)
 	var all []string
 	for name, is := range places(now) {
-		if place, ok := was[name]; ok && place != is {
+		if before, ok := was[name]; ok && before != is {
 			all = append(all, name)
 		}
 	}
@@ -335,46 +323,50 @@ func TestAnIndexLabelOfOneOfTenGroupsEditedOrRemovedMovesNobody(t *testing.T) {
 	}
 }
 
-// G6, G10: one of several objects of a group. Its group is unknown, but only its own clusters can move: to the last group,
-// which has room, or nowhere where all are full.
-func TestAnIndexLabelOfOneOfSeveralObjectsOfAGroupMovesNoOtherObject(t *testing.T) {
+// G6, G10: one of several objects of a group, also where the last group has room.
+func TestAnIndexLabelOfOneOfSeveralObjectsOfAGroupMovesNobody(t *testing.T) {
 	placement := newPlacement(intstr.FromInt32(250))
-	for clusters, want := range map[int]int{750: 0, 620: 100} {
-		clusters := numbered(clusters, "c")
+	for _, n := range []int{750, 620} {
+		clusters := numbered(n, "c")
 		g := mustDivide(t, placement, clusters, grouping.Options{})
 		previous := mustRead(t, withoutIndex(mustDecide(t, g, placement), 4, "x")...)
 		now := mustDivide(t, placement, clusters, grouping.Options{Previous: previous})
-		if got := len(moved(g, now)); got != want {
-			t.Errorf("%d clusters: %d moved, want %d: %s, was %s", len(clusters), got, want, now, g)
+		if got := moved(g, now); len(got) > 0 {
+			t.Errorf("%d clusters: %d moved: %s, was %s", n, len(got), now, g)
 		}
 	}
 }
 
-// G6, G10: an edited or removed index label moves nobody else than the clusters of its object, and nobody at all where the object
-// was the only one of its group.
-func TestPropertyAnIndexLabelEditedOrRemovedMovesNobodyElse(t *testing.T) {
+// G6, G10: an index label that is removed, or edited to none, moves nobody.
+func TestPropertyAnIndexLabelThatIsNoneMovesNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement, clusters, scores, g := drawSteady(t)
 		stored := decisions(mustDecide(t, g, placement))
 		i := rapid.IntRange(0, len(stored)-1).Draw(t, "object")
 		label := rapid.SampledFrom([]string{"", "x", "-1", "99999999999"}).Draw(t, "label")
 		now := mustDivide(t, placement, clusters, steady(scores, mustRead(t, withoutIndex(stored, i, label)...)))
+		if moved := moved(g, now); len(moved) > 0 {
+			t.Fatalf("%v moved: %s, was %s", moved, show(now), show(g))
+		}
+	})
+}
 
-		var may []string
-		alone := true
-		full := false
-		for j, d := range stored {
-			sameName := d.Labels[clusterv1beta1.DecisionGroupNameLabel] == stored[i].Labels[clusterv1beta1.DecisionGroupNameLabel]
-			full = full || sameName && len(d.Status.Decisions) == grouping.MaxDecisions
-			alone = alone && (j == i || d.Labels[clusterv1beta1.DecisionGroupIndexLabel] != stored[i].Labels[clusterv1beta1.DecisionGroupIndexLabel])
+// G6: an object that somebody deletes takes its clusters along, and they come back into its group.
+func TestPropertyADeletedObjectMovesNobodyElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, clusters, scores, g := drawSteady(t)
+		stored := decisions(mustDecide(t, g, placement))
+		i := rapid.IntRange(0, len(stored)-1).Draw(t, "object")
+		if i == len(stored)-1 || stored[i].Labels[clusterv1beta1.DecisionGroupIndexLabel] == "0" {
+			return // nobody knows of a last group, nor that there was a name before all others
 		}
-		if last := i == len(stored)-1; !alone || last && full {
-			for _, d := range stored[i].Status.Decisions {
-				may = append(may, d.ClusterName)
-			}
+		gone := map[string]bool{}
+		for _, d := range stored[i].Status.Decisions {
+			gone[d.ClusterName] = true
 		}
+		now := mustDivide(t, placement, clusters, steady(scores, mustRead(t, slices.Delete(stored, i, i+1)...)))
 		for _, name := range moved(g, now) {
-			if !slices.Contains(may, name) {
+			if !gone[name] {
 				t.Fatalf("%s moved: %s, was %s", name, show(now), show(g))
 			}
 		}

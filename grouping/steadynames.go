@@ -1,6 +1,7 @@
 package grouping
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -11,12 +12,13 @@ import (
 	"github.com/cohort-ocm/cohort/internal/surge"
 )
 
-// keeper cuts groups into objects, given the stored objects in the order of parse.
+// keeper cuts groups into objects, given the stored objects.
 type keeper struct {
 	*Groups
-	stored  []source        // those that stay
-	holders []int32         // for each position the first stored object that has it under the labels of its group, or -1
-	names   map[string]bool // of all stored objects
+	places  []Key           // of each group, with its place among the groups of its name instead of its index
+	stored  []source        // those that stay, by their groups
+	holders []int32         // for each position the first stored object of its group that has it, or -1
+	names   map[string]bool // of all stored objects, also those of others
 	prefix  string
 	last    int // the highest number in use for an object that is not stored
 }
@@ -32,10 +34,16 @@ func newKeeper(g *Groups, placement *clusterv1beta1.Placement, stored []source) 
 	}
 	for i := range stored {
 		s := &stored[i]
-		k.names[s.object] = true
-		if !goes(s.from, placement.UID) && !s.isUnfit() && !surge.Holds(s.from) {
+		if s.object != "" && !goes(s.from, placement.UID) && !surge.Holds(s.from) {
 			k.stored = append(k.stored, *s)
 		}
+	}
+	slices.SortStableFunc(k.stored, func(a, b source) int { return cmp.Or(a.group.Compare(b.group), compareNames(a.object, b.object)) })
+	number := map[string]int32{}
+	for i := range g.Len() {
+		name := g.keys[i].Name
+		k.places = append(k.places, Key{Index: number[name], Name: name})
+		number[name]++
 	}
 	for position := range k.holders {
 		k.holders[position] = -1
@@ -43,7 +51,7 @@ func newKeeper(g *Groups, placement *clusterv1beta1.Placement, stored []source) 
 	for i, object := range k.stored {
 		for _, d := range object.decisions {
 			position, ok := g.Position(d.ClusterName)
-			if ok && k.holders[position] < 0 && g.keys[g.groups[position]] == object.key {
+			if ok && k.holders[position] < 0 && k.places[g.groups[position]] == object.group {
 				k.holders[position] = int32(i)
 			}
 		}
@@ -53,7 +61,7 @@ func newKeeper(g *Groups, placement *clusterv1beta1.Placement, stored []source) 
 
 // cut gives the content of the i-th group's objects in the order of their names.
 func (k *keeper) cut(i int) []source {
-	start, stored := k.ofGroup(k.keys[i])
+	start, stored := k.ofGroup(k.places[i])
 	fill := make([]int, len(stored))
 	for bin := range fill {
 		fill[bin] = bin
@@ -70,7 +78,7 @@ func (k *keeper) cut(i int) []source {
 		if len(positions) == 0 && !empty {
 			continue
 		}
-		object := source{key: k.keys[i], decisions: make([]clusterv1beta1.ClusterDecision, 0, len(positions))}
+		object := source{key: k.keys[i], group: k.places[i], decisions: make([]clusterv1beta1.ClusterDecision, 0, len(positions))}
 		for _, position := range positions {
 			object.decisions = append(object.decisions, k.decision(position))
 		}
@@ -86,10 +94,10 @@ func (k *keeper) cut(i int) []source {
 }
 
 // ofGroup gives the stored objects of a group, and where they start among all.
-func (k *keeper) ofGroup(key Key) (start int, stored []source) {
-	start, _ = slices.BinarySearchFunc(k.stored, key, func(s source, key Key) int { return s.key.Compare(key) })
+func (k *keeper) ofGroup(group Key) (start int, stored []source) {
+	start, _ = slices.BinarySearchFunc(k.stored, group, func(s source, group Key) int { return s.group.Compare(group) })
 	stored = k.stored[start:]
-	if end := slices.IndexFunc(stored, func(s source) bool { return s.key != key }); end >= 0 {
+	if end := slices.IndexFunc(stored, func(s source) bool { return s.group != group }); end >= 0 {
 		stored = stored[:end]
 	}
 	return start, stored
@@ -113,11 +121,4 @@ func goes(d *clusterv1beta1.PlacementDecision, placement types.UID) bool {
 	}
 	owner := metav1.GetControllerOfNoCopy(d)
 	return owner != nil && owner.UID != "" && placement != "" && owner.UID != placement
-}
-
-// isUnfit says whether an object cannot be kept. Its index label is not written as Decisions writes it, such as "01", so
-// keeping the object would change the label. Or it has no name, which no stored object lacks.
-func (s *source) isUnfit() bool {
-	label, _ := s.label()
-	return s.object == "" || label != strconv.Itoa(int(s.key.Index))
 }

@@ -88,13 +88,16 @@ p-decision-1 0 "": 001-100
 p-decision-2 0 "": a b
 p-decision-4 0 "": 101-200
 `},
-		{"G8 a name is not used for another group, not even that of an object to delete", mustRead(t, stored("x", "0", "canary", 1, 1), stored("y", "1", "", 2, 2)), decisions{stored("p-decision-1", "0", "", 1, 2)}, `
+		{"G8 a group that gets another index keeps its objects", mustRead(t, stored("x", "0", "canary", 1, 1), stored("y", "1", "", 2, 2)), decisions{stored("p-decision-1", "0", "", 1, 2)}, `
 p-decision-2 0 "canary": 001
-p-decision-3 1 "": 002
+p-decision-1 1 "": 002
 `},
-		{"G8 the index is part of the group", mustRead(t, stored("x", "1", "", 1, 2), stored("y", "0", "canary", 3, 3)), decisions{stored("p-decision-1", "0", "", 1, 2), stored("p-decision-2", "1", "", 4, 4)}, `
+		{"G8 a name is not used for another group, not even that of an object to delete", mustRead(t, stored("x", "0", "canary", 1, 1)), decisions{stored("p-decision-1", "0", "", 1, 2)}, `
+p-decision-2 0 "canary": 001
+`},
+		{"G8 the index is no part of the group", mustRead(t, stored("x", "1", "", 1, 2), stored("y", "0", "canary", 3, 3)), decisions{stored("p-decision-1", "0", "", 1, 2), stored("p-decision-2", "1", "", 4, 4)}, `
 p-decision-3 0 "canary": 003
-p-decision-2 1 "": 001-002
+p-decision-1 1 "": 001-002
 `},
 		{"G8 the name is part of the group", mustRead(t, stored("x", "0", "canary", 1, 2)), decisions{stored("p-decision-1", "0", "prod", 1, 2)}, `
 p-decision-2 0 "canary": 001-002
@@ -141,15 +144,9 @@ p-decision-2 0 "": 101-150
 	}
 }
 
-// G8: what Decisions and Read report, and stored objects of another placement.
+// G8: what Decisions reports.
 func TestDecisionsErrorsOfStored(t *testing.T) {
-	const placementLabel = ".metadata.labels[cluster.open-cluster-management.io/placement]: "
 	p := newPlacement(intstr.IntOrString{})
-	elsewhere := decision("d-1", "0", "", "a")
-	elsewhere.Namespace = "other"
-	another, both := decision("d-1", "0", "", "a"), decision("d-2", "0", "", "a")
-	another.Labels[clusterv1beta1.PlacementLabel], both.Labels[clusterv1beta1.PlacementLabel] = "q", "q"
-	both.Namespace = "other"
 	for _, test := range []struct {
 		why       string
 		placement *clusterv1beta1.Placement
@@ -158,20 +155,23 @@ func TestDecisionsErrorsOfStored(t *testing.T) {
 	}{
 		{"no placement", nil, nil, []string{"placement: Required value: must not be nil"}},
 		{"nil", p, decisions{nil}, []string{"placementDecisions[0]: Required value: must not be nil"}},
-		{"another placement", p, decisions{another}, []string{`placementDecisions[ns/d-1]` + placementLabel + `Invalid value: "q": must be the placement, "p"`}},
-		{"another namespace", p, decisions{elsewhere}, []string{`placementDecisions[other/d-1].metadata.namespace: Invalid value: "other": must be the namespace of the placement, "ns"`}},
-		{"both", p, decisions{both}, []string{
-			`placementDecisions[other/d-2].metadata.namespace: Invalid value: "other": must be the namespace of the placement, "ns"`,
-			`placementDecisions[other/d-2]` + placementLabel + `Invalid value: "q": must be the placement, "p"`,
-		}},
-		{"some of another placement", p, decisions{decision("d-2", "0", "", "a"), another}, []string{
-			`placementDecisions[ns/d-2]` + placementLabel + `Invalid value: "p": must be "q", the placement of the other decisions, as of ns/d-1`,
-		}},
+		{"twice", p, decisions{decision("d-1", "0", "", "a"), decision("d-1", "0", "", "b")}, []string{`placementDecisions[ns/d-1].metadata.name: Duplicate value: "d-1"`}},
 	} {
 		objects, err := mustRead(t).Decisions(test.placement, test.stored...)
 		if wantError(t, err, test.want...); objects != nil {
 			t.Errorf("%s: objects beside the error", test.why)
 		}
+	}
+}
+
+// G7, G10: the names of objects that are not the placement's stay theirs, in its namespace.
+func TestDecisionsTakeNoNameOfAnother(t *testing.T) {
+	p := newPlacement(intstr.IntOrString{})
+	another, elsewhere := decision("p-decision-1", "0", "", "a"), decision("p-decision-2", "0", "", "a")
+	another.Labels[clusterv1beta1.PlacementLabel], elsewhere.Namespace = "q", "other"
+	kept := mustKeep(t, mustRead(t, decision("d", "0", "", "a")), p, another, elsewhere)
+	if len(kept) != 1 || kept[0].Name != "p-decision-2" {
+		t.Errorf("kept %v, want p-decision-2", kept)
 	}
 }
 
@@ -190,8 +190,8 @@ func TestPropertyKeepingWithNothingChangedIsTheIdentity(t *testing.T) {
 	})
 }
 
-// G8, G7, G10.
-func TestPropertyKeepingNeverRelabelsAndMovesOnlyWhatItMust(t *testing.T) {
+// G8, G7, G10: no object changes the name of its group.
+func TestPropertyKeepingNeverRenamesAGroupAndMovesOnlyWhatItMust(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement, scores := drawPlacement(t)
 		before, now := drawChanged(t)
@@ -218,8 +218,9 @@ func TestPropertyKeepingNeverRelabelsAndMovesOnlyWhatItMust(t *testing.T) {
 				fresh = append(fresh, d.Name)
 				continue
 			}
-			if diff := cmp.Diff(old.Labels, d.Labels); diff != "" {
-				t.Fatalf("labels of %s (-stored +to store):\n%s", d.Name, diff)
+			is, before := keyOf(t, d), keyOf(t, old)
+			if is.Name != before.Name {
+				t.Fatalf("%s is now of %v, was of %v", d.Name, is, before)
 			}
 			has := map[string]bool{}
 			for _, c := range d.Status.Decisions {
@@ -227,7 +228,7 @@ func TestPropertyKeepingNeverRelabelsAndMovesOnlyWhatItMust(t *testing.T) {
 			}
 			for _, c := range old.Status.Decisions {
 				key, _, selected := g.Find(c.ClusterName)
-				if selected && key == keyOf(t, d) && !has[c.ClusterName] && len(old.Status.Decisions) <= grouping.MaxDecisions && !storedBefore(t, stored, d, c.ClusterName) {
+				if selected && key == is && !has[c.ClusterName] && len(old.Status.Decisions) <= grouping.MaxDecisions && !storedBefore(t, stored, d, c.ClusterName) {
 					t.Fatalf("%s left %s and stayed in %v", c.ClusterName, d.Name, key)
 				}
 			}
@@ -262,15 +263,14 @@ func storedBefore(t *rapid.T, stored decisions, d *clusterv1beta1.PlacementDecis
 	})
 }
 
-// G8: an object whose index label is spelled in another way, or is none, would change its label, so it is not kept, and its
-// name is not used again.
-func TestDecisionsKeepNoOddIndex(t *testing.T) {
+// G8: an object whose index label is spelled in another way, or is none, keeps its clusters and gets the right label.
+func TestDecisionsRepairAnOddIndex(t *testing.T) {
 	placement := newPlacement(intstr.IntOrString{})
 	groups := mustDivide(t, placement, []*clusterv1.ManagedCluster{newCluster("a"), newCluster("b")}, grouping.Options{})
 	for _, index := range []string{"00", "x", ""} {
 		got := mustKeep(t, groups, placement, decision("p-decision-1", index, "", "a b"))
-		if len(got) != 1 || got[0].Name != "p-decision-2" {
-			t.Errorf("index %q: got %v, want one object, p-decision-2", index, got)
+		if len(got) != 1 || got[0].Name != "p-decision-1" || got[0].Labels[clusterv1beta1.DecisionGroupIndexLabel] != "0" {
+			t.Errorf("index %q: got %v, want one object, p-decision-1", index, got)
 		}
 	}
 }
@@ -311,105 +311,59 @@ func TestDecisionsLeaveObjectsThatAreBeingDeleted(t *testing.T) {
 	}
 }
 
-// G8, G10, D14: objects without labels that the placement controls are read beside those with labels, and
-// replaced.
-func TestObjectsWithoutLabels(t *testing.T) {
+// G10, D14: Owns, by the objects' labels and controllers. Read and Decisions go by it.
+func TestOwns(t *testing.T) {
 	p := newPlacement(intstr.IntOrString{})
-	p.UID = "u"
-	stored := mustDecide(t, mustRead(t, decision("d", "0", "", "a b")), p)
-	stored[0].Labels = nil
-	stored = append(stored, decision("p-decision-2", "0", "", "c"))
-
-	for _, placement := range []*clusterv1beta1.Placement{nil, p} {
-		groups, err := grouping.Read(placement, stored)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := show(groups); got != "0:a b c" {
-			t.Errorf("read as %s", got)
-		}
-	}
-	if kept := mustKeep(t, mustRead(t, stored...), p, stored...); len(kept) != 1 || kept[0].Name != "p-decision-2" || len(kept[0].Status.Decisions) != 3 {
-		t.Errorf("kept %v", kept)
-	}
-
-	const label = `labels[cluster.open-cluster-management.io/placement]: Invalid value: ""`
+	p.UID = "now"
 	for _, test := range []struct {
-		why    string
-		change func(*metav1.OwnerReference)
-		want   string // what says whose it is
+		why                   string
+		label, controller, of string // of is the controller's UID
+		change                func(*clusterv1beta1.PlacementDecision)
+		want                  bool
 	}{
-		{"another placement", func(o *metav1.OwnerReference) { o.Name = "q" }, `ownerReferences: Invalid value: "q"`},
-		{"not of this API group", func(o *metav1.OwnerReference) { o.APIVersion = "example.com/v1" }, label},
-		{"not a placement", func(o *metav1.OwnerReference) { o.Kind = "PlacementRule" }, label},
-		{"not the controller", func(o *metav1.OwnerReference) { o.Controller = nil }, label},
+		{"its own", "p", "p", "now", nil, true},
+		{"whose label is gone", "", "p", "now", nil, true},
+		{"whose label was edited", "q", "p", "now", nil, true},
+		{"of an unknown UID", "", "p", "", nil, true},
+		{"without a controller", "p", "", "", nil, true},
+		{"of nobody", "", "", "", nil, false},
+		{"of another by its label", "q", "", "", nil, false},
+		{"of another", "q", "q", "then", nil, false},
+		{"of another, labelled by hand", "p", "q", "then", nil, false},
+		{"left behind by an earlier one, and still seen", "p", "p", "then", nil, true},
+		{"left behind without the label", "", "p", "then", nil, false},
+		{"left behind with another label", "q", "p", "then", nil, false},
+		{"in another namespace", "p", "p", "now", func(d *clusterv1beta1.PlacementDecision) { d.Namespace = "other" }, false},
+		{"its owner is no controller", "", "p", "now", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences[0].Controller = nil }, false},
+		{"controlled by a PlacementRule", "", "p", "now", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences[0].Kind = "PlacementRule" }, false},
+		{"controlled by a Placement of another API", "", "p", "now", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences[0].APIVersion = "example.com/v1" }, false},
+		{"labelled, and controlled by something else", "p", "p", "now", func(d *clusterv1beta1.PlacementDecision) {
+			d.OwnerReferences[0].Kind, d.OwnerReferences[0].UID = "ConfigMap", "of it"
+		}, true},
 	} {
-		d := stored[0].DeepCopy()
-		test.change(&d.OwnerReferences[0])
-		_, err := grouping.Read(p, decisions{d})
-		wantError(t, err, `placementDecisions[ns/p-decision-1].metadata.`+test.want+`: must be the placement, "p"`)
-	}
-}
-
-// G8, G10, D14: an object that the placement controls is its own, whatever placement its label names, and gets the label
-// back. Read without the Placement, objects need one placement that has them all.
-func TestObjectsLabelledWithAnotherPlacement(t *testing.T) {
-	p := newPlacement(intstr.IntOrString{})
-	p.UID = "of p"
-	from := func(name, label, controller string) *clusterv1beta1.PlacementDecision {
 		owner := newPlacement(intstr.IntOrString{})
-		owner.Name, owner.UID = max(controller, "a"), types.UID("of "+controller) // none is to be removed
+		owner.Name, owner.UID = max(test.controller, "a"), types.UID(test.of)
 		d := mustDecide(t, mustRead(t, decision("d", "0", "", "a b")), owner)[0]
-		d.Name, d.Labels[clusterv1beta1.PlacementLabel] = name, label
-		if controller == "" {
+		if test.controller == "" {
 			d.OwnerReferences = nil
 		}
-		return d
-	}
-	const is = `.metadata.labels[cluster.open-cluster-management.io/placement]: Invalid value: `
-	for _, test := range []struct {
-		why     string
-		stored  decisions
-		kept    string
-		without string // the error without the Placement
-		with    string
-	}{
-		{"one", decisions{from("d-1", "q", "p")}, "d-1", "", ""},
-		{"beside one of its own", decisions{from("d-1", "q", "p"), from("d-2", "p", "p")}, "d-1", "", ""},
-		{"beside one that says nothing of its controller", decisions{from("d-1", "q", "p"), from("d-2", "p", "")}, "d-1", "", ""},
-		{"its own in front", decisions{from("d-1", "p", "p"), from("d-2", "q", "p")}, "d-1", "", ""},
-		{"each with another label", decisions{from("d-1", "q", "p"), from("d-2", "r", "p"), from("d-3", "", "p")}, "d-1", "", ""},
-		{"labelled with it, and another one's", decisions{from("d-1", "p", "q"), from("d-2", "r", "p")}, "d-2", "", ""},
-		{"all of another placement", decisions{from("d-1", "q", "p"), from("d-2", "q", "")}, "", "",
-			`placementDecisions[ns/d-2]` + is + `"q": must be the placement, "p"`},
-		{"of none together", decisions{from("d-1", "q", "p"), from("d-2", "q", "r"), from("d-3", "p", "p")}, "",
-			`placementDecisions[ns/d-3]` + is + `"p": must be "q", the placement of the other decisions, as of ns/d-1`, ""},
-		{"of none together, as only their controller was common", decisions{from("d-1", "q", "p"), from("d-2", "r", "p"), from("d-3", "q", "")}, "",
-			`placementDecisions[ns/d-3]` + is + `"q": must be "p", the placement of the other decisions, as of ns/d-1`, ""},
-	} {
-		for seed := range uint64(3) {
-			stored := shuffled(seed, test.stored)
-			if _, err := grouping.Read(nil, stored); test.without != "" {
-				wantError(t, err, test.without)
-				continue
-			} else if err != nil {
-				t.Errorf("%s: %v", test.why, err)
-			}
-			groups, err := grouping.Read(p, stored)
-			if test.with != "" {
-				wantError(t, err, test.with)
-				continue
-			}
-			if err != nil {
-				t.Fatalf("%s: %v", test.why, err)
-			}
-			if got := show(groups); got != "0:a b" {
-				t.Errorf("%s: read as %s", test.why, got)
-			}
-			kept := mustKeep(t, groups, p, stored...)
-			if len(kept) != 1 || kept[0].Name != test.kept || kept[0].Labels[clusterv1beta1.PlacementLabel] != "p" {
-				t.Errorf("%s: kept %v", test.why, kept)
-			}
+		if d.Labels[clusterv1beta1.PlacementLabel] = test.label; test.label == "" {
+			d.Labels = nil
+		}
+		if test.change != nil {
+			test.change(d)
+		}
+		if got := grouping.Owns(p, d); got != test.want {
+			t.Errorf("%s: %v, want %v", test.why, got, test.want)
+		}
+		groups, err := grouping.Read(p, decisions{d})
+		if err != nil || (groups.NumClusters() == 2) != test.want {
+			t.Errorf("%s: read as %v, error %v", test.why, groups, err)
+		}
+		kept := mustKeep(t, mustRead(t, decision("d", "0", "", "a b")), p, d)
+		goes := test.of == "then" || test.change != nil // or is of another owner: then the clusters go to an object of its own
+		if keeps := kept[0].Name == d.Name && !(d.Namespace == "other"); len(kept) != 1 || keeps != (test.want && !goes) {
+			t.Errorf("%s: kept %v", test.why, kept)
 		}
 	}
 }

@@ -26,18 +26,11 @@ type caches struct {
 
 // The indexes, beside the one by namespace that each informer has.
 const (
-	decisionsByPlacement = "decisions by placement" // namespace/name
-	clustersBySet        = "clusters by set"        // the label's value
-	bindingsBySet        = "bindings by set"        // the set's name
+	clustersBySet = "clusters by set" // the label's value
+	bindingsBySet = "bindings by set" // the set's name
 )
 
 var (
-	decisionIndexers = kit.By(decisionsByPlacement, func(decision *clusterv1beta1.PlacementDecision) []string {
-		if key, ok := kit.PlacementOf(decision); ok {
-			return []string{key.String()}
-		}
-		return nil
-	})
 	clusterIndexers = kit.By(clustersBySet, func(cluster *clusterv1.ManagedCluster) []string {
 		if set, ok := cluster.Labels[clusterv1beta2.ClusterSetLabel]; ok {
 			return []string{set}
@@ -53,16 +46,17 @@ var (
 func newCaches(ctx context.Context, from cache.Cache) (c caches, err error) {
 	var errs [5]error
 	c.placements, errs[0] = manager.Store(ctx, from, &clusterv1beta1.Placement{}, nil)
-	c.decisions, errs[1] = manager.Store(ctx, from, &clusterv1beta1.PlacementDecision{}, decisionIndexers)
+	c.decisions, errs[1] = manager.Store(ctx, from, &clusterv1beta1.PlacementDecision{}, nil)
 	c.clusters, errs[2] = manager.Store(ctx, from, &clusterv1.ManagedCluster{}, clusterIndexers)
 	c.sets, errs[3] = manager.Store(ctx, from, &clusterv1beta2.ManagedClusterSet{}, nil)
 	c.bindings, errs[4] = manager.Store(ctx, from, &clusterv1beta2.ManagedClusterSetBinding{}, bindingIndexers)
 	return c, errors.Join(errs[:]...)
 }
 
-func (c *caches) decisionsOf(placement *clusterv1beta1.Placement) []*clusterv1beta1.PlacementDecision {
-	all := kit.List[clusterv1beta1.PlacementDecision](c.decisions, decisionsByPlacement, placement.Namespace+"/"+placement.Name)
-	return slices.DeleteFunc(all, func(decision *clusterv1beta1.PlacementDecision) bool { return !kit.IsOf(decision, placement) })
+// decisionsIn are all PlacementDecisions of a namespace: which of them are a Placement's is for grouping.Owns to say, and the names of the
+// others are taken.
+func (c *caches) decisionsIn(namespace string) []*clusterv1beta1.PlacementDecision {
+	return kit.List[clusterv1beta1.PlacementDecision](c.decisions, toolscache.NamespaceIndex, namespace)
 }
 
 // setsBoundTo are the cluster sets that a namespace may select from.

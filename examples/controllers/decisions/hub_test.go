@@ -98,7 +98,7 @@ func newStores() caches {
 		return s
 	}
 	return caches{
-		placements: store(nil), decisions: store(decisionIndexers), clusters: store(clusterIndexers),
+		placements: store(nil), decisions: store(nil), clusters: store(clusterIndexers),
 		sets: store(nil), bindings: store(bindingIndexers),
 	}
 }

@@ -60,15 +60,13 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: recheck}, err
 	}
-	stored := c.caches.decisionsOf(placement)
+	stored := c.caches.decisionsIn(placement.Namespace)
+	c.teller.warn(placement, stored)
 
 	// 2. Select clusters, divide them, and build the desired objects, so that as few clusters as possible move.
-	before, err := grouping.Read(nil, stored)
+	before, err := grouping.Read(placement, stored)
 	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if why := before.Incomplete(); why != "" && len(stored) > 0 {
-		c.teller.event(placement, nil, kit.Warning, "Unreadable", why)
+		return c.refuse(ctx, placement, memory, err)
 	}
 	choice, err := c.caches.choose(placement, before)
 	if err != nil {
@@ -91,7 +89,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	logDoubts(ctx, update)
 	writer := manager.Decisions{Client: c.client, Live: c.live, Namespace: placement.Namespace}
 	outcome, failed := decisionupdate.Applier{Client: writer, Parallel: c.parallel}.Apply(ctx, update)
-	memory.note(outcome, c.now())
+	outcome.Note(&memory.written, c.now())
 
 	// 6. Tell what was done. 7. After an error, begin again; otherwise set the status, which says that the groups are whole.
 	c.teller.tell(placement, outcome, groups.Changes(before), groups.NumClusters())
@@ -141,30 +139,4 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 		func() (int, error) { return manager.Unseen(ctx, &memory.written, c.caches.decisions, c.live, c.now) },
 		func() time.Duration { return memory.written.RecheckAfter(c.now()) },
 	)
-}
-
-// errNoAnswer stands for whatever kept an answer from coming.
-var errNoAnswer = errors.New("no answer")
-
-// note notes what was written. Where a request got no answer, nobody knows what it has done. What was created comes first: an object of
-// the surge is deleted again, and the cache may not have shown it yet.
-func (m *memory) note(outcome decisionupdate.Outcome, now time.Time) {
-	for _, w := range outcome.Writes {
-		if w.Verb == decisionupdate.VerbCreate && len(w.Done) > 0 {
-			_ = m.written.Wrote(w.To, nil, now)
-		}
-	}
-	for _, pd := range outcome.Stored {
-		_ = m.written.Wrote(pd, nil, now)
-	}
-	for _, w := range outcome.Writes {
-		switch {
-		case w.Unknown && w.To != nil:
-			_ = m.written.Wrote(w.To, errNoAnswer, now)
-		case w.Unknown:
-			_ = m.written.Deleted(w.From, errNoAnswer, now)
-		case w.Verb == decisionupdate.VerbDelete && w.Complete:
-			_ = m.written.Deleted(w.From, nil, now)
-		}
-	}
 }

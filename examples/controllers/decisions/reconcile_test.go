@@ -251,11 +251,12 @@ func TestWaitsForTheEndOfWhatTheCacheHasNotShown(t *testing.T) {
 	}
 	planned := at("")
 	planned.UID = ""
-	m.note(decisionupdate.Outcome{Writes: []decisionupdate.Written{
+	outcome := decisionupdate.Outcome{Writes: []decisionupdate.Written{
 		{Write: decisionupdate.Write{Verb: decisionupdate.VerbCreate, Parts: []decisionupdate.Part{decisionupdate.PartLabels}, To: planned, Surge: true},
 			Done: []decisionupdate.Part{decisionupdate.PartLabels}, Complete: true},
 		{Write: decisionupdate.Write{Verb: decisionupdate.VerbDelete, From: at("11")}, Complete: true},
-	}}, h.clock)
+	}}
+	outcome.Note(&m.written, h.clock)
 	behind := func(want time.Duration, why string) {
 		t.Helper()
 		if recheck, err := h.behind(t.Context(), m); recheck != want || err != nil {
@@ -304,14 +305,14 @@ func TestLabelThatWasEditedByHand(t *testing.T) {
 	pd.Labels[clusterv1beta1.DecisionGroupIndexLabel] = "two"
 	h.must(h.server.Update(t.Context(), &pd))
 	h.events()
-	h.wrote("create 3, fill 3, delete 2")
-	if told := h.events(); len(told) != 3 || !strings.HasPrefix(told[0], "Warning Unreadable ") {
+	h.wrote("label 2")
+	if told := h.events(); len(told) != 2 || !strings.HasPrefix(told[0], "Warning Unreadable ") {
 		t.Errorf("told %q", told)
 	}
 	h.wrote("")
 }
 
-// A person edits the label of the placement, or the controller, of a decision, or takes the label off. No cluster vanishes, though
+// A person edits the label of the placement of a decision, or takes labels or its owner off. No cluster vanishes, though
 // clusters move at the same time, and nothing is written twice. The Placement that the label names leaves the decision alone.
 func TestPlacementThatWasEditedByHand(t *testing.T) {
 	other := types.NamespacedName{Namespace: "apps", Name: "other"}
@@ -326,10 +327,8 @@ func TestPlacementThatWasEditedByHand(t *testing.T) {
 		"no placement":      {edit("nobody"), "label 1", "fill 1, label 1, fill 3"},
 		"an empty label":    {edit(""), "label 1", "fill 1, label 1, fill 3"},
 		"no label":          {func(pd *clusterv1beta1.PlacementDecision) { delete(pd.Labels, clusterv1beta1.PlacementLabel) }, "label 1", "fill 1, label 1, fill 3"},
-		"no labels":         {func(pd *clusterv1beta1.PlacementDecision) { pd.Labels = nil }, "create 4, fill 4, delete 1", "fill 3, create 4, fill 4, delete 1"},
-		"another controller": {func(pd *clusterv1beta1.PlacementDecision) {
-			pd.OwnerReferences[0].Name, pd.OwnerReferences[0].UID = other.Name, "the other"
-		}, "create 4, fill 4, delete 1", "fill 3, create 4, fill 4, delete 1"},
+		"no labels":         {func(pd *clusterv1beta1.PlacementDecision) { pd.Labels = nil }, "label 1", "fill 1, label 1, fill 3"},
+		"no owner":          {func(pd *clusterv1beta1.PlacementDecision) { pd.OwnerReferences = nil }, "label 1", "fill 1, label 1, fill 3"},
 	} {
 		for _, restarted := range []bool{false, true} {
 			for _, beside := range []string{"nothing", "an exchange", "other groups"} {
@@ -355,7 +354,7 @@ func TestPlacementThatWasEditedByHand(t *testing.T) {
 				case "other groups":
 					h.join("all", []string{"a", "d"}, "stage=canary")
 					h.place(groupsOf(2, "canary"))
-					want = "create 4, fill 4, create 5, fill 5, fill 3, fill 2, delete 1"
+					want = "label 3, create 4, fill 4, fill 1, label 1, fill 2, label 2"
 				}
 				h.after = h.present(clusters...)
 				h.catchUp()
@@ -381,6 +380,19 @@ func TestPlacementThatWasEditedByHand(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An object that is not the Placement's has the name of its first decision. It is told of and not touched, and another name is taken.
+func TestNameThatIsTaken(t *testing.T) {
+	h := newHub(t)
+	h.join("all", []string{"a"})
+	h.put(&clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "web-decision-1"}})
+	h.place(groupsOf(1))
+	h.wrote("create 2, fill 2")
+	if told := h.events(); len(told) == 0 || !strings.HasPrefix(told[0], "Warning NameTaken ") {
+		t.Errorf("told %q", told)
+	}
+	h.wrote("")
 }
 
 func TestWhatCannotBeCarriedOut(t *testing.T) {

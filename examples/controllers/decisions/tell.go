@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -76,6 +80,27 @@ func (t *teller) tell(placement *clusterv1beta1.Placement, outcome decisionupdat
 		}
 	}
 	t.clusters.WithLabelValues(placement.Namespace, placement.Name).Set(float64(selected))
+}
+
+// warn tells of objects that people have to look at: one whose index label is none, which is repaired, and somebody else's that has a name as
+// this Placement gives them, which is not touched.
+func (t *teller) warn(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) {
+	for _, decision := range stored {
+		own := grouping.Owns(placement, decision)
+		index, labelled := decision.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+		number, named := strings.CutPrefix(decision.Name, placement.Name+"-decision-")
+		switch {
+		case own && labelled && !isNumber(index):
+			t.event(placement, decision, kit.Warning, "Unreadable", fmt.Sprintf("PlacementDecision %s has %q for the index of its group", decision.Name, index))
+		case !own && named && isNumber(number):
+			t.event(placement, decision, kit.Warning, "NameTaken", fmt.Sprintf("PlacementDecision %s is not of this Placement: its name is not used", decision.Name))
+		}
+	}
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 31)
+	return err == nil
 }
 
 func (t *teller) event(placement *clusterv1beta1.Placement, related runtime.Object, kind, reason, note string) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -39,11 +40,16 @@ func matters(e event.UpdateEvent) bool {
 		!equality.Semantic.DeepEqual(before.Status.ClusterClaims, after.Status.ClusterClaims)
 }
 
+// placementOfDecision gives the Placement that controls a decision, or that its label names.
 func placementOfDecision(object client.Object) []types.NamespacedName {
-	if key, ok := kit.PlacementOf(object); ok {
-		return []types.NamespacedName{key}
+	name := object.GetLabels()[clusterv1beta1.PlacementLabel]
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == "Placement" {
+		name = owner.Name
 	}
-	return nil
+	if name == "" {
+		return nil
+	}
+	return []types.NamespacedName{{Namespace: object.GetNamespace(), Name: name}}
 }
 
 // placementsOfCluster gives the placements in the namespaces that a set of the cluster is bound to.

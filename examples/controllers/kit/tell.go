@@ -1,6 +1,8 @@
 package kit
 
 import (
+	"strings"
+
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -21,7 +23,7 @@ const (
 func Event(to events.EventRecorder, about, related runtime.Object, kind, reason, action, note string) {
 	const most = 1000
 	if len(note) > most {
-		note = note[:most] + "…"
+		note = strings.ToValidUTF8(note[:most], "") + "…"
 	}
 	to.Eventf(about, related, kind, reason, action, "%s", note)
 }
@@ -66,8 +68,8 @@ func (t *Teller) Tell(owner runtime.Object, values []string, prefix string, chan
 	}{
 		{"Started", Normal, changes.Started, rollout.Changes{Started: changes.Started}},
 		{"Succeeded", Normal, changes.Succeeded, rollout.Changes{Succeeded: changes.Succeeded}},
-		{"Failed", Warning, changes.Failed, rollout.Changes{Failed: changes.Failed}},
-		{"TimedOut", Warning, changes.TimedOut, rollout.Changes{TimedOut: changes.TimedOut}},
+		{"Failed", Warning, changes.Failed, rollout.Changes{Failed: changes.Failed, Why: changes.Why}},
+		{"TimedOut", Warning, changes.TimedOut, rollout.Changes{TimedOut: changes.TimedOut, Why: changes.Why}},
 		{"Recovered", Normal, changes.Recovered, rollout.Changes{Recovered: changes.Recovered}},
 	} {
 		if n := len(part.clusters); n > 0 {

@@ -8,6 +8,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
@@ -72,7 +73,8 @@ func (t *Turn) failed(works []*workv1.ManifestWork, now time.Time) (reports []st
 	template := t.stored.Spec.ManifestWorkTemplate
 	version := writes.VersionOf(template)
 	for _, work := range works {
-		if report, ok := status.FromManifestWork(status.WorkState{Work: status.Adopt(work, template, version), Version: version, Now: now}); ok {
+		state := status.WorkState{Work: status.Adopt(work, template, version), Version: version, AvailableSucceeds: kit.AvailableSucceeds(t.stored), Now: now}
+		if report, ok := status.FromManifestWork(state); ok {
 			reports = append(reports, report)
 		}
 	}

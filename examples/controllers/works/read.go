@@ -57,7 +57,8 @@ func (c *controller) readWorks(owner writes.Owner, set *replicaSet, labelled []*
 		works = append(works, work)
 		p := placementOf(work.Namespace, placements)
 		p.works = append(p.works, work)
-		report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now})
+		state := status.WorkState{Work: work, Version: version, AvailableSucceeds: kit.AvailableSucceeds(set), Now: now}
+		report, ok := status.FromManifestWork(state)
 		if ok {
 			all = append(all, report)
 		}

@@ -74,7 +74,7 @@ type agents struct {
 	client   clients
 	temper   func(work *manifestWork, rng *rand.Rand) temper
 	deadline time.Duration // that punctual agents know; 0 if there is none
-	rng      func() *rand.Rand
+	rng      func(work string, nth int) *rand.Rand
 	ctx      context.Context
 	running  sync.WaitGroup
 	healed   chan struct{} // closed when all agents become quick and well
@@ -83,8 +83,9 @@ type agents struct {
 	lines    *lines
 	takes    func(work *manifestWork) // called when an agent has taken a generation of a work
 
-	mu  sync.Mutex
-	all map[types.UID]chan event
+	mu   sync.Mutex
+	all  map[types.UID]chan event
+	made map[string]int // by namespace/name: how many works there were
 }
 
 // feed takes an event of a work from the wire.
@@ -98,7 +99,8 @@ func (a *agents) feed(e event) {
 		}
 		in = make(chan event, 1000)
 		a.all[e.object.GetUID()] = in
-		rng := a.rng()
+		a.made[e.id.key]++
+		rng := a.rng(e.id.key, a.made[e.id.key])
 		a.running.Go(func() { a.run(in, rng) })
 	}
 	select {
@@ -126,6 +128,11 @@ func (a *agents) run(in chan event, rng *rand.Rand) {
 		case <-a.ctx.Done():
 			return
 		case e := <-in:
+			select { // what happens at the same time comes in one order
+			case <-healed:
+				healed = nil
+			default:
+			}
 			if e.gone || !a.lines.await(a.ctx, e.object.GetNamespace()) {
 				return
 			}

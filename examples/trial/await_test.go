@@ -49,7 +49,7 @@ func TestNobodyLeads(t *testing.T) {
 		"nobody has taken the lease yet":     {[]*replica{{running: true, lock: &lock{identity: "a", lease: &lease{}}}}, false},
 	} {
 		for _, r := range tt.replicas {
-			r.caches = newLag(nil, 0, 0)
+			r.caches = newLag(0, 0, 0, 0)
 		}
 		p := &player{replicas: tt.replicas, events: []event{{at: dawn}}, reconciles: []*reconcile{{}}}
 		if last, busy, idle := p.activity(dawn.Add(time.Minute)); last != dawn || busy == tt.want || !idle {
@@ -73,7 +73,7 @@ func TestATrialAwaitsTheProcess(t *testing.T) {
 		"it has crashed":                    {false, 200 * time.Millisecond, 0},
 		"the machine looks every 5 seconds": {true, 5 * time.Second, 0},
 	} {
-		one := &replica{running: tt.running, caches: newLag(nil, 0, 0)}
+		one := &replica{running: tt.running, caches: newLag(0, 0, 0, 0)}
 		p := &player{world: &world{}, subject: &Subject{Trade: OfAddOns()}, replicas: []*replica{one}, events: []event{{at: dawn}}, reconciles: []*reconcile{{}}}
 		r := &runner{player: p, trial: &trial{world: p.world}}
 		var still stillness

@@ -110,6 +110,10 @@ func loop(ctx context.Context, p *Process, reconcile func(context.Context) (time
 			return nil
 		case <-news:
 		case <-again:
+			select { // both at once are one reason to look
+			case <-news:
+			default:
+			}
 		}
 		again = nil
 		p.Reconcile(func() (time.Duration, error) {

@@ -104,6 +104,7 @@ func (p *player) withNext() (clusters []string) {
 			clusters = append(clusters, c)
 		}
 	}
+	slices.Sort(clusters)
 	return clusters
 }
 

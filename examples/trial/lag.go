@@ -1,8 +1,8 @@
 package trial
 
 import (
+	"cmp"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -20,8 +20,10 @@ type lag struct {
 	worst  time.Duration
 	wake   chan struct{}
 
+	seed    uint64
+	replica int
+
 	mu       sync.Mutex
-	rng      *rand.Rand
 	shown    map[id]int64 // resourceVersion of what the stores have; none, if they don't have it
 	queue    map[id][]late
 	last     time.Time // when something was shown
@@ -33,10 +35,10 @@ type late struct {
 	due time.Time
 }
 
-func newLag(rng *rand.Rand, often float64, worst time.Duration) *lag {
+func newLag(seed uint64, replica int, often float64, worst time.Duration) *lag {
 	l := &lag{
 		stores: map[Kind]cache.Indexer{}, shown: map[id]int64{}, handlers: map[Kind][]cache.ResourceEventHandler{},
-		rng: rng, often: often, worst: worst, queue: map[id][]late{}, wake: make(chan struct{}, 1),
+		seed: seed, replica: replica, often: often, worst: worst, queue: map[id][]late{}, wake: make(chan struct{}, 1),
 	}
 	return l
 }
@@ -46,8 +48,8 @@ func (l *lag) feed(e event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	due := e.at
-	if l.rng.Float64() < l.often && (l.only == "" || l.only == e.id.kind) {
-		due = due.Add(time.Duration(l.rng.Int64N(int64(l.worst))))
+	if rng := drawn(l.seed, "lag", l.replica, e.id, e.rv); rng.Float64() < l.often && (l.only == "" || l.only == e.id.kind) {
+		due = due.Add(time.Duration(rng.Int64N(int64(l.worst))))
 	}
 	waiting := l.queue[e.id]
 	if n := len(waiting); n > 0 && waiting[n-1].due.After(due) {
@@ -68,6 +70,7 @@ func (l *lag) poke() {
 func (l *lag) deliver(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var shown []event
 	for i, waiting := range l.queue {
 		n := 0
 		for n < len(waiting) && !waiting[n].due.After(now) {
@@ -77,10 +80,14 @@ func (l *lag) deliver(now time.Time) {
 			continue
 		}
 		l.last = time.Now()
-		l.show(waiting[n-1].event)
+		shown = append(shown, waiting[n-1].event)
 		if l.queue[i] = waiting[n:]; n == len(waiting) {
 			delete(l.queue, i)
 		}
+	}
+	slices.SortFunc(shown, func(a, b event) int { return cmp.Compare(a.rv, b.rv) })
+	for _, e := range shown {
+		l.show(e)
 	}
 }
 
@@ -117,7 +124,8 @@ func (l *lag) show(e event) {
 func (l *lag) handle(k Kind, h cache.ResourceEventHandler) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, o := range l.stores[k].List() {
+	for _, key := range slices.Sorted(slices.Values(l.stores[k].ListKeys())) {
+		o, _, _ := l.stores[k].GetByKey(key)
 		h.OnAdd(o, true)
 	}
 	l.handlers[k] = append(l.handlers[k], h)

@@ -178,7 +178,7 @@ type player struct {
 
 	registers bool // it makes ManagedClusters also where nobody deletes one
 
-	placing     sync.Mutex        // while a scheduler writes
+	placing     turn              // while a scheduler writes
 	unreachable []string          // clusters that the schedulers leave out
 	givenUp     []string          // by a person, in the set
 	wantsOf     map[string]string // by cluster: how many replicas people want there
@@ -217,15 +217,14 @@ const setName = "web"
 func (p *player) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	seeds := p.seed << 8
 	p.agents = &agents{
-		client: p.hub.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{},
+		client: p.hub.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{}, made: map[string]int{},
 		temper:   p.temperOf,
 		deadline: p.longestDeadline(),
 		dying:    p.dying,
 		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
 		lines:    &p.lines, takes: p.takes,
-		rng: func() *rand.Rand { seeds++; return rand.New(rand.NewPCG(seeds, 5)) },
+		rng: func(work string, nth int) *rand.Rand { return drawn(p.seed, "agent", short(work), nth) },
 	}
 	p.user = p.hub.clients("user")
 	schedules := p.hub.clients("scheduler")
@@ -269,11 +268,10 @@ func (p *player) run(ctx context.Context) error {
 }
 
 func (p *player) newReplica(number int, leader *lease) *replica {
-	rng := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(p.seed, stream+uint64(number)<<8)) }
-	r := &replica{player: p, number: number, caches: newLag(rng(3), p.often, p.worst)}
+	r := &replica{player: p, number: number, caches: newLag(p.seed, number, p.often, p.worst)}
 	r.caches.strips, r.caches.only = p.strips, p.only
 	r.net = &transport{
-		rng: rng(4), lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, unheard: p.unheard, slow: p.slow, note: p.note, read: p.noteRead,
+		seed: p.seed, replica: number, drawn: map[string]int{}, lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, unheard: p.unheard, slow: p.slow, note: p.note, read: p.noteRead,
 		reread: func(reconcile int) { p.reread(r, reconcile) },
 	}
 	if p.elects {
@@ -301,7 +299,8 @@ func (p *player) clear(ctx context.Context) {
 		}
 	}
 	p.mu.Unlock()
-	for i, e := range last {
+	for _, i := range slices.SortedFunc(maps.Keys(last), id.compare) {
+		e := last[i]
 		namespace, name := e.object.GetNamespace(), e.object.GetName()
 		switch {
 		case e.gone:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -87,7 +88,7 @@ func (s *scheduler) schedule(ctx context.Context, selected []string, size int) e
 	if err := s.write(ctx, wanted); err != nil {
 		return err
 	}
-	for name := range s.stored {
+	for _, name := range slices.Sorted(maps.Keys(s.stored)) {
 		if !slices.ContainsFunc(wanted, func(pd *placementDecision) bool { return pd.Name == name }) {
 			s.rest()
 			if err := s.decisions().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {

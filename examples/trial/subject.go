@@ -149,7 +149,7 @@ type replica struct {
 	number int
 	caches *lag
 	net    *transport
-	busy   sync.Mutex // while a reconcile runs
+	busy   turn // while a reconcile runs
 
 	// Guarded by the player's mutex.
 	running     bool // a process does

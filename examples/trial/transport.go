@@ -65,9 +65,12 @@ type transport struct {
 	read    func(read)
 	reread  func(reconcile int)
 
-	sending   sync.WaitGroup
+	sending sync.WaitGroup
+	seed    uint64
+	replica int
+
 	mu        sync.Mutex
-	rng       *rand.Rand
+	drawn     map[string]int // how often each thing was drawn
 	life      int
 	crash     int    // writes until it crashes; 0 is never
 	atCreate  string // what happens when it has created a work: replaces or loses
@@ -96,7 +99,7 @@ func (t *transport) dieSoon() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.crashed && t.crash == 0 {
-		t.crash = 1 + t.rng.IntN(4)
+		t.crash = 1 + t.draws("crash").IntN(4)
 	}
 }
 
@@ -128,7 +131,13 @@ func (t *transport) holdNext(d time.Duration) {
 func (t *transport) drawTime(longest time.Duration) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return time.Duration(t.rng.Int64N(int64(longest)))
+	return time.Duration(t.draws("time").Int64N(int64(longest)))
+}
+
+// draws is what the next thing with a name is drawn from. So it does not matter in which order things with other names come.
+func (t *transport) draws(name string) *rand.Rand {
+	t.drawn[name]++
+	return drawn(t.seed, "network", t.replica, name, t.drawn[name])
 }
 
 // fate is what becomes of a request.
@@ -153,14 +162,15 @@ func (t *transport) await(ctx context.Context, what string) {
 	}
 }
 
-func (t *transport) draw(life int, verb string) (f fate) {
+func (t *transport) draw(life int, verb, path string) (f fate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	rng := t.draws(verb + path)
 	f.reconcile = t.reconcile
 	if f.dead = t.crashed || t.life != life; f.dead {
 		return f
 	}
-	f.lostBefore = t.rng.Float64() < t.breaks
+	f.lostBefore = rng.Float64() < t.breaks
 	if verb == http.MethodGet {
 		return f
 	}
@@ -175,10 +185,10 @@ func (t *transport) draw(life int, verb string) (f fate) {
 	f.dies = f.dies || what == replaces
 	t.crashed = f.dies
 	f.hold, t.hold = t.hold, 0
-	f.lostBefore = what == "" && (f.lostBefore || f.dies && t.rng.IntN(2) == 0)
-	f.lostAfter = t.rng.Float64() < t.breaks || f.dies || what == loses
+	f.lostBefore = what == "" && (f.lostBefore || f.dies && rng.IntN(2) == 0)
+	f.lostAfter = rng.Float64() < t.breaks || f.dies || what == loses
 	if t.slow > 0 {
-		f.slow = time.Duration(t.rng.Int64N(int64(t.slow)))
+		f.slow = time.Duration(rng.Int64N(int64(t.slow)))
 	}
 	return f
 }
@@ -190,7 +200,7 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	if event {
 		verb = http.MethodGet
 	}
-	f := t.draw(life, verb)
+	f := t.draw(life, verb, r.URL.Path)
 	if f.dead {
 		return nil, errCrashed
 	}

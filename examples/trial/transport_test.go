@@ -2,7 +2,6 @@ package trial
 
 import (
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,11 +23,11 @@ func TestAnEventIsNoWriteOfAReconcile(t *testing.T) {
 		"/apis/events.k8s.io/v1/namespaces/w/events/web.1":                           false,
 		"/api/v1/namespaces/w/events":                                                false,
 	} {
-		caches := newLag(rand.New(rand.NewPCG(1, 1)), 0, 0)
+		caches := newLag(1, 0, 0, 0)
 		caches.restart(false)
 		caches.feed(event{rv: 7, id: id{Works, "a/web"}, at: dawn, object: &manifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web", ResourceVersion: "7"}}})
 		noted, killed := 0, false
-		net := &transport{lag: caches, rng: rand.New(rand.NewPCG(1, 2)), note: func(write) { noted++ }, life: 1, crash: 2, atCreate: loses, hold: time.Millisecond, kill: func() { killed = true }}
+		net := &transport{lag: caches, seed: 1, drawn: map[string]int{}, note: func(write) { noted++ }, life: 1, crash: 2, atCreate: loses, hold: time.Millisecond, kill: func() { killed = true }}
 		server := roundTripper(func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusCreated, Body: io.NopCloser(strings.NewReader(`{"metadata": {"resourceVersion": "8"}}`))}, nil
 		})

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -220,8 +221,8 @@ func (r *runner) heal() {
 		return
 	}
 	r.mended()
-	for _, a := range r.crew.all {
-		if !a.dead.Load() {
+	for _, c := range r.clusters(r.pool) {
+		if a := r.crew.all[c]; !a.dead.Load() {
 			a.orders <- heals
 		}
 	}
@@ -336,7 +337,8 @@ func (r *runner) clean(ctx context.Context) {
 		}
 	}
 	r.mu.Unlock()
-	for i, e := range last {
+	for _, i := range slices.SortedFunc(maps.Keys(last), id.compare) {
+		e := last[i]
 		if !e.gone && (i.kind == t.owner || i.kind == t.object) {
 			_ = t.patch(ctx, r.user, i.kind, e.object, patchOf(nil, map[string]any{"metadata": map[string]any{"finalizers": nil}})) // it may be gone
 			_ = t.remove(ctx, r.user, i.kind, e.object)

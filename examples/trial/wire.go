@@ -58,6 +58,10 @@ type id struct {
 
 func (i id) String() string { return string(i.kind) + " " + i.key }
 
+func (i id) compare(other id) int {
+	return cmp.Or(cmp.Compare(i.kind, other.kind), cmp.Compare(i.key, other.key))
+}
+
 // object is any of them.
 type object interface {
 	metav1.Object

@@ -212,6 +212,11 @@ func drawFleet(rng *rand.Rand, name string, pool []string) fleet {
 	return f
 }
 
+// drawn is what one thing in a world is drawn from: the seed decides it, and what the thing is, and not when others are drawn.
+func drawn(seed uint64, thing ...any) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, hashOf(fmt.Sprintln(thing...))))
+}
+
 func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
 
 // drawTempers returns what an agent draws from, one for each generation of its work.

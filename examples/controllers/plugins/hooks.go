@@ -169,7 +169,8 @@ func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, a
 	}
 	judged := status.Judge(reports, r.Version, verdicts)
 	answers := h.validate(ctx, &r, plugin, missing, judged)
-	for i, a := range answers {
+	for _, i := range slices.Sorted(maps.Keys(answers)) {
+		a := answers[i]
 		if a.Result != status.ValidationSucceeded && a.Result != status.ValidationFailed {
 			judged[i].Message = a.Message
 			continue

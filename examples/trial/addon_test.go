@@ -27,15 +27,11 @@ import (
 
 // TestAddOns shows that a controller of add-ons breaks nothing where versions cut clusters off.
 func TestAddOns(t *testing.T) {
-	if testing.Short() {
-		t.Parallel()
-	}
 	theHub.Trials(t, ofAddOns)
 }
 
 // TestEachDutyOfAddOns shows that the harness finds one that ignores a duty.
 func TestEachDutyOfAddOns(t *testing.T) {
-	t.Parallel()
 	theHub.EachTrialDuty(t, ofAddOns, dutiesOfAddOns())
 }
 

@@ -46,26 +46,12 @@ func auditPolicy(t *testing.T) string {
 // What the judge says of a hub's audit log is what it says of the watches: of every start and removal, with a controller that is right
 // and with such as break a strategy. In these worlds nothing is wrong by a time alone, so that order decides, which both know.
 func TestAuditLogOfAHub(t *testing.T) {
-	for range 3 {
-		if loggedAll(t) {
-			return
-		}
-	}
-	t.Fatal("in three runs the API server gave up requests, and its log does not say what came of them")
-}
-
-// loggedAll compares the two for a hub. It is false where the machine was so busy that the log says nothing of some writes.
-func loggedAll(t *testing.T) bool {
 	dir := t.TempDir()
 	audit := apiserver.Audit{Policy: filepath.Join(dir, "policy.yaml"), Log: filepath.Join(dir, "audit.log")}
 	if err := os.WriteFile(audit.Policy, []byte(auditPolicy(t)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	hub, err := start(audit, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer hub.Stop()
+	hub := startReal(t, audit, nil)
 	seen := &history{}
 	newest := map[Kind]int64{}
 	var mu sync.Mutex
@@ -79,16 +65,10 @@ func loggedAll(t *testing.T) bool {
 	hub.wires.mu.Unlock()
 
 	duties := []Duty{KeepConcurrency, KeepOrder, KeepConcurrency, KeepOrder}
-	if testing.Short() {
-		duties = duties[:2]
-	}
-	playAll(t, len(duties), len(duties), func(ctx context.Context, i int) *observation {
-		return hub.play(ctx, subject, draw(uint64(i+1), subject, duties[i]))
-	}, func(o *observation) bool {
-		if o.err != nil {
+	atOnce(t, len(duties), len(duties), func(ctx context.Context, i int) {
+		if o := draw(uint64(i+1), subject, duties[i]).record(ctx, hub.site, subject, worldName()); o.err != nil {
 			t.Error(o.err)
 		}
-		return true
 	})
 	shown(t, hub, &mu, newest)
 
@@ -105,8 +85,7 @@ func loggedAll(t *testing.T) bool {
 	}
 	ofWatches, ofLog := verdicts(t, watched), verdicts(t, logged)
 	if len(ofLog.Holes) > 0 {
-		t.Logf("holes %v", ofLog.Holes)
-		return false
+		t.Fatalf("the API server gave up requests, and its log does not say what came of them: %v", ofLog.Holes)
 	}
 	if ofWatches.Starts == 0 || ofWatches.Removals == 0 {
 		t.Fatalf("%d starts, %d removals", ofWatches.Starts, ofWatches.Removals)
@@ -119,7 +98,6 @@ func loggedAll(t *testing.T) bool {
 		t.Errorf("written by %v", ofLog.Writers)
 	}
 	t.Logf("%d starts, %d removals, %d findings, %d kB of audit log", ofLog.Starts, ofLog.Removals, len(ofLog.Findings), len(logged)>>10)
-	return true
 }
 
 func verdicts(t *testing.T, text []byte) *judge.Report {
@@ -145,7 +123,7 @@ func said(r *judge.Report) (all []string) {
 }
 
 // shown waits until the wire has shown everything that was written so far.
-func shown(t *testing.T, hub *Hub, mu *sync.Mutex, newest map[Kind]int64) {
+func shown(t *testing.T, hub *realHub, mu *sync.Mutex, newest map[Kind]int64) {
 	t.Helper()
 	ctx, c := t.Context(), hub.clients("marker")
 	meta := metav1.ObjectMeta{Namespace: "marker", Name: "marker"}

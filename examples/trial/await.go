@@ -6,28 +6,6 @@ import (
 	"time"
 )
 
-// caughtUp says whether the wire has shown all that the controller has written. The player is locked.
-func (p *player) caughtUp() bool {
-	for k, rv := range p.newest {
-		if p.seen[k] < rv {
-			return false
-		}
-	}
-	return true
-}
-
-// awaitEvents waits until the wire has shown all that the controller has written. One watch may be ahead of another.
-func (p *player) awaitEvents(ctx context.Context) {
-	for start := time.Now(); time.Since(start) < 10*time.Second && ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
-		p.mu.Lock()
-		done := p.caughtUp()
-		p.mu.Unlock()
-		if done {
-			return
-		}
-	}
-}
-
 // quiet is how long nothing happens until nothing will: the slowest agent takes six seconds, and who waits for his own write to be shown ten.
 func (p *player) quiet() time.Duration {
 	var soak time.Duration
@@ -77,8 +55,8 @@ func (p *player) await(ctx context.Context) error {
 // activity says when something happened last, whether something is under way or has to wait for a process, and whether the controller is idle. The
 // player is locked.
 func (p *player) activity(now time.Time) (last time.Time, busy, idle bool) {
-	last, idle = p.events[len(p.events)-1].at, p.caughtUp()
-	busy = !idle || !p.led() && len(p.reconciles) > 0 // of a subject that never acts nothing is awaited
+	last, idle = p.events[len(p.events)-1].at, true
+	busy = !p.led() && len(p.reconciles) > 0 // of a subject that never acts nothing is awaited
 	for _, r := range p.replicas {
 		_, late := r.caches.next(now)
 		busy = busy || late || r.reconciling

@@ -27,15 +27,11 @@ import (
 // TestWayBack shows that a controller that does what the documentation says takes versions back without breaking anything
 // (R43, R44, R45, S10, S11).
 func TestWayBack(t *testing.T) {
-	if testing.Short() {
-		t.Parallel()
-	}
 	theHub.WayBack(t, aborting)
 }
 
 // TestEachDutyOfTheWayBack shows that the harness finds a controller that ignores one of the duties.
 func TestEachDutyOfTheWayBack(t *testing.T) {
-	t.Parallel()
 	theHub.EachDutyOfWayBack(t, aborting)
 }
 
@@ -43,7 +39,7 @@ func TestEachDutyOfTheWayBack(t *testing.T) {
 var aborting = &Subject{
 	Run: runAborter, Says: saysOfRevisions, RemoveAfter: removeAfter, Placements: 1, Replicas: 2,
 	Revision: versionOfTemplate,
-	Revisions: func(set *replicaSet) Revisions {
+	Revisions: func(set *replicaSet, _ []byte) Revisions {
 		r := revisionsOf(set)
 		of := Revisions{Current: r.CurrentRevision, Update: r.UpdateRevision}
 		if r.AbortedTime != nil {

@@ -1,33 +1,29 @@
 // Package trial proves that a rollout controller breaks nothing on a running hub. Its own tests run a controller that
 // does what this library's documentation says. The tests of examples/controllers/works run the controller there, as it is
-// shipped. Everything happens on a real API server with OCM's definitions, which many rollouts share.
+// shipped. Everything happens in virtual time (package sim): each world has an API server to itself, which is Kubernetes' own code with OCM's
+// definitions. A seed decides everything, so that each play of it is the same in every byte, on any machine and at any load.
 //
-//	go test                                       20 rollouts, 20 that are taken back, 20 where clusters have versions of their own, each duty, each invariant: some minutes
-//	go test -short                                20 rollouts, and 10 of each of the others: a minute
-//	go test -run TestRollouts -rollouts=200       200 rollouts, three to four minutes; -at-once says how many at a time
-//	go test -run WayBack -rollouts=100            100 rollouts that are taken back, and each duty of the way back
+//	go test                                       20 worlds of each kind, each duty, each invariant: two minutes of a core
+//	go test -run TestRollouts -rollouts=1000      a thousand rollouts
 //	go test -run TestRollouts -rollouts=1 -seed=7 -history   one rollout again, and all that the API server showed of it
+//	go test -run TestRollouts -rollouts=1 -seed=7 -logs DIR  the same, with all messages and writes in a file, to compare two plays
 //
-//	go test -run TestAddOns -rollouts=100         100 rollouts of add-ons under versions that cut clusters off
-//	go test -run TestEachDutyOfAddOns             each duty towards clusters that left
+// Half of the worlds of a kind are the same in each run, and half are new each day; the log has their seeds. A world that was broken once is a
+// line in testdata/stories of the tested package, and is played in each run. The first worlds of each kind are played a second time, and a
+// difference is an error (-twice).
+//
+// Other commands need a real API server:
 //
 //	go test -run TestForeign -foreign='PROGRAM -kubeconfig'   a program of another process, judged by its traces alone; -kind says of what: judge/OCM.md
-//	go test -run FromTraces                        each duty, also of add-ons and towards clusters that left, judged by its traces alone: half an hour
+//	go test -run FromTraces -traces               each duty, also of add-ons and towards clusters that left, judged by its traces alone
 //
-// The same flags go with the controller works, in examples/controllers:
+// The same flags go with the controllers, in examples/controllers:
 //
-//	go test ./works -run TestProof -short                    20 rollouts, about a minute
-//	go test ./works -run TestProof                           also two that act at once, each duty, each invariant: some minutes
-//	go test ./works -run TestProof/Rollouts -rollouts=1000 -at-once=50 -blocks=10 -v -timeout=0   a thousand, counted in ten blocks: six minutes
-//
-// A seed decides what is drawn: clusters, groups, strategy, script, agents, delays. The clock decides when things
-// happen, so a seed repeats a rollout only roughly.
-//
-// And with the controller policies:
-//
-//	go test ./policies -run TestProof/Trials -rollouts=100 -at-once=25 -v -timeout=0   100 rollouts of policies in two passes
-//	go test ./policies -run TestProof/EachDuty                                         the duties that can be tampered with from outside
-//	go test ./policies -run TestProof/EachDuty -traces                                 the same, judged by their traces alone; so it goes with any controller
+//	go test ./works -run TestProof
+//	go test ./works -run TestProof/Rollouts -rollouts=1000 -v -timeout=0
+//	go test ./policies -run TestProof/Trials -rollouts=100 -v -timeout=0   100 rollouts of policies in two passes
+//	go test ./policies -run TestProof/EachDuty                             the duties that can be tampered with from outside
+//	go test ./policies -run TestProof/EachDuty -traces                     the same, judged by their traces alone; so it goes with any controller
 //
 // To put your controller on trial, see README.md: say in a [Subject] how a process of it runs and what its status says, and call
 // [Hub.Rollouts] and [Hub.EachDuty]. A [Process] has what it may use: a network, caches, a lease, and the duty to ignore.
@@ -56,8 +52,8 @@
 //
 // # What is observed
 //
-// The observer (observer.go, judge.go, ending.go, exposed.go) does not use this library. It replays all events of the watches in the
-// order of their resourceVersions, which one etcd gives to all kinds. A start is a write that gives a cluster's work another
+// The observer (observer.go, judge.go, ending.go, exposed.go) does not use this library. It replays all writes in the order of their
+// resourceVersions, at the moments at which they were stored. A start is a write that gives a cluster's work another
 // version of the template, which the payload shows.
 //
 // A controller cannot know what its caches have not shown, and may know what is older than the API server's truth. So a start
@@ -222,23 +218,12 @@
 //	go test -run TestValues -rollouts=100          100 rollouts in which clusters have versions of their own
 //	go test -run TestEachDutyOfValues              each duty there
 //
-// # On a busy machine
-//
-// The hub writes an object of its own twice a second, and waits until the watch shows it (pulse.go). Where that takes over 3 seconds, nobody was
-// served, and whatever has to happen in time gets as much more of it. If something was late all the same, the world is played up to twice more. If
-// something is late each time, on a machine that stalls each time, the world is judged by its limits alone, and the log counts it. A run that judged
-// less than half of its worlds in full fails, since it says too little.
-// With -short, a world in which something is broken is played three times more. What is broken again is an error, and what is not is logged. So is
-// what only the trace shows. Without -short all of that is an error at once. -again sets how often.
-//
 // A cluster that moves to another group while it counts stays in the group before. Nobody sees in which of them a process saw it when it started,
 // so no start is a fault that only one of the two forbids (moves.go).
 //
 // # Figures
 //
-// rollout/SAFETY.md has what the long runs printed, with their commands. On a machine with ten times the load they take four times as
-// long. In the thousand rollouts of the controller works, 306 starts were wrong by what no cache showed yet. Each duty and each
-// invariant was found, most of them in the first rollout, the slowest in the fifth.
+// rollout/SAFETY.md has what the long runs printed, with their commands.
 //
 // Rollouts and trials are also judged from their traces alone (trace.go), by package judge, which sees no caches: nothing may be broken where
 // each write may be as far behind the truth as it was. That is the lag of what the process knew of each object then (lagging.go), rounded up to

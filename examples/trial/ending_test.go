@@ -15,7 +15,7 @@ func TestWhatComesAfterTheEndIsNotJudged(t *testing.T) {
 	aborted := dawn.Add(time.Second)
 	subject := &Subject{
 		Revision:  func(set *replicaSet) string { return wantedBy(set) },
-		Revisions: func(*replicaSet) Revisions { return Revisions{Current: "v1", Update: "v2", Aborted: aborted} },
+		Revisions: func(*replicaSet, []byte) Revisions { return Revisions{Current: "v1", Update: "v2", Aborted: aborted} },
 	}
 	says := func(*replicaSet) Saying { return Saying{Over: true, Message: ": 1 of 1 clusters went back to v1"} }
 	for name, tt := range map[string]struct {

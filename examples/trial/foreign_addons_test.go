@@ -2,7 +2,6 @@ package trial
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 // ofTheAddOns are worlds of ClusterManagementAddOns.
 var ofTheAddOns = foreignKind{
-	probe: func(ctx context.Context, hub *Hub) (object, func() (object, error), error) {
+	probe: func(ctx context.Context, hub *realHub) (object, func() (object, error), error) {
 		api := hub.clients("user").addOn.AddonV1beta1().ClusterManagementAddOns()
 		probe := &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "probe"}}
 		probe.Spec.InstallStrategy = addonv1beta1.InstallStrategy{Type: addonv1beta1.AddonInstallStrategyPlacements, Placements: []addonv1beta1.PlacementStrategy{{
@@ -26,8 +25,8 @@ var ofTheAddOns = foreignKind{
 		return written, func() (object, error) { return api.Get(ctx, "probe", metav1.GetOptions{}) }, err
 	},
 	nobody: nobody(OfAddOns()), own: ofAddOns,
-	play: func(ctx context.Context, hub *Hub, subject *Subject, i int, seed uint64) *foreignOutcome {
-		return foreignTrial(i, seed).record(ctx, hub, subject, fmt.Sprintf("t%d", numbers.Add(1)))
+	play: func(ctx context.Context, hub *realHub, subject *Subject, i int, seed uint64) *foreignOutcome {
+		return foreignTrial(i, seed).record(ctx, hub.site, subject, worldName())
 	},
 }
 
@@ -104,8 +103,9 @@ func (t *trial) bend(class string) {
 }
 
 // record runs a trial to its end, with no process whose caches are seen.
-func (t *trial) record(ctx context.Context, hub *Hub, subject *Subject, name string) *foreignOutcome {
-	r := t.newRunner(hub, subject, name)
+func (t *trial) record(ctx context.Context, at *site, subject *Subject, name string) *foreignOutcome {
+	r := t.newRunner(at, subject)
+	t.name = name
 	o := &foreignOutcome{world: t, class: t.class, seed: t.seed, err: r.run(ctx)}
 	r.mu.Lock()
 	if o.err == nil {
@@ -115,4 +115,27 @@ func (t *trial) record(ctx context.Context, hub *Hub, subject *Subject, name str
 	r.mu.Unlock()
 	r.clean(ctx)
 	return o
+}
+
+// clean deletes what is left of a trial.
+func (r *runner) clean(ctx context.Context) {
+	t := r.subject.Trade
+	for _, c := range r.clusters(r.pool) {
+		r.unregister(ctx, c)
+	}
+	r.mu.Lock()
+	last := map[id]event{}
+	for _, e := range r.events {
+		if e.rv > last[e.id].rv {
+			last[e.id] = e
+		}
+	}
+	r.mu.Unlock()
+	for _, i := range slices.SortedFunc(maps.Keys(last), id.compare) {
+		e := last[i]
+		if !e.gone && (i.kind == t.owner || i.kind == t.object) {
+			_ = t.patch(ctx, r.user, i.kind, e.object, patchOf(nil, map[string]any{"metadata": map[string]any{"finalizers": nil}})) // it may be gone
+			_ = t.remove(ctx, r.user, i.kind, e.object)
+		}
+	}
 }

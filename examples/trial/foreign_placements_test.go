@@ -30,15 +30,15 @@ var ofPlacements = foreignKind{
 			"cluster/v1alpha1/0000_05_clusters.open-cluster-management.io_addonplacementscores.crd.yaml",
 		)
 	},
-	probe: func(ctx context.Context, hub *Hub) (object, func() (object, error), error) {
+	probe: func(ctx context.Context, hub *realHub) (object, func() (object, error), error) {
 		api := hub.clients("user").cluster.ClusterV1beta1().Placements("probe")
 		written, err := api.Create(ctx, &placement{ObjectMeta: metav1.ObjectMeta{Namespace: "probe", Name: "probe"}}, metav1.CreateOptions{})
 		return written, func() (object, error) { return api.Get(ctx, "probe", metav1.GetOptions{}) }, err
 	},
-	play: func(ctx context.Context, hub *Hub, _ *Subject, i int, seed uint64) *foreignOutcome {
+	play: func(ctx context.Context, hub *realHub, _ *Subject, i int, seed uint64) *foreignOutcome {
 		w := drawPlaces(i, seed)
 		o := &foreignOutcome{world: w, class: w.class, seed: seed}
-		o.history, o.err = w.play(ctx, hub, fmt.Sprintf("p%d", numbers.Add(1)))
+		o.history, o.err = w.play(ctx, hub.site, worldName())
 		return o
 	},
 }
@@ -136,14 +136,13 @@ func (w *places) after() time.Duration {
 func (w *places) cluster(c string) string { return w.name + "-" + c }
 
 // play plays the world, and records Placements and PlacementDecisions alone.
-func (w *places) play(ctx context.Context, hub *Hub, name string) (*history, error) {
+func (w *places) play(ctx context.Context, hub *site, name string) (*history, error) {
 	w.name, w.user = name, hub.clients("user")
-	hub.wires.join(name, func(e event) {
+	defer hub.watch(name, func(e event) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.events = append(w.events, e)
-	})
-	defer hub.wires.leave(name)
+	})()
 	err := w.begin(ctx)
 	for _, a := range w.acts {
 		if err != nil {

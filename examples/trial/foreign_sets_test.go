@@ -3,13 +3,13 @@ package trial
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -18,7 +18,7 @@ import (
 
 // ofSets are worlds of ManifestWorkReplicaSets.
 var ofSets = foreignKind{
-	probe: func(ctx context.Context, hub *Hub) (object, func() (object, error), error) {
+	probe: func(ctx context.Context, hub *realHub) (object, func() (object, error), error) {
 		api := hub.clients("user").work.WorkV1alpha1().ManifestWorkReplicaSets("probe")
 		probe := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "probe", Name: "probe"}}
 		probe.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "none", RolloutStrategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}}
@@ -27,9 +27,9 @@ var ofSets = foreignKind{
 		return written, func() (object, error) { return api.Get(ctx, "probe", metav1.GetOptions{}) }, err
 	},
 	nobody: nobody(nil), own: subject,
-	play: func(ctx context.Context, hub *Hub, subject *Subject, i int, seed uint64) *foreignOutcome {
+	play: func(ctx context.Context, hub *realHub, subject *Subject, i int, seed uint64) *foreignOutcome {
 		w := foreignWorld(i, seed, subject)
-		o := w.record(ctx, hub, subject, fmt.Sprintf("w%d", numbers.Add(1)))
+		o := w.record(ctx, hub.site, subject, worldName())
 		return &foreignOutcome{o.world, o.world.class, seed, o.history, o.err}
 	},
 }
@@ -117,9 +117,9 @@ func (w *world) bend(class string) {
 }
 
 // record runs a world to its end, with no process whose caches are seen.
-func (w *world) record(ctx context.Context, hub *Hub, subject *Subject, name string) *observation {
+func (w *world) record(ctx context.Context, at *site, subject *Subject, name string) *observation {
 	w.name = name
-	p := w.newPlayer(hub, subject)
+	p := w.newPlayer(at, subject)
 	o := &observation{world: w}
 	p.registers = true // whose cluster is not there may be given up
 	o.err = p.run(ctx)
@@ -130,4 +130,36 @@ func (w *world) record(ctx context.Context, hub *Hub, subject *Subject, name str
 		o.history = p.judged()
 	}
 	return o
+}
+
+// clear deletes what is left of a rollout, since worlds share the API server.
+func (p *player) clear(ctx context.Context) {
+	if p.cut != nil || p.registers {
+		for _, c := range p.clusters(p.pool) {
+			p.unregister(ctx, c)
+		}
+	}
+	p.mu.Lock()
+	last := map[id]event{}
+	for _, e := range p.events {
+		if e.rv > last[e.id].rv {
+			last[e.id] = e
+		}
+	}
+	p.mu.Unlock()
+	for _, i := range slices.SortedFunc(maps.Keys(last), id.compare) {
+		e := last[i]
+		namespace, name := e.object.GetNamespace(), e.object.GetName()
+		switch {
+		case e.gone:
+		case i.kind == Works:
+			api := p.user.work.WorkV1().ManifestWorks(namespace)
+			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{}) // it may be gone
+			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
+		case i.kind == ReplicaSets:
+			api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(namespace)
+			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{})
+			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
+		}
+	}
 }

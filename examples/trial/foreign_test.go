@@ -17,22 +17,24 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
 	"github.com/cohort-ocm/cohort/examples/trial/judge"
 )
 
 var (
-	flagForeign = flag.String("foreign", "", "a program that rolls out what -kind says, with its arguments, to which a kubeconfig is added as the last one; or own, for the one of this package")
-	flagKind    = flag.String("kind", string(ReplicaSets), "what the program of -foreign is responsible for: ManifestWorkReplicaSet, ClusterManagementAddOn or Placement")
-	flagClass   = flag.String("class", "", "play only worlds of ManifestWorkReplicaSets or add-ons in which this difference matters")
-	flagKeep    = flag.String("keep", "", "a directory for the recordings of worlds in which something was found")
+	flagForeign  = flag.String("foreign", "", "a program that rolls out what -kind says, with its arguments, to which a kubeconfig is added as the last one; or own, for the one of this package")
+	flagParallel = flag.Int("at-once", 20, "how many worlds of -foreign run at a time")
+	flagKind     = flag.String("kind", string(ReplicaSets), "what the program of -foreign is responsible for: ManifestWorkReplicaSet, ClusterManagementAddOn or Placement")
+	flagClass    = flag.String("class", "", "play only worlds of ManifestWorkReplicaSets or add-ons in which this difference matters")
+	flagKeep     = flag.String("keep", "", "a directory for the recordings of worlds in which something was found")
 )
 
 // foreignKind is what a foreign program may be responsible for.
 type foreignKind struct {
 	// probe writes an object that the program has to do something about, and gives it as it was written, and as it is.
-	probe func(ctx context.Context, hub *Hub) (written object, now func() (object, error), err error)
+	probe func(ctx context.Context, hub *realHub) (written object, now func() (object, error), err error)
 	// play plays one world, to a subject of this process.
-	play func(ctx context.Context, hub *Hub, subject *Subject, i int, seed uint64) *foreignOutcome
+	play func(ctx context.Context, hub *realHub, subject *Subject, i int, seed uint64) *foreignOutcome
 	// nobody makes a subject that does nothing, since the program does, and own is one to compare it with. It may be nil.
 	nobody, own *Subject
 	// schedules says that the program writes the decisions, and nothing but decisions is judged. Otherwise the harness writes them.
@@ -52,18 +54,6 @@ type foreignOutcome struct {
 	err     error
 }
 
-func (o *foreignOutcome) slowed() bool { return false } // nothing is excused
-
-// overwhelmed says whether the machine was so busy that nobody knows who wrote what.
-func (o *foreignOutcome) overwhelmed() bool {
-	return o.err != nil && strings.Contains(o.err.Error(), "etcdserver: request timed out")
-}
-
-// told is not asked: what is found is logged.
-func (o *foreignOutcome) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
-	return o.class, o.world, o.world, nil, o.err
-}
-
 // nobody is a subject that does nothing, since the program does.
 func nobody(trade *Trade) *Subject {
 	return &Subject{
@@ -74,7 +64,7 @@ func nobody(trade *Trade) *Subject {
 }
 
 // kubeconfig writes a kubeconfig with which a program of another process has all rights on the hub.
-func (h *Hub) kubeconfig(file string) error {
+func (h *realHub) kubeconfig(file string) error {
 	c := h.server.Config
 	config := clientcmdapi.NewConfig()
 	config.Clusters["hub"] = &clientcmdapi.Cluster{Server: c.Host, CertificateAuthorityData: c.CAData, TLSServerName: c.ServerName}
@@ -85,7 +75,7 @@ func (h *Hub) kubeconfig(file string) error {
 }
 
 // run runs a program with a kubeconfig of the hub until the test ends.
-func (h *Hub) run(t *testing.T, program string) {
+func (h *realHub) run(t *testing.T, program string) {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "kubeconfig")
@@ -122,7 +112,7 @@ func (h *Hub) run(t *testing.T, program string) {
 }
 
 // answers waits until the program has done something about an object.
-func (k *foreignKind) answers(t *testing.T, hub *Hub) {
+func (k *foreignKind) answers(t *testing.T, hub *realHub) {
 	t.Helper()
 	written, now, err := k.probe(t.Context(), hub)
 	if err != nil {
@@ -146,21 +136,23 @@ func TestForeign(t *testing.T) {
 	if !ok {
 		t.Fatalf("-kind is %q, expected one of %v", *flagKind, slices.Sorted(maps.Keys(foreignKinds)))
 	}
-	subject := kind.nobody
+	var definitions []string
+	if kind.definitions != nil {
+		var err error
+		if definitions, err = kind.definitions(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hub, subject := startReal(t, apiserver.Audit{}, definitions), kind.nobody
 	if *flagForeign != "own" {
-		theHub.run(t, *flagForeign)
-		kind.answers(t, theHub)
+		hub.run(t, *flagForeign)
+		kind.answers(t, hub)
 	} else if subject = kind.own; subject == nil {
 		t.Fatalf("this package has no %s controller of its own", *flagKind)
 	}
 	f := &foreignFigures{kind: &kind, worlds: map[string]int{}, all: map[string]int{}, byClass: map[string][]string{}}
-	seed, n := seedOf(), *flagRollouts
-	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *foreignOutcome {
-		return kind.play(ctx, theHub, subject, i, seed+uint64(i))
-	}, func(o *foreignOutcome) bool {
-		f.add(t, o)
-		return true
-	})
+	seed := max(1, *flagSeed)
+	atOnce(t, *flagRollouts, *flagParallel, func(ctx context.Context, i int) { f.add(t, kind.play(ctx, hub, subject, i, seed+uint64(i))) })
 	t.Logf("seeds from %d: %s", seed, f)
 }
 

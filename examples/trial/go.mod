@@ -4,6 +4,7 @@ go 1.25.0
 
 require (
 	github.com/cohort-ocm/cohort v0.0.0
+	github.com/cohort-ocm/cohort/examples/trial/sim v0.0.0
 	go.etcd.io/etcd/server/v3 v3.6.5
 	go.uber.org/zap v1.27.0
 	k8s.io/api v0.35.5

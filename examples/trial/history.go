@@ -38,9 +38,8 @@ type history struct {
 
 	managed []event // ManagedClusters, of which a trace alone tells
 
-	until   time.Time     // when it ended, if that is after the last event
-	lost    time.Duration // in which the machine served nobody
-	arrival bool          // what the network held back counts from when it came
+	until   time.Time // when it ended, if that is after the last event
+	arrival bool      // what the network held back counts from when it came
 
 	left *leaving // nil where only selected clusters count
 
@@ -78,9 +77,13 @@ func newHistory(events []event, writes []write, reconciles []*reconcile) *histor
 	for _, e := range h.events {
 		h.states[e.id] = append(h.states[e.id], e)
 	}
-	for i := range writes {
-		if writes[i].rv > 0 {
-			h.written[writes[i].rv] = &writes[i]
+	at := map[int64]time.Time{}
+	for _, e := range h.events {
+		at[e.rv] = e.at
+	}
+	for i := range writes { // the answer to a write that changes nothing has the resourceVersion of the one before
+		if w := &writes[i]; w.rv > 0 && !at[w.rv].Before(w.sent) {
+			h.written[w.rv] = w
 		}
 	}
 	return h

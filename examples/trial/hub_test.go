@@ -4,21 +4,16 @@ import "testing"
 
 // TestRollouts shows that a controller that does what the documentation says breaks nothing.
 func TestRollouts(t *testing.T) {
-	if testing.Short() {
-		t.Parallel()
-	}
 	theHub.Rollouts(t, subject)
 }
 
 // TestEachDuty shows that the harness finds a controller that ignores a duty of the documentation.
 func TestEachDuty(t *testing.T) {
-	t.Parallel()
 	theHub.EachDuty(t, subject, Duties)
 }
 
 // TestEachInvariant shows that the observer sees it where a strategy isn't kept to.
 func TestEachInvariant(t *testing.T) {
-	t.Parallel()
 	theHub.EachDuty(t, subject, StrategyDuties)
 }
 
@@ -29,6 +24,5 @@ func TestCutOff(t *testing.T) {
 
 // TestEachDutyOfCutOff shows that the harness finds a controller that ignores one of the duties where clusters leave.
 func TestEachDutyOfCutOff(t *testing.T) {
-	t.Parallel()
 	theHub.EachDutyOfCutOff(t, subject)
 }

@@ -30,13 +30,14 @@ func (r *Revisions) target() string {
 
 // keepRevisions has a history read the revisions that the subject keeps, as versions of the payload.
 func (h *history) keepRevisions(subject *Subject) {
-	versions := map[string]string{"": ""}
+	versions, by := map[string]string{"": ""}, map[string]Revisions{}
 	for _, e := range h.states[id{ReplicaSets, h.setKey()}] {
 		set := e.object.(*replicaSet)
 		versions[subject.Revision(set)] = wantedBy(set)
+		by[set.ResourceVersion] = subject.Revisions(set, e.stored)
 	}
 	h.revisions = func(set *replicaSet) Revisions {
-		r := subject.Revisions(set)
+		r := by[set.ResourceVersion]
 		r.Current, r.Update = versions[r.Current], versions[r.Update]
 		return r
 	}

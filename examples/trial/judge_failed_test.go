@@ -91,7 +91,7 @@ func TestWhoLeftOnTheWayBackHoldsUpWhoJoins(t *testing.T) {
 		answered("a", is, &metav1.Time{Time: dawn.Add(20 * time.Second)})
 		p := &player{world: &world{}, events: s.events, subject: &Subject{
 			Revision: func(set *replicaSet) string { return wantedBy(set) },
-			Revisions: func(*replicaSet) Revisions {
+			Revisions: func(*replicaSet, []byte) Revisions {
 				return Revisions{Current: "v1", Update: "v2", Aborted: dawn.Add(time.Second)}
 			},
 		}}

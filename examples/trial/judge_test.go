@@ -247,7 +247,7 @@ func TestOnlyAnOlderVersionIsReplaced(t *testing.T) {
 		s.set("v3", "p")
 		s.look(1, s.now())
 		rv := s.work("a", version)
-		s.writes = []write{{verb: "POST", kind: Works, key: "a/" + setName, done: true, rv: rv, life: 1, setShown: shown, sent: dawn.Add(time.Minute)}}
+		s.writes = []write{{verb: "POST", kind: Works, key: "a/" + setName, done: true, rv: rv, life: 1, setShown: shown, sent: s.events[rv-1].at}}
 		broken := s.history().check(0, 0)
 		if got := slices.ContainsFunc(broken, func(v violation) bool { return v.invariant == invVersion }); got != replaced {
 			t.Errorf("%s: %v", version, broken)
@@ -486,5 +486,17 @@ func TestALimitThatMeansAllMeansAllMembers(t *testing.T) {
 		if broken := h.truth(s.now()).forbids("c", "v1", h.until, leniency{}); (len(broken) == 0) != allowed {
 			t.Errorf("%v at a time, where a left and b is in flight: %v", &limit, broken)
 		}
+	}
+}
+
+// A write that changes nothing is answered with the resourceVersion of what is there, which somebody else may have written before.
+func TestAWriteThatChangesNothingIsNoEvent(t *testing.T) {
+	s := &tale{}
+	s.set("v1", "p")
+	s.look(1, s.now())
+	rv := s.work("a", "v1")
+	s.writes = []write{{verb: "PUT", kind: Works, key: "a/" + setName, done: true, rv: rv, life: 1, sent: s.events[rv-1].at.Add(time.Second)}}
+	if w := s.history().written[rv]; w != nil {
+		t.Errorf("the work comes from %+v", w)
 	}
 }

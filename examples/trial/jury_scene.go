@@ -22,13 +22,6 @@ type jury struct {
 	decided []decided // lazily: what decisions said when they were complete, in their order
 }
 
-func (j *jury) historyOrNone() *history {
-	if j == nil || j.history == nil {
-		return &history{}
-	}
-	return j.history
-}
-
 // sight is the world at one time.
 type sight struct {
 	j        *jury

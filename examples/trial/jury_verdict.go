@@ -147,17 +147,7 @@ func (j *jury) checkBounds() (broken []violation) {
 
 // patience is how long something may take that nothing holds up.
 func (j *jury) patience() time.Duration {
-	var slowest time.Duration // on a busy machine
-	for _, e := range j.events {
-		if w := j.written[e.rv]; w != nil {
-			slowest = max(slowest, e.at.Sub(w.sent))
-		}
-	}
-	patience := 6*time.Second + 2*j.trial.worst + 10*(j.trial.slow+slowest) + 2*j.trial.down
-	for _, r := range j.reconciles {
-		patience = max(patience, 6*time.Second+2*j.trial.worst+3*r.ended.Sub(r.began))
-	}
-	return patience + j.lost
+	return 6*time.Second + 2*j.trial.worst + 10*j.trial.slow + 2*j.trial.down
 }
 
 // spans calls look at each tick with the truth of then.

@@ -124,8 +124,7 @@ func (l *lag) show(e event) {
 func (l *lag) handle(k Kind, h cache.ResourceEventHandler) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, key := range slices.Sorted(slices.Values(l.stores[k].ListKeys())) {
-		o, _, _ := l.stores[k].GetByKey(key)
+	for _, o := range l.stores[k].List() {
 		h.OnAdd(o, true)
 	}
 	l.handlers[k] = append(l.handlers[k], h)
@@ -135,7 +134,7 @@ func (l *lag) handle(k Kind, h cache.ResourceEventHandler) {
 // own that is behind, only what is due.
 func (l *lag) restart(stale bool) {
 	for _, k := range slices.Concat(kinds, policyKinds) {
-		store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+		store := ordered{cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}), l.seed}
 		if before := l.stores[k]; before != nil {
 			_ = store.Replace(before.List(), "")
 		}

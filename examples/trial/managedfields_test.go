@@ -14,13 +14,16 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// S1: what status takes for granted of a work's managed fields, on a real API server, and what it reads from them. The
+// S1: what status takes for granted of a work's managed fields, which Kubernetes' own code writes, and what it reads from them. The
 // newest entry without a subresource that owns f:spec has the time at which the spec was written. An update that does
 // not change the spec does not move it, nor does the agent's status or its finalizer.
 func TestManagedFieldsSayWhenTheSpecWasWritten(t *testing.T) {
-	t.Parallel()
+	theHub.play(t, 1, managedFieldsSayWhenTheSpecWasWritten)
+}
+
+func managedFieldsSayWhenTheSpecWasWritten(t *testing.T, at *site) {
 	ctx := t.Context()
-	controller, other, agent := theHub.clients("controller"), theHub.clients("another"), theHub.clients("agent")
+	controller, other, agent := at.clients("controller"), at.clients("another"), at.clients("agent")
 	const cluster = "managed-fields"
 	spec := func(version int) workv1.ManifestWorkSpec {
 		text := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"web"},"data":{"version":"v%d"}}`, version)

@@ -285,11 +285,8 @@ func (w *world) focusPeople() {
 // or nothing, or something of yesterday's version, and where each cluster has a value of its own: with two placements and a change of leaders where
 // the subject can.
 func (h *Hub) People(t *testing.T, subject *Subject) {
-	if testing.Short() {
-		t.Skip("a minute")
-	}
 	h.suits(t, subject, needSays|needPeople)
-	h.rollouts(t, subject, *flagRollouts, func(seed uint64) *world { return drawPeople(seed, subject, "") })
+	h.rollouts(t, subject, "People", *flagRollouts, func(seed uint64) *world { return drawPeople(seed, subject, "") })
 }
 
 // EachDutyOfPeople shows that the harness finds a controller that does not listen to people.

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -25,48 +23,36 @@ type observation struct {
 	violations []violation
 	err        error
 	restarts   int
-	excused    bool // something did not happen in time, as the machine served nobody for a while
 
 	took   time.Duration
+	digest string
 	ending ending
 }
 
-// overwhelmed says whether the machine was so busy that the API server or its etcd gave up writes and says no more of them. Then
-// nobody knows who wrote what.
-func (o *observation) overwhelmed() bool {
-	if o.err != nil {
-		var answer apierrors.APIStatus // to a request of the harness
-		return errors.As(o.err, &answer) && (answer.Status().Code >= http.StatusInternalServerError || answer.Status().Code == http.StatusTooManyRequests)
-	}
-	return slices.ContainsFunc(o.history.writes, func(w write) bool { return w.refused })
+func (o *observation) told() (world, history fmt.Stringer, broken []violation, err error) {
+	return o.world, o.history, o.violations, o.err
 }
 
-func (o *observation) slowed() bool { return o.excused }
+func (o *observation) hash() string { return o.digest }
 
-func (o *observation) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
-	return o.world.name, o.world, o.history, o.violations, o.err
-}
-
-func (w *world) newPlayer(hub *Hub, subject *Subject) *player {
+func (w *world) newPlayer(at *site, subject *Subject) *player {
 	return &player{
-		world: w, hub: hub, subject: subject, rng: rand.New(rand.NewPCG(w.seed, 2)),
-		newest: map[Kind]int64{}, seen: map[Kind]int64{},
+		world: w, site: at, subject: subject, rng: rand.New(rand.NewPCG(w.seed, 2)),
 		struck: map[string]bool{}, mendNext: map[string]bool{}, deleted: map[string]time.Time{},
 	}
 }
 
-// play runs a world on the hub and judges it.
-func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name string) *observation {
-	w.name = name
+// play runs a world and judges it.
+func (w *world) play(ctx context.Context, at *site, subject *Subject) *observation {
+	w.name = "w1"
 	began := time.Now()
-	p := w.newPlayer(hub, subject)
+	p := w.newPlayer(at, subject)
 	o := &observation{world: w}
 	o.err = p.run(ctx)
 	if o.err == nil {
 		o.err = p.looked()
 	}
 	o.took = time.Since(began)
-	p.clear(ctx)
 	if o.err != nil {
 		return o
 	}
@@ -74,8 +60,7 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	defer p.mu.Unlock()
 	o.restarts = p.restarts
 	o.history = p.judged()
-	o.history.lost = hub.pulse.lost(began, p.ended)
-	patience := w.patience(o.history)
+	patience := w.patience()
 	o.history.keepFailures(patience)
 	o.ending = o.history.end(p.ended, subject.Says)
 	o.violations = append(o.history.checkPayloads(), o.history.check(w.worst, subject.RemoveAfter)...)
@@ -92,7 +77,6 @@ func (w *world) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	if subject.Revisions != nil {
 		o.violations = append(o.violations, o.history.checkBack(p.ended, subject.Says)...)
 	}
-	o.violations, o.excused = observed(o.violations, o.history.lost > 0)
 	return o
 }
 
@@ -128,23 +112,13 @@ func (p *player) temperOf(work *manifestWork, rng *rand.Rand) temper {
 	return pick(rng, p.world.temper[short(work.Namespace)]...)
 }
 
-// patience is how long a start may take: the caches' delay, retries, a new leader, a list of writes as slow as they were, and
-// what the machine did not serve.
-func (w *world) patience(h *history) time.Duration {
-	var slowest time.Duration
-	for _, e := range h.events {
-		if w := h.written[e.rv]; w != nil {
-			slowest = max(slowest, e.at.Sub(w.sent))
-		}
-	}
-	patience := 5*time.Second + 2*w.worst + 10*(w.slow+slowest)
-	for _, r := range h.reconciles { // on a busy machine one takes very long, and the next one may have to do it all
-		patience = max(patience, 5*time.Second+2*w.worst+3*r.ended.Sub(r.began))
-	}
+// patience is how long a start may take: the caches' delay, retries, a new leader, and a list of writes.
+func (w *world) patience() time.Duration {
+	patience := 5*time.Second + 2*w.worst + 10*w.slow
 	if w.elects {
 		patience += 4 * LeaseDuration
 	}
-	return patience + h.lost
+	return patience
 }
 
 // clusters are the full names of clusters, which are their namespaces.
@@ -165,7 +139,7 @@ func short(cluster string) string { _, c, _ := strings.Cut(cluster, "-"); return
 // player runs the actors of one world.
 type player struct {
 	*world
-	hub     *Hub
+	site    *site
 	subject *Subject
 	rng     *rand.Rand
 	version int
@@ -194,8 +168,6 @@ type player struct {
 	ended      time.Time // when it stood still, and how many events there were by then; what comes later is not judged
 	endedWith  int
 	lives      int
-	newest     map[Kind]int64       // resourceVersion that a write of the controller got
-	seen       map[Kind]int64       // resourceVersion that the wire has shown
 	struck     map[string]bool      // by cluster and version: what the version does to the cluster was done
 	mendNext   map[string]bool      // by cluster: it is mended with the next version
 	deleted    map[string]time.Time // by cluster: when a person deleted it
@@ -218,7 +190,7 @@ func (p *player) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	p.agents = &agents{
-		client: p.hub.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{}, made: map[string]int{},
+		client: p.site.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{}, made: map[string]int{},
 		temper:   p.temperOf,
 		deadline: p.longestDeadline(),
 		dying:    p.dying,
@@ -226,8 +198,8 @@ func (p *player) run(ctx context.Context) error {
 		lines:    &p.lines, takes: p.takes,
 		rng: func(work string, nth int) *rand.Rand { return drawn(p.seed, "agent", short(work), nth) },
 	}
-	p.user = p.hub.clients("user")
-	schedules := p.hub.clients("scheduler")
+	p.user = p.site.clients("user")
+	schedules := p.site.clients("scheduler")
 	for i, f := range p.fleets() {
 		p.placed = append(p.placed, &placed{fleet: f, selected: p.clusters(f.initial), size: f.size, scheduler: &scheduler{
 			client: schedules, namespace: p.name, name: f.name, writers: p.writers, slice: p.slice, pause: p.pause,
@@ -239,8 +211,7 @@ func (p *player) run(ctx context.Context) error {
 	for i := range p.world.replicas {
 		p.replicas = append(p.replicas, p.newReplica(i, leader))
 	}
-	p.hub.wires.join(p.name, p.feed)
-	defer p.hub.wires.leave(p.name)
+	defer p.site.watch(p.name, p.feed)()
 	if p.cut != nil || p.registers {
 		if err := p.register(ctx); err != nil {
 			return err
@@ -283,39 +254,6 @@ func (p *player) newReplica(number int, leader *lease) *replica {
 // unhold takes the finalizers from an object.
 const unhold = `{"metadata": {"finalizers": null}}`
 
-// clear deletes what is left of a rollout. Controllers list all works of the hub when they begin, so that a run of a
-// thousand rollouts would become slower and slower.
-func (p *player) clear(ctx context.Context) {
-	if p.cut != nil || p.registers {
-		for _, c := range p.clusters(p.pool) {
-			p.unregister(ctx, c)
-		}
-	}
-	p.mu.Lock()
-	last := map[id]event{}
-	for _, e := range p.events {
-		if e.rv > last[e.id].rv {
-			last[e.id] = e
-		}
-	}
-	p.mu.Unlock()
-	for _, i := range slices.SortedFunc(maps.Keys(last), id.compare) {
-		e := last[i]
-		namespace, name := e.object.GetNamespace(), e.object.GetName()
-		switch {
-		case e.gone:
-		case i.kind == Works:
-			api := p.user.work.WorkV1().ManifestWorks(namespace)
-			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{}) // it may be gone
-			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
-		case i.kind == ReplicaSets:
-			api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(namespace)
-			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{})
-			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
-		}
-	}
-}
-
 // register makes the ManagedClusters.
 func (p *player) register(ctx context.Context) error {
 	for _, c := range p.clusters(p.pool) {
@@ -339,7 +277,6 @@ func (p *player) feed(e event) {
 		return
 	}
 	p.events = append(p.events, e)
-	p.seen[e.id.kind] = max(p.seen[e.id.kind], e.rv)
 	for _, r := range p.replicas {
 		r.caches.feed(e)
 	}
@@ -354,7 +291,6 @@ func (p *player) note(w write) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.writes = append(p.writes, w)
-	p.newest[w.kind] = max(p.newest[w.kind], w.rv)
 }
 
 // noteRead takes an answer of the API server to a controller.

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"errors"
 	"flag"
 	"io"
 	"os"
@@ -20,40 +19,50 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
+	"github.com/cohort-ocm/cohort/examples/trial/sim"
 )
 
-// Hub is an API server with OCM's definitions, on which many rollouts go on at a time, and what watches it.
+// Hub is where worlds are played, one after the other in virtual time: each has a simulated API server with OCM's definitions to itself.
 type Hub struct {
-	dir      string
-	server   *apiserver.Server
-	wires    *wire
-	pulse    pulse
-	policies bool // it has the policy API
+	definitions sim.Definitions
+	policies    bool // it has the policy API
 }
 
-// Start starts one. Stop it in the end. Beside OCM's definitions it has those in the files, such as the policy API's. A file with the name of one
+// Start makes one. Beside OCM's definitions it has those in the files, such as the policy API's. A file with the name of one
 // of OCM's stands in for it.
-func Start(definitions ...string) (*Hub, error) { return start(apiserver.Audit{}, definitions) }
+func Start(definitions ...string) (*Hub, error) {
+	silence()
+	dir, err := os.MkdirTemp("", "hub")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	files, err := withOCM(dir, definitions)
+	if err != nil {
+		return nil, err
+	}
+	all, err := sim.ReadDefinitions(files...)
+	return &Hub{definitions: all.And(sim.Core(), revisions), policies: hasPolicies(definitions)}, err
+}
 
-func start(audit apiserver.Audit, definitions []string) (*Hub, error) {
-	// The server is talkative.
+// revisions are what a controller that takes versions back keeps them in.
+var revisions = sim.Kinds(sim.Kind{Group: "apps", Version: "v1", Kind: "ControllerRevision", Plural: "controllerrevisions"})
+
+func hasPolicies(definitions []string) bool {
+	return slices.ContainsFunc(definitions, func(file string) bool { return strings.HasPrefix(filepath.Base(file), "policy.") })
+}
+
+// silence has the server say nothing, which is talkative.
+func silence() {
 	quiet := flag.NewFlagSet("", flag.PanicOnError)
 	klog.InitFlags(quiet)
 	_ = quiet.Set("stderrthreshold", "FATAL")
 	klog.LogToStderr(false)
 	klog.SetOutput(io.Discard)
-	dir, err := os.MkdirTemp("", "hub")
-	if err != nil {
-		return nil, err
-	}
-	h := &Hub{dir: dir, policies: slices.ContainsFunc(definitions, func(file string) bool { return strings.HasPrefix(filepath.Base(file), "policy.") })}
-	if err := h.serve(audit, definitions); err != nil {
-		return nil, errors.Join(err, h.Stop())
-	}
-	return h, nil
 }
 
-func (h *Hub) serve(audit apiserver.Audit, definitions []string) error {
+// withOCM adds OCM's definitions to others, but for those that stand in for one.
+func withOCM(dir string, definitions []string) ([]string, error) {
 	crds, err := apiserver.OCMDefinitions(
 		"cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml",
 		"cluster/v1beta1/0000_02_clusters.open-cluster-management.io_placements.crd.yaml",
@@ -62,40 +71,25 @@ func (h *Hub) serve(audit apiserver.Audit, definitions []string) error {
 		"work/v1alpha1/0000_00_work.open-cluster-management.io_manifestworkreplicasets.crd.yaml",
 	)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	addOns, err := storeNewest(h.dir,
+	addOns, err := storeNewest(dir,
 		"addon/v1beta1/0000_00_addon.open-cluster-management.io_clustermanagementaddons.crd.yaml",
 		"addon/v1beta1/0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml",
 	)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all := slices.DeleteFunc(slices.Concat(crds, addOns), func(own string) bool {
 		return slices.ContainsFunc(definitions, func(file string) bool { return filepath.Base(file) == filepath.Base(own) })
 	})
-	if h.server, err = audit.Start(h.dir, append(all, definitions...)...); err != nil {
-		return err
-	}
-	if h.wires, err = connect(h); err != nil {
-		return err
-	}
-	if audit == (apiserver.Audit{}) {
-		go h.pulse.beat(h.wires.ctx, h)
-	}
-	return nil
+	return append(all, definitions...), nil
 }
 
-// Stop stops the server and removes its files.
-func (h *Hub) Stop() error {
-	if h.wires != nil {
-		h.wires.stop()
-	}
-	var err error
-	if h.server != nil {
-		err = h.server.Stop()
-	}
-	return errors.Join(err, os.RemoveAll(h.dir))
+// site is the API server of a world, and what watches it.
+type site struct {
+	config func(actor string) *rest.Config                   // with all rights
+	watch  func(world string, feed func(event)) (end func()) // feed has each write of a world, in their order, and must be quick
 }
 
 // clients are the clients of one actor, whose name stands in the managed fields of what it writes.
@@ -106,25 +100,10 @@ type clients struct {
 	any     dynamic.Interface
 }
 
-// Config is for clients of one actor, with all rights.
-func (h *Hub) Config(actor string) *rest.Config {
-	config := rest.CopyConfig(h.server.Config)
-	config.UserAgent = actor
-	return config
-}
-
-func (h *Hub) clients(actor string) clients {
-	config := h.Config(actor)
+func (s *site) clients(actor string) clients {
+	config := s.config(actor)
 	return clients{cluster: clusterclient.NewForConfigOrDie(config), work: workclient.NewForConfigOrDie(config),
 		addOn: addonclient.NewForConfigOrDie(config), any: dynamic.NewForConfigOrDie(config)}
-}
-
-// kinds are the kinds that the hub has.
-func (h *Hub) kinds() []Kind {
-	if h.policies {
-		return slices.Concat(kinds, policyKinds)
-	}
-	return kinds
 }
 
 // storeNewest writes OCM's definitions to a directory so that their last version is the one that is stored. OCM stores the

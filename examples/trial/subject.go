@@ -36,9 +36,9 @@ type Subject struct {
 	// People is how people are told of and heard. [Hub.People] needs it.
 	People *People
 
-	// Revisions reads the revisions from the status of a set, and Revision names the revision of its template. Set both for
-	// [Hub.WayBack], and neither for a controller that never takes a version back.
-	Revisions func(*workv1alpha1.ManifestWorkReplicaSet) Revisions
+	// Revisions reads the revisions from the status of a set, which is also given as it is stored: its JSON has fields that its type lacks.
+	// Revision names the revision of its template. Set both for [Hub.WayBack], and neither for a controller that never takes a version back.
+	Revisions func(set *workv1alpha1.ManifestWorkReplicaSet, stored []byte) Revisions
 	Revision  func(*workv1alpha1.ManifestWorkReplicaSet) string
 }
 
@@ -168,7 +168,7 @@ func (r *replica) keep(ctx context.Context) {
 		r.player.mu.Lock()
 		r.player.lives++
 		p := &Process{
-			Config: r.player.hub.Config("controller"), Set: r.player.setName(), Ignored: r.player.ignored, replica: r, life: r.player.lives,
+			Config: r.player.site.config(r.actor()), Set: r.player.setName(), Ignored: r.player.ignored, replica: r, life: r.player.lives,
 		}
 		r.running, r.crash, r.comesBack = true, false, false
 		r.player.mu.Unlock()
@@ -176,9 +176,6 @@ func (r *replica) keep(ctx context.Context) {
 			p.Lock = r.lock
 		}
 		r.net.start(p, cancel)
-		if !r.player.stale {
-			r.player.awaitEvents(ctx)
-		}
 		r.caches.restart(r.player.stale)
 		var pump sync.WaitGroup
 		pump.Go(func() { r.pump(life) })
@@ -199,6 +196,14 @@ func (r *replica) keep(ctx context.Context) {
 			time.Sleep(r.player.down/2 + r.net.drawTime(r.player.down))
 		}
 	}
+}
+
+// actor is its name on the network, which is also that of its writes in managed fields.
+func (r *replica) actor() string {
+	if r.number == 0 {
+		return "controller"
+	}
+	return fmt.Sprint("controller", r.number+1)
 }
 
 // pump brings the caches up to date while no reconcile runs.

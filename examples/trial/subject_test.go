@@ -25,7 +25,7 @@ func TestSubjectLacks(t *testing.T) {
 		{"trials are of a trade", &Subject{Run: run, GivenUp: "a"}, needTrade | needGivenUp, "Subject.Trade"},
 		{"a person gives clusters up", &Subject{Run: run, Says: says}, needSays | needGivenUp, "Subject.GivenUp"},
 		{"the way back has revisions", &Subject{Run: run, Says: says, Revision: revision}, needSays | needRevisions, "Subject.Revisions"},
-		{"revisions have names", &Subject{Run: run, Says: says, Revisions: func(*replicaSet) (r Revisions) { return r }}, needSays, "Subject.Revision is"},
+		{"revisions have names", &Subject{Run: run, Says: says, Revisions: func(*replicaSet, []byte) (r Revisions) { return r }}, needSays, "Subject.Revision is"},
 		{"people are heard", &Subject{Run: run, Says: says, People: &People{Hold: "hold"}}, needSays | needPeople, "Subject.People"},
 		{"time does not go back", &Subject{Run: run, Says: says, RemoveAfter: -time.Second}, needSays, "RemoveAfter is -1s"},
 		{"all is there", subject, needSays | needGivenUp, ""},

@@ -44,7 +44,7 @@ func (f *traceFigures) add(t *testing.T, o *observation, subject *Subject) {
 	if o.history.left != nil {
 		deleted = o.history.left.deleted
 	}
-	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience(o.history), RemoveAfter: subject.RemoveAfter, GivenUp: subject.GivenUp}, o.world.worst,
+	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience(), RemoveAfter: subject.RemoveAfter, GivenUp: subject.GivenUp}, o.world.worst,
 		o.history.laggings(func(e event) bool { return e.id.kind == Works || e.id.kind == ReplicaSets }), func(x *judge.Finding) bool { return removedBy(deleted, x) }})
 }
 
@@ -55,7 +55,7 @@ func removedBy(deleted map[string]time.Time, x *judge.Finding) bool {
 
 // addTrial does so with a trial.
 func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
-	if o.err != nil || o.overwhelmed() {
+	if o.err != nil {
 		return
 	}
 	t.Helper()
@@ -68,7 +68,7 @@ func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
 // the greatest.
 func (f *traceFigures) judge(t *testing.T, traced traced) {
 	t.Helper()
-	name, world, shown, _, _ := traced.o.told()
+	world, shown, _, _ := traced.o.told()
 	recording, err := traced.history.recording()
 	if err != nil {
 		t.Errorf("the trace of %s: %v", world, err)
@@ -92,7 +92,7 @@ func (f *traceFigures) judge(t *testing.T, traced traced) {
 		}
 		for i := range report.Findings {
 			if x := &report.Findings[i]; !x.Kind.OfDecisions() && (traced.foreign == nil || !traced.foreign(x)) && traced.allows(x, most) == lag {
-				f.find(t, x, lag, world, shown, name)
+				f.find(t, x, lag, world, shown)
 			}
 		}
 	}
@@ -125,14 +125,10 @@ func allowedFor(lag time.Duration) time.Duration {
 	return allowed
 }
 
-func (f *traceFigures) find(t *testing.T, x *judge.Finding, lag time.Duration, world, shown fmt.Stringer, name string) {
+func (f *traceFigures) find(t *testing.T, x *judge.Finding, lag time.Duration, world, shown fmt.Stringer) {
 	t.Helper()
 	if x.Grade == judge.Broken {
-		say := t.Errorf
-		if testing.Short() {
-			say = t.Logf // the harness sees more than a trace tells, and its own verdict is an error in any case
-		}
-		say("from the trace, with a lag of %v: %s\n%s (%s)", lag, x, world, name)
+		t.Errorf("from the trace, with a lag of %v: %s\n%s", lag, x, world)
 		if *flagHistory {
 			t.Logf("%s", shown)
 		}

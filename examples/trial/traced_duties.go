@@ -1,13 +1,11 @@
 package trial
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -38,8 +36,8 @@ func tracedOptions(w *world, subject *Subject) judge.Options {
 
 // dutiesFromTraces has the judge that has only a trace find rollouts that ignore a duty.
 func (h *Hub) dutiesFromTraces(t *testing.T, duties map[Duty][]Invariant, subject *Subject, draw func(seed uint64, d Duty) *world) {
-	eachFromTraces(t, duties, func(ctx context.Context, seed uint64, d Duty) *observation {
-		return h.play(ctx, subject, draw(seed, d))
+	eachFromTraces(t, duties, func(t *testing.T, seed uint64, d Duty) *observation {
+		return h.roll(t, subject, draw(seed, d))
 	}, func(o *observation) (*judge.Report, []violation, error) {
 		report, err := o.history.judgedBy(tracedOptions(o.world, subject))
 		return report, o.violations, err
@@ -48,10 +46,10 @@ func (h *Hub) dutiesFromTraces(t *testing.T, duties map[Duty][]Invariant, subjec
 
 // trialDutiesFromTraces does so with trials.
 func (h *Hub) trialDutiesFromTraces(t *testing.T, duties map[Duty][]Invariant, subject *Subject) {
-	eachFromTraces(t, duties, func(ctx context.Context, seed uint64, d Duty) *tried {
+	eachFromTraces(t, duties, func(t *testing.T, seed uint64, d Duty) *tried {
 		trial := drawTrial(seed, d)
 		trial.outlast(subject.RemoveAfter)
-		return h.try(ctx, subject, trial)
+		return h.try(t, subject, trial)
 	}, func(o *tried) (*judge.Report, []violation, error) {
 		report, err := o.jury.judgedBy(tracedOptions(o.trial.world, subject))
 		return report, o.violations, err
@@ -104,31 +102,29 @@ func (d *tracedDuty) String() string {
 }
 
 // eachFromTraces plays as many worlds of each duty as -rollouts says. It is found in 19 of 20: broken, or suspicious where it leaves no trace
-// beyond the lag. Where a machine is so busy that a duty hardly ever matters, it is to be found wherever the harness finds it, which sees the caches.
-func eachFromTraces[O outcome](t *testing.T, duties map[Duty][]Invariant, play func(ctx context.Context, seed uint64, d Duty) O, judged func(O) (*judge.Report, []violation, error)) {
-	if testing.Short() {
-		t.Skip("ten minutes")
+// beyond the lag. Where a duty hardly ever matters, it is to be found wherever the harness finds it, which sees the caches.
+func eachFromTraces[O outcome](t *testing.T, duties map[Duty][]Invariant, play func(t *testing.T, seed uint64, d Duty) O, judged func(O) (*judge.Report, []violation, error)) {
+	if !*flagTraces {
+		t.Skip("-traces is not set: ten minutes")
 	}
-	seed := seedOf()
-	var mu sync.Mutex
+	first := max(1, *flagSeed)
 	var table []string
 	for _, d := range slices.Sorted(maps.Keys(duties)) {
 		t.Run(string(d), func(t *testing.T) {
 			all := tracedDuty{duty: d, kinds: map[string]int{}}
-			playAll(t, *flagRollouts, *flagParallel, func(ctx context.Context, i int) O { return play(ctx, seed+uint64(i), d) }, func(o O) bool {
-				if _, _, _, _, err := o.told(); err != nil || o.overwhelmed() {
-					return true
+			for _, seed := range upFrom(first, *flagRollouts) {
+				o := play(t, seed, d)
+				if _, _, _, err := o.told(); err != nil {
+					t.Error(err)
+					continue
 				}
 				report, violations, err := judged(o)
 				if err != nil {
 					t.Error(err)
-					return false
+					continue
 				}
-				mu.Lock()
-				defer mu.Unlock()
 				all.add(report, violations, duties[d])
-				return true
-			})
+			}
 			table = append(table, all.String())
 			t.Log(table[len(table)-1])
 			if all.found() == 0 || 20*all.found() < 19*all.judged && all.found() < all.known {
@@ -136,5 +132,5 @@ func eachFromTraces[O outcome](t *testing.T, duties map[Duty][]Invariant, play f
 			}
 		})
 	}
-	t.Log("seeds from ", seed, "\n", strings.Join(table, "\n"))
+	t.Log("seeds from ", first, "\n", strings.Join(table, "\n"))
 }

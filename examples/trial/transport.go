@@ -59,7 +59,7 @@ type transport struct {
 	lag     *lag
 	set     id
 	breaks  float64       // how many writes meet a broken connection
-	unheard bool          // what it writes to the owner, but for its status, never comes to the server
+	unheard bool          // what it writes to the owner never comes to the server, but for the status, and patches without an annotation
 	slow    time.Duration // every write takes as long at most
 	note    func(write)
 	read    func(read)
@@ -208,7 +208,7 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 		defer t.kill()
 	}
 	if f.lostBefore {
-		return nil, errLost
+		return nil, breaking(r.Context())
 	}
 	switch {
 	case event:
@@ -218,8 +218,8 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	}
 	w := write{verb: r.Method, reconcile: f.reconcile, life: life, setShown: t.lag.shows(t.set), sent: time.Now()}
 	w.kind, w.key, w.status = target(r.URL.Path)
-	if t.unheard && !w.status && t.isOwner(w.key) {
-		return nil, errLost
+	if record := r.Method != http.MethodPatch || mentions(r, `"annotations"`); t.unheard && record && !w.status && t.isOwner(w.key) {
+		return nil, breaking(r.Context())
 	}
 	w.delayed = f.hold > 0
 	finalizer := w.kind == ReplicaSets && mentions(r, `"finalizers"`)
@@ -230,6 +230,12 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 		t.reread(f.reconcile) // it comes before all reading
 	}
 	return response, err
+}
+
+// breaking is how a connection breaks: after a while, as one that tries again at once would otherwise do nothing else.
+func breaking(ctx context.Context) error {
+	sleep(ctx, 2*time.Millisecond)
+	return errLost
 }
 
 // isOwner says whether a key is that of the owner: its name, or its namespace, is that of the rollout.

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,23 +19,14 @@ func (p *Process) Say(c Claim) {
 // Trials shows that a controller breaks nothing where versions cut clusters off.
 func (h *Hub) Trials(t *testing.T, subject *Subject) {
 	h.suits(t, subject, needTrade|needGivenUp)
-	seed, n := seedOf(), *flagRollouts
-	t.Logf("seeds %d to %d", seed, seed+uint64(n)-1)
 	var all trialFigures
 	var traces traceFigures
 	start := time.Now()
-	playAll(t, n, *flagParallel, func(ctx context.Context, i int) *tried {
-		return confirmed(t, func() *tried { return h.try(ctx, subject, drawTrial(seed+uint64(i), "")) })
-	}, func(o *tried) bool {
+	playEach(t, "Trials", *flagRollouts, func(seed uint64) *tried { return h.try(t, subject, drawTrial(seed, "")) }, func(o *tried) {
 		all.add(o)
-		blame(t, o)
 		traces.addTrial(t, o, subject)
-		return true
 	})
-	if err := enough(all.trials-all.excused, n); err != nil {
-		t.Error(err)
-	}
-	t.Logf("%s%s\nin %v, %d at a time%s", &all, &traces, time.Since(start).Round(time.Second), min(n, *flagParallel), memory())
+	t.Logf("%s%s\n%v of virtual time in %v%s", &all, &traces, all.virtual.Round(time.Second), time.Since(start).Round(time.Second), memory())
 }
 
 // EachTrialDuty shows that the harness finds a controller that ignores one of the duties.
@@ -46,38 +36,36 @@ func (h *Hub) EachTrialDuty(t *testing.T, subject *Subject, duties map[Duty][]In
 		h.trialDutiesFromTraces(t, duties, subject)
 		return
 	}
-	findEach(t, duties, func() tallies[*tried] { return &trialFigures{} }, func(ctx context.Context, seed uint64, d Duty) *tried {
+	findEach(t, duties, func() tallies[*tried] { return &trialFigures{} }, func(t *testing.T, seed uint64, d Duty) *tried {
 		trial := drawTrial(seed, d)
 		trial.outlast(subject.RemoveAfter)
-		return h.try(ctx, subject, trial)
+		return h.try(t, subject, trial)
 	})
 }
 
-// try plays a trial under a new name.
-func (h *Hub) try(ctx context.Context, subject *Subject, trial *trial) *tried {
-	return trial.play(ctx, h, subject, fmt.Sprintf("t%d", numbers.Add(1)))
+// try plays a trial.
+func (h *Hub) try(t *testing.T, subject *Subject, trial *trial) (o *tried) {
+	t.Helper()
+	hash := h.play(t, trial.seed, func(t *testing.T, at *site) { o = trial.play(t.Context(), at, subject) })
+	o.digest = hash
+	return o
 }
 
 // trialFigures are of all trials that were observed.
 type trialFigures struct {
-	trials, excused, complete, dropped, failed, events, writes, lost, restarts, removed, violations int
-	of                                                                                              map[Invariant]int
+	trials, complete, failed, events, writes, lost, restarts, removed, violations int
+	of                                                                            map[Invariant]int
+	virtual                                                                       time.Duration
 }
 
 // add counts an outcome, and says whether it can be judged.
 func (f *trialFigures) add(o *tried) bool {
-	switch {
-	case o.overwhelmed():
-		f.dropped++
-		return false
-	case o.err != nil:
+	f.virtual += o.took
+	if o.err != nil {
 		f.failed++
 		return false
 	}
 	f.trials++
-	if o.excused {
-		f.excused++
-	}
 	if o.complete {
 		f.complete++
 	}
@@ -101,8 +89,8 @@ func (f *trialFigures) add(o *tried) bool {
 }
 
 func (f *trialFigures) String() string {
-	return fmt.Sprintf("%d trials%s (%d not observed): %d came to their end, %d stood still; %d events, %d writes of the controller (%d answers lost), %d removals, %d restarts; %d violations %v",
-		f.trials, stalls(f.excused), f.dropped+f.failed, f.complete, f.trials-f.complete, f.events, f.writes, f.lost, f.removed, f.restarts, f.violations, f.of)
+	return fmt.Sprintf("%d trials (%d not observed): %d came to their end, %d stood still; %d events, %d writes of the controller (%d answers lost), %d removals, %d restarts; %d violations %v",
+		f.trials, f.failed, f.complete, f.trials-f.complete, f.events, f.writes, f.lost, f.removed, f.restarts, f.violations, f.of)
 }
 
 // String is what stands where, for people.

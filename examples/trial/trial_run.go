@@ -3,7 +3,6 @@ package trial
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -35,32 +34,28 @@ type tried struct {
 	err        error
 	restarts   int
 	complete   bool
-	excused    bool // something did not happen in time, as the machine served nobody for a while
 	took       time.Duration
+	digest     string
 }
 
-func (o *tried) overwhelmed() bool {
-	return (&observation{err: o.err, history: o.jury.historyOrNone()}).overwhelmed()
+func (o *tried) hash() string { return o.digest }
+
+func (o *tried) told() (world, history fmt.Stringer, broken []violation, err error) {
+	return o.trial, o.jury, o.violations, o.err
 }
 
-func (o *tried) slowed() bool { return o.excused }
-
-func (o *tried) told() (string, fmt.Stringer, fmt.Stringer, []violation, error) {
-	return o.trial.name, o.trial, o.jury, o.violations, o.err
-}
-
-func (t *trial) newRunner(hub *Hub, subject *Subject, name string) *runner {
-	t.name = name
+func (t *trial) newRunner(at *site, subject *Subject) *runner {
+	t.name = "t1"
 	return &runner{
-		player: &player{world: t.world, hub: hub, subject: subject, rng: rand.New(rand.NewPCG(t.seed, 12)), newest: map[Kind]int64{}, seen: map[Kind]int64{}},
+		player: &player{world: t.world, site: at, subject: subject, rng: rand.New(rand.NewPCG(t.seed, 12))},
 		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, removed: map[string]bool{},
 	}
 }
 
-// play runs a trial on the hub and judges it.
-func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name string) *tried {
+// play runs a trial and judges it.
+func (t *trial) play(ctx context.Context, at *site, subject *Subject) *tried {
 	began := time.Now()
-	r := t.newRunner(hub, subject, name)
+	r := t.newRunner(at, subject)
 	o := &tried{trial: t}
 	o.err = r.run(ctx)
 	if o.err == nil {
@@ -76,11 +71,8 @@ func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 	o.jury, r.events = r.jury(), all
 	o.jury.until = r.ended
 	r.mu.Unlock()
-	r.clean(ctx)
 	if o.err == nil {
-		o.jury.lost = hub.pulse.lost(began, r.ended)
 		o.violations, o.complete = o.jury.verdict(r.ended)
-		o.violations, o.excused = observed(o.violations, o.jury.lost > 0)
 	}
 	return o
 }
@@ -88,19 +80,18 @@ func (t *trial) play(ctx context.Context, hub *Hub, subject *Subject, name strin
 func (r *runner) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r.ctx, r.agentClients, r.user = ctx, r.hub.clients("agent"), r.hub.clients("user")
+	r.ctx, r.agentClients, r.user = ctx, r.site.clients("agent"), r.site.clients("user")
 	r.crew = r.newCrew()
 	r.selected = r.clusters(r.initial)
 	f := &r.fleet
 	s := &scheduler{
-		client: r.hub.clients("scheduler"), namespace: r.name, name: f.name, writers: r.writers, slice: r.slice, pause: r.pause,
+		client: r.site.clients("scheduler"), namespace: r.name, name: f.name, writers: r.writers, slice: r.slice, pause: r.pause,
 		named: f.named, groupOf: func(c string) string { return f.groupOf[short(c)] },
 		rng: rand.New(rand.NewPCG(r.seed, 13)), stored: map[string]*placementDecision{},
 	}
 	process := r.newReplica(0, &lease{})
 	r.replicas = []*replica{process}
-	r.hub.wires.join(r.name, r.feed)
-	defer r.hub.wires.leave(r.name)
+	defer r.site.watch(r.name, r.feed)()
 	if err := r.register(ctx); err != nil {
 		return err
 	}
@@ -321,29 +312,6 @@ func (r *runner) atRest(still *stillness, start, now time.Time, quiet time.Durat
 		return true
 	}
 	return still.since(later(last, start), now, busy) > quiet && now.Sub(acts(start, now, r.jury().unshown())) > 3*time.Second+2*r.worst
-}
-
-// clean deletes what is left of a trial.
-func (r *runner) clean(ctx context.Context) {
-	t := r.subject.Trade
-	for _, c := range r.clusters(r.pool) {
-		r.unregister(ctx, c)
-	}
-	r.mu.Lock()
-	last := map[id]event{}
-	for _, e := range r.events {
-		if e.rv > last[e.id].rv {
-			last[e.id] = e
-		}
-	}
-	r.mu.Unlock()
-	for _, i := range slices.SortedFunc(maps.Keys(last), id.compare) {
-		e := last[i]
-		if !e.gone && (i.kind == t.owner || i.kind == t.object) {
-			_ = t.patch(ctx, r.user, i.kind, e.object, patchOf(nil, map[string]any{"metadata": map[string]any{"finalizers": nil}})) // it may be gone
-			_ = t.remove(ctx, r.user, i.kind, e.object)
-		}
-	}
 }
 
 func later(a, b time.Time) time.Time {

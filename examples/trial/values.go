@@ -169,11 +169,11 @@ func (w *world) focusValues(rng *rand.Rand) {
 	}
 }
 
-// Values shows that a controller breaks nothing where clusters have versions of their own: -rollouts of them, or half as many with -short.
+// Values shows that a controller breaks nothing where clusters have versions of their own.
 // What a cluster is to have, the subject takes from [ForCluster].
 func (h *Hub) Values(t *testing.T, subject *Subject) {
 	h.suits(t, subject, needSays)
-	h.rollouts(t, subject, halfIfShort(*flagRollouts), func(seed uint64) *world { return drawValues(seed, subject, "") })
+	h.rollouts(t, subject, "Values", *flagRollouts, func(seed uint64) *world { return drawValues(seed, subject, "") })
 }
 
 // EachDutyOfValues shows that the harness finds a controller that ignores one of the duties where clusters have versions of their own: one of

@@ -12,15 +12,11 @@ import (
 // TestValues shows that a controller that does what the documentation says breaks nothing where each cluster has a version of its own: a new value
 // of some clusters is rolled out to these alone, within all limits.
 func TestValues(t *testing.T) {
-	if testing.Short() {
-		t.Parallel()
-	}
 	theHub.Values(t, subject)
 }
 
 // TestEachDutyOfValues shows that the harness finds a controller that ignores one of the duties there.
 func TestEachDutyOfValues(t *testing.T) {
-	t.Parallel()
 	theHub.EachDutyOfValues(t, subject)
 }
 

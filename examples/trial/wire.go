@@ -2,19 +2,15 @@ package trial
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	toolswatch "k8s.io/client-go/tools/watch"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
@@ -68,14 +64,15 @@ type object interface {
 	runtime.Object
 }
 
-// An event is one write, as a watch showed it. Resource versions come from one etcd, so they order the writes of all
+// An event is one write. Resource versions come from one etcd, so they order the writes of all
 // kinds.
 type event struct {
 	rv     int64
 	id     id
 	object object // as it was last, if it is gone
 	gone   bool
-	at     time.Time // when it was received
+	at     time.Time // when it was written
+	stored []byte    // the JSON of it, also with fields that its Go type does not have
 }
 
 func versionOf(o metav1.Object) int64 {
@@ -86,107 +83,24 @@ func versionOf(o metav1.Object) int64 {
 	return rv
 }
 
-// wire watches everything and hands it to the rollout that it belongs to, which is the first part of its namespace.
-type wire struct {
-	ctx  context.Context // ends with it
-	stop context.CancelFunc
-
-	mu       sync.Mutex
-	rollouts map[string]func(event)
-	all      func(event) // if set, it has everything
+// seen is how the objects of a resource are read, as they are stored.
+type seen struct {
+	kind Kind
+	make func() object
 }
 
-// connect begins to watch. The server has no objects yet.
-func connect(h *Hub) (*wire, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	w := &wire{ctx: ctx, stop: cancel, rollouts: map[string]func(event){}}
-	c := h.clients("watch")
-	for _, k := range append(slices.Clone(h.kinds()), managedClusters) {
-		watcher, list := watcherOf(c, k)
-		rv, err := list(ctx)
-		if err != nil {
-			cancel()
-			return nil, err
-		}
-		events, err := toolswatch.NewRetryWatcherWithContext(ctx, rv, watcher)
-		if err != nil {
-			cancel()
-			return nil, err
-		}
-		go func() {
-			for e := range events.ResultChan() {
-				if o, ok := e.Object.(object); ok && e.Type != watch.Bookmark {
-					w.hand(event{versionOf(o), id{k, cache.MetaObjectToName(o).String()}, o, e.Type == watch.Deleted, time.Now()})
-				}
-			}
-		}()
-	}
-	return w, nil
-}
-
-func watcherOf(c clients, k Kind) (cache.WatcherWithContext, func(context.Context) (string, error)) {
-	var w func(context.Context, metav1.ListOptions) (watch.Interface, error)
-	var l func(context.Context, metav1.ListOptions) (metav1.ListInterface, error)
-	switch k {
-	case managedClusters:
-		api := c.cluster.ClusterV1().ManagedClusters()
-		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	case Placements:
-		api := c.cluster.ClusterV1beta1().Placements("")
-		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	case Decisions:
-		api := c.cluster.ClusterV1beta1().PlacementDecisions("")
-		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	case ReplicaSets:
-		api := c.work.WorkV1alpha1().ManifestWorkReplicaSets("")
-		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	case Works:
-		api := c.work.WorkV1().ManifestWorks("")
-		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	case AddOns:
-		api := c.addOn.AddonV1beta1().ClusterManagementAddOns()
-		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	case OnClusters:
-		api := c.addOn.AddonV1beta1().ManagedClusterAddOns("")
-		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	default:
-		api := c.any.Resource(policyResource(k))
-		w, l = api.Watch, func(ctx context.Context, o metav1.ListOptions) (metav1.ListInterface, error) { return api.List(ctx, o) }
-	}
-	watcher := &cache.ListWatch{WatchFuncWithContext: w}
-	return watcher, func(ctx context.Context) (string, error) {
-		all, err := l(ctx, metav1.ListOptions{})
-		if err != nil {
-			return "", err
-		}
-		return all.GetResourceVersion(), nil
-	}
-}
-
-// join has the events of a rollout handed to feed, which must be quick; leave ends it.
-func (w *wire) join(rollout string, feed func(event)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.rollouts[rollout] = feed
-}
-
-func (w *wire) leave(rollout string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.rollouts, rollout)
-}
-
-func (w *wire) hand(e event) {
-	rollout, _, _ := strings.Cut(cmp.Or(e.object.GetNamespace(), e.object.GetName()), "-")
-	w.mu.Lock()
-	feed := w.rollouts[rollout]
-	if w.all != nil {
-		w.all(e)
-	}
-	w.mu.Unlock()
-	if feed != nil {
-		feed(e)
-	}
+// watched are the resources whose objects take part, by their names.
+var watched = map[string]seen{
+	"managedclusters":         {managedClusters, func() object { return &clusterv1.ManagedCluster{} }},
+	"placements":              {Placements, func() object { return &placement{} }},
+	"placementdecisions":      {Decisions, func() object { return &placementDecision{} }},
+	"manifestworkreplicasets": {ReplicaSets, func() object { return &replicaSet{} }},
+	"manifestworks":           {Works, func() object { return &manifestWork{} }},
+	"clustermanagementaddons": {AddOns, func() object { return &addonv1beta1.ClusterManagementAddOn{} }},
+	"managedclusteraddons":    {OnClusters, func() object { return &addonv1beta1.ManagedClusterAddOn{} }},
+	"policies":                {Policies, func() object { return &unstructured.Unstructured{} }},
+	"policysets":              {PolicySets, func() object { return &unstructured.Unstructured{} }},
+	"placementbindings":       {Bindings, func() object { return &unstructured.Unstructured{} }},
 }
 
 // The library's and the API's words for the objects of a rollout.

@@ -22,10 +22,10 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// TestProof proves this controller, as it is shipped, on a real API server with the published policy API: see the page of
+// TestProof proves this controller, as it is shipped, in virtual time with the published policy API: see the page of
 // package trial. Its queue and its handlers are the real ones. Only the informers are the harness's, which show things late.
 //
-//	go test ./policies -run TestProof/Trials -rollouts=100 -at-once=25 -v -timeout=0
+//	go test ./policies -run TestProof/Trials -rollouts=100 -v -timeout=0
 func TestProof(t *testing.T) {
 	files, err := apiserver.PolicyDefinitions(t.TempDir(), apiserver.RolloutStrategy)
 	if err != nil && os.Getenv("CI") == "" { // where all has to be proven, a proof that cannot run is none
@@ -37,7 +37,6 @@ func TestProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Stop()
 	subject := &proof.Subject{Run: process, Trade: proof.OfPolicies(), RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 1, Replicas: 1}
 	t.Run("Trials", func(t *testing.T) { h.Trials(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachTrialDuty(t, subject, outsideDuties) })

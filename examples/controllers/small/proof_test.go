@@ -18,7 +18,7 @@ import (
 // grace is how long a cluster is unselected before it loses its work.
 const grace = 5 * time.Second
 
-// TestProof proves this controller, as it is shipped, on a real API server: see the page of package trial.
+// TestProof proves this controller, as it is shipped, in virtual time: see the page of package trial.
 //
 //	go test ./small -run TestProof/Rollouts -rollouts=200 -v
 func TestProof(t *testing.T) {
@@ -27,7 +27,6 @@ func TestProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Stop()
 	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, GivenUp: givenUpBy, Placements: 1, Replicas: 2}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })

@@ -18,23 +18,18 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// TestProofWithPeople proves works with holds and verdicts on a real API server: people hold clusters, release them and review some, and a plugin says
+// TestProofWithPeople proves works with holds and verdicts in virtual time: people hold clusters, release them and review some, and a plugin says
 // yes, no, nothing yet or nothing at all, or something of yesterday's version, while the controller crashes and its caches lag. The plugin also gives
-// each cluster a value of its own. There are up to two placements and two processes. Then each duty is ignored in turn. With -short there is
-// nothing: a rollout with a validator waits for deadlines.
+// each cluster a value of its own. There are up to two placements and two processes. Then each duty is ignored in turn.
 //
 //	go test ./works -run TestProofWithPeople -v
 //	go test ./works -run TestProofWithPeople -rollouts=300 -v -timeout=0
 func TestProofWithPeople(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some minutes")
-	}
 	ctrl.SetLogger(logr.Discard())
 	h, err := proof.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Stop()
 	subject := &proof.Subject{
 		Run: listening, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2,
 		People: &proof.People{

@@ -31,22 +31,18 @@ import (
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
-// TestProof proves this controller, as it is shipped, on a real API server: see the page of package trial. Its manager,
-// its queue, its watches and its leader election are the real ones. Only the informers are the harness's, which show
-// things late, and the lease, which the API server doesn't have.
+// TestProof proves this controller, as it is shipped, in virtual time: see the page of package trial. Its manager,
+// its queue, its watches and its leader election are the real ones. Only the informers and the lease are the harness's, which show
+// things late.
 //
-//	go test ./works -run TestProof                             20 rollouts, and each duty ignored in turn
-//	go test ./works -run TestProof/Rollouts -rollouts=1000 -at-once=60 -blocks=10 -v -timeout=0
+//	go test ./works -run TestProof                             20 worlds of each kind, and each duty ignored in turn
+//	go test ./works -run TestProof/Rollouts -rollouts=1000 -v -timeout=0
 func TestProof(t *testing.T) {
-	if testing.Short() {
-		t.Parallel() // beside TestProofOfRollback
-	}
 	ctrl.SetLogger(logr.Discard())
 	h, err := proof.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Stop()
 	subject := &proof.Subject{Run: process(nil), Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
 	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })

@@ -22,7 +22,8 @@ type Observation struct {
 	// ReasonFieldMissing or ReasonUnknownValue.
 	Problem Reason
 
-	// Detail has more for people: the text of an error, the missing field, or the value that was found.
+	// Detail has more for people: the text of an error, the missing field, the value that was found, or why Gatekeeper's
+	// object is not compliant.
 	Detail string
 
 	// Policy is the policy on the cluster that has the object, since one of its templates created it. It is empty where
@@ -173,7 +174,7 @@ func observationOfViolations(value any) Observation {
 	case count == 0:
 		return Observation{Compliance: policyv1.Compliant}
 	case count > 0 && count == math.Trunc(count):
-		return Observation{Compliance: policyv1.NonCompliant}
+		return Observation{Compliance: policyv1.NonCompliant, Detail: fmt.Sprintf("%s is %v", path, count)}
 	default:
 		return unknownValue(path, fmt.Sprint(value))
 	}

@@ -81,6 +81,29 @@ c "Compliant" | 12:01:10 Compliant; Dependencies were not satisfied: Policy y is
 b "Compliant" | 12:01:20 Compliant; all is there | 12:01:10 NonCompliant; template-error; spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "NonCompliant": must be Compliant, as spec.policy-templates[0].extraDependencies[0].compliance has it for the same Policy y | 12:00:36 Compliant; all is there | 12:00:10 Pending; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant`)
 }
 
+// P12: Gatekeeper's objects have no messages of their own.
+func TestStatusOfGatekeepersObjects(t *testing.T) {
+	e := evaluate(world("x: +g =k"), nil)[0]
+	read := func(o dependency.Object, status map[string]any) dependency.Observation {
+		u := &unstructured.Unstructured{Object: map[string]any{"status": status}}
+		u.SetAPIVersion(o.APIVersion)
+		u.SetKind(o.Kind)
+		u.SetName(o.Name)
+		u.SetLabels(map[string]string{"policy.open-cluster-management.io/policy": "x"})
+		return dependency.ObservationOf(u, nil)
+	}
+	g, k := object("+g"), object("=k")
+	st := e.Status(known{
+		g: read(g, map[string]any{"created": true}), k: read(k, map[string]any{"totalViolations": int64(2)}),
+	}, policyv1.PolicyStatus{}, noon)
+	const want = `"NonCompliant"
+g "Compliant" | 12:00:00 Compliant; ConstraintTemplate g is Compliant
+k "NonCompliant" | 12:00:00 NonCompliant; K8sThing k is NonCompliant: status.totalViolations is 2`
+	if got := details(st); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // P12: the name of an event has the time with all its digits, as OCM's have, and the time has whole seconds, as it is stored.
 func TestHistoryIsAsItIsStored(t *testing.T) {
 	e := evaluate(world("x: a"), nil)[0]

@@ -175,7 +175,7 @@ func choices(r rollout.Remedy) iter.Seq[[]string] {
 func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) bool {
 	dated := func(now rollout.Hold) bool { return hold.Until.IsZero() && !now.Until.IsZero() }
 	switch hold.Type {
-	case rollout.HoldRights, rollout.HoldConcurrency, rollout.HoldRamp, rollout.HoldStarts:
+	case rollout.HoldRights, rollout.HoldConcurrency, rollout.HoldPlaces, rollout.HoldExposed, rollout.HoldRamp, rollout.HoldStarts:
 		_, next, _ := after.Find(cluster)
 		return after.Breach != nil || next.Type != hold.Type || (next.Failures > 0) != (hold.Failures > 0) || dated(next) || slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool {
 			return !slices.Contains(before.Start, c)

@@ -294,6 +294,9 @@ func (r *Result) Blockers() []Blocker {
 			if forAll.rights > 0 && r.usesUpRights(state) {
 				waits += forAll.rights
 			}
+			if state&starting != 0 || agedStates.has(state) {
+				waits += forAll.exposed
+			}
 			if r.isUnknown(position, state) {
 				waits += forAll.starts
 			}
@@ -320,7 +323,7 @@ type heldBy struct {
 }
 
 // heldByAll counts the clusters that the limits on all stages together hold.
-type heldByAll struct{ rights, ramp, starts int }
+type heldByAll struct{ rights, exposed, ramp, starts int }
 
 // holdsOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
 // wait until it is settled. Clusters in the stage that lack a slot wait while it has one.
@@ -373,6 +376,10 @@ func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 			all.ramp += n
 		case HoldStarts:
 			all.starts += n
+		case HoldPlaces:
+			by[i].behind += n
+		case HoldExposed:
+			all.exposed += n
 		default:
 			by[i].forSlots += n
 		}

@@ -67,7 +67,7 @@ type grant struct {
 	used    *tally   // of the stage
 	open    [2]int   // its waiting clusters behind no closed gate, by state: unreported, toApply
 	slots   int      // how many of the open ones start
-	limit   HoldType // which limit holds the others: HoldRights, HoldConcurrency, HoldRamp or HoldStarts
+	limit   HoldType // which limit holds the others: HoldRights, HoldConcurrency, HoldPlaces, HoldExposed, HoldRamp or HoldStarts
 	barrier int      // the group whose closed gate holds the stage and all behind it; -1 if none
 }
 
@@ -147,7 +147,7 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 		return
 	}
 	c.waits = s.waits(v, c, t, now)
-	c.pace = s.pace(o)
+	c.pace = s.pace(c, o)
 	grants := c.grants()
 	for i := range grants {
 		if grants[i].barrier < 0 && !c.isWaiting(grants[i].stage) {
@@ -239,10 +239,14 @@ func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 			}
 		}
 	}
-	free := max(0, s.stages[g.stage].maxConcurrency-s.holdingSlots(g.used))
-	g.slots, g.limit = min(free, g.open[unreported]+g.open[toApply]), HoldConcurrency
+	own := max(0, s.stages[g.stage].maxConcurrency-s.holdingSlots(g.used))
+	g.limit = HoldConcurrency
+	if places := s.places(g); places < own {
+		own, g.limit = places, HoldPlaces
+	}
+	g.slots = min(own, g.open[unreported]+g.open[toApply])
 	if c.pace != nil {
-		c.pace.limit(g, free)
+		c.pace.limit(g, own)
 	}
 }
 

@@ -28,7 +28,8 @@ type cutting struct {
 	fate     fate
 	atOnce   bool // objects go at once; otherwise those of dead agents stay
 	dropped  time.Duration
-	restarts bool // the controller remembers nothing but the record
+	restarts bool                                              // the controller remembers nothing but the record
+	divide   func(selected []string) map[grouping.Key][]string // cuts the groups anew at each step; nil: one group
 
 	now     time.Time
 	fleet   []string
@@ -63,12 +64,22 @@ func (h *cutting) selected() []string {
 	})
 }
 
-// step is a call of the controller, which carries out what it is told.
-func (h *cutting) step(t fataler) *rollout.Result {
-	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: h.selected()})
+// groups are the groups of now.
+func (h *cutting) groups(t fataler) *grouping.Groups {
+	cut := map[grouping.Key][]string{{}: h.selected()}
+	if h.divide != nil {
+		cut = h.divide(h.selected())
+	}
+	groups, err := grouping.FromNames(cut)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return groups
+}
+
+// step is a call of the controller, which carries out what it is told.
+func (h *cutting) step(t fataler) *rollout.Result {
+	groups := h.groups(t)
 	var reports []status.Report
 	for _, cluster := range slices.Sorted(maps.Keys(h.works)) {
 		since := h.works[cluster]

@@ -52,19 +52,35 @@ var fewLeft = []func(*world){
 }
 
 // former are choices of the group that y had in the result before.
-var former = []func(*world){asIs, formerlyIn("y", plainKeys[0]), formerlyIn("y", oldGroup), formerlyIn("y", plainKeys[1])}
+var former = []func(*world){
+	asIs, formerlyIn("y", plainKeys[0]), formerlyIn("y", oldGroup), formerlyIn("y", plainKeys[1]), formerlyBeside("y", plainKeys[0], all(""), 0),
+	formerlyBeside("y", plainKeys[0], perGroup(config("", "", 0)), 2),
+}
 
-// formerlyIn gives a result before that had the cluster in a group.
+// formerlyIn gives a result before that had the cluster alone in a group, which exposed it.
 func formerlyIn(cluster string, group grouping.Key) func(*world) {
-	groups, err := grouping.FromNames(map[grouping.Key][]string{group: {cluster}})
+	return formerlyBeside(cluster, group, perGroup(config("", "", 0)), 0)
+}
+
+// formerlyBeside gives a result before that had the cluster in a group beside some others.
+func formerlyBeside(cluster string, group grouping.Key, strategy clusterv1alpha1.RolloutStrategy, others int) func(*world) {
+	names, exposes := []string{cluster, "u", "v"}[:1+others], 1+others
+	if strategy.Type == clusterv1alpha1.All {
+		exposes = 0
+	}
+	groups, err := grouping.FromNames(map[grouping.Key][]string{group: names})
 	if err != nil {
 		panic(err)
 	}
-	result, err := rollout.Plan(all(""), groups, nil, now, rollout.Options{})
+	result, err := rollout.Plan(strategy, groups, nil, now, rollout.Options{})
 	if err != nil {
 		panic(err)
 	}
-	before := &formerly{result, map[string]grouping.Key{cluster: group}}
+	in := map[string]grouping.Key{}
+	for _, name := range names {
+		in[name] = group
+	}
+	before := &formerly{result, in, exposes}
 	return func(w *world) { w.former = before }
 }
 
@@ -72,13 +88,14 @@ func formerlyIn(cluster string, group grouping.Key) func(*world) {
 var movedChoices = []func(*world){
 	formerlyIn("a", plainKeys[0]), formerlyIn("a", plainKeys[1]), formerlyIn("a", plainKeys[2]), formerlyIn("b", plainKeys[0]),
 	formerlyIn("b", plainKeys[1]), formerlyIn("a", oldGroup), formerlyIn("b", oldGroup),
+	formerlyBeside("a", plainKeys[0], perGroup(config("", "", 0)), 2),
 }
 
 // recorded gives a record of one cluster about the wanted version.
 func recorded(atOnce bool, e status.Left) func(*world) {
 	m := &rollout.Memory{Version: "v2", AtOnce: atOnce, Record: status.Record{Version: "v2", Left: []status.Left{e}}}
 	if e.Attempt > 0 {
-		m.Record.Attempt = e.Attempt
+		m.Record.Attempt, m.Record.Exposed = e.Attempt, 2
 	}
 	return func(w *world) { w.memory = m }
 }

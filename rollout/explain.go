@@ -132,6 +132,14 @@ func (r *Result) link(group int) Link {
 		f := r.look(r.grant(group))
 		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.slotRemedies(f, r.withoutSlot())
+	case HoldPlaces:
+		f := r.look(r.grant(group))
+		l.Blockers, l.More, others = f.last.list()
+		l.Remedies = r.groupRemedies(f, []int{group})
+	case HoldExposed:
+		f := r.exposed()
+		l.Blockers, l.More, others = f.first.list()
+		l.Remedies = r.exposureRemedies(f)
 	case HoldRamp:
 		f := r.lookAtFleet()
 		l.Blockers, l.More, others = f.first.list()
@@ -226,6 +234,10 @@ func (r *Result) holdInBrief(group int) Hold {
 	case HoldConcurrency:
 		f := r.look(r.grant(group))
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
+	case HoldPlaces:
+		h.Detail = r.progress(r.grant(group), true, failedCrowds)
+	case HoldExposed:
+		h.Detail = r.exposed().sentences(0, 0)
 	case HoldRamp:
 		f := r.lookAtFleet()
 		h.Detail = f.sentences(f.excess, r.withoutSlot())

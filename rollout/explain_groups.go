@@ -54,10 +54,10 @@ func (r *Result) explainGroups(group int) Explanation {
 			}
 			links = append(links, l)
 		}
-		told[active] = l.Hold.Type == HoldConcurrency // which names the clusters of the group in flight
+		told[active] = l.Hold.Type == HoldConcurrency || l.Hold.Type == HoldPlaces // which name the clusters of the group in flight
 	}
 	if slices.ContainsFunc(links[1:], func(l Link) bool {
-		return l.Hold.Type == HoldRamp || l.Hold.Type == HoldRights && l.Hold.InFlight+l.Hold.Starting > 0
+		return l.Hold.Type == HoldExposed || l.Hold.Type == HoldRamp || l.Hold.Type == HoldRights && l.Hold.InFlight+l.Hold.Starting > 0
 	}) { // which names those of all groups
 		for _, active := range w.active {
 			told[active] = true

@@ -370,7 +370,7 @@ func (f *front) sentences(slots int, without stateSet) string {
 	more := 0
 	for _, state := range [...]state{
 		untrackedUndated, progressingUndated, validatingUndated, failedUndated, soakingUndated, failedLost, startingLate, silentAgain, refusedAgain,
-		untrackedAgain, progressingAgain, validatingAgain, blockingToApply, untracked, silent, refused, failed, progressing, validating, soaking, toApply,
+		untrackedAgain, progressingAgain, validatingAgain, blockingToApply, untracked, silent, refused, failed, timedOut, progressing, validating, soaking, toApply,
 	} {
 		c := &f.crowds[state]
 		if c.n == 0 || without.has(state) || slots > 0 && state == blockingToApply { // who is held has no slot

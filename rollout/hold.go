@@ -40,6 +40,10 @@ const (
 	HoldRights HoldType = "RightsUsedUp"
 	// HoldConcurrency says that clusters in flight or starting take all slots.
 	HoldConcurrency HoldType = "ConcurrencyUsedUp"
+	// HoldPlaces says that clusters which left or moved away have the places of the cluster's group.
+	HoldPlaces HoldType = "PlacesTaken"
+	// HoldExposed says that as many clusters have the version and are not done with it as the groups expose at most.
+	HoldExposed HoldType = "ExposureReached"
 	// HoldRamp says that clusters in flight or starting take all that [Options].Ramp allows.
 	HoldRamp HoldType = "RampUsedUp"
 	// HoldStarts says that recent starts, and those now, are as many as [Options].MaxStarts allows.
@@ -129,6 +133,10 @@ func (h Hold) String() string {
 		return h.rights()
 	case HoldConcurrency, HoldRamp:
 		return h.concurrency()
+	case HoldPlaces:
+		return h.detailed(fmt.Sprintf("clusters that left or moved keep their places in %v", h.Group))
+	case HoldExposed:
+		return h.exposure()
 	case HoldStarts:
 		return h.starts()
 	case HoldWait:
@@ -249,6 +257,10 @@ func (s *schedule) hold(c *choice, group int) Hold {
 	switch g := &c.grants()[i]; g.limit {
 	case HoldRights:
 		return s.rightsUsedUp(c)
+	case HoldPlaces:
+		return s.placesTaken(g)
+	case HoldExposed:
+		return c.exposureReached()
 	case HoldRamp:
 		return s.rampUsedUp(c)
 	case HoldStarts:

@@ -55,6 +55,7 @@ type leavers struct {
 	isLeft  []bool  // of each position; nil where nobody left
 	inGroup []int   // how many that left are in each group; nil where nobody left
 	changed []int32 // the positions of those that moved, in order
+	exposed int     // the most clusters that the groups expose, of now and since the first of these counts (R66); 0 where nothing bounds that
 }
 
 // gone gives the positions of the clusters that left, in order.
@@ -71,6 +72,14 @@ func (l *leavers) moved() []int32 {
 		return nil
 	}
 	return l.changed
+}
+
+// exposedBefore gives the most clusters that the groups expose, of now and since the first of those that left or moved counts.
+func (l *leavers) exposedBefore() int {
+	if l == nil {
+		return 0
+	}
+	return l.exposed
 }
 
 // hasLeft says whether the cluster at a position is not selected.

@@ -195,7 +195,7 @@ func same[T comparable](a, b *T) bool {
 }
 
 func sameRecord(a, b status.Record) bool {
-	return a.Version == b.Version && a.Attempt == b.Attempt && a.More == b.More && a.Until.Equal(b.Until) && slices.Equal(a.Left, b.Left)
+	return a.Version == b.Version && a.Attempt == b.Attempt && a.Exposed == b.Exposed && a.More == b.More && a.Until.Equal(b.Until) && slices.Equal(a.Left, b.Left)
 }
 
 func sameBreach(a, b *rollout.Breach) bool {

@@ -18,8 +18,9 @@ import (
 
 // formerly is the result before and where it had the clusters.
 type formerly struct {
-	result *rollout.Result
-	groups map[string]grouping.Key
+	result  *rollout.Result
+	groups  map[string]grouping.Key
+	exposes int // the most clusters that its groups expose (R66); 0 under All
 }
 
 // parts are the groups beside which those of a world were taken apart (G15).
@@ -265,7 +266,7 @@ func (o *oracle) r48() {
 		r.More, r.Until = stored.More, stored.Until
 	}
 	if o.incomplete {
-		r.Left = stored.Left
+		r.Left, r.Exposed = stored.Left, stored.Exposed
 		return
 	}
 	for i := range o.all {
@@ -297,6 +298,7 @@ func (o *oracle) r48() {
 		panic("the oracle knows no full records")
 	}
 	slices.SortFunc(r.Left, func(a, b status.Left) int { return strings.Compare(a.Cluster, b.Cluster) })
+	r.Exposed = o.r48Exposed()
 }
 
 func sinceOf(r *status.Report) time.Time {

@@ -36,7 +36,7 @@ func (o *oracle) share() {
 	}
 	started += o.shareAmong(pooled, started)
 	for i := range o.all { // these are about all groups together
-		if h := &o.all[i].hold; h.Type == rollout.HoldRamp || h.Type == rollout.HoldStarts || h.Type == rollout.HoldRights && h.MaxConcurrency > 0 {
+		if h := &o.all[i].hold; h.Type == rollout.HoldExposed || h.Type == rollout.HoldRamp || h.Type == rollout.HoldStarts || h.Type == rollout.HoldRights && h.MaxConcurrency > 0 {
 			h.Starting = started
 		}
 	}
@@ -55,9 +55,9 @@ func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting 
 	starting = len(candidates)
 	var reason rollout.Hold
 	least := 1 << 30
-	for _, limit := range []func([]grouping.Key) (rollout.Hold, int, bool){o.r53, o.r11, o.r24, o.r35, o.r36} {
+	for _, limit := range []func([]grouping.Key) (rollout.Hold, int, bool){o.r53, o.r11, o.r24, o.r65, o.r66, o.r35, o.r36} {
 		hold, room, limited := limit(groups)
-		if hold.Type != rollout.HoldConcurrency {
+		if hold.Type != rollout.HoldConcurrency && hold.Type != rollout.HoldPlaces {
 			room -= startedBefore
 		}
 		if room = max(0, room); limited && room < least {

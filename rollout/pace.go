@@ -57,7 +57,7 @@ func (l *startLimit) recent(starts []time.Time, unknown int) recent {
 	return r
 }
 
-// pace has what Rights, Ramp and MaxStarts leave to all active stages together.
+// pace has what Rights, Ramp and MaxStarts, and the exposure of the groups, leave to all active stages together.
 type pace struct {
 	all        tally
 	soaked     int // clusters that succeeded and soaked
@@ -65,22 +65,28 @@ type pace struct {
 	rampLeft   int // how many more may start by Ramp
 	startsLeft int // how many more may start by MaxStarts
 	rightsLeft int // how many more may start by Rights
+	exposes    int // how many clusters may be exposed (R66)
+	roomLeft   int // how many more may be
 	recent     recent
 }
 
-// pace gives the limits on all stages together; nil if there are none (R35, R36, R57).
-func (s *schedule) pace(o *observed) *pace {
-	ramp, limit, rights := s.options.ramp, s.options.startLimit, s.options.rights
-	if ramp == 0 && limit == nil && rights == nil {
+// pace gives the limits on all stages together; nil if there are none (R35, R36, R57, R66).
+func (s *schedule) pace(c *choice, o *observed) *pace {
+	ramp, limit, rights, bounded := s.options.ramp, s.options.startLimit, s.options.rights, s.isOutOfTurn(c, &o.totals)
+	if ramp == 0 && limit == nil && rights == nil && !bounded {
 		return nil
 	}
-	p := &pace{all: o.all, soaked: o.all.soaked(), rampLeft: math.MaxInt, startsLeft: math.MaxInt, rightsLeft: math.MaxInt, recent: o.recent}
+	p := &pace{all: o.all, soaked: o.all.soaked(), rampLeft: math.MaxInt, startsLeft: math.MaxInt, rightsLeft: math.MaxInt, roomLeft: math.MaxInt, recent: o.recent}
 	if rights != nil {
 		p.rightsLeft = rights.left(&p.all)
 	}
 	if ramp > 0 {
 		p.bound = max(ramp, p.soaked)
 		p.rampLeft = max(0, p.bound-s.holdingSlots(&p.all))
+	}
+	if bounded {
+		p.exposes = s.exposes(c, &o.totals)
+		p.roomLeft = max(0, p.exposes-p.all.exposed())
 	}
 	if limit != nil {
 		p.startsLeft = max(0, limit.n-p.recent.n)
@@ -89,20 +95,21 @@ func (s *schedule) pace(o *observed) *pace {
 }
 
 // limit bounds how many clusters of an active stage start by what the limits on all stages leave, and takes these clusters
-// off what is left. Own is how many the stage's own limit would let start.
+// off what is left. Own is how many the stage's own limits would let start, of which g.limit is the one that holds most.
 func (p *pace) limit(g *grant, own int) {
-	switch least := min(own, p.rightsLeft, p.rampLeft, p.startsLeft); least {
+	switch least := min(own, p.rightsLeft, p.roomLeft, p.rampLeft, p.startsLeft); least {
 	case p.rightsLeft:
 		g.limit = HoldRights
-	case own:
-		g.limit = HoldConcurrency
+	case own: // as it is
+	case p.roomLeft:
+		g.limit = HoldExposed
 	case p.rampLeft:
 		g.limit = HoldRamp
 	default:
 		g.limit = HoldStarts
 	}
-	g.slots = min(g.slots, p.rightsLeft, p.rampLeft, p.startsLeft)
-	p.rightsLeft, p.rampLeft, p.startsLeft = p.rightsLeft-g.slots, p.rampLeft-g.slots, p.startsLeft-g.slots
+	g.slots = min(g.slots, p.rightsLeft, p.roomLeft, p.rampLeft, p.startsLeft)
+	p.rightsLeft, p.roomLeft, p.rampLeft, p.startsLeft = p.rightsLeft-g.slots, p.roomLeft-g.slots, p.rampLeft-g.slots, p.startsLeft-g.slots
 }
 
 // nextStart gives the time from now until MaxStarts lets one more cluster start that it holds; 0 if there is none.

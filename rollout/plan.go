@@ -51,7 +51,7 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	if where := &o.where; !where.none() {
 		with, options := where.in(s.groups), s.options
 		options.back = options.back.in(with, s.groups)
-		s = newSchedule(&s.rules, &options, with, where)
+		s = newSchedule(&s.rules, &options, with, where).recallCeiling(options.former)
 		s.options.back.rank(s, now)
 		*r = Result{}
 		if err := r.observe(&o, s, reports, now); err != nil {

@@ -45,6 +45,7 @@ type Planner struct {
 	unselected map[string]time.Time // when clusters were first found unselected, by the last answer; nil if unknown
 	groups     *grouping.Groups     // the selected clusters
 	former     *former              // of the last answer; nil if there is none
+	answered   *schedule            // of the last answer
 	stale      bool                 // who left has to be found anew
 }
 
@@ -206,8 +207,8 @@ func (p *Planner) tell(o *observed) {
 // remember keeps when clusters were first found unselected, and the groups.
 func (p *Planner) remember(c *choice) {
 	s := p.tracker.schedule
-	if p.former == nil || p.former.groups != s.groups || p.former.once != nil || c.once != nil {
-		p.former = s.knows(p.formerly(&s.options), c.once)
+	if p.answered != s || p.former.once != nil || c.once != nil {
+		p.former, p.answered = s.knows(p.formerly(&s.options), c.once), s
 	}
 	if p.tracker.schedule.options.grace <= 0 {
 		p.unselected = nil

@@ -31,7 +31,7 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 		}
 	})
 	if where := p.placed(s, former, reported, now); !where.none() {
-		s = newSchedule(r, o, where.in(p.groups), where)
+		s = newSchedule(r, o, where.in(p.groups), where).recallCeiling(former)
 	}
 	t := &tracker{schedule: s, facts: newFacts(s.groups.NumClusters()), now: now}
 	reported(func(cluster string, r report) {
@@ -275,10 +275,9 @@ func (p *Planner) removedNames() []string {
 
 // former is what a result before knew of the groups of clusters.
 type former struct {
-	groups *grouping.Groups        // with who had left
-	once   map[string]grouping.Key // of clusters of which only the start or the success counted
-	half   bool                    // they were being written: they tell the part of a cluster, and its group only if it had left or moved
-	*leavers
+	schedule                         // its groups have those that had left; it is without what it knew of the results before
+	once     map[string]grouping.Key // of clusters of which only the start or the success counted
+	half     bool                    // the groups were being written: they tell the part of a cluster, and its group only if it had left or moved
 }
 
 // knows gives what a result knows, and the results before it. Groups that are being written tell nothing of where a cluster
@@ -292,7 +291,8 @@ func (s *schedule) knows(before *former, once []past) *former {
 
 // newFormer gives what a result knows.
 func (s *schedule) newFormer(once []past) *former {
-	f := &former{groups: s.groups, half: s.missing != "", leavers: s.leavers}
+	f := &former{schedule: *s, half: s.missing != ""}
+	f.options.former = nil // or each result would keep all before it
 	for i := range once {
 		if f.once == nil {
 			f.once = make(map[string]grouping.Key, len(once))

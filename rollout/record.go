@@ -28,7 +28,7 @@ func (s *schedule) record(r *status.Record, v view, deleting map[int]bool, once 
 	before := m.overflow(r.Attempt, now)
 	r.More, r.Until = before.n, before.until
 	if s.missing != "" {
-		r.Left = slices.Clone(m.Record.Left)
+		r.Left, r.Exposed = slices.Clone(m.Record.Left), m.Record.Exposed
 		return
 	}
 	for _, position := range s.recordable(deleting) {
@@ -48,7 +48,9 @@ func (s *schedule) record(r *status.Record, v view, deleting map[int]bool, once 
 	var over overflow
 	r.Left, over = s.fit(r.Left)
 	over = before.with(over)
-	r.More, r.Until = over.n, over.until
+	if r.More, r.Until = over.n, over.until; len(r.Left) > 0 {
+		r.Exposed = s.exposedBefore()
+	}
 }
 
 // recordable gives the positions that may need an entry, each once: of clusters that left or moved, whose objects are being

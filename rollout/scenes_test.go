@@ -292,6 +292,9 @@ func (s *stage) change(line string) error {
 	switch words[0] {
 	case "group":
 		return s.addGroup(line)
+	case "cutAnew":
+		clear(s.decisions)
+		return nil
 	case "placement":
 		s.placements = append(s.placements, rest)
 	case "strategy":

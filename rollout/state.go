@@ -253,6 +253,12 @@ func (t *tally) inBudget() int { return t.failures() - int(t[excused]) }
 // unsettled counts the clusters that are waiting, Progressing, Validating or soaking (R6), without those for which nobody waits.
 func (t *tally) unsettled() int { return t.waiting() + t.blocking() + t.progressing() + t.soaking() }
 
+// isUnderWay says whether a cluster has the version and is not settled (R6).
+func (t *tally) isUnderWay() bool { return t.progressing()+t.soaking() > 0 }
+
+// exposed counts the clusters that have the version and are not done with it: in flight, or failed.
+func (t *tally) exposed() int { return t.inFlight() + int(t[timedOut]+t[timedOutNow]) }
+
 func (t *tally) add(other *tally) {
 	for i := range t {
 		t[i] += other[i]

@@ -37,6 +37,9 @@ type Record struct {
 	Attempt int `json:"attempt,omitempty"`
 	// Left are the clusters, in the order of their names.
 	Left []Left `json:"left,omitempty"`
+	// Exposed is the most clusters that the groups exposed at a time since the first of these left or moved (package
+	// rollout/exposure). As many may be exposed as long as one of them counts.
+	Exposed int `json:"exposed,omitempty"`
 	// More is how many clusters the record has no room for. Where it is not 0, nothing starts until another version or attempt
 	// is wanted, a person removes the record, or Until comes.
 	More int `json:"more,omitempty"`
@@ -69,7 +72,7 @@ func RecordsOf(object metav1.Object) (Records, error) {
 	}
 	for _, placement := range slices.Sorted(maps.Keys(records)) {
 		r, path := records[placement], path.Key(placement)
-		if r.More < 0 || r.Attempt < 0 {
+		if r.More < 0 || r.Attempt < 0 || r.Exposed < 0 {
 			return nil, field.Invalid(path, shortened(text), "must not have an attempt or a number of clusters below 0")
 		}
 		for i := range r.Left {

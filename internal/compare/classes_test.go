@@ -25,6 +25,7 @@ func classes() []class {
 		{"group half started", (*view).groupHalfStarted},
 		{"time-out holds the rest", (*view).timeOutHoldsRest},
 		{"mandatory overtaken", (*view).mandatoryOvertaken},
+		{"exposed out of turn", (*view).exposedOutOfTurn},
 	}
 }
 
@@ -233,6 +234,48 @@ func (v *view) breachAnyway() bool {
 	return v.strategy.Type == clusterv1alpha1.Progressive && breach && !starts
 }
 
+// exposedOutOfTurn: clusters behind the stage whose turn it is have the version and are not done with it. So fewer may start there than
+// wait (R66), and the reference starts them all.
+func (v *view) exposedOutOfTurn() bool {
+	if v.active == len(v.stages) || v.over < len(v.stages) || v.all.breached() || !v.isExposedBehind() || v.stopsEarlier() || v.stopsAtTimeOut() {
+		return false
+	}
+	return v.room() < v.stages[v.active].waiting()
+}
+
+// isExposedBehind says whether a cluster is exposed behind the stage whose turn it is.
+func (v *view) isExposedBehind() bool {
+	for i := v.active + 1; i < len(v.stages); i++ {
+		if v.stages[i].exposed() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// room is how many more clusters may be exposed (R66).
+func (v *view) room() int {
+	deadline := v.config.ProgressDeadline != "" && v.config.ProgressDeadline != "None"
+	free, passed, most := deadline || v.all.count[timeOut] > 0, 0, 0
+	for _, s := range v.stages {
+		slots, budget := s.size, min(s.budget, s.size)
+		if v.strategy.Type == clusterv1alpha1.Progressive && !s.mandatory {
+			budget = min(v.all.budget, s.size)
+			if limit := count(v.config.maxConcurrency, s.size); limit > 0 {
+				slots = min(limit, s.size)
+			} else if v.perGroup > 0 {
+				slots = min(v.perGroup, s.size)
+			}
+		}
+		active, complete := slots, min(slots, budget)
+		if free {
+			active, complete = budget+min(slots, s.size-budget), budget
+		}
+		most, passed = max(most, passed+active), passed+complete
+	}
+	return max(0, most-v.all.exposed())
+}
+
 func (v *view) hasMandatory() bool { return len(v.stages) > 0 && v.stages[0].mandatory }
 func (v *view) mandatoryActive() bool {
 	return v.active < len(v.stages) && v.stages[v.active].mandatory
@@ -249,6 +292,9 @@ func (v *view) stageBreached() bool {
 // mayStart says whether the rules start anything.
 func (v *view) mayStart() bool {
 	if v.active == len(v.stages) || v.over < len(v.stages) || v.all.breached() || v.stages[v.active].waiting() == 0 {
+		return false
+	}
+	if v.isExposedBehind() && v.room() == 0 {
 		return false
 	}
 	concurrency := count(v.config.maxConcurrency, v.stages[v.active].size)

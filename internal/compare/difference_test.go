@@ -382,6 +382,14 @@ func TestDifferences(t *testing.T) {
 			ours:     "start a b",
 			theirs:   "start a b c",
 		}, {
+			class:    "exposed out of turn",
+			why:      "R66: b has the version already, and groups of one expose one cluster at a time",
+			strategy: perGroup(rules(1), g0),
+			fleet:    inGroups(t, "a", "b"),
+			reports:  at(status.TimeOut, m, "b"),
+			ours:     "nothing",
+			theirs:   "start a",
+		}, {
 			class:    "success in the future",
 			why:      "R5: All has no soak, and the clocks of two machines differ",
 			strategy: strategy{Type: clusterv1alpha1.All},

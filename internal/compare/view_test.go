@@ -54,8 +54,11 @@ func (s *stage) sum(is func(standing) bool) (n int) {
 	return n
 }
 
-func (s *stage) waiting() int   { return s.sum(standing.waiting) }
-func (s *stage) inFlight() int  { return s.sum(standing.inFlight) }
+func (s *stage) waiting() int  { return s.sum(standing.waiting) }
+func (s *stage) inFlight() int { return s.sum(standing.inFlight) }
+func (s *stage) exposed() int {
+	return s.sum(func(s standing) bool { return s.inFlight() || s.failure() })
+}
 func (s *stage) failures() int  { return s.sum(standing.failure) }
 func (s *stage) breached() bool { return s.failures() > s.budget }
 func (s *stage) generous() bool { return s.budget > s.size }

@@ -49,6 +49,8 @@ var rooms = []room{
 			{"HoldRights, asked back", `^\d+ held: \d+ in flight, and this hub has \d+ rights? to start: .*`},
 			{"HoldConcurrency", `^\d+ held: \d+ of \d+ slots? taken: .*`},
 			{"HoldConcurrency, in a group", `^\d+ held: \d+ of \d+ slots? taken in ` + group + `: .*`},
+			{"HoldPlaces", `^\d+ held: clusters that left or moved keep their places in ` + group + `: \d+ of \d+ done; .*`},
+			{"HoldExposed", `^\d+ held: \d+ clusters? (has|have) the version and (is|are) not done, where at most \d+ may be exposed at a time: .*`},
 			{"HoldConcurrency, over the limit", `^\d+ held: \d+ in flight where at most \d+ may be, so \d+ slots have to come free before the next starts: .*`},
 
 			{"HoldWait", `^\d+ held: waiting until ` + at + `, \S+ after the last success in ` + group + `$`},

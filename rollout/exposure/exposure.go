@@ -20,14 +20,14 @@ import (
 // fail at once, fail and recover, or never answer. Pauses and gates may end at any time, and [rollout.Options].Rights may change, so
 // they play no part in these numbers, nor rights in the times. More clusters can be exposed where one of these does not hold:
 //
-//   - The groups keep their clusters, at each moment. While a waiting cluster is missing the next group may start, and the
-//     cluster starts beside it once it is back.
-//   - The groups of held clusters wait for them ([rollout.ClusterHold].Blocks), and each cluster was reviewed. Otherwise the next group may
-//     start, and the cluster starts beside it once it is released or reviewed.
 //   - A cluster that succeeded and soaked goes on working.
-//   - A cluster that is skipped stays skipped. Where a skip ends, its group starts beside the later ones.
 //   - Without a progressDeadline nobody reports TimeOut, which frees the slot of a failed cluster.
 //   - Reports show each cluster that has the version, and no new [rollout.Options].Attempt is asked for.
+//
+// Exposed holds however a scheduler cuts the groups, at each step anew, and whoever joins, leaves, moves, is held, not reviewed or skipped
+// for a while. Where the groups change, it is the greatest of all groups that there were. Under the type All it is of the clusters that are
+// selected at a time: those that left with the version come on top. The other numbers assume that the groups keep their clusters at each
+// moment, that the groups of held clusters wait for them ([rollout.ClusterHold].Blocks), that everyone is reviewed, and that a skip lasts.
 //
 // For each number of clusters there is a history that reaches it. With [rollout.Options].FailedBefore, and with Ramp where groups go
 // side by side ([rollout.GroupOrder]), the numbers are only bounds, which no history exceeds.
@@ -38,14 +38,14 @@ import (
 type Exposure struct {
 	// Clusters is the number of selected clusters that count. An exposure says nothing of the others ([rollout.Options].Uncounted).
 	Clusters int `json:"clusters"`
-	// Exposed is the most clusters that are exposed at the same time. Nothing starts once a budget is breached, so it is
-	// also the most that are exposed at a breach and after it.
+	// Exposed is the most clusters that are exposed at the same time, however the groups are cut. Nothing starts once a budget is
+	// breached, so it is also the most that are exposed at a breach and after it.
 	Exposed int `json:"exposed"`
-	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster. It also assumes that no cluster is
-	// skipped: a group that is skipped is complete, and the next one gets the version.
+	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster, where the groups keep their clusters. It
+	// also assumes that no cluster is skipped: a group that is skipped is complete, and the next one gets the version.
 	ExposedIfAllFail int `json:"exposedIfAllFail"`
-	// InFlight is the most clusters that are in flight at the same time, if no cluster that timed out comes back and none
-	// that is skipped is wanted again.
+	// InFlight is the most clusters that are in flight at the same time, where the groups keep their clusters, if no cluster that timed out
+	// comes back and none that is skipped is wanted again.
 	InFlight int `json:"inFlight"`
 	// Finish is how long it takes from the beginning until all clusters are done.
 	Finish Span `json:"finish"`
@@ -57,7 +57,7 @@ type Exposure struct {
 	Weaknesses []Weakness `json:"weaknesses,omitempty"`
 }
 
-// Stage is a stage with the numbers that an [Exposure] has for its clusters.
+// Stage is a stage with the numbers that an [Exposure] has for its clusters, where the groups keep their clusters.
 type Stage struct {
 	rollout.Stage
 	// Exposed is the most clusters of the stage that are exposed at the same time.

@@ -1,0 +1,199 @@
+package rollout_test
+
+import (
+	"slices"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// The rules on groups that are cut anew: R65, R66.
+
+// strangers counts the clusters that count in some groups and are selected in none of them. R43: on a way back those that left with the
+// failed version do not matter.
+func (o *oracle) strangers(groups []grouping.Key) (n int) {
+	for i := range o.all {
+		s := &o.all[i]
+		if !s.left && !s.moved || !slices.Contains(groups, s.group) {
+			continue
+		}
+		if o.back != nil && s.left {
+			if _, has := o.back.has(s.name); has {
+				continue
+			}
+		}
+		n++
+	}
+	return n
+}
+
+// R65: as many of a group's waiting clusters as there are strangers have to wait until the others are settled.
+func (o *oracle) r65(groups []grouping.Key) (rollout.Hold, int, bool) {
+	if len(groups) != 1 || !slices.Contains(o.sequence(), groups[0]) {
+		return rollout.Hold{}, 0, false
+	}
+	wait, unsettled, strangers := 0, false, o.strangers(groups)
+	for i := range o.all {
+		s := &o.all[i]
+		if s.group != groups[0] || s.aside {
+			continue
+		}
+		if waiting(s) && !s.held {
+			wait++
+		}
+		unsettled = unsettled || o.r3(s) && s.status != status.Failed
+	}
+	room := max(0, wait-strangers)
+	return rollout.Hold{Type: rollout.HoldPlaces, Group: groups[0]}, room, strangers > 0 && (room > 0 || unsettled)
+}
+
+// exposedIn counts the clusters that are exposed in some groups.
+func (o *oracle) exposedIn(groups []grouping.Key) (n int) {
+	for i := range o.all {
+		if s := &o.all[i]; !s.aside && (o.r3(s) || r2(s)) && slices.Contains(groups, s.group) {
+			n++
+		}
+	}
+	return n
+}
+
+// stages are the groups that go one by one, and then those that are pooled.
+func (o *oracle) stages() (stages [][]grouping.Key) {
+	var pooled []grouping.Key
+	for _, g := range o.sequence() {
+		stages = append(stages, []grouping.Key{g})
+	}
+	for _, g := range o.groups {
+		if !slices.Contains(o.sequence(), g) {
+			pooled = append(pooled, g)
+		}
+	}
+	if len(pooled) > 0 {
+		stages = append(stages, pooled)
+	}
+	return stages
+}
+
+// r66Load is what a stage exposes by the groups of now: while it is active, and once it is complete.
+func (o *oracle) r66Load(groups []grouping.Key, free bool) (active, complete int) {
+	n, all, before := 0, 0, 0
+	for i := range o.all {
+		s := &o.all[i]
+		if s.aside || !slices.Contains(groups, s.group) {
+			continue
+		}
+		all++
+		if s.left {
+			continue
+		}
+		if s.before {
+			before++
+		}
+		if !s.moved {
+			n++
+		}
+	}
+	slots, budget := all, 0
+	switch {
+	case o.kind == clusterv1alpha1.Progressive && !o.r12(groups[0]):
+		slots, budget = o.r14(all, o.leftIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })), o.budgetOfAll()
+	case o.kind == clusterv1alpha1.Progressive:
+	default:
+		budget = o.budget(groups[0])
+		if o.perGroup != nil {
+			slots = o.r24Limit(groups[0])
+		}
+	}
+	slots, budget = min(slots, n), min(budget+before, n)
+	if free {
+		return budget + min(slots, n-budget), budget
+	}
+	return slots, min(slots, budget)
+}
+
+// r66Free says whether clusters that failed give up their slots.
+func (o *oracle) r66Free() bool { return o.failedFrees || o.deadline != nil }
+
+// r66Bounds says whether groups bound how many are exposed.
+func (o *oracle) r66Bounds() bool { return o.kind != clusterv1alpha1.All && o.back == nil }
+
+// r66InOrder is what the groups of now expose, stage after stage.
+func (o *oracle) r66InOrder(free bool) (most int) {
+	passed := 0
+	for _, stage := range o.stages() {
+		active, complete := o.r66Load(stage, free)
+		most, passed = max(most, passed+active), passed+complete
+	}
+	return most
+}
+
+// r66Before is what the result before and the record say, as long as somebody counts who left or moved.
+func (o *oracle) r66Before() (most int) {
+	if o.strangers(o.groups) == 0 {
+		return 0
+	}
+	if o.former != nil {
+		most = o.former.exposes
+	}
+	if o.memory != nil && o.memory.Record.Version == o.memory.Version {
+		most = max(most, o.memory.Record.Exposed)
+	}
+	return most
+}
+
+// R48, R66: what a record has of it.
+func (o *oracle) r48Exposed() int {
+	if len(o.out.Record.Left) == 0 || o.strangers(o.groups) == 0 || !o.r66Bounds() {
+		return 0
+	}
+	return max(o.r66InOrder(o.r66Free()), o.r66Before())
+}
+
+// R66: no more are exposed than the groups expose.
+func (o *oracle) r66([]grouping.Key) (rollout.Hold, int, bool) {
+	if !o.r66Bounds() {
+		return rollout.Hold{}, 0, false
+	}
+	stages := o.stages()
+	budget := func(stage []grouping.Key) int {
+		switch {
+		case o.r12(stage[0]):
+			return 0
+		case o.kind == clusterv1alpha1.Progressive:
+			return o.budgetOfAll()
+		}
+		return o.budget(stage[0])
+	}
+	free, out := o.r66Free(), o.strangers(o.groups) > 0
+	for i := range o.all {
+		free = free || o.all[i].status == status.TimeOut && !o.all[i].aside
+	}
+	isComplete := func(stage []grouping.Key) bool {
+		for _, g := range stage {
+			if !o.r6Complete(g, budget(stage)) {
+				return false
+			}
+		}
+		return true
+	}
+	together := 0
+	for i, stage := range stages {
+		active, complete := o.r66Load(stage, free)
+		waits := slices.ContainsFunc(stages[:i], func(before []grouping.Key) bool {
+			return (len(stage) > 1 || !slices.Contains(o.sequence(), stage[0]) || o.r33(before[0], stage[0])) && !isComplete(before)
+		})
+		switch {
+		case waits:
+			out = out || o.exposedIn(stage) > 0
+		case isComplete(stage):
+			together += complete
+		default:
+			together += active
+		}
+	}
+	hold := rollout.Hold{Type: rollout.HoldExposed, AllGroups: true, InFlight: o.exposedIn(o.groups), MaxConcurrency: max(o.r66InOrder(free), together, o.r66Before())}
+	return hold, hold.MaxConcurrency - hold.InFlight, out
+}

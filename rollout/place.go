@@ -1,0 +1,234 @@
+package rollout
+
+import (
+	"fmt"
+	"math"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+)
+
+// A scheduler cuts groups anew where clusters leave and join. What a version may do to a fleet must not grow by that. Two limits see to
+// it.
+//
+// For example, the groups are 0 {a} and 1 {b}. The version kills the agent of a, the hub drops a, and the scheduler divides again by
+// size: 0 {b}. Then a counts in group 0 and is not selected there. So a has a place that b waits for.
+
+// strangers counts the clusters that count in a stage although the groups of now have them elsewhere, or nowhere: those that left and
+// those that moved. On a way back those do not matter that left with the failed version (R43).
+func (s *schedule) strangers(stage int) (n int) {
+	for _, position := range s.gone() {
+		if int(s.stageOf[s.groups.GroupAt(int(position))]) == stage && !s.options.back.isReturning(s.groups.Cluster(int(position))) {
+			n++
+		}
+	}
+	for _, position := range s.moved() {
+		n += one(int(s.stageOf[s.groups.GroupAt(int(position))]) == stage)
+	}
+	return n
+}
+
+// isCutAnew says whether a cluster counts where the groups of now do not have it.
+func (s *schedule) isCutAnew() bool { return len(s.gone())+len(s.moved()) > 0 }
+
+// places gives how many clusters of an active stage may start beside those that have a place there without being selected there (R65).
+func (s *schedule) places(g *grant) int {
+	if !s.isCutAnew() || !s.isOneGroup(g.stage) {
+		return math.MaxInt
+	}
+	switch strangers := s.strangers(g.stage); {
+	case strangers == 0:
+		return math.MaxInt
+	case g.used.waiting() > strangers:
+		return g.used.waiting() - strangers
+	case g.used.isUnderWay():
+		return 0
+	default:
+		return math.MaxInt
+	}
+}
+
+// isOutOfTurn says whether a cluster counts where the groups of now do not have it, or is exposed although its turn has not come. Only
+// then can more be exposed than by the groups of now (R66).
+func (s *schedule) isOutOfTurn(c *choice, t *totals) bool {
+	return s.isBounded() && (s.isCutAnew() || s.isExposedBehind(c, t))
+}
+
+// isExposedBehind says whether a cluster is exposed in a stage that comes after an active one.
+func (s *schedule) isExposedBehind(c *choice, t *totals) bool {
+	exposed := t.all.exposed()
+	for i := range c.grants() {
+		exposed -= c.grants()[i].used.exposed()
+	}
+	if exposed == 0 || len(c.grants()) == 0 {
+		return false
+	}
+	for stage := range s.stages {
+		if _, waits := c.waitsFor(stage); waits && t.stages[stage].exposed() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// exposes gives the most clusters that may be exposed: as many as the groups of now expose, and while somebody counts who left or moved, as
+// many as the groups of any time since. In a graph it is what the stages expose one after the other, or those that are active now
+// together.
+func (s *schedule) exposes(c *choice, t *totals) int {
+	free := s.freesSlots() || t.all[timedOut]+t.all[timedOutNow] > 0
+	active, passed := 0, 0
+	for stage := range s.stages {
+		l := s.loadOf(stage, free)
+		if _, is := c.grantOf(stage); is {
+			active += l.active
+		} else if _, waits := c.waitsFor(stage); !waits {
+			passed += l.passed
+		}
+	}
+	return max(s.exposesInOrder(free), active+passed, s.exposedBefore())
+}
+
+// exposesInOrder gives the most clusters that the groups of now expose, one stage after the other.
+func (s *schedule) exposesInOrder(free bool) (most int) {
+	failed := 0
+	for stage := range s.stages {
+		l := s.loadOf(stage, free)
+		most = max(most, failed+l.active)
+		failed += l.passed
+	}
+	return most
+}
+
+// freesSlots says whether clusters that failed give up their slots, at once or at their deadline.
+func (s *schedule) freesSlots() bool { return s.options.freeFailed || s.rules.deadline != nil }
+
+// isBounded says whether the groups bound how many are exposed. Under All nothing does, and a way back exposes nobody to anything new.
+func (s *schedule) isBounded() bool {
+	return s.rules.typ != clusterv1alpha1.All && s.options.back == nil
+}
+
+// ceiling gives the most clusters that the groups of this schedule and, while somebody counts who left or moved, of those before it
+// expose.
+func (s *schedule) ceiling() int {
+	switch {
+	case !s.isBounded():
+		return 0
+	case s.isCutAnew():
+		return s.exposed
+	default:
+		return s.exposesInOrder(s.freesSlots())
+	}
+}
+
+// recallCeiling notes what the result before and the record know of that. The former knows the groups when the first of those left.
+func (s *schedule) recallCeiling(former *former) *schedule {
+	if s.isCutAnew() && s.isBounded() {
+		s.exposed = s.exposesInOrder(s.freesSlots())
+		if former != nil {
+			s.exposed = max(s.exposed, former.ceiling())
+		}
+		if m := s.options.memory; m != nil {
+			s.exposed = max(s.exposed, m.Record.Exposed)
+		}
+	}
+	return s
+}
+
+// load is how many clusters of a stage are exposed at most while it is active, and how many once it is complete.
+type load struct{ active, passed int }
+
+// loadOf gives the load of a stage by the groups of now. Free says whether failed clusters give up their slots.
+func (s *schedule) loadOf(stage int, free bool) load {
+	tier := &s.stages[stage]
+	n, before := -s.strangers(stage), 0
+	for _, group := range s.groupsOf(stage) {
+		n += s.groups.Size(int(group)) - s.uncountedIn(int(group))
+	}
+	budget := tier.maxFailures
+	if s.rules.typ == clusterv1alpha1.Progressive && !tier.mandatory {
+		budget = s.maxFailures
+	}
+	if s.exceptions != nil {
+		for position, is := range s.exceptions.before {
+			before += one(is && int(s.stageOf[s.groups.GroupAt(position)]) == stage && !s.isAside(position) && !s.hasLeft(position))
+		}
+	}
+	tolerated, slots := min(n, budget+before), min(n, tier.maxConcurrency)
+	if !free {
+		return load{slots, min(slots, tolerated)}
+	}
+	return load{tolerated + min(slots, n-tolerated), tolerated}
+}
+
+// placesTaken gives the reason for clusters that R65 holds.
+func (s *schedule) placesTaken(g *grant) Hold {
+	return Hold{Type: HoldPlaces, Group: s.keyOf(g.stage)}
+}
+
+// exposureReached gives the reason for clusters that R66 holds.
+func (c *choice) exposureReached() Hold {
+	return Hold{Type: HoldExposed, AllGroups: true, InFlight: c.pace.all.exposed(), Starting: c.starting(), MaxConcurrency: c.pace.exposes}
+}
+
+// exposure gives the sentence of HoldExposed.
+func (h Hold) exposure() string {
+	n := h.InFlight + h.Starting
+	return h.detailed(fmt.Sprintf("%d %s the version and %s not done, where at most %d may be exposed at a time",
+		n, plural(n > 1, "cluster has", "clusters have"), plural(n > 1, "is", "are"), h.MaxConcurrency))
+}
+
+// exposed gives the front of all clusters that are exposed or start. It takes time linear in the fleet.
+func (r *Result) exposed() *front {
+	f, s, p := &front{}, r.schedule, r.choice.pace
+	for position, is := range r.states {
+		if is&starting == 0 && !agedStates.has(is) || s.isAside(position) {
+			continue
+		}
+		b := r.blocker(position)
+		if is == timedOutNow {
+			is = timedOut
+		}
+		f.crowds[crowdOf(&b, is)].add(b)
+		f.first.add(&b, -1)
+		switch {
+		case is == soakingUndated:
+			f.undatedSlots.add(b)
+		case is == soaking:
+			f.ends = append(f.ends, end{b.Until, true})
+		}
+	}
+	f.excess = p.all.exposed() + r.choice.starting() - p.exposes + 1
+	f.needed = f.excess
+	f.close(f.isFree)
+	return f
+}
+
+// exposureRemedies says how fewer clusters are exposed: they succeed, or are mended.
+func (r *Result) exposureRemedies(f *front) (ways []Remedy) {
+	if !f.frees.IsZero() {
+		ways = append(ways, r.waitUntil(f.frees))
+	}
+	var mendable crowd
+	for _, s := range [...]state{failed, failedUndated, timedOut} {
+		mendable.merge(&f.crowds[s])
+	}
+	u, lost := &f.undatedSlots, f.crowds[failedLost].n
+	stuck, able := stateSet(1<<soakingUndated|1<<failedLost), f.first.n-u.n-lost
+	dates := f.dates
+	if able < f.needed && dates == 0 && f.frees.IsZero() {
+		dates = u.n // and others have to succeed as well
+	}
+	if dates > 0 {
+		ways = append(ways, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: true})
+	}
+	if able-mendable.n >= f.needed { // or some have to be mended
+		stuck, able = stuck|failedCrowds|1<<timedOut, able-mendable.n
+	}
+	if able >= f.needed && able > mendable.n {
+		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(stuck)})
+	}
+	ways = append(ways, f.validateRemedy(f.needed)...)
+	if mendable.n >= f.needed {
+		ways = append(ways, Remedy{Type: RemedyMend, Count: f.needed, Of: mendable.n, Clusters: mendable.listed()})
+	}
+	return ways
+}

@@ -211,8 +211,8 @@ func (r *Result) exposureRemedies(f *front) (ways []Remedy) {
 	for _, s := range [...]state{failed, failedUndated, timedOut} {
 		mendable.merge(&f.crowds[s])
 	}
-	u, lost := &f.undatedSlots, f.crowds[failedLost].n
-	stuck, able := stateSet(1<<soakingUndated|1<<failedLost), f.first.n-u.n-lost
+	u, lost, untracked := &f.undatedSlots, f.crowds[failedLost].n, f.untracked()
+	stuck, able := 1<<soakingUndated|1<<failedLost|untrackedCrowds, f.first.n-u.n-lost-untracked.n
 	dates := f.dates
 	if able < f.needed && dates == 0 && f.frees.IsZero() {
 		dates = u.n // and others have to succeed as well
@@ -226,7 +226,7 @@ func (r *Result) exposureRemedies(f *front) (ways []Remedy) {
 	if able >= f.needed && able > mendable.n {
 		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(stuck)})
 	}
-	ways = append(ways, f.validateRemedy(f.needed)...)
+	ways = append(append(ways, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
 	if mendable.n >= f.needed {
 		ways = append(ways, Remedy{Type: RemedyMend, Count: f.needed, Of: mendable.n, Clusters: mendable.listed()})
 	}

@@ -23,6 +23,7 @@ type Resolution struct {
 	resolved, disabled bool
 	action             policyv1.RemediationAction
 	strategy           clusterv1alpha1.RolloutStrategy
+	failsAtOnce        bool
 	// bindings are all bindings of the policy, parts are those that take part in the resolution; both are sorted by
 	// name.
 	bindings []Binding
@@ -73,6 +74,10 @@ func (r *Resolution) Strategy() clusterv1alpha1.RolloutStrategy {
 	}
 	return r.strategy
 }
+
+// FailsAtOnce says whether a cluster that is enforced and does not comply has failed at once, as the policy's annotation
+// cohort.open-cluster-management.io/fail-at-once asks for with "true". Otherwise it has until its progress deadline.
+func (r *Resolution) FailsAtOnce() bool { return r != nil && r.failsAtOnce }
 
 // Disabled says whether the policy is disabled, and therefore bound nowhere.
 func (r *Resolution) Disabled() bool { return r != nil && r.disabled }

@@ -20,7 +20,8 @@ import (
 // Under a rollout strategy other than All, the action is what each cluster has in the end. The rollout decides when.
 //
 // Errors are *field.Error, joined by [errors.Join]: an unknown action (spec.remediationAction), what rollout.Validate finds in the
-// strategy (spec.rolloutStrategy.progressive.maxConcurrency), a name that is too long for replicas (metadata.name), a binding
+// strategy (spec.rolloutStrategy.progressive.maxConcurrency), a name that is too long for replicas (metadata.name), a value of the
+// annotation for [Resolution.FailsAtOnce] that is neither true nor false (metadata.annotations[…]), a binding
 // without a name or with the name of another (bindings[name]), one whose groups come from several placements (bindings[name].groups).
 //
 // It takes time linear in the clusters of all bindings, plus n·log(n) to sort the n bound clusters.
@@ -74,7 +75,9 @@ func (in *input) resolve() *Resolution {
 	action, _ := in.policy.Spec.RemediationAction.Known()
 	strategy := *in.policy.Spec.RolloutStrategy.DeepCopy()
 	strategy.Type = cmp.Or(strategy.Type, clusterv1alpha1.All)
-	return newResolution(action, strategy, in.bindings)
+	r := newResolution(action, strategy, in.bindings)
+	r.failsAtOnce = rootpolicy.FailsAtOnce(in.policy)
+	return r
 }
 
 // newResolution takes the bindings sorted by name.

@@ -272,7 +272,7 @@ func TestExplainTellsThePastOfAPolicy(t *testing.T) {
 			`name: ns.pol, namespace: %s, generation: 1, creationTimestamp: "2025-01-01T00:30:00Z", labels: {policy.open-cluster-management.io/root-policy: ns.pol}`, cluster)).Replace(aPolicy) +
 			fmt.Sprintf("status: {compliant: %[1]s, details: [{compliant: %[1]s, history: [{lastTimestamp: \"2025-01-01T00:40:00Z\", message: %[1]s}]}]}\n", compliance)
 	}
-	in := documents(aPolicy, aBinding, decisionOf("a", "b", "c"), replica("a", "Compliant"), replica("b", "NonCompliant"))
+	in := documents(failsAtOnce(t, aPolicy), aBinding, decisionOf("a", "b", "c"), replica("a", "Compliant"), replica("b", "NonCompliant"))
 	for cluster, want := range map[string]string{
 		"a": "\n00:30   starts\n00:40   succeeds and is done\n",
 		"b": "\n00:30   starts\n00:40   fails; to do: mend b, or raise maxFailures to 1\nnow     has failed\n",
@@ -306,7 +306,7 @@ func TestAReplicaHasTheVersionOfItsTemplates(t *testing.T) {
 		return strings.Replace(aPolicy, "policy-templates: []", template(value, "other"), 1)
 	}
 	replica := strings.NewReplacer("name: pol, namespace: ns", `name: ns.pol, namespace: a, labels: {policy.open-cluster-management.io/root-policy: ns.pol}`,
-		"policy-templates: []", template("new", "ns.other")).Replace(aPolicy) + "status: {compliant: Compliant}\n"
+		"policy-templates: []", template("new", "ns.other")).Replace(aPolicy) + "status: {compliant: Compliant, details: [{templateMeta: {name: x}, compliant: Compliant}]}\n"
 	for _, test := range []struct{ why, root, want string }{
 		{"the same", root("new"), "\nnow: Complete: "},
 		{"a hub template", root(`{{hub fromConfigMap "" "" "" hub}}`), "\nnow: Complete: "},

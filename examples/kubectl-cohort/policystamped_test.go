@@ -25,6 +25,11 @@ func livePolicy(version string) string {
 		"maxConcurrency: 1", "maxConcurrency: 2, progressDeadline: 30m").Replace(aPolicy)
 }
 
+// failsAtOnce is the policy of an author who waits for no deadline.
+func failsAtOnce(_ *testing.T, root string) string {
+	return strings.Replace(root, "name: pol, namespace: ns", `name: pol, namespace: ns, annotations: {cohort.open-cluster-management.io/fail-at-once: "true"}`, 1)
+}
+
 // policyVersion names a version as the controller in examples/controllers does.
 func policyVersion(t *testing.T, root string) string {
 	t.Helper()
@@ -147,7 +152,13 @@ func TestPoliciesAreReadByTheirStamps(t *testing.T) {
 				{"b", []policyWrite{v("v2", "inform", -10, "NonCompliant -98"), v("v2", "enforce", -5)}, ""},
 				{"c", []policyWrite{v("v2", "inform", -10)}, "NonCompliant -8"}, {"d", []policyWrite{v("v2", "inform", -10)}, ""}},
 			want: now{Counts: status.Counts{Progressing: 2, ToApply: 2, Held: 2}, Outcome: "Complete"}},
-		{why: "one has answered, one has failed",
+		{why: "one has answered, one does not comply",
+			replicas: []liveReplica{
+				{"a", []policyWrite{v("v2", "inform", -10), v("v2", "enforce", -5, "NonCompliant -9")}, "Compliant -4"},
+				{"b", []policyWrite{v("v2", "inform", -10), v("v2", "enforce", -5, "NonCompliant -9")}, "NonCompliant -3"},
+				{"c", []policyWrite{v("v2", "inform", -10)}, "NonCompliant -8"}, {"d", []policyWrite{v("v2", "inform", -10)}, "Compliant -8"}},
+			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 1, Held: 1}, Outcome: "Complete"}},
+		{why: "one has answered, one has failed at once", owner: failsAtOnce,
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v2", "inform", -10), v("v2", "enforce", -5, "NonCompliant -9")}, "Compliant -4"},
 				{"b", []policyWrite{v("v2", "inform", -10), v("v2", "enforce", -5, "NonCompliant -9")}, "NonCompliant -3"},

@@ -77,6 +77,8 @@ func putPolicy(ctx context.Context, r *runner, version string, first bool) error
 		return err
 	}
 	root := policyObject(r.name, "Policy", policyName)
+	// In a trial a cluster that does not comply has failed, as one has that does not do what a work wants.
+	root.SetAnnotations(map[string]string{"cohort.open-cluster-management.io/fail-at-once": "true"})
 	root.Object["spec"] = map[string]any{"disabled": false, "remediationAction": "enforce", "rolloutStrategy": strategy, "policy-templates": templates}
 	if _, err := api.Create(ctx, root, metav1.CreateOptions{}); err != nil {
 		return err

@@ -26,5 +26,13 @@ func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 			"must have at most %d characters together with its namespace, since both are a label of each replicated policy, joined by a dot",
 			validation.LabelValueMaxLength-1)))
 	}
+	if value, set := policy.Annotations[annotationFailAtOnce]; set && value != "true" && value != "false" {
+		errs = append(errs, field.NotSupported(path.Child("metadata", "annotations").Key(annotationFailAtOnce), value, []string{"true", "false"}))
+	}
 	return errs
 }
+
+const annotationFailAtOnce = "cohort.open-cluster-management.io/fail-at-once"
+
+// FailsAtOnce says whether a valid policy asks that a cluster that is enforced and does not comply has failed at once.
+func FailsAtOnce(policy *policyv1.Policy) bool { return policy.Annotations[annotationFailAtOnce] == "true" }

@@ -24,18 +24,21 @@
 //
 //  1. Resolve where the policy goes, with package override, and keep the Resolution until its inputs change.
 //  2. Read the root policy's record with status.RecordsOf, by the empty name, and the existing replicated policies with
-//     ReplicaOf. Call Propagate, with RemoveAfter and what the Propagation before remembered. In Uncounted name the clusters that a
+//     ReplicaOf, each with its templates, its managed fields and its status. On a hub that OCM's propagator wrote, Adopt each first. Where
+//     a replica has other labels, annotations or another spec than you would write, though of this version, set Edited. Call Propagate, with RemoveAfter and what the Propagation before remembered. In Uncounted name the clusters that a
 //     person gave up. Clusters of the record whose ManagedCluster was deleted are given up, too. Where clusters are validated, set
 //     the Verdict of each replica; see below. A cache that lags shows a replica as it was before the last write, so a started
 //     cluster seems to wait. So read what you wrote: wait for the cache, or put the written objects over it.
 //  3. Note the record of the Propagation in the root policy, and where that changed it, write the root policy, and begin anew
 //     once you read that write back. Users write the root policy too, so write with its resourceVersion.
+//     A root that is gone has nothing to resolve, and a nil Resolution deletes nothing. Delete its replicas yourself, once the API
+//     server says that it is gone.
 //  4. Write what has to be written, in the order of Writes. Create or update the object with its action, its version and
 //     the time in one write: Stamp notes the last two in annotations. Then set the rollout status. Where the update of an
 //     enforced replica to inform fails, write none that enforces. Delete what has to go. The next call asks again for
 //     whatever was not written.
-//  5. Set the root policy's status, and write it if it changed. Changes says what is new since the previous call, for
-//     events. Explain says why a cluster waits.
+//  5. Set the root policy's status, and write it if it changed. Changes says what is new since the previous call, and
+//     Edited which replicas somebody has changed, for events. Explain says why a cluster waits, or what one in flight has told.
 //  6. Come back when something changes, including the replicated policies that you have written, or after RecheckAfter.
 //     Where something failed, come back within a minute, too, and after pauses that double: writes.Pace of package
 //     rollout/writes says when. controller-runtime ignores RequeueAfter beside an error. So log the error and return
@@ -110,6 +113,8 @@
 //
 // # Where it departs from the design document
 //
+// Package override has the departures about bindings, and package dependency those about templates and dependencies.
+//
 // The design document is "Policy placement strategy". Its tables and user stories are scenes among the tests
 // (testdata/scenes/strategies.txt, statuses.txt and design_document.txt).
 //
@@ -124,11 +129,26 @@
 //     after that for nothing. Both passes in one call would enforce a version on clusters that never had it with inform.
 //   - A policy that informs is Progressing until the cluster reports on this version. A report on an earlier version
 //     counts for nothing, neither in the rollout nor in the root's status.
-//   - Where an override enforces a policy that informs, its status on that cluster is judged as if the policy enforced:
-//     it is Failed where the cluster does not comply.
+//   - The document has lastEvaluatedGeneration in the status of replicated policies. The policy API never got it. So stamps tell which
+//     templates have answered. Two reports about the content before still pass: one that a cluster makes between the write
+//     and the time when it gets it, and one with a clock that is ahead. Set a minSuccessTime to give such a cluster time to correct it.
+//     A success of the first pass that comes after the second was written passes, too: where inform complies, enforce
+//     changes nothing.
+//   - The document says Failed of a policy that is evaluated and not compliant. OCM's present text says it of one that is still so
+//     after the progressDeadline, and so does this package, unless the author wants it at once (fail-at-once). Past the deadline, TimeOut is
+//     for clusters that have not said whether they comply.
+//   - The document's Succeeded is of all ConfigurationPolicies. A template that only informs in a policy that may enforce (InformOnly, or by
+//     its own action) is done whatever it says, since no rollout changes it.
+//   - Where an override enforces a policy that informs, its status on that cluster is judged as if the policy enforced.
 //   - A policy that informs has no deadline under a progressive strategy, since it is rolled out as if it had no
 //     strategy.
 //   - TimeOut is shown on clusters and makes the root Failed. If such a cluster reports after all, its report counts.
+//   - OCM's present text (the enhancement as rewritten in 2024) has no inform pass, leaves the version before enforced, and has a Rollout
+//     object and groups that a person starts one by one. This package has the first form: all clusters have one version, and
+//     the waiting ones report what enforcing it would change. Gates let a person start each group.
+//   - The policy API of today has neither rolloutStrategy nor rolloutStatus, and drops both. Then every policy is All, whatever its author wrote,
+//     and each call asks for the status of every replica. A controller can know: the answer to a write of either field lacks it. From then
+//     on it skips VerbUpdateStatus, and warns of a strategy that is lost. The controller in examples/controllers/policies does so.
 //   - The two tables of the document differ. The table of its Development Phase 3 decides: a policy that informs has
 //     Succeeded once it has any status.
 //   - The root policy is Compliant only where all its clusters are. While one has not reported, it is unknown, as a policy

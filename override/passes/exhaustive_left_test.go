@@ -89,9 +89,9 @@ func TestEachSmallWorldOfClustersThatLeft(t *testing.T) {
 	var limits []naiveLimits
 	for _, l := range []naiveLimits{
 		{typ: clusterv1alpha1.Progressive, maxConcurrency: 1},
-		{typ: clusterv1alpha1.Progressive, maxConcurrency: 2, maxFailures: 1},
+		{typ: clusterv1alpha1.Progressive, maxConcurrency: 2, maxFailures: 1, failAtOnce: true},
 		{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, maxFailures: 1, mandatory: "canary"},
-		{typ: clusterv1alpha1.ProgressivePerGroup},
+		{typ: clusterv1alpha1.ProgressivePerGroup, failAtOnce: true},
 		{typ: clusterv1alpha1.ProgressivePerGroup, maxFailures: 1},
 	} {
 		l.soak = 5 * time.Minute

@@ -51,11 +51,13 @@ func (h Hold) String() string {
 	return h.Rollout.String()
 }
 
-// Explain says why the named cluster waits (ToApply), down to the clusters that wait for nobody else. It is empty for a
-// cluster that does not wait, or that the policy is not bound to. The first call on a Propagation takes time linear in
-// the clusters, later calls logarithmic time.
+// Explain says why the named cluster waits (ToApply), down to the clusters that wait for nobody else, or what one in flight
+// (Progressing) has told that keeps it there. It is empty for any other cluster, and for one that the policy is not bound to. The
+// first call on a Propagation takes time linear in the clusters, later calls logarithmic time.
 func (p *Propagation) Explain(cluster string) Explanation {
 	switch c, _ := p.Find(cluster); {
+	case c.RolloutStatus == status.Progressing:
+		return Explanation{InFlight: p.inFlight(&c)}
 	case c.RolloutStatus != status.ToApply:
 		return Explanation{}
 	case p.isFirstPass(c):
@@ -76,19 +78,25 @@ func ofPolicy(links rollout.Explanation) rollout.Explanation {
 	return links
 }
 
-// Explanation says why a cluster waits, down to what holds everything up. It is empty for a cluster that does not wait.
+// Explanation says why a cluster waits, down to what holds everything up, or what one in flight has told. It is empty for a cluster
+// of which there is nothing to tell.
 type Explanation struct {
 	// FirstPass says that the cluster gets this version with inform now. It waits for nobody else.
 	FirstPass bool
 	// Rollout has the rollout's links, if it is not the first pass. They show a cluster that is in its first pass, and
 	// would start otherwise, as one that starts now.
 	Rollout rollout.Explanation
+	// InFlight is what is known of a cluster in flight; nil for any other.
+	InFlight *InFlight
 }
 
 // String has a line for each link.
 func (e Explanation) String() string {
-	if e.FirstPass {
+	switch {
+	case e.FirstPass:
 		return firstPass
+	case e.InFlight != nil:
+		return e.InFlight.String()
 	}
 	return e.Rollout.String()
 }

@@ -104,14 +104,19 @@ func (p *Propagation) resume() {
 
 // unboundReport gives what the replica of a cluster says that the policy is not bound to. It waits unless it has started.
 func (p *Propagation) unboundReport(r *Replica) status.Report {
-	action := p.resolution.Action()
-	if !p.two && strings.EqualFold(string(r.Action), string(policyv1.Enforce)) {
-		action = policyv1.Enforce // by an override, which is not known any more
-	}
+	action := p.unboundAction(r)
 	if p.resolution.Disabled() || !r.carries(p.version, action) {
 		return status.Report{Cluster: r.Cluster, Status: status.ToApply}
 	}
-	return r.report(true, p.strategy.Type, action)
+	return r.report(true, p.kind, action)
+}
+
+// unboundAction gives the action that the cluster of a replica has in the end, to which the policy is not bound.
+func (p *Propagation) unboundAction(r *Replica) policyv1.RemediationAction {
+	if !p.two && strings.EqualFold(string(r.Action), string(policyv1.Enforce)) {
+		return policyv1.Enforce // by an override, which is not known any more
+	}
+	return p.resolution.Action()
 }
 
 // remove lists what has to be deleted, and the clusters that stay in the root's status: those whose replica is not deleted, and
@@ -126,9 +131,11 @@ func (p *Propagation) remove() {
 		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); removed {
 			continue
 		}
-		c := Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.compliance()}
+		c := Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.told()}
 		if is, counts := left[c.Name]; counts {
-			c.RolloutStatus = is
+			if c.RolloutStatus = is; is == status.TimeOut {
+				c.RolloutStatus = r.timedOut(p.version, p.unboundAction(r))
+			}
 			delete(left, c.Name)
 		}
 		p.kept = append(p.kept, c)

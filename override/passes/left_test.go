@@ -213,7 +213,7 @@ func TestBackWithAFailureItIsHeldUntilItComplies(t *testing.T) {
 // O19: a cluster that is back with a failure that holds its slot is not enforced again. Its slot is free after the deadline.
 func TestBackWithAFailureItHoldsItsSlotAndIsNotEnforced(t *testing.T) {
 	limits := oneByOne
-	limits.maxFailures = 1
+	limits.maxFailures, limits.failAtOnce = 1, true
 	w := flying(t, limits, "a b")
 	w.broken["a"] = true
 	w.evaluateAll()
@@ -270,7 +270,7 @@ func TestNoEntryHoldsAClusterThatInforms(t *testing.T) {
 		{"incomplete", true, true, true, 0, "a Failed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			limits := naiveLimits{typ: clusterv1alpha1.ProgressivePerGroup, deadline: 10 * time.Minute, maxFailures: 1}
+			limits := naiveLimits{typ: clusterv1alpha1.ProgressivePerGroup, deadline: 10 * time.Minute, maxFailures: 1, failAtOnce: true}
 			w := newWorld(t, policyv1.Enforce, limits)
 			w.bind("b", "canary: a|prod: b")
 			w.write(w.call(rollout.Options{}))

@@ -28,6 +28,7 @@ func drawLimits(t *rapid.T) naiveLimits {
 		mandatory:      rapid.SampledFrom([]string{"", "canary"}).Draw(t, "mandatory"),
 		deadline:       rapid.SampledFrom([]time.Duration{0, 10 * time.Minute}).Draw(t, "deadline"),
 		soak:           rapid.SampledFrom([]time.Duration{0, 5 * time.Minute}).Draw(t, "soak"),
+		failAtOnce:     rapid.Bool().Draw(t, "fail at once"),
 	}
 }
 

@@ -29,7 +29,7 @@ func (s naiveStanding) goesOn() bool { return s.inFlight && !s.fails() }
 
 // says is what the replica of a cluster says by itself, whatever the deadline.
 func (w *world) says(cluster string) status.RolloutStatus {
-	s, _ := naiveLimits{}.naiveStatus(w.replicas[cluster], w.versionName(), w.policy.Spec.RemediationAction, w.now)
+	s, _ := naiveLimits{failAtOnce: w.limits.failAtOnce}.naiveStatus(w.replicas[cluster], w.versionName(), w.policy.Spec.RemediationAction, w.now)
 	return s
 }
 
@@ -127,7 +127,7 @@ func (w *world) naiveEnforced(bound []string) map[string]grouping.Key {
 	left := map[string]grouping.Key{}
 	for _, cluster := range w.gone(bound) {
 		r := w.replicas[cluster]
-		s, _ := naiveReport(r)
+		s, _ := w.limits.naiveReport(r)
 		if w.policy.Spec.Disabled || w.givenUp[cluster] || r.Version != w.versionName() || r.Action != policyv1.Enforce || s == status.Succeeded {
 			continue
 		}
@@ -259,7 +259,7 @@ func (w *world) saysTheSame(cluster string, stands naiveStanding) bool {
 	if e == nil || r == nil || !r.Applied.Equal(e.Applied) {
 		return false
 	}
-	_, since := naiveReport(r)
+	_, since := w.limits.naiveReport(r)
 	if !since.After(e.Applied) { // an entry has a transition only if it is later than the start (R48)
 		since = time.Time{}
 	}

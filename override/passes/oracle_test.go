@@ -57,6 +57,7 @@ type naiveLimits struct {
 	maxFailures    int
 	mandatory      string
 	deadline, soak time.Duration // 0: none
+	failAtOnce     bool
 }
 
 // naiveStatus is the rollout status of a cluster of an enforced policy under a progressive strategy (S3, R4),
@@ -65,7 +66,7 @@ func (l naiveLimits) naiveStatus(r *passes.Replica, version string, action polic
 	if r == nil || r.Version != version || !strings.EqualFold(string(r.Action), string(action)) {
 		return status.ToApply, false // O9
 	}
-	s, since := naiveReport(r)
+	s, since := l.naiveReport(r)
 	return l.naiveLimit(s, since, now)
 }
 
@@ -81,11 +82,16 @@ func (l naiveLimits) naiveLimit(s status.RolloutStatus, since, now time.Time) (s
 }
 
 // naiveReport is what a started replica tells, and since when that is so (S3, O22).
-func naiveReport(r *passes.Replica) (s status.RolloutStatus, since time.Time) {
+func (l naiveLimits) naiveReport(r *passes.Replica) (s status.RolloutStatus, since time.Time) {
 	s, since = status.Progressing, r.Applied
 	if r.Generation == r.LastEvaluatedGeneration && (r.Compliance == "Compliant" || r.Compliance == "NonCompliant") {
-		s = map[policyv1.ComplianceState]status.RolloutStatus{"Compliant": status.Succeeded, "NonCompliant": status.Failed}[r.Compliance]
-		if r.ComplianceTime.After(since) {
+		switch {
+		case r.Compliance == "Compliant":
+			s = status.Succeeded
+		case l.failAtOnce:
+			s = status.Failed
+		}
+		if s != status.Progressing && r.ComplianceTime.After(since) {
 			since = r.ComplianceTime
 		}
 	}
@@ -114,8 +120,11 @@ func naiveJudge(r *passes.Replica, s status.RolloutStatus, since time.Time) (sta
 	return s, since
 }
 
-// naiveShown is how the policy API shows a status (O22).
-func naiveShown(s status.RolloutStatus) status.RolloutStatus {
+// naiveShown is how the policy API shows a status (O22), and TimeOut of a replica that does not comply (S3).
+func naiveShown(s status.RolloutStatus, r *passes.Replica) status.RolloutStatus {
+	if s == "TimeOut" && r != nil && r.Generation == r.LastEvaluatedGeneration && r.Compliance == "NonCompliant" {
+		return "Failed"
+	}
 	if s == "Validating" {
 		return "Progressing"
 	}

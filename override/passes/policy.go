@@ -39,18 +39,22 @@ type PolicyState struct {
 
 	// ComplianceTime is when Compliance became what it is.
 	ComplianceTime time.Time
+
+	// FailAtOnce makes a policy that enforces Failed as soon as its cluster does not comply. Otherwise it is Progressing, and the
+	// progress deadline decides.
+	FailAtOnce bool
 }
 
 // FromPolicy reads the report of a policy on one cluster. The first line that applies decides:
 //
 //	progressive strategy, action not inform, not started             ToApply
-//	action inform, any compliance reported                           Succeeded
-//	action inform, nothing reported                                  Progressing
-//	LastEvaluatedGeneration is Generation, Compliant                 Succeeded
-//	LastEvaluatedGeneration is Generation, NonCompliant              Failed
+//	LastEvaluatedGeneration is not Generation, or nothing reported   Progressing
+//	action inform                                                    Succeeded
+//	Compliant                                                        Succeeded
+//	NonCompliant, FailAtOnce                                         Failed
 //	anything else                                                    Progressing
 //
-// A policy that informs has done what it should once it has reported, whatever it reported. A policy without an action
+// A policy that informs has done what it should once it has reported on this version, whatever it reported. A policy without an action
 // may enforce, since its templates decide; so a progressive strategy holds it back like one that enforces. The rollout
 // decides about TimeOut, and Skip is not used.
 //
@@ -83,17 +87,14 @@ func (p PolicyState) waitsForStart() bool {
 }
 
 func (p PolicyState) status() status.RolloutStatus {
-	evaluated := p.Generation == p.LastEvaluatedGeneration
 	switch {
 	case p.waitsForStart() && !p.Started:
 		return status.ToApply
-	case p.informs() && p.Compliance != "":
-		return status.Succeeded
-	case p.informs():
+	case p.Generation != p.LastEvaluatedGeneration || p.Compliance == "":
 		return status.Progressing
-	case evaluated && p.Compliance == policyv1.Compliant:
+	case p.informs() || p.Compliance == policyv1.Compliant:
 		return status.Succeeded
-	case evaluated && p.Compliance == policyv1.NonCompliant:
+	case p.FailAtOnce && p.Compliance == policyv1.NonCompliant:
 		return status.Failed
 	default:
 		return status.Progressing

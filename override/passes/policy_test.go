@@ -53,8 +53,9 @@ func TestReportsAsTheDesignDocumentHasThem(t *testing.T) {
 				}
 				_, started := w["started"]
 				_, stale := w["stale"]
+				_, failAtOnce := w["failAtOnce"]
 				p := passes.PolicyState{
-					Cluster: "cluster1", Strategy: clusterv1alpha1.RolloutType(w["strategy"]), Started: started,
+					Cluster: "cluster1", Strategy: clusterv1alpha1.RolloutType(w["strategy"]), Started: started, FailAtOnce: failAtOnce,
 					RemediationAction: policyv1.RemediationAction(w["action"]), Compliance: policyv1.ComplianceState(w["compliance"]),
 					Generation: 2, LastEvaluatedGeneration: 2, Applied: at(w["applied"]), ComplianceTime: at(w["since"]),
 				}
@@ -72,7 +73,8 @@ func TestReportsAsTheDesignDocumentHasThem(t *testing.T) {
 // S3, R27: Progressing lasts since the start, an outcome since it was reported but not since before the start.
 func TestFromPolicyTransitionTime(t *testing.T) {
 	compliant := passes.PolicyState{RemediationAction: "enforce", Compliance: "Compliant"}
-	failed := passes.PolicyState{RemediationAction: "enforce", Compliance: "NonCompliant"}
+	failed := passes.PolicyState{RemediationAction: "enforce", Compliance: "NonCompliant", FailAtOnce: true}
+	unfit := passes.PolicyState{RemediationAction: "enforce", Compliance: "NonCompliant"}
 	progressing := passes.PolicyState{RemediationAction: "enforce"}
 	waiting := passes.PolicyState{RemediationAction: "enforce", Strategy: single}
 	started := passes.PolicyState{RemediationAction: "enforce", Strategy: single, Started: true, Compliance: "Compliant"}
@@ -88,6 +90,7 @@ func TestFromPolicyTransitionTime(t *testing.T) {
 		{"complied while it still informed: the soak begins with the start", compliant, minute(9), minute(5), minute(9)},
 		{"complied at an unknown time: a soak must not end early", compliant, minute(5), time.Time{}, time.Time{}},
 		{"failed at an unknown time: the deadline runs from the start", failed, minute(5), time.Time{}, minute(5)},
+		{"does not comply: its deadline runs from the start, however often it says so", unfit, minute(5), minute(9), minute(5)},
 		{"started at an unknown time, where nothing waits for a start", compliant, time.Time{}, minute(5), minute(5)},
 		{"started at an unknown time under a rollout: it may have complied while it informed", started, time.Time{}, minute(5), time.Time{}},
 		{"started under a rollout, then complied", started, minute(5), minute(9), minute(9)},
@@ -117,10 +120,10 @@ func TestFromPolicyEveryCombination(t *testing.T) {
 		for _, action := range []policyv1.RemediationAction{"", "inform", "Inform", "enforce", "Enforce"} {
 			for _, selected := range []bool{false, true} {
 				for _, compliance := range []policyv1.ComplianceState{"", "Compliant", "NonCompliant", "Pending"} {
-					for _, evaluated := range []int64{1, 2} {
+					for _, evaluated := range []int64{1, 2, -1, -2} {
 						p := passes.PolicyState{
-							Strategy: strategy, RemediationAction: action, Started: selected,
-							Compliance: compliance, Generation: 2, LastEvaluatedGeneration: evaluated,
+							Strategy: strategy, RemediationAction: action, Started: selected, FailAtOnce: evaluated < 0,
+							Compliance: compliance, Generation: 2, LastEvaluatedGeneration: max(evaluated, -evaluated),
 						}
 						got := passes.FromPolicy(p).Status
 						if want := naivePolicy(p); got != want {
@@ -147,10 +150,10 @@ func naivePolicy(p passes.PolicyState) status.RolloutStatus {
 	if !isAll && !inform && !p.Started {
 		return "ToApply"
 	}
-	if (inform && p.Compliance != "") || (p.Compliance == "Compliant" && matches) {
+	if (inform && p.Compliance != "" && matches) || (p.Compliance == "Compliant" && matches) {
 		return "Succeeded"
 	}
-	if p.Compliance == "NonCompliant" && matches {
+	if p.Compliance == "NonCompliant" && matches && p.FailAtOnce {
 		return "Failed"
 	}
 	return "Progressing"

@@ -26,11 +26,14 @@ import (
 // with the policies of a PolicySet that the policy depends on. The generation alone begins with 1 again where the policy
 // was deleted and created anew.
 //
-// After a version that changes nothing that a cluster evaluates, the cluster may have nothing new to say. Then it stays
-// Progressing until its progress deadline, and for ever if it has none; see [ReplicaOf]. So set a progressDeadline. Often
-// only dependencies change, or the policies of a set among them. To roll that out to nobody, leave dependencies and
-// extraDependencies out of the hash. Then the controller itself has to update the replicas whose dependencies differ. It
-// keeps their annotations and their action.
+// A version that changes nothing that a cluster evaluates is done at once where the cluster complies; see [ReplicaOf]. Where it may
+// have something to say, as of dependencies that changed, it is Progressing for up to five minutes. To roll changes of dependencies out
+// to nobody, leave dependencies and extraDependencies out of the hash. Then the controller itself has to update the replicas
+// whose dependencies differ. It keeps their annotations and their action.
+//
+// A cluster that enforces and does not comply is Progressing until its progress deadline: enforcing takes a while, and what it says may
+// be about inform. So a bad version is noticed at the deadline, and without one never: set a progressDeadline. The root's
+// annotation cohort.open-cluster-management.io/fail-at-once, "true", makes such a cluster Failed at once.
 //
 // Hub templates resolve to another text on each cluster, which no version of the root tells. To roll such a change out, note a hash of
 // a cluster's resolved text in an annotation of its replica, in the same write. Pass a replica with an empty Version while its
@@ -86,7 +89,7 @@ import (
 //
 // It takes time linear in the clusters and replicas where the replicas are in the order of their clusters' names.
 func Propagate(resolution *override.Resolution, version string, record status.Record, replicas []Replica, now time.Time, opts rollout.Options) (*Propagation, error) {
-	ordered, errs := byCluster(replicas)
+	ordered, errs := byCluster(replicas, now)
 	if version == "" && !resolution.Disabled() {
 		errs = append(errs, field.Required(field.NewPath("version"), "must tell this version of the policy from others"))
 	}
@@ -103,45 +106,48 @@ func Propagate(resolution *override.Resolution, version string, record status.Re
 	if p.result, err = rollout.Plan(p.strategy, p.groups, p.reports, now, p.options); err != nil {
 		return nil, err
 	}
-	p.settle()
+	p.settle(now)
 	return p, nil
+}
+
+// kind says how the reports of a policy are read.
+type kind struct {
+	// typ is the type of the strategy that the policy is rolled out by: none where it is disabled, or informs without All (O8).
+	typ clusterv1alpha1.RolloutType
+	// two says that there are two passes (O9).
+	two        bool
+	failAtOnce bool
+}
+
+func kindOf(r *override.Resolution) kind {
+	k := kind{typ: r.Strategy().Type, failAtOnce: r.FailsAtOnce()}
+	if r.Disabled() || k.typ != clusterv1alpha1.All && r.Action() == policyv1.Inform {
+		k.typ = ""
+	}
+	k.two = k.typ != "" && k.typ != clusterv1alpha1.All
+	return k
 }
 
 // course says how a policy is propagated.
 type course struct {
 	version string
-	// two says that there are two passes.
-	two      bool
+	kind
 	strategy clusterv1alpha1.RolloutStrategy
 	groups   *grouping.Groups // of the bound clusters
 	options  rollout.Options
 }
 
 func newCourse(r *override.Resolution, version string, opts rollout.Options) course {
-	c := course{version: version, groups: r.Groups(), options: opts}
-	switch typ := typeOf(r); {
+	c := course{version: version, kind: kindOf(r), groups: r.Groups(), options: opts}
+	switch {
 	case r.Disabled():
 		return course{groups: c.groups}
-	case inTwoPasses(typ):
-		c.two, c.strategy = true, oneAtATime(r.Strategy(), c.groups.ClustersPerDecisionGroup())
-	case typ == clusterv1alpha1.All:
+	case c.two:
+		c.strategy = oneAtATime(r.Strategy(), c.groups.ClustersPerDecisionGroup())
+	case c.typ != "":
 		c.strategy = r.Strategy()
 	}
 	return c
-}
-
-// typeOf gives the type of the strategy that the policy is rolled out by: none where it is disabled, or informs without All (O8).
-func typeOf(r *override.Resolution) clusterv1alpha1.RolloutType {
-	typ := r.Strategy().Type
-	if r.Disabled() || typ != clusterv1alpha1.All && r.Action() == policyv1.Inform {
-		return ""
-	}
-	return typ
-}
-
-// inTwoPasses says whether a policy with a strategy of that type, by typeOf, is propagated in two passes (O9).
-func inTwoPasses(typ clusterv1alpha1.RolloutType) bool {
-	return typ != "" && typ != clusterv1alpha1.All
 }
 
 // oneAtATime sets the concurrency of a Progressive strategy where neither it nor the groups have one (O9).
@@ -195,18 +201,20 @@ func (p *Propagation) align(replicas []*Replica) {
 // report gives what the cluster's replica says, if it is about this version.
 func (p *Propagation) report(cluster *Cluster) (status.Report, bool) {
 	cluster.Action = cluster.replica.action(p.version, cluster.Action, p.resolution.Undecided())
-	return cluster.replica.boundReport(p.version, p.strategy.Type, cluster.Action)
+	return cluster.replica.boundReport(p.version, p.kind, cluster.Action)
 }
 
 // settle turns the reports and the plan into what each cluster has to be. Groups and bound clusters have the same
 // positions, as both are sorted by name.
-func (p *Propagation) settle() {
+func (p *Propagation) settle(now time.Time) {
 	p.resume()
 	for _, cluster := range p.result.TimedOut {
 		position, _ := p.groups.Position(cluster.Name)
 		own := &p.Clusters[position]
-		own.RolloutStatus = status.TimeOut
-		if own.replica == nil || own.replica.RolloutStatus != status.TimeOut {
+		if own.RolloutStatus != status.TimeOut { // not by the record
+			own.RolloutStatus = own.replica.timedOut(p.version, own.Action)
+		}
+		if own.replica == nil || own.replica.RolloutStatus != own.RolloutStatus {
 			p.TimedOut = append(p.TimedOut, cluster.Name)
 		}
 	}
@@ -224,9 +232,12 @@ func (p *Propagation) settle() {
 			own.RolloutStatus = status.Progressing
 			p.Start = append(p.Start, own.Name)
 		}
-		own.settle(p.version)
+		if own.settle(p.version); own.edited {
+			p.Edited = append(p.Edited, own.Name)
+		}
 	}
 	p.Breach, p.Warnings, p.RecheckAfter = p.result.Breach, p.result.Warnings, p.result.RecheckAfter
+	p.recheck(now)
 	p.keepRecord()
 	p.remove()
 	p.unbound, p.recorded, p.reports = nil, nil, nil
@@ -242,17 +253,29 @@ func (c *Cluster) settle(version string) {
 	switch {
 	case r == nil:
 		c.Verb = VerbCreate
-	case !r.carries(version, c.Action):
+	case !r.carries(version, c.Action) || r.Edited:
 		c.Verb = VerbUpdate
+		c.edited = r.carries(version, c.Action)
 	case r.RolloutStatus != c.RolloutStatus:
 		c.Verb = VerbUpdateStatus
 	}
 	// If the replica has to be written anew, the cluster's report is about something else.
 	if c.Verb == VerbNone || c.Verb == VerbUpdateStatus {
-		c.Compliance = r.compliance()
+		c.Compliance = r.told()
 	}
 	if r != nil {
-		c.reported = r.Reported
+		c.reported, c.said = r.Reported, r.said()
 	}
 	c.replica = nil // it belongs to the caller, who may change it
+}
+
+// recheck comes back when what a cluster has said begins to count.
+func (p *Propagation) recheck(now time.Time) {
+	for i := range p.Clusters {
+		if s := p.Clusters[i].said; s != nil && s.late != nil && p.Clusters[i].Verb != VerbUpdate {
+			if after := s.late.from.Sub(now); p.RecheckAfter == 0 || after < p.RecheckAfter {
+				p.RecheckAfter = after
+			}
+		}
+	}
 }

@@ -34,6 +34,9 @@ type Propagation struct {
 	// replicas do not say so yet.
 	TimedOut []string
 
+	// Edited are the names of the clusters whose replica somebody else has changed, in order. It is written back.
+	Edited []string
+
 	// Breach is the budget that is breached, so that nothing starts; nil if none is.
 	Breach *rollout.Breach
 
@@ -73,8 +76,11 @@ type Cluster struct {
 	Compliance policyv1.ComplianceState
 
 	// isOther says that the replica is of another version or missing.
-	isOther  bool
+	isOther bool
+	// edited says that the replica has this version and action, and somebody changed it.
+	edited   bool
 	reported string   // what the cluster had reported
+	said     *said    // what its templates say, if one of them has something to tell
 	replica  *Replica // while it is being made; nil where there is none
 }
 

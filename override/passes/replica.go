@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/override"
@@ -26,9 +25,14 @@ type Replica struct {
 	// Empty means unknown, and counts as an earlier version.
 	Version string
 
-	// Action is its spec.remediationAction, in any letter case. Together with Version it tells whether the rollout has
-	// started this cluster, so nobody else may change it.
+	// Action is the spec.remediationAction that it was written with, in any letter case. Together with Version it tells whether the
+	// rollout has started this cluster.
 	Action policyv1.RemediationAction
+
+	// Edited says that its spec is another than it was written with: somebody changed it by hand. It is written again, with the
+	// action that the rollout wants. [ReplicaOf] sets it where the action is another. A controller that compares the rest with what
+	// it would write sets it, too.
+	Edited bool
 
 	// Applied is when it got this version with this action. Deadlines run from it, so it changes with the second
 	// pass. The zero time means unknown: then the deadline never passes.
@@ -63,6 +67,35 @@ type Replica struct {
 	// succeeded is done with a yes. Until then it is in flight. Its RolloutStatus is Progressing, since the policy API has no Validating.
 	// A no makes it Failed. The progressDeadline begins anew with the success, and the minSuccessTime runs from the yes.
 	Verdict *status.Verdict
+
+	// awaited are the templates that have not answered, pending those that wait for their dependencies, and unfit those that do not
+	// comply.
+	awaited, pending, unfit []string
+	// outcome is Compliance where templates that only inform have done what they should; empty where it is the same.
+	outcome policyv1.ComplianceState
+	late    *late
+}
+
+func (r *Replica) take(a answers) {
+	r.Compliance, r.outcome, r.awaited, r.pending, r.unfit = a.compliance, a.outcome, a.awaited, a.pending, a.unfit
+}
+
+// At gives the replica as it is at that time, since some of what was said may count only later ([ReplicaOf]). [Propagate] and Report
+// read it so. A forecast that goes on from a replica begins with this.
+func (r Replica) At(now time.Time) Replica {
+	if r.late != nil && !now.Before(r.late.from) {
+		r.take(r.late.answers)
+		r.late = nil
+	}
+	return r
+}
+
+func (r *Replica) at(now time.Time) *Replica {
+	if r.late == nil {
+		return r
+	}
+	next := r.At(now)
+	return &next
 }
 
 // is says whether the replica is of that version.
@@ -73,25 +106,46 @@ func (r *Replica) carries(version string, action policyv1.RemediationAction) boo
 	return r.is(version) && strings.EqualFold(string(r.Action), string(action))
 }
 
-// compliance gives the cluster's compliance with the present content of the replica, empty if it has not reported.
+// compliance gives the cluster's compliance with the present content of the replica, empty until all its templates have answered.
 func (r *Replica) compliance() policyv1.ComplianceState {
-	if r.Generation != r.LastEvaluatedGeneration {
+	if r.Generation != r.LastEvaluatedGeneration || len(r.awaited) > 0 {
 		return ""
 	}
 	return r.Compliance
 }
 
-// Report gives what the replica says to the rollout of this version, as [Propagate] reads it: with the verdict on it, and with
-// ToApply where it has this version and its cluster has not started. It gives false where the replica says nothing: it is of
-// another version, the policy is not bound to its cluster, or it has the wrong action in a rollout of one pass. It takes time
-// logarithmic in the bound clusters.
-func (r *Replica) Report(resolution *override.Resolution, version string) (status.Report, bool) {
+// judged gives the compliance by which a cluster that has started succeeds or does not.
+func (r *Replica) judged() policyv1.ComplianceState {
+	if compliance := r.compliance(); compliance == "" || r.outcome == "" {
+		return compliance
+	}
+	return r.outcome
+}
+
+// told gives what is known of the compliance before all templates have answered.
+func (r *Replica) told() policyv1.ComplianceState {
+	switch {
+	case r.Generation != r.LastEvaluatedGeneration:
+		return ""
+	case r.late != nil && r.late.shown:
+		return r.late.compliance
+	default:
+		return r.Compliance
+	}
+}
+
+// Report gives what the replica says to the rollout of this version at the time now, as [Propagate] reads it: with the verdict on
+// it, and with ToApply where it has this version and its cluster has not started. It gives false where the replica says nothing:
+// it is of another version, the policy is not bound to its cluster, or it has the wrong action in a rollout of one pass. It takes
+// time logarithmic in the bound clusters.
+func (r *Replica) Report(resolution *override.Resolution, version string, now time.Time) (status.Report, bool) {
+	r = r.at(now)
 	bound, is := resolution.Find(r.Cluster)
 	if !is {
 		return status.Report{}, false
 	}
 	action := r.action(version, bound.Action, resolution.Undecided())
-	return r.boundReport(version, typeOf(resolution), action)
+	return r.boundReport(version, kindOf(resolution), action)
 }
 
 // action gives the action that a bound cluster has in the end. Where a group that may enforce is not visible, who enforces goes
@@ -104,28 +158,33 @@ func (r *Replica) action(version string, bound policyv1.RemediationAction, undec
 }
 
 // boundReport gives the report of a bound cluster's replica, if it is about the version. Action is what the cluster has in the end.
-func (r *Replica) boundReport(version string, strategy clusterv1alpha1.RolloutType, action policyv1.RemediationAction) (status.Report, bool) {
+func (r *Replica) boundReport(version string, k kind, action policyv1.RemediationAction) (status.Report, bool) {
 	started := r.carries(version, action)
-	if !started && !(inTwoPasses(strategy) && r.is(version)) {
+	if !started && !(k.two && r.is(version)) {
 		return status.Report{}, false
 	}
-	return r.report(started, strategy, action), true
+	return r.report(started, k, action), true
 }
 
 // report gives the report of a replica of the root's version. Action is what the cluster has in the end, and started
 // whether the rollout has started it with that.
-func (r *Replica) report(started bool, strategy clusterv1alpha1.RolloutType, action policyv1.RemediationAction) status.Report {
-	return r.judge(FromPolicy(PolicyState{
+func (r *Replica) report(started bool, k kind, action policyv1.RemediationAction) status.Report {
+	report := FromPolicy(PolicyState{
 		Cluster:                 r.Cluster,
-		Strategy:                strategy,
+		Strategy:                k.typ,
+		FailAtOnce:              k.failAtOnce,
 		RemediationAction:       action,
 		Started:                 started,
-		Compliance:              r.compliance(),
+		Compliance:              r.judged(),
 		Generation:              r.Generation,
 		LastEvaluatedGeneration: r.LastEvaluatedGeneration,
 		Applied:                 r.Applied,
 		ComplianceTime:          r.ComplianceTime,
-	}))
+	})
+	if report.Status == status.Progressing || report.Status == status.Failed {
+		report.Message = r.said().message()
+	}
+	return r.judge(report)
 }
 
 // judge gives the report with what is said of the cluster (O22). A report may lack the time when the replica was applied.
@@ -149,8 +208,17 @@ func shown(s status.RolloutStatus) status.RolloutStatus {
 	return s
 }
 
-// byCluster sorts the replicas by the names of their clusters. Each must have a name, and none may come twice.
-func byCluster(replicas []Replica) ([]*Replica, field.ErrorList) {
+// timedOut is how the policy API shows that a replica's deadline has passed. TimeOut is for one of which it is not known whether the
+// cluster complies with the version that it has started with.
+func (r *Replica) timedOut(version string, action policyv1.RemediationAction) status.RolloutStatus {
+	if r.carries(version, action) && r.judged() == policyv1.NonCompliant {
+		return status.Failed
+	}
+	return status.TimeOut
+}
+
+// byCluster sorts the replicas, as they are now, by the names of their clusters. Each must have a name, and none may come twice.
+func byCluster(replicas []Replica, now time.Time) ([]*Replica, field.ErrorList) {
 	var errs field.ErrorList
 	ordered := make([]*Replica, 0, len(replicas))
 	for i := range replicas {
@@ -158,7 +226,7 @@ func byCluster(replicas []Replica) ([]*Replica, field.ErrorList) {
 			errs = append(errs, field.Required(field.NewPath("replicas").Index(i).Child("cluster"), "must be the name of a cluster"))
 			continue
 		}
-		ordered = append(ordered, &replicas[i])
+		ordered = append(ordered, replicas[i].at(now))
 	}
 	compare := func(a, b *Replica) int { return cmp.Compare(a.Cluster, b.Cluster) }
 	slices.SortStableFunc(ordered, compare)

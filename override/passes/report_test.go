@@ -26,9 +26,9 @@ func (w *world) checkReports(resolution *override.Resolution) {
 		case started && bound.Action == policyv1.Inform:
 			s = status.Progressing
 		case started:
-			s, _ = naiveReport(r)
+			s, _ = w.limits.naiveReport(r)
 		}
-		said, says := r.Report(resolution, w.versionName())
+		said, says := r.Report(resolution, w.versionName(), w.now)
 		if want := is && r.Version == w.versionName() && (started || w.isTwo()); says != want || says && (said.Status != s || said.Cluster != name) {
 			w.t.Fatalf("%+v says %v (%v), want %s (%v)", r, said, says, s, want)
 		}

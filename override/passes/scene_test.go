@@ -128,6 +128,8 @@ func (s *stage) setPolicy(words []string) {
 			limits.deadline = duration(value)
 		case "soak":
 			limits.soak = duration(value)
+		case "failAtOnce":
+			limits.failAtOnce = true
 		default:
 			s.t.Fatalf("no limit %s", name)
 		}

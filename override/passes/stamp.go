@@ -1,8 +1,6 @@
 package passes
 
 import (
-	"encoding/hex"
-	"hash/fnv"
 	"maps"
 	"strings"
 	"time"
@@ -13,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// annotationReported names what the cluster had reported when its replicated policy was written.
+// annotationReported has the templates of a replicated policy as they were when it was written, and what they had said.
 const annotationReported = "cohort.open-cluster-management.io/reported"
 
 // Stamp notes on a cluster's replicated policy what it is about to get: this version with the cluster's action, the time,
@@ -26,7 +24,7 @@ const annotationReported = "cohort.open-cluster-management.io/reported"
 func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time) {
 	stamp := stampOf(p.version, cluster.Action)
 	noted := status.StampOf(object)
-	if cluster.isOther { // it may have this version with what hub templates resolved to before
+	if cluster.isOther || cluster.edited { // it may have this version with what hub templates resolved to before
 		noted = status.Stamp{}
 	}
 	if noted.Version != stamp {
@@ -45,60 +43,40 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 	return version + " " + string(action)
 }
 
-// ReplicaOf reads a replicated policy that was stamped ([Propagation.Stamp]), with its status as read from the same
-// object. The policy's namespace names the cluster.
+// ReplicaOf reads a replicated policy that was stamped ([Propagation.Stamp]), with its templates, and with its status as read from
+// the same object. The policy's namespace names the cluster.
 //
-// A replicated policy does not say which of its contents a report is about, and the clocks of hub and cluster may differ.
-// So a report counts if it differs from the one that was there when the policy was written. A cluster that has nothing new
-// to say after the write stays Progressing until its progress deadline. A report that was under way at that moment counts,
-// too: set a minSuccessTime to give the cluster time to correct it.
+// A replicated policy does not say which of its contents a report is about. Its stamp knows the templates before the write,
+// and the last message of each. So a template owes an answer to the write if the write changed it or its action. The answer is
+// another message than the one that was there, and not from before the write. What a template says that owes nothing, counts.
 //
-// ComplianceTime is the time of the newest message of a template. A policy that was never stamped counts as an earlier
-// version.
+// The clocks of hub and cluster may differ, and not every controller on the cluster says something of each content: a
+// ConfigurationPolicy does, a Gatekeeper constraint says only what is new to it. So the last message of a template counts in two
+// more cases, five minutes after the write and after the cluster last wrote the status: it has a time from before the write, or
+// it was there before and nothing says that there has to be another. [Propagation.Explain] names these templates.
+//
+// Compliance is what the templates say together ([policyv1.Aggregate]), where one that has not answered is unknown. The policy's own
+// status.compliant is not read: it stays as it was when a template is added. ComplianceTime is the time of the newest message.
+// A policy that was never stamped counts as an earlier version.
 func ReplicaOf(policy *policyv1.Policy, st *policyv1.PolicyStatus) Replica {
 	r := Replica{
 		Cluster: policy.Namespace, Action: policy.Spec.RemediationAction,
-		RolloutStatus: status.RolloutStatus(st.RolloutStatus), Reported: markOf(st),
+		RolloutStatus: status.RolloutStatus(st.RolloutStatus),
 	}
 	stamp := status.StampOf(policy)
-	if i := strings.LastIndexByte(stamp.Version, ' '); i >= 0 {
+	i := strings.LastIndexByte(stamp.Version, ' ')
+	if i >= 0 {
 		r.Version, r.Applied = stamp.Version[:i], stamp.Applied
-		if !strings.EqualFold(stamp.Version, stampOf(r.Version, r.Action)) {
-			r.Applied = time.Time{} // another writer has set the action
+		if noted := policyv1.RemediationAction(stamp.Version[i+1:]); !strings.EqualFold(string(noted), string(r.Action)) {
+			r.Action, r.Edited = noted, true
 		}
 	}
-	if r.Reported != policy.Annotations[annotationReported] {
-		r.Compliance, r.ComplianceTime = st.ComplianceState, reportTime(st)
+	parts := templatesOf(policy)
+	noted := notesOf(i >= 0, policy.Annotations, st)
+	var now answers
+	now, r.late, r.Reported = read(parts, st, noted, stamp.Applied, written(policy.ManagedFields, "status", "f:details"))
+	if r.take(now); r.Compliance != "" || r.late != nil {
+		r.ComplianceTime = reportTime(st)
 	}
 	return r
-}
-
-// markOf gives a text that tells one report from another, empty if there is none. Each message of a template has an
-// event with a name of its own.
-func markOf(st *policyv1.PolicyStatus) string {
-	if st.ComplianceState == "" {
-		return ""
-	}
-	sum := fnv.New64a()
-	note := func(text string) { sum.Write([]byte(text)); sum.Write([]byte{0}) }
-	note(string(st.ComplianceState))
-	for i := range st.Details {
-		note(st.Details[i].TemplateMeta.Name)
-		if history := st.Details[i].History; len(history) > 0 {
-			note(history[0].EventName)
-			note(history[0].LastTimestamp.UTC().Format(time.RFC3339))
-			note(history[0].Message)
-		}
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// reportTime gives the time of the last message of a template.
-func reportTime(st *policyv1.PolicyStatus) (last time.Time) {
-	for i := range st.Details {
-		if history := st.Details[i].History; len(history) > 0 && history[0].LastTimestamp.After(last) {
-			last = history[0].LastTimestamp.Time
-		}
-	}
-	return last
 }

@@ -64,9 +64,9 @@ func steady(b *testing.B, n int) *hub {
 			rolled, compliance = status.Progressing, ""
 		}
 		object := &unstructured.Unstructured{Object: map[string]any{
-			"metadata": map[string]any{}, "spec": map[string]any{"remediationAction": string(action)},
+			"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "metadata": map[string]any{}, "spec": map[string]any{"remediationAction": string(action)},
 			"status": map[string]any{"rolloutStatus": string(rolled), "compliant": string(compliance), "details": []any{map[string]any{
-				"templateMeta": map[string]any{"name": "x"},
+				"templateMeta": map[string]any{"name": "x"}, "compliant": string(compliance),
 				"history":      []any{map[string]any{"lastTimestamp": h.clock.Format(time.RFC3339), "eventName": "x.1"}},
 			}}},
 		}}

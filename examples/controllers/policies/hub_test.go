@@ -312,7 +312,7 @@ func (h *hub) policy(spec string) {
 
 const templates = `
 policy-templates:
-- objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: etcd-encryption}}
+- objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: etcd-encryption}, spec: {remediationAction: inform}}
 `
 
 // progressive is a policy that is enforced on n clusters at a time.
@@ -388,7 +388,7 @@ func (h *hub) report(compliance policyv1.ComplianceState, clusters ...string) {
 		}
 		st["compliant"] = string(compliance)
 		st["details"] = []any{map[string]any{
-			"templateMeta": map[string]any{"name": "etcd-encryption"},
+			"templateMeta": map[string]any{"name": "etcd-encryption"}, "compliant": string(compliance),
 			"history": []any{map[string]any{
 				"lastTimestamp": h.clock.Format(time.RFC3339), "message": string(compliance) + "; it is so", "eventName": fmt.Sprintf("policies.etcd.%d", h.reports),
 			}},

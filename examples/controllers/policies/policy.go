@@ -61,17 +61,15 @@ func keep(object any) (any, error) {
 	if err := decode(u.Object["metadata"], &p.ObjectMeta); err != nil {
 		return nil, err
 	}
-	p.ManagedFields = nil
 	if err := decode(u.Object["status"], &p.status); err != nil {
 		p.status = policyv1.PolicyStatus{} // whoever wrote it: of a root policy it is written anew, of a replica it is no report
 	}
 	if _, replicated := p.Labels[rootLabel]; replicated {
-		action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
-		spec := policyv1.PolicySpec{RemediationAction: policyv1.RemediationAction(action)}
-		p.replica = passes.ReplicaOf(&policyv1.Policy{ObjectMeta: p.ObjectMeta, Spec: spec}, &p.status)
-		p.status = policyv1.PolicyStatus{}
+		p.replica = passes.ReplicaOf(replicaOf(u, p.ObjectMeta), &p.status)
+		p.status, p.ManagedFields = policyv1.PolicyStatus{}, nil
 		return p, nil
 	}
+	p.ManagedFields = nil
 	u.SetManagedFields(nil)
 	p.raw = u
 	var err error
@@ -89,6 +87,15 @@ func keep(object any) (any, error) {
 		p.root, p.err = &policyv1.Policy{ObjectMeta: p.ObjectMeta, Spec: policyv1.PolicySpec{Disabled: true}}, nil
 	}
 	return p, nil
+}
+
+// replicaOf reads a replicated policy. One that can't be read, since somebody changed it, is of no version, so it is written again.
+func replicaOf(u *unstructured.Unstructured, meta metav1.ObjectMeta) *policyv1.Policy {
+	replica, err := dependency.PolicyOf(u)
+	if err != nil {
+		return &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: meta.Name, Namespace: meta.Namespace}}
+	}
+	return replica
 }
 
 func decode(from any, into any) error {

@@ -34,6 +34,11 @@ func TestTwoPasses(t *testing.T) {
 	h.report(policyv1.Compliant, "a")
 	h.wrote("b: update enforce")
 	h.report(policyv1.NonCompliant, "b")
+	h.wrote("") // it may comply yet, and without a deadline it is waited for
+	if got := h.status(); got != "NonCompliant Progressing: a Compliant Succeeded, b NonCompliant Progressing, c NonCompliant ToApply" {
+		t.Error(got)
+	}
+	h.annotate(prefix+"fail-at-once", "true")
 	h.wrote("") // it failed, and stops all
 	if got := h.status(); got != "NonCompliant Failed: a Compliant Succeeded, b NonCompliant Failed, c NonCompliant ToApply" {
 		t.Error(got)
@@ -47,8 +52,8 @@ func TestTwoPasses(t *testing.T) {
 	}
 }
 
-// A report that the cluster makes anew within the same second, or with another clock, counts; one that was there when the
-// policy was written does not.
+// A report that the cluster makes anew within the same second counts. One that was there when the policy was written does not, and one
+// from before by the cluster's clock counts once nothing else has come for a while.
 func TestReportsAreOfWhatWasWritten(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -60,6 +65,8 @@ func TestReportsAreOfWhatWasWritten(t *testing.T) {
 	h.wrote("")
 	h.clock = h.clock.Add(-time.Hour)
 	h.report(policyv1.Compliant, "a")
+	h.wrote("")
+	h.clock = h.clock.Add(time.Hour + 5*time.Minute)
 	h.wrote("b: update enforce")
 }
 
@@ -522,6 +529,7 @@ func TestEvents(t *testing.T) {
 	h.place("prod", "a", "b")
 	h.bind("prod", "prod", itself(), "{bindingOverrides: {remediationAction: enforce}}")
 	h.policy(progressive(1))
+	h.annotate(prefix+"fail-at-once", "true")
 	told := func(want ...string) {
 		t.Helper()
 		h.catchUp()

@@ -164,7 +164,11 @@ func evaluate(r *passes.Replica, report status.Report) {
 			return
 		}
 	}
-	r.LastEvaluatedGeneration = r.Generation
+	// Of single templates a simulation tells nothing.
+	*r = passes.Replica{
+		Cluster: r.Cluster, Version: r.Version, Action: r.Action, Edited: r.Edited, Applied: r.Applied, RolloutStatus: r.RolloutStatus, Reported: r.Reported,
+		Compliance: r.Compliance, Generation: r.Generation, LastEvaluatedGeneration: r.Generation, ComplianceTime: r.ComplianceTime, Verdict: r.Verdict,
+	}
 	if r.Compliance != compliance {
 		r.Compliance, r.ComplianceTime = compliance, report.LastTransitionTime
 	}

@@ -108,6 +108,10 @@ func (l *ledger) Plan(next rollout.Next, now time.Time) (start []rollout.Cluster
 	}
 	for _, cluster := range next.TimedOut {
 		at(cluster, status.TimeOut)
+		position, _ := groups.Position(cluster.Name)
+		if r := l.replicas[position]; l.hub.carries(r, l.bound[position].Action) && compliance(r) == policyv1.NonCompliant {
+			want[position] = status.Failed
+		}
 	}
 	for _, cluster := range next.Start {
 		if position, _ := groups.Position(cluster.Name); !l.two || l.isOfTheVersion(position) {

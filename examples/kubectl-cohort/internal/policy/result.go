@@ -2,6 +2,7 @@ package policy
 
 import (
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -53,8 +54,11 @@ func (h *Hub) waits() bool {
 	return h.resolution.Strategy().Type != clusterv1alpha1.All && h.resolution.Action() != policyv1.Inform
 }
 
-// read is what a replicated policy says, if it is of the version and of a bound cluster.
-func (h *Hub) read(r *passes.Replica) (status.Report, bool) { return r.Report(h.resolution, h.version) }
+// read is what a replicated policy says, if it is of the version and of a bound cluster. Replicas are as they were when they were read,
+// and nothing in them counts only later.
+func (h *Hub) read(r *passes.Replica) (status.Report, bool) {
+	return r.Report(h.resolution, h.version, time.Time{})
+}
 
 // shown is how the policy API shows a status: it has no Validating.
 func shown(s status.RolloutStatus) status.RolloutStatus {

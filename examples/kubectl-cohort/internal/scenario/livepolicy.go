@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/dependency"
@@ -47,7 +48,7 @@ func (s *Scenario) resumePolicy(r applier, o *objects) (int, error) {
 	}
 	for i := range replicas {
 		if stamped {
-			s.Policy.Replicas = append(s.Policy.Replicas, passes.ReplicaOf(&replicas[i].policy, &replicas[i].status))
+			s.Policy.Replicas = append(s.Policy.Replicas, passes.ReplicaOf(&replicas[i].policy, &replicas[i].status).At(o.now))
 		} else {
 			s.Policy.Replicas = append(s.Policy.Replicas, replicas[i].unstamped(s.Policy.Version, want))
 		}
@@ -87,15 +88,17 @@ func (s *Scenario) validate(r applier, replicas []replicated, now time.Time) {
 // readReplicated reads what counts of a replicated policy. What can't be read is unknown.
 func readReplicated(object manifest.Object) replicated {
 	r := replicated{Object: object}
+	if policy, err := dependency.PolicyOf(&object.Unstructured); err == nil {
+		r.policy = *policy
+	} else {
+		action, _, _ := unstructured.NestedString(object.Object, "spec", "remediationAction")
+		r.policy.Namespace, r.policy.Annotations, r.policy.Spec.RemediationAction = object.GetNamespace(), object.GetAnnotations(), policyv1.RemediationAction(action)
+	}
 	var typed struct {
-		Spec struct {
-			RemediationAction policyv1.RemediationAction `json:"remediationAction"`
-		} `json:"spec"`
 		Status policyv1.PolicyStatus `json:"status"`
 	}
 	data, _ := json.Marshal(object.Object)
 	_ = json.Unmarshal(data, &typed)
-	r.policy.Namespace, r.policy.Annotations, r.policy.Spec.RemediationAction = object.GetNamespace(), object.GetAnnotations(), typed.Spec.RemediationAction
 	r.status = typed.Status
 	return r
 }

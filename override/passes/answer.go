@@ -1,0 +1,222 @@
+package passes
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// patience is how long a message counts for nothing that may be about the content before, or that a template would not repeat.
+const patience = 5 * time.Minute
+
+// answers is what the templates of a replicated policy say of its present content.
+type answers struct {
+	compliance policyv1.ComplianceState // of those that have answered
+	outcome    policyv1.ComplianceState // the same, where one that only informs has done what it should
+	awaited    []string                 // the names of the others, in the order of the templates
+	pending    []string                 // the names of those that wait for their dependencies
+	unfit      []string                 // the names of those that enforce and do not comply
+}
+
+// late is what a replicated policy says from a time on, if nothing else comes.
+type late struct {
+	answers
+	from time.Time
+	// shown says that this is all that is known: the policy was not written by a controller that notes what was there.
+	shown bool
+}
+
+// message is the last message of a template.
+type message struct {
+	id         string // tells it from others; empty where there is none
+	at         time.Time
+	exact      bool // at has fractions of a second
+	compliance policyv1.ComplianceState
+	repeats    bool // whoever said it does not say it twice
+}
+
+// due is the answer that a template owes to a write.
+type due struct {
+	since  time.Time // of the write
+	before string    // the message that was there
+	known  bool      // whether before is known
+	sure   bool      // whether the template says something, even if nothing is new
+}
+
+// answeredBy says whether a message is the answer that is due, and whether it counts in the end.
+func (d due) answeredBy(m message) (answered, inTheEnd bool) {
+	switch {
+	case m.id == "":
+		return false, false
+	case d.known && m.id == d.before:
+		return false, !d.sure
+	case m.at.IsZero() || d.since.IsZero():
+		return true, true
+	case m.exact:
+		return !m.at.Before(d.since), true
+	default:
+		return !m.at.Before(d.since.Truncate(time.Second)), true
+	}
+}
+
+// read finds out which templates have answered the present content, and what the next write has to note. Heard is when the
+// cluster last wrote the status, as far as is known.
+func read(parts []template, st *policyv1.PolicyStatus, noted notes, applied, heard time.Time) (answers, *late, string) {
+	said := messages(parts, st)
+	var now, end reading
+	var from time.Time
+	var text strings.Builder
+	for i := range parts {
+		answered, inTheEnd := true, true
+		owed := noted.due(&parts[i], said[i], applied)
+		if owed != nil {
+			answered, inTheEnd = owed.answeredBy(said[i])
+			if !answered && inTheEnd {
+				from = later(from, later(owed.since, heard))
+			}
+			if answered {
+				owed = nil
+			}
+		}
+		now.add(&parts[i], said[i], answered)
+		end.add(&parts[i], said[i], inTheEnd)
+		note{content: parts[i].content, rest: parts[i].rest, message: said[i].id, owed: owed}.write(&text, parts[i].name)
+	}
+	if noted.stamped {
+		gone := removed(parts, st) // they are in details until the cluster has the content without them
+		now.awaited, end.awaited = append(now.awaited, gone...), append(end.awaited, gone...)
+	}
+	if slices.Equal(now.awaited, end.awaited) {
+		return now.result(), nil, text.String()
+	}
+	return now.result(), &late{answers: end.result(), from: from.Add(patience), shown: !noted.known}, text.String()
+}
+
+// reading collects answers.
+type reading struct {
+	answers
+	parts, outcomes []policyv1.ComplianceState
+}
+
+func (r *reading) add(t *template, m message, answered bool) {
+	outcome := m.compliance
+	switch {
+	case !answered:
+		r.awaited = append(r.awaited, t.name)
+		m.compliance, outcome = "", ""
+	case m.compliance == policyv1.Pending:
+		r.pending = append(r.pending, t.name)
+	case m.compliance != "" && t.informs:
+		outcome = policyv1.Compliant
+	case m.compliance == policyv1.NonCompliant && t.name != wholeName:
+		r.unfit = append(r.unfit, t.name)
+	}
+	r.parts, r.outcomes = append(r.parts, m.compliance), append(r.outcomes, outcome)
+}
+
+func (r *reading) result() answers {
+	r.compliance, r.outcome = policyv1.Aggregate(r.parts...), policyv1.Aggregate(r.outcomes...)
+	return r.answers
+}
+
+// removed gives the names in the details that no template has.
+func removed(parts []template, st *policyv1.PolicyStatus) (names []string) {
+	for i := range st.Details {
+		name := st.Details[i].TemplateMeta.Name
+		if !slices.ContainsFunc(parts, func(t template) bool { return t.name == name || t.name == wholeName }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// messages gives the last message of each template.
+func messages(parts []template, st *policyv1.PolicyStatus) []message {
+	said := make([]message, len(parts))
+	for i := range parts {
+		if parts[i].name == wholeName {
+			said[i] = whole(st)
+			continue
+		}
+		at := slices.IndexFunc(st.Details, func(d policyv1.PolicyDetails) bool { return d.TemplateMeta.Name == parts[i].name })
+		if at >= 0 {
+			said[i] = messageOf(&st.Details[at])
+		}
+	}
+	return said
+}
+
+func messageOf(d *policyv1.PolicyDetails) message {
+	m := message{compliance: d.ComplianceState}
+	if d.ComplianceState == "" {
+		return m
+	}
+	if len(d.History) == 0 {
+		m.id = digest(string(d.ComplianceState))
+		return m
+	}
+	last := &d.History[0]
+	m.id = digest(last.EventName, last.LastTimestamp.UTC().Format(time.RFC3339), last.Message)
+	m.at, m.exact = eventTime(last)
+	// The template sync says these only where they are new, whatever has become of the template meanwhile.
+	m.repeats = strings.Contains(last.Message, "template-error;") || strings.Contains(last.Message, "Dependencies were not satisfied")
+	return m
+}
+
+// whole is what the cluster says of a policy whose templates are not known.
+func whole(st *policyv1.PolicyStatus) message {
+	m := message{compliance: st.ComplianceState}
+	if st.ComplianceState == "" {
+		return m
+	}
+	m.id = mark(st)
+	for i := range st.Details {
+		if history := st.Details[i].History; len(history) > 0 {
+			if at, exact := eventTime(&history[0]); at.After(m.at) {
+				m.at, m.exact = at, exact
+			}
+		}
+	}
+	return m
+}
+
+// eventTime gives the time of a message, and whether it has fractions of a second. The name of an event ends with its time in
+// nanoseconds, and its timestamp has the whole seconds of that.
+func eventTime(h *policyv1.PolicyHistory) (at time.Time, exact bool) {
+	at = h.LastTimestamp.Time
+	if i := strings.LastIndexByte(h.EventName, '.'); i >= 0 {
+		if nanos, err := strconv.ParseInt(h.EventName[i+1:], 16, 64); err == nil {
+			if named := time.Unix(0, nanos); named.Truncate(time.Second).Equal(at.Truncate(time.Second)) {
+				return named, true
+			}
+		}
+	}
+	return at, false
+}
+
+// reportTime gives the time of the last message of a template.
+func reportTime(st *policyv1.PolicyStatus) (last time.Time) {
+	for i := range st.Details {
+		if history := st.Details[i].History; len(history) > 0 {
+			at, _ := eventTime(&history[0])
+			last = later(last, at)
+		}
+	}
+	return last
+}
+
+// written gives the newest time at which a manager wrote the field, by its name in managed fields, as far as these tell.
+func written(entries []metav1.ManagedFieldsEntry, subresource, name string) (newest time.Time) {
+	for i := range entries {
+		e := &entries[i]
+		if e.Subresource == subresource && e.Time != nil && e.FieldsV1 != nil && strings.Contains(string(e.FieldsV1.Raw), `"`+name+`"`) {
+			newest = later(newest, e.Time.Time)
+		}
+	}
+	return newest
+}

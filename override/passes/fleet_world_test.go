@@ -1,0 +1,314 @@
+package passes_test
+
+import (
+	"container/heap"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"pgregory.net/rapid"
+
+	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// part is a template of a policy, and how its controller takes it.
+type part struct {
+	name, kind string
+	content    int
+	own        policyv1.RemediationAction // its own action, such as InformOnly
+	note       string                     // an annotation
+	delay      time.Duration              // from the template sync's write to the message
+	// bad content does not comply, whatever is done.
+	bad bool
+	// fits says that clusters comply before anything is enforced.
+	fits bool
+}
+
+func (p part) object() string {
+	group := map[string]string{"ConfigurationPolicy": "policy.open-cluster-management.io/v1", "CertificatePolicy": "policy.open-cluster-management.io/v1", "K8sLabels": "constraints.gatekeeper.sh/v1beta1"}[p.kind]
+	own := fmt.Sprintf(`"remediationAction": %q`, p.own)
+	if p.kind == "K8sLabels" {
+		own = fmt.Sprintf(`"enforcementAction": %q`, map[policyv1.RemediationAction]string{"inform": "warn", "InformOnly": "dryrun", "enforce": "deny"}[p.own])
+	}
+	return fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": %q, "annotations": {"note": %q}}, "spec": {%s, "content": %d}}`,
+		group, p.kind, p.name, p.note, own, p.content)
+}
+
+// evaluated is what the cluster's controller evaluates of it under the action of the policy.
+func (p part) evaluated(action policyv1.RemediationAction) string {
+	if action == "" || p.informsOnly() {
+		action = p.own
+	}
+	return fmt.Sprint(p.kind, p.content, action)
+}
+
+// informsOnly says that no policy makes it enforce. A constraint has no such action.
+func (p part) informsOnly() bool { return p.own == "InformOnly" && p.kind != "K8sLabels" }
+
+func (p part) enforces(action policyv1.RemediationAction) bool {
+	return !p.informsOnly() && (action == policyv1.Enforce || action == "" && p.own == policyv1.Enforce)
+}
+
+// fleet is a hub in virtual time with a policy of several templates, its propagator, and clusters whose status sync writes as OCM's
+// framework-addon does: details template by template from the events, and compliant left as it was where a template is new.
+type fleet struct {
+	t       rapid.TB
+	now     time.Time
+	queue   tasks
+	root    *policyv1.Policy
+	parts   []part
+	version int
+	targets []string
+	hub     map[string]*stored
+	agents  map[string]*agent
+	record  status.Record
+	status  policyv1.PolicyStatus
+	last    *passes.Propagation
+	check   func()
+	due     bool // the controller looks soon
+	seq     int
+}
+
+// agent is a managed cluster.
+type agent struct {
+	cluster  string
+	lag      time.Duration // between hub and cluster, each way
+	clock    time.Duration // how far its clock is ahead
+	has      []part        // the policy's templates, as the spec sync wrote them
+	action   policyv1.RemediationAction
+	objects  map[string]string                   // what each template's controller evaluates
+	events   map[string][]policyv1.PolicyHistory // the newest first
+	done     map[string]bool                     // it has evaluated what it has
+	complies map[string]string                   // what it complies with
+	was      policyv1.ComplianceState
+}
+
+type task struct {
+	at  time.Time
+	seq int
+	run func()
+}
+
+type tasks []task
+
+func (q tasks) Len() int { return len(q) }
+func (q tasks) Less(i, j int) bool {
+	return q[i].at.Before(q[j].at) || q[i].at.Equal(q[j].at) && q[i].seq < q[j].seq
+}
+func (q tasks) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *tasks) Push(x any)   { *q = append(*q, x.(task)) }
+func (q *tasks) Pop() any {
+	old := *q
+	last := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return last
+}
+
+func newFleet(t rapid.TB, limits naiveLimits, action policyv1.RemediationAction, clusters int) *fleet {
+	f := &fleet{
+		t: t, now: noon, root: policy(action, limits), hub: map[string]*stored{}, agents: map[string]*agent{}, check: func() {},
+	}
+	for i := range clusters {
+		name := fmt.Sprintf("c%02d", i)
+		f.targets = append(f.targets, name)
+		f.agents[name] = &agent{
+			cluster: name, lag: 200 * time.Millisecond,
+			objects: map[string]string{}, events: map[string][]policyv1.PolicyHistory{}, done: map[string]bool{}, complies: map[string]string{},
+		}
+	}
+	return f
+}
+
+func (f *fleet) after(d time.Duration, run func()) {
+	f.seq++
+	heap.Push(&f.queue, task{f.now.Add(d), f.seq, run})
+}
+
+// run lets time pass.
+func (f *fleet) run(d time.Duration) {
+	until := f.now.Add(d)
+	for f.queue.Len() > 0 && !f.queue[0].at.After(until) {
+		next := heap.Pop(&f.queue).(task)
+		f.now = next.at
+		next.run()
+	}
+	f.now = until
+}
+
+// edit wants other templates.
+func (f *fleet) edit(parts ...part) {
+	f.version++
+	f.parts = slices.Clone(parts)
+	f.root.Spec.PolicyTemplates = templatesOf(parts)
+	f.soon()
+}
+
+func templatesOf(parts []part) (all []policyv1.PolicyTemplate) {
+	for _, p := range parts {
+		all = append(all, policyv1.PolicyTemplate{ObjectDefinition: runtime.RawExtension{Raw: []byte(p.object())}})
+	}
+	return all
+}
+
+// soon has the controller look at the hub.
+func (f *fleet) soon() {
+	if !f.due {
+		f.due = true
+		f.after(10*time.Millisecond, func() {
+			f.due = false
+			f.reconcile()
+		})
+	}
+}
+
+// reconcile is one call of the propagator, and its writes.
+func (f *fleet) reconcile() {
+	f.t.Helper()
+	resolution, err := override.Resolve(f.root, []override.Binding{to(f.targets...)})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var replicas []passes.Replica
+	for _, cluster := range slices.Sorted(maps.Keys(f.hub)) {
+		replicas = append(replicas, passes.ReplicaOf(&f.hub[cluster].Policy, &f.hub[cluster].status))
+	}
+	p, err := passes.Propagate(resolution, fmt.Sprint("v", f.version), f.record, replicas, f.now, rollout.Options{Previous: f.last.Remembered()})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.last, f.record = p, p.Record
+	for _, c := range p.Writes() {
+		s := f.hub[c.Name]
+		switch c.Verb {
+		case passes.VerbCreate, passes.VerbUpdate:
+			if s == nil {
+				s = &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "policies.policy", Namespace: c.Name}}}
+				f.hub[c.Name] = s
+			}
+			p.Stamp(s, c, f.now)
+			s.Spec.PolicyTemplates, s.Spec.RemediationAction = f.root.Spec.PolicyTemplates, c.Action
+			f.send(f.agents[c.Name], f.parts, c.Action)
+		}
+		s.status.RolloutStatus = string(c.RolloutStatus)
+	}
+	p.SetStatus(&f.status)
+	if len(p.Writes()) > 0 {
+		f.soon()
+	} else if p.RecheckAfter > 0 {
+		f.after(p.RecheckAfter, f.soon)
+	}
+	f.check()
+}
+
+// send is the spec sync and the template sync: the cluster gets the policy, and the controllers of the templates that changed.
+func (f *fleet) send(a *agent, parts []part, action policyv1.RemediationAction) {
+	parts = slices.Clone(parts)
+	f.after(a.lag, func() {
+		a.has, a.action = parts, action
+		there := map[string]bool{}
+		for _, p := range parts {
+			there[p.name] = true
+			if wants := p.evaluated(action); a.objects[p.name] != wants {
+				a.objects[p.name], a.done[p.name] = wants, false
+				f.after(p.delay, func() {
+					if a.objects[p.name] == wants && !a.done[p.name] {
+						f.evaluate(a, p)
+					}
+				})
+			}
+		}
+		maps.DeleteFunc(a.objects, func(name string, _ string) bool { return !there[name] })
+		f.sync(a)
+	})
+}
+
+// evaluate is what a template's controller says.
+func (f *fleet) evaluate(a *agent, p part) {
+	a.done[p.name], a.complies[p.name] = true, ""
+	fits := p.fits || p.enforces(a.action)
+	compliance := policyv1.NonCompliant
+	if fits && !p.bad {
+		compliance, a.complies[p.name] = policyv1.Compliant, p.evaluated("")
+	}
+	f.say(a, p, compliance)
+}
+
+// say makes an event. Controllers other than that of ConfigurationPolicies say only what is new.
+func (f *fleet) say(a *agent, p part, compliance policyv1.ComplianceState) {
+	message := string(compliance) + "; it is so"
+	if before := a.events[p.name]; p.kind != "ConfigurationPolicy" && len(before) > 0 && before[0].Message == message {
+		return
+	}
+	at := f.now.Add(a.clock)
+	event := policyv1.PolicyHistory{Message: message, LastTimestamp: metav1.NewTime(at.Truncate(time.Second)), EventName: fmt.Sprintf("policies.policy.%x", at.UnixNano())}
+	a.events[p.name] = append([]policyv1.PolicyHistory{event}, a.events[p.name]...)
+	f.sync(a)
+}
+
+// sync is the status sync: it writes what it knows now, and the hub has it later.
+func (f *fleet) sync(a *agent) {
+	var details []policyv1.PolicyDetails
+	complies, all := true, a.was
+	for _, p := range a.has {
+		d := policyv1.PolicyDetails{TemplateMeta: metav1.ObjectMeta{Name: p.name}}
+		if events := a.events[p.name]; len(events) > 0 {
+			d.History = slices.Clone(events[:1])
+			d.ComplianceState, _, _ = cutState(events[0].Message)
+		}
+		details = append(details, d)
+		complies = complies && d.ComplianceState == policyv1.Compliant
+	}
+	for _, d := range details {
+		if d.ComplianceState == policyv1.NonCompliant {
+			all, complies = policyv1.NonCompliant, false
+		}
+	}
+	if complies {
+		all = policyv1.Compliant
+	}
+	a.was = all
+	f.after(a.lag, func() {
+		if s := f.hub[a.cluster]; s != nil {
+			s.status.Details, s.status.ComplianceState = details, all
+			f.soon()
+		}
+	})
+}
+
+func cutState(message string) (policyv1.ComplianceState, string, bool) {
+	state, rest, ok := strings.Cut(message, "; ")
+	return policyv1.ComplianceState(state), rest, ok
+}
+
+// isDone says whether a cluster is truly done with the version: it has it as far as anything is evaluated, each template was evaluated,
+// those that enforce comply, and no other is left.
+func (f *fleet) isDone(cluster string) bool {
+	a, action := f.agents[cluster], f.root.Spec.RemediationAction
+	gone := slices.ContainsFunc(a.has, func(p part) bool {
+		return !slices.ContainsFunc(f.parts, func(other part) bool { return other.name == p.name })
+	})
+	return !gone && !slices.ContainsFunc(f.parts, func(p part) bool {
+		complies := a.complies[p.name] == p.evaluated("") && !p.bad // with inform, so that there is nothing to enforce
+		return !complies && (a.objects[p.name] != p.evaluated(action) || !a.done[p.name] || p.enforces(action) && p.bad)
+	})
+}
+
+// exposed are the clusters whose replicas have the version with the root's action, and are not truly done with it.
+func (f *fleet) exposed() (all []string) {
+	for _, cluster := range slices.Sorted(maps.Keys(f.hub)) {
+		s := f.hub[cluster]
+		stamp := status.StampOf(s).Version
+		if stamp == fmt.Sprintf("v%d %s", f.version, f.root.Spec.RemediationAction) && !f.isDone(cluster) {
+			all = append(all, cluster)
+		}
+	}
+	return all
+}

@@ -1,0 +1,145 @@
+package passes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// said is what a Propagation keeps of what the templates of a replica say.
+type said struct {
+	answers
+	late    *late
+	applied time.Time
+}
+
+// said gives what the templates of a replica tell that keeps its cluster in flight; nil where that is nothing.
+func (r *Replica) said() *said {
+	if len(r.awaited)+len(r.pending) == 0 && r.judged() != policyv1.NonCompliant {
+		return nil
+	}
+	return &said{answers: answers{outcome: r.judged(), awaited: r.awaited, pending: r.pending, unfit: r.unfit}, late: r.late, applied: r.Applied}
+}
+
+// message is what a report says of it.
+func (s *said) message() string {
+	switch {
+	case s == nil:
+		return ""
+	case len(s.awaited) > 0:
+		return unanswered(s.awaited)
+	case len(s.pending) > 0:
+		return pending(s.pending)
+	case len(s.unfit) > 0:
+		return "NonCompliant: " + named(s.unfit)
+	default:
+		return ""
+	}
+}
+
+// InFlight says what a cluster still has to do that has this version with its action, and is Progressing.
+type InFlight struct {
+	// Unanswered are the names of the templates that have not answered this version, in the order of the templates.
+	Unanswered []string
+	// CountsFrom is when the last messages of some of them count, if they say nothing else until then. It is zero where only another
+	// message counts.
+	CountsFrom time.Time
+	// Pending are the names of the templates that wait for their dependencies, in the order of the templates.
+	Pending []string
+	// NonCompliant says that all templates have answered, and the cluster does not comply. Unfit are the names of the templates that say
+	// so, as far as they are known.
+	NonCompliant bool
+	Unfit        []string
+	// FailsAt is the progress deadline of a cluster that does not comply; zero where it is unknown, or there is none.
+	FailsAt time.Time
+}
+
+// inFlight gives what the cluster still has to do; nil where it has nothing to tell.
+func (p *Propagation) inFlight(c *Cluster) *InFlight {
+	informs := c.Action == policyv1.Inform // and has done what it should
+	written := c.Verb == VerbCreate || c.Verb == VerbUpdate
+	if c.said == nil || written || informs && len(c.said.awaited) == 0 {
+		return nil
+	}
+	in := &InFlight{Unanswered: slices.Clone(c.said.awaited), Pending: slices.Clone(c.said.pending), NonCompliant: !informs && c.said.outcome == policyv1.NonCompliant}
+	if in.NonCompliant {
+		in.Unfit = slices.Clone(c.said.unfit)
+	}
+	if c.said.late != nil {
+		in.CountsFrom = c.said.late.from
+	}
+	if deadline := deadlineOf(p.strategy); deadline > 0 && !c.said.applied.IsZero() && in.NonCompliant {
+		in.FailsAt = c.said.applied.Add(deadline)
+	}
+	return in
+}
+
+// deadlineOf gives the progress deadline of a valid strategy; 0 if it has none.
+func deadlineOf(s clusterv1alpha1.RolloutStrategy) time.Duration {
+	var text string
+	switch {
+	case s.Type == clusterv1alpha1.All && s.All != nil:
+		text = s.All.ProgressDeadline
+	case s.Type == clusterv1alpha1.Progressive && s.Progressive != nil:
+		text = s.Progressive.ProgressDeadline
+	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.ProgressivePerGroup != nil:
+		text = s.ProgressivePerGroup.ProgressDeadline
+	}
+	deadline, err := time.ParseDuration(text)
+	if err != nil { // None
+		return 0
+	}
+	return deadline
+}
+
+// String is a sentence without its full stop, fit for the message of an event.
+func (f *InFlight) String() string {
+	var parts []string
+	if len(f.Unanswered) > 0 {
+		parts = append(parts, unanswered(f.Unanswered))
+	}
+	if !f.CountsFrom.IsZero() {
+		parts = append(parts, "what was said before counts from "+f.CountsFrom.UTC().Format(time.RFC3339)+" if nothing else is said")
+	}
+	if len(f.Pending) > 0 {
+		parts = append(parts, pending(f.Pending))
+	}
+	switch {
+	case !f.NonCompliant:
+	case f.FailsAt.IsZero():
+		parts = append(parts, f.unfit()+"waits without a deadline until the cluster complies")
+	default:
+		parts = append(parts, f.unfit()+"fails at "+f.FailsAt.UTC().Format(time.RFC3339)+" unless the cluster complies before")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (f *InFlight) unfit() string {
+	if len(f.Unfit) == 0 {
+		return "NonCompliant: "
+	}
+	return "NonCompliant: " + named(f.Unfit) + "; "
+}
+
+func unanswered(names []string) string { return "no answer to this version from " + named(names) }
+
+func pending(names []string) string { return "Pending: dependencies are not met of " + named(names) }
+
+// named names at most three templates.
+func named(names []string) string {
+	const most = 3
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	switch more := len(names) - most; {
+	case more > 0:
+		return fmt.Sprintf("templates %s and %d more", text, more)
+	case len(names) > 1:
+		return "templates " + text
+	default:
+		return "template " + text
+	}
+}

@@ -1,0 +1,237 @@
+package passes
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// wholeName is the name of the one part of a policy without templates.
+const wholeName = "*"
+
+// template is what of a template its answers depend on.
+type template struct {
+	name string
+	// content is what the cluster evaluates: kind, name and all else of the object but its metadata, with the action that it has
+	// on the cluster.
+	content string
+	// rest is what may lead to a message, too: annotations, dependencies and ignorePending.
+	rest string
+	// evaluates says that its controller says something of each content. Others say only what is new.
+	evaluates bool
+	// informs says that it only informs although the policy may enforce: by its own action, or as InformOnly.
+	informs bool
+}
+
+// templatesOf reads the templates of a replicated policy. A policy without any has one part that stands for the whole. That is so,
+// too, where the caller left the templates out.
+func templatesOf(policy *policyv1.Policy) []template {
+	spec := &policy.Spec
+	if len(spec.PolicyTemplates) == 0 {
+		return []template{{name: wholeName, evaluates: true}}
+	}
+	all := make([]template, len(spec.PolicyTemplates))
+	dependencies := ""
+	if len(spec.Dependencies) > 0 {
+		dependencies = text(spec.Dependencies)
+	}
+	for i := range all {
+		all[i] = templateOf(&spec.PolicyTemplates[i], i, spec.RemediationAction, dependencies)
+	}
+	return all
+}
+
+func templateOf(t *policyv1.PolicyTemplate, position int, action policyv1.RemediationAction, dependencies string) template {
+	var object map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(t.ObjectDefinition.Raw))
+	decoder.UseNumber()
+	if decoder.Decode(&object) != nil || object == nil {
+		return template{name: "template-" + strconv.Itoa(position), content: digest(string(t.ObjectDefinition.Raw))}
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	kind, _ := object["kind"].(string)
+	apiVersion, _ := object["apiVersion"].(string)
+	group, _, _ := strings.Cut(apiVersion, "/")
+	own := act(object, group, action)
+	delete(object, "metadata")
+	made := template{name: name, content: digest(text(object)), evaluates: group == policyGroup && kind == "ConfigurationPolicy"}
+	made.informs = own == policyv1.Inform && !strings.EqualFold(string(action), string(policyv1.Inform))
+	if object["spec"] == nil { // whoever reads the object may take the action from its policy
+		dependencies += string(action)
+	}
+	if annotations := metadata["annotations"]; annotations != nil || dependencies != "" || len(t.ExtraDependencies) > 0 || t.IgnorePending {
+		made.rest = digest(text(annotations), dependencies, text(t.ExtraDependencies), strconv.FormatBool(t.IgnorePending))
+	}
+	return made
+}
+
+const policyGroup = "policy.open-cluster-management.io"
+
+// act sets the action of a template's object as the template sync does: that of the policy, where it has one. A constraint has
+// an enforcementAction, a ConstraintTemplate no action, and InformOnly never enforces. It gives the action that the object has then.
+func act(object map[string]any, group string, action policyv1.RemediationAction) policyv1.RemediationAction {
+	spec, _ := object["spec"].(map[string]any)
+	known, _ := action.Known()
+	if spec == nil || group == "templates.gatekeeper.sh" {
+		return ""
+	}
+	if group == "constraints.gatekeeper.sh" {
+		switch known {
+		case policyv1.Inform:
+			spec["enforcementAction"] = "warn"
+		case policyv1.Enforce:
+			spec["enforcementAction"] = "deny"
+		default:
+			if own, _ := spec["enforcementAction"].(string); own == "warn" || own == "dryrun" {
+				return policyv1.Inform
+			}
+		}
+		return known
+	}
+	text, _ := spec["remediationAction"].(string)
+	switch own := policyv1.RemediationAction(strings.ToLower(text)); {
+	case own == "informonly":
+		known = policyv1.Inform
+	case known == "":
+		known = own
+	}
+	spec["remediationAction"] = string(known)
+	return known
+}
+
+// notes is what the annotation of a replicated policy tells of the content before, and of what was said until the write.
+type notes struct {
+	stamped bool // false where no version is noted
+	known   bool // false where nobody has noted the templates
+	none    bool // nothing has been said since the write, as far as is known without the templates
+	of      map[string]note
+}
+
+// note is what is noted of one template.
+type note struct {
+	content, rest, message string
+	owed                   *due // what it had not answered
+}
+
+// due gives the answer that a template owes, nil if it owes none.
+func (n notes) due(t *template, m message, applied time.Time) *due {
+	switch before, is := n.of[keyOf(t.name)]; {
+	case !n.stamped:
+		return nil
+	case n.none:
+		return &due{since: applied, before: m.id, known: true, sure: true}
+	case !n.known:
+		return &due{since: applied}
+	case !is:
+		return &due{since: applied, known: true}
+	case t.name != wholeName && before.content == t.content && before.rest == t.rest:
+		return before.owed
+	default:
+		says := t.name == wholeName || t.evaluates && before.content != t.content && !m.repeats
+		return &due{since: applied, before: before.message, known: true, sure: says}
+	}
+}
+
+// notesOf reads the annotations of a policy that has this status. An annotation without text notes that nothing was there.
+func notesOf(stamped bool, annotations map[string]string, st *policyv1.PolicyStatus) notes {
+	text, is := annotations[annotationReported]
+	n := notes{stamped: stamped, known: is, of: make(map[string]note)}
+	if text != "" && !strings.Contains(text, ".") { // by a version of this library that noted no templates
+		return notes{stamped: stamped, none: text == mark(st)}
+	}
+	for part := range strings.FieldsSeq(text) {
+		if f := strings.Split(part, "."); len(f) == 4 || len(f) == 7 {
+			n.of[f[0]] = note{content: f[1], rest: f[2], message: f[3], owed: owedOf(f[4:])}
+		}
+	}
+	return n
+}
+
+func owedOf(f []string) *due {
+	if len(f) != 3 {
+		return nil
+	}
+	d := &due{before: f[0], known: f[0] != unknown, sure: f[2] == "s"}
+	if nanos, err := strconv.ParseInt(f[1], 36, 64); err == nil {
+		d.since = time.Unix(0, nanos).UTC()
+	}
+	return d
+}
+
+const unknown = "?"
+
+// write adds the note of a template of that name to the text of the annotation.
+func (n note) write(b *strings.Builder, name string) {
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	b.WriteString(strings.Join([]string{keyOf(name), n.content, n.rest, n.message}, "."))
+	if n.owed == nil {
+		return
+	}
+	before, since, says := n.owed.before, "", ""
+	if !n.owed.known {
+		before = unknown
+	}
+	if !n.owed.since.IsZero() {
+		since = strconv.FormatInt(n.owed.since.UnixNano(), 36)
+	}
+	if n.owed.sure {
+		says = "s"
+	}
+	b.WriteString("." + strings.Join([]string{before, since, says}, "."))
+}
+
+func keyOf(name string) string {
+	if name == wholeName {
+		return name
+	}
+	return digest(name)
+}
+
+// digest is a short text that tells these texts from others.
+func digest(texts ...string) string {
+	sum := fnv.New64a()
+	for _, text := range texts {
+		sum.Write([]byte(text))
+		sum.Write([]byte{0})
+	}
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil))
+}
+
+// text is the JSON of a value. Keys are in order, and numbers as they were written.
+func text(value any) string {
+	made, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value) // it came from JSON
+	}
+	return string(made)
+}
+
+// mark is a text that tells one status from another, empty if there is nothing. It is what earlier versions of this library noted.
+func mark(st *policyv1.PolicyStatus) string {
+	if st.ComplianceState == "" {
+		return ""
+	}
+	sum := fnv.New64a()
+	note := func(text string) { sum.Write([]byte(text)); sum.Write([]byte{0}) }
+	note(string(st.ComplianceState))
+	for i := range st.Details {
+		note(st.Details[i].TemplateMeta.Name)
+		if history := st.Details[i].History; len(history) > 0 {
+			note(history[0].EventName)
+			note(history[0].LastTimestamp.UTC().Format(time.RFC3339))
+			note(history[0].Message)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}

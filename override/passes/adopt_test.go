@@ -1,0 +1,115 @@
+package passes_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// ofOCM is a replica as OCM's propagator (buildReplicatedPolicy) writes it: the root's labels and annotations with its own, no finalizers and
+// owners, the action of the root or of an override, and dependencies in the form for clusters. An update sets labels, annotations and spec
+// in one write.
+func ofOCM(cluster string, action policyv1.RemediationAction, parts []part, written time.Time, generation int64) *stored {
+	s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{
+		Name: "policies.policy", Namespace: cluster, Generation: generation, CreationTimestamp: metav1.NewTime(noon.Add(-24 * time.Hour)),
+		Labels: map[string]string{
+			"policy.open-cluster-management.io/cluster-name": cluster, "policy.open-cluster-management.io/cluster-namespace": cluster,
+			"policy.open-cluster-management.io/root-policy": "policies.policy",
+		},
+		Annotations: map[string]string{"argocd.argoproj.io/compare-options": "IgnoreExtraneous"},
+	}}}
+	at := metav1.NewTime(written)
+	s.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "governance-policy-propagator", Operation: "Update", Time: &at, FieldsV1: &metav1.FieldsV1{
+		Raw: []byte(`{"f:metadata":{"f:annotations":{},"f:labels":{}},"f:spec":{".":{},"f:policy-templates":{},"f:remediationAction":{}}}`)}}}
+	s.Spec = policyv1.PolicySpec{RemediationAction: action, PolicyTemplates: templatesOf(parts)}
+	return s
+}
+
+// O24: on the day of the switch from OCM's propagator nothing is written for the stamps, and nothing loses its compliance, also in the
+// middle of an edit.
+func TestTheDayOfTheSwitch(t *testing.T) {
+	old, edited := []part{config("a", 1, 0), config("b", 1, 0)}, []part{config("a", 2, 0), config("b", 1, 0)}
+	hour := noon.Add(-time.Hour)
+	for _, test := range []struct {
+		why    string
+		action policyv1.RemediationAction
+		parts  []part
+		since  time.Time // of the spec
+		said   time.Time // by a
+		want   string
+		root   policyv1.ComplianceState
+		later  string
+	}{
+		{"settled", "enforce", edited, hour, hour.Add(time.Second), "enforce, Succeeded (updateStatus)", "Compliant", "enforce, Succeeded (updateStatus)"},
+		{"settled, and labelled since, which moves the time of the manager", "enforce", edited, noon.Add(-6 * time.Minute), hour, "enforce, Succeeded (updateStatus)", "Compliant", "enforce, Succeeded (updateStatus)"},
+		{"the action is spelled otherwise", "Enforce", edited, hour, hour, "enforce, Succeeded (updateStatus)", "Compliant", "enforce, Succeeded (updateStatus)"},
+		{"OCM has just written it, and it has not answered: what it said before is shown", "enforce", edited, noon.Add(-time.Second), hour, "enforce, Progressing (updateStatus)", "Compliant", "enforce, Succeeded (updateStatus)"},
+		{"OCM has not come to it", "enforce", old, hour, hour.Add(time.Second), "enforce, Progressing (update)", "", "enforce, Progressing (update)"},
+		{"it has another action", "inform", edited, hour, hour.Add(time.Second), "enforce, Progressing (update)", "", "enforce, Progressing (update)"},
+	} {
+		t.Run(test.why, func(t *testing.T) {
+			s := ofOCM("a", test.action, test.parts, test.since, 3)
+			s.status = policyv1.PolicyStatus{ComplianceState: "Compliant", Details: []policyv1.PolicyDetails{detail("a", "Compliant", test.said), detail("b", "Compliant", hour.Add(-time.Hour))}}
+			before := fmt.Sprint(s.Annotations)
+			for now, want := range map[time.Time]string{noon: test.want, noon.Add(5 * time.Minute): test.later} {
+				adopted := passes.Adopt(&s.Policy, &ofOCM("a", "", edited, noon, 1).Policy, "v2")
+				p, err := passes.Propagate(resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), "v2", status.Record{}, []passes.Replica{passes.ReplicaOf(adopted, &s.status)}, now, rollout.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var root policyv1.PolicyStatus
+				p.SetStatus(&root)
+				if got := strings.TrimPrefix(p.String(), "a: "); got != want || root.ComplianceState != test.root {
+					t.Errorf("%s, root %s, want %s, root %s", got, root.ComplianceState, want, test.root)
+				}
+			}
+			if fmt.Sprint(s.Annotations) != before {
+				t.Error("the policy was changed")
+			}
+		})
+	}
+}
+
+// O24: what is adopted, and since when it counts as applied.
+func TestAdopt(t *testing.T) {
+	parts := []part{config("a", 1, 0)}
+	wanted := &ofOCM("a", "", parts, noon, 1).Policy
+	stamped := ofOCM("a", "enforce", parts, noon, 2)
+	status.Stamp{}.NoteOn(stamped, "v1 enforce", 0, noon)
+	untold := ofOCM("a", "enforce", parts, noon, 2)
+	untold.ManagedFields = nil
+	for _, test := range []struct {
+		why     string
+		replica *policyv1.Policy
+		wanted  *policyv1.Policy
+		want    string
+	}{
+		{"its first spec is as old as it is", &ofOCM("a", "enforce", parts, noon, 1).Policy, wanted, "v2 2026-11-20 12:00"},
+		{"a later spec is as old as managed fields say", &ofOCM("a", "inform", parts, noon, 2).Policy, wanted, "v2 2026-11-21 12:00"},
+		{"or nobody knows", &untold.Policy, wanted, "v2 -"},
+		{"a stamp is believed", &stamped.Policy, wanted, "v1 2026-11-21 12:00"},
+		{"another content", &ofOCM("a", "enforce", []part{config("a", 2, 0)}, noon, 1).Policy, wanted, " -"},
+		{"an action that is none", &ofOCM("a", "Fix", parts, noon, 1).Policy, wanted, " -"},
+		{"nothing is wanted", &ofOCM("a", "enforce", parts, noon, 1).Policy, nil, " -"},
+	} {
+		r := passes.ReplicaOf(passes.Adopt(test.replica, test.wanted, "v2"), &policyv1.PolicyStatus{})
+		got := r.Version + " -"
+		if !r.Applied.IsZero() {
+			got = r.Version + r.Applied.Format(" 2006-01-02 15:04")
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", test.why, got, test.want)
+		}
+	}
+	if passes.Adopt(nil, wanted, "v2") != nil {
+		t.Error("no policy became one")
+	}
+}

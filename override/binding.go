@@ -44,6 +44,11 @@ type Binding struct {
 	// from grouping.FromNames for a PlacementRule. The caller sets them. Nil groups are incomplete, so a placement that
 	// was not looked up makes the Resolution incomplete and does no harm.
 	Groups *grouping.Groups
+
+	// Missing says that the placement does not exist: it selects no cluster, and that is all there is to know. Groups stay nil.
+	// Set it only where you know, from the API server or from a cache that has synced. Otherwise the policy leaves all clusters of a
+	// placement that nobody has looked up.
+	Missing bool
 }
 
 // Bindings gives the bindings that have the policy as their subject, directly or in a policy set, sorted by name and

@@ -30,7 +30,9 @@
 //	for i := range bindings {
 //		b := &bindings[i]
 //		// From the caller's lister; nil for a reference of another kind, which Resolve reports as ignored.
-//		if b.Groups, err = groupsOf(b.PlacementRef); err != nil {
+//		if b.Groups, err = groupsOf(b.PlacementRef); apierrors.IsNotFound(err) {
+//			b.Missing = true // the caches have synced, so there is none
+//		} else if err != nil {
 //			return err
 //		}
 //	}
@@ -52,6 +54,10 @@
 // does. grouping.Read notices this. A Resolution of such groups is incomplete, and Incomplete says why. Then a cluster
 // that seems unbound may be bound, so nothing is deleted and nothing starts. Groups that were never set are incomplete,
 // too.
+//
+// A placement that does not exist is another case: it selects nobody, for good. Say so with Binding.Missing, once you know. Otherwise one
+// binding to a placement that was deleted keeps every other cluster of the policy from starting, and its own replicas
+// for ever. A person may delete a Placement and create it again: RemoveAfter in package passes keeps the replicas meanwhile.
 //
 // # Where it departs from the design document
 //

@@ -61,7 +61,7 @@ func (b *Binding) placement(set string) policyv1.PolicyPlacement {
 		p.Exclusions = append(p.Exclusions, policyv1.PolicyDecision{ClusterName: cluster})
 	}
 	switch {
-	case b.Groups == nil: // it does not exist, or nobody has looked
+	case b.Groups == nil || b.Missing: // nobody has looked, or it does not exist
 	case b.PlacementRef.Kind == "Placement":
 		p.Placement = b.PlacementRef.Name
 	default:

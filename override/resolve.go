@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/internal/rootpolicy"
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -22,7 +23,8 @@ import (
 // Errors are *field.Error, joined by [errors.Join]: an unknown action (spec.remediationAction), what rollout.Validate finds in the
 // strategy (spec.rolloutStrategy.progressive.maxConcurrency), a name that is too long for replicas (metadata.name), a value of the
 // annotation for [Resolution.FailsAtOnce] that is neither true nor false (metadata.annotations[…]), a binding
-// without a name or with the name of another (bindings[name]), one whose groups come from several placements (bindings[name].groups).
+// without a name or with the name of another (bindings[name]), one whose groups come from several placements, or that has groups of a placement
+// that is missing (bindings[name].groups).
 //
 // It takes time linear in the clusters of all bindings, plus n·log(n) to sort the n bound clusters.
 func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
@@ -42,7 +44,21 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	if errs := append(rootpolicy.Validate(policy, nil), in.checkBindings()...); len(errs) > 0 {
 		return nil, join(errs)
 	}
+	for i := range in.bindings {
+		if in.bindings[i].Missing {
+			in.bindings[i].Groups = selectNobody()
+		}
+	}
 	return in.resolve(), nil
+}
+
+// selectNobody gives the groups of a placement that does not exist: none, which are complete.
+func selectNobody() *grouping.Groups {
+	none, err := grouping.FromNames(nil)
+	if err != nil {
+		panic(err) // there is nothing to be wrong with
+	}
+	return none
 }
 
 // input is what is resolved, with the bindings sorted by name.
@@ -60,6 +76,9 @@ func (in *input) checkBindings() field.ErrorList {
 		if b.Name == "" {
 			nameless++
 			errs = append(errs, field.Required(path.Child("name"), "must be the name of the binding to "+b.PlacementRef.String()))
+		}
+		if b.Missing && b.Groups != nil {
+			errs = append(errs, field.Invalid(path.Child("groups"), b.Groups.String(), "must be nil, as the placement is missing"))
 		}
 		if b.Groups.Len() > 0 && b.Groups.Key(0).Placement != "" {
 			errs = append(errs, field.Invalid(path.Child("groups"), b.Groups.String(), "must be groups of one placement, not joined ones"))

@@ -31,6 +31,13 @@ func detail(name string, compliance policyv1.ComplianceState, at time.Time) poli
 	}
 }
 
+// saying is a template with that message, from before the write.
+func saying(name string, compliance policyv1.ComplianceState, message string) policyv1.PolicyDetails {
+	d := detail(name, compliance, noon.Add(-time.Minute))
+	d.History[0].Message = string(compliance) + "; " + message
+	return d
+}
+
 // rewritten is a replica that had one content and status, and was written with another content at noon.
 func rewritten(t *testing.T, before, after []policyv1.PolicyTemplate, had ...policyv1.PolicyDetails) *stored {
 	t.Helper()
@@ -112,6 +119,10 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 		{"an annotation may be of no consequence", templatesOf([]part{a}), templatesOf([]part{noted}), []policyv1.PolicyDetails{detail("a", "Compliant", before)}, nil, "Progressing [a] [] [] 12:05", "Succeeded"},
 		{"so may dependencies", templatesOf([]part{a}), waits, []policyv1.PolicyDetails{detail("a", "Compliant", before)}, nil, "Progressing [a] [] [] 12:05", "Succeeded"},
 		{"a constraint says only what is new", templatesOf([]part{rare}), templatesOf([]part{rareEdited}), []policyv1.PolicyDetails{detail("r", "Compliant", before)}, nil, "Progressing [r] [] [] 12:05", "Succeeded"},
+		{"the template sync does not say an error twice", templatesOf([]part{a}), templatesOf([]part{edited}), []policyv1.PolicyDetails{saying("a", "NonCompliant", "template-error; it is no policy")}, nil,
+			"Progressing [a] [] [] 12:05", "Progressing [] [] [a]"},
+		{"nor that a pending template is ignored", templatesOf([]part{a}), templatesOf([]part{edited}),
+			[]policyv1.PolicyDetails{saying("a", "Compliant", "Dependencies were not satisfied: 1 is still pending (Policy other) but ignorePending is true")}, nil, "Progressing [a] [] [] 12:05", "Succeeded"},
 		{"one that waits for dependencies is told from a slow one", templatesOf([]part{a}), templatesOf([]part{edited}), []policyv1.PolicyDetails{detail("a", "Compliant", before)},
 			[]policyv1.PolicyDetails{detail("a", "Pending", after)}, "Progressing [] [a] []", "Progressing [] [a] []"},
 		{"InformOnly is done when it has answered", templatesOf([]part{only}), templatesOf([]part{onlyEdited}), []policyv1.PolicyDetails{detail("o", "NonCompliant", before)},
@@ -131,6 +142,17 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 				t.Errorf("after five minutes %s, want %s", got, test.later)
 			}
 		})
+	}
+}
+
+// O17: a template without a spec, in which no action can be set, may have something to say of another action.
+func TestAnActionThatNoTemplateShows(t *testing.T) {
+	bare := []policyv1.PolicyTemplate{template(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}`)}
+	s := rewritten(t, bare, bare, detail("x", "Compliant", noon.Add(-time.Minute)))
+	s.Spec.RemediationAction = policyv1.Inform
+	s.Annotations[annotationVersion] = "v2 inform"
+	if r := passes.ReplicaOf(&s.Policy, &s.status); r.Compliance != "" {
+		t.Errorf("it is %s already", r.Compliance)
 	}
 }
 
@@ -226,6 +248,9 @@ func TestAnActionSetByHandIsSetBack(t *testing.T) {
 	f.reconcile()
 	if c, _ := f.last.Find("c00"); fmt.Sprint(f.last.Edited, " ", c) != "[c00] c00: enforce, Progressing (update)" {
 		t.Errorf("%v %s", f.last.Edited, c)
+	}
+	if at := status.StampOf(f.hub["c00"]).Applied; !at.Equal(f.now) {
+		t.Errorf("applied at %v, and written again at %v", at, f.now)
 	}
 	if f.run(2 * time.Second); len(f.last.Edited) > 0 || !f.settled(time.Hour) {
 		t.Errorf("%v, %s", f.last.Edited, f.status.RolloutStatus)

@@ -35,4 +35,6 @@ func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 const annotationFailAtOnce = "cohort.open-cluster-management.io/fail-at-once"
 
 // FailsAtOnce says whether a valid policy asks that a cluster that is enforced and does not comply has failed at once.
-func FailsAtOnce(policy *policyv1.Policy) bool { return policy.Annotations[annotationFailAtOnce] == "true" }
+func FailsAtOnce(policy *policyv1.Policy) bool {
+	return policy.Annotations[annotationFailAtOnce] == "true"
+}

@@ -67,7 +67,7 @@ func steady(b *testing.B, n int) *hub {
 			"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "metadata": map[string]any{}, "spec": map[string]any{"remediationAction": string(action)},
 			"status": map[string]any{"rolloutStatus": string(rolled), "compliant": string(compliance), "details": []any{map[string]any{
 				"templateMeta": map[string]any{"name": "x"}, "compliant": string(compliance),
-				"history":      []any{map[string]any{"lastTimestamp": h.clock.Format(time.RFC3339), "eventName": "x.1"}},
+				"history": []any{map[string]any{"lastTimestamp": h.clock.Format(time.RFC3339), "eventName": "x.1"}},
 			}}},
 		}}
 		object.SetNamespace(cluster)

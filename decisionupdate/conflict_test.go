@@ -102,6 +102,9 @@ func TestChangedObjectIsStale(t *testing.T) {
 		{"D10 a label that the update changes", func(s *server) {
 			s.touch(t, "w1", func(o *pd) { o.Labels["tier"] = "silver" })
 		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what the update was made from: its label tier is "silver", not ""; list again`},
+		{"D10 a controller of somebody else", func(s *server) {
+			s.touch(t, "w1", func(o *pd) { ownedBy([]*pd{o}, "web", "p2", "Placement") })
+		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what the update was made from: its controller has the UID "p2", not ""; list again`},
 		{"D10 created again", func(s *server) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -194,8 +194,8 @@ func (p *placer) resize(size int) {
 	p.limit = size
 }
 
-// G6, D8: one failed request, at any place, moves no cluster: random small fleets and sizes change, and each change ends in the same groups
-// as without the failure. Half of them begin with objects of a scheduler that stores no places (D19).
+// G6, D8: one failed request, at any place, moves no cluster: random small fleets, sizes and orders of the named groups change, and each
+// change ends in the same groups as without the failure. Half of them begin with objects of a scheduler that stores no places (D19).
 func TestAFailedRequestMovesNoCluster(t *testing.T) {
 	requests := 0
 	for seed := range uint64(exhaustive.Of(15, 2000)) {
@@ -204,6 +204,10 @@ func TestAFailedRequestMovesNoCluster(t *testing.T) {
 		for range 4 {
 			clusters := drawSmallFleet(rng, 9)
 			p.resize(1 + rng.IntN(3))
+			if strategy := &p.placement.Spec.DecisionStrategy.GroupStrategy; rng.IntN(3) == 0 {
+				slices.Reverse(strategy.DecisionGroups)
+				strategy.ClustersPerDecisionGroup, p.limit = intstr.FromString("34%"), grouping.MaxDecisions
+			}
 			requests += p.wantSameGroups(t, clusters)
 			p.settle(t, clusters)
 			if seed%2 == 0 {

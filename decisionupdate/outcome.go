@@ -18,7 +18,7 @@ type Outcome struct {
 	Retried int
 
 	// Stored holds each object that was created or updated, completely or in part, as the API server returned
-	// it last, sorted by name.
+	// it last, sorted by name. It also has those that were deleted after that.
 	Stored []*clusterv1beta1.PlacementDecision
 }
 
@@ -58,12 +58,7 @@ type ownWrites interface {
 // lags. Call it after each Apply, also beside an error. The next list is then that of own.Current, or the cache's once own.Unseen is 0:
 // either is new enough for [Diff].
 func (o Outcome) Note(own ownWrites, now time.Time) {
-	// What was created comes first: an object of the surge is deleted again, and the cache may not have shown it yet.
-	for _, w := range o.Writes {
-		if w.Verb == VerbCreate && len(w.Done) > 0 {
-			_ = own.Wrote(w.To, nil, now)
-		}
-	}
+	// What is gone again comes first, too, such as an object of the surge: the cache may show it later.
 	for _, pd := range o.Stored {
 		_ = own.Wrote(pd, nil, now)
 	}

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/decisionupdate"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // silent is a client that returns neither an object nor an error to a request.
@@ -192,3 +195,44 @@ func (f faulty) Delete(ctx context.Context, name string, opts metav1.DeleteOptio
 	_, err := f.try("delete", name, func() (*pd, error) { return nil, f.server.Delete(ctx, name, opts) })
 	return err
 }
+
+// D11: after each update, also where a request did not arrive or its answer was lost, an own that was told of it gives what is stored, over a
+// cache that shows nothing of it. It also knows of an object of the surge that is gone again, which the cache may show yet.
+func TestNoteTellsAnOwnWhatIsStored(t *testing.T) {
+	exchanged := numbers(1, 200)
+	exchanged[0], exchanged[199] = exchanged[199], exchanged[0]
+	desired := divided(100, exchanged)
+	for at := range 18 {
+		s := newServer(divided(100, numbers(1, 200))...)
+		cache, n := s.list(), 0
+		client := faulty{s, func(string, string) (before, after error) {
+			switch n++; {
+			case n-1 != at/2:
+				return nil, nil
+			case at%2 == 0:
+				return errFailed, nil
+			}
+			return nil, errFailed
+		}}
+		var own writes.Own[*pd]
+		now := func() time.Time { return noon.Time }
+		read := func(key types.NamespacedName) (*pd, error) { return s.Get(t.Context(), key.Name, metav1.GetOptions{}) }
+		outcome, failed := decisionupdate.Applier{Client: client}.Apply(t.Context(), mustDiff(t, cache, desired, rolling))
+		outcome.Note(&own, noon.Time)
+		if unseen, err := own.Unseen(showsNothing{}, read, now); err != nil || unseen < len(outcome.Stored) && !outcome.Unknown() {
+			t.Errorf("request %d fails: a cache that shows nothing lacks %d writes, %v", at/2, unseen, err)
+		}
+		stored, err := own.Current(cache, read, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := stateOf(stored), stateOf(s.list()); got != want {
+			t.Errorf("request %d fails (%v): the own gives\n%s\nstored is\n%s", at/2, failed, got, want)
+		}
+	}
+}
+
+// showsNothing is the store of an informer that is far behind.
+type showsNothing struct{}
+
+func (showsNothing) GetByKey(string) (any, bool, error) { return nil, false, nil }

@@ -256,6 +256,7 @@ func TestWaitsForTheEndOfWhatTheCacheHasNotShown(t *testing.T) {
 			Done: []decisionupdate.Part{decisionupdate.PartLabels}, Complete: true},
 		{Write: decisionupdate.Write{Verb: decisionupdate.VerbDelete, From: at("11")}, Complete: true},
 	}}
+	outcome.Stored = []*clusterv1beta1.PlacementDecision{at("11")}
 	outcome.Note(&m.written, h.clock)
 	behind := func(want time.Duration, why string) {
 		t.Helper()

@@ -148,7 +148,7 @@ func TestTheMigrationPageNamesItsTests(t *testing.T) {
 		t.Errorf("found %d tests on the page", len(named))
 	}
 	var code strings.Builder
-	for _, dir := range []string{".", "cmd/audit", "../../rollout/sdkgo/v1alpha1", "../../rollout/sdkgo/v1beta1"} {
+	for _, dir := range []string{".", "cmd/audit", "../../rollout/sdkgo/v1alpha1", "../../rollout/sdkgo/v1beta1", "../../status"} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)

@@ -185,6 +185,13 @@
 // A Policy with the annotation cohort.open-cluster-management.io/validate: "true" has its clusters validated, and status, explain and
 // history show it. A forecast finds each of them good as soon as it succeeds, and a note says so; the flags above have no effect there.
 //
+// # Works that nothing calls done
+//
+// An agent says that a ManifestWork is done only where conditionRules in its template give the condition Progressing. Where a work is applied
+// without them, every command says so, and in a forecast no cluster is ever done: whatever --takes says, those that start end as those in
+// flight. The annotation cohort.open-cluster-management.io/available-succeeds: "true" of a ManifestWorkReplicaSet has its works succeed once
+// they are Available; its controller has to read it, too. Why a cluster failed, or is not done, is quoted from its conditions.
+//
 // # Clusters that leave
 //
 // A cluster that is cut off never answers from its start on. After the lease the hub taints it as unreachable, and the

@@ -524,6 +524,25 @@ func TestWhatCannotBeCarriedOut(t *testing.T) {
 	}
 }
 
+// An action that somebody set by hand starts nobody. It is set back, and told.
+func TestAnActionSetByHandIsSetBack(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a", "b")
+	h.bind("prod", "prod", itself(), "")
+	h.policy(progressive(1))
+	h.wrote("a: create inform, b: create inform")
+	h.wrote("a: update enforce")
+	object := h.replica("b").DeepCopy()
+	object.Object["spec"].(map[string]any)["remediationAction"] = "enforce"
+	h.store(object)
+	h.events()
+	h.wrote("b: update inform")
+	if told := strings.Join(h.events(), "; "); !strings.Contains(told, "Edited somebody else changed the replicated policy of b: it is written back") {
+		t.Errorf("told %q", told)
+	}
+	h.wrote("")
+}
+
 func TestEvents(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -549,7 +568,7 @@ func TestEvents(t *testing.T) {
 	told("Started started a")
 	told()
 	h.report(policyv1.NonCompliant, "a")
-	told("Failed failed a", "Stopped stopped: a failed, maxFailures 0; goes on when none is failed")
+	told(`Failed failed a; a: "NonCompliant: template etcd-encryption"`, "Stopped stopped: a failed, maxFailures 0; goes on when none is failed")
 	h.restart()
 	told(`OverrideIgnored binding "prod" does not enforce the policy: its rollout strategy is Progressive, not All`)
 	h.report(policyv1.Compliant, "a")

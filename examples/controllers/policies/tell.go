@@ -29,6 +29,9 @@ func (c *controller) tell(ctx context.Context, root *policy, memory *memory, res
 	}
 	memory.last = p
 	c.teller.Tell(root.raw, []string{root.Namespace, root.Name}, "", p.Changes(previous), p.Summary().Counts)
+	for _, cluster := range p.Edited {
+		c.teller.Event(root.raw, kit.Warning, "Edited", "somebody else changed the replicated policy of "+cluster+": it is written back")
+	}
 	if resolution != memory.told {
 		for _, ignored := range resolution.Ignored() {
 			c.teller.Event(root.raw, kit.Warning, string(ignored.Type), ignored.Message)

@@ -154,6 +154,14 @@ func TestADependencyInAnotherVersionIsNamed(t *testing.T) {
 	}
 }
 
+// P3: where the version is right, it is not the mistake: the policy is on its way.
+func TestADependencyInItsOwnVersionIsNoMistake(t *testing.T) {
+	e := evaluate(world("x: a(y)", "y: b"), known{object("y"): {Problem: dependency.ReasonNotFound}})[0]
+	if got, want := e.Templates[0].Message(), "Dependencies were not satisfied: Policy y is not found, must be Compliant"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // P3, P8: whoever names a wrong version is told again once there is something that it may mean, and once that is gone.
 func TestAMistakenVersionIsToldAgain(t *testing.T) {
 	policies := world("x: a(y #b)", "y: b")

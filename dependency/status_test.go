@@ -81,6 +81,18 @@ c "Compliant" | 12:01:10 Compliant; Dependencies were not satisfied: Policy y is
 b "Compliant" | 12:01:20 Compliant; all is there | 12:01:10 NonCompliant; template-error; spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "NonCompliant": must be Compliant, as spec.policy-templates[0].extraDependencies[0].compliance has it for the same Policy y | 12:00:36 Compliant; all is there | 12:00:10 Pending; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant`)
 }
 
+// P12: a message of an object from before the newest one counts from now on, as the history has the newest first.
+func TestAnOldMessageCountsFromNowOn(t *testing.T) {
+	e := evaluate(world("x: a"), nil)[0]
+	st := e.Status(known{object("#a"): {Compliance: "Compliant", Policy: "q"}}, policyv1.PolicyStatus{}, noon.Add(time.Minute))
+	st = e.Status(known{object("#a"): said("Compliant", "Compliant; fine", 0)}, st, noon.Add(2*time.Minute))
+	const want = `"Compliant"
+a "Compliant" | 12:02:00 Compliant; fine | 12:01:00 NonCompliant; template-error; the names of templates are unique on a cluster: policy q has ConfigurationPolicy a already`
+	if got := details(st); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // P12: Gatekeeper's objects have no messages of their own.
 func TestStatusOfGatekeepersObjects(t *testing.T) {
 	e := evaluate(world("x: +g =k"), nil)[0]

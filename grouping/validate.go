@@ -1,6 +1,7 @@
 package grouping
 
 import (
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -13,7 +14,7 @@ import (
 // placement without a name is valid, since its name may be generated. Path is where the placement stands in an object,
 // nil where it is the object.
 //
-// [Divide] and [Groups.Decisions] give the same errors.
+// [Divide] and [Groups.Decisions] give the same errors. What is valid and probably not meant, [Warnings] tells.
 func Validate(placement *clusterv1beta1.Placement, path *field.Path) field.ErrorList {
 	_, errs := newDivision(placement, path)
 	if placement != nil && placement.Name != "" {
@@ -22,6 +23,26 @@ func Validate(placement *clusterv1beta1.Placement, path *field.Path) field.Error
 		}
 	}
 	return errs
+}
+
+// Warnings tells what in a placement is valid and probably not meant, for a webhook to return as the warnings of its answer. Each
+// begins with the path of a field. A decision group without a selector takes every cluster that no group before it has, which may be the whole
+// fleet. A misspelled selector looks the same, once the API server has pruned it.
+func Warnings(placement *clusterv1beta1.Placement, path *field.Path) (warnings []string) {
+	d, errs := newDivision(placement, path)
+	if len(errs) > 0 {
+		return nil
+	}
+	for i, group := range d.groups {
+		if len(group.labels)+len(group.claims) > 0 {
+			continue
+		}
+		at := groupStrategyPath(path).Child("decisionGroups").Index(i).Child("groupClusterSelector")
+		warnings = append(warnings, fmt.Sprintf(
+			"%v: has no label and no claim to select by, so group %q takes every cluster that no group before it has; a misspelled selector looks like this once the API server has pruned it",
+			at, group.name))
+	}
+	return warnings
 }
 
 func nilPlacement() *field.Error {

@@ -1,9 +1,12 @@
 package grouping_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -53,6 +56,36 @@ func TestValidate(t *testing.T) {
 		}
 		if (err == nil) != (len(test.want) == 0) && test.placement != unnamed {
 			t.Errorf("%s: dividing says %v", test.why, err)
+		}
+	}
+}
+
+// G5: a group without a selector is valid, and takes all that no group before it has. That is told, and is no error.
+func TestWarnings(t *testing.T) {
+	const at, empty = "spec.decisionStrategy.groupStrategy.decisionGroups", "has no label and no claim to select by, so group %q takes every cluster that no group before it has; a misspelled selector looks like this once the API server has pruned it"
+	byClaim := byLabel("claims", "x")
+	byClaim.ClusterSelector.LabelSelector = metav1.LabelSelector{}
+	byClaim.ClusterSelector.ClaimSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "a", Operator: metav1.LabelSelectorOpExists}}
+	pruned := clusterv1beta1.DecisionGroup{GroupName: "canary"}
+	wrong := newPlacement(intstr.FromInt32(-1), pruned)
+	for _, c := range []struct {
+		why       string
+		placement *clusterv1beta1.Placement
+		path      *field.Path
+		want      []string
+	}{
+		{"no groups", newPlacement(intstr.FromInt32(2)), nil, nil},
+		{"selectors", newPlacement(intstr.FromInt32(2), byLabel("canary", "canary"), byClaim), nil, nil},
+		{"one without", newPlacement(intstr.FromInt32(2), byLabel("early", "canary"), pruned), nil, []string{at + "[1].groupClusterSelector: " + fmt.Sprintf(empty, "canary")}},
+		{"elsewhere", newPlacement(intstr.FromInt32(2), pruned), field.NewPath("placements").Index(3), []string{"placements[3]." + at + "[0].groupClusterSelector: " + fmt.Sprintf(empty, "canary")}},
+		{"an error is told alone", wrong, nil, nil},
+		{"nil", nil, nil, nil},
+	} {
+		if got := grouping.Warnings(c.placement, c.path); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.why, got, c.want)
+		}
+		if errs := grouping.Validate(c.placement, c.path); len(errs) > 0 != (c.placement == nil || c.placement == wrong) {
+			t.Errorf("%s: %v", c.why, errs)
 		}
 	}
 }

@@ -126,8 +126,8 @@
 // # Several placements
 //
 // Where one strategy goes for all placements of a workload, join their groups with [grouping.Join]. All and Progressive pool
-// joined groups. ProgressivePerGroup goes through the groups of one placement, then of the next. The name or index of a
-// mandatory group then means such a group of each placement.
+// joined groups. ProgressivePerGroup goes through one placement after the other. A mandatory group then means such a group
+// of each.
 //
 // Where each placement has a strategy of its own, take the groups apart with [grouping.Apart], and make a plan of each part.
 // Give every plan the reports of all clusters, about the version that its part wants, and a record of its own. Store the records
@@ -163,8 +163,9 @@
 // # Where it departs from OCM's present helper
 //
 // OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency, and overlooks
-// failures. Here limits hold. rollout/RULES.md has a table of the differences.
+// failures. rollout/RULES.md has the table.
 //
-// The API documents MinSuccessTime as the time from the start of each rollout. Here it runs, as in OCM's helper, from the
-// cluster's success, or from the write of the version if that is later.
+// The API documents MinSuccessTime as the time from the start of each rollout. Here it runs from the
+// cluster's success, or from the write of the version if that is later. The documents go on when a cluster "timed out". Here that is a
+// failure, and stops at maxFailures 0.
 package rollout

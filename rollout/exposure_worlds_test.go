@@ -62,6 +62,9 @@ func searchedWorlds(fleets []world) (all []*searched) {
 						c := config(failures, deadline, soak)
 						for _, concurrency := range counts[:5] {
 							add(progressive(concurrency, c, mandatory...), c, "", frees)
+							if mandatory != nil && concurrency == counts[1] { // R24: bounds the mandatory groups
+								add(progressive(concurrency, c, mandatory...), c, "1", frees)
+							}
 						}
 						for _, perGroups := range []string{"", "1", "2"} {
 							add(perGroup(c, mandatory...), c, perGroups, frees)

@@ -277,7 +277,7 @@ func (s *schedule) usedUp(g *grant) Hold {
 		Starting:       g.slots,
 		MaxConcurrency: s.stages[g.stage].maxConcurrency,
 	}
-	if h.AllGroups = s.rules.typ != clusterv1alpha1.ProgressivePerGroup; !h.AllGroups {
+	if h.AllGroups = s.rules.typ != clusterv1alpha1.ProgressivePerGroup && !s.stages[g.stage].mandatory; !h.AllGroups {
 		h.Group = s.keyOf(g.stage)
 	}
 	s.countSlow(&h, g.used, s.options.freeFailed)

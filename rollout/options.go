@@ -38,10 +38,10 @@ type Options struct {
 	// [Shuffled] makes one from a seed.
 	Order func(a, b string) int `json:"-"`
 
-	// MaxConcurrencyPerGroup bounds how many clusters of a group may be in flight or started at a time under
-	// ProgressivePerGroup, as a count or a percentage of the group. It holds in mandatory groups, too. The count 0 sets no
-	// bound, since the API holds a limit that is unset as 0; 0% is an error. The other types ignore it, and the result warns of
-	// that.
+	// MaxConcurrencyPerGroup bounds how many clusters of a group may be in flight or started at a time, as a count or a percentage
+	// of the group: of each group under ProgressivePerGroup, and of each mandatory group under Progressive, which otherwise starts
+	// as a whole. The count 0 sets no bound, since the API holds a limit that is unset as 0; 0% is an error. Where it bounds no
+	// group, by the type or without a mandatory group, it is ignored, and the result warns of that.
 	MaxConcurrencyPerGroup intstr.IntOrString `json:"maxConcurrencyPerGroup,omitzero"`
 	// FailedFreesSlot gives the concurrency slot of a tolerated Failed cluster to the next cluster at once. Otherwise the failed
 	// cluster holds its slot until its progress deadline, which runs from the failure, and for ever if there is none.
@@ -301,11 +301,16 @@ func (s *schedule) checkOptions() {
 		ignored bool
 	}{
 		{"groupOrder", s.options.groupOrder != nil && !perGroup},
-		{"maxConcurrencyPerGroup", s.options.groupConcurrency != nil && !perGroup},
+		{"maxConcurrencyPerGroup", s.options.groupConcurrency != nil && !perGroup && !s.hasMandatory()},
 		{"waitBetweenGroups", s.options.wait > 0 && s.awaited == nil && (s.missing == "" || !s.ordersGroups())},
 	} {
 		if option.ignored {
 			s.warn(Warning{Type: WarningFieldIgnored, Field: option.name})
 		}
 	}
+}
+
+// hasMandatory says whether the strategy has mandatory groups, which a way back has not.
+func (s *schedule) hasMandatory() bool {
+	return s.rules.typ == clusterv1alpha1.Progressive && s.options.back == nil && len(s.rules.mandatory) > 0
 }

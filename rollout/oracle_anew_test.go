@@ -101,6 +101,9 @@ func (o *oracle) r66Load(groups []grouping.Key, free bool) (active, complete int
 	case o.kind == clusterv1alpha1.Progressive && !o.r12(groups[0]):
 		slots, budget = o.r14(all, o.leftIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })), o.budgetOfAll()
 	case o.kind == clusterv1alpha1.Progressive:
+		if o.perGroup != nil { // R24
+			slots = o.r24Limit(groups[0])
+		}
 	default:
 		budget = o.budget(groups[0])
 		if o.perGroup != nil {

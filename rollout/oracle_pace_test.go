@@ -87,9 +87,9 @@ func (o *oracle) r11(groups []grouping.Key) (rollout.Hold, int, bool) {
 	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, MaxConcurrency: o.r14(n, left)}, groups)
 }
 
-// R24: the clusters of each group share the option's limit.
+// R24: the clusters of each group share the option's limit; under Progressive those of each mandatory group.
 func (o *oracle) r24(groups []grouping.Key) (rollout.Hold, int, bool) {
-	if o.kind != clusterv1alpha1.ProgressivePerGroup || len(groups) == 0 || o.perGroup == nil || *o.perGroup == (intstr.IntOrString{}) {
+	if o.kind == clusterv1alpha1.All || len(groups) == 0 || o.kind == clusterv1alpha1.Progressive && !o.r12(groups[0]) || o.perGroup == nil || *o.perGroup == (intstr.IntOrString{}) {
 		return rollout.Hold{}, 0, false
 	}
 	limit := o.r24Limit(groups[0])

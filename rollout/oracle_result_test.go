@@ -105,7 +105,7 @@ func (o *oracle) r21() {
 		}
 		mandatory := stage(true, g)
 		mandatory.MaxFailures = 0
-		if o.perGroup != nil && o.kind == clusterv1alpha1.ProgressivePerGroup {
+		if o.perGroup != nil {
 			mandatory.MaxConcurrency = o.r24Limit(g)
 		}
 	}

@@ -72,7 +72,7 @@ func (o *oracle) r18Options() {
 	if o.ordered != nil && o.kind != clusterv1alpha1.ProgressivePerGroup {
 		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "groupOrder"})
 	}
-	if o.perGroup != nil && o.kind != clusterv1alpha1.ProgressivePerGroup {
+	if o.perGroup != nil && o.kind != clusterv1alpha1.ProgressivePerGroup && (o.kind != clusterv1alpha1.Progressive || o.back != nil || len(o.mandatory) == 0) {
 		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "maxConcurrencyPerGroup"})
 	}
 	waited := slices.ContainsFunc(o.all, func(s subject) bool { return !s.aside && o.r34Awaited(s.group) })

@@ -242,7 +242,10 @@ func (s *schedule) limit(stage *tier, all, left int) {
 	n := all - left // shares are of the selected ones (R46)
 	stage.maxConcurrency, stage.maxFailures = all, all
 	concurrency, source := s.concurrency()
-	if source != "" && (!stage.mandatory || s.rules.typ == clusterv1alpha1.ProgressivePerGroup) {
+	switch {
+	case stage.mandatory && s.options.groupConcurrency != nil: // R24
+		stage.maxConcurrency = s.options.groupConcurrency.Within(n, all)
+	case source != "" && !stage.mandatory:
 		stage.maxConcurrency = concurrency.Within(n, all)
 	}
 	switch {

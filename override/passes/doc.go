@@ -142,6 +142,8 @@
 //   - Where an override enforces a policy that informs, its status on that cluster is judged as if the policy enforced.
 //   - A policy that informs has no deadline under a progressive strategy, since it is rolled out as if it had no
 //     strategy.
+//   - The document moves on once a cluster is "compliant (or timed out)". Here a cluster that timed out is a failure, so with
+//     maxFailures 0, which is the default, the rollout stops there.
 //   - TimeOut is shown on clusters and makes the root Failed. If such a cluster reports after all, its report counts.
 //   - OCM's present text (the enhancement as rewritten in 2024) has no inform pass, leaves the version before enforced, and has a Rollout
 //     object and groups that a person starts one by one. This package has the first form: all clusters have one version, and

@@ -2,8 +2,12 @@ package scenario
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -31,7 +35,27 @@ func (s *Scenario) checkPlacement(c chosen, o *objects) error {
 		return nil
 	}
 	s.Spec = c.placement.typed
-	return c.placement.Fault(aggregate(grouping.Validate(s.Spec, nil)))
+	if err := c.placement.Fault(aggregate(grouping.Validate(s.Spec, nil))); err != nil {
+		return err
+	}
+	for _, warning := range grouping.Warnings(s.Spec, nil) {
+		s.note("Placement: %s", c.asWritten(warning))
+	}
+	return nil
+}
+
+// asWritten says of a group without a selector that its field is not there at all, where that is so: then no API server has pruned it, as that
+// demands the field. What is misspelled in a file is an error.
+func (c *chosen) asWritten(warning string) string {
+	groups, _, _ := unstructured.NestedSlice(c.placement.Object.Object, "spec", "decisionStrategy", "groupStrategy", "decisionGroups")
+	for i, g := range groups {
+		path := field.NewPath("spec", "decisionStrategy", "groupStrategy", "decisionGroups").Index(i).Child("groupClusterSelector").String()
+		group, _ := g.(map[string]any)
+		if _, written := group["groupClusterSelector"]; strings.HasPrefix(warning, path+": ") && !written {
+			return fmt.Sprintf("%s: not set, so group %q takes every cluster that no group before it has", path, group["groupName"])
+		}
+	}
+	return warning
 }
 
 // readGroups takes the groups as OCM stored them.

@@ -286,3 +286,31 @@ func TestStaleDecisionsAreNoted(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A decision group without a selector takes the whole fleet. The YAML tells one that is not there from one that is empty, as one that was misspelled
+// and pruned is; a misspelled one that was not pruned is an error.
+func TestAGroupWithoutASelectorIsNoted(t *testing.T) {
+	const at = "spec.decisionStrategy.groupStrategy.decisionGroups[0].groupClusterSelector: "
+	for group, want := range map[string]struct{ note, err string }{
+		"{groupName: canary, groupClusterSelector: {labelSelector: {matchLabels: {env: prod}}}}": {},
+		"{groupName: canary}":                           {note: at + `not set, so group "canary" takes every cluster`},
+		"{groupName: canary, groupClusterSelector: {}}": {note: at + `has no label and no claim to select by, so group "canary" takes every cluster that no group before it has; a misspelled selector looks like this`},
+		"{groupName: canary, groupClusterSelector: {labelSelctor: {matchLabels: {env: prod}}}}": {err: at[:len(at)-2] + ".labelSelctor: unknown field"},
+	} {
+		placement := placementOf("decisionStrategy: {groupStrategy: {decisionGroups: [" + group + "]}}")
+		s, err := load(t, scenario.Ref{}, strategy, placement, plain("a", ""))
+		if want.err != "" {
+			if err == nil || !strings.Contains(err.Error(), want.err) {
+				t.Errorf("%s: %v", group, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		notes := strings.Join(s.Notes, "\n")
+		if want.note == "" && strings.Contains(notes, "groupClusterSelector") || !strings.Contains(notes, want.note) {
+			t.Errorf("%s: notes %q, want %q", group, s.Notes, want.note)
+		}
+	}
+}

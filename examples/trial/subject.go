@@ -19,7 +19,7 @@ import (
 // Subject is a controller that is put on trial. Run is needed, Says where it rolls out ManifestWorks, and the others as their comments say.
 type Subject struct {
 	// Run is one process of it, from its start until the context ends. It returns soon after. An error ends the process, too;
-	// another one follows. Processes of many rollouts run at a time.
+	// another one follows.
 	Run func(context.Context, *Process) error
 	// Says reads from the conditions of a ManifestWorkReplicaSet how the rollout stands.
 	Says func(*workv1alpha1.ManifestWorkReplicaSet) Saying

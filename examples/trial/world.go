@@ -12,7 +12,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// world is all that a rollout is drawn from. The seed decides it; what comes of it also depends on the clock.
+// world is all that a rollout is drawn from. The seed decides it, and what comes of it.
 type world struct {
 	name    string // its namespace, and the first part of its clusters'
 	seed    uint64

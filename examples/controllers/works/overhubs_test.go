@@ -28,7 +28,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
 
-// TestHubs proves this controller, as it is shipped, on three API servers: two hubs and a hub of hubs, with a network between them that
+// TestHubs proves this controller, as it is shipped, in virtual time on three API servers: two hubs and a hub of hubs, with a network between them that
 // cuts, delays and doubles. See the page of package trial/hubs.
 //
 //	go test ./works -run TestHubs/Rollouts -hub-rollouts=100 -v -timeout=0
@@ -40,19 +40,12 @@ func TestHubs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Stop()
 	subject := &hubs.Subject{Hub: onHub, HubOfHubs: onHubOfHubs, Annotation: accounts.HubsAnnotation, Abort: rollback.AbortAnnotation}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
 	t.Run("WayBack", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("a quarter of a minute of waiting")
-		}
 		h.WayBack(t, subject)
 	})
 	t.Run("EachDuty", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("five minutes")
-		}
 		h.EachDuty(t, subject)
 	})
 }

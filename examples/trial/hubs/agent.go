@@ -3,7 +3,6 @@ package hubs
 import (
 	"cmp"
 	"encoding/json"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -76,8 +75,8 @@ func (p *player) waits(c <-chan time.Time) bool {
 // patch writes what an agent says. An agent has one mouth: what it says of a generation does not come after what it says of a later one.
 func (p *player) patch(hub int, work *workv1.ManifestWork, version string, succeeded bool) {
 	mouth := p.mouth(work.Namespace)
-	mouth.Lock()
-	defer mouth.Unlock()
+	mouth <- struct{}{}
+	defer func() { <-mouth }()
 	for said := false; p.takesNow(work); {
 		now := time.Now()
 		if !said {
@@ -102,11 +101,11 @@ func (p *player) takesNow(work *workv1.ManifestWork) bool {
 	return p.pieces[work.Namespace] == work.Generation
 }
 
-func (p *player) mouth(cluster string) *sync.Mutex {
+func (p *player) mouth(cluster string) chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.mouths[cluster] == nil {
-		p.mouths[cluster] = &sync.Mutex{}
+		p.mouths[cluster] = make(chan struct{}, 1)
 	}
 	return p.mouths[cluster]
 }

@@ -15,9 +15,9 @@ import (
 // WayBack has a version that fails taken back on both hubs by a person. Each hub goes back by itself, without rights: all clusters have the
 // version before again, and with the one that failed no limit over both hubs was broken.
 func (h *Hubs) WayBack(t *testing.T, s *Subject) {
-	w := newWorld(uint64(time.Now().UnixNano()/1e3) % 1e12)
+	w := newWorld(max(1, *flagSeed))
 	w.wayBack = true
-	out, err := h.play(t.Context(), s, w)
+	out, err := h.play(t, s, w)
 	if err != nil || out.stuck != "" || len(out.violations) > 0 {
 		t.Errorf("%v %q %q", err, out.stuck, out.violations)
 	}

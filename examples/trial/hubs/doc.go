@@ -1,13 +1,13 @@
-// Package hubs proves that an engine of rollout/rights holds the limits of one rollout over many hubs. It runs three API servers on one
-// machine: two hubs, and a hub of hubs. The tests of examples/controllers/works run the shipped controllers on them:
+// Package hubs proves that an engine of rollout/rights holds the limits of one rollout over many hubs. Each rollout has three simulated API
+// servers in virtual time (package sim): two hubs, and a hub of hubs. The tests of examples/controllers/works run the shipped controllers on them:
 //
-//	go -C examples/controllers test ./works -run TestHubs/Rollouts -short                          4 rollouts, half a minute
+//	go -C examples/controllers test ./works -run TestHubs/Rollouts                                 4 rollouts
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=100 -v -timeout=0  100 of them
 //	go -C examples/controllers test ./works -run TestHubs/WayBack -v                                a version that fails is taken back on both hubs
-//	go -C examples/controllers test ./works -run TestHubs/EachDuty -v                               each duty left out, five minutes
+//	go -C examples/controllers test ./works -run TestHubs/EachDuty -v                               each duty left out
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=1 -hub-seed=7      one rollout again
 //
-// A seed decides what is drawn. The clock decides when things happen, so a seed repeats a rollout only roughly.
+// A seed decides everything, so the same seed is the same rollout in every byte.
 //
 // # What happens
 //
@@ -21,7 +21,7 @@
 //
 // # What is observed
 //
-// The judge (judge.go) sees the ManifestWorks of both hubs by watches of its own, and what agents say. It reads no account. Over both
+// The judge (judge.go) sees the ManifestWorks of both hubs when they are stored, and what agents say. It reads no account. Over both
 // hubs, and for each version, at no moment may there be
 //
 //   - more clusters in flight than MaxConcurrency, or

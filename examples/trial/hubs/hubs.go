@@ -1,11 +1,9 @@
 package hubs
 
 import (
-	"errors"
 	"flag"
 	"io"
 	"os"
-	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
@@ -15,13 +13,13 @@ import (
 	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
 
 	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
+	"github.com/cohort-ocm/cohort/examples/trial/sim"
 )
 
-// Hubs are three API servers: two hubs, and a hub of hubs. Many rollouts go on at a time.
+// Hubs are where rollouts are played, one after the other in virtual time: each has three simulated API servers, which are two hubs and a hub
+// of hubs.
 type Hubs struct {
-	dir     string
-	servers [servers]*apiserver.Server
-	wires   [2]*watcher // of the works on each hub
+	definitions [servers]sim.Definitions
 }
 
 // The API servers.
@@ -34,9 +32,9 @@ const (
 
 var serverNames = [servers]string{"eu", "us", "hub-of-hubs"}
 
-// Start starts them. The hub of hubs has the custom resources in the files, too. Stop them in the end.
+// Start reads the definitions of the servers. The hub of hubs has the custom resources in the files, too.
 func Start(accounts ...string) (*Hubs, error) {
-	// The servers are talkative.
+	// Clients are talkative.
 	quiet := flag.NewFlagSet("", flag.PanicOnError)
 	klog.InitFlags(quiet)
 	_ = quiet.Set("stderrthreshold", "FATAL")
@@ -56,45 +54,25 @@ func Start(accounts ...string) (*Hubs, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Hubs{dir: dir}
+	defer os.RemoveAll(dir)
 	revised, err := apiserver.RollbackDefinitions(dir) // with the fields of revisions, which no other rollout uses
 	if err != nil {
-		return nil, errors.Join(err, h.Stop())
+		return nil, err
 	}
-	for i := range h.servers {
+	h := &Hubs{}
+	revisions := sim.Kinds(sim.Kind{Group: "apps", Version: "v1", Kind: "ControllerRevision", Plural: "controllerrevisions"})
+	for i := range h.definitions {
 		files := append(definitions[:4:4], revised...)
 		if i == hubOfHubs {
 			files = append(definitions[4:5:5], accounts...)
 		}
-		place := filepath.Join(dir, serverNames[i])
-		if err = os.Mkdir(place, 0o700); err == nil {
-			h.servers[i], err = apiserver.Start(place, files...)
-		}
+		own, err := sim.ReadDefinitions(files...)
 		if err != nil {
-			return nil, errors.Join(err, h.Stop())
+			return nil, err
 		}
-	}
-	for i := range h.wires {
-		if h.wires[i], err = watchWorks(h.clients(i)); err != nil {
-			return nil, errors.Join(err, h.Stop())
-		}
+		h.definitions[i] = own.And(sim.Core(), revisions)
 	}
 	return h, nil
-}
-
-// Stop stops them and removes their files.
-func (h *Hubs) Stop() (err error) {
-	for _, w := range h.wires {
-		if w != nil {
-			w.stop()
-		}
-	}
-	for _, s := range h.servers {
-		if s != nil {
-			err = errors.Join(err, s.Stop())
-		}
-	}
-	return errors.Join(err, os.RemoveAll(h.dir))
 }
 
 // clients are those of the harness to an API server. Nothing happens to their requests.
@@ -104,14 +82,14 @@ type clients struct {
 	any     dynamic.Interface
 }
 
-func (h *Hubs) clients(server int) clients {
-	config := h.servers[server].Config
+func clientsOf(server *sim.Server) clients {
+	config := server.Config("harness")
 	return clients{clusterclient.NewForConfigOrDie(config), workclient.NewForConfigOrDie(config), dynamic.NewForConfigOrDie(config)}
 }
 
-// config is for a process whose requests go through a network.
-func (h *Hubs) config(server int, through *line) *rest.Config {
-	config := rest.CopyConfig(h.servers[server].Config)
+// config is for a process of an actor whose requests go through a network.
+func config(server *sim.Server, actor string, through *line) *rest.Config {
+	config := server.Config(actor)
 	config.ContentType = runtime.ContentTypeJSON // also of ControllerRevisions, as these servers have custom resources alone
 	config.Wrap(through.wrap)
 	return config

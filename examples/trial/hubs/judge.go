@@ -10,7 +10,7 @@ import (
 
 // judge judges the limits over all hubs, from what clusters have and what their agents said. It knows nothing of rights.
 //
-// It is sure of what it says. A cluster counts from when the watch has shown that it has a version. It counts until the last moment
+// It is sure of what it says. A cluster counts from when it has a version. It counts until the last moment
 // before which nobody can have known that it is done: until its agent sent its success, and the soak from the beginning of that second
 // has passed; and it is in flight at most until its deadline, less the longest time that a write takes.
 type judge struct {

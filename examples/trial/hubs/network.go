@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -28,8 +30,11 @@ type line struct {
 	counts *counts
 	fated  func(r *http.Request, body []byte) fate // of a write, where a scene says so; or nil
 
-	mu  sync.Mutex
-	rng *rand.Rand
+	seed    uint64
+	ends    <-chan struct{} // closed when the rollout ends
+	sending *sync.WaitGroup
+	mu      sync.Mutex
+	drawn   map[string]int // how often each thing was drawn
 }
 
 var (
@@ -52,21 +57,37 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 func (l *line) wrap(base http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		luck := l.luck(r.Method + " " + r.URL.RequestURI())
 		if r.Method == http.MethodGet {
-			return l.read(base, r)
+			return l.read(base, r, luck)
 		}
-		return l.write(base, r)
+		return l.write(base, r, luck)
 	})
 }
 
+// luck is what one request draws from: the seed decides it, what is requested and how often it was, and not which others there are.
+type luck struct {
+	mu  sync.Mutex
+	rng *rand.Rand
+}
+
+func (l *line) luck(request string) *luck {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drawn[request]++
+	h := fnv.New64a()
+	fmt.Fprintln(h, request, l.drawn[request])
+	return &luck{rng: rand.New(rand.NewPCG(l.seed, h.Sum64()))}
+}
+
 // draw draws a time up to a longest one, most often a short one.
-func (l *line) draw(longest time.Duration) time.Duration {
+func (l *luck) draw(longest time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Duration(l.rng.Float64() * l.rng.Float64() * float64(longest))
 }
 
-func (l *line) chance(p float64) bool {
+func (l *luck) chance(p float64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.rng.Float64() < p
@@ -80,8 +101,8 @@ func (l *line) isCut() bool {
 	return true
 }
 
-func (l *line) read(base http.RoundTripper, r *http.Request) (*http.Response, error) {
-	if err := l.before(r.Context()); err != nil {
+func (l *line) read(base http.RoundTripper, r *http.Request, luck *luck) (*http.Response, error) {
+	if err := l.before(r.Context(), luck); err != nil {
 		return nil, err
 	}
 	response, err := base.RoundTrip(r)
@@ -93,22 +114,22 @@ func (l *line) read(base http.RoundTripper, r *http.Request) (*http.Response, er
 		return nil, errCut
 	}
 	if r.URL.Query().Has("watch") {
-		response.Body = &lateBody{response.Body, l}
+		response.Body = &lateBody{response.Body, l, luck}
 	}
 	return response, nil
 }
 
 // before is what happens to a request before it is on its way.
-func (l *line) before(ctx context.Context) error {
+func (l *line) before(ctx context.Context, luck *luck) error {
 	if l.dead.Load() {
 		return errDead
 	}
-	pause(ctx, l.draw(l.slow))
+	pause(ctx, luck.draw(l.slow))
 	switch {
 	case l.isCut():
-		pause(ctx, l.draw(2*time.Second)) // it is not refused at once
+		pause(ctx, luck.draw(2*time.Second)) // it is not refused at once
 		return errCut
-	case l.chance(l.breaks):
+	case luck.chance(l.breaks):
 		l.counts.lost.Add(1)
 		return errLost
 	}
@@ -116,8 +137,8 @@ func (l *line) before(ctx context.Context) error {
 }
 
 // write carries a write to the server, also where the process has given up or ended meanwhile.
-func (l *line) write(base http.RoundTripper, r *http.Request) (*http.Response, error) {
-	if err := l.before(r.Context()); err != nil {
+func (l *line) write(base http.RoundTripper, r *http.Request, luck *luck) (*http.Response, error) {
+	if err := l.before(r.Context(), luck); err != nil {
 		return nil, err
 	}
 	body, err := io.ReadAll(r.Body)
@@ -137,11 +158,14 @@ func (l *line) write(base http.RoundTripper, r *http.Request) (*http.Response, e
 		return nil, errLost
 	}
 	done := make(chan result, 1)
-	hold, again := l.draw(l.slow), l.chance(l.double)
-	go func() {
+	hold, again := luck.draw(l.slow), luck.chance(l.double)
+	l.sending.Go(func() {
 		time.Sleep(hold + f.hold)
 		if f.until != nil {
-			<-f.until
+			select {
+			case <-f.until:
+			case <-l.ends:
+			}
 		}
 		if l.dead.Load() {
 			l.counts.late.Add(1)
@@ -149,14 +173,14 @@ func (l *line) write(base http.RoundTripper, r *http.Request) (*http.Response, e
 		response, err := send(base, r, body)
 		done <- result{response, err}
 		if again {
-			time.Sleep(l.draw(2 * time.Second))
+			time.Sleep(luck.draw(2 * time.Second))
 			if second, err := send(base, r, body); err == nil {
 				if l.counts.doubled.Add(1); second.StatusCode >= 300 {
 					l.counts.refused.Add(1)
 				}
 			}
 		}
-	}()
+	})
 	select {
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
@@ -164,7 +188,7 @@ func (l *line) write(base http.RoundTripper, r *http.Request) (*http.Response, e
 		l.counts.lost.Add(1)
 		return nil, errLost
 	case result := <-done:
-		if result.err == nil && (l.isCut() || l.chance(l.breaks) || l.dead.Load()) {
+		if result.err == nil && (l.isCut() || luck.chance(l.breaks) || l.dead.Load()) {
 			l.counts.lost.Add(1)
 			return nil, errLost
 		}
@@ -192,11 +216,12 @@ func send(base http.RoundTripper, r *http.Request, body []byte) (*http.Response,
 type lateBody struct {
 	io.ReadCloser
 	line *line
+	luck *luck
 }
 
 func (b *lateBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	time.Sleep(b.line.draw(b.line.slow))
+	time.Sleep(b.luck.draw(b.line.slow))
 	if b.line.dead.Load() || b.line.isCut() {
 		return 0, errCut
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,12 +20,14 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/trial/sim"
 )
 
 // player plays one rollout over the two hubs.
 type player struct {
 	*world
-	hubs    *Hubs
+	servers [servers]*sim.Server
 	subject *Subject
 	clients [servers]clients
 	nets    [2]network // between each hub and the hub of hubs
@@ -36,9 +39,10 @@ type player struct {
 	fault   atomic.Value           // a process's error
 	healed  chan struct{}
 	agents  sync.WaitGroup
+	sending sync.WaitGroup // writes that are on their way
 	ctx     context.Context
-	pieces  map[string]int64 // by cluster: the generation that its agent takes
-	mouths  map[string]*sync.Mutex
+	pieces  map[string]int64         // by cluster: the generation that its agent takes
+	mouths  map[string]chan struct{} // whoever speaks has put something in
 	mu      sync.Mutex
 	scene   *scene // nil in a world of chance
 }
@@ -52,13 +56,21 @@ type outcome struct {
 	starts     int
 	lives      int64
 	counts     *counts
+	hash       string // of all messages, writes and their times
 }
 
-// play plays one rollout.
-func (h *Hubs) play(ctx context.Context, s *Subject, w *world) (out outcome, err error) {
-	ctx, stop := context.WithCancel(ctx)
+// play plays one rollout, in a time of its own.
+func (h *Hubs) play(t *testing.T, s *Subject, w *world) (out outcome, err error) {
+	t.Helper()
+	record := sim.Play(t, sim.Options{Seed: w.seed}, func(of *sim.World) { out, err = h.playIn(of, s, w) })
+	out.hash = record.Hash
+	return out, err
+}
+
+func (h *Hubs) playIn(of *sim.World, s *Subject, w *world) (out outcome, err error) {
+	ctx, stop := context.WithCancel(of.Context())
 	defer stop()
-	p := &player{world: w, hubs: h, subject: s, version: "1", healed: make(chan struct{}), ctx: ctx, pieces: map[string]int64{}, mouths: map[string]*sync.Mutex{}}
+	p := &player{world: w, subject: s, version: "1", healed: make(chan struct{}), ctx: ctx, pieces: map[string]int64{}, mouths: map[string]chan struct{}{}}
 	p.judge.stands = map[string]*stand{}
 	switch {
 	case w.duty != "":
@@ -67,11 +79,11 @@ func (h *Hubs) play(ctx context.Context, s *Subject, w *world) (out outcome, err
 		p.stage(p.back())
 	}
 	for i := range p.clients {
-		p.clients[i], p.ends[i] = h.clients(i), make(chan struct{}, 1)
+		p.servers[i] = of.NewServer(serverNames[i], h.definitions[i])
+		p.clients[i], p.ends[i] = clientsOf(p.servers[i]), make(chan struct{}, 1)
 	}
-	for i, wire := range h.wires {
-		wire.tell(w.name, func(work *workv1.ManifestWork, at time.Time) { p.show(i, work, at) })
-		defer wire.tell(w.name, nil)
+	for i := range p.clusters {
+		observe(p.servers[i], func(work *workv1.ManifestWork, at time.Time) { p.show(i, work, at) })
 	}
 	if err := p.begin(); err != nil {
 		return out, err
@@ -101,6 +113,7 @@ func (h *Hubs) play(ctx context.Context, s *Subject, w *world) (out outcome, err
 	stop()
 	processes.Wait()
 	p.agents.Wait()
+	p.sending.Wait()
 	inFlight, exposed := w.most(most + p.joined())
 	out.violations, out.starts, out.lives, out.counts = p.judge.violations(inFlight, exposed), p.judge.starts(), p.lives.Load(), &p.counts
 	if fault, is := p.fault.Load().(string); is && err == nil && out.stuck != "" {
@@ -162,15 +175,16 @@ func (p *player) standing() string {
 // keep runs one process after the other: of a hub, or of the hub of hubs.
 func (p *player) keep(ctx context.Context, server int) {
 	rng := rand.New(rand.NewPCG(p.seed, uint64(server)))
-	for ctx.Err() == nil {
+	for lives := uint64(1); ctx.Err() == nil; lives++ {
 		life, end := context.WithCancel(ctx)
 		dead := &atomic.Bool{}
 		to := func(net *network, slow time.Duration) *line {
-			return &line{dead: dead, net: net, slow: slow, breaks: p.breaks, double: p.double, counts: &p.counts, rng: rand.New(rand.NewPCG(p.seed, rng.Uint64())), fated: p.fated(server)}
+			return &line{dead: dead, net: net, slow: slow, breaks: p.breaks, double: p.double, counts: &p.counts, fated: p.fated(server),
+				seed: p.seed<<16 + lives<<4 + uint64(server), drawn: map[string]int{}, ends: ctx.Done(), sending: &p.sending}
 		}
 		process := &Process{
 			Set: types.NamespacedName{Namespace: p.name, Name: setName}, Now: time.Now,
-			Config: p.hubs.config(server, to(nil, p.slow)),
+			Config: config(p.servers[server], serverNames[server], to(nil, p.slow)),
 		}
 		if process.Revisions = p.wayBack; p.ignored {
 			process.Ignored = p.duty
@@ -179,7 +193,7 @@ func (p *player) keep(ctx context.Context, server int) {
 		if server != hubOfHubs {
 			run, process.Hub = p.subject.Hub, p.hub(server)
 			process.Now = func() time.Time { return time.Now().Add(p.skew[server]) }
-			process.HubOfHubs = p.hubs.config(hubOfHubs, to(&p.nets[server], p.far))
+			process.HubOfHubs = config(p.servers[hubOfHubs], serverNames[server], to(&p.nets[server], p.far))
 		}
 		p.lives.Add(1)
 		done := make(chan error, 1)

@@ -9,7 +9,7 @@ import (
 )
 
 // Subject is an engine that is put on trial: what runs on a hub, and what runs on the hub of hubs. Each is one process, from its start
-// until the context ends, and returns soon after. Another one follows. Processes of many rollouts run at a time.
+// until the context ends, and returns soon after. Another one follows.
 type Subject struct {
 	Hub       func(context.Context, *Process) error
 	HubOfHubs func(context.Context, *Process) error

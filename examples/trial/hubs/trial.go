@@ -1,39 +1,35 @@
 package hubs
 
 import (
-	"context"
 	"flag"
-	"sync"
 	"testing"
 	"time"
 )
 
 var (
 	flagRollouts = flag.Int("hub-rollouts", 4, "how many rollouts over hubs are observed")
-	flagParallel = flag.Int("hub-rollouts-at-once", 4, "how many of them run at a time")
-	flagSeed     = flag.Uint64("hub-seed", 0, "the seed of the first; 0 is a new one")
+	flagSeed     = flag.Uint64("hub-seed", 0, "the seed of the first; by default half of the seeds are always the same, and half are new each day")
 	flagBound    = flag.Int("hub-bound", 12, "how many rollouts an engine that leaves out a duty gets until it must be found")
 )
 
 // Rollouts has rollouts over the hubs with partitions and kills, and observes that the limits hold over all hubs, and that each rollout
 // ends once the hubs answer each other.
 func (h *Hubs) Rollouts(t *testing.T, s *Subject) {
-	first := *flagSeed
-	if first == 0 {
-		first = uint64(time.Now().UnixNano()/1e6) % 1e9
-	}
-	var mu sync.Mutex
 	starts, lives, violations, stuck := 0, int64(0), 0, 0
 	var all counts
-	h.each(t.Context(), *flagRollouts, *flagParallel, func(i int) {
-		w := newWorld(first + uint64(i))
-		out, err := h.play(t.Context(), s, w)
-		mu.Lock()
-		defer mu.Unlock()
+	seeds := seedsOf(*flagRollouts)
+	for i, seed := range seeds {
+		w := newWorld(seed)
+		out, err := h.play(t, s, w)
+		if i == 0 { // all that happens follows from the seed
+			if again, _ := h.play(t, s, newWorld(seed)); again.hash != out.hash {
+				t.Errorf("-hub-seed %d: the history of a second play is another one", w.seed)
+			}
+		}
 		starts, lives, violations = starts+out.starts, lives+out.lives, violations+len(out.violations)
 		if err != nil {
 			t.Errorf("-hub-seed %d: %v", w.seed, err)
-			return
+			continue
 		}
 		all.add(out.counts)
 		for _, v := range out.violations {
@@ -43,9 +39,9 @@ func (h *Hubs) Rollouts(t *testing.T, s *Subject) {
 			stuck++
 			t.Errorf("-hub-seed %d: %s; %+v", w.seed, out.stuck, w.script)
 		}
-	})
-	t.Logf("seeds %d to %d: %d rollouts over two hubs, %d starts, %d processes, %d messages cut off, %d lost, %d doubled of which %d were refused, "+
-		"%d arrived when their process had ended; %d that did not end, %d violations of the limits over all hubs", first, first+uint64(*flagRollouts)-1, *flagRollouts,
+	}
+	t.Logf("seeds %v: %d rollouts over two hubs, %d starts, %d processes, %d messages cut off, %d lost, %d doubled of which %d were refused, "+
+		"%d arrived when their process had ended; %d that did not end, %d violations of the limits over all hubs", seeds, len(seeds),
 		starts, lives, all.cut.Load(), all.lost.Load(), all.doubled.Load(), all.refused.Load(), all.late.Load(), stuck, violations)
 }
 
@@ -54,45 +50,45 @@ func (h *Hubs) Rollouts(t *testing.T, s *Subject) {
 func (h *Hubs) EachDuty(t *testing.T, s *Subject) {
 	for _, duty := range Duties() {
 		t.Run(string(duty), func(t *testing.T) {
-			play := func(ignored bool) outcome {
-				w := newWorld(uint64(time.Now().UnixNano()/1e3) % 1e12)
+			play := func(seed uint64, ignored bool) outcome {
+				w := newWorld(seed)
 				w.duty, w.ignored = duty, ignored
-				out, err := h.play(t.Context(), s, w)
+				out, err := h.play(t, s, w)
 				if err != nil {
 					t.Fatal(err)
 				}
 				return out
 			}
+			first := max(1, *flagSeed)
 			for n := range *flagBound {
-				if out := play(true); len(out.violations) > 0 {
+				if out := play(first+uint64(n), true); len(out.violations) > 0 {
 					t.Logf("found in rollout %d: %s", n+1, out.violations[0])
 					break
 				} else if n+1 == *flagBound {
 					t.Errorf("not found in %d rollouts; in the end%s", n+1, out.stuck)
 				}
 			}
-			if out := play(false); len(out.violations) > 0 || out.stuck != "" {
+			if out := play(first, false); len(out.violations) > 0 || out.stuck != "" {
 				t.Errorf("with the duty: %q, stuck: %q", out.violations, out.stuck)
 			}
 		})
 	}
 }
 
-// each does something n times, some of them at a time.
-func (h *Hubs) each(ctx context.Context, n, atOnce int, do func(i int)) {
-	var all sync.WaitGroup
-	slots := make(chan struct{}, max(1, atOnce))
-	for i := range n {
-		slots <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		all.Go(func() {
-			defer func() { <-slots }()
-			do(i)
-		})
+// seedsOf are n seeds: half of them the same in each run, and half new each day.
+func seedsOf(n int) (all []uint64) {
+	first, fixed := *flagSeed, n
+	year, month, day := time.Now().UTC().Date()
+	if first == 0 {
+		first, fixed = 1, (n+1)/2
 	}
-	all.Wait()
+	for i := range n {
+		if i == fixed {
+			first = uint64((year*100+int(month))*100+day)*1000 - uint64(fixed)
+		}
+		all = append(all, first+uint64(i))
+	}
+	return all
 }
 
 func (c *counts) add(other *counts) {

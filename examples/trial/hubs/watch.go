@@ -1,58 +1,27 @@
 package hubs
 
 import (
-	"context"
 	"encoding/json"
-	"strings"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
-	workinformers "open-cluster-management.io/api/client/work/informers/externalversions"
 	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/examples/trial/sim"
 )
 
-// watcher shows the works of a hub to the rollouts that they are of.
-type watcher struct {
-	stop context.CancelFunc
-	mu   sync.Mutex
-	to   map[string]func(*workv1.ManifestWork, time.Time) // by the name of the rollout
-}
-
-func watchWorks(c clients) (*watcher, error) {
-	ctx, stop := context.WithCancel(context.Background())
-	w := &watcher{stop: stop, to: map[string]func(*workv1.ManifestWork, time.Time){}}
-	informers := workinformers.NewSharedInformerFactory(c.work, 0)
-	informer := informers.Work().V1().ManifestWorks().Informer()
-	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: w.show, UpdateFunc: func(_, o any) { w.show(o) },
-	}); err != nil {
-		stop()
-		return nil, err
-	}
-	informers.Start(ctx.Done())
-	informers.WaitForCacheSync(ctx.Done())
-	return w, nil
-}
-
-func (w *watcher) show(o any) {
-	now, work := time.Now(), o.(*workv1.ManifestWork)
-	name, _, _ := strings.Cut(work.Namespace, "-")
-	w.mu.Lock()
-	to := w.to[name]
-	w.mu.Unlock()
-	if to != nil {
-		to(work, now)
-	}
-}
-
-func (w *watcher) tell(name string, to func(*workv1.ManifestWork, time.Time)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.to[name] = to; to == nil {
-		delete(w.to, name)
-	}
+// observe shows the works of a hub to a rollout, each at the moment at which it is stored.
+func observe(server *sim.Server, show func(*workv1.ManifestWork, time.Time)) {
+	server.Store().Observe(func(c sim.Commit) {
+		if c.Resource != "manifestworks."+workv1.GroupName || c.Deleted {
+			return
+		}
+		work := &workv1.ManifestWork{}
+		if err := c.Into(work); err != nil {
+			panic(err) // the server has stored it
+		}
+		show(work, c.Time)
+	})
 }
 
 // versionOf reads the version from what a work carries.

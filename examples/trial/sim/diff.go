@@ -15,9 +15,9 @@ func Diff(a, b io.Reader) (string, error) {
 	first, second := newLines(a), newLines(b)
 	var before []string
 	for n := 1; ; n++ {
-		x, y := first.next(), second.next()
-		if x == y && x != "" {
-			if before = append(before, x); len(before) > diffContext {
+		more, again := first.Scan(), second.Scan()
+		if more && again && first.Text() == second.Text() {
+			if before = append(before, first.Text()); len(before) > diffContext {
 				before = before[1:]
 			}
 			continue
@@ -28,7 +28,7 @@ func Diff(a, b io.Reader) (string, error) {
 		if err := second.Err(); err != nil {
 			return "", fmt.Errorf("read the second log: %w", err)
 		}
-		if x == y {
+		if !more && !again {
 			return "", nil
 		}
 		var out strings.Builder
@@ -36,34 +36,25 @@ func Diff(a, b io.Reader) (string, error) {
 		for _, line := range before {
 			fmt.Fprintf(&out, "  %s\n", line)
 		}
-		first.tell(&out, "-", x)
-		second.tell(&out, "+", y)
+		tell(&out, "-", first, more)
+		tell(&out, "+", second, again)
 		return out.String(), nil
 	}
 }
 
-type logLines struct{ *bufio.Scanner }
-
-func newLines(r io.Reader) logLines {
+func newLines(r io.Reader) *bufio.Scanner {
 	s := bufio.NewScanner(r)
 	s.Buffer(nil, 64<<20)
-	return logLines{s}
+	return s
 }
 
-func (l logLines) next() string {
-	if l.Scan() {
-		return l.Text()
-	}
-	return ""
-}
-
-// tell writes a line and three behind it.
-func (l logLines) tell(out io.Writer, sign, line string) {
-	if line == "" {
+// tell writes the line that differs and three behind it.
+func tell(out io.Writer, sign string, lines *bufio.Scanner, more bool) {
+	if !more {
 		fmt.Fprintf(out, "%s (it has ended)\n", sign)
 	}
-	for i := 0; i < 4 && line != ""; i++ {
-		fmt.Fprintf(out, "%s %s\n", sign, line)
-		line = l.next()
+	for i := 0; i < 4 && more; i++ {
+		fmt.Fprintf(out, "%s %s\n", sign, lines.Text())
+		more = lines.Scan()
 	}
 }

@@ -161,3 +161,19 @@ func TestSettleSaysWhy(t *testing.T) {
 		})
 	}
 }
+
+// TestWatchThatIsToldAllOutlivesCompaction says that a watch in which nothing happens does not end because other histories are forgotten.
+func TestWatchThatIsToldAllOutlivesCompaction(t *testing.T) {
+	play(t, Options{}, func(w *World, s *Server) {
+		c, ctx := widgetsOf(s.Config("me")), w.Context()
+		events := must(c.Watch(ctx, metav1.ListOptions{ResourceVersion: "1", FieldSelector: "metadata.name=b"}))(w)
+		defer events.Stop()
+		must(c.Create(ctx, widget("a", "red"), metav1.CreateOptions{}))(w)
+		time.Sleep(time.Minute)
+		s.Store().Compact(0)
+		must(c.Create(ctx, widget("b", "red"), metav1.CreateOptions{}))(w)
+		if e := <-events.ResultChan(); e.Type != watch.Added {
+			w.T.Errorf("found %v", e)
+		}
+	})
+}

@@ -47,9 +47,27 @@ func (s *Store) Compact(revision int64) {
 	if revision <= s.compacted || revision > s.revision {
 		return
 	}
+	for w := range s.watches {
+		s.skip(w, revision)
+	}
 	s.compacted = revision
 	first := sort.Search(len(s.history), func(i int) bool { return s.history[i].Kv.ModRevision >= revision })
 	s.history = append([]written(nil), s.history[first:]...)
+}
+
+// skip has a watch that has been told all before a revision go on from there.
+func (s *Store) skip(w *keyWatch, revision int64) {
+	if w.next < s.compacted {
+		return // it asks for what is gone
+	}
+	first := sort.Search(len(s.history), func(i int) bool { return s.history[i].Kv.ModRevision >= w.next })
+	for _, event := range s.history[first:] {
+		if event.Kv.ModRevision >= revision || w.matches(string(event.Kv.Key)) {
+			w.next = max(w.next, min(event.Kv.ModRevision, revision))
+			return
+		}
+	}
+	w.next = max(w.next, revision)
 }
 
 // Revision returns the revision of the newest write.

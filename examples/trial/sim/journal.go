@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"sync"
@@ -69,7 +70,7 @@ func (j *journal) write(store string, c Commit) {
 	_, _ = j.all.Write(j.line)
 	_, _ = j.writes.Write(j.line)
 	if j.text != nil {
-		j.line = fmt.Appendf(j.line[:len(j.line)-1], " %s\n", c.Value)
+		j.line = fmt.Appendf(j.line[:len(j.line)-1], " %s\n", bytes.TrimSuffix(c.Value, []byte("\n")))
 		j.print()
 	}
 }

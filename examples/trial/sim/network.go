@@ -1,9 +1,9 @@
 package sim
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -127,6 +127,41 @@ func (n *network) begin(actor string) {
 	<-begun
 }
 
+// join has an actor cut off again and again, if actors are.
+func (n *network) join(ctx context.Context, actor string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.CutEvery == 0 || n.actors[actor] {
+		return
+	}
+	n.actors[actor] = true
+	go func() {
+		for i := 0; ; i++ {
+			wait := time.Duration(draw(n.seed, "cut", actor, i) % uint64(2*n.CutEvery))
+			last := time.Duration(draw(n.seed, "mend", actor, i) % uint64(2*max(1, n.CutLasts)))
+			if sleep(ctx, wait) != nil {
+				return
+			}
+			n.sever(line{actor, ""})
+			if sleep(ctx, last) != nil {
+				return
+			}
+			n.mend(line{actor, ""})
+		}
+	}()
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // fate says what becomes of a request.
 func (n *network) fate(name string) (refused, lost bool) {
 	if n.Refused == 0 && n.Lost == 0 {
@@ -195,7 +230,7 @@ func (n *network) sever(l line) {
 		c.down = c.down || still
 		var streams []*exchange
 		if still {
-			streams = n.select_(func(x *exchange) bool { return x.streams && l.covers(x.line) })
+			streams = n.which(func(x *exchange) bool { return x.streams && l.covers(x.line) })
 		}
 		n.mu.Unlock()
 		for _, x := range streams {
@@ -226,8 +261,8 @@ func (n *network) mend(l line) {
 	}
 }
 
-// select_ returns the exchanges that something is true of, in an order of their own.
-func (n *network) select_(is func(*exchange) bool) (found []*exchange) {
+// which returns the exchanges that something is true of, in an order of their own.
+func (n *network) which(is func(*exchange) bool) (found []*exchange) {
 	for x := range n.open {
 		if is(x) {
 			found = append(found, x)
@@ -240,7 +275,7 @@ func (n *network) select_(is func(*exchange) bool) (found []*exchange) {
 // fail ends all exchanges that something is true of.
 func (n *network) fail(err error, is func(*exchange) bool) {
 	n.mu.Lock()
-	found := n.select_(is)
+	found := n.which(is)
 	n.mu.Unlock()
 	for _, x := range found {
 		x.fail(err)
@@ -261,5 +296,3 @@ func (n *network) life(actor string) int {
 	defer n.mu.Unlock()
 	return n.lives[actor]
 }
-
-func nameOf(parts ...any) string { return strings.TrimSpace(fmt.Sprintln(parts...)) }

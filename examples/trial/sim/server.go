@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +49,8 @@ const (
 // fields, validation, and its storage over an etcd that is a map. It lives and ends in one bubble.
 type frontend struct {
 	handler http.Handler
-	destroy []factory.DestroyFunc
+	mu      sync.Mutex
+	destroy []factory.DestroyFunc // guarded by mu: storage is made when it is first asked for
 	etcd    etcd
 	cached  bool // it has watch caches
 }
@@ -72,6 +74,8 @@ func newFrontend(d Definitions, store *Store, behind *atomic.Int64, cached bool)
 
 // stop ends what the storage does.
 func (f *frontend) stop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, destroy := range f.destroy {
 		destroy()
 	}
@@ -157,7 +161,6 @@ func (f *frontend) store(c *storagebackend.ConfigForResource, prefix string, key
 	if err != nil || !f.cached {
 		return raw, func() {}, err
 	}
-	f.destroy = append(f.destroy, raw.Close)
 	caches, err := cacher.NewCacherFromConfig(cacher.Config{
 		Storage: raw, Versioner: versioner, GroupResource: c.GroupResource, EventsHistoryWindow: c.EventsHistoryWindow, ResourcePrefix: prefix,
 		KeyFunc: key, NewFunc: newObject, NewListFunc: newList, GetAttrsFunc: attributes, IndexerFuncs: triggers, Indexers: indexers, Codec: c.Codec,
@@ -166,7 +169,9 @@ func (f *frontend) store(c *storagebackend.ConfigForResource, prefix string, key
 		return nil, nil, err
 	}
 	both := cacher.NewCacheDelegator(caches, raw)
-	f.destroy = append(f.destroy, both.Stop, caches.Stop)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.destroy = append(f.destroy, both.Stop, caches.Stop, raw.Close)
 	return both, func() {}, nil
 }
 

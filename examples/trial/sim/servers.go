@@ -97,6 +97,7 @@ func (s *Server) Define(d Definitions) { s.defs = d }
 
 // Config is for clients of an actor, with all rights and without a limit of requests.
 func (s *Server) Config(actor string) *rest.Config {
+	s.world.network.join(s.world.ctx, actor)
 	return &rest.Config{
 		Host: fmt.Sprintf("http://%s.sim", s.name), UserAgent: actor, QPS: -1,
 		ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},

@@ -198,7 +198,7 @@ func (p *placer) resize(size int) {
 // change ends in the same groups as without the failure. Half of them begin with objects of a scheduler that stores no places (D19).
 func TestAFailedRequestMovesNoCluster(t *testing.T) {
 	requests := 0
-	for seed := range uint64(exhaustive.Of(15, 2000)) {
+	for seed := range uint64(exhaustive.Of(15, 500)) {
 		rng := rand.New(rand.NewPCG(seed, 33))
 		p := newPlacer(1 + rng.IntN(3))
 		for range 4 {

@@ -2,6 +2,7 @@ package grouping_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -370,6 +371,34 @@ func TestPropertyADeletedObjectMovesNobodyElse(t *testing.T) {
 				t.Fatalf("%s moved: %s, was %s", name, show(now), show(g))
 			}
 		}
+	})
+}
+
+// G6: whatever somebody wrote for the places, every selected cluster is in one group, and there are no more groups than the highest index or
+// the clusters ask for.
+func TestPropertyPlacesThatAreOddLoseNobody(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		placement, clusters, scores, _ := drawSteady(t)
+		stored := drawStored(t)
+		highest := 0
+		for _, d := range stored {
+			label := d.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+			if index, err := strconv.Atoi(label); err == nil {
+				highest = max(highest, index)
+			}
+			number := rapid.SampledFrom([]string{"0", "1", "2", "7", "-1", "x", "", "2000000000"}).Draw(t, "place")
+			if number != "" {
+				d.Annotations = map[string]string{place.Annotation: number + " of " + label + "/" + d.Labels[clusterv1beta1.DecisionGroupNameLabel]}
+			}
+		}
+		now := mustDivide(t, placement, clusters, steady(scores, mustRead(t, stored...)))
+		if diff := cmp.Diff(names(clusters), members(now)); diff != "" {
+			t.Fatalf("clusters (-selected +in groups):\n%s", diff)
+		}
+		if most := 3*(highest+1) + len(clusters) + 1; now.Len() > most {
+			t.Fatalf("%d groups, at most %d make sense: %s", now.Len(), most, now)
+		}
+		checkObjects(t, mustKeep(t, now, placement, stored...))
 	})
 }
 

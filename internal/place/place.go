@@ -19,7 +19,8 @@ func Of(number int, labels map[string]string) string {
 }
 
 // Read returns the place of an object, and whether it has one. It has none if somebody else has written the labels since, such as a
-// scheduler that does not know the annotation. An index label that is no index may be repaired, so it is not compared.
+// scheduler that does not know the annotation. An index label that is no index may be repaired, so it is not compared. No group is
+// at a place beyond its index.
 func Read(labels, annotations map[string]string) (number int, ok bool) {
 	stored, placed := annotations[Annotation]
 	if !placed {
@@ -28,8 +29,9 @@ func Read(labels, annotations map[string]string) (number int, ok bool) {
 	value, written, _ := strings.Cut(stored, " of ")
 	index, name, _ := strings.Cut(written, "/")
 	n, err := strconv.ParseUint(value, 10, 31)
+	most, _ := strconv.ParseUint(index, 10, 31)
 	label := labels[clusterv1beta1.DecisionGroupIndexLabel]
-	if err != nil || name != labels[clusterv1beta1.DecisionGroupNameLabel] || index != label && IsIndex(label) {
+	if err != nil || n > most || name != labels[clusterv1beta1.DecisionGroupNameLabel] || index != label && IsIndex(label) {
 		return 0, false
 	}
 	return int(n), true

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/cohort-ocm/cohort/internal/clauses"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -21,6 +22,7 @@ type answers struct {
 	awaited    []string                 // the names of the others, in the order of the templates
 	pending    []string                 // the names of those that wait for their dependencies
 	unfit      []string                 // the names of those that enforce and do not comply
+	why        string                   // what the first of pending and of unfit says, in a line; those of unfit come first
 }
 
 // late is what a replicated policy says from a time on, if nothing else comes.
@@ -37,6 +39,7 @@ type message struct {
 	at         time.Time
 	exact      bool // at has fractions of a second
 	compliance policyv1.ComplianceState
+	text       string
 	repeats    bool // whoever said it does not say it twice
 }
 
@@ -110,13 +113,27 @@ func (r *reading) add(t *template, m message, answered bool) {
 		r.awaited = append(r.awaited, t.name)
 		m.compliance, outcome = "", ""
 	case m.compliance == policyv1.Pending:
-		r.pending = append(r.pending, t.name)
+		if r.pending = append(r.pending, t.name); r.why == "" {
+			r.why = m.line(t.name)
+		}
 	case m.compliance != "" && t.informs:
 		outcome = policyv1.Compliant
-	case m.compliance == policyv1.NonCompliant && t.name != wholeName:
-		r.unfit = append(r.unfit, t.name)
+	case m.compliance == policyv1.NonCompliant && t.name == wholeName:
+		r.why = m.line("")
+	case m.compliance == policyv1.NonCompliant:
+		if r.unfit = append(r.unfit, t.name); len(r.unfit) == 1 {
+			r.why = m.line(t.name)
+		}
 	}
 	r.parts, r.outcomes = append(r.parts, m.compliance), append(r.outcomes, outcome)
+}
+
+// line gives what a template says, in a line; empty where that is nothing. Agents write it.
+func (m message) line(name string) string {
+	if m.text == "" || name == "" {
+		return clauses.Line(m.text)
+	}
+	return clauses.Line(name + ": " + m.text)
 }
 
 func (r *reading) result() answers {
@@ -163,6 +180,7 @@ func messageOf(d *policyv1.PolicyDetails) message {
 	last := &d.History[0]
 	m.id = digest(last.EventName, last.LastTimestamp.UTC().Format(time.RFC3339), last.Message)
 	m.at, m.exact = eventTime(last)
+	m.text = last.Message
 	// The template sync says these only where they are new, whatever has become of the template meanwhile.
 	m.repeats = strings.Contains(last.Message, "template-error;") || strings.Contains(last.Message, "Dependencies were not satisfied")
 	return m
@@ -179,6 +197,9 @@ func whole(st *policyv1.PolicyStatus) message {
 		if history := st.Details[i].History; len(history) > 0 {
 			if at, exact := eventTime(&history[0]); at.After(m.at) {
 				m.at, m.exact = at, exact
+			}
+			if m.text == "" && st.Details[i].ComplianceState == policyv1.NonCompliant {
+				m.text = history[0].Message
 			}
 		}
 	}

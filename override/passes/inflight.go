@@ -23,7 +23,7 @@ func (r *Replica) said() *said {
 	if len(r.awaited)+len(r.pending) == 0 && r.judged() != policyv1.NonCompliant {
 		return nil
 	}
-	return &said{answers: answers{outcome: r.judged(), awaited: r.awaited, pending: r.pending, unfit: r.unfit}, late: r.late, applied: r.Applied}
+	return &said{answers: answers{outcome: r.judged(), awaited: r.awaited, pending: r.pending, unfit: r.unfit, why: r.why}, late: r.late, applied: r.Applied}
 }
 
 // message is what a report says of it.
@@ -33,6 +33,8 @@ func (s *said) message() string {
 		return ""
 	case len(s.awaited) > 0:
 		return unanswered(s.awaited)
+	case s.why != "":
+		return s.why
 	case len(s.pending) > 0:
 		return pending(s.pending)
 	case len(s.unfit) > 0:

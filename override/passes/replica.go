@@ -71,13 +71,14 @@ type Replica struct {
 	// awaited are the templates that have not answered, pending those that wait for their dependencies, and unfit those that do not
 	// comply.
 	awaited, pending, unfit []string
+	why                     string // what the first of pending or unfit says
 	// outcome is Compliance where templates that only inform have done what they should; empty where it is the same.
 	outcome policyv1.ComplianceState
 	late    *late
 }
 
 func (r *Replica) take(a answers) {
-	r.Compliance, r.outcome, r.awaited, r.pending, r.unfit = a.compliance, a.outcome, a.awaited, a.pending, a.unfit
+	r.Compliance, r.outcome, r.awaited, r.pending, r.unfit, r.why = a.compliance, a.outcome, a.awaited, a.pending, a.unfit, a.why
 }
 
 // At gives the replica as it is at that time, since some of what was said may count only later ([ReplicaOf]). [Propagate] and Report

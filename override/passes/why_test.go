@@ -1,0 +1,47 @@
+package passes_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// S3: a report says why a cluster does not comply, in the words of the first template that says so, in one line that can be printed. A
+// success has no message.
+func TestWhyAClusterDoesNotComply(t *testing.T) {
+	a, b := config("a", 1, 0), config("b", 1, 0)
+	edited := []policyv1.PolicyTemplate(templatesOf([]part{config("a", 2, 0), config("b", 2, 0)}))
+	said := func(name string, compliance policyv1.ComplianceState, message string) policyv1.PolicyDetails {
+		d := detail(name, compliance, noon.Add(time.Second))
+		d.History[0].Message = message
+		return d
+	}
+	for _, test := range []struct {
+		why  string
+		says []policyv1.PolicyDetails
+		want string
+	}{
+		{"one of two", []policyv1.PolicyDetails{said("a", "Compliant", "Compliant"), said("b", "NonCompliant", "NonCompliant; violation - configmaps [web] not found")},
+			"b: NonCompliant; violation - configmaps [web] not found"},
+		{"the first of two", []policyv1.PolicyDetails{said("b", "NonCompliant", "late"), said("a", "NonCompliant", "early")}, "a: early"},
+		{"what fails comes before what waits", []policyv1.PolicyDetails{said("a", "Pending", "waits"), said("b", "NonCompliant", "fails")}, "b: fails"},
+		{"what waits", []policyv1.PolicyDetails{said("a", "Pending", "Dependencies were not satisfied"), said("b", "Compliant", "Compliant")}, "a: Dependencies were not satisfied"},
+		{"lines, colours and directions", []policyv1.PolicyDetails{said("a", "NonCompliant", "x\n\x1b[31m\u202ey"), said("b", "Compliant", "")}, "a: x [31m y"},
+		{"a text without end", []policyv1.PolicyDetails{said("a", "NonCompliant", strings.Repeat("x", 500)), said("b", "Compliant", "")}, "a: " + strings.Repeat("x", 196) + "…"},
+		{"nothing is wrong", []policyv1.PolicyDetails{said("a", "Compliant", "Compliant"), said("b", "Compliant", "Compliant")}, ""},
+		{"an answer is awaited, whatever the other says", []policyv1.PolicyDetails{said("a", "NonCompliant", "fails")}, "no answer to this version from template b"},
+		{"a template without words", []policyv1.PolicyDetails{said("a", "NonCompliant", ""), said("b", "Compliant", "")}, "NonCompliant: template a"},
+	} {
+		s := rewritten(t, templatesOf([]part{a, b}), edited)
+		s.status.Details = test.says
+		replica := passes.ReplicaOf(&s.Policy, &s.status)
+		report, ok := replica.Report(resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), "v2", noon.Add(time.Minute))
+		if !ok || report.Message != test.want || (report.Status == status.Succeeded) != (test.want == "") {
+			t.Errorf("%s: %s %q, want %q", test.why, report.Status, report.Message, test.want)
+		}
+	}
+}

@@ -34,6 +34,8 @@ func TestWhatClustersSay(t *testing.T) {
 		{"a cluster that failed says why", "explain c1 -f degmsg.yaml", "05:20", `fails: "Deployment web exceeded its progress deadline"`, ""},
 		{"an add-on that failed", "status proxy -f addonfail.yaml", "05:20", `c1: "config.x not found"`, ""},
 		{"and its cluster", "explain c1 -f addonfail.yaml", "05:20", `fails: "config.x not found"`, ""},
+		{"a policy that does not comply", "status app -f polnc.yaml", "05:20", `c2: "app-cm: NonCompliant; violation - configmaps [web] not found"`, ""},
+		{"and its cluster", "explain c2 -f polnc.yaml", "05:20", "configmaps [web] not found", ""},
 		{"an add-on that is not done", "status proxy -f addonunsup.yaml", "05:20", "is not supported for this addon", ""},
 		{"and its cluster", "explain c1 -f addonunsup.yaml", "05:20", "now     is progressing: \"Configuration with gvr proxy/x is not supported for this addon\"", ""},
 	} {

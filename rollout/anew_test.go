@@ -11,6 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/exposure"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // bySize divides as OCM's scheduler does: by name and size, and not steadily.
@@ -57,5 +58,63 @@ func TestAVersionThatCutsClustersOffStopsWhereGroupsAreFilledUpAgain(t *testing.
 				}
 			})
 		})
+	}
+}
+
+// R65: an honest version goes over a fleet in which one cluster in twenty dies by itself, and is tolerated. Where the scheduler divides
+// anew by size, each group of which one died takes one wave more: that of the cluster which was moved forward. Where it divides steadily, or
+// nobody dies, no group does.
+func TestWhatPlacesCostAnHonestFleet(t *testing.T) {
+	const n, size = 100, 10
+	wave := time.Minute
+	for _, test := range []struct {
+		why    string
+		dies   bool
+		divide func(h *cutting) func(selected []string) map[grouping.Key][]string
+		want   time.Duration // until the last group starts
+	}{
+		{"nobody dies", false, anew(size), 9 * wave},
+		{"steadily", true, steadily(size), 4*wave + 5*10*wave}, // in five of the groups before the last, a cluster times out
+		{"anew", true, anew(size), 4*wave + 5*10*wave + 5*wave},
+	} {
+		fate := func(cluster string, since time.Duration) (status.RolloutStatus, bool) {
+			if test.dies && cluster[2] == '3' && cluster[1]%2 == 0 {
+				return status.ToApply, true
+			}
+			if since < wave {
+				return status.Progressing, false
+			}
+			return status.Succeeded, false
+		}
+		h := newCutting(n, perGroup(config("2", "10m", 0)), fate, rollout.Options{})
+		h.divide = test.divide(h)
+		begun := h.now
+		for h.step(t); len(h.got) < n && h.now.Sub(begun) < 24*time.Hour; h.step(t) {
+			h.now = h.now.Add(30 * time.Second)
+		}
+		if took := h.now.Sub(begun); len(h.got) != n || took != test.want {
+			t.Errorf("%s: %d of %d have it after %v, want all after %v: %v", test.why, len(h.got), n, took, test.want, h.last)
+		}
+	}
+}
+
+// anew divides by size.
+func anew(size int) func(*cutting) func([]string) map[grouping.Key][]string {
+	return func(*cutting) func([]string) map[grouping.Key][]string { return bySize(size) }
+}
+
+// steadily keeps each cluster in the group in which it was at first.
+func steadily(size int) func(h *cutting) func([]string) map[grouping.Key][]string {
+	return func(h *cutting) func([]string) map[grouping.Key][]string {
+		return func(selected []string) map[grouping.Key][]string {
+			cut := map[grouping.Key][]string{}
+			for i, cluster := range h.fleet {
+				key := grouping.Key{Index: int32(i / size)}
+				if cut[key] = append([]string{}, cut[key]...); slices.Contains(selected, cluster) {
+					cut[key] = append(cut[key], cluster)
+				}
+			}
+			return cut
+		}
 	}
 }

@@ -34,6 +34,8 @@ import (
 //     know; then its failure stops all groups, and nothing starts while it is in flight.
 //   - A version can also move its clusters to another group, by their labels. A selected cluster in flight or failed stays
 //     a member of the group before, unless the new one comes earlier. Results show it there until it is done.
+//   - Where a scheduler fills its group up again with clusters of later groups, they do not start in its place, and no more are exposed than
+//     package exposure says. [status.Record].Exposed keeps that number from shrinking with the fleet.
 //
 // A version whose only effect is that clusters are deselected is not bounded by this, if their agents live or come back before
 // the deadline: each removes the workload, and is done with the version. MaxStarts bounds how fast that goes.

@@ -90,8 +90,8 @@
 // is not imported again. Where only the record tells of a cluster in flight, since its object is gone, an explanation may still
 // propose to wait for it, beside what does help. In these worlds there is one placement.
 //
-// Where groups go one after the other, a cluster that comes back to an earlier group starts there as if it had joined, beside
-// those that are in flight in later groups. So there the bound of package exposure is about clusters that stay in their groups.
+// Where groups go one after the other, the bound of package exposure is judged only where clusters stay in their groups. Package rollout
+// has a search of its own in which groups are cut anew at each step.
 //
 // A history has at most a few failures, moves, versions, crashes and faults, as each world says; the number of its answers,
 // plans and ticks has no limit.

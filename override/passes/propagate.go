@@ -20,8 +20,8 @@ import (
 //
 // Version tells one content of the policy from another. It must not be empty, and must not change with the root's
 // status. Another version begins a new rollout, and every replica is written. With the same version, none is written
-// for its content. So use a hash of the spec that is replicated, without the action, which the rollout sets, and without
-// the rolloutStrategy. The controller in examples/controllers/policies does so. Then a change of these two, of labels or
+// for its content. So use [VersionOf]: a hash of the spec that is replicated, without the action, which the rollout sets, and
+// without the rolloutStrategy. Then a change of these two, of labels or
 // of annotations begins nothing. metadata.uid with metadata.generation is worse: it changes with the strategy, and not
 // with the policies of a PolicySet that the policy depends on. The generation alone begins with 1 again where the policy
 // was deleted and created anew.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/override/passes"
-	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -46,7 +45,7 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	}
 	spec := t.object.Object["spec"].(map[string]any)
 	delete(spec, "remediationAction")
-	t.version = writes.VersionOf(spec)
+	t.version = passes.VersionOf(t.object)
 	memory.template = &t
 	return &t, nil
 }

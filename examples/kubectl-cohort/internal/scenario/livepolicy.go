@@ -15,7 +15,6 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -112,9 +111,7 @@ func (o *objects) policyVersion(r applier, replicas []replicated, want []any) st
 	}
 	version := ""
 	if template, err := dependency.Replicate(&r.Unstructured, r.GetNamespace(), sets); err == nil {
-		spec, _ := template.Object["spec"].(map[string]any)
-		delete(spec, "remediationAction")
-		version = writes.VersionOf(spec)
+		version = passes.VersionOf(template)
 	}
 	var newest time.Time
 	other := ""

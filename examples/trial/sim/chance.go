@@ -51,7 +51,8 @@ func seedAll(seed uint64) {
 	binary.LittleEndian.PutUint64(key[:], seed)
 	uuid.SetRand(randv2.NewChaCha8(key))
 	utilrand.Seed(int64(seed))
-	rand.Seed(int64(seed)) //nolint:staticcheck // the source that Kubernetes' libraries use has no other way to be set
+	//lint:ignore SA1019 the source that Kubernetes' libraries draw from has no other way to be set
+	rand.Seed(int64(seed))
 }
 
 // listed are client-go's features without the one that lists by a watch: what comes of it is shown to a controller in the order of a map, which

@@ -9,8 +9,9 @@
 //	go test -run TestRollouts -rollouts=1 -seed=7 -logs DIR  the same, with all messages and writes in a file, to compare two plays
 //
 // Half of the worlds of a kind are the same in each run, and half are new each day; the log has their seeds. A world that was broken once is a
-// line in testdata/stories of the tested package, and is played in each run. The first worlds of each kind are played a second time, and a
-// difference is an error (-twice).
+// line in testdata/stories of the tested package, and is played in each run. With -twice=N the first N worlds of each kind are played
+// a second time, and a difference is an error. A process that ends with a manager of controller-runtime still has one on a busy machine: client-go's
+// event watcher spins until the runtime stops it, by the real clock.
 //
 // Other commands need a real API server:
 //

@@ -7,6 +7,14 @@ func TestRollouts(t *testing.T) {
 	theHub.Rollouts(t, subject)
 }
 
+// TestTheSameSeedIsTheSameHistory shows that a second play has the same messages, writes and times.
+func TestTheSameSeedIsTheSameHistory(t *testing.T) {
+	defer func(n int) { *flagTwice = n }(*flagTwice)
+	*flagTwice = 4
+	theHub.rollouts(t, subject, "Rollouts", 4, func(seed uint64) *world { return draw(seed, subject, "") })
+	theHub.rollouts(t, subject, "CutOff", 4, func(seed uint64) *world { return drawCut(seed, subject, "") })
+}
+
 // TestEachDuty shows that the harness finds a controller that ignores a duty of the documentation.
 func TestEachDuty(t *testing.T) {
 	theHub.EachDuty(t, subject, Duties)

@@ -27,10 +27,16 @@ func (g *Groups) Incomplete() string {
 }
 
 // Lacking gives the groups as incomplete, for a reader who knows more than the objects and their status say, as of another API:
-// [Groups.Incomplete] then says what is missing. The result is g where missing is empty, and where g is incomplete already. It shares
-// everything with g, which does not change.
+// [Groups.Incomplete] then says what is missing. The result is g where missing is empty, and where g was read and is incomplete already.
+// It shares everything with g, which does not change. Nil groups are of nothing that was read: a reader who finds no Placement says so of them.
 func (g *Groups) Lacking(missing string) *Groups {
-	if missing == "" || g.Incomplete() != "" {
+	if missing == "" {
+		return g
+	}
+	if g == nil || !g.checked {
+		return &Groups{completeness: completeness{checked: true, missing: missing}}
+	}
+	if g.missing != "" {
 		return g
 	}
 	lacking := *g

@@ -85,7 +85,9 @@ func TestLacking(t *testing.T) {
 		{"what is found first stays", lacking.Lacking("so is another"), "the last slice is missing"},
 		{"the groups that were there do not change", whole, ""},
 		{"nothing is missing", whole.Lacking(""), ""},
-		{"nil is incomplete already", (*grouping.Groups)(nil).Lacking("x"), "no PlacementDecision is there"},
+		{"a reader that finds no Placement says so", (*grouping.Groups)(nil).Lacking("there is no Placement apps/web"), "there is no Placement apps/web"},
+		{"and so of groups that nobody has read", new(grouping.Groups).Lacking("there is no Placement apps/web"), "there is no Placement apps/web"},
+		{"nothing is known of nil", (*grouping.Groups)(nil).Lacking(""), "no PlacementDecision is there"},
 	} {
 		if got := test.groups.Incomplete(); got != test.want {
 			t.Errorf("G18: %s: got %q, want %q", test.why, got, test.want)

@@ -56,7 +56,7 @@
 //     objects there are: a cache may be empty, or lack what you have just created. If a new owner gets the same name,
 //     objects of the one before may still be terminating: report them, and their clusters start once they are gone.
 //
-// examples/controllers/small is a whole controller with all of them, in 200 lines of code.
+// examples/controllers/small is a whole controller with all of them.
 //
 // A webhook calls [Validate], and [Options.Validate] where users write options, too.
 //

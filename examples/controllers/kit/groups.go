@@ -18,13 +18,14 @@ type Groups struct {
 }
 
 // Read reads the groups of a Placement unless they are still those that were read before. The decisions have the index
-// DecisionsByPlacement. The groups are nil, which is incomplete, as long as there is no Placement.
+// DecisionsByPlacement. The groups are incomplete as long as there is no Placement.
 func (g Groups) Read(placements, decisions cache.Indexer, namespace, name string) (Groups, error) {
 	now := Groups{
 		placement: Get[clusterv1beta1.Placement](placements, namespace, name),
 		decisions: Sorted[clusterv1beta1.PlacementDecision](decisions, DecisionsByPlacement, namespace+"/"+name),
 	}
 	if now.placement == nil {
+		now.groups = now.groups.Lacking("there is no Placement " + namespace + "/" + name)
 		return now, nil
 	}
 	if now.placement == g.placement && slices.Equal(now.decisions, g.decisions) {

@@ -63,3 +63,16 @@ func TestAllGroups(t *testing.T) {
 		}
 	}
 }
+
+// A placementRef that is mistyped names a Placement that is not there. Nothing starts, and the groups say which one it is.
+func TestGroupsOfNoPlacement(t *testing.T) {
+	placements := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+	decisions := cache.NewIndexer(cache.MetaNamespaceKeyFunc, kit.DecisionIndexers)
+	groups, err := kit.AllGroups{}.Read(kit.AllGroups{}, placements, decisions, "apps", "wbe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := groups.Incomplete(), "there is no Placement apps/wbe"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

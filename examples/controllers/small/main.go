@@ -223,13 +223,18 @@ func get[T any, P interface {
 // groups are incomplete, so that nothing starts, while there is no Placement.
 func (c *controller) groups(ctx context.Context, namespace, name string) (*grouping.Groups, error) {
 	placement, err := get[clusterv1beta1.Placement](ctx, c.client)(types.NamespacedName{Namespace: namespace, Name: name})
+	if apierrors.IsNotFound(err) {
+		var none *grouping.Groups
+		return none.Lacking("there is no Placement " + namespace + "/" + name), nil
+	}
 	if err != nil {
-		return nil, client.IgnoreNotFound(err)
+		return nil, err
 	}
 	var d clusterv1beta1.PlacementDecisionList
-	err = c.client.List(ctx, &d, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name})
-	groups, err2 := grouping.Read(placement, pointers(d.Items))
-	return groups, errors.Join(err, err2)
+	if err := c.client.List(ctx, &d, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name}); err != nil {
+		return nil, err
+	}
+	return grouping.Read(placement, pointers(d.Items))
 }
 
 // givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one in the record, or

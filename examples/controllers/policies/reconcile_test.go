@@ -442,7 +442,8 @@ func TestClusterThatRefuses(t *testing.T) {
 	h.wrote("a: create inform")
 }
 
-// A cluster that refuses makes no deadline of the others late.
+// W16: a cluster that refuses makes no deadline of the others late. A deadline counts beside an error once it comes before the pause, as no
+// look follows another within the first pause.
 func TestDeadlineBesideAnError(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -458,14 +459,18 @@ func TestDeadlineBesideAnError(t *testing.T) {
 		return nil, true
 	}
 	h.catchUp()
-	h.clock = h.clock.Add(970 * time.Millisecond)
-	if wrote, recheck, err := h.look(); wrote != "" || recheck != 30*time.Millisecond || err == nil {
+	h.clock = h.clock.Add(750 * time.Millisecond)
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != 250*time.Millisecond || err == nil {
 		t.Errorf("wrote %q, %v, %v", wrote, recheck, err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue()
 		defer q.ShutDown()
-		for _, want := range []time.Duration{30 * time.Millisecond, 200 * time.Millisecond} { // by the deadline, and by the pause
+		for _, want := range []time.Duration{
+			100 * time.Millisecond, // by the first pause
+			150 * time.Millisecond, // by the deadline, as the second pause is 200 ms
+			400 * time.Millisecond, // by the third pause, as the deadline is over
+		} {
 			if after, err := h.controller.look(t.Context(), q, thePolicy); after != want || err == nil {
 				t.Fatalf("it is looked at again after %v, not %v: %v", after, want, err)
 			}
@@ -479,7 +484,7 @@ func TestDeadlineBesideAnError(t *testing.T) {
 			}
 			key, _ := q.Get()
 			q.Done(key)
-			h.clock = h.clock.Add(time.Hour)
+			h.clock = h.clock.Add(want)
 		}
 	})
 }

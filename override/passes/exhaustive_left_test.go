@@ -81,7 +81,7 @@ var smallEntries = []func(now time.Time) *status.Left{
 	},
 }
 
-// O11, O16, O19: each world of two clusters, bound or not, with each kind of replica and of entry, under each kind of strategy. Without
+// O11, O16, O19, R65, R66: each world of two clusters, bound or not, with each kind of replica and of entry, under each kind of strategy. Without
 // the tag "exhaustive" it is a part of these worlds.
 func TestEachSmallWorldOfClustersThatLeft(t *testing.T) {
 	names, step := strings.Split("ab", ""), exhaustive.Of(151, 1)
@@ -142,6 +142,9 @@ func smallWorld(t *testing.T, limits naiveLimits, names []string, world int, rem
 		default:
 			others = append(others, name)
 		}
+	}
+	if len(w.record.Left) == len(names) { // it was made as they left, and knows the groups of then (R66)
+		w.record.Exposed = len(names)
 	}
 	w.bind("b", "canary: "+strings.Join(canary, " ")+" | : "+strings.Join(others, " "))
 	if remembers { // a call from before the clusters left

@@ -281,8 +281,9 @@ func naiveWeight(is status.RolloutStatus) int {
 }
 
 // checkLeft compares the record and what is deleted with the rules.
-func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, left map[string]grouping.Key) {
+func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, fleet naiveFleet) {
 	w.t.Helper()
+	left := fleet.strangers
 	var got []string
 	for _, e := range p.Record.Left {
 		got = append(got, fmt.Sprintf("%s %s in %v since %s", e.Cluster, e.Status, e.Group, e.Applied.Format(time.TimeOnly)))
@@ -290,6 +291,13 @@ func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, left 
 	want := w.naiveRecord(two, bound, left)
 	if !slices.Equal(got, want) {
 		w.t.Fatalf("R48: the record is %q, want %q\nstored %+v\nreplicas %s", got, want, w.record, w.dump())
+	}
+	ceiling := 0 // where nothing is bounded
+	if two {
+		ceiling = fleet.naiveCeiling(w.limits)
+	}
+	if exposed := w.naiveExposed(len(want), len(left), ceiling); p.Record.Exposed != exposed {
+		w.t.Fatalf("R48: by the record %d are exposed, want %d\nstored %+v\nreplicas %s", p.Record.Exposed, exposed, w.record, w.dump())
 	}
 	gone := slices.DeleteFunc(w.gone(bound), func(cluster string) bool {
 		wanted := slices.IndexFunc(want, func(s string) bool { return strings.HasPrefix(s, cluster+" ") })
@@ -303,18 +311,35 @@ func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, left 
 		w.t.Fatalf("to be deleted: %v, want %v", p.Removed, gone)
 	}
 	w.checkNothingIsForgotten(two, bound)
-	if len(w.lost) > 0 && w.former != nil && !w.policy.Spec.Disabled {
-		return // R47: groups that are being written tell nothing; of a disabled policy nobody asks whether they are
+	isHalf := len(w.lost) > 0 && !w.policy.Spec.Disabled // of a disabled policy nobody asks
+	if isHalf && w.former != nil && !w.formerHalf {
+		return // R47: groups that are being written tell nothing
 	}
+	w.formerHalf = isHalf
 	if !two {
 		left = w.naiveEnforced(bound)
 	}
-	w.former = map[string]grouping.Key{}
+	w.former, w.formerExposes = map[string]grouping.Key{}, ceiling
 	for _, g := range naiveWith(naiveGroups(w.bindings, w.known()), left, len(w.bindings)) {
 		for _, cluster := range g.clusters {
 			w.former[cluster] = g.key(len(w.bindings))
+			if _, placed := left[cluster]; w.formerHalf && !placed {
+				w.former[cluster] = grouping.Key{Index: -1}
+			}
 		}
 	}
+}
+
+// naiveExposed is how many clusters are exposed at most, by the record (R48). It says so while it has entries, and some cluster left or
+// moved.
+func (w *world) naiveExposed(entries, placed, ceiling int) int {
+	switch {
+	case w.policy.Spec.Disabled, len(w.lost) > 0 && w.record.Version == w.versionName(): // O14, O16
+		return w.record.Exposed
+	case len(w.lost) > 0, entries == 0, placed == 0:
+		return 0
+	}
+	return ceiling
 }
 
 // checkNothingIsForgotten checks that a cluster that has started and is not done goes on counting until its own report says that it is

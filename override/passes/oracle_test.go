@@ -131,95 +131,52 @@ func naiveShown(s status.RolloutStatus, r *passes.Replica) status.RolloutStatus 
 	return s
 }
 
-// naiveStarts is which clusters may start, in their order (R8, R10, R11, R12), over groups in the order of their index.
-// A cluster where ready is false has yet to go through the first pass, and starts in the next call.
-func (l naiveLimits) naiveStarts(groups []naiveGroup, of func(string) (status.RolloutStatus, bool), ready func(string) bool) []string {
-	var mandatory, others []naiveGroup
-	for _, g := range groups {
-		pooled := l.typ == clusterv1alpha1.Progressive && l.mandatory == ""
-		if l.mandatory != "" && g.name == l.mandatory || g.index < 0 && !pooled { // R47: a group that nobody knows
-			mandatory = append(mandatory, g)
-		} else {
-			others = append(others, g)
-		}
-	}
+// naiveStarts is which clusters of a fleet may start, in their order (R8, R10, R11, R12, R65, R66).
+// A cluster that is not ready has yet to go through the first pass, and starts in the next call.
+func (l naiveLimits) naiveStarts(f naiveFleet) []string {
 	// A stage with more failures than its budget stops the rollout everywhere.
-	failuresIn := func(groups ...naiveGroup) (failures int) {
-		for _, g := range groups {
-			for _, c := range g.clusters {
-				if s, _ := of(c); s == status.Failed || s == status.TimeOut {
-					failures++
-				}
+	failuresIn := func(clusters []string) (failures int) {
+		for _, c := range clusters {
+			if s, _ := f.of(c); s == status.Failed || s == status.TimeOut {
+				failures++
 			}
 		}
 		return failures
 	}
-	if l.typ == clusterv1alpha1.Progressive && failuresIn(groups...) > l.maxFailures {
+	if l.typ == clusterv1alpha1.Progressive && failuresIn(f.everyone()) > l.maxFailures {
 		return nil
 	}
-	for _, g := range mandatory {
-		if failuresIn(g) > 0 {
-			return nil
-		}
+	stages := l.naiveStages(f.groups)
+	if slices.ContainsFunc(stages, func(stage naiveStage) bool { return failuresIn(stage.clusters) > stage.budget }) {
+		return nil
 	}
-	for _, g := range others {
-		if l.typ == clusterv1alpha1.ProgressivePerGroup && failuresIn(g) > l.maxFailures {
-			return nil
-		}
-	}
-	for _, g := range mandatory {
-		if done, starts := l.naiveGroupStarts(g.clusters, len(g.clusters), 0, of, ready); !done {
-			return starts
-		}
-	}
-	if l.typ == clusterv1alpha1.Progressive {
-		var pool []string
-		for _, g := range others {
-			pool = append(pool, g.clusters...)
-		}
-		_, starts := l.naiveGroupStarts(pool, max(l.maxConcurrency, 1), len(pool), of, ready) // O9: one where it says none
-		return starts
-	}
-	for _, g := range others {
-		if done, starts := l.naiveGroupStarts(g.clusters, len(g.clusters), l.maxFailures, of, ready); !done {
-			return starts
+	for i, stage := range stages {
+		if waiting, inFlight, settled := f.naiveStandings(stage); !settled {
+			n := min(stage.concurrency-inFlight, f.naivePlaces(stage), f.naiveRoom(l, stages, i), len(waiting))
+			return slices.DeleteFunc(waiting[:max(n, 0)], func(c string) bool { return !f.ready(c) })
 		}
 	}
 	return nil
 }
 
-// naiveGroupStarts is whether a group is complete (R6), and if not which of its clusters may start.
-func (l naiveLimits) naiveGroupStarts(clusters []string, concurrency, budget int, of func(string) (status.RolloutStatus, bool), ready func(string) bool) (bool, []string) {
-	unsettled, failures, inFlight := 0, 0, 0
+// naiveStandings are the waiting clusters of a stage in the order in which they start (R8), how many hold a slot, and whether all are
+// settled (R6).
+func (f naiveFleet) naiveStandings(stage naiveStage) (waiting []string, inFlight int, settled bool) {
+	settled = true
 	var first, second []string
-	for _, c := range slices.Sorted(slices.Values(clusters)) {
-		s, flying := of(c)
+	for _, c := range slices.Sorted(slices.Values(stage.clusters)) {
+		s, flying := f.of(c)
 		if s == status.ToApply || s == status.Progressing || s == status.Validating || s == status.Succeeded && flying {
-			unsettled++
-		}
-		if s == status.Failed || s == status.TimeOut {
-			failures++
+			settled = false
 		}
 		if flying {
 			inFlight++
 		}
-		if s == status.ToApply && ready(c) {
+		if s == status.ToApply && f.ready(c) {
 			first = append(first, c)
 		} else if s == status.ToApply {
 			second = append(second, c)
 		}
 	}
-	if unsettled == 0 && failures <= budget {
-		return true, nil
-	}
-	if failures > budget {
-		return false, nil
-	}
-	var starts []string
-	for _, c := range append(first, second...) {
-		if inFlight+len(starts) < concurrency {
-			starts = append(starts, c)
-		}
-	}
-	return false, slices.DeleteFunc(starts, func(c string) bool { return !ready(c) })
+	return append(first, second...), inFlight, settled
 }

@@ -49,6 +49,9 @@ type world struct {
 	// memory is what the controller remembers, and former the groups in that; both are nil after a restart.
 	memory *passes.Propagation
 	former map[string]grouping.Key
+	// formerHalf says that the groups in that were incomplete, and formerExposes how many clusters they expose (R66).
+	formerHalf    bool
+	formerExposes int
 	// givenUp are the clusters that a person gave up once they had left.
 	givenUp map[string]bool
 	// owed are the clusters that counted in the call before, with the policy of owedOf.
@@ -205,7 +208,7 @@ func clone(st policyv1.PolicyStatus) policyv1.PolicyStatus {
 }
 
 // restart has the controller forget all that it remembers.
-func (w *world) restart() { w.memory, w.former = nil, nil }
+func (w *world) restart() { w.memory, w.former, w.formerHalf, w.formerExposes = nil, nil, false, 0 }
 
 // giveUpAgain takes back that bound clusters were given up: what the naive rules know is the giving up of clusters that left.
 func (w *world) giveUpAgain(resolution *override.Resolution) {
@@ -363,7 +366,6 @@ func (w *world) started(cluster string) bool {
 func (w *world) check(p *passes.Propagation) {
 	w.t.Helper()
 	own, two := w.policy.Spec.RemediationAction, w.isTwo()
-	ready := func(c string) bool { return w.replicas[c] != nil && w.replicas[c].Version == w.versionName() }
 	joined := naiveGroups(w.bindings, w.known())
 	if w.policy.Spec.Disabled { // O6
 		joined = nil
@@ -378,12 +380,9 @@ func (w *world) check(p *passes.Propagation) {
 		left, placed = w.naiveLeft(clusters), w.naiveMoved(joined)
 		maps.Copy(placed, left)
 	}
-	of := func(c string) (status.RolloutStatus, bool) {
-		stands := w.naiveStand(c, slices.Contains(clusters, c))
-		return stands.status, stands.inFlight
-	}
+	fleet := w.naiveFleet(joined, clusters, placed)
 	if two && len(w.lost) == 0 { // O14, R28
-		starts = w.limits.naiveStarts(naiveWith(joined, placed, len(w.bindings)), of, ready)
+		starts = w.limits.naiveStarts(fleet)
 	}
 
 	var got, want []string
@@ -401,12 +400,12 @@ func (w *world) check(p *passes.Propagation) {
 			}
 		case slices.Contains(starts, c):
 		case w.started(c): // O9: stays so for this version
-			s, _ = of(c)
+			s, _ = fleet.of(c)
 		case w.naiveStand(c, true).goesOn(): // O19
 			s = status.Progressing
 		case w.naiveStand(c, true).fails(): // O19
 			action = policyv1.Inform
-			s, _ = of(c)
+			s, _ = fleet.of(c)
 		default:
 			action, s = policyv1.Inform, status.ToApply
 		}
@@ -419,7 +418,7 @@ func (w *world) check(p *passes.Propagation) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		w.t.Fatalf("(-want +got):\n%sgroups %v, former %v, g %v, replicas %s", diff, joined, w.former, p.Explain("g"), w.dump())
 	}
-	w.checkLeft(p, two, clusters, placed)
+	w.checkLeft(p, two, clusters, fleet)
 	w.checkStart(p)
 	w.checkRoot(p, left)
 }

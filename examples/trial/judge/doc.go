@@ -50,6 +50,7 @@
 //
 //   - Pauses, gates, holds, reviews and the answers of validators. Set a long -patience, or [Stuck] is found of who waits for them. A
 //     controller that starts somebody all the same is not found.
+//   - How many clusters of several groups are exposed together. Who waits for that is found as [Stuck].
 //   - Versions taken back. Objects that get the version before are found as [Version].
 //   - Objects whose content differs from cluster to cluster. Each start is found as [Version].
 //   - What an owner stores, such as revisions and records of who left. What follows from a record that is missing is suspicious.

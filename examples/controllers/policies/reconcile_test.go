@@ -573,7 +573,7 @@ func TestEvents(t *testing.T) {
 	told("Started started a")
 	told()
 	h.report(policyv1.NonCompliant, "a")
-	told(`Failed failed a; a: "NonCompliant: template etcd-encryption"`, "Stopped stopped: a failed, maxFailures 0; goes on when none is failed")
+	told(`Failed failed a; a: "etcd-encryption: NonCompliant; it is so"`, "Stopped stopped: a failed, maxFailures 0; goes on when none is failed")
 	h.restart()
 	told(`OverrideIgnored binding "prod" does not enforce the policy: its rollout strategy is Progressive, not All`)
 	h.report(policyv1.Compliant, "a")

@@ -5,6 +5,7 @@
 //
 //	go test                                       20 worlds of each kind, each duty, each invariant: two minutes of a core
 //	go test -run TestRollouts -rollouts=1000      a thousand rollouts
+//	go test -run FromTraces -traces               each duty, also of add-ons and towards clusters that left, judged by its traces alone
 //	go test -run TestRollouts -rollouts=1 -seed=7 -history   one rollout again, and all that the API server showed of it
 //	go test -run TestRollouts -rollouts=1 -seed=7 -logs DIR  the same, with all messages and writes in a file, to compare two plays
 //
@@ -13,10 +14,9 @@
 // a second time, and a difference is an error. A process that ends with a manager of controller-runtime still has one on a busy machine: client-go's
 // event watcher spins until the runtime stops it, by the real clock.
 //
-// Other commands need a real API server:
+// A program of another process needs a real API server, and real time:
 //
-//	go test -run TestForeign -foreign='PROGRAM -kubeconfig'   a program of another process, judged by its traces alone; -kind says of what: judge/OCM.md
-//	go test -run FromTraces -traces               each duty, also of add-ons and towards clusters that left, judged by its traces alone
+//	go test -run TestForeign -foreign='PROGRAM -kubeconfig'   it is judged by its traces alone; -kind says of what: judge/OCM.md
 //
 // The same flags go with the controllers, in examples/controllers:
 //

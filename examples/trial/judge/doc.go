@@ -42,7 +42,8 @@
 // timed out is done, but only PlacementRolledOut may say so. It is suspicious where decisions are half written in some view, and
 // not judged under All.
 //
-// [Stuck] is only suspicious once a cluster has left or moved that nobody gave up, since it may count where it was.
+// [Stuck] is only suspicious once a cluster has left or moved that nobody gave up, since it may count where it was; and while a cluster of a
+// later group has the version and is not done, since a controller may count what is exposed over all groups.
 //
 // # What is not judged
 //

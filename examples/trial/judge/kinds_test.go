@@ -280,6 +280,14 @@ var breaks = []struct {
 	{"nothing happens, and a cluster left before", func(s *story) {
 		s.set("1", progressive("1", "0", "")).fleet("a", "b", "c").at(4).fleet("a", "b").set("2", progressive("1", "0", "")).at(5).works("2", "ok", "a").until(10).until(30)
 	}, []string{"broken stuck b"}},
+	{"nothing happens in the first group, and a cluster of the second is exposed", func(s *story) {
+		s.set("1", perGroup("")).decide(0, "", "a").decide(1, "", "b").place("=1", "=1").at(5).works("1", "ok", "a").at(9).works("1", "busy", "b")
+		s.at(12).decide(0, "", "a", "c").place("=2", "=1").until(15).until(40)
+	}, []string{"suspicious stuck c"}},
+	{"nothing happens in the first group, and the cluster of the second is done", func(s *story) {
+		s.set("1", perGroup("")).decide(0, "", "a").decide(1, "", "b").place("=1", "=1").at(5).works("1", "ok", "a").at(9).works("1", "ok", "b")
+		s.at(12).decide(0, "", "a", "c").place("=2", "=1").until(15).until(40)
+	}, []string{"broken stuck c"}},
 	{"nothing happens because nothing may", func(s *story) {
 		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "busy", "a").until(300)
 	}, nil},

@@ -70,6 +70,9 @@ func (o *owner) lookStuck(before int64) {
 		if o.mayCountElsewhere(o.states.now().givenUp(j.GivenUp)) {
 			f.Grade = Suspicious // who left or moved may hold it back, unless a person gave it up
 		}
+		if o.isExposedBehind(cluster) {
+			f.Grade = Suspicious // it may wait until fewer are exposed
+		}
 		if j.Should != nil {
 			f.Should = j.Should(o.moment(cluster))
 		}
@@ -112,6 +115,35 @@ func (o *owner) open(now int64) string {
 		before = append(before, p.fleet)
 	}
 	return ""
+}
+
+// isExposedBehind says whether a cluster of a later stage than that of a cluster has its version and is not done with it. A controller that counts
+// over all groups what is exposed may then have the cluster wait.
+func (o *owner) isExposedBehind(cluster string) bool {
+	var before []*fleet
+	out := o.states.now().givenUp(o.judge.GivenUp)
+	for i := range o.states.now().spec.refs {
+		r := &o.states.now().spec.refs[i]
+		f := o.judge.placing(r.placement).fleet
+		if f == nil {
+			return false
+		}
+		behind := false
+		for _, s := range o.stagesOf(r, f, before).stages {
+			if behind && slices.ContainsFunc(s.members, func(m *member) bool {
+				c := m.stands(o, r.version, &r.strategy, o.judge.now, 0, leniency{exact: true})
+				return !out[m.cluster] && !c.wait && !c.succeed
+			}) {
+				return true
+			}
+			behind = behind || slices.ContainsFunc(s.members, func(m *member) bool { return m.cluster == cluster })
+		}
+		if behind {
+			return false
+		}
+		before = append(before, f)
+	}
+	return false
 }
 
 func (m *member) terminates() bool {

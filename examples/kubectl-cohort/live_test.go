@@ -275,7 +275,7 @@ func TestExplainTellsThePastOfAPolicy(t *testing.T) {
 	in := documents(failsAtOnce(t, aPolicy), aBinding, decisionOf("a", "b", "c"), replica("a", "Compliant"), replica("b", "NonCompliant"))
 	for cluster, want := range map[string]string{
 		"a": "\n00:30   starts\n00:40   succeeds and is done\n",
-		"b": "\n00:30   starts\n00:40   fails; to do: mend b, or raise maxFailures to 1\nnow     has failed\n",
+		"b": "\n00:30   starts\n00:40   fails: \"NonCompliant\"; to do: mend b, or raise maxFailures to 1\nnow     has failed\n",
 	} {
 		if got := simulateText(t, in, "-f", "-", "--start", "2025-01-01T01:00:00Z", "explain", cluster); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

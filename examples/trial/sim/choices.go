@@ -96,8 +96,9 @@ func decides(m unsafe.Pointer, at int) bool {
 		return false
 	}
 	for range 5 { // the runtime may draw something for itself
-		if drawAll(1) == drawAll(1) {
-			return drawAll(1) != drawAll(2)
+		first, again, other := drawAll(1), drawAll(1), drawAll(2)
+		if first == again {
+			return first != other
 		}
 	}
 	return false

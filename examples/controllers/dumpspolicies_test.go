@@ -27,7 +27,7 @@ func newDumpedPolicies(s *story) objects {
 func (p *dumpedPolicies) begin(text string) {
 	create := func(kind schema.GroupVersionResource, apiVersion, name string, content map[string]any) {
 		content["apiVersion"], content["kind"] = "policy.open-cluster-management.io/"+apiVersion, name
-		content["metadata"] = map[string]any{"namespace": p.ns, "name": "pol"}
+		content["metadata"] = map[string]any{"namespace": p.ns, "name": "pol", "annotations": map[string]any{"cohort.open-cluster-management.io/fail-at-once": "true"}}
 		p.create(kind, &unstructured.Unstructured{Object: content})
 	}
 	if p.version == 1 {

@@ -372,7 +372,7 @@ func TestThePluginReadsPolicies(t *testing.T) {
 	f.apply("placementbindings", `{placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}, subjects: [{apiGroup: policy.open-cluster-management.io, kind: PolicySet, name: base}]}`)
 	f.apply("policysets", `{spec: {policies: [etcd]}}`)
 	f.place()
-	f.apply("policies", policyYAML("one"))
+	f.apply("policies", `metadata: {annotations: {cohort.open-cluster-management.io/fail-at-once: "true"}}`+policyYAML("one"))
 	f.until("all clusters have the first version", func() bool { return compare() == reading{Succeeded: 20} })
 
 	f.fail("cluster-07", true)

@@ -69,7 +69,7 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 					continue
 				}
 				remedies[remedy.Type]++
-				if name := h.answered(remedy); name != "" {
+				if name := h.answered(r, remedy); name != "" {
 					t.Fatalf("%v\n%v: %s is told to %v, and %s has answered", h, r, cluster, remedy, name)
 				}
 				if name := h.lost(remedy); name != "" {

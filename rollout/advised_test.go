@@ -141,11 +141,13 @@ func named(list string) []string {
 }
 
 // answered names a cluster that is waited for by a remedy although no more is to come from it: it has succeeded, and no report says when;
-// or nothing says when it is done.
-func (h *advised) answered(r rollout.Remedy) string {
+// or nothing says when it is done. A cluster that starts anew has a work that nothing is known of yet.
+func (h *advised) answered(result *rollout.Result, r rollout.Remedy) string {
 	for name := range strings.SplitSeq(strings.Split(strings.ReplaceAll(r.Clusters, " (left)", ""), " and ")[0], ", ") {
 		report := h.reports[name]
-		if r.Type == rollout.RemedyAnswer && report.Status == status.Progressing && report.Reason == status.ReportUntracked {
+		disposition, _, _ := result.Find(name)
+		if r.Type == rollout.RemedyAnswer && report.Status == status.Progressing && report.Reason == status.ReportUntracked &&
+			disposition != rollout.DispositionStarting {
 			return name
 		}
 		if r.Type == rollout.RemedyAnswer && report.Status == status.Succeeded && report.LastTransitionTime.IsZero() && report.Applied.IsZero() {

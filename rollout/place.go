@@ -178,7 +178,7 @@ func (h Hold) exposure() string {
 
 // exposed gives the front of all clusters that are exposed or start. It takes time linear in the fleet.
 func (r *Result) exposed() *front {
-	f, s, p := &front{}, r.schedule, r.choice.pace
+	f, s := &front{}, r.schedule
 	for position, is := range r.states {
 		if is&starting == 0 && !agedStates.has(is) || s.isAside(position) {
 			continue
@@ -196,7 +196,7 @@ func (r *Result) exposed() *front {
 			f.ends = append(f.ends, end{b.Until, true})
 		}
 	}
-	f.excess = p.all.exposed() + r.choice.starting() - p.exposes + 1
+	f.excess = f.first.n // as one of them ends, fewer may be exposed, too: by a stage that is complete, or by a failure that is mended
 	f.needed = f.excess
 	f.close(f.isFree)
 	return f

@@ -301,8 +301,12 @@ func (f *fleet) isDone(cluster string) bool {
 	})
 }
 
-// exposed are the clusters whose replicas have the version with the root's action, and are not truly done with it.
+// exposed are the clusters whose replicas have the version with the root's action, and are not truly done with it. A version of which no
+// template enforces anything exposes none.
 func (f *fleet) exposed() (all []string) {
+	if !slices.ContainsFunc(f.parts, func(p part) bool { return p.enforces(f.root.Spec.RemediationAction) }) {
+		return nil
+	}
 	for _, cluster := range slices.Sorted(maps.Keys(f.hub)) {
 		s := f.hub[cluster]
 		stamp := status.StampOf(s).Version

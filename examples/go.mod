@@ -3,6 +3,7 @@ module github.com/cohort-ocm/cohort/examples
 go 1.25.0
 
 require (
+	github.com/cohort-ocm/cohort v0.0.0
 	github.com/google/go-cmp v0.7.0
 	go.yaml.in/yaml/v2 v2.4.3
 	golang.org/x/text v0.31.0

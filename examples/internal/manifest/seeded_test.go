@@ -1,0 +1,3 @@
+package manifest_test
+
+import _ "github.com/cohort-ocm/cohort/internal/seeded" // the environment may say where random properties begin

@@ -1,0 +1,3 @@
+package main
+
+import _ "github.com/cohort-ocm/cohort/internal/seeded" // the environment may say where random properties begin

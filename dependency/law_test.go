@@ -183,13 +183,7 @@ func TestTemplatesOnACycleAndWhatHangsOnThemStayPending(t *testing.T) {
 			}
 		}
 		w := newCluster(policies)
-		for range 20 {
-			var all []dependency.TemplateRef
-			for ref := range ready(w.evaluate()) {
-				all = append(all, ref)
-			}
-			w.process(all)
-		}
+		w.run()
 		if got := ready(w.evaluate()); !maps.Equal(got, want) {
 			t.Fatalf("ready are %v, want those in\n%s\nof\n%s", got, order, lines(w.evaluate()))
 		}
@@ -202,9 +196,7 @@ func TestFailedReadsDeleteNothingFurtherOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		policies := drawPolicies(t, policyv1.Compliant)
 		w := newCluster(policies)
-		for range 20 {
-			w.process(slices.Collect(maps.Keys(ready(w.evaluate()))))
-		}
+		w.run()
 		_, observations := w.settle()
 		fails := map[dependency.Object]bool{}
 		for _, o := range append(watches(policies), allCreated(policies)...) {
@@ -265,6 +257,21 @@ func newCluster(policies []*policyv1.Policy) *simulated {
 func (s *simulated) process(refs []dependency.TemplateRef) {
 	for _, ref := range refs {
 		s.processed[ref] = true
+	}
+}
+
+// run creates what is ready and deletes what is to be deleted, until the cluster is at rest. Something is deleted where an
+// object of two policies becomes the first one's, or a policy without it was compliant as it ignored what is pending.
+func (s *simulated) run() {
+	for {
+		before, results := maps.Clone(s.processed), s.evaluate()
+		maps.Copy(s.processed, ready(results))
+		for ref := range deletions(results) {
+			delete(s.processed, ref)
+		}
+		if maps.Equal(before, s.processed) {
+			return
+		}
 	}
 }
 

@@ -51,6 +51,10 @@ var setKind = schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWor
 // givenUpBy is the annotation in which a person names clusters that are given up, with commas between them.
 const givenUpBy = "cohort.open-cluster-management.io/give-up"
 
+// availableSucceeds is the annotation that says, by the value true, that works have succeeded once they are Available, where no
+// conditionRules in the template say when they are done.
+const availableSucceeds = "cohort.open-cluster-management.io/available-succeeds"
+
 // controller must have one worker, as controller-runtime has it by default: the worker owns its maps. All that it knows
 // may be lost.
 type controller struct {
@@ -61,8 +65,8 @@ type controller struct {
 	begun       bool
 	works       writes.Own[*work]
 	sets        writes.Own[*replicaSet]
-	last        map[types.NamespacedName]*rollout.Result
-	pace        map[types.NamespacedName]writes.Pace
+	last        map[types.NamespacedName]*rollout.Result // of the sets that are there
+	pace        map[types.NamespacedName]writes.Pace     // of those whose last look failed
 }
 
 func main() {
@@ -90,29 +94,46 @@ func newController(m ctrl.Manager) *controller {
 
 // watch has a set looked at when something of it changes. A Placement may be that of each set in its namespace.
 func (c *controller) watch(m ctrl.Manager, by reconcile.Reconciler) error {
-	concerns := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) (all []reconcile.Request) {
-		if namespace, name, ok := strings.Cut(o.GetLabels()[setLabel], "."); ok {
-			return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
-		}
-		var sets workv1alpha1.ManifestWorkReplicaSetList
-		_ = c.client.List(ctx, &sets, client.InNamespace(o.GetNamespace())) // from the cache
-		for i := range sets.Items {
-			all = append(all, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&sets.Items[i])})
-		}
-		return all
-	})
+	concerns := handler.EnqueueRequestsFromMapFunc(c.setsOf)
 	return ctrl.NewControllerManagedBy(m).For(&replicaSet{}).Watches(&work{}, concerns).
 		Watches(&clusterv1beta1.Placement{}, concerns).Watches(&clusterv1beta1.PlacementDecision{}, concerns).Complete(by)
+}
+
+// setsOf are the set that a work is of, or all sets in the namespace of a Placement or of a PlacementDecision.
+func (c *controller) setsOf(ctx context.Context, o client.Object) (requests []reconcile.Request) {
+	if namespace, name, ok := strings.Cut(o.GetLabels()[setLabel], "."); ok {
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
+	}
+	var sets workv1alpha1.ManifestWorkReplicaSetList
+	if err := c.client.List(ctx, &sets, client.InNamespace(o.GetNamespace())); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "an event was lost", "namespace", o.GetNamespace(), "name", o.GetName())
+		return nil
+	}
+	for i := range sets.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&sets.Items[i])})
+	}
+	return requests
 }
 
 // Reconcile has a set looked at again in time, also where a write failed (8).
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	after, err := c.look(ctx, request.NamespacedName)
-	pace, now := c.pace[request.NamespacedName], time.Now()
-	after = pace.After(err, after, c.works.RecheckAfter(now), c.sets.RecheckAfter(now))
+	after = c.again(request.NamespacedName, after, err)
 	ctrl.LoggerFrom(ctx).Info("looked", "error", err, "again after", after)
-	c.pace[request.NamespacedName] = pace
 	return reconcile.Result{RequeueAfter: after}, nil
+}
+
+// again is when a set is looked at again. The pause after an error doubles until a look succeeds.
+func (c *controller) again(key types.NamespacedName, after time.Duration, err error) time.Duration {
+	now := time.Now()
+	pace := c.pace[key]
+	after = pace.After(err, after, c.works.RecheckAfter(now), c.sets.RecheckAfter(now))
+	if err != nil {
+		c.pace[key] = pace
+	} else {
+		delete(c.pace, key)
+	}
+	return after
 }
 
 // look brings the next clusters of a set on their way.
@@ -128,79 +149,144 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	if err != nil {
 		return 0, err
 	}
-	ref, last, now := set.Spec.PlacementRefs[0], c.last[key], time.Now()
-	groups, err := c.groups(ctx, set.Namespace, ref.Name)                                                        // 1
-	version, reports, ask := writes.VersionOf(set.Spec.ManifestWorkTemplate), []status.Report{}, []status.Left{} // 2
-	records, err2 := status.RecordsOf(set)                                                                       // 5
-	for _, work := range works {
-		if !owner.Has(work) {
-			continue
-		}
-		if _, selected := groups.Position(work.Namespace); !selected {
-			ask = append(ask, status.Left{Report: status.Report{Cluster: work.Namespace}})
-		}
-		if report, ok := status.FromManifestWork(status.WorkState{Work: work, Version: version, Now: now}); ok {
-			reports = append(reports, report)
-		}
-	}
-	givenUp, err3 := c.givenUp(ctx, set, append(ask, records[""].Left...))
-	result, err4 := rollout.Plan(ref.RolloutStrategy, groups, reports, now, rollout.Options{Previous: last,
-		Uncounted: givenUp, RemoveAfter: metav1.Duration{Duration: c.removeAfter},
-		Memory: &rollout.Memory{Version: version, Record: records[""]}})
-	if err := errors.Join(err, err2, err3, err4); err != nil {
-		return 0, err
-	}
-	c.last[key] = result
-	changed, err := status.Records{"": result.Record}.Note(set) // 6
-	if changed && err == nil {
-		err = c.sets.Wrote(set, c.client.Update(ctx, set), time.Now())
-	}
+	ref := set.Spec.PlacementRefs[0]
+	groups, err := c.groups(ctx, set.Namespace, ref.Name) // 1
 	if err != nil {
 		return 0, err
 	}
-	steps := writes.StepsOf(owner, append(works, c.works.Foreign(owner)...), result) // 4
-	for _, foreign := range steps.Foreign() {
-		c.events.Eventf(set, nil, "Warning", "ForeignObject", "Rollout", "%s", foreign.String())
+	last, now := c.last[key], time.Now()
+	result, err := c.plan(ctx, set, owner, groups, works, last, now)
+	if err != nil {
+		return 0, err
 	}
-	for step := range steps.While(func() (metav1.Object, error) { return get[replicaSet](ctx, c.client)(key) }) {
-		err = errors.Join(err, c.write(ctx, owner, set, step)) // who refuses holds up no others
+	c.last[key] = result
+	if err := c.remember(ctx, set, result); err != nil { // 6
+		return 0, err
 	}
-	if steps.Moved() {
+	moved, err := c.carryOut(ctx, set, owner, works, result) // 4
+	if moved {
 		return 100 * time.Millisecond, err
 	}
 	for _, w := range result.Changes(last).Warned { // 7
 		c.events.Eventf(set, nil, "Warning", string(w.Type), "Rollout", "%s", w.String())
 	}
-	set = set.DeepCopy() // c.sets keeps the one before
-	progress := []status.PlacementProgress{{Name: ref.Name, Groups: groups, Works: works, Summary: result.Summary()}}
-	if status.SetReplicaSetStatus(&set.Status, progress, set.Generation, now) {
-		err = errors.Join(err, c.sets.Wrote(set, c.client.Status().Update(ctx, set), time.Now()))
+	progress := status.PlacementProgress{Name: ref.Name, Groups: groups, Works: works, Summary: result.Summary()}
+	return result.RecheckAfter, errors.Join(err, c.setStatus(ctx, set, progress, now))
+}
+
+// plan reads the reports of a set's works (2) and what the set remembers of clusters that left (5), and plans.
+func (c *controller) plan(ctx context.Context, set *replicaSet, owner writes.Owner, groups *grouping.Groups, works []*work, last *rollout.Result, now time.Time) (*rollout.Result, error) {
+	version := writes.VersionOf(set.Spec.ManifestWorkTemplate)
+	var reports []status.Report
+	var unselected []string
+	for _, work := range works {
+		if !owner.Has(work) {
+			continue
+		}
+		if _, selected := groups.Position(work.Namespace); !selected {
+			unselected = append(unselected, work.Namespace)
+		}
+		state := status.WorkState{Work: work, Version: version, AvailableSucceeds: set.Annotations[availableSucceeds] == "true", Now: now}
+		if report, ok := status.FromManifestWork(state); ok {
+			reports = append(reports, report)
+		}
 	}
-	return result.RecheckAfter, err
+	records, err := status.RecordsOf(set)
+	if err != nil {
+		return nil, err
+	}
+	record := records[""]
+	for _, left := range record.Left {
+		unselected = append(unselected, left.Cluster)
+	}
+	givenUp, err := c.givenUp(ctx, set, unselected)
+	if err != nil {
+		return nil, err
+	}
+	return rollout.Plan(set.Spec.PlacementRefs[0].RolloutStrategy, groups, reports, now, rollout.Options{
+		Previous: last, Uncounted: givenUp, RemoveAfter: metav1.Duration{Duration: c.removeAfter},
+		Memory: &rollout.Memory{Version: version, Record: record}})
+}
+
+// remember stores in the set what has to be known of clusters that left, before anything of them is removed.
+func (c *controller) remember(ctx context.Context, set *replicaSet, result *rollout.Result) error {
+	changed, err := status.Records{"": result.Record}.Note(set)
+	if err != nil || !changed {
+		return err
+	}
+	return c.sets.Wrote(set, c.client.Update(ctx, set), time.Now())
+}
+
+// carryOut writes the works that the result starts, and deletes those that it removes. It ends where the set has moved on meanwhile. A
+// cluster that refuses holds up no others.
+func (c *controller) carryOut(ctx context.Context, set *replicaSet, owner writes.Owner, works []*work, result *rollout.Result) (moved bool, failed error) {
+	steps := writes.StepsOf(owner, slices.Concat(works, c.works.Foreign(owner)), result)
+	for _, foreign := range steps.Foreign() {
+		c.events.Eventf(set, nil, "Warning", "ForeignObject", "Rollout", "%s", foreign.String())
+	}
+	now := func() (metav1.Object, error) { return get[replicaSet](ctx, c.client)(client.ObjectKeyFromObject(set)) }
+	for step := range steps.While(now) {
+		failed = errors.Join(failed, c.write(ctx, owner, set, step))
+	}
+	return steps.Moved(), failed
+}
+
+// setStatus sets the status of a set. What was written before keeps the object that it wrote.
+func (c *controller) setStatus(ctx context.Context, set *replicaSet, progress status.PlacementProgress, now time.Time) error {
+	set = set.DeepCopy()
+	if !status.SetReplicaSetStatus(&set.Status, []status.PlacementProgress{progress}, set.Generation, now) {
+		return nil
+	}
+	return c.sets.Wrote(set, c.client.Status().Update(ctx, set), time.Now())
 }
 
 // read gives a set, nil where there is none, and its works: with the writes of this process, and of those before.
 func (c *controller) read(ctx context.Context, key types.NamespacedName) (set *replicaSet, works []*work, err error) {
-	var sets, liveSets workv1alpha1.ManifestWorkReplicaSetList
-	var all, liveWorks workv1.ManifestWorkList
-	err = errors.Join(c.client.List(ctx, &sets), c.client.List(ctx, &all, client.HasLabels{setLabel}))
-	if err == nil && !c.begun {
-		err = errors.Join(c.live.List(ctx, &liveSets), c.live.List(ctx, &liveWorks, client.HasLabels{setLabel}))
-		if c.begun = err == nil; c.begun {
-			c.sets.Begin(pointers(liveSets.Items), pointers(sets.Items), time.Now())
-			c.works.Begin(pointers(liveWorks.Items), pointers(all.Items), time.Now())
-		}
+	var cachedSets workv1alpha1.ManifestWorkReplicaSetList
+	var cachedWorks workv1.ManifestWorkList
+	if err := list(ctx, c.client, &cachedSets, &cachedWorks); err != nil {
+		return nil, nil, err
 	}
+	if err := c.begin(ctx, cachedSets.Items, cachedWorks.Items); err != nil {
+		return nil, nil, err
+	}
+	sets, err := c.sets.Current(pointers(cachedSets.Items), get[replicaSet](ctx, c.live), time.Now)
 	if err != nil {
 		return nil, nil, err
 	}
-	known, err := c.sets.Current(pointers(sets.Items), get[replicaSet](ctx, c.live), time.Now)
-	if i := slices.IndexFunc(known, func(s *replicaSet) bool { return client.ObjectKeyFromObject(s) == key }); i >= 0 {
-		set = known[i].DeepCopy()
+	works, err = c.works.Current(pointers(cachedWorks.Items), get[work](ctx, c.live), time.Now)
+	if err != nil {
+		return nil, nil, err
 	}
-	works, err2 := c.works.Current(pointers(all.Items), get[work](ctx, c.live), time.Now)
-	others := func(w *work) bool { return w.Labels[setLabel] != key.Namespace+"."+key.Name }
-	return set, slices.DeleteFunc(works, others), errors.Join(err, err2)
+	if i := slices.IndexFunc(sets, func(s *replicaSet) bool { return client.ObjectKeyFromObject(s) == key }); i >= 0 {
+		set = sets[i].DeepCopy()
+	}
+	ofOthers := func(w *work) bool { return w.Labels[setLabel] != key.Namespace+"."+key.Name }
+	return set, slices.DeleteFunc(works, ofOthers), nil
+}
+
+// begin asks the API server once for all that there is, as the caches may lack what the process before wrote.
+func (c *controller) begin(ctx context.Context, cachedSets []replicaSet, cachedWorks []work) error {
+	if c.begun {
+		return nil
+	}
+	var sets workv1alpha1.ManifestWorkReplicaSetList
+	var works workv1.ManifestWorkList
+	if err := list(ctx, c.live, &sets, &works); err != nil {
+		return err
+	}
+	c.sets.Begin(pointers(sets.Items), pointers(cachedSets), time.Now())
+	c.works.Begin(pointers(works.Items), pointers(cachedWorks), time.Now())
+	c.begun = true
+	return nil
+}
+
+// list lists all sets, and all works that are of sets.
+func list(ctx context.Context, from client.Reader, sets *workv1alpha1.ManifestWorkReplicaSetList, works *workv1.ManifestWorkList) error {
+	if err := from.List(ctx, sets); err != nil {
+		return err
+	}
+	return from.List(ctx, works, client.HasLabels{setLabel})
 }
 
 func pointers[T any](items []T) (all []*T) {
@@ -230,25 +316,27 @@ func (c *controller) groups(ctx context.Context, namespace, name string) (*group
 	if err != nil {
 		return nil, err
 	}
-	var d clusterv1beta1.PlacementDecisionList
-	if err := c.client.List(ctx, &d, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name}); err != nil {
+	var decisions clusterv1beta1.PlacementDecisionList
+	if err := c.client.List(ctx, &decisions, client.InNamespace(namespace), client.MatchingLabels{clusterv1beta1.PlacementLabel: name}); err != nil {
 		return nil, err
 	}
-	return grouping.Read(placement, pointers(d.Items))
+	return grouping.Read(placement, pointers(decisions.Items))
 }
 
-// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one in the record, or
-// of one that is not selected and has a work. Who is given up is in the record no more.
-func (c *controller) givenUp(ctx context.Context, set *replicaSet, ask []status.Left) (names []string, failed error) {
-	names = strings.FieldsFunc(set.Annotations[givenUpBy], func(r rune) bool { return r == ',' || r == ' ' })
-	for _, left := range ask {
-		_, err := get[clusterv1.ManagedCluster](ctx, c.live)(types.NamespacedName{Name: left.Cluster})
-		if apierrors.IsNotFound(err) {
-			names = append(names, left.Cluster)
+// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one that is not selected. A cluster that is
+// given up is in the record no more.
+func (c *controller) givenUp(ctx context.Context, set *replicaSet, unselected []string) ([]string, error) {
+	names := strings.FieldsFunc(set.Annotations[givenUpBy], func(r rune) bool { return r == ',' || r == ' ' })
+	for _, cluster := range unselected {
+		_, err := get[clusterv1.ManagedCluster](ctx, c.live)(types.NamespacedName{Name: cluster})
+		switch {
+		case apierrors.IsNotFound(err):
+			names = append(names, cluster)
+		case err != nil:
+			return nil, err
 		}
-		failed = errors.Join(failed, client.IgnoreNotFound(err))
 	}
-	return names, failed
+	return names, nil
 }
 
 // owner is the set as the owner of its works (4). The works of an earlier set with its name are its own, once the API server says that it has
@@ -287,24 +375,30 @@ func (c *controller) write(ctx context.Context, owner writes.Owner, set *replica
 	next, changed := writes.Work(step.Object, wanted, writes.VersionOf(wanted.Spec), step.Cluster.Attempt, time.Now())
 	if !changed {
 		return nil
-	} else if step.Verb == writes.VerbCreate {
+	}
+	if step.Verb == writes.VerbCreate {
 		return c.works.Wrote(next, c.client.Create(ctx, next), time.Now())
 	}
 	return c.works.Wrote(next, c.client.Update(ctx, next), time.Now())
 }
 
-// cleanUp deletes the works of a set that is gone. It asks the API server whether that is so: a cache may be empty.
-func (c *controller) cleanUp(ctx context.Context, key types.NamespacedName, works []*work) (failed error) {
+// cleanUp deletes the works of a set that is gone, and forgets it. It asks the API server whether that is so: a cache may be empty.
+func (c *controller) cleanUp(ctx context.Context, key types.NamespacedName, works []*work) error {
 	set, err := get[replicaSet](ctx, c.live)(key)
-	if !apierrors.IsNotFound(err) && (err != nil || set.DeletionTimestamp == nil) {
-		return err // it is there, and will be an event
+	switch {
+	case err != nil && !apierrors.IsNotFound(err):
+		return err
+	case err == nil && set.DeletionTimestamp == nil:
+		return nil // it is there, and will be an event
 	}
+	delete(c.last, key)
 	owner := writes.Owner{Kind: setKind, Object: &metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
 		Labels: map[string]string{setLabel: key.Namespace + "." + key.Name}}
+	var errs []error
 	for _, w := range works {
 		if _, noted := owner.Noted(w); w.DeletionTimestamp == nil && (noted || owner.Has(w)) {
-			failed = errors.Join(failed, c.delete(ctx, w))
+			errs = append(errs, c.delete(ctx, w))
 		}
 	}
-	return failed
+	return errors.Join(errs...)
 }

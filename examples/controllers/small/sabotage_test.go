@@ -63,10 +63,7 @@ func sabotage(c *controller, p *proof.Process, caches stores) *saboteur {
 // Reconcile does what that of the controller does.
 func (s *saboteur) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	after, err := s.look(ctx, request.NamespacedName)
-	pace, now := s.pace[request.NamespacedName], time.Now()
-	after = pace.After(err, after, s.works.RecheckAfter(now), s.sets.RecheckAfter(now))
-	s.pace[request.NamespacedName] = pace
-	return reconcile.Result{RequeueAfter: after}, nil
+	return reconcile.Result{RequeueAfter: s.again(request.NamespacedName, after, err)}, nil
 }
 
 func (s *saboteur) look(ctx context.Context, key types.NamespacedName) (time.Duration, error) {

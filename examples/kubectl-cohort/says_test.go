@@ -103,6 +103,56 @@ func TestAvailableSucceeds(t *testing.T) {
 	}
 }
 
+// Before there is any work, the template says whether its works can be done. A forecast of a set whose template has no conditionRules for
+// Progressing never ends well, unless Available counts. A template without manifests is a sketch, of which nobody knows.
+func TestATemplateSaysBeforeThereAreWorks(t *testing.T) {
+	const manifest = "workload:\n      manifests:\n      - apiVersion: v1\n        kind: Namespace\n        metadata:\n          name: web"
+	rule := func(condition string) string {
+		return manifest + "\n    manifestConfigs: [{resourceIdentifier: {resource: namespaces, name: web}, conditionRules: [{condition: " + condition + `, type: CEL, celExpressions: ["false"]}]}]`
+	}
+	for _, test := range []struct {
+		why, annotation, template string
+		done                      bool
+	}{
+		{"no rules", "", manifest, false},
+		{"Available does not count", "false", manifest, false},
+		{"Available counts", "true", manifest, true},
+		{"a rule for Progressing", "", rule("Progressing"), true},
+		{"a rule for another condition", "", rule("Degraded"), false},
+		{"a sketch", "", "{}", true},
+	} {
+		var texts []string
+		for _, text := range strings.Split(saying(t, "noprog.yaml", test.annotation, ""), "\n---\n") {
+			var object map[string]any
+			if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+				t.Fatal(err)
+			}
+			switch object["kind"] {
+			case "ManifestWork":
+				continue
+			case "ManifestWorkReplicaSet":
+				var template map[string]any
+				if err := yaml.Unmarshal([]byte(strings.ReplaceAll(test.template, "\n    ", "\n")), &template); err != nil {
+					t.Fatal(err)
+				}
+				object["spec"].(map[string]any)["manifestWorkTemplate"] = template
+			}
+			text, err := json.Marshal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, string(text))
+		}
+		for _, command := range []string{"plan", "status web"} {
+			got := simulateText(t, strings.Join(texts, "\n---\n"), append(strings.Fields(command), "-f", "-", "--start", "2026-11-28T09:05:00Z")...)
+			const says = "note: ManifestWork: no conditionRules in the template say when it is done, so no cluster is done: the rules have to give the condition Progressing"
+			if strings.Contains(got, "Complete") != test.done || strings.Contains(got, says) == test.done {
+				t.Errorf("%s: %s ends well is not %v:\n%s", test.why, command, test.done, got)
+			}
+		}
+	}
+}
+
 // FuzzMessages: whatever the agent of a cluster writes, it does nothing to a terminal, to JSON or to the page: no line, control character or
 // markup comes of it.
 func FuzzMessages(f *testing.F) {

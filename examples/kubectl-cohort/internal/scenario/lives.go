@@ -126,10 +126,10 @@ func (s *Scenario) Again(rules []behavior.Rule, seed uint64, usual behavior.Usua
 // untrackedHint says what a person can do.
 const untrackedHint = "the rules have to give the condition Progressing, or the annotation " + annotationAvailable + ` has to be "true"`
 
-// untrack lets no cluster be done where a work that is applied shows that nothing says when it is. They may be cut off nevertheless. A
-// cluster in flight goes on as it was observed.
+// untrack lets no cluster be done where nothing says when it is. They may be cut off nevertheless. A cluster in flight goes on as it was
+// observed.
 func (s *Scenario) untrack(lives map[string]simulation.Life) bool {
-	if !slices.ContainsFunc(s.Observed, func(r status.Report) bool { return r.Reason == status.ReportUntracked }) {
+	if !s.untold {
 		return false
 	}
 	inFlight := make(map[string]bool)

@@ -3,8 +3,10 @@ package scenario
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
@@ -24,7 +26,8 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 	var reports []status.Report
 	var undated []string
 	var counted []source[workv1.ManifestWork]
-	reportOf := o.reportsOf(r.template, version, s.availableSucceeds(r))
+	available, told := s.availableSucceeds(r), false // told: something says of a work with the version whether it is done
+	reportOf := o.reportsOf(r.template, version, available)
 	for _, work := range works {
 		if !s.has(r, work) {
 			continue
@@ -33,6 +36,7 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 		s.Stamped = s.Stamped || status.StampOf(work.typed).Version != ""
 		found++
 		report, dated := reportOf(work)
+		told = told || report.Status != status.ToApply && meta.FindStatusCondition(work.typed.Status.Conditions, workv1.WorkProgressing) != nil
 		counted = append(counted, work)
 		if reports = append(reports, report); !dated {
 			undated = append(undated, report.Cluster)
@@ -41,7 +45,16 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 	s.noteClusters("ManifestWork: neither a stamp nor managed fields say when these got the version, so the time of the "+
 		"last condition counts; kubectl get --show-managed-fields prints them", undated)
 	s.Observed = merged(s.judge(r, counted, reports, o.now))
+	s.untold = slices.ContainsFunc(s.Observed, func(r status.Report) bool { return r.Reason == status.ReportUntracked }) ||
+		!available && lacksRules(r.template) && !told
 	return found, nil
+}
+
+// lacksRules says whether works of a template never say that they are done. A template without manifests is a sketch, of which nobody knows.
+func lacksRules(template *workv1.ManifestWorkSpec) bool {
+	return len(template.Workload.Manifests) > 0 && !slices.ContainsFunc(template.ManifestConfigs, func(config workv1.ManifestConfigOption) bool {
+		return slices.ContainsFunc(config.ConditionRules, func(rule workv1.ConditionRule) bool { return rule.Condition == workv1.WorkProgressing })
+	})
 }
 
 // annotationAvailable of a ManifestWorkReplicaSet says whether its works have succeeded once they are Available, where no conditionRules

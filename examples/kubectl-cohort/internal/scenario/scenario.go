@@ -72,6 +72,7 @@ type Scenario struct {
 	managed map[string]*clusterv1.ManagedCluster // by name
 	rules   selection                            // of the Placement, unless the groups are stored
 	parts   map[string]*Scenario                 // of a Policy's placements
+	untold  bool                                 // nothing says when a ManifestWork is done: works that are applied show it, or the template
 }
 
 func (s *Scenario) note(format string, args ...any) {

@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/limits"
 )
 
 // exposed lists the other clusters of a ref that have a version and are not done with it, wherever they went. Where
@@ -39,10 +41,10 @@ func (s *scene) bound(ref *seenRef) (most int, staged bool) {
 		n := len(members(stage))
 		budget := 0
 		if i >= first {
-			budget = count(config.MaxFailures, n)
+			budget = limits.Count(config.MaxFailures, n)
 		}
 		if !perGroup && i == first {
-			n = ref.allowed(*limit, n)
+			n = limits.Slots(*limit, n, ref.size())
 			if config.ProgressDeadline != "None" {
 				n += budget
 			}
@@ -51,17 +53,6 @@ func (s *scene) bound(ref *seenRef) (most int, staged bool) {
 		tolerated += min(budget, n)
 	}
 	return most, perGroup || len(*mandatory) > 0
-}
-
-// allowed is MaxConcurrency of a pool of n clusters.
-func (s *seenRef) allowed(limit intstr.IntOrString, n int) int {
-	if limit != intstr.FromInt32(0) {
-		return count(limit, n)
-	}
-	if size := s.size(); size > 0 {
-		return size
-	}
-	return n
 }
 
 // meansAll says whether MaxConcurrency means all.

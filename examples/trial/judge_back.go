@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/limits"
 )
 
 // Revisions are what a set's status says of its revisions, each by the name that the subject gives it. Current is the one that clusters
@@ -112,50 +115,38 @@ func (s *scene) revisionForbids(cluster, version string) *violation {
 }
 
 // backForbids says which invariants it would break that a cluster goes back now.
-func (s *scene) backForbids(ref *seenRef, cluster string, now time.Time, l leniency) (broken []violation) {
+func (s *scene) backForbids(ref *seenRef, cluster string, now time.Time, l leniency) []violation {
 	if ref.strategy.Type == clusterv1alpha1.All || ref.strategy.Type == "" {
 		return nil
 	}
+	return broke(s.rolloutBack(ref, now, l).Forbids(cluster), map[limits.Kind]Invariant{limits.Order: invBackOrder, limits.Concurrency: invConcurrency})
+}
+
+// rolloutBack is how the clusters of a ref stand on their way back: its groups one after the other, the last first, or all together. No failure
+// stops it.
+func (s *scene) rolloutBack(ref *seenRef, now time.Time, l leniency) *limits.Rollout {
 	_, perGroup, mandatory, limit := parts(&ref.strategy)
+	stages := [][]seenGroup{ref.groups}
 	if perGroup {
-		stages, _ := ref.stages(true, *mandatory)
+		stages, _ = ref.stages(true, *mandatory)
 		slices.Reverse(stages)
-		for _, stage := range stages {
-			all := members(stage)
-			if slices.Contains(all, cluster) {
-				return broken
-			}
-			for _, c := range s.leftOnTheWay(stage, ref, now, l) {
-				broken = append(broken, violation{invariant: invBackOrder, text: fmt.Sprintf("%s, which left group %v, is on its way back before", c, stage)})
-			}
-			for _, c := range all {
-				if _, busy := s.wentBack(c, ref, now, l); busy || s.holds(c) {
-					broken = append(broken, violation{invariant: invBackOrder, text: fmt.Sprintf("%s of group %v goes back before", c, stage)})
-				}
-			}
+	}
+	r := &limits.Rollout{PerGroup: perGroup, Failures: intstr.FromString("100%"), Size: len(ref.groupOf)}
+	for _, stage := range stages {
+		of := limits.Stage{Name: nameOf(stage)}
+		for _, c := range s.leftOnTheWay(stage, ref, now, l) {
+			of.Seats = append(of.Seats, limits.Seat{Cluster: c, Away: true, Holds: true})
 		}
-		return broken
-	}
-	left := s.leftOnTheWay(ref.groups, ref, now, l)
-	allowed := count(*limit, len(ref.groupOf))
-	if limit.IntValue() == 0 && limit.StrVal == "" {
-		if allowed = ref.size(); allowed == 0 {
-			allowed = len(ref.groupOf)
+		if !perGroup {
+			r.Slots = ref.slots(*limit, len(ref.groupOf), len(of.Seats))
 		}
-	}
-	if ref.meansAll(*limit) {
-		allowed += len(left) // they are members, too
-	}
-	others := left
-	for c := range ref.groupOf {
-		if _, busy := s.wentBack(c, ref, now, l); busy && c != cluster {
-			others = append(others, c)
+		for _, c := range members(stage) {
+			_, busy := s.wentBack(c, ref, now, l)
+			of.Seats = append(of.Seats, limits.Seat{Cluster: c, Holds: busy, Done: !busy && !s.holds(c)})
 		}
+		r.Stages = append(r.Stages, of)
 	}
-	if len(others)+1 > allowed {
-		broken = append(broken, violation{invariant: invConcurrency, text: fmt.Sprintf("%v are on their way back, allowed are %d", others, allowed), inFlight: len(others) + 1, allowed: allowed})
-	}
-	return broken
+	return r
 }
 
 // checkBack checks what the status says of the revisions, that nothing is written twice, and how it ended.

@@ -45,6 +45,17 @@ func (s *scene) isReviewed(cluster, version string) bool {
 	return s.reviewed == "" || !reviews || s.named[of] == version && slices.Contains(strings.Split(names, ", "), cluster)
 }
 
+// peopleForbid says what people have against a start.
+func (s *scene) peopleForbid(cluster, version string, now time.Time) (broken []violation) {
+	if s.isHeld(cluster, now) {
+		broken = append(broken, violation{invariant: invHeld, text: cluster + " is held"})
+	}
+	if !s.isReviewed(cluster, version) {
+		broken = append(broken, violation{invariant: invReviewed, text: fmt.Sprintf("%s was not reviewed for %s: %q", cluster, version, s.set.Annotations[s.reviewed])})
+	}
+	return broken
+}
+
 // checkVerdicts finds verdicts that stand in works, and that nobody gave.
 func (h *history) checkVerdicts(said map[string]bool, p *People) (broken []violation) {
 	for _, e := range h.events {

@@ -2,10 +2,13 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/limits"
 )
 
 // Of policies.
@@ -15,104 +18,61 @@ const (
 )
 
 // forbids says which invariants a start on a cluster would break, as those who left are read.
-func (s *sight) forbids(cluster string, now time.Time, l leniency, as reading) (broken []violation) {
-	breaks := func(i Invariant, format string, args ...any) {
-		broken = append(broken, violation{invariant: i, text: fmt.Sprintf(format, args...)})
+func (s *sight) forbids(cluster string, now time.Time, l leniency, as reading) []violation {
+	switch {
+	case s.ref.incomplete != "":
+		return []violation{{invariant: invComplete, text: s.ref.incomplete}}
+	case !s.isSelected(cluster):
+		return []violation{{invariant: invSelected, text: cluster + " isn't selected"}}
+	case s.strategy.Type == clusterv1alpha1.All || s.strategy.Type == "" || s.givenUp[cluster]:
+		return nil
 	}
-	if s.ref.incomplete != "" {
-		breaks(invComplete, "%s", s.ref.incomplete)
-		return broken
-	}
-	if !s.isSelected(cluster) {
-		breaks(invSelected, "%s isn't selected", cluster)
-		return broken
-	}
-	if s.strategy.Type == clusterv1alpha1.All || s.strategy.Type == "" || s.givenUp[cluster] {
-		return broken
-	}
+	return broke(s.rollout(now, l, as).Forbids(cluster), ofLimit)
+}
+
+// rollout is how all clusters stand. A group that is gone exists again, before all others but the mandatory ones, unless all others roll together.
+func (s *sight) rollout(now time.Time, l leniency, as reading) *limits.Rollout {
 	config, perGroup, required, limit := parts(&s.strategy)
 	stages, first := s.ref.stages(perGroup, *required)
 	left := s.left(as)
-	own := slices.IndexFunc(stages, func(stage []seenGroup) bool { return slices.Contains(members(stage), cluster) })
-	total, size := 0, 0
-	var rest []string // of the stage that is limited
+	if moved, of := s.moved(now, l, as); moved != "" && (perGroup || limits.IsMandatory(*required, of.index, of.name)) {
+		left[of] = append(left[of], moved)
+	}
+	r := &limits.Rollout{PerGroup: perGroup, Failures: config.MaxFailures}
 	for i, stage := range stages {
-		all := members(stage)
+		of := limits.Stage{Name: nameOf(stage), Mandatory: i < first, Seats: s.seats(members(stage), false, now, l)}
 		for _, g := range stage {
-			all = append(all, left[g.key()]...)
+			of.Seats = append(of.Seats, s.seats(left[g.key()], true, now, l)...)
 			delete(left, g.key())
 		}
-		if i == first {
-			for was, clusters := range left { // of groups that are gone; those of mandatory ones follow below
-				if !mandatory(*required, was.name) && !perGroup {
-					all = append(all, clusters...)
-					delete(left, was)
-				}
-			}
-			rest = all
-		}
-		failures, unsettled := s.tally(all, i < first, now, l)
-		total, size = total+failures, size+len(all)
-		budget := 0
-		if i >= first {
-			budget = count(config.MaxFailures, len(all))
-		}
-		if failures > budget && (perGroup || i < first) {
-			breaks(invBudget, "%d of %d clusters of stage %d (%v) failed", failures, len(all), i, all)
-		}
-		if i < own && unsettled != "" {
-			breaks(map[bool]Invariant{true: invMandatory, false: invOrder}[i < first], "%s of %v isn't done", unsettled, all)
+		r.Stages = append(r.Stages, of)
+	}
+	var gone []limits.Stage
+	for _, was := range slices.SortedFunc(maps.Keys(left), groupKey.compare) {
+		seats, mandatory := s.seats(left[was], true, now, l), limits.IsMandatory(*required, was.index, was.name)
+		if !mandatory && !perGroup {
+			r.Stages[first].Seats = append(r.Stages[first].Seats, seats...)
+		} else {
+			gone = append(gone, limits.Stage{Name: nameOf([]seenGroup{{index: was.index, name: was.name}}), Mandatory: mandatory, Seats: seats})
 		}
 	}
-	for was, clusters := range left { // the group exists again, before all others
-		failures, unsettled := s.tally(clusters, mandatory(*required, was.name), now, l)
-		total, size = total+failures, size+len(clusters)
-		switch {
-		case mandatory(*required, was.name):
-			if failures > 0 || unsettled != "" && own >= first {
-				breaks(invMandatory, "%v of the mandatory group %q left, and %d failed, %s isn't done", clusters, was.name, failures, unsettled)
-			}
-		case perGroup && failures > count(config.MaxFailures, len(clusters)):
-			breaks(invBudget, "%d of %v failed", failures, clusters)
-		case perGroup && unsettled != "" && own >= first:
-			breaks(invOrder, "%s of %v isn't done, whose group is gone", unsettled, clusters)
-		}
+	r.Stages = slices.Insert(r.Stages, first, gone...)
+	for i := range r.Stages {
+		r.Stages[i].Size = len(r.Stages[i].Seats)
+		r.Size += r.Stages[i].Size
 	}
-	if moved := s.moved(now, l, as); moved != "" && (perGroup || mandatory(*required, s.j.trial.groupOf[short(moved)])) && own >= first {
-		breaks(invOrder, "%s isn't done, and the group in which it started is gone", moved)
+	if limit != nil {
+		r.Slots = limits.Slots(*limit, r.Stages[len(r.Stages)-1].Size, s.ref.size())
 	}
-	if limit == nil {
-		return broken
-	}
-	if budget := count(config.MaxFailures, size); total > budget {
-		breaks(invBudget, "%d of %d clusters failed", total, size)
-	}
-	if own == first {
-		var others []string
-		for _, c := range rest {
-			if c != cluster && s.stands(c, now, l).holds {
-				others = append(others, c)
-			}
-		}
-		if allowed := s.allowed(*limit, len(rest)); len(others)+1 > allowed {
-			breaks(invConcurrency, "%v are in flight, allowed are %d", others, allowed)
-		}
-	}
-	return broken
+	return r
 }
 
-// tally counts the failures, and gives one of the clusters that are not settled.
-func (s *sight) tally(clusters []string, mandatory bool, now time.Time, l leniency) (failures int, unsettled string) {
+func (s *sight) seats(clusters []string, away bool, now time.Time, l leniency) (all []limits.Seat) {
 	for _, c := range clusters {
 		at := s.stands(c, now, l)
-		if at.failed {
-			failures++
-		}
-		if !at.out && (at.at != succeeded && at.at != failed || at.at == failed && mandatory) {
-			unsettled = c
-		}
+		all = append(all, limits.Seat{Cluster: c, Away: away, Done: at.at == succeeded, Over: at.at == failed, Failed: at.failed, Holds: at.holds})
 	}
-	return failures, unsettled
+	return all
 }
 
 // checkStart judges a start by the truth and by what the process had to know.

@@ -99,21 +99,21 @@ func (s *sight) startedIn(cluster string) (of groupKey, known bool) {
 
 // moved is a selected cluster that is in flight, and started in a group that is gone. It still counts in that one: the group exists
 // again, before all others.
-func (s *sight) moved(now time.Time, l leniency, as reading) string {
+func (s *sight) moved(now time.Time, l leniency, as reading) (cluster string, of groupKey) {
 	if as != whereTheyWere {
-		return ""
+		return "", of
 	}
-	for _, cluster := range s.j.trial.clusters(s.j.trial.pool) {
-		at := s.stands(cluster, now, l)
-		if !s.isSelected(cluster) || at.out || at.at != inFlight && at.at != soaking {
+	for _, c := range s.j.trial.clusters(s.j.trial.pool) {
+		at := s.stands(c, now, l)
+		if !s.isSelected(c) || at.out || at.at != inFlight && at.at != soaking {
 			continue
 		}
-		began, known := s.startedIn(cluster)
+		began, known := s.startedIn(c)
 		if gone := !slices.ContainsFunc(s.ref.groups, func(g seenGroup) bool { return g.key() == began }); known && gone {
-			return cluster
+			return c, began
 		}
 	}
-	return ""
+	return "", of
 }
 
 // unshownFor is how long a process may wait for its caches to show its own write until it asks the API server.

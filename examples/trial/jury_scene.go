@@ -1,10 +1,8 @@
 package trial
 
 import (
-	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
@@ -250,19 +248,6 @@ func seatOf(h held, config clusterv1alpha1.RolloutConfig, now time.Time, l lenie
 
 // isSelected says whether the decisions have a cluster.
 func (s *sight) isSelected(cluster string) bool { _, ok := s.ref.selected[cluster]; return ok }
-
-// allowed is how many clusters of a stage may be in flight.
-func (s *sight) allowed(limit intstr.IntOrString, size int) int {
-	if limit == intstr.FromInt32(0) {
-		return size
-	}
-	return count(limit, size)
-}
-
-// mandatory says whether the strategy has a mandatory group of that name.
-func mandatory(groups []clusterv1alpha1.MandatoryDecisionGroup, name string) bool {
-	return name != "" && slices.ContainsFunc(groups, func(m clusterv1alpha1.MandatoryDecisionGroup) bool { return m.GroupName == name })
-}
 
 // isGhost says whether something lasts of an object of the cluster that is gone.
 func (s *sight) isGhost(cluster string) bool { _, is := s.ghosts[cluster]; return is }

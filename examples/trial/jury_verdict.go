@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/limits"
 )
 
 // verdict judges all that happened, and says whether the rollout is complete.
@@ -122,7 +124,7 @@ func (j *jury) checkBounds() (broken []violation) {
 	}
 	bound := p.MaxFailures.IntValue() + p.MaxConcurrency.IntValue()
 	for _, c := range j.trial.pool {
-		if mandatory(p.MandatoryDecisionGroups.MandatoryDecisionGroups, j.trial.groupOf[c]) {
+		if limits.IsMandatory(p.MandatoryDecisionGroups.MandatoryDecisionGroups, -1, j.trial.groupOf[c]) {
 			bound++
 		}
 	}

@@ -3,7 +3,6 @@ package trial
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -12,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/limits"
 )
 
 // Invariant is what a rollout must never break.
@@ -191,24 +192,7 @@ func parts(s *clusterv1alpha1.RolloutStrategy) (config *clusterv1alpha1.RolloutC
 
 // stages returns the stages as lists of groups, and how many of them are mandatory.
 func (s *seenRef) stages(perGroup bool, mandatory []clusterv1alpha1.MandatoryDecisionGroup) (stages [][]seenGroup, first int) {
-	var rest []seenGroup
-	for _, g := range s.groups {
-		if slices.ContainsFunc(mandatory, func(m clusterv1alpha1.MandatoryDecisionGroup) bool {
-			return m.GroupName != "" && m.GroupName == g.name || m.GroupName == "" && int(m.GroupIndex) == g.index
-		}) {
-			stages = append(stages, []seenGroup{g})
-		} else {
-			rest = append(rest, g)
-		}
-	}
-	first = len(stages)
-	if !perGroup {
-		return append(stages, rest), first
-	}
-	for _, g := range rest {
-		stages = append(stages, []seenGroup{g})
-	}
-	return stages, first
+	return limits.Divide(s.groups, perGroup, func(g seenGroup) bool { return limits.IsMandatory(mandatory, g.index, g.name) })
 }
 
 func members(stage []seenGroup) []string {
@@ -217,142 +201,4 @@ func members(stage []seenGroup) []string {
 		all = append(all, g.clusters...)
 	}
 	return all
-}
-
-// count resolves a count or a percentage of a total, rounded up.
-func count(n intstr.IntOrString, total int) int {
-	if n.Type == intstr.Int {
-		return n.IntValue()
-	}
-	var percent int
-	fmt.Sscanf(n.StrVal, "%d%%", &percent)
-	return (total*percent + 99) / 100
-}
-
-// forbids says which invariants a start of a version on a cluster would break in this scene, and why.
-func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []violation {
-	var broken []violation
-	breaks := func(i Invariant, format string, args ...any) {
-		broken = append(broken, violation{invariant: i, text: fmt.Sprintf(format, args...)})
-	}
-	if s.set == nil {
-		breaks(invSelected, "there is no replica set")
-		return broken
-	}
-	ref, incomplete := s.refOf(cluster)
-	if incomplete != "" {
-		breaks(invComplete, "%s", incomplete)
-		return broken
-	}
-	if ref == nil {
-		breaks(invSelected, "%s isn't selected", cluster)
-		return broken
-	}
-	if s.isHeld(cluster, now) {
-		breaks(invHeld, "%s is held", cluster)
-	}
-	if !s.isReviewed(cluster, version) {
-		breaks(invReviewed, "%s was not reviewed for %s: %q", cluster, version, s.set.Annotations[s.reviewed])
-	}
-	if s.revising != nil {
-		if v := s.revisionForbids(cluster, version); v != nil {
-			return append(broken, *v)
-		}
-		if s.revising.aborted() && s.holds(cluster) {
-			if s.revising.AtOnce {
-				return broken
-			}
-			return s.backForbids(ref, cluster, now, l)
-		}
-	}
-	if s.givenUp[cluster] || s.deleted[cluster] {
-		return broken
-	}
-	strategy := ref.strategy
-	if strategy.Type == clusterv1alpha1.All || strategy.Type == "" {
-		return broken
-	}
-	settings, perGroup, mandatory, limit := parts(&strategy)
-	config := *settings
-	stages, first := ref.stages(perGroup, *mandatory)
-
-	own := slices.IndexFunc(stages, func(stage []seenGroup) bool { return slices.Contains(members(stage), cluster) })
-	if l.everywhere && (perGroup || len(*mandatory) > 0) {
-		for _, c := range s.leavers(nil, l) {
-			if at, _, _ := s.stands(c, s.beside(version, c), config, now, l); at != waiting && at != succeeded {
-				breaks(invMandatory, "%s, which left, isn't done", c)
-			}
-		}
-	}
-	total := map[string]bool{} // that failed
-	for i, stage := range stages {
-		all := members(stage)
-		failures, unsettled := 0, ""
-		for _, c := range all {
-			at, surelyFailed, _ := s.stands(c, s.beside(version, c), config, now, l)
-			if surelyFailed {
-				total[c] = true
-			}
-			if c != cluster && !l.everywhere && (perGroup || i < first) && s.changedGroup(c, s.beside(version, c)) {
-				continue
-			}
-			if surelyFailed {
-				failures++
-			}
-			if at != succeeded && at != failed && (i < first || !s.mayHaveFailed(c, s.beside(version, c))) || at == failed && i < first {
-				unsettled = c
-			}
-		}
-		for _, c := range s.leavers(stage, l) {
-			at, surelyFailed, _ := s.stands(c, s.beside(version, c), config, now, l)
-			if surelyFailed {
-				failures++
-				total[c] = true
-			}
-			if at == inFlight || at == soaking || at == failed && i < first {
-				unsettled = c
-			}
-		}
-		budget := 0
-		if i >= first {
-			budget = count(config.MaxFailures, len(all))
-		}
-		if failures > budget && (perGroup || i < first) {
-			breaks(invBudget, "%d of %d clusters of stage %d (%v) failed", failures, len(all), i, stage)
-		}
-		if i < own && unsettled != "" {
-			if i < first {
-				breaks(invMandatory, "%s of mandatory group %v isn't done", unsettled, stage)
-			} else {
-				breaks(invOrder, "%s of group %v isn't done", unsettled, stage)
-			}
-		}
-	}
-	if v := s.exposes(ref, cluster, version, now, l); v != nil {
-		broken = append(broken, *v)
-	}
-	if limit == nil {
-		return broken
-	}
-	if budget := count(config.MaxFailures, len(ref.groupOf)); len(total) > budget {
-		breaks(invBudget, "%v of %d clusters failed", slices.Sorted(maps.Keys(total)), len(ref.groupOf))
-	}
-	if own == first {
-		all, left := members(stages[first]), s.leavers(stages[first], l)
-		allowed := ref.allowed(*limit, len(all))
-		if ref.meansAll(*limit) {
-			allowed += len(left) // they are members, too
-		}
-		var others []string
-		for _, c := range append(all, left...) {
-			if _, _, holds := s.stands(c, s.beside(version, c), config, now, l); holds && c != cluster {
-				others = append(others, c)
-			}
-		}
-		if len(others)+1 > allowed {
-			breaks(invConcurrency, "%v are in flight, allowed are %d", others, allowed)
-			broken[len(broken)-1].inFlight, broken[len(broken)-1].allowed = len(others)+1, allowed
-		}
-	}
-	return broken
 }

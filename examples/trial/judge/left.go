@@ -47,14 +47,14 @@ func (o *owner) judgeLeavers(m *member, id, version string) {
 	}
 	j := o.judge
 	with := leniency{withLeft: true, withGone: true}
-	truth := o.views(m, version, j.now, 0, with, true)
+	truth := o.views(m, version, j.now, 0, with)
 	if truth.right {
 		return
 	}
 	f := Finding{Kind: Leavers, Grade: Suspicious, Owner: o.key, Cluster: m.cluster, version: version, holder: id}
-	seen := o.views(m, version, j.now, j.lag, with, false)
-	there := o.views(m, version, j.now, j.lag, leniency{withLeft: true}, false)
-	surely := o.views(m, version, j.now, j.lag, leniency{withLeft: true, withStays: true}, false)
+	seen := o.views(m, version, j.now, j.lag, with)
+	there := o.views(m, version, j.now, j.lag, leniency{withLeft: true})
+	surely := o.views(m, version, j.now, j.lag, leniency{withLeft: true, withStays: true})
 	switch {
 	case seen.right:
 		f.Explained = Duration(j.explain(o, m, version, j.lag, with))

@@ -1,9 +1,9 @@
 package judge
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/limits"
 )
 
 // stages are the groups of a fleet as they are rolled out, without the clusters that placements before select.
@@ -34,7 +34,7 @@ func (o *owner) stagesOf(r *ref, f *fleet, before []*fleet) *stages {
 		return have
 	}
 	st := &stages{size: f.size}
-	var rest []stage
+	var groups []stage
 	for _, g := range f.groups {
 		s := stage{name: g.String(), groups: []groupKey{g.groupKey}}
 		for _, c := range g.clusters {
@@ -43,18 +43,16 @@ func (o *owner) stagesOf(r *ref, f *fleet, before []*fleet) *stages {
 			}
 		}
 		st.total += len(s.members)
-		if r.isMandatory(g.groupKey) {
-			st.stages = append(st.stages, s)
-		} else {
-			rest = append(rest, s)
-		}
+		groups = append(groups, s)
 	}
-	st.first = len(st.stages)
-	if r.perGroup {
-		st.stages = append(st.stages, rest...)
-	} else {
+	divided, first := limits.Divide(groups, r.perGroup, func(s stage) bool { return r.isMandatory(s.groups[0]) })
+	st.first = first
+	for i, of := range divided {
 		all := stage{name: "all others"}
-		for _, s := range rest {
+		if i < first || r.perGroup {
+			all.name = of[0].name
+		}
+		for _, s := range of {
 			all.members, all.groups = append(all.members, s.members...), append(all.groups, s.groups...)
 		}
 		st.stages = append(st.stages, all)
@@ -67,122 +65,54 @@ func (o *owner) stagesOf(r *ref, f *fleet, before []*fleet) *stages {
 }
 
 func (s *strategy) isMandatory(g groupKey) bool {
-	for _, m := range s.mandatory {
-		if m.GroupName != "" && m.GroupName == g.name || m.GroupName == "" && int(m.GroupIndex) == g.index {
-			return true
-		}
-	}
-	return false
+	return limits.IsMandatory(s.mandatory, g.index, g.name)
 }
 
-// allowed is MaxConcurrency of n clusters.
-func (s *strategy) allowed(n, size int) int {
-	if s.limit.IntValue() == 0 && s.limit.StrVal == "" {
-		if size > 0 {
-			return size
-		}
-		return n
-	}
-	return count(*s.limit, n)
-}
+// ofLimit are the kinds of starts that break limits.
+var ofLimit = map[limits.Kind]Kind{limits.Budget: Budget, limits.Mandatory: Mandatory, limits.Order: Order, limits.Concurrency: Concurrency}
 
 // forbids says what a start breaks, in the views with these stages. Clusters that are out count nowhere.
-func (o *owner) forbids(r *ref, st *stages, m *member, out map[string]bool, now, lag int64, l leniency, tell bool) (breaks []breach) {
+func (o *owner) forbids(r *ref, st *stages, m *member, out map[string]bool, now, lag int64, l leniency) (breaks []breach) {
 	if r.all || out[m.cluster] {
 		return nil
 	}
-	own, failed, total := -1, 0, st.total
-	var left map[int][]*member
-	if l.withLeft {
-		left = o.left(r, st, m)
-	}
-	say := func(k Kind, text func() string) {
-		b := breach{kind: k}
-		if tell {
-			b.text = text()
-		}
-		breaks = append(breaks, b)
-	}
-	for i, s := range st.stages {
-		failures, holding, unsettled, mine := 0, 0, "", false
-		size := len(s.members) + len(left[i])
-		total += len(left[i])
-		for n := range size {
-			var other *member
-			of := l
-			if n < len(s.members) {
-				other, of.withLeft, of.withGone, of.withStays = s.members[n], false, false, false
-			} else {
-				other = left[i][n-len(s.members)]
-			}
-			if other == m {
-				own, mine = i, true
-			}
-			if out[other.cluster] {
-				continue
-			}
-			c := other.stands(o, r.version, &r.strategy, now, lag, of)
-			if n >= len(s.members) && c.wait {
-				continue // it has not the version, or may be back
-			}
-			if c.failed {
-				failures++
-			}
-			if c.holds && other != m {
-				holding++
-			}
-			if !c.succeed && (!c.give || i < st.first) {
-				unsettled = other.cluster
-			}
-		}
-		failed += failures
-		budget := 0
-		if i >= st.first {
-			budget = count(r.failures, size)
-		}
-		if failures > budget && (r.perGroup || i < st.first) {
-			say(Budget, func() string {
-				return fmt.Sprintf("%d of %d clusters of group %s failed, tolerated are %d", failures, size, s.name, budget)
-			})
-		}
-		if own < 0 && unsettled != "" {
-			// Whether it is in front of its own group is known when that comes.
-			kind := Order
-			if i < st.first {
-				kind = Mandatory
-			}
-			say(kind, func() string { return fmt.Sprintf("%s of group %s isn't done", unsettled, s.name) })
-		}
-		if mine && r.limit != nil && i >= st.first {
-			if allowed := r.allowed(size, st.size); holding+1 > allowed {
-				say(Concurrency, func() string {
-					return fmt.Sprintf("%d others are in flight (%s), allowed are %d", holding, o.holding(r, s.members, left[i], m, out, now, lag), allowed)
-				})
-			}
-		}
-	}
-	if own < 0 { // a placement before selects it, too
-		return nil
-	}
-	if r.limit != nil {
-		if budget := count(r.failures, total); failed > budget {
-			say(Budget, func() string {
-				return fmt.Sprintf("%d of %d clusters failed, tolerated are %d", failed, total, budget)
-			})
-		}
+	for _, b := range o.rollout(r, st, m, out, now, lag, l).Forbids(m.cluster) {
+		breaks = append(breaks, breach{ofLimit[b.Kind], b.String()})
 	}
 	return breaks
 }
 
-// holding names some of those that hold slots, also of those that left.
-func (o *owner) holding(r *ref, members, left []*member, m *member, out map[string]bool, now, lag int64) string {
-	var names []string
-	for n, other := range slices.Concat(members, left) {
-		if other != m && !out[other.cluster] && other.stands(o, r.version, &r.strategy, now, lag, leniency{withLeft: n >= len(members)}).holds {
-			if names = append(names, other.cluster); len(names) == 5 {
-				return strings.Join(names, ", ") + " …"
+// rollout is how all clusters may stand when one of them starts.
+func (o *owner) rollout(r *ref, st *stages, m *member, out map[string]bool, now, lag int64, l leniency) *limits.Rollout {
+	roll := &limits.Rollout{PerGroup: r.perGroup, Failures: r.failures, Size: st.total}
+	var left map[int][]*member
+	if l.withLeft {
+		left = o.left(r, st, m)
+	}
+	members := l
+	members.withLeft, members.withGone, members.withStays = false, false, false
+	for i, s := range st.stages {
+		of := limits.Stage{Name: s.name, Mandatory: i < st.first, Size: len(s.members) + len(left[i])}
+		of.Seats = make([]limits.Seat, 0, of.Size)
+		for _, other := range s.members {
+			if c := other.stands(o, r.version, &r.strategy, now, lag, members); !out[other.cluster] {
+				of.Seats = append(of.Seats, c.seat(other, false))
 			}
 		}
+		for _, other := range left[i] {
+			if c := other.stands(o, r.version, &r.strategy, now, lag, l); !out[other.cluster] && !c.wait { // or it has not the version, or may be back
+				of.Seats = append(of.Seats, c.seat(other, true))
+			}
+		}
+		roll.Size += len(left[i])
+		roll.Stages = append(roll.Stages, of)
 	}
-	return strings.Join(names, ", ")
+	if r.limit != nil {
+		roll.Slots = limits.Slots(*r.limit, roll.Stages[len(roll.Stages)-1].Size, st.size)
+	}
+	return roll
+}
+
+func (c could) seat(m *member, away bool) limits.Seat {
+	return limits.Seat{Cluster: m.cluster, Away: away, Done: c.succeed, Over: c.give, Failed: c.failed, Holds: c.holds}
 }

@@ -17,14 +17,14 @@ func (o *owner) judgeStart(m *member, id, version string, created bool) {
 		j.find(Finding{Kind: Once, Grade: Broken, Owner: o.key, Cluster: m.cluster, version: version, holder: id,
 			Text: fmt.Sprintf("%s got %s beside %s: with one name, the API server would have refused it", m.cluster, id, other)})
 	}
-	truth := o.views(m, version, j.now, 0, leniency{}, true)
+	truth := o.views(m, version, j.now, 0, leniency{})
 	if truth.right {
 		o.judgeLeavers(m, id, version)
 		return
 	}
 	f := Finding{Grade: Suspicious, Owner: o.key, Cluster: m.cluster, version: version, holder: id}
 	lag := int64(0)
-	seen := o.views(m, version, j.now, j.lag, leniency{}, false)
+	seen := o.views(m, version, j.now, j.lag, leniency{})
 	switch {
 	case seen.right:
 		f.Explained = Duration(j.explain(o, m, version, j.lag, leniency{}))
@@ -32,7 +32,7 @@ func (o *owner) judgeStart(m *member, id, version string, created bool) {
 		j.report.Unclear++
 	default:
 		f.Grade, lag = Broken, j.lag
-		if o.views(m, version, j.now, j.horizon, leniency{}, false).right {
+		if o.views(m, version, j.now, j.horizon, leniency{}).right {
 			f.Explained = Duration(j.explain(o, m, version, j.horizon, leniency{}))
 		}
 	}
@@ -50,9 +50,9 @@ func (o *owner) judgeStart(m *member, id, version string, created bool) {
 	for _, b := range breaks {
 		switch b.kind {
 		case Mandatory, Order, Concurrency, Budget:
-			if o.views(m, version, j.now, lag, leniency{noSoak: true}, false).right {
+			if o.views(m, version, j.now, lag, leniency{noSoak: true}).right {
 				b.kind = Soak
-			} else if o.views(m, version, j.now, lag, leniency{noDeadline: true}, false).right {
+			} else if o.views(m, version, j.now, lag, leniency{noDeadline: true}).right {
 				b.kind = Deadline
 			}
 		}
@@ -74,7 +74,7 @@ func short(version string) string { return strings.ReplaceAll(version, "\n", ", 
 
 // explain is the least lag with which there is a view in which a start is right, up to one with which there is.
 func (j *judge) explain(o *owner, m *member, version string, most int64, l leniency) time.Duration {
-	return j.least(most, func(lag int64) bool { return o.views(m, version, j.now, lag, l, false).right })
+	return j.least(most, func(lag int64) bool { return o.views(m, version, j.now, lag, l).right })
 }
 
 // least is the least lag with which something is right, up to one with which it is.
@@ -99,7 +99,7 @@ type breach struct {
 }
 
 // views judges a start in all views that are at most lag behind, until it is right in one. Lag 0 is the truth.
-func (o *owner) views(m *member, version string, now, lag int64, l leniency, tell bool) (v verdict) {
+func (o *owner) views(m *member, version string, now, lag int64, l leniency) (v verdict) {
 	v.all = true
 	first := true
 	say := func(breaks []breach) (more bool) {
@@ -153,7 +153,7 @@ func (o *owner) views(m *member, version string, now, lag int64, l leniency, tel
 					if !say([]breach{{Version, "what is wanted is " + short(r.version)}}) {
 						return false
 					}
-				} else if !say(o.forbids(r, o.stagesOf(r, f, before), m, out, now, lag, l, tell)) {
+				} else if !say(o.forbids(r, o.stagesOf(r, f, before), m, out, now, lag, l)) {
 					return false
 				}
 			}

@@ -187,15 +187,6 @@ func countable(field string, n intstr.IntOrString) (fault string) {
 	return ""
 }
 
-// count resolves a count or a percentage of a total, rounded up.
-func count(n intstr.IntOrString, total int) int {
-	if n.Type == intstr.Int {
-		return n.IntValue()
-	}
-	percent, _ := strconv.Atoi(strings.TrimSuffix(n.StrVal, "%"))
-	return (total*percent + 99) / 100
-}
-
 // span is what an object was one after the other. Only so much of the past is kept as views need.
 type span[T any] struct{ states []stamped[T] }
 

@@ -105,7 +105,7 @@ func (o *owner) open(now int64) string {
 				}
 				unsettled = unsettled || !out[m.cluster] && !c.succeed && (!c.give || n < st.first)
 			}
-			if waiter != nil && len(o.forbids(r, st, waiter, out, now, 0, leniency{exact: true}, false)) == 0 {
+			if waiter != nil && len(o.forbids(r, st, waiter, out, now, 0, leniency{exact: true})) == 0 {
 				return waiter.cluster
 			}
 			if unsettled && !r.all && (r.perGroup || n < st.first) {

@@ -43,7 +43,8 @@
 // not judged under All.
 //
 // [Stuck] is only suspicious once a cluster has left or moved that nobody gave up, since it may count where it was; and while a cluster of a
-// later group has the version and is not done, since a controller may count what is exposed over all groups.
+// later group has the version and is not done, and as many are exposed over all groups as the groups expose one after the other, since a
+// controller may have the others wait then.
 //
 // # What is not judged
 //
@@ -51,7 +52,7 @@
 //
 //   - Pauses, gates, holds, reviews and the answers of validators. Set a long -patience, or [Stuck] is found of who waits for them. A
 //     controller that starts somebody all the same is not found.
-//   - How many clusters of several groups are exposed together. Who waits for that is found as [Stuck].
+//   - How many clusters of several groups are exposed together. Who waits for that, where the groups expose as many, is suspicious as [Stuck].
 //   - Versions taken back. Objects that get the version before are found as [Version].
 //   - Objects whose content differs from cluster to cluster. Each start is found as [Version].
 //   - What an owner stores, such as revisions and records of who left. What follows from a record that is missing is suspicious.

@@ -280,9 +280,25 @@ var breaks = []struct {
 	{"nothing happens, and a cluster left before", func(s *story) {
 		s.set("1", progressive("1", "0", "")).fleet("a", "b", "c").at(4).fleet("a", "b").set("2", progressive("1", "0", "")).at(5).works("2", "ok", "a").until(10).until(30)
 	}, []string{"broken stuck b"}},
-	{"nothing happens in the first group, and a cluster of the second is exposed", func(s *story) {
+	{"nothing happens in the first group, and as many of the second are exposed as a group has", func(s *story) { // R66 of package rollout
+		s.set("1", perGroup("")).decide(0, "", "a").decide(1, "", "b", "d").place("=1", "=2").at(5).works("1", "ok", "a").at(9).works("1", "busy", "b", "d")
+		s.at(12).decide(0, "", "a", "c").place("=2", "=2").until(15).until(40)
+	}, []string{"suspicious stuck c"}},
+	{"nothing happens in the first group, and fewer of the second are exposed", func(s *story) {
 		s.set("1", perGroup("")).decide(0, "", "a").decide(1, "", "b").place("=1", "=1").at(5).works("1", "ok", "a").at(9).works("1", "busy", "b")
 		s.at(12).decide(0, "", "a", "c").place("=2", "=1").until(15).until(40)
+	}, []string{"broken stuck c"}},
+	{"a failure is tolerated, so that one more may be exposed", func(s *story) {
+		s.set("1", perGroup(`,"progressDeadline":"1h","maxFailures":1`)).decide(0, "", "a").decide(1, "", "b", "d").place("=1", "=2").at(5).works("1", "ok", "a").at(9).works("1", "busy", "b", "d")
+		s.at(12).decide(0, "", "a", "c").place("=2", "=2").until(15).until(40)
+	}, []string{"broken stuck c"}},
+	{"nothing happens in the first group, long after fewer of the second are exposed", func(s *story) {
+		s.set("1", perGroup("")).decide(0, "", "a").decide(1, "", "b", "d").place("=1", "=2").at(5).works("1", "ok", "a").at(9).works("1", "busy", "b", "d")
+		s.at(12).decide(0, "", "a", "c").place("=2", "=2").until(15).until(40).at(41).works("1", "ok", "b").until(45).until(60)
+	}, []string{"broken stuck c", "suspicious stuck c"}},
+	{"nothing happens in the first group, and only for a short time fewer of the second are exposed", func(s *story) {
+		s.set("1", perGroup("")).decide(0, "", "a").decide(1, "", "b", "d").place("=1", "=2").at(5).works("1", "ok", "a").at(9).works("1", "busy", "b", "d")
+		s.at(12).decide(0, "", "a", "c").place("=2", "=2").until(15).until(40).at(41).works("1", "ok", "b").until(45)
 	}, []string{"suspicious stuck c"}},
 	{"nothing happens in the first group, and the cluster of the second is done", func(s *story) {
 		s.set("1", perGroup("")).decide(0, "", "a").decide(1, "", "b").place("=1", "=1").at(5).works("1", "ok", "a").at(9).works("1", "ok", "b")

@@ -20,6 +20,7 @@ type owner struct {
 	started   int64 // when something started last
 	last      int64 // when it was looked at last, where nothing may happen
 	isOpen    bool
+	isFull    bool // and as many may be exposed already as the groups expose
 	openSince int64
 	said      bool             // that it is stuck
 	saidQuiet bool             // that it says nothing

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/limits"
 )
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
@@ -43,17 +45,17 @@ func (o *owner) holds() bool {
 // was closed at the first and is open at the second: then it is looked up since when.
 func (o *owner) lookStuck(before int64) {
 	j := o.judge
-	cluster := o.open(j.now)
+	cluster, full := o.open(j.now)
 	if cluster == "" {
 		o.isOpen, o.said = false, false
 		return
 	}
-	if !o.isOpen {
-		o.isOpen, o.openSince = true, j.now
+	if !o.isOpen || o.isFull && !full {
+		o.isOpen, o.said, o.openSince = true, false, j.now
 		if low := max(before+j.interval, o.started, o.changed); low < j.now && before > 0 {
 			high := j.now
 			for high-low > int64(100*time.Millisecond) {
-				if middle := low + (high-low)/2; o.open(middle) != "" {
+				if middle := low + (high-low)/2; o.isOpenAt(middle, full) {
 					high = middle
 				} else {
 					low = middle
@@ -62,6 +64,7 @@ func (o *owner) lookStuck(before int64) {
 			o.openSince = high
 		}
 	}
+	o.isFull = full
 	since := max(o.openSince, o.started, o.changed, j.whole)
 	if waited := j.now - since; !o.said && waited > int64(j.Patience)+j.lag {
 		o.said = true
@@ -70,7 +73,7 @@ func (o *owner) lookStuck(before int64) {
 		if o.mayCountElsewhere(o.states.now().givenUp(j.GivenUp)) {
 			f.Grade = Suspicious // who left or moved may hold it back, unless a person gave it up
 		}
-		if o.isExposedBehind(cluster) {
+		if full {
 			f.Grade = Suspicious // it may wait until fewer are exposed
 		}
 		if j.Should != nil {
@@ -80,8 +83,15 @@ func (o *owner) lookStuck(before int64) {
 	}
 }
 
-// open is a cluster that could start at a time as everything is now, or nothing.
-func (o *owner) open(now int64) string {
+// isOpenAt says whether a cluster could start at a time as everything is now, as surely as at another time.
+func (o *owner) isOpenAt(now int64, full bool) bool {
+	cluster, isFull := o.open(now)
+	return cluster != "" && (full || !isFull)
+}
+
+// open is a cluster that could start at a time as everything is now, or nothing. Full says that as many may be exposed already as the groups
+// expose one after the other.
+func (o *owner) open(now int64) (cluster string, full bool) {
 	var before []*fleet
 	spec := o.states.now().spec
 	out := o.states.now().givenUp(o.judge.GivenUp)
@@ -89,7 +99,7 @@ func (o *owner) open(now int64) string {
 		r := &spec.refs[i]
 		p := o.judge.placing(r.placement)
 		if p.read(); p.fleet == nil {
-			return ""
+			return "", false
 		}
 		st := o.stagesOf(r, p.fleet, before)
 		for n, s := range st.stages {
@@ -106,7 +116,7 @@ func (o *owner) open(now int64) string {
 				unsettled = unsettled || !out[m.cluster] && !c.succeed && (!c.give || n < st.first)
 			}
 			if waiter != nil && len(o.forbids(r, st, waiter, out, now, 0, leniency{exact: true})) == 0 {
-				return waiter.cluster
+				return waiter.cluster, o.isFullAt(r, st, n, out, now)
 			}
 			if unsettled && !r.all && (r.perGroup || n < st.first) {
 				break
@@ -114,36 +124,43 @@ func (o *owner) open(now int64) string {
 		}
 		before = append(before, p.fleet)
 	}
-	return ""
+	return "", false
 }
 
-// isExposedBehind says whether a cluster of a later stage than that of a cluster has its version and is not done with it. A controller that counts
-// over all groups what is exposed may then have the cluster wait.
-func (o *owner) isExposedBehind(cluster string) bool {
-	var before []*fleet
-	out := o.states.now().givenUp(o.judge.GivenUp)
-	for i := range o.states.now().spec.refs {
-		r := &o.states.now().spec.refs[i]
-		f := o.judge.placing(r.placement).fleet
-		if f == nil {
-			return false
-		}
-		behind := false
-		for _, s := range o.stagesOf(r, f, before).stages {
-			if behind && slices.ContainsFunc(s.members, func(m *member) bool {
-				c := m.stands(o, r.version, &r.strategy, o.judge.now, 0, leniency{exact: true})
-				return !out[m.cluster] && !c.wait && !c.succeed
-			}) {
-				return true
+// isFullAt says whether a cluster of a later stage is exposed when a stage has its turn, and with another start more would be exposed than the
+// groups expose. A controller that counts what is exposed over all groups has the others wait then.
+func (o *owner) isFullAt(r *ref, st *stages, turn int, out map[string]bool, now int64) bool {
+	exposed, behind := 0, false
+	for n, s := range st.stages {
+		for _, m := range s.members {
+			if c := m.stands(o, r.version, &r.strategy, now, 0, leniency{exact: true}); !out[m.cluster] && !c.wait && !c.succeed {
+				exposed, behind = exposed+1, behind || n > turn
 			}
-			behind = behind || slices.ContainsFunc(s.members, func(m *member) bool { return m.cluster == cluster })
 		}
-		if behind {
-			return false
-		}
-		before = append(before, f)
 	}
-	return false
+	return behind && exposed >= r.exposes(st)
+}
+
+// exposes is the most clusters that have the version and are not done while stages go one after the other: those that failed before and are
+// tolerated, and those in flight. With a deadline, clusters that timed out give up their slots.
+func (r *ref) exposes(st *stages) (most int) {
+	failed := 0
+	for i, s := range st.stages {
+		n := len(s.members)
+		tolerated, slots := 0, n
+		if i >= st.first && r.perGroup {
+			tolerated = min(n, limits.Count(r.failures, n))
+		} else if i >= st.first {
+			tolerated, slots = min(n, limits.Count(r.failures, st.total)), min(n, limits.Slots(*r.limit, n, st.size))
+		}
+		active := slots
+		if r.deadline > 0 {
+			active = tolerated + min(slots, n-tolerated)
+		}
+		most = max(most, failed+active)
+		failed += min(active, tolerated)
+	}
+	return most
 }
 
 func (m *member) terminates() bool {

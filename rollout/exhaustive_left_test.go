@@ -53,7 +53,8 @@ var fewLeft = []func(*world){
 
 // former are choices of the group that y had in the result before.
 var former = []func(*world){
-	asIs, formerlyIn("y", plainKeys[0]), formerlyIn("y", oldGroup), formerlyIn("y", plainKeys[1]), formerlyBeside("y", plainKeys[0], all(""), 0),
+	asIs, formerlyIn("y", plainKeys[0]), formerlyIn("y", oldGroup), formerlyIn("y", plainKeys[1]), formerlyHalf("y", plainKeys[0], 2),
+	formerlyBeside("y", plainKeys[0], all(""), 0),
 	formerlyBeside("y", plainKeys[0], perGroup(config("", "", 0)), 2),
 }
 
@@ -80,15 +81,34 @@ func formerlyBeside(cluster string, group grouping.Key, strategy clusterv1alpha1
 	for _, name := range names {
 		in[name] = group
 	}
-	before := &formerly{result, in, exposes}
+	before := &formerly{result, in, exposes, false}
 	return func(w *world) { w.former = before }
+}
+
+// formerlyHalf gives a result before of groups that were incomplete: they do not tell in which one the cluster was (R47), and what they
+// expose counts for nothing (R66).
+func formerlyHalf(cluster string, group grouping.Key, others int) func(*world) {
+	names := []string{cluster, "u", "v"}[:1+others]
+	groups, err := grouping.FromNames(map[grouping.Key][]string{group: names})
+	if err != nil {
+		panic(err)
+	}
+	result, err := rollout.Plan(perGroup(config("", "", 0)), groups.Lacking("decisions"), nil, now, rollout.Options{})
+	if err != nil {
+		panic(err)
+	}
+	in := map[string]grouping.Key{}
+	for _, name := range names {
+		in[name] = unknown
+	}
+	return func(w *world) { w.former = &formerly{result, in, len(names), true} }
 }
 
 // movedChoices are where selected clusters were in the result before.
 var movedChoices = []func(*world){
 	formerlyIn("a", plainKeys[0]), formerlyIn("a", plainKeys[1]), formerlyIn("a", plainKeys[2]), formerlyIn("b", plainKeys[0]),
 	formerlyIn("b", plainKeys[1]), formerlyIn("a", oldGroup), formerlyIn("b", oldGroup),
-	formerlyBeside("a", plainKeys[0], perGroup(config("", "", 0)), 2),
+	formerlyBeside("a", plainKeys[0], perGroup(config("", "", 0)), 2), formerlyHalf("a", plainKeys[0], 2),
 }
 
 // recorded gives a record of one cluster about the wanted version.

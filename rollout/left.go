@@ -55,6 +55,8 @@ type leavers struct {
 	isLeft  []bool  // of each position; nil where nobody left
 	inGroup []int   // how many that left are in each group; nil where nobody left
 	changed []int32 // the positions of those that moved, in order
+	movers  []int   // how many that moved count in each group; nil where nobody moved
+	inStage []int   // how many left or moved and keep a place in each stage (R65); nil where none did
 	exposed int     // the most clusters that the groups expose, of now and since the first of these counts (R66); 0 where nothing bounds that
 }
 
@@ -82,6 +84,14 @@ func (l *leavers) exposedBefore() int {
 	return l.exposed
 }
 
+// strangers gives how many clusters count in a stage that are not selected there, and keep a place.
+func (l *leavers) strangers(stage int) int {
+	if l == nil || l.inStage == nil {
+		return 0
+	}
+	return l.inStage[stage]
+}
+
 // hasLeft says whether the cluster at a position is not selected.
 func (l *leavers) hasLeft(position int) bool {
 	return l != nil && l.isLeft != nil && l.isLeft[position]
@@ -93,6 +103,14 @@ func (l *leavers) leftIn(group int) int {
 		return 0
 	}
 	return l.inGroup[group]
+}
+
+// movedIn counts the clusters that count in a group and moved to another.
+func (l *leavers) movedIn(group int) int {
+	if l == nil || l.movers == nil {
+		return 0
+	}
+	return l.movers[group]
 }
 
 // hasMoved says whether the cluster at a position is a member of another group than the one that selects it.
@@ -107,9 +125,13 @@ func newLeavers(groups *grouping.Groups, where *placed) *leavers {
 		return nil
 	}
 	l := &leavers{}
+	if len(where.moved) > 0 {
+		l.movers = make([]int, groups.Len())
+	}
 	for cluster := range where.moved {
 		position, _ := groups.Position(cluster)
 		l.changed = append(l.changed, int32(position))
+		l.movers[groups.GroupAt(position)]++
 	}
 	slices.Sort(l.changed)
 	left := where.left

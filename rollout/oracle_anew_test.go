@@ -86,20 +86,18 @@ func (o *oracle) r66Load(groups []grouping.Key, free bool) (active, complete int
 			continue
 		}
 		all++
-		if s.left {
+		if s.left || s.moved {
 			continue
 		}
+		n++
 		if s.before {
 			before++
-		}
-		if !s.moved {
-			n++
 		}
 	}
 	slots, budget := all, 0
 	switch {
 	case o.kind == clusterv1alpha1.Progressive && !o.r12(groups[0]):
-		slots, budget = o.r14(all, o.leftIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })), o.budgetOfAll()
+		slots, budget = o.r14(all, o.elsewhereIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })), o.budgetOfAll()
 	case o.kind == clusterv1alpha1.Progressive:
 		if o.perGroup != nil { // R24
 			slots = o.r24Limit(groups[0])
@@ -138,7 +136,7 @@ func (o *oracle) r66Before() (most int) {
 	if o.strangers(o.groups) == 0 {
 		return 0
 	}
-	if o.former != nil {
+	if o.former != nil && !o.former.half {
 		most = o.former.exposes
 	}
 	if o.memory != nil && o.memory.Record.Version == o.memory.Version {

@@ -123,11 +123,11 @@ func r23Matches(gate, group grouping.Key) bool {
 
 func (o *oracle) r23Closed(g rollout.Gate) bool { return g.Opens.IsZero() || o.now.Before(g.Opens) }
 
-// R14: MaxConcurrency of n clusters outside the mandatory groups, of which some left. Readings: a percentage is of them; one
+// R14: MaxConcurrency of n clusters outside the mandatory groups, of which some are not selected there. Readings: a percentage is of them; one
 // of clustersPerDecisionGroup is of all selected.
-func (o *oracle) r14(n, left int) int {
+func (o *oracle) r14(n, elsewhere int) int {
 	if o.concurrency != (intstr.IntOrString{}) {
-		return r46Share(o.concurrency, n-left, n)
+		return r46Share(o.concurrency, n-elsewhere, n)
 	}
 	if size := o.r14Size(); size > 0 {
 		return min(n, size)

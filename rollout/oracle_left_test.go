@@ -20,7 +20,8 @@ import (
 type formerly struct {
 	result  *rollout.Result
 	groups  map[string]grouping.Key
-	exposes int // the most clusters that its groups expose (R66); 0 under All
+	exposes int  // the most clusters that its groups expose (R66); 0 under All
+	half    bool // its groups were incomplete
 }
 
 // parts are the groups beside which those of a world were taken apart (G15).
@@ -244,6 +245,16 @@ func r46Share(v intstr.IntOrString, selected, all int) int {
 func (o *oracle) leftIn(in func(grouping.Key) bool) (n int) {
 	for i := range o.all {
 		if o.all[i].left && in(o.all[i].group) {
+			n++
+		}
+	}
+	return n
+}
+
+// elsewhereIn counts the clusters that count in a group and are selected in another, or in none.
+func (o *oracle) elsewhereIn(in func(grouping.Key) bool) (n int) {
+	for i := range o.all {
+		if s := &o.all[i]; (s.left || s.moved) && in(s.group) {
 			n++
 		}
 	}

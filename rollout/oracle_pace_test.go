@@ -83,8 +83,8 @@ func (o *oracle) r11(groups []grouping.Key) (rollout.Hold, int, bool) {
 	for _, g := range groups {
 		n += o.sizeOf(g)
 	}
-	left := o.leftIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })
-	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, MaxConcurrency: o.r14(n, left)}, groups)
+	elsewhere := o.elsewhereIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })
+	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, MaxConcurrency: o.r14(n, elsewhere)}, groups)
 }
 
 // R24: the clusters of each group share the option's limit; under Progressive those of each mandatory group.
@@ -102,7 +102,7 @@ func (o *oracle) r24Limit(group grouping.Key) int {
 	if *o.perGroup == (intstr.IntOrString{}) {
 		return n
 	}
-	return r46Share(*o.perGroup, n-o.leftIn(func(g grouping.Key) bool { return g == group }), n)
+	return r46Share(*o.perGroup, n-o.elsewhereIn(func(g grouping.Key) bool { return g == group }), n)
 }
 
 // R35: all clusters share as many slots as have soaked in the fleet, or the initial number.

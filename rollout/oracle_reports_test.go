@@ -261,7 +261,7 @@ func (o *oracle) budget(group grouping.Key) int {
 	if o.r12(group) {
 		return 0
 	}
-	return r46Share(o.maxFailures, o.sizeOf(group)-o.leftIn(func(g grouping.Key) bool { return g == group }), o.sizeOf(group))
+	return r46Share(o.maxFailures, o.sizeOf(group)-o.elsewhereIn(func(g grouping.Key) bool { return g == group }), o.sizeOf(group))
 }
 
 // breach: by R10 and R12 in any group of the sequence, by R11 over all. Reading: the first of these is named.

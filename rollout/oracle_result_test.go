@@ -115,7 +115,7 @@ func (o *oracle) r21() {
 		stage(false, rest...)
 	case o.kind == clusterv1alpha1.Progressive:
 		others := stage(false, rest...)
-		others.MaxConcurrency = o.r14(others.MaxConcurrency, others.Left) // of all that count
+		others.MaxConcurrency = o.r14(others.MaxConcurrency, o.elsewhereIn(func(g grouping.Key) bool { return slices.Contains(rest, g) })) // of all that count
 	case o.kind == clusterv1alpha1.ProgressivePerGroup:
 		for _, g := range o.sequence() {
 			if o.r12(g) {

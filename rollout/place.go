@@ -13,19 +13,23 @@ import (
 // For example, the groups are 0 {a} and 1 {b}. The version kills the agent of a, the hub drops a, and the scheduler divides again by
 // size: 0 {b}. Then a counts in group 0 and is not selected there. So a has a place that b waits for.
 
-// strangers counts the clusters that count in a stage although the groups of now have them elsewhere, or nowhere: those that left and
-// those that moved. On a way back those do not matter that left with the failed version (R43).
-func (s *schedule) strangers(stage int) (n int) {
+// countStrangers counts for each stage the clusters that count in it although the groups of now have them elsewhere, or nowhere: those
+// that left and those that moved. On a way back those do not matter that left with the failed version (R43).
+func (s *schedule) countStrangers() {
+	if !s.isCutAnew() {
+		return
+	}
+	s.inStage = make([]int, len(s.stages))
+	for group, stage := range s.stageOf {
+		s.inStage[stage] += s.leftIn(group) + s.movedIn(group)
+	}
 	for _, position := range s.gone() {
-		if int(s.stageOf[s.groups.GroupAt(int(position))]) == stage && !s.options.back.isReturning(s.groups.Cluster(int(position))) {
-			n++
-		}
+		s.inStage[s.stageAt(int(position))] -= one(s.options.back.isReturning(s.groups.Cluster(int(position))))
 	}
-	for _, position := range s.moved() {
-		n += one(int(s.stageOf[s.groups.GroupAt(int(position))]) == stage)
-	}
-	return n
 }
+
+// stageAt gives the stage of the cluster at a position.
+func (s *schedule) stageAt(position int) int32 { return s.stageOf[s.groups.GroupAt(position)] }
 
 // isCutAnew says whether a cluster counts where the groups of now do not have it.
 func (s *schedule) isCutAnew() bool { return len(s.gone())+len(s.moved()) > 0 }
@@ -123,7 +127,7 @@ func (s *schedule) ceiling() int {
 func (s *schedule) recallCeiling(former *former) *schedule {
 	if s.isCutAnew() && s.isBounded() {
 		s.exposed = s.exposesInOrder(s.freesSlots())
-		if former != nil {
+		if former != nil && !former.half { // nothing has started by groups that were being written
 			s.exposed = max(s.exposed, former.ceiling())
 		}
 		if m := s.options.memory; m != nil {
@@ -136,10 +140,22 @@ func (s *schedule) recallCeiling(former *former) *schedule {
 // load is how many clusters of a stage are exposed at most while it is active, and how many once it is complete.
 type load struct{ active, passed int }
 
+// countBaseline counts for each stage the clusters of the baseline that are selected in it.
+func (s *schedule) countBaseline() {
+	if s.exceptions == nil || len(s.baseline) == 0 {
+		return
+	}
+	s.atStage = make([]int, len(s.stages))
+	for _, position := range s.baseline {
+		at := int(position)
+		s.atStage[s.stageAt(at)] += one(!s.isAside(at) && !s.hasLeft(at) && !s.hasMoved(at))
+	}
+}
+
 // loadOf gives the load of a stage by the groups of now. Free says whether failed clusters give up their slots.
 func (s *schedule) loadOf(stage int, free bool) load {
 	tier := &s.stages[stage]
-	n, before := -s.strangers(stage), 0
+	n := -s.strangers(stage)
 	for _, group := range s.groupsOf(stage) {
 		n += s.groups.Size(int(group)) - s.uncountedIn(int(group))
 	}
@@ -147,12 +163,7 @@ func (s *schedule) loadOf(stage int, free bool) load {
 	if s.rules.typ == clusterv1alpha1.Progressive && !tier.mandatory {
 		budget = s.maxFailures
 	}
-	if s.exceptions != nil {
-		for position, is := range s.exceptions.before {
-			before += one(is && int(s.stageOf[s.groups.GroupAt(position)]) == stage && !s.isAside(position) && !s.hasLeft(position))
-		}
-	}
-	tolerated, slots := min(n, budget+before), min(n, tier.maxConcurrency)
+	tolerated, slots := min(n, budget+s.baselineIn(stage)), min(n, tier.maxConcurrency)
 	if !free {
 		return load{slots, min(slots, tolerated)}
 	}

@@ -51,7 +51,7 @@ type Stage struct {
 	// Left is how many of these clusters are not selected any more, and still count.
 	Left int `json:"left,omitempty"`
 	// MaxConcurrency is how many clusters may be in flight or started at a time; at most all that count. A percentage
-	// in the strategy's maxConcurrency or in [Options].MaxConcurrencyPerGroup is a share of those that count and are selected.
+	// in the strategy's maxConcurrency or in [Options].MaxConcurrencyPerGroup is a share of those that count and are selected in Groups.
 	MaxConcurrency int `json:"maxConcurrency"`
 	// MaxFailures is how many clusters may fail; all that count where any number may.
 	MaxFailures int `json:"maxFailures"`
@@ -130,6 +130,8 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *
 	case r.typ == clusterv1alpha1.Progressive && !o.back.isTolerant():
 		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.gone()), s.maxFailures)
 	}
+	s.countStrangers()
+	s.countBaseline()
 	s.waitBetween()
 	s.rules.datesSuccess = s.awaited != nil
 	s.timeless = s.timelessKinds()
@@ -142,14 +144,14 @@ func (s *schedule) addStage(from, to int, mandatory bool) {
 	s.stages = append(s.stages, tier{first: int32(from), mandatory: mandatory})
 	last := len(s.stages) - 1
 	stage := &s.stages[last]
-	uncounted, left := 0, 0
+	uncounted, strangers := 0, 0
 	for _, i := range s.order[from:to] {
 		stage.clusters += s.groups.Size(int(i))
 		uncounted += s.uncountedIn(int(i))
-		left += s.leftIn(int(i))
+		strangers += s.leftIn(int(i)) + s.movedIn(int(i))
 		s.stageOf[i] = int32(last)
 	}
-	s.limit(stage, stage.clusters-uncounted, left)
+	s.limit(stage, stage.clusters-uncounted, strangers)
 }
 
 // groupsOf gives the groups of a stage, in the order of their index.
@@ -237,9 +239,9 @@ func (s *schedule) concurrency() (limit.Limit, string) {
 	}
 }
 
-// limit fills in the limits of a stage with some clusters that count, of which some left.
-func (s *schedule) limit(stage *tier, all, left int) {
-	n := all - left // shares are of the selected ones (R46)
+// limit fills in the limits of a stage with some clusters that count, of which some are selected elsewhere or nowhere.
+func (s *schedule) limit(stage *tier, all, strangers int) {
+	n := all - strangers // shares are of those that are selected there (R46)
 	stage.maxConcurrency, stage.maxFailures = all, all
 	concurrency, source := s.concurrency()
 	switch {

@@ -4,10 +4,12 @@ import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 // exceptions says which clusters and which failures do not count (R37, R38); nil where all do.
 type exceptions struct {
-	aside   []int32 // the positions that are not counted, in order
-	isAt    []bool  // whether each position is not counted; nil where all are counted
-	before  []bool  // whether the failures of each position are left out of the budgets; nil where none are
-	inGroup []int   // for each group how many of its clusters are not counted
+	aside    []int32 // the positions that are not counted, in order
+	isAt     []bool  // whether each position is not counted; nil where all are counted
+	before   []bool  // whether the failures of each position are left out of the budgets; nil where none are
+	baseline []int32 // the positions of these, in order
+	atStage  []int   // how many of these are selected in each stage and count; nil where none are
+	inGroup  []int   // for each group how many of its clusters are not counted
 }
 
 // except finds the clusters that the options name.
@@ -19,8 +21,11 @@ func (s *schedule) except() {
 	n, e := s.groups.NumClusters(), &exceptions{}
 	s.exceptions = e
 	if named.failedBefore != nil {
-		e.before = make([]bool, n)
-		s.positions(named.failedBefore, func(position int) { e.before[position] = true })
+		e.before, e.baseline = make([]bool, n), make([]int32, 0, len(named.failedBefore))
+		s.positions(named.failedBefore, func(position int) {
+			e.before[position] = true
+			e.baseline = append(e.baseline, int32(position))
+		})
 	}
 	if named.uncounted == nil {
 		return
@@ -69,6 +74,14 @@ func (e *exceptions) uncountedIn(group int) int {
 		return 0
 	}
 	return e.inGroup[group]
+}
+
+// baselineIn counts the clusters of the baseline that are selected in a stage and count.
+func (e *exceptions) baselineIn(stage int) int {
+	if e == nil || e.atStage == nil {
+		return 0
+	}
+	return e.atStage[stage]
 }
 
 // uncountedOf counts the clusters that are not counted, in the groups that an entry of the strategy means.

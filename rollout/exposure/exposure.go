@@ -25,9 +25,8 @@ import (
 //   - Reports show each cluster that has the version, and no new [rollout.Options].Attempt is asked for.
 //
 // Exposed holds where a scheduler cuts the groups anew, and whoever joins, leaves, moves, is held, not reviewed or skipped for a while.
-// Where the groups change, it is the greatest of all groups that there were. More can be exposed by groups that were cut anew in these
-// cases: a limit is a percentage and a cluster moved; there is a Ramp; a cluster of FailedBefore moved; the result before is of incomplete
-// groups; or a cut puts exposed clusters together while the controller is down, or after they failed. Under the type All it is of the clusters that are
+// Where the groups change, it is the greatest of all groups that there were. More can be exposed by groups that were cut anew in two
+// cases: there is a Ramp; or a cut puts exposed clusters together while the controller is down, or after they failed. Under the type All it is of the clusters that are
 // selected at a time: those that left with the version come on top. The other numbers assume that the groups keep their clusters at each
 // moment, that the groups of held clusters wait for them ([rollout.ClusterHold].Blocks), that everyone is reviewed, and that a skip lasts.
 //

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/seeds"
 )
 
 var (
@@ -22,6 +23,10 @@ var (
 type outcome interface {
 	// told gives the world and what the API server showed, what was broken, and what kept the world from being played.
 	told() (world, history fmt.Stringer, broken []violation, err error)
+	// happened is the history, and nil where the world was not played.
+	happened() *history
+	// tell says in some words what an event changes; empty if that is nothing that matters.
+	tell(e event) string
 	// hash is of all that went over the network and was stored, with the times.
 	hash() string
 }
@@ -33,38 +38,43 @@ type tallies[O outcome] interface {
 }
 
 // playEach plays worlds of a kind by their seeds, the first of them twice, and has what they break be errors of the test.
-func playEach[O outcome](t *testing.T, kind string, n int, play func(seed uint64) O, each func(O)) {
+func playEach[W playable, O outcome](t *testing.T, k *kindOf[W, O], n int, each func(O)) {
 	t.Helper()
-	for i, seed := range seedsOf(t, kind, n) {
-		o := play(seed)
+	for i, s := range seeds.Of(t, k.name, n, *flagSeed) {
+		s.Without = append(s.Without, seeds.Parts(*flagWithout)...)
+		o := k.story(t, s)
 		each(o)
-		blame(t, kind, seed, o)
+		k.blame(t, s, o)
 		if i >= *flagTwice {
 			continue
 		}
-		if again := play(seed); again.hash() != o.hash() {
-			t.Errorf("seed %d: the history of a second play has the hash %s, that of the first one %s: something is decided by more than the seed", seed, again.hash(), o.hash())
+		if again := k.story(t, s); again.hash() != o.hash() {
+			t.Errorf("seed %d: the history of a second play has the hash %s, that of the first one %s: something is decided by more than the seed", s.Seed, again.hash(), o.hash())
 		}
 	}
 }
 
-// blame makes what a world broke errors of a test.
-func blame(t *testing.T, kind string, seed uint64, o outcome) {
+// blame makes what a world broke errors of a test, and tells the smallest world that breaks the first of it.
+func (k *kindOf[W, O]) blame(t *testing.T, s seeds.Story, o O) {
 	t.Helper()
 	world, history, broken, err := o.told()
 	if err != nil {
-		t.Errorf("%s\n%v", world, err)
+		t.Errorf("%s\n%v\n%s", world, err, k.again(t.Name(), s))
 	}
 	for _, v := range broken {
 		t.Errorf("%s\n%s", v, world)
 	}
-	if err == nil && len(broken) == 0 {
-		return
-	}
-	t.Logf("again: -run '%s' -seed=%d -rollouts=1 -history; for ever: %s in %s: %s %d WHY", strings.ReplaceAll(t.Name(), "/", "$/")+"$", seed, "a line", storiesFile, kind, seed)
-	if *flagHistory {
+	if *flagHistory && (err != nil || len(broken) > 0) {
 		t.Logf("%s", history)
 	}
+	if err != nil || len(broken) == 0 {
+		return
+	}
+	smallest, last, plays := k.shrink(s, broken[0].invariant, *flagShrink)
+	if len(smallest.Without) == len(s.Without) {
+		last = o
+	}
+	t.Logf("the smallest world that breaks this, after %d more plays:\n%s\n%s", plays, storyOf(last, broken[0].invariant), k.again(t.Name(), smallest))
 }
 
 // suits ends a test whose subject lacks something, or whose hub does.
@@ -101,7 +111,8 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, kind string, n int, draw 
 	var all figures
 	var traces traceFigures
 	start := time.Now()
-	playEach(t, kind, n, func(seed uint64) *observation { return h.roll(t, subject, draw(seed)) }, func(o *observation) {
+	k := &kindOf[*world, *observation]{kind, draw, func(w *world) *observation { return h.roll(t, subject, w) }}
+	playEach(t, k, n, func(o *observation) {
 		all.add(o)
 		traces.add(t, o, subject)
 	})

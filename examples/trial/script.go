@@ -25,7 +25,11 @@ func (p *player) follow(ctx context.Context) error {
 	}
 	for _, c := range p.script {
 		time.Sleep(c.after)
-		if err := p.change(ctx, c.what, p.placed[p.rng.IntN(len(p.placed))]); err != nil {
+		f := p.placed[p.rng.IntN(len(p.placed))]
+		if c.what == nothing {
+			continue
+		}
+		if err := p.change(ctx, c.what, f); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,8 @@ func (h *Hub) Trials(t *testing.T, subject *Subject) {
 	var all trialFigures
 	var traces traceFigures
 	start := time.Now()
-	playEach(t, "Trials", *flagRollouts, func(seed uint64) *tried { return h.try(t, subject, drawTrial(seed, "")) }, func(o *tried) {
+	k := &kindOf[*trial, *tried]{"Trials", func(seed uint64) *trial { return drawTrial(seed, "") }, func(w *trial) *tried { return h.try(t, subject, w) }}
+	playEach(t, k, *flagRollouts, func(o *tried) {
 		all.add(o)
 		traces.addTrial(t, o, subject)
 	})

@@ -84,6 +84,7 @@ type change struct {
 }
 
 const (
+	nothing     = "nothing"
 	newTemplate = "template"
 	joins       = "join"
 	leaves      = "leave"
@@ -101,6 +102,9 @@ const (
 func (w *world) String() string {
 	var s []string
 	for _, c := range w.script {
+		if c.what == nothing {
+			continue
+		}
 		s = append(s, fmt.Sprintf("%s+%v", c.what, c.after.Round(time.Millisecond)))
 	}
 	var fleets []string

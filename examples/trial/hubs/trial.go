@@ -3,7 +3,8 @@ package hubs
 import (
 	"flag"
 	"testing"
-	"time"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/seeds"
 )
 
 var (
@@ -18,8 +19,9 @@ var (
 func (h *Hubs) Rollouts(t *testing.T, s *Subject) {
 	starts, lives, violations, stuck := 0, int64(0), 0, 0
 	var all counts
-	seeds := seedsOf(*flagRollouts)
-	for i, seed := range seeds {
+	stories := seeds.Of(t, "Hubs", *flagRollouts, *flagSeed)
+	for i, story := range stories {
+		seed := story.Seed
 		w := newWorld(seed)
 		out, err := h.play(t, s, w)
 		if i < *flagTwice { // all that happens follows from the seed
@@ -41,8 +43,8 @@ func (h *Hubs) Rollouts(t *testing.T, s *Subject) {
 			t.Errorf("-hub-seed %d: %s; %+v", w.seed, out.stuck, w.script)
 		}
 	}
-	t.Logf("seeds %v: %d rollouts over two hubs, %d starts, %d processes, %d messages cut off, %d lost, %d doubled of which %d were refused, "+
-		"%d arrived when their process had ended; %d that did not end, %d violations of the limits over all hubs", seeds, len(seeds),
+	t.Logf("%d rollouts over two hubs, %d starts, %d processes, %d messages cut off, %d lost, %d doubled of which %d were refused, "+
+		"%d arrived when their process had ended; %d that did not end, %d violations of the limits over all hubs", len(stories),
 		starts, lives, all.cut.Load(), all.lost.Load(), all.doubled.Load(), all.refused.Load(), all.late.Load(), stuck, violations)
 }
 
@@ -74,22 +76,6 @@ func (h *Hubs) EachDuty(t *testing.T, s *Subject) {
 			}
 		})
 	}
-}
-
-// seedsOf are n seeds: half of them the same in each run, and half new each day.
-func seedsOf(n int) (all []uint64) {
-	first, fixed := *flagSeed, n
-	year, month, day := time.Now().UTC().Date()
-	if first == 0 {
-		first, fixed = 1, (n+1)/2
-	}
-	for i := range n {
-		if i == fixed {
-			first = uint64((year*100+int(month))*100+day)*1000 - uint64(fixed)
-		}
-		all = append(all, first+uint64(i))
-	}
-	return all
 }
 
 func (c *counts) add(other *counts) {

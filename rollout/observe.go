@@ -93,6 +93,7 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 	} else {
 		r.date(position, kind, report, now)
 	}
+	r.untell(position, kind)
 	if report.Message != "" || r.noted != nil {
 		r.say(position, report.Message)
 	}
@@ -149,6 +150,19 @@ func (r *Result) say(position int, message string) {
 	n.says[position] = message
 }
 
+// untell notes whether the cluster at a position, of a kind, timed out while nothing says when it is done.
+func (r *Result) untell(position int, kind state) {
+	if kind != untracked || r.states[position] != timedOutNow {
+		delete(r.notes().untold, position) // one of several reports, or one that the record replaces, may have said so
+		return
+	}
+	n := r.note()
+	if n.untold == nil {
+		n.untold = make(map[int]bool)
+	}
+	n.untold[position] = true
+}
+
 // lose notes whether only the record tells of the failure of the cluster at a position.
 func (r *Result) lose(position int, is bool) {
 	if !is {
@@ -185,6 +199,7 @@ func (r *Result) recall(o *observed, now time.Time) {
 		delete(n.says, position)
 		n.evidence[position] = x
 		r.lose(position, saw.isLost(r.states[position], recorded))
+		r.untell(position, x.kind)
 		if n.startTimes != nil {
 			n.startTimes[position] = startedAt(x.kind, x.since, x.applied)
 		}

@@ -152,6 +152,7 @@ func (p *Planner) Result(now time.Time) *Result {
 	}
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)
+		r.untell(position, t.kinds[position])
 	}
 	p.tellMore(r)
 	r.complete(t, &o, t.now)

@@ -19,7 +19,7 @@ const (
 	// RemedyValidate says that someone has to say of clusters whether they are as they should be ([status.Verdict]).
 	RemedyValidate RemedyType = "Validate"
 	// RemedyAddConditionRules says that conditionRules in the template have to say when the workload is done on these clusters, or
-	// that reports have to let Available count ([status.WorkState]). Others may be waited for as well.
+	// that reports have to let Available count ([status.WorkState]). Others may be waited for, or may have failed, as well.
 	RemedyAddConditionRules RemedyType = "AddConditionRules"
 	// RemedyReportTime says that reports have to say when clusters came to stand as they do. Then it is known how long these
 	// clusters are waited for at most. Others may be waited for as well.
@@ -32,7 +32,8 @@ const (
 	RemedyRelease RemedyType = "Release"
 	// RemedyReview says that someone can review the clusters ([Options].Reviewed).
 	RemedyReview RemedyType = "Review"
-	// RemedyMend says that failed clusters have to be mended. Nobody can mend one of whose failure only the record tells.
+	// RemedyMend says that failed clusters have to be mended. Nobody can mend one of whose failure only the record tells, or one that
+	// timed out only because nothing says when it is done.
 	RemedyMend RemedyType = "Mend"
 	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Options].Attempt. It ends the breach that the
 	// result reports, which is the first. If there are others, the next is reported after that, with an attempt of its own.
@@ -144,9 +145,11 @@ func (r Remedy) some() string {
 func (r *Result) breachRemedies() []Remedy {
 	b := r.choice.breach
 	var ways []Remedy
-	if c := r.mendable(); c.n >= b.Failures-b.MaxFailures {
-		ways = append(ways, Remedy{Type: RemedyMend, Count: b.Failures - b.MaxFailures, Of: c.n, Clusters: c.listed()})
+	mendable, untold := r.recoverable()
+	if mendable.n >= b.Failures-b.MaxFailures {
+		ways = append(ways, Remedy{Type: RemedyMend, Count: b.Failures - b.MaxFailures, Of: mendable.n, Clusters: mendable.listed()})
 	}
+	ways = append(ways, untold.rulesRemedy()...)
 	ways = append(ways, Remedy{Type: RemedyTryAgain, Count: r.lastAttempt() + 1})
 	if !b.Mandatory {
 		ways = append(ways, Remedy{Type: RemedyRaiseMaxFailures, Count: b.Failures})
@@ -157,18 +160,31 @@ func (r *Result) breachRemedies() []Remedy {
 	return ways
 }
 
-// mendable gives the clusters that count in the breach and can recover.
-func (r *Result) mendable() (c crowd) {
-	b, lost := r.choice.breach, r.notes().lost
-	if len(lost) == 0 {
-		return crowd{n: b.Failures, names: b.Clusters}
+// recoverable gives the clusters that count in the breach and can be mended, and those that timed out only because nothing says when they
+// are done.
+func (r *Result) recoverable() (mendable, untold crowd) {
+	b, n := r.choice.breach, r.notes()
+	if len(n.lost) == 0 && len(n.untold) == 0 {
+		return crowd{n: b.Failures, names: b.Clusters}, untold
 	}
 	for position := range r.states {
-		if r.isInBreach(position) && !lost[position] {
-			c.add(Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}})
+		if r.isInBreach(position) {
+			r.sort(position, Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}}, &mendable, &untold)
 		}
 	}
-	return c
+	return mendable, untold
+}
+
+// sort adds a cluster that failed to those that can be mended, or to those of which nothing says when they are done; to neither where only
+// the record tells of it.
+func (r *Result) sort(position int, b Blocker, mendable, untold *crowd) {
+	switch n := r.notes(); {
+	case n.lost[position]:
+	case n.untold[position]:
+		untold.add(b)
+	default:
+		mendable.add(b)
+	}
 }
 
 // isInBreach says whether the cluster at a position is a failure that counts in the breach.

@@ -264,3 +264,56 @@ func TestWhatOnlyTheRecordHasCannotBeMended(t *testing.T) {
 		}
 	}
 }
+
+// R29: nobody is told to mend a cluster that timed out because nothing says when it is done: rules have to say so, or Available has to count.
+// A plan and the planner say so, also where the record tells, and where a right to fail is missing.
+func TestWhoIsNeverDoneCannotBeMended(t *testing.T) {
+	const rules, others = "have conditionRules in the template, or Available, say when a cluster is done", "try again what failed (set the attempt to 1)"
+	report := func(cluster string, as status.RolloutStatus, reason status.ReportReason, since time.Duration) status.Report {
+		return status.Report{Cluster: cluster, Status: as, Reason: reason, Applied: now.Add(-2 * time.Hour), LastTransitionTime: now.Add(-since)}
+	}
+	untracked := func(cluster string) status.Report {
+		return report(cluster, status.Progressing, status.ReportUntracked, time.Hour)
+	}
+	rest := func(failures string) string {
+		return others + ", or raise maxFailures to " + failures + ", or go back to the version before"
+	}
+	for name, test := range map[string]struct {
+		budget  string
+		record  []status.Left
+		reports []status.Report
+		rights  *rollout.Rights
+		want    string
+	}{
+		"alone":                             {"0", nil, []status.Report{untracked("a")}, nil, rules + ", or " + rest("1")},
+		"with one that failed":              {"0", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, nil, rules + ", or " + rest("2")},
+		"with one that failed, not too bad": {"1", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, nil, "mend b, or " + rules + ", or " + rest("2")},
+		"one that timed out otherwise":      {"0", nil, []status.Report{report("a", status.Progressing, "", time.Hour)}, nil, "mend a, or " + rest("1")},
+		"it was reported twice":             {"0", nil, []status.Report{untracked("a"), report("a", status.Failed, "", time.Minute)}, nil, "mend a, or " + rest("1")},
+		"it left, and its object is there": {"0", []status.Left{{Report: untracked("x")}}, []status.Report{untracked("x")}, nil,
+			rules + ", or " + rest("1") + ", or give up x"},
+		"only the record tells of it":  {"0", []status.Left{{Report: untracked("x")}}, nil, nil, rest("1") + ", or give up x"}, // where objects go at once
+		"there is no right to fail":    {"5", nil, []status.Report{untracked("a")}, &rollout.Rights{Start: 3}, rules + ", or " + others},
+		"there is a right for another": {"5", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, &rollout.Rights{Start: 3, Fail: 1}, "mend b, or " + rules + ", or " + others},
+	} {
+		strategy := progressive("1", config(test.budget, "10m", 0))
+		groups := newFleet(t).group("", "a", "b", "c").read()
+		opts := rollout.Options{Rights: test.rights, Memory: &rollout.Memory{Version: "2", Record: status.Record{Version: "2", Left: test.record}, AtOnce: len(test.reports) == 0}}
+		plan, err := rollout.Plan(strategy, groups, test.reports, now, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := rollout.NewPlanner(strategy, groups, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Report(test.reports...); err != nil {
+			t.Fatal(err)
+		}
+		for of, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now)} {
+			if _, got, _ := strings.Cut(r.Explain("c").String(), "; to do: "); got != test.want {
+				t.Errorf("%s, %s: %s\nwant to do: %s", name, of, r.Explain("c"), test.want)
+			}
+		}
+	}
+}

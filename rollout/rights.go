@@ -89,7 +89,7 @@ func rightsOf(n int) string {
 func (r *Result) rightsDetail(h *Hold) string {
 	switch {
 	case h.Failures > 0:
-		f, _, _ := r.failedHere()
+		f, _, _, _ := r.failedHere()
 		return f.names()
 	case h.MaxConcurrency > 0:
 		f := r.lookAtFleet()
@@ -102,12 +102,12 @@ func (r *Result) rightsDetail(h *Hold) string {
 func (r *Result) explainRights(l *Link) (others away) {
 	switch h := &l.Hold; {
 	case h.Failures > 0:
-		f, mendable, attempt := r.failedHere()
+		f, mendable, untold, attempt := r.failedHere()
 		l.Blockers, l.More, others = f.list()
 		if n := h.Failures - h.MaxFailures; mendable.n >= n {
 			l.Remedies = []Remedy{{Type: RemedyMend, Count: n, Of: mendable.n, Clusters: mendable.listed()}}
 		}
-		l.Remedies = append(l.Remedies, Remedy{Type: RemedyTryAgain, Count: attempt + 1})
+		l.Remedies = append(append(l.Remedies, untold.rulesRemedy()...), Remedy{Type: RemedyTryAgain, Count: attempt + 1})
 	case h.MaxConcurrency > 0:
 		f := r.lookAtFleet()
 		l.Blockers, l.More, others = f.first.list()
@@ -116,22 +116,21 @@ func (r *Result) explainRights(l *Link) (others away) {
 	return others
 }
 
-// failedHere gives the clusters that failed and count, by name, the ones among them that can recover, and the last attempt. It takes
-// time linear in the fleet.
-func (r *Result) failedHere() (f few, mendable crowd, attempt int) {
+// failedHere gives the clusters that failed and count, by name, the ones among them that can be mended, those that timed out only because
+// nothing says when they are done, and the last attempt. It takes time linear in the fleet.
+func (r *Result) failedHere() (f few, mendable, untold crowd, attempt int) {
 	for position, state := range r.states {
 		if !failureStates.has(state) || r.schedule.isAside(position) {
 			continue
 		}
 		b := r.blocker(position)
 		b.Until = time.Time{} // a cluster that timed out has failed as well
-		if attempt = max(attempt, r.attempts().of(position)); !b.lost {
-			mendable.add(b)
-		}
+		attempt = max(attempt, r.attempts().of(position))
+		r.sort(position, b, &mendable, &untold)
 		f.away.add(&b)
 		if f.n++; f.n <= maxNamed {
 			f.blockers = append(f.blockers, b)
 		}
 	}
-	return f, mendable, attempt
+	return f, mendable, untold, attempt
 }

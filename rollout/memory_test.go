@@ -472,3 +472,67 @@ func TestThePlannerForgetsWhereWhoStartedLongAgoWas(t *testing.T) {
 		}
 	}
 }
+
+// R19, R48: a removal that the record holds back has its time: the next look is due when the record need not have the cluster any more,
+// and a nanosecond before the cluster is kept. Where the record is full that is when it has room again.
+func TestARemovalThatTheRecordHoldsBackHasItsTime(t *testing.T) {
+	success := func(cluster string, ago time.Duration) status.Report {
+		return status.Report{Cluster: cluster, Status: status.Succeeded, Applied: now.Add(-ago), LastTransitionTime: now.Add(-ago)}
+	}
+	wait := rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Hour}}
+	span := rollout.Options{MaxStarts: &rollout.StartLimit{Count: 9999, Per: metav1.Duration{Duration: time.Hour}}}
+	both := wait
+	both.MaxStarts = &rollout.StartLimit{Count: 9999, Per: metav1.Duration{Duration: 2 * time.Hour}}
+	var crowd []status.Report
+	for i := range 257 { // one more than a record has room for; the first is wanted for the shortest time
+		crowd = append(crowd, success(fmt.Sprintf("left%03d", i), 50*time.Minute-time.Duration(i)*time.Second))
+	}
+	for name, test := range map[string]struct {
+		options rollout.Options
+		reports []status.Report
+		after   time.Duration
+		goes    bool // what is kept goes then
+	}{
+		"until the wait between groups ends": {wait, []status.Report{success("left", 20*time.Minute)}, 40 * time.Minute, true},
+		"until no start counts":              {span, []status.Report{success("left", 50*time.Minute)}, 10 * time.Minute, true},
+		"then its start is to be recorded":   {both, []status.Report{success("left", 20*time.Minute)}, 40 * time.Minute, false},
+		"until there is room":                {wait, crowd, 10 * time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fleet := newFleet(t).group("", "a").group("", "b") // all who are selected are done
+			reports := slices.Concat([]status.Report{success("a", 100*time.Hour), success("b", 100*time.Hour)}, test.reports)
+			test.options.Memory = &rollout.Memory{Version: "2"}
+			at := func(now time.Time) (*rollout.Result, *rollout.Result) {
+				groups := fleet.read()
+				r, err := rollout.Plan(perGroup(config("", "", 0)), groups, reports, now, test.options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, err := rollout.NewPlanner(perGroup(config("", "", 0)), groups, test.options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := p.Report(reports...); err != nil {
+					t.Fatal(err)
+				}
+				return r, p.Result(now)
+			}
+			for i := range 2 {
+				before := func(after time.Duration) *rollout.Result {
+					plan, planned := at(now.Add(after))
+					return []*rollout.Result{plan, planned}[i]
+				}
+				r := before(0)
+				if len(r.Leaving) != len(test.reports) || len(r.Removed) > 0 || r.RecheckAfter != test.after {
+					t.Fatalf("%d leave, %v are removed, recheck after %v, want %v", len(r.Leaving), r.Removed, r.RecheckAfter, test.after)
+				}
+				if early := before(r.RecheckAfter - 1); len(early.Removed) > 0 {
+					t.Errorf("%v are removed a nanosecond before", early.Removed)
+				}
+				if due := before(r.RecheckAfter); (len(due.Removed) > 0) != test.goes || cmp.Equal(due.Record, r.Record) {
+					t.Errorf("after %v %v are removed, and the record is %v", r.RecheckAfter, due.Removed, due.Record)
+				}
+			}
+		})
+	}
+}

@@ -35,8 +35,8 @@ type Next struct {
 	Breach *Breach `json:"breach,omitempty"`
 	// Warnings say what has no effect and what is in doubt.
 	Warnings []Warning `json:"warnings,omitempty"`
-	// RecheckAfter is how long until something changes by time alone: a deadline or a soak ends, a gate opens, a wait ends, or
-	// [Options].MaxStarts allows another start. It is 0 if nothing will, and so fits RequeueAfter, which controller-runtime
+	// RecheckAfter is how long until something changes by time alone: a deadline or a soak ends, a gate opens, a wait ends,
+	// [Options].MaxStarts allows another start, or the record need not have a cluster of Leaving any more. It is 0 if nothing will, and so fits RequeueAfter, which controller-runtime
 	// ignores beside an error.
 	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
 	// Counts counts the selected clusters by how they stand.
@@ -95,7 +95,7 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	s.record(&n.Record, v, o.deleting, o.once, now)
 	s.choose(c, &n.Record, v, o, now)
 	leaving, left := s.leave(o, c, now)
-	withheld := s.withhold(&n.Record, o.due, now)
+	withheld, released := s.withhold(&n.Record, o.due, now)
 	leaving = append(leaving, withheld...)
 	slices.Sort(leaving)
 	n.Leaving, n.Left = leaving, s.left(v)
@@ -106,7 +106,7 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 		r.warnings = warnings
 	}
 	n.Breach, n.Warnings = c.breach.clone(), slices.Clone(warnings)
-	n.RecheckAfter = sooner(sooner(o.recheck, left), s.changes(c, &o.totals, now))
+	n.RecheckAfter = sooner(sooner(o.recheck, sooner(left, released)), s.changes(c, &o.totals, now))
 	n.Counts = o.all.counts(o.all.waiting() - c.starting())
 	n.Counts.Uncounted, n.Counts.UncountedToApply = s.numAside(), o.asideAll.waiting()+o.asideAll.parked()
 	n.Counts.Left, n.Counts.Partial = len(s.gone()), s.missing != ""

@@ -385,6 +385,15 @@ func (o *oracle) isStored(name string) bool {
 	return weight(e.Status) >= weight(wanted.Status)
 }
 
+// r48Withheld gives the clusters whose removal waits for the stored record alone.
+func (o *oracle) r48Withheld() (names []string) {
+	if o.memory == nil || o.incomplete || o.grace > 0 {
+		return nil
+	}
+	removed, _ := o.reportedClusters()
+	return slices.DeleteFunc(removed, o.isStored)
+}
+
 // R49: where the record has no room for some, nothing starts.
 func (o *oracle) r49Full(*subject) (rollout.Hold, bool) {
 	return rollout.Hold{Type: rollout.HoldRecordFull, Failures: o.out.Record.More, Until: o.out.Record.Until}, o.out.Record.More > 0

@@ -54,6 +54,15 @@ func (o *oracle) r19Recheck() time.Duration {
 	if removed, _ := o.reportedClusters(); o.grace > 0 && !o.incomplete && len(removed) > 0 { // R32
 		consider(o.now.Add(o.grace))
 	}
+	for _, name := range o.r48Withheld() {
+		e := o.out.Record.Left[slices.IndexFunc(o.out.Record.Left, func(e status.Left) bool { return e.Cluster == name })]
+		switch start, since := startOf(&e.Report, true), sinceOf(&e.Report); {
+		case e.Status == status.Succeeded && o.r34Waits():
+			consider(since.Add(o.wait))
+		case e.Status == status.Skip && o.starts != nil:
+			consider(start.Add(o.starts.per))
+		}
+	}
 	for i := range o.all {
 		s := &o.all[i]
 		switch {

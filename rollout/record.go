@@ -133,25 +133,43 @@ func (m *memory) isStored(left *status.Left) bool {
 }
 
 // withhold gives the clusters that are due for removal and have to wait: the stored record does not tell of them yet what the given
-// one tells (R48).
-func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (withheld []string) {
+// one tells (R48). By time alone that changes after released at the earliest; 0 if it does not.
+func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (withheld []string, released time.Duration) {
 	m := s.options.memory
 	switch {
-	case m == nil || s.missing != "":
-		return nil
+	case m == nil || s.missing != "" || len(due) == 0:
+		return nil, 0
 	case overflow{r.More, r.Until}.exceeds(m.overflow(s.options.attempt, now)):
-		return due
+		if !r.Until.IsZero() {
+			released = r.Until.Sub(now)
+		}
+		for i := range r.Left { // which makes room
+			released = sooner(released, s.untilChanged(&r.Left[i], now))
+		}
+		return due, released
 	}
-	waits := make(map[string]bool)
+	waits := make(map[string]*status.Left)
 	for i := range r.Left {
 		if left := &r.Left[i]; !m.isStored(left) {
-			waits[left.Cluster] = true
+			waits[left.Cluster] = left
 		}
 	}
 	for _, cluster := range due {
-		if waits[cluster] {
-			withheld = append(withheld, cluster)
+		if left := waits[cluster]; left != nil {
+			withheld, released = append(withheld, cluster), sooner(released, s.untilChanged(left, now))
 		}
 	}
-	return withheld
+	return withheld, released
+}
+
+// untilChanged gives the time from now until an entry of a cluster that is done tells less, or is not wanted any more; 0 for any other.
+func (s *schedule) untilChanged(l *status.Left, now time.Time) time.Duration {
+	switch {
+	case l.Status == status.Succeeded && s.wait > 0:
+		return latest(l.Applied, l.LastTransitionTime).Add(s.wait).Sub(now)
+	case l.Status == status.Skip && s.options.startLimit != nil:
+		return l.Applied.Add(s.options.startLimit.per).Sub(now)
+	default:
+		return 0
+	}
 }

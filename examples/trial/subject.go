@@ -161,9 +161,13 @@ type replica struct {
 	lock        *lock
 }
 
+// beginning is how long a process takes at most until it begins: no two begin at the same instant, as they don't on real machines.
+const beginning = 20 * time.Millisecond
+
 // keep runs one process after the other.
 func (r *replica) keep(ctx context.Context) {
 	for ctx.Err() == nil {
+		time.Sleep(r.net.drawTime(beginning))
 		life, cancel := context.WithCancel(ctx)
 		r.player.mu.Lock()
 		r.player.lives++

@@ -176,6 +176,7 @@ func (p *player) standing() string {
 func (p *player) keep(ctx context.Context, server int) {
 	rng := rand.New(rand.NewPCG(p.seed, uint64(server)))
 	for lives := uint64(1); ctx.Err() == nil; lives++ {
+		time.Sleep(time.Duration(rng.Int64N(int64(20 * time.Millisecond)))) // no two processes begin at the same instant
 		life, end := context.WithCancel(ctx)
 		dead := &atomic.Bool{}
 		to := func(net *network, slow time.Duration) *line {

@@ -28,9 +28,10 @@ func prepare(seed uint64) (undo func()) {
 	if f := flag.Lookup("test.memprofile"); f == nil || f.Value.String() == "" {
 		runtime.MemProfileRate = 0 // it draws when to sample from what selects draw from
 	}
-	release := holdGarbage()
+	release, wake := holdGarbage(), holdWatchdog()
 	seedAll(seed)
 	return func() {
+		wake()
 		release()
 		runtime.MemProfileRate = sampling
 		uuid.SetRand(nil)

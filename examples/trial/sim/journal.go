@@ -14,13 +14,13 @@ import (
 type journal struct {
 	mu       sync.Mutex
 	began    time.Time
-	text     io.Writer // may be nil
+	text     io.Writer    // may be nil
+	pending  bytes.Buffer // what is to be written to it when the world has ended: a system call would change which goroutine runs next
 	all      xxhash.Digest
 	writes   xxhash.Digest
 	lines    int
 	messages int
 	line     []byte
-	err      error
 	seen     *overseer
 }
 
@@ -52,10 +52,20 @@ func (j *journal) add(kind, format string, args ...any) {
 }
 
 func (j *journal) print() {
-	if j.text == nil || j.err != nil {
-		return
+	if j.text != nil {
+		j.pending.Write(j.line)
 	}
-	_, j.err = j.text.Write(j.line)
+}
+
+// flush writes the text.
+func (j *journal) flush() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.text == nil {
+		return nil
+	}
+	_, err := j.pending.WriteTo(j.text)
+	return err
 }
 
 // write adds a line of a write. What is printed has the object, too.

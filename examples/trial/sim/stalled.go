@@ -15,6 +15,7 @@ import (
 // overseer sees from outside of a bubble that nothing goes on in it.
 type overseer struct {
 	progress atomic.Int64
+	log      atomic.Pointer[journal]
 	ended    chan struct{}
 }
 
@@ -37,6 +38,9 @@ func watchOver(limit time.Duration) *overseer {
 			if now := o.progress.Load(); now != last {
 				last, since = now, time.Now()
 			} else if time.Since(since) > limit {
+				if log := o.log.Load(); log != nil {
+					_ = log.flush() // that nothing goes on is the worse news
+				}
 				giveUp(stalledReport(limit, stacks()))
 				since = time.Now()
 			}

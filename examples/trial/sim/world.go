@@ -109,6 +109,7 @@ func bubble(t *testing.T, o Options, r *Record, play func(*World)) {
 func newWorld(t *testing.T, o Options, seen *overseer) *World {
 	w := &World{T: t, Seed: o.Seed, options: o, log: newJournal(o.Log), running: map[*Process]bool{}, last: time.Now()}
 	w.log.seen = seen
+	seen.log.Store(w.log)
 	w.ctx, w.end = context.WithCancel(t.Context())
 	w.network = newNetwork(o.Network, o.Seed, w.log)
 	go w.network.run(w.ctx)
@@ -142,8 +143,8 @@ func (w *World) close(r *Record) {
 	r.Virtual = virtual
 	r.Hash, r.Writes = fmt.Sprintf("%016x", w.log.all.Sum64()), fmt.Sprintf("%016x", w.log.writes.Sum64())
 	r.Messages = w.log.messages
-	if w.log.err != nil {
-		r.Err = fmt.Errorf("write the log: %w", w.log.err)
+	if err := w.log.flush(); err != nil {
+		r.Err = fmt.Errorf("write the log: %w", err)
 	}
 }
 

@@ -40,6 +40,7 @@ type message struct {
 	exact      bool // at has fractions of a second
 	compliance policyv1.ComplianceState
 	text       string
+	there      bool // the status has an entry of the template, perhaps without a message
 	repeats    bool // whoever said it does not say it twice
 }
 
@@ -69,8 +70,7 @@ func (d due) answeredBy(m message) (answered, inTheEnd bool) {
 
 // read finds out which templates have answered the present content, and what the next write has to note. Heard is when the
 // cluster last wrote the status, as far as is known.
-func read(parts []template, st *policyv1.PolicyStatus, noted notes, applied, heard time.Time) (answers, *late, string) {
-	said := messages(parts, st)
+func read(parts []template, said []message, st *policyv1.PolicyStatus, noted notes, applied, heard time.Time) (answers, *late, string) {
 	var now, end reading
 	var from time.Time
 	var text strings.Builder
@@ -90,14 +90,35 @@ func read(parts []template, st *policyv1.PolicyStatus, noted notes, applied, hea
 		end.add(&parts[i], said[i], inTheEnd)
 		note{content: parts[i].content, rest: parts[i].rest, message: said[i].id, owed: owed}.write(&text, parts[i].name)
 	}
+	gone := removed(parts, st) // they are in details until the cluster has the content without them
+	for _, name := range gone {
+		note{message: messageOf(name, st).id}.write(&text, name)
+	}
 	if noted.stamped {
-		gone := removed(parts, st) // they are in details until the cluster has the content without them
 		now.awaited, end.awaited = append(now.awaited, gone...), append(end.awaited, gone...)
 	}
 	if slices.Equal(now.awaited, end.awaited) {
 		return now.result(), nil, text.String()
 	}
 	return now.result(), &late{answers: end.result(), from: from.Add(patience), shown: !noted.known}, text.String()
+}
+
+// isSilent says whether it is unknown that the cluster has got the write: it owes something, and has said nothing since. The hub refuses
+// the status of a cluster that has not got the last write, as the resourceVersion is another one. So whatever is new in the
+// status, even if it is about the content before, tells that the write has arrived.
+func isSilent(parts []template, said []message, st *policyv1.PolicyStatus, noted notes) bool {
+	if !noted.stamped || !noted.known {
+		return false
+	}
+	owes := len(removed(parts, st)) > 0
+	for i := range parts {
+		before, is := noted.of[keyOf(parts[i].name)]
+		if said[i].id != before.message || !is && said[i].there {
+			return false
+		}
+		owes = owes || noted.due(&parts[i], said[i], time.Time{}) != nil
+	}
+	return owes
 }
 
 // reading collects answers.
@@ -160,16 +181,19 @@ func messages(parts []template, st *policyv1.PolicyStatus) []message {
 			said[i] = whole(st)
 			continue
 		}
-		at := slices.IndexFunc(st.Details, func(d policyv1.PolicyDetails) bool { return d.TemplateMeta.Name == parts[i].name })
-		if at >= 0 {
-			said[i] = messageOf(&st.Details[at])
-		}
+		said[i] = messageOf(parts[i].name, st)
 	}
 	return said
 }
 
-func messageOf(d *policyv1.PolicyDetails) message {
-	m := message{compliance: d.ComplianceState}
+// messageOf gives the last message of the template of that name.
+func messageOf(name string, st *policyv1.PolicyStatus) message {
+	at := slices.IndexFunc(st.Details, func(d policyv1.PolicyDetails) bool { return d.TemplateMeta.Name == name })
+	if at < 0 {
+		return message{}
+	}
+	d := &st.Details[at]
+	m := message{compliance: d.ComplianceState, there: true}
 	if d.ComplianceState == "" {
 		return m
 	}

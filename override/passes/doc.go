@@ -130,10 +130,13 @@
 //   - A policy that informs is Progressing until the cluster reports on this version. A report on an earlier version
 //     counts for nothing, neither in the rollout nor in the root's status.
 //   - The document has lastEvaluatedGeneration in the status of replicated policies. The policy API never got it. So stamps tell which
-//     templates have answered. Two reports about the content before still pass: one that a cluster makes between the write
-//     and the time when it gets it, and one with a clock that is ahead. Set a minSuccessTime to give such a cluster time to correct it.
-//     A success of the first pass that comes after the second was written passes, too: where inform complies, enforce
-//     changes nothing.
+//     templates have answered. A cluster may still report on the content before, until the write has arrived. In two passes that is
+//     harmless: a cluster is enforced once its status tells that the first pass has arrived, so what it says after that is about this
+//     version. This relies on OCM's status sync, which writes with the resourceVersion that it has read, and on controllers that say
+//     nothing of a content longer than a round trip after they got another one. A cluster that gives no sign is enforced after five
+//     minutes, or the progressDeadline; a report of the content before, made still later, would pass. It would pass, too, in one
+//     pass, and where a replica that somebody edited is written back. A success of the first pass that comes after the second was
+//     written passes: where inform complies, enforce changes nothing.
 //   - The document says Failed of a policy that is evaluated and not compliant. OCM's present text says it of one that is still so
 //     after the progressDeadline, and so does this package, unless the author wants it at once (fail-at-once). Past the deadline, TimeOut is
 //     for clusters that have not said whether they comply.

@@ -3,6 +3,7 @@ package passes
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -22,30 +23,42 @@ func (p *Propagation) Held() iter.Seq2[Cluster, Hold] {
 // hold gives the reason of a cluster that waits.
 func (p *Propagation) hold(c Cluster) Hold {
 	if p.isFirstPass(c) {
-		return Hold{FirstPass: true}
+		return Hold{FirstPass: true, SilentUntil: c.silentUntil}
 	}
 	_, hold, _ := p.result.Find(c.Name)
 	return Hold{Rollout: hold}
 }
 
-// isFirstPass says whether the cluster waits because its replica is not of this version. With one pass no cluster waits
-// for that.
-func (p *Propagation) isFirstPass(c Cluster) bool { return p.two && c.isOther }
+// isFirstPass says whether the cluster waits because its replica is not of this version, or has not told that it got it. With one
+// pass no cluster waits for that.
+func (p *Propagation) isFirstPass(c Cluster) bool {
+	return p.two && (c.isOther || !c.silentUntil.IsZero())
+}
 
 // Hold says why a cluster waits.
 type Hold struct {
-	// FirstPass says that the cluster gets this version with inform now. The next call says what it waits for after
-	// that.
+	// FirstPass says that the cluster gets this version with inform now, or has not told yet that it got it. A later call says
+	// what it waits for after that.
 	FirstPass bool
+	// SilentUntil is when such a cluster may start although it says nothing. It is zero where it gets the version now.
+	SilentUntil time.Time
 	// Rollout is the rollout's reason, if it is not the first pass.
 	Rollout rollout.Hold
 }
 
 const firstPass = "waiting until its replicated policy has this version, at first with remediationAction inform"
 
+// silent is the sentence of a cluster in its first pass that has said nothing since.
+func silent(until time.Time) string {
+	return "waiting until the cluster says something of this version with remediationAction inform, at most until " + until.UTC().Format(time.RFC3339)
+}
+
 // String is a sentence without its full stop, fit for the message of a condition or an event.
 func (h Hold) String() string {
-	if h.FirstPass {
+	switch {
+	case !h.SilentUntil.IsZero():
+		return silent(h.SilentUntil)
+	case h.FirstPass:
 		return firstPass
 	}
 	return h.Rollout.String()
@@ -61,7 +74,7 @@ func (p *Propagation) Explain(cluster string) Explanation {
 	case c.RolloutStatus != status.ToApply:
 		return Explanation{}
 	case p.isFirstPass(c):
-		return Explanation{FirstPass: true}
+		return Explanation{FirstPass: true, SilentUntil: c.silentUntil}
 	default:
 		return Explanation{Rollout: ofPolicy(p.result.Explain(cluster))}
 	}
@@ -81,8 +94,10 @@ func ofPolicy(links rollout.Explanation) rollout.Explanation {
 // Explanation says why a cluster waits, down to what holds everything up, or what one in flight has told. It is empty for a cluster
 // of which there is nothing to tell.
 type Explanation struct {
-	// FirstPass says that the cluster gets this version with inform now. It waits for nobody else.
+	// FirstPass says that the cluster gets this version with inform now, or has not told yet that it got it. It waits for no other.
 	FirstPass bool
+	// SilentUntil is when such a cluster may start although it says nothing. It is zero where it gets the version now.
+	SilentUntil time.Time
 	// Rollout has the rollout's links, if it is not the first pass. They show a cluster that is in its first pass, and
 	// would start otherwise, as one that starts now.
 	Rollout rollout.Explanation
@@ -93,6 +108,8 @@ type Explanation struct {
 // String has a line for each link.
 func (e Explanation) String() string {
 	switch {
+	case !e.SilentUntil.IsZero():
+		return silent(e.SilentUntil)
 	case e.FirstPass:
 		return firstPass
 	case e.InFlight != nil:

@@ -204,9 +204,7 @@ func drawEdit(t *rapid.T, parts []part) []part {
 }
 
 // O17, S3: rollouts of policies of one to five templates with unequal agents. Whatever changes, no more clusters are exposed than
-// exposure.Of says, a good version never fails and is done in the end, and a version that is bad in any one template is not. Where an agent
-// lags by seconds, each version is done before the next begins: a report that was made between a write and its arrival passes for an answer,
-// a limit that the page of the package has.
+// exposure.Of says, a good version never fails and is done in the end, and a version that is bad in any one template is not.
 func TestPoliciesOfSeveralTemplates(t *testing.T) {
 	for round := range exhaustive.Of(1, 10) {
 		exhaustive.Check(t, round, func(t *rapid.T) {
@@ -219,7 +217,6 @@ func TestPoliciesOfSeveralTemplates(t *testing.T) {
 				f.agents[c].lag = time.Duration(rapid.SampledFrom([]int{10, 200, 3000}).Draw(t, "lag")) * time.Millisecond
 				f.agents[c].clock = -time.Duration(rapid.SampledFrom([]int{0, 0, 0, 7, 3600}).Draw(t, "behind")) * time.Second
 			}
-			slow := slices.ContainsFunc(f.targets, func(c string) bool { return f.agents[c].lag > time.Second })
 			f.bound()
 			within := f.check
 			good := true
@@ -234,7 +231,7 @@ func TestPoliciesOfSeveralTemplates(t *testing.T) {
 			}
 			f.edit(parts...)
 			for range rapid.IntRange(0, 3).Draw(t, "edits") {
-				if rapid.Bool().Draw(t, "in the middle") && !slow {
+				if rapid.Bool().Draw(t, "in the middle") {
 					f.run(time.Duration(rapid.IntRange(0, 400).Draw(t, "seconds")) * time.Second)
 				} else if !f.settled(4 * time.Hour) {
 					f.t.Fatalf("a good version is not done: %s %v", f.status.RolloutStatus, f.last.Explain(f.targets[0]))

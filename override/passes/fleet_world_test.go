@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -58,7 +59,8 @@ func (p part) enforces(action policyv1.RemediationAction) bool {
 }
 
 // fleet is a hub in virtual time with a policy of several templates, its propagator, and clusters whose status sync writes as OCM's
-// framework-addon does: details template by template from the events, and compliant left as it was where a template is new.
+// framework-addon does: details template by template from the events, compliant left as it was where a template is new, and with the
+// resourceVersion of the replica that the cluster has got. So the hub refuses a status of a cluster that has not got the last write.
 type fleet struct {
 	t       rapid.TB
 	now     time.Time
@@ -67,7 +69,7 @@ type fleet struct {
 	parts   []part
 	version int
 	targets []string
-	hub     map[string]*stored
+	hub     map[string]*replicated
 	agents  map[string]*agent
 	record  status.Record
 	status  policyv1.PolicyStatus
@@ -77,12 +79,21 @@ type fleet struct {
 	seq     int
 }
 
+// replicated is a replica on the hub.
+type replicated struct {
+	stored
+	parts  []part // its templates
+	change int    // how often it was written: its resourceVersion
+}
+
 // agent is a managed cluster.
 type agent struct {
 	cluster  string
-	lag      time.Duration // between hub and cluster, each way
-	clock    time.Duration // how far its clock is ahead
-	has      []part        // the policy's templates, as the spec sync wrote them
+	lag      time.Duration         // between hub and cluster, each way
+	clock    time.Duration         // how far its clock is ahead
+	seen     int                   // the resourceVersion of the replica that it has got
+	there    policyv1.PolicyStatus // and its status
+	has      []part                // the policy's templates, as the spec sync wrote them
 	action   policyv1.RemediationAction
 	objects  map[string]string                   // what each template's controller evaluates
 	events   map[string][]policyv1.PolicyHistory // the newest first
@@ -114,7 +125,7 @@ func (q *tasks) Pop() any {
 
 func newFleet(t rapid.TB, limits naiveLimits, action policyv1.RemediationAction, clusters int) *fleet {
 	f := &fleet{
-		t: t, now: noon, root: policy(action, limits), hub: map[string]*stored{}, agents: map[string]*agent{}, check: func() {},
+		t: t, now: noon, root: policy(action, limits), hub: map[string]*replicated{}, agents: map[string]*agent{}, check: func() {},
 	}
 	for i := range clusters {
 		name := fmt.Sprintf("c%02d", i)
@@ -190,14 +201,15 @@ func (f *fleet) reconcile() {
 		switch c.Verb {
 		case passes.VerbCreate, passes.VerbUpdate:
 			if s == nil {
-				s = &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "policies.policy", Namespace: c.Name}}}
+				s = &replicated{stored: stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "policies.policy", Namespace: c.Name}}}}
 				f.hub[c.Name] = s
 			}
 			p.Stamp(s, c, f.now)
 			s.Spec.PolicyTemplates, s.Spec.RemediationAction = f.root.Spec.PolicyTemplates, c.Action
-			f.send(f.agents[c.Name], f.parts, c.Action)
+			s.parts = slices.Clone(f.parts)
 		}
 		s.status.RolloutStatus = string(c.RolloutStatus)
+		f.written(f.agents[c.Name])
 	}
 	p.SetStatus(&f.status)
 	if len(p.Writes()) > 0 {
@@ -208,26 +220,36 @@ func (f *fleet) reconcile() {
 	f.check()
 }
 
-// send is the spec sync and the template sync: the cluster gets the policy, and the controllers of the templates that changed.
-func (f *fleet) send(a *agent, parts []part, action policyv1.RemediationAction) {
-	parts = slices.Clone(parts)
+// written has the cluster get the replica as it is on the hub now, unless it has got a later one by then.
+func (f *fleet) written(a *agent) {
+	s := f.hub[a.cluster]
+	s.change++
+	change, parts, action, there := s.change, s.parts, s.Spec.RemediationAction, s.status
 	f.after(a.lag, func() {
-		a.has, a.action = parts, action
-		there := map[string]bool{}
-		for _, p := range parts {
-			there[p.name] = true
-			if wants := p.evaluated(action); a.objects[p.name] != wants {
-				a.objects[p.name], a.done[p.name] = wants, false
-				f.after(p.delay, func() {
-					if a.objects[p.name] == wants && !a.done[p.name] {
-						f.evaluate(a, p)
-					}
-				})
-			}
+		if change > a.seen {
+			a.seen, a.there = change, there
+			f.get(a, parts, action)
+			f.sync(a)
 		}
-		maps.DeleteFunc(a.objects, func(name string, _ string) bool { return !there[name] })
-		f.sync(a)
 	})
+}
+
+// get is the spec sync and the template sync: the cluster has the policy, and the controllers of the templates that changed.
+func (f *fleet) get(a *agent, parts []part, action policyv1.RemediationAction) {
+	a.has, a.action = parts, action
+	there := map[string]bool{}
+	for _, p := range parts {
+		there[p.name] = true
+		if wants := p.evaluated(action); a.objects[p.name] != wants {
+			a.objects[p.name], a.done[p.name] = wants, false
+			f.after(p.delay, func() {
+				if a.objects[p.name] == wants && !a.done[p.name] {
+					f.evaluate(a, p)
+				}
+			})
+		}
+	}
+	maps.DeleteFunc(a.objects, func(name string, _ string) bool { return !there[name] })
 }
 
 // evaluate is what a template's controller says.
@@ -253,7 +275,7 @@ func (f *fleet) say(a *agent, p part, compliance policyv1.ComplianceState) {
 	f.sync(a)
 }
 
-// sync is the status sync: it writes what it knows now, and the hub has it later.
+// sync is the status sync: it writes what it knows now, if that is new, and the hub has it later, or refuses it.
 func (f *fleet) sync(a *agent) {
 	var details []policyv1.PolicyDetails
 	complies, all := true, a.was
@@ -275,9 +297,14 @@ func (f *fleet) sync(a *agent) {
 		all = policyv1.Compliant
 	}
 	a.was = all
+	if all == a.there.ComplianceState && reflect.DeepEqual(details, a.there.Details) {
+		return
+	}
+	change := a.seen
 	f.after(a.lag, func() {
-		if s := f.hub[a.cluster]; s != nil {
+		if s := f.hub[a.cluster]; s != nil && s.change == change {
 			s.status.Details, s.status.ComplianceState = details, all
+			f.written(a)
 			f.soon()
 		}
 	})
@@ -288,8 +315,8 @@ func cutState(message string) (policyv1.ComplianceState, string, bool) {
 	return policyv1.ComplianceState(state), rest, ok
 }
 
-// isDone says whether a cluster is truly done with the version: it has it as far as anything is evaluated, each template was evaluated,
-// those that enforce comply, and no other is left.
+// isDone says whether a cluster is truly done with the version: each template that enforces was evaluated and complies, and no other is left.
+// What says something of a template that only informs may be about the first pass, and the version does nothing there.
 func (f *fleet) isDone(cluster string) bool {
 	a, action := f.agents[cluster], f.root.Spec.RemediationAction
 	gone := slices.ContainsFunc(a.has, func(p part) bool {
@@ -297,7 +324,7 @@ func (f *fleet) isDone(cluster string) bool {
 	})
 	return !gone && !slices.ContainsFunc(f.parts, func(p part) bool {
 		complies := a.complies[p.name] == p.evaluated("") && !p.bad // with inform, so that there is nothing to enforce
-		return !complies && (a.objects[p.name] != p.evaluated(action) || !a.done[p.name] || p.enforces(action) && p.bad)
+		return p.enforces(action) && !complies && (a.objects[p.name] != p.evaluated(action) || !a.done[p.name] || p.bad)
 	})
 }
 

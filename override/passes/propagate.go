@@ -48,7 +48,8 @@ import (
 // Any other policy is propagated in two passes. Each call does both. In the first pass, every replica of another
 // version, and every missing one, gets this version with inform and waits (ToApply). In the second pass, the rollout
 // starts some of the waiting clusters: they get their action and are Progressing. They keep the action for this
-// version, whatever they report. A cluster goes through one pass in a call, so call again after writing what a first
+// version, whatever they report. A cluster starts once its status tells that it got the first pass, or after five minutes, or the
+// progressDeadline if that is less: see [ReplicaOf]. A cluster goes through one pass in a call, so call again after writing what a first
 // pass asked for. Once the started clusters are written, calls ask for nothing until a report, a change or time brings
 // something new.
 //
@@ -100,7 +101,7 @@ func Propagate(resolution *override.Resolution, version string, record status.Re
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	p.align(ordered)
+	p.align(ordered, now)
 	p.remember()
 	var err error
 	if p.result, err = rollout.Plan(p.strategy, p.groups, p.reports, now, p.options); err != nil {
@@ -117,6 +118,8 @@ type kind struct {
 	// two says that there are two passes (O9).
 	two        bool
 	failAtOnce bool
+	// patience is how long a cluster that says nothing stays in its first pass (O26).
+	patience time.Duration
 }
 
 func kindOf(r *override.Resolution) kind {
@@ -125,6 +128,11 @@ func kindOf(r *override.Resolution) kind {
 		k.typ = ""
 	}
 	k.two = k.typ != "" && k.typ != clusterv1alpha1.All
+	if k.patience = patience; k.two {
+		if deadline := deadlineOf(r.Strategy()); deadline > 0 {
+			k.patience = min(patience, deadline)
+		}
+	}
 	return k
 }
 
@@ -169,7 +177,7 @@ func oneAtATime(strategy clusterv1alpha1.RolloutStrategy, groupSize int) cluster
 // align finds the replica of each bound cluster. It sets the action that each cluster has in the end, what it reports,
 // and what the rollout gets to know: nothing about a replica of another version. Replicas are sorted by the names of
 // their clusters.
-func (p *Propagation) align(replicas []*Replica) {
+func (p *Propagation) align(replicas []*Replica, now time.Time) {
 	p.reports = make([]status.Report, 0, len(replicas))
 	p.Clusters = make([]Cluster, 0, p.groups.NumClusters())
 	i := 0
@@ -187,7 +195,7 @@ func (p *Propagation) align(replicas []*Replica) {
 			cluster.replica = replicas[i]
 			i++
 		}
-		if report, known := p.report(&cluster); known {
+		if report, known := p.report(&cluster, now); known {
 			p.reports = append(p.reports, report)
 			cluster.RolloutStatus = shown(report.Status)
 		}
@@ -199,9 +207,9 @@ func (p *Propagation) align(replicas []*Replica) {
 }
 
 // report gives what the cluster's replica says, if it is about this version.
-func (p *Propagation) report(cluster *Cluster) (status.Report, bool) {
+func (p *Propagation) report(cluster *Cluster, now time.Time) (status.Report, bool) {
 	cluster.Action = cluster.replica.action(p.version, cluster.Action, p.resolution.Undecided())
-	return cluster.replica.boundReport(p.version, p.kind, cluster.Action)
+	return cluster.replica.boundReport(p.version, p.kind, cluster.Action, now)
 }
 
 // settle turns the reports and the plan into what each cluster has to be. Groups and bound clusters have the same
@@ -221,7 +229,7 @@ func (p *Propagation) settle(now time.Time) {
 	for _, cluster := range p.result.Start {
 		// With two passes, a cluster that does not have this version yet goes through the first pass before it starts.
 		position, _ := p.groups.Position(cluster.Name)
-		if own := &p.Clusters[position]; !p.two || own.replica.is(p.version) {
+		if own := &p.Clusters[position]; !p.two || own.replica.isReady(p.version, p.kind, now) {
 			own.RolloutStatus = status.Progressing
 			p.Start = append(p.Start, cluster.Name)
 		}
@@ -232,7 +240,7 @@ func (p *Propagation) settle(now time.Time) {
 			own.RolloutStatus = status.Progressing
 			p.Start = append(p.Start, own.Name)
 		}
-		if own.settle(p.version); own.edited {
+		if own.settle(p.version, p.kind, now); own.edited {
 			p.Edited = append(p.Edited, own.Name)
 		}
 	}
@@ -244,12 +252,15 @@ func (p *Propagation) settle(now time.Time) {
 }
 
 // settle holds a waiting cluster at inform, and says which write its replica needs.
-func (c *Cluster) settle(version string) {
+func (c *Cluster) settle(version string, k kind, now time.Time) {
 	if c.RolloutStatus == status.ToApply {
 		c.Action = policyv1.Inform
 	}
 	r := c.replica
 	c.isOther = !r.is(version)
+	if c.RolloutStatus == status.ToApply && !c.isOther && !r.isReady(version, k, now) {
+		c.silentUntil = r.holdsUntil(k)
+	}
 	switch {
 	case r == nil:
 		c.Verb = VerbCreate
@@ -269,13 +280,20 @@ func (c *Cluster) settle(version string) {
 	c.replica = nil // it belongs to the caller, who may change it
 }
 
-// recheck comes back when what a cluster has said begins to count.
+// recheck comes back when what a cluster has said begins to count, and when a silent one has been in its first pass for long enough.
 func (p *Propagation) recheck(now time.Time) {
+	at := func(t time.Time) {
+		if after := t.Sub(now); p.RecheckAfter == 0 || after < p.RecheckAfter {
+			p.RecheckAfter = after
+		}
+	}
 	for i := range p.Clusters {
-		if s := p.Clusters[i].said; s != nil && s.late != nil && p.Clusters[i].Verb != VerbUpdate {
-			if after := s.late.from.Sub(now); p.RecheckAfter == 0 || after < p.RecheckAfter {
-				p.RecheckAfter = after
-			}
+		c := &p.Clusters[i]
+		if c.said != nil && c.said.late != nil && c.Verb != VerbUpdate {
+			at(c.said.late.from)
+		}
+		if !c.silentUntil.IsZero() && c.Verb != VerbUpdate {
+			at(c.silentUntil)
 		}
 	}
 }

@@ -77,6 +77,8 @@ type Cluster struct {
 
 	// isOther says that the replica is of another version or missing.
 	isOther bool
+	// silentUntil is when a cluster that has this version with inform, and does not tell that it got it, may start; zero for others.
+	silentUntil time.Time
 	// edited says that the replica has this version and action, and somebody changed it.
 	edited   bool
 	reported string   // what the cluster had reported

@@ -75,6 +75,8 @@ type Replica struct {
 	// outcome is Compliance where templates that only inform have done what they should; empty where it is the same.
 	outcome policyv1.ComplianceState
 	late    *late
+	// isSilent says that nothing tells that the cluster has got what was written.
+	isSilent bool
 }
 
 func (r *Replica) take(a answers) {
@@ -101,6 +103,20 @@ func (r *Replica) at(now time.Time) *Replica {
 
 // is says whether the replica is of that version.
 func (r *Replica) is(version string) bool { return r != nil && r.Version == version }
+
+// holdsUntil gives when a replica of the version has been through the first pass although nothing tells that its cluster has got it;
+// zero where it has been.
+func (r *Replica) holdsUntil(k kind) time.Time {
+	if !k.two || !r.isSilent || r.Applied.IsZero() {
+		return time.Time{}
+	}
+	return r.Applied.Add(k.patience)
+}
+
+// isReady says whether a cluster that has not started has been through the first pass (O26).
+func (r *Replica) isReady(version string, k kind, now time.Time) bool {
+	return r.is(version) && !now.Before(r.holdsUntil(k))
+}
 
 // carries says whether the replica is of that version with that action.
 func (r *Replica) carries(version string, action policyv1.RemediationAction) bool {
@@ -137,7 +153,8 @@ func (r *Replica) told() policyv1.ComplianceState {
 
 // Report gives what the replica says to the rollout of this version at the time now, as [Propagate] reads it: with the verdict on
 // it, and with ToApply where it has this version and its cluster has not started. It gives false where the replica says nothing:
-// it is of another version, the policy is not bound to its cluster, or it has the wrong action in a rollout of one pass. It takes
+// it is of another version, the policy is not bound to its cluster, nothing tells that the cluster got the first pass, or it has the
+// wrong action in a rollout of one pass. It takes
 // time logarithmic in the bound clusters.
 func (r *Replica) Report(resolution *override.Resolution, version string, now time.Time) (status.Report, bool) {
 	r = r.at(now)
@@ -146,7 +163,7 @@ func (r *Replica) Report(resolution *override.Resolution, version string, now ti
 		return status.Report{}, false
 	}
 	action := r.action(version, bound.Action, resolution.Undecided())
-	return r.boundReport(version, kindOf(resolution), action)
+	return r.boundReport(version, kindOf(resolution), action, now)
 }
 
 // action gives the action that a bound cluster has in the end. Where a group that may enforce is not visible, who enforces goes
@@ -159,9 +176,9 @@ func (r *Replica) action(version string, bound policyv1.RemediationAction, undec
 }
 
 // boundReport gives the report of a bound cluster's replica, if it is about the version. Action is what the cluster has in the end.
-func (r *Replica) boundReport(version string, k kind, action policyv1.RemediationAction) (status.Report, bool) {
+func (r *Replica) boundReport(version string, k kind, action policyv1.RemediationAction, now time.Time) (status.Report, bool) {
 	started := r.carries(version, action)
-	if !started && !(k.two && r.is(version)) {
+	if !started && !(k.two && r.isReady(version, k, now)) {
 		return status.Report{}, false
 	}
 	return r.report(started, k, action), true

@@ -55,6 +55,10 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 // more cases, five minutes after the write and after the cluster last wrote the status: it has a time from before the write, or
 // it was there before and nothing says that there has to be another. [Propagation.Explain] names these templates.
 //
+// A report that the cluster makes while the write is on its way is about the content before. So in two passes a cluster is enforced
+// only once something in the status is new since the write of the first pass. OCM's status sync writes with the resourceVersion
+// that it has read, so the hub takes nothing from a cluster that has not got the write.
+//
 // Compliance is what the templates say together ([policyv1.Aggregate]), where one that has not answered is unknown. The policy's own
 // status.compliant is not read: it stays as it was when a template is added. ComplianceTime is the time of the newest message.
 // A policy that was never stamped counts as an earlier version.
@@ -73,8 +77,10 @@ func ReplicaOf(policy *policyv1.Policy, st *policyv1.PolicyStatus) Replica {
 	}
 	parts := templatesOf(policy)
 	noted := notesOf(i >= 0, policy.Annotations, st)
+	said := messages(parts, st)
 	var now answers
-	now, r.late, r.Reported = read(parts, st, noted, stamp.Applied, written(policy.ManagedFields, "status", "f:details"))
+	now, r.late, r.Reported = read(parts, said, st, noted, stamp.Applied, written(policy.ManagedFields, "status", "f:details"))
+	r.isSilent = isSilent(parts, said, st, noted)
 	if r.take(now); r.Compliance != "" || r.late != nil {
 		r.ComplianceTime = reportTime(st)
 	}

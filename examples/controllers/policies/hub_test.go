@@ -247,9 +247,38 @@ func (h *hub) must(err error) {
 	}
 }
 
-// catchUp has the cache of Policies show what is on the server. As in an informer, an object that did not change stays the
-// same one.
+// arrive has each cluster get the replicated policy that it has with inform: its status gets an entry of each template, as OCM's
+// agents write it before anything is evaluated.
+func (h *hub) arrive() {
+	for key, object := range h.policies {
+		action, _, _ := unstructured.NestedString(object.Object, "spec", "remediationAction")
+		if key == thePolicy.String() || action != "inform" {
+			continue
+		}
+		details, _, _ := unstructured.NestedSlice(object.Object, "status", "details")
+		before := len(details)
+		templates, _, _ := unstructured.NestedSlice(object.Object, "spec", "policy-templates")
+		for _, template := range templates {
+			name, _, _ := unstructured.NestedString(template.(map[string]any), "objectDefinition", "metadata", "name")
+			if !slices.ContainsFunc(details, func(d any) bool {
+				had, _, _ := unstructured.NestedString(d.(map[string]any), "templateMeta", "name")
+				return had == name
+			}) {
+				details = append(details, map[string]any{"templateMeta": map[string]any{"name": name}})
+			}
+		}
+		if len(details) > before {
+			object = object.DeepCopy()
+			h.must(unstructured.SetNestedSlice(object.Object, details, "status", "details"))
+			h.store(object)
+		}
+	}
+}
+
+// catchUp has the cache of Policies show what is on the server, after clusters got what they have. As in an informer, an object that did
+// not change stays the same one.
 func (h *hub) catchUp() {
+	h.arrive()
 	var all []any
 	for key, object := range h.policies {
 		had, ok, _ := h.caches.policies.GetByKey(key)

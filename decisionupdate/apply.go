@@ -66,7 +66,7 @@ func (e *StaleError) Unwrap() error { return e.Err }
 //
 // If a write fails, the others of its step are still tried, and no later step begins. The error joins one error for
 // each failed write, with the verb and the object's name; apierrors and errors.As see through it. After any error, go
-// on from what is stored then. After a [StaleError] there is no other way: somebody else changed, created or deleted an
+// on from what is stored then. After a [StaleError] there is no other way: another writer changed, created or deleted an
 // object. The outcome says what was done, also with an error.
 //
 // An update or delete carries the resourceVersion that was stored. After a conflict the object is read

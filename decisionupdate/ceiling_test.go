@@ -168,8 +168,8 @@ func TestFullObjectsComeCloseToTheFewestWrites(t *testing.T) {
 	}
 }
 
-// D10, D15: somebody else writes to an object of the surge before each of its writes: it is read again, written and deleted. The
-// same object, created again by somebody else, is stale.
+// D10, D15: another writer writes to an object of the surge before each of its writes: it is read again, written and deleted. The
+// same object, created again by another writer, is stale.
 func TestObjectsOfASurgeMeetConflicts(t *testing.T) {
 	exchanged := numbers(1, 200)
 	exchanged[0], exchanged[199] = exchanged[199], exchanged[0]
@@ -198,7 +198,7 @@ func TestObjectsOfASurgeMeetConflicts(t *testing.T) {
 		if !again {
 			for _, w := range outcome.Writes {
 				if w.Verb == decisionupdate.VerbDelete && w.From.UID == "" {
-					t.Errorf("D11: nobody can tell which object is gone: %v", w)
+					t.Errorf("D11: the error does not tell which object is gone: %v", w)
 				}
 			}
 			wantStored(t, s, desired)

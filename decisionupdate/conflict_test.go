@@ -16,7 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// touch changes an object as somebody else would.
+// touch changes an object as another writer would.
 func (s *server) touch(t *testing.T, name string, change func(*pd)) {
 	t.Helper()
 	s.mu.Lock()
@@ -30,10 +30,10 @@ func (s *server) touch(t *testing.T, name string, change func(*pd)) {
 func TestConflictIsRetriedIfNothingThatMattersHasChanged(t *testing.T) {
 	for _, test := range []struct {
 		name, why string
-		verb      string // somebody else writes before these
+		verb      string // another writer writes before these
 		object    string
 	}{
-		{"D10 status", "somebody annotates the object before its status is written", "updateStatus", "w1"},
+		{"D10 status", "another writer annotates the object before its status is written", "updateStatus", "w1"},
 		{"D10 labels", "the same before its labels are written", "update", "w2"},
 		{"D10 between labels and status", "the same between the two", "updateStatus", "w2"},
 		{"D10 created object", "the same between create and status", "updateStatus", "w4"},
@@ -60,7 +60,7 @@ func TestConflictIsRetriedIfNothingThatMattersHasChanged(t *testing.T) {
 			}
 			if o := s.objects[test.object]; o != nil {
 				if o.Annotations["touched"] != "3" || o.Labels["foreign"] != "3" {
-					t.Errorf("somebody else's writes are lost: %v %v", o.Annotations, o.Labels)
+					t.Errorf("another writer's writes are lost: %v %v", o.Annotations, o.Labels)
 				}
 				delete(o.Labels, "foreign")
 			}
@@ -102,7 +102,7 @@ func TestChangedObjectIsStale(t *testing.T) {
 		{"D10 a label that the update changes", func(s *server) {
 			s.touch(t, "w1", func(o *pd) { o.Labels["tier"] = "silver" })
 		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what the update was made from: its label tier is "silver", not ""; list again`},
-		{"D10 a controller of somebody else", func(s *server) {
+		{"D10 another owner's controller", func(s *server) {
 			s.touch(t, "w1", func(o *pd) { ownedBy([]*pd{o}, "web", "p2", "Placement") })
 		}, `update PlacementDecision w1: stored PlacementDecision w1 is not what the update was made from: its controller has the UID "p2", not ""; list again`},
 		{"D10 created again", func(s *server) {
@@ -115,7 +115,7 @@ func TestChangedObjectIsStale(t *testing.T) {
 		{"D10 delete of what has changed", func(s *server) {
 			s.touch(t, "w2", func(o *pd) { o.Status.Decisions = nil })
 		}, "delete PlacementDecision w2: stored PlacementDecision w2 is not what the update was made from: its status.decisions have changed; list again"},
-		{"D10 created by somebody else", func(s *server) {
+		{"D10 created by another writer", func(s *server) {
 			_, _ = s.Create(context.Background(), state("w3: x")[0], metav1.CreateOptions{})
 		}, "create PlacementDecision w3: stored PlacementDecision w3 is not what the update was made from: it exists already; list again"},
 	} {
@@ -159,7 +159,7 @@ func TestDeleteOfMissingObjectSucceeds(t *testing.T) {
 	}
 }
 
-// D10: an object of the surge, which the update made itself, is deleted after a conflict like any other, unless somebody made it anew.
+// D10: an object of the surge, which the update made itself, is deleted after a conflict like any other, unless another writer made it anew.
 func TestConflictOfAnObjectOfTheSurge(t *testing.T) {
 	mixed := numbers(1, 800)
 	rand.New(rand.NewPCG(10, 15)).Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
@@ -184,7 +184,7 @@ func TestConflictOfAnObjectOfTheSurge(t *testing.T) {
 	}
 }
 
-// D10: a name that somebody else's object has stays taken. The error says so as a value, and another name is taken, whether the caller
+// D10: a name that another owner's object has stays taken. The error says so as a value, and another name is taken, whether the caller
 // hands the object on or lists all of the namespace.
 func TestATakenNameIsToldFromAListThatIsBehind(t *testing.T) {
 	placement := newPlacer(1).placement
@@ -194,7 +194,7 @@ func TestATakenNameIsToldFromAListThatIsBehind(t *testing.T) {
 		taken bool
 	}{
 		{"of another placement", decision("web-decision-1", "x"), true},
-		{"of nobody", decision("web-decision-1"), true},
+		{"without an owner", decision("web-decision-1"), true},
 		{"its own, which the list misses", decision("web-decision-1", "a"), false},
 	} {
 		test.other.Namespace = "ns"

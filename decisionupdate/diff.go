@@ -103,7 +103,7 @@ func (f *fleet) surgeAndFinalize() []Step {
 	for v := range m.objects {
 		obj := m.object(int32(v))
 		level[v] = 2
-		awaited := false // somebody drops one of its clusters
+		awaited := false // another object drops one of its clusters
 		m.arriving(int32(v), func(int32) { awaited = true })
 		switch {
 		case obj.stored == nil, obj.desired != nil && !obj.loses:

@@ -114,7 +114,7 @@
 // more writes than SurgeAndFinalize.
 //
 // "Fewest" is among updates in which a cluster only stands in its stored and its desired objects, and in objects of a surge. Parking
-// clusters in a third object could save a write, but would change what nobody asked to change. Where a cluster is stored in
+// clusters in a third object could save a write, but would change what was not asked for. Where a cluster is stored in
 // several objects, as after a crash, the one that holds it is chosen before anything is counted. A cluster that only an object
 // being deleted has may cost a surge.
 //
@@ -173,7 +173,7 @@
 //
 //   - The document's two phases write nearly every object twice. They are here as SurgeAndFinalize. The
 //     default writes an object twice only where it must.
-//   - A surge of the default adds only the clusters that have to be there early, and drops those that nobody
+//   - A surge of the default adds only the clusters that have to be there early, and drops those that no other write
 //     waits for. That keeps it small.
 //   - The document changes labels while it surges. Here they change with the first or the last write of an object, as
 //     said above.

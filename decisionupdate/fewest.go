@@ -38,7 +38,7 @@ func (m *moves) early(v int32, level []int) []int32 {
 	for i := range obj.desired.Status.Decisions {
 		cluster := obj.first + int32(i)
 		from := m.holder[cluster]
-		if from != nobody && (m.fleet.objects[from].dying() || level[m.vertex[from]] <= level[v]) {
+		if from != none && (m.fleet.objects[from].dying() || level[m.vertex[from]] <= level[v]) {
 			early = append(early, cluster)
 		}
 	}
@@ -104,12 +104,12 @@ func (m *moves) groupOfVertex(v int32) Group {
 func (m *moves) park(p *plan, level []int, parked map[Group][]int32) {
 	for _, g := range sortedGroups(parked) {
 		for clusters := range slices.Chunk(parked[g], m.limit) {
-			p.add(1, act{vertex: nobody, extra: p.extras, clusters: clusters})
+			p.add(1, act{vertex: none, extra: p.extras, clusters: clusters})
 			latest := 1
 			for _, cluster := range clusters {
 				latest = max(latest, level[m.goalOf(cluster)])
 			}
-			p.add(latest+1, act{vertex: nobody, extra: p.extras, last: true})
+			p.add(latest+1, act{vertex: none, extra: p.extras, last: true})
 			p.extras++
 		}
 	}
@@ -122,7 +122,7 @@ func (m *moves) arriving(v int32, visit func(cluster int32)) {
 		return
 	}
 	for i := range obj.desired.Status.Decisions {
-		if id := obj.first + int32(i); m.holder[id] != nobody {
+		if id := obj.first + int32(i); m.holder[id] != none {
 			visit(id)
 		}
 	}

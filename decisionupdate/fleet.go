@@ -16,11 +16,11 @@ type fleet struct {
 	objects []object // stored or desired, by name
 	goal    []int32  // by cluster: the object that desires it
 	stays   []bool   // by cluster: its goal stores it already
-	holder  []int32  // by cluster: the object that keeps it until its goal shows it; nobody if the goal does already or if it is stored nowhere
+	holder  []int32  // by cluster: the object that keeps it until its goal shows it; none if the goal shows it already or if it is stored nowhere
 }
 
-// nobody is the holder of a cluster that needs no holder, and the number of a stored cluster that isn't desired.
-const nobody int32 = -1
+// none stands for no object, no vertex and no cluster: for the holder of a cluster that needs none, for a stored cluster that is not desired.
+const none int32 = -1
 
 // object is a PlacementDecision that is stored, desired or both.
 type object struct {
@@ -135,7 +135,7 @@ func (f *fleet) numberDesired() (numbers map[string]int32, ok bool) {
 // findStored numbers the stored decisions, and finds out which clusters stay and which objects hold those that move.
 func (f *fleet) findStored(numbers map[string]int32) {
 	f.stays = make([]bool, len(f.goal))
-	f.holder = slices.Repeat([]int32{nobody}, len(f.goal))
+	f.holder = slices.Repeat([]int32{none}, len(f.goal))
 	for o := range f.objects {
 		obj := &f.objects[o]
 		if obj.stored == nil {
@@ -144,13 +144,13 @@ func (f *fleet) findStored(numbers map[string]int32) {
 		obj.numberStored(numbers)
 		for i, id := range obj.storedIDs {
 			switch {
-			case id == nobody:
+			case id == none:
 				obj.loses = obj.loses || obj.stored.Status.Decisions[i].ClusterName != ""
 			case f.goal[id] == int32(o):
 				f.stays[id] = true
 			default:
 				obj.loses = true
-				if f.holder[id] == nobody || f.reliance(o) < f.reliance(int(f.holder[id])) {
+				if f.holder[id] == none || f.reliance(o) < f.reliance(int(f.holder[id])) {
 					f.holder[id] = int32(o)
 				}
 			}
@@ -161,7 +161,7 @@ func (f *fleet) findStored(numbers map[string]int32) {
 		case !stays:
 			goal.gains = true
 		case !goal.unlabelled:
-			f.holder[id] = nobody
+			f.holder[id] = none
 		}
 	}
 }
@@ -203,7 +203,7 @@ func (o *object) numberStored(numbers map[string]int32) {
 		}
 		id, known := numbers[d.ClusterName]
 		if !known {
-			id = nobody
+			id = none
 		}
 		o.storedIDs[i] = id
 		if at := int(id - o.first); known && 0 <= at && at < len(desired) {
@@ -224,7 +224,7 @@ func (f *fleet) content(o int32, keep, admit func(cluster int32) bool) []cluster
 	}
 	for i, id := range obj.storedIDs {
 		d := obj.stored.Status.Decisions[i]
-		if d.ClusterName != "" && (id == nobody || f.goal[id] != o) && keep(id) {
+		if d.ClusterName != "" && (id == none || f.goal[id] != o) && keep(id) {
 			decisions = append(decisions, d)
 		}
 	}

@@ -133,13 +133,13 @@ func TestObjectsOfOthersArePassedOver(t *testing.T) {
 	desired := ownedBy(state("w1: a"), "web", "p1", "Placement")
 	elsewhere := state("w1: a b")
 	elsewhere[0].Namespace = "other"
-	nobodys := state("w2: a")
-	nobodys[0].Labels = nil
+	foreign := state("w2: a")
+	foreign[0].Labels = nil
 	for why, other := range map[string][]*pd{
 		"another namespace":                       elsewhere,
 		"another placement":                       ownedBy(state("w2 edited: a"), "db", "p2", "Placement"),
 		"another placement, labelled by hand":     ownedBy(state("w2: a"), "db", "p2", "Placement"),
-		"nobody's":                                nobodys,
+		"another owner's":                         foreign,
 		"an earlier placement's, without a label": owned("w2", "web", "p0", "Placement"),
 	} {
 		if update := mustDiff(t, append(other, desired...), desired, rolling); update.Writes() > 0 {

@@ -42,7 +42,7 @@ func groupLabels() [3]string {
 	return [3]string{clusterv1beta1.PlacementLabel, clusterv1beta1.DecisionGroupIndexLabel, clusterv1beta1.DecisionGroupNameLabel}
 }
 
-// showsNothing reports whether the stored object names neither a placement nor a group, so nobody sees its clusters in a wrong one.
+// showsNothing reports whether the stored object names neither a placement nor a group, so that no reader sees its clusters in a wrong one.
 func (o *object) showsNothing() bool { return o.outOfSight() && groupOf(o.stored.Labels) == Group{} }
 
 // outOfSight reports whether the stored object has no label of any placement, so readers that list by it don't see it

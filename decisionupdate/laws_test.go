@@ -186,7 +186,7 @@ func deref(objects []*clusterv1beta1.PlacementDecision) []clusterv1beta1.Placeme
 	return values
 }
 
-// D12: where nothing is stored, nobody ever sees a cluster while a named group with a lower index lacks one of its
+// D12: where nothing is stored, no reader ever sees a cluster while a named group with a lower index lacks one of its
 // own, and a cluster of a group without a name while any named group does; whatever the strategy, the order of a
 // step's requests, and wherever the writer crashes on the way.
 func TestNamedGroupsAreFilledFirst(t *testing.T) {

@@ -67,7 +67,7 @@ func (o *object) dress(pd *clusterv1beta1.PlacementDecision) *clusterv1beta1.Pla
 }
 
 // mark gives objects the place of their group before the first of them gets another index (D19), and returns the step that does so. While
-// indexes change, nobody could tell the places of objects that have none, as those of another scheduler.
+// indexes change, the places of objects that have none could not be told, as those of another scheduler.
 func (f *fleet) mark() (step Step) {
 	for o := range f.objects {
 		obj := &f.objects[o]

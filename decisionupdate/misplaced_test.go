@@ -43,7 +43,7 @@ func TestMisplacedComesTrueAndNeverShowsAClusterEarly(t *testing.T) {
 // wantNeverEarly is D7, straight from its words. A sight in a wrong group is never under the name of an object that
 // has a name in only one of its two groups. Where names don't decide, it is never in a group with a lower index than
 // those that the cluster is stored and desired in. An object without its placement's label is told of by Misplaced alone: it
-// gets the label as early as somebody needs it (D14).
+// gets the label as early as a reader needs it (D14).
 func wantNeverEarly(t *rapid.T, history []world, desired []*clusterv1beta1.PlacementDecision, update decisionupdate.Update) {
 	from, to := map[string]decisionupdate.Group{}, map[string]decisionupdate.Group{}
 	for _, s := range history[0].all() {
@@ -88,7 +88,7 @@ func TestWhatTheNextUpdateShowsWasToldOf(t *testing.T) {
 
 		in1 := sight{object: "w1", group: decisionupdate.Group{Index: "1"}, labelled: true}
 		if !slices.ContainsFunc(s.history, func(w world) bool { return slices.Contains(w["n"], in1) }) {
-			t.Errorf("nobody saw n in group 1, so this test shows nothing:\n%s", update)
+			t.Errorf("no reader saw n in group 1, so this test shows nothing:\n%s", update)
 		}
 		neverForeign(t, s.history, []world{worldOf(first), worldOf(next)}, update.Misplaced)
 	}

@@ -20,7 +20,7 @@ type plan struct {
 
 // act is one write of a plan.
 type act struct {
-	vertex   int32   // nobody for an object of the surge
+	vertex   int32   // none for an object of the surge
 	extra    int     // which object of the surge
 	last     bool    // the final content; of an object of the surge its deletion
 	whole    bool    // keeps all that is stored (D3)
@@ -75,7 +75,7 @@ func (f *fleet) moves() *moves {
 	m.g, m.held, m.stay = newGraph(n), make([][]int32, n), make([]int, n)
 	for v, o := range m.objects {
 		for _, cluster := range f.objects[o].storedIDs {
-			if cluster != nobody && f.holder[cluster] == o && !slices.Contains(m.held[v], cluster) {
+			if cluster != none && f.holder[cluster] == o && !slices.Contains(m.held[v], cluster) {
 				m.held[v] = append(m.held[v], cluster)
 				m.g.link(int32(v), m.goalOf(cluster))
 			}
@@ -97,7 +97,7 @@ func (m *moves) weigh() {
 			switch id := obj.first + int32(i); {
 			case m.stays[id]:
 				m.stay[v]++
-			case m.holder[id] != nobody:
+			case m.holder[id] != none:
 				comes++
 			}
 		}
@@ -106,7 +106,7 @@ func (m *moves) weigh() {
 		}
 	}
 	for cluster, from := range m.holder {
-		if from != nobody && m.fleet.objects[from].dying() {
+		if from != none && m.fleet.objects[from].dying() {
 			m.urgent = append(m.urgent, int32(cluster))
 		}
 	}
@@ -130,9 +130,9 @@ func (s *stage) elsewhere(cluster int32) bool {
 // do notes a write.
 func (s *stage) do(a act) {
 	switch {
-	case a.vertex != nobody && a.last:
+	case a.vertex != none && a.last:
 		s.done[a.vertex] = true
-	case a.vertex != nobody:
+	case a.vertex != none:
 		for _, cluster := range a.clusters {
 			s.early[cluster] = true
 		}
@@ -157,7 +157,7 @@ func (m *moves) carryOut(p plan) []Step {
 	for i, acts := range p.steps {
 		for _, a := range acts {
 			var w Write
-			if a.vertex == nobody {
+			if a.vertex == none {
 				w = s.extra(a, extras)
 			} else {
 				w = s.write(a)
@@ -185,7 +185,7 @@ func (s *stage) write(a act) Write {
 		return obj.final(before)
 	}
 	keep := func(cluster int32) bool {
-		return a.whole || cluster != nobody && s.holder[cluster] == o && !s.elsewhere(cluster)
+		return a.whole || cluster != none && s.holder[cluster] == o && !s.elsewhere(cluster)
 	}
 	admit := func(cluster int32) bool { return s.early[cluster] || slices.Contains(a.clusters, cluster) }
 	return obj.surge(before, s.content(o, keep, admit))

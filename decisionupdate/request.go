@@ -18,7 +18,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/seal"
 )
 
-// attempts is how often a request is made at most if somebody else keeps writing to the same object.
+// attempts is how often a request is made at most if another writer keeps writing to the same object.
 const attempts = 5
 
 // write makes the requests of one write, one after the other, and notes what was written.

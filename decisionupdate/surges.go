@@ -13,9 +13,9 @@ func chooseSurges(g graph, maxSteps int) []bool {
 	if maxSteps == 0 {
 		maxSteps = math.MaxInt32
 	}
-	none := make([]bool, len(g.out))
-	if _, latest := g.levels(none); len(g.out) == 0 || latest > 0 && latest <= maxSteps {
-		return none
+	whole := make([]bool, len(g.out))
+	if _, latest := g.levels(whole); len(g.out) == 0 || latest > 0 && latest <= maxSteps {
+		return whole
 	}
 	broken := g.breakCircles()
 	best := g.cut(slices.Clone(broken), maxSteps)
@@ -35,7 +35,7 @@ func (g graph) breakCircles() []bool {
 			rest.remove(int32(v))
 		}
 	}
-	for v := rest.widest(); v != nobody; v = rest.widest() {
+	for v := rest.widest(); v != none; v = rest.widest() {
 		surged[v] = true
 		rest.remove(v)
 	}
@@ -73,12 +73,12 @@ func (c *circles) remove(v int32) {
 	}
 }
 
-// widest returns the remaining vertex with most ways through it, or nobody.
+// widest returns the remaining vertex with most ways through it, or none.
 func (c *circles) widest() int32 {
-	pick, most := nobody, 0
+	pick, most := none, 0
 	for v := range int32(len(c.gone)) {
 		ways := c.outs[v] * c.ins[v]
-		if !c.gone[v] && (ways > most || ways == most && pick != nobody && c.g.over[v] < c.g.over[pick]) {
+		if !c.gone[v] && (ways > most || ways == most && pick != none && c.g.over[v] < c.g.over[pick]) {
 			pick, most = v, ways
 		}
 	}

@@ -57,7 +57,7 @@ func (s *server) put(pd *clusterv1beta1.PlacementDecision, created bool) *cluste
 
 var decisions = schema.GroupResource{Group: clusterv1beta1.GroupName, Resource: "placementdecisions"}
 
-// ask takes no notice of a context that is done, so that it shows who makes requests all the same.
+// ask takes no notice of a context that is done, so that it shows which code makes requests all the same.
 func (s *server) ask(verb, name string) error {
 	if s.before != nil {
 		return s.before(verb, name)
@@ -298,7 +298,7 @@ type request struct {
 	part  int // of write.Parts
 }
 
-// do makes the request as a caller would who carries out the update by hand.
+// do makes the request as a caller would that carries out the update by hand.
 func (s *server) do(r request) {
 	ctx := context.Background()
 	must := func(_ any, err error) {

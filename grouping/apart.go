@@ -7,11 +7,11 @@ import "slices"
 //
 // The parts know each other ([Groups.Parts]). So every plan of a part can be given the reports of all clusters. None
 // removes a cluster that another part selects, and the last removes those that no part selects. The last part is incomplete
-// while any part is, so nobody is removed then. A cluster that has the version and moves to another placement counts in both until
+// while any part is, so that no cluster is removed then. A cluster that has the version and moves to another placement counts in both until
 // it is done. If it moves while the controller is down, it counts only where it is now.
 //
 // The results are in the order of the parts. A group that loses clusters stays, even if it loses all. Indexes, names and the
-// order of the clusters stay as they are. Where a placement is incomplete, nobody knows which clusters it leaves to the next
+// order of the clusters stay as they are. Where a placement is incomplete, it is unknown which clusters it leaves to the next
 // ones, so their groups are incomplete, too. Otherwise a later placement might start a cluster that the incomplete one
 // selects and holds back. And a cluster that only changes its placement might lose its workload.
 //

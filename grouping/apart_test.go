@@ -28,7 +28,7 @@ func TestApart(t *testing.T) {
 		{"a cluster that several select belongs to the first; a group that loses all stays",
 			[]grouping.PlacementGroups{web, db}, "0 \"canary\":d b | 1:a\n0 \"canary\": | 2:e c"},
 		{"the order given counts", []grouping.PlacementGroups{db, web}, "0 \"canary\":b | 2:e c a\n0 \"canary\":d | 1:"},
-		{"who comes behind an incomplete one is incomplete, and who comes before it is not",
+		{"a part behind an incomplete one is incomplete, and a part before it is not",
 			[]grouping.PlacementGroups{web, none, db},
 			"0 \"canary\":d b | 1:a\n? placement none: no PlacementDecision is there\n0 \"canary\": | 2:e c? placement none: no PlacementDecision is there"},
 		{"each incomplete one is named", []grouping.PlacementGroups{none, {Placement: "zero", Groups: &grouping.Groups{}}},

@@ -15,7 +15,7 @@ type source struct {
 	from      *clusterv1beta1.PlacementDecision // what parse read it from; nil for any other source
 	assumed   bool                              // the label is missing or no index, so the index is taken for 0
 	group     Key                               // its name, and its place among the groups of the name instead of the index
-	strange   bool                              // nobody has stored that place with it
+	strange   bool                              // no object is stored that has that place with it
 	named     int                               // how many of the decisions name a cluster, once namesOf has counted them
 }
 

@@ -13,7 +13,7 @@ import (
 // Incomplete says in one short line what the groups lack to match the placement's status: `placement web:
 // PlacementDecision web-decision-2 is not there`. It is empty where nothing is missing.
 //
-// While groups are incomplete, nothing must start and nobody must be removed. A canary group that the scheduler
+// While groups are incomplete, nothing must start and no cluster must be removed. A canary group that the scheduler
 // has not filled yet looks like an empty one, and a cache without objects looks like a selection without clusters.
 //
 // Groups from [Divide] and [FromNames] are complete. Nil and the zero value are not. For groups from [Read], see there.
@@ -26,9 +26,9 @@ func (g *Groups) Incomplete() string {
 	return ofPlacement(g.of, missing)
 }
 
-// Lacking gives the groups as incomplete, for a reader who knows more than the objects and their status say, as of another API:
+// Lacking gives the groups as incomplete, for a reader that knows more than the objects and their status say, as of another API:
 // [Groups.Incomplete] then says what is missing. The result is g where missing is empty, and where g was read and is incomplete already.
-// It shares everything with g, which does not change. Nil groups are of nothing that was read: a reader who finds no Placement says so of them.
+// It shares everything with g, which does not change. Nil groups are of nothing that was read: a reader that finds no Placement says so of them.
 func (g *Groups) Lacking(missing string) *Groups {
 	if missing == "" {
 		return g
@@ -52,7 +52,7 @@ func (g *Groups) withoutPlacement() string {
 	return g.missing
 }
 
-// completeness says whether groups are whole. The zero value is for groups that nobody has made.
+// completeness says whether groups are whole. The zero value is for groups that were never made.
 type completeness struct {
 	checked bool
 	missing string // empty where nothing is
@@ -84,7 +84,7 @@ func compareStatus(placement *clusterv1beta1.Placement, sources []source, distin
 	return c
 }
 
-// unscheduled says whether someone else than OCM's scheduler writes the PlacementDecisions. Nobody maintains the status then.
+// unscheduled says whether another controller than OCM's scheduler writes the PlacementDecisions. No controller maintains the status then.
 func unscheduled(placement *clusterv1beta1.Placement) bool {
 	return placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true"
 }
@@ -104,7 +104,7 @@ func brokenSeal(sources []source) string {
 	return seal.Missing(objects)
 }
 
-// oddIndexes looks for objects whose index label is no index, so that nobody knows their group. An object without the
+// oddIndexes looks for objects whose index label is no index, so that their group is unknown. An object without the
 // label is not odd: it is of group 0 (G10).
 func oddIndexes(sources []source) string {
 	var found findings

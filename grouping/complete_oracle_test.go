@@ -28,7 +28,7 @@ type worldStatus struct {
 	selected   int
 	groups     map[string]worldStatusGroup
 
-	unscheduled bool // the Placement is not OCM's to schedule, so this status is nobody's
+	unscheduled bool // the Placement is not OCM's to schedule, so that no controller writes this status
 }
 
 type worldStatusGroup struct {
@@ -325,7 +325,7 @@ func TestFirstWriteIsIncompleteUntilTheStatusIsWritten(t *testing.T) {
 
 // G13: between any two divisions. What is said in between follows from the status that is stored; once everything is
 // written it is nothing. Where clusters only leave, or only join and no object lets one go before another has it,
-// groups that are complete early have exactly the clusters that they had before: nobody is removed who stays.
+// groups that are complete early have exactly the clusters that they had before: no cluster is removed that stays.
 func TestUpdateIsIncompleteUntilTheStatusIsWritten(t *testing.T) {
 	all := divisions("abc")
 	step := exhaustive.Of(59, 1)

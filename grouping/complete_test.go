@@ -94,7 +94,7 @@ func TestIncompleteSaysWhatIsMissing(t *testing.T) {
 			decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b")}, "placement p: 2 of 3 clusters are there"},
 
 		{"an older hub", status(2), decisions{unlabelled("d-1", "a b")}, ""},
-		{"an older hub that selected nobody", satisfied, decisions{unlabelled("d-1", "")}, ""},
+		{"an older hub that selected no cluster", satisfied, decisions{unlabelled("d-1", "")}, ""},
 		{"an older hub that is not done", status(3), decisions{unlabelled("d-1", "a b")}, "placement p: 2 of 3 clusters are there"},
 		{"an older hub's status is behind", status(1), decisions{unlabelled("d-1", "a b")}, "placement p: 2 clusters are there, not 1"},
 		{"an older hub moves a cluster", status(2), decisions{unlabelled("d-1", "a b"), unlabelled("d-2", "b")}, "placement p: cluster b is in d-1 and again in d-2"},
@@ -122,7 +122,7 @@ func TestIncompleteWithoutPlacement(t *testing.T) {
 	}
 	for _, g := range []*grouping.Groups{nil, {}} {
 		if got := g.Incomplete(); got != "no PlacementDecision is there" {
-			t.Errorf("of groups that nobody made: %q", got)
+			t.Errorf("of groups that were never made: %q", got)
 		}
 	}
 	if got := mustDivide(t, newPlacement(intstr.IntOrString{}), nil, grouping.Options{}).Incomplete(); got != "" {
@@ -211,7 +211,7 @@ func TestClustersPerDecisionGroup(t *testing.T) {
 		{"in any order", []*grouping.Groups{two, three}, 2},
 		{"one that takes all", []*grouping.Groups{two, all}, 0},
 		{"one that takes all first", []*grouping.Groups{all, two}, 0},
-		{"a placement that selects nobody has no say", []*grouping.Groups{three, empty, nil}, 3},
+		{"a placement that selects no cluster has no say", []*grouping.Groups{three, empty, nil}, 3},
 	} {
 		var parts []grouping.PlacementGroups
 		for i, g := range test.parts {

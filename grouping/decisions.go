@@ -26,7 +26,7 @@ const MaxDecisions = 100
 // rewritten. Without them, all is cut and numbered anew.
 //
 // Clusters that are new to a group fill its objects with room, in the order of their names, and then new objects, with the
-// lowest numbers that no stored object has, be it somebody else's. A stored object with more than MaxDecisions clusters gives up its
+// lowest numbers that no stored object has, not even another owner's. A stored object with more than MaxDecisions clusters gives up its
 // last ones. Objects that are no longer full are not merged.
 //
 // Delete the stored objects of the placement that are not in the result: their group is gone, or none of their clusters is left. An

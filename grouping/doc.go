@@ -1,7 +1,7 @@
-// Package grouping answers who is in which decision group.
+// Package grouping answers which cluster is in which decision group.
 //
 // A Placement selects clusters and divides them into decision groups. OCM stores the groups as
-// PlacementDecisions of at most 100 clusters each, and whoever rolls something out reads the groups
+// PlacementDecisions of at most 100 clusters each, and a controller that rolls something out reads the groups
 // back from there. Both directions end in the same value, [Groups]:
 //
 //	ManagedClusters + Placement ──Divide──▶ Groups ──Decisions──▶ PlacementDecisions ──Read──▶ Groups
@@ -27,7 +27,7 @@
 // a canary group that is not filled yet looks like an empty one, which a rollout passes over. Objects with a seal (see [Sealed]) say
 // themselves whether they belong together, also where the reader has no Placement.
 //
-// 2. While the groups are incomplete, start nothing and remove nobody. Package rollout follows this by itself.
+// 2. While the groups are incomplete, start nothing and remove no cluster. Package rollout follows this by itself.
 // Incomplete groups are not an error and need no retry: the write that completes them is an event.
 //
 // 3. Don't take an empty cache for an empty selection. Where no cluster is selected, the scheduler stores one

@@ -199,7 +199,7 @@ func ExampleRead() {
 }
 
 // A scheduler writes objects one after the other. Until all are there as the placement's status has them, nothing
-// must start and nobody must be removed.
+// must start and no cluster must be removed.
 func ExampleGroups_Incomplete() {
 	placement, decisions := exampleStored()
 	canary := decisions[0]
@@ -281,7 +281,7 @@ func ExampleValidate() {
 	// spec.decisionStrategy.groupStrategy.clustersPerDecisionGroup: Invalid value: "0%": must be a positive count, or a percentage from 1% to 100% in decimal digits
 }
 
-// A label that was edited by hand is no error. The groups are incomplete, so that nothing starts and nobody is removed, and
+// A label that was edited by hand is no error. The groups are incomplete, so that nothing starts and no cluster is removed, and
 // a placement controller that passes what is stored gives the object its label back.
 func ExampleRead_editedLabel() {
 	stored := []*clusterv1beta1.PlacementDecision{

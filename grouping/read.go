@@ -26,7 +26,7 @@ import (
 // each cluster one place, and there must be numberOfSelectedClusters in all. A hub that is older than decision groups
 // writes only this number, so only this is compared. Where placement is nil, nothing is compared. Nor is it where the
 // placement's annotation cluster.open-cluster-management.io/experimental-scheduling-disable is "true": then another controller
-// writes the decisions and nobody the status. Bound removals there (MaxRemoved, RemoveAfter of package rollout), since without a
+// writes the decisions and none writes the status. Bound removals there (MaxRemoved, RemoveAfter of package rollout), since without a
 // seal nothing tells that a rewrite is under way. With or without a placement, groups are incomplete where there is no object
 // at all, or one whose index label is no index.
 // Where the objects have the seal of [Sealed], with or without a placement, the groups are complete only if they are what was sealed.

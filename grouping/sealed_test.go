@@ -69,7 +69,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// G18: groups are incomplete once somebody knows that they are. What is found first stays.
+// G18: groups are incomplete once a reader knows that they are. What is found first stays.
 func TestLacking(t *testing.T) {
 	whole, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a"}})
 	if err != nil {
@@ -81,12 +81,12 @@ func TestLacking(t *testing.T) {
 		groups *grouping.Groups
 		want   string
 	}{
-		{"what somebody knows", lacking, "the last slice is missing"},
+		{"what a reader knows", lacking, "the last slice is missing"},
 		{"what is found first stays", lacking.Lacking("so is another"), "the last slice is missing"},
 		{"the groups that were there do not change", whole, ""},
 		{"nothing is missing", whole.Lacking(""), ""},
 		{"a reader that finds no Placement says so", (*grouping.Groups)(nil).Lacking("there is no Placement apps/web"), "there is no Placement apps/web"},
-		{"and so of groups that nobody has read", new(grouping.Groups).Lacking("there is no Placement apps/web"), "there is no Placement apps/web"},
+		{"and so of groups that were never read", new(grouping.Groups).Lacking("there is no Placement apps/web"), "there is no Placement apps/web"},
 		{"nothing is known of nil", (*grouping.Groups)(nil).Lacking(""), "no PlacementDecision is there"},
 	} {
 		if got := test.groups.Incomplete(); got != test.want {

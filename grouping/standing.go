@@ -28,7 +28,7 @@ func compareHomes(a, b home) int {
 }
 
 // findPlaces gives each source the group that it is of: its name, and the place of its group among those of the name. Sources have the
-// order of parse. An object has no place if somebody else wrote it, or its labels. Then it is of the group that another object with its
+// order of parse. An object has no place if another controller or a person wrote it, or its labels. Then it is of the group that another object with its
 // labels is of, or else of the group behind the one with the next lower index of its name.
 func findPlaces(sources []source) {
 	behind := map[string]int{} // by name: the place behind the index that was seen last
@@ -92,7 +92,7 @@ func stand(sources []source, distinct int) *standing {
 }
 
 // settledGroups counts the groups of each name that the placement's status has: those of the last update that was completed. It is nil where
-// nobody writes them: on a hub that is older than decision groups, and where OCM does not schedule.
+// no scheduler writes them: on a hub that is older than decision groups, and where OCM does not schedule.
 func settledGroups(placement *clusterv1beta1.Placement) map[string]int {
 	status := &placement.Status
 	if len(status.DecisionGroups) == 0 && status.NumberOfSelectedClusters > 0 || unscheduled(placement) {

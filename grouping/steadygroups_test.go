@@ -338,7 +338,7 @@ func TestAnIndexLabelOfOneOfSeveralObjectsOfAGroupMovesNobody(t *testing.T) {
 	}
 }
 
-// G6, G10: an index label that is removed, or edited to none, moves nobody.
+// G6, G10: an index label that is removed, or edited to none, moves no cluster.
 func TestPropertyAnIndexLabelThatIsNoneMovesNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement, clusters, scores, g := drawSteady(t)
@@ -352,14 +352,14 @@ func TestPropertyAnIndexLabelThatIsNoneMovesNobody(t *testing.T) {
 	})
 }
 
-// G6: an object that somebody deletes takes its clusters along, and they come back into its group.
+// G6: an object that is deleted by hand takes its clusters along, and they come back into its group.
 func TestPropertyADeletedObjectMovesNobodyElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement, clusters, scores, g := drawSteady(t)
 		stored := decisions(mustDecide(t, g, placement))
 		i := rapid.IntRange(0, len(stored)-1).Draw(t, "object")
 		if i == len(stored)-1 || stored[i].Labels[clusterv1beta1.DecisionGroupIndexLabel] == "0" {
-			return // nobody knows of a last group, nor that there was a name before all others
+			return // nothing tells that there was a last group, nor that there was a name before all others
 		}
 		gone := map[string]bool{}
 		for _, d := range stored[i].Status.Decisions {
@@ -374,7 +374,7 @@ func TestPropertyADeletedObjectMovesNobodyElse(t *testing.T) {
 	})
 }
 
-// G6: whatever somebody wrote for the places, every selected cluster is in one group, and there are no more groups than the highest index or
+// G6: whatever was written by hand for the places, every selected cluster is in one group, and there are no more groups than the highest index or
 // the clusters ask for.
 func TestPropertyPlacesThatAreOddLoseNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -292,7 +292,7 @@ func TestDecisionsLeaveObjectsThatAreBeingDeleted(t *testing.T) {
 	}{
 		{"another has room", "a b c", decisions{dying, live}, "p-decision-2: a b c"},
 		{"it is the only one", "a b", decisions{dying}, "p-decision-2: a b"},
-		{"nobody is selected", "", decisions{dying}, "p-decision-2:"},
+		{"no cluster is selected", "", decisions{dying}, "p-decision-2:"},
 		{"an earlier placement's goes, too", "a b c", decisions{earlier, live}, "p-decision-2: a b c"},
 	} {
 		groups := mustRead(t, decision("d", "0", "", test.clusters))
@@ -326,7 +326,7 @@ func TestOwns(t *testing.T) {
 		{"whose label was edited", "q", "p", "now", nil, true},
 		{"of an unknown UID", "", "p", "", nil, true},
 		{"without a controller", "p", "", "", nil, true},
-		{"of nobody", "", "", "", nil, false},
+		{"without an owner", "", "", "", nil, false},
 		{"of another by its label", "q", "", "", nil, false},
 		{"of another", "q", "q", "then", nil, false},
 		{"of another, labelled by hand", "p", "q", "then", nil, false},

@@ -33,7 +33,7 @@ func TestWith(t *testing.T) {
 		more   map[string]grouping.Key
 		want   string
 	}{
-		{"nobody is added", named(map[grouping.Key][]string{rest: {"a"}}), nil, "group 0: 1"},
+		{"no cluster is added", named(map[grouping.Key][]string{rest: {"a"}}), nil, "group 0: 1"},
 		{"into a group that is there", named(map[grouping.Key][]string{rest: {"a"}}), map[string]grouping.Key{"x": rest, "b": rest}, "group 0: 3"},
 		{"a cluster is there already", named(map[grouping.Key][]string{rest: {"a"}}), map[string]grouping.Key{"a": rest}, "group 0: 1"},
 		{"a cluster moves, and its group stays", named(map[grouping.Key][]string{rest: {"a"}}), map[string]grouping.Key{"a": eu}, `group 0 "eu": 1, group 0: 0`},

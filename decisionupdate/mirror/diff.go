@@ -23,7 +23,7 @@ import (
 // the mirror has no room are in an object of their own, with the same labels, as in a surge of package decisionupdate. When
 // the source has finished its update, the mirror has the same objects with the same labels and clusters.
 //
-// Objects have the names, labels and clusters of the source's, and no other metadata: who owns them is for the writer to add. The errors
+// Objects have the names, labels and clusters of the source's, and no other metadata: the writer adds their owner. The errors
 // are those of [decisionupdate.Diff]. No input is changed or kept, except that the update shares labels and decisions with it.
 func Diff(stored, source []*clusterv1beta1.PlacementDecision, strategy decisionupdate.UpdateStrategy) (decisionupdate.Update, error) {
 	if slices.Contains(source, nil) || slices.Contains(stored, nil) {

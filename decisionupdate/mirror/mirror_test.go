@@ -251,7 +251,7 @@ func TestClustersThatMayBeDroppedAreNamed(t *testing.T) {
 	}
 	t.Logf("%d named, %d of them dropped", named, dropped)
 	if dropped == 0 {
-		t.Error("nobody was dropped, so this proves nothing")
+		t.Error("no cluster was dropped, so this proves nothing")
 	}
 }
 

@@ -74,7 +74,7 @@ func (c *troubled) store(o *pd) *pd {
 	return o.DeepCopy()
 }
 
-// touch is somebody else, who annotates the object now and then.
+// touch is another writer, which annotates the object now and then.
 func (c *troubled) touch(name string) {
 	if stored := c.site.objects[name]; stored != nil && c.rng.IntN(30) == 0 {
 		next := stored.DeepCopy()

@@ -3,9 +3,6 @@ package rollout_test
 import (
 	"fmt"
 	"testing"
-	"time"
-
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
@@ -36,27 +33,6 @@ func cutAnew(t testing.TB, n, every int) (groups *grouping.Groups, reports []sta
 	}
 	options.FailedBefore = []string{"c000001"}
 	return groups, reports, options
-}
-
-// R66: the bound takes time in proportion to the fleet, however many groups there are, clusters left, and failed before. To look through
-// all of these for each group took twenty times as long as all else. Under All there is no bound.
-func TestTheBoundOfGroupsThatAreCutAnewTakesLinearTime(t *testing.T) {
-	groups, reports, options := cutAnew(t, 20_000, 10)
-	fastest := func(strategy clusterv1alpha1.RolloutStrategy) time.Duration {
-		best := time.Hour
-		for range 5 {
-			begun := time.Now()
-			if _, err := rollout.Plan(strategy, groups, reports, now, options); err != nil {
-				t.Fatal(err)
-			}
-			best = min(best, time.Since(begun))
-		}
-		return best
-	}
-	with, without := fastest(perGroup(config("1", "1h", 0))), fastest(all("1h"))
-	if t.Logf("%v, and %v without a bound", with, without); with > 6*without {
-		t.Errorf("a plan takes %v where %d left, and %v without the bound", with, len(reports), without)
-	}
 }
 
 func BenchmarkPlanOfGroupsThatAreCutAnew(b *testing.B) {

@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -64,6 +65,62 @@ func TestAClusterThatMovedRaisesNoPercentage(t *testing.T) {
 				at = at.Add(11 * time.Minute)
 			}
 		})
+	}
+}
+
+// R66: where the controller begins anew and finds the groups cut anew, no more start than the groups expose.
+func TestNoMoreAreExposedWhereGroupsAreCutWhileTheControllerIsDown(t *testing.T) {
+	key := func(i int32) grouping.Key { return grouping.Key{Index: i} }
+	eu, us := grouping.Key{Name: "eu"}, grouping.Key{Index: 1, Name: "us"}
+	type cut = map[grouping.Key][]string
+	one := intstr.FromInt32(1)
+	for _, test := range []struct {
+		why      string
+		strategy clusterv1alpha1.RolloutStrategy
+		options  rollout.Options
+		fail     status.RolloutStatus
+		cuts     []cut
+	}{
+		{"groups side by side", perGroup(config("", "", 0)), rollout.Options{MaxConcurrencyPerGroup: one, GroupOrder: rollout.GroupOrder{}}, status.Progressing,
+			[]cut{{eu: {"a", "b"}, us: {"c", "d"}}, {eu: {"a", "c"}, us: {"b", "d"}}}},
+		{"failures that keep their slots", perGroup(config("2", "", 0)), rollout.Options{MaxConcurrencyPerGroup: one}, status.Failed,
+			[]cut{{key(0): {"a"}, key(1): {"b"}}, {key(0): {"a"}, key(1): {"b"}}, {key(0): {"a", "b"}, key(1): {"c"}}}},
+	} {
+		for _, keeps := range []bool{false, true} {
+			t.Run(fmt.Sprint(test.why, ", previous ", keeps), func(t *testing.T) {
+				most, at := 0, now
+				var last *rollout.Result
+				var reports []status.Report
+				for _, cut := range test.cuts {
+					groups, err := grouping.FromNames(cut)
+					if err != nil {
+						t.Fatal(err)
+					}
+					e, err := exposure.Of(test.strategy, groups, exposure.Span{}, at, test.options)
+					if err != nil {
+						t.Fatal(err)
+					}
+					most = max(most, e.Exposed)
+					options := test.options
+					if keeps {
+						options.Previous = last
+					}
+					r, err := rollout.Plan(test.strategy, groups, reports, at, options)
+					last = r
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, c := range r.Start {
+						reports = append(reports, status.Report{Cluster: c.Name, Status: test.fail, Applied: at, LastTransitionTime: at})
+					}
+					t.Logf("%v: %v (of %d, exposed %d)", groups, r, e.Exposed, len(reports))
+					if len(reports) > most {
+						t.Errorf("%d are exposed, where the groups expose %d: %v", len(reports), most, r)
+					}
+					at = at.Add(time.Minute)
+				}
+			})
+		}
 	}
 }
 

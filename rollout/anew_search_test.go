@@ -18,7 +18,8 @@ import (
 )
 
 // This search plays all histories of a small fleet in which the groups are cut anew at every step. Clusters join and leave, whatever they
-// stand at. Who counts, and in which group, is all that a history leaves behind (R46, R47, R52), so it is the state.
+// stand at, and the controller begins anew at any step. Who counts, and in which group, is all that a history leaves behind (R46, R47,
+// R52), so it is the state.
 
 // stand is where a cluster stands in such a history.
 type stand uint8
@@ -201,33 +202,53 @@ func (s *recut) next(t fataler, at spots, yield func(spots)) {
 		}
 	}
 	for _, cut := range s.cuts(selected) {
-		s.plan(t, at, cut, yield)
+		remembers, restarts := s.options, s.options
+		remembers.Previous = s.before(t, at)
+		s.plan(t, at, cut, remembers, yield)
+		s.plan(t, at, cut, restarts, yield)
+		restarts.Memory = s.record(at)
+		s.plan(t, at, cut, restarts, yield)
 	}
 }
 
+// record is what a controller that begins anew finds of those who left. Of those that are selected it may have nothing.
+func (s *recut) record(at spots) *rollout.Memory {
+	m := &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2"}, AtOnce: true}
+	reports := s.reports(at)
+	for i, is := range at[:s.n] {
+		if is.counts() && !is.selected {
+			report := reports[slices.IndexFunc(reports, func(r status.Report) bool { return r.Cluster == clusterName(i) })]
+			m.Record.Left = append(m.Record.Left, status.Left{Report: report, Group: is.group})
+		}
+	}
+	return m
+}
+
 // plan yields what a plan over a cut may lead to, and checks it.
-func (s *recut) plan(t fataler, at spots, cut map[grouping.Key][]string, yield func(spots)) {
+func (s *recut) plan(t fataler, at spots, cut map[grouping.Key][]string, options rollout.Options, yield func(spots)) {
 	groups, err := grouping.FromNames(cut)
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := s.options
-	options.Previous = s.before(t, at)
 	r, err := rollout.Plan(s.strategy, groups, s.reports(at), now, options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	none := at // nobody starts, or nobody yet
+	none, unknown := at, false // nobody starts, or nobody yet
 	place := func(c rollout.Cluster, is stand) {
 		i := c.Name[0] - 'a'
 		if none[i].stand = is; none[i].counts() {
 			none[i].group = c.Group
+			unknown = unknown || c.Group.Index < 0
 		}
 	}
 	for _, list := range [][]rollout.Cluster{r.InFlight, r.Left, slices.Collect(r.Settled())} {
 		for _, c := range list {
 			place(c, at[c.Name[0]-'a'].stand)
 		}
+	}
+	if unknown { // that nobody knows a group is no state, but what starts must be within the bound
+		yield = func(spots) {}
 	}
 	yield(none)
 	exposed := 0
@@ -309,15 +330,19 @@ func TestExposureHoldsHoweverGroupsAreCutAnew(t *testing.T) {
 			searches = append(searches, recut{name: name + ", " + cuts.name, strategy: strategy, options: options, cuts: cuts.cuts, deadline: deadline})
 		}
 	}
-	for _, failures := range []string{"", "1", "50%"} {
+	half := intstr.FromString("50%")
+	for _, failures := range []string{"", "1", "50%", "2"} {
 		for _, d := range []string{"", "10m"} {
 			c := config(failures, d, 0)
 			name := fmt.Sprintf("failures %q, deadline %q", failures, d)
 			deadline = d != ""
 			add("PerGroup, "+name, perGroup(c), rollout.Options{})
 			add("PerGroup with a limit, "+name, perGroup(c), rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1)})
+			add("PerGroup with a share, "+name, perGroup(c), rollout.Options{MaxConcurrencyPerGroup: half})
+			add("PerGroup side by side, "+name, perGroup(c), rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1), GroupOrder: rollout.GroupOrder{}})
 			add("PerGroup with a canary, "+name, perGroup(c, "canary"), rollout.Options{})
 			add("Progressive, "+name, progressive("1", c), rollout.Options{})
+			add("Progressive, a share, "+name, progressive("50%", c, "canary"), rollout.Options{MaxConcurrencyPerGroup: half})
 			add("Progressive, a canary by name, "+name, progressive("1", c, "canary"), rollout.Options{})
 			add("Progressive, a canary by index, "+name, progressive("2", c, "0"), rollout.Options{})
 		}

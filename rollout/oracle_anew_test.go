@@ -183,16 +183,17 @@ func (o *oracle) r66([]grouping.Key) (rollout.Hold, int, bool) {
 	together := 0
 	for i, stage := range stages {
 		active, complete := o.r66Load(stage, free)
+		here := o.exposedIn(stage)
 		waits := slices.ContainsFunc(stages[:i], func(before []grouping.Key) bool {
 			return (len(stage) > 1 || !slices.Contains(o.sequence(), stage[0]) || o.r33(before[0], stage[0])) && !isComplete(before)
 		})
 		switch {
 		case waits:
-			out = out || o.exposedIn(stage) > 0
+			out = out || here > 0
 		case isComplete(stage):
-			together += complete
+			out, together = out || here > complete, together+complete
 		default:
-			together += active
+			out, together = out || here > active, together+active
 		}
 	}
 	hold := rollout.Hold{Type: rollout.HoldExposed, AllGroups: true, InFlight: o.exposedIn(o.groups), MaxConcurrency: max(o.r66InOrder(free), together, o.r66Before())}

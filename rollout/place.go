@@ -51,44 +51,49 @@ func (s *schedule) places(g *grant) int {
 	}
 }
 
-// isOutOfTurn says whether a cluster counts where the groups of now do not have it, or is exposed although its turn has not come. Only
-// then can more be exposed than by the groups of now (R66).
+// isOutOfTurn says whether a cluster counts where the groups of now do not have it, or clusters are exposed where the groups of now would
+// not have exposed them. Only then can more be exposed than by the groups of now (R66).
 func (s *schedule) isOutOfTurn(c *choice, t *totals) bool {
-	return s.isBounded() && (s.isCutAnew() || s.isExposedBehind(c, t))
+	return s.isBounded() && (s.isCutAnew() || s.isCrowded(c, t))
 }
 
-// isExposedBehind says whether a cluster is exposed in a stage that comes after an active one.
-func (s *schedule) isExposedBehind(c *choice, t *totals) bool {
-	exposed := t.all.exposed()
-	for i := range c.grants() {
-		exposed -= c.grants()[i].used.exposed()
+// isCrowded says whether more clusters are exposed in a stage than the groups of now expose there: in one whose turn has not come any.
+func (s *schedule) isCrowded(c *choice, t *totals) bool {
+	grants, elsewhere := c.grants(), t.all.exposed()
+	for i := range grants {
+		elsewhere -= grants[i].used.exposed()
 	}
-	if exposed == 0 || len(c.grants()) == 0 {
+	if len(grants) == 0 || len(grants) == 1 && elsewhere == 0 { // a stage bounds itself
 		return false
 	}
+	free := s.areSlotsFreed(t)
 	for stage := range s.stages {
-		if _, waits := c.waitsFor(stage); waits && t.stages[stage].exposed() > 0 {
+		if n := t.stages[stage].exposed(); n > 0 && n > s.exposesNow(c, stage, free) {
 			return true
 		}
 	}
 	return false
 }
 
+// exposesNow gives the most clusters that the groups of now expose in a stage as it is: active, complete, or before its turn.
+func (s *schedule) exposesNow(c *choice, stage int, free bool) int {
+	if _, is := c.grantOf(stage); is {
+		return s.loadOf(stage, free).active
+	} else if _, waits := c.waitsFor(stage); waits {
+		return 0
+	}
+	return s.loadOf(stage, free).passed
+}
+
 // exposes gives the most clusters that may be exposed: as many as the groups of now expose, and while somebody counts who left or moved, as
 // many as the groups of any time since. In a graph it is what the stages expose one after the other, or those that are active now
 // together.
 func (s *schedule) exposes(c *choice, t *totals) int {
-	free := s.freesSlots() || t.all[timedOut]+t.all[timedOutNow] > 0
-	active, passed := 0, 0
+	free, together := s.areSlotsFreed(t), 0
 	for stage := range s.stages {
-		l := s.loadOf(stage, free)
-		if _, is := c.grantOf(stage); is {
-			active += l.active
-		} else if _, waits := c.waitsFor(stage); !waits {
-			passed += l.passed
-		}
+		together += s.exposesNow(c, stage, free)
 	}
-	return max(s.exposesInOrder(free), active+passed, s.exposedBefore())
+	return max(s.exposesInOrder(free), together, s.exposedBefore())
 }
 
 // exposesInOrder gives the most clusters that the groups of now expose, one stage after the other.
@@ -104,6 +109,11 @@ func (s *schedule) exposesInOrder(free bool) (most int) {
 
 // freesSlots says whether clusters that failed give up their slots, at once or at their deadline.
 func (s *schedule) freesSlots() bool { return s.options.freeFailed || s.rules.deadline != nil }
+
+// areSlotsFreed says so of what is reported, too: a failure that timed out holds no slot.
+func (s *schedule) areSlotsFreed(t *totals) bool {
+	return s.freesSlots() || t.all[timedOut]+t.all[timedOutNow] > 0
+}
 
 // isBounded says whether the groups bound how many are exposed. Under All nothing does, and a way back exposes nobody to anything new.
 func (s *schedule) isBounded() bool {

@@ -117,7 +117,7 @@ func (f naiveFleet) naiveExposesInOrder(stages []naiveStage, free bool) (most in
 
 // naiveRoom is how many more clusters may be exposed while the stage at an index is active (R66).
 func (f naiveFleet) naiveRoom(l naiveLimits, stages []naiveStage, at int) int {
-	exposed, behind, free := 0, false, l.deadline > 0
+	in, exposed, free := make([]int, len(stages)), 0, l.deadline > 0
 	for i, stage := range stages {
 		for _, c := range stage.clusters {
 			if s, _ := f.of(c); s == status.TimeOut {
@@ -125,17 +125,25 @@ func (f naiveFleet) naiveRoom(l naiveLimits, stages []naiveStage, at int) int {
 			}
 			if f.isExposed(c) {
 				exposed++
-				behind = behind || i > at
+				in[i]++
 			}
 		}
 	}
-	if len(f.strangers) == 0 && !behind {
-		return len(f.everyone())
+	together, crowded := 0, false
+	for i, stage := range stages {
+		active, complete := f.naiveExposes(stage, free)
+		most := 0 // before its turn
+		switch {
+		case i == at:
+			most = active
+		case i < at:
+			most = complete
+		}
+		together += most
+		crowded = crowded || in[i] > most
 	}
-	together, _ := f.naiveExposes(stages[at], free)
-	for _, stage := range stages[:at] {
-		_, complete := f.naiveExposes(stage, free)
-		together += complete
+	if len(f.strangers) == 0 && !crowded {
+		return len(f.everyone())
 	}
 	return max(f.naiveExposesInOrder(stages, free), together, f.before) - exposed
 }

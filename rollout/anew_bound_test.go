@@ -124,6 +124,39 @@ func TestNoMoreAreExposedWhereGroupsAreCutWhileTheControllerIsDown(t *testing.T)
 	}
 }
 
+// R66: with Ramp, no more are exposed than exposure.Of says, where a cluster leaves and another joins.
+func TestARampHoldsWhereAClusterLeavesAndAnotherJoins(t *testing.T) {
+	one := 1
+	strategy, options := progressive("", config("", "", 0)), rollout.Options{Ramp: &one}
+	report := func(cluster string, is status.RolloutStatus) status.Report {
+		return status.Report{Cluster: cluster, Status: is, Applied: now, LastTransitionTime: now}
+	}
+	most := 0
+	plan := func(clusters []string, reports ...status.Report) *rollout.Result {
+		groups, err := grouping.FromNames(map[grouping.Key][]string{{}: clusters})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := exposure.Of(strategy, groups, exposure.Span{}, now, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most = max(most, e.Exposed)
+		r, err := rollout.Plan(strategy, groups, reports, now, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		options.Previous = r
+		return r
+	}
+	good, flight := status.Succeeded, status.Progressing
+	plan([]string{"a", "b", "c"}, report("a", good), report("b", good)) // c starts
+	r := plan([]string{"a", "b", "d"}, report("a", good), report("b", good), report("c", flight))
+	if n := len(r.Left) + len(r.InFlight) + len(r.Start); n > most {
+		t.Errorf("%d are exposed, where the groups expose %d: %v", n, most, r)
+	}
+}
+
 // R66, R38: a cluster of the baseline that moved does not raise what the group before exposes.
 func TestTheBaselineHoldsWhereAClusterOfItMoved(t *testing.T) {
 	type cut = map[grouping.Key][]string

@@ -330,7 +330,7 @@ func TestExposureHoldsHoweverGroupsAreCutAnew(t *testing.T) {
 			searches = append(searches, recut{name: name + ", " + cuts.name, strategy: strategy, options: options, cuts: cuts.cuts, deadline: deadline})
 		}
 	}
-	half := intstr.FromString("50%")
+	half, first := intstr.FromString("50%"), 1
 	for _, failures := range []string{"", "1", "50%", "2"} {
 		for _, d := range []string{"", "10m"} {
 			c := config(failures, d, 0)
@@ -340,9 +340,12 @@ func TestExposureHoldsHoweverGroupsAreCutAnew(t *testing.T) {
 			add("PerGroup with a limit, "+name, perGroup(c), rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1)})
 			add("PerGroup with a share, "+name, perGroup(c), rollout.Options{MaxConcurrencyPerGroup: half})
 			add("PerGroup side by side, "+name, perGroup(c), rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1), GroupOrder: rollout.GroupOrder{}})
+			add("PerGroup with a ramp, "+name, perGroup(c), rollout.Options{Ramp: &first})
+			add("PerGroup with a baseline, "+name, perGroup(c), rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1), FailedBefore: []string{"a"}})
 			add("PerGroup with a canary, "+name, perGroup(c, "canary"), rollout.Options{})
 			add("Progressive, "+name, progressive("1", c), rollout.Options{})
 			add("Progressive, a share, "+name, progressive("50%", c, "canary"), rollout.Options{MaxConcurrencyPerGroup: half})
+			add("Progressive with a ramp, "+name, progressive("", c, "canary"), rollout.Options{Ramp: &first})
 			add("Progressive, a canary by name, "+name, progressive("1", c, "canary"), rollout.Options{})
 			add("Progressive, a canary by index, "+name, progressive("2", c, "0"), rollout.Options{})
 		}

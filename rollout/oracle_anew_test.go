@@ -77,9 +77,20 @@ func (o *oracle) stages() (stages [][]grouping.Key) {
 	return stages
 }
 
-// r66Load is what a stage exposes by the groups of now: while it is active, and once it is complete.
-func (o *oracle) r66Load(groups []grouping.Key, free bool) (active, complete int) {
-	n, all, before := 0, 0, 0
+// soakedIn counts the clusters that soaked in some groups.
+func (o *oracle) soakedIn(groups []grouping.Key) (n int) {
+	for i := range o.all {
+		if s := &o.all[i]; !s.aside && s.status == status.Succeeded && !o.r5(s) && slices.Contains(groups, s.group) {
+			n++
+		}
+	}
+	return n
+}
+
+// r66Load is what a stage exposes by the groups of now: how many are selected there and count, how many of these can hold slots and fail
+// at most.
+func (o *oracle) r66Load(groups []grouping.Key) (n, slots, failures int) {
+	all, before := 0, 0
 	for i := range o.all {
 		s := &o.all[i]
 		if s.aside || !slices.Contains(groups, s.group) {
@@ -94,7 +105,8 @@ func (o *oracle) r66Load(groups []grouping.Key, free bool) (active, complete int
 			before++
 		}
 	}
-	slots, budget := all, 0
+	slots = all
+	budget := 0
 	switch {
 	case o.kind == clusterv1alpha1.Progressive && !o.r12(groups[0]):
 		slots, budget = o.r14(all, o.elsewhereIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })), o.budgetOfAll()
@@ -108,11 +120,46 @@ func (o *oracle) r66Load(groups []grouping.Key, free bool) (active, complete int
 			slots = o.r24Limit(groups[0])
 		}
 	}
-	slots, budget = min(slots, n), min(budget+before, n)
-	if free {
-		return budget + min(slots, n-budget), budget
+	return n, min(slots, n), min(budget+before, n)
+}
+
+// r66Exposes is the most that some stages, one after the other, expose while the last of them are active, of which each has n clusters,
+// slots and failures.
+func (o *oracle) r66Exposes(complete, active [][]grouping.Key, free bool) int {
+	total, without, holding := 0, 0, 0
+	for i, stage := range slices.Concat(complete, active) {
+		n, slots, failures := o.r66Load(stage)
+		total += n
+		switch isActive := i >= len(complete); {
+		case free && isActive:
+			without, holding = without+failures, holding+min(slots, n-failures)
+		case free:
+			without += failures
+		case isActive:
+			holding += slots
+		default:
+			holding += min(slots, failures)
+		}
 	}
-	return slots, min(slots, budget)
+	return without + min(holding, o.r35Of(total-without))
+}
+
+// r35Of is how many of n clusters that hold a slot or soaked hold one at most (R35): half, or the initial number.
+func (o *oracle) r35Of(n int) int {
+	if o.ramp == 0 {
+		return 1 << 30
+	}
+	return max(o.ramp, n/2)
+}
+
+// isChain says whether each stage comes after the one before it.
+func (o *oracle) isChain(stages [][]grouping.Key) bool {
+	for i := 1; i < len(stages); i++ {
+		if pool := len(stages[i]) > 1 || !slices.Contains(o.sequence(), stages[i][0]); !pool && !o.r33(stages[i-1][0], stages[i][0]) {
+			return false
+		}
+	}
+	return true
 }
 
 // r66Free says whether clusters that failed give up their slots.
@@ -123,10 +170,18 @@ func (o *oracle) r66Bounds() bool { return o.kind != clusterv1alpha1.All && o.ba
 
 // r66InOrder is what the groups of now expose, stage after stage.
 func (o *oracle) r66InOrder(free bool) (most int) {
-	passed := 0
-	for _, stage := range o.stages() {
-		active, complete := o.r66Load(stage, free)
-		most, passed = max(most, passed+active), passed+complete
+	stages := o.stages()
+	passed, kept := 0, 0 // clusters of the stages before, and those of them that failed and keep their slots
+	for i, stage := range stages {
+		if free {
+			most = max(most, o.r66Exposes(stages[:i], stages[i:i+1], free))
+			continue
+		}
+		n, slots, failures := o.r66Load(stage)
+		kept = min(kept, o.r35Of(passed+1)-1) // or none of these starts
+		passed += n
+		most = max(most, min(kept+slots, o.r35Of(passed)))
+		kept = min(kept+min(slots, failures), o.r35Of(passed))
 	}
 	return most
 }
@@ -180,22 +235,28 @@ func (o *oracle) r66([]grouping.Key) (rollout.Hold, int, bool) {
 		}
 		return true
 	}
-	together := 0
+	var complete, active [][]grouping.Key
 	for i, stage := range stages {
-		active, complete := o.r66Load(stage, free)
-		here := o.exposedIn(stage)
+		n, slots, failures := o.r66Load(stage)
+		here, most, passed := o.exposedIn(stage), slots, min(slots, failures)
+		if free {
+			most, passed = failures+min(slots, n-failures), failures
+		}
 		waits := slices.ContainsFunc(stages[:i], func(before []grouping.Key) bool {
 			return (len(stage) > 1 || !slices.Contains(o.sequence(), stage[0]) || o.r33(before[0], stage[0])) && !isComplete(before)
 		})
 		switch {
 		case waits:
-			out = out || here > 0
+			out = out || here > 0 || o.ramp > 0 && o.soakedIn(stage) > 0
 		case isComplete(stage):
-			out, together = out || here > complete, together+complete
+			out, complete = out || here > passed, append(complete, stage)
 		default:
-			out, together = out || here > active, together+active
+			out, active = out || here > most, append(active, stage)
 		}
 	}
-	hold := rollout.Hold{Type: rollout.HoldExposed, AllGroups: true, InFlight: o.exposedIn(o.groups), MaxConcurrency: max(o.r66InOrder(free), together, o.r66Before())}
+	hold := rollout.Hold{Type: rollout.HoldExposed, AllGroups: true, InFlight: o.exposedIn(o.groups), MaxConcurrency: max(o.r66InOrder(free), o.r66Before())}
+	if !o.isChain(stages) {
+		hold.MaxConcurrency = max(hold.MaxConcurrency, o.r66Exposes(complete, active, free))
+	}
 	return hold, hold.MaxConcurrency - hold.InFlight, out
 }

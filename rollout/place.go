@@ -54,7 +54,18 @@ func (s *schedule) places(g *grant) int {
 // isOutOfTurn says whether a cluster counts where the groups of now do not have it, or clusters are exposed where the groups of now would
 // not have exposed them. Only then can more be exposed than by the groups of now (R66).
 func (s *schedule) isOutOfTurn(c *choice, t *totals) bool {
-	return s.isBounded() && (s.isCutAnew() || s.isCrowded(c, t))
+	return s.isBounded() && (s.isCutAnew() || s.isCrowded(c, t) || s.isRampedBehind(c, t))
+}
+
+// isRampedBehind says whether a cluster has soaked in a stage whose turn has not come, so that the ramp is steeper than the groups of now
+// have it.
+func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
+	for stage := 0; s.options.ramp > 0 && stage < len(s.stages); stage++ {
+		if _, waits := c.waitsFor(stage); waits && t.stages[stage].soaked() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // isCrowded says whether more clusters are exposed in a stage than the groups of now expose there: in one whose turn has not come any.
@@ -78,33 +89,64 @@ func (s *schedule) isCrowded(c *choice, t *totals) bool {
 // exposesNow gives the most clusters that the groups of now expose in a stage as it is: active, complete, or before its turn.
 func (s *schedule) exposesNow(c *choice, stage int, free bool) int {
 	if _, is := c.grantOf(stage); is {
-		return s.loadOf(stage, free).active
+		l := s.loadOf(stage)
+		return l.active(free)
 	} else if _, waits := c.waitsFor(stage); waits {
 		return 0
 	}
-	return s.loadOf(stage, free).passed
+	l := s.loadOf(stage)
+	return l.passed(free)
 }
 
 // exposes gives the most clusters that may be exposed: as many as the groups of now expose, and while somebody counts who left or moved, as
 // many as the groups of any time since. In a graph it is what the stages expose one after the other, or those that are active now
 // together.
 func (s *schedule) exposes(c *choice, t *totals) int {
-	free, together := s.areSlotsFreed(t), 0
-	for stage := range s.stages {
-		together += s.exposesNow(c, stage, free)
+	free := s.areSlotsFreed(t)
+	most := max(s.exposesInOrder(free), s.exposedBefore())
+	if s.links == nil {
+		return most
 	}
-	return max(s.exposesInOrder(free), together, s.exposedBefore())
+	n, exposed, failed := 0, 0, 0 // failed have no slot
+	for stage := range s.stages {
+		if _, waits := c.waitsFor(stage); waits {
+			continue
+		}
+		l := s.loadOf(stage)
+		n += l.clusters
+		exposed += s.exposesNow(c, stage, free)
+		if free {
+			failed += l.tolerated
+		}
+	}
+	return max(most, min(exposed, failed+s.rampOf(n-failed)))
 }
 
 // exposesInOrder gives the most clusters that the groups of now expose, one stage after the other.
 func (s *schedule) exposesInOrder(free bool) (most int) {
-	failed := 0
+	failed, passed := 0, 0 // how many of the clusters of the stages before
 	for stage := range s.stages {
-		l := s.loadOf(stage, free)
-		most = max(most, failed+l.active)
-		failed += l.passed
+		l := s.loadOf(stage)
+		passed += l.clusters
+		if free {
+			failed += l.tolerated
+			most = max(most, failed+min(l.active(free)-l.tolerated, s.rampOf(passed-failed)))
+			continue
+		}
+		ramp := s.rampOf(passed)
+		failed = min(failed, s.rampOf(passed-l.clusters+1)-1) // or none of this stage starts: the first, too, needs a slot
+		most = max(most, min(failed+l.active(free), ramp))
+		failed = min(failed+l.passed(free), ramp)
 	}
 	return most
+}
+
+// rampOf gives how many clusters may hold a slot by R35 where n hold one or have soaked. Without a ramp any number may.
+func (s *schedule) rampOf(n int) int {
+	if s.options.ramp == 0 {
+		return math.MaxInt
+	}
+	return max(s.options.ramp, n/2)
 }
 
 // freesSlots says whether clusters that failed give up their slots, at once or at their deadline.
@@ -147,8 +189,24 @@ func (s *schedule) recallCeiling(former *former) *schedule {
 	return s
 }
 
-// load is how many clusters of a stage are exposed at most while it is active, and how many once it is complete.
-type load struct{ active, passed int }
+// load is how many clusters count and are selected in a stage, how many of them may hold a slot, and how many may fail.
+type load struct{ clusters, slots, tolerated int }
+
+// active gives how many of a stage are exposed at most while it is active. Free says whether failed clusters give up their slots.
+func (l *load) active(free bool) int {
+	if free {
+		return min(l.clusters, l.tolerated+l.slots)
+	}
+	return l.slots
+}
+
+// passed gives how many of a stage are exposed at most once it is complete.
+func (l *load) passed(free bool) int {
+	if free {
+		return l.tolerated
+	}
+	return min(l.slots, l.tolerated)
+}
 
 // countBaseline counts for each stage the clusters of the baseline that are selected in it.
 func (s *schedule) countBaseline() {
@@ -162,8 +220,8 @@ func (s *schedule) countBaseline() {
 	}
 }
 
-// loadOf gives the load of a stage by the groups of now. Free says whether failed clusters give up their slots.
-func (s *schedule) loadOf(stage int, free bool) load {
+// loadOf gives the load of a stage by the groups of now.
+func (s *schedule) loadOf(stage int) load {
 	tier := &s.stages[stage]
 	n := -s.strangers(stage)
 	for _, group := range s.groupsOf(stage) {
@@ -173,11 +231,7 @@ func (s *schedule) loadOf(stage int, free bool) load {
 	if s.rules.typ == clusterv1alpha1.Progressive && !tier.mandatory {
 		budget = s.maxFailures
 	}
-	tolerated, slots := min(n, budget+s.baselineIn(stage)), min(n, tier.maxConcurrency)
-	if !free {
-		return load{slots, min(slots, tolerated)}
-	}
-	return load{tolerated + min(slots, n-tolerated), tolerated}
+	return load{n, min(n, tier.maxConcurrency), min(n, budget+s.baselineIn(stage))}
 }
 
 // placesTaken gives the reason for clusters that R65 holds.

@@ -24,9 +24,8 @@ import (
 //   - Without a progressDeadline nobody reports TimeOut, which frees the slot of a failed cluster.
 //   - Reports show each cluster that has the version, and no new [rollout.Options].Attempt is asked for.
 //
-// Exposed holds where a scheduler cuts the groups anew, and whoever joins, leaves, moves, is held, not reviewed or skipped for a while.
-// Where the groups change, it is the greatest of all groups that there were. More can be exposed by groups that were cut anew in two
-// cases: there is a Ramp; or a cut puts exposed clusters together while the controller is down, or after they failed. Under the type All it is of the clusters that are
+// Exposed holds however a scheduler cuts the groups, at each step anew, and whoever joins, leaves, moves, is held, not reviewed or skipped
+// for a while. Where the groups change, it is the greatest of all groups that there were. Under the type All it is of the clusters that are
 // selected at a time: those that left with the version come on top. The other numbers assume that the groups keep their clusters at each
 // moment, that the groups of held clusters wait for them ([rollout.ClusterHold].Blocks), that everyone is reviewed, and that a skip lasts.
 //
@@ -39,7 +38,7 @@ import (
 type Exposure struct {
 	// Clusters is the number of selected clusters that count. An exposure says nothing of the others ([rollout.Options].Uncounted).
 	Clusters int `json:"clusters"`
-	// Exposed is the most clusters that are exposed at the same time, with the exceptions above. Nothing starts once a budget is
+	// Exposed is the most clusters that are exposed at the same time, however the groups are cut. Nothing starts once a budget is
 	// breached, so it is also the most that are exposed at a breach and after it.
 	Exposed int `json:"exposed"`
 	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster, where the groups keep their clusters. It

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -81,6 +82,8 @@ type agents struct {
 	withHold func(cluster string) bool
 	dying    time.Duration
 	lines    *lines
+	clock    func(cluster string) time.Time
+	paced    func(time.Duration) time.Duration
 	takes    func(work *manifestWork) // called when an agent has taken a generation of a work
 
 	mu   sync.Mutex
@@ -120,7 +123,7 @@ func (a *agents) run(in chan event, rng *rand.Rand) {
 	plan := func(next []step) {
 		todo, timer = next, nil
 		if len(todo) > 0 {
-			timer = time.After(todo[0].after)
+			timer = time.After(a.paced(todo[0].after))
 		}
 	}
 	for {
@@ -162,7 +165,7 @@ func (a *agents) run(in chan event, rng *rand.Rand) {
 				plan(steps(quick, rng, 0))
 			}
 		case <-timer:
-			conditions = observe(conditions, todo[0].phase, generation, time.Now())
+			conditions = observe(conditions, todo[0].phase, generation, a.clock(work.Namespace))
 			a.patch(work, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
 			plan(todo[1:])
 		}
@@ -206,6 +209,10 @@ func (a *agents) patch(work *manifestWork, change map[string]any, subresource st
 	if subresource != "" {
 		sub = []string{subresource}
 	}
-	// It may be gone.
-	_, _ = a.client.work.WorkV1().ManifestWorks(work.Namespace).Patch(a.ctx, work.Name, types.MergePatchType, body, metav1.PatchOptions{}, sub...)
+	for {
+		_, err := a.client.work.WorkV1().ManifestWorks(work.Namespace).Patch(a.ctx, work.Name, types.MergePatchType, body, metav1.PatchOptions{}, sub...)
+		if answered := apierrors.ReasonForError(err) != metav1.StatusReasonUnknown; err == nil || answered || !sleep(a.ctx, 10*time.Second) {
+			return // it may be gone
+		}
+	}
 }

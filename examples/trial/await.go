@@ -17,19 +17,19 @@ func (p *player) quiet() time.Duration {
 	if p.cut != nil {
 		longest += p.cut.lease + 2*p.cut.back
 	}
-	return longest + p.worst + 10*time.Second + p.subject.RemoveAfter
+	return longest + p.worst + p.paced(10*time.Second) + p.ahead() + p.subject.RemoveAfter
 }
 
 // await waits until the rollout is complete, or nothing has happened for so long that nothing will. A controller that looks again and
 // again and finds nothing to do is none that something happens to. The rollout is not complete before the controller is idle: a status
 // that says that it has failed may be one that a write on its way replaces.
 func (p *player) await(ctx context.Context) error {
-	quiet, longest := p.quiet(), 5*time.Minute // on a busy machine all takes several times as long
+	quiet, longest := p.quiet(), p.paced(5*time.Minute) // on a busy machine all takes several times as long
 	if p.ignored != "" {
 		longest = time.Minute // it may try for ever
 	}
 	var still stillness
-	for start := time.Now(); time.Since(start) < longest; time.Sleep(tick) {
+	for start := time.Now(); time.Since(start) < longest; time.Sleep(max(tick, quiet/500)) {
 		now := time.Now()
 		p.mu.Lock()
 		last, busy, idle := p.activity(now)

@@ -104,6 +104,7 @@ func loop(ctx context.Context, p *Process, reconcile func(context.Context) (time
 		})
 	}
 	again := time.After(0)
+	var pace writes.Pace
 	for {
 		select {
 		case <-ctx.Done():
@@ -118,10 +119,8 @@ func loop(ctx context.Context, p *Process, reconcile func(context.Context) (time
 		again = nil
 		p.Reconcile(func() (time.Duration, error) {
 			after, err := reconcile(ctx)
-			if err != nil {
-				again = time.After(50 * time.Millisecond)
-			} else if after > 0 {
-				again = time.After(after)
+			if wait := pace.After(err, after); wait > 0 {
+				again = time.After(wait)
 			}
 			return after, err
 		})

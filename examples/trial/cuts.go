@@ -142,6 +142,14 @@ var simpler = []simplification{
 			return to(&config.ProgressDeadline, "None")
 		})
 	}},
+	{"leaps of clocks", func(w *world) bool {
+		is := w.long != nil && len(w.long.leaps) > 0
+		if is {
+			w.long.leaps = nil
+		}
+		return is
+	}},
+	{"agents that take hours", func(w *world) bool { return w.long != nil && to(&w.long.pace, 1) }},
 	{"the death at a write", func(w *world) bool { return w.back != nil && to(&w.back.kill, 0) }},
 }
 

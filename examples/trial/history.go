@@ -38,6 +38,7 @@ type history struct {
 
 	managed []event // ManagedClusters, of which a trace alone tells
 
+	absent  []span    // while the API server or the process was away
 	until   time.Time // when it ended, if that is after the last event
 	arrival bool      // what the network held back counts from when it came
 
@@ -86,6 +87,7 @@ func newHistory(events []event, writes []write, reconciles []*reconcile) *histor
 			h.written[w.rv] = w
 		}
 	}
+	h.resolve()
 	return h
 }
 

@@ -34,3 +34,8 @@ func TestCutOff(t *testing.T) {
 func TestEachDutyOfCutOff(t *testing.T) {
 	theHub.EachDutyOfCutOff(t, subject)
 }
+
+// TestDays shows it in worlds that last for days.
+func TestDays(t *testing.T) {
+	theHub.Days(t, subject)
+}

@@ -302,13 +302,13 @@ func (h *history) lasting(longest time.Duration, which func(s *scene, now time.T
 			if since[what].IsZero() {
 				since[what] = now
 			}
-			if now.Sub(since[what]) > longest && !said[what] {
+			if now.Sub(acts(since[what], now, h.absent)) > longest && !said[what] {
 				said[what] = true
 				found = append(found, finding{what, rv, now})
 			}
 		}
 	}
-	const tick = 500 * time.Millisecond
+	tick := max(500*time.Millisecond, h.until.Sub(h.events[0].at)/1000)
 	for n, e := range h.events {
 		end := h.until
 		if n+1 < len(h.events) {

@@ -228,7 +228,7 @@ func seatOf(h held, config clusterv1alpha1.RolloutConfig, now time.Time, l lenie
 		from = h.at
 	}
 	if h.answer == does {
-		if now.Add(grace).Before(from.Add(config.MinSuccessTime.Duration)) && !l.noSoak {
+		if soak := config.MinSuccessTime.Duration; soak > 0 && now.Add(grace).Before(from.Add(soak)) && !l.noSoak {
 			return seat{at: soaking, holds: true}
 		}
 		return seat{at: succeeded}

@@ -87,7 +87,7 @@ const (
 // of them was forbidden by a time alone. With noLeft clusters that left do not count, nor do works that are being deleted.
 // Everywhere reads it in favour of who waits, where a controller may not know what the history tells: who left counts
 // before all stages.
-// FromAnswer has a soak run from when the agent answered the version first, where the time of the condition is older.
+// FromAnswer, and everywhere, has a soak run from when the agent answered the version first, where the time of the condition is older.
 type leniency struct{ noSoak, noDeadline, noLeft, everywhere, fromAnswer bool }
 
 // stands returns where a cluster stands, whether it failed beyond doubt, and whether it holds a slot beyond doubt.
@@ -156,7 +156,7 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 		return at(nil, false)
 	case progressing.Status == metav1.ConditionFalse:
 		from := since(progressing)
-		if l.fromAnswer && w.answered.After(from) {
+		if (l.fromAnswer || l.everywhere) && w.answered.After(from) {
 			from = w.answered
 		}
 		if w.said != nil {
@@ -164,7 +164,7 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 				return goesOn(from, w.said.No) // it is validated, or was found bad
 			}
 		}
-		if now.Add(grace).Before(from.Add(config.MinSuccessTime.Duration)) && !l.noSoak {
+		if soak := config.MinSuccessTime.Duration; soak > 0 && now.Add(grace).Before(from.Add(soak)) && !l.noSoak {
 			return soaking, false, true
 		}
 		return succeeded, false, false

@@ -93,6 +93,7 @@ func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	}
 	h.keepLeavers(p.subject.GivenUp, p.deleted)
 	h.left.exposes = p.cut != nil
+	h.absent = p.absent
 	return h
 }
 
@@ -115,6 +116,9 @@ func (p *player) temperOf(work *manifestWork, rng *rand.Rand) temper {
 // patience is how long a start may take: the caches' delay, retries, a new leader, and a list of writes.
 func (w *world) patience() time.Duration {
 	patience := 5*time.Second + 2*w.worst + 10*w.slow
+	if w.long != nil {
+		patience += 20 * time.Minute // after hours of errors a controller tries again each 17 minutes
+	}
 	if w.elects {
 		patience += 4 * LeaseDuration
 	}
@@ -168,6 +172,7 @@ type player struct {
 	ended      time.Time // when it stood still, and how many events there were by then; what comes later is not judged
 	endedWith  int
 	lives      int
+	absent     []span               // while the API server or the process was away
 	struck     map[string]bool      // by cluster and version: what the version does to the cluster was done
 	mendNext   map[string]bool      // by cluster: it is mended with the next version
 	deleted    map[string]time.Time // by cluster: when a person deleted it
@@ -195,7 +200,7 @@ func (p *player) run(ctx context.Context) error {
 		deadline: p.longestDeadline(),
 		dying:    p.dying,
 		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
-		lines:    &p.lines, takes: p.takes,
+		lines:    &p.lines, takes: p.takes, clock: p.clock(), paced: p.paced,
 		rng: func(work string, nth int) *rand.Rand { return drawn(p.seed, "agent", short(work), nth) },
 	}
 	p.user = p.site.clients("user")

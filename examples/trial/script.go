@@ -61,6 +61,8 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 	case cuts:
 		p.cutLeader(ctx)
 		return nil
+	case serverAway, suspended:
+		return p.goAway(what)
 	case awaitsCut, mends, givesUp, deletes, swaps, regroups:
 		return p.cutOff(ctx, what, f)
 	case moves:

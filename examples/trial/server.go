@@ -88,8 +88,12 @@ func withOCM(dir string, definitions []string) ([]string, error) {
 
 // site is the API server of a world, and what watches it.
 type site struct {
-	config func(actor string) *rest.Config                   // with all rights
-	watch  func(world string, feed func(event)) (end func()) // feed has each write of a world, in their order, and must be quick
+	config func(actor string) *rest.Config // with all rights
+	server interface {
+		Stop()
+		Start()
+	} // nil where it is not the world's own
+	watch func(world string, feed func(event)) (end func()) // feed has each write of a world, in their order, and must be quick
 }
 
 // clients are the clients of one actor, whose name stands in the managed fields of what it writes.

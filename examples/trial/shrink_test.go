@@ -64,6 +64,7 @@ func TestPartsOfWorlds(t *testing.T) {
 			func() playable { return draw(seed, &Subject{Placements: 2, Replicas: 2}, "") },
 			func() playable { return drawTrial(seed, "") },
 			func() playable { return drawBack(seed, &Subject{Placements: 1}, "") },
+			func() playable { return drawDays(seed, &Subject{Placements: 1}) },
 		} {
 			w := draw()
 			for _, part := range w.parts() {

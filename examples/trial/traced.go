@@ -44,7 +44,7 @@ func (f *traceFigures) add(t *testing.T, o *observation, subject *Subject) {
 	if o.history.left != nil {
 		deleted = o.history.left.deleted
 	}
-	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience(), RemoveAfter: subject.RemoveAfter, GivenUp: subject.GivenUp}, o.world.worst,
+	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience() + o.history.absence(), RemoveAfter: subject.RemoveAfter, GivenUp: subject.GivenUp}, o.world.worst,
 		o.history.laggings(func(e event) bool { return e.id.kind == Works || e.id.kind == ReplicaSets }), func(x *judge.Finding) bool { return removedBy(deleted, x) }})
 }
 

@@ -24,6 +24,7 @@ type write struct {
 	done      bool  // the server has carried it out
 	lost      bool  // but the controller was told nothing
 	refused   bool  // the server was too busy, and may have done it all the same
+	unknown   bool  // the connection broke on its way, and nobody said whether the server has carried it out
 	delayed   bool  // it came to the server when the process had given up
 	sent      time.Time
 	answered  time.Time
@@ -294,12 +295,14 @@ func mentions(r *http.Request, text string) bool {
 // send makes a write, and notes it.
 func (t *transport) send(base http.RoundTripper, r *http.Request, w write, f fate) (*http.Response, error) {
 	response, err := base.RoundTrip(r)
-	if err != nil {
-		return nil, err
+	var body []byte
+	if err == nil {
+		body, err = io.ReadAll(response.Body)
+		response.Body.Close()
 	}
-	body, err := io.ReadAll(response.Body)
-	response.Body.Close()
 	if err != nil {
+		w.unknown, w.answered = true, time.Now()
+		t.note(w)
 		return nil, err
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))

@@ -28,7 +28,7 @@ func (h *Hub) play(t *testing.T, seed uint64, do func(*testing.T, *site)) (hash 
 				o.feed(e)
 			}
 		})
-		do(w.T, &site{config: server.Config, watch: o.watch})
+		do(w.T, &site{config: server.Config, server: server, watch: o.watch})
 	}).Hash
 }
 

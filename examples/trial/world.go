@@ -49,6 +49,8 @@ type world struct {
 	back *wayBack // if versions are taken back
 	cut  *cutOff  // if versions cut clusters off
 
+	long *long // if it lasts for days
+
 	people *people // if some hold clusters, and validate them
 
 	replicasDiffer bool // from cluster to cluster, so that each has a version of its own
@@ -113,7 +115,10 @@ func (w *world) String() string {
 	}
 	var habits string
 	if w.people != nil {
-		habits = fmt.Sprintf("; validators %v", w.people.habits)
+		habits += fmt.Sprintf("; validators %v", w.people.habits)
+	}
+	if w.long != nil {
+		habits += fmt.Sprintf("; agents take %d times as long, clocks leap %v, away %v", int(w.long.pace), w.long.leaps, w.long.away)
 	}
 	return fmt.Sprintf("seed %d: %s; script %v, heals %v, %d writers, late %.0f%% up to %v, strips %v, breaks %.0f%%, slow %v, %d replicas, elected %v, stale %v, foreign %v%s",
 		w.seed, strings.Join(fleets, "; "), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow, w.replicas, w.elects, w.stale, w.foreign, habits)

@@ -223,6 +223,14 @@ var breaks = []struct {
 	{"a success has soaked", func(s *story) {
 		s.set("1", progressive("1", "0", `,"minSuccessTime":"20s"`)).fleet("a", "b").at(5).works("1", "", "a").at(6).works("1", "ok", "a").at(27).works("1", "", "b")
 	}, nil},
+	{"there is no soak, and the clock of a cluster is ahead", func(s *story) {
+		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).object("ADDED", ahead(s, "a"))
+		s.at(6).works("1", "", "b")
+	}, nil},
+	{"there is one, and the clock of a cluster is ahead", func(s *story) {
+		s.set("1", progressive("1", "0", `,"minSuccessTime":"1s"`)).fleet("a", "b").at(5).object("ADDED", ahead(s, "a"))
+		s.at(15).works("1", "", "b")
+	}, []string{"broken soak b"}},
 	{"a deadline is not over, by far", func(s *story) {
 		s.set("1", progressive("1", "5", `,"progressDeadline":"20s"`)).fleet("a", "b").at(5).works("1", "", "a").at(15).works("1", "", "b")
 	}, []string{"broken deadline b"}},
@@ -421,4 +429,11 @@ func TestKinds(t *testing.T) {
 			t.Errorf("no story shows %q", k)
 		}
 	}
+}
+
+// ahead is the work of a cluster that is done, and whose clock is an hour ahead.
+func ahead(s *story, cluster string) string {
+	s.now += 3600
+	defer func() { s.now -= 3600 }()
+	return s.workText(cluster, "web", "1", "ok", "")
 }

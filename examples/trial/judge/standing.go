@@ -50,7 +50,7 @@ func (h *holderState) stands(version string, s *strategy, now, before int64, l l
 		if h.deleting {
 			return waits
 		}
-		if l.noSoak || now+grace >= earliest+s.soak {
+		if l.noSoak || s.soak == 0 || now+grace >= earliest+s.soak { // a cluster's clock may be ahead
 			return could{succeed: true}
 		}
 		return could{holds: true}
@@ -147,7 +147,7 @@ func (m *member) stands(o *owner, version string, s *strategy, now, lag int64, l
 		all = all.and(one)
 		state := h.now()
 		quiet = quiet && h.settled(now-o.judge.horizon) &&
-			(one == waits || !state.stale() && one.succeed && !one.wait && !one.give && now-o.judge.horizon-grace >= max(state.since, state.applied)+s.soak)
+			(one == waits || !state.stale() && one.succeed && !one.wait && !one.give && (s.soak == 0 || now-o.judge.horizon-grace >= max(state.since, state.applied)+s.soak))
 	}
 	if quiet && !l.noSoak && !l.noDeadline && !l.withLeft {
 		m.quiet, m.isQuiet, m.from, m.of, m.epoch = all, true, now, version, o.epoch

@@ -37,7 +37,7 @@ func Of(t *testing.T, kind string, n int, first uint64) []Story {
 		t.Fatalf("%s: %v", File, err)
 	}
 	fixed, moving := upFrom(1, (n+1)/2), upFrom(ofDay(time.Now()), n/2)
-	t.Logf("seeds%s%s, and %d of stories", rangeOf(fixed), rangeOf(moving), len(stories))
+	t.Logf("seeds%s%s and %d of stories", rangeOf(fixed), rangeOf(moving), len(stories))
 	return append(append(stories, fixed...), moving...)
 }
 
@@ -46,9 +46,9 @@ func rangeOf(all []Story) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf(" %d", all[0].Seed)
+		return fmt.Sprintf(" %d,", all[0].Seed)
 	default:
-		return fmt.Sprintf(" %d to %d", all[0].Seed, all[len(all)-1].Seed)
+		return fmt.Sprintf(" %d to %d,", all[0].Seed, all[len(all)-1].Seed)
 	}
 }
 

@@ -28,7 +28,7 @@ func TestHalfOfTheSeedsMove(t *testing.T) {
 	if today, next := ofDay(day), ofDay(day.Add(time.Hour)); today != 20261128000 || next != 20261129000 {
 		t.Errorf("%d, then %d", today, next)
 	}
-	for n, want := range map[int]string{0: "", 1: " 20261128000", 3: " 20261128000 to 20261128002"} {
+	for n, want := range map[int]string{0: "", 1: " 20261128000,", 3: " 20261128000 to 20261128002,"} {
 		if got := rangeOf(upFrom(ofDay(day), n)); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}

@@ -5,17 +5,22 @@
 //
 //	go test                                       20 worlds of each kind, each duty, each invariant: two minutes of a core
 //	go test -run TestRollouts -rollouts=1000      a thousand rollouts
+//	go test -run TestDays                         worlds that last for days
 //	go test -run FromTraces -traces               each duty, also of add-ons and towards clusters that left, judged by its traces alone
 //	go test -run TestRollouts -rollouts=1 -seed=7 -history   one rollout again, and all that the API server showed of it
+//	go test -run TestRollouts -rollouts=1 -seed=7 -without='step 2,cluster c03'   the same without some of its parts
 //	go test -run TestRollouts -rollouts=1 -seed=7 -logs DIR  the same, with all messages and writes in a file, to compare two plays
 //
-// Half of the worlds of a kind are the same in each run, and half are new each day; the log has their seeds. A world that was broken once is a
-// line in testdata/stories of the tested package, and is played in each run. With -twice=N the first N worlds of each kind are played
+// Half of the worlds of a kind are the same in each run, and half are new each day; the log has their seeds. A world that breaks something is
+// made smaller: whatever it can break the same invariant without is left out, such as steps, clusters and faults, in up to -shrink=200 more plays. The
+// log tells the smallest in at most 30 lines, with the command that plays it again, and with a line for testdata/stories of the tested package,
+// whose worlds are played in each run. With -twice=N the first N worlds of each kind are played
 // a second time, and a difference is an error. A process that ends with a manager of controller-runtime still has one on a busy machine: client-go's
 // event watcher spins until the runtime stops it, by the real clock.
 //
-// A program of another process needs a real API server, and real time:
+// Two tests need a real API server, and real time: what the judge makes of the audit log of one, and a program of another process, in any language:
 //
+//	go test -run TestAuditLogOfAHub
 //	go test -run TestForeign -foreign='PROGRAM -kubeconfig'   it is judged by its traces alone; -kind says of what: judge/OCM.md
 //
 // The same flags go with the controllers, in examples/controllers:
@@ -43,6 +48,7 @@
 //     writes, which comes to the server when another process leads.
 //   - The scheduler (scheduler.go) writes decisions as OCM's does: PlacementDecisions without their status, then with it,
 //     one after the other or with several writers; then it deletes surplus ones; then it writes the Placement's status.
+//     Where groups have a size, each cluster that leaves moves others up, into the group before.
 //     With some seeds the set follows two placements, each with its strategy. With some scheduling is disabled, and another
 //     controller writes the decisions, so that nobody writes the Placement's status.
 //   - Agents (agent.go) are quick, slow, tardy, silent, hanging, failing, recovering or flapping, and may draw anew with
@@ -209,6 +215,13 @@
 //   - Held, reviewed: nobody starts who is held, or was not reviewed for this version.
 //   - Verdict: no verdict stands in a work that nobody gave, and none counts for another version.
 //   - Value: a work has the value of its cluster and version.
+//
+// # Days
+//
+// In some worlds (days.go) soaks and deadlines take hours, as agents do. The API server is away for minutes or hours, and the machine of the process is
+// suspended. The clocks of some clusters leap by up to an hour, to and fro, so that conditions have times of yesterday or of the future. Who is
+// late while the server or the process is away is none. A write on whose way the server went away is the process's, if it was carried out.
+// No zone is read: all times are instants, so no day has 23 hours.
 //
 // # Versions of clusters
 //

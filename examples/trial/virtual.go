@@ -12,7 +12,10 @@ import (
 	"github.com/cohort-ocm/cohort/examples/trial/sim"
 )
 
-var flagLogs = flag.String("logs", "", "a directory for the log of each play, in which two plays of a seed can be compared: with all messages and writes")
+var (
+	flagStalled = flag.Duration("stalled", 0, "after how much real time without a message a play is given up, which is longer in a debugger; 0 is two minutes")
+	flagLogs    = flag.String("logs", "", "a directory for the log of each play, in which two plays of a seed can be compared: with all messages and writes")
+)
 
 // play calls do in a world's own time, with an API server of its own. The seed decides all that is left open, such as UIDs and how long a message
 // takes. It returns a hash of all messages, writes and their times.
@@ -20,7 +23,7 @@ func (h *Hub) play(t *testing.T, seed uint64, do func(*testing.T, *site)) (hash 
 	t.Helper()
 	log, end := logOf(t, seed)
 	defer end()
-	return sim.Play(t, sim.Options{Seed: seed, Log: log}, func(w *sim.World) {
+	return sim.Play(t, sim.Options{Seed: seed, Log: log, Stalled: *flagStalled}, func(w *sim.World) {
 		server := w.NewServer("hub", h.definitions)
 		o := observer{}
 		server.Store().Observe(func(c sim.Commit) {

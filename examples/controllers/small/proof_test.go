@@ -29,6 +29,7 @@ func TestProof(t *testing.T) {
 	}
 	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, GivenUp: givenUpBy, Placements: 1, Replicas: 2}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
+	t.Run("Days", func(t *testing.T) { h.Days(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })
 	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })
 	t.Run("EachDutyOfCutOff", func(t *testing.T) { h.EachDutyOfCutOff(t, subject) })

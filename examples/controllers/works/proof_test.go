@@ -45,6 +45,7 @@ func TestProof(t *testing.T) {
 	}
 	subject := &proof.Subject{Run: process(nil), Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
+	t.Run("Days", func(t *testing.T) { h.Days(t, subject) })
 	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })
 	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })

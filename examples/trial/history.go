@@ -2,10 +2,8 @@ package trial
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,7 +11,6 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
-	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
 // history is what the API server showed of one rollout, in the order of the resource versions, with what the
@@ -347,57 +344,4 @@ func (s *seenRef) size() int {
 		return n.IntValue()
 	}
 	return 0
-}
-
-// String is what stands where, for people.
-func (h *history) String() string {
-	var b strings.Builder
-	start := h.events[0].at
-	for _, e := range h.events {
-		fmt.Fprintf(&b, "%7.3fs rv %d %s", e.at.Sub(start).Seconds(), e.rv, e.id)
-		switch o := e.object.(type) {
-		case *placement:
-			fmt.Fprintf(&b, " size %s selected %d in", o.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup.String(), o.Status.NumberOfSelectedClusters)
-			for _, g := range o.Status.DecisionGroups {
-				fmt.Fprintf(&b, " %d:%s%v", g.DecisionGroupIndex, g.DecisionGroupName, g.Decisions)
-			}
-		case *placementDecision:
-			fmt.Fprintf(&b, " group %s %q:", o.Labels[clusterv1beta1.DecisionGroupIndexLabel], o.Labels[clusterv1beta1.DecisionGroupNameLabel])
-			for _, d := range o.Status.Decisions {
-				b.WriteString(" " + d.ClusterName)
-			}
-		case *replicaSet:
-			fmt.Fprintf(&b, " generation %d version %s", o.Generation, wantedBy(o))
-			for _, key := range slices.Sorted(maps.Keys(o.Annotations)) {
-				fmt.Fprintf(&b, " %s: %s", key, o.Annotations[key])
-			}
-			for _, c := range o.Status.Conditions {
-				if c.Status == "True" || c.Type == workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut {
-					fmt.Fprintf(&b, " %s@%d %s: %s", c.Type, c.ObservedGeneration, c.Reason, c.Message)
-				}
-			}
-		case *manifestWork:
-			fmt.Fprintf(&b, " generation %d version %s", o.Generation, versionIn(o))
-			for _, c := range o.Status.Conditions {
-				fmt.Fprintf(&b, " %s=%s@%d(%s)", c.Type, c.Status, c.ObservedGeneration, c.LastTransitionTime.Format("05"))
-			}
-			if o.DeletionTimestamp != nil {
-				b.WriteString(" terminating")
-			}
-		}
-		if e.gone {
-			b.WriteString(" GONE")
-		}
-		if w := h.written[e.rv]; w != nil {
-			fmt.Fprintf(&b, " [process %d, reconcile %d, sent %.3fs]", w.life, w.reconcile, w.sent.Sub(start).Seconds())
-			if w.delayed {
-				b.WriteString(" held back")
-			}
-		}
-		b.WriteByte('\n')
-	}
-	for i, r := range h.reconciles {
-		fmt.Fprintf(&b, "reconcile %d of process %d from %.3fs to %.3fs, again after %v, error %v\n", i, r.life, r.began.Sub(start).Seconds(), r.ended.Sub(start).Seconds(), r.after, r.err)
-	}
-	return b.String()
 }

@@ -50,7 +50,7 @@ func TestBadPayloadsAreFound(t *testing.T) {
 				t.Errorf("%s: %v", name, byStranger)
 			}
 			_ = append(append(h.checkEnd(dawn, says), h.checkWaits(time.Second)...), h.checkLeft(0, 0, says)...)
-			_ = h.String()
+			_ = historyOf(&observation{world: &world{}, history: h})
 			p := &player{world: &world{cut: &cutOff{shares: []float64{0, 0}, after: time.Second}}}
 			if p.strokeOf("w-a", versionIn(h.events[rv-1].object.(*manifestWork))).cut {
 				t.Errorf("%s: nothing cuts a cluster off", name)
@@ -88,6 +88,6 @@ func TestASpecThatIsChangedIsFound(t *testing.T) {
 		}
 		says := func(*replicaSet) Saying { return Saying{} }
 		_ = append(h.check(0, 0), append(h.checkEnd(dawn, says), h.checkLeft(0, 0, says)...)...)
-		_ = h.String()
+		_ = historyOf(&observation{world: &world{}, history: h})
 	}
 }

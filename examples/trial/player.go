@@ -29,8 +29,8 @@ type observation struct {
 	ending ending
 }
 
-func (o *observation) told() (world, history fmt.Stringer, broken []violation, err error) {
-	return o.world, o.history, o.violations, o.err
+func (o *observation) told() (world fmt.Stringer, broken []violation, err error) {
+	return o.world, o.violations, o.err
 }
 
 func (o *observation) hash() string { return o.digest }

@@ -21,8 +21,8 @@ var (
 
 // An outcome is what came of a world that was played: of a rollout or a trial.
 type outcome interface {
-	// told gives the world and what the API server showed, what was broken, and what kept the world from being played.
-	told() (world, history fmt.Stringer, broken []violation, err error)
+	// told gives the world, what was broken, and what kept the world from being played.
+	told() (world fmt.Stringer, broken []violation, err error)
 	// happened is the history, and nil where the world was not played.
 	happened() *history
 	// tell says in some words what an event changes; empty if that is nothing that matters.
@@ -57,7 +57,7 @@ func playEach[W playable, O outcome](t *testing.T, k *kindOf[W, O], n int, each 
 // blame makes what a world broke errors of a test, and tells the smallest world that breaks the first of it.
 func (k *kindOf[W, O]) blame(t *testing.T, s seeds.Story, o O) {
 	t.Helper()
-	world, history, broken, err := o.told()
+	world, broken, err := o.told()
 	if err != nil {
 		t.Errorf("%s\n%v\n%s", world, err, k.again(t.Name(), s))
 	}
@@ -65,7 +65,7 @@ func (k *kindOf[W, O]) blame(t *testing.T, s seeds.Story, o O) {
 		t.Errorf("%s\n%s", v, world)
 	}
 	if *flagHistory && (err != nil || len(broken) > 0) {
-		t.Logf("%s", history)
+		t.Log(historyOf(o))
 	}
 	if err != nil || len(broken) == 0 {
 		return
@@ -186,12 +186,12 @@ func findEach[O outcome](t *testing.T, duties map[Duty][]Invariant, newTallies f
 			all, found, proof := newTallies(), map[Invariant]int{}, ""
 			for seed := first; seed < first+uint64(*flagBound) && proof == ""; seed++ {
 				o := play(t, seed, d)
-				world, history, broken, err := o.told()
+				world, broken, err := o.told()
 				if !all.add(o) {
 					t.Errorf("%s\n%v", world, err)
 				}
 				if *flagHistory {
-					t.Logf("%s\n%s", world, history)
+					t.Logf("%s\n%s", world, historyOf(o))
 				}
 				for _, v := range broken {
 					found[v.invariant]++

@@ -81,7 +81,7 @@ func (k *kindOf[W, O]) shrink(s seeds.Story, invariant Invariant, most int) (sma
 
 // brokeIn is how a world broke an invariant; nil if it did not, or was not judged.
 func brokeIn(o outcome, invariant Invariant) *violation {
-	_, _, broken, err := o.told()
+	_, broken, err := o.told()
 	if i := slices.IndexFunc(broken, func(v violation) bool { return v.invariant == invariant }); err == nil && i >= 0 {
 		return &broken[i]
 	}

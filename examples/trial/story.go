@@ -3,10 +3,13 @@ package trial
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 )
 
@@ -15,26 +18,58 @@ const longestStory = 30
 
 // storyOf tells how a world broke an invariant: the world, how it began, and what happened last.
 func storyOf(o outcome, invariant Invariant) string {
-	world, _, _, _ := o.told()
-	v, h := brokeIn(o, invariant), o.happened()
+	world, _, _ := o.told()
+	v := brokeIn(o, invariant)
 	if v == nil {
 		return world.String()
 	}
-	var lines []string
-	for _, e := range h.events {
-		if said := o.tell(e); said != "" && (v.rv == 0 || e.rv <= v.rv) {
-			line := fmt.Sprintf("%9.3fs %s", e.at.Sub(h.events[0].at).Seconds(), said)
-			if w := h.written[e.rv]; w != nil {
-				line += fmt.Sprintf(" [process %d, reconcile %d, sent at %.3fs]", w.life, w.reconcile, w.sent.Sub(h.events[0].at).Seconds())
-			}
-			lines = append(lines, line)
-		}
+	until := v.rv
+	if until == 0 {
+		until = math.MaxInt64
 	}
+	lines := linesOf(o, until)
 	const begin, end = 8, longestStory - 2 - 8 - 1
 	if n := len(lines); n > begin+1+end {
 		lines = slices.Concat(lines[:begin], []string{fmt.Sprintf("           … %d lines more", n-begin-end)}, lines[n-end:])
 	}
 	return strings.Join(slices.Concat([]string{world.String()}, lines, []string{v.String()}), "\n")
+}
+
+// historyOf is all that happened, and when the controller looked.
+func historyOf(o outcome) string {
+	lines, h := linesOf(o, math.MaxInt64), o.happened()
+	for i, r := range h.reconciles {
+		lines = append(lines, fmt.Sprintf("reconcile %d of process %d from %s to %s, again after %v, error %v", i, r.life, h.since(r.began), h.since(r.ended), r.after, r.err))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// since is a time from the beginning.
+func (h *history) since(at time.Time) string {
+	return fmt.Sprintf("%.3fs", at.Sub(h.events[0].at).Seconds())
+}
+
+// linesOf tells what events changed, up to a resourceVersion.
+func linesOf(o outcome, until int64) (lines []string) {
+	h := o.happened()
+	if h == nil {
+		return nil
+	}
+	for _, e := range h.events {
+		said := o.tell(e)
+		if said == "" || e.rv > until {
+			continue
+		}
+		line := fmt.Sprintf("%10s %d: %s", h.since(e.at), e.rv, said)
+		if w := h.written[e.rv]; w != nil {
+			line += fmt.Sprintf(" [process %d, reconcile %d, sent at %s]", w.life, w.reconcile, h.since(w.sent))
+			if w.delayed {
+				line += " held back"
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 func (o *observation) happened() *history { return o.history }
@@ -46,6 +81,9 @@ func (o *observation) tell(e event) string { return o.history.tell(e) }
 func (h *history) tell(e event) string {
 	before := h.at(e.id, e.rv-1)
 	switch now := e.object.(type) {
+	case *placement:
+		was, _ := before.(*placement)
+		return changed("the placement", placementSays(now), placementSays(was))
 	case *placementDecision:
 		return tellDecision(e, before)
 	case *replicaSet:
@@ -56,6 +94,18 @@ func (h *history) tell(e event) string {
 		return changed(now.Namespace, workSays(now, e.gone), workSays(was, was == nil))
 	}
 	return ""
+}
+
+// placementSays is how many clusters the status speaks of, in which groups.
+func placementSays(p *placement) string {
+	if p == nil {
+		return ""
+	}
+	says := fmt.Sprintf("divides by %s, and counts %d in", p.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup.String(), p.Status.NumberOfSelectedClusters)
+	for _, g := range p.Status.DecisionGroups {
+		says += fmt.Sprintf(" %d:%s%v", g.DecisionGroupIndex, g.DecisionGroupName, g.Decisions)
+	}
+	return says
 }
 
 // changed tells the words of something that are new; nothing if none are.
@@ -82,7 +132,7 @@ func tellDecision(e event, before object) string {
 	if e.gone {
 		now = nil
 	}
-	return changed(fmt.Sprintf("%s has", strings.TrimPrefix(e.id.key, e.object.GetNamespace()+"/")), clusters(now), clusters(before))
+	return changed(fmt.Sprintf("%s of group %s %q has", strings.TrimPrefix(e.id.key, e.object.GetNamespace()+"/"), e.object.GetLabels()[clusterv1beta1.DecisionGroupIndexLabel], e.object.GetLabels()[clusterv1beta1.DecisionGroupNameLabel]), clusters(now), clusters(before))
 }
 
 // words are what an owner wants, and what it says.

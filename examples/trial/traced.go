@@ -68,7 +68,7 @@ func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
 // the greatest.
 func (f *traceFigures) judge(t *testing.T, traced traced) {
 	t.Helper()
-	world, shown, _, _ := traced.o.told()
+	world, _, _ := traced.o.told()
 	recording, err := traced.history.recording()
 	if err != nil {
 		t.Errorf("the trace of %s: %v", world, err)
@@ -92,7 +92,7 @@ func (f *traceFigures) judge(t *testing.T, traced traced) {
 		}
 		for i := range report.Findings {
 			if x := &report.Findings[i]; !x.Kind.OfDecisions() && (traced.foreign == nil || !traced.foreign(x)) && traced.allows(x, most) == lag {
-				f.find(t, x, lag, world, shown)
+				f.find(t, x, lag, traced.o)
 			}
 		}
 	}
@@ -125,12 +125,13 @@ func allowedFor(lag time.Duration) time.Duration {
 	return allowed
 }
 
-func (f *traceFigures) find(t *testing.T, x *judge.Finding, lag time.Duration, world, shown fmt.Stringer) {
+func (f *traceFigures) find(t *testing.T, x *judge.Finding, lag time.Duration, o outcome) {
 	t.Helper()
 	if x.Grade == judge.Broken {
+		world, _, _ := o.told()
 		t.Errorf("from the trace, with a lag of %v: %s\n%s", lag, x, world)
 		if *flagHistory {
-			t.Logf("%s", shown)
+			t.Log(historyOf(o))
 		}
 		return
 	}

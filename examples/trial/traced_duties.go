@@ -114,7 +114,7 @@ func eachFromTraces[O outcome](t *testing.T, duties map[Duty][]Invariant, play f
 			all := tracedDuty{duty: d, kinds: map[string]int{}}
 			for seed := first; seed < first+uint64(*flagRollouts); seed++ {
 				o := play(t, seed, d)
-				if _, _, _, err := o.told(); err != nil {
+				if _, _, err := o.told(); err != nil {
 					t.Error(err)
 					continue
 				}

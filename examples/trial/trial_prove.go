@@ -2,7 +2,6 @@ package trial
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 )
@@ -92,39 +91,4 @@ func (f *trialFigures) add(o *tried) bool {
 func (f *trialFigures) String() string {
 	return fmt.Sprintf("%d trials (%d not observed): %d came to their end, %d stood still; %d events, %d writes of the controller (%d answers lost), %d removals, %d restarts; %d violations %v",
 		f.trials, f.failed, f.complete, f.trials-f.complete, f.events, f.writes, f.lost, f.removed, f.restarts, f.violations, f.of)
-}
-
-// String is what stands where, for people.
-func (j *jury) String() string {
-	var b strings.Builder
-	start := j.events[0].at
-	for _, e := range j.events {
-		fmt.Fprintf(&b, "%7.3fs rv %d %s", e.at.Sub(start).Seconds(), e.rv, e.id)
-		switch {
-		case e.id.kind == j.trade.owner && j.trade.isOwner(e.object):
-			version, _ := j.trade.wanted(e.object)
-			fmt.Fprintf(&b, " wants %s annotations %v", version, e.object.GetAnnotations())
-			if j.trade.claims != nil {
-				fmt.Fprintf(&b, " says %+v", j.trade.claims(e.object))
-			}
-		case e.id.kind == j.trade.object:
-			h := j.trade.read(e.object)
-			fmt.Fprintf(&b, " %s started %v answer %d dying %v finalizer %v", h.version, h.started, h.answer, h.dying, h.finalizer)
-		case e.id.kind == Decisions:
-			for _, d := range e.object.(*placementDecision).Status.Decisions {
-				b.WriteString(" " + d.ClusterName)
-			}
-		}
-		if e.gone {
-			b.WriteString(" GONE")
-		}
-		if w := j.written[e.rv]; w != nil {
-			fmt.Fprintf(&b, " [process %d, reconcile %d, sent %.3fs]", w.life, w.reconcile, w.sent.Sub(start).Seconds())
-		}
-		b.WriteByte('\n')
-	}
-	for i, r := range j.reconciles {
-		fmt.Fprintf(&b, "reconcile %d of process %d from %.3fs to %.3fs, again after %v, error %v, says %+v\n", i, r.life, r.began.Sub(start).Seconds(), r.ended.Sub(start).Seconds(), r.after, r.err, r.claim)
-	}
-	return b.String()
 }

@@ -40,8 +40,8 @@ type tried struct {
 
 func (o *tried) hash() string { return o.digest }
 
-func (o *tried) told() (world, history fmt.Stringer, broken []violation, err error) {
-	return o.trial, o.jury, o.violations, o.err
+func (o *tried) told() (world fmt.Stringer, broken []violation, err error) {
+	return o.trial, o.violations, o.err
 }
 
 func (t *trial) newRunner(at *site, subject *Subject) *runner {

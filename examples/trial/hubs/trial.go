@@ -22,6 +22,9 @@ func (h *Hubs) Rollouts(t *testing.T, s *Subject) {
 	stories := seeds.Of(t, "Hubs", *flagRollouts, *flagSeed)
 	for i, story := range stories {
 		seed := story.Seed
+		if len(story.Without) > 0 {
+			t.Fatalf("%s: Hubs %d is to be without %q, and these worlds have no parts", seeds.File, seed, story.Without)
+		}
 		w := newWorld(seed)
 		out, err := h.play(t, s, w)
 		if i < *flagTwice { // all that happens follows from the seed

@@ -24,7 +24,7 @@ func (p *player) quiet() time.Duration {
 // again and finds nothing to do is none that something happens to. The rollout is not complete before the controller is idle: a status
 // that says that it has failed may be one that a write on its way replaces.
 func (p *player) await(ctx context.Context) error {
-	quiet, longest := p.quiet(), p.paced(5*time.Minute) // on a busy machine all takes several times as long
+	quiet, longest := p.quiet(), p.paced(5*time.Minute)
 	if p.ignored != "" {
 		longest = time.Minute // it may try for ever
 	}
@@ -75,8 +75,7 @@ func (p *player) led() bool {
 // tick is how often one looks whether nothing happens any more.
 const tick = 250 * time.Millisecond
 
-// stillness counts for how long nothing happens. What a reconcile or an event on its way takes is none of that time, nor is what a machine
-// that has too much to do takes between two looks.
+// stillness counts for how long nothing happens. What a reconcile or an event on its way takes is none of that time.
 type stillness struct {
 	last, looked time.Time
 	busy         time.Duration // since then
@@ -87,17 +86,15 @@ func (s *stillness) since(last, now time.Time, busy bool) time.Duration {
 	if !last.Equal(s.last) {
 		s.last, s.looked, s.busy = last, later(last, s.looked), 0
 	}
-	if took := now.Sub(s.looked); busy {
-		s.busy += max(0, took)
-	} else {
-		s.busy += max(0, took-2*tick)
+	if busy {
+		s.busy += max(0, now.Sub(s.looked))
 	}
 	s.looked = now
 	return now.Sub(last) - s.busy
 }
 
 // complete says whether the rollout is at its end, and the status says so in all that the judge asks of it: a controller may write it in
-// several steps, and on a busy machine each takes long. Where the status stays wrong, the judge sees it when nothing happens any more. The
+// several steps. Where the status stays wrong, the judge sees it when nothing happens any more. The
 // player is locked.
 func (p *player) complete(now time.Time) bool {
 	h := p.history(p.writes, p.reconciles)

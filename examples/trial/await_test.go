@@ -21,7 +21,7 @@ func TestBusyTimeIsNoRest(t *testing.T) {
 		{0, 0.5, false, 500 * time.Millisecond, "nor does it now"},
 		{0, 10.5, true, 500 * time.Millisecond, "a reconcile runs"},
 		{0, 10.75, false, 750 * time.Millisecond, "it has ended, and nothing came of it"},
-		{0, 20.75, false, 1250 * time.Millisecond, "the machine did not look for ten seconds"},
+		{0, 20.75, false, 10750 * time.Millisecond, "nobody looked for ten seconds, and nothing happened"},
 		{20.8, 21, false, 200 * time.Millisecond, "something happens"},
 		{20.8, 21.2, false, 400 * time.Millisecond, "and nothing more"},
 		{21.1, 21.4, true, 100 * time.Millisecond, "what happened before the last look shows now, and a reconcile has run since that look"},
@@ -69,9 +69,9 @@ func TestATrialAwaitsTheProcess(t *testing.T) {
 		step    time.Duration // from one look to the next
 		after   time.Duration // how long it takes until it ends; 0 for longer than a minute
 	}{
-		"it runs, and nothing happens":      {true, 200 * time.Millisecond, 10200 * time.Millisecond},
-		"it has crashed":                    {false, 200 * time.Millisecond, 0},
-		"the machine looks every 5 seconds": {true, 5 * time.Second, 0},
+		"it runs, and nothing happens":    {true, 200 * time.Millisecond, 10200 * time.Millisecond},
+		"it has crashed":                  {false, 200 * time.Millisecond, 0},
+		"it is looked at every 5 seconds": {true, 5 * time.Second, 15 * time.Second},
 	} {
 		one := &replica{running: tt.running, caches: newLag(0, 0, 0, 0)}
 		p := &player{world: &world{}, subject: &Subject{Trade: OfAddOns()}, replicas: []*replica{one}, events: []event{{at: dawn}}, reconciles: []*reconcile{{}}}

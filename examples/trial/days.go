@@ -31,7 +31,7 @@ const (
 // that is away, a process whose machine is suspended, and clusters whose clocks leap.
 func (h *Hub) Days(t *testing.T, subject *Subject) {
 	h.suits(t, subject, needSays)
-	h.rollouts(t, subject, "Days", *flagRollouts, func(seed uint64) *world { return drawDays(seed, subject) })
+	h.rollouts(t, subject, "Days", max(1, *flagRollouts/2), func(seed uint64) *world { return drawDays(seed, subject) })
 }
 
 // drawDays makes a world that lasts for days.

@@ -278,7 +278,7 @@ func (r *runner) standStill(ctx context.Context) error {
 	r.mu.Lock()
 	quiet = max(quiet, r.subject.RemoveAfter+r.jury().patience()+time.Second)
 	r.mu.Unlock()
-	longest := 3 * time.Minute // on a busy machine all takes several times as long
+	longest := 3 * time.Minute
 	if r.ignored != "" {
 		longest = 90 * time.Second // it may try for ever
 	}
@@ -304,8 +304,8 @@ func (r *runner) standStill(ctx context.Context) error {
 	return nil // the jury says what is wrong
 }
 
-// atRest says whether nothing has happened for long, or all is complete. What a machine does not serve, and what has to wait until a
-// process runs again, is none of that time. The player is locked.
+// atRest says whether nothing has happened for long, or all is complete. What has to wait until a
+// process runs again is none of that time. The player is locked.
 func (r *runner) atRest(still *stillness, start, now time.Time, quiet time.Duration) bool {
 	last, busy, idle := r.activity(now)
 	if idle && r.heals && now.Sub(last) > time.Second && r.jury().complete(now) {

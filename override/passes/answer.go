@@ -28,7 +28,8 @@ type answers struct {
 // late is what a replicated policy says from a time on, if nothing else comes.
 type late struct {
 	answers
-	from time.Time
+	from     time.Time
+	reported string // what the next write notes then
 	// shown says that this is all that is known: the policy was not written by a controller that notes what was there.
 	shown bool
 }
@@ -50,15 +51,17 @@ type due struct {
 	before string    // the message that was there
 	known  bool      // whether before is known
 	sure   bool      // whether the template says something, even if nothing is new
+	missed bool      // whether it would, had the cluster got the content before
 }
 
-// answeredBy says whether a message is the answer that is due, and whether it counts in the end.
-func (d due) answeredBy(m message) (answered, inTheEnd bool) {
+// answeredBy says whether a message is the answer that is due, and whether it counts in the end. Silent says that nothing tells that the
+// cluster has got the write: it may be cut off.
+func (d due) answeredBy(m message, silent bool) (answered, inTheEnd bool) {
 	switch {
 	case m.id == "":
 		return false, false
 	case d.known && m.id == d.before:
-		return false, !d.sure
+		return false, !d.sure && !(d.missed && silent)
 	case m.at.IsZero() || d.since.IsZero():
 		return true, true
 	case m.exact:
@@ -73,12 +76,13 @@ func (d due) answeredBy(m message) (answered, inTheEnd bool) {
 func read(parts []template, said []message, st *policyv1.PolicyStatus, noted notes, applied, heard time.Time) (answers, *late, string) {
 	var now, end reading
 	var from time.Time
-	var text strings.Builder
+	var text, endText strings.Builder
+	silent := isSilent(parts, said, st, noted)
 	for i := range parts {
 		answered, inTheEnd := true, true
 		owed := noted.due(&parts[i], said[i], applied)
 		if owed != nil {
-			answered, inTheEnd = owed.answeredBy(said[i])
+			answered, inTheEnd = owed.answeredBy(said[i], silent)
 			if !answered && inTheEnd {
 				from = later(from, later(owed.since, heard))
 			}
@@ -88,11 +92,20 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 		}
 		now.add(&parts[i], said[i], answered)
 		end.add(&parts[i], said[i], inTheEnd)
-		note{content: parts[i].content, rest: parts[i].rest, message: said[i].id, owed: owed}.write(&text, parts[i].name)
+		next := note{content: parts[i].content, rest: parts[i].rest, message: said[i].id, owed: owed}
+		if silent {
+			next.missed, next.had = true, noted.of[keyOf(parts[i].name)].lastHad()
+		}
+		next.write(&text, parts[i].name)
+		if inTheEnd {
+			next.owed = nil
+		}
+		next.write(&endText, parts[i].name)
 	}
 	gone := removed(parts, st) // they are in details until the cluster has the content without them
 	for _, name := range gone {
 		note{message: messageOf(name, st).id}.write(&text, name)
+		note{message: messageOf(name, st).id}.write(&endText, name)
 	}
 	if noted.stamped {
 		now.awaited, end.awaited = append(now.awaited, gone...), append(end.awaited, gone...)
@@ -100,7 +113,7 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 	if slices.Equal(now.awaited, end.awaited) {
 		return now.result(), nil, text.String()
 	}
-	return now.result(), &late{answers: end.result(), from: from.Add(patience), shown: !noted.known}, text.String()
+	return now.result(), &late{answers: end.result(), from: from.Add(patience), reported: endText.String(), shown: !noted.known}, text.String()
 }
 
 // isSilent says whether it is unknown that the cluster has got the write: it owes something, and has said nothing since. The hub refuses

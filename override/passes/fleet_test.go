@@ -237,7 +237,16 @@ func TestPoliciesOfSeveralTemplates(t *testing.T) {
 					f.t.Fatalf("a good version is not done: %s %v", f.status.RolloutStatus, f.last.Explain(f.targets[0]))
 				}
 				parts = drawEdit(t, parts)
+				cutOff := ""
+				if rapid.IntRange(0, 3).Draw(t, "cut off") == 3 && f.hub[f.targets[0]] != nil {
+					cutOff = rapid.SampledFrom(f.targets).Draw(t, "who")
+					f.agents[cutOff].away = true
+				}
 				f.edit(parts...)
+				if cutOff != "" { // during the first pass, or both
+					f.run(time.Duration(rapid.SampledFrom([]int{1, 4, 8, 12}).Draw(t, "minutes")) * time.Minute)
+					f.back(cutOff)
+				}
 			}
 			if i := rapid.IntRange(-1, len(parts)-1).Draw(t, "bad"); i >= 0 && parts[i].enforces(f.root.Spec.RemediationAction) {
 				if rapid.Bool().Draw(t, "before that it is done") && !f.settled(4*time.Hour) {

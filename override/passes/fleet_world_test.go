@@ -91,6 +91,7 @@ type agent struct {
 	cluster  string
 	lag      time.Duration         // between hub and cluster, each way
 	clock    time.Duration         // how far its clock is ahead
+	away     bool                  // it is cut off
 	seen     int                   // the resourceVersion of the replica that it has got
 	there    policyv1.PolicyStatus // and its status
 	has      []part                // the policy's templates, as the spec sync wrote them
@@ -226,12 +227,20 @@ func (f *fleet) written(a *agent) {
 	s.change++
 	change, parts, action, there := s.change, s.parts, s.Spec.RemediationAction, s.status
 	f.after(a.lag, func() {
-		if change > a.seen {
+		if change > a.seen && !a.away {
 			a.seen, a.there = change, there
 			f.get(a, parts, action)
 			f.sync(a)
 		}
 	})
+}
+
+// back ends that a cluster is cut off: it gets the replica as it is now, and nothing of what was written in between.
+func (f *fleet) back(cluster string) {
+	a := f.agents[cluster]
+	a.away = false
+	f.hub[cluster].change-- // the same replica
+	f.written(a)
 }
 
 // get is the spec sync and the template sync: the cluster has the policy, and the controllers of the templates that changed.
@@ -297,7 +306,7 @@ func (f *fleet) sync(a *agent) {
 		all = policyv1.Compliant
 	}
 	a.was = all
-	if all == a.there.ComplianceState && reflect.DeepEqual(details, a.there.Details) {
+	if a.away || all == a.there.ComplianceState && reflect.DeepEqual(details, a.there.Details) {
 		return
 	}
 	change := a.seen

@@ -120,6 +120,21 @@ type notes struct {
 type note struct {
 	content, rest, message string
 	owed                   *due // what it had not answered
+	// missed says that nothing told that the cluster had got content. Had is the content that it had before, if it had answered that.
+	missed bool
+	had    string
+}
+
+// lastHad gives the content that the cluster is known to have had before the write of this note, if it had answered it.
+func (n note) lastHad() string {
+	switch {
+	case n.missed:
+		return n.had
+	case n.owed != nil && (!n.owed.known || n.message == n.owed.before): // what is new counts at once, or late
+		return ""
+	default:
+		return n.content
+	}
 }
 
 // due gives the answer that a template owes, nil if it owes none.
@@ -135,9 +150,11 @@ func (n notes) due(t *template, m message, applied time.Time) *due {
 		return &due{since: applied, known: true}
 	case t.name != wholeName && before.content == t.content && before.rest == t.rest:
 		return before.owed
+	case before.missed && before.had == t.content: // it has it again, or still
+		return nil
 	default:
 		says := t.name == wholeName || t.evaluates && before.content != t.content && !m.repeats
-		return &due{since: applied, before: before.message, known: true, sure: says}
+		return &due{since: applied, before: before.message, known: true, sure: says && !before.missed, missed: says && before.missed}
 	}
 }
 
@@ -149,8 +166,13 @@ func notesOf(stamped bool, annotations map[string]string, st *policyv1.PolicySta
 		return notes{stamped: stamped, none: text == mark(st)}
 	}
 	for part := range strings.FieldsSeq(text) {
-		if f := strings.Split(part, "."); len(f) == 4 || len(f) == 7 {
-			n.of[f[0]] = note{content: f[1], rest: f[2], message: f[3], owed: owedOf(f[4:])}
+		f := strings.Split(part, ".")
+		missed, had := false, ""
+		if len(f) == 5 || len(f) == 8 {
+			missed, had, f = true, f[len(f)-1], f[:len(f)-1]
+		}
+		if len(f) == 4 || len(f) == 7 {
+			n.of[f[0]] = note{content: f[1], rest: f[2], message: f[3], owed: owedOf(f[4:]), missed: missed, had: had}
 		}
 	}
 	return n
@@ -160,7 +182,7 @@ func owedOf(f []string) *due {
 	if len(f) != 3 {
 		return nil
 	}
-	d := &due{before: f[0], known: f[0] != unknown, sure: f[2] == "s"}
+	d := &due{before: f[0], known: f[0] != unknown, sure: f[2] == "s", missed: f[2] == "m"}
 	if nanos, err := strconv.ParseInt(f[1], 36, 64); err == nil {
 		d.since = time.Unix(0, nanos).UTC()
 	}
@@ -174,21 +196,32 @@ func (n note) write(b *strings.Builder, name string) {
 	if b.Len() > 0 {
 		b.WriteByte(' ')
 	}
-	b.WriteString(strings.Join([]string{keyOf(name), n.content, n.rest, n.message}, "."))
-	if n.owed == nil {
-		return
+	fields := []string{keyOf(name), n.content, n.rest, n.message}
+	if n.owed != nil {
+		fields = append(fields, n.owed.fields()...)
 	}
-	before, since, says := n.owed.before, "", ""
-	if !n.owed.known {
+	if n.missed {
+		fields = append(fields, n.had)
+	}
+	b.WriteString(strings.Join(fields, "."))
+}
+
+// fields is what [owedOf] reads.
+func (d *due) fields() []string {
+	before, since, says := d.before, "", ""
+	if !d.known {
 		before = unknown
 	}
-	if !n.owed.since.IsZero() {
-		since = strconv.FormatInt(n.owed.since.UnixNano(), 36)
+	if !d.since.IsZero() {
+		since = strconv.FormatInt(d.since.UnixNano(), 36)
 	}
-	if n.owed.sure {
+	switch {
+	case d.sure:
 		says = "s"
+	case d.missed:
+		says = "m"
 	}
-	b.WriteString("." + strings.Join([]string{before, since, says}, "."))
+	return []string{before, since, says}
 }
 
 func keyOf(name string) string {

@@ -88,6 +88,7 @@ func (r *Replica) take(a answers) {
 func (r Replica) At(now time.Time) Replica {
 	if r.late != nil && !now.Before(r.late.from) {
 		r.take(r.late.answers)
+		r.Reported = r.late.reported
 		r.late = nil
 	}
 	return r

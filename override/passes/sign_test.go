@@ -124,3 +124,22 @@ func informed(t *testing.T, before, then []part, had []policyv1.PolicyDetails) *
 	write("v2", then, noon)
 	return s
 }
+
+// O26, O17: a cluster was cut off while both passes were written, so it gets the second alone. There is nothing new in a template that
+// the version did not change, and nothing is said of it. The cluster is done all the same, and nobody fails.
+func TestAClusterThatMissedTheFirstPassIsDone(t *testing.T) {
+	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 2 * time.Hour}, policyv1.Enforce, 2)
+	f.edit(config("a", 1, time.Second), config("b", 1, time.Second))
+	if !f.settled(time.Hour) {
+		t.Fatal("the first version is not done")
+	}
+	f.agents["c00"].away = true
+	f.edit(config("a", 1, time.Second), config("b", 2, time.Second))
+	if f.run(20 * time.Minute); f.hub["c00"].Spec.RemediationAction != policyv1.Enforce || f.hub["c00"].status.RolloutStatus != "Progressing" {
+		t.Fatalf("c00 has %s and is %s", f.hub["c00"].Spec.RemediationAction, f.hub["c00"].status.RolloutStatus)
+	}
+	f.back("c00")
+	if !f.settled(30 * time.Minute) {
+		t.Errorf("%s: %s", f.status.RolloutStatus, f.last.Explain("c00"))
+	}
+}

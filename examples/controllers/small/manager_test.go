@@ -34,9 +34,10 @@ import (
 // setLabel.
 
 // newManager gives the manager of a process. Its queue, its watches and its leader election are the real ones, over the harness's caches, network and
-// lease.
+// lease. The queue is the one without priorities: the other may end in a deadlock (controller-runtime's issue 3538), in which virtual time stands
+// still.
 func newManager(p *proof.Process, scheme *runtime.Scheme, caches stores) (ctrl.Manager, error) {
-	skip, lease, renew, retry := true, proof.LeaseDuration, proof.RenewDeadline, proof.RetryPeriod
+	skip, priorities, lease, renew, retry := true, false, proof.LeaseDuration, proof.RenewDeadline, proof.RetryPeriod
 	return ctrl.NewManager(p.Config, ctrl.Options{
 		Scheme: scheme,
 		Logger: logr.Discard(),
@@ -45,7 +46,7 @@ func newManager(p *proof.Process, scheme *runtime.Scheme, caches stores) (ctrl.M
 		},
 		MapperProvider:                      func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper(), nil },
 		Metrics:                             metricsserver.Options{BindAddress: "0"},
-		Controller:                          config.Controller{SkipNameValidation: &skip},
+		Controller:                          config.Controller{SkipNameValidation: &skip, UsePriorityQueue: &priorities},
 		LeaderElection:                      p.Lock != nil,
 		LeaderElectionResourceLockInterface: p.Lock,
 		LeaseDuration:                       &lease, RenewDeadline: &renew, RetryPeriod: &retry,

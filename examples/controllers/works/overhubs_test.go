@@ -54,10 +54,10 @@ var timing = rights.Timing{Lease: hubs.Lease, ClockError: hubs.ClockError, Slowe
 
 // managerOf is a manager with real informers of one rollout.
 func managerOf(p *hubs.Process, options ctrl.Options) (ctrl.Manager, error) {
-	skip := true
+	skip, priorities := true, false // as in TestProof
 	options.Logger, options.Metrics = logr.Discard(), metricsserver.Options{BindAddress: "0"}
 	options.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper(), nil }
-	options.Controller = config.Controller{SkipNameValidation: &skip}
+	options.Controller = config.Controller{SkipNameValidation: &skip, UsePriorityQueue: &priorities}
 	return ctrl.NewManager(p.Config, options)
 }
 

@@ -29,9 +29,10 @@ func init() {
 
 // run is one process of the controller, as a main function would have it.
 func run(ctx context.Context, c *rest.Config) error {
-	again := true
+	again, priorities := true, false // the queue with priorities may end in a deadlock: controller-runtime's issue 3538
 	m, err := ctrl.NewManager(c, ctrl.Options{
-		Scheme: scheme.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &again},
+		Scheme: scheme.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		Controller:     config.Controller{SkipNameValidation: &again, UsePriorityQueue: &priorities},
 		LeaderElection: true, LeaderElectionID: "painter", LeaderElectionNamespace: "default",
 	})
 	if err != nil {

@@ -93,6 +93,7 @@ type site struct {
 		Stop()
 		Start()
 	} // nil where it is not the world's own
+	start func(actor string, run func())                    // a process of an actor, at an instant of its own
 	watch func(world string, feed func(event)) (end func()) // feed has each write of a world, in their order, and must be quick
 }
 

@@ -161,13 +161,9 @@ type replica struct {
 	lock        *lock
 }
 
-// beginning is how long a process takes at most until it begins: no two begin at the same instant, as they don't on real machines.
-const beginning = 20 * time.Millisecond
-
 // keep runs one process after the other.
 func (r *replica) keep(ctx context.Context) {
 	for ctx.Err() == nil {
-		time.Sleep(r.net.drawTime(beginning))
 		life, cancel := context.WithCancel(ctx)
 		r.player.mu.Lock()
 		r.player.lives++
@@ -183,7 +179,15 @@ func (r *replica) keep(ctx context.Context) {
 		r.caches.restart(r.player.stale)
 		var pump sync.WaitGroup
 		pump.Go(func() { r.pump(life) })
-		err := r.player.subject.Run(life, p)
+		done := make(chan error)
+		r.player.site.start(r.actor(), func() {
+			var err error
+			if life.Err() == nil { // it was not killed before it began
+				err = r.player.subject.Run(life, p)
+			}
+			done <- err
+		})
+		err := <-done
 		cancel()
 		pump.Wait()
 		r.caches.forget()

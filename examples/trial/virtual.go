@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -31,7 +32,9 @@ func (h *Hub) play(t *testing.T, seed uint64, do func(*testing.T, *site)) (hash 
 				o.feed(e)
 			}
 		})
-		do(w.T, &site{config: server.Config, server: server, watch: o.watch})
+		do(w.T, &site{config: server.Config, server: server, watch: o.watch, start: func(actor string, run func()) {
+			w.Go(actor, func(context.Context) { run() })
+		}})
 	}).Hash
 }
 

@@ -102,6 +102,9 @@ func (l *line) isCut() bool {
 }
 
 func (l *line) read(base http.RoundTripper, r *http.Request, luck *luck) (*http.Response, error) {
+	if l.over() {
+		return base.RoundTrip(r)
+	}
 	if err := l.before(r.Context(), luck); err != nil {
 		return nil, err
 	}
@@ -117,6 +120,16 @@ func (l *line) read(base http.RoundTripper, r *http.Request, luck *luck) (*http.
 		response.Body = &lateBody{response.Body, l, luck}
 	}
 	return response, nil
+}
+
+// over says whether the rollout has ended. A manager whose process ended before its caches were filled goes on until they are.
+func (l *line) over() bool {
+	select {
+	case <-l.ends:
+		return true
+	default:
+		return false
+	}
 }
 
 // before is what happens to a request before it is on its way.

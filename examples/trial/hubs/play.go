@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -62,7 +63,16 @@ type outcome struct {
 // play plays one rollout, in a time of its own.
 func (h *Hubs) play(t *testing.T, s *Subject, w *world) (out outcome, err error) {
 	t.Helper()
-	record := sim.Play(t, sim.Options{Seed: w.seed}, func(of *sim.World) { out, err = h.playIn(of, s, w) })
+	o := sim.Options{Seed: w.seed}
+	if *flagLogs != "" {
+		log, err := os.CreateTemp(*flagLogs, fmt.Sprint(w.seed, "."))
+		if err != nil {
+			return out, err
+		}
+		defer log.Close()
+		o.Log = log
+	}
+	record := sim.Play(t, o, func(of *sim.World) { out, err = h.playIn(of, s, w) })
 	out.hash = record.Hash
 	return out, err
 }
@@ -93,7 +103,7 @@ func (h *Hubs) playIn(of *sim.World, s *Subject, w *world) (out outcome, err err
 	}
 	var processes sync.WaitGroup
 	for i := range servers {
-		processes.Go(func() { p.keep(ctx, i) })
+		processes.Go(func() { p.keep(ctx, of, i) })
 	}
 	most := p.mostClusters()
 	if p.scene != nil {
@@ -114,6 +124,7 @@ func (h *Hubs) playIn(of *sim.World, s *Subject, w *world) (out outcome, err err
 	processes.Wait()
 	p.agents.Wait()
 	p.sending.Wait()
+	time.Sleep(2 * time.Minute) // for managers whose caches are still empty
 	inFlight, exposed := w.most(most + p.joined())
 	out.violations, out.starts, out.lives, out.counts = p.judge.violations(inFlight, exposed), p.judge.starts(), p.lives.Load(), &p.counts
 	if fault, is := p.fault.Load().(string); is && err == nil && out.stuck != "" {
@@ -173,10 +184,9 @@ func (p *player) standing() string {
 }
 
 // keep runs one process after the other: of a hub, or of the hub of hubs.
-func (p *player) keep(ctx context.Context, server int) {
+func (p *player) keep(ctx context.Context, of *sim.World, server int) {
 	rng := rand.New(rand.NewPCG(p.seed, uint64(server)))
 	for lives := uint64(1); ctx.Err() == nil; lives++ {
-		time.Sleep(time.Duration(rng.Int64N(int64(20 * time.Millisecond)))) // no two processes begin at the same instant
 		life, end := context.WithCancel(ctx)
 		dead := &atomic.Bool{}
 		to := func(net *network, slow time.Duration) *line {
@@ -198,7 +208,13 @@ func (p *player) keep(ctx context.Context, server int) {
 		}
 		p.lives.Add(1)
 		done := make(chan error, 1)
-		go func() { done <- run(life, process) }()
+		of.Go(serverNames[server], func(context.Context) {
+			var err error
+			if life.Err() == nil { // it was not killed before it began
+				err = run(life, process)
+			}
+			done <- err
+		})
 		var err error
 		select {
 		case <-ctx.Done():

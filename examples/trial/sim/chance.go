@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
@@ -48,12 +49,36 @@ func prepare(seed uint64) (undo func()) {
 
 // seedAll makes what Kubernetes' libraries draw from global sources follow from the seed: UIDs, generated names, jitter, timeouts.
 func seedAll(seed uint64) {
-	var key [32]byte
-	binary.LittleEndian.PutUint64(key[:], seed)
-	uuid.SetRand(randv2.NewChaCha8(key))
+	uids.seed(seed)
+	uuid.SetRand(&uids)
 	utilrand.Seed(int64(seed))
 	//lint:ignore SA1019 the source that Kubernetes' libraries draw from has no other way to be set
 	rand.Seed(int64(seed))
+}
+
+// seedNames makes the names that the server generates for a request follow from the request.
+func seedNames(seed uint64) { utilrand.Seed(int64(seed)) }
+
+// uids is where UIDs come from. It begins anew with each message: or else all UIDs would be others after a controller has drawn one more for itself.
+var uids uidSource
+
+type uidSource struct {
+	mu   sync.Mutex
+	from randv2.ChaCha8
+}
+
+func (s *uidSource) seed(seed uint64) {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.from.Seed(key)
+}
+
+func (s *uidSource) Read(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.from.Read(b)
 }
 
 // listed are client-go's features without the one that lists by a watch: what comes of it is shown to a controller in the order of a map, which

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"net/http"
 	"time"
 )
 
@@ -61,7 +62,12 @@ func (n *network) run(ctx context.Context) {
 			if arrived++; arrived%garbageLooks == 0 {
 				collect()
 			}
-			choose(draw(n.seed, "choices", p.name, p.count))
+			chance := draw(n.seed, "choices", p.name, p.count)
+			choose(chance)
+			uids.seed(chance)
+			if p.exchange != nil && p.exchange.client.Method == http.MethodPost {
+				seedNames(chance)
+			}
 			n.carry(p)
 			continue
 		}

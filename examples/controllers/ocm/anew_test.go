@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -157,6 +158,39 @@ func (f *fleet) schedule(looks bool) {
 		f.scheduler.schedule(f.t.Context(), managed, target.placement)
 	}
 	f.scheduler.before = func() {}
+	for _, target := range f.targets {
+		f.compare(target, managed)
+	}
+}
+
+// compare finds fault where grouping.Divide divides the selected clusters in another way than OCM's scheduler did.
+func (f *fleet) compare(target *target, managed []*clusterv1.ManagedCluster) {
+	stored, err := grouping.Read(f.scheduler.stored(target.placement.Name))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	var selected []*clusterv1.ManagedCluster
+	for _, m := range managed {
+		if _, is := stored.Position(m.Name); is {
+			selected = append(selected, m)
+		}
+	}
+	divided, err := grouping.Divide(target.placement, selected, grouping.Options{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if got, want := placesIn(divided), placesIn(stored); stored.Incomplete() != "" || !maps.Equal(got, want) {
+		f.t.Fatalf("OCM's scheduler divides into %v (%s), and grouping.Divide into %v", want, stored.Incomplete(), got)
+	}
+}
+
+// placesIn are the groups of all clusters, by name.
+func placesIn(groups *grouping.Groups) map[string]grouping.Key {
+	places := map[string]grouping.Key{}
+	for position := range groups.NumClusters() {
+		places[groups.Cluster(position)] = groups.Key(groups.GroupAt(position))
+	}
+	return places
 }
 
 // groups are those of each placement, as far as the scheduler has written them.
@@ -260,7 +294,7 @@ func (f *fleet) String() string {
 }
 
 // R65, R66: OCM's own scheduler divides the clusters anew, by size and label, while versions cut them off, and they are tainted, dropped, join,
-// leave and come back. No more are exposed than package exposure says of some groups that there were.
+// leave and come back. No more are exposed than package exposure says of some groups that there were. Package grouping divides as it does.
 func TestExposureHoldsWhereOCMsSchedulerDivides(t *testing.T) {
 	n := *rollouts
 	if testing.Short() {

@@ -236,6 +236,7 @@ func (s *sight) waits(now time.Time) (held, could []string) {
 		case gets || !s.j.deleted[cluster].IsZero():
 		case has && h.dying:
 			held = append(held, cluster)
+		case s.stands(cluster, now, leniency{}).at == failed && !s.givenUp[cluster]: // its failure lasts, and it waits for nobody
 		case s.stands(cluster, now, leniency{}).at != waiting && !s.givenUp[cluster]:
 			held = append(held, cluster) // something lasts of it
 		case len(s.forbids(cluster, now.Add(-grace), leniency{}, whereTheyAre))+len(s.forbids(cluster, now.Add(-grace), leniency{}, whereTheyWere)) == 0:

@@ -129,6 +129,9 @@ func (a *anonymiser) object(e *event) fields {
 		if s.fault != "" {
 			action = "inform" // it is not judged
 		}
+		if s.annotations[failAtOnce] == "true" {
+			meta["annotations"] = fields{failAtOnce: "true"}
+		}
 		object["spec"] = fields{"remediationAction": action, "rolloutStrategy": a.strategy(s.strategy), "policy-templates": templates(s.version)}
 		if status := (fields{"compliant": "Pending"}); !s.silent {
 			if len(s.claims) > 0 {

@@ -132,10 +132,17 @@ func (s *story) remove(cluster, version string) *story {
 	return s
 }
 
-// policy has a root policy want a version, in two passes, on the fleet.
+// policy has a root policy want a version, in two passes, on the fleet. Who does not comply has failed at once.
 func (s *story) policy(version, strategy string) *story {
+	return s.policyWith(`,"annotations":{"cohort.open-cluster-management.io/fail-at-once":"true"}`, version, strategy)
+}
+
+// patient is such a policy where a cluster that does not comply is in flight until the deadline.
+func (s *story) patient(version, strategy string) *story { return s.policyWith("", version, strategy) }
+
+func (s *story) policyWith(meta, version, strategy string) *story {
 	s.object("MODIFIED", fmt.Sprintf(`{"kind":"Policy",%s,"spec":{"remediationAction":"enforce","rolloutStrategy":%s,"policy-templates":[{"objectDefinition":{"v":%q}}]},"status":{"compliant":"Pending"}}`,
-		s.meta("w", "web", ""), strategy, version))
+		s.meta("w", "web", meta), strategy, version))
 	return s
 }
 
@@ -379,6 +386,12 @@ var breaks = []struct {
 	{"a failure in the second of the write, which may be that of the first pass", func(s *story) {
 		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9.5).replicas("1", "enforce", "NonCompliant", "a").at(17).replicas("1", "enforce", "", "b")
 	}, nil},
+	{"a policy that waits for the deadline does not comply, which is no failure", func(s *story) {
+		s.patient("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").at(12).replicas("1", "enforce", "NonCompliant", "a").at(17).replicas("1", "enforce", "", "b")
+	}, nil},
+	{"it does not comply by the deadline, and none is tolerated", func(s *story) {
+		s.patient("1", progressive("5", "0", `,"progressDeadline":"10s"`)).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").at(12).replicas("1", "enforce", "NonCompliant", "a").at(30).replicas("1", "enforce", "", "b")
+	}, []string{"broken budget b"}},
 	{"such a failure, and nobody starts", func(s *story) {
 		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9.5).replicas("1", "enforce", "NonCompliant", "a").until(60)
 	}, nil},

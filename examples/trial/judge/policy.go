@@ -14,6 +14,7 @@ import (
 const (
 	policyGroup = "policy.open-cluster-management.io"
 	rootLabel   = policyGroup + "/root-policy" // of a replicated policy: namespace.name
+	failAtOnce  = "cohort.open-cluster-management.io/fail-at-once"
 )
 
 // rootState is a root policy. What it wants stands in it, and where it wants it in the bindings.
@@ -108,6 +109,10 @@ func (r *reader) replica(o *object, e *event, root string) error {
 	var status struct {
 		Compliant string `json:"compliant"`
 		Details   []struct {
+			Compliant    string `json:"compliant"`
+			TemplateMeta struct {
+				Name string `json:"name"`
+			} `json:"templateMeta"`
 			History []struct {
 				LastTimestamp metav1.Time `json:"lastTimestamp"`
 			} `json:"history"`
@@ -124,19 +129,61 @@ func (r *reader) replica(o *object, e *event, root string) error {
 		owner: r.same("Policy " + keyOf(namespace, name)), cluster: r.same(o.Metadata.Namespace), version: version, dated: true,
 		inform: strings.EqualFold(spec.RemediationAction, "inform"), deleting: o.Metadata.DeletionTimestamp != nil,
 	}
-	switch status.Compliant {
-	case "Compliant":
-		h.answer = does
-	case "NonCompliant":
-		h.answer = fails
+	informs, err := informOnly(o.Spec)
+	if err != nil {
+		return err
 	}
+	var newest, oldest int64
+	complies, unfit, told := true, false, false
 	for _, d := range status.Details {
-		if len(d.History) > 0 && h.answer != silent {
-			h.since = max(h.since, nanos(d.History[0].LastTimestamp))
+		told = told || d.Compliant != ""
+		if len(d.History) == 0 {
+			complies = false
+			continue
 		}
+		at := nanos(d.History[0].LastTimestamp)
+		newest = max(newest, at)
+		if oldest == 0 || at < oldest {
+			oldest = at
+		}
+		isFit := d.Compliant == "Compliant" || informs[d.TemplateMeta.Name]
+		complies, unfit = complies && isFit, unfit || d.Compliant == "NonCompliant" && !isFit
+	}
+	if !told { // its parts say nothing
+		complies, unfit = status.Compliant == "Compliant", status.Compliant == "NonCompliant"
+	}
+	switch {
+	case unfit: // as long as one template may not have answered, it is unclear
+		h.answer, h.since = fails, oldest
+	case complies:
+		h.answer, h.since = does, newest
 	}
 	e.class, e.state = isHolder, h
 	return nil
+}
+
+// informOnly names the templates that no policy makes enforce.
+func informOnly(raw json.RawMessage) (map[string]bool, error) {
+	var spec struct {
+		Templates []struct {
+			Definition struct {
+				Metadata struct {
+					Name string `json:"name"`
+				} `json:"metadata"`
+				Spec struct {
+					RemediationAction string `json:"remediationAction"`
+				} `json:"spec"`
+			} `json:"objectDefinition"`
+		} `json:"policy-templates"`
+	}
+	if err := decode("spec", raw, &spec); err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for _, t := range spec.Templates {
+		names[t.Definition.Metadata.Name] = strings.EqualFold(t.Definition.Spec.RemediationAction, "informOnly")
+	}
+	return names, nil
 }
 
 func (r *reader) binding(o *object, e *event) error {
@@ -264,10 +311,11 @@ func (b *bound) wants(key string) *ownerState {
 	for i := range s.refs {
 		var fault string
 		s.refs[i].strategy, fault = readStrategy(s.refs[i].raw)
+		s.refs[i].patient = root.annotations[failAtOnce] != "true"
 		s.fault = cmp.Or(s.fault, fault)
 	}
 	raw, _ := json.Marshal(root.strategy)
-	text := fmt.Sprintf("%s %s %q", root.version, raw, s.fault)
+	text := fmt.Sprintf("%s %s %q %t", root.version, raw, s.fault, root.annotations[failAtOnce] == "true")
 	for i := range s.refs {
 		text += " " + s.refs[i].placement
 	}
@@ -286,6 +334,9 @@ func (o *owner) judgePasses(m *member, id, version string, before *holderState) 
 		return
 	}
 	f := Finding{Kind: FirstPass, Grade: Broken, Owner: o.key, Cluster: m.cluster, version: version, holder: id}
+	if before == nil && m.last != nil && m.last.version == version && !m.last.inform {
+		return // it is back, and goes on where it was
+	}
 	if before == nil || before.version != version {
 		f.Text = fmt.Sprintf("%s is enforced with version %s without a first pass", m.cluster, short(version))
 		j.find(f)

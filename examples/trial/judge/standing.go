@@ -45,7 +45,11 @@ func (h *holderState) stands(version string, s *strategy, now, before int64, l l
 		return could{holds: !timedOut && !h.deleting, give: timedOut}
 	}
 	surely := s.deadline > 0 && before-grace >= since+s.deadline
-	switch h.answer {
+	answer := h.answer
+	if answer == fails && s.patient {
+		answer = silent
+	}
+	switch answer {
 	case does:
 		if h.deleting {
 			return waits

@@ -100,6 +100,7 @@ type strategy struct {
 	failures  intstr.IntOrString
 	soak      int64 // nanoseconds
 	deadline  int64 // 0 for none
+	patient   bool  // a policy: who does not comply is in flight until the deadline
 }
 
 // answer is what an object says of the version that it has.

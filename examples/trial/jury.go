@@ -83,7 +83,7 @@ func (j *jury) checkStart(e event) (broken []violation) {
 	}
 	cluster, r := e.object.GetNamespace(), j.reconciles[w.reconcile]
 	known, truth := j.knownTo(r, e.rv, w.sent), j.truthAt(e.rv-1)
-	if known == nil || truth == nil || j.trade.read(e.object).version != known.version || truth.isGhost(cluster) && truth.isSelected(cluster) {
+	if known == nil || truth == nil || j.read(e.object).version != known.version || truth.isGhost(cluster) && truth.isSelected(cluster) {
 		return nil // who is back goes on where it was
 	}
 	forbidden := func(as reading) []violation {

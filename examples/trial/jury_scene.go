@@ -45,6 +45,15 @@ func (j *jury) truthAt(rv int64) *sight {
 
 func (j *jury) present() *sight { return j.truthAt(1 << 62) }
 
+// read reads what an object says of its cluster.
+func (j *jury) read(o object) held {
+	h := j.trade.read(o)
+	if h.answer == doesNot && j.trade.patient != nil && j.trade.patient(j.trial) {
+		h.answer = awaited // until the deadline
+	}
+	return h
+}
+
 // sight is nil where there is no owner yet.
 func (j *jury) sight(rv int64, get func(id) object) *sight {
 	s := &sight{j: j, held: map[string]held{}, ghosts: map[string]held{}}
@@ -67,7 +76,7 @@ func (j *jury) sight(rv int64, get func(id) object) *sight {
 		case i.kind == j.trade.owner && j.trade.isOwner(o):
 			s.owner = o
 		case i.kind == j.trade.object:
-			h := j.trade.read(o)
+			h := j.read(o)
 			h.applied = j.since(i, versionOf(o), h)
 			s.held[o.GetNamespace()] = h
 		}
@@ -104,7 +113,7 @@ func (j *jury) since(i id, rv int64, h held) time.Time {
 			first = event{}
 			continue
 		}
-		if was := j.trade.read(e.object); was.version != h.version || was.started != h.started {
+		if was := j.read(e.object); was.version != h.version || was.started != h.started {
 			first = event{}
 		} else if first.rv == 0 {
 			first = e
@@ -125,7 +134,7 @@ func (j *jury) ghost(i id, version string, config clusterv1alpha1.RolloutConfig,
 		if e.rv > rv {
 			break
 		}
-		h := j.trade.read(e.object)
+		h := j.read(e.object)
 		switch {
 		case e.gone && last.rv > 0 && end.rv == 0:
 			end = e
@@ -176,7 +185,7 @@ func (j *jury) knownHeld(r *reconcile, i id, rv int64, version string) (held, bo
 	if o == nil {
 		return held{}, false
 	}
-	h := j.trade.read(o)
+	h := j.read(o)
 	h.applied = j.since(i, at, h)
 	h.dying = false
 	return h, h.version == version && h.started

@@ -21,10 +21,10 @@ func (j *jury) verdict(now time.Time) (broken []violation, complete bool) {
 		var is, was held
 		after, before := j.at(e.id, e.rv), j.at(e.id, e.rv-1)
 		if before != nil {
-			was = j.trade.read(before)
+			was = j.read(before)
 		}
 		if after != nil {
-			is = j.trade.read(after)
+			is = j.read(after)
 		}
 		switch {
 		case before != nil && !was.dying && (after == nil || is.dying):
@@ -133,7 +133,7 @@ func (j *jury) checkBounds() (broken []violation) {
 		if e.id.kind != j.trade.object || e.gone || j.trade.isOwner(e.object) || !j.healed.IsZero() && e.at.After(j.healed) {
 			continue
 		}
-		h, c := j.trade.read(e.object), e.object.GetNamespace()
+		h, c := j.read(e.object), e.object.GetNamespace()
 		if h.started && h.version != "" && j.trial.hopeless(h.version) && !j.exempt[c] && !s.givenUp[c] {
 			if got[h.version] == nil {
 				got[h.version] = map[string]bool{}
@@ -296,9 +296,9 @@ func (j *jury) steps() (all []time.Time) {
 		if e.id.kind != j.trade.object || e.gone || j.trade.isOwner(e.object) {
 			continue
 		}
-		now, was := j.trade.read(e.object), held{}
+		now, was := j.read(e.object), held{}
 		if before := j.at(e.id, e.rv-1); before != nil {
-			was = j.trade.read(before)
+			was = j.read(before)
 		}
 		if now.version != was.version || now.started != was.started {
 			all = append(all, e.at)

@@ -222,6 +222,6 @@ func (j *jury) objectSays(o object) string {
 	if o == nil {
 		return "has nothing"
 	}
-	h := j.trade.read(o)
+	h := j.read(o)
 	return fmt.Sprintf("has version %s, started %v, answers %d, is being deleted %v", h.version, h.started, h.answer, h.dying)
 }

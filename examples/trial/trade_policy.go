@@ -3,9 +3,7 @@ package trial
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,10 +38,9 @@ func OfPolicies() *Trade {
 		put:     putPolicy,
 		wanted: func(owner object) (string, clusterv1alpha1.RolloutStrategy) {
 			u := owner.(*unstructured.Unstructured)
-			return versionOfPolicy(u), strategyOfPolicy(u)
+			return versionOfTemplates(templatesIn(u)), strategyOfPolicy(u)
 		},
-		read:   readPolicy,
-		report: reportOfPolicy,
+		read: readPolicy, parts: partsOfPolicy, reportPart: reportOfTemplate, patient: isPatient,
 		patch: func(ctx context.Context, c clients, k Kind, o object, body []byte, sub ...string) error {
 			_, err := c.any.Resource(policyResource(k)).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), mergePatch, body, metav1.PatchOptions{}, sub...)
 			return err
@@ -56,10 +53,7 @@ func OfPolicies() *Trade {
 
 func putPolicy(ctx context.Context, r *runner, version string, first bool) error {
 	api := r.user.any.Resource(policyResource(Policies)).Namespace(r.name)
-	templates := []any{map[string]any{"objectDefinition": map[string]any{
-		"apiVersion": policyGroup + "/v1", "kind": "ConfigurationPolicy",
-		"metadata": map[string]any{"name": "config"}, "spec": map[string]any{"version": version},
-	}}}
+	templates := templatesOf(drawTemplates(r.seed, numberOf(version)))
 	if !first {
 		for {
 			root, err := api.Get(ctx, policyName, metav1.GetOptions{})
@@ -77,8 +71,9 @@ func putPolicy(ctx context.Context, r *runner, version string, first bool) error
 		return err
 	}
 	root := policyObject(r.name, "Policy", policyName)
-	// In a trial a cluster that does not comply has failed, as one has that does not do what a work wants.
-	root.SetAnnotations(map[string]string{"cohort.open-cluster-management.io/fail-at-once": "true"})
+	if !isPatient(r.trial) {
+		root.SetAnnotations(map[string]string{"cohort.open-cluster-management.io/fail-at-once": "true"})
+	}
 	root.Object["spec"] = map[string]any{"disabled": false, "remediationAction": "enforce", "rolloutStrategy": strategy, "policy-templates": templates}
 	if _, err := api.Create(ctx, root, metav1.CreateOptions{}); err != nil {
 		return err
@@ -106,15 +101,6 @@ func plain(value any) (out any, _ error) {
 	return out, json.Unmarshal(text, &out)
 }
 
-func versionOfPolicy(u *unstructured.Unstructured) string {
-	templates, _, _ := unstructured.NestedSlice(u.Object, "spec", "policy-templates")
-	if len(templates) == 0 {
-		return ""
-	}
-	version, _, _ := unstructured.NestedString(templates[0].(map[string]any), "objectDefinition", "spec", "version")
-	return version
-}
-
 func strategyOfPolicy(u *unstructured.Unstructured) (s clusterv1alpha1.RolloutStrategy) {
 	text, err := json.Marshal(u.Object["spec"].(map[string]any)["rolloutStrategy"])
 	if err == nil {
@@ -126,53 +112,35 @@ func strategyOfPolicy(u *unstructured.Unstructured) (s clusterv1alpha1.RolloutSt
 	return s
 }
 
-// readPolicy reads a replicated policy. Its report is about its present content if it names it, as agents of a trial do.
+// readPolicy reads a replicated policy. It has answered once the newest message of each template is about what the template is now, as
+// agents of a trial write it. A template that only informs has done what it should whatever it says.
 func readPolicy(o object) held {
 	u := o.(*unstructured.Unstructured)
-	action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
+	templates := templatesIn(u)
 	h := held{
-		version: versionOfPolicy(u), started: !strings.EqualFold(action, "inform"),
+		version: versionOfTemplates(templates), started: !strings.EqualFold(actionOfPolicy(u), "inform"),
 		dying: u.GetDeletionTimestamp() != nil, finalizer: len(u.GetFinalizers()) > 0,
 	}
-	details, _, _ := unstructured.NestedSlice(u.Object, "status", "details")
-	if len(details) == 0 {
-		return h
+	details, answer := detailsOf(u), does
+	for _, t := range templates {
+		d := details[t.name]
+		if len(d.History) == 0 || !strings.HasSuffix(d.History[0].Message, t.about(u)) {
+			return h
+		}
+		if at := d.History[0].LastTimestamp.Time; at.After(h.at) {
+			h.at = at
+		}
+		if d.Compliant == nonCompliant && (t.own != informOnly || !h.started) {
+			answer = doesNot
+		}
 	}
-	history, _, _ := unstructured.NestedSlice(details[0].(map[string]any), "history")
-	if len(history) == 0 {
-		return h
-	}
-	newest := history[0].(map[string]any)
-	if about, _, _ := unstructured.NestedString(newest, "message"); !strings.HasSuffix(about, aboutPolicy(u)) {
-		return h
-	}
-	at, _, _ := unstructured.NestedString(newest, "lastTimestamp")
-	h.at, _ = time.Parse(time.RFC3339, at)
-	switch compliant, _, _ := unstructured.NestedString(u.Object, "status", "compliant"); compliant {
-	case "Compliant":
-		h.answer = does
-	case "NonCompliant":
-		h.answer = doesNot
+	if len(templates) > 0 {
+		h.answer = answer
 	}
 	return h
 }
 
-// aboutPolicy names the content that an agent evaluates.
-func aboutPolicy(u *unstructured.Unstructured) string {
+func actionOfPolicy(u *unstructured.Unstructured) string {
 	action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
-	return fmt.Sprintf("; %s of generation %d, %s", versionOfPolicy(u), u.GetGeneration(), action)
-}
-
-func reportOfPolicy(o object, a answer, count int) map[string]any {
-	u := o.(*unstructured.Unstructured)
-	compliance := "NonCompliant"
-	if a == does {
-		compliance = "Compliant"
-	}
-	return map[string]any{"status": map[string]any{"compliant": compliance, "details": []any{map[string]any{
-		"compliant": compliance, "templateMeta": map[string]any{"name": "config"},
-		"history": []any{map[string]any{
-			"lastTimestamp": second(time.Now()), "message": compliance + aboutPolicy(u), "eventName": fmt.Sprintf("%s.%d", u.GetName(), count),
-		}},
-	}}}}
+	return action
 }

@@ -29,6 +29,25 @@ type play struct {
 	after  time.Duration
 	answer answer
 	dies   bool
+	part   int // which part of the object, where it has several
+}
+
+// spread has the parts of an object answer in some order, each a while after the one before.
+func spread(plays []play, parts int, rng *rand.Rand) (all []play) {
+	for _, p := range plays {
+		if p.dies {
+			all = append(all, p)
+			continue
+		}
+		for i, part := range rng.Perm(parts) {
+			next := p
+			if next.part = part; i > 0 {
+				next.after = time.Duration(rng.IntN(pick(rng, 20, 700))) * time.Millisecond
+			}
+			all = append(all, next)
+		}
+	}
+	return all
 }
 
 // agent plays the agent of one cluster, as long as the trial lasts.
@@ -75,6 +94,9 @@ func (a *agent) plan() {
 		a.plays = []play{fails, {after: ms(300, 3000), answer: does}}
 	default:
 		a.plays = nil
+	}
+	if parts := a.r.subject.Trade.parts; parts != nil {
+		a.plays = spread(a.plays, parts(a.object), a.rng)
 	}
 	a.arm()
 }
@@ -178,7 +200,14 @@ func (a *agent) act(ctx context.Context) {
 		return
 	}
 	a.count++
-	if err := a.patch(ctx, patchOf(a.object, a.r.subject.Trade.report(a.object, next.answer, a.count)), "status"); err != nil {
+	t := a.r.subject.Trade
+	var report map[string]any
+	if t.reportPart != nil {
+		report = t.reportPart(a.object, next.answer, next.part, a.count)
+	} else {
+		report = t.report(a.object, next.answer, a.count)
+	}
+	if err := a.patch(ctx, patchOf(a.object, report), "status"); err != nil {
 		a.timer = time.After(50 * time.Millisecond)
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/util/retry"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
@@ -41,11 +42,15 @@ func (p *player) back() scene {
 		}
 		for hub := range p.clusters { // the person asks on each hub
 			sets := p.clients[hub].work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)
-			set, err := sets.Get(p.ctx, setName, metav1.GetOptions{})
-			if err == nil {
+			err := retry.RetryOnConflict(retry.DefaultRetry, func() error { // the hub writes the set, too
+				set, err := sets.Get(p.ctx, setName, metav1.GetOptions{})
+				if err != nil {
+					return err
+				}
 				metav1.SetMetaDataAnnotation(&set.ObjectMeta, p.subject.Abort, strconv.FormatInt(set.Generation, 10))
 				_, err = sets.Update(p.ctx, set, metav1.UpdateOptions{})
-			}
+				return err
+			})
 			if err != nil {
 				p.fault.Store(fmt.Sprintf("it cannot be asked: %v", err))
 			}

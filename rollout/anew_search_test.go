@@ -201,13 +201,16 @@ func (s *recut) next(t fataler, at spots, yield func(spots)) {
 			set(i, spot{standsNowhere, is.selected, is.group})
 		}
 	}
+	remembers, restarts := s.options, s.options
+	remembers.Previous, restarts.Memory = s.before(t, at), s.record(at)
 	for _, cut := range s.cuts(selected) {
-		remembers, restarts := s.options, s.options
-		remembers.Previous = s.before(t, at)
-		s.plan(t, at, cut, remembers, yield)
-		s.plan(t, at, cut, restarts, yield)
-		restarts.Memory = s.record(at)
-		s.plan(t, at, cut, restarts, yield)
+		s.plan(t, at, cut, s.options, yield)
+		if slices.ContainsFunc(at[:s.n], spot.counts) { // otherwise there is nothing to know
+			s.plan(t, at, cut, remembers, yield)
+		}
+		if len(restarts.Memory.Record.Left) > 0 {
+			s.plan(t, at, cut, restarts, yield)
+		}
 	}
 }
 
@@ -327,6 +330,9 @@ func TestExposureHoldsHoweverGroupsAreCutAnew(t *testing.T) {
 			{"by label and 1", cutsByLabel(1)},
 			{"by label and 2", cutsByLabel(2)},
 		} {
+			if options.GroupOrder != nil && !strings.HasPrefix(cuts.name, "by label") { // groups of one name are no graph
+				continue
+			}
 			searches = append(searches, recut{name: name + ", " + cuts.name, strategy: strategy, options: options, cuts: cuts.cuts, deadline: deadline})
 		}
 	}

@@ -99,40 +99,7 @@
 // ready templates, reach the compliance that is waited for. Templates that cannot become ready in this way are listed
 // as blocked.
 //
-// # Departures
+// # Where it departs from the documents
 //
-// Package override has the departures about bindings, and package override/passes those about rollouts.
-//
-// From the design document "Guarantee the Ordering of Policy Template Processing":
-//
-//   - Compliance is at status.compliant in the real objects. status.complianceState, the document's name, is read where
-//     that is absent.
-//   - A dependency has an apiVersion, as in the real API. The document's examples have none. A kind alone does not name
-//     an object, so a dependency without one is an error of the template.
-//   - The document leaves cycles to users. Here they are found and reported as the path that closes.
-//   - The document deletes whatever is not ready. Here a template keeps its object while it is invalid, and while all
-//     its unmet dependencies could not be read or wait, or may wait, for the template itself: none of these says that the
-//     cluster has changed.
-//   - A message says "still pending" only about pending objects. About others it says what they are and must be.
-//   - A dependency on a PolicySet waits for all of its policies, also where it must be NonCompliant or Pending. The document
-//     wants the set's own compliance, which one policy decides. A replicated policy cannot say so: its dependencies have no
-//     "or", and a set has no status on a cluster. OCM does the same.
-//   - A policy of a set that is not bound on this cluster is waited for, and "not found". Whether it is bound is known late:
-//     taken for unbound while it is on its way, it would let templates start before it. A caller that knows leaves it out of
-//     the set that it gives to [Replicate] for this cluster.
-//
-// From OCM's propagator and template sync:
-//
-//   - OCM counts Gatekeeper's objects that are wanted Pending as wanted NonCompliant. They are never Pending, so this is
-//     an error of the template.
-//   - OCM takes every ConstraintTemplate that exists for a met dependency. Here Gatekeeper must have created it: the
-//     constraints that wait for it could not be created before.
-//   - OCM deletes an object whose template has an error of hub templates. Here the object stays as it was, as that of any
-//     invalid template does: the hub could not read something, which says nothing about this cluster.
-//   - If two templates of a policy have one name, OCM processes none of the policy. Here the others are processed.
-//   - Of two policies with the same object OCM leaves it to the one that comes first in time. Here, where nobody has it, it is
-//     the first by name, on every cluster the same.
-//   - A replica lacks last-applied-configuration, which OCM copies: it is about another object.
-//   - A policy's compliance is unknown while one of its templates is. OCM leaves it as it was.
-//   - Events are left to the caller, as are the metrics and the patch that keeps what a ConfigurationPolicy has created.
+// One page has it for all packages of policies, with the reasons, and with what is left out: DEPARTURES.md of package override.
 package dependency

@@ -59,27 +59,7 @@
 // binding to a placement that was deleted keeps every other cluster of the policy from starting, and its own replicas
 // for ever. A person may delete a Placement and create it again: RemoveAfter in package passes keeps the replicas meanwhile.
 //
-// # Where it departs from the design document
+// # Where it departs from the documents
 //
-// Package override/passes has the departures about rollouts, and package dependency those about templates and dependencies.
-//
-// The design document is "Selective Policy Enforcement". Its five examples are scenes among the tests
-// (testdata/scenes/design_document.txt).
-//
-//   - Example 2 ends with "Clusters A, B, C, D, E, and F are all set to enforce mode". The document's own rules, and its
-//     example 1, enforce on "all clusters bound by this PlacementBinding", which are A, B, E and F. Here the rules
-//     count: C and D stay at inform.
-//   - Both spellings of an override are read: the document's remediationActionOverride, and the shipped API's
-//     bindingOverrides and subFilter. If a binding uses both, what either says holds.
-//   - With a rollout strategy other than All, overrides and sub filters are ignored, as the document "Policy placement
-//     strategy" asks. An ignored sub filter still binds nothing: ignoring a field must not bind a policy to clusters
-//     that its author kept out. The strategy in the spec counts, even where the policy informs and so is rolled out at
-//     once.
-//   - No binding decides about a policy that enforces by itself, so DecidedBy is empty then, even if bindings say
-//     enforce.
-//   - A binding without enforce can lead to enforcement: it may bind a cluster that a sub filter with enforce selects, as
-//     in example 4. DecidedBy then names the sub filter.
-//   - The document does not mention a set's exclusions. Here they take the cluster out of what the binding selects for
-//     that policy: the binding neither binds the cluster nor overrides the action there. Where a binding reaches the
-//     policy in several ways, directly and through sets, a cluster is excluded only if every way excludes it.
+// One page has it for all packages of policies, with the reasons, and with what is left out: DEPARTURES.md beside this package.
 package override

@@ -111,51 +111,7 @@
 //
 // Everything here is a function of its arguments, changes none of them, and can be called from many goroutines at once.
 //
-// # Where it departs from the design document
+// # Where it departs from the documents
 //
-// Package override has the departures about bindings, and package dependency those about templates and dependencies.
-//
-// The design document is "Policy placement strategy". Its tables and user stories are scenes among the tests
-// (testdata/scenes/strategies.txt, statuses.txt and design_document.txt).
-//
-//   - Progressive without maxConcurrency takes one cluster at a time, as the document's goals say. Where the groups know
-//     the clustersPerDecisionGroup of their Placement, it takes that many, as the API documents.
-//   - Several placements are rolled out one after the other, in the order of the bindings' names. The clusters of a
-//     PlacementRule, which has no decision groups, are one group. The document leaves the order open.
-//   - Clusters that a set excludes are in no group, so no rollout waits for them and no percentage counts them.
-//   - A policy without a remediationAction may enforce, since its templates decide. So a progressive rollout holds it at
-//     inform first. The document only mentions enforce.
-//   - A cluster goes through one pass in a call. So the call after a first pass asks for the starts, and only the call
-//     after that for nothing. Both passes in one call would enforce a version on clusters that never had it with inform.
-//   - A policy that informs is Progressing until the cluster reports on this version. A report on an earlier version
-//     counts for nothing, neither in the rollout nor in the root's status.
-//   - The document has lastEvaluatedGeneration in the status of replicated policies. The policy API never got it. So stamps tell which
-//     templates have answered. A cluster may still report on the content before, until the write has arrived. In two passes that is
-//     harmless: a cluster is enforced once its status tells that the first pass has arrived, so what it says after that is about this
-//     version. This relies on OCM's status sync, which writes with the resourceVersion that it has read, and on controllers that say
-//     nothing of a content longer than a round trip after they got another one. A cluster that gives no sign is enforced after five
-//     minutes, or the progressDeadline; a report of the content before, made still later, would pass. It would pass, too, in one
-//     pass, and where a replica that somebody edited is written back. A success of the first pass that comes after the second was
-//     written passes: where inform complies, enforce changes nothing.
-//   - The document says Failed of a policy that is evaluated and not compliant. OCM's present text says it of one that is still so
-//     after the progressDeadline, and so does this package, unless the author wants it at once (fail-at-once). Past the deadline, TimeOut is
-//     for clusters that have not said whether they comply.
-//   - The document's Succeeded is of all ConfigurationPolicies. A template that only informs in a policy that may enforce (InformOnly, or by
-//     its own action) is done whatever it says, since no rollout changes it.
-//   - Where an override enforces a policy that informs, its status on that cluster is judged as if the policy enforced.
-//   - A policy that informs has no deadline under a progressive strategy, since it is rolled out as if it had no
-//     strategy.
-//   - The document moves on once a cluster is "compliant (or timed out)". Here a cluster that timed out is a failure, so with
-//     maxFailures 0, which is the default, the rollout stops there.
-//   - TimeOut is shown on clusters and makes the root Failed. If such a cluster reports after all, its report counts.
-//   - OCM's present text (the enhancement as rewritten in 2024) has no inform pass, leaves the version before enforced, and has a Rollout
-//     object and groups that a person starts one by one. This package has the first form: all clusters have one version, and
-//     the waiting ones report what enforcing it would change. Gates let a person start each group.
-//   - The policy API of today has neither rolloutStrategy nor rolloutStatus, and drops both. Then every policy is All, whatever its author wrote,
-//     and each call asks for the status of every replica. A controller can know: the answer to a write of either field lacks it. From then
-//     on it skips VerbUpdateStatus, and warns of a strategy that is lost. The controller in examples/controllers/policies does so.
-//   - The two tables of the document differ. The table of its Development Phase 3 decides: a policy that informs has
-//     Succeeded once it has any status.
-//   - The root policy is Compliant only where all its clusters are. While one has not reported, it is unknown, as a policy
-//     is while one of its templates has not reported. The document's example shows it Compliant earlier.
+// One page has it for all packages of policies, with the reasons, and with what is left out: DEPARTURES.md of package override.
 package passes

@@ -176,3 +176,18 @@ func TestWhoLeftIsAwayAnewAfterHalfWrittenDecisions(t *testing.T) {
 		}
 	}
 }
+
+// A cluster of which only its failure is left, as its object is gone, has failed and waits for nobody. One of which a start without an answer is
+// left is waited for.
+func TestWhoHasFailedWaitsForNobody(t *testing.T) {
+	s := &tale{}
+	s.ownAddOn("v1")
+	s.decide(placementName, 0, "", "t-c0", "t-c1")
+	s.place(placementName, told{"", 2})
+	sight := s.jury().present()
+	sight.ghosts["t-c0"] = held{version: "v1", started: true, answer: doesNot, applied: dawn}
+	sight.ghosts["t-c1"] = held{version: "v1", started: true, answer: awaited, applied: dawn}
+	if held, could := sight.waits(dawn.Add(time.Minute)); fmt.Sprint(held, could) != "[t-c1] []" {
+		t.Errorf("%v wait, %v could start", held, could)
+	}
+}

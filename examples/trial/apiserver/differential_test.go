@@ -177,12 +177,12 @@ func (s *side) send(ctx context.Context, r request) (int, []byte) {
 	case 0, 1, 2:
 		return s.do(ctx, "POST", all+[]string{"", "?dryRun=All", "?fieldValidation=Strict"}[r.op%3], asJSON, encode(object))
 	case 3, 4:
-		return s.do(ctx, "PUT", one, asJSON, encode(object))
+		return s.do(ctx, "PUT", one+dry(r.op == 4 && r.y == 1), asJSON, encode(object))
 	case 5, 6:
 		return s.do(ctx, "PUT", one+"/status", asJSON, encode(object))
 	case 7:
 		finalizers := []any{nil, []string{"a/b"}, []string{}}[r.y]
-		return s.do(ctx, "PATCH", one, merge, encode(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"a": fmt.Sprint(r.x)}, "finalizers": finalizers}}))
+		return s.do(ctx, "PATCH", one+dry(r.x == 3), merge, encode(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"a": fmt.Sprint(r.x)}, "finalizers": finalizers}}))
 	case 8:
 		return s.do(ctx, "PATCH", one+"/status", merge, encode(map[string]any{"status": object["status"], "spec": map[string]any{"x": 1}}))
 	case 9:
@@ -191,7 +191,7 @@ func (s *side) send(ctx context.Context, r request) (int, []byte) {
 	case 10, 11:
 		return s.apply(ctx, r, one, object)
 	case 12, 13:
-		return s.do(ctx, "DELETE", one, asJSON, encode(s.deletion(r)))
+		return s.do(ctx, "DELETE", one+dry(r.op == 13 && r.y == 2), asJSON, encode(s.deletion(r)))
 	case 14:
 		return s.do(ctx, "GET", one+[]string{"", "/status", "/scale"}[r.y], "", "")
 	case 15:
@@ -211,6 +211,14 @@ func (s *side) send(ctx context.Context, r request) (int, []byte) {
 		delete(object["metadata"].(map[string]any), "name")
 		return s.do(ctx, "POST", all, asJSON, encode(object))
 	}
+}
+
+// dry has a request carried out without storing anything.
+func dry(run bool) string {
+	if run {
+		return "?dryRun=All"
+	}
+	return ""
 }
 
 // apply applies on the server's side.

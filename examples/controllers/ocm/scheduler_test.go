@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
@@ -20,6 +21,8 @@ import (
 	"open-cluster-management.io/ocm/pkg/placement/controllers/scheduling"
 	"open-cluster-management.io/sdk-go/pkg/basecontroller/factory"
 )
+
+var groupVersion = schema.GroupVersion(clusterv1beta1.GroupVersion)
 
 const (
 	namespace  = "apps"
@@ -38,6 +41,7 @@ type scheduler struct {
 }
 
 func newScheduler(t testing.TB) *scheduler {
+	//lint:ignore SA1019 NewClientset is not generated for this API
 	s := &scheduler{t: t, server: clusterfake.NewSimpleClientset(), before: func() {}}
 	s.caches = clusterinformers.NewSharedInformerFactory(s.server, 0)
 	of, silent, measured := s.caches.Cluster(), &events.FakeRecorder{}, metrics.NewScheduleMetrics(clock.RealClock{})
@@ -67,11 +71,11 @@ func (s *scheduler) fill(informer cache.SharedIndexInformer, objects ...any) {
 
 // stored are a placement and its decisions, as the API server has them.
 func (s *scheduler) stored(name string) (*clusterv1beta1.Placement, []*clusterv1beta1.PlacementDecision) {
-	placement, err := s.server.Tracker().Get(clusterv1beta1.SchemeGroupVersion.WithResource("placements"), namespace, name)
+	placement, err := s.server.Tracker().Get(groupVersion.WithResource("placements"), namespace, name)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	list, err := s.server.Tracker().List(clusterv1beta1.SchemeGroupVersion.WithResource("placementdecisions"), clusterv1beta1.SchemeGroupVersion.WithKind("PlacementDecision"), namespace)
+	list, err := s.server.Tracker().List(groupVersion.WithResource("placementdecisions"), groupVersion.WithKind("PlacementDecision"), namespace)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -115,7 +119,7 @@ func (s *scheduler) schedule(ctx context.Context, clusters []*clusterv1.ManagedC
 
 // apply gives a placement that a person wants to the API server.
 func (s *scheduler) apply(wanted *clusterv1beta1.Placement) {
-	placements := clusterv1beta1.SchemeGroupVersion.WithResource("placements")
+	placements := groupVersion.WithResource("placements")
 	stored, err := s.server.Tracker().Get(placements, namespace, wanted.Name)
 	if err != nil {
 		err = s.server.Tracker().Create(placements, wanted.DeepCopy(), namespace)

@@ -42,7 +42,7 @@ func startReal(t *testing.T, audit apiserver.Audit, definitions []string) *realH
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &realHub{server: server, site: &site{config: func(actor string) *rest.Config {
+	h := &realHub{server: server, site: &site{start: func(_ string, run func()) { go run() }, config: func(actor string) *rest.Config {
 		config := rest.CopyConfig(server.Config)
 		config.UserAgent = actor
 		return config

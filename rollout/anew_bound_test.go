@@ -157,6 +157,29 @@ func TestARampHoldsWhereAClusterLeavesAndAnotherJoins(t *testing.T) {
 	}
 }
 
+// R66: with Ramp, clusters that soaked in later groups do not let an earlier group start more than exposure.Of says.
+func TestARampHoldsWhereLaterGroupsAreDone(t *testing.T) {
+	one := 1
+	strategy, options := perGroup(config("", "", 0)), rollout.Options{Ramp: &one}
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"x", "y"}, {Index: 1}: {"a"}, {Index: 2}: {"b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := exposure.Of(strategy, groups, exposure.Span{}, now, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := rollout.Plan(strategy, groups, []status.Report{
+		{Cluster: "a", Status: status.Succeeded, Applied: now, LastTransitionTime: now}, {Cluster: "b", Status: status.Succeeded, Applied: now, LastTransitionTime: now},
+	}, now, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Start) != 1 || e.Exposed != 1 {
+		t.Errorf("got %v of %v, want that one starts, where the groups expose %d", r, groups, e.Exposed)
+	}
+}
+
 // R66, R38: a cluster of the baseline that moved does not raise what the group before exposes.
 func TestTheBaselineHoldsWhereAClusterOfItMoved(t *testing.T) {
 	type cut = map[grouping.Key][]string

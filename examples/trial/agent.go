@@ -84,7 +84,8 @@ type agents struct {
 	lines    *lines
 	clock    func(cluster string) time.Time
 	paced    func(time.Duration) time.Duration
-	takes    func(work *manifestWork) // called when an agent has taken a generation of a work
+	takes    func(work *manifestWork)      // called when an agent has taken a generation of a work
+	sickens  func(work *manifestWork) bool // says whether a generation of a work fails, whatever the agent is like; may be nil
 
 	mu   sync.Mutex
 	all  map[types.UID]chan event
@@ -157,6 +158,9 @@ func (a *agents) run(in chan event, rng *rand.Rand) {
 			t := a.temper(work, rng)
 			if healed == nil {
 				t = quick
+			}
+			if a.sickens != nil && a.sickens(work) {
+				t = broken
 			}
 			plan(steps(t, rng, a.deadline))
 			a.takes(work)

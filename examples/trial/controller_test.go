@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
 	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
 	worklisters "open-cluster-management.io/api/client/work/listers/work/v1"
@@ -40,6 +41,7 @@ type controller struct {
 	placements      clusterlisters.PlacementLister
 	decisions       clusterlisters.PlacementDecisionLister
 	client          workclient.Interface
+	clusters        clusterclient.Interface
 
 	p        *Process
 	ownSet   writes.Own[*replicaSet]
@@ -84,13 +86,15 @@ func run(ctx context.Context, p *Process) error {
 func newController(p *Process) *controller {
 	return &controller{
 		namespace: p.Set.Namespace, name: p.Set.Name, client: workclient.NewForConfigOrDie(p.Config), ignored: p.Ignored,
-		sets: setlisters.NewManifestWorkReplicaSetLister(p.Store(ReplicaSets)), works: worklisters.NewManifestWorkLister(p.Store(Works)),
+		clusters: clusterclient.NewForConfigOrDie(p.Config),
+		sets:     setlisters.NewManifestWorkReplicaSetLister(p.Store(ReplicaSets)), works: worklisters.NewManifestWorkLister(p.Store(Works)),
 		placements: clusterlisters.NewPlacementLister(p.Store(Placements)), decisions: clusterlisters.NewPlacementDecisionLister(p.Store(Decisions)),
 		p: p, memory: map[string]time.Time{},
 	}
 }
 
 func loop(ctx context.Context, p *Process, reconcile func(context.Context) (time.Duration, error)) error {
+	var pace writes.Pace
 	news := make(chan struct{}, 1)
 	changed := func() {
 		select {
@@ -104,7 +108,6 @@ func loop(ctx context.Context, p *Process, reconcile func(context.Context) (time
 		})
 	}
 	again := time.After(0)
-	var pace writes.Pace
 	for {
 		select {
 		case <-ctx.Done():
@@ -119,10 +122,10 @@ func loop(ctx context.Context, p *Process, reconcile func(context.Context) (time
 		again = nil
 		p.Reconcile(func() (time.Duration, error) {
 			after, err := reconcile(ctx)
-			if wait := pace.After(err, after); wait > 0 {
-				again = time.After(wait)
+			if after = pace.After(err, after); after > 0 {
+				again = time.After(after)
 			}
-			return after, err
+			return after, nil
 		})
 	}
 }
@@ -140,6 +143,9 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		return c.again(), err
 	}
 	set, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
+	if apierrors.IsNotFound(err) || err == nil && set.DeletionTimestamp != nil {
+		return 0, c.cleanUp(ctx)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -169,7 +175,11 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	options := c.options()
-	options.Uncounted, options.Memory = c.givenUp(set), c.remember(c.versionOfMemory(set), records[ref.Name])
+	givenUp, err := c.givenUp(ctx, set, records[ref.Name])
+	if err != nil {
+		return 0, err
+	}
+	options.Uncounted, options.Memory = givenUp, c.remember(c.versionOfMemory(set), records[ref.Name])
 	plan := func(reports []status.Report) (*rollout.Result, error) {
 		return rollout.Plan(c.ignored.Strategy(ref.RolloutStrategy), groups, reports, now, options)
 	}
@@ -296,6 +306,24 @@ func (c *controller) apply(ctx context.Context, spec workv1.ManifestWorkSpec, ol
 	return c.wrote(cluster, work, err)
 }
 
+// cleanUp deletes the works of a set that is gone, if the API server says so.
+func (c *controller) cleanUp(ctx context.Context) error {
+	set, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Get(ctx, c.name, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) && (err != nil || set.DeletionTimestamp == nil) {
+		return err
+	}
+	works, err := c.client.WorkV1().ManifestWorks("").List(ctx, metav1.ListOptions{LabelSelector: label + "=" + c.label()})
+	if err != nil {
+		return err
+	}
+	for i := range works.Items {
+		if work := &works.Items[i]; work.DeletionTimestamp == nil {
+			err = errors.Join(err, c.remove(ctx, work))
+		}
+	}
+	return err
+}
+
 // remove deletes a cluster's work.
 func (c *controller) remove(ctx context.Context, work *workv1.ManifestWork) error {
 	err := c.client.WorkV1().ManifestWorks(work.Namespace).Delete(ctx, work.Name, metav1.DeleteOptions{})
@@ -316,10 +344,16 @@ func (c *controller) begin(ctx context.Context) error {
 		return err
 	}
 	cachedSet, err := c.sets.ManifestWorkReplicaSets(c.namespace).Get(c.name)
+	if apierrors.IsNotFound(err) {
+		return nil // and its works may have to go
+	}
 	if err != nil {
 		return err
 	}
 	set, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.namespace).Get(ctx, c.name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (p *player) takes(work *manifestWork) {
 	cluster, version := work.Namespace, versionIn(work)
 	s := p.strokeOf(cluster, version)
 	p.mu.Lock()
-	again := p.struck[cluster+version]
+	again := p.struck[cluster+version] || p.calm
 	p.struck[cluster+version] = true
 	p.mu.Unlock()
 	if !s.cut || again {

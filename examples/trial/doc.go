@@ -111,6 +111,30 @@
 // caches show it, and those that only a soak from the first answer would have forbidden. The times of conditions do not tell
 // when an agent answered a version first: a controller has to note it (status.WorkState has Now for that).
 //
+// # What happens to each owner sooner or later
+//
+// When the story of a rollout is over and judged, its aftermath begins (aftermath.go). It is the same in each world of Rollouts, CutOff and Untold,
+// and takes some ten virtual minutes:
+//
+//   - Others write beside the controller: a condition and an annotation of the set, and works that are no set's. All of it stays.
+//   - A new version comes, and an admission forbids the works of the first cluster that gets it, for four minutes. Meanwhile the status is about the
+//     present generation, is not complete, and names the cluster. Afterwards the cluster gets the version within a minute.
+//   - The API server is away for five minutes, and the rollout goes on within a minute.
+//   - A cluster fails and leaves where no failure is tolerated. Nobody else starts until its ManagedCluster is deleted, and then somebody does.
+//   - The owner is deleted, and with some seeds the process dies meanwhile. The works go, and a finalizer holds the owner until then. With some seeds
+//     the owner comes again at once, its caches show that late, and no selected cluster loses its work. Where the subject makes Events, one says
+//     that a mandatory group of the new owner is nowhere.
+//
+// In all of the world the observer also judges when the controller looks (looks.go):
+//
+//   - Looks: at most 60 in a minute, and three more for each event that its caches show and each write, also while the API server is away.
+//   - Heard: what the caches show of decisions, Placements, works, the generation and what a person wrote is looked at within 5 s.
+//   - Again: a look that failed is followed by another one within a minute.
+//   - One look at a time, and none that writes by a process that has not asked for the lease.
+//
+// A violation says what its cause may be (causes.go): with which own write that the caches did not show the start would have been forbidden, which record
+// no annotation of the owner has, which look was the last.
+//
 // # While two act
 //
 // Leader election does not exclude that two processes act for a moment: a process that has lost the lease may have a write on
@@ -253,6 +277,9 @@
 // wait for a write of its own that no cache shows, since somebody removed the object first.
 //
 // # That it would be found
+//
+// [Hub.Untold] plays the worlds that are bent towards each duty with a subject that is told to ignore none. It breaks nothing there. Whoever forgets a duty
+// and does not say so is found: [Hub.Find] plays these worlds until one is broken. TestTampers of examples/controllers/small has 24 such authors.
 //
 // [Hub.EachDuty] runs the controller with one duty of the documentation ignored (duties.go), in worlds where that may matter,
 // until the observer finds a broken invariant that is expected of this duty. It does the same for each part of a strategy.

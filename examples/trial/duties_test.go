@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
@@ -24,12 +25,21 @@ func (c *controller) options() rollout.Options {
 	return rollout.Options{RemoveAfter: metav1.Duration{Duration: removeAfter}, Previous: c.last}
 }
 
-// givenUp leaves out of all counts whom a person gave up.
-func (c *controller) givenUp(set *workv1alpha1.ManifestWorkReplicaSet) []string {
+// givenUp leaves out of all counts whom a person gave up, also by deleting the ManagedCluster of one that left.
+func (c *controller) givenUp(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, record status.Record) ([]string, error) {
 	if c.ignores(DutyGivenUp) {
-		return nil
+		return nil, nil
 	}
-	return strings.Split(set.Annotations[givenUpAnnotation], ",")
+	names := strings.Split(set.Annotations[givenUpAnnotation], ",")
+	for _, left := range record.Left {
+		_, err := c.clusters.ClusterV1().ManagedClusters().Get(ctx, left.Cluster, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			names = append(names, left.Cluster)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
 }
 
 // remember hands Plan the record of who left.

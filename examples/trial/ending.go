@@ -96,10 +96,10 @@ func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Say
 		breaks(invLeft, "the harness ended with half written decisions: %s", s.incomplete())
 	}
 	if len(end.could) > 0 {
-		breaks(invLeft, "%v may start and doesn't", end.could)
+		breaks(invLeft, "%v may start and doesn't%s", end.could, h.quietSince(now, time.Second))
 	}
 	if len(end.surplus) > 0 {
-		breaks(invLeft, "%v have the workload and aren't selected", end.surplus)
+		breaks(invLeft, "%v have the workload and aren't selected%s", end.surplus, h.quietSince(now, time.Second))
 	}
 	named := func(clusters []string) bool {
 		return slices.ContainsFunc(clusters, func(c string) bool { return strings.Contains(end.says.Message, c) })

@@ -121,7 +121,6 @@ func (w *world) record(ctx context.Context, at *site, subject *Subject, name str
 	w.name = name
 	p := w.newPlayer(at, subject)
 	o := &observation{world: w}
-	p.registers = true // whose cluster is not there may be given up
 	o.err = p.run(ctx)
 	p.clear(ctx)
 	if o.err == nil {
@@ -134,10 +133,8 @@ func (w *world) record(ctx context.Context, at *site, subject *Subject, name str
 
 // clear deletes what is left of a rollout, since worlds share the API server.
 func (p *player) clear(ctx context.Context) {
-	if p.cut != nil || p.registers {
-		for _, c := range p.clusters(p.pool) {
-			p.unregister(ctx, c)
-		}
+	for _, c := range p.clusters(p.pool) {
+		p.unregister(ctx, c)
 	}
 	p.mu.Lock()
 	last := map[id]event{}

@@ -38,6 +38,7 @@ type history struct {
 	absent  []span    // while the API server or the process was away
 	until   time.Time // when it ended, if that is after the last event
 	arrival bool      // what the network held back counts from when it came
+	planned bool      // what was written counts from when it was planned
 
 	left *leaving // nil where only selected clusters count
 
@@ -59,6 +60,7 @@ type reconcile struct {
 	after         time.Duration // when it wants to be called again
 	err           error
 	claim         *Claim // what it said of its owner
+	failed        bool   // something that it asked of the API server did
 }
 
 func newHistory(events []event, writes []write, reconciles []*reconcile) *history {
@@ -310,6 +312,8 @@ func (h *history) appliedAt(i id, work *manifestWork, version string) (at time.T
 	}
 	w := h.written[first.rv]
 	switch heldBack = w != nil && w.delayed; {
+	case w != nil && h.planned:
+		return h.reconciles[w.reconcile].read, heldBack
 	case w != nil && !(heldBack && h.arrival):
 		return w.sent, heldBack
 	default:

@@ -39,3 +39,8 @@ func TestEachDutyOfCutOff(t *testing.T) {
 func TestDays(t *testing.T) {
 	theHub.Days(t, subject)
 }
+
+// TestUntold shows the same where some duty matters, and none is left out.
+func TestUntold(t *testing.T) {
+	theHub.Untold(t, subject)
+}

@@ -81,6 +81,9 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 				v.invariant = invDeadline
 			}
 		}
+		if cause := h.cause(v.invariant, e, version, w); cause != "" {
+			text += ": " + cause
+		}
 		broken = append(broken, violation{invariant: v.invariant, rv: e.rv, text: text})
 	}
 	goesBack := known.goesBackTo(version)
@@ -100,7 +103,11 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 		}
 	}
 	if created && has(truth, cluster) && has(known, cluster) {
-		broken = append(broken, violation{invariant: invOnce, rv: e.rv, text: fmt.Sprintf("%s got a second work %s in reconcile %d", cluster, e.id.key, w.reconcile)})
+		text := fmt.Sprintf("%s got a second work %s in reconcile %d", cluster, e.id.key, w.reconcile)
+		if cause := h.cause(invOnce, e, version, w); cause != "" {
+			text += ": " + cause
+		}
+		broken = append(broken, violation{invariant: invOnce, rv: e.rv, text: text})
 	}
 	return broken
 }
@@ -264,7 +271,7 @@ func (h *history) checkWaits(patience time.Duration) (broken []violation) {
 		}
 		return could
 	}) {
-		broken = append(broken, violation{invariant: invLate, rv: f.rv, text: fmt.Sprintf("%s could have started for %v", f.what, patience)})
+		broken = append(broken, violation{invariant: invLate, rv: f.rv, text: fmt.Sprintf("%s could have started for %v%s", f.what, patience, h.quietSince(f.at, patience/2))})
 	}
 	return broken
 }

@@ -343,7 +343,7 @@ func (h *history) checkLeft(patience, removeAfter time.Duration, says func(*repl
 		}
 		return clusters
 	}) {
-		broken = append(broken, violation{invariant: invRemoved, rv: f.rv, text: fmt.Sprintf("%s has its work %v after it left", f.what, removeAfter+patience)})
+		broken = append(broken, violation{invariant: invRemoved, rv: f.rv, text: fmt.Sprintf("%s has its work %v after it left%s", f.what, removeAfter+patience, h.whyStays(strings.Fields(f.what)[0], f, patience))})
 	}
 	return broken
 }

@@ -24,15 +24,25 @@ type lag struct {
 	replica int
 
 	mu       sync.Mutex
+	life     int          // of the process; 0 while it lists first
 	shown    map[id]int64 // resourceVersion of what the stores have; none, if they don't have it
 	queue    map[id][]late
 	last     time.Time // when something was shown
+	sights   []showing // all that was shown to the process that runs
 	handlers map[Kind][]cache.ResourceEventHandler
 }
 
 type late struct {
 	event
 	due time.Time
+}
+
+// A showing is of an event that the caches of a process came to show after its first list.
+type showing struct {
+	life int
+	event
+	before object    // what they showed of it; nil if nothing
+	at     time.Time // when they did
 }
 
 func newLag(seed uint64, replica int, often float64, worst time.Duration) *lag {
@@ -94,6 +104,8 @@ func (l *lag) deliver(now time.Time) {
 func (l *lag) show(e event) {
 	store := l.stores[e.id.kind]
 	before, had, _ := store.Get(e.object)
+	was, _ := before.(object)
+	l.sights = append(l.sights, showing{l.life, e, was, time.Now()})
 	if e.gone {
 		delete(l.shown, e.id)
 		if had {
@@ -147,10 +159,18 @@ func (l *lag) restart(stale bool) {
 	}
 }
 
+// begin notes that a process has listed.
+func (l *lag) begin(life int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.life = life
+}
+
 // forget ends what a process has asked for.
 func (l *lag) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.life = 0
 	l.handlers = map[Kind][]cache.ResourceEventHandler{}
 }
 
@@ -185,4 +205,11 @@ func (l *lag) lastShown() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
+}
+
+// slowDown has the events of one kind be late by as long, and no others.
+func (l *lag) slowDown(only Kind, worst time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.often, l.only, l.worst = 1, only, worst
 }

@@ -33,6 +33,7 @@ type lock struct {
 	identity string
 	seen     int         // version of the lease
 	cut      atomic.Bool // from the lease
+	asked    atomic.Bool // the process that runs has asked for the lease
 }
 
 var leases = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
@@ -45,6 +46,7 @@ func (l *lock) reach() error {
 }
 
 func (l *lock) Get(context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	l.asked.Store(true)
 	if err := l.reach(); err != nil {
 		return nil, nil, err
 	}

@@ -38,7 +38,7 @@ func (o *observation) hash() string { return o.digest }
 func (w *world) newPlayer(at *site, subject *Subject) *player {
 	return &player{
 		world: w, site: at, subject: subject, rng: rand.New(rand.NewPCG(w.seed, 2)),
-		struck: map[string]bool{}, mendNext: map[string]bool{}, deleted: map[string]time.Time{},
+		died: map[int]time.Time{}, struck: map[string]bool{}, mendNext: map[string]bool{}, deleted: map[string]time.Time{},
 	}
 }
 
@@ -47,6 +47,7 @@ func (w *world) play(ctx context.Context, at *site, subject *Subject) *observati
 	w.name = "w1"
 	began := time.Now()
 	p := w.newPlayer(at, subject)
+	p.ages = w.hasAftermath() && subject.Revisions == nil && subject.People == nil
 	o := &observation{world: w}
 	o.err = p.run(ctx)
 	if o.err == nil {
@@ -59,11 +60,16 @@ func (w *world) play(ctx context.Context, at *site, subject *Subject) *observati
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	o.restarts = p.restarts
+	if w.ignored == "" && w.long == nil {
+		o.violations = append(p.faults, p.checkLooks(time.Now())...)
+		o.violations = append(o.violations, p.checkBeside()...)
+	}
 	o.history = p.judged()
 	patience := w.patience()
 	o.history.keepFailures(patience)
 	o.ending = o.history.end(p.ended, subject.Says)
-	o.violations = append(o.history.checkPayloads(), o.history.check(w.worst, subject.RemoveAfter)...)
+	o.violations = append(o.violations, o.history.checkPayloads()...)
+	o.violations = append(o.violations, o.history.check(w.worst, subject.RemoveAfter)...)
 	o.violations = append(o.violations, o.history.checkEnd(p.ended, subject.Says)...)
 	o.violations = append(o.violations, o.history.checkWaits(patience)...)
 	o.violations = append(o.violations, o.history.checkLeft(patience, subject.RemoveAfter, subject.Says)...)
@@ -83,7 +89,10 @@ func (w *world) play(ctx context.Context, at *site, subject *Subject) *observati
 // history is what happened so far. The player is locked.
 func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	h := newHistory(p.events, writes, reconciles)
-	h.reads, h.managed = p.reads, p.managed
+	h.reads = p.reads
+	if p.cut != nil { // elsewhere nobody deletes one
+		h.managed = p.managed
+	}
 	h.keepMoves()
 	if p.people != nil {
 		h.keepPeople(p.subject.People)
@@ -100,6 +109,12 @@ func (p *player) history(writes []write, reconciles []*reconcile) *history {
 // judged is the history up to the end. The player is locked.
 func (p *player) judged() *history {
 	p.events = p.events[:p.endedWith]
+	after := func(at time.Time) bool { return at.After(p.ended) }
+	p.writes = slices.DeleteFunc(p.writes, func(w write) bool { return after(w.sent) })
+	p.reads = slices.DeleteFunc(p.reads, func(r read) bool { return after(r.at) })
+	p.managed = slices.DeleteFunc(p.managed, func(e event) bool { return after(e.at) })
+	p.reconciles = slices.DeleteFunc(p.reconciles, func(r *reconcile) bool { return after(r.began) })
+	maps.DeleteFunc(p.deleted, func(_ string, at time.Time) bool { return after(at) })
 	h := p.history(p.writes, p.reconciles)
 	h.until = p.ended
 	return h
@@ -152,9 +167,10 @@ type player struct {
 	replicas []*replica
 	agents   *agents
 	lines    lines
+	weather  weather
 	user     clients
 
-	registers bool // it makes ManagedClusters also where nobody deletes one
+	ages bool // its world has an aftermath
 
 	placing     turn              // while a scheduler writes
 	unreachable []string          // clusters that the schedulers leave out
@@ -173,6 +189,15 @@ type player struct {
 	endedWith  int
 	lives      int
 	absent     []span               // while the API server or the process was away
+	calm       bool                 // versions do nothing to clusters any more
+	sickens    string               // the version with which the first cluster that gets it fails
+	sick       string               // that cluster
+	faults     []violation          // what the aftermath found
+	told       []event              // Events
+	strange    []event              // of works of others
+	beside     int64                // when others had written to the set
+	died       map[int]time.Time    // by life: when the process ended
+	second     *overlap             // a look at the owner that began while another one ran
 	struck     map[string]bool      // by cluster and version: what the version does to the cluster was done
 	mendNext   map[string]bool      // by cluster: it is mended with the next version
 	deleted    map[string]time.Time // by cluster: when a person deleted it
@@ -200,7 +225,7 @@ func (p *player) run(ctx context.Context) error {
 		deadline: p.longestDeadline(),
 		dying:    p.dying,
 		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
-		lines:    &p.lines, takes: p.takes, clock: p.clock(), paced: p.paced,
+		lines:    &p.lines, takes: p.takes, clock: p.clock(), paced: p.paced, sickens: p.isSick,
 		rng: func(work string, nth int) *rand.Rand { return drawn(p.seed, "agent", short(work), nth) },
 	}
 	p.user = p.site.clients("user")
@@ -217,10 +242,8 @@ func (p *player) run(ctx context.Context) error {
 		p.replicas = append(p.replicas, p.newReplica(i, leader))
 	}
 	defer p.site.watch(p.name, p.feed)()
-	if p.cut != nil || p.registers {
-		if err := p.register(ctx); err != nil {
-			return err
-		}
+	if err := p.register(ctx); err != nil {
+		return err
 	}
 
 	var running sync.WaitGroup
@@ -234,6 +257,9 @@ func (p *player) run(ctx context.Context) error {
 		})
 	}
 	err := p.follow(ctx)
+	if err == nil && p.ages {
+		err = p.aftermath(ctx)
+	}
 	cancel()
 	running.Wait()
 	p.agents.running.Wait()
@@ -247,7 +273,16 @@ func (p *player) newReplica(number int, leader *lease) *replica {
 	r := &replica{player: p, number: number, caches: newLag(p.seed, number, p.often, p.worst)}
 	r.caches.strips, r.caches.only = p.strips, p.only
 	r.net = &transport{
-		seed: p.seed, replica: number, drawn: map[string]int{}, lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, unheard: p.unheard, slow: p.slow, note: p.note, read: p.noteRead,
+		seed: p.seed, replica: number, drawn: map[string]int{}, lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, unheard: p.unheard, slow: p.slow, read: p.noteRead,
+		weather: &p.weather, fails: func(reconcile int) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.reconciles[reconcile].failed = true
+		},
+		note: func(w write) {
+			w.unasked = r.lock != nil && !r.lock.asked.Load()
+			p.note(w)
+		},
 		reread: func(reconcile int) { p.reread(r, reconcile) },
 	}
 	if p.elects {
@@ -276,8 +311,20 @@ func (p *player) unregister(ctx context.Context, cluster string) {
 
 func (p *player) feed(e event) {
 	p.mu.Lock()
-	if e.id.kind == managedClusters {
+	switch work, _ := e.object.(*manifestWork); {
+	case e.id.kind == managedClusters:
 		p.managed = append(p.managed, e)
+		p.mu.Unlock()
+		return
+	case e.id.kind == kubeEvents:
+		p.told = append(p.told, e)
+		p.mu.Unlock()
+		return
+	case work != nil && isAnothers(work):
+		p.strange = append(p.strange, e)
+		for _, r := range p.replicas {
+			r.caches.feed(e)
+		}
 		p.mu.Unlock()
 		return
 	}

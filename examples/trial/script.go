@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
@@ -192,28 +193,60 @@ func (p *player) cutLeader(ctx context.Context) {
 func (p *player) template(ctx context.Context) error {
 	p.version++
 	p.lines.mend(p.withNext()...)
-	manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"web"},"data":{"version":"v%d"}}`, p.version)
-	spec := workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(manifest)}}}}}
-	api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)
 	if p.version == 1 {
-		set := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: p.name, Name: setName}}
-		if p.people != nil {
-			set.Annotations = p.subject.People.Annotations
+		return p.create(ctx)
+	}
+	spec := p.templateSpec()
+	return p.write(ctx, "", func(set *replicaSet) { set.Spec.ManifestWorkTemplate = spec })
+}
+
+// templateUnder writes the next version, and has the first placement roll it out by a strategy.
+func (p *player) templateUnder(ctx context.Context, strategy clusterv1alpha1.RolloutStrategy) error {
+	p.version++
+	spec := p.templateSpec()
+	return p.write(ctx, "", func(set *replicaSet) {
+		set.Spec.ManifestWorkTemplate, set.Spec.PlacementRefs[0].RolloutStrategy = spec, strategy
+	})
+}
+
+// templateSpec is the template of the present version.
+func (p *player) templateSpec() workv1.ManifestWorkSpec {
+	manifest := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":"default","name":"web"},"data":{"version":"v%d"}}`, p.version)
+	return workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(manifest)}}}}}
+}
+
+// create creates the set, with the strategies of its placements, or with others for the first of them.
+func (p *player) create(ctx context.Context, strategies ...clusterv1alpha1.RolloutStrategy) error {
+	set := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: p.name, Name: setName}}
+	if p.people != nil {
+		set.Annotations = p.subject.People.Annotations
+	}
+	set.Spec = workv1alpha1.ManifestWorkReplicaSetSpec{ManifestWorkTemplate: p.templateSpec(), CascadeDeletionPolicy: workv1alpha1.Background}
+	for i, f := range p.placed {
+		ref := workv1alpha1.LocalPlacementReference{Name: f.name, RolloutStrategy: f.strategy}
+		if i < len(strategies) {
+			ref.RolloutStrategy = strategies[i]
 		}
-		set.Spec = workv1alpha1.ManifestWorkReplicaSetSpec{ManifestWorkTemplate: spec, CascadeDeletionPolicy: workv1alpha1.Background}
-		for _, f := range p.placed {
-			set.Spec.PlacementRefs = append(set.Spec.PlacementRefs, workv1alpha1.LocalPlacementReference{Name: f.name, RolloutStrategy: f.strategy})
-		}
-		_, err := api.Create(ctx, set, metav1.CreateOptions{})
-		return err
+		set.Spec.PlacementRefs = append(set.Spec.PlacementRefs, ref)
+	}
+	_, err := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name).Create(ctx, set, metav1.CreateOptions{})
+	return err
+}
+
+// write changes the set, or its status.
+func (p *player) write(ctx context.Context, subresource string, change func(*replicaSet)) error {
+	api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)
+	send := api.Update
+	if subresource == "status" {
+		send = api.UpdateStatus
 	}
 	for {
 		set, err := api.Get(ctx, setName, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		set.Spec.ManifestWorkTemplate = spec
-		if _, err = api.Update(ctx, set, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+		change(set)
+		if _, err = send(ctx, set, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 			return err
 		}
 	}

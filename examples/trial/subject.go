@@ -33,6 +33,8 @@ type Subject struct {
 	// Placements is how many placementRefs a set has at most, and Replicas how many processes there are at a time at most: at
 	// most two of each are drawn. Zero is one.
 	Placements, Replicas int
+	// Events says that it makes Kubernetes Events of what people should know, on the owner or with its words.
+	Events bool
 	// People is how people are told of and heard. [Hub.People] needs it.
 	People *People
 
@@ -122,13 +124,18 @@ func (p *Process) Handle(k Kind, handler cache.ResourceEventHandler) {
 // A world ends only when reconciles end without an error. So do not return one for somebody who may be away for good.
 func (p *Process) Reconcile(do func() (time.Duration, error)) {
 	r, player := p.replica, p.replica.player
+	player.mu.Lock()
+	if r.reconciling && r.acts == p.life && player.second == nil {
+		player.second = &overlap{life: p.life, first: player.reconciles[r.net.reconcile].began, at: time.Now()}
+	}
+	player.mu.Unlock()
 	r.busy.Lock()
 	defer r.busy.Unlock()
 	noted := &reconcile{replica: r.number, life: p.life, view: r.caches.view(), began: time.Now()}
 	noted.read = noted.began
 	player.mu.Lock()
 	number := len(player.reconciles)
-	r.net.reconcile, r.reconciling = number, true
+	r.net.reconcile, r.reconciling, r.acts = number, true, p.life
 	player.reconciles = append(player.reconciles, noted)
 	player.mu.Unlock()
 
@@ -155,6 +162,7 @@ type replica struct {
 	running     bool // a process does
 	crash       bool // as soon as it writes
 	reconciling bool
+	acts        int       // the life of the process that reconciles, or did last
 	comesBack   bool      // it wants to be called again
 	last        time.Time // when a reconcile ended
 	stirred     time.Time // when one ended that wrote something or failed
@@ -174,9 +182,11 @@ func (r *replica) keep(ctx context.Context) {
 		r.player.mu.Unlock()
 		if r.lock != nil {
 			p.Lock = r.lock
+			r.lock.asked.Store(false)
 		}
 		r.net.start(p, cancel)
 		r.caches.restart(r.player.stale)
+		r.caches.begin(p.life)
 		var pump sync.WaitGroup
 		pump.Go(func() { r.pump(life) })
 		done := make(chan error)
@@ -192,6 +202,7 @@ func (r *replica) keep(ctx context.Context) {
 		pump.Wait()
 		r.caches.forget()
 		r.player.mu.Lock()
+		r.player.died[p.life] = time.Now()
 		if r.running = false; ctx.Err() == nil {
 			r.player.restarts++
 			r.player.fault = cmp.Or(err, r.player.fault)

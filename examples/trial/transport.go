@@ -26,6 +26,9 @@ type write struct {
 	refused   bool  // the server was too busy, and may have done it all the same
 	unknown   bool  // the connection broke on its way, and nobody said whether the server has carried it out
 	delayed   bool  // it came to the server when the process had given up
+	denied    bool  // the server forbade it
+	generated bool  // it left the name to the server
+	unasked   bool  // its process had not asked for the lease
 	sent      time.Time
 	answered  time.Time
 	reconcile int
@@ -65,6 +68,8 @@ type transport struct {
 	note    func(write)
 	read    func(read)
 	reread  func(reconcile int)
+	weather *weather            // that of the world; nil for a fair one
+	fails   func(reconcile int) // notes that a request of it failed; may be nil
 
 	sending sync.WaitGroup
 	seed    uint64
@@ -119,6 +124,13 @@ func (t *transport) dieAt(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.crash = n
+}
+
+// mend has no connection break any more.
+func (t *transport) mend() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.breaks = 0
 }
 
 // holdNext has the next write come to the server late.
@@ -208,7 +220,10 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	if f.dies {
 		defer t.kill()
 	}
-	if f.lostBefore {
+	if t.fails != nil && !event && (f.lostBefore || f.lostAfter || t.weather.away()) {
+		t.fails(f.reconcile)
+	}
+	if f.lostBefore || t.weather.away() {
 		return nil, breaking(r.Context())
 	}
 	switch {
@@ -222,7 +237,13 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	if record := r.Method != http.MethodPatch || mentions(r, `"annotations"`); t.unheard && record && !w.status && t.isOwner(w.key) {
 		return nil, breaking(r.Context())
 	}
-	w.delayed = f.hold > 0
+	w.delayed, w.generated = f.hold > 0, r.Method == http.MethodPost && bodyHas(r, `"generateName"`)
+	if w.kind == Works && !w.status && t.weather.denies(w.key) {
+		w.denied, w.answered = true, time.Now()
+		t.note(w)
+		t.fails(f.reconcile)
+		return denial(r), nil
+	}
 	finalizer := w.kind == ReplicaSets && mentions(r, `"finalizers"`)
 	response, err := t.carry(base, r, w, f)
 	time.Sleep(f.slow)
@@ -280,7 +301,12 @@ func (t *transport) fetch(base http.RoundTripper, life int, r *http.Request) (*h
 
 // mentions says whether the body of a patch has a text.
 func mentions(r *http.Request, text string) bool {
-	if r.Method != http.MethodPatch || r.GetBody == nil {
+	return r.Method == http.MethodPatch && bodyHas(r, text)
+}
+
+// bodyHas says whether the body of a request has a text.
+func bodyHas(r *http.Request, text string) bool {
+	if r.GetBody == nil {
 		return false
 	}
 	body, err := r.GetBody()

@@ -47,7 +47,7 @@ func (o *tried) told() (world fmt.Stringer, broken []violation, err error) {
 func (t *trial) newRunner(at *site, subject *Subject) *runner {
 	t.name = "t1"
 	return &runner{
-		player: &player{world: t.world, site: at, subject: subject, rng: rand.New(rand.NewPCG(t.seed, 12))},
+		player: &player{world: t.world, site: at, subject: subject, rng: rand.New(rand.NewPCG(t.seed, 12)), died: map[int]time.Time{}},
 		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, removed: map[string]bool{},
 	}
 }

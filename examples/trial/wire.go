@@ -31,6 +31,7 @@ const (
 	Bindings    Kind = "PlacementBinding"
 
 	managedClusters Kind = "ManagedCluster" // no cache has them: they tell a trace who was given up
+	kubeEvents      Kind = "Event"          // nor these
 )
 
 // kinds are those that every hub has, and policyKinds those of a hub with the policy API.
@@ -92,6 +93,7 @@ type seen struct {
 // watched are the resources whose objects take part, by their names.
 var watched = map[string]seen{
 	"managedclusters":         {managedClusters, func() object { return &clusterv1.ManagedCluster{} }},
+	"events":                  {kubeEvents, func() object { return &unstructured.Unstructured{} }},
 	"placements":              {Placements, func() object { return &placement{} }},
 	"placementdecisions":      {Decisions, func() object { return &placementDecision{} }},
 	"manifestworkreplicasets": {ReplicaSets, func() object { return &replicaSet{} }},

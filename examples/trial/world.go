@@ -17,6 +17,7 @@ type world struct {
 	name    string // its namespace, and the first part of its clusters'
 	seed    uint64
 	ignored Duty
+	bent    Duty   // that matters here, and the subject is not told so
 	class   string // of differences, where it is bent towards one
 
 	fleet
@@ -120,8 +121,8 @@ func (w *world) String() string {
 	if w.long != nil {
 		habits += fmt.Sprintf("; agents take %d times as long, clocks leap %v, away %v", int(w.long.pace), w.long.leaps, w.long.away)
 	}
-	return fmt.Sprintf("seed %d: %s; script %v, heals %v, %d writers, late %.0f%% up to %v, strips %v, breaks %.0f%%, slow %v, %d replicas, elected %v, stale %v, foreign %v%s",
-		w.seed, strings.Join(fleets, "; "), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow, w.replicas, w.elects, w.stale, w.foreign, habits)
+	return fmt.Sprintf("seed %d: %s; script %v, heals %v, %d writers, late %.0f%% up to %v, strips %v, breaks %.0f%%, slow %v, %d replicas, elected %v, stale %v, foreign %v%s%s",
+		w.seed, strings.Join(fleets, "; "), s, w.heals, w.writers, 100*w.often, w.worst, w.strips, 100*w.breaks, w.slow, w.replicas, w.elects, w.stale, w.foreign, habits, w.bentTo())
 }
 
 // fleets are all of them, in the order of the placementRefs.

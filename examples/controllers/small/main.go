@@ -17,6 +17,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -159,7 +160,6 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	if err != nil {
 		return 0, err
 	}
-	c.last[key] = result
 	if err := c.remember(ctx, set, result); err != nil { // 6
 		return 0, err
 	}
@@ -167,11 +167,20 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	if moved {
 		return 100 * time.Millisecond, err
 	}
-	for _, w := range result.Changes(last).Warned { // 7
-		c.events.Eventf(set, nil, "Warning", string(w.Type), "Rollout", "%s", w.String())
-	}
+	c.tell(set, result, last) // 7
+	c.last[key] = result
 	progress := status.PlacementProgress{Name: ref.Name, Groups: groups, Works: works, Summary: result.Summary()}
 	return result.RecheckAfter, errors.Join(err, c.setStatus(ctx, set, progress, now))
+}
+
+// tell tells what is wrong since the result before. Of a set without a status nothing was told yet.
+func (c *controller) tell(set *replicaSet, result, last *rollout.Result) {
+	if last == nil && meta.FindStatusCondition(set.Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut) == nil {
+		last = &rollout.Result{}
+	}
+	for _, w := range result.Changes(last).Warned {
+		c.events.Eventf(set, nil, "Warning", string(w.Type), "Rollout", "%s", w.String())
+	}
 }
 
 // plan reads the reports of a set's works (2) and what the set remembers of clusters that left (5), and plans.

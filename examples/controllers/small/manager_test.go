@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
@@ -67,32 +65,7 @@ func (o observed) Reconcile(ctx context.Context, request reconcile.Request) (res
 	return result, err
 }
 
-// ownWorld is an API server that has a ManagedCluster for each cluster, and of the worlds that share it that of one set alone,
-// as the caches have.
-type ownWorld struct {
-	client.Reader
-	set types.NamespacedName
-}
-
-func (r ownWorld) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
-	if _, is := o.(*clusterv1.ManagedCluster); is {
-		return nil
-	}
-	return r.Reader.Get(ctx, key, o, options...)
-}
-
-func (r ownWorld) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	err := r.Reader.List(ctx, list, options...)
-	switch all := list.(type) {
-	case *workv1.ManifestWorkList:
-		all.Items = slices.DeleteFunc(all.Items, func(w workv1.ManifestWork) bool { return w.Labels[setLabel] != r.set.Namespace+"."+r.set.Name })
-	case *workv1alpha1.ManifestWorkReplicaSetList:
-		all.Items = slices.DeleteFunc(all.Items, func(s workv1alpha1.ManifestWorkReplicaSet) bool { return client.ObjectKeyFromObject(&s) != r.set })
-	}
-	return err
-}
-
-// mapper knows what the controller writes.
+// mapper knows what the controller reads from the API server and writes.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []schema.GroupVersionKind{
@@ -100,6 +73,7 @@ func mapper() meta.RESTMapper {
 	} {
 		m.Add(kind, meta.RESTScopeNamespace)
 	}
+	m.Add(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"), meta.RESTScopeRoot)
 	return m
 }
 

@@ -27,9 +27,10 @@ func TestProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, GivenUp: givenUpBy, Placements: 1, Replicas: 2}
+	subject := &proof.Subject{Run: process, Says: says, RemoveAfter: grace, GivenUp: givenUpBy, Placements: 1, Replicas: 2, Events: true}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
 	t.Run("Days", func(t *testing.T) { h.Days(t, subject) })
+	t.Run("Untold", func(t *testing.T) { h.Untold(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })
 	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })
 	t.Run("EachDutyOfCutOff", func(t *testing.T) { h.EachDutyOfCutOff(t, subject) })
@@ -56,7 +57,7 @@ func process(ctx context.Context, p *proof.Process) error {
 		return err
 	}
 	c := newController(manager)
-	c.live, c.removeAfter = ownWorld{c.live, p.Set}, grace
+	c.removeAfter = grace
 	by := reconcile.Reconciler(c)
 	if p.Ignored != "" {
 		by = sabotage(c, p, caches)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
@@ -49,6 +50,7 @@ func TestProof(t *testing.T) {
 	t.Run("Days", func(t *testing.T) { h.Days(t, subject) })
 	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })
 	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })
+	t.Run("Untold", func(t *testing.T) { h.Untold(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })
 	t.Run("EachDutyOfCutOff", func(t *testing.T) { h.EachDutyOfCutOff(t, subject) })
 	t.Run("EachInvariant", func(t *testing.T) { h.EachDuty(t, subject, proof.StrategyDuties) })
@@ -138,6 +140,7 @@ func mapper() meta.RESTMapper {
 	} {
 		m.Add(kind, meta.RESTScopeNamespace)
 	}
+	m.Add(schema.GroupVersion(clusterv1.GroupVersion).WithKind("ManagedCluster"), meta.RESTScopeRoot)
 	return m
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
 	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
 	worklisters "open-cluster-management.io/api/client/work/listers/work/v1"
@@ -42,6 +43,7 @@ type controller struct {
 	key         types.NamespacedName
 	removeAfter time.Duration
 	client      workclient.Interface
+	clusters    clusterclient.Interface
 	sets        setlisters.ManifestWorkReplicaSetLister
 	works       worklisters.ManifestWorkLister
 	placements  clusterlisters.PlacementLister
@@ -64,8 +66,11 @@ func (c *controller) Look(ctx context.Context) (time.Duration, error) {
 
 func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	set, works, err := c.read(ctx)
-	if err != nil || set == nil || set.DeletionTimestamp != nil {
+	if err != nil {
 		return 0, err
+	}
+	if set == nil || set.DeletionTimestamp != nil {
+		return 0, c.cleanUp(ctx)
 	}
 	ref, now := set.Spec.PlacementRefs[0], time.Now()
 	groups, err := c.groups(ref.Name)
@@ -74,7 +79,10 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	}
 	version := writes.VersionOf(set.Spec.ManifestWorkTemplate)
 	var reports []status.Report
-	owner := writes.Owner{Kind: schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWorkReplicaSet"}, Object: set, Labels: c.label()}
+	owner, err := c.former(ctx, set, works)
+	if err != nil {
+		return 0, err
+	}
 	for _, work := range works {
 		if !owner.Has(work) {
 			continue
@@ -87,10 +95,14 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	givenUp, err := c.givenUp(ctx, set, records[""])
+	if err != nil {
+		return 0, err
+	}
 	result, err := rollout.Plan(c.strategy(ref.RolloutStrategy), groups, reports, now, rollout.Options{
 		RemoveAfter: metav1.Duration{Duration: c.removeAfter}, Previous: c.last,
 		Memory:    &rollout.Memory{Version: version, Record: records[""]},
-		Uncounted: strings.Split(set.Annotations[givenUpBy], ","),
+		Uncounted: givenUp,
 	})
 	if err != nil {
 		return 0, err
@@ -118,6 +130,71 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 		err = errors.Join(err, failed)
 	}
 	return result.RecheckAfter, err
+}
+
+// owner is an object as the owner of works.
+func (c *controller) owner(o metav1.Object) writes.Owner {
+	return writes.Owner{Kind: schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWorkReplicaSet"}, Object: o, Labels: c.label()}
+}
+
+// former is the set as the owner of its works, and of those of an earlier set with its name, once the API server says that the earlier one is gone.
+func (c *controller) former(ctx context.Context, s *set, works []*work) (writes.Owner, error) {
+	owner := c.owner(s)
+	var former []types.UID
+	for _, w := range works {
+		if uid, same := owner.Noted(w); same && uid != s.UID {
+			former = append(former, uid)
+		}
+	}
+	if len(former) == 0 {
+		return owner, nil
+	}
+	now, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(s.Namespace).Get(ctx, s.Name, metav1.GetOptions{})
+	if err == nil && now.UID == s.UID {
+		owner.Former = former
+	}
+	return owner, err
+}
+
+// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one that left.
+func (c *controller) givenUp(ctx context.Context, set *set, record status.Record) ([]string, error) {
+	names := strings.Split(set.Annotations[givenUpBy], ",")
+	for _, left := range record.Left {
+		_, err := c.clusters.ClusterV1().ManagedClusters().Get(ctx, left.Cluster, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			names = append(names, left.Cluster)
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// cleanUp deletes the works of the set once it is gone. The API server says whether it is, and which works there are: caches may be late.
+func (c *controller) cleanUp(ctx context.Context) error {
+	c.last = nil // another set may come with this name
+	set, err := c.client.WorkV1alpha1().ManifestWorkReplicaSets(c.key.Namespace).Get(ctx, c.key.Name, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) && (err != nil || set.DeletionTimestamp == nil) {
+		return err
+	}
+	works, err := c.client.WorkV1().ManifestWorks("").List(ctx, metav1.ListOptions{LabelSelector: c.label().AsSelector().String()})
+	if err != nil {
+		return err
+	}
+	owner := c.owner(&metav1.ObjectMeta{Namespace: c.key.Namespace, Name: c.key.Name})
+	for i := range works.Items {
+		w := &works.Items[i]
+		if _, noted := owner.Noted(w); noted && w.DeletionTimestamp == nil {
+			err = errors.Join(err, c.delete(ctx, w))
+		}
+	}
+	return err
+}
+
+// delete deletes a work, and notes the answer.
+func (c *controller) delete(ctx context.Context, w *work) error {
+	only := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &w.UID}}
+	return c.ownWorks.Deleted(w, c.client.WorkV1().ManifestWorks(w.Namespace).Delete(ctx, w.Name, only), time.Now())
 }
 
 // label marks the works of the set.
@@ -200,9 +277,7 @@ func (c *controller) update(ctx context.Context, s *set, send func(context.Conte
 // write makes a write, and notes the answer.
 func (c *controller) write(ctx context.Context, owner writes.Owner, s *set, step writes.Step[*work], version string) error {
 	if step.Verb == writes.VerbDelete {
-		only := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &step.Object.UID}}
-		err := c.client.WorkV1().ManifestWorks(step.Object.Namespace).Delete(ctx, step.Object.Name, only)
-		return c.ownWorks.Deleted(step.Object, err, time.Now())
+		return c.delete(ctx, step.Object)
 	}
 	wanted := &work{Spec: s.Spec.ManifestWorkTemplate}
 	wanted.Namespace, wanted.Name = step.Cluster.Name, step.Name

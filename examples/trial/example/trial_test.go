@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 	clusterlisters "open-cluster-management.io/api/client/cluster/listers/cluster/v1beta1"
 	workclient "open-cluster-management.io/api/client/work/clientset/versioned"
 	worklisters "open-cluster-management.io/api/client/work/listers/work/v1"
@@ -23,6 +24,7 @@ const removeAfter = 2 * time.Second
 //
 //	go test ./example -run TestTrial/Rollouts -v      it breaks nothing
 //	go test ./example -run TestTrial/CutOff -v        nor where versions cut clusters off
+//	go test ./example -run TestTrial/Untold -v        nor where some duty matters
 //	go test ./example -run TestTrial/EachDuty -v      it would be found if it did
 func TestTrial(t *testing.T) {
 	hub, err := trial.Start()
@@ -32,6 +34,7 @@ func TestTrial(t *testing.T) {
 	subject := &trial.Subject{Run: run, Says: says, RemoveAfter: removeAfter, GivenUp: givenUpBy, Placements: 1, Replicas: 1}
 	t.Run("Rollouts", func(t *testing.T) { hub.Rollouts(t, subject) })
 	t.Run("CutOff", func(t *testing.T) { hub.CutOff(t, subject) })
+	t.Run("Untold", func(t *testing.T) { hub.Untold(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { hub.EachDuty(t, subject, tampered) })
 }
 
@@ -50,7 +53,7 @@ func run(ctx context.Context, p *trial.Process) error {
 		return err
 	}
 	c := &controller{
-		key: p.Set, removeAfter: removeAfter, client: client, strategy: p.Ignored.Strategy,
+		key: p.Set, removeAfter: removeAfter, client: client, clusters: clusterclient.NewForConfigOrDie(p.Config), strategy: p.Ignored.Strategy,
 		sets:       setlisters.NewManifestWorkReplicaSetLister(p.Store(trial.ReplicaSets)),
 		works:      worklisters.NewManifestWorkLister(p.Store(trial.Works)),
 		placements: clusterlisters.NewPlacementLister(p.Store(trial.Placements)),

@@ -1,0 +1,486 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+)
+
+// Of what happens to each owner sooner or later.
+const (
+	invGone   Invariant = "a cluster whose ManagedCluster is deleted holds nobody up"
+	invOwner  Invariant = "the works of an owner go when it is deleted"
+	invOthers Invariant = "nothing of another one is touched"
+	invTold   Invariant = "people are told what is wrong"
+)
+
+// hasAftermath says whether a world has one: one process acts at a time, no version is taken back, and nobody has a say.
+func (w *world) hasAftermath() bool { return w.ignored == "" && w.long == nil && w.traceable() }
+
+// The times of the aftermath. A queue's own pauses are longer than a minute after four minutes of errors.
+const (
+	forbiddenFor = 4 * time.Minute
+	awayFor      = 5 * time.Minute
+	longestPause = time.Minute // until what failed is tried again
+)
+
+// aftermath plays what happens to each owner sooner or later, when the story of a world is over: somebody else writes beside the controller,
+// an admission forbids a write, the API server is away, a cluster fails and is deleted, and so is the owner. All agents are well.
+func (p *player) aftermath(ctx context.Context) error {
+	p.mu.Lock()
+	p.calm = true
+	p.mu.Unlock()
+	if !p.heals {
+		close(p.agents.healed)
+	}
+	for _, r := range p.replicas {
+		r.net.mend()
+	}
+	for range 2 { // what cuts a cluster off may be on its way
+		sleep(ctx, 3*time.Second)
+		p.lines.mend(p.lines.severed(0)...)
+	}
+	sleep(ctx, 3*time.Second)
+	for _, act := range []func(context.Context) error{p.writeBeside, p.forbidOne, p.leaveAlone, p.loseCluster, p.deleteOwner} {
+		if err := act(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blame notes what is broken now.
+func (p *player) blame(i Invariant, format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults = append(p.faults, violation{invariant: i, rv: p.events[len(p.events)-1].rv, text: fmt.Sprintf(format, args...)})
+}
+
+// clock is a time as messages have it.
+func clock(at time.Time) string { return at.UTC().Format("15:04:05.000") }
+
+// awaits looks now and then whether something is so, for as long as a time, and says whether it was.
+func (p *player) awaits(ctx context.Context, longest time.Duration, so func(*scene) bool) bool {
+	for start := time.Now(); ctx.Err() == nil; sleep(ctx, 500*time.Millisecond) {
+		s := p.present()
+		if so(s) {
+			return true
+		}
+		if time.Since(start) > longest {
+			return false
+		}
+	}
+	return true // the world ends
+}
+
+// present is the world as it stands.
+func (p *player) present() *scene {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return newHistory(p.events, nil, nil).truth(1 << 62)
+}
+
+// lacking are the selected clusters that do not have the version that is wanted, but for those that a person gave up.
+func (p *player) lacking(s *scene) (clusters []string) {
+	if s.set == nil {
+		return []string{"no owner"}
+	}
+	for c := range s.selected() {
+		if !slices.Contains(p.givenUp, c) && !hasVersion(s, c, s.wanted(c)) {
+			clusters = append(clusters, c)
+		}
+	}
+	slices.Sort(clusters)
+	return clusters
+}
+
+func hasVersion(s *scene, cluster, version string) bool {
+	return slices.ContainsFunc(s.works[cluster], func(w seenWork) bool { return w.DeletionTimestamp == nil && w.version == version })
+}
+
+// awaitsAll waits until all have the version that is wanted and the status says so. The longest is for one cluster at a time, each after its soak.
+func (p *player) awaitsAll(ctx context.Context, since string) {
+	longest := longestPause + p.patience() + time.Duration(len(p.pool))*(12*time.Second+p.slow)
+	if p.awaits(ctx, longest, func(s *scene) bool {
+		return len(p.lacking(s)) == 0 && p.subject.Says(s.set).Current && p.subject.Says(s.set).Over
+	}) {
+		return
+	}
+	s := p.present()
+	says := Saying{}
+	if s.set != nil {
+		says = p.subject.Says(s.set)
+	}
+	p.blame(invLeft, "%s, and after %v %v do not have the version, and it says %q; %s", since, longest, p.lacking(s), says.Message, p.lastLook())
+}
+
+// lastLook says how the last look ended.
+func (p *player) lastLook() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.reconciles) == 0 {
+		return "nobody has looked"
+	}
+	return p.reconciles[len(p.reconciles)-1].ending()
+}
+
+// ending says how a look ended.
+func (r *reconcile) ending() string {
+	switch {
+	case r.ended.IsZero():
+		return fmt.Sprintf("the last look began at %s, and has not ended", clock(r.began))
+	case r.err != nil:
+		return fmt.Sprintf("the last look ended at %s with an error: %v", clock(r.ended), r.err)
+	case r.after == 0:
+		return fmt.Sprintf("the last look ended at %s, and asked for no other", clock(r.ended))
+	default:
+		return fmt.Sprintf("the last look ended at %s, and asked for the next one %v later", clock(r.ended), r.after)
+	}
+}
+
+// What others write beside the controller.
+const (
+	audited      = "example.com/Audited"   // a condition
+	noted        = "hub.test/note"         // an annotation of the set
+	anothers     = "hub.test/another-kind" // a label of works that are no set's
+	anothersName = "another"
+)
+
+// writeBeside has others write: a condition and an annotation of the set, and works beside those of the set.
+func (p *player) writeBeside(ctx context.Context) error {
+	sets := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)
+	if _, err := sets.Patch(ctx, setName, types.MergePatchType, fmt.Appendf(nil, `{"metadata": {"annotations": {%q: "is another's"}}}`, noted), metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	if err := p.write(ctx, "status", func(set *replicaSet) {
+		meta.SetStatusCondition(&set.Status.Conditions, metav1.Condition{Type: audited, Status: metav1.ConditionFalse, Reason: "Another", ObservedGeneration: set.Generation})
+		if set.Status.PlacementsSummary == nil {
+			set.Status.PlacementsSummary = []workv1alpha1.PlacementSummary{} // the API demands the field
+		}
+	}); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.beside = p.events[len(p.events)-1].rv
+	p.mu.Unlock()
+	for _, cluster := range p.clusters(p.pool) {
+		if p.isDeleted(cluster) {
+			continue
+		}
+		work := &manifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: anothersName, Labels: map[string]string{anothers: "true"}}}
+		if _, err := p.user.work.WorkV1().ManifestWorks(cluster).Create(ctx, work, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isAnothers says whether a work is of another one.
+func isAnothers(o object) bool { return o.GetLabels()[anothers] != "" }
+
+// forbidOne forbids the works of whichever cluster gets the next version first.
+func (p *player) forbidOne(ctx context.Context) error {
+	p.weather.deny(true, p.givenUp...)
+	since := time.Now()
+	if err := p.template(ctx); err != nil {
+		return err
+	}
+	sleep(ctx, forbiddenFor)
+	where, s := p.weather.denied(), p.present()
+	p.weather.deny(false)
+	if where == "" {
+		p.awaitsAll(ctx, fmt.Sprintf("a new version is wanted since %s", clock(since)))
+		return nil
+	}
+	switch says := p.subject.Says(s.set); {
+	case !says.Current:
+		p.blame(invStatus, "works in %s have been forbidden since %s, and the status says %q, of an earlier generation: it is not written where another write fails", where, clock(since), says.Message)
+	case says.Complete:
+		p.blame(invDone, "works in %s have been forbidden since %s, and it says %q", where, clock(since), says.Message)
+	case !strings.Contains(says.Message, where):
+		p.blame(invStuck, "works in %s have been forbidden since %s, and it says %q", where, clock(since), says.Message)
+	}
+	until := time.Now()
+	if longest := longestPause + p.patience(); !p.awaits(ctx, longest, func(s *scene) bool { return hasVersion(s, where, s.wanted(where)) }) {
+		p.blame(invLate, "works in %s were forbidden from %s to %s, and it does not have the version %v later; %s", where, clock(since), clock(until), longest, p.lastLook())
+	}
+	p.awaitsAll(ctx, fmt.Sprintf("works in %s have been allowed again since %s", where, clock(until)))
+	return nil
+}
+
+// leaveAlone has the API server be away for minutes, when a new version has just come.
+func (p *player) leaveAlone(ctx context.Context) error {
+	if err := p.template(ctx); err != nil {
+		return err
+	}
+	sleep(ctx, 100*time.Millisecond)
+	p.weather.leave(true)
+	since := time.Now()
+	sleep(ctx, awayFor)
+	p.weather.leave(false)
+	p.awaitsAll(ctx, fmt.Sprintf("the API server was away from %s to %s", clock(since), clock(time.Now())))
+	return nil
+}
+
+// oneAtATime tolerates no failure.
+func oneAtATime() clusterv1alpha1.RolloutStrategy {
+	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}}
+}
+
+// loseCluster has the first cluster that gets the next version fail, be cut off, and leave. Nobody else may get the version, until a person
+// deletes the ManagedCluster.
+func (p *player) loseCluster(ctx context.Context) error {
+	f := p.placed[0]
+	if len(p.placed) > 1 || len(f.selected) < 3 {
+		return nil
+	}
+	p.mu.Lock()
+	p.sick, p.sickens = "", fmt.Sprintf("v%d", p.version+1)
+	p.mu.Unlock()
+	if err := p.templateUnder(ctx, oneAtATime()); err != nil {
+		return err
+	}
+	var sick string
+	failed := p.awaits(ctx, longestPause, func(s *scene) bool {
+		p.mu.Lock()
+		sick = p.sick
+		p.mu.Unlock()
+		at, _, _ := s.stands(sick, s.wanted(sick), oneAtATime().Progressive.RolloutConfig, time.Now(), leniency{})
+		return at == failed
+	})
+	if !failed {
+		p.blame(invLeft, "no cluster got a new version within %v; %s", longestPause, p.lastLook())
+		return nil
+	}
+	since := time.Now()
+	sleep(ctx, 3*time.Second) // the controller sees it
+	p.lines.sever(sick)
+	f.selected = slices.DeleteFunc(f.selected, func(c string) bool { return c == sick })
+	if err := p.schedule(ctx, f); err != nil {
+		return err
+	}
+	sleep(ctx, p.subject.RemoveAfter+p.patience()+5*time.Second)
+	if starts := p.having(sick); len(starts) > 0 {
+		p.blame(invLeavers, "%s failed at %s and left, no failure is tolerated, and %v got the version; %s", sick, clock(since), starts, p.recordOf(sick))
+		return nil
+	}
+	deleted := time.Now()
+	if err := p.deleteCluster(ctx, sick); err != nil {
+		return err
+	}
+	// OCM watches no ManagedCluster for a controller, so something else has to happen.
+	if err := p.write(ctx, "", func(set *replicaSet) { set.Annotations[noted] = "is another's, and has changed" }); err != nil {
+		return err
+	}
+	if longest := longestPause + p.patience(); !p.awaits(ctx, longest, func(*scene) bool { return len(p.having(sick)) > 0 }) {
+		p.blame(invGone, "%s failed at %s and left, its ManagedCluster was deleted at %s, and nobody got the version within %v: nobody asked whether there is a ManagedCluster %s",
+			sick, clock(since), clock(deleted), longest, sick)
+		return nil
+	}
+	p.awaitsAll(ctx, fmt.Sprintf("the ManagedCluster %s was deleted at %s", sick, clock(deleted)))
+	return nil
+}
+
+// having are the clusters that have the version that is wanted, but for one and those that are given up.
+func (p *player) having(but string) (clusters []string) {
+	s := p.present()
+	for c := range s.works {
+		if c != but && !slices.Contains(p.givenUp, c) && hasVersion(s, c, s.wanted(c)) {
+			clusters = append(clusters, c)
+		}
+	}
+	slices.Sort(clusters)
+	return clusters
+}
+
+// recordOf says whether the owner tells of a cluster that left.
+func (p *player) recordOf(cluster string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return newHistory(p.events, nil, nil).recordOf(cluster, 1<<62)
+}
+
+// deleteOwner deletes the set. In half of the worlds it comes again at once, with another UID, and caches show that late. In a half the
+// process dies meanwhile.
+func (p *player) deleteOwner(ctx context.Context) error {
+	sets := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)
+	how := drawn(p.seed, "aftermath", p.bent).IntN(4)
+	again := how%2 == 0
+	if again {
+		for _, r := range p.replicas {
+			r.caches.slowDown(ReplicaSets, 3*time.Second)
+		}
+	}
+	if how > 1 {
+		p.crash()
+	}
+	deleted := time.Now()
+	if err := sets.Delete(ctx, setName, metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	longest := longestPause + p.patience() + p.dying
+	if !p.awaits(ctx, longest, func(s *scene) bool { return s.set == nil }) {
+		s := p.present()
+		p.blame(invOwner, "the owner was deleted at %s, and is still there %v later, with the finalizers %q and works in %v; %s", clock(deleted), longest, s.set.Finalizers, namespaces(s), p.lastLook())
+		return nil
+	}
+	p.checkOrder()
+	if again {
+		return p.comeAgain(ctx)
+	}
+	if !p.awaits(ctx, longest, func(s *scene) bool { return len(s.works) == 0 }) {
+		s := p.present()
+		p.blame(invOwner, "the owner was deleted at %s%s, and its works in %v are there %v later: nobody deletes them", clock(deleted), p.finalizers(), namespaces(s), longest)
+	}
+	return nil
+}
+
+// checkOrder judges that a finalizer holds the owner until its works go, too.
+func (p *player) checkOrder() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range slices.Backward(p.events) {
+		if e.id.kind != ReplicaSets || !e.gone {
+			continue
+		}
+		var stay []string
+		for c, works := range newHistory(p.events, nil, nil).truth(e.rv - 1).works {
+			if slices.ContainsFunc(works, func(w seenWork) bool { return w.DeletionTimestamp == nil }) {
+				stay = append(stay, c)
+			}
+		}
+		if slices.Sort(stay); len(stay) > 0 && len(e.object.GetFinalizers()) > 0 {
+			p.faults = append(p.faults, violation{invariant: invOwner, rv: e.rv, text: fmt.Sprintf(
+				"the finalizer was taken off the owner at %s, and nobody had deleted the works in %v: a process that dies now leaves them", clock(e.at), stay)})
+		}
+		return
+	}
+}
+
+// finalizers says which the owner had at last.
+func (p *player) finalizers() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var gone time.Time
+	for _, e := range slices.Backward(p.events) {
+		switch {
+		case e.id.kind != ReplicaSets:
+		case e.gone:
+			gone = e.at
+		case len(e.object.GetFinalizers()) == 0 && e.object.GetDeletionTimestamp() == nil:
+			return " and was gone at once, as it had no finalizer"
+		default:
+			return fmt.Sprintf(", its finalizer was taken off at %s", clock(gone))
+		}
+	}
+	return ""
+}
+
+func namespaces(s *scene) (all []string) {
+	for c := range s.works {
+		all = append(all, c)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// comeAgain creates the set anew, with a mandatory group that no placement has.
+func (p *player) comeAgain(ctx context.Context) error {
+	made := time.Now()
+	strategy := oneAtATime()
+	strategy.Progressive.MaxConcurrency = intstr.FromString("100%")
+	strategy.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: nobodys}}
+	p.version++
+	if err := p.create(ctx, strategy); err != nil {
+		return err
+	}
+	p.awaitsAll(ctx, fmt.Sprintf("the owner came again at %s", clock(made)))
+	sleep(ctx, 2*time.Second)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := newHistory(p.events, nil, nil).truth(1 << 62)
+	for i := range p.writes {
+		w := &p.writes[i]
+		r := p.reconciles[w.reconcile]
+		if cluster, _, _ := strings.Cut(w.key, "/"); w.kind == Works && w.verb == "DELETE" && w.done && r.began.After(made) && s.selects(cluster) {
+			p.faults = append(p.faults, violation{invariant: invKept, rv: p.events[len(p.events)-1].rv, text: fmt.Sprintf(
+				"%s lost its work at %s, in a look that began at %s, and its owner had come again at %s: it did not ask the API server whether the owner is gone, only a cache",
+				cluster, clock(w.sent), clock(r.began), clock(made))})
+			break
+		}
+	}
+	died := false // a recorder sends Events later, and they die with the process
+	for _, at := range p.died {
+		died = died || at.After(made)
+	}
+	if p.subject.Events && !died && !slices.ContainsFunc(p.told, func(e event) bool { return e.at.After(made) && strings.Contains(string(e.stored), nobodys) }) {
+		p.faults = append(p.faults, violation{invariant: invTold, rv: p.events[len(p.events)-1].rv, text: fmt.Sprintf(
+			"the owner that came at %s has a mandatory group %q that is nowhere, and no Event says so: what the first look finds is not told", clock(made), nobodys)})
+	}
+	return nil
+}
+
+// nobodys is a group that no placement has.
+const nobodys = "nobodys-group"
+
+// isSick has the first cluster that gets a new version fail.
+func (p *player) isSick(work *manifestWork) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sickens != "" && p.sickens == versionIn(work) && !slices.Contains(p.givenUp, work.Namespace) {
+		p.sickens, p.sick = "", work.Namespace
+		return true
+	}
+	return false
+}
+
+// checkBeside finds what others wrote and is not there any more. The player is locked.
+func (p *player) checkBeside() (broken []violation) {
+	for _, e := range p.strange {
+		if e.rv > p.beside && (e.gone || e.object.GetGeneration() > 1 || len(e.object.GetAnnotations()) > 0) && p.deleted[e.object.GetNamespace()].IsZero() {
+			broken = append(broken, violation{invariant: invOthers, rv: e.rv, text: fmt.Sprintf(
+				"the work %s of another one, without the label of the set, was changed or deleted at %s: %s", e.id.key, clock(e.at), p.whoWrote(e))})
+			break
+		}
+	}
+	for _, e := range p.events {
+		set, is := e.object.(*replicaSet)
+		if !is || p.beside == 0 || e.rv <= p.beside {
+			continue
+		}
+		if e.gone || set.DeletionTimestamp != nil {
+			break
+		}
+		what := ""
+		if meta.FindStatusCondition(set.Status.Conditions, audited) == nil {
+			what = "condition " + audited
+		} else if set.Annotations[noted] == "" {
+			what = "annotation " + noted
+		}
+		if what != "" {
+			return append(broken, violation{invariant: invOthers, rv: e.rv, text: fmt.Sprintf(
+				"the owner lost the %s of another one at %s: %s has only the fields that the controller knows", what, clock(e.at), p.whoWrote(e))})
+		}
+	}
+	return broken
+}
+
+// whoWrote names the write that an event comes of.
+func (p *player) whoWrote(e event) string {
+	for i := range slices.Backward(p.writes) {
+		w := &p.writes[i]
+		if w.rv == e.rv || e.gone && w.verb == "DELETE" && w.done && strings.HasPrefix(e.id.key, w.key) && !w.sent.After(e.at) {
+			return fmt.Sprintf("the %s of %s", w.name(), clock(w.sent))
+		}
+	}
+	return "an unknown write"
+}

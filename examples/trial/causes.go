@@ -117,7 +117,7 @@ func (h *history) quietSince(at time.Time, patience time.Duration) string {
 			last = r
 		}
 	}
-	if last == nil || at.Sub(last.ended) < patience {
+	if last == nil || at.Sub(last.ended) < patience || last.after > 0 && last.ended.Add(last.after).After(at) {
 		return ""
 	}
 	return fmt.Sprintf("; %s: nobody came back after RecheckAfter", last.ending())
@@ -125,6 +125,13 @@ func (h *history) quietSince(at time.Time, patience time.Duration) string {
 
 // whyStays says of a cluster that left and has its work why nobody may have removed it.
 func (h *history) whyStays(cluster string, f finding, longest time.Duration) string {
+	s := h.truth(f.rv)
+	if clusters, _ := s.notDone(f.at, leniency{}); slices.Contains(clusters, cluster) && !h.records(cluster, f.rv) {
+		return "; " + h.recordOf(cluster, f.rv)
+	}
+	if quiet := h.quietSince(f.at, longest); quiet != "" {
+		return quiet
+	}
 	looks, life := 0, 0
 	for _, r := range h.reconciles {
 		if r.began.After(f.at.Add(-longest)) && r.began.Before(f.at) {
@@ -135,11 +142,7 @@ func (h *history) whyStays(cluster string, f finding, longest time.Duration) str
 		}
 	}
 	if looks == 0 {
-		return h.quietSince(f.at, longest)
-	}
-	s := h.truth(f.rv)
-	if clusters, _ := s.notDone(f.at, leniency{}); slices.Contains(clusters, cluster) && !h.records(cluster, f.rv) {
-		return "; " + h.recordOf(cluster, f.rv)
+		return ""
 	}
 	return fmt.Sprintf("; process %d looked %d times meanwhile and did not remove it: its time counts anew with each look that does not get the result before (Previous)", life, looks)
 }

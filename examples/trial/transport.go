@@ -63,7 +63,7 @@ type transport struct {
 	lag     *lag
 	set     id
 	breaks  float64       // how many writes meet a broken connection
-	unheard bool          // what it writes to the owner never comes to the server, but for the status, and patches without an annotation
+	unheard int           // of so many processes what they write to the owner never comes to the server, but for the status, and patches without an annotation
 	slow    time.Duration // every write takes as long at most
 	note    func(write)
 	read    func(read)
@@ -234,7 +234,7 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	}
 	w := write{verb: r.Method, reconcile: f.reconcile, life: life, setShown: t.lag.shows(t.set), sent: time.Now()}
 	w.kind, w.key, w.status = target(r.URL.Path)
-	if record := r.Method != http.MethodPatch || mentions(r, `"annotations"`); t.unheard && record && !w.status && t.isOwner(w.key) {
+	if record := r.Method != http.MethodPatch || mentions(r, `"annotations"`); life <= t.unheard && record && !w.status && t.isOwner(w.key) {
 		return nil, breaking(r.Context())
 	}
 	w.delayed, w.generated = f.hold > 0, r.Method == http.MethodPost && bodyHas(r, `"generateName"`)

@@ -220,7 +220,7 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 	case DutyReadBack:
 		// What it believes to have stored is lost with the process.
 		everywhere(failsAndCuts, 1)
-		t.atOnce, t.breaks, t.unheard = true, 0, true
+		t.atOnce, t.breaks, t.unheard = true, 0, 3 // the fourth process is heard, so that who reads it back comes to the end
 		t.acts = []act{{5 * time.Second, stops}, {3 * time.Second, stops}, {3 * time.Second, stops}}
 	case DutyGivenUp:
 		everywhere(failsAndCuts, 0.5)

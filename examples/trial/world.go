@@ -39,7 +39,7 @@ type world struct {
 
 	replicas  int           // processes at a time
 	elects    bool          // they elect a leader
-	unheard   bool          // what a process stores in annotations of the owner never comes to the API server
+	unheard   int           // of so many processes what they store in annotations of the owner never comes to the API server
 	down      time.Duration // how long it takes at most until a process that has crashed is replaced
 	stale     bool          // what a process lists first may be behind
 	strips    bool          // the controller's caches leave managed fields out

@@ -55,7 +55,7 @@ func (h *Hub) Find(t *testing.T, subject *Subject, first, worlds int) (found int
 			broken = append(broken, v.String())
 		}
 		if *flagHistory {
-			t.Logf("%s\n%s", o.world, o.history)
+			t.Logf("%s", o.world)
 		}
 		if len(broken) > 0 {
 			return n, broken

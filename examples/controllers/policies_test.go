@@ -42,7 +42,7 @@ func TestPolicies(t *testing.T) {
 	f.apply("policysets", `{spec: {policies: [etcd]}}`)
 	f.place()
 	f.fail("canary-1", true)
-	f.apply("policies", policyYAML("one"))
+	f.apply("policies", `metadata: {annotations: {cohort.open-cluster-management.io/fail-at-once: "true"}}`+policyYAML("one"))
 	f.until("all clusters have the policy, and the canaries enforce it", func() bool {
 		return len(f.version("one")) == 20 && f.count("one", "inform") == 18
 	})

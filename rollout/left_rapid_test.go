@@ -36,7 +36,7 @@ func (w *world) inCounts() {
 }
 
 // R46: with limits in counts, that a cluster which counts leaves changes nothing for the others, who starts, who is held and why,
-// and what is breached, but that some wait by R65 or R66.
+// and what is breached, but that some wait by R65 or R66, and others start in their slots.
 func TestThatACountingClusterLeavesStartsNobody(t *testing.T) {
 	left := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,8 +65,8 @@ func TestThatACountingClusterLeavesStartsNobody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			others := slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool { return !slices.Contains(before.Start, c) })
-			if fault := differs(before, after, m.name, false); fault != "" && (others || !holdsByGroups(before) && !holdsByGroups(after)) {
+			more := len(after.Start) > len(before.Start) // a slot that R65 leaves free may go to another cluster
+			if fault := differs(before, after, m.name, false); fault != "" && (more || !holdsByGroups(before) && !holdsByGroups(after)) {
 				t.Fatalf("%s leaves: %s\nbefore %v\nafter %v\n%v", m.name, fault, before, after, w)
 			}
 		}

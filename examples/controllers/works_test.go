@@ -205,11 +205,15 @@ func strategy(n int) clusterv1alpha1.RolloutStrategy {
 	}
 }
 
+// Its rule is what has agents say when a work is done: without one nothing says so, and the plugin foresees that.
 func template(data string) workv1.ManifestWorkSpec {
 	raw := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"it","namespace":"default"},"data":` + data + `}`
 	return workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{
 		Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(raw)}}},
-	}}
+	}, ManifestConfigs: []workv1.ManifestConfigOption{{
+		ResourceIdentifier: workv1.ResourceIdentifier{Resource: "configmaps", Name: "it", Namespace: "default"},
+		ConditionRules:     []workv1.ConditionRule{{Condition: workv1.WorkProgressing, Type: workv1.CelConditionExpressionsType, CelExpressions: []string{"false"}}},
+	}}}
 }
 
 // create creates the set.

@@ -158,12 +158,17 @@ func (j *jury) spans(look func(now time.Time, s *sight)) {
 		return
 	}
 	const tick = 500 * time.Millisecond
+	var s *sight
 	next, end := 0, j.events[len(j.events)-1].at
 	for now := j.events[0].at; now.Before(end); now = now.Add(tick) {
+		shown := next
 		for next < len(j.events) && !j.events[next].at.After(now) {
 			next++
 		}
-		if s := j.truthAt(j.events[next-1].rv); s != nil {
+		if next > shown { // worlds stand still for hours
+			s = j.truthAt(j.events[next-1].rv)
+		}
+		if s != nil {
 			look(now, s)
 		}
 	}

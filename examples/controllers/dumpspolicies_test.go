@@ -40,7 +40,8 @@ func (p *dumpedPolicies) begin(text string) {
 	create(resource("policies"), "v1", "Policy", map[string]any{"spec": map[string]any{
 		"disabled": false, "remediationAction": "enforce", "rolloutStrategy": p.limits.strategy(),
 		"policy-templates": []any{map[string]any{"objectDefinition": map[string]any{
-			"apiVersion": "policy.open-cluster-management.io/v1", "kind": "ConfigurationPolicy", "metadata": map[string]any{"name": text}}}},
+			"apiVersion": "policy.open-cluster-management.io/v1", "kind": "ConfigurationPolicy", "metadata": map[string]any{"name": text},
+			"spec": map[string]any{"severity": "low"}}}},
 	}})
 }
 

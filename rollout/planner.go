@@ -141,7 +141,7 @@ func (p *Planner) Result(now time.Time) *Result {
 	o.stages = slices.Clone(o.stages) // the result keeps that of the active stage
 	t := p.tracker
 	r := &Result{
-		schedule: t.schedule,
+		schedule: p.remembering(t.schedule),
 		states:   slices.Clone(t.states),
 		tallies:  slices.Clone(t.totals.groups),
 		aside:    slices.Clone(t.totals.aside),
@@ -159,6 +159,17 @@ func (p *Planner) Result(now time.Time) *Result {
 	p.remember(&r.choice)
 	r.Removed = slices.Clone(r.Removed)
 	return r
+}
+
+// remembering gives a schedule as [Plan] makes it, for a result that is the previous one of a plan: where the groups are incomplete, it has
+// the result before, from which the plan knows where clusters counted that left or moved.
+func (p *Planner) remembering(s *schedule) *schedule {
+	if s.missing == "" {
+		return s
+	}
+	knows := *s
+	knows.options.former = p.formerly(&knows.options)
+	return &knows
 }
 
 // advance brings the tracker to the time now.

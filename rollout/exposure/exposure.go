@@ -38,8 +38,8 @@ import (
 type Exposure struct {
 	// Clusters is the number of selected clusters that count. An exposure says nothing of the others ([rollout.Options].Uncounted).
 	Clusters int `json:"clusters"`
-	// Exposed is the most clusters that are exposed at the same time, however the groups are cut. Nothing starts once a budget is
-	// breached, so it is also the most that are exposed at a breach and after it.
+	// Exposed is the most clusters that are exposed at the same time, however the groups are cut. It is also the most at a breach and
+	// after it, where a new cut ends the breach, too.
 	Exposed int `json:"exposed"`
 	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster, where the groups keep their clusters. It
 	// also assumes that no cluster is skipped: a group that is skipped is complete, and the next one gets the version.

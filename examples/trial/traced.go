@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -44,8 +45,13 @@ func (f *traceFigures) add(t *testing.T, o *observation, subject *Subject) {
 	if o.history.left != nil {
 		deleted = o.history.left.deleted
 	}
-	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience() + o.history.absence(), RemoveAfter: subject.RemoveAfter, GivenUp: subject.GivenUp}, o.world.worst,
+	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience() + o.history.absence(), RemoveAfter: subject.RemoveAfter, Began: o.history.beginnings(), GivenUp: subject.GivenUp}, o.world.worst,
 		o.history.laggings(func(e event) bool { return e.id.kind == Works || e.id.kind == ReplicaSets }), func(x *judge.Finding) bool { return removedBy(deleted, x) }})
+}
+
+// beginnings are when each process began to act, which people read from the status of its Pod, and no trace tells.
+func (h *history) beginnings() []time.Time {
+	return slices.SortedFunc(maps.Values(h.began), time.Time.Compare)
 }
 
 // removedBy says whether a person may have done what a finding blames, by deleting a cluster.
@@ -60,7 +66,7 @@ func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
 	}
 	t.Helper()
 	j := o.jury
-	f.judge(t, traced{o, j.history, judge.Options{Patience: j.patience() + unshownFor, RemoveAfter: subject.RemoveAfter, GivenUp: subject.GivenUp}, o.trial.worst,
+	f.judge(t, traced{o, j.history, judge.Options{Patience: j.patience() + unshownFor, RemoveAfter: subject.RemoveAfter, Began: j.beginnings(), GivenUp: subject.GivenUp}, o.trial.worst,
 		j.laggings(func(e event) bool { return e.id.kind == j.trade.object || e.id.kind == j.trade.owner }), func(x *judge.Finding) bool { return removedBy(j.deleted, x) }})
 }
 

@@ -30,8 +30,8 @@ var untraced = map[Duty]string{
 }
 
 // tracedOptions are how the rollouts are judged in which a duty is ignored: with the lag of their caches and of their writes.
-func tracedOptions(w *world, subject *Subject) judge.Options {
-	return judge.Options{Lag: w.worst + w.slow + 200*time.Millisecond, Patience: 3 * time.Second, RemoveAfter: subject.RemoveAfter, GivenUp: subject.GivenUp}
+func tracedOptions(w *world, h *history, subject *Subject) judge.Options {
+	return judge.Options{Lag: w.worst + w.slow + 200*time.Millisecond, Patience: 3 * time.Second, RemoveAfter: subject.RemoveAfter, Began: h.beginnings(), GivenUp: subject.GivenUp}
 }
 
 // dutiesFromTraces has the judge that has only a trace find rollouts that ignore a duty.
@@ -39,7 +39,7 @@ func (h *Hub) dutiesFromTraces(t *testing.T, duties map[Duty][]Invariant, subjec
 	eachFromTraces(t, duties, func(t *testing.T, seed uint64, d Duty) *observation {
 		return h.roll(t, subject, draw(seed, d))
 	}, func(o *observation) (*judge.Report, []violation, error) {
-		report, err := o.history.judgedBy(tracedOptions(o.world, subject))
+		report, err := o.history.judgedBy(tracedOptions(o.world, o.history, subject))
 		return report, o.violations, err
 	})
 }
@@ -51,7 +51,7 @@ func (h *Hub) trialDutiesFromTraces(t *testing.T, duties map[Duty][]Invariant, s
 		trial.outlast(subject.RemoveAfter)
 		return h.try(t, subject, trial)
 	}, func(o *tried) (*judge.Report, []violation, error) {
-		report, err := o.jury.judgedBy(tracedOptions(o.trial.world, subject))
+		report, err := o.jury.judgedBy(tracedOptions(o.trial.world, o.jury.history, subject))
 		return report, o.violations, err
 	})
 }

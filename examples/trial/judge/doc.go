@@ -46,6 +46,9 @@
 // later group has the version and is not done, and as many are exposed over all groups as the groups expose one after the other, since a
 // controller may have the others wait then.
 //
+// [Left] needs -began where a controller waits before it removes an object (-remove-after): each process of the controller counts that time anew,
+// and no object tells when a process began; the status of the controller's Pod does. Without -began it is suspicious.
+//
 // # What is not judged
 //
 // A trace does not tell by which annotations a controller hears people, nor where it keeps what it knows. So these are not judged:

@@ -16,6 +16,9 @@ type Options struct {
 	Patience time.Duration
 	// RemoveAfter is for how long a cluster has to be out of the decisions until it loses its object. Zero means at once.
 	RemoveAfter time.Duration
+	// Began are the times at which processes of the controller began, in any order. Each counts RemoveAfter anew. A recording does not tell them:
+	// without any, an object that stays for too long is [Suspicious] where there is a RemoveAfter.
+	Began []time.Time
 	// User is whose starts and removals are judged, or the user agent, where the recording has them. Empty is everybody.
 	User string
 	// GivenUp is the annotation of an owner in which people name clusters that count for nothing any more, with commas between them.

@@ -186,7 +186,7 @@ func (s *story) read(t testing.TB) *Recording {
 
 func (s *story) judge(t testing.TB) *Report {
 	t.Helper()
-	return Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: 5 * time.Second})
+	return Judge(s.read(t), testOptions)
 }
 
 // said is what a report finds, in short.

@@ -106,7 +106,7 @@ func TestWhoIsGivenUpHoldsNobodyBack(t *testing.T) {
 	} {
 		s := begin().set("v1", strategy).fleet("a", "b", "c").at(5).works("v1", "ok", "a").at(6).fleet("a", "b").until(10)
 		c.tell(s)
-		r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: 5 * time.Second, GivenUp: "given-up"})
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: 5 * time.Second, Began: []time.Time{time.Unix(0, 0)}, GivenUp: "given-up"})
 		if got := said(r); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", why, got, c.want)
 		}
@@ -120,5 +120,33 @@ func TestWhoIsGivenUpIsHeldByABreach(t *testing.T) {
 	r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, GivenUp: "given-up"})
 	if got := said(r); len(got) > 0 {
 		t.Errorf("got %q, want nothing", got)
+	}
+}
+
+// Each process of a controller counts the time anew until it removes an object. A trace does not tell when a process began.
+func TestAnObjectIsLeftBehindFromWhenTheLastProcessBegan(t *testing.T) {
+	for why, c := range map[string]struct {
+		began       []float64
+		removeAfter time.Duration
+		until       float64
+		want        []string
+	}{
+		"one process ran all the time":                {[]float64{0}, 5 * time.Second, 26, []string{"broken left behind a"}},
+		"another one began after the cluster left":    {[]float64{12, 0}, 5 * time.Second, 26, nil},
+		"its time has passed, too":                    {[]float64{12, 0}, 5 * time.Second, 29, []string{"broken left behind a"}},
+		"it began so soon that its time has passed":   {[]float64{0, 9.5}, 5 * time.Second, 26, []string{"broken left behind a"}},
+		"it began later than the object was missed":   {[]float64{0, 60}, 5 * time.Second, 26, []string{"broken left behind a"}},
+		"nobody knows when processes began":           {nil, 5 * time.Second, 26, []string{"suspicious left behind a"}},
+		"the controller does not wait, so none count": {[]float64{0, 12}, 0, 26, []string{"broken left behind a"}},
+		"it does not wait, and nobody knows":          {nil, 0, 26, []string{"broken left behind a"}},
+	} {
+		s := begin().set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a", "b").at(9).fleet("b").until(9.2).until(c.until)
+		o := Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: c.removeAfter}
+		for _, seconds := range c.began {
+			o.Began = append(o.Began, s.time(100+seconds))
+		}
+		if got := said(Judge(s.read(t), o)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", why, got, c.want)
+		}
 	}
 }

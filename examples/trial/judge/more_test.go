@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-var testOptions = Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: 5 * time.Second}
+var testOptions = Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: 5 * time.Second, Began: []time.Time{time.Unix(0, 0)}}
 
 // An excerpt is a recording by itself: read alone it shows the finding again, and nothing can be left out of a small one.
 func TestExcerpts(t *testing.T) {

@@ -195,11 +195,35 @@ func (o *owner) lookLeft() {
 	}
 	for _, cluster := range sortedKeys(o.surplus) {
 		since := o.surplus[cluster]
-		if since > 0 && j.judges() && j.now-since > int64(j.Patience+j.RemoveAfter)+j.lag {
-			o.surplus[cluster] = -1 // said
-			id, _ := o.members[cluster].has("")
-			j.find(Finding{Kind: Left, Grade: Broken, Owner: o.key, Cluster: cluster,
-				Text: fmt.Sprintf("%s still has %s, %v after it was not selected any more", cluster, id, time.Duration(j.now-since).Round(time.Millisecond))})
+		counted := j.countsFrom(since)
+		if since < 0 || !j.judges() || j.now-counted <= int64(j.Patience+j.RemoveAfter)+j.lag {
+			continue
+		}
+		o.surplus[cluster] = -1 // said
+		id, _ := o.members[cluster].has("")
+		f := Finding{Kind: Left, Grade: Broken, Owner: o.key, Cluster: cluster,
+			Text: fmt.Sprintf("%s still has %s, %v after it was not selected any more", cluster, id, time.Duration(j.now-since).Round(time.Millisecond))}
+		switch {
+		case counted > since:
+			f.Text += fmt.Sprintf(", and %v after a process of its controller began last", time.Duration(j.now-counted).Round(time.Millisecond))
+		case j.RemoveAfter > 0 && len(j.Began) == 0:
+			f.Grade = Suspicious
+			f.Text += "; a process of its controller may have begun meanwhile, and have counted anew"
+		}
+		j.find(f)
+	}
+}
+
+// countsFrom is from when on a controller counts the time until it removes an object that it need not keep since a time: from then, or from
+// when its present process began.
+func (j *judge) countsFrom(since int64) int64 {
+	if j.RemoveAfter == 0 {
+		return since
+	}
+	for _, began := range j.Began {
+		if at := began.UnixNano(); at <= j.now {
+			since = max(since, at)
 		}
 	}
+	return since
 }

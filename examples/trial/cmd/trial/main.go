@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cohort-ocm/cohort/examples/trial/judge"
 	"github.com/cohort-ocm/cohort/examples/trial/judge/should"
@@ -97,6 +98,14 @@ func optionFlags(f *flag.FlagSet) *judge.Options {
 	f.StringVar(&o.User, "user", "", "judge only what this user or user agent wrote; needs audit logs")
 	f.StringVar(&o.GivenUp, "given-up", "", "the annotation of an owner in which people name clusters that count for nothing any more, with commas between them")
 	f.DurationVar(&o.RemoveAfter, "remove-after", o.RemoveAfter, "for how long a cluster has to be out of the decisions until it loses its object")
+	f.Func("began", "when a process of the controller began, as 2026-01-01T00:00:00Z: it counts -remove-after anew; may be given once for each process", func(text string) error {
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return errors.New("expected a time as 2026-01-01T00:00:00Z")
+		}
+		o.Began = append(o.Began, at)
+		return nil
+	})
 	return &o
 }
 

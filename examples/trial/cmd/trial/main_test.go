@@ -82,6 +82,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"judge", "-lag", "0s", fine}, "", 2, "-lag is 0s, expected a positive time"},
 		{[]string{"judge", "-patience", "0s", fine}, "", 2, "-patience is 0s, expected a positive time"},
 		{[]string{"judge", "-remove-after", "-1s", fine}, "", 2, "-remove-after is -1s, expected 0 or a positive time"},
+		{[]string{"judge", "-began", "2026-01-01T00:00:00Z", "-began", "2026-01-01T00:01:00.5Z", fine}, "", 0, "broken: 0"},
+		{[]string{"judge", "-began", "noon", fine}, "", 2, `invalid value "noon" for flag -began: expected a time as 2026-01-01T00:00:00Z`},
 		{[]string{"judge", "-lag", "soon", fine}, "", 2, `invalid value "soon" for flag -lag: parse error; trial judge -h lists the flags`},
 		{[]string{"judge", "-guess", fine}, "", 2, "trial judge: flag provided but not defined: -guess; trial judge -h lists the flags"},
 		{[]string{"judge", fine, "-json"}, "", 2, "trial judge: -json stands behind a file, expected flags before all files"},

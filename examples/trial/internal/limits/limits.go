@@ -59,6 +59,7 @@ type Breach struct {
 	Allowed  int      // in flight or failed
 }
 
+// String says in a sentence which limit a start breaks, and by how many clusters.
 func (b *Breach) String() string {
 	names := strings.Join(b.Clusters[:min(5, len(b.Clusters))], ", ")
 	if len(b.Clusters) > 5 {

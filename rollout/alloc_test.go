@@ -53,7 +53,7 @@ func TestPlanTakesLittleMemoryForAFewClusters(t *testing.T) {
 	const clusters, runs = 100, 50
 	f, reports := halfway(t, clusters)
 	groups := f.read()
-	for i, most := range []uint64{7_820, 3_920, 4_540} {
+	for i, most := range []uint64{16_000, 8_000, 9_000} { // about twice of what it takes: a list for each cluster shows, a field more does not
 		strategy := strategies(clusters)[i]
 		least := uint64(1 << 63)
 		for range 4 { // others may allocate meanwhile

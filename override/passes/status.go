@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/cohort-ocm/cohort/internal/remaining"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -19,44 +20,16 @@ func (p *Propagation) Summary() status.Summary { return p.plan().Summary() }
 // compliance, since nothing more is heard of them.
 func (p *Propagation) SetStatus(st *policyv1.PolicyStatus) bool {
 	placements := p.resolution.Placements()
-	remaining := p.remaining(placements)
+	others := remaining.Bindings(p.resolution, placements)
 	clusters := make([]policyv1.PolicyClusterStatus, 0, len(p.Clusters)+len(p.kept))
 	for _, list := range [][]Cluster{p.Clusters, p.kept} {
 		for _, c := range list {
 			clusters = append(clusters, policyv1.PolicyClusterStatus{
 				ClusterName: c.Name, ComplianceState: c.Compliance, RolloutStatus: string(c.RolloutStatus),
-				RemainingBindings: remaining[c.Name],
+				RemainingBindings: others[c.Name],
 			})
 		}
 	}
 	slices.SortFunc(clusters, func(a, b policyv1.PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
 	return SetPolicyStatus(st, placements, clusters, p.Summary())
-}
-
-// remaining gives, for bound clusters that a set excludes, the other bindings that select them all the same (O20).
-func (p *Propagation) remaining(placements []policyv1.PolicyPlacement) map[string][]policyv1.PolicyRemainingBinding {
-	excluded := map[string][]string{} // by which bindings
-	for _, placement := range placements {
-		for _, cluster := range placement.Exclusions {
-			excluded[cluster.ClusterName] = append(excluded[cluster.ClusterName], placement.PlacementBinding)
-		}
-	}
-	if len(excluded) == 0 {
-		return nil
-	}
-	remaining := map[string][]policyv1.PolicyRemainingBinding{}
-	for bound := range p.resolution.Clusters() {
-		by, isExcluded := excluded[bound.Name]
-		if !isExcluded {
-			continue
-		}
-		names := slices.Concat(bound.BoundBy, bound.DecidedBy, bound.IgnoredBy)
-		slices.Sort(names)
-		for _, name := range slices.Compact(names) {
-			if !slices.Contains(by, name) {
-				remaining[bound.Name] = append(remaining[bound.Name], policyv1.PolicyRemainingBinding{PlacementBinding: name})
-			}
-		}
-	}
-	return remaining
 }

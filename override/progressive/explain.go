@@ -1,0 +1,41 @@
+package progressive
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Explain says why the named cluster waits, down to what holds everything up, and what ends the wait. It has a line for each link,
+// without a full stop, and is empty for a cluster that does not wait.
+func (p *Propagation) Explain(cluster string) string {
+	if p.Plan == nil {
+		return ""
+	}
+	links := p.Plan.Explain(cluster)
+	if len(links) == 0 || p.next.RolloutStatus == status.Failed {
+		return p.explainFailure(cluster)
+	}
+	for i := range links { // a rollout is retried as a whole, and a policy has no way back
+		links[i].Remedies = slices.DeleteFunc(links[i].Remedies, func(r rollout.Remedy) bool {
+			return r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert
+		})
+	}
+	return links.String()
+}
+
+// explainFailure says why a cluster waits in a rollout that has failed.
+func (p *Propagation) explainFailure(cluster string) string {
+	at := slices.IndexFunc(p.Clusters, func(c Cluster) bool { return c.Name == cluster && c.RolloutStatus == status.ToApply })
+	if at < 0 || p.next.RolloutStatus != status.Failed {
+		return ""
+	}
+	why := "the rollout has failed"
+	if p.Plan.Breach != nil {
+		breach, _, _ := strings.Cut(p.Plan.Breach.String(), ";")
+		why += ": " + strings.TrimPrefix(breach, "stopped: ")
+	}
+	return why + "; to do: set spec.retryRollout.rolloutUID of the Rollout to " + p.next.RolloutUID + ", or change the policy"
+}

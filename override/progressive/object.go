@@ -1,0 +1,91 @@
+package progressive
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Store sets what a policy's Rollout has to have, on a copy of the one that was read, or on an empty one where there is none: its
+// name, its owner, the record and the status. It says whether that changed anything. Then write the object, its status too, before
+// anything else is written, and begin anew once you read that write back.
+//
+// The error says that the record cannot be written (status.Records).
+func (p *Propagation) Store(object *Rollout) (changed bool, err error) {
+	if p.disabled {
+		return false, nil
+	}
+	root := p.state.Policy
+	if object.Name != nameOf(root) || object.Namespace != root.GetNamespace() {
+		object.Name, object.Namespace, changed = nameOf(root), root.GetNamespace(), true
+	}
+	object.APIVersion, object.Kind = APIVersion, Kind
+	if !slices.ContainsFunc(object.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == root.GetUID() }) {
+		object.OwnerReferences = append(slices.Clone(object.OwnerReferences), metav1.OwnerReference{
+			APIVersion: root.GetAPIVersion(), Kind: root.GetKind(), Name: root.GetName(), UID: root.GetUID(),
+		})
+		changed = true
+	}
+	record := p.Plan.Record
+	if p.groups.Incomplete() != "" { // the entries of this version stay as they are
+		stored, err := p.record()
+		if err != nil {
+			return changed, err
+		}
+		if stored.Version == record.Version {
+			record = stored
+		}
+	}
+	noted, err := status.Records{"": record}.Note(object)
+	if err != nil {
+		return changed, err
+	}
+	changed = changed || noted || !object.Status.equal(&p.next)
+	object.Status = p.next.copied()
+	return changed, nil
+}
+
+// equal says whether two statuses are the same.
+func (s *RolloutStatus) equal(other *RolloutStatus) bool {
+	raw := func(s *RolloutStatus) []byte {
+		if s.LastSuccessful == nil {
+			return nil
+		}
+		return s.LastSuccessful.Raw
+	}
+	return s.RolloutUID == other.RolloutUID && s.RolloutStatus == other.RolloutStatus &&
+		s.CurrentRolloutGeneration == other.CurrentRolloutGeneration && slices.Equal(s.DecisionGroups, other.DecisionGroups) &&
+		bytes.Equal(raw(s), raw(other))
+}
+
+func nameOf(root *unstructured.Unstructured) string { return "policy-" + root.GetName() }
+
+// check reports where a Rollout is not that of the root policy (O31).
+func (r *Rollout) check(root *unstructured.Unstructured) (errs field.ErrorList) {
+	path := field.NewPath("rollout", "metadata")
+	if r.Name != nameOf(root) {
+		errs = append(errs, field.Invalid(path.Child("name"), r.Name, "must be "+nameOf(root)+", after the policy"))
+	}
+	if r.Namespace != root.GetNamespace() {
+		errs = append(errs, field.Invalid(path.Child("namespace"), r.Namespace, "must be "+root.GetNamespace()+", the policy's"))
+	}
+	for i, owner := range r.OwnerReferences {
+		if owner.Kind == root.GetKind() && group(owner.APIVersion) == group(root.GetAPIVersion()) && owner.UID != root.GetUID() {
+			errs = append(errs, field.Invalid(path.Child("ownerReferences").Index(i).Child("uid"), owner.UID, fmt.Sprintf(
+				"must be %s, the policy's; the Rollout of a policy that was deleted goes by itself", root.GetUID())))
+		}
+	}
+	return errs
+}
+
+func group(apiVersion string) string {
+	name, _, _ := strings.Cut(apiVersion, "/")
+	return name
+}

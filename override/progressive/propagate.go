@@ -1,0 +1,320 @@
+package progressive
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/override"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// State is what a controller knows of a policy and its rollout. It is not changed.
+type State struct {
+	// Policy is the root policy.
+	Policy *unstructured.Unstructured
+	// Resolution says where the policy goes: override.Resolve makes it of [PolicyOf] the root policy.
+	Resolution *override.Resolution
+	// Rollout is the policy's object; nil where there is none, once the API server says so.
+	Rollout *Rollout
+	// NewUID is drawn anew for each call. It becomes the rolloutUID if a rollout begins.
+	NewUID string
+	// Replicas are all replicated policies of the root policy, in any order, as passes.ReplicaOf reads them. Set Edited where one
+	// that has this version is not what would be written now, such as by what its hub templates resolve to.
+	Replicas []passes.Replica
+	// Clusters are the ManagedClusters with their labels, in any order. They are needed only for ignoreClusterRolloutStatus; a
+	// cluster that is missing is not ignored.
+	Clusters []*clusterv1.ManagedCluster
+}
+
+// Propagate says what each replicated policy has to be now, and what the policy's Rollout has to store before that. The page of the
+// package has the duties of the caller. The result shares the replicas' texts and the policy with the state.
+//
+// All options hold while the rollout is in progress, with these exceptions: an Attempt is an error, since a rollout is retried by its
+// UID; a GroupOrder is an error under ManualPerGroup, which has its own; Memory has no effect, since the Rollout has the record.
+// Give the Plan of the Propagation before as Previous.
+//
+// Errors are *field.Error, joined by errors.Join: what [Validate] finds in the policy, unless it is disabled; a resolution of another
+// strategy (resolution); two replicas of a cluster (replicas[name]) or one without a name; a Rollout of another policy
+// (rollout.metadata), or with a last successful policy that is not this one (rollout.status.lastSuccessful); a UID that is
+// missing, was used or has a space or a slash (newUID); options that rollout.Plan refuses.
+//
+// It takes time linear in the clusters and replicas, beside sorting them.
+func Propagate(state State, now time.Time, opts rollout.Options) (*Propagation, error) {
+	p := &Propagation{state: state}
+	errs := p.read()
+	errs = append(errs, p.checkOptions(opts)...)
+	ordered, duplicate := byCluster(state.Replicas, now)
+	if errs = append(errs, duplicate...); len(errs) > 0 {
+		return nil, fielderrs.Join(errs)
+	}
+	record, err := p.record()
+	if err != nil {
+		return nil, err
+	}
+	p.align(ordered, now)
+	if err := p.plan(record, now, opts); err != nil {
+		return nil, err
+	}
+	p.settle(ordered, now)
+	return p, p.conclude()
+}
+
+// read sets what the policy and its Rollout say, and whether a rollout begins.
+func (p *Propagation) read() field.ErrorList {
+	s := &p.state
+	policy, strategy, errs := decode(s.Policy, nil)
+	if len(errs) > 0 {
+		return errs
+	}
+	if p.disabled = s.Resolution.Disabled(); !p.disabled {
+		errs = Validate(s.Policy, nil)
+	}
+	p.strategy, p.engine = strategy, strategy.engine()
+	if !p.disabled && !reflect.DeepEqual(p.engine, s.Resolution.Strategy()) {
+		errs = append(errs, field.Invalid(field.NewPath("resolution"), s.Resolution.Strategy().Type,
+			"must be made of the policy that PolicyOf gives: its strategy is another one"))
+	}
+	if s.Rollout != nil {
+		errs = append(errs, s.Rollout.check(s.Policy)...)
+		p.next = s.Rollout.Status.copied()
+	}
+	last, err := lastSuccessful(p.next.LastSuccessful, s.Policy)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	p.last = last
+	p.root = definition{policy: s.Policy, content: passes.VersionOf(s.Policy), action: s.Resolution.Action()}
+	p.groups = s.Resolution.GroupsByPlacement()
+	p.approvals = approvals{mandatory: mandatory(p.engine), counts: true}
+	if s.Rollout != nil {
+		p.approvals.spec = s.Rollout.Spec
+		tied := s.Rollout.Spec.ApprovalsForVersion
+		p.approvals.counts = tied == "" || tied == policy.Annotations[annotationVersion]
+	}
+	p.Ignored = p.approvals.ignored(&p.strategy, p.groups)
+	return append(errs, p.begin()...)
+}
+
+// begin begins another rollout where one is due (O32, O33).
+func (p *Propagation) begin() (errs field.ErrorList) {
+	if p.disabled {
+		return nil
+	}
+	retry := p.approvals.spec.RetryRollout.RolloutUID
+	retried := retry != "" && retry == p.next.RolloutUID && p.next.RolloutStatus == status.Failed
+	generation := p.state.Policy.GetGeneration()
+	switch {
+	case p.next.RolloutUID == "" || p.next.CurrentRolloutGeneration != generation || retried:
+		errs = checkUID(p.state.NewUID, p.next.RolloutUID)
+		p.next.RolloutUID, p.next.CurrentRolloutGeneration, p.next.RolloutStatus = p.state.NewUID, generation, status.ToApply
+	case retry != "" && p.next.RolloutStatus == status.Failed:
+		p.Ignored = append(p.Ignored, field.Invalid(field.NewPath("spec", "retryRollout", "rolloutUID"), retry,
+			"is not the rollout that failed; set "+p.next.RolloutUID+" to retry that"))
+	}
+	return errs
+}
+
+func checkUID(uid, before string) field.ErrorList {
+	path := field.NewPath("newUID")
+	switch {
+	case uid == "":
+		return field.ErrorList{field.Required(path, "must tell the rollout that begins from others")}
+	case strings.ContainsAny(uid, "/ \t\r\n"):
+		return field.ErrorList{field.Invalid(path, uid, "must not have a space or a slash")}
+	case uid == before:
+		return field.ErrorList{field.Duplicate(path, uid)}
+	default:
+		return nil
+	}
+}
+
+func (p *Propagation) checkOptions(opts rollout.Options) (errs field.ErrorList) {
+	if opts.Attempt != 0 {
+		errs = append(errs, field.Forbidden(field.NewPath("attempt"), "must be left out: spec.retryRollout of the Rollout retries"))
+	}
+	if opts.GroupOrder != nil && p.strategy.isManual() {
+		errs = append(errs, field.Forbidden(field.NewPath("groupOrder"), "must be left out under ManualPerGroup: approvals say the order"))
+	}
+	return errs
+}
+
+// byCluster sorts the replicas, as they are now, by the names of their clusters. Each must have a name, and none may come twice.
+func byCluster(replicas []passes.Replica, now time.Time) ([]*replica, field.ErrorList) {
+	var errs field.ErrorList
+	ordered := make([]*replica, 0, len(replicas))
+	for i := range replicas {
+		if replicas[i].Cluster == "" {
+			errs = append(errs, field.Required(field.NewPath("replicas").Index(i).Child("cluster"), "must be the name of a cluster"))
+			continue
+		}
+		r := &replica{Replica: replicas[i].At(now), countsFrom: replicas[i].CountsFrom()}
+		r.content, r.uid, r.remembered = readVersion(r.Version)
+		ordered = append(ordered, r)
+	}
+	compare := func(a, b *replica) int { return cmp.Compare(a.Cluster, b.Cluster) }
+	slices.SortStableFunc(ordered, compare)
+	return ordered, append(errs, fielderrs.Duplicates(ordered, compare, func(r *replica) *field.Error {
+		return field.Duplicate(field.NewPath("replicas").Key(r.Cluster), r.Cluster)
+	})...)
+}
+
+// replica is a replicated policy with what its version says.
+type replica struct {
+	passes.Replica
+	content, uid string
+	remembered   status.RolloutStatus
+	countsFrom   time.Time
+}
+
+// hasVersion says whether the rollout has started the replica with the wanted content.
+func (p *Propagation) hasVersion(r *replica) bool {
+	return r != nil && r.uid == p.next.RolloutUID && r.content == p.root.content && r.remembered != status.TimeOut
+}
+
+// align finds the replica of each bound cluster, and what the rollout gets to know of it.
+func (p *Propagation) align(replicas []*replica, now time.Time) {
+	of := make(map[string]*replica, len(replicas))
+	for _, r := range replicas {
+		of[r.Cluster] = r
+	}
+	for bound := range p.state.Resolution.Clusters() {
+		c := Cluster{Name: bound.Name, Action: bound.Action, RolloutStatus: status.ToApply, replica: of[bound.Name]}
+		if r := c.replica; p.state.Resolution.Undecided() && p.hasVersion(r) && strings.EqualFold(string(r.Action), string(policyv1.Enforce)) {
+			c.Action = policyv1.Enforce
+		}
+		if p.hasVersion(c.replica) && strings.EqualFold(string(c.replica.Action), string(c.Action)) {
+			c.started = true
+		}
+		delete(of, bound.Name)
+		p.Clusters = append(p.Clusters, c)
+	}
+	for i := range p.Clusters {
+		if c := &p.Clusters[i]; c.replica != nil {
+			report := p.report(c.replica, c.started, now)
+			p.reports = append(p.reports, report)
+			if c.started {
+				c.RolloutStatus = shown(report.Status)
+			} else if p.wasTakenBack(c.replica) {
+				c.RolloutStatus = status.TimeOut
+			}
+		}
+	}
+	for _, r := range of {
+		p.reports = append(p.reports, p.report(r, p.hasVersion(r), now))
+	}
+}
+
+// wasTakenBack says whether the replica has the last successful version since its cluster timed out in this rollout (O40).
+func (p *Propagation) wasTakenBack(r *replica) bool {
+	return r.uid == p.next.RolloutUID && r.remembered == status.TimeOut
+}
+
+// report gives what a replica says to the rollout: nothing but that it is there, unless the rollout has started it.
+func (p *Propagation) report(r *replica, started bool, now time.Time) status.Report {
+	switch {
+	case p.disabled:
+		return status.Report{Cluster: r.Cluster, Status: status.ToApply}
+	case started:
+		return r.Started(p.state.Resolution, now)
+	case p.wasTakenBack(r):
+		return status.Report{Cluster: r.Cluster, Status: status.TimeOut, Applied: r.Applied, LastTransitionTime: r.Applied}
+	default:
+		return status.Report{Cluster: r.Cluster, Status: status.ToApply}
+	}
+}
+
+// shown is how the policy API shows a rollout status: it has no Validating.
+func shown(s status.RolloutStatus) status.RolloutStatus {
+	if s == status.Validating {
+		return status.Progressing
+	}
+	return s
+}
+
+// record reads what the Rollout has stored about clusters that left.
+func (p *Propagation) record() (status.Record, error) {
+	if p.state.Rollout == nil {
+		return status.Record{}, nil
+	}
+	records, err := status.RecordsOf(p.state.Rollout)
+	return records[""], err
+}
+
+// plan asks the engine what may happen now.
+func (p *Propagation) plan(record status.Record, now time.Time, opts rollout.Options) (err error) {
+	strategy := p.engine
+	version := versionOf(p.root.content, p.next.RolloutUID)
+	opts.Memory = &rollout.Memory{Version: version, Record: record, AtOnce: true}
+	switch {
+	case p.disabled:
+		strategy, opts = clusterv1alpha1.RolloutStrategy{}, rollout.Options{}
+	case p.next.RolloutStatus == status.Succeeded: // whatever joins gets the version at once (O39)
+		strategy = atOnce(strategy)
+		opts = rollout.Options{
+			Uncounted: opts.Uncounted, MaxRemoved: opts.MaxRemoved, RemoveAfter: opts.RemoveAfter,
+			Previous: opts.Previous, Memory: opts.Memory,
+		}
+	default:
+		p.ignore(&opts)
+		if p.strategy.isManual() {
+			opts.GroupOrder = p.approvals.order(p.groups)
+			opts.Gates = slices.Concat(opts.Gates, p.approvals.gates(p.groups))
+		}
+	}
+	if p.Plan, err = rollout.Plan(strategy, p.groups, p.reports, now, opts); err != nil {
+		return err
+	}
+	if p.next.RolloutStatus == status.Failed && p.Plan.Breach == nil { // it does not resume (O34)
+		opts.Holds = slices.Concat(opts.Holds, p.holdAll())
+		p.Plan, err = rollout.Plan(strategy, p.groups, p.reports, now, opts)
+	}
+	return err
+}
+
+// atOnce gives the strategy All with the deadline of the strategy.
+func atOnce(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
+	all := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: new(clusterv1alpha1.RolloutAll)}
+	all.All.ProgressDeadline = configOf(s).ProgressDeadline
+	return all
+}
+
+// ignore leaves the ignored clusters out of what the rollout waits for (O47).
+func (p *Propagation) ignore(opts *rollout.Options) {
+	selector, _ := p.strategy.selector(nil) // it was checked
+	if selector == nil {
+		return
+	}
+	for _, cluster := range p.state.Clusters {
+		if cluster != nil && selector.Matches(labels.Set(cluster.Labels)) {
+			p.ignoredClusters = append(p.ignoredClusters, cluster.Name)
+		}
+	}
+	slices.Sort(p.ignoredClusters)
+	if hasDeadline(p.engine) {
+		opts.FailedBefore = slices.Concat(opts.FailedBefore, p.ignoredClusters)
+	} else {
+		opts.Uncounted = slices.Concat(opts.Uncounted, p.ignoredClusters)
+	}
+}
+
+// holdAll holds each cluster that waits in a rollout that has failed.
+func (p *Propagation) holdAll() []rollout.ClusterHold {
+	holds := make([]rollout.ClusterHold, len(p.Clusters))
+	for i := range holds {
+		holds[i] = rollout.ClusterHold{Cluster: p.Clusters[i].Name, Reason: "the rollout has failed"}
+	}
+	return holds
+}

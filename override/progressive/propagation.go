@@ -1,0 +1,368 @@
+package progressive
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/internal/remaining"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// Propagation says what each replicated policy has to be. The slices belong to the caller. The zero value asks for nothing.
+type Propagation struct {
+	// Clusters are the clusters that the policy is bound to, sorted by name.
+	Clusters []Cluster
+
+	// Removed are the names of the clusters whose replicated policy has to be deleted, in order: the policy is not bound there. A
+	// replica that tells of a failure or a flight is among them only once the stored record tells the same.
+	Removed []string
+
+	// Ignored says what users have written into the Rollout and has no effect, with the paths of its JSON, for events.
+	Ignored field.ErrorList
+
+	// Plan is the engine's result: why clusters wait, what is new, what holds the rollout up, warnings.
+	Plan *rollout.Result
+
+	// RecheckAfter is how long until something changes by time alone; 0 if nothing will.
+	RecheckAfter time.Duration
+
+	state           State
+	disabled        bool
+	strategy        Strategy
+	engine          clusterv1alpha1.RolloutStrategy
+	approvals       approvals
+	ignoredClusters []string
+	groups          *grouping.Groups
+	root            definition
+	last            *definition
+	next            RolloutStatus // what the Rollout has to store
+	reports         []status.Report
+	kept            []Cluster // not bound, and with a replica that stays or still counting
+}
+
+// Source says which definition a replicated policy has to be made of.
+type Source string
+
+const (
+	// SourceKept says that the content stays as it is. Where there is no replicated policy, none is made.
+	SourceKept Source = ""
+	// SourcePolicy is the root policy.
+	SourcePolicy Source = "Policy"
+	// SourceLastSuccessful is what [Propagation.LastSuccessful] gives.
+	SourceLastSuccessful Source = "LastSuccessful"
+)
+
+// NewCluster is the rollout status of a cluster that joined after the rollout had succeeded.
+const NewCluster status.RolloutStatus = "NewCluster"
+
+// Cluster says what a bound cluster's replicated policy has to be.
+type Cluster struct {
+	// Name is the name of the ManagedCluster.
+	Name string
+	// Source says which definition it has to be made of.
+	Source Source
+	// Action is the value for spec.remediationAction.
+	Action policyv1.RemediationAction
+	// RolloutStatus is the value for status.rolloutStatus.
+	RolloutStatus status.RolloutStatus
+	// Verb says what has to be written. A cluster that waits and has no replicated policy gets none.
+	Verb passes.Verb
+	// Edited says that somebody has changed the replicated policy, and that it is written back.
+	Edited bool
+	// Compliance is what the cluster has reported about its replicated policy as it stands. It is empty if the cluster has not
+	// reported, or if the replicated policy has to be written.
+	Compliance policyv1.ComplianceState
+
+	version  string // for the stamp, without the action
+	reported string // what the cluster had reported
+	started  bool   // the replica has this rollout's version
+	replica  *replica
+}
+
+// String is "a: Policy enforce, Progressing (update)", without the brackets if nothing has to be written.
+func (c Cluster) String() string {
+	s := fmt.Sprintf("%s: %s %s, %s", c.Name, cmp.Or(string(c.Source), "kept"), cmp.Or(string(c.Action), "unset"), c.RolloutStatus)
+	if c.Verb != passes.VerbNone {
+		s += fmt.Sprintf(" (%s)", c.Verb)
+	}
+	return s
+}
+
+// LastSuccessful gives the policy of which replicated policies with that Source are made; nil where there is none. Don't change it.
+func (p *Propagation) LastSuccessful() *unstructured.Unstructured {
+	if p.last == nil {
+		return nil
+	}
+	return p.last.policy
+}
+
+// Status is the rollout status of the root policy: ToApply, Progressing, Succeeded or Failed.
+func (p *Propagation) Status() status.RolloutStatus { return p.next.RolloutStatus }
+
+// settle turns the reports and the plan into what each cluster has to be.
+func (p *Propagation) settle(replicas []*replica, now time.Time) {
+	starts := map[string]bool{}
+	for _, cluster := range p.Plan.Start {
+		starts[cluster.Name] = true
+	}
+	for _, cluster := range p.Plan.TimedOut {
+		if position, bound := p.groups.Position(cluster.Name); bound {
+			p.Clusters[position].timeOut()
+		}
+	}
+	p.resume(starts)
+	for i := range p.Clusters {
+		c := &p.Clusters[i]
+		p.assign(c, starts[c.Name])
+		c.settle()
+	}
+	p.RecheckAfter = p.Plan.RecheckAfter
+	for _, r := range replicas {
+		if after := r.countsFrom.Sub(now); after > 0 && (p.RecheckAfter == 0 || after < p.RecheckAfter) {
+			p.RecheckAfter = after
+		}
+	}
+	p.remove(replicas)
+}
+
+// timeOut shows that the deadline of a cluster has passed: as TimeOut where it is not known whether it complies (O37).
+func (c *Cluster) timeOut() {
+	if c.RolloutStatus = status.TimeOut; c.started && c.replica.Compliance != "" {
+		c.RolloutStatus = status.Failed
+	}
+}
+
+// resume lets clusters that are bound again go on as the record says (O41).
+func (p *Propagation) resume(starts map[string]bool) {
+	for i := range p.Clusters {
+		c := &p.Clusters[i]
+		if c.started || starts[c.Name] || c.RolloutStatus != status.ToApply {
+			continue
+		}
+		switch disposition, _, _ := p.Plan.Find(c.Name); {
+		case disposition == rollout.DispositionInFlight && !p.recordedFailure(c.Name):
+			starts[c.Name] = p.next.RolloutStatus != status.Failed
+		case disposition == rollout.DispositionInFlight:
+			c.RolloutStatus = status.Failed
+		case disposition == rollout.DispositionSettled:
+			c.RolloutStatus = status.TimeOut
+		}
+	}
+}
+
+// recordedFailure says whether the record has it that the cluster failed.
+func (p *Propagation) recordedFailure(name string) bool {
+	return slices.ContainsFunc(p.Plan.Record.Left, func(left status.Left) bool {
+		return left.Cluster == name && (left.Status == status.Failed || left.Status == status.TimeOut)
+	})
+}
+
+// assign sets what a cluster's replica is made of.
+func (p *Propagation) assign(c *Cluster, starts bool) {
+	r := c.replica
+	complete := p.groups.Incomplete() == ""
+	switch {
+	case starts && p.next.RolloutStatus == status.Succeeded: // O39
+		c.Source, c.version, c.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID, NewCluster), NewCluster
+	case starts:
+		c.Source, c.version, c.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID), status.Progressing
+	case c.started && c.RolloutStatus == status.TimeOut && p.takesBack(r): // O40
+		c.give(p.last, versionOf(p.last.content, p.next.RolloutUID, status.TimeOut))
+	case c.started:
+		c.Source, c.version = SourcePolicy, r.Version
+		p.remember(c)
+	case r == nil && p.last != nil && complete: // O38
+		c.give(p.last, p.last.content)
+	case r == nil:
+		c.Action = ""
+	case r.Edited && p.last != nil && p.last.isOn(&r.Replica): // O36
+		c.give(p.last, r.Version)
+	default:
+		c.Action, c.version = r.Action, r.Version
+	}
+}
+
+func (c *Cluster) give(d *definition, version string) {
+	c.Source, c.Action, c.version = SourceLastSuccessful, d.action, version
+}
+
+// takesBack says whether a cluster that timed out gets the last successful version, which is not what it has.
+func (p *Propagation) takesBack(r *replica) bool {
+	return p.next.RolloutStatus == status.Failed && p.last != nil && !p.last.isOn(&r.Replica)
+}
+
+// remember keeps what the status of a cluster has been since the rollout succeeded (O39).
+func (p *Propagation) remember(c *Cluster) {
+	switch r := c.replica; {
+	case r.remembered == NewCluster:
+		c.RolloutStatus = NewCluster
+	case p.next.RolloutStatus == status.Succeeded && r.RolloutStatus == status.Succeeded:
+		c.RolloutStatus = status.Succeeded
+	}
+}
+
+// settle says which write a cluster's replica needs.
+func (c *Cluster) settle() {
+	r := c.replica
+	switch {
+	case r == nil && c.Source != SourceKept:
+		c.Verb = passes.VerbCreate
+	case r == nil:
+		return
+	case c.Source != SourceKept && (r.Version != c.version || !strings.EqualFold(string(r.Action), string(c.Action)) || r.Edited):
+		c.Verb = passes.VerbUpdate
+		c.Edited = r.Edited && r.Version == c.version
+	case r.RolloutStatus != c.RolloutStatus:
+		c.Verb = passes.VerbUpdateStatus
+	}
+	if r == nil {
+		return
+	}
+	if c.Verb != passes.VerbUpdate { // else what the cluster has said is about something else
+		c.Compliance = r.Compliance
+	}
+	c.reported = r.Reported
+}
+
+// conclude sets how the rollout stands, and what its object has to store.
+func (p *Propagation) conclude() (err error) {
+	if p.disabled {
+		return nil
+	}
+	if p.next.RolloutStatus != status.Succeeded && p.next.RolloutStatus != status.Failed {
+		if p.next.RolloutStatus = p.outcome(); p.next.RolloutStatus == status.Succeeded {
+			if p.next.LastSuccessful, err = stored(p.state.Policy); err != nil {
+				return err
+			}
+		}
+	}
+	if p.groups.Incomplete() == "" {
+		p.next.DecisionGroups = nil
+		for _, name := range namesOf(p.groups) {
+			p.next.DecisionGroups = append(p.next.DecisionGroups, DecisionGroup{GroupName: name})
+		}
+	}
+	return nil
+}
+
+// outcome says how a rollout in progress stands (O34, O35).
+func (p *Propagation) outcome() status.RolloutStatus {
+	failed, began, waits := false, len(p.Plan.Left) > 0, len(p.Clusters) == 0
+	for i := range p.Clusters {
+		c := &p.Clusters[i]
+		starts := c.Source == SourcePolicy && !c.started
+		began = began || c.Source == SourcePolicy
+		waits = waits || starts || c.RolloutStatus == status.ToApply
+		if _, ignored := slices.BinarySearch(p.ignoredClusters, c.Name); !ignored {
+			failed = failed || c.RolloutStatus == status.Failed || c.RolloutStatus == status.TimeOut
+		}
+	}
+	switch ended := !waits && p.groups.Incomplete() == "" && p.Plan.Summary().Aggregate() != status.Progressing; {
+	case p.Plan.Breach != nil, ended && failed && p.engine.Type == clusterv1alpha1.All:
+		return status.Failed
+	case ended:
+		return status.Succeeded
+	case began:
+		return status.Progressing
+	default:
+		return status.ToApply
+	}
+}
+
+// remove lists what has to be deleted, and the clusters that stay in the root's status.
+func (p *Propagation) remove(replicas []*replica) {
+	p.Removed = p.Plan.Removed
+	left := make(map[string]status.RolloutStatus, len(p.Plan.Left))
+	for _, cluster := range p.Plan.Left {
+		left[cluster.Name] = shown(cluster.Status)
+	}
+	for _, r := range replicas {
+		_, bound := p.groups.Position(r.Cluster)
+		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); bound || removed {
+			continue
+		}
+		c := Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.Compliance}
+		if is, counts := left[c.Name]; counts {
+			c.RolloutStatus = is
+			delete(left, c.Name)
+		}
+		p.kept = append(p.kept, c)
+	}
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		p.kept = append(p.kept, Cluster{Name: name, RolloutStatus: left[name]})
+	}
+}
+
+// annotationReported has the templates of a replicated policy as they were when it was written, and what they had said;
+// passes.ReplicaOf reads it.
+const annotationReported = "cohort.open-cluster-management.io/reported"
+
+// Stamp notes on a cluster's replicated policy what it is about to get: the version with the action, the time, and what the cluster
+// has reported until now. Call it right before the write that carries the content, on a copy of the object that was read, with the
+// time of that write. Write with the resourceVersion of that object.
+func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time) {
+	stamp := cluster.version + " " + string(cluster.Action)
+	noted := status.StampOf(object)
+	if cluster.Edited {
+		noted = status.Stamp{}
+	}
+	if noted.Version != stamp {
+		annotations := maps.Clone(object.GetAnnotations())
+		if annotations == nil {
+			annotations = make(map[string]string, 3)
+		}
+		annotations[annotationReported] = cluster.reported
+		object.SetAnnotations(annotations)
+	}
+	noted.NoteOn(object, stamp, 0, now)
+}
+
+// SetStatus sets the root policy's status from its bindings, its clusters and the rollout, as they are once all writes of the
+// Propagation are done. It says whether it changed anything.
+func (p *Propagation) SetStatus(st *policyv1.PolicyStatus) bool {
+	placements := p.state.Resolution.Placements()
+	others := remaining.Bindings(p.state.Resolution, placements)
+	clusters := make([]policyv1.PolicyClusterStatus, 0, len(p.Clusters)+len(p.kept))
+	for _, list := range [][]Cluster{p.Clusters, p.kept} {
+		for _, c := range list {
+			clusters = append(clusters, policyv1.PolicyClusterStatus{
+				ClusterName: c.Name, ComplianceState: c.Compliance, RolloutStatus: string(c.RolloutStatus),
+				RemainingBindings: others[c.Name],
+			})
+		}
+	}
+	slices.SortFunc(clusters, func(a, b policyv1.PolicyClusterStatus) int { return cmp.Compare(a.ClusterName, b.ClusterName) })
+	before, is := st.RolloutStatus, string(p.next.RolloutStatus)
+	if p.disabled {
+		is = ""
+	}
+	st.RolloutStatus = string(status.Succeeded) // what a summary of nothing has, so that it is no change
+	changed := passes.SetPolicyStatus(st, placements, clusters, status.Summary{})
+	st.RolloutStatus = is
+	return changed || before != is
+}
+
+// String lists the clusters and what has to be deleted.
+func (p *Propagation) String() string {
+	var parts []string
+	for _, c := range p.Clusters {
+		parts = append(parts, c.String())
+	}
+	if len(p.Removed) > 0 {
+		parts = append(parts, "delete "+strings.Join(p.Removed, " "))
+	}
+	return strings.Join(parts, "; ")
+}

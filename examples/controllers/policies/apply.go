@@ -40,6 +40,12 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 		failures.Add(cluster.Name, err)
 		notTakenBack = notTakenBack || err != nil && cluster.Verb == passes.VerbUpdate
 	}
+	for _, replica := range replicas {
+		cluster, bound := p.Find(replica.Namespace)
+		if written := cluster.Verb == passes.VerbCreate || cluster.Verb == passes.VerbUpdate; bound && !written {
+			failures.Add(replica.Namespace, c.label(ctx, memory, template, replica))
+		}
+	}
 	for _, cluster := range p.Removed {
 		failures.Add(cluster, c.remove(ctx, memory, c.replica(root.key(), cluster)))
 	}
@@ -81,6 +87,20 @@ func (c *controller) replicate(ctx context.Context, memory *memory, template *te
 		memory.dropped = !kept
 	}
 	return err
+}
+
+// label sets the labels and annotations of a replicated policy that keeps its content, where somebody changed them or those of the root.
+func (c *controller) label(ctx context.Context, memory *memory, template *template, replica *policy) error {
+	wanted, err := template.metadata(replica)
+	if wanted == nil || err != nil || replica.DeletionTimestamp != nil {
+		return err
+	}
+	patch, err := json.Marshal(wanted)
+	if err != nil {
+		return err
+	}
+	answer, err := c.client.Resource(policies).Namespace(replica.Namespace).Patch(ctx, replica.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	return c.wrote(&memory.written, replica.Namespace, replica.Name, answer, err)
 }
 
 // remove deletes a replicated policy.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/override/passes"
@@ -51,7 +50,7 @@ func steady(b *testing.B, n int) *hub {
 	root := h.caches.root(thePolicy)
 	template, err := h.template(root, h.memories.Of(thePolicy))
 	h.must(err)
-	resolution, err := h.resolve(root, h.memories.Of(thePolicy))
+	resolution, _, err := h.resolve(b.Context(), root, h.memories.Of(thePolicy))
 	h.must(err)
 	p, err := passes.Propagate(resolution, template.version, status.Record{}, nil, h.clock, rollout.Options{})
 	h.must(err)
@@ -63,25 +62,23 @@ func steady(b *testing.B, n int) *hub {
 		case i >= n/2:
 			rolled, compliance = status.Progressing, ""
 		}
-		object := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "policy.open-cluster-management.io/v1", "kind": "Policy", "metadata": map[string]any{}, "spec": map[string]any{"remediationAction": string(action)},
-			"status": map[string]any{"rolloutStatus": string(rolled), "compliant": string(compliance), "details": []any{map[string]any{
-				"templateMeta": map[string]any{"name": "x"}, "compliant": string(compliance),
-				"history": []any{map[string]any{"lastTimestamp": h.clock.Format(time.RFC3339), "eventName": "x.1"}},
-			}}},
-		}}
-		object.SetNamespace(cluster)
-		object.SetName("policies.etcd")
+		cluster := passes.Cluster{Name: cluster, Action: action}
+		object, err := template.on(cluster)
+		h.must(err)
+		object.Object["status"] = map[string]any{"rolloutStatus": string(rolled), "compliant": string(compliance), "details": []any{map[string]any{
+			"templateMeta": map[string]any{"name": "etcd-encryption"}, "compliant": string(compliance),
+			"history": []any{map[string]any{"lastTimestamp": h.clock.Format(time.RFC3339), "eventName": "x.1"}},
+		}}}
 		object.SetResourceVersion(fmt.Sprint(i + 1))
-		object.SetLabels(map[string]string{rootLabel: "policies.etcd", clusterLabel: cluster, clusterNamespaceLabel: cluster})
-		p.Stamp(object, passes.Cluster{Name: cluster, Action: action}, h.clock)
+		p.Stamp(object, cluster, h.clock)
+		h.policies[object.GetNamespace()+"/"+object.GetName()] = object.DeepCopy()
 		kept, err := keep(object)
 		h.must(err)
 		h.must(h.caches.policies.Add(kept))
 	}
 	h.clock = h.clock.Add(time.Hour)
-	if wrote, _, err := h.look(); wrote != "" || err != nil { // the status
-		b.Fatalf("wrote %q, %v", wrote, err)
+	if wrote, _, err := h.look(); wrote != "" || err != nil || h.memories.Of(thePolicy).last == nil { // the status
+		b.Fatalf("wrote %q, %v, and planned %v", wrote, err, h.memories.Of(thePolicy).last)
 	}
 	kept, err := keep(h.policies[thePolicy.String()].DeepCopy())
 	h.must(err)

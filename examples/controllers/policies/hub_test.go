@@ -50,6 +50,9 @@ type hub struct {
 	asked    int             // for ManagedClusters
 	gone     map[string]bool // the ManagedClusters that were deleted
 	drops    bool            // the schema has no field of the rollout
+	stored   cache.Indexer   // the Placements on the server
+	// unreachable, if set, is what the server says where it is asked for a Placement.
+	unreachable error
 
 	// fail, if set, is asked before a write of a replicated policy is made. With lost, the write is made all the same.
 	fail func(write string) (err error, lost bool)
@@ -69,6 +72,16 @@ func newHub(t testing.TB) *hub {
 		}
 		return true, &unstructured.Unstructured{Object: map[string]any{}}, nil
 	})
+	client.PrependReactor("get", "placements", func(action kubetesting.Action) (bool, runtime.Object, error) {
+		a := action.(kubetesting.GetAction)
+		if h.unreachable != nil {
+			return true, nil, h.unreachable
+		}
+		if kit.Get[clusterv1beta1.Placement](h.stored, a.GetNamespace(), a.GetName()) == nil {
+			return true, nil, apierrors.NewNotFound(placements.GroupResource(), a.GetName())
+		}
+		return true, &unstructured.Unstructured{Object: map[string]any{}}, nil
+	})
 	h.controller = &controller{client: client, now: func() time.Time { return h.clock }}
 	store := func(indexers cache.Indexers) cache.Indexer {
 		s := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
@@ -79,6 +92,7 @@ func newHub(t testing.TB) *hub {
 		policies: store(policyIndexers), sets: store(nil), bindings: store(bindingIndexers),
 		placements: store(nil), decisions: store(kit.DecisionIndexers),
 	}
+	h.stored = store(nil)
 	h.restart()
 	return h
 }
@@ -134,15 +148,13 @@ func (h *hub) serve(action kubetesting.Action) (bool, runtime.Object, error) {
 			}
 			return true, answer, nil
 		}
-		if a.Subresource != "status" {
+		if a.Subresource != "status" && strings.Contains(string(a.Patch), "resourceVersion") {
 			return h.note(stored, a)
 		}
-		text, err := stored.MarshalJSON()
-		h.must(err)
-		text, err = jsonpatch.MergePatch(text, a.Patch)
-		h.must(err)
-		next := &unstructured.Unstructured{}
-		h.must(next.UnmarshalJSON(text))
+		if a.Subresource != "status" {
+			return h.write(a.Namespace, "label", nil, func() (*unstructured.Unstructured, error) { return h.store(patched(h.t, stored, a.Patch)), nil })
+		}
+		next := patched(h.t, stored, a.Patch)
 		h.patches++
 		if h.drops {
 			unstructured.RemoveNestedField(next.Object, "status", "rolloutStatus")
@@ -165,14 +177,25 @@ func (h *hub) note(stored *unstructured.Unstructured, a kubetesting.PatchActionI
 		return true, nil, apierrors.NewConflict(policies.GroupResource(), a.Name, errors.New("it has changed"))
 	}
 	return h.write(a.Name, "note", nil, func() (*unstructured.Unstructured, error) {
-		text, err := stored.MarshalJSON()
-		h.must(err)
-		text, err = jsonpatch.MergePatch(text, a.Patch)
-		h.must(err)
-		next := &unstructured.Unstructured{}
-		h.must(next.UnmarshalJSON(text))
-		return h.store(next), nil
+		return h.store(patched(h.t, stored, a.Patch)), nil
 	})
+}
+
+// patched is an object with a merge patch.
+func patched(t testing.TB, object *unstructured.Unstructured, patch []byte) *unstructured.Unstructured {
+	t.Helper()
+	text, err := object.MarshalJSON()
+	if err == nil {
+		text, err = jsonpatch.MergePatch(text, patch)
+	}
+	next := &unstructured.Unstructured{}
+	if err == nil {
+		err = next.UnmarshalJSON(text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
 }
 
 // recorded is what the root policy has stored of clusters that left: "a TimeOut".
@@ -389,6 +412,7 @@ func (h *hub) place(name string, clusters ...string) {
 	h.must(err)
 	placement.Status, err = grouping.Status(decisions)
 	h.must(err)
+	h.must(h.stored.Add(placement))
 	h.must(h.caches.placements.Add(placement))
 	for _, decision := range decisions {
 		h.must(h.caches.decisions.Add(decision))

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/rollout/writes"
@@ -104,4 +105,7 @@ func (c *controller) givenUp(ctx context.Context, root *policy, names []string, 
 	}, c.now())
 }
 
-var managedClusters = schema.GroupVersion(clusterv1.GroupVersion).WithResource("managedclusters")
+var (
+	managedClusters = schema.GroupVersion(clusterv1.GroupVersion).WithResource("managedclusters")
+	placements      = schema.GroupVersion(clusterv1beta1.GroupVersion).WithResource("placements")
+)

@@ -15,8 +15,12 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// rootLabel of a replicated policy names its root: namespace.name.
-const rootLabel = "policy.open-cluster-management.io/root-policy"
+// The labels of a replicated policy: its root, as namespace.name, and its cluster.
+const (
+	rootLabel             = "policy.open-cluster-management.io/root-policy"
+	clusterLabel          = "policy.open-cluster-management.io/cluster-name"
+	clusterNamespaceLabel = "policy.open-cluster-management.io/cluster-namespace"
+)
 
 // policy is what is kept of a Policy in the cache. Most are replicated, and of these only what is asked is kept: with
 // templates, 10,000 of them would take as much memory as all else.
@@ -31,7 +35,9 @@ type policy struct {
 	record status.Record // of clusters that left, which its annotations have no more
 
 	// Of a replicated policy:
-	replica passes.Replica
+	replica  passes.Replica
+	content  string           // the version of its spec
+	stranger *policyv1.Policy // as it was read, where nobody stamped it; then it has its status, too
 }
 
 func (p *policy) key() types.NamespacedName {
@@ -65,8 +71,13 @@ func keep(object any) (any, error) {
 		p.status = policyv1.PolicyStatus{} // whoever wrote it: of a root policy it is written anew, of a replica it is no report
 	}
 	if _, replicated := p.Labels[rootLabel]; replicated {
-		p.replica = passes.ReplicaOf(replicaOf(u, p.ObjectMeta), &p.status)
-		p.status, p.ManagedFields = policyv1.PolicyStatus{}, nil
+		replica := replicaOf(u, p.ObjectMeta)
+		p.replica, p.content, p.ManagedFields = passes.ReplicaOf(replica, &p.status), passes.VersionOf(u), nil
+		if p.replica.Version == "" {
+			p.stranger = replica
+		} else {
+			p.status = policyv1.PolicyStatus{}
+		}
 		return p, nil
 	}
 	p.ManagedFields = nil

@@ -65,7 +65,7 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 
 	// 1. Resolve where the policy goes.
-	resolution, err := c.resolve(root, memory)
+	resolution, unsure, err := c.resolve(ctx, root, memory)
 	if err != nil {
 		return 0, c.refuse(root, err)
 	}
@@ -83,7 +83,7 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if asked.GiveUp, err = c.givenUp(ctx, root, asked.GiveUp, memory); err != nil {
 		return 0, err
 	}
-	reports, recheck, unnoted := c.heard(ctx, root, memory, replicas)
+	reports, recheck, unnoted := c.heard(ctx, root, memory, template, replicas)
 	if reports == nil {
 		return recheck, unnoted
 	}
@@ -107,7 +107,7 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 
 	// 5. Set the status of the root policy, and tell what is new.
 	c.tell(ctx, root, memory, resolution, p)
-	err = errors.Join(unnoted, failed, c.setStatus(ctx, root, p))
+	err = errors.Join(unsure, unnoted, failed, c.setStatus(ctx, root, p))
 
 	// 6. Come back when an object changes, or then, and beside an error soon.
 	return kit.Soon(p.RecheckAfter, map[string]*rollout.Result{"": {Next: rollout.Next{Record: p.Record}}}), err

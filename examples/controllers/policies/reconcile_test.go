@@ -14,11 +14,6 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-const (
-	clusterLabel          = "policy.open-cluster-management.io/cluster-name"
-	clusterNamespaceLabel = "policy.open-cluster-management.io/cluster-namespace"
-)
-
 func TestTwoPasses(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b", "c")

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
@@ -20,11 +24,13 @@ type resolved struct {
 	sets       []*policySet
 	placements kit.AllGroups
 	groups     []*grouping.Groups // of each binding that names the policy, itself or by a set
+	missing    []bool             // whether the placement of each of these does not exist
 	resolution *override.Resolution
 }
 
-// resolve finds out to which clusters a policy goes, and with which action.
-func (c *controller) resolve(root *policy, memory *memory) (*override.Resolution, error) {
+// resolve finds out to which clusters a policy goes, and with which action. Unsure is why it does not know whether a placement exists:
+// its binding is incomplete then.
+func (c *controller) resolve(ctx context.Context, root *policy, memory *memory) (_ *override.Resolution, unsure, _ error) {
 	before := memory.resolved
 	now := resolved{
 		root:       root,
@@ -34,27 +40,45 @@ func (c *controller) resolve(root *policy, memory *memory) (*override.Resolution
 	}
 	own, err := override.Bindings(root.root, pointers(now.bindings), setPointers(now.sets))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i := range own {
 		ref := own[i].PlacementRef
 		if ref.Kind == "Placement" && ref.APIGroup == clusterv1beta1.GroupName { // otherwise its groups stay incomplete
 			own[i].Groups, err = before.placements.Read(now.placements, c.caches.placements, c.caches.decisions, root.Namespace, ref.Name)
 			if err != nil && !root.root.Spec.Disabled {
-				return nil, err
+				return nil, nil, err
 			}
+			var failed error
+			if own[i].Missing, failed = c.isMissing(ctx, root.Namespace, ref.Name); own[i].Missing {
+				own[i].Groups = nil
+			}
+			unsure = errors.Join(unsure, failed)
 		}
-		now.groups = append(now.groups, own[i].Groups)
+		now.groups, now.missing = append(now.groups, own[i].Groups), append(now.missing, own[i].Missing)
 	}
 	if before.resolution != nil && sameContent(before.root, root) && slices.Equal(before.bindings, now.bindings) && slices.Equal(before.sets, now.sets) &&
-		slices.Equal(before.groups, now.groups) {
-		return before.resolution, nil
+		slices.Equal(before.groups, now.groups) && slices.Equal(before.missing, now.missing) {
+		return before.resolution, unsure, nil
 	}
 	if now.resolution, err = override.Resolve(root.root, own); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	memory.resolved = now
-	return now.resolution, nil
+	return now.resolution, unsure, nil
+}
+
+// isMissing says whether a Placement does not exist. A cache that lacks it may only be behind, so the API server is asked: the policy
+// leaves the clusters of a placement that is gone.
+func (c *controller) isMissing(ctx context.Context, namespace, name string) (bool, error) {
+	if kit.Get[clusterv1beta1.Placement](c.caches.placements, namespace, name) != nil {
+		return false, nil
+	}
+	_, err := c.client.Resource(placements).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse), nil
+	}
+	return false, err
 }
 
 func pointers(bindings []*placementBinding) []*policyv1.PlacementBinding {

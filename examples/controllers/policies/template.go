@@ -2,6 +2,7 @@ package main
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,6 +20,7 @@ type template struct {
 
 	object  *unstructured.Unstructured // without what differs from cluster to cluster
 	version string
+	read    *policyv1.Policy // the object
 }
 
 // template is the part of a policy that is replicated now. Its version is a hash of the spec, without the action, which
@@ -45,6 +47,9 @@ func (c *controller) template(root *policy, memory *memory) (*template, error) {
 	}
 	spec := t.object.Object["spec"].(map[string]any)
 	delete(spec, "remediationAction")
+	if t.read, err = dependency.PolicyOf(t.object); err != nil {
+		return nil, err
+	}
 	t.version = passes.VersionOf(t.object)
 	memory.template = &t
 	return &t, nil
@@ -57,4 +62,76 @@ func (t *template) on(cluster passes.Cluster) (*unstructured.Unstructured, error
 		err = unstructured.SetNestedField(object.Object, string(cluster.Action), "spec", "remediationAction")
 	}
 	return object, err
+}
+
+// replica is what a replicated policy says of its cluster. One that OCM's propagator wrote is taken over. One of this version with another spec
+// was edited by hand.
+func (t *template) replica(p *policy) passes.Replica {
+	if p.stranger != nil && p.content == t.version {
+		return passes.ReplicaOf(passes.Adopt(p.stranger, t.read, t.version), &p.status)
+	}
+	r := p.replica
+	r.Edited = r.Edited || r.Version == t.version && p.content != t.version
+	return r
+}
+
+// metadata is a patch for the labels and annotations of a replicated policy, nil where they are as they have to be. They are no part of
+// the version, so a new label of the root begins nothing anew. What this library notes stays.
+func (t *template) metadata(p *policy) (map[string]any, error) {
+	if t.hasMetadata(p) {
+		return nil, nil
+	}
+	wanted, err := t.on(passes.Cluster{Name: p.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"metadata": map[string]any{
+		"uid": p.UID, "labels": differing(p.Labels, wanted.GetLabels()), "annotations": differing(p.Annotations, wanted.GetAnnotations()),
+	}}, nil
+}
+
+// hasMetadata says whether labels and annotations are as they have to be: those of the root, and the labels of the cluster.
+func (t *template) hasMetadata(p *policy) bool {
+	labels, annotations := 2, 0
+	for name, value := range t.read.Labels {
+		if name != clusterLabel && name != clusterNamespaceLabel {
+			if had, is := p.Labels[name]; !is || had != value {
+				return false
+			}
+			labels++
+		}
+	}
+	for name := range p.Annotations {
+		if !isOwn(name) {
+			annotations++
+		}
+	}
+	for name, value := range t.read.Annotations {
+		if had, is := p.Annotations[name]; !is || had != value {
+			return false
+		}
+	}
+	return labels == len(p.Labels) && annotations == len(t.read.Annotations) &&
+		p.Labels[clusterLabel] == p.Namespace && p.Labels[clusterNamespaceLabel] == p.Namespace
+}
+
+// isOwn says whether this library notes something in the annotation.
+func isOwn(annotation string) bool {
+	return strings.HasPrefix(annotation, "cohort.open-cluster-management.io/")
+}
+
+// differing has what a map needs to be the wanted one: nil where a value has to go.
+func differing(is, wanted map[string]string) map[string]any {
+	all := map[string]any{}
+	for name, value := range wanted {
+		if had, there := is[name]; !there || had != value {
+			all[name] = value
+		}
+	}
+	for name := range is {
+		if _, there := wanted[name]; !there && !isOwn(name) {
+			all[name] = nil
+		}
+	}
+	return all
 }

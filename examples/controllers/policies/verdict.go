@@ -40,12 +40,12 @@ func validates(root *policy) (bool, error) {
 // heard is what some replicated policies say of their clusters, and what people or tests say of those where they are validated. It is nil
 // where something has to be read back or mended first, and when to look again. A verdict counts once it is noted with its time. A
 // cluster where that fails is being validated still, and the error says so.
-func (c *controller) heard(ctx context.Context, root *policy, memory *memory, replicas []*policy) ([]passes.Replica, time.Duration, error) {
+func (c *controller) heard(ctx context.Context, root *policy, memory *memory, template *template, replicas []*policy) ([]passes.Replica, time.Duration, error) {
 	validated, err := validates(root)
 	faults, now := []error{err}, c.now()
 	all, notes := make([]passes.Replica, len(replicas)), make(map[*policy]string)
 	for i, replica := range replicas {
-		if all[i] = replica.replica; !validated {
+		if all[i] = template.replica(replica); !validated {
 			continue
 		}
 		verdict, note, err := verdictOn(replica, now)

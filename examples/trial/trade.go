@@ -28,9 +28,10 @@ type Trade struct {
 	claims func(owner object) *Claim
 	// report makes the patch of an object's status that an agent writes.
 	report func(o object, a answer, count int) map[string]any
-	// parts counts the parts of an object that answer one after the other, and reportPart is report of one of them. Both may be nil.
+	// parts counts the parts of an object that answer one after the other, and reportPart is report of one of them: nil where it has nothing to
+	// say. Where it has to speak again after another part, it says after which; otherwise -1. Both may be nil.
 	parts      func(o object) int
-	reportPart func(o object, a answer, part, count int) map[string]any
+	reportPart func(o object, a answer, part int) (report map[string]any, after int)
 	// patient says that a cluster that does not do what it should is in flight until its deadline. It may be nil.
 	patient func(t *trial) bool
 	// patch sends a patch for an object.

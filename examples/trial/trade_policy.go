@@ -38,7 +38,7 @@ func OfPolicies() *Trade {
 		put:     putPolicy,
 		wanted: func(owner object) (string, clusterv1alpha1.RolloutStrategy) {
 			u := owner.(*unstructured.Unstructured)
-			return versionOfTemplates(templatesIn(u)), strategyOfPolicy(u)
+			return versionOfPolicy(u), strategyOfPolicy(u)
 		},
 		read: readPolicy, parts: partsOfPolicy, reportPart: reportOfTemplate, patient: isPatient,
 		patch: func(ctx context.Context, c clients, k Kind, o object, body []byte, sub ...string) error {
@@ -53,14 +53,16 @@ func OfPolicies() *Trade {
 
 func putPolicy(ctx context.Context, r *runner, version string, first bool) error {
 	api := r.user.any.Resource(policyResource(Policies)).Namespace(r.name)
-	templates := templatesOf(drawTemplates(r.seed, numberOf(version)))
+	drawn, _ := drawTemplates(r.seed, numberOf(version))
+	templates, options := templatesOf(drawn), map[string]any{"serviceAccountName": version}
 	if !first {
 		for {
 			root, err := api.Get(ctx, policyName, metav1.GetOptions{})
 			if err != nil {
 				return err
 			}
-			root.Object["spec"].(map[string]any)["policy-templates"] = templates
+			spec := root.Object["spec"].(map[string]any)
+			spec["policy-templates"], spec["hubTemplateOptions"] = templates, options
 			if _, err = api.Update(ctx, root, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 				return err
 			}
@@ -74,7 +76,8 @@ func putPolicy(ctx context.Context, r *runner, version string, first bool) error
 	if !isPatient(r.trial) {
 		root.SetAnnotations(map[string]string{"cohort.open-cluster-management.io/fail-at-once": "true"})
 	}
-	root.Object["spec"] = map[string]any{"disabled": false, "remediationAction": "enforce", "rolloutStrategy": strategy, "policy-templates": templates}
+	root.Object["spec"] = map[string]any{"disabled": false, "remediationAction": "enforce", "rolloutStrategy": strategy,
+		"policy-templates": templates, "hubTemplateOptions": options}
 	if _, err := api.Create(ctx, root, metav1.CreateOptions{}); err != nil {
 		return err
 	}
@@ -118,24 +121,27 @@ func readPolicy(o object) held {
 	u := o.(*unstructured.Unstructured)
 	templates := templatesIn(u)
 	h := held{
-		version: versionOfTemplates(templates), started: !strings.EqualFold(actionOfPolicy(u), "inform"),
+		version: versionOfPolicy(u), started: !strings.EqualFold(actionOfPolicy(u), "inform"),
 		dying: u.GetDeletionTimestamp() != nil, finalizer: len(u.GetFinalizers()) > 0,
 	}
-	details, answer := detailsOf(u), does
-	for _, t := range templates {
+	details, unfit, waits := detailsOf(u), false, len(templates) == 0
+	for i := range templates {
+		t := &templates[i]
 		d := details[t.name]
-		if len(d.History) == 0 || !strings.HasSuffix(d.History[0].Message, t.about(u)) {
+		if !d.hasAnswered(t, u) {
 			return h
 		}
 		if at := d.History[0].LastTimestamp.Time; at.After(h.at) {
 			h.at = at
 		}
-		if d.Compliant == nonCompliant && (t.own != informOnly || !h.started) {
-			answer = doesNot
-		}
+		unfit = unfit || d.Compliant == nonCompliant && (t.own != informOnly || !h.started)
+		waits = waits || d.Compliant == pending && (t.own != informOnly || !h.started)
 	}
-	if len(templates) > 0 {
-		h.answer = answer
+	switch {
+	case unfit:
+		h.answer = doesNot
+	case !waits:
+		h.answer = does
 	}
 	return h
 }

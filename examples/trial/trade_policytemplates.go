@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -15,78 +16,189 @@ import (
 const (
 	compliant    = "Compliant"
 	nonCompliant = "NonCompliant"
+	pending      = "Pending"
 	informOnly   = "InformOnly"
+
+	configurationPolicy = "ConfigurationPolicy"
+	constraint          = "K8sRequiredLabels"
+	constraintTemplate  = "ConstraintTemplate"
 )
+
+// apiVersions are those of the kinds of templates.
+var apiVersions = map[string]string{
+	configurationPolicy: policyGroup + "/v1", "CertificatePolicy": policyGroup + "/v1", "OperatorPolicy": policyGroup + "/v1beta1",
+	constraint: "constraints.gatekeeper.sh/v1beta1", constraintTemplate: "templates.gatekeeper.sh/v1",
+}
 
 // policyTemplate is one template of the root policy.
 type policyTemplate struct {
-	kind, name, own string
-	version         string // the one that edited it last
-	waitsFor        string // the name of another template, if any
-	ignorePending   bool
+	kind, name    string
+	own           string // its remediationAction; Gatekeeper's kinds have none
+	content, note string // which version edited its spec last, and which its annotations
+	waitsFor      string // the name of another template, if any
+	ignorePending bool
 }
 
-// drawTemplates draws the templates of a version: one to five. Each version edits one of those before it, at least, and may add one, remove
-// one, rename one, or put them in another order.
-func drawTemplates(seed uint64, version int) (all []policyTemplate) {
+// isSame says whether no pass changes what it does: it only informs, or has no action.
+func (t *policyTemplate) isSame() bool { return t.own == informOnly || t.kind == constraintTemplate }
+
+// isQuiet says whether its controller says only what is new. One of a ConfigurationPolicy says something of each content.
+func (t *policyTemplate) isQuiet() bool { return t.kind != configurationPolicy }
+
+// An edit is what one version of a policy changes.
+type edit string
+
+const (
+	editsSpec         edit = "the spec of a template"
+	editsAnnotations  edit = "the annotations of a template"
+	editsDependencies edit = "what a template waits for"
+	editsIgnore       edit = "ignorePending"
+	editsAction       edit = "a remediationAction"
+	addsOne           edit = "one more"
+	removesOne        edit = "one less"
+	renamesOne        edit = "a name"
+	reorders          edit = "the order"
+	editsKind         edit = "a kind"
+)
+
+// drawTemplates draws the templates of a version, one to five, and what was edited last. Each version edits one thing alone.
+func drawTemplates(seed uint64, version int) (all []policyTemplate, last edit) {
 	rng := drawn(seed, "templates")
-	for n := 1; n <= version; n++ {
-		named := func(i int) string { return fmt.Sprintf("t%d-%d", n, i) }
-		if n == 1 {
-			for i := range 1 + rng.IntN(5) {
-				all = append(all, drawTemplate(rng, named(i)))
+	for i := range 1 + rng.IntN(5) {
+		all = append(all, drawTemplate(rng, fmt.Sprintf("t1-%d", i)))
+	}
+	for i := range all {
+		all[i].wait(rng, all)
+	}
+	mend(all)
+	for n := 2; n <= version; n++ {
+		last = editTemplates(rng, &all, n)
+		mend(all)
+	}
+	return all, last
+}
+
+// editTemplates changes one thing. Where that is not possible, it edits a spec.
+func editTemplates(rng *rand.Rand, all *[]policyTemplate, n int) edit {
+	at, version := rng.IntN(len(*all)), fmt.Sprintf("v%d", n)
+	t := &(*all)[at]
+	what := pick(rng, editsSpec, editsSpec, editsAnnotations, editsDependencies, editsIgnore, editsAction, addsOne, removesOne, renamesOne, reorders, editsKind)
+	switch what {
+	case editsAnnotations:
+		t.note = version
+	case editsDependencies:
+		if before := t.waitsFor; before != "" {
+			t.waitsFor = ""
+		} else if t.waitsFor = (*all)[0].name; at == 0 {
+			t.waitsFor, what = "", editsSpec
+		}
+	case editsIgnore:
+		t.ignorePending = !t.ignorePending
+	case editsAction:
+		if t.own == "" {
+			what = editsSpec
+		} else if t.own == "inform" {
+			t.own = "enforce"
+		} else {
+			t.own = "inform"
+		}
+	case addsOne:
+		if len(*all) == 5 {
+			what = editsSpec
+		} else {
+			added := drawTemplate(rng, "t"+version)
+			*all = slices.Insert(*all, at, added)
+		}
+	case removesOne:
+		if len(*all) == 1 {
+			what = editsSpec
+		} else {
+			*all = slices.Delete(*all, at, at+1)
+		}
+	case renamesOne:
+		before := t.name
+		t.name = "t" + version
+		for i := range *all {
+			if x := &(*all)[i]; x.waitsFor == before {
+				x.waitsFor = t.name
 			}
 		}
-		switch at := rng.IntN(len(all)); rng.IntN(6) {
-		case 0:
-			if len(all) < 5 {
-				all = slices.Insert(all, at, drawTemplate(rng, named(9)))
-			}
-		case 1:
-			if len(all) > 1 {
-				all = slices.Delete(all, at, at+1)
-			}
-		case 2:
-			all[at].name = named(8)
-			all[at].version = fmt.Sprintf("v%d", n)
-		case 3:
-			all[0], all[at] = all[at], all[0]
+	case reorders:
+		if at == 0 {
+			what = editsSpec
+		} else {
+			(*all)[0], (*all)[at] = (*all)[at], (*all)[0]
 		}
-		all[rng.IntN(len(all))].version = fmt.Sprintf("v%d", n)
-		for i := range all { // none waits for itself, or for one that is gone
-			if all[i].version == fmt.Sprintf("v%d", n) {
-				if all[i].waitsFor = ""; i > 0 && rng.IntN(4) == 0 {
-					all[i].waitsFor, all[i].ignorePending = all[0].name, rng.IntN(2) == 0
-				}
-			}
-			if !slices.ContainsFunc(all[:i], func(t policyTemplate) bool { return t.name == all[i].waitsFor }) && all[i].waitsFor != "" {
-				all[i].waitsFor, all[i].version = "", fmt.Sprintf("v%d", n)
-			}
+	case editsKind:
+		next := drawTemplate(rng, t.name)
+		t.kind, t.own = next.kind, next.own
+	}
+	if what == editsSpec {
+		t.content = version
+	}
+	return what
+}
+
+// mend has no template wait for one that is gone or comes later, and one template enforce: a version that enforces nothing reaches nobody.
+func mend(all []policyTemplate) {
+	for i := range all {
+		if !slices.ContainsFunc(all[:i], func(t policyTemplate) bool { return t.name == all[i].waitsFor }) {
+			all[i].waitsFor = ""
 		}
 	}
-	if !slices.ContainsFunc(all, func(t policyTemplate) bool { return t.own != informOnly }) {
-		all[0].own = "enforce" // a version that enforces nothing reaches nobody
+	if !slices.ContainsFunc(all, func(t policyTemplate) bool { return !t.isSame() }) {
+		all[0].kind, all[0].own = configurationPolicy, "enforce"
 	}
-	return all
 }
 
 func drawTemplate(rng *rand.Rand, name string) policyTemplate {
-	return policyTemplate{
-		name: name, version: "v1", own: pick(rng, "inform", "enforce", "inform", informOnly),
-		kind: pick(rng, "ConfigurationPolicy", "ConfigurationPolicy", "CertificatePolicy", "OperatorPolicy"),
+	t := policyTemplate{
+		name: name, content: "v1", ignorePending: rng.IntN(3) == 0, own: pick(rng, "inform", "enforce", "inform", informOnly),
+		kind: pick(rng, configurationPolicy, configurationPolicy, configurationPolicy, "CertificatePolicy", "OperatorPolicy", constraint, constraintTemplate),
+	}
+	if t.kind == constraint || t.kind == constraintTemplate {
+		t.own = ""
+	}
+	return t
+}
+
+// wait draws whether a template waits for the first one.
+func (t *policyTemplate) wait(rng *rand.Rand, all []policyTemplate) {
+	if t.name != all[0].name && rng.IntN(4) == 0 {
+		t.waitsFor = all[0].name
 	}
 }
 
+// wants is what the template of that index waits for: its compliance. One that only informs never complies in a trial.
+func wants(all []policyTemplate, t *policyTemplate) (of *policyTemplate, at int, compliance string) {
+	at = slices.IndexFunc(all, func(x policyTemplate) bool { return x.name == t.waitsFor })
+	if t.waitsFor == "" || at < 0 {
+		return nil, -1, ""
+	}
+	if compliance = compliant; all[at].own == informOnly {
+		compliance = nonCompliant
+	}
+	return &all[at], at, compliance
+}
+
 func templatesOf(all []policyTemplate) (list []any) {
-	for _, t := range all {
-		template := map[string]any{"objectDefinition": map[string]any{
-			"apiVersion": policyGroup + "/v1", "kind": t.kind, "metadata": map[string]any{"name": t.name},
-			"spec": map[string]any{"remediationAction": t.own, "version": t.version},
-		}}
-		if t.waitsFor != "" {
-			template["ignorePending"] = t.ignorePending
+	for i := range all {
+		t := &all[i]
+		metadata := map[string]any{"name": t.name}
+		if t.note != "" {
+			metadata["annotations"] = map[string]any{"example.com/note": t.note}
+		}
+		spec := map[string]any{"content": t.content}
+		if t.own != "" {
+			spec["remediationAction"] = t.own
+		}
+		template := map[string]any{"objectDefinition": map[string]any{"apiVersion": apiVersions[t.kind], "kind": t.kind, "metadata": metadata, "spec": spec}}
+		if t.ignorePending {
+			template["ignorePending"] = true
+		}
+		if of, _, compliance := wants(all, t); of != nil {
 			template["extraDependencies"] = []any{map[string]any{
-				"apiVersion": policyGroup + "/v1", "kind": all[0].kind, "name": t.waitsFor, "compliance": compliant,
+				"apiVersion": apiVersions[of.kind], "kind": of.kind, "name": of.name, "compliance": compliance,
 			}}
 		}
 		list = append(list, template)
@@ -103,7 +215,10 @@ func templatesIn(u *unstructured.Unstructured) (all []policyTemplate) {
 			s, _, _ := unstructured.NestedString(template, append([]string{"objectDefinition"}, path...)...)
 			return s
 		}
-		t := policyTemplate{kind: text("kind"), name: text("metadata", "name"), own: text("spec", "remediationAction"), version: text("spec", "version")}
+		t := policyTemplate{
+			kind: text("kind"), name: text("metadata", "name"), own: text("spec", "remediationAction"),
+			content: text("spec", "content"), note: text("metadata", "annotations", "example.com/note"),
+		}
 		extra, _, _ := unstructured.NestedSlice(template, "extraDependencies")
 		if len(extra) > 0 {
 			t.waitsFor, _, _ = unstructured.NestedString(extra[0].(map[string]any), "name")
@@ -114,23 +229,19 @@ func templatesIn(u *unstructured.Unstructured) (all []policyTemplate) {
 	return all
 }
 
-// versionOfTemplates is the latest version that edited one.
-func versionOfTemplates(all []policyTemplate) (version string) {
-	for _, t := range all {
-		if numberOf(t.version) > numberOf(version) {
-			version = t.version
-		}
-	}
+// versionOfPolicy is the version of a policy, which each write of the root sets beside what it edits. Nothing that a cluster evaluates has it.
+func versionOfPolicy(u *unstructured.Unstructured) string {
+	version, _, _ := unstructured.NestedString(u.Object, "spec", "hubTemplateOptions", "serviceAccountName")
 	return version
 }
 
 // about ends a message, and names the content that the cluster evaluated: the generation of the policy that it came with, or where no pass
 // changes it, the content alone.
-func (t policyTemplate) about(u *unstructured.Unstructured) string {
-	if t.own == informOnly {
-		return fmt.Sprintf("; %s %s, inform", t.kind, t.version)
+func (t *policyTemplate) about(u *unstructured.Unstructured) string {
+	if t.isSame() {
+		return fmt.Sprintf("; %s %s %s %s %t, as it is", t.kind, t.content, t.note, t.waitsFor, t.ignorePending)
 	}
-	return fmt.Sprintf("; %s %s, %s of generation %d", t.kind, t.version, strings.ToLower(actionOfPolicy(u)), u.GetGeneration())
+	return fmt.Sprintf("; %s %s, %s of generation %d", t.kind, t.content, strings.ToLower(actionOfPolicy(u)), u.GetGeneration())
 }
 
 // templateDetails is what a policy's status says of a template.
@@ -144,6 +255,11 @@ type templateMessage struct {
 	LastTimestamp metav1.Time `json:"lastTimestamp"`
 	Message       string      `json:"message"`
 	EventName     string      `json:"eventName"`
+}
+
+// hasAnswered says whether the newest message is about what the template is now.
+func (d *templateDetails) hasAnswered(t *policyTemplate, u *unstructured.Unstructured) bool {
+	return len(d.History) > 0 && strings.HasSuffix(d.History[0].Message, t.about(u))
 }
 
 // detailsOf reads the details of a policy's status, by the name of the template.
@@ -168,46 +284,77 @@ func isPatient(t *trial) bool { return drawn(t.seed, "patient").IntN(2) == 0 }
 
 func partsOfPolicy(o object) int { return len(templatesIn(o.(*unstructured.Unstructured))) }
 
+// badTemplate is the one that does not comply where a version does not work.
+func badTemplate(version string, all []policyTemplate) int {
+	bad := int(hashOf(version) % uint64(len(all)))
+	for i := 0; all[bad].isSame() && i < len(all); i++ {
+		bad = (bad + 1) % len(all)
+	}
+	return bad
+}
+
 // reportOfTemplate has one template say something, as OCM's agents do: details are merged template by template, and those of templates that
 // are gone are left out; compliant stays as it was while nothing is known of one. Where a version does not work, all comply but one. With
-// inform none complies. A template that no pass changes says nothing again.
-func reportOfTemplate(o object, a answer, part, count int) map[string]any {
+// inform none complies, but for ConstraintTemplates. One whose dependency is not met is Pending, and after is that one. The report is nil
+// where nothing is new.
+func reportOfTemplate(o object, a answer, part int) (report map[string]any, after int) {
 	u := o.(*unstructured.Unstructured)
 	templates, details, action := templatesIn(u), detailsOf(u), actionOfPolicy(u)
-	t := templates[part]
+	t := &templates[part]
 	says := compliant
-	bad := int(hashOf(versionOfTemplates(templates)) % uint64(len(templates)))
-	for templates[bad].own == informOnly {
-		bad = (bad + 1) % len(templates)
-	}
-	if strings.EqualFold(action, "inform") || t.own == informOnly || a == doesNot && part == bad {
+	if t.kind != constraintTemplate && strings.EqualFold(action, "inform") || t.own == informOnly || a == doesNot && !t.isSame() && part == badTemplate(versionOfPolicy(u), templates) {
 		says = nonCompliant
 	}
+	why := ""
+	of, after, compliance := wants(templates, t)
+	if of != nil {
+		if d := details[of.name]; d.hasAnswered(of, u) && d.Compliant == compliance {
+			after = -1
+		} else if says, why = pending, "; Dependencies were not satisfied"; t.ignorePending {
+			says = compliant
+		}
+	}
 	d := details[t.name]
-	message := says + t.about(u)
-	if len(d.History) == 0 || t.own != informOnly || d.History[0].Message != message { // all else has changed its action, at least
-		d.Compliant, d.TemplateMeta = says, map[string]string{"name": t.name}
+	if message := says + why + t.about(u); len(d.History) == 0 || !t.repeats(d.History[0].Message, message, why) {
+		d.Compliant = says
 		now := time.Now()
 		d.History = slices.Insert(slices.Clone(d.History), 0, templateMessage{second(now), message, fmt.Sprintf("%s.%x", u.GetName(), now.UnixNano())})
 		d.History = d.History[:min(3, len(d.History))]
 		details[t.name] = d
 	}
-	compliance, _, _ := unstructured.NestedString(u.Object, "status", "compliant")
-	list, complies := make([]any, len(templates)), true
-	for i, t := range templates {
-		d := details[t.name]
-		d.TemplateMeta = map[string]string{"name": t.name}
-		if complies = complies && d.Compliant == compliant; d.Compliant == nonCompliant {
-			compliance = nonCompliant
-		}
+	status := statusOf(u, templates, details)
+	if had, _ := u.Object["status"].(map[string]any); had != nil && reflect.DeepEqual(had["details"], status["details"]) {
+		return nil, after
+	}
+	return map[string]any{"status": status}, after
+}
+
+// repeats says whether a message says nothing new after another one: all that matters is the same, and whoever says it is quiet. The
+// template sync says only what is new of dependencies.
+func (t *policyTemplate) repeats(before, message, why string) bool {
+	said := func(text string) string { text, _, _ = strings.Cut(text, ", "); return text }
+	return before == message || (t.isQuiet() || why != "") && said(before) == said(message)
+}
+
+// statusOf makes the status of a replica from its details.
+func statusOf(u *unstructured.Unstructured, templates []policyTemplate, details map[string]templateDetails) map[string]any {
+	list, counts := make([]any, len(templates)), map[string]int{}
+	for i := range templates {
+		d := details[templates[i].name]
+		d.TemplateMeta = map[string]string{"name": templates[i].name}
 		list[i], _ = plain(d)
+		counts[d.Compliant]++
 	}
-	if complies {
-		compliance = compliant
-	}
+	had, _, _ := unstructured.NestedString(u.Object, "status", "compliant")
 	status := map[string]any{"details": list}
-	if compliance != "" {
-		status["compliant"] = compliance
+	for _, known := range []struct {
+		is   bool
+		says string
+	}{{counts[nonCompliant] > 0, nonCompliant}, {counts[pending] > 0, pending}, {counts[compliant] == len(templates), compliant}, {had != "", had}} {
+		if known.is {
+			status["compliant"] = known.says
+			break
+		}
 	}
-	return map[string]any{"status": status}
+	return status
 }

@@ -3,37 +3,34 @@ package trial
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The policies of trials have one to five templates of several kinds. Each version edits one, and some add, remove, rename or reorder others.
-func TestVersionsOfPoliciesEditTheirTemplates(t *testing.T) {
+// The policies of trials have one to five templates of several kinds. Each version edits one thing alone.
+func TestVersionsOfPoliciesEditOneThing(t *testing.T) {
 	seen := map[string]bool{}
-	for seed := range uint64(200) {
+	for seed := range uint64(300) {
 		var before []policyTemplate
 		for n := 1; n <= 4; n++ {
-			all := drawTemplates(seed, n)
-			if len(all) < 1 || len(all) > 5 || versionOfTemplates(all) != fmt.Sprintf("v%d", n) {
-				t.Fatalf("seed %d, version %d: %+v", seed, n, all)
+			all, what := drawTemplates(seed, n)
+			if len(all) < 1 || len(all) > 5 || n > 1 && reflect.DeepEqual(all, before) && what != editsKind && what != editsSpec {
+				t.Fatalf("seed %d, version %d, %s: %+v", seed, n, what, all)
 			}
-			seen[fmt.Sprint(len(all))] = true
+			seen[fmt.Sprint(len(all))], seen[string(what)] = true, true
 			names := map[string]bool{}
 			enforces := false
-			for i, x := range all {
-				if names[x.name] || x.waitsFor != "" && !names[x.waitsFor] {
+			for _, x := range all {
+				of, _, compliance := wants(all, &x)
+				if names[x.name] || x.waitsFor != "" && !names[x.waitsFor] || (of != nil) != (x.waitsFor != "") {
 					t.Fatalf("seed %d, version %d: %+v", seed, n, all)
 				}
-				names[x.name], enforces = true, enforces || x.own != informOnly
-				seen[x.kind], seen[x.own], seen[fmt.Sprint("waits ", x.waitsFor != "", x.ignorePending)] = true, true, true
-				was := slices.IndexFunc(before, func(b policyTemplate) bool { return b.name == x.name })
-				seen[fmt.Sprint("new ", n > 1 && was < 0)], seen[fmt.Sprint("moved ", was >= 0 && was != i)] = true, true
-			}
-			for _, b := range before {
-				seen[fmt.Sprint("gone ", !names[b.name])] = true
+				names[x.name], enforces = true, enforces || !x.isSame()
+				seen[x.kind], seen[x.own], seen[fmt.Sprintf("waits %t %t %s", x.waitsFor != "", x.ignorePending, compliance)] = true, true, true
 			}
 			if !enforces {
 				t.Fatalf("seed %d, version %d enforces nothing", seed, n)
@@ -42,8 +39,10 @@ func TestVersionsOfPoliciesEditTheirTemplates(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"1", "2", "3", "4", "5", "ConfigurationPolicy", "CertificatePolicy", "OperatorPolicy", "inform", "enforce", informOnly,
-		"waits true true", "waits true false", "new true", "moved true", "gone true",
+		"1", "2", "3", "4", "5", configurationPolicy, "CertificatePolicy", "OperatorPolicy", constraint, constraintTemplate, "inform", "enforce", informOnly, "",
+		"waits true true Compliant", "waits true false Compliant", "waits true false NonCompliant",
+		string(editsSpec), string(editsAnnotations), string(editsDependencies), string(editsIgnore), string(editsAction), string(addsOne), string(removesOne),
+		string(renamesOne), string(reorders), string(editsKind),
 	} {
 		if !seen[want] {
 			t.Errorf("never drawn: %s", want)
@@ -51,65 +50,140 @@ func TestVersionsOfPoliciesEditTheirTemplates(t *testing.T) {
 	}
 }
 
+// policyUnderTest is a replica with templates, of which agents report.
+type policyUnderTest struct {
+	*unstructured.Unstructured
+	t         *testing.T
+	templates []policyTemplate
+}
+
+func newPolicyUnderTest(t *testing.T, templates ...policyTemplate) *policyUnderTest {
+	return &policyUnderTest{policyObject("c1", "Policy", "t1.web"), t, templates}
+}
+
+func (p *policyUnderTest) write(action string, generation int64) {
+	list, err := plain(templatesOf(p.templates))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.Object["spec"] = map[string]any{"remediationAction": action, "policy-templates": list, "hubTemplateOptions": map[string]any{"serviceAccountName": "v2"}}
+	p.SetGeneration(generation)
+}
+
+// says has templates report, and gives those that have to speak again, each with the one before it.
+func (p *policyUnderTest) says(a answer, parts ...int) (again string) {
+	p.t.Helper()
+	for _, part := range parts {
+		report, after := reportOfTemplate(p.Unstructured, a, part)
+		if after >= 0 {
+			again += fmt.Sprintf("%d after %d ", part, after)
+		}
+		if report == nil {
+			again += fmt.Sprintf("%d says nothing ", part)
+			continue
+		}
+		made, err := plain(report)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.Object["status"] = made.(map[string]any)["status"]
+	}
+	return strings.TrimSpace(again)
+}
+
+func (p *policyUnderTest) check(when string, want answer, compliance string) {
+	p.t.Helper()
+	got, _, _ := unstructured.NestedString(p.Object, "status", "compliant")
+	if h := readPolicy(p.Unstructured); h.answer != want || h.version != "v2" || got != compliance {
+		p.t.Errorf("%s: %+v, and the status says %q, want %d and %q", when, h, got, want, compliance)
+	}
+}
+
 // A policy has answered once each of its templates has, since the last write. It fails by one that enforces, and not by one that only informs.
 func TestAPolicyAnswersTemplateByTemplate(t *testing.T) {
-	all := []policyTemplate{
-		{kind: "ConfigurationPolicy", name: "a", own: "inform", version: "v1"}, {kind: "CertificatePolicy", name: "b", own: informOnly, version: "v1"},
-		{kind: "OperatorPolicy", name: "c", own: "enforce", version: "v2"},
-	}
-	u := policyObject("c1", "Policy", "t1.web")
-	write := func(action string, generation int64) {
-		list, err := plain(templatesOf(all))
-		if err != nil {
-			t.Fatal(err)
+	p := newPolicyUnderTest(t, policyTemplate{kind: configurationPolicy, name: "a", own: "inform", content: "v1"},
+		policyTemplate{kind: "CertificatePolicy", name: "b", own: informOnly, content: "v1"}, policyTemplate{kind: configurationPolicy, name: "c", own: "enforce", content: "v2"})
+	p.write("inform", 1)
+	p.check("nothing said", awaited, "")
+	p.says(doesNot, 0, 2)
+	p.check("one has not answered", awaited, nonCompliant)
+	p.says(doesNot, 1)
+	p.check("with inform", doesNot, nonCompliant)
+	p.write("enforce", 2)
+	p.check("what was said is about inform", awaited, nonCompliant)
+	p.says(does, 2, 0)
+	p.check("the one that only informs says nothing new", does, nonCompliant)
+	p.write("enforce", 3)
+	p.says(doesNot, 0, 1, 2)
+	p.check("one that enforces does not comply", doesNot, nonCompliant)
+	p.templates = p.templates[:1]
+	p.write("enforce", 4)
+	p.says(does, 0)
+	p.check("the details of those that are gone go", does, compliant)
+}
+
+// One whose dependency is not met is Pending, and speaks again after that one. ignorePending has it comply meanwhile. Who waits for what only
+// informs waits for NonCompliant.
+func TestATemplateWaitsForAnother(t *testing.T) {
+	for _, ignores := range []bool{false, true} {
+		p := newPolicyUnderTest(t, policyTemplate{kind: configurationPolicy, name: "a", own: "enforce", content: "v1"},
+			policyTemplate{kind: configurationPolicy, name: "b", own: "enforce", content: "v1", waitsFor: "a", ignorePending: ignores})
+		p.write("inform", 1)
+		if again := p.says(doesNot, 1); again != "1 after 0" {
+			t.Errorf("speaks again: %q", again)
 		}
-		u.Object["spec"] = map[string]any{"remediationAction": action, "policy-templates": list}
-		u.SetGeneration(generation)
-	}
-	count := 0
-	says := func(a answer, parts ...int) {
-		for _, part := range parts {
-			count++
-			report, err := plain(reportOfTemplate(u, a, part, count))
-			if err != nil {
-				t.Fatal(err)
-			}
-			u.Object["status"] = report.(map[string]any)["status"]
+		p.says(doesNot, 0)
+		p.check("with inform", doesNot, nonCompliant)
+		p.write("enforce", 2)
+		if again := p.says(does, 1); again != "1 after 0 1 says nothing" {
+			t.Errorf("speaks again: %q", again)
 		}
-	}
-	check := func(when string, want answer, compliance string) {
-		t.Helper()
-		got, _, _ := unstructured.NestedString(u.Object, "status", "compliant")
-		if h := readPolicy(u); h.answer != want || h.version != "v2" || got != compliance {
-			t.Errorf("%s: %+v, and the status says %q, want %d and %q", when, h, got, want, compliance)
+		p.says(does, 0)
+		p.check("the one that waits has not answered", awaited, map[bool]string{true: compliant, false: pending}[ignores])
+		if again := p.says(does, 1); again != "" {
+			t.Errorf("speaks again: %q", again)
 		}
+		p.check("both answered", does, compliant)
 	}
-	write("inform", 1)
-	check("nothing said", awaited, "")
-	says(doesNot, 0, 2)
-	check("one has not answered", awaited, nonCompliant)
-	says(doesNot, 1)
-	check("with inform", doesNot, nonCompliant)
-	write("enforce", 2)
-	check("what was said is about inform", awaited, nonCompliant)
-	says(does, 2, 0)
-	check("the one that only informs says nothing new", does, nonCompliant)
-	write("enforce", 3)
-	says(doesNot, 0, 1, 2)
-	check("one that enforces does not comply", doesNot, nonCompliant)
-	all = all[:1]
-	all[0].version = "v2"
-	write("enforce", 4)
-	says(does, 0)
-	check("the details of those that are gone go", does, compliant)
+	p := newPolicyUnderTest(t, policyTemplate{kind: "CertificatePolicy", name: "a", own: informOnly, content: "v1"},
+		policyTemplate{kind: configurationPolicy, name: "b", own: "enforce", content: "v1", waitsFor: "a"})
+	p.write("enforce", 1)
+	p.says(does, 0)
+	if again := p.says(does, 1); again != "" {
+		t.Errorf("speaks again: %q", again)
+	}
+	p.check("what it waits for is NonCompliant", does, nonCompliant)
+}
+
+// Only a ConfigurationPolicy says something of each content. A ConstraintTemplate is what it is, whatever the action.
+func TestSomeKindsSayOnlyWhatIsNew(t *testing.T) {
+	for kind, quiet := range map[string]bool{configurationPolicy: false, "CertificatePolicy": true, "OperatorPolicy": true, constraint: true} {
+		p := newPolicyUnderTest(t, policyTemplate{kind: kind, name: "a", content: "v1"})
+		p.write("inform", 1)
+		p.says(doesNot, 0)
+		p.write("enforce", 2)
+		if again := p.says(doesNot, 0); (again != "") != quiet {
+			t.Errorf("%s: %q", kind, again)
+		}
+		p.check(kind, map[bool]answer{true: awaited, false: doesNot}[quiet], nonCompliant)
+		p.says(does, 0)
+		p.check(kind, does, compliant)
+	}
+	p := newPolicyUnderTest(t, policyTemplate{kind: constraintTemplate, name: "a", content: "v1"})
+	p.write("inform", 1)
+	p.says(doesNot, 0)
+	p.check("a ConstraintTemplate", does, compliant)
+	p.write("enforce", 2)
+	p.check("a ConstraintTemplate", does, compliant)
 }
 
 // In a patient trial a cluster that does not comply has not failed; in others it has.
 func TestAPatientTrialWaitsForTheDeadline(t *testing.T) {
 	modes := map[answer]bool{}
 	u := policyObject("c1", "Policy", "t1.web")
-	u.Object["spec"] = map[string]any{"remediationAction": "enforce", "policy-templates": templatesOf([]policyTemplate{{kind: "ConfigurationPolicy", name: "a", version: "v1"}})}
-	u.Object["status"], _ = plain(reportOfTemplate(u, doesNot, 0, 1)["status"])
+	u.Object["spec"] = map[string]any{"remediationAction": "enforce", "policy-templates": templatesOf([]policyTemplate{{kind: configurationPolicy, name: "a", content: "v1"}})}
+	report, _ := reportOfTemplate(u, doesNot, 0)
+	u.Object["status"] = report["status"]
 	for seed := range uint64(20) {
 		j := &jury{history: newHistory(nil, nil, nil), trade: OfPolicies(), trial: &trial{world: &world{seed: seed}}}
 		modes[j.read(u).answer] = true

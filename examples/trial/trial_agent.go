@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -200,19 +201,27 @@ func (a *agent) act(ctx context.Context) {
 		return
 	}
 	a.count++
-	t := a.r.subject.Trade
-	var report map[string]any
-	if t.reportPart != nil {
-		report = t.reportPart(a.object, next.answer, next.part, a.count)
-	} else {
-		report = t.report(a.object, next.answer, a.count)
-	}
-	if err := a.patch(ctx, patchOf(a.object, report), "status"); err != nil {
-		a.timer = time.After(50 * time.Millisecond)
-		return
+	report, after := a.report(next)
+	if report != nil {
+		if err := a.patch(ctx, patchOf(a.object, report), "status"); err != nil {
+			a.timer = time.After(50 * time.Millisecond)
+			return
+		}
 	}
 	a.plays = a.plays[1:]
+	if i := slices.IndexFunc(a.plays, func(p play) bool { return p.part == after && !p.dies }); after >= 0 && i >= 0 {
+		a.plays = slices.Insert(slices.Clone(a.plays), i+1, next)
+	}
 	a.arm()
+}
+
+// report makes the report of a play, nil where there is nothing to say, and says after which part that part speaks again.
+func (a *agent) report(p play) (map[string]any, int) {
+	t := a.r.subject.Trade
+	if t.reportPart != nil {
+		return t.reportPart(a.object, p.answer, p.part)
+	}
+	return t.report(a.object, p.answer, a.count), -1
 }
 
 func (a *agent) patch(ctx context.Context, body []byte, sub ...string) error {

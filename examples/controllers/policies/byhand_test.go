@@ -64,8 +64,10 @@ func TestLabelsOfReplicasFollowTheRoot(t *testing.T) {
 	for what, change := range map[string]func(o *unstructured.Unstructured){
 		"a label of the root": func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"team": "storage", "tier": "one"}) },
 		"a label less":        func(o *unstructured.Unstructured) { o.SetLabels(nil) },
-		"an annotation":       func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{"example.com/owner": "storage"}) },
-		"none again":          func(o *unstructured.Unstructured) { o.SetAnnotations(nil) },
+		"an annotation": func(o *unstructured.Unstructured) {
+			o.SetAnnotations(map[string]string{"example.com/owner": "storage"})
+		},
+		"none again": func(o *unstructured.Unstructured) { o.SetAnnotations(nil) },
 	} {
 		root := h.policies[thePolicy.String()].DeepCopy()
 		change(root)
@@ -87,7 +89,9 @@ func TestLabelsOfReplicasFollowTheRoot(t *testing.T) {
 			t.Errorf("%s: annotations %v, want %v", what, got, annotations)
 		}
 	}
-	h.edit("a", func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{rootLabel: "policies.etcd", "by": "hand"}) })
+	h.edit("a", func(o *unstructured.Unstructured) {
+		o.SetLabels(map[string]string{rootLabel: "policies.etcd", "by": "hand"})
+	})
 	h.wrote("a: label")
 	h.wrote("")
 	if got := h.status(); got != "Progressing: a Compliant Succeeded, b Progressing" {

@@ -79,17 +79,23 @@ func (r *reader) policy(o *object, e *event) error {
 	return nil
 }
 
-// versionOfPolicy is a hash of what its templates define.
+// versionOfPolicy is a hash of its spec, without what a rollout sets, and without dependencies, which have another form on clusters.
 func (r *reader) versionOfPolicy(raw json.RawMessage) (version, text string, err error) {
-	var spec struct {
-		Templates []struct {
-			ObjectDefinition json.RawMessage `json:"objectDefinition"`
-		} `json:"policy-templates"`
-	}
+	spec := map[string]json.RawMessage{}
+	var templates []map[string]json.RawMessage
 	if err := decode("spec", raw, &spec); err != nil {
 		return "", "", err
 	}
-	all, err := json.Marshal(spec.Templates)
+	if err := decode("spec.policy-templates", spec["policy-templates"], &templates); err != nil {
+		return "", "", err
+	}
+	for _, t := range templates {
+		delete(t, "extraDependencies")
+	}
+	for _, set := range []string{"disabled", "remediationAction", "rolloutStrategy", "dependencies", "policy-templates"} {
+		delete(spec, set)
+	}
+	all, err := json.Marshal([]any{spec, templates})
 	if err != nil {
 		return "", "", err
 	}

@@ -282,8 +282,8 @@ func (r *Result) Blockers() []Blocker {
 		}
 		group := r.schedule.groups.GroupAt(position)
 		waits := 0
-		if b := r.choice.breach; b != nil {
-			if b.counts(r.schedule.groups.Key(group)) && failureStates.has(state) && r.schedule.inBudget(position) {
+		if r.choice.breach != nil {
+			if r.isInBreach(position) {
 				waits = allHeld
 			}
 		} else {

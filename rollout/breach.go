@@ -18,6 +18,9 @@ type Breach struct {
 	AllGroups bool `json:"allGroups,omitempty"`
 	// Mandatory says that the group is a mandatory one, which tolerates no failure.
 	Mandatory bool `json:"mandatory,omitempty"`
+	// Lasting says that the groups have changed since: these clusters were too many failures of a group, or of a percentage of all, as
+	// those were then.
+	Lasting bool `json:"lasting,omitempty"`
 	// Failures is how many were counted, and MaxFailures how many are tolerated.
 	Failures    int `json:"failures"`
 	MaxFailures int `json:"maxFailures"`
@@ -51,6 +54,9 @@ func (b *Breach) detail() string {
 	}
 	if !b.AllGroups {
 		fmt.Fprintf(&s, " in %v", b.Group)
+	}
+	if b.Lasting {
+		s.WriteString(" as the groups were then")
 	}
 	switch {
 	case b.Mandatory && b.Group == unknownGroup():
@@ -89,8 +95,8 @@ func (b *Breach) hold() Hold {
 }
 
 // breach gives the breached budget, if any (R10, R11, R12). The budgets of the stages come first, in order, then the
-// one over all clusters, which only Progressive has.
-func (s *schedule) breach(v view, o *observed) *Breach {
+// one over all clusters, which only Progressive has, and then what lasts.
+func (s *schedule) breach(v view, o *observed, last []lasting) *Breach {
 	t, breached := &o.totals, o.breached
 	if breached < len(s.stages) {
 		stage := &s.stages[breached]
@@ -99,13 +105,21 @@ func (s *schedule) breach(v view, o *observed) *Breach {
 		b.Lost = s.lostIn(v, o, breached)
 		return b
 	}
-	if failures := t.all.inBudget(); s.rules.typ == clusterv1alpha1.Progressive && failures > s.maxFailures {
-		b := &Breach{AllGroups: true, Failures: failures, MaxFailures: s.maxFailures}
+	if s.isBreachedInAll(o) {
+		b := &Breach{AllGroups: true, Failures: t.all.inBudget(), MaxFailures: s.maxFailures}
 		b.Clusters, b.Left = s.firstFailures(v, -1)
 		b.Lost = s.lostIn(v, o, -1)
 		return b
 	}
+	if len(last) > 0 {
+		return last[0].breach(s, o)
+	}
 	return nil
+}
+
+// isBreachedInAll says whether the failures of all clusters exceed their budget, which only Progressive has.
+func (s *schedule) isBreachedInAll(o *observed) bool {
+	return s.rules.typ == clusterv1alpha1.Progressive && o.all.inBudget() > s.maxFailures
 }
 
 // firstFailures names the first failed clusters of a stage, or of all stages where stage is negative, and those among them

@@ -49,6 +49,7 @@ type choice struct {
 	pace   *pace        // the limits on all stages together; nil if there are none
 	aside  int          // how many clusters that are not counted wait
 	breach *Breach      // the budget that is breached; nil if none is
+	last   []lasting    // the breaches that last, however the groups are cut
 	closed map[int]Gate // the closed gate before each group; nil where none is closed
 	// Where the stages are a chain: the group of the first stage with a closed gate before it, among the stages of one
 	// group in a sequence; -1 if there is none.
@@ -126,7 +127,7 @@ func (g *grant) startingFrom(waiting state) int {
 	return g.slots - first
 }
 
-// choose works out in c, which is zero, what the active stages may start (R9 to R12, R22 to R25, R28). R is what the owner is to
+// choose works out in c, which has no more than the breaches that last, what the active stages may start (R9 to R12, R22 to R25, R28). R is what the owner is to
 // store. It takes constant time, except to find the names of a breach; with closed gates or a graph it takes time linear in the
 // groups.
 func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
@@ -142,7 +143,7 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 		c.active = 1
 		c.only[0] = grant{stage: o.active, used: &t.stages[o.active], barrier: s.barrierOf(c, o.active)}
 	}
-	c.breach = s.breach(v, o)
+	c.breach = s.breach(v, o, c.last)
 	if s.stopped(c) {
 		return
 	}

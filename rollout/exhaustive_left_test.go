@@ -81,7 +81,7 @@ func formerlyBeside(cluster string, group grouping.Key, strategy clusterv1alpha1
 	for _, name := range names {
 		in[name] = group
 	}
-	before := &formerly{result, in, exposes, false}
+	before := &formerly{result: result, groups: in, exposes: exposes}
 	return func(w *world) { w.former = before }
 }
 
@@ -101,7 +101,7 @@ func formerlyHalf(cluster string, group grouping.Key, others int) func(*world) {
 	for _, name := range names {
 		in[name] = unknown
 	}
-	return func(w *world) { w.former = &formerly{result, in, len(names), true} }
+	return func(w *world) { w.former = &formerly{result: result, groups: in, exposes: len(names), half: true} }
 }
 
 // movedChoices are where selected clusters were in the result before.

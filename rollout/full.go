@@ -53,10 +53,14 @@ func (m *memory) overflow(attempt int, now time.Time) overflow {
 	return overflow{r.More, r.Until}
 }
 
-// fit counts the entries for which a record has no room, instead of keeping them. The entries are in order before and after.
-func (s *schedule) fit(entries []status.Left) ([]status.Left, overflow) {
+// roomOfRecord is how many bytes the record of a part may take.
+func (s *schedule) roomOfRecord() int {
 	parts, _ := s.groups.Parts()
-	bytes := roomOfRecords / max(1, len(parts))
+	return roomOfRecords / max(1, len(parts))
+}
+
+// fit counts the entries for which a record has no room in so many bytes, instead of keeping them. The entries are in order before and after.
+func (s *schedule) fit(entries []status.Left, bytes int) ([]status.Left, overflow) {
 	if len(entries) <= min(mostRecorded, bytes/largestEntry) {
 		return entries, overflow{}
 	}

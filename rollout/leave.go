@@ -8,7 +8,7 @@ func (r *Result) remembers() (map[string]time.Time, *former) {
 	if r == nil || r.schedule == nil {
 		return nil, nil
 	}
-	return r.choice.unselected, r.schedule.knows(r.schedule.options.former, r.choice.once)
+	return r.choice.unselected, r.schedule.knows(r.schedule.options.former, &r.choice)
 }
 
 // leave splits the clusters that were reported and are not selected, and whose objects are not being deleted. It puts those

@@ -1,6 +1,12 @@
 package rollout
 
-import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+import (
+	"slices"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
 
 // split puts the groups into the order: the mandatory ones (R12), of which it gives the number, and then the others, both by their
 // index.
@@ -42,6 +48,13 @@ func (r *rules) mandatoryKeys() (names map[string]int, indexes map[int32]int) {
 		}
 	}
 	return names, indexes
+}
+
+// isMandatory says whether an entry names a group.
+func (r *rules) isMandatory(group grouping.Key) bool {
+	return slices.ContainsFunc(r.mandatory, func(m clusterv1alpha1.MandatoryDecisionGroup) bool {
+		return m.GroupName != "" && m.GroupName == group.Name || m.GroupName == "" && m.GroupIndex == group.Index
+	})
 }
 
 func isIn[K comparable](set map[K]int, key K) bool {

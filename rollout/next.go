@@ -66,7 +66,9 @@ type observed struct {
 	deleting map[int]bool  // the selected clusters whose objects are being deleted, by position; nil if none are
 	merged   names         // the clusters with several reports
 
-	once  []past // clusters of which only the start or the success counts
+	once   []past            // clusters of which only the start or the success counts
+	before []status.Breached // the breaches that the result before and the record had
+
 	where placed // who left or moved and still counts, as long as the schedule is without them
 
 	unselected map[string]time.Time // when clusters were first found unselected, as far as earlier results know
@@ -92,7 +94,8 @@ func (n *names) add(cluster string) {
 // next decides and lists what may happen now, in n and c, which are zero. It marks the clusters that start in r, and notes the
 // warnings there, unless that is nil. What it lists is the caller's.
 func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, r *Result) {
-	s.record(&n.Record, v, o.deleting, o.once, now)
+	c.last = s.lasting(v, o)
+	s.record(&n.Record, v, c.last, o.deleting, o.once, now)
 	s.choose(c, &n.Record, v, o, now)
 	leaving, left := s.leave(o, c, now)
 	withheld, released := s.withhold(&n.Record, o.due, now)

@@ -22,7 +22,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	if s.options.startLimit != nil {
 		r.note().startTimes = make([]time.Time, n)
 	}
-	*o = observed{unselected: s.options.unselected, record: r}
+	*o = observed{unselected: s.options.unselected, record: r, before: s.told(s.options.former)}
 	named := true
 	plain := s.options.memory == nil // of a report that time changes nothing of, no more than a state is noted
 	var others strays                // the reports of clusters that are not selected

@@ -77,6 +77,7 @@ func (r *Result) again(s *schedule) *Result {
 		o.recent = r.choice.pace.recent
 	}
 	view := &scan{result: &next}
+	next.choice.last = r.choice.last
 	s.choose(&next.choice, &status.Record{More: r.choice.full.n, Until: r.choice.full.until}, view, &o, r.now)
 	next.Start = s.start(view, &next.choice, &next)
 	return &next

@@ -195,11 +195,14 @@ func same[T comparable](a, b *T) bool {
 }
 
 func sameRecord(a, b status.Record) bool {
-	return a.Version == b.Version && a.Attempt == b.Attempt && a.Exposed == b.Exposed && a.More == b.More && a.Until.Equal(b.Until) && slices.Equal(a.Left, b.Left)
+	return a.Version == b.Version && a.Attempt == b.Attempt && a.Exposed == b.Exposed && a.More == b.More && a.Until.Equal(b.Until) && slices.Equal(a.Left, b.Left) &&
+		slices.EqualFunc(a.Breached, b.Breached, func(a, b status.Breached) bool {
+			return a.Group == b.Group && a.AllGroups == b.AllGroups && a.Of == b.Of && slices.Equal(a.Clusters, b.Clusters)
+		})
 }
 
 func sameBreach(a, b *rollout.Breach) bool {
-	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups && a.Mandatory == b.Mandatory &&
+	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups && a.Mandatory == b.Mandatory && a.Lasting == b.Lasting &&
 		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters) && slices.Equal(a.Left, b.Left) && a.Lost == b.Lost
 }
 

@@ -20,8 +20,9 @@ import (
 type formerly struct {
 	result  *rollout.Result
 	groups  map[string]grouping.Key
-	exposes int  // the most clusters that its groups expose (R66); 0 under All
-	half    bool // its groups were incomplete
+	exposes int               // the most clusters that its groups expose (R66); 0 under All
+	half    bool              // its groups were incomplete
+	lasting []status.Breached // the breaches that lasted
 }
 
 // parts are the groups beside which those of a world were taken apart (G15).
@@ -277,7 +278,7 @@ func (o *oracle) r48() {
 		r.More, r.Until = stored.More, stored.Until
 	}
 	if o.incomplete {
-		r.Left, r.Exposed = stored.Left, stored.Exposed
+		r.Left, r.Exposed, r.Breached = stored.Left, stored.Exposed, stored.Breached
 		return
 	}
 	for i := range o.all {
@@ -310,6 +311,7 @@ func (o *oracle) r48() {
 	}
 	slices.SortFunc(r.Left, func(a, b status.Left) int { return strings.Compare(a.Cluster, b.Cluster) })
 	r.Exposed = o.r48Exposed()
+	r.Breached, _ = o.lasts()
 }
 
 func sinceOf(r *status.Report) time.Time {

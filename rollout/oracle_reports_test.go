@@ -294,12 +294,12 @@ func (o *oracle) breach() *rollout.Breach {
 			return b
 		}
 	}
-	if o.kind != clusterv1alpha1.Progressive {
-		return nil
+	if o.kind == clusterv1alpha1.Progressive {
+		if b := of(o.budgetOfAll(), func(grouping.Key) bool { return true }); b != nil {
+			b.AllGroups = true
+			return b
+		}
 	}
-	b := of(o.budgetOfAll(), func(grouping.Key) bool { return true })
-	if b != nil {
-		b.AllGroups = true
-	}
+	_, b := o.lasts()
 	return b
 }

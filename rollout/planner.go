@@ -204,7 +204,7 @@ func (p *Planner) tell(o *observed) {
 	o.once = p.once(p.tracker.now)
 	p.tracker.once = o.once
 	p.tracker.tell(o)
-	o.record = p
+	o.record, o.before = p, p.tracker.schedule.told(p.formerly(&p.tracker.schedule.options))
 	p.leaving(o)
 	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
 		o.unselected = p.unselected
@@ -219,8 +219,8 @@ func (p *Planner) tell(o *observed) {
 // remember keeps when clusters were first found unselected, and the groups.
 func (p *Planner) remember(c *choice) {
 	s := p.tracker.schedule
-	if p.answered != s || p.former.once != nil || c.once != nil {
-		p.former, p.answered = s.knows(p.formerly(&s.options), c.once), s
+	if p.answered != s || p.former.once != nil || c.once != nil || len(p.former.lasting)+len(c.last) > 0 {
+		p.former, p.answered = s.knows(p.formerly(&s.options), c), s
 	}
 	if p.tracker.schedule.options.grace <= 0 {
 		p.unselected = nil

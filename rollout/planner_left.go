@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // A Planner keeps two kinds of clusters apart. Of a selected cluster, the tracker has what was reported, by position. Of a
@@ -277,27 +278,31 @@ func (p *Planner) removedNames() []string {
 type former struct {
 	schedule                         // its groups have those that had left; it is without what it knew of the results before
 	once     map[string]grouping.Key // of clusters of which only the start or the success counted
+	lasting  []status.Breached       // the breaches that last
 	half     bool                    // the groups were being written: they tell the part of a cluster, and its group only if it had left or moved
 }
 
 // knows gives what a result knows, and the results before it. Groups that are being written tell nothing of where a cluster
 // was, unless there is nothing else to tell whose it is; nothing has started by them either (R47).
-func (s *schedule) knows(before *former, once []past) *former {
+func (s *schedule) knows(before *former, c *choice) *former {
 	if s.missing != "" && before != nil && !before.half {
 		return before
 	}
-	return s.newFormer(once)
+	return s.newFormer(c)
 }
 
 // newFormer gives what a result knows.
-func (s *schedule) newFormer(once []past) *former {
+func (s *schedule) newFormer(c *choice) *former {
 	f := &former{schedule: *s, half: s.missing != ""}
 	f.options.former = nil // or each result would keep all before it
-	for i := range once {
+	for i := range c.last {
+		f.lasting = append(f.lasting, c.last[i].Breached)
+	}
+	for i := range c.once {
 		if f.once == nil {
-			f.once = make(map[string]grouping.Key, len(once))
+			f.once = make(map[string]grouping.Key, len(c.once))
 		}
-		f.once[once[i].cluster] = once[i].key
+		f.once[c.once[i].cluster] = c.once[i].key
 	}
 	return f
 }

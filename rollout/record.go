@@ -17,9 +17,9 @@ func (s *schedule) endings(deleting map[int]bool) map[int]bool {
 	return deleting
 }
 
-// record puts into r what the owner has to store (R48, R52). Deleting has the positions of the selected clusters whose
+// record puts into r what the owner has to store (R48, R52). Last has the breaches that last, deleting has the positions of the selected clusters whose
 // objects are being deleted, and once has the clusters whose start or success alone counts.
-func (s *schedule) record(r *status.Record, v view, deleting map[int]bool, once []past, now time.Time) {
+func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map[int]bool, once []past, now time.Time) {
 	m := s.options.memory
 	if m == nil {
 		return
@@ -28,7 +28,7 @@ func (s *schedule) record(r *status.Record, v view, deleting map[int]bool, once 
 	before := m.overflow(r.Attempt, now)
 	r.More, r.Until = before.n, before.until
 	if s.missing != "" {
-		r.Left, r.Exposed = slices.Clone(m.Record.Left), m.Record.Exposed
+		r.Left, r.Exposed, r.Breached = slices.Clone(m.Record.Left), m.Record.Exposed, cloneBreached(m.Record.Breached)
 		return
 	}
 	for _, position := range s.recordable(deleting) {
@@ -45,8 +45,9 @@ func (s *schedule) record(r *status.Record, v view, deleting map[int]bool, once 
 		r.Left = append(r.Left, status.Left{Report: p.toStatus(p.cluster, as), Group: p.key})
 	}
 	slices.SortFunc(r.Left, func(a, b status.Left) int { return strings.Compare(a.Cluster, b.Cluster) })
-	var over overflow
-	r.Left, over = s.fit(r.Left)
+	bytes, over := 0, overflow{}
+	r.Breached, bytes = s.fitBreached(last)
+	r.Left, over = s.fit(r.Left, s.roomOfRecord()-bytes)
 	over = before.with(over)
 	if r.More, r.Until = over.n, over.until; len(r.Left) > 0 {
 		r.Exposed = s.exposedBefore()

@@ -189,8 +189,11 @@ func (r *Result) sort(position int, b Blocker, mendable, untold *crowd) {
 
 // isInBreach says whether the cluster at a position is a failure that counts in the breach.
 func (r *Result) isInBreach(position int) bool {
-	s := r.schedule
-	return failureStates.has(r.states[position]) && s.inBudget(position) && r.choice.breach.counts(s.groups.Key(s.groups.GroupAt(position)))
+	s, b := r.schedule, r.choice.breach
+	if b.Lasting {
+		return r.choice.last[0].has(position)
+	}
+	return failureStates.has(r.states[position]) && s.inBudget(position) && b.counts(s.groups.Key(s.groups.GroupAt(position)))
 }
 
 // lastAttempt gives the last attempt among the failures that count in the breach.

@@ -28,8 +28,8 @@ type Records map[string]Record
 // count when their objects are gone. Package rollout says what has to be in it. The controller only stores it, with
 // [Records.Note], and reads it back, with [RecordsOf].
 //
-// It has at most 256 entries. The entries of all parts of a selection ([grouping.Apart]) take at most 200 KiB of JSON together,
-// each about 200 bytes. So they fit the 256 KiB that the annotations of an object may have, but not the message of a condition.
+// It has at most 256 entries. What all parts of a selection ([grouping.Apart]) have takes at most 200 KiB of JSON together,
+// an entry about 200 bytes. So it fits the 256 KiB that the annotations of an object may have, but not the message of a condition.
 type Record struct {
 	// Version is the version of the workload that the record is about.
 	Version string `json:"version,omitempty"`
@@ -40,6 +40,8 @@ type Record struct {
 	// Exposed is the most clusters that the groups exposed at a time since the first of these left or moved (package
 	// rollout/exposure). As many may be exposed as long as one of them counts.
 	Exposed int `json:"exposed,omitempty"`
+	// Breached are budgets that too many failures exceed. Nothing starts until these clusters recover, however the groups are cut anew.
+	Breached []Breached `json:"breached,omitempty"`
 	// More is how many clusters the record has no room for. Where it is not 0, nothing starts until another version or attempt
 	// is wanted, a person removes the record, or Until comes.
 	More int `json:"more,omitempty"`
@@ -55,6 +57,17 @@ type Left struct {
 	Report
 	// Group is the group in which the cluster counts.
 	Group grouping.Key `json:"group"`
+}
+
+// Breached is a budget that too many failures exceed.
+type Breached struct {
+	// Group is the group whose budget it is, unless AllGroups says that it is the one over all clusters.
+	Group     grouping.Key `json:"group,omitzero"`
+	AllGroups bool         `json:"allGroups,omitempty"`
+	// Of is how many clusters had the budget: a percentage is of them.
+	Of int `json:"of"`
+	// Clusters are those that failed, in the order of their names.
+	Clusters []string `json:"clusters"`
 }
 
 // RecordsOf reads the records from an object's annotation cohort.open-cluster-management.io/left. There are none where it is
@@ -75,6 +88,11 @@ func RecordsOf(object metav1.Object) (Records, error) {
 		if r.More < 0 || r.Attempt < 0 || r.Exposed < 0 {
 			return nil, field.Invalid(path, shortened(text), "must not have an attempt or a number of clusters below 0")
 		}
+		for i := range r.Breached {
+			if r.Breached[i].Of < 0 {
+				return nil, field.Invalid(path.Child("breached").Index(i).Child("of"), r.Breached[i].Of, "must not be below 0")
+			}
+		}
 		for i := range r.Left {
 			if r.Left[i].Cluster == "" {
 				return nil, field.Required(path.Child("left").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
@@ -84,13 +102,13 @@ func RecordsOf(object metav1.Object) (Records, error) {
 	return records, nil
 }
 
-// Note writes the records into the object's annotation, and says whether that changed anything. Records without clusters are
+// Note writes the records into the object's annotation, and says whether that changed anything. Records without clusters or breaches are
 // left out. It is an error if a time cannot be written, as it is after the year 9999, or a *field.Error if the annotations become
 // larger than Kubernetes allows. Then other annotations have to go first.
 func (r Records) Note(object metav1.Object) (changed bool, err error) {
 	kept := make(Records, len(r))
 	for placement, record := range r {
-		if len(record.Left) > 0 || record.More > 0 {
+		if len(record.Left) > 0 || len(record.Breached) > 0 || record.More > 0 {
 			kept[placement] = record
 		}
 	}

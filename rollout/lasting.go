@@ -1,0 +1,180 @@
+package rollout
+
+import (
+	"encoding/json"
+	"slices"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// mostLasting is how many breaches last at a time.
+const mostLasting = 16
+
+// lasting is a breach that stands however the groups are cut anew (R10).
+//
+// For example, maxFailures is 1, and a and b of group 1 {a b c} failed. Then the scheduler cuts 0 {z a} and 1 {b c}: each group has a
+// failure that it tolerates. The breach of group 1 goes on to be a, b, until one of them recovers.
+type lasting struct {
+	status.Breached
+	positions []int32 // of its clusters, in order
+	budget    int
+	mandatory bool
+}
+
+// told gives the breaches that may last: those that the result before had and those that the record has.
+func (s *schedule) told(former *former) (all []status.Breached) {
+	if former != nil {
+		all = former.lasting
+	}
+	if m := s.options.memory; m != nil && len(m.Record.Breached) > 0 {
+		all = slices.Concat(all, m.Record.Breached)
+	}
+	return all
+}
+
+// lasting gives the breaches that last: those of before that stand, and those of now that a new cut could end.
+func (s *schedule) lasting(v view, o *observed) (all []lasting) {
+	if s.rules.typ == clusterv1alpha1.All || s.options.back.isTolerant() || s.rules.maxFailures.IsZero() {
+		return nil
+	}
+	for i := range o.before {
+		b := lasting{Breached: o.before[i], positions: s.stillFailed(v, o.before[i].Clusters)}
+		all = s.keep(all, b)
+	}
+	if s.missing == "" {
+		for _, b := range s.breachedNow(v, o) {
+			all = s.keep(all, b)
+		}
+	}
+	return all
+}
+
+// stillFailed gives the positions of those of some clusters that are failures in a budget, in order.
+func (s *schedule) stillFailed(v view, clusters []string) (positions []int32) {
+	for _, cluster := range clusters {
+		if position, member := s.groups.Position(cluster); member && failureStates.has(v.at(position)) && s.inBudget(position) {
+			positions = append(positions, int32(position))
+		}
+	}
+	slices.Sort(positions)
+	return slices.Compact(positions)
+}
+
+// breachedNow gives the breaches by the groups of now, in order. It takes time in proportion to the failures where there is one.
+func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
+	isInAll := s.isBreachedInAll(o) && s.rules.maxFailures.IsPercent()
+	if o.breached == len(s.stages) && !isInAll {
+		return nil
+	}
+	of := make(map[int]int) // their indexes by stage, -1 for all stages
+	for stage := o.breached; stage < len(s.stages); stage++ {
+		if s.isBreached(stage, &o.stages[stage]) && s.keyOf(stage) != unknownGroup() {
+			of[stage] = len(all)
+			all = append(all, lasting{Breached: status.Breached{Group: s.keyOf(stage), Of: s.selectedIn(stage)}})
+		}
+	}
+	if isInAll {
+		of[-1] = len(all)
+		all = append(all, lasting{Breached: status.Breached{AllGroups: true, Of: s.numCounted() - len(s.gone())}})
+	}
+	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
+		if !s.inBudget(position) {
+			continue
+		}
+		for _, stage := range [...]int{int(s.stageAt(position)), -1} {
+			if i, is := of[stage]; is {
+				all[i].positions = append(all[i].positions, int32(position))
+			}
+		}
+	}
+	return all
+}
+
+// selectedIn counts the clusters of a stage that count and are selected there.
+func (s *schedule) selectedIn(stage int) (n int) {
+	for _, group := range s.groupsOf(stage) {
+		g := int(group)
+		n += s.groups.Size(g) - s.uncountedIn(g) - s.leftIn(g) - s.movedIn(g)
+	}
+	return n
+}
+
+// keep adds a breach if it stands and no other one stands as long, and leaves out those that do not stand longer than this one.
+func (s *schedule) keep(all []lasting, b lasting) []lasting {
+	b.mandatory = !b.AllGroups && s.options.back == nil && s.rules.isMandatory(b.Group)
+	if !b.mandatory {
+		b.budget = s.rules.maxFailures.Within(b.Of, len(b.positions))
+	}
+	if len(b.positions) <= b.budget || slices.ContainsFunc(all, func(other lasting) bool { return other.outlasts(&b) }) {
+		return all
+	}
+	all = slices.DeleteFunc(all, func(other lasting) bool { return b.outlasts(&other) })
+	if len(all) == mostLasting {
+		return all
+	}
+	b.Clusters = make([]string, len(b.positions))
+	for i, position := range b.positions {
+		b.Clusters[i] = s.groups.Cluster(int(position))
+	}
+	return append(all, b)
+}
+
+// outlasts says whether a breach stands as long as another one does.
+func (b *lasting) outlasts(other *lasting) bool {
+	return b.budget <= other.budget && !slices.ContainsFunc(other.positions, func(position int32) bool { return !b.has(int(position)) })
+}
+
+// has says whether the cluster at a position is one of the breach.
+func (b *lasting) has(position int) bool {
+	_, is := slices.BinarySearch(b.positions, int32(position))
+	return is
+}
+
+// breach gives what is reported of a breach that lasts.
+func (b *lasting) breach(s *schedule, o *observed) *Breach {
+	reported := &Breach{
+		Group: b.Group, AllGroups: b.AllGroups, Mandatory: b.mandatory, Lasting: true, Failures: len(b.positions), MaxFailures: b.budget,
+		Clusters: slices.Clone(b.Clusters[:min(maxNamed, len(b.Clusters))]),
+	}
+	for i, position := range b.positions {
+		if i < maxNamed && s.hasLeft(int(position)) {
+			reported.Left = append(reported.Left, b.Clusters[i])
+		}
+		reported.Lost += one(o.record != nil && o.record.isLost(int(position)))
+	}
+	return reported
+}
+
+// cloneBreached gives a copy that the caller may change.
+func cloneBreached(all []status.Breached) []status.Breached {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Clusters = slices.Clone(all[i].Clusters)
+	}
+	return all
+}
+
+// fitBreached gives the breaches as a record has them: with as many names as an eighth of its room takes. It also gives the bytes that
+// they take in JSON.
+func (s *schedule) fitBreached(all []lasting) (kept []status.Breached, bytes int) {
+	room := s.roomOfRecord() / 8
+	for i := range all {
+		b := all[i].Breached
+		b.Clusters = nil
+		text, _ := json.Marshal(&b)
+		bytes += len(text)
+		for _, name := range all[i].Clusters {
+			text, _ := json.Marshal(name)
+			if bytes+len(text) > room {
+				break
+			}
+			b.Clusters, bytes = append(b.Clusters, name), bytes+len(text)+len(",")
+		}
+		if len(b.Clusters) > all[i].budget {
+			kept = append(kept, b)
+		}
+	}
+	return kept, bytes
+}

@@ -127,6 +127,11 @@ var backExtras = []func(*world){
 	recordedBack(true, 3, observed{status.Failed, soon, sinceAbort}, observed{status.TimeOut, soon, sinceAbort + 1}),
 	recordedBack(false, 3, observed{status.TimeOut, soon, 20 * time.Minute}, observed{status.Failed, soon, young}),
 	recordedBack(true, 0, observed{status.Progressing, 0, young}, observed{status.TimeOut, young, 0}),
+	recordsBreaches(nil, breachedIn(plainKeys[0], 2, "a", "b")), // of which nothing is said unless a breach stops the way back
+	func(w *world) {
+		recordsBreaches(nil, breachedIn(plainKeys[0], 1, "a", "c"), status.Breached{AllGroups: true, Of: 3, Clusters: []string{"b", "a", "c"}})(w)
+		w.back.stopAtBreach = true
+	},
 	held(rollout.ClusterHold{Cluster: "a", Reason: "r"}, rollout.ClusterHold{Cluster: "c", Until: now.Add(young), Blocks: true}),
 	held(rollout.ClusterHold{Cluster: "b", Blocks: true}, rollout.ClusterHold{Cluster: "a", Until: now}),
 	func(w *world) { w.reviewed = []string{"b", "ghost"} },

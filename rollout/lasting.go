@@ -23,6 +23,11 @@ type lasting struct {
 	mandatory bool
 }
 
+// newLasting gives a breach with room for as many clusters as failed in it.
+func newLasting(b status.Breached, failed *tally) lasting {
+	return lasting{Breached: b, positions: make([]int32, 0, failed.inBudget())}
+}
+
 // told gives the breaches that may last: those that the result before had and those that the record has.
 func (s *schedule) told(former *former) (all []status.Breached) {
 	if former != nil {
@@ -52,7 +57,8 @@ func (s *schedule) lasting(v view, o *observed) (all []lasting) {
 }
 
 // stillFailed gives the positions of those of some clusters that are failures in a budget, in order.
-func (s *schedule) stillFailed(v view, clusters []string) (positions []int32) {
+func (s *schedule) stillFailed(v view, clusters []string) []int32 {
+	positions := make([]int32, 0, len(clusters))
 	for _, cluster := range clusters {
 		if position, member := s.groups.Position(cluster); member && failureStates.has(v.at(position)) && s.inBudget(position) {
 			positions = append(positions, int32(position))
@@ -72,12 +78,12 @@ func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 	for stage := o.breached; stage < len(s.stages); stage++ {
 		if s.isBreached(stage, &o.stages[stage]) && s.keyOf(stage) != unknownGroup() {
 			of[stage] = len(all)
-			all = append(all, lasting{Breached: status.Breached{Group: s.keyOf(stage), Of: s.selectedIn(stage)}})
+			all = append(all, newLasting(status.Breached{Group: s.keyOf(stage), Of: s.selectedIn(stage)}, &o.stages[stage]))
 		}
 	}
 	if isInAll {
 		of[-1] = len(all)
-		all = append(all, lasting{Breached: status.Breached{AllGroups: true, Of: s.numCounted() - len(s.gone())}})
+		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.gone())}, &o.all))
 	}
 	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
 		if !s.inBudget(position) {

@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,6 +43,10 @@ func standings(text string) (reports []status.Report) {
 		}
 	}
 	return reports
+}
+
+func timedOut(clusters string) []status.Report {
+	return standings(strings.ReplaceAll(clusters+" ", " ", " TimeOut, "))
 }
 
 // look is what a controller sees at a time, and what it is to do: nothing, or to start clusters.
@@ -186,4 +191,236 @@ func readBack(t *testing.T, r status.Record) status.Record {
 		t.Fatal(err)
 	}
 	return records[""]
+}
+
+// lookAgain plans with what a look before left behind: its result, or its record alone.
+func lookAgain(t *testing.T, strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, before *rollout.Result, restarts bool) *rollout.Result {
+	t.Helper()
+	options := rollout.Options{Memory: &rollout.Memory{Version: "v2"}}
+	if before != nil {
+		options.Memory.Record = readBack(t, before.Record)
+		if options.Previous = before; restarts {
+			options.Previous = nil
+		}
+	}
+	r, err := rollout.Plan(strategy, groups, reports, now, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// R10, R29: a breach that lasts is told with its clusters and its budget of then, and with what ends it.
+func TestABreachThatLastsSaysWhatEndsIt(t *testing.T) {
+	one, failed := perGroup(config("1", "10m", 0)), standings("a TimeOut, b TimeOut, z TimeOut")
+	before := lookAgain(t, one, groupsOf(t, "0: a b c, 1: d e, 5: z"), failed, nil, false)
+	for _, restarts := range []bool{false, true} {
+		r := lookAgain(t, one, groupsOf(t, "1: a d, 2: b c e, 5: z"), failed, before, restarts)
+		const want = "stopped: a, b failed in group 0 as the groups were then, maxFailures 1; goes on when at most 1 is failed"
+		if got := r.Breach.String(); got != want || r.Summary().Breach != want {
+			t.Errorf("%q and %q, want %q", got, r.Summary().Breach, want)
+		}
+		if got, want := r.Explain("d").String(), want+"; to do: mend 1 of a, b, or try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before"; got != want {
+			t.Errorf("explained:\n%s, want\n%s", got, want)
+		}
+		var blockers []string
+		for _, b := range r.Blockers() {
+			blockers = append(blockers, b.Name)
+		}
+		if got := fmt.Sprint(blockers); got != "[a b]" {
+			t.Errorf("%s hold up others, want [a b]", got)
+		}
+		if starts, otherwise := r.WouldStart(grouping.Key{Index: 1}); len(starts) > 0 || otherwise.Type != rollout.HoldBreached {
+			t.Errorf("with an open gate %v would start, or wait for %v", starts, otherwise)
+		}
+		if c := r.Changes(before); c.Breached != nil || c.Resumed {
+			t.Errorf("the breach is no news: %v", c)
+		}
+	}
+	left := lookAgain(t, one, groupsOf(t, "1: b c d e, 5: z"), failed[1:], before, true) // a is gone, and no entry tells of it
+	if left.Breach != nil {
+		t.Errorf("of a failure that nothing tells of: %v", left.Breach)
+	}
+	before = lookAgain(t, one, groupsOf(t, "0: b c, 1: d e, 5: z"), failed, before, false)
+	r := lookAgain(t, one, groupsOf(t, "1: b c d e, 5: z"), failed[1:], before, false)
+	if want := "stopped: a (left), b failed in group 0 as the groups were then, maxFailures 1; goes on when at most 1 is failed"; r.Breach.String() != want || r.Breach.Lost != 1 {
+		t.Errorf("after one left: %q, %d lost, want %q and 1", r.Breach, r.Breach.Lost, want)
+	}
+	r = lookAgain(t, progressive("5", config("2", "", 0), "canary"), groupsOf(t, "1: b, 2: c"), standings("a TimeOut, b Succeeded"),
+		lookAgain(t, progressive("5", config("2", "", 0), "canary"), groupsOf(t, "canary: a, 1: b"), standings("a TimeOut, b Succeeded"), nil, false), false)
+	if r.Breach == nil || !r.Breach.Mandatory || strings.Contains(r.Explain("c").String(), "raise") {
+		t.Errorf("of a mandatory group: %v, %v", r.Breach, r.Explain("c"))
+	}
+}
+
+// R10: where the groups are incomplete no breach begins to last, and none of before ends.
+func TestABreachOfIncompleteGroupsDoesNotLast(t *testing.T) {
+	one, failed := perGroup(config("1", "", 0)), standings("a TimeOut, b TimeOut")
+	half := groupsOf(t, "0: a b").Lacking("decisions")
+	for _, restarts := range []bool{false, true} {
+		r := lookAgain(t, one, half, failed, nil, false)
+		if r = lookAgain(t, one, groupsOf(t, "0: a c, 1: b d"), failed, r, restarts); len(r.Start) == 0 {
+			t.Errorf("two failures that were in one group only while groups were incomplete: %v", r)
+		}
+		r = lookAgain(t, one, groupsOf(t, "0: a b, 1: c d"), failed, nil, false)
+		r = lookAgain(t, one, groupsOf(t, "0: a, 1: b").Lacking("decisions"), failed, r, restarts)
+		if r.Breach == nil {
+			t.Errorf("nothing is said of it meanwhile: %v", r)
+		}
+		if r = lookAgain(t, one, groupsOf(t, "0: a c, 1: b d"), failed, r, restarts); len(r.Start) > 0 {
+			t.Errorf("a breach ends by groups that are incomplete for a while: %v", r)
+		}
+	}
+}
+
+// R10, R47: that a cluster of a group that nobody knows failed stops the rollout only as long as nobody knows it.
+func TestABreachOfAnUnknownGroupDoesNotLast(t *testing.T) {
+	one, failed := perGroup(config("1", "", 0)), standings("a TimeOut")
+	r := lookAgain(t, one, groupsOf(t, "0: b c"), failed, nil, false)
+	if r.Breach == nil || len(r.Record.Breached) > 0 {
+		t.Errorf("%v, on record %v", r.Breach, r.Record.Breached)
+	}
+	if r = lookAgain(t, one, groupsOf(t, "0: a b c"), failed, r, false); len(r.Start) != 2 {
+		t.Errorf("once it is known where it counts: %v", r)
+	}
+}
+
+// R48, R49: a record has a breach as far as there is room, and only one that a new cut could end.
+func TestWhichBreachesARecordHas(t *testing.T) {
+	long := func(i int) string { return fmt.Sprintf("%s-%05d", strings.Repeat("c", 57), i) }
+	names := make([]string, 4000)
+	var failed []status.Report
+	for i := range names {
+		names[i] = long(i)
+		failed = append(failed, status.Report{Cluster: names[i], Status: status.TimeOut, LastTransitionTime: now})
+	}
+	groups := func(cut map[grouping.Key][]string) *grouping.Groups {
+		g, err := grouping.FromNames(cut)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	whole, one := groups(map[grouping.Key][]string{{Index: 1}: names, {Index: 2}: {"x"}}), perGroup(config("1", "", 0))
+	r := lookAgain(t, one, whole, failed, nil, false)
+	text, err := json.Marshal(r.Record)
+	if err != nil || len(text) > 25<<10+100 || len(text) < 24<<10 || len(r.Record.Left) > 0 {
+		t.Errorf("%d bytes, %v, want nearly 25 KiB of names", len(text), err)
+	}
+	if r = lookAgain(t, perGroup(config("1", "", 0)), groups(map[grouping.Key][]string{{Index: 1}: {names[0], "x"}, {Index: 2}: {names[1]}}), failed[:2], r, true); len(r.Start) > 0 {
+		t.Errorf("the first of many: %v", r)
+	}
+	for _, tt := range []struct {
+		why      string
+		strategy clusterv1alpha1.RolloutStrategy
+		groups   *grouping.Groups
+		reports  []status.Report
+		want     int
+	}{
+		{"so many may fail that no names can exceed them", perGroup(config("3000", "", 0)), whole, failed, 0},
+		{"a failure is one too many in all groups", perGroup(config("", "", 0)), whole, failed, 0},
+		{"a count of all is the same in all groups", progressive("2", config("1", "", 0)), whole, failed, 0},
+		{"a share of all is not", progressive("2", config("1%", "", 0)), whole, failed[:50], 1},
+		{"nothing is said of failures under All", all(""), whole, failed, 0},
+		{"each group of two has one", one, groupsOf(t, "0: a b, 1: c d, 2: e f"), standings("a TimeOut, b Failed, c TimeOut, e Failed, f Failed"), 2},
+		{"16 at most", one, groupsOf(t, "0: a A, 1: b B, 2: c C, 3: d D, 4: e E, 5: f F, 6: g G, 7: h H, 8: i I, 9: j J, 10: k K, 11: l L, 12: m M, 13: n N, 14: o O, 15: p P, 16: q Q, 17: r R"),
+			timedOut("a A b B c C d D e E f F g G h H i I j J k K l L m M n N o O p P q Q r R"), 16},
+	} {
+		r := lookAgain(t, tt.strategy, tt.groups, tt.reports, nil, false)
+		if got := len(r.Record.Breached); got != tt.want {
+			t.Errorf("%s: %d breaches on record, want %d", tt.why, got, tt.want)
+		}
+	}
+}
+
+// R48: the records of all parts together fit an annotation, whatever is breached in them, beside entries.
+func TestTheBreachesOfPartsFitAnAnnotation(t *testing.T) {
+	var placements []grouping.PlacementGroups
+	for p := range 20 {
+		cut := map[grouping.Key][]string{}
+		for g := range 20 {
+			for i := range 20 {
+				key := grouping.Key{Index: int32(g), Name: strings.Repeat("n", 63)}
+				cut[key] = append(cut[key], fmt.Sprintf("%s-%02d-%02d-%02d", strings.Repeat("c", 54), p, g, i))
+			}
+		}
+		groups, err := grouping.FromNames(cut)
+		if err != nil {
+			t.Fatal(err)
+		}
+		placements = append(placements, grouping.PlacementGroups{Placement: fmt.Sprintf("%s-%02d", strings.Repeat("p", 250), p), Groups: groups})
+	}
+	parts, err := grouping.Apart(placements...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := status.Records{}
+	for i, part := range parts {
+		var failed []status.Report
+		for g := range part.Len() {
+			for c := range part.Clusters(g) {
+				failed = append(failed, status.Report{Cluster: c.ClusterName, Status: status.TimeOut, LastTransitionTime: now, Deleting: true})
+			}
+		}
+		r, err := rollout.Plan(perGroup(config("1", "", 0)), part, failed, now, rollout.Options{Memory: &rollout.Memory{Version: "v2"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if records[placements[i].Placement] = r.Record; len(r.Record.Breached) == 0 || len(r.Record.Left) == 0 {
+			t.Errorf("part %d has %d breaches and %d entries on record", i, len(r.Record.Breached), len(r.Record.Left))
+		}
+	}
+	var owner metav1.ObjectMeta
+	if _, err := records.Note(&owner); err != nil {
+		t.Error(err)
+	}
+	for _, text := range owner.Annotations {
+		if len(text) > 206<<10 { // with the names of the placements
+			t.Errorf("%d bytes", len(text))
+		}
+	}
+}
+
+// R10: what a caller does to a record that it got changes nothing.
+func TestTheBreachesOfARecordAreTheCallers(t *testing.T) {
+	one, failed := perGroup(config("1", "", 0)), standings("a TimeOut, b TimeOut")
+	r := lookAgain(t, one, groupsOf(t, "0: a b, 1: c d"), failed, nil, false)
+	stored := readBack(t, r.Record)
+	r.Record.Breached[0].Clusters[0] = "mine"
+	again, err := rollout.Plan(one, groupsOf(t, "0: a c, 1: b d"), failed, now, rollout.Options{Previous: r})
+	if err != nil || again.Breach == nil {
+		t.Errorf("%v, %v", again, err)
+	}
+	half, err := rollout.Plan(one, groupsOf(t, "0: a").Lacking("decisions"), failed, now, rollout.Options{Memory: &rollout.Memory{Version: "v2", Record: stored}})
+	if err != nil || len(half.Record.Breached) != 1 {
+		t.Fatalf("%v, %v", half, err)
+	}
+	if half.Record.Breached[0].Clusters[0] = "mine"; stored.Breached[0].Clusters[0] != "a" {
+		t.Error("what was given has changed")
+	}
+}
+
+// R10, R45: a way back is stopped by no breach of the rollout before it. Where a breach stops it, that lasts as well.
+func TestOnTheWayBackABreachLastsOnlyWhereOneStopsIt(t *testing.T) {
+	one, had := perGroup(config("1", "", 0)), standings("a TimeOut, b TimeOut, c Succeeded, d Succeeded")
+	rolled := lookAgain(t, one, groupsOf(t, "0: a b, 1: c d"), had, nil, false)
+	for _, stops := range []bool{false, true} {
+		abort := rollout.Abort{Time: now, Failed: had[2:], StopAtBreach: stops}
+		for _, r := range standings("a TimeOut, b TimeOut") {
+			r.Applied = now
+			abort.Before = append(abort.Before, r)
+		}
+		var starts [2]int
+		previous := rolled
+		for i, cut := range []string{"0: a b, 1: c d", "0: a c, 1: b d"} {
+			r, err := rollout.Revert(one, groupsOf(t, cut), abort, now.Add(time.Minute), rollout.Options{Previous: previous})
+			if err != nil {
+				t.Fatal(err)
+			}
+			previous, starts[i] = r, len(r.Start)
+		}
+		if stopped := starts == [2]int{}; stopped != stops {
+			t.Errorf("stop at a breach %t: %v start", stops, starts)
+		}
+	}
 }

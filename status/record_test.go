@@ -34,6 +34,13 @@ func drawRecord(t *rapid.T) (r status.Record) {
 		}
 		r.Left = append(r.Left, left)
 	}
+	for range rapid.IntRange(0, 2).Draw(t, "breaches") {
+		b := status.Breached{Of: rapid.IntRange(0, 9).Draw(t, "of"), Clusters: []string{"a", "b"}[:rapid.IntRange(1, 2).Draw(t, "failed")]}
+		if b.AllGroups = rapid.Bool().Draw(t, "all"); !b.AllGroups {
+			b.Group = grouping.Key{Index: int32(rapid.IntRange(0, 2).Draw(t, "index")), Name: rapid.SampledFrom([]string{"", "eu"}).Draw(t, "name")}
+		}
+		r.Breached = append(r.Breached, b)
+	}
 	return r
 }
 
@@ -44,7 +51,7 @@ func TestRecordsAreReadBackAsTheyWereNoted(t *testing.T) {
 		for _, placement := range []string{"", "p", "q"} {
 			if rapid.Bool().Draw(t, placement) {
 				r := drawRecord(t)
-				if records[placement] = r; len(r.Left) > 0 || r.More > 0 {
+				if records[placement] = r; len(r.Left) > 0 || len(r.Breached) > 0 || r.More > 0 {
 					want[placement] = r
 				}
 			}
@@ -73,6 +80,19 @@ func TestRecordsAreReadBackAsTheyWereNoted(t *testing.T) {
 	})
 }
 
+// R48: a record of before breaches were on record is read as ever, and written the same.
+func TestARecordWithoutBreachesIsWrittenAsEver(t *testing.T) {
+	const text = `{"":{"version":"v1","left":[{"cluster":"a","status":"TimeOut","group":{"index":1}}],"exposed":2}}`
+	owner := &metav1.ObjectMeta{Annotations: map[string]string{annotationOfRecords: text}}
+	records, err := status.RecordsOf(owner)
+	if err != nil || len(records[""].Left) != 1 || records[""].Breached != nil {
+		t.Fatalf("%v, %v", records, err)
+	}
+	if changed, err := records.Note(owner); changed || err != nil {
+		t.Errorf("changed %v to %s, %v", changed, owner.Annotations[annotationOfRecords], err)
+	}
+}
+
 // R48: noting changes no map that others may hold, such as a cache.
 func TestNotingRecordsSharesNothing(t *testing.T) {
 	shared := map[string]string{"other": "stays"}
@@ -94,6 +114,7 @@ func TestRecordsOfRefusesWhatIsNoRecord(t *testing.T) {
 		{"a time is none", `{"":{"left":[{"cluster":"a","applied":"noon","group":{"index":0}}]}}`, "must be the JSON of records"},
 		{"a number of clusters is below 0", `{"p":{"more":-1}}`, "below 0"},
 		{"an attempt is below 0", `{"p":{"attempt":-1}}`, "below 0"},
+		{"a breach is of less than no clusters", `{"p":{"breached":[{"of":1,"clusters":["a"]},{"of":-1,"clusters":["a"]}]}}`, `[p].breached[1].of: Invalid value: -1`},
 		{"a cluster has no name", `{"p":{"left":[{"group":{"index":0}}]}}`, `metadata.annotations[` + annotationOfRecords + `][p].left[0].cluster`},
 		{"it is long", `"` + strings.Repeat("é", 10_000), "é…"},
 	} {
@@ -158,6 +179,7 @@ func TestAFullRecordFitsAnAnnotation(t *testing.T) {
 func FuzzRecordsOf(f *testing.F) {
 	f.Add(`{"":{"version":"v1","attempt":1,"left":[{"cluster":"a","status":"TimeOut","applied":"2026-11-23T12:00:00Z","group":{"index":-1}}],"more":2}}`)
 	f.Add(`{"p":{"left":[{"cluster":"a","status":"?","applied":"0001-01-01T00:00:00Z","deleting":true,"group":{"index":0,"name":"x"}}]},"q":{}}`)
+	f.Add(`{"":{"version":"v1","breached":[{"group":{"index":1,"name":"eu"},"of":3,"clusters":["a","b"]},{"allGroups":true,"of":9,"clusters":null}]}}`)
 	f.Add(`null`)
 	f.Fuzz(func(t *testing.T, text string) {
 		records, err := status.RecordsOf(&metav1.ObjectMeta{Annotations: map[string]string{annotationOfRecords: text}})

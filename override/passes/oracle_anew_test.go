@@ -19,6 +19,7 @@ type naiveFleet struct {
 	ready     func(string) bool // whether it has been through the first pass
 	strangers map[string]grouping.Key
 	before    int
+	lasting   []naiveBreach // of before
 }
 
 // naiveStage are the clusters that start together, up to a concurrency.
@@ -177,5 +178,6 @@ func (w *world) naiveFleet(joined []naiveGroup, bound []string, placed map[strin
 			f.before = max(f.before, w.record.Exposed)
 		}
 	}
+	f.lasting = w.limits.naiveLasting(f, nil, w.naiveTold()...)
 	return f
 }

@@ -311,6 +311,7 @@ func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, fleet
 		w.t.Fatalf("to be deleted: %v, want %v", p.Removed, gone)
 	}
 	w.checkNothingIsForgotten(two, bound)
+	w.checkLasting(p.Record.Breached, two, fleet)
 	isHalf := len(w.lost) > 0 && !w.policy.Spec.Disabled // of a disabled policy nobody asks
 	if isHalf && w.former != nil && !w.formerHalf {
 		return // R47: groups that are being written tell nothing

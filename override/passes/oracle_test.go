@@ -146,6 +146,9 @@ func (l naiveLimits) naiveStarts(f naiveFleet) []string {
 	if l.typ == clusterv1alpha1.Progressive && failuresIn(f.everyone()) > l.maxFailures {
 		return nil
 	}
+	if len(f.lasting) > 0 {
+		return nil
+	}
 	stages := l.naiveStages(f.groups)
 	if slices.ContainsFunc(stages, func(stage naiveStage) bool { return failuresIn(stage.clusters) > stage.budget }) {
 		return nil

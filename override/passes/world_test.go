@@ -52,6 +52,8 @@ type world struct {
 	// formerHalf says that the groups in that were incomplete, and formerExposes how many clusters they expose (R66).
 	formerHalf    bool
 	formerExposes int
+	// formerBreaches are the breaches that lasted there.
+	formerBreaches []naiveBreach
 	// givenUp are the clusters that a person gave up once they had left.
 	givenUp map[string]bool
 	// owed are the clusters that counted in the call before, with the policy of owedOf.
@@ -208,7 +210,9 @@ func clone(st policyv1.PolicyStatus) policyv1.PolicyStatus {
 }
 
 // restart has the controller forget all that it remembers.
-func (w *world) restart() { w.memory, w.former, w.formerHalf, w.formerExposes = nil, nil, false, 0 }
+func (w *world) restart() {
+	w.memory, w.former, w.formerHalf, w.formerExposes, w.formerBreaches = nil, nil, false, 0, nil
+}
 
 // giveUpAgain takes back that bound clusters were given up: what the naive rules know is the giving up of clusters that left.
 func (w *world) giveUpAgain(resolution *override.Resolution) {

@@ -104,7 +104,8 @@
 // Where a cluster has to be validated after it succeeded (OCM's enhancement 231), status.Judge makes the reports. The cluster is
 // in flight until the verdict, its deadline begins anew with the success, and its soak begins with the yes.
 //
-// A breach or a timeout ends when its clusters are reported otherwise, or another version or a later attempt is wanted.
+// A breach or a timeout ends when its clusters are reported otherwise, or another version or a later attempt is wanted. A new
+// cut ends no breach.
 //
 // # Beyond the API's strategy
 //

@@ -110,6 +110,10 @@ func TestExposureIsBeatenOnlyWhereItsAssumptionsAre(t *testing.T) {
 			[]string{"", "a=Succeeded", "a=Failed b=Failed"}, []string{"", "a=Succeeded", "a=Succeeded b=Failed"}, 1, 2,
 		},
 		{
+			"a cluster that has the version and is skipped is done with it", told{progressive("1", config("", "", 0)), one, rollout.Options{}},
+			[]string{"", "a=Skip", "a=Progressing b=Progressing"}, []string{"", "a=Skip", "a=Skip b=Progressing"}, 1, 2,
+		},
+		{
 			"reports tell of those that left", told{progressive("1", config("", "", 0)), one, rollout.Options{}},
 			[]string{"", "a:left", "a=Failed b=Failed"}, []string{"", "", "a=Failed"}, 1, 2,
 		},

@@ -34,6 +34,7 @@ import (
 //     know; then its failure stops all groups, and nothing starts while it is in flight.
 //   - A version can also move its clusters to another group, by their labels. A selected cluster in flight or failed stays
 //     a member of the group before, unless the new one comes earlier. Results show it there until it is done.
+//   - A breach is on record with its clusters, so that it lasts where the groups are cut anew while the controller is down.
 //   - Where a scheduler fills its group up again with clusters of later groups, they do not start in its place, and no more are exposed than
 //     package exposure says. [status.Record].Exposed keeps that number from shrinking with the fleet.
 //

@@ -29,6 +29,8 @@ var rooms = []room{
 			{"HoldBreached", `^\d+ held: stopped: ` + names + ` failed, maxFailures \d+; goes on when none is failed$`},
 			{"HoldBreached, which some cannot recover from", `^\d+ held: stopped: [^;]* failed, maxFailures \d+; goes on when [^,]*, and \d+ cannot recover: (it has|they have) to be tried again or given up$`},
 			{"HoldBreached, of a group", `^\d+ held: stopped: ` + names + ` failed in ` + group + `, maxFailures \d+; goes on when at most \d+ (is|are) failed$`},
+			{"HoldBreached, though the groups were cut anew", `^\d+ held: stopped: ` + names + ` failed( in ` + group + `)? as the groups were then, maxFailures \d+; goes on when [^;]*$`},
+			{"HoldBreached, of a mandatory group that is gone", `^\d+ held: stopped: ` + names + ` failed in ` + group + ` as the groups were then, a mandatory group, where maxFailures does not count; goes on when none is failed$`},
 			{"HoldBreached, of a mandatory group", `^\d+ held: stopped: ` + names + ` failed in ` + group + `, a mandatory group, where maxFailures does not count; goes on when none is failed$`},
 			{"HoldRecordFull", `^\d+ held: the record has no room for \d+ clusters? that left(, which count until ` + at + `)?$`},
 			{"HoldMandatoryGroup, of which nobody knows the group", `^\d+ held: waiting for clusters that left, nobody knows of which group: .*`},

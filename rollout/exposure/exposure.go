@@ -20,7 +20,7 @@ import (
 // fail at once, fail and recover, or never answer. Pauses and gates may end at any time, and [rollout.Options].Rights may change, so
 // they play no part in these numbers, nor rights in the times. More clusters can be exposed where one of these does not hold:
 //
-//   - A cluster that succeeded and soaked goes on working.
+//   - A cluster that succeeded and soaked goes on working, and one that has the version and is skipped is done with it.
 //   - Without a progressDeadline nobody reports TimeOut, which frees the slot of a failed cluster.
 //   - Reports show each cluster that has the version, and no new [rollout.Options].Attempt is asked for.
 //
@@ -39,7 +39,7 @@ type Exposure struct {
 	// Clusters is the number of selected clusters that count. An exposure says nothing of the others ([rollout.Options].Uncounted).
 	Clusters int `json:"clusters"`
 	// Exposed is the most clusters that are exposed at the same time, however the groups are cut. It is also the most at a breach and
-	// after it, where a new cut ends the breach, too.
+	// after it.
 	Exposed int `json:"exposed"`
 	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster, where the groups keep their clusters. It
 	// also assumes that no cluster is skipped: a group that is skipped is complete, and the next one gets the version.

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,9 +24,15 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
+// failer is a testing.TB or a *rapid.T.
+type failer interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // world is a hub with one policy, its Rollout and its replicated policies, and the clusters behind it.
 type world struct {
-	t        testing.TB
+	t        failer
 	root     *unstructured.Unstructured
 	status   policyv1.PolicyStatus
 	content  int // of the templates
@@ -43,6 +48,8 @@ type world struct {
 	last     *progressive.Propagation
 	written  int // writes of replicas since the last sync began
 	exposed  int // what exposure.Of says at most; below 0 if nothing is checked
+	// uncounted are clusters that exposure.Of does not count.
+	uncounted map[string]bool
 	// check is called with each Propagation and the time.
 	check func(*progressive.Propagation)
 }
@@ -53,7 +60,7 @@ type replicated struct {
 	status policyv1.PolicyStatus
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t failer) *world {
 	w := &world{
 		t: t, names: []string{"t0"}, replicas: map[string]*replicated{}, labels: map[string]map[string]string{}, partial: map[string]bool{},
 		now: noon, last: new(progressive.Propagation), exposed: -1,
@@ -259,15 +266,23 @@ func (w *world) bounded() {
 		return
 	}
 	var exposed []string
-	for name, r := range w.replicas {
-		is := status.RolloutStatus(r.status.RolloutStatus)
-		if w.mark(name) == w.object.Status.RolloutUID && is != status.Succeeded {
+	for name := range w.replicas {
+		if w.mark(name) == w.object.Status.RolloutUID && !w.complies(name) && !w.uncounted[name] {
 			exposed = append(exposed, name)
 		}
 	}
 	if len(exposed) > w.exposed {
 		w.t.Fatalf("%v are exposed, and exposure.Of says at most %d", exposed, w.exposed)
 	}
+}
+
+// complies says whether a cluster complies with what it has.
+func (w *world) complies(cluster string) bool {
+	r := w.replicas[cluster]
+	if r == nil {
+		return false
+	}
+	return passes.ReplicaOf(r.policy, &r.status).At(w.now).Compliance == policyv1.Compliant
 }
 
 // bound sets what exposure.Of says of the policy as it is bound now.

@@ -1,6 +1,7 @@
 package progressive
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -104,14 +105,32 @@ func namesOf(groups *grouping.Groups) (names []string) {
 	return names
 }
 
-// ignored reports the approvals that have no effect (O49).
-func (a *approvals) ignored(strategy *Strategy, groups *grouping.Groups) (errs field.ErrorList) {
-	path := field.NewPath("spec")
+// ignored reports what users have written and has no effect (O49).
+func (a *approvals) ignored(strategy *Strategy, groups *grouping.Groups, version string) (errs field.ErrorList) {
+	path, manual := field.NewPath("spec"), string(ManualPerGroup)
+	if !strategy.isManual() {
+		other := "has no effect: the policy's rolloutStrategy is " + string(strategy.engine().Type) + ", not " + manual
+		if len(a.spec.DecisionGroups) > 0 {
+			errs = append(errs, field.Forbidden(path.Child("decisionGroups"), other))
+		}
+		if a.spec.Ungrouped.RolloutApproved {
+			errs = append(errs, field.Forbidden(path.Child("ungrouped"), other))
+		}
+		if strategy.ManualPerGroup != nil {
+			errs = append(errs, field.Forbidden(path.Child("rolloutStrategy", "manualPerGroup"), other))
+		}
+		return errs
+	}
+	if strategy.ProgressivePerGroup != nil {
+		errs = append(errs, field.Forbidden(path.Child("rolloutStrategy", "progressivePerGroup"), "has no effect: the policy's rolloutStrategy is "+manual))
+	}
+	if !a.counts {
+		errs = append(errs, field.Invalid(path.Child("approvalsForVersion"), a.spec.ApprovalsForVersion,
+			fmt.Sprintf("is not the version of the policy, %q in its annotation %s, so no approval counts", version, annotationVersion)))
+	}
 	for i, group := range a.spec.DecisionGroups {
-		if at := path.Child("decisionGroups").Index(i); !strategy.isManual() {
-			errs = append(errs, field.Forbidden(at, "has no effect: the policy's rolloutStrategy is "+string(strategy.engine().Type)+", not "+string(ManualPerGroup)))
-		} else if groups.Incomplete() == "" && (group.GroupName == "" || !slices.Contains(keysOf(groups), group.GroupName)) {
-			errs = append(errs, field.NotSupported(at.Child("groupName"), group.GroupName, namesOf(groups)))
+		if groups.Incomplete() == "" && (group.GroupName == "" || !slices.Contains(keysOf(groups), group.GroupName)) {
+			errs = append(errs, field.NotSupported(path.Child("decisionGroups").Index(i).Child("groupName"), group.GroupName, namesOf(groups)))
 		}
 	}
 	return errs

@@ -14,6 +14,9 @@ func (p *Propagation) Explain(cluster string) string {
 	if p.Plan == nil {
 		return ""
 	}
+	if wanted := p.explainApproval(cluster); wanted != "" {
+		return wanted
+	}
 	links := p.Plan.Explain(cluster)
 	if len(links) == 0 || p.next.RolloutStatus == status.Failed {
 		return p.explainFailure(cluster)
@@ -26,10 +29,31 @@ func (p *Propagation) Explain(cluster string) string {
 	return links.String()
 }
 
+// explainApproval says that a cluster waits for the approval of its group. The plan says so only once nothing else holds the group.
+func (p *Propagation) explainApproval(cluster string) string {
+	key, _, bound := p.groups.Find(cluster)
+	ended := p.next.RolloutStatus == status.Failed || p.next.RolloutStatus == status.Succeeded
+	if !bound || ended || !p.waits(cluster) || !p.strategy.isManual() || p.approvals.ofGroup(key) {
+		return ""
+	}
+	field := "spec.ungrouped.rolloutApproved"
+	if key.Name != "" {
+		field = "rolloutApproved of " + key.Name + " in spec.decisionGroups"
+	}
+	if !p.approvals.counts {
+		field = "spec.approvalsForVersion, which is for another version of the policy, and " + field
+	}
+	return key.String() + " is not approved; to do: set " + field + " of the Rollout"
+}
+
+// waits says whether a bound cluster waits for the version.
+func (p *Propagation) waits(cluster string) bool {
+	return slices.ContainsFunc(p.Clusters, func(c Cluster) bool { return c.Name == cluster && c.RolloutStatus == status.ToApply })
+}
+
 // explainFailure says why a cluster waits in a rollout that has failed.
 func (p *Propagation) explainFailure(cluster string) string {
-	at := slices.IndexFunc(p.Clusters, func(c Cluster) bool { return c.Name == cluster && c.RolloutStatus == status.ToApply })
-	if at < 0 || p.next.RolloutStatus != status.Failed {
+	if !p.waits(cluster) || p.next.RolloutStatus != status.Failed {
 		return ""
 	}
 	why := "the rollout has failed"

@@ -104,7 +104,7 @@ func (p *Propagation) read() field.ErrorList {
 		tied := s.Rollout.Spec.ApprovalsForVersion
 		p.approvals.counts = tied == "" || tied == policy.Annotations[annotationVersion]
 	}
-	p.Ignored = p.approvals.ignored(&p.strategy, p.groups)
+	p.Ignored = p.approvals.ignored(&p.strategy, p.groups, policy.Annotations[annotationVersion])
 	return append(errs, p.begin()...)
 }
 

@@ -30,7 +30,8 @@ type Propagation struct {
 	// replica that tells of a failure or a flight is among them only once the stored record tells the same.
 	Removed []string
 
-	// Ignored says what users have written into the Rollout and has no effect, with the paths of its JSON, for events.
+	// Ignored says what users have written into the Rollout, or into the policy's rolloutStrategy, and has no effect, with the paths
+	// of their JSON, for events.
 	Ignored field.ErrorList
 
 	// Plan is the engine's result: why clusters wait, what is new, what holds the rollout up, warnings.

@@ -1,0 +1,104 @@
+package placer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/rollout/writes"
+)
+
+// OwnerLabel is on each ManifestWork that this package writes. Its value is a hash of the owner's kind, namespace and name, since these
+// may be longer than the value of a label: select by HashOf.
+const OwnerLabel = "cohort.open-cluster-management.io/owner-hash"
+
+// ownerAnnotation is where package writes notes the owner: kind.group/namespace/name/uid.
+const ownerAnnotation = "cohort.open-cluster-management.io/owner"
+
+// hashOf is the value of OwnerLabel.
+func (r *reconciler) hashOf(owner types.NamespacedName) string {
+	return hash(r.groupKind().String() + "/" + owner.Namespace + "/" + owner.Name)
+}
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// noted is the owner of this kind that an object notes.
+func (r *reconciler) noted(object metav1.Object) (types.NamespacedName, bool) {
+	parts := strings.Split(object.GetAnnotations()[ownerAnnotation], "/")
+	if len(parts) != 4 || parts[0] != r.groupKind().String() {
+		return types.NamespacedName{}, false
+	}
+	return types.NamespacedName{Namespace: parts[1], Name: parts[2]}, true
+}
+
+// hashesOf are the owners by whose hash a ManifestWork is found: by its label, and by what it notes.
+func (r *reconciler) hashesOf(work client.Object) []string {
+	var hashes []string
+	if hash, ok := work.GetLabels()[OwnerLabel]; ok {
+		hashes = append(hashes, hash)
+	}
+	owner, ok := r.noted(work)
+	if !ok {
+		return hashes
+	}
+	if hash := r.hashOf(owner); !slices.Contains(hashes, hash) {
+		hashes = append(hashes, hash)
+	}
+	return hashes
+}
+
+// named is an owner of which the namespace and the name are known alone.
+func (r *reconciler) named(key types.NamespacedName) writes.Owner {
+	return r.ownerOf(&metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name})
+}
+
+// ownerOf is the owner of ManifestWorks.
+func (r *reconciler) ownerOf(object metav1.Object) writes.Owner {
+	key := types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
+	return writes.Owner{
+		Kind:   r.groupKind(),
+		Object: object,
+		Labels: map[string]string{OwnerLabel: r.hashOf(key)},
+	}
+}
+
+// ownerWith is the owner of ManifestWorks, with those of an earlier owner of its name, once the API server says that it has the name
+// now: then the earlier one is gone.
+func (r *reconciler) ownerWith(ctx context.Context, object client.Object, works []*workv1.ManifestWork) (writes.Owner, error) {
+	owner := r.ownerOf(object)
+	former := formerOf(owner, works)
+	if len(former) == 0 {
+		return owner, nil
+	}
+	now, err := r.liveMetadata(ctx, client.ObjectKeyFromObject(object))
+	if err != nil {
+		return owner, fmt.Errorf("asking whether an earlier owner is gone: %w", err)
+	}
+	if now.UID == object.GetUID() {
+		owner.Former = former
+	}
+	return owner, nil
+}
+
+// formerOf are the UIDs of earlier owners that ManifestWorks note.
+func formerOf(owner writes.Owner, works []*workv1.ManifestWork) []types.UID {
+	var former []types.UID
+	for _, work := range works {
+		uid, same := owner.Noted(work)
+		if same && uid != owner.Object.GetUID() && !slices.Contains(former, uid) {
+			former = append(former, uid)
+		}
+	}
+	return former
+}

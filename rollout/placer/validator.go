@@ -1,0 +1,44 @@
+package placer
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// Validator refuses owners at which the controller would stall: for what Rollout says, the strategy, the options, and the approvals.
+// The errors have the paths of the fields. An owner that was stored before can still be updated where its wrong part stays as it is,
+// so that finalizers come off.
+func (k Kind[O]) Validator() admission.Validator[O] { return validator[O]{k} }
+
+type validator[O client.Object] struct{ kind Kind[O] }
+
+func (v validator[O]) ValidateCreate(_ context.Context, owner O) (admission.Warnings, error) {
+	return nil, v.validate(owner)
+}
+
+func (v validator[O]) ValidateUpdate(_ context.Context, before, after O) (admission.Warnings, error) {
+	if after.GetDeletionTimestamp() != nil || v.same(before, after) {
+		return nil, nil
+	}
+	return nil, v.validate(after)
+}
+
+func (v validator[O]) ValidateDelete(context.Context, O) (admission.Warnings, error) { return nil, nil }
+
+// same says whether two states of an owner want the same, as far as their metadata tells.
+func (v validator[O]) same(before, after O) bool {
+	return before.GetGeneration() == after.GetGeneration() &&
+		equality.Semantic.DeepEqual(before.GetAnnotations(), after.GetAnnotations()) &&
+		equality.Semantic.DeepEqual(before.GetLabels(), after.GetLabels())
+}
+
+func (v validator[O]) validate(owner O) error {
+	wanted, err := v.kind.Rollout(owner.DeepCopyObject().(O))
+	if err != nil {
+		return err
+	}
+	return validate(wanted, owner).ToAggregate()
+}

@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/cohort-ocm/cohort v0.0.0
 	github.com/cohort-ocm/cohort/examples/trial v0.0.0-00010101000000-000000000000
+	github.com/cohort-ocm/cohort/rollout/placer v0.0.0
 	github.com/go-logr/logr v1.4.3
 	github.com/google/go-cmp v0.7.0
 	github.com/prometheus/client_golang v1.23.2
@@ -130,4 +131,5 @@ replace (
 	github.com/cohort-ocm/cohort => ../..
 	github.com/cohort-ocm/cohort/examples/trial => ../trial
 	github.com/cohort-ocm/cohort/examples/trial/sim => ../trial/sim
+	github.com/cohort-ocm/cohort/rollout/placer => ../../rollout/placer
 )

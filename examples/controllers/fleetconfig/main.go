@@ -1,0 +1,72 @@
+// Command fleetconfig is the controller of an API of one's own, with package placer: a FleetConfig gives each cluster of a Placement a
+// ConfigMap, as its rollout strategy allows. Its API and the definition stand in api/v1 and crds.
+//
+//	go run ./fleetconfig -kubeconfig ~/.kube/config
+package main
+
+import (
+	"encoding/json"
+	"flag"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	appsv1 "github.com/cohort-ocm/cohort/examples/controllers/fleetconfig/api/v1"
+	"github.com/cohort-ocm/cohort/rollout/placer"
+)
+
+// +kubebuilder:rbac:groups=example.com,resources=fleetconfigs,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=example.com,resources=fleetconfigs/status,verbs=update
+// +kubebuilder:rbac:groups=work.open-cluster-management.io,resources=manifestworks,verbs=get;list;watch;create;update;delete
+// +kubebuilder:rbac:groups=cluster.open-cluster-management.io,resources=placements;placementdecisions;managedclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update
+
+var fleetConfigs = placer.Kind[*appsv1.FleetConfig]{
+	Rollout:    rolloutOf,
+	Conditions: func(f *appsv1.FleetConfig) *[]metav1.Condition { return &f.Status.Conditions },
+	Show: func(f *appsv1.FleetConfig, p placer.Progress) {
+		f.Status.ObservedGeneration, f.Status.Version = f.Generation, p.Version
+		f.Status.Clusters, f.Status.Done = p.Counts.Total(), p.Counts.Done()
+		f.Status.InFlight, f.Status.Failed = p.Counts.InFlight(), p.Counts.Failures()
+	},
+}
+
+// rolloutOf says what a FleetConfig wants: its data as a ConfigMap on each cluster. The ConfigMap is done once it is there.
+func rolloutOf(f *appsv1.FleetConfig) (placer.Rollout, error) {
+	raw, err := json.Marshal(&corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name},
+		Data:       f.Spec.Data,
+	})
+	wanted := placer.Rollout{Placement: f.Spec.PlacementRef.Name, Strategy: f.Spec.RolloutStrategy, AvailableSucceeds: true}
+	wanted.Work.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}}
+	return wanted, err
+}
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(appsv1.AddToScheme(scheme))
+	utilruntime.Must(clusterv1.Install(scheme))
+	utilruntime.Must(clusterv1beta1.Install(scheme))
+	utilruntime.Must(workv1.Install(scheme))
+	return scheme
+}
+
+func main() {
+	flag.Parse()
+	ctrl.SetLogger(zap.New())
+	manager, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
+		Scheme: newScheme(), LeaderElection: true, LeaderElectionID: "fleetconfig", LeaderElectionNamespace: "default",
+	})
+	utilruntime.Must(err)
+	utilruntime.Must(placer.For(manager, fleetConfigs).Complete())
+	utilruntime.Must(manager.Start(ctrl.SetupSignalHandler()))
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	proof "github.com/cohort-ocm/cohort/examples/trial"
+	"github.com/cohort-ocm/cohort/rollout/placer"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// grace is how long a cluster is deselected before it loses its work.
+const grace = 5 * time.Second
+
+// giveUp is the annotation in which people name the clusters that are ignored.
+const giveUp = "cohort.open-cluster-management.io/give-up"
+
+// TestProof proves package placer in virtual time: see the page of package trial.
+//
+//	go test ./placed -run TestProof/Rollouts -rollouts=200 -v
+func TestProof(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
+	h, err := proof.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := subjectOf(kindFor(nil))
+	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
+	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })
+	t.Run("Days", func(t *testing.T) { h.Days(t, subject) })
+	t.Run("Untold", func(t *testing.T) { h.Untold(t, subject) })
+	t.Run("Values", func(t *testing.T) { h.Values(t, subjectOf(kindFor(proof.ForCluster))) })
+}
+
+// kindFor is the kind of the program, with the grace of the trial. Where there is a function, each cluster gets what it gives.
+func kindFor(values func(*replicaSet, string) workv1.ManifestWorkSpec) placer.Kind[*replicaSet] {
+	kind := replicaSets
+	kind.Rollout = func(set *replicaSet) (placer.Rollout, error) {
+		wanted, err := rolloutOf(set)
+		wanted.Options.RemoveAfter = metav1.Duration{Duration: grace}
+		if values != nil {
+			wanted.For = func(cluster string) (workv1.ManifestWorkSpec, error) { return values(set, cluster), nil }
+		}
+		return wanted, err
+	}
+	return kind
+}
+
+// subjectOf puts a kind on trial.
+func subjectOf(kind placer.Kind[*replicaSet]) *proof.Subject {
+	run := func(ctx context.Context, p *proof.Process) error {
+		manager, err := newManager(p, newInformers(p))
+		if err != nil {
+			return err
+		}
+		if err := placer.For(manager, kind).Wrap(observed(p)).Complete(); err != nil {
+			return err
+		}
+		return manager.Start(ctx)
+	}
+	return &proof.Subject{Run: run, Says: says, RemoveAfter: grace, GivenUp: giveUp, Placements: 1, Replicas: 2, Events: true}
+}
+
+// says reads the conditions that package placer sets.
+func says(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
+	ready := meta.FindStatusCondition(set.Status.Conditions, placer.ConditionReady)
+	if ready == nil {
+		return proof.Saying{}
+	}
+	succeeded := ready.Status == metav1.ConditionTrue
+	complete := succeeded || ready.Reason == status.ReasonClustersFailed
+	stalled := meta.IsStatusConditionTrue(set.Status.Conditions, placer.ConditionStalled)
+	return proof.Saying{
+		Message:   ready.Message,
+		Current:   ready.ObservedGeneration == set.Generation,
+		Over:      complete || stalled,
+		Complete:  complete,
+		Succeeded: succeeded,
+	}
+}

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/ready"
 )
 
 // A phase is what an agent says of a work.
@@ -113,67 +115,79 @@ func (a *agents) feed(e event) {
 	}
 }
 
+// lifetime is one agent's with one work.
+type lifetime struct {
+	*agents
+	rng        *rand.Rand
+	work       *manifestWork // as it was seen last
+	generation int64         // that it has taken
+	conditions []metav1.Condition
+	todo       []step
+	timer      <-chan time.Time // of the next step
+	healed     chan struct{}    // nil once it is well
+}
+
 // run is one agent's life with one work.
 func (a *agents) run(in chan event, rng *rand.Rand) {
-	var work *manifestWork
-	var conditions []metav1.Condition
-	var todo []step
-	var generation int64
-	var timer <-chan time.Time
-	healed := a.healed
-	plan := func(next []step) {
-		todo, timer = next, nil
-		if len(todo) > 0 {
-			timer = time.After(a.paced(todo[0].after))
-		}
-	}
+	l := &lifetime{agents: a, rng: rng, healed: a.healed}
 	for {
-		select {
-		case <-a.ctx.Done():
+		switch what, _, e, _ := ready.First(a.ctx, l.healed, in, l.timer); what {
+		case 0:
 			return
-		case e := <-in:
-			select { // what happens at the same time comes in one order
-			case <-healed:
-				healed = nil
-			default:
+		case 1:
+			if l.healed = nil; l.work != nil { // its first event may still be under way
+				l.plan(steps(quick, rng, 0))
 			}
-			if e.gone || !a.lines.await(a.ctx, e.object.GetNamespace()) {
+		case 2:
+			if !l.sees(e) {
 				return
 			}
-			work = e.object.(*manifestWork)
-			if work.DeletionTimestamp != nil {
-				if len(work.Finalizers) > 0 {
-					time.Sleep(a.dying/2 + time.Duration(rng.Int64N(int64(a.dying/2))))
-					a.patch(work, map[string]any{"metadata": map[string]any{"finalizers": nil}}, "")
-				}
-				return
-			}
-			if a.withHold(work.Namespace) && len(work.Finalizers) == 0 {
-				a.patch(work, map[string]any{"metadata": map[string]any{"finalizers": []string{workv1.ManifestWorkFinalizer}}}, "")
-			}
-			if work.Generation == generation {
-				continue
-			}
-			generation = work.Generation
-			t := a.temper(work, rng)
-			if healed == nil {
-				t = quick
-			}
-			if a.sickens != nil && a.sickens(work) {
-				t = broken
-			}
-			plan(steps(t, rng, a.deadline))
-			a.takes(work)
-		case <-healed:
-			if healed = nil; work != nil { // on a busy machine the first event may come later
-				plan(steps(quick, rng, 0))
-			}
-		case <-timer:
-			conditions = observe(conditions, todo[0].phase, generation, a.clock(work.Namespace))
-			a.patch(work, map[string]any{"status": map[string]any{"conditions": conditions}}, "status")
-			plan(todo[1:])
+		case 3:
+			l.conditions = observe(l.conditions, l.todo[0].phase, l.generation, a.clock(l.work.Namespace))
+			a.patch(l.work, map[string]any{"status": map[string]any{"conditions": l.conditions}}, "status")
+			l.plan(l.todo[1:])
 		}
 	}
+}
+
+func (l *lifetime) plan(next []step) {
+	l.todo, l.timer = next, nil
+	if len(next) > 0 {
+		l.timer = time.After(l.paced(next[0].after))
+	}
+}
+
+// sees takes the next state of the work, and says whether life goes on.
+func (l *lifetime) sees(e event) bool {
+	if e.gone || !l.lines.await(l.ctx, e.object.GetNamespace()) {
+		return false
+	}
+	work := e.object.(*manifestWork)
+	l.work = work
+	if work.DeletionTimestamp != nil {
+		if len(work.Finalizers) > 0 {
+			time.Sleep(l.dying/2 + time.Duration(l.rng.Int64N(int64(l.dying/2))))
+			l.patch(work, map[string]any{"metadata": map[string]any{"finalizers": nil}}, "")
+		}
+		return false
+	}
+	if l.withHold(work.Namespace) && len(work.Finalizers) == 0 {
+		l.patch(work, map[string]any{"metadata": map[string]any{"finalizers": []string{workv1.ManifestWorkFinalizer}}}, "")
+	}
+	if work.Generation == l.generation {
+		return true
+	}
+	l.generation = work.Generation
+	t := l.temper(work, l.rng)
+	if l.healed == nil {
+		t = quick
+	}
+	if l.sickens != nil && l.sickens(work) {
+		t = broken
+	}
+	l.plan(steps(t, l.rng, l.deadline))
+	l.takes(work)
+	return true
 }
 
 // observe sets the conditions as OCM's agent does: those that the phase speaks of get the generation, and a time of

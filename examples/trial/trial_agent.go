@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/cohort-ocm/cohort/examples/trial/internal/ready"
 )
 
 func hashOf(text string) uint64 {
@@ -112,30 +114,34 @@ func (a *agent) arm() {
 // run is the life of the agent.
 func (a *agent) run(ctx context.Context) {
 	for {
-		select {
-		case <-ctx.Done():
+		switch what, o, e, _ := ready.First(ctx, a.orders, a.in, a.timer); what {
+		case 0:
 			return
-		case o := <-a.orders:
-			switch o {
-			case dies:
-				a.dead.Store(true)
-				a.timer = nil
-			case heals:
-				a.healed = true
-				a.again()
-			case lives:
-				a.dead.Store(false)
-				a.healed = true // what killed it is mended
-				a.again()
-			}
-		case e := <-a.in:
+		case 1:
+			a.obey(o)
+		case 2:
 			if a.object = e.object; e.gone {
 				a.object, a.mark, a.timer = nil, "", nil
 			}
 			a.look(ctx)
-		case <-a.timer:
+		case 3:
 			a.act(ctx)
 		}
+	}
+}
+
+func (a *agent) obey(o command) {
+	switch o {
+	case dies:
+		a.dead.Store(true)
+		a.timer = nil
+	case heals:
+		a.healed = true
+		a.again()
+	case lives:
+		a.dead.Store(false)
+		a.healed = true // what killed it is mended
+		a.again()
 	}
 }
 

@@ -2,6 +2,7 @@ package progressive_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/override/progressive"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // O31, O33, O49: bad input is refused with what was found, what was expected and where.
@@ -103,6 +105,41 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// O35, O41: the root's status changes where something changed, and what has to go is part of the text.
+func TestTheRootsStatus(t *testing.T) {
+	w := newWorld(t)
+	w.bind("b", "p", "dev: a b")
+	w.sync(rollout.Options{})
+	var st policyv1.PolicyStatus
+	p := w.call(rollout.Options{})
+	if first, again := p.SetStatus(&st), p.SetStatus(&st); !first || again || st.RolloutStatus != "Progressing" {
+		t.Errorf("%v, %v, %+v", first, again, st)
+	}
+	st.RolloutStatus = "Succeeded"
+	if !p.SetStatus(&st) || p.SetStatus(&st) || len(st.Placement) != 1 || st.Placement[0].Placement != "p" {
+		t.Errorf("%+v", st)
+	}
+	if got, want := p.String(), "a: Policy enforce, Progressing; b: Policy enforce, Progressing"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	w.set(true, "spec", "disabled")
+	if got, want := w.call(rollout.Options{}).String(), "delete a b"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// O34: a policy that cannot be stored as successful is an error, and no status.
+func TestAPolicyThatCannotBeStored(t *testing.T) {
+	w := newWorld(t)
+	w.root.Object["spec"].(map[string]any)["unknown"] = math.NaN() // no JSON has it
+	w.bind("b", "p", "dev: a")
+	w.sync(rollout.Options{})
+	w.report("a", policyv1.Compliant)
+	if p, err := progressive.Propagate(w.state(), w.now, rollout.Options{}); p != nil || err == nil || !strings.Contains(err.Error(), "policy: Invalid value") {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
 func rolloutOf(last string) *progressive.Rollout {
 	r := &progressive.Rollout{ObjectMeta: metav1.ObjectMeta{Name: "policy-sample-policy", Namespace: "policies"}}
 	if last != "" {
@@ -121,6 +158,36 @@ func TestADisabledPolicyHasNoFaults(t *testing.T) {
 	w.set(true, "spec", "disabled")
 	if w.sync(rollout.Options{}); len(w.replicas) != 0 {
 		t.Errorf("%v has a replica", w)
+	}
+}
+
+// O34: a Rollout whose status somebody has written gives no cluster the version before its turn.
+func TestAStatusWrittenByHand(t *testing.T) {
+	for name, write := range map[string]func(st *progressive.RolloutStatus){
+		"Succeeded beside an older last successful version": func(st *progressive.RolloutStatus) { st.RolloutStatus = status.Succeeded },
+		"Succeeded without a last successful version":       func(st *progressive.RolloutStatus) { st.RolloutStatus, st.LastSuccessful = status.Succeeded, nil },
+		"a status that is none":                             func(st *progressive.RolloutStatus) { st.RolloutStatus = "Done" },
+		"a UID that no stamp can hold":                      func(st *progressive.RolloutStatus) { st.RolloutUID = "a/b" },
+		"another generation":                                func(st *progressive.RolloutStatus) { st.CurrentRolloutGeneration = 99 },
+		"nothing":                                           func(st *progressive.RolloutStatus) { *st = progressive.RolloutStatus{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			s := &stage{world: w}
+			s.setStrategy([]string{"ProgressivePerGroup", "deadline=10m"})
+			w.bind("b", "p", "dev: a | prod: b")
+			for _, cluster := range []string{"a", "b"} {
+				w.sync(rollout.Options{})
+				w.report(cluster, policyv1.Compliant)
+			}
+			w.sync(rollout.Options{})
+			w.edit()
+			w.sync(rollout.Options{})
+			write(&s.user().Status)
+			if w.sync(rollout.Options{}); w.has("a") != "v2" || w.has("b") != "v1" || w.status.RolloutStatus != "Progressing" {
+				t.Errorf("%v", w)
+			}
+		})
 	}
 }
 

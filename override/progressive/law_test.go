@@ -359,28 +359,32 @@ func TestRecheck(t *testing.T) {
 	}
 }
 
-// O37: an old message of a kind that says nothing twice counts later, and the recheck comes then.
+// O37: an old message counts later, and the recheck comes when the first of them does.
 func TestAMessageThatCountsLateIsRechecked(t *testing.T) {
 	w := newWorld(t)
-	w.bind("b", "p", "dev: a")
-	w.sync(rollout.Options{})
-	w.report("a", policyv1.Compliant)
-	w.sync(rollout.Options{})
-	for i := range 2 { // the same message from before the write, by a clock that is behind
-		if w.edit(); i == 0 {
-			w.now = w.now.Add(time.Hour)
-		}
-		w.sync(rollout.Options{})
+	w.bind("b", "p", "dev: a b c")
+	late := func(cluster string) {
 		behind := *w
-		behind.now = w.now.Add(-time.Minute)
-		behind.report("a", policyv1.Compliant)
+		behind.now = w.now.Add(-time.Minute) // the clock of the cluster is behind
+		behind.report(cluster, policyv1.Compliant)
 		w.events = behind.events
-		if w.sync(rollout.Options{}); w.status.RolloutStatus != "Progressing" || w.last.RecheckAfter != 5*time.Minute {
-			t.Fatalf("%s, recheck after %v", w.status.RolloutStatus, w.last.RecheckAfter)
+	}
+	w.sync(rollout.Options{})
+	late("b")
+	w.sync(rollout.Options{})
+	w.now = w.now.Add(time.Minute)
+	w.bind("b", "p", "dev: a b c d")
+	w.sync(rollout.Options{})
+	late("d") // counts a minute after that of b
+	late("a") // counts as that of b
+	w.report("c", policyv1.Compliant)
+	for _, want := range []time.Duration{4 * time.Minute, time.Minute, 0} {
+		if w.sync(rollout.Options{}); w.last.RecheckAfter != want {
+			t.Fatalf("recheck after %v, want %v\n%v", w.last.RecheckAfter, want, w)
 		}
-		w.now = w.now.Add(5 * time.Minute)
-		if w.sync(rollout.Options{}); w.status.RolloutStatus != "Succeeded" {
-			t.Fatalf("%v", w)
-		}
+		w.now = w.now.Add(want)
+	}
+	if w.status.RolloutStatus != "Succeeded" {
+		t.Errorf("%v", w)
 	}
 }

@@ -33,17 +33,7 @@ func (p *Propagation) Store(object *Rollout) (changed bool, err error) {
 		})
 		changed = true
 	}
-	record := p.Plan.Record
-	if p.groups.Incomplete() != "" { // the entries of this version stay as they are
-		stored, err := p.record()
-		if err != nil {
-			return changed, err
-		}
-		if stored.Version == record.Version {
-			record = stored
-		}
-	}
-	noted, err := status.Records{"": record}.Note(object)
+	noted, err := status.Records{"": p.Plan.Record}.Note(object)
 	if err != nil {
 		return changed, err
 	}

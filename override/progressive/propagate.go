@@ -69,7 +69,10 @@ func Propagate(state State, now time.Time, opts rollout.Options) (*Propagation, 
 		return nil, err
 	}
 	p.settle(ordered, now)
-	return p, p.conclude()
+	if err := p.conclude(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // read sets what the policy and its Rollout say, and whether a rollout begins.
@@ -116,8 +119,11 @@ func (p *Propagation) begin() (errs field.ErrorList) {
 	retry := p.approvals.spec.RetryRollout.RolloutUID
 	retried := retry != "" && retry == p.next.RolloutUID && p.next.RolloutStatus == status.Failed
 	generation := p.state.Policy.GetGeneration()
+	if p.next.RolloutStatus == status.Succeeded && (p.last == nil || p.last.content != p.root.content) {
+		p.next.RolloutStatus = status.Progressing // somebody has written it: it would give the version to all clusters at once
+	}
 	switch {
-	case p.next.RolloutUID == "" || p.next.CurrentRolloutGeneration != generation || retried:
+	case !isUID(p.next.RolloutUID) || p.next.CurrentRolloutGeneration != generation || retried:
 		errs = checkUID(p.state.NewUID, p.next.RolloutUID)
 		p.next.RolloutUID, p.next.CurrentRolloutGeneration, p.next.RolloutStatus = p.state.NewUID, generation, status.ToApply
 	case retry != "" && p.next.RolloutStatus == status.Failed:
@@ -127,12 +133,15 @@ func (p *Propagation) begin() (errs field.ErrorList) {
 	return errs
 }
 
+// isUID says whether a text can stand as the UID in a stamp.
+func isUID(uid string) bool { return uid != "" && !strings.ContainsAny(uid, "/ \t\r\n") }
+
 func checkUID(uid, before string) field.ErrorList {
 	path := field.NewPath("newUID")
 	switch {
 	case uid == "":
 		return field.ErrorList{field.Required(path, "must tell the rollout that begins from others")}
-	case strings.ContainsAny(uid, "/ \t\r\n"):
+	case !isUID(uid):
 		return field.ErrorList{field.Invalid(path, uid, "must not have a space or a slash")}
 	case uid == before:
 		return field.ErrorList{field.Duplicate(path, uid)}

@@ -48,6 +48,8 @@ func (s *stage) do(c scene.Command) string {
 		s.set(c.Name == "disable", "spec", "disabled")
 	case "lose", "regain":
 		s.partial[c.Args[0]] = c.Name == "lose"
+	case "fail-at-once":
+		s.root.SetAnnotations(map[string]string{"cohort.open-cluster-management.io/fail-at-once": "true"})
 	case "version":
 		s.root.SetAnnotations(map[string]string{"policy.open-cluster-management.io/version": c.Args[0]})
 	case "approve", "revoke":

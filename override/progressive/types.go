@@ -17,8 +17,9 @@ const (
 // "policy-" and that of the root policy, in whose namespace it is. Users write the spec, the controller all else. Its definition is
 // in config/crd.yaml.
 //
-// The status has a copy of the policy's last successful definition, so the object is about as large as the policy. What managed
-// fields, kubectl and the policy's status add to the policy is not copied. So whatever fits into etcd as a policy fits as this, too.
+// The status has a copy of the policy's last successful definition, so the object is about as large as the policy without its status
+// and managed fields. Where the API server refuses it as too large, the rollout does not end, and clusters that join go on to have
+// their turn.
 type Rollout struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

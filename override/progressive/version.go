@@ -57,7 +57,7 @@ func lastSuccessful(stored *runtime.RawExtension, root *unstructured.Unstructure
 	path := field.NewPath("rollout", "status", "lastSuccessful")
 	policy := new(unstructured.Unstructured)
 	if err := policy.UnmarshalJSON(stored.Raw); err != nil {
-		return nil, field.Invalid(path, short(stored.Raw), "must be a Policy, or be removed: "+err.Error())
+		return nil, field.Invalid(path, string(stored.Raw[:min(len(stored.Raw), 64)]), "must be a Policy, or be removed: "+err.Error())
 	}
 	if policy.GetKind() != root.GetKind() || policy.GetName() != root.GetName() || policy.GetNamespace() != root.GetNamespace() {
 		return nil, field.Invalid(path, policy.GetKind()+" "+policy.GetNamespace()+"/"+policy.GetName(),
@@ -91,11 +91,4 @@ func stored(root *unstructured.Unstructured) (*runtime.RawExtension, error) {
 		return nil, field.Invalid(field.NewPath("policy"), root.GetName(), err.Error())
 	}
 	return &runtime.RawExtension{Raw: text}, nil
-}
-
-func short(text []byte) string {
-	if len(text) > 64 {
-		return string(text[:64]) + "…"
-	}
-	return string(text)
 }

@@ -18,8 +18,9 @@
 //  2. Look up what each binding's placement selected, and set Groups: with grouping.Read for a Placement, with
 //     grouping.FromNames and the names in its status for a PlacementRule. References of other kinds need no lookup.
 //  3. Resolve. Report what was ignored, and what is incomplete.
-//  4. Keep the Resolution until the policy, a binding, a set or a placement changes, and pass it to package passes,
-//     which rolls the policy out.
+//  4. Keep the Resolution until the policy, a binding, a set or a placement changes, and pass it to the
+//     package that rolls the policy out: progressive, where waiting clusters keep the version before, or passes, the
+//     earlier revision of OCM's document.
 //
 // In code:
 //

@@ -6,6 +6,9 @@
 //	Progressive           to all as it is        to all as inform, then one cluster after the other as it is
 //	ProgressivePerGroup   to all as it is        to all as inform, then one group after the other as it is
 //
+// OCM rewrote the document that this follows in November 2024. Package progressive follows the new one, where waiting clusters keep the
+// version before, enforced, and is the default for new users.
+//
 // After a first pass all clusters have the same version, and waiting clusters report what enforcing it would change.
 // Nothing is stored except the replicated policies: if one has this version and the root's action, the rollout has
 // started its cluster. So if a write fails or the controller dies between two calls, the next call goes on from what is

@@ -119,7 +119,7 @@ func (p *Propagation) begin() (errs field.ErrorList) {
 	retry := p.approvals.spec.RetryRollout.RolloutUID
 	retried := retry != "" && retry == p.next.RolloutUID && p.next.RolloutStatus == status.Failed
 	generation := p.state.Policy.GetGeneration()
-	if p.next.RolloutStatus == status.Succeeded && (p.last == nil || p.last.content != p.root.content) {
+	if p.next.RolloutStatus == status.Succeeded && (p.last == nil || p.last.content != p.root.content || p.last.action != p.root.action) {
 		p.next.RolloutStatus = status.Progressing // somebody has written it: it would give the version to all clusters at once
 	}
 	switch {

@@ -48,6 +48,8 @@ func (s *stage) do(c scene.Command) string {
 		s.set(c.Name == "disable", "spec", "disabled")
 	case "lose", "regain":
 		s.partial[c.Args[0]] = c.Name == "lose"
+	case "action":
+		s.set(strings.TrimPrefix(c.Args[0], "unset"), "spec", "remediationAction")
 	case "fail-at-once":
 		s.root.SetAnnotations(map[string]string{"cohort.open-cluster-management.io/fail-at-once": "true"})
 	case "version":

@@ -16,6 +16,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -340,6 +341,86 @@ func TestApprovalsAreHeard(t *testing.T) {
 	}
 }
 
+// People ignore clusters, try again, and review, for the version that the status shows.
+func TestFailuresAreMendedByApprovals(t *testing.T) {
+	const prefix = "cohort.open-cluster-management.io/"
+	for name, test := range map[string]struct{ key, value, having string }{
+		"ignored":              {"give-up", "a", "a b"},
+		"tried again":          {"retry", "1 of VERSION", "a"},
+		"tried again, in vain": {"retry", "1 of another", "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, p := rolling(t, "a", "b")
+			h.answer(h.work("a"), false)
+			p.settle()
+			stamp := status.StampOf(h.work("a"))
+			h.annotate(prefix+test.key, strings.Replace(test.value, "VERSION", h.thing().Status.Version, 1))
+			p.settle()
+			if h.having() != test.having {
+				t.Errorf("%q have ManifestWorks, and %q must", h.having(), test.having)
+			}
+			again := status.StampOf(h.work("a")).Attempt > stamp.Attempt
+			if wanted := name == "tried again"; again != wanted {
+				t.Errorf("a is tried again: %v", again)
+			}
+		})
+	}
+}
+
+// Who was not reviewed for the version waits.
+func TestReviewsAreHeard(t *testing.T) {
+	h := newHub(t)
+	h.selects("a", "b")
+	owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All})
+	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/reviewed": "b of " + writes.VersionOf(workOf("v1"))}
+	h.make(owner)
+	newProcess(h, things).settle()
+	if h.having() != "b" {
+		t.Errorf("%q have ManifestWorks, and b must", h.having())
+	}
+}
+
+// Fields of the owner's API and annotations add up: any of them holds.
+func TestOptionsAndApprovalsAddUp(t *testing.T) {
+	h := newHub(t)
+	h.selects("a", "b", "c")
+	owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All})
+	owner.Spec.Options.Holds = []rollout.ClusterHold{{Cluster: "a", Reason: "by the API"}}
+	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/hold": "b by a person"}
+	h.make(owner)
+	newProcess(h, things).settle()
+	if message := conditionOf(h, ConditionReconciling).Message; h.having() != "c" || !strings.Contains(message, "by the API") || !strings.Contains(message, "by a person") {
+		t.Errorf("%q have ManifestWorks, and it says %q", h.having(), message)
+	}
+}
+
+// What the first look at a new owner finds is told.
+func TestTheFirstLookIsTold(t *testing.T) {
+	h := newHub(t)
+	h.make(newThing(oneAtATime()))
+	newProcess(h, things).settle()
+	if all := told(h); !contain(all, "there is no Placement apps/fleet") {
+		t.Errorf("the events are %q", all)
+	}
+}
+
+// A deselected cluster counts also where nobody knows any more what it would get: its failure still stops the others.
+func TestADeselectedClusterWithoutAValueCounts(t *testing.T) {
+	h := newHub(t)
+	h.selects("a", "b")
+	owner := newThing(oneAtATime())
+	owner.Spec.Texts = map[string]string{"a": "-a"}
+	h.make(owner)
+	p := newProcess(h, things)
+	p.settle()
+	h.selects("b")
+	h.change(func(owner *thing) { owner.Spec.Texts["a"] = "error" })
+	p.settle()
+	if h.having() != "a" {
+		t.Errorf("%q have ManifestWorks: a is in flight, and one may be", h.having())
+	}
+}
+
 // What a person decides while writes are made ends them.
 func TestWhoDecidesOtherwiseEndsTheWrites(t *testing.T) {
 	for name, decide := range map[string]func(*hub){
@@ -391,6 +472,9 @@ func TestWhoFailedAndLeftCounts(t *testing.T) {
 	}
 	h.answer(h.work("a"), true) // it lets go
 	p.settle()
+	if after := p.look(); after == 0 || after > asking {
+		t.Errorf("it asks for the ManagedCluster of a after %v", after)
+	}
 	if h.having() != "" || conditionOf(h, ConditionStalled).Status != metav1.ConditionTrue {
 		t.Errorf("%q have ManifestWorks, and Stalled is %v", h.having(), conditionOf(h, ConditionStalled))
 	}
@@ -535,6 +619,11 @@ func TestLostAnswersAreAskedFor(t *testing.T) {
 	}
 	if h.having() != "a" {
 		t.Errorf("%q have ManifestWorks, and a must", h.having())
+	}
+	h.faults = nil
+	p.settle()
+	if c := meta.FindStatusCondition(h.thing().Status.Conditions, ConditionWritesRefused); c != nil {
+		t.Errorf("an answer that was lost is no refusal: %v", c)
 	}
 }
 

@@ -56,7 +56,7 @@
 //     objects there are: a cache may be empty, or lack what you have just created. If a new owner gets the same name,
 //     objects of the one before may still be terminating: report them, and their clusters start once they are gone.
 //
-// examples/controllers/small is a whole controller with all of them.
+// Package placer does all of them; examples/controllers/small is without it.
 //
 // A webhook calls [Validate], and [Options.Validate] where users write options, too.
 //

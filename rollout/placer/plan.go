@@ -193,17 +193,7 @@ func (r *reconciler) hasCluster(ctx context.Context, from client.Reader, name st
 // objects are the ManifestWorks that the steps are made of: those in the cache, those that were found in the way, and those of others in
 // the cache under the name that a cluster's would get.
 func (r *reconciler) objects(ctx context.Context, kept *memory, s *situation, cached []*workv1.ManifestWork) ([]*workv1.ManifestWork, error) {
-	objects := slices.Clone(cached)
-	known := make(map[types.NamespacedName]bool, len(cached))
-	for _, work := range cached {
-		known[client.ObjectKeyFromObject(work)] = true
-	}
-	add := func(work *workv1.ManifestWork) {
-		if key := client.ObjectKeyFromObject(work); !known[key] {
-			known[key] = true
-			objects = append(objects, work)
-		}
-	}
+	found := kept.written.Foreign(s.owner)
 	name := writes.NameOf[*workv1.ManifestWork](s.owner)
 	for _, cluster := range s.progress.Start {
 		work := &workv1.ManifestWork{}
@@ -214,10 +204,26 @@ func (r *reconciler) objects(ctx context.Context, kept *memory, s *situation, ca
 		if err != nil {
 			return nil, fmt.Errorf("reading ManifestWork %s/%s: %w", cluster.Name, name, err)
 		}
-		add(work)
+		found = append(found, work)
 	}
-	for _, work := range kept.written.Foreign(s.owner) {
-		add(work)
+	if len(found) == 0 {
+		return cached, nil
 	}
-	return objects, nil
+	return withFound(cached, found), nil
+}
+
+// withFound gives the objects of both, each once.
+func withFound(cached, found []*workv1.ManifestWork) []*workv1.ManifestWork {
+	objects := slices.Clone(cached)
+	known := make(map[types.NamespacedName]bool, len(cached)+len(found))
+	for _, work := range cached {
+		known[client.ObjectKeyFromObject(work)] = true
+	}
+	for _, work := range found {
+		if key := client.ObjectKeyFromObject(work); !known[key] {
+			known[key] = true
+			objects = append(objects, work)
+		}
+	}
+	return objects
 }

@@ -14,7 +14,7 @@
 //     from the one object that still has it. Which of the objects are the placement's is for Owns of package grouping to say. All others are
 //     left out, and their names not taken. When a process begins to act, the caches that it chooses clusters from may be older than
 //     those of the process before: compare them once with the API server (own.Begin).
-//  2. Build the desired objects with their labels and status.decisions, as Groups.Decisions of package grouping does; with
+//  2. Where clusters have scores, let LimitScores say which are written now. Build the desired objects with their labels and status.decisions, as Groups.Decisions of package grouping does; with
 //     the stored objects it keeps names steady. Its Sealed adds a seal, for readers without the Placement (see KEP-5313.md).
 //  3. Call [Diff].
 //  4. Log or emit [Update.Misplaced] before anything is written.

@@ -153,15 +153,6 @@ func (b *lasting) breach(s *schedule, o *observed) *Breach {
 	return reported
 }
 
-// cloneBreached gives a copy that the caller may change.
-func cloneBreached(all []status.Breached) []status.Breached {
-	all = slices.Clone(all)
-	for i := range all {
-		all[i].Clusters = slices.Clone(all[i].Clusters)
-	}
-	return all
-}
-
 // fitBreached gives the breaches as a record has them: with as many names as an eighth of its room takes. It also gives the bytes that
 // they take in JSON.
 func (s *schedule) fitBreached(all []lasting) (kept []status.Breached, bytes int) {

@@ -29,7 +29,7 @@ func (s *recut) staysStopped(t fataler, from lookedAt, steps int) (looks int) {
 		return 0
 	}
 	options := s.options
-	options.Memory = &rollout.Memory{Version: "v2", Record: from.result.Record}
+	options.Memory = &rollout.Memory{Version: "v2"}
 	for _, at := range s.selections(from.at) {
 		var selected []string
 		for i, is := range at[:s.n] {
@@ -44,6 +44,9 @@ func (s *recut) staysStopped(t fataler, from lookedAt, steps int) (looks int) {
 			}
 			for _, previous := range []*rollout.Result{from.result, nil} {
 				options.Previous = previous
+				if options.Memory.Record = from.result.Record; previous != nil {
+					options.Memory.Record.Breached = nil // or this alone would do
+				}
 				reports := slices.DeleteFunc(s.reports(at), func(r status.Report) bool { // what is stored may be gone
 					return previous == nil && slices.ContainsFunc(from.result.Record.Left, func(e status.Left) bool { return e.Cluster == r.Cluster })
 				})

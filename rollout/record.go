@@ -28,7 +28,8 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 	before := m.overflow(r.Attempt, now)
 	r.More, r.Until = before.n, before.until
 	if s.missing != "" {
-		r.Left, r.Exposed, r.Breached = slices.Clone(m.Record.Left), m.Record.Exposed, cloneBreached(m.Record.Breached)
+		stays := m.Record.DeepCopy()
+		r.Left, r.Exposed, r.Breached = stays.Left, stays.Exposed, stays.Breached
 		return
 	}
 	for _, position := range s.recordable(deleting) {

@@ -23,7 +23,10 @@ func (s *Summary) DeepCopy() *Summary {
 // DeepCopyInto copies the record.
 func (r *Record) DeepCopyInto(out *Record) {
 	*out = *r
-	out.Left = slices.Clone(r.Left)
+	out.Left, out.Breached = slices.Clone(r.Left), slices.Clone(r.Breached)
+	for i := range out.Breached {
+		out.Breached[i].Clusters = slices.Clone(r.Breached[i].Clusters)
+	}
 }
 
 // DeepCopy gives a copy that shares nothing.

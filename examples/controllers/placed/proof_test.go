@@ -37,6 +37,8 @@ func TestProof(t *testing.T) {
 	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })
 	t.Run("Days", func(t *testing.T) { h.Days(t, subject) })
 	t.Run("Untold", func(t *testing.T) { h.Untold(t, subject) })
+	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })
+	t.Run("EachPartOfAStrategy", func(t *testing.T) { h.EachDuty(t, subject, proof.StrategyDuties) })
 	t.Run("Values", func(t *testing.T) { h.Values(t, subjectOf(kindFor(proof.ForCluster))) })
 }
 
@@ -57,16 +59,30 @@ func kindFor(values func(*replicaSet, string) workv1.ManifestWorkSpec) placer.Ki
 // subjectOf puts a kind on trial.
 func subjectOf(kind placer.Kind[*replicaSet]) *proof.Subject {
 	run := func(ctx context.Context, p *proof.Process) error {
-		manager, err := newManager(p, newInformers(p))
+		caches := newInformers(p)
+		if p.Ignored == "" {
+			manager, err := newManager(p, caches)
+			if err != nil {
+				return err
+			}
+			return start(ctx, manager, placer.For(manager, kind).Wrap(observed(p)))
+		}
+		by := sabotage(p, caches)
+		manager, err := newManager(p, caches)
 		if err != nil {
 			return err
 		}
-		if err := placer.For(manager, kind).Wrap(observed(p)).Complete(); err != nil {
-			return err
-		}
-		return manager.Start(ctx)
+		by.Manager = manager
+		return start(ctx, manager, placer.For(ctrl.Manager(by), by.kind(kind)).Wrap(by.look).Wrap(observed(p)))
 	}
 	return &proof.Subject{Run: run, Says: says, RemoveAfter: grace, GivenUp: giveUp, Placements: 1, Replicas: 2, Events: true}
+}
+
+func start(ctx context.Context, manager ctrl.Manager, of *placer.Builder[*replicaSet]) error {
+	if err := of.Complete(); err != nil {
+		return err
+	}
+	return manager.Start(ctx)
 }
 
 // says reads the conditions that package placer sets.

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	proof "github.com/cohort-ocm/cohort/examples/trial"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/placer"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// saboteur has package placer ignore a duty, from outside: what it reads and writes goes through here. The package has no switches.
+type saboteur struct {
+	ctrl.Manager
+	duty    proof.Duty
+	process *proof.Process
+
+	began time.Time   // the present look
+	read  *replicaSet // when it began
+}
+
+// sabotage has a process ignore its duty. Call it before the manager is made.
+func sabotage(p *proof.Process, caches *informers) *saboteur {
+	s := &saboteur{duty: p.Ignored, process: p}
+	change := func(kind proof.Kind, of func(any) any) {
+		caches.stores[kind] = &store{Indexer: p.Store(kind), change: of}
+	}
+	switch s.duty {
+	case proof.DutyPlacement:
+		change(proof.Placements, s.agree)
+	case proof.DutyVersion:
+		change(proof.Works, s.upToDate)
+	case proof.DutyReadYourWrites:
+		caches.stores[proof.Works] = &eager{Indexer: p.Store(proof.Works), of: s}
+	default:
+		change(proof.ReplicaSets, s.misread)
+	}
+	return s
+}
+
+// kind is the kind with other options, where the duty is one of those.
+func (s *saboteur) kind(kind placer.Kind[*replicaSet]) placer.Kind[*replicaSet] {
+	rollout := kind.Rollout
+	kind.Rollout = func(set *replicaSet) (placer.Rollout, error) {
+		wanted, err := rollout(set)
+		switch s.duty {
+		case proof.DutyRemove:
+			wanted.Options.RemoveAfter.Duration = time.Hour
+		case proof.DutyRemoveLate:
+			wanted.Options.RemoveAfter.Duration = time.Nanosecond
+		}
+		return wanted, err
+	}
+	return kind
+}
+
+// look notes when a look begins, and what the set was then.
+func (s *saboteur) look(by reconcile.Reconciler) reconcile.Reconciler {
+	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+		s.began, s.read = time.Now(), nil
+		if o, there, _ := s.process.Store(proof.ReplicaSets).GetByKey(request.String()); there {
+			s.read = o.(*replicaSet)
+		}
+		result, err := by.Reconcile(ctx, request)
+		if s.duty == proof.DutyRecheck {
+			result.RequeueAfter = 0
+		}
+		return result, err
+	})
+}
+
+func (s *saboteur) GetClient() client.Client { return sabotaged{s.Manager.GetClient(), s} }
+
+func (s *saboteur) GetAPIReader() client.Reader {
+	if s.duty == proof.DutyFirstLook {
+		return nothing{s.Manager.GetAPIReader()}
+	}
+	return s.Manager.GetAPIReader()
+}
+
+// nothing lists nothing.
+type nothing struct{ client.Reader }
+
+func (nothing) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
+// store is a cache whose objects are changed when they are read.
+type store struct {
+	toolscache.Indexer
+	change func(any) any
+}
+
+func (s *store) GetByKey(key string) (any, bool, error) {
+	o, ok, err := s.Indexer.GetByKey(key)
+	if ok {
+		o = s.change(o)
+	}
+	return o, ok, err
+}
+
+func (s *store) List() (all []any) {
+	for _, o := range s.Indexer.List() {
+		all = append(all, s.change(o))
+	}
+	return all
+}
+
+// eager is a cache that claims to show each write at once, and lists what it shows.
+type eager struct {
+	toolscache.Indexer
+	of *saboteur
+}
+
+func (e *eager) GetByKey(key string) (any, bool, error) {
+	o, there, err := e.Indexer.GetByKey(key)
+	if !there {
+		return &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9223372036854775807"}}, true, err
+	}
+	work := o.(*workv1.ManifestWork).DeepCopy()
+	work.ResourceVersion = "9223372036854775807"
+	return work, true, err
+}
+
+// agree has the status of a Placement agree with whatever decisions there are.
+func (s *saboteur) agree(o any) any {
+	p := o.(*clusterv1beta1.Placement).DeepCopy()
+	var found []*clusterv1beta1.PlacementDecision
+	for _, o := range s.process.Store(proof.Decisions).List() {
+		if d := o.(*clusterv1beta1.PlacementDecision); d.Namespace == p.Namespace && d.Labels[clusterv1beta1.PlacementLabel] == p.Name {
+			found = append(found, d)
+		}
+	}
+	if agreed, err := grouping.Status(found); err == nil {
+		p.Status = agreed
+	}
+	return p
+}
+
+// upToDate has a work say that it has the wanted version.
+func (s *saboteur) upToDate(o any) any {
+	work := o.(*workv1.ManifestWork)
+	if applied := status.StampOf(work).Applied; s.read != nil && !applied.IsZero() {
+		owner := work.Annotations["cohort.open-cluster-management.io/owner"]
+		work = work.DeepCopy()
+		work.Annotations = map[string]string{"cohort.open-cluster-management.io/owner": owner}
+		status.Stamp{}.NoteOn(work, writes.VersionOf(s.read.Spec.ManifestWorkTemplate), 0, applied)
+	}
+	return work
+}
+
+// misread changes what a set says, or keeps it as it was when the look began.
+func (s *saboteur) misread(o any) any {
+	if s.duty == proof.DutySecondLook && s.read != nil {
+		return s.read
+	}
+	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
+	for i := range set.Spec.PlacementRefs {
+		ref := &set.Spec.PlacementRefs[i]
+		ref.RolloutStrategy = s.duty.Strategy(ref.RolloutStrategy)
+	}
+	return set
+}
+
+// sabotaged is a client that writes something else than it is told.
+type sabotaged struct {
+	client.Client
+	by *saboteur
+}
+
+func (c sabotaged) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
+	work := o.(*workv1.ManifestWork)
+	c.by.restamp(work)
+	name := work.Name
+	if c.by.duty == proof.DutyOneName {
+		work.Name, work.GenerateName = "", name+"-"
+	}
+	err := c.Client.Create(ctx, work, options...)
+	if err != nil {
+		work.Name = name
+	}
+	return c.by.told(err)
+}
+
+func (c sabotaged) Update(ctx context.Context, o client.Object, options ...client.UpdateOption) error {
+	work := o.(*workv1.ManifestWork)
+	c.by.restamp(work)
+	switch c.by.duty {
+	case proof.DutyUpdate:
+		if err := c.Client.Delete(ctx, work.DeepCopy()); err != nil {
+			return err
+		}
+		work.ResourceVersion, work.UID = "", ""
+		return c.by.told(c.Client.Create(ctx, work))
+	case proof.DutyOneWrite:
+		var now workv1.ManifestWork
+		if err := c.by.Manager.GetAPIReader().Get(ctx, client.ObjectKeyFromObject(work), &now); err != nil {
+			return err
+		}
+		now.Annotations = work.Annotations
+		if err := c.by.told(c.Client.Update(ctx, &now)); err != nil {
+			return err
+		}
+		work.ResourceVersion = now.ResourceVersion
+	}
+	return c.by.told(c.Client.Update(ctx, work, options...))
+}
+
+func (c sabotaged) Status() client.SubResourceWriter {
+	if c.by.duty == proof.DutyStatus {
+		return noStatus{c.Client.Status()}
+	}
+	return c.Client.Status()
+}
+
+type noStatus struct{ client.SubResourceWriter }
+
+func (noStatus) Update(context.Context, client.Object, ...client.SubResourceUpdateOption) error {
+	return nil
+}
+
+// restamp notes another time than the write's, or none.
+func (s *saboteur) restamp(work *workv1.ManifestWork) {
+	stamp := status.StampOf(work)
+	switch {
+	case s.duty == proof.DutyApplied:
+		status.StampOf(work).NoteOn(work, stamp.Version, 0, s.began)
+		for key, value := range work.Annotations {
+			if _, err := time.Parse(time.RFC3339Nano, value); err == nil {
+				delete(work.Annotations, key)
+			}
+		}
+	case s.duty == proof.DutyTimeOfWrite && stamp.Applied.After(s.began):
+		status.StampOf(work).NoteOn(work, stamp.Version, 0, s.began)
+	}
+}
+
+// told says of a write that it was certainly not made, where nobody knows or where the cache is behind.
+func (s *saboteur) told(err error) error {
+	var answer apierrors.APIStatus
+	unsure := err != nil && (!errors.As(err, &answer) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err))
+	if s.duty == proof.DutyLostAnswer && unsure {
+		return apierrors.NewBadRequest(err.Error())
+	}
+	return err
+}

@@ -237,10 +237,11 @@ func oneAtATime() clusterv1alpha1.RolloutStrategy {
 }
 
 // loseCluster has the first cluster that gets the next version fail, be cut off, and leave. Nobody else may get the version, until a person
-// deletes the ManagedCluster.
+// deletes the ManagedCluster. Clusters that are given up are none of these: they get the version whatever happens.
 func (p *player) loseCluster(ctx context.Context) error {
 	f := p.placed[0]
-	if len(p.placed) > 1 || len(f.selected) < 3 {
+	counting := slices.DeleteFunc(slices.Clone(f.selected), func(c string) bool { return slices.Contains(p.givenUp, c) })
+	if len(p.placed) > 1 || len(counting) < 3 {
 		return nil
 	}
 	p.mu.Lock()

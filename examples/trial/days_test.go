@@ -41,7 +41,7 @@ func TestWhoNeverLooksAgainIsFoundInDays(t *testing.T) {
 		return w
 	}, func(w *world) *observation { return theHub.roll(t, subject, w) }}
 	for seed := uint64(1); ; seed++ {
-		if v := brokeIn(k.story(t, seeds.Story{Seed: seed}), invLate); v != nil {
+		if v := brokeIn(k.story(t, seeds.Story{Seed: seed}, 0), invLate); v != nil {
 			t.Logf("found with seed %d: %s", seed, v)
 			return
 		}

@@ -14,8 +14,8 @@
 // Half of the worlds of a kind are the same in each run, and half are new each day; the log has their seeds. A world that breaks something is
 // made smaller: whatever it can break the same invariant without is left out, such as steps, clusters and faults, in up to -shrink=200 more plays. The
 // log tells the smallest in at most 30 lines, with the command that plays it again, and with a line for testdata/stories of the tested package,
-// whose worlds are played in each run. With -twice=N the first N worlds of each kind are played a second time, and a difference is an error. The
-// first world of a process may still differ.
+// whose worlds are played in each run. The first world of each kind, or N with -twice=N, is played a second time, where selects take other cases if several are
+// ready, and a difference is an error.
 //
 // Two tests need a real API server, and real time: what the judge makes of the audit log of one, and a program of another process, in any language:
 //

@@ -18,7 +18,7 @@ import (
 // newest entry without a subresource that owns f:spec has the time at which the spec was written. An update that does
 // not change the spec does not move it, nor does the agent's status or its finalizer.
 func TestManagedFieldsSayWhenTheSpecWasWritten(t *testing.T) {
-	theHub.play(t, 1, managedFieldsSayWhenTheSpecWasWritten)
+	theHub.play(t, &world{seed: 1}, managedFieldsSayWhenTheSpecWasWritten)
 }
 
 func managedFieldsSayWhenTheSpecWasWritten(t *testing.T, at *site) {

@@ -22,6 +22,8 @@ type playable interface {
 	parts() []string
 	// without leaves one of them out, and says whether it was there.
 	without(part string) bool
+	// choose has selects take other cases where several are ready.
+	choose(choices uint64)
 }
 
 // leaveOut takes parts out of a world.
@@ -42,12 +44,13 @@ type kindOf[W playable, O outcome] struct {
 }
 
 // story plays a story.
-func (k *kindOf[W, O]) story(t *testing.T, s seeds.Story) O {
+func (k *kindOf[W, O]) story(t *testing.T, s seeds.Story, choices uint64) O {
 	t.Helper()
 	w, err := leaveOut(k.draw(s.Seed), s.Without)
 	if err != nil {
 		t.Fatalf("%s %d: %v", k.name, s.Seed, err)
 	}
+	w.choose(choices)
 	return k.play(w)
 }
 

@@ -28,7 +28,7 @@ func tampered(t *testing.T) *kindOf[*world, *observation] {
 func TestAWorldThatBreaksSomethingIsShrunk(t *testing.T) {
 	k := tampered(t)
 	s := seeds.Story{Seed: 1}
-	for ; brokeIn(k.story(t, s), invConcurrency) == nil; s.Seed++ {
+	for ; brokeIn(k.story(t, s, 0), invConcurrency) == nil; s.Seed++ {
 		if s.Seed == 40 {
 			t.Fatal("no world breaks it")
 		}
@@ -51,7 +51,7 @@ func TestAWorldThatBreaksSomethingIsShrunk(t *testing.T) {
 	}
 	read := seeds.Story{Without: seeds.Parts(args[2])}
 	fmt.Sscan(args[1], &read.Seed)
-	if o := k.story(t, read); o.hash() != last.hash() || storyOf(o, invConcurrency) != story {
+	if o := k.story(t, read, 0); o.hash() != last.hash() || storyOf(o, invConcurrency) != story {
 		t.Errorf("played again it is another world:\n%s", storyOf(o, invConcurrency))
 	}
 }

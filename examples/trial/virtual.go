@@ -20,11 +20,11 @@ var (
 
 // play calls do in a world's own time, with an API server of its own. The seed decides all that is left open, such as UIDs and how long a message
 // takes. It returns a hash of all messages, writes and their times.
-func (h *Hub) play(t *testing.T, seed uint64, do func(*testing.T, *site)) (hash string) {
+func (h *Hub) play(t *testing.T, world *world, do func(*testing.T, *site)) (hash string) {
 	t.Helper()
-	log, end := logOf(t, seed)
+	log, end := logOf(t, world.seed)
 	defer end()
-	return sim.Play(t, sim.Options{Seed: seed, Log: log, Stalled: *flagStalled}, func(w *sim.World) {
+	return sim.Play(t, sim.Options{Seed: world.seed, Choices: world.choices, Log: log, Stalled: *flagStalled}, func(w *sim.World) {
 		server := w.NewServer("hub", h.definitions)
 		o := observer{}
 		server.Store().Observe(func(c sim.Commit) {

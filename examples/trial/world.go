@@ -16,6 +16,7 @@ import (
 type world struct {
 	name    string // its namespace, and the first part of its clusters'
 	seed    uint64
+	choices uint64 // of selects
 	ignored Duty
 	bent    Duty   // that matters here, and the subject is not told so
 	class   string // of differences, where it is bent towards one
@@ -101,6 +102,8 @@ const (
 	loses       = "lose"    // the answer to the next creation of a work; then a cluster joins
 	cuts        = "cut"     // the leader from its lease, with a write that is held back
 )
+
+func (w *world) choose(choices uint64) { w.choices = choices }
 
 func (w *world) String() string {
 	var s []string

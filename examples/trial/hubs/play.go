@@ -63,7 +63,7 @@ type outcome struct {
 // play plays one rollout, in a time of its own.
 func (h *Hubs) play(t *testing.T, s *Subject, w *world) (out outcome, err error) {
 	t.Helper()
-	o := sim.Options{Seed: w.seed}
+	o := sim.Options{Seed: w.seed, Choices: w.choices}
 	if *flagLogs != "" {
 		log, err := os.CreateTemp(*flagLogs, fmt.Sprint(w.seed, "."))
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 // world is all that a rollout is drawn from. The seed decides it, and what comes of it.
 type world struct {
 	seed     uint64
+	choices  uint64      // of selects
 	duty     Duty        // that matters in it; empty in a world of chance
 	ignored  bool        // the subject leaves it out
 	wayBack  bool        // a version is taken back

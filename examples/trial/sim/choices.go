@@ -12,6 +12,9 @@ import (
 // message from the seed. It finds it by what it has drawn, and checks what it has found; where it finds nothing, those choices stay
 // random, and a seed has one history only if the controller does not depend on them.
 //
+// From the source of selects the runtime also draws for itself: each time that a cache of type assertions lacks a type, which is added by chance and
+// stays as long as the process. So what a select takes follows from the seed less surely than all else.
+//
 // A map of more than eight keys is in another order in each process all the same: its hash has a key that is drawn when the process begins.
 
 // goroutineThread is where a goroutine's record has its thread: the runtime's linker counts on it.
@@ -82,7 +85,7 @@ func holdsNext(m unsafe.Pointer, at int) bool {
 // decides says whether setting the source sets what is drawn, and what selects take.
 func decides(m unsafe.Pointer, at int) bool {
 	drawAll := func(seed uint64) (all [80]uint64) {
-		set(m, at, seed)
+		set(m, at, seed, 0)
 		for i := range 40 {
 			all[i] = randv2.Uint64()
 		}
@@ -117,18 +120,18 @@ func either() int {
 	}
 }
 
-func set(m unsafe.Pointer, at int, seed uint64) {
+func set(m unsafe.Pointer, at int, seed, choices uint64) {
 	for i := range 4 {
 		*word(m, at+keyAt+i) = draw(seed, "thread", "", i)
 	}
 	*word(m, at+blockAt) &^= 1<<32 - 1
 	*word(m, at+usedAt) = numbers<<32 | numbers // the next draw fills it anew
-	*word(m, at+selectsAt) = draw(seed, "selects", "", 0)
+	*word(m, at+selectsAt) = draw(seed, "selects", "", int(choices))
 }
 
-// choose sets what this thread draws from now on.
-func choose(seed uint64) {
+// choose sets what this thread draws from now on. Other choices have selects take other cases, and nothing else.
+func choose(seed, choices uint64) {
 	if at := source(); at != 0 {
-		set(thread(), at, seed)
+		set(thread(), at, seed, choices)
 	}
 }

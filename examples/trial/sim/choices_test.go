@@ -5,29 +5,34 @@ import (
 	"testing"
 )
 
-// TestChoicesFollowTheSeed says that the order of small maps and what selects take is that of the seed.
+// TestChoicesFollowTheSeed says that the order of small maps and what selects take is that of the seed, and that other choices are those of selects alone.
 func TestChoicesFollowTheSeed(t *testing.T) {
 	if source() == 0 {
 		t.Fatal("the runtime's source is not where it was in Go 1.25 and 1.26: choices.go says how it is found")
 	}
 	defer prepare(1)()
-	choices := func(seed uint64) string {
-		choose(seed)
-		s := ""
+	drawn := func(seed, choices uint64) (maps, selects string) {
+		choose(seed, choices)
 		for range 20 {
 			m := map[int]bool{}
 			for i := range 8 {
 				m[i] = true
 			}
 			for i := range m {
-				s += fmt.Sprint(i)
+				maps += fmt.Sprint(i)
 			}
-			s += fmt.Sprint(either(), " ")
+			selects += fmt.Sprint(either())
 		}
-		return s
+		return maps, selects
 	}
-	one, two, again := choices(1), choices(2), choices(1)
-	if one != again || one == two {
-		t.Errorf("seed 1: %s, again: %s, seed 2: %s", one, again, two)
+	maps, selects := drawn(1, 0)
+	for _, other := range []struct {
+		seed, choices uint64
+		maps, selects bool // are the same
+	}{{1, 0, true, true}, {2, 0, false, false}, {1, 1, true, false}} {
+		m, s := drawn(other.seed, other.choices)
+		if (m == maps) != other.maps || (s == selects) != other.selects {
+			t.Errorf("seed %d with choices %d: maps %s, before %s; selects %s, before %s", other.seed, other.choices, m, maps, s, selects)
+		}
 	}
 }

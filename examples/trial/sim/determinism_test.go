@@ -28,8 +28,8 @@ var (
 
 // eventful plays a world with all that a seed decides: people who write at a time, an informer and what it finds, faults, partitions,
 // a crash and a server that is away.
-func eventful(t *testing.T, seed uint64) *Record {
-	o := Options{Seed: seed, Network: Network{WatchSpread: time.Second, Refused: 0.03, Lost: 0.03, CutEvery: 10 * time.Minute, CutLasts: time.Minute}}
+func eventful(t *testing.T, seed, choices uint64) *Record {
+	o := Options{Seed: seed, Choices: choices, Network: Network{WatchSpread: time.Second, Refused: 0.03, Lost: 0.03, CutEvery: 10 * time.Minute, CutLasts: time.Minute}}
 	if *logs != "" {
 		f, err := os.CreateTemp(*logs, fmt.Sprint(seed, "."))
 		if err != nil {
@@ -91,11 +91,12 @@ func answerAll(ctx context.Context, s *Server) {
 	}
 }
 
-// TestSameSeedSameHistory plays seeds twice in this process and once in a fresh one, and compares the hashes of all messages, writes and times.
+// TestSameSeedSameHistory plays seeds twice in this process, the second time with other choices of selects, and once in a fresh one. It compares the
+// hashes of all messages, writes and times.
 func TestSameSeedSameHistory(t *testing.T) {
 	var all []string
 	for seed := *first; seed < *first+*seeds; seed++ {
-		r := eventful(t, seed)
+		r := eventful(t, seed, 0)
 		all = append(all, fmt.Sprint(seed, " ", r.Hash, " ", r.Messages))
 	}
 	if *hashes {
@@ -105,7 +106,7 @@ func TestSameSeedSameHistory(t *testing.T) {
 	for _, before := range all {
 		var seed uint64
 		_, _ = fmt.Sscan(before, &seed)
-		r := eventful(t, seed)
+		r := eventful(t, seed, 1)
 		if again := fmt.Sprint(seed, " ", r.Hash, " ", r.Messages); again != before {
 			t.Errorf("again in this process: %s, before: %s", again, before)
 		}

@@ -57,8 +57,9 @@ var (
 // network is that of one world.
 type network struct {
 	Network
-	seed uint64
-	log  *journal
+	seed    uint64
+	choices uint64
+	log     *journal
 
 	mu      sync.Mutex
 	counts  map[string]int
@@ -79,9 +80,9 @@ type cut struct {
 	down bool // the connections that were there are given up
 }
 
-func newNetwork(n Network, seed uint64, log *journal) *network {
+func newNetwork(n Network, seed, choices uint64, log *journal) *network {
 	return &network{
-		Network: n.withDefaults(), seed: seed, log: log, counts: map[string]int{}, wire: newWire(), cuts: map[line]*cut{},
+		Network: n.withDefaults(), seed: seed, choices: choices, log: log, counts: map[string]int{}, wire: newWire(), cuts: map[line]*cut{},
 		lives: map[string]int{}, open: map[*exchange]bool{}, actors: map[string]bool{},
 	}
 }

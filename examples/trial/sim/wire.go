@@ -63,7 +63,7 @@ func (n *network) run(ctx context.Context) {
 				collect()
 			}
 			chance := draw(n.seed, "choices", p.name, p.count)
-			choose(chance)
+			choose(chance, n.choices)
 			uids.seed(chance)
 			if p.exchange != nil && p.exchange.client.Method == http.MethodPost {
 				seedNames(chance)

@@ -17,6 +17,8 @@ import (
 type Options struct {
 	Seed    uint64
 	Network Network
+	// Choices has selects take other cases where several are ready. A play whose history differs then depends on that, and so on more than the seed.
+	Choices uint64
 	// Begin is when the virtual clock begins: by default with the year 2030.
 	Begin time.Time
 	// Log, if set, gets a line for each message and each write. Two logs of one seed show what the seed does not decide.
@@ -99,7 +101,7 @@ func bubble(t *testing.T, o Options, r *Record, play func(*World)) {
 	}()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(o.Begin))
-		choose(o.Seed)
+		choose(o.Seed, o.Choices)
 		w := newWorld(t, o, seen)
 		defer w.close(r)
 		play(w)
@@ -111,7 +113,7 @@ func newWorld(t *testing.T, o Options, seen *overseer) *World {
 	w.log.seen = seen
 	seen.log.Store(w.log)
 	w.ctx, w.end = context.WithCancel(t.Context())
-	w.network = newNetwork(o.Network, o.Seed, w.log)
+	w.network = newNetwork(o.Network, o.Seed, o.Choices, w.log)
 	go w.network.run(w.ctx)
 	return w
 }

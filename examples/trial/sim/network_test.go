@@ -124,7 +124,12 @@ func TestCrashedProcessIsToldNothing(t *testing.T) {
 			_, later = c.List(context.Background(), metav1.ListOptions{})
 		})
 		time.Sleep(w.network.Least + w.network.Spread)
-		for s.Store().Revision() == 1 && len(w.network.open) == 0 {
+		underWay := func() bool {
+			w.network.mu.Lock()
+			defer w.network.mu.Unlock()
+			return len(w.network.open) > 0
+		}
+		for s.Store().Revision() == 1 && !underWay() {
 			time.Sleep(100 * time.Microsecond)
 		}
 		p.Crash()
@@ -139,13 +144,13 @@ func TestCrashedProcessIsToldNothing(t *testing.T) {
 // TestTiesFollowNames says that of messages that would arrive at the same instant the name decides which is first.
 func TestTiesFollowNames(t *testing.T) {
 	play(t, Options{}, func(w *World, _ *Server) {
-		var order []string
+		order := make(chan string, 3)
 		due := time.Now().Add(time.Second)
 		for _, name := range []string{"c", "a", "b"} {
-			w.network.send(&parcel{name: name, deliver: func() { order = append(order, name) }}, 0, due)
+			w.network.send(&parcel{name: name, deliver: func() { order <- name }}, 0, due)
 		}
 		time.Sleep(2 * time.Second)
-		if found := strings.Join(order, ""); found != "abc" {
+		if found := <-order + <-order + <-order; found != "abc" {
 			w.T.Errorf("the order is %s", found)
 		}
 	})

@@ -426,3 +426,35 @@ func TestOnTheWayBackABreachLastsOnlyWhereOneStopsIt(t *testing.T) {
 		}
 	}
 }
+
+// R10: a planner that is told of failures one by one knows the breach when its groups change.
+func TestAPlannerKnowsTheBreachThatReportsBegan(t *testing.T) {
+	p, err := rollout.NewPlanner(perGroup(config("1", "", 0)), groupsOf(t, "0: a b, 1: c d e"), rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := func(text string) rollout.Next {
+		if err := p.Report(standings(text)...); err != nil {
+			t.Fatal(err)
+		}
+		return p.Next(now)
+	}
+	for _, n := range []rollout.Next{report("a Progressing, b Progressing"), report("a TimeOut")} {
+		if n.Breach != nil {
+			t.Fatalf("one may fail: %v", n)
+		}
+	}
+	if n := report("b TimeOut"); n.Breach == nil || n.Breach.Lasting {
+		t.Fatalf("by the groups of now: %v", n)
+	}
+	p.SetGroups(groupsOf(t, "1: a d, 2: b c e"))
+	if n := p.Next(now); n.Breach == nil || !n.Breach.Lasting || len(n.Start) > 0 {
+		t.Errorf("after a new cut: %v", n)
+	}
+	if n := report("b Succeeded"); n.Breach != nil || len(n.Start) != 1 {
+		t.Errorf("b recovers: %v", n)
+	}
+	if n := report("b TimeOut"); n.Breach != nil {
+		t.Errorf("b fails in another group: %v", n)
+	}
+}

@@ -268,3 +268,16 @@ func TestContentEditedByHandIsWrittenAgain(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// O23: the deadline begins anew with the write, so one that was edited long after its start does not time out before.
+func TestAClusterThatWasEditedDoesNotTimeOut(t *testing.T) {
+	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}), to("a", "b"))
+	edited := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Edited: true, Applied: noon.Add(-time.Hour), RolloutStatus: status.Succeeded}
+	p := propagate(t, resolution, []passes.Replica{edited}, rollout.Options{})
+	if got, want := p.String(), "a: enforce, Progressing (update); b: inform, ToApply (create)"; got != want || p.Breach != nil {
+		t.Errorf("%s, %v, want %s", got, p.Breach, want)
+	}
+	if report, _ := edited.Report(resolution, "v2", noon); !report.Applied.Equal(noon) {
+		t.Errorf("reported as applied at %v", report.Applied)
+	}
+}

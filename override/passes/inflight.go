@@ -8,6 +8,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -79,6 +80,17 @@ func (p *Propagation) inFlight(c *Cluster) *InFlight {
 		in.FailsAt = c.said.applied.Add(deadline)
 	}
 	return in
+}
+
+// Pending are the names of the clusters in flight of which a template waits for its dependencies, in order. They are not slow: another policy
+// or template has to come first, and [Propagation.Explain] names theirs.
+func (p *Propagation) Pending() (names []string) {
+	for i := range p.Clusters {
+		if c := &p.Clusters[i]; c.RolloutStatus == status.Progressing && c.said != nil && len(c.said.pending) > 0 && p.inFlight(c) != nil {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // deadlineOf gives the progress deadline of a valid strategy; 0 if it has none.

@@ -182,6 +182,11 @@ func (r *Replica) boundReport(version string, k kind, action policyv1.Remediatio
 	if !started && !(k.two && r.isReady(version, k, now)) {
 		return status.Report{}, false
 	}
+	if r.Edited && started { // it is written again now, and so its deadline begins anew
+		edited := *r
+		edited.Applied = now
+		r = &edited
+	}
 	return r.report(started, k, action), true
 }
 

@@ -1,11 +1,13 @@
 package passes_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
@@ -43,5 +45,26 @@ func TestWhyAClusterDoesNotComply(t *testing.T) {
 		if !ok || report.Message != test.want || (report.Status == status.Succeeded) != (test.want == "") {
 			t.Errorf("%s: %s %q, want %q", test.why, report.Status, report.Message, test.want)
 		}
+	}
+}
+
+// O15: who waits for dependencies is told from who is slow, and counted.
+func TestClustersThatWaitForDependencies(t *testing.T) {
+	edited := []policyv1.PolicyTemplate(templatesOf([]part{config("a", 2, 0), config("b", 2, 0)}))
+	var replicas []passes.Replica
+	for cluster, says := range map[string][]policyv1.ComplianceState{
+		"fit": {"Compliant", "Compliant"}, "slow": {"Compliant"}, "unfit": {"Compliant", "NonCompliant"}, "waits": {"Compliant", "Pending"}, "waits-slowly": {"Pending"},
+	} {
+		s := rewritten(t, templatesOf([]part{config("a", 1, 0), config("b", 1, 0)}), edited)
+		for i, compliance := range says {
+			s.status.Details = append(s.status.Details, detail([]string{"a", "b"}[i], compliance, noon.Add(time.Second)))
+		}
+		replica := passes.ReplicaOf(&s.Policy, &s.status)
+		replica.Cluster = cluster
+		replicas = append(replicas, replica)
+	}
+	p := propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("fit", "slow", "unfit", "waits", "waits-slowly", "without")), replicas, rollout.Options{})
+	if got := p.Pending(); !slices.Equal(got, []string{"waits", "waits-slowly"}) || p.Summary().Progressing != 4 {
+		t.Errorf("%v wait, of %v", got, p.Summary())
 	}
 }

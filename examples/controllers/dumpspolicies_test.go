@@ -14,14 +14,15 @@ import (
 // dumpedPolicies is a Policy with its replicas and their agents.
 type dumpedPolicies struct {
 	*story
-	answered map[string]string // by cluster: which generation of a replica it has reported on
+	answered map[string]string // by cluster: which generation of a replica it reports on
+	said     map[string]int    // by cluster: how many of its templates have reported on that
 }
 
 func newDumpedPolicies(s *story) objects {
 	if s.limits.kind == "all" {
 		s.limits.kind = "pool" // a policy under All goes by no plan
 	}
-	return &dumpedPolicies{s, map[string]string{}}
+	return &dumpedPolicies{s, map[string]string{}, map[string]int{}}
 }
 
 func (p *dumpedPolicies) begin(text string) {
@@ -39,13 +40,22 @@ func (p *dumpedPolicies) begin(text string) {
 	p.limits.soak = false
 	create(resource("policies"), "v1", "Policy", map[string]any{"spec": map[string]any{
 		"disabled": false, "remediationAction": "enforce", "rolloutStrategy": p.limits.strategy(),
-		"policy-templates": []any{map[string]any{"objectDefinition": map[string]any{
-			"apiVersion": "policy.open-cluster-management.io/v1", "kind": "ConfigurationPolicy", "metadata": map[string]any{"name": text},
-			"spec": map[string]any{"severity": "low"}}}},
+		"policy-templates": p.templates(text),
 	}})
 }
 
-// answer has agents report on what they have, once: what informs does not comply.
+// templates are one to three, by the version. The first one has its name.
+func (p *dumpedPolicies) templates(text string) (all []any) {
+	for _, name := range []string{text, "second", "third"}[:1+p.version%3] {
+		all = append(all, map[string]any{"objectDefinition": map[string]any{
+			"apiVersion": "policy.open-cluster-management.io/v1", "kind": "ConfigurationPolicy", "metadata": map[string]any{"name": name},
+			"spec": map[string]any{"severity": "low", "text": text}}})
+	}
+	return all
+}
+
+// answer has agents report on what they have, template by template, once each: what informs does not comply. Where a version fails, its last
+// template does not comply.
 func (p *dumpedPolicies) answer() (due int) {
 	root := fmt.Sprintf("text-%d", p.version)
 	for _, o := range p.replicas() {
@@ -54,32 +64,81 @@ func (p *dumpedPolicies) answer() (due int) {
 		if !told {
 			says = saysOK
 		}
-		reported := fmt.Sprint(o.GetUID(), o.GetGeneration())
-		if p.answered[cluster] == reported || enforced && templateOf(&o) == root && says != saysOK && says != saysFailed {
+		names := templateNames(&o)
+		reports := fmt.Sprint(o.GetUID(), o.GetGeneration())
+		if p.answered[cluster] != reports {
+			p.answered[cluster], p.said[cluster] = reports, 0
+		}
+		next := p.said[cluster]
+		if next == len(names) || enforced && names[0] == root && says != saysOK && says != saysFailed {
 			continue
 		}
 		if due++; p.rng.Float64() > p.answers {
 			continue
 		}
 		compliance := "NonCompliant"
-		if enforced && (says == saysOK || templateOf(&o) != root) {
+		if enforced && (says == saysOK || names[0] != root || next < len(names)-1) {
 			compliance = "Compliant"
 		}
-		status, _ := o.Object["status"].(map[string]any)
-		if status == nil {
-			status = map[string]any{}
-		}
-		status["compliant"], status["details"] = compliance, []any{map[string]any{
-			"compliant": compliance, "templateMeta": map[string]any{"name": templateOf(&o)}, "history": []any{map[string]any{
+		details := detailsOf(&o)
+		details[names[next]] = map[string]any{
+			"compliant": compliance, "templateMeta": map[string]any{"name": names[next]}, "history": []any{map[string]any{
 				"lastTimestamp": metav1.Now().UTC().Format(time.RFC3339), "message": compliance + "; it is so",
-				"eventName": fmt.Sprintf("%s.%d.%s", cluster, o.GetGeneration(), o.GetResourceVersion())}}}}
-		o.Object["status"] = status
+				"eventName": fmt.Sprintf("%s.%d.%s", cluster, o.GetGeneration(), o.GetResourceVersion())}}}
+		report(&o, names, details)
 		// It may have been written meanwhile. Then the report is not about what is there.
 		if _, err := p.client.Resource(resource("policies")).Namespace(cluster).UpdateStatus(p.t.Context(), &o, metav1.UpdateOptions{}); err == nil {
-			p.answered[cluster] = reported
+			p.said[cluster]++
 		}
 	}
 	return due
+}
+
+// report sets the details of a replica's status as OCM's status sync does: those of templates that are gone go, and compliant stays while one
+// has not reported.
+func report(o *unstructured.Unstructured, names []string, details map[string]map[string]any) {
+	status, _ := o.Object["status"].(map[string]any)
+	if status == nil {
+		status = map[string]any{}
+	}
+	var list []any
+	complies, unfit := true, false
+	for _, name := range names {
+		d := details[name]
+		if d == nil {
+			d = map[string]any{"templateMeta": map[string]any{"name": name}}
+		}
+		list, complies, unfit = append(list, d), complies && d["compliant"] == "Compliant", unfit || d["compliant"] == "NonCompliant"
+	}
+	switch status["details"] = list; {
+	case unfit:
+		status["compliant"] = "NonCompliant"
+	case complies:
+		status["compliant"] = "Compliant"
+	}
+	o.Object["status"] = status
+}
+
+// templateNames are the names of a policy's templates.
+func templateNames(o *unstructured.Unstructured) (names []string) {
+	list, _, _ := unstructured.NestedSlice(o.Object, "spec", "policy-templates")
+	for _, t := range list {
+		name, _, _ := unstructured.NestedString(t.(map[string]any), "objectDefinition", "metadata", "name")
+		names = append(names, name)
+	}
+	return names
+}
+
+// detailsOf are those of a replica's status, by the name of the template.
+func detailsOf(o *unstructured.Unstructured) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	list, _, _ := unstructured.NestedSlice(o.Object, "status", "details")
+	for _, d := range list {
+		d := d.(map[string]any)
+		name, _, _ := unstructured.NestedString(d, "templateMeta", "name")
+		all[name] = d
+	}
+	return all
 }
 
 func (p *dumpedPolicies) replicas() []unstructured.Unstructured {
@@ -97,7 +156,7 @@ func (p *dumpedPolicies) dump(stamped, clusters bool) []unstructured.Unstructure
 	return slices.Concat(p.selection(clusters), p.list(resource("placementbindings"), p.ns, ""), root, replicas)
 }
 
-// read counts a replica that enforces the root's templates. What it last reported counts if it is about that: the messages have the
+// read counts a replica that enforces the root's templates. What it last reported counts if all of it is about that: the messages have the
 // generation that the agent saw. Where there are no stamps, what it last reported counts, and nobody
 // knows from when.
 func (p *dumpedPolicies) read(d dump) map[string]stand {
@@ -109,16 +168,18 @@ func (p *dumpedPolicies) read(d dump) map[string]stand {
 		if o.GetKind() != "Policy" || o.GetNamespace() == p.ns || templateOf(o) != templateOf(root) || actionOf(o) != "enforce" {
 			continue
 		}
-		compliance, _, _ := unstructured.NestedString(o.Object, "status", "compliant")
-		st := stand{is: "Failed", since: written(o)}
+		st := stand{is: "Succeeded", since: written(o)}
 		if !d.stamped {
 			st.since = time.Time{}
 		}
-		switch {
-		case compliance == "" || d.stamped && reportedOn(o) != o.GetGeneration():
-			st.is = "Progressing"
-		case compliance == "Compliant":
-			st.is = "Succeeded"
+		details := detailsOf(o)
+		for _, name := range templateNames(o) {
+			switch said := details[name]; {
+			case said["compliant"] == nil || d.stamped && reportedIn(o, said) != o.GetGeneration():
+				st.is = "Progressing"
+			case said["compliant"] != "Compliant" && st.is == "Succeeded":
+				st.is = "Failed"
+			}
 		}
 		stands[o.GetNamespace()] = st
 	}

@@ -416,11 +416,17 @@ func (f *policies) countInFlight(template string) {
 func reportedOn(replica *unstructured.Unstructured) (generation int64) {
 	details, _, _ := unstructured.NestedSlice(replica.Object, "status", "details")
 	for _, d := range details {
-		history, _, _ := unstructured.NestedSlice(d.(map[string]any), "history")
-		for _, h := range history {
-			name, _, _ := unstructured.NestedString(h.(map[string]any), "eventName")
-			fmt.Sscanf(strings.TrimPrefix(name, replica.GetNamespace()+"."), "%d.", &generation)
-		}
+		generation = reportedIn(replica, d.(map[string]any))
+	}
+	return generation
+}
+
+// reportedIn is the generation that a template's details are about.
+func reportedIn(replica *unstructured.Unstructured, details map[string]any) (generation int64) {
+	history, _, _ := unstructured.NestedSlice(details, "history")
+	for _, h := range history {
+		name, _, _ := unstructured.NestedString(h.(map[string]any), "eventName")
+		fmt.Sscanf(strings.TrimPrefix(name, replica.GetNamespace()+"."), "%d.", &generation)
 	}
 	return generation
 }

@@ -126,6 +126,9 @@ func (f *flags) read(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 		return nil, err
 	}
 	f.from(scenarios)
+	for _, s := range scenarios {
+		s.At(f.start.Time)
+	}
 	return scenarios, f.checkNames(scenarios)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -223,4 +224,30 @@ func policyGone(t *testing.T, root string) string {
 		t.Fatal(err)
 	}
 	return asYAML(t, object.Object)
+}
+
+// What a template said before counts five minutes after the write, where it may have nothing new to say. What explain and status say of that is
+// the same, also where the files do not say when they were read.
+func TestExplainCountsALateAnswer(t *testing.T) {
+	dump := []string{livePolicy("v2"), aBinding, decisionOf("a", "b", "c")}
+	for _, r := range []liveReplica{
+		{"a", []policyWrite{{"v2", "inform", -60, "Compliant -98"}, {"v2", "enforce", -8, "Compliant -50"}}, ""},
+		{"b", []policyWrite{{"v2", "inform", -60, "Compliant -98"}, {"v2", "enforce", -3, "Compliant -50"}}, ""},
+		{"c", []policyWrite{{"v2", "inform", -60, "Compliant -98"}}, ""},
+	} {
+		dump = append(dump, r.yaml(t, true))
+	}
+	says := func(args ...string) string {
+		return simulateText(t, documents(dump...), append(args, "-f", "-", "--start", atOne.Format(time.RFC3339))...)
+	}
+	if got := says("status"); !strings.Contains(got, "1 of 3 clusters done, 1 in flight, 1 waiting") || !strings.Contains(got, "may start now (1): c") {
+		t.Errorf("status: %s", got)
+	}
+	for cluster, want := range map[string]string{
+		"a": "00:52   succeeds and is done", "b": `is progressing, times out at 01:27: "no answer to this version from template x"`,
+	} {
+		if got := says("explain", cluster); !strings.Contains(got, want) {
+			t.Errorf("explain %s: %s, want %q", cluster, got, want)
+		}
+	}
 }

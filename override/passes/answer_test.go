@@ -257,14 +257,15 @@ func TestAnActionSetByHandIsSetBack(t *testing.T) {
 	}
 }
 
-// O23: other content, which the caller finds, is written again, too.
+// O23: other content, which the caller finds, is written again, too. Its cluster is in flight from then on, whatever it said of that content:
+// so it takes a slot already in this call.
 func TestContentEditedByHandIsWrittenAgain(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a", "b"))
 	p := propagate(t, resolution, []passes.Replica{
 		{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Edited: true, Compliance: policyv1.Compliant, RolloutStatus: status.Succeeded},
 		{Cluster: "b", Version: "v1", Action: policyv1.Enforce, Edited: true},
 	}, rollout.Options{})
-	if got := fmt.Sprint(p.Edited, " ", p); got != "[a] a: enforce, Succeeded (update); b: enforce, Progressing (update)" {
+	if got := fmt.Sprint(p.Edited, " ", p); got != "[a] a: enforce, Progressing (update); b: enforce, Progressing (update)" {
 		t.Error(got)
 	}
 }
@@ -272,9 +273,10 @@ func TestContentEditedByHandIsWrittenAgain(t *testing.T) {
 // O23: the deadline begins anew with the write, so one that was edited long after its start does not time out before.
 func TestAClusterThatWasEditedDoesNotTimeOut(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}), to("a", "b"))
-	edited := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Edited: true, Applied: noon.Add(-time.Hour), RolloutStatus: status.Succeeded}
-	p := propagate(t, resolution, []passes.Replica{edited}, rollout.Options{})
-	if got, want := p.String(), "a: enforce, Progressing (update); b: inform, ToApply (create)"; got != want || p.Breach != nil {
+	edited := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Edited: true, Compliance: policyv1.Compliant, Applied: noon.Add(-time.Hour), RolloutStatus: status.Succeeded}
+	waits := passes.Replica{Cluster: "b", Version: "v2", Action: policyv1.Inform, Compliance: policyv1.NonCompliant, Applied: noon.Add(-time.Hour), RolloutStatus: status.ToApply}
+	p := propagate(t, resolution, []passes.Replica{edited, waits}, rollout.Options{})
+	if got, want := p.String(), "a: enforce, Progressing (update); b: inform, ToApply"; got != want || p.Breach != nil {
 		t.Errorf("%s, %v, want %s", got, p.Breach, want)
 	}
 	if report, _ := edited.Report(resolution, "v2", noon); !report.Applied.Equal(noon) {

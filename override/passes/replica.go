@@ -83,9 +83,13 @@ func (r *Replica) take(a answers) {
 	r.Compliance, r.outcome, r.awaited, r.pending, r.unfit, r.why = a.compliance, a.outcome, a.awaited, a.pending, a.unfit, a.why
 }
 
-// At gives the replica as it is at that time, since some of what was said may count only later ([ReplicaOf]). [Propagate] and Report
-// read it so. A forecast that goes on from a replica begins with this.
+// At gives the replica as it is at that time, since some of what was said may count only later, and a cluster that gives no sign of the first
+// pass has been through it only later ([ReplicaOf]). [Propagate] and Report read it so. A forecast that goes on from a replica begins with
+// this.
 func (r Replica) At(now time.Time) Replica {
+	if r.isSilent && !r.Applied.IsZero() && !now.Before(r.Applied.Add(patience)) {
+		r.isSilent = false
+	}
 	if r.late != nil && !now.Before(r.late.from) {
 		r.take(r.late.answers)
 		r.Reported = r.late.reported
@@ -182,9 +186,10 @@ func (r *Replica) boundReport(version string, k kind, action policyv1.Remediatio
 	if !started && !(k.two && r.isReady(version, k, now)) {
 		return status.Report{}, false
 	}
-	if r.Edited && started { // it is written again now, and so its deadline begins anew
+	if r.Edited && started { // it is written again now: deadline and answers begin anew
 		edited := *r
 		edited.Applied = now
+		edited.take(answers{})
 		r = &edited
 	}
 	return r.report(started, k, action), true

@@ -47,6 +47,16 @@ func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (
 	return trace, nil, err
 }
 
+// At has count what counts at that time of what replicated policies have said, where the reading did not say when it was.
+func (s *Scenario) At(now time.Time) {
+	if s.Policy == nil {
+		return
+	}
+	for i := range s.Policy.Replicas {
+		s.Policy.Replicas[i] = s.Policy.Replicas[i].At(now)
+	}
+}
+
 // Now is the plan at a time, with these options: how the rollout stands, and what may happen then.
 func (s *Scenario) Now(opts rollout.Options, at time.Time) (*rollout.Result, error) {
 	if _, hub := s.Planner(opts); hub != nil {

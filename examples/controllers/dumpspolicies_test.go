@@ -157,7 +157,7 @@ func (p *dumpedPolicies) dump(stamped, clusters bool) []unstructured.Unstructure
 }
 
 // read counts a replica that enforces the root's templates. What it last reported counts if all of it is about that: the messages have the
-// generation that the agent saw. Where there are no stamps, what it last reported counts, and nobody
+// generation that the agent saw. Where there are no stamps, what it last reported counts, also of some of the templates, and nobody
 // knows from when.
 func (p *dumpedPolicies) read(d dump) map[string]stand {
 	i := slices.IndexFunc(d.objects, func(o unstructured.Unstructured) bool { return o.GetKind() == "Policy" && o.GetNamespace() == p.ns })
@@ -172,14 +172,19 @@ func (p *dumpedPolicies) read(d dump) map[string]stand {
 		if !d.stamped {
 			st.since = time.Time{}
 		}
-		details := detailsOf(o)
+		details, unheard := detailsOf(o), false
 		for _, name := range templateNames(o) {
 			switch said := details[name]; {
-			case said["compliant"] == nil || d.stamped && reportedIn(o, said) != o.GetGeneration():
-				st.is = "Progressing"
-			case said["compliant"] != "Compliant" && st.is == "Succeeded":
+			case d.stamped && (said["compliant"] == nil || reportedIn(o, said) != o.GetGeneration()):
+				unheard = true
+			case said["compliant"] == "NonCompliant":
 				st.is = "Failed"
+			case said["compliant"] == nil && st.is == "Succeeded":
+				st.is = "Progressing"
 			}
+		}
+		if unheard {
+			st.is = "Progressing"
 		}
 		stands[o.GetNamespace()] = st
 	}

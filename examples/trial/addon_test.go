@@ -38,7 +38,9 @@ func TestEachDutyOfAddOns(t *testing.T) {
 // dutiesOfAddOns are those of trials without those of policies alone.
 func dutiesOfAddOns() map[Duty][]Invariant {
 	duties := maps.Clone(TrialDuties)
-	delete(duties, DutyTakeBack)
+	for _, d := range []Duty{DutyTakeBack, DutyAdopt, DutyEdited, DutyTemplates} {
+		delete(duties, d)
+	}
 	return duties
 }
 

@@ -197,6 +197,14 @@
 //   - Given up: whom a person gives up holds nobody up. The invariants about being late and left behind say so.
 //   - Passes: a policy is enforced only where the cluster had the version with inform, and while no other selected cluster is
 //     enforced with another version.
+//   - Shown: where no version so far did anything but work, no cluster of a policy is shown as Failed. What a person changed in a replica is
+//     written back. In some trials all replicas lose their stamps, as if OCM's propagator had written them, and another process begins:
+//     then none is written anew, and the root keeps its compliance.
+//
+// The policies have one to five templates of ConfigurationPolicies, other policies, and Gatekeeper's kinds, which answer one after the other.
+// Some wait for others, and are Pending. Only a ConfigurationPolicy says something of each content. A version edits one thing alone: a
+// spec, annotations, what a template waits for, ignorePending, an action, a name, a kind, the order, or which templates there are. One that does
+// not work is bad in one template.
 //
 // [TrialDuties] are the duties towards clusters that left. The controller of the tests has a switch for each of them. Towards
 // the controller policies they are tampered with from outside.

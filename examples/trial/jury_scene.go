@@ -16,6 +16,7 @@ type jury struct {
 	deleted     map[string]time.Time // clusters that were deleted
 	exempt      map[string]bool      // clusters that a person deselected or deleted, ever
 	healed      time.Time            // when agents became well that were not; zero if never
+	switched    span                 // while nothing happens after the objects became those of another controller
 
 	decided []decided // lazily: what decisions said when they were complete, in their order
 }
@@ -104,18 +105,27 @@ func (j *jury) sight(rv int64, get func(id) object) *sight {
 
 // since is when the write was sent that gave an object what it has.
 func (j *jury) since(i id, rv int64, h held) time.Time {
-	var first event
+	var first, edited event
+	content := ""
 	for _, e := range j.states[i] {
 		if e.rv > rv {
 			break
 		}
 		if e.gone {
-			first = event{}
+			first, edited, content = event{}, event{}, ""
 			continue
 		}
-		if was := j.read(e.object); was.version != h.version || was.started != h.started {
-			first = event{}
-		} else if first.rv == 0 {
+		was := j.read(e.object)
+		byHand := content != "" && was.content != content && j.written[e.rv] == nil
+		content = was.content
+		switch {
+		case was.version != h.version || was.started != h.started:
+			first, edited = event{}, event{}
+		case byHand:
+			edited = e
+		case edited.rv > 0 && j.written[e.rv] != nil && e.object.GetGeneration() > edited.object.GetGeneration(): // it is set back
+			first, edited = e, event{}
+		case first.rv == 0:
 			first = e
 		}
 	}

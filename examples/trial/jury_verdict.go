@@ -37,6 +37,7 @@ func (j *jury) verdict(now time.Time) (broken []violation, complete bool) {
 	broken = append(broken, j.checkBounds()...)
 	broken = append(broken, j.checkPrompt(now)...)
 	broken = append(broken, j.checkLate()...)
+	broken = append(broken, j.checkShown()...)
 	end, complete := j.checkEnd(now)
 	return append(broken, end...), complete
 }
@@ -381,5 +382,6 @@ func (j *jury) checkEnd(now time.Time) (broken []violation, complete bool) {
 	case len(held) > 0 && !slices.ContainsFunc(blockers, func(c string) bool { return !slices.Contains(held, c) && named(c) || s.isGhost(c) && named(c) }):
 		breaks(invStuck, "%v wait, %v are not done, and it says %q", held, blockers, said.Message)
 	}
-	return broken, len(blockers) == 0 && said.Complete
+	complete = len(blockers) == 0 && said.Complete
+	return append(broken, j.checkEdited(s, complete)...), complete
 }

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"encoding/json"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -32,6 +33,13 @@ type Trade struct {
 	// say. Where it has to speak again after another part, it says after which; otherwise -1. Both may be nil.
 	parts      func(o object) int
 	reportPart func(o object, a answer, part int) (report map[string]any, after int)
+	// shown reads of a policy's status which clusters Failed, and of the owner whether its compliance is known. It may be nil.
+	shown func(owner object) ownerStatus
+	// edit is what a person changes of an object by hand, and strip makes it one that another controller wrote. They may be nil.
+	edit  func(o object, rng *rand.Rand) map[string]any
+	strip func(o object) map[string]any
+	// adopts says whether a controller can take such objects over at once.
+	adopts func(o object) bool
 	// patient says that a cluster that does not do what it should is in flight until its deadline. It may be nil.
 	patient func(t *trial) bool
 	// patch sends a patch for an object.
@@ -47,6 +55,13 @@ type Claim struct {
 	Message  string // who is waited for, or what stopped it
 
 	good bool // it is known to work, and stays so
+}
+
+// ownerStatus is what the status of an owner shows.
+type ownerStatus struct {
+	failed    []string // the clusters that Failed
+	known     bool     // the compliance of all is known
+	succeeded bool
 }
 
 // answer is what an agent says of a version.
@@ -66,6 +81,7 @@ type held struct {
 	at        time.Time // of the answer, as the agent says
 	dying     bool
 	finalizer bool
+	content   string // what a person may change by hand; empty where that is nothing
 
 	applied time.Time // when the write was sent that brought it
 }

@@ -3,6 +3,9 @@ package trial
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -41,6 +44,7 @@ func OfPolicies() *Trade {
 			return versionOfPolicy(u), strategyOfPolicy(u)
 		},
 		read: readPolicy, parts: partsOfPolicy, reportPart: reportOfTemplate, patient: isPatient,
+		shown: shownOfPolicy, edit: editPolicy, strip: stripPolicy, adopts: adoptsPolicy,
 		patch: func(ctx context.Context, c clients, k Kind, o object, body []byte, sub ...string) error {
 			_, err := c.any.Resource(policyResource(k)).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), mergePatch, body, metav1.PatchOptions{}, sub...)
 			return err
@@ -122,7 +126,7 @@ func readPolicy(o object) held {
 	templates := templatesIn(u)
 	h := held{
 		version: versionOfPolicy(u), started: !strings.EqualFold(actionOfPolicy(u), "inform"),
-		dying: u.GetDeletionTimestamp() != nil, finalizer: len(u.GetFinalizers()) > 0,
+		dying: u.GetDeletionTimestamp() != nil, finalizer: len(u.GetFinalizers()) > 0, content: contentOf(u),
 	}
 	details, unfit, waits := detailsOf(u), false, len(templates) == 0
 	for i := range templates {
@@ -149,4 +153,55 @@ func readPolicy(o object) held {
 func actionOfPolicy(u *unstructured.Unstructured) string {
 	action, _, _ := unstructured.NestedString(u.Object, "spec", "remediationAction")
 	return action
+}
+
+// shownOfPolicy reads the status of the root policy.
+func shownOfPolicy(owner object) (s ownerStatus) {
+	u := owner.(*unstructured.Unstructured)
+	compliance, _, _ := unstructured.NestedString(u.Object, "status", "compliant")
+	rollout, _, _ := unstructured.NestedString(u.Object, "status", "rolloutStatus")
+	s.known, s.succeeded = compliance != "", rollout == "Succeeded"
+	clusters, _, _ := unstructured.NestedSlice(u.Object, "status", "status")
+	for _, c := range clusters {
+		if of, ok := c.(map[string]any); ok && of["rolloutStatus"] == "Failed" {
+			s.failed = append(s.failed, of["clustername"].(string))
+		}
+	}
+	return s
+}
+
+// editPolicy is what a person changes of a replica: what a template waits for, or the labels. A trace does not tell who changed a template,
+// and takes it for another version. Of a template that says only what is new nobody would hear for five minutes after it is set back.
+func editPolicy(o object, rng *rand.Rand) map[string]any {
+	all := templatesIn(o.(*unstructured.Unstructured))
+	at := slices.IndexFunc(all, policyTemplate.speaks)
+	if rng.IntN(3) == 0 || at < 0 {
+		return map[string]any{"metadata": map[string]any{"labels": map[string]any{"example.com/by": "hand"}}}
+	}
+	templates := templatesOf(all)
+	templates[at].(map[string]any)["extraDependencies"] = []any{map[string]any{
+		"apiVersion": policyGroup + "/v1", "kind": "Policy", "name": "by.hand", "compliance": compliant,
+	}}
+	return map[string]any{"spec": map[string]any{"policy-templates": templates}}
+}
+
+// contentOf is what a person may have changed by hand in a replica.
+func contentOf(u *unstructured.Unstructured) string {
+	return fmt.Sprint(templatesIn(u), u.GetLabels()["example.com/by"])
+}
+
+// stripPolicy is a patch after which a replica is as OCM's propagator writes it.
+func stripPolicy(o object) map[string]any {
+	none := map[string]any{}
+	for name := range o.GetAnnotations() {
+		if strings.HasPrefix(name, "cohort.open-cluster-management.io/") {
+			none[name] = nil
+		}
+	}
+	return map[string]any{"metadata": map[string]any{"annotations": none}}
+}
+
+// adoptsPolicy says whether all templates have said something since the last write. What was said before counts later.
+func adoptsPolicy(o object) bool {
+	return !slices.ContainsFunc(templatesIn(o.(*unstructured.Unstructured)), func(t policyTemplate) bool { return t.isSame() })
 }

@@ -45,6 +45,9 @@ func (t *policyTemplate) isSame() bool { return t.own == informOnly || t.kind ==
 // isQuiet says whether its controller says only what is new. One of a ConfigurationPolicy says something of each content.
 func (t *policyTemplate) isQuiet() bool { return t.kind != configurationPolicy }
 
+// speaks says whether it says something of each content.
+func (t policyTemplate) speaks() bool { return !t.isSame() && !t.isQuiet() && t.waitsFor == "" }
+
 // An edit is what one version of a policy changes.
 type edit string
 
@@ -139,14 +142,15 @@ func editTemplates(rng *rand.Rand, all *[]policyTemplate, n int) edit {
 	return what
 }
 
-// mend has no template wait for one that is gone or comes later, and one template enforce: a version that enforces nothing reaches nobody.
+// mend has no template wait for one that is gone or comes later, and one speak of each content: a cluster that says nothing in the first pass
+// is waited for five minutes, which are longer than a trial.
 func mend(all []policyTemplate) {
 	for i := range all {
 		if !slices.ContainsFunc(all[:i], func(t policyTemplate) bool { return t.name == all[i].waitsFor }) {
 			all[i].waitsFor = ""
 		}
 	}
-	if !slices.ContainsFunc(all, func(t policyTemplate) bool { return !t.isSame() }) {
+	if !slices.ContainsFunc(all, policyTemplate.speaks) {
 		all[0].kind, all[0].own = configurationPolicy, "enforce"
 	}
 }
@@ -329,11 +333,17 @@ func reportOfTemplate(o object, a answer, part int) (report map[string]any, afte
 	return map[string]any{"status": status}, after
 }
 
-// repeats says whether a message says nothing new after another one: all that matters is the same, and whoever says it is quiet. The
-// template sync says only what is new of dependencies.
+// repeats says whether a message says nothing new after another one: all that matters is the same, and whoever says it is quiet about another
+// action. The template sync says only what is new of dependencies.
 func (t *policyTemplate) repeats(before, message, why string) bool {
-	said := func(text string) string { text, _, _ = strings.Cut(text, ", "); return text }
-	return before == message || (t.isQuiet() || why != "") && said(before) == said(message)
+	cut := func(text string) (said, action string) {
+		said, rest, _ := strings.Cut(text, ", ")
+		action, _, _ = strings.Cut(rest, " ")
+		return said, action
+	}
+	said, action := cut(before)
+	says, next := cut(message)
+	return before == message || (t.isQuiet() || why != "") && said == says && action != next
 }
 
 // statusOf makes the status of a replica from its details.

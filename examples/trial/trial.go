@@ -161,6 +161,9 @@ const (
 	DutyReadBack   Duty = "read the record back before you delete"
 	DutyPassRecord Duty = "plan with the record"
 	DutyTakeBack   Duty = "take clusters back before another one starts"
+	DutyAdopt      Duty = "take over what another controller wrote"
+	DutyEdited     Duty = "write back what was changed by hand"
+	DutyTemplates  Duty = "read each object with its templates"
 )
 
 // TrialDuties are those that matter in trials, with the invariants that a controller breaks which ignores one.
@@ -174,6 +177,9 @@ var TrialDuties = map[Duty][]Invariant{
 	DutyComplete:   {invDone},
 	DutyPromptly:   {invRemoved},
 	DutyTakeBack:   {invTakeBack},
+	DutyAdopt:      {invKnown},
+	DutyEdited:     {invEdited},
+	DutyTemplates:  {invFailed, invExposed},
 }
 
 // outlast has processes live long enough to remove those who left, after which what a process has not stored is lost with it. The acts are
@@ -231,9 +237,18 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 		// The others soak until long after the decisions changed, so that no late view has them half written.
 		config.MaxFailures, config.MinSuccessTime = intstr.FromInt32(100), metav1.Duration{Duration: 4 * time.Second}
 		progressive(20)
-	case DutyPromptly:
+	case DutyPromptly, DutyRemoveLate, DutyRecheck:
 		everywhere(silences, 1)
 		t.acts = []act{{time.Second, dropsAtWork}, {time.Second, dropsAtWork}}
+	case DutyAdopt:
+		everywhere("", 0)
+		t.first, t.acts = true, nil
+	case DutyEdited:
+		everywhere("", 0)
+		t.acts = []act{{2 * time.Second, waits}, {time.Second, waits}}
+	case DutyTemplates:
+		everywhere("", 0)
+		t.acts = []act{{2 * time.Second, nextVersion}}
 	case DutyTakeBack:
 		everywhere("", 0)
 		t.breaks, t.slow = 0.1, 100*time.Millisecond

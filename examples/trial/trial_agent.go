@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
@@ -191,7 +192,11 @@ func (a *agent) look(ctx context.Context) {
 
 // markOf names a content of the object.
 func (a *agent) markOf(h held) string {
-	return string(a.object.GetUID()) + h.version + map[bool]string{true: " started"}[h.started]
+	mark := string(a.object.GetUID()) + h.version + map[bool]string{true: " started"}[h.started]
+	if h.content != "" { // what was changed by hand is evaluated, too
+		mark += fmt.Sprint(" ", a.object.GetGeneration())
+	}
+	return mark
 }
 
 // act does what is due. A report that comes too late for the object is made again of the next state of it.

@@ -24,6 +24,7 @@ type runner struct {
 	deleted  map[string]time.Time
 	removed  map[string]bool // whom the person deselected or deleted, ever
 	healed   time.Time       // when agents became well that were not
+	switched span            // while nothing happens after the objects became those of another controller
 }
 
 // tried is what came of a trial.
@@ -165,12 +166,17 @@ func (r *runner) follow(ctx context.Context) error {
 	}
 	if r.trial.first {
 		r.until(ctx, 8*time.Second, func() bool { return r.jury().complete(time.Now()) })
+		r.takeOver(ctx)
 		if err := r.next(ctx); err != nil {
 			return err
 		}
 	}
+	byHand := drawn(r.seed, "by hand")
 	for _, a := range r.trial.acts {
 		r.sleep(ctx, a.after)
+		if r.ignored == DutyEdited || byHand.IntN(4) == 0 {
+			r.edit(ctx, byHand)
+		}
 		if err := r.act(ctx, a.what); err != nil {
 			return err
 		}
@@ -261,6 +267,7 @@ func (r *runner) jury() *jury {
 		deleted: map[string]time.Time{}, exempt: map[string]bool{}, healed: r.healed,
 	}
 	j.reads, j.managed = r.reads, r.managed
+	j.switched = r.switched
 	for c, at := range r.deleted {
 		j.deleted[c] = at
 	}

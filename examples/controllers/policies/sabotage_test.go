@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -14,6 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	proof "github.com/cohort-ocm/cohort/examples/trial"
+	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // outsideDuties are those that can be tampered with from outside: the controller itself has no switches.
@@ -24,6 +27,12 @@ var outsideDuties = map[proof.Duty][]proof.Invariant{
 	proof.DutyGivenUp:    proof.TrialDuties[proof.DutyGivenUp],
 	proof.DutyPromptly:   proof.TrialDuties[proof.DutyPromptly],
 	proof.DutyTakeBack:   proof.TrialDuties[proof.DutyTakeBack],
+	proof.DutyAdopt:      proof.TrialDuties[proof.DutyAdopt],
+	proof.DutyEdited:     proof.TrialDuties[proof.DutyEdited],
+	proof.DutyTemplates:  proof.TrialDuties[proof.DutyTemplates],
+	proof.DutyRemoveLate: proof.TrialDuties[proof.DutyPromptly],
+	proof.DutyRecheck:    proof.TrialDuties[proof.DutyPromptly],
+	proof.DutyStatus:     proof.Duties[proof.DutyStatus],
 }
 
 // saboteur has a process ignore a duty: what it reads and what it writes goes through here.
@@ -44,8 +53,11 @@ func (s *saboteur) is(namespace, name string) bool {
 func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
 	return func(object any) (any, error) {
 		u, ok := object.(*unstructured.Unstructured)
-		if !ok || !s.is(u.GetNamespace(), u.GetName()) {
+		if !ok {
 			return keep(object)
+		}
+		if !s.is(u.GetNamespace(), u.GetName()) {
+			return s.keepReplica(u, keep)
 		}
 		annotations := maps.Clone(u.GetAnnotations())
 		given, gave := annotations[giveUpAnnotation]
@@ -71,6 +83,43 @@ func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
 		return keep(u)
 	}
 }
+
+// keepReplica reads a replica without what the process is to ignore.
+func (s *saboteur) keepReplica(u *unstructured.Unstructured, keep cache.TransformFunc) (any, error) {
+	read := u.DeepCopy()
+	kept, err := keep(u)
+	p, ok := kept.(*policy)
+	if !ok || err != nil {
+		return kept, err
+	}
+	switch s.process.Ignored {
+	case proof.DutyAdopt:
+		p.stranger = nil
+	case proof.DutyEdited:
+		p.content = p.replica.Version
+	case proof.DutyTemplates:
+		var st policyv1.PolicyStatus
+		if err := decode(read.Object["status"], &st); err != nil {
+			return nil, err
+		}
+		replica := replicaOf(read, p.ObjectMeta)
+		replica.Spec.PolicyTemplates = nil
+		p.replica = passes.ReplicaOf(replica, &st)
+	}
+	return p, nil
+}
+
+// forget has a process forget before a look what it is to ignore.
+func (s *saboteur) forget(m *memory) {
+	if s.process.Ignored == proof.DutyRemoveLate {
+		m.last = nil
+	}
+}
+
+// deaf is a queue that does not hear when to come back.
+type deaf struct{ queue }
+
+func (deaf) AddAfter(types.NamespacedName, time.Duration) {}
 
 // sabotaged is a client that writes something else than it is told.
 type sabotaged struct {
@@ -103,6 +152,9 @@ type sabotagedNamespace struct {
 // Patch lets the process believe that it has written the root's annotations.
 func (n sabotagedNamespace) Patch(ctx context.Context, name string, kind types.PatchType, data []byte, o metav1.PatchOptions, sub ...string) (*unstructured.Unstructured, error) {
 	ignored := n.by.process.Ignored
+	if n.by.is(n.namespace, name) && len(sub) > 0 && ignored == proof.DutyStatus {
+		return n.Get(ctx, name, metav1.GetOptions{})
+	}
 	if !n.by.is(n.namespace, name) || len(sub) > 0 || ignored != proof.DutyRecord && ignored != proof.DutyReadBack {
 		return n.ResourceInterface.Patch(ctx, name, kind, data, o, sub...)
 	}

@@ -118,11 +118,11 @@ type failure struct {
 	at      int64 // when the object went
 }
 
-// failedSince says whether an object has said all the time that a version failed.
+// failedSince says whether an object has said all the time, beyond doubt, that a version failed.
 func failedSince(h *span[holderState], version string, since int64) bool {
 	all := true
 	h.since(since, func(s *holderState) bool {
-		all = s != nil && s.version == version && s.answer == fails
+		all = s != nil && s.version == version && s.answer == fails && !s.unclear()
 		return all
 	})
 	return all

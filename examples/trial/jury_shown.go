@@ -1,0 +1,78 @@
+package trial
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	invFailed Invariant = "where the version works, no cluster has Failed"
+	invKnown  Invariant = "who takes over from another controller loses no compliance, and writes nothing anew"
+	invEdited Invariant = "what a person changed by hand is written back"
+)
+
+// checkShown judges what the status of the owner shows: who Failed, and after a switch whether the compliance is known.
+func (j *jury) checkShown() (broken []violation) {
+	if j.trade.shown == nil {
+		return nil
+	}
+	told := map[string]bool{}
+	for _, e := range j.events {
+		w, after := j.written[e.rv], !e.at.Before(j.switched.from) && e.at.Before(j.switched.to)
+		switch {
+		case w == nil || e.gone:
+		case e.id.kind == j.trade.owner && j.trade.isOwner(e.object):
+			s := j.trade.shown(e.object)
+			if after && !s.known {
+				broken = append(broken, violation{invariant: invKnown, rv: e.rv, text: fmt.Sprintf("the owner lost its compliance by the %s of %s", w.verb, w.sent.UTC().Format("15:04:05.000"))})
+			}
+			for _, cluster := range s.failed {
+				if v := j.failedWithout(e, w, cluster); v != nil && !told[v.text] {
+					told[v.text] = true
+					broken = append(broken, *v)
+				}
+			}
+		case after && e.id.kind == j.trade.object:
+			if before := j.at(e.id, e.rv-1); before != nil && before.GetGeneration() != e.object.GetGeneration() {
+				broken = append(broken, violation{invariant: invKnown, rv: e.rv, text: e.id.String() + " is written anew although it has what is wanted"})
+			}
+		}
+	}
+	return broken
+}
+
+// failedWithout finds a cluster that Failed although no version did anything to it so far but work, and no person did.
+func (j *jury) failedWithout(e event, w *write, cluster string) *violation {
+	r := j.reconciles[w.reconcile]
+	known := j.knownTo(r, e.rv, w.sent)
+	if known == nil || j.exempt[cluster] || !j.deleted[cluster].IsZero() {
+		return nil
+	}
+	for n := 1; n <= numberOf(known.version); n++ {
+		if j.trial.effectOn(short(cluster), fmt.Sprintf("v%d", n)) != "" {
+			return nil
+		}
+	}
+	return &violation{invariant: invFailed, rv: e.rv, text: fmt.Sprintf("%s is shown as Failed, and %s works there", cluster, known.version)}
+}
+
+// checkEdited finds, in the end, what is not written back, and a status that was not written.
+func (j *jury) checkEdited(s *sight, complete bool) (broken []violation) {
+	if j.trade.shown == nil {
+		return nil
+	}
+	root := j.trade.read(s.owner)
+	var edited []string
+	for cluster := range s.ref.selected {
+		if h, has := s.held[cluster]; has && !h.dying && h.version == s.version && h.content != root.content {
+			edited = append(edited, cluster)
+		}
+	}
+	if len(edited) > 0 {
+		broken = append(broken, violation{invariant: invEdited, text: "in the end what a person changed is still in " + strings.Join(edited, ", ")})
+	}
+	if complete && len(s.ref.selected) > 0 && !j.trade.shown(s.owner).succeeded {
+		broken = append(broken, violation{invariant: invStatus, text: "in the end all is done, and the status of the owner does not say so"})
+	}
+	return broken
+}

@@ -160,7 +160,7 @@ func (c *config) first() state {
 		}
 		s.clusters[i] = cluster{
 			group: group, shown: group, truth: nothing, seen: nothing, own: nothing, aside: c.aside.has(i), past: c.past.has(i),
-			home: none, former: none, reviewed: group != none,
+			home: none, former: none, then: none, reviewed: group != none,
 		}
 		if c.installed.has(i) {
 			s.clusters[i].truth = object{version: 1, observed: true, condition: succeeded, applied: ancient, changed: ancient}
@@ -188,6 +188,9 @@ func share(limit string, n, all, unset int) int {
 		return min(value, all)
 	}
 }
+
+// isShare says whether the budget is a percentage.
+func (c *config) isShare() bool { return strings.HasSuffix(c.budget, "%") }
 
 // String gives the strategy in a line.
 func (c *config) String() string {

@@ -60,6 +60,8 @@ type decision struct {
 	parked, unseen                              set // who waits as a person holds it, and as nobody reviewed it
 	left, leftLate                              set // who left and counts, and who of these timed out
 	record                                      [most]entry
+	memo                                        memo        // of the record
+	lasts                                       [most]uint8 // of the record, of each cluster
 	in                                          [most]uint8 // the group of each selected cluster
 	recheck                                     uint8       // ticks
 	breach                                      bool
@@ -89,9 +91,9 @@ func (d *decision) String() string {
 type controller struct {
 	config   *config
 	planner  planner
-	plans    map[[most + 1]uint64]*decision
+	plans    map[[most + 3]uint64]*decision
 	groups   map[uint64]*grouping.Groups
-	before   map[uint64]*rollout.Result
+	before   map[[2]uint64]*rollout.Result
 	memories map[[2]uint64]*rollout.Memory
 	works    *[2][most][1 << saidBits]*status.Report // about the wanted version and the one before, of objects without a verdict
 	judged   map[[3]uint64]*status.Report            // and of those with one
@@ -101,14 +103,14 @@ type controller struct {
 
 func newController(c *config, p planner) *controller {
 	return &controller{
-		config: c, planner: p, plans: map[[most + 1]uint64]*decision{}, groups: map[uint64]*grouping.Groups{}, before: map[uint64]*rollout.Result{},
+		config: c, planner: p, plans: map[[most + 3]uint64]*decision{}, groups: map[uint64]*grouping.Groups{}, before: map[[2]uint64]*rollout.Result{},
 		memories: map[[2]uint64]*rollout.Memory{}, works: new([2][most][1 << saidBits]*status.Report), judged: map[[3]uint64]*status.Report{},
 	}
 }
 
 // viewed is what a plan depends on: of each cluster where it is shown and was, its object, how long it is gone, and what the
 // record has of it.
-func viewed(s *state) (key [most + 1]uint64) {
+func viewed(s *state) (key [most + 3]uint64) {
 	for i := range s.clusters {
 		c := &s.clusters[i]
 		key[i] = uint64(c.shown) | c.view().pack()<<2 | uint64(c.gone)<<(2+objectBits) | uint64(c.former)<<(5+objectBits) |
@@ -116,8 +118,10 @@ func viewed(s *state) (key [most + 1]uint64) {
 		if s.torn == partial {
 			key[i] |= uint64(c.group) << 62
 		}
+		key[most+1] = key[most+1]<<8 | uint64(c.then) | uint64(c.lasts)<<2 | uint64(c.toldLasts)<<(2+mostLasting)
 	}
 	key[most] = uint64(s.opens)<<8 | uint64(s.recorded)<<10 | uint64(s.torn) | uint64(s.closed)<<2 | bit(s.paused)<<5 | uint64(s.attempt)<<6 | bit(s.aborted)<<7
+	key[most+2] = s.before.pack() | s.told.pack()<<memoBits
 	return key
 }
 
@@ -191,6 +195,7 @@ func decided(r *rollout.Result) decision {
 	for i := range r.Record.Left {
 		d.record[r.Record.Left[i].Cluster[0]-'a'] = entryOf(&r.Record.Left[i])
 	}
+	d.memo, d.lasts = memoOf(&r.Record)
 	return d
 }
 

@@ -33,7 +33,7 @@ func (k *controller) depart(s *state, e event) {
 		s.left.gives--
 		*c = cluster{
 			group: none, shown: none, home: none, former: none, truth: nothing, seen: nothing, own: nothing, aside: true, ended: true,
-			entry: c.entry, told: c.told, noted: c.noted,
+			entry: c.entry, told: c.told, noted: c.noted, then: c.then, lasts: c.lasts, entryLasts: c.entryLasts, toldLasts: c.toldLasts,
 		}
 	}
 }

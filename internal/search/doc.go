@@ -47,7 +47,8 @@
 //
 // # What is proven
 //
-// The following holds for each plan that can be made in any state. Nothing starts over the limits, past a breach, before an
+// The following holds for each plan that can be made in any state. Nothing starts over the limits, past a breach, also one that a new cut
+// of the groups hides, in the place of a cluster that left or moved, beyond as many as the groups ever exposed once they are cut anew, before an
 // earlier or a mandatory group is complete, before a soak is over, faster than a ramp, without a right, behind a gate, in a pause, or while
 // the groups are incomplete. Nobody starts whom a person holds or has not reviewed, and others wait for it only where it blocks. Who is validated
 // is in flight until a verdict counts. No cluster that has the version is started, and no selected cluster is removed, whatever the
@@ -57,7 +58,7 @@
 // most clusters that [exposure.Of] says can be exposed are exposed in some state, and never more.
 //
 // Who has the version counts, selected or not. This is judged twice: by the rules on who left, for which the search keeps a
-// record of its own; and by what is true on the clusters, for which it knows no rule: in a pool, never more clusters have the
+// record of its own, with the breaches that last and the number that may be exposed; and by what is true on the clusters, for which it knows no rule: in a pool, never more clusters have the
 // version and are not done than package exposure says, unless they were given up. Those count whose agents are cut off and whose objects
 // are gone, and those of which a failure was recorded, wherever the workload went. No rollout is called succeeded, and no version
 // the current one, while such a cluster is missing. Nobody is removed before the record tells of it; and whoever is not selected

@@ -119,16 +119,17 @@ func (k *controller) move(s *state, e event) {
 		s.left.crashes--
 		for i := range s.clusters {
 			if k.neglects == keepsRecord {
-				s.clusters[i].entry = entry{}
+				s.clusters[i].entry, s.clusters[i].entryLasts, s.entry = entry{}, 0, memo{}
 			}
 			if k.neglects == keepsVerdicts {
 				s.clusters[i].truth.verdict = verdict{}
 			}
 		}
 		s.tellRecord()
+		s.before = memo{}
 		for i := range s.clusters {
 			c := &s.clusters[i]
-			c.todo, c.gone, c.former = doNothing, 0, none
+			c.todo, c.gone, c.former, c.then, c.lasts = doNothing, 0, none, none, 0
 			c.deliver()
 		}
 	}
@@ -238,15 +239,16 @@ func (s *state) abort() {
 func (k *controller) plan(s *state, start set, refused bool) {
 	k.settle(s)
 	d := k.decide(s)
-	noted := k.config.judge(s).notes()
-	k.remember(s, d)
+	j := k.config.judge(s)
+	noted, memos := j.notes(), j.memos()
+	k.remember(s, d, &memos)
 	switch {
 	case refused:
 		s.left.faults--
 	case s.isLate() && !s.isStored(d):
 		refused = true
 	default:
-		k.note(s, d, noted)
+		k.note(s, d, noted, &memos)
 	}
 	if refused && k.neglects != storesFirst {
 		return

@@ -216,9 +216,9 @@ func (k *controller) eachPlan(s *state, f func(e event, broken []string)) {
 		d := *k.decide(&named)
 		d.start, d.inFlight, d.timedOut, d.removed = d.start.back(order), d.inFlight.back(order), d.timedOut.back(order), d.removed.back(order)
 		d.left, d.leftLate, d.parked, d.unseen = d.left.back(order), d.leftLate.back(order), d.parked.back(order), d.unseen.back(order)
-		record := d.record
+		record, lasts := d.record, d.lasts
 		for i, at := range order {
-			d.record[i] = record[at]
+			d.record[i], d.lasts[i] = record[at], lasts[at]
 		}
 		if !told[d.start] {
 			told[d.start] = true

@@ -191,6 +191,12 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 		if failed := j.of(j.counted, standing.fails); blamed == 0 || blamed&^failed != 0 {
 			return wrong(j.lacks())
 		}
+	case last.Hold.Type == rollout.HoldExposed:
+		bound, holds := j.bound()
+		exposed := j.exposed(j.counted)
+		if !holds || last.Hold.MaxConcurrency != bound || last.Hold.InFlight != exposed.len() || exposed.len() < bound || blamed == 0 || blamed&^exposed != 0 {
+			return wrong(fmt.Sprintf("%d may be exposed, and [%s] are", bound, exposed.in(marks)))
+		}
 	case last.Hold.Type == rollout.HoldGateClosed:
 		if s.closed>>last.Hold.Group.Index&1 == 0 {
 			return wrong("the gate is open")
@@ -375,7 +381,8 @@ func (k *controller) checkSleep(s *state, d *decision) string {
 		}
 	}
 	next, same := *s, *d
-	k.remember(&next, d)
+	memos := k.config.judge(s).memos()
+	k.remember(&next, d, &memos)
 	for after := uint8(1); after <= d.recheck || d.recheck == 0 && after <= k.config.oldest()+k.config.grace+k.config.opens+k.config.longestHold(); after++ {
 		k.pass(&next)
 		later := *k.decide(&next)

@@ -74,6 +74,9 @@ type cluster struct {
 	entry entry // what the owner's record has of it
 	told  entry // the same, as the controller reads it
 	noted entry // what the record has to have, by the rules
+
+	then                         uint8 // the group in which the result before had it selected; none: in no group
+	lasts, entryLasts, toldLasts uint8 // the breaches of the result before that it is one of, and those of the record
 }
 
 // todo is a write that a plan asks for.
@@ -108,6 +111,8 @@ type state struct {
 	aborted  bool  // the version before is wanted on the clusters that have the one that was
 	recorded uint8 // the version of the record, as objects have it
 	left     left
+
+	before, entry, told memo // what the result before says, and the record, as it is and as the controller reads it
 }
 
 // left is what may yet befall a world. It bounds the histories.
@@ -123,8 +128,8 @@ type left struct {
 	gives    uint8 // clusters that a person gives up, by naming them or by deleting their ManagedClusters
 }
 
-// packed is a state in few bytes: two words of each cluster, and one.
-type packed [2*most + 1]uint64
+// packed is a state in few bytes: two words of each cluster, and two.
+type packed [2*most + 2]uint64
 
 func (o object) pack() uint64 {
 	return uint64(o.version) | bit(o.observed)<<2 | uint64(o.condition)<<3 | uint64(o.applied)<<5 | uint64(o.changed)<<7 | uint64(o.attempt)<<9 | bit(o.deleting)<<10 |
@@ -156,18 +161,21 @@ func (c *cluster) pack() (first, second uint64) {
 		q |= e.pack() << (8 + i*entryBits)
 	}
 	q |= uint64(c.hold)<<(8+3*entryBits) | uint64(c.until)<<(10+3*entryBits) | bit(c.reviewed)<<(12+3*entryBits)
+	q |= (uint64(c.then) | uint64(c.lasts)<<2 | uint64(c.entryLasts)<<(2+mostLasting) | uint64(c.toldLasts)<<(2+2*mostLasting)) << (13 + 3*entryBits)
 	return p, q
 }
 
 func unpackCluster(p, q uint64) cluster {
 	part := func(i int) object { return unpackObject(p >> (11 + i*objectBits)) }
 	said := func(i int) entry { return unpackEntry(q >> (8 + i*entryBits)) }
+	lasts := func(i int) uint8 { return uint8(q >> (15 + 3*entryBits + i*mostLasting) & (1<<mostLasting - 1)) }
 	return cluster{
 		group: uint8(p & 3), shown: uint8(p >> 2 & 3), todo: todo(p >> 4 & 3), doubt: p>>6&1 == 1, gone: uint8(p >> 7 & 7), stuck: p>>10&1 == 1,
 		truth: part(0), seen: part(1), own: part(2), aside: p>>(11+3*objectBits)&1 == 1, past: p>>(12+3*objectBits)&1 == 1,
 		dead: q&1 == 1, home: uint8(q >> 1 & 3), former: uint8(q >> 3 & 3), ended: q>>5&1 == 1, keeps: q>>6&1 == 1, proven: q>>7&1 == 1,
 		entry: said(0), told: said(1), noted: said(2),
 		hold: hold(q >> (8 + 3*entryBits) & 3), until: uint8(q >> (10 + 3*entryBits) & 3), reviewed: q>>(12+3*entryBits)&1 == 1,
+		then: uint8(q >> (13 + 3*entryBits) & 3), lasts: lasts(0), entryLasts: lasts(1), toldLasts: lasts(2),
 	}
 }
 
@@ -181,6 +189,7 @@ func (s *state) pack() (p packed) {
 	for i, n := range [...]uint8{l.fails, l.moves, l.versions, l.crashes, l.faults, l.tears, l.turns} {
 		p[2*most] |= uint64(n) << (8 + 4*i)
 	}
+	p[2*most+1] = s.before.pack() | s.entry.pack()<<memoBits | s.told.pack()<<(2*memoBits)
 	return p
 }
 
@@ -196,6 +205,8 @@ func (p *packed) unpack() (s state) {
 	for i, n := range [...]*uint8{&s.left.fails, &s.left.moves, &s.left.versions, &s.left.crashes, &s.left.faults, &s.left.tears, &s.left.turns} {
 		*n = uint8(g >> (8 + 4*i) & 15)
 	}
+	g = p[2*most+1]
+	s.before, s.entry, s.told = unpackMemo(g), unpackMemo(g>>memoBits), unpackMemo(g>>(2*memoBits))
 	return s
 }
 

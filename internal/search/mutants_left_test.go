@@ -56,6 +56,21 @@ var leftMutants = []mutant{
 	})},
 	{name: "begins anew without the record (duty 8)", world: "objects that go at once", broken: "exposure", planner: plan, duty: keepsRecord},
 	{name: "does not hear that a ManagedCluster is deleted (duty 8)", world: "objects that go at once", broken: "left", planner: plan, duty: hearsDeletions},
+	{name: "starts clusters in the places of those that left or moved (R65)", world: "cut off and moved", broken: "places", planner: startsHeld(rollout.HoldPlaces)},
+	{name: "exposes more than the groups do (R66)", world: "groups that change", broken: "pace", planner: startsHeld(rollout.HoldExposed)},
+	{name: "forgets how many the groups exposed (R66)", world: "cut off and moved", broken: "held", planner: given(func(in *input) {
+		memory := *in.memory
+		memory.Record.Exposed = 0
+		in.memory, in.previous = &memory, nil
+	})},
+	{name: "forgets a breach once the groups are cut anew (R10)", world: "groups that change", broken: "breach", planner: told(func(_ *input, r *rollout.Result) {
+		if r.Breach != nil && r.Breach.Lasting {
+			r.Breach = nil
+		}
+	})},
+	{name: "records no breach (R48)", world: "cut off and moved", broken: "record", planner: told(func(_ *input, r *rollout.Result) {
+		r.Record.Breached = nil
+	})},
 	{name: "does not write again who goes on (R49)", world: "objects that go at once, of groups", broken: "sleeps", planner: plan, duty: writesAgain},
 }
 
@@ -73,6 +88,17 @@ var countsSelected = told(func(in *input, r *rollout.Result) {
 		r.Start = other.Start
 	}
 })
+
+// startsHeld starts those that one reason alone holds.
+func startsHeld(by rollout.HoldType) planner {
+	return told(func(_ *input, r *rollout.Result) {
+		for c, hold := range r.Held() {
+			if hold.Type == by {
+				r.Start = append(slices.Clip(r.Start), c)
+			}
+		}
+	})
+}
 
 // pretend takes the record that has to be stored for one that is.
 func pretend(in *input, r *rollout.Result) {

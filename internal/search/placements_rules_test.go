@@ -14,6 +14,7 @@ import (
 type planned struct {
 	decision
 	former [most]place
+	memos  memos // what it has to remember by the rules
 	result *rollout.Result
 }
 
@@ -26,12 +27,13 @@ type situation struct {
 		noted  [2]entry
 		former [2]place
 	}
-	known bool
+	known             bool
+	exposes, recorded [2]uint8
 }
 
 // decide gives the plans for a state.
 func (x *follow) decide(s *both) (*[2]planned, string) {
-	key := situation{known: s.known}
+	key := situation{known: s.known, exposes: s.exposes, recorded: s.recorded}
 	for i := range s.clusters {
 		c, k := &s.clusters[i], &key.clusters[i]
 		k.at, k.truth, k.aside, k.noted, k.former = c.at, c.truth, c.aside, c.noted, c.former
@@ -54,7 +56,7 @@ func (x *follow) decideBoth(s *both) (plans [2]planned, fault string) {
 		if err != nil || lateErr != nil {
 			return plans, fmt.Sprintf("error: %v", err)
 		}
-		p := planned{decision: decided(r), result: r}
+		p := planned{decision: decided(r), memos: x.judgeOf(s, part).memos(), result: r}
 		p.conclude(r)
 		for i := range s.clusters {
 			if s.clusters[i].at == uint8(part) {
@@ -64,7 +66,7 @@ func (x *follow) decideBoth(s *both) (plans [2]planned, fault string) {
 		for _, c := range r.Left {
 			p.former[c.Name[0]-'a'] = map[bool]place{true: inUnknown, false: inGroup}[c.Group.Index < 0]
 		}
-		if before := (formers{part, p.former}); x.results[before] == nil {
+		if before := (formers{part, p.former, p.memos.result.exposes}); x.results[before] == nil {
 			x.results[before] = r // of a result that comes next, nothing else matters
 		}
 		if l := decided(late); l.start != p.start || l.removed != p.removed || l.left != p.left || l.timedOut != p.timedOut || r.RecheckAfter%tick != 0 {
@@ -78,8 +80,8 @@ func (x *follow) decideBoth(s *both) (plans [2]planned, fault string) {
 // inputOf reads what a controller has for the plan of a placement.
 func (x *follow) inputOf(s *both, part int) input {
 	in := input{strategy: x.parts[part].rollout(), groups: x.apart(s)[part], now: now, options: x.parts[part].options()}
-	before := formers{part: part}
-	record := status.Record{Version: version(0)}
+	before := formers{part: part, exposes: s.exposes[part]}
+	record := status.Record{Version: version(0), Exposed: int(s.recorded[part])}
 	for i := range s.clusters {
 		c := &s.clusters[i]
 		if r := x.report(i, c.truth); r != nil {
@@ -149,6 +151,7 @@ func (x *follow) apart(s *both) []*grouping.Groups {
 // seenBy is what the rules for one placement see (R50): a cluster that left it counts here if the record or the result before
 // has it here, and where nobody knows a result, in each placement unless another one selects it.
 func (x *follow) seenBy(s *both, part int) (view state, elsewhere set) {
+	view.before.exposes, view.told.exposes = s.exposes[part], s.recorded[part]
 	for i := range s.clusters {
 		c := &s.clusters[i]
 		v := cluster{group: none, shown: none, home: none, former: none, truth: c.truth, own: nothing, aside: c.aside}
@@ -171,11 +174,17 @@ func (x *follow) seenBy(s *both, part int) (view state, elsewhere set) {
 	return view, elsewhere
 }
 
-// check is what the rules say of the plan of a placement.
-func (x *follow) check(s *both, part int, p *planned) string {
+// judgeOf is what the rules say of a state as the controller sees it for a placement.
+func (x *follow) judgeOf(s *both, part int) *judge {
 	view, elsewhere := x.seenBy(s, part)
 	j := x.parts[part].judge(&view)
 	j.elsewhere = elsewhere
+	return j
+}
+
+// check is what the rules say of the plan of a placement.
+func (x *follow) check(s *both, part int, p *planned) string {
+	j := x.judgeOf(s, part)
 	for _, what := range []string{j.checkStart(p.start), x.checkRemovedBy(s, part, p), j.checkLists(&p.decision), j.checkRecord(&p.decision), j.checkHeld(p.start)} {
 		if what != "" {
 			return what + fmt.Sprintf(", by the plan of the %s placement", [...]string{"first", "second"}[part])

@@ -54,6 +54,8 @@ type both struct {
 	clusters [most]follower
 	known    bool // there are results before
 	left     left
+
+	exposes, recorded [2]uint8 // how many may be exposed, by the results before and by the records (R66)
 }
 
 // follow is the search through a pair: the controller's, with its planner.
@@ -78,6 +80,8 @@ type follow struct {
 type formers struct {
 	part int
 	was  [most]place
+
+	exposes uint8 // how many may be exposed (R66)
 }
 
 func newFollow(p *pair, by planner) *follow {
@@ -175,6 +179,7 @@ func (x *follow) expand(at int) {
 			for i := range s.clusters {
 				refused.clusters[i].noted = s.clusters[i].noted
 			}
+			refused.recorded = s.recorded
 		}
 		x.find(refused, at, by+", and storing the records is refused")
 	}
@@ -202,11 +207,12 @@ func (x *follow) each(s *both, f func(what string, next both)) {
 	if s.left.crashes > 0 {
 		then("the controller begins anew", func(next *both) {
 			next.left.crashes--
-			next.known = false
+			next.known, next.exposes = false, [2]uint8{}
 			for i := range next.clusters {
 				next.clusters[i].todo, next.clusters[i].by, next.clusters[i].former = doNothing, nowhere, [2]place{}
 				if x.neglects == keepsRecord {
 					next.clusters[i].noted = [2]entry{}
+					next.recorded = [2]uint8{}
 				}
 			}
 		})
@@ -301,6 +307,7 @@ func (x *follow) carryOut(s *both, plans *[2]planned) {
 	s.known = true
 	for part := range plans {
 		d := &plans[part]
+		s.exposes[part], s.recorded[part] = d.memos.result.exposes, d.memos.record.exposes
 		for i := range s.clusters {
 			c := &s.clusters[i]
 			c.former[part] = d.former[i]

@@ -264,9 +264,9 @@ func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) 
 // decides says whether what the options say of clusters changed between two states: who is given up, and the record.
 func (c *config) decides(before, after *state) bool {
 	for i := range before.clusters {
-		if was, is := &before.clusters[i], &after.clusters[i]; was.aside != is.aside || was.told != is.told {
+		if was, is := &before.clusters[i], &after.clusters[i]; was.aside != is.aside || was.told != is.told || was.toldLasts != is.toldLasts {
 			return true
 		}
 	}
-	return before.recorded != after.recorded
+	return before.recorded != after.recorded || before.told != after.told
 }

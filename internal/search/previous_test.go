@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,61 +11,98 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// previous makes a result that remembers when clusters went, and in which groups it had them, out of plans at the
-// times when they went. Who is gone and was in a group counts: it is in flight.
+// previous makes a result that knows what the last one did: since when clusters are gone, where it had them and where they counted, how
+// many may be exposed, and which breaches last. It is made of plans at the times when clusters went.
 func (k *controller) previous(s *state) (r *rollout.Result) {
-	key, blank := uint64(0), uint64(0)
+	key, blank := [2]uint64{0, s.before.pack()}, uint64(0)
 	for i := range s.clusters {
-		key = key<<5 | uint64(s.clusters[i].gone)<<2 | uint64(s.clusters[i].former)
-		blank = blank<<5 | none
+		c := &s.clusters[i]
+		key[0] = key[0]<<10 | uint64(c.lasts)<<7 | uint64(c.then)<<5 | uint64(c.gone)<<2 | uint64(c.former)
+		blank = blank<<10 | none<<5 | none
 	}
-	if key == blank {
+	if key[0] == blank {
 		return nil
 	}
 	if r := k.before[key]; r != nil {
 		return r
 	}
-	for age := k.config.grace + 1; age < 8; age-- {
-		selected := map[grouping.Key][]string{}
-		var reports []status.Report
-		at := now.Add(-time.Duration(age) * tick)
-		for i := range s.clusters {
-			switch c := &s.clusters[i]; {
-			case c.former != none && c.gone <= age:
-				key := k.keyOf(c.former)
-				selected[key] = append(selected[key], names[i])
-			case c.former != none:
-				reports = append(reports, status.Report{Cluster: names[i], Status: status.Progressing, Applied: at})
-			case c.gone > age:
-				reports = append(reports, status.Report{Cluster: names[i], Status: status.Skip})
-			}
-		}
-		groups, err := grouping.FromNames(selected)
-		if err != nil {
-			panic(err)
-		}
-		r, err = rollout.Plan(k.config.rollout(), groups, reports, at, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Duration(k.config.grace) * tick}, Previous: r})
-		if err != nil {
-			panic(err)
-		}
+	for age := k.config.grace + 1; age > 0; age-- {
+		r = k.planBefore(s, age, r)
 	}
+	r = k.planBefore(s, 0, r)
 	k.before[key] = r
 	return r
 }
 
-// remember counts how long the controller's results have not found clusters selected (R32), and notes in which groups the
-// last one had them (R47).
-func (k *controller) remember(s *state, d *decision) (changed bool) {
+// planBefore makes the plan of so many ticks ago. Only the last one has more than who was gone by then.
+func (k *controller) planBefore(s *state, age uint8, before *rollout.Result) *rollout.Result {
+	at := now.Add(-time.Duration(age) * tick)
+	opts := k.config.options()
+	opts.RemoveAfter, opts.Previous = metav1.Duration{Duration: time.Duration(k.config.grace) * tick}, before
+	var then state
+	var reports []status.Report
+	for i := range s.clusters {
+		c, was := &s.clusters[i], &then.clusters[i]
+		if was.group, was.shown = none, none; age == 0 {
+			was.group, was.shown = c.then, c.then
+		}
+		if c.gone > age {
+			reports = append(reports, status.Report{Cluster: names[i], Status: status.Skip})
+		}
+	}
+	if age == 0 {
+		reports = k.recall(s, reports, &opts)
+	}
+	r, err := rollout.Plan(k.config.rollout(), k.read(&then), reports, at, opts)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// recall has the last plan know who counted elsewhere than where it had them, who failed in a breach that lasts, and what the results
+// before it knew.
+func (k *controller) recall(s *state, reports []status.Report, opts *rollout.Options) []status.Report {
+	// Somebody counts whose group nobody knows. So the plan knows how many may be exposed.
+	nobody := status.Left{Report: status.Report{Cluster: "e", Status: status.Progressing, Applied: now}, Group: grouping.Key{Index: -1}}
+	record := status.Record{Version: version(0), Exposed: int(s.before.exposes), Left: []status.Left{nobody}}
+	record.Breached = k.breached(s.before, func(i int) uint8 { return s.clusters[i].lasts })
+	for i := range s.clusters {
+		c, r := &s.clusters[i], status.Report{Cluster: names[i], Status: status.Progressing, Applied: now}
+		if c.lasts != 0 {
+			r.Status = status.TimeOut
+		}
+		if c.then != c.former || c.lasts != 0 {
+			reports = slices.DeleteFunc(reports, func(r status.Report) bool { return r.Cluster == names[i] })
+			reports = append(reports, r)
+			record.Left = append(record.Left, status.Left{Report: r, Group: k.keyOf(c.former)})
+		}
+		if c.past {
+			opts.FailedBefore = append(opts.FailedBefore, names[i])
+		}
+		if c.aside && c.then != none {
+			opts.Uncounted = append(opts.Uncounted, names[i])
+		}
+	}
+	opts.Memory = &rollout.Memory{Version: version(0), Record: record, AtOnce: true}
+	return reports
+}
+
+// remember counts how long the controller's results have not found clusters selected (R32), and notes what the last one knew: in which
+// groups it had clusters (R47), and what it said of those groups.
+func (k *controller) remember(s *state, d *decision, m *memos) {
+	incomplete := s.torn == partial || s.torn == empty
+	s.before = m.result
 	for i := range s.clusters {
 		c := &s.clusters[i]
-		was, before := c.gone, c.former
+		c.lasts = m.inResult[i]
 		switch lost := c.shown == none && c.view().version != absent && !c.view().deleting; {
-		case !lost || k.config.grace == 0 || s.torn == partial || s.torn == empty:
+		case !lost || k.config.grace == 0 || incomplete:
 			c.gone = 0
 		case c.gone == 0:
 			c.gone = 1
 		}
-		switch incomplete := s.torn == partial || s.torn == empty; {
+		switch {
 		case incomplete && (c.shown != none || c.former != none): // nothing is known that was not known before
 		case c.shown != none:
 			c.former = d.in[i]
@@ -73,7 +111,8 @@ func (k *controller) remember(s *state, d *decision) (changed bool) {
 		case c.told.as != unrecorded && s.recorded == 0:
 			c.former = c.told.group
 		}
-		changed = changed || c.gone != was || c.former != before
+		if !incomplete {
+			c.then = c.shown
+		}
 	}
-	return changed
 }

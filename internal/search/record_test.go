@@ -78,8 +78,9 @@ func entryOf(l *status.Left) (e entry) {
 
 // memory gives the record as the controller reads it, through the owner's annotation.
 func (k *controller) memory(s *state) *rollout.Memory {
-	key := [...]uint64{uint64(s.recorded), 0}
+	key := [...]uint64{uint64(s.recorded) | s.told.pack()<<2, 0}
 	for i := range s.clusters {
+		key[0] = key[0]<<mostLasting | uint64(s.clusters[i].toldLasts)
 		key[1] = key[1]<<entryBits | s.clusters[i].told.pack()
 	}
 	if m := k.memories[key]; m != nil {
@@ -97,6 +98,8 @@ func (k *controller) memory(s *state) *rollout.Memory {
 		}
 		record.Left = append(record.Left, status.Left{Report: r, Group: k.keyOf(e.group)})
 	}
+	record.Exposed = int(s.told.exposes)
+	record.Breached = k.breached(s.told, func(i int) uint8 { return s.clusters[i].toldLasts })
 	owner := &metav1.ObjectMeta{}
 	if _, err := (status.Records{"": record}).Note(owner); err != nil {
 		panic(err)
@@ -108,6 +111,41 @@ func (k *controller) memory(s *state) *rollout.Memory {
 	m := &rollout.Memory{Version: version(0), Record: records[""], AtOnce: k.config.atOnce}
 	k.memories[key] = m
 	return m
+}
+
+// breached gives the breaches that last as the record has them.
+func (k *controller) breached(m memo, of func(i int) uint8) (all []status.Breached) {
+	for n, l := range m.breaches {
+		if !l.is {
+			continue
+		}
+		b := status.Breached{Of: int(l.of), AllGroups: l.group == none}
+		if !b.AllGroups {
+			b.Group = k.keyOf(l.group)
+		}
+		for i := range most {
+			if of(i)>>n&1 == 1 {
+				b.Clusters = append(b.Clusters, names[i])
+			}
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// memoOf reads what a record of the library's says of the groups that there were.
+func memoOf(r *status.Record) (m memo, lasts [most]uint8) {
+	m.exposes = uint8(r.Exposed)
+	for n, b := range r.Breached {
+		m.breaches[n] = lasting{is: true, group: uint8(b.Group.Index), of: uint8(b.Of)}
+		if b.AllGroups {
+			m.breaches[n].group = none
+		}
+		for _, cluster := range b.Clusters {
+			lasts[cluster[0]-'a'] |= 1 << n
+		}
+	}
+	return m, lasts
 }
 
 // keyOf is the key of a group.
@@ -123,14 +161,16 @@ func (k *controller) keyOf(group uint8) grouping.Key {
 }
 
 // note stores the record of a plan, and the one that the rules ask for.
-func (k *controller) note(s *state, d *decision, noted [most]entry) {
+func (k *controller) note(s *state, d *decision, noted [most]entry, m *memos) {
 	if !k.config.records {
 		return
 	}
 	s.recorded = 0
 	for i := range s.clusters {
 		s.clusters[i].entry, s.clusters[i].noted = d.record[i], noted[i]
+		s.clusters[i].entryLasts = m.inRecord[i]
 	}
+	s.entry = m.record
 	if !k.config.lag {
 		s.tellRecord()
 	}
@@ -139,28 +179,29 @@ func (k *controller) note(s *state, d *decision, noted [most]entry) {
 // isStored says whether the record is what a plan wants it to be.
 func (s *state) isStored(d *decision) bool {
 	for i := range s.clusters {
-		if s.clusters[i].told != d.record[i] {
+		if s.clusters[i].told != d.record[i] || s.clusters[i].toldLasts != d.lasts[i] {
 			return false
 		}
 	}
-	return s.recorded == 0
+	return s.recorded == 0 && s.told == d.memo
 }
 
 // isLate says whether the controller reads a record that is not the last one. Then the store refuses another.
 func (s *state) isLate() bool {
-	return slices.ContainsFunc(s.clusters[:], func(c cluster) bool { return c.told != c.entry })
+	return s.told != s.entry || slices.ContainsFunc(s.clusters[:], func(c cluster) bool { return c.told != c.entry || c.toldLasts != c.entryLasts })
 }
 
 // tellRecord brings the record up to date that the controller reads.
 func (s *state) tellRecord() {
+	s.told = s.entry
 	for i := range s.clusters {
-		s.clusters[i].told = s.clusters[i].entry
+		s.clusters[i].told, s.clusters[i].toldLasts = s.clusters[i].entry, s.clusters[i].entryLasts
 	}
 }
 
 // relabelRecord gives the version of the record the number that it has when another is wanted.
 func (s *state) relabelRecord(back bool) {
-	var is bool
+	is := s.entry != memo{}
 	for i := range s.clusters {
 		is = is || s.clusters[i].entry.as != unrecorded || s.clusters[i].noted.as != unrecorded
 	}

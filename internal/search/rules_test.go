@@ -90,8 +90,9 @@ type judge struct {
 	counted   set          // the ones among them that count (R37)
 	past      set          // those whose failures do not (R38)
 	stages    [2*none + 1]stage
-	n         int    // of the stages
-	stopped   string // why nothing starts anywhere
+	n         int        // of the stages
+	stopped   string     // why nothing starts anywhere
+	lasts     []breached // the breaches that last (R10)
 }
 
 func (c *config) judge(s *state) *judge {
@@ -117,6 +118,7 @@ func (c *config) judge(s *state) *judge {
 		}
 	}
 	j.divide()
+	j.lasts = j.last()
 	j.stopped = j.stop()
 	return j
 }
@@ -243,7 +245,7 @@ func (j *judge) divide() {
 			if rest.has(g) {
 				add(stage{name: fmt.Sprint("group ", g), groups: 1 << g, limit: perGroup, sequence: true})
 				x := &j.stages[j.n-1]
-				x.budget = share(c.budget, (x.clusters & j.all).len(), x.clusters.len(), 0)
+				x.budget = share(c.budget, j.home(x).len(), x.clusters.len(), 0)
 			}
 		}
 		j.follow()
@@ -299,8 +301,11 @@ func (j *judge) breach() string {
 			return fmt.Sprintf("%d failed in %s, %d may", j.failures(x.clusters), x.name, x.budget)
 		}
 	}
-	if budget := share(j.config.budget, (j.counted & j.all).len(), j.counted.len(), 0); j.config.strategy == clusterv1alpha1.Progressive && !j.s.aborted && j.failures(j.counted) > budget {
+	if budget := j.budgetOfAll(); j.config.strategy == clusterv1alpha1.Progressive && !j.s.aborted && j.failures(j.counted) > budget {
 		return fmt.Sprintf("%d failed, %d may", j.failures(j.counted), budget)
+	}
+	for _, b := range j.lasts {
+		return fmt.Sprintf("[%s] failed as the groups were then, %d of %d may", b.clusters.in(marks), j.budgetOf(b), b.of)
 	}
 	return ""
 }
@@ -339,12 +344,12 @@ func (j *judge) slots(x *stage) (free int, taken set) {
 			taken.add(i)
 		}
 	}
-	return share(x.limit, (x.clusters&j.all).len(), x.clusters.len(), most) - taken.len(), taken
+	return share(x.limit, j.home(x).len(), x.clusters.len(), most) - taken.len(), taken
 }
 
 // pace says how many clusters may start in all stages together, and why no more (R35, R36, R57).
 func (j *judge) pace() (free int, why string) {
-	free = most
+	free, why = j.atOnce()
 	if j.config.ramp > 0 {
 		soaked := j.of(j.counted, func(x standing) bool { return x == done }).len()
 		var taken set

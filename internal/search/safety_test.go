@@ -40,6 +40,9 @@ func (j *judge) checkStart(start set) string {
 	}
 	for n := range j.n {
 		x := &j.stages[n]
+		if places := j.places(x); (start & x.clusters).len() > places {
+			return fmt.Sprintf("places: %s in %s, where [%s] keep their places", starts(start&x.clusters), x.name, j.strangers(x).in(marks))
+		}
 		if free, taken := j.slots(x); start&x.clusters != 0 && (start&x.clusters).len() > max(0, free) {
 			return fmt.Sprintf("concurrency: %s where %s, %s at a time in %s", starts(start&x.clusters), j.tell(taken), x.limit, x.name)
 		}
@@ -152,7 +155,7 @@ func (j *judge) checkHeld(start set) string {
 				open &^= 1 << i
 			}
 		}
-		if free, _ := j.slots(x); open&x.aside&^start != 0 || left > 0 && (start&x.clusters).len() < min((open&x.clusters).len(), max(0, free)) {
+		if free, _ := j.slots(x); open&x.aside&^start != 0 || left > 0 && (start&x.clusters).len() < min((open&x.clusters).len(), j.places(x), max(0, free)) {
 			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
 		}
 	}
@@ -168,6 +171,9 @@ func (j *judge) checkRecord(d *decision) string {
 		if got := d.record[i]; got != want {
 			return fmt.Sprintf("record: of @%d the plan wants %v, and the rules want %v", i, got, want)
 		}
+	}
+	if m := j.memos(); d.memo != m.record || d.lasts != m.inRecord {
+		return fmt.Sprintf("record: of the groups the plan wants %v with %v, and the rules want %v with %v", d.memo, d.lasts, m.record, m.inRecord)
 	}
 	return ""
 }

@@ -42,9 +42,14 @@ func (s *schedule) movedFrom(former *former, position int, is state) (key groupi
 	}
 	before, there := groupWith(s.groups, key)
 	if !there {
-		return key, inFlightStates.has(is)
+		return key, inFlightStates.has(is) && !s.isAheadOfGone(group, key)
 	}
 	return key, s.isPut(s.stageOf[before], s.stageOf[group])
+}
+
+// isAheadOfGone says whether a group comes before one that is gone: a mandatory group before all that are none.
+func (s *schedule) isAheadOfGone(group int, gone grouping.Key) bool {
+	return s.options.back == nil && s.rules.isMandatory(s.groups.Key(group)) && !s.rules.isMandatory(gone)
 }
 
 // isPut says whether a cluster that moved from the stage before to the stage now counts in the one before.

@@ -218,6 +218,45 @@ func TestWhoMovedCountsInTheEarlierGroup(t *testing.T) {
 	}
 }
 
+// R52: a mandatory group comes before any other, also one that is gone. So nothing else starts before a cluster that moved into the mandatory
+// group while it was in flight, whose group is gone.
+func TestAMandatoryGroupIsNotDoneWithAClusterThatMovedIntoIt(t *testing.T) {
+	whole, canary, rest := grouping.Key{Index: 0}, grouping.Key{Index: 0, Name: "canary"}, grouping.Key{Index: 1}
+	limits := config("", "10m", 0)
+	for _, tt := range []struct {
+		why      string
+		strategy clusterv1alpha1.RolloutStrategy
+		from, to grouping.Key
+		want     grouping.Key
+	}{
+		{"from the pool into the canary", progressive("2", limits, "canary"), whole, canary, canary},
+		{"from a group into the canary", perGroup(limits, "canary"), whole, canary, canary},
+		{"from the canary into the pool", progressive("2", limits, "canary"), canary, rest, canary},
+		{"from a group into another one", perGroup(limits, "canary"), whole, rest, whole},
+	} {
+		before := world{groups: []grouping.Key{tt.from}, members: []member{{"a", tt.from}, {"b", tt.from}}}
+		after := world{groups: []grouping.Key{tt.to, rest}, members: []member{{"a", tt.to}, {"b", rest}}}
+		if tt.to == rest {
+			after.groups = after.groups[1:]
+		}
+		reports := []status.Report{{Cluster: "a", Status: status.Progressing, LastTransitionTime: now}}
+		r, err := rollout.Plan(tt.strategy, before.read(t), reports, now, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err = rollout.Plan(tt.strategy, after.read(t), reports, now, rollout.Options{Previous: r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.InFlight) != 1 || r.InFlight[0].Group != tt.want {
+			t.Errorf("%s: in flight are %v, want a in %v", tt.why, r.InFlight, tt.want)
+		}
+		if len(r.Start) > 0 {
+			t.Errorf("%s: %v starts beside a", tt.why, r.Start)
+		}
+	}
+}
+
 // R52: a failure counts in the group of now where the group before is gone, and in the group before once the cluster is in flight again,
 // also where a Planner hears that before its next answer.
 func TestAPlannerHearsThatWhoMovedIsInFlightAgain(t *testing.T) {

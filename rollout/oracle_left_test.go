@@ -122,7 +122,7 @@ func (o *oracle) r52(s *subject) grouping.Key {
 		if oneStage || o.r33(s.group, before) {
 			return s.group
 		}
-	} else if !o.r3(s) {
+	} else if !o.r3(s) || o.back == nil && o.r12Named(s.group) && !o.r12Named(before) {
 		return s.group
 	}
 	s.moved = true

@@ -169,7 +169,7 @@ func (w *world) naiveMoved(groups []naiveGroup) map[string]grouping.Key {
 			pooled := w.limits.typ == clusterv1alpha1.Progressive && w.limits.mandatory == ""
 			switch at := place(before); {
 			case !known || before == now || before.Index < 0 || !stands.counts() || pooled:
-			case at < 0 && stands.inFlight, at >= 0 && at < place(now):
+			case at < 0 && stands.inFlight && (isMandatory(before) || !isMandatory(now)), at >= 0 && at < place(now):
 				moved[cluster] = before
 			}
 		}

@@ -46,10 +46,9 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 		r.Left = append(r.Left, status.Left{Report: p.toStatus(p.cluster, as), Group: p.key})
 	}
 	slices.SortFunc(r.Left, func(a, b status.Left) int { return strings.Compare(a.Cluster, b.Cluster) })
-	bytes, over := 0, overflow{}
-	r.Breached, bytes = s.fitBreached(last)
-	r.Left, over = s.fit(r.Left, s.roomOfRecord()-bytes)
-	over = before.with(over)
+	breached, bytes := s.fitBreached(last)
+	left, over := s.fit(r.Left, s.roomOfRecord()-bytes)
+	r.Breached, r.Left, over = breached, left, before.with(over)
 	if r.More, r.Until = over.n, over.until; len(r.Left) > 0 {
 		r.Exposed = s.exposedBefore()
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // OwnerLabel is on each ManifestWork that this package writes. Its value is a hash of the owner's kind, namespace and name, since these
-// may be longer than the value of a label: select by HashOf.
+// may be longer than the value of a label. The annotation of package writes has them in full.
 const OwnerLabel = "cohort.open-cluster-management.io/owner-hash"
 
 // ownerAnnotation is where package writes notes the owner: kind.group/namespace/name/uid.

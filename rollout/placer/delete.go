@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -38,7 +39,7 @@ func (r *reconciler) finalize(ctx context.Context, owner client.Object, kept *me
 
 // cleanUp deletes the ManifestWorks of an owner that is gone without its finalizer, and forgets it. It asks the API server whether the
 // owner is gone: the cache may be empty.
-func (r *reconciler) cleanUp(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+func (r *reconciler) cleanUp(ctx context.Context, key types.NamespacedName, kept *memory) (time.Duration, error) {
 	gone, err := r.isGone(ctx, key)
 	if err != nil {
 		return 0, err
@@ -46,30 +47,24 @@ func (r *reconciler) cleanUp(ctx context.Context, key types.NamespacedName) (tim
 	if !gone {
 		return writes.Patience, nil // the cache will show it
 	}
-	left, err := r.deleteWorks(ctx, key, &memory{})
+	left, err := r.deleteWorks(ctx, key, kept)
 	if err != nil {
 		return 0, err
 	}
-	r.memories.forget(key)
 	if left > 0 {
 		return writes.Patience, nil
 	}
+	r.memories.forget(key)
 	return 0, nil
 }
 
-// deleteWorks deletes the ManifestWorks of an owner, and of earlier owners of its name, and says how many are there yet. It lists them
-// from the API server: the cache may lack what was just created.
+// deleteWorks deletes the ManifestWorks of an owner, and of earlier owners of its name, and says how many are there yet.
 func (r *reconciler) deleteWorks(ctx context.Context, key types.NamespacedName, kept *memory) (left int, err error) {
-	works, err := r.liveWorks(ctx, client.MatchingLabels{OwnerLabel: r.hashOf(key)})
+	works, err := r.worksLeft(ctx, key)
 	if err != nil {
 		return 0, err
 	}
-	owner := r.named(key)
 	for _, work := range works {
-		if !isOf(owner, work) {
-			continue
-		}
-		left++
 		if work.DeletionTimestamp != nil {
 			continue
 		}
@@ -77,7 +72,28 @@ func (r *reconciler) deleteWorks(ctx context.Context, key types.NamespacedName, 
 			err = errors.Join(err, fmt.Errorf("deleting ManifestWork %s/%s: %w", work.Namespace, work.Name, failed))
 		}
 	}
-	return left, err
+	return len(works), err
+}
+
+// worksLeft are the ManifestWorks that go with an owner. The cache has those without the label, too. Once it has none, the API server is
+// asked, as the cache may lack what was just created.
+func (r *reconciler) worksLeft(ctx context.Context, key types.NamespacedName) ([]*workv1.ManifestWork, error) {
+	owner := r.named(key)
+	of := func(works []*workv1.ManifestWork) []*workv1.ManifestWork {
+		return slices.DeleteFunc(works, func(work *workv1.ManifestWork) bool { return !isOf(owner, work) })
+	}
+	cached, err := r.cachedWorks(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if works := of(cached); len(works) > 0 {
+		return works, nil
+	}
+	live, err := r.liveWorks(ctx, client.MatchingLabels{OwnerLabel: r.hashOf(key)})
+	if err != nil {
+		return nil, err
+	}
+	return of(live), nil
 }
 
 // isOf says whether a ManifestWork goes with an owner.

@@ -42,13 +42,13 @@
 //   - It reads from the manager's caches, with indexes. A look at one owner costs by that owner's objects.
 //   - It plans only when the caches show all its own writes. When a process begins, it lists the metadata of all owners and their
 //     ManifestWorks from the API server, once. It also asks the API server for what a lost answer leaves unsure, for the ManagedCluster
-//     of a deselected cluster that the cache lacks, and for the metadata of an owner that is deleted or came again, and of its
-//     ManifestWorks. It reads nothing else there.
+//     of a deselected cluster that the cache lacks, for own writes that the cache does not show for ten seconds, and for the metadata
+//     of an owner that is deleted or came again, and of its ManifestWorks. It reads nothing else there.
 //   - It names ManifestWorks by a hash of the owner's kind, namespace and name, and notes the owner on them. It leaves objects of others
 //     alone, and warns of them.
 //   - Clusters that were deselected with the version count, until their ManagedCluster is deleted, or a person ignores them (give-up).
-//   - It writes in this order: the record of deselected clusters; deletions; updates; starts; the status. Before each write it looks
-//     whether the owner wants the same still. There is no hook in between.
+//   - It writes in this order: the record of deselected clusters; deletions; updates; starts; when settled clusters
+//     answered; the status. Before each write it looks whether the owner wants the same still. There is no hook in between.
 //   - It adds a finalizer to the owner, and the annotation cohort.open-cluster-management.io/left, which is the record. ManifestWorks
 //     have the label cohort.open-cluster-management.io/owner-hash, and annotations that begin with cohort.open-cluster-management.io/.
 //   - It makes events of all changes, and comes back in time, also where a write failed.

@@ -1,6 +1,7 @@
 package placer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -222,10 +223,26 @@ func (h *hub) create(ctx context.Context, o client.Object) error {
 	o.SetUID(types.UID(fmt.Sprint("uid-", h.uids)))
 	o.SetGeneration(1)
 	o.SetCreationTimestamp(metav1.NewTime(h.now))
-	if _, is := o.(*workv1.ManifestWork); is {
+	if work, is := o.(*workv1.ManifestWork); is {
 		o.SetFinalizers([]string{"agent"})
+		fillDefaults(work)
 	}
 	return h.store.Create(ctx, o)
+}
+
+// fillDefaults fills in what the CRD of ManifestWorks does.
+func fillDefaults(work *workv1.ManifestWork) {
+	for i := range work.Spec.ManifestConfigs {
+		config := &work.Spec.ManifestConfigs[i]
+		config.FeedbackScrapeType = cmp.Or(config.FeedbackScrapeType, "Poll")
+		if config.UpdateStrategy == nil {
+			continue
+		}
+		config.UpdateStrategy.Type = cmp.Or(config.UpdateStrategy.Type, "Update")
+		if apply := config.UpdateStrategy.ServerSideApply; apply != nil {
+			apply.FieldManager = cmp.Or(apply.FieldManager, "work-agent")
+		}
+	}
 }
 
 func (h *hub) update(ctx context.Context, o client.Object) error {
@@ -237,6 +254,7 @@ func (h *hub) update(ctx context.Context, o client.Object) error {
 		if string(stored.Spec.Workload.Manifests[0].Raw) != string(work.Spec.Workload.Manifests[0].Raw) {
 			work.Generation = stored.Generation + 1
 		}
+		fillDefaults(work)
 	}
 	return h.store.Update(ctx, o)
 }

@@ -27,6 +27,8 @@ type situation struct {
 	wanted   wantedRollout
 	steps    *writes.Steps[*workv1.ManifestWork]
 	progress Progress
+	// unnoted are the ManifestWorks of clusters that have answered where nobody has noted when, and somebody must.
+	unnoted []*workv1.ManifestWork
 	// deselected says that a cluster counts, or is ignored, that is not selected any more: its ManagedCluster may be deleted.
 	deselected bool
 }
@@ -36,11 +38,18 @@ const asking = time.Minute
 
 // recheck is when to look again by time alone.
 func (s *situation) recheck() time.Duration {
-	after := s.steps.RecheckAfter()
-	if s.deselected && (after == 0 || after > asking) {
-		return asking
+	if s.deselected {
+		return sooner(s.steps.RecheckAfter(), asking)
 	}
-	return after
+	return s.steps.RecheckAfter()
+}
+
+// sooner is the sooner of two times to look again; 0 is never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // plan reads all that the plan needs, and plans.
@@ -78,11 +87,12 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, kept *memor
 	options.Holds = append(options.Holds, wanted.unrendered(groups)...)
 	options.Previous = kept.result
 	options.Memory = &rollout.Memory{Version: wanted.version, Record: records[""]}
-	result, err := rollout.Plan(wanted.Strategy, groups, wanted.reports(own, groups, now), now, options)
+	reports, unnoted := wanted.reports(own, groups, now)
+	result, err := rollout.Plan(wanted.Strategy, groups, reports, now, options)
 	if err != nil {
 		return nil, &invalidError{err}
 	}
-	s := &situation{object: object, owner: owner, wanted: wanted, deselected: len(deselected) > 0}
+	s := &situation{object: object, owner: owner, wanted: wanted, unnoted: unnoted, deselected: len(deselected) > 0}
 	s.progress = Progress{
 		Version: wanted.version,
 		Result:  result,
@@ -107,19 +117,25 @@ func (r *reconciler) before(object client.Object, kept *memory) *rollout.Result 
 	return kept.result
 }
 
-// reports are those of an owner's ManifestWorks, each about the version that its cluster is to have.
-func (w wantedRollout) reports(works []*workv1.ManifestWork, groups *grouping.Groups, now time.Time) []status.Report {
+// reports are those of an owner's ManifestWorks, each about the version that its cluster is to have. Unnoted are the ManifestWorks of
+// those that have answered where the time of the answer is to be noted, and is not.
+func (w wantedRollout) reports(works []*workv1.ManifestWork, groups *grouping.Groups, now time.Time) (reports []status.Report, unnoted []*workv1.ManifestWork) {
 	if !w.needsAnswers() {
 		now = time.Time{}
 	}
-	reports := make([]status.Report, 0, len(works))
+	reports = make([]status.Report, 0, len(works))
 	for _, work := range works {
 		state := status.WorkState{Work: work, Version: w.versionFor(work, groups), AvailableSucceeds: w.AvailableSucceeds, Now: now}
-		if report, ok := status.FromManifestWork(state); ok {
-			reports = append(reports, report)
+		report, ok := status.FromManifestWork(state)
+		if !ok {
+			continue
+		}
+		reports = append(reports, report)
+		if !report.Answered.IsZero() && status.StampOf(work).Answered.IsZero() {
+			unnoted = append(unnoted, work)
 		}
 	}
-	return reports
+	return reports, unnoted
 }
 
 // versionFor is the version that the cluster of a ManifestWork is to have. Where nobody knows that of a deselected cluster, it is the one

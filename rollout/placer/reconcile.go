@@ -60,7 +60,7 @@ func (r *reconciler) look(ctx context.Context, key types.NamespacedName, kept *m
 		return 0, err
 	}
 	if owner == nil {
-		return r.cleanUp(ctx, key)
+		return r.cleanUp(ctx, key, kept)
 	}
 	recheck, err := r.behind(ctx, kept)
 	if recheck > 0 || err != nil {
@@ -99,5 +99,5 @@ func (r *reconciler) roll(ctx context.Context, owner client.Object, kept *memory
 	r.tell(ctx, owner, kept, s)
 	kept.result = s.progress.Result
 	err = r.setStatus(ctx, stored, kept, s)
-	return s.recheck(), errors.Join(failed, err)
+	return sooner(s.recheck(), kept.written.RecheckAfter(r.now())), errors.Join(failed, err)
 }

@@ -7,7 +7,9 @@ import (
 	"maps"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,16 +25,41 @@ var errMoved = errors.New("the owner is gone, or somebody decided otherwise")
 func (r *reconciler) carryOut(ctx context.Context, kept *memory, s *situation) error {
 	s.progress.Refused = make(map[string]error)
 	var failed error
-	for step := range s.steps.While(r.same(ctx, s)) {
-		err := r.carryOutStep(ctx, kept, s, step)
+	done := func(cluster string, err error) {
 		if writes.Refused(err) {
-			s.progress.Refused[step.Cluster.Name] = err
+			s.progress.Refused[cluster] = err
 		}
 		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("cluster %s: %w", step.Cluster.Name, err))
+			failed = errors.Join(failed, fmt.Errorf("cluster %s: %w", cluster, err))
+		}
+	}
+	stepped := make(map[types.NamespacedName]bool)
+	for step := range s.steps.While(r.same(ctx, s)) {
+		stepped[types.NamespacedName{Namespace: step.Cluster.Name, Name: step.Name}] = true
+		done(step.Cluster.Name, r.carryOutStep(ctx, kept, s, step))
+	}
+	for _, work := range s.unnoted {
+		if !s.steps.Moved() && !stepped[client.ObjectKeyFromObject(work)] {
+			done(work.Namespace, r.noteAnswer(ctx, kept, work))
 		}
 	}
 	return failed
+}
+
+// noteAnswer notes that a cluster has answered for which there is no step: it is settled. Waits run from then.
+func (r *reconciler) noteAnswer(ctx context.Context, kept *memory, work *workv1.ManifestWork) error {
+	next, stamp := work.DeepCopy(), status.StampOf(work)
+	stamp.NoteOn(next, stamp.Version, stamp.Attempt, r.now())
+	return r.update(ctx, kept, work, next)
+}
+
+// update updates a ManifestWork, and notes the answer. One that is not there was deleted, and the cache is late.
+func (r *reconciler) update(ctx context.Context, kept *memory, stored, next *workv1.ManifestWork) error {
+	err := r.client.Update(ctx, next)
+	if apierrors.IsNotFound(err) {
+		return kept.written.Deleted(stored, err, r.now())
+	}
+	return kept.written.Wrote(next, err, r.now())
 }
 
 // same gives the owner as the cache has it now, and an error where somebody decided otherwise.
@@ -82,11 +109,10 @@ func (r *reconciler) carryOutStep(ctx context.Context, kept *memory, s *situatio
 	if !changed || !step.Start && !s.wanted.needsAnswers() && onlyAnswered(step.Object, next) {
 		return nil
 	}
-	if step.Verb == writes.VerbCreate {
-		err = r.client.Create(ctx, next)
-	} else {
-		err = r.client.Update(ctx, next)
+	if step.Verb == writes.VerbUpdate {
+		return r.update(ctx, kept, step.Object, next)
 	}
+	err = r.client.Create(ctx, next)
 	return kept.written.Wrote(next, err, r.now())
 }
 
@@ -104,6 +130,9 @@ func (s *situation) work(step writes.Step[*workv1.ManifestWork]) (*workv1.Manife
 			Annotations: maps.Clone(s.wanted.Annotations),
 		},
 		Spec: own.spec,
+	}
+	if step.Object != nil {
+		wanted.Spec = withDefaults(own.spec, step.Object.Spec)
 	}
 	s.owner.NoteOn(wanted)
 	return wanted, own.version, nil

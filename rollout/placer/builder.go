@@ -1,6 +1,7 @@
 package placer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -16,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -36,7 +39,8 @@ func For[O client.Object](m ctrl.Manager, kind Kind[O]) *Builder[O] {
 }
 
 // WithOptions sets the options of the controller, such as how many owners are looked at at a time. One owner is looked at by one
-// worker at a time, however many there are.
+// worker at a time, however many there are. NeedLeaderElection must not be false. The queue is that of client-go, unless the options, or
+// those of the manager, say UsePriorityQueue.
 func (b *Builder[O]) WithOptions(options controller.Options) *Builder[O] {
 	b.options = options
 	return b
@@ -55,6 +59,13 @@ func (b *Builder[O]) Complete() error {
 	if err != nil {
 		return err
 	}
+	if err := checkScope(r.gvk, b.manager.GetRESTMapper()); err != nil {
+		return err
+	}
+	options, err := optionsOf(b.options, b.manager.GetControllerOptions())
+	if err != nil {
+		return err
+	}
 	if err := r.index(context.Background(), b.manager.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -63,14 +74,45 @@ func (b *Builder[O]) Complete() error {
 		outermost = wrap(outermost)
 	}
 	return ctrl.NewControllerManagedBy(b.manager).
-		Named("placer-"+strings.ToLower(r.gvk.Kind)).
+		Named(nameOf(r.gvk)).
 		For(r.kind.new(), builder.WithPredicates(wanted())).
 		Watches(&workv1.ManifestWork{}, gather(r.ownersOfWork)).
 		Watches(&clusterv1beta1.Placement{}, gather(r.ownersOfPlacement)).
 		Watches(&clusterv1beta1.PlacementDecision{}, gather(r.ownersOfDecision)).
 		WatchesMetadata(&clusterv1.ManagedCluster{}, gather(r.ownersOfDeselected), builder.WithPredicates(gone())).
-		WithOptions(b.options).
+		WithOptions(options).
 		Complete(outermost)
+}
+
+// nameOf is the name of the controller of a kind. Kinds of two groups may have one name.
+func nameOf(gvk schema.GroupVersionKind) string {
+	return "placer-" + strings.ToLower(gvk.GroupKind().String())
+}
+
+// checkScope says that a kind has no namespaces. What the mapper does not know yet may come.
+func checkScope(gvk schema.GroupVersionKind, mapper meta.RESTMapper) error {
+	namespaced, err := apiutil.IsGVKNamespaced(gvk, mapper)
+	if meta.IsNoMatchError(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("placer: asking for the scope of %s: %w", gvk.GroupKind(), err)
+	}
+	if !namespaced {
+		return fmt.Errorf("placer: %s is cluster-scoped, and must be namespaced: the Placement is in the namespace of the owner", gvk.GroupKind())
+	}
+	return nil
+}
+
+// optionsOf are the options of the controller, of which those of the manager stand in for what is missing.
+func optionsOf(options controller.Options, manager config.Controller) (controller.Options, error) {
+	if elected := cmp.Or(options.NeedLeaderElection, manager.NeedLeaderElection); elected != nil && !*elected {
+		return options, errors.New("placer: NeedLeaderElection is false, and must be true or missing: one process acts at a time")
+	}
+	if options.UsePriorityQueue == nil && manager.UsePriorityQueue == nil {
+		options.UsePriorityQueue = new(bool) // the other may end in a deadlock: kubernetes-sigs/controller-runtime#3538
+	}
+	return options, nil
 }
 
 // reconciler makes the reconciler with what the manager has.
@@ -88,7 +130,7 @@ func (b *Builder[O]) reconciler() (*reconciler, error) {
 		gvk:    gvk,
 		client: b.manager.GetClient(),
 		live:   b.manager.GetAPIReader(),
-		events: b.manager.GetEventRecorder("placer-" + strings.ToLower(gvk.Kind)),
+		events: b.manager.GetEventRecorder(nameOf(gvk)),
 		now:    time.Now,
 		begun:  newOnce(),
 	}, nil
@@ -99,6 +141,7 @@ type anyKind struct {
 	new        func() client.Object
 	rollout    func(client.Object) (Rollout, error)
 	conditions func(client.Object) *[]condition
+	observe    func(client.Object) // sets the observedGeneration
 	show       func(client.Object, Progress)
 }
 
@@ -107,7 +150,11 @@ func kindOf[O client.Object](kind Kind[O]) anyKind {
 		new:        func() client.Object { return reflect.New(reflect.TypeFor[O]().Elem()).Interface().(O) },
 		rollout:    func(owner client.Object) (Rollout, error) { return kind.Rollout(owner.(O)) },
 		conditions: func(owner client.Object) *[]condition { return kind.Conditions(owner.(O)) },
+		observe:    func(client.Object) {},
 		show:       func(client.Object, Progress) {},
+	}
+	if kind.ObservedGeneration != nil {
+		of.observe = func(owner client.Object) { *kind.ObservedGeneration(owner.(O)) = owner.GetGeneration() }
 	}
 	if kind.Show != nil {
 		of.show = func(owner client.Object, progress Progress) { kind.Show(owner.(O), progress) }

@@ -11,9 +11,10 @@
 //			wanted.Work.Workload.Manifests = manifests
 //			return wanted, err
 //		},
-//		Conditions: func(f *appsv1.FleetConfig) *[]metav1.Condition { return &f.Status.Conditions },
+//		Conditions:         func(f *appsv1.FleetConfig) *[]metav1.Condition { return &f.Status.Conditions },
+//		ObservedGeneration: func(f *appsv1.FleetConfig) *int64 { return &f.Status.ObservedGeneration },
 //		Show: func(f *appsv1.FleetConfig, p placer.Progress) {
-//			f.Status.ObservedGeneration, f.Status.Version, f.Status.Summary = f.Generation, p.Version, p.Summary().String()
+//			f.Status.Version, f.Status.Summary = p.Version, p.Summary().String()
 //		},
 //	}
 //
@@ -64,8 +65,9 @@
 //	Reconciling    it goes on, or waits: for agents, a gate, a pause, a Placement that is not there
 //	Stalled        a person has to mend something: the owner is invalid, or too many clusters failed
 //
-// So kubectl wait --for=condition=Ready, Argo CD and Flux understand it. Let your status have observedGeneration, and set it in Show.
-// WritesRefused says that the API server refuses ManifestWorks, such as for a quota, and where.
+// So kubectl wait --for=condition=Ready, Argo CD and Flux understand it. Let your status have observedGeneration, and point at it.
+// WritesRefused says that the API server refuses ManifestWorks, such as for a quota, or the finalizer or the record of the owner, and where.
+// Where the owner is invalid, Progressing, Succeeded and Failed are Unknown.
 //
 // Progress has all that is known, for the rest of your status and for metrics: the result with its explanations, what has changed, and
 // what was refused. The status is written last, and only where it changed, as an update: a field that your Go type lacks is lost.

@@ -3,6 +3,7 @@ package placer
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,9 +13,14 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // selectsGroups writes decisions of one cluster in each group.
@@ -210,5 +216,251 @@ func TestALateDeletionIsNoRefusal(t *testing.T) {
 	p.settle()
 	if h.having() != "a" {
 		t.Errorf("%q have ManifestWorks, and a must again", h.having())
+	}
+}
+
+// An invalid owner is observed, and no condition of the rollout before stays: kstatus, Flux and Argo CD would wait for ever otherwise.
+func TestAnInvalidOwnerIsObserved(t *testing.T) {
+	h, p := rolling(t, "a")
+	h.answerAll()
+	p.settle()
+	h.change(func(owner *thing) { owner.Spec.Text = "error" })
+	p.settle()
+	owner := h.thing()
+	if owner.Status.ObservedGeneration != owner.Generation || owner.Status.Done != 1 {
+		t.Errorf("the status is %v, and must be of generation %d with one cluster done", owner.Status, owner.Generation)
+	}
+	for _, kind := range []string{status.ConditionProgressing, status.ConditionSucceeded, status.ConditionFailed} {
+		if c := conditionOf(h, kind); c.Status != metav1.ConditionUnknown || c.Reason != ReasonInvalid {
+			t.Errorf("%s is %v", kind, c)
+		}
+	}
+}
+
+// What the first plan finds is told, also where the owner was invalid before.
+func TestTheFirstPlanIsToldAfterAStall(t *testing.T) {
+	h := newHub(t)
+	owner := newThing(oneAtATime())
+	owner.Spec.Text = "error"
+	h.make(owner)
+	p := newProcess(h, things)
+	p.settle()
+	h.change(func(owner *thing) { owner.Spec.Text = "v1" })
+	p.settle()
+	if all := told(h); !contain(all, "there is no Placement apps/fleet") {
+		t.Errorf("the events are %q", all)
+	}
+}
+
+// A kind's functions get copies, also before anything is planned.
+func TestFunctionsOfAKindGetCopies(t *testing.T) {
+	h := newHub(t)
+	kind := things
+	kind.Conditions = func(owner *thing) *[]metav1.Condition {
+		owner.Status.Done = 99
+		return &owner.Status.Conditions
+	}
+	owner := newThing(oneAtATime())
+	newProcess(h, kind).before(owner, &memory{})
+	if owner.Status.Done != 0 {
+		t.Error("the owner in the cache was changed")
+	}
+}
+
+// The annotation open-gates opens gates of the owner's own API, too, for the version that it names.
+func TestOpenGatesOpensGatesOfTheAPI(t *testing.T) {
+	for name, key := range map[string]grouping.Key{"by index": {}, "by name": {Name: "first", Index: 3}} {
+		t.Run(name, func(t *testing.T) {
+			owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}})
+			owner.Spec.Options.Gates = []rollout.ClosedGate{{Group: key}, {Group: grouping.Key{Index: 1}}}
+			p := newProcess(newHub(t), things)
+			group := map[string]string{"by index": "0", "by name": "first"}[name]
+			for version, closed := range map[string]int{"another": 2, writes.VersionOf(workOf("v1")): 1} {
+				owner.Annotations = map[string]string{"cohort.open-cluster-management.io/open-gates": group + " of " + version}
+				wanted, err := p.rolloutOf(owner)
+				must(t, err)
+				if gates := wanted.options().Gates; len(gates) != closed {
+					t.Errorf("with open-gates of version %s, closed are %v, and %d must be", version, gates, closed)
+				}
+			}
+			if owner.Spec.Options.Gates[0].Group != key {
+				t.Errorf("the owner was changed: %v", owner.Spec.Options.Gates)
+			}
+		})
+	}
+}
+
+// A kind without namespaces is refused. Where it is looked at all the same, the status says why nothing goes on.
+func TestClusterScopedKindsAreRefused(t *testing.T) {
+	gvk := example.WithKind("Thing")
+	mapper := meta.NewDefaultRESTMapper(nil)
+	if err := checkScope(gvk, mapper); err != nil {
+		t.Errorf("of a kind that is not there yet it says %v", err)
+	}
+	mapper.Add(gvk, meta.RESTScopeRoot)
+	if err := checkScope(gvk, mapper); err == nil || !strings.Contains(err.Error(), "Thing.example.com is cluster-scoped") {
+		t.Errorf("of a cluster-scoped kind it says %v", err)
+	}
+	mapper = meta.NewDefaultRESTMapper(nil)
+	mapper.Add(gvk, meta.RESTScopeNamespace)
+	if err := checkScope(gvk, mapper); err != nil {
+		t.Errorf("of a namespaced kind it says %v", err)
+	}
+
+	h := newHub(t)
+	owner := newThing(oneAtATime())
+	owner.Namespace = ""
+	h.make(owner)
+	p := newProcess(h, things)
+	for range 4 {
+		p.cache.show()
+		_, err := p.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: owner.Name}})
+		must(t, err)
+	}
+	must(t, h.store.Get(t.Context(), client.ObjectKey{Name: owner.Name}, owner))
+	if c := meta.FindStatusCondition(owner.Status.Conditions, ConditionStalled); c == nil || !strings.Contains(c.Message, "metadata.namespace") {
+		t.Errorf("Stalled is %v", c)
+	}
+}
+
+// What is refused is told once.
+func TestARefusalIsToldOnce(t *testing.T) {
+	h := newHub(t)
+	h.selects("a")
+	h.make(newThing(oneAtATime()))
+	h.faults = func(w write) fault {
+		if w.kind == "ManifestWork" {
+			return refused
+		}
+		return none
+	}
+	p := newProcess(h, things)
+	for range 6 {
+		p.cache.show()
+		p.look()
+	}
+	all := told(h)
+	refusals := slices.DeleteFunc(all, func(event string) bool { return !strings.Contains(event, "Warning Refused") })
+	if len(refusals) != 1 {
+		t.Errorf("the refusals are %q, and there must be one", refusals)
+	}
+}
+
+// The options of a controller must not let it run beside a leader. The queue is the one of client-go, unless somebody says otherwise.
+func TestOptions(t *testing.T) {
+	yes, no := true, false
+	for what, test := range map[string]struct {
+		options controller.Options
+		manager config.Controller
+		refused bool
+		queue   bool
+	}{
+		"none":                                {},
+		"elected":                             {options: controller.Options{NeedLeaderElection: &yes}},
+		"not elected":                         {options: controller.Options{NeedLeaderElection: &no}, refused: true},
+		"not elected, says the manager":       {manager: config.Controller{NeedLeaderElection: &no}, refused: true},
+		"elected, whatever the manager says":  {options: controller.Options{NeedLeaderElection: &yes}, manager: config.Controller{NeedLeaderElection: &no}},
+		"another queue":                       {options: controller.Options{UsePriorityQueue: &yes}, queue: true},
+		"another queue, the manager's choice": {manager: config.Controller{UsePriorityQueue: &yes}, queue: true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			options, err := optionsOf(test.options, test.manager)
+			if (err != nil) != test.refused {
+				t.Errorf("it says %v", err)
+			}
+			queue := options.UsePriorityQueue
+			if queue == nil {
+				queue = test.manager.UsePriorityQueue
+			}
+			if !test.refused && *queue != test.queue {
+				t.Errorf("UsePriorityQueue is %v", *queue)
+			}
+		})
+	}
+}
+
+// Kinds of two groups may have one name: their controllers have names of their own.
+func TestNamesOfControllers(t *testing.T) {
+	if name := nameOf(example.WithKind("Thing")); name != "placer-thing.example.com" {
+		t.Errorf("the name is %s", name)
+	}
+}
+
+// A new owner is another one, also where its name was there before: what is wrong with it is told.
+func TestANewOwnerOfTheSameNameIsTold(t *testing.T) {
+	h := newHub(t)
+	h.selects("a")
+	p := newProcess(h, things)
+	for range 2 {
+		owner := newThing(oneAtATime())
+		owner.Spec.Text = "error"
+		h.make(owner)
+		p.settle()
+		if all := told(h); !contain(all, errNoText.Error()) {
+			t.Errorf("the events are %q", all)
+		}
+		withoutFinalizer(h)
+		must(t, h.store.Delete(t.Context(), h.thing()))
+	}
+}
+
+// What the API server refuses beside ManifestWorks is shown, and told once: the finalizer, the record, and deletions.
+func TestOtherRefusalsAreShown(t *testing.T) {
+	for name, test := range map[string]struct {
+		refuses string
+		begin   func(*hub, *process)
+	}{
+		"the finalizer": {"patch Thing", func(h *hub, _ *process) {}},
+		"the record": {"patch Thing", func(h *hub, p *process) {
+			h.answer(h.work("a"), false)
+			h.selects()
+		}},
+		"a deletion": {"delete ManifestWork", func(h *hub, _ *process) { must(h.t, h.store.Delete(h.t.Context(), h.thing())) }},
+		"to let the owner go": {"patch Thing", func(h *hub, _ *process) {
+			must(h.t, h.store.Delete(h.t.Context(), h.thing()))
+			work := h.work("a")
+			work.Finalizers = nil
+			must(h.t, h.store.Update(h.t.Context(), work))
+			must(h.t, h.store.Delete(h.t.Context(), work))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t)
+			h.selects("a")
+			h.make(newThing(oneAtATime()))
+			p := newProcess(h, things)
+			if name != "the finalizer" {
+				p.settle()
+			}
+			test.begin(h, p)
+			told(h)
+			h.faults = func(w write) fault {
+				if w.verb+" "+w.kind == test.refuses {
+					return refused
+				}
+				return none
+			}
+			for range 8 {
+				p.cache.show()
+				if after := p.look(); after == 0 || after > time.Minute {
+					t.Errorf("it comes back after %v", after)
+				}
+			}
+			if c := conditionOf(h, ConditionWritesRefused); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "quota") {
+				t.Errorf("WritesRefused is %v", c)
+			}
+			if c := conditionOf(h, ConditionReconciling); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "quota") {
+				t.Errorf("Reconciling is %v", c)
+			}
+			refusals := slices.DeleteFunc(told(h), func(event string) bool { return !strings.Contains(event, "quota") })
+			if len(refusals) != 1 {
+				t.Errorf("it is told %d times: %q", len(refusals), refusals)
+			}
+			h.faults = nil
+			p.settle()
+			if name == "the finalizer" && (h.having() != "a" || conditionOf(h, ConditionWritesRefused).Status != metav1.ConditionFalse) {
+				t.Errorf("once nothing is refused, %q have ManifestWorks, and WritesRefused is %v", h.having(), conditionOf(h, ConditionWritesRefused))
+			}
+		})
 	}
 }

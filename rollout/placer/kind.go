@@ -21,8 +21,11 @@ type Kind[O client.Object] struct {
 	// Conditions points at the conditions in the owner's status. The page of the package says which ones are set; others
 	// stay as they are.
 	Conditions func(O) *[]metav1.Condition
+	// ObservedGeneration points at the observedGeneration in the owner's status, which kstatus reads; nil where the status has
+	// none. It is also set where the owner is invalid.
+	ObservedGeneration func(O) *int64
 	// Show sets the rest of the status; nil sets the conditions alone. The owner is a copy. The status is written after all
-	// else, and only where it changed. Set an observedGeneration here if the status has one: kstatus reads it.
+	// else, and only where it changed. Where the owner is invalid, Show is not called: the rest of the status stays as it is.
 	Show func(O, Progress)
 }
 
@@ -49,7 +52,7 @@ type Rollout struct {
 	Labels, Annotations map[string]string
 
 	// Options are what the API of the owner adds to the strategy. What people decide by annotations (package approvals) is
-	// added: any pause, gate or hold counts, and the later attempt. Where RemoveAfter is 0, it is a minute. Previous and Memory
+	// added: any pause, gate or hold counts, and the later attempt. The annotation open-gates opens gates of either kind. Where RemoveAfter is 0, it is a minute. Previous and Memory
 	// are this package's.
 	Options rollout.Options
 }

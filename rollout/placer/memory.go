@@ -23,6 +23,15 @@ type memory struct {
 	foreign  map[writes.Foreign]bool // of which people were told
 	invalid  string                  // what people were told is wrong with the owner
 	mistaken string                  // and with its approvals
+	refused  string                  // and what the API server refuses
+	uid      types.UID               // of the owner that all this is about
+}
+
+// begin drops what is kept of an earlier owner of the same name, but for own writes.
+func (m *memory) begin(uid types.UID) {
+	if m.uid != uid {
+		*m = memory{uid: uid, stored: m.stored, written: m.written}
+	}
 }
 
 // memories are those of all owners. They also say which owners an event concerns. The zero value is ready to use.

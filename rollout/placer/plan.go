@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -109,12 +110,16 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, kept *memor
 	return s, nil
 }
 
-// before is the result from which changes are told. Of an owner at which nobody has looked yet, nothing was told.
+// before is the result from which changes are told. Of an owner that nobody has planned yet, nothing was told.
 func (r *reconciler) before(object client.Object, kept *memory) *rollout.Result {
-	if kept.result == nil && len(*r.kind.conditions(object)) == 0 {
+	if kept.result != nil {
+		return kept.result
+	}
+	conditions := r.kind.conditions(object.DeepCopyObject().(client.Object))
+	if meta.FindStatusCondition(*conditions, status.ConditionProgressing) == nil {
 		return &rollout.Result{}
 	}
-	return kept.result
+	return nil
 }
 
 // reports are those of an owner's ManifestWorks, each about the version that its cluster is to have. Unnoted are the ManifestWorks of

@@ -96,9 +96,12 @@ func (r *reconciler) listMetadata(ctx context.Context, of schema.GroupVersionKin
 // store shows package writes what a cache has.
 type store func(types.NamespacedName) (client.Object, error)
 
-// GetByKey gives the object of a key, namespace/name, as the stores of client-go do.
+// GetByKey gives the object of a key, namespace/name or the name alone, as the stores of client-go do.
 func (s store) GetByKey(key string) (any, bool, error) {
-	namespace, name, _ := strings.Cut(key, "/")
+	namespace, name, has := strings.Cut(key, "/")
+	if !has {
+		namespace, name = "", key
+	}
 	object, err := s(types.NamespacedName{Namespace: namespace, Name: name})
 	if apierrors.IsNotFound(err) {
 		return nil, false, nil

@@ -62,15 +62,17 @@ func (r *reconciler) look(ctx context.Context, key types.NamespacedName, kept *m
 	if owner == nil {
 		return r.cleanUp(ctx, key, kept)
 	}
+	kept.begin(owner.GetUID())
 	recheck, err := r.behind(ctx, kept)
 	if recheck > 0 || err != nil {
-		return recheck, err
+		return recheck, r.refuse(ctx, owner, kept, err)
 	}
 	if owner.GetDeletionTimestamp() != nil {
-		return r.finalize(ctx, owner, kept)
+		recheck, err := r.finalize(ctx, owner, kept)
+		return recheck, r.refuse(ctx, owner, kept, err)
 	}
 	if added, err := r.addFinalizer(ctx, owner, kept); added || err != nil {
-		return gathering, err
+		return gathering, r.refuse(ctx, owner, kept, err)
 	}
 	rollout, err := r.rolloutOf(owner)
 	if err != nil {
@@ -86,11 +88,11 @@ func (r *reconciler) roll(ctx context.Context, owner client.Object, kept *memory
 		return 0, r.stall(ctx, owner, kept, err)
 	}
 	if err != nil {
-		return 0, err
+		return 0, r.refuse(ctx, owner, kept, err)
 	}
 	stored, err := r.storeRecord(ctx, owner, kept, s.progress.Record)
 	if err != nil {
-		return 0, err
+		return 0, r.refuse(ctx, owner, kept, err)
 	}
 	failed := r.carryOut(ctx, kept, s)
 	if s.steps.Moved() {

@@ -2,16 +2,19 @@ package placer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -26,7 +29,7 @@ const (
 	ConditionReconciling = "Reconciling"
 	// ConditionStalled says that a person has to mend something: the owner is invalid, or too many clusters failed.
 	ConditionStalled = "Stalled"
-	// ConditionWritesRefused says that the API server refuses to write ManifestWorks of some clusters.
+	// ConditionWritesRefused says that the API server refuses to write ManifestWorks of some clusters, or something of the owner.
 	ConditionWritesRefused = "WritesRefused"
 )
 
@@ -70,12 +73,42 @@ func (r *reconciler) stall(ctx context.Context, owner client.Object, kept *memor
 		r.setFlag(conditions, common, ConditionReady, false)
 		r.setFlag(conditions, common, ConditionReconciling, false)
 		r.setFlag(conditions, common, ConditionStalled, true)
+		r.setUnknown(conditions, common)
 	})
+}
+
+// setUnknown says in those conditions of status.SetConditions that are there that nobody knows how the rollout stands. They are not
+// there before a plan.
+func (r *reconciler) setUnknown(conditions *[]condition, common condition) {
+	for _, kind := range []string{status.ConditionProgressing, status.ConditionSucceeded, status.ConditionFailed} {
+		if meta.FindStatusCondition(*conditions, kind) != nil {
+			r.setCondition(conditions, common, kind, metav1.ConditionUnknown)
+		}
+	}
+}
+
+// refuse shows in the status that the API server refuses what a look needs beside the ManifestWorks, such as the record, and tells it
+// once. It returns the error.
+func (r *reconciler) refuse(ctx context.Context, owner client.Object, kept *memory, failed error) error {
+	if !writes.Refused(failed) || apierrors.IsNotFound(failed) { // what is not there was deleted, and the cache is late
+		return failed
+	}
+	r.tellRefused(owner, kept, failed.Error())
+	err := r.updateStatus(ctx, owner, kept, func(owner client.Object) {
+		conditions := r.kind.conditions(owner)
+		common := condition{Reason: ReasonRefused, Message: failed.Error(), ObservedGeneration: owner.GetGeneration()}
+		r.setFlag(conditions, common, ConditionWritesRefused, true)
+		r.setFlag(conditions, common, ConditionReady, false)
+		r.setFlag(conditions, common, ConditionReconciling, true)
+		r.setFlag(conditions, common, ConditionStalled, false)
+	})
+	return errors.Join(failed, err)
 }
 
 // updateStatus writes the status of an owner where a function changes it, and notes the answer.
 func (r *reconciler) updateStatus(ctx context.Context, owner client.Object, kept *memory, change func(client.Object)) error {
 	next := owner.DeepCopyObject().(client.Object)
+	r.kind.observe(next)
 	change(next)
 	if equality.Semantic.DeepEqual(owner, next) {
 		return nil
@@ -99,12 +132,17 @@ func clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len(more)], "") + more
 }
 
-// setFlag sets one condition.
+// setFlag sets one condition to True or False.
 func (r *reconciler) setFlag(conditions *[]condition, common condition, kind string, is bool) {
-	common.Type, common.Status = kind, metav1.ConditionFalse
+	said := metav1.ConditionFalse
 	if is {
-		common.Status = metav1.ConditionTrue
+		said = metav1.ConditionTrue
 	}
+	r.setCondition(conditions, common, kind, said)
+}
+
+func (r *reconciler) setCondition(conditions *[]condition, common condition, kind string, said metav1.ConditionStatus) {
+	common.Type, common.Status = kind, said
 	common.LastTransitionTime = metav1.NewTime(r.now())
 	common.Message = clip(common.Message, mostMessage)
 	meta.SetStatusCondition(conditions, common)
@@ -133,8 +171,11 @@ func messageOf(s *situation) string {
 	return strings.Join(clauses, "; ")
 }
 
-// refusedSentence names the first three clusters whose writes are refused.
+// refusedSentence names the first three clusters whose writes are refused. It is empty where there are none.
 func refusedSentence(refused map[string]error) string {
+	if len(refused) == 0 {
+		return ""
+	}
 	const most = 3
 	clusters := slices.Sorted(maps.Keys(refused))
 	var clauses []string

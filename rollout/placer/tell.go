@@ -22,9 +22,15 @@ func (r *reconciler) tell(ctx context.Context, owner client.Object, kept *memory
 	r.tellStops(owner, s.progress.Changes)
 	r.tellForeign(owner, kept, s.progress.Foreign)
 	r.tellMistaken(owner, kept, s.wanted.forgotten())
-	if len(s.progress.Refused) > 0 {
-		r.event(owner, corev1.EventTypeWarning, ReasonRefused, refusedSentence(s.progress.Refused))
+	r.tellRefused(owner, kept, refusedSentence(s.progress.Refused))
+}
+
+// tellRefused warns once of what the API server refuses.
+func (r *reconciler) tellRefused(owner client.Object, kept *memory, refused string) {
+	if refused != "" && refused != kept.refused {
+		r.event(owner, corev1.EventTypeWarning, ReasonRefused, refused)
 	}
+	kept.refused = refused
 }
 
 // tellClusters tells what became of clusters.

@@ -100,10 +100,11 @@ func addThings(scheme *runtime.Scheme) error {
 
 // things are a Kind, and so are others.
 var things = Kind[*thing]{
-	Rollout:    rolloutOfThing,
-	Conditions: func(t *thing) *[]metav1.Condition { return &t.Status.Conditions },
+	Rollout:            rolloutOfThing,
+	Conditions:         func(t *thing) *[]metav1.Condition { return &t.Status.Conditions },
+	ObservedGeneration: func(t *thing) *int64 { return &t.Status.ObservedGeneration },
 	Show: func(t *thing, p Progress) {
-		t.Status.ObservedGeneration, t.Status.Version, t.Status.Done = t.Generation, p.Version, p.Counts.Done()
+		t.Status.Version, t.Status.Done = p.Version, p.Counts.Done()
 	},
 }
 

@@ -3,6 +3,7 @@ package placer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -110,10 +111,12 @@ const unknown = "unknown"
 
 // options are those of the plan, but for what is known of clusters: people's decisions with the owner's own options over them.
 func (w wantedRollout) options() rollout.Options {
-	decided := w.approvals.Options("", w.version)
+	all := w.approvals
+	all.Gates = join(all.Gates, keyed(w.Options.Gates))
+	decided := all.Options("", w.version)
 	options := w.Options
 	options.Paused = options.Paused || decided.Paused
-	options.Gates = join(decided.Gates, options.Gates)
+	options.Gates = decided.Gates
 	options.Holds = join(decided.Holds, options.Holds)
 	options.Uncounted = join(decided.Uncounted, options.Uncounted)
 	options.Attempt = max(options.Attempt, decided.Attempt)
@@ -124,6 +127,17 @@ func (w wantedRollout) options() rollout.Options {
 		options.RemoveAfter.Duration = grace
 	}
 	return options
+}
+
+// keyed gives gates with the keys that approvals have: of a group with a name the index does not matter, and is 0.
+func keyed(gates []rollout.ClosedGate) []rollout.ClosedGate {
+	gates = slices.Clone(gates)
+	for i := range gates {
+		if gates[i].Group.Name != "" {
+			gates[i].Group.Index = 0
+		}
+	}
+	return gates
 }
 
 // join gives the elements of both in a slice of its own.

@@ -30,11 +30,11 @@ import (
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update
 
 var fleetConfigs = placer.Kind[*appsv1.FleetConfig]{
-	Rollout:    rolloutOf,
-	Conditions: func(f *appsv1.FleetConfig) *[]metav1.Condition { return &f.Status.Conditions },
+	Rollout:            rolloutOf,
+	Conditions:         func(f *appsv1.FleetConfig) *[]metav1.Condition { return &f.Status.Conditions },
+	ObservedGeneration: func(f *appsv1.FleetConfig) *int64 { return &f.Status.ObservedGeneration },
 	Show: func(f *appsv1.FleetConfig, p placer.Progress) {
-		f.Status.ObservedGeneration, f.Status.Version = f.Generation, p.Version
-		f.Status.Clusters, f.Status.Done = p.Counts.Total(), p.Counts.Done()
+		f.Status.Version, f.Status.Clusters, f.Status.Done = p.Version, p.Counts.Total(), p.Counts.Done()
 		f.Status.InFlight, f.Status.Failed = p.Counts.InFlight(), p.Counts.Failures()
 	},
 }

@@ -62,6 +62,15 @@ func TestBadInput(t *testing.T) {
 			s.Rollout = rolloutOf("")
 			s.Rollout.Status.RolloutUID = s.NewUID
 		}, want: "newUID: Duplicate value"},
+		{name: "a policy of a cache that is behind", state: func(s *progressive.State, _ *rollout.Options) {
+			s.Rollout = rolloutOf("")
+			s.Rollout.Status.CurrentRolloutGeneration = 4
+		}, want: "rollout.status.currentRolloutGeneration: Invalid value: 4: must not be later than 1, the metadata.generation of the policy: " +
+			"read the policy again, the cache is behind"},
+		{name: "ignored clusters whose labels nobody has read", change: func(w *world) {
+			w.set(map[string]any{"ignoreClusterRolloutStatus": map[string]any{"matchLabels": map[string]any{"a": "b"}}}, "spec", "rolloutStrategy")
+		}, state: func(s *progressive.State, _ *rollout.Options) { s.Clusters = nil },
+			want: "clusters: Required value: must be the ManagedClusters of the hub"},
 		{name: "two replicas of a cluster", state: func(s *progressive.State, _ *rollout.Options) {
 			s.Replicas = []passes.Replica{{Cluster: "a"}, {Cluster: "a"}}
 		},
@@ -141,7 +150,10 @@ func TestAPolicyThatCannotBeStored(t *testing.T) {
 }
 
 func rolloutOf(last string) *progressive.Rollout {
-	r := &progressive.Rollout{ObjectMeta: metav1.ObjectMeta{Name: "policy-sample-policy", Namespace: "policies"}}
+	r := &progressive.Rollout{ObjectMeta: metav1.ObjectMeta{
+		Name: "policy-sample-policy", Namespace: "policies",
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "policy.open-cluster-management.io/v1", Kind: "Policy", Name: "sample-policy", UID: "root-uid"}},
+	}}
 	if last != "" {
 		r.Status.LastSuccessful = &runtime.RawExtension{Raw: []byte(last)}
 	}
@@ -168,7 +180,7 @@ func TestAStatusWrittenByHand(t *testing.T) {
 		"Succeeded without a last successful version":       func(st *progressive.RolloutStatus) { st.RolloutStatus, st.LastSuccessful = status.Succeeded, nil },
 		"a status that is none":                             func(st *progressive.RolloutStatus) { st.RolloutStatus = "Done" },
 		"a UID that no stamp can hold":                      func(st *progressive.RolloutStatus) { st.RolloutUID = "a/b" },
-		"another generation":                                func(st *progressive.RolloutStatus) { st.CurrentRolloutGeneration = 99 },
+		"an earlier generation":                             func(st *progressive.RolloutStatus) { st.CurrentRolloutGeneration = 1 },
 		"nothing":                                           func(st *progressive.RolloutStatus) { *st = progressive.RolloutStatus{} },
 	} {
 		t.Run(name, func(t *testing.T) {

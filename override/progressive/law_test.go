@@ -1,6 +1,7 @@
 package progressive_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -37,6 +38,7 @@ func newHistory(r *rapid.T) *history {
 	h.uncounted = map[string]bool{}
 	if rapid.Bool().Draw(r, "five templates") {
 		h.names = []string{"t0", "t1", "t2", "t3", "t4"}
+		h.edit()
 	}
 	for i := range 8 {
 		name := string(rune('a' + i))
@@ -88,7 +90,7 @@ func (h *history) act() string {
 	one := func(names []string) string {
 		return rapid.SampledFrom(append(slices.Clone(names), "none")).Draw(h.rapid, "name")
 	}
-	switch what := rapid.IntRange(0, 14).Draw(h.rapid, "what"); what {
+	switch what := rapid.IntRange(0, 15).Draw(h.rapid, "what"); what {
 	case 0:
 		h.edit()
 		return "edit"
@@ -144,6 +146,8 @@ func (h *history) act() string {
 		placement := rapid.SampledFrom([]string{"first", "second"}).Draw(h.rapid, "placement")
 		h.partial[placement] = !h.partial[placement]
 		return "lose or regain " + placement
+	case 14:
+		return h.slip()
 	default:
 		name := one(h.clusters())
 		if r := h.replicas[name]; r != nil && !h.complies(name) { // likewise
@@ -153,6 +157,61 @@ func (h *history) act() string {
 		}
 		return "change " + name
 	}
+}
+
+// first lets a first version succeed in some histories, so that clusters that wait have something to lose.
+func (h *history) first() string {
+	if rapid.IntRange(0, 2).Draw(h.rapid, "the first version") > 0 {
+		return "the first version"
+	}
+	h.approve([]string{"dev", "stage", "prod", "ungrouped"}, true)
+	for range 20 {
+		if h.sync(h.opts); h.object.Status.RolloutStatus == status.Succeeded {
+			break
+		}
+		for _, name := range h.clusters() {
+			h.report(name, policyv1.Compliant)
+		}
+	}
+	if h.object.Status.RolloutStatus != status.Succeeded {
+		h.t.Fatalf("the first version has not succeeded: %v", h)
+	}
+	h.edit()
+	return "a first version"
+}
+
+// slip takes some groups out of a placement for some calls, as an edit that is taken back does.
+func (h *history) slip() string {
+	groups, second, slipped := maps.Clone(h.groups), h.second, "slip of"
+	waiting := rapid.Bool().Draw(h.rapid, "those that wait") // what is left is done
+	if waiting {
+		for _, name := range h.clusters() {
+			h.report(name, policyv1.Compliant)
+		}
+	}
+	slips := func(clusters []string) bool {
+		if waiting {
+			return slices.ContainsFunc(clusters, func(name string) bool { return h.has(name) != fmt.Sprintf("v%d", h.content) })
+		}
+		return rapid.Bool().Draw(h.rapid, "slips")
+	}
+	for _, name := range groupNames {
+		if slips(h.groups[name]) {
+			h.groups[name] = nil
+			slipped += " " + cmp.Or(name, "ungrouped")
+		}
+	}
+	if slips(h.second) {
+		h.second = nil
+		slipped += " second"
+	}
+	h.bindAll()
+	for range rapid.IntRange(1, 3).Draw(h.rapid, "calls") {
+		h.step(h.opts)
+	}
+	h.groups, h.second = groups, second
+	h.bindAll()
+	return slipped
 }
 
 // label draws which clusters are ignored.
@@ -196,7 +255,7 @@ func TestHistories(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		h := newHistory(r)
 		h.label()
-		var path []string
+		path := []string{h.first()}
 		h.fail(r, &path, func() {
 			h.limit()
 			h.calls(r)

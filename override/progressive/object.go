@@ -27,7 +27,7 @@ func (p *Propagation) Store(object *Rollout) (changed bool, err error) {
 		object.Name, object.Namespace, changed = nameOf(root), root.GetNamespace(), true
 	}
 	object.APIVersion, object.Kind = APIVersion, Kind
-	if !slices.ContainsFunc(object.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == root.GetUID() }) {
+	if !object.isOwnedBy(root) {
 		object.OwnerReferences = append(slices.Clone(object.OwnerReferences), metav1.OwnerReference{
 			APIVersion: root.GetAPIVersion(), Kind: root.GetKind(), Name: root.GetName(), UID: root.GetUID(),
 		})
@@ -53,6 +53,11 @@ func (s *RolloutStatus) equal(other *RolloutStatus) bool {
 	return s.RolloutUID == other.RolloutUID && s.RolloutStatus == other.RolloutStatus &&
 		s.CurrentRolloutGeneration == other.CurrentRolloutGeneration && slices.Equal(s.DecisionGroups, other.DecisionGroups) &&
 		bytes.Equal(raw(s), raw(other))
+}
+
+// isOwnedBy says whether a Rollout has the root policy as an owner.
+func (r *Rollout) isOwnedBy(root *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(r.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == root.GetUID() })
 }
 
 func nameOf(root *unstructured.Unstructured) string { return "policy-" + root.GetName() }

@@ -2,6 +2,7 @@ package progressive
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -34,8 +35,9 @@ type State struct {
 	// Replicas are all replicated policies of the root policy, in any order, as passes.ReplicaOf reads them. Set Edited where one
 	// that has this version is not what would be written now, such as by what its hub templates resolve to.
 	Replicas []passes.Replica
-	// Clusters are the ManagedClusters with their labels, in any order. They are needed only for ignoreClusterRolloutStatus; a
-	// cluster that is missing is not ignored.
+	// Clusters are all ManagedClusters of the hub, in any order. A cluster that left and is not among them is given up: somebody has
+	// deleted its ManagedCluster. Where there are none, none is given up; under ignoreClusterRolloutStatus they are required. A
+	// bound cluster that is missing is not ignored.
 	Clusters []*clusterv1.ManagedCluster
 }
 
@@ -48,8 +50,9 @@ type State struct {
 //
 // Errors are *field.Error, joined by errors.Join: what [Validate] finds in the policy, unless it is disabled; a resolution of another
 // strategy (resolution); two replicas of a cluster (replicas[name]) or one without a name; a Rollout of another policy
-// (rollout.metadata), or with a last successful policy that is not this one (rollout.status.lastSuccessful); a UID that is
-// missing, was used or has a space or a slash (newUID); options that rollout.Plan refuses.
+// (rollout.metadata), with a last successful policy that is not this one (rollout.status.lastSuccessful), or with a later generation
+// than the policy's (rollout.status.currentRolloutGeneration); no ManagedClusters where the strategy ignores some (clusters); a UID
+// that is missing, is that of the rollout before, or has a space or a slash (newUID); options that rollout.Plan refuses.
 //
 // It takes time linear in the clusters and replicas, beside sorting them.
 func Propagate(state State, now time.Time, opts rollout.Options) (*Propagation, error) {
@@ -64,6 +67,7 @@ func Propagate(state State, now time.Time, opts rollout.Options) (*Propagation, 
 	if err != nil {
 		return nil, err
 	}
+	p.giveUp(ordered, record)
 	p.align(ordered, now)
 	if err := p.plan(record, now, opts); err != nil {
 		return nil, err
@@ -90,15 +94,7 @@ func (p *Propagation) read() field.ErrorList {
 		errs = append(errs, field.Invalid(field.NewPath("resolution"), s.Resolution.Strategy().Type,
 			"must be made of the policy that PolicyOf gives: its strategy is another one"))
 	}
-	if s.Rollout != nil {
-		errs = append(errs, s.Rollout.check(s.Policy)...)
-		p.next = s.Rollout.Status.copied()
-	}
-	last, err := lastSuccessful(p.next.LastSuccessful, s.Policy)
-	if err != nil {
-		errs = append(errs, err)
-	}
-	p.last = last
+	errs = append(errs, p.readRollout()...)
 	p.root = definition{policy: s.Policy, content: passes.VersionOf(s.Policy), action: s.Resolution.Action()}
 	p.groups = s.Resolution.GroupsByPlacement()
 	p.approvals = approvals{mandatory: mandatory(p.engine), counts: true}
@@ -109,6 +105,43 @@ func (p *Propagation) read() field.ErrorList {
 	}
 	p.Ignored = p.approvals.ignored(&p.strategy, p.groups, policy.Annotations[annotationVersion])
 	return append(errs, p.begin()...)
+}
+
+// readRollout reads the status of the policy's Rollout. One without an owner may be that of a policy that was deleted, so nothing of its
+// status counts (O31). A disabled policy is not rolled out, so it has no faults (O42).
+func (p *Propagation) readRollout() (errs field.ErrorList) {
+	object, root := p.state.Rollout, p.state.Policy
+	if object == nil {
+		return p.checkClusters()
+	}
+	if p.disabled {
+		p.next = object.Status.copied()
+		p.last, _ = lastSuccessful(p.next.LastSuccessful, root)
+		return nil
+	}
+	errs = append(p.checkClusters(), object.check(root)...)
+	if !object.isOwnedBy(root) {
+		return errs
+	}
+	p.next = object.Status.copied()
+	last, err := lastSuccessful(p.next.LastSuccessful, root)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	if p.last = last; p.next.CurrentRolloutGeneration > root.GetGeneration() {
+		errs = append(errs, field.Invalid(field.NewPath("rollout", "status", "currentRolloutGeneration"), p.next.CurrentRolloutGeneration, fmt.Sprintf(
+			"must not be later than %d, the metadata.generation of the policy: read the policy again, the cache is behind", root.GetGeneration())))
+	}
+	return errs
+}
+
+// checkClusters reports where it is not known which clusters are ignored.
+func (p *Propagation) checkClusters() field.ErrorList {
+	if p.disabled || p.strategy.IgnoreClusterRolloutStatus == nil || len(p.state.Clusters) > 0 || p.state.Resolution.Groups().NumClusters() == 0 {
+		return nil
+	}
+	return field.ErrorList{field.Required(field.NewPath("clusters"),
+		"must be the ManagedClusters of the hub: spec.rolloutStrategy.ignoreClusterRolloutStatus selects by their labels")}
 }
 
 // begin begins another rollout where one is due (O32, O33).
@@ -188,6 +221,11 @@ type replica struct {
 	countsFrom   time.Time
 }
 
+// acts says whether the replica was written with an action.
+func (r *replica) acts(action policyv1.RemediationAction) bool {
+	return strings.EqualFold(string(r.Action), string(action))
+}
+
 // hasVersion says whether the rollout has started the replica with the wanted content.
 func (p *Propagation) hasVersion(r *replica) bool {
 	return r != nil && r.uid == p.next.RolloutUID && r.content == p.root.content && r.remembered != status.TimeOut
@@ -201,11 +239,9 @@ func (p *Propagation) align(replicas []*replica, now time.Time) {
 	}
 	for bound := range p.state.Resolution.Clusters() {
 		c := Cluster{Name: bound.Name, Action: bound.Action, RolloutStatus: status.ToApply, replica: of[bound.Name]}
-		if r := c.replica; p.state.Resolution.Undecided() && p.hasVersion(r) && strings.EqualFold(string(r.Action), string(policyv1.Enforce)) {
-			c.Action = policyv1.Enforce
-		}
-		if p.hasVersion(c.replica) && strings.EqualFold(string(c.replica.Action), string(c.Action)) {
-			c.started = true
+		c.started, c.enforced = p.hasVersion(c.replica), len(bound.DecidedBy) > 0
+		if c.started && p.state.Resolution.Undecided() && bound.Action != policyv1.Enforce && c.replica.acts(policyv1.Enforce) {
+			c.Action, c.enforced = policyv1.Enforce, true
 		}
 		delete(of, bound.Name)
 		p.Clusters = append(p.Clusters, c)
@@ -213,6 +249,10 @@ func (p *Propagation) align(replicas []*replica, now time.Time) {
 	for i := range p.Clusters {
 		if c := &p.Clusters[i]; c.replica != nil {
 			report := p.report(c.replica, c.started, now)
+			if c.started && !p.disabled && (c.replica.Edited || !c.replica.acts(c.Action)) { // it is written now: deadline and answers begin anew
+				anew := passes.Replica{Cluster: c.Name, Version: c.replica.Version, Action: c.Action, Applied: now}
+				report = anew.Started(p.state.Resolution, now)
+			}
 			p.reports = append(p.reports, report)
 			if c.started {
 				c.RolloutStatus = shown(report.Status)
@@ -255,7 +295,7 @@ func shown(s status.RolloutStatus) status.RolloutStatus {
 
 // record reads what the Rollout has stored about clusters that left.
 func (p *Propagation) record() (status.Record, error) {
-	if p.state.Rollout == nil {
+	if p.disabled || p.state.Rollout == nil || !p.state.Rollout.isOwnedBy(p.state.Policy) {
 		return status.Record{}, nil
 	}
 	records, err := status.RecordsOf(p.state.Rollout)
@@ -267,6 +307,7 @@ func (p *Propagation) plan(record status.Record, now time.Time, opts rollout.Opt
 	strategy := p.engine
 	version := versionOf(p.root.content, p.next.RolloutUID)
 	opts.Memory = &rollout.Memory{Version: version, Record: record, AtOnce: true}
+	opts.Uncounted = slices.Concat(opts.Uncounted, p.givenUp)
 	switch {
 	case p.disabled:
 		strategy, opts = clusterv1alpha1.RolloutStrategy{}, rollout.Options{}
@@ -298,6 +339,31 @@ func atOnce(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
 	all := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: new(clusterv1alpha1.RolloutAll)}
 	all.All.ProgressDeadline = configOf(s).ProgressDeadline
 	return all
+}
+
+// giveUp finds the clusters that left and whose ManagedCluster was deleted (O47).
+func (p *Propagation) giveUp(replicas []*replica, record status.Record) {
+	if len(p.state.Clusters) == 0 {
+		return
+	}
+	gone := make(map[string]bool, len(replicas))
+	for _, r := range replicas {
+		gone[r.Cluster] = true
+	}
+	for _, left := range record.Left {
+		gone[left.Cluster] = true
+	}
+	for _, cluster := range p.state.Clusters {
+		if cluster != nil {
+			delete(gone, cluster.Name)
+		}
+	}
+	for name := range gone {
+		if _, bound := p.groups.Position(name); !bound {
+			p.givenUp = append(p.givenUp, name)
+		}
+	}
+	slices.Sort(p.givenUp)
 }
 
 // ignore leaves the ignored clusters out of what the rollout waits for (O47).

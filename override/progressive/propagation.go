@@ -46,12 +46,14 @@ type Propagation struct {
 	engine          clusterv1alpha1.RolloutStrategy
 	approvals       approvals
 	ignoredClusters []string
+	givenUp         []string // not bound, and without a ManagedCluster
 	groups          *grouping.Groups
 	root            definition
 	last            *definition
 	next            RolloutStatus // what the Rollout has to store
 	reports         []status.Report
 	kept            []Cluster // not bound, and with a replica that stays or still counting
+	waitsElsewhere  bool      // a cluster that waited is not bound, and still has its replica
 }
 
 // Source says which definition a replicated policy has to be made of.
@@ -90,6 +92,7 @@ type Cluster struct {
 	version  string // for the stamp, without the action
 	reported string // what the cluster had reported
 	started  bool   // the replica has this rollout's version
+	enforced bool   // an override of a binding enforces
 	replica  *replica
 }
 
@@ -155,7 +158,7 @@ func (p *Propagation) resume(starts map[string]bool) {
 		}
 		switch disposition, _, _ := p.Plan.Find(c.Name); {
 		case disposition == rollout.DispositionInFlight && !p.recordedFailure(c.Name):
-			starts[c.Name] = p.next.RolloutStatus != status.Failed
+			starts[c.Name] = p.next.RolloutStatus != status.Failed && p.groups.Incomplete() == ""
 		case disposition == rollout.DispositionInFlight:
 			c.RolloutStatus = status.Failed
 		case disposition == rollout.DispositionSettled:
@@ -180,7 +183,7 @@ func (p *Propagation) assign(c *Cluster, starts bool) {
 		c.Source, c.version, c.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID, NewCluster), NewCluster
 	case starts:
 		c.Source, c.version, c.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID), status.Progressing
-	case c.started && c.RolloutStatus == status.TimeOut && p.takesBack(r): // O40
+	case c.started && c.RolloutStatus == status.TimeOut && p.takesBack(c): // O40
 		c.give(p.last, versionOf(p.last.content, p.next.RolloutUID, status.TimeOut))
 	case c.started:
 		c.Source, c.version = SourcePolicy, r.Version
@@ -189,20 +192,31 @@ func (p *Propagation) assign(c *Cluster, starts bool) {
 		c.give(p.last, p.last.content)
 	case r == nil:
 		c.Action = ""
-	case r.Edited && p.last != nil && p.last.isOn(&r.Replica): // O36
-		c.give(p.last, r.Version)
+	case r.Edited && p.last != nil && r.content == p.last.content: // O36
+		c.Source, c.Action, c.version = SourceLastSuccessful, r.Action, r.Version
 	default:
 		c.Action, c.version = r.Action, r.Version
 	}
 }
 
 func (c *Cluster) give(d *definition, version string) {
-	c.Source, c.Action, c.version = SourceLastSuccessful, d.action, version
+	c.Source, c.Action, c.version = SourceLastSuccessful, c.actionOf(d), version
+}
+
+// actionOf gives the action of a definition on the cluster, where an override may enforce.
+func (c *Cluster) actionOf(d *definition) policyv1.RemediationAction {
+	if c.enforced {
+		return policyv1.Enforce
+	}
+	return d.action
 }
 
 // takesBack says whether a cluster that timed out gets the last successful version, which is not what it has.
-func (p *Propagation) takesBack(r *replica) bool {
-	return p.next.RolloutStatus == status.Failed && p.last != nil && !p.last.isOn(&r.Replica)
+func (p *Propagation) takesBack(c *Cluster) bool {
+	if p.next.RolloutStatus != status.Failed || p.last == nil {
+		return false
+	}
+	return c.replica.content != p.last.content || !c.replica.acts(c.actionOf(p.last))
 }
 
 // remember keeps what the status of a cluster has been since the rollout succeeded (O39).
@@ -223,7 +237,7 @@ func (c *Cluster) settle() {
 		c.Verb = passes.VerbCreate
 	case r == nil:
 		return
-	case c.Source != SourceKept && (r.Version != c.version || !strings.EqualFold(string(r.Action), string(c.Action)) || r.Edited):
+	case c.Source != SourceKept && (r.Version != c.version || !r.acts(c.Action) || r.Edited):
 		c.Verb = passes.VerbUpdate
 		c.Edited = r.Edited && r.Version == c.version
 	case r.RolloutStatus != c.RolloutStatus:
@@ -261,7 +275,8 @@ func (p *Propagation) conclude() (err error) {
 
 // outcome says how a rollout in progress stands (O34, O35).
 func (p *Propagation) outcome() status.RolloutStatus {
-	failed, began, waits := false, len(p.Plan.Left) > 0, len(p.Clusters) == 0
+	complete := p.groups.Incomplete() == ""
+	failed, began, waits := false, len(p.Plan.Left) > 0, len(p.Clusters) == 0 || p.waitsElsewhere
 	for i := range p.Clusters {
 		c := &p.Clusters[i]
 		starts := c.Source == SourcePolicy && !c.started
@@ -271,8 +286,8 @@ func (p *Propagation) outcome() status.RolloutStatus {
 			failed = failed || c.RolloutStatus == status.Failed || c.RolloutStatus == status.TimeOut
 		}
 	}
-	switch ended := !waits && p.groups.Incomplete() == "" && p.Plan.Summary().Aggregate() != status.Progressing; {
-	case p.Plan.Breach != nil, ended && failed && p.engine.Type == clusterv1alpha1.All:
+	switch ended := !waits && complete && p.Plan.Summary().Aggregate() != status.Progressing; {
+	case p.Plan.Breach != nil && complete, ended && failed && p.engine.Type == clusterv1alpha1.All:
 		return status.Failed
 	case ended:
 		return status.Succeeded
@@ -291,8 +306,11 @@ func (p *Propagation) remove(replicas []*replica) {
 		left[cluster.Name] = shown(cluster.Status)
 	}
 	for _, r := range replicas {
-		_, bound := p.groups.Position(r.Cluster)
-		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); bound || removed {
+		if _, bound := p.groups.Position(r.Cluster); bound {
+			continue
+		}
+		p.waitsElsewhere = p.waitsElsewhere || !p.hasVersion(r) && !slices.Contains(p.givenUp, r.Cluster)
+		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); removed {
 			continue
 		}
 		c := Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.Compliance}

@@ -93,6 +93,7 @@ func (b *both) clone() *both {
 	w := *b.world
 	w.status.Status = slices.Clone(w.status.Status)
 	w.bindings, w.labels = slices.Clone(w.bindings), maps.Clone(w.labels)
+	w.managed, w.rushed = maps.Clone(w.managed), maps.Clone(w.rushed)
 	w.replicas = make(map[string]*replicated, len(b.world.replicas))
 	for name, r := range b.world.replicas {
 		copied := *r

@@ -43,12 +43,6 @@ type definition struct {
 	action  policyv1.RemediationAction
 }
 
-// isOn says whether a replicated policy has the definition.
-func (d *definition) isOn(r *passes.Replica) bool {
-	content, _, _ := readVersion(r.Version)
-	return content == d.content && strings.EqualFold(string(r.Action), string(d.action))
-}
-
 // lastSuccessful reads the last successful definition of a root policy; nil where there is none (O49).
 func lastSuccessful(stored *runtime.RawExtension, root *unstructured.Unstructured) (*definition, *field.Error) {
 	if stored == nil || len(stored.Raw) == 0 || string(stored.Raw) == "null" {

@@ -42,12 +42,15 @@ type world struct {
 	object   *progressive.Rollout
 	replicas map[string]*replicated
 	labels   map[string]map[string]string
+	managed  map[string]bool // the ManagedClusters; bind makes them
 	uids     int
 	events   int
 	now      time.Time
 	last     *progressive.Propagation
 	written  int // writes of replicas since the last sync began
 	exposed  int // what exposure.Of says at most; below 0 if nothing is checked
+	// rushed are the marks of clusters that had another version before, so that they had to wait for their turn.
+	rushed map[string]string
 	// uncounted are clusters that exposure.Of does not count.
 	uncounted map[string]bool
 	// check is called with each Propagation and the time.
@@ -62,7 +65,7 @@ type replicated struct {
 
 func newWorld(t failer) *world {
 	w := &world{
-		t: t, names: []string{"t0"}, replicas: map[string]*replicated{}, labels: map[string]map[string]string{}, partial: map[string]bool{},
+		t: t, names: []string{"t0"}, replicas: map[string]*replicated{}, labels: map[string]map[string]string{}, managed: map[string]bool{}, rushed: map[string]string{}, partial: map[string]bool{},
 		now: noon, last: new(progressive.Propagation), exposed: -1,
 	}
 	w.root = &unstructured.Unstructured{Object: map[string]any{
@@ -105,6 +108,9 @@ func (w *world) bind(binding, placement, text string) {
 	for i, group := range strings.Split(text, "|") {
 		name, clusters, _ := strings.Cut(group, ":")
 		names[grouping.Key{Index: int32(i), Name: strings.TrimSpace(name)}] = strings.Fields(clusters)
+		for _, cluster := range strings.Fields(clusters) {
+			w.managed[cluster] = true
+		}
 	}
 	groups, err := grouping.FromNames(names)
 	if err != nil {
@@ -136,7 +142,7 @@ func (w *world) state() progressive.State {
 	for _, name := range slices.Sorted(maps.Keys(w.replicas)) {
 		s.Replicas = append(s.Replicas, passes.ReplicaOf(w.replicas[name].policy, &w.replicas[name].status))
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.labels)) {
+	for _, name := range slices.Sorted(maps.Keys(w.managed)) {
 		s.Clusters = append(s.Clusters, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: w.labels[name]}})
 	}
 	return s
@@ -187,11 +193,16 @@ func (w *world) write(p *progressive.Propagation, c progressive.Cluster) bool {
 		return false
 	}
 	w.written++
-	r := w.replicas[c.Name]
+	r, before := w.replicas[c.Name], w.has(c.Name)
 	if r == nil {
 		r = &replicated{policy: new(policyv1.Policy)}
 		w.replicas[c.Name] = r
 	}
+	defer func() {
+		if before != "" && before != w.has(c.Name) {
+			w.rushed[c.Name] = w.mark(c.Name)
+		}
+	}()
 	if c.Verb != passes.VerbUpdateStatus {
 		from := w.root
 		if c.Source == progressive.SourceLastSuccessful {
@@ -260,14 +271,19 @@ func (w *world) mark(cluster string) string {
 	return ""
 }
 
-// bounded checks that no more clusters are exposed than exposure.Of says.
+// bounded checks that no more clusters are exposed than exposure.Of says, and that only clusters that join get the version without their
+// turn.
 func (w *world) bounded() {
 	if w.exposed < 0 || w.object == nil {
 		return
 	}
 	var exposed []string
 	for name := range w.replicas {
-		if w.mark(name) == w.object.Status.RolloutUID && !w.complies(name) && !w.uncounted[name] {
+		mark, uid := w.mark(name), w.object.Status.RolloutUID
+		if mark == uid+"/NewCluster" && w.rushed[name] == mark {
+			w.t.Fatalf("%s had another version, and got %s without its turn, as one that joined", name, w.has(name))
+		}
+		if mark == uid && !w.complies(name) && !w.uncounted[name] {
 			exposed = append(exposed, name)
 		}
 	}

@@ -1,0 +1,69 @@
+package progressive_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
+)
+
+// second gives a world in which a first version has succeeded on a, b and c, and the second one is about to begin.
+func second(t *testing.T, strategy, groups string) *world {
+	w := newWorld(t)
+	s := &stage{world: w}
+	s.setStrategy(strings.Fields(strategy))
+	w.bind("b", "p", groups)
+	s.approve([]string{"dev", "stage", "prod"}, true)
+	for range 4 {
+		w.sync(rollout.Options{})
+		for name := range w.managed {
+			w.report(name, policyv1.Compliant)
+		}
+	}
+	if w.object.Status.RolloutStatus != status.Succeeded {
+		t.Fatalf("the first version has not succeeded:\n%v", w)
+	}
+	s.approve([]string{"stage", "prod"}, false)
+	w.edit()
+	w.sync(rollout.Options{})
+	return w
+}
+
+// O34: clusters that wait and slip out of the placement do not let the rollout end while they have their replicated policy, so they do
+// not get the version at once, and without approval, when they are back.
+func TestASlipOfThePlacementEndsNoRollout(t *testing.T) {
+	for _, strategy := range []string{"ProgressivePerGroup deadline=10m", "ManualPerGroup deadline=10m"} {
+		t.Run(strategy, func(t *testing.T) {
+			w := second(t, strategy, "dev: a | prod: b c")
+			opts := rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}}
+			w.report("a", policyv1.Compliant)
+			w.bind("b", "p", "dev: a | prod:")
+			for range 4 { // the Rollout is stored, too
+				w.step(opts)
+			}
+			if w.object.Status.RolloutStatus != status.Progressing {
+				t.Errorf("%v", w)
+			}
+			w.bind("b", "p", "dev: a | prod: b c")
+			if w.step(opts); strings.HasPrefix(strategy, "Manual") && (w.has("b") != "v1" || w.has("c") != "v1") {
+				t.Errorf("not approved:\n%v", w)
+			}
+			if w.mark("b") == w.object.Status.RolloutUID+"/NewCluster" {
+				t.Errorf("b did not join:\n%v", w)
+			}
+			w.bind("b", "p", "dev: a | prod:")
+			if w.sync(opts); w.object.Status.RolloutStatus != status.Progressing {
+				t.Errorf("%v", w)
+			}
+			w.now = w.now.Add(time.Minute)
+			if w.sync(opts); strings.HasPrefix(strategy, "Manual") && w.object.Status.RolloutStatus != status.Succeeded {
+				t.Errorf("they are gone, and the rollout does not end:\n%v", w)
+			}
+		})
+	}
+}

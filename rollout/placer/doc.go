@@ -47,7 +47,7 @@
 //     of an owner that is deleted or came again, and of its ManifestWorks. It reads nothing else there.
 //   - It names ManifestWorks by a hash of the owner's kind, namespace and name, and notes the owner on them. It leaves objects of others
 //     alone, and warns of them.
-//   - Clusters that were deselected with the version count, until their ManagedCluster is deleted, or a person ignores them (give-up).
+//   - A deselected cluster that has the version counts, until its ManagedCluster is deleted, or a person ignores it (give-up).
 //   - It writes in this order: the record of deselected clusters; deletions; updates; starts; when settled clusters
 //     answered; the status. Before each write it looks whether the owner wants the same still. There is no hook in between.
 //   - It adds a finalizer to the owner, and the annotation cohort.open-cluster-management.io/left, which is the record. ManifestWorks
@@ -63,7 +63,7 @@
 //
 //	Ready          the rollout has succeeded
 //	Reconciling    it goes on, or waits: for agents, a gate, a pause, a Placement that is not there
-//	Stalled        a person has to mend something: the owner is invalid, or too many clusters failed
+//	Stalled        a person has to mend something: the owner is invalid, or clusters failed that stop the rollout, or that it ended with
 //
 // So kubectl wait --for=condition=Ready, Argo CD and Flux understand it. Let your status have observedGeneration, and point at it.
 // WritesRefused says that the API server refuses ManifestWorks, such as for a quota, or the finalizer or the record of the owner, and where.

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -462,5 +463,85 @@ func TestOtherRefusalsAreShown(t *testing.T) {
 				t.Errorf("once nothing is refused, %q have ManifestWorks, and WritesRefused is %v", h.having(), conditionOf(h, ConditionWritesRefused))
 			}
 		})
+	}
+}
+
+// The API server is asked once for the ManagedCluster of a deselected cluster, until the cache shows one.
+func TestAnAbsentManagedClusterIsAskedForOnce(t *testing.T) {
+	h, p := rolling(t, "a", "b")
+	h.answer(h.work("a"), false)
+	p.settle()
+	h.selects("b")
+	managed := &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	must(t, h.store.Delete(t.Context(), managed))
+	h.reads = nil
+	for range 3 {
+		p.settle()
+	}
+	if h.having() != "a b" || len(h.reads) != 1 {
+		t.Errorf("%q have ManifestWorks, and the API server is asked %v", h.having(), h.reads)
+	}
+	h.make(managed)
+	h.answer(h.work("b"), true)
+	p.settle()
+	if c := conditionOf(h, ConditionStalled); c.Status != metav1.ConditionTrue {
+		t.Errorf("a has a ManagedCluster again and counts, and Stalled is %v", c)
+	}
+	must(t, h.store.Delete(t.Context(), managed))
+	p.settle()
+	if c := conditionOf(h, ConditionReady); c.Status != metav1.ConditionTrue {
+		t.Errorf("a has no ManagedCluster again, and Ready is %v", c)
+	}
+}
+
+// That an earlier owner of the name is gone is asked once for each.
+func TestEarlierOwnersAreAskedForOnce(t *testing.T) {
+	h, p := rolling(t, "a")
+	h.answerAll()
+	p.settle()
+	withoutFinalizer(h)
+	must(t, h.store.Delete(t.Context(), h.thing()))
+	h.make(newThing(oneAtATime()))
+	p.settle()
+	h.reads = nil
+	for range 3 {
+		p.settle()
+	}
+	if len(h.reads) > 0 || !strings.Contains(h.work("a").Annotations[ownerAnnotation], "uid") {
+		t.Errorf("the API server is asked %v, and the ManifestWork is %v", h.reads, h.work("a").ObjectMeta)
+	}
+	if c := conditionOf(h, ConditionReady); c.Status != metav1.ConditionTrue {
+		t.Errorf("Ready is %v", c)
+	}
+	work := h.work("a").DeepCopy() // another one that has not been asked for
+	metav1.SetMetaDataAnnotation(&work.ObjectMeta, ownerAnnotation, "Thing.example.com/apps/web/another")
+	must(t, h.store.Update(t.Context(), work))
+	p.settle()
+	if len(h.reads) != 1 {
+		t.Errorf("the API server is asked %v, and must be once", h.reads)
+	}
+}
+
+// An owner's labels and annotations may be copied to its ManifestWorks: approvals and the record are not.
+func TestApprovalsAreNotCopied(t *testing.T) {
+	h := newHub(t)
+	h.selects("a")
+	owner := newThing(oneAtATime())
+	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/give-up": "b", "team": "blue"}
+	h.make(owner)
+	kind := things
+	kind.Rollout = func(owner *thing) (Rollout, error) {
+		wanted, err := rolloutOfThing(owner)
+		wanted.Labels, wanted.Annotations = map[string]string{OwnerLabel: "theirs", "team": "blue"}, owner.Annotations
+		return wanted, err
+	}
+	p := newProcess(h, kind)
+	p.settle()
+	work := h.work("a")
+	if _, copied := work.Annotations["cohort.open-cluster-management.io/give-up"]; copied || work.Annotations["team"] != "blue" || work.Labels["team"] != "blue" {
+		t.Errorf("the ManifestWork is %v", work.ObjectMeta)
+	}
+	if work.Labels[OwnerLabel] != p.hashOf(ownerKey) {
+		t.Errorf("the label is %s", work.Labels[OwnerLabel])
 	}
 }

@@ -35,7 +35,8 @@ type Rollout struct {
 	Placement string
 	// Strategy says how the rollout goes on. The zero value is All.
 	Strategy clusterv1alpha1.RolloutStrategy
-	// Path is where the strategy stands in the owner, for errors; nil is spec.rolloutStrategy.
+	// Path is where the strategy stands in the owner, for errors; nil is spec.rolloutStrategy. Errors of Options have paths below
+	// spec, wherever these stand.
 	Path *field.Path
 
 	// Work is what each selected cluster gets. The version of the rollout is a hash of it. So it has to be the same for the same
@@ -48,7 +49,8 @@ type Rollout struct {
 	// AvailableSucceeds says that a cluster is done once its ManifestWork is Available, where no conditionRules in Work give the
 	// condition Progressing. Available says that the manifests exist there, not that they work.
 	AvailableSucceeds bool
-	// Labels and Annotations are set on each ManifestWork, beside those of this package.
+	// Labels and Annotations are set on each ManifestWork, beside those of this package. Those that begin with
+	// cohort.open-cluster-management.io/, such as approvals that were copied from the owner, are left out.
 	Labels, Annotations map[string]string
 
 	// Options are what the API of the owner adds to the strategy. What people decide by annotations (package approvals) is

@@ -20,6 +20,8 @@ type memory struct {
 	groups   placementGroups                  // as they were read last
 	result   *rollout.Result                  // of the look before
 	pace     writes.Pace
+	absent   map[string]bool         // deselected clusters of which the API server said that they have no ManagedCluster
+	former   []types.UID             // earlier owners of the name of which the API server said that they are gone
 	foreign  map[writes.Foreign]bool // of which people were told
 	invalid  string                  // what people were told is wrong with the owner
 	mistaken string                  // and with its approvals

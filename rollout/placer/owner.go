@@ -74,11 +74,13 @@ func (r *reconciler) ownerOf(object metav1.Object) writes.Owner {
 }
 
 // ownerWith is the owner of ManifestWorks, with those of an earlier owner of its name, once the API server says that it has the name
-// now: then the earlier one is gone.
-func (r *reconciler) ownerWith(ctx context.Context, object client.Object, works []*workv1.ManifestWork) (writes.Owner, error) {
+// now: then the earlier one is gone, for good.
+func (r *reconciler) ownerWith(ctx context.Context, object client.Object, kept *memory, works []*workv1.ManifestWork) (writes.Owner, error) {
 	owner := r.ownerOf(object)
 	former := formerOf(owner, works)
-	if len(former) == 0 {
+	isGone := func(uid types.UID) bool { return slices.Contains(kept.former, uid) }
+	if !slices.ContainsFunc(former, func(uid types.UID) bool { return !isGone(uid) }) {
+		owner.Former = former
 		return owner, nil
 	}
 	now, err := r.liveMetadata(ctx, client.ObjectKeyFromObject(object))
@@ -86,7 +88,7 @@ func (r *reconciler) ownerWith(ctx context.Context, object client.Object, works 
 		return owner, fmt.Errorf("asking whether an earlier owner is gone: %w", err)
 	}
 	if now.UID == object.GetUID() {
-		owner.Former = former
+		owner.Former, kept.former = former, former
 	}
 	return owner, nil
 }

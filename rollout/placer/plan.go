@@ -66,7 +66,7 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, kept *memor
 	if err != nil {
 		return nil, err
 	}
-	owner, err := r.ownerWith(ctx, object, cached)
+	owner, err := r.ownerWith(ctx, object, kept, cached)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, kept *memor
 	own := slices.DeleteFunc(slices.Clone(cached), func(work *workv1.ManifestWork) bool { return !owner.Has(work) })
 	deselected := deselectedOf(own, groups, records[""])
 	r.memories.wait(key, deselected)
-	ignored, err := r.ignored(ctx, deselected)
+	ignored, err := r.ignored(ctx, kept, deselected)
 	if err != nil {
 		return nil, err
 	}
@@ -183,21 +183,25 @@ func deselectedOf(works []*workv1.ManifestWork, groups *grouping.Groups, record 
 	return slices.Compact(clusters)
 }
 
-// ignored are the clusters whose ManagedCluster was deleted. The cache alone may lack one, so the API server is asked for those.
-func (r *reconciler) ignored(ctx context.Context, clusters []string) ([]string, error) {
+// ignored are the clusters whose ManagedCluster was deleted. The cache alone may lack one, so the API server is asked for those, once
+// each: if one comes back, the cache shows it.
+func (r *reconciler) ignored(ctx context.Context, kept *memory, clusters []string) ([]string, error) {
 	var ignored []string
+	absent := make(map[string]bool)
 	for _, cluster := range clusters {
 		found, err := r.hasCluster(ctx, r.client, cluster)
-		if err == nil && !found {
+		if err == nil && !found && !kept.absent[cluster] {
 			found, err = r.hasCluster(ctx, r.live, cluster)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("asking for the ManagedCluster %s: %w", cluster, err)
 		}
 		if !found {
+			absent[cluster] = true
 			ignored = append(ignored, cluster)
 		}
 	}
+	kept.absent = absent
 	return ignored, nil
 }
 

@@ -27,7 +27,8 @@ const (
 	ConditionReady = "Ready"
 	// ConditionReconciling says that the rollout goes on, or waits for something that comes without a person.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled says that a person has to mend something: the owner is invalid, or too many clusters failed.
+	// ConditionStalled says that a person has to mend something: the owner is invalid, or more clusters failed than are tolerated,
+	// or the rollout came to its end and some clusters failed.
 	ConditionStalled = "Stalled"
 	// ConditionWritesRefused says that the API server refuses to write ManifestWorks of some clusters, or something of the owner.
 	ConditionWritesRefused = "WritesRefused"

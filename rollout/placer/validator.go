@@ -9,8 +9,9 @@ import (
 )
 
 // Validator refuses owners at which the controller would stall: for what Rollout says, the strategy, the options, and the approvals.
-// The errors have the paths of the fields. An owner that was stored before can still be updated where its wrong part stays as it is,
-// so that finalizers come off.
+// The errors have the paths of the fields. An owner that was invalid when it was stored is let through where its spec, labels and
+// annotations stay as they are, and where it is being deleted, so that finalizers come off. Any other change is refused until the owner is
+// valid, also a pause.
 func (k Kind[O]) Validator() admission.Validator[O] { return validator[O]{k} }
 
 type validator[O client.Object] struct{ kind Kind[O] }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -126,8 +127,8 @@ func (s *situation) work(step writes.Step[*workv1.ManifestWork]) (*workv1.Manife
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   step.Cluster.Name,
 			Name:        step.Name,
-			Labels:      maps.Clone(s.wanted.Labels),
-			Annotations: maps.Clone(s.wanted.Annotations),
+			Labels:      withoutOurs(s.wanted.Labels),
+			Annotations: withoutOurs(s.wanted.Annotations),
 		},
 		Spec: own.spec,
 	}
@@ -136,6 +137,17 @@ func (s *situation) work(step writes.Step[*workv1.ManifestWork]) (*workv1.Manife
 	}
 	s.owner.NoteOn(wanted)
 	return wanted, own.version, nil
+}
+
+// ours is with what the labels and annotations of this library begin. On an owner they are approvals and the record, and on ManifestWorks
+// others are.
+const ours = "cohort.open-cluster-management.io/"
+
+// withoutOurs is a copy of labels or annotations without those of this library.
+func withoutOurs(all map[string]string) map[string]string {
+	all = maps.Clone(all)
+	maps.DeleteFunc(all, func(key, _ string) bool { return strings.HasPrefix(key, ours) })
+	return all
 }
 
 // onlyAnswered says that a write would note the first answer of a cluster alone.

@@ -33,7 +33,8 @@ type State struct {
 	// NewUID is drawn anew for each call. It becomes the rolloutUID if a rollout begins.
 	NewUID string
 	// Replicas are all replicated policies of the root policy, in any order, as passes.ReplicaOf reads them. Set Edited where one
-	// that has this version is not what would be written now, such as by what its hub templates resolve to.
+	// that has the root policy's content is not what would be written now, such as by what its hub templates resolve to; leave it as
+	// it was read where it has an earlier version, which you cannot make anew.
 	Replicas []passes.Replica
 	// Clusters are all ManagedClusters of the hub, in any order. A cluster that left and is not among them is given up: somebody has
 	// deleted its ManagedCluster. Where there are none, none is given up; under ignoreClusterRolloutStatus they are required. A

@@ -67,3 +67,51 @@ func TestASlipOfThePlacementEndsNoRollout(t *testing.T) {
 		})
 	}
 }
+
+// O47: an ignored cluster whose ManagedCluster was deleted stops nothing, although its labels went with it.
+func TestAnIgnoredClusterThatIsDetachedStopsNothing(t *testing.T) {
+	for name, strategy := range map[string]string{
+		"it would fail at the deadline":  "ProgressivePerGroup deadline=10m ignore=naughty",
+		"it would be in flight for good": "ProgressivePerGroup ignore=naughty",
+		"anybody else is given up, too":  "ProgressivePerGroup deadline=10m",
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.labels["b"] = map[string]string{"naughty-or-nice": "naughty"}
+			(&stage{world: w}).setStrategy(strings.Fields(strategy))
+			w.bind("b", "p", "dev: a b | prod: c")
+			w.sync(rollout.Options{})
+			w.report("a", policyv1.Compliant)
+			w.bind("b", "p", "dev: a | prod: c")
+			delete(w.managed, "b")
+			w.sync(rollout.Options{})
+			w.report("c", policyv1.Compliant)
+			w.now = w.now.Add(10 * time.Minute)
+			if w.sync(rollout.Options{}); w.object.Status.RolloutStatus != status.Succeeded {
+				t.Errorf("%v", w)
+			}
+		})
+	}
+}
+
+// O43: a cluster that is bound again in flight is not created while the groups of another placement are incomplete.
+func TestNothingGoesOnWhileGroupsAreIncomplete(t *testing.T) {
+	w := newWorld(t)
+	(&stage{world: w}).setStrategy([]string{"ProgressivePerGroup", "deadline=10m"})
+	w.bind("x", "first", "dev: a b")
+	w.bind("y", "second", "dev: c")
+	w.sync(rollout.Options{})
+	w.bind("x", "first", "dev: a")
+	if w.sync(rollout.Options{}); w.has("b") != "" {
+		t.Fatalf("%v", w)
+	}
+	w.bind("x", "first", "dev: a b")
+	w.partial["second"] = true
+	if w.sync(rollout.Options{}); w.has("b") != "" {
+		t.Errorf("created:\n%v", w)
+	}
+	w.partial["second"] = false
+	if w.sync(rollout.Options{}); w.has("b") != "v1" {
+		t.Errorf("it does not go on:\n%v", w)
+	}
+}

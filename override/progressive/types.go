@@ -40,6 +40,7 @@ type RolloutList struct {
 type RolloutSpec struct {
 	// ApprovalsForVersion ties the approvals to a version of the policy: they count while it is the value of the root policy's
 	// annotation policy.open-cluster-management.io/version. Where it is empty they count for each version.
+	// Change the annotation and the templates in one write: else the approvals count for the templates before.
 	ApprovalsForVersion string `json:"approvalsForVersion,omitempty"`
 	// DecisionGroups are approvals under ManualPerGroup. A group that is not among them is not approved.
 	DecisionGroups []DecisionGroup `json:"decisionGroups,omitempty"`

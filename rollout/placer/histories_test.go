@@ -97,6 +97,29 @@ func TestAWaitBetweenGroupsEnds(t *testing.T) {
 	}
 }
 
+// A clock that was ahead noted an answer in the future. The wait runs from now, and not from each look anew.
+func TestAnAnswerFromAWrongClock(t *testing.T) {
+	const wait = 10 * time.Minute
+	h := newHub(t)
+	h.selectsGroups("a", "b")
+	owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}})
+	owner.Spec.Options.WaitBetweenGroups.Duration = wait
+	h.make(owner)
+	p := newProcess(h, things)
+	p.settle()
+	h.answer(h.work("a"), true)
+	p.settle()
+	work := h.work("a")
+	work.Annotations[answeredAnnotation] = h.now.Add(24 * time.Hour).Format(time.RFC3339Nano)
+	must(t, h.store.Update(t.Context(), work))
+	p.settle()
+	h.now = h.now.Add(wait)
+	p.settle()
+	if h.having() != "a b" {
+		t.Errorf("%q have ManifestWorks, and both must, after the wait", h.having())
+	}
+}
+
 // Somebody may delete what was just created before the cache shows it: there is no event then.
 func TestALookThatWroteComesBack(t *testing.T) {
 	h, p := rolling(t, "a", "b")
@@ -487,6 +510,9 @@ func TestAnAbsentManagedClusterIsAskedForOnce(t *testing.T) {
 	if c := conditionOf(h, ConditionStalled); c.Status != metav1.ConditionTrue {
 		t.Errorf("a has a ManagedCluster again and counts, and Stalled is %v", c)
 	}
+	if p.memories.get(ownerKey, "").absent["a"] {
+		t.Error("it is not asked again once the ManagedCluster is gone again")
+	}
 	must(t, h.store.Delete(t.Context(), managed))
 	p.settle()
 	if c := conditionOf(h, ConditionReady); c.Status != metav1.ConditionTrue {
@@ -543,5 +569,38 @@ func TestApprovalsAreNotCopied(t *testing.T) {
 	}
 	if work.Labels[OwnerLabel] != p.hashOf(ownerKey) {
 		t.Errorf("the label is %s", work.Labels[OwnerLabel])
+	}
+}
+
+// What the process must not read from the API server is shown, too.
+func TestDeniedReadsAreShown(t *testing.T) {
+	for kind, begin := range map[string]func(*hub, *process){
+		"ManifestWorkList": func(*hub, *process) {},
+		"ManagedCluster": func(h *hub, p *process) {
+			p.settle()
+			h.selects()
+			must(h.t, h.store.Delete(h.t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "a"}}))
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			h := newHub(t)
+			h.selects("a")
+			h.make(newThing(oneAtATime()))
+			p := newProcess(h, things)
+			begin(h, p)
+			h.denied = kind
+			for range 4 {
+				p.cache.show()
+				p.look()
+			}
+			if c := conditionOf(h, ConditionReconciling); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "RBAC") {
+				t.Errorf("Reconciling is %v", c)
+			}
+			h.denied = ""
+			p.settle()
+			if strings.Contains(conditionOf(h, ConditionReady).Message, "RBAC") {
+				t.Errorf("Ready is %v", conditionOf(h, ConditionReady))
+			}
+		})
 	}
 }

@@ -70,6 +70,7 @@ type hub struct {
 	objects map[cacheKey]client.Object // what is stored; nil where something was written since
 
 	faults func(write) fault
+	denied string // the kind that processes must not read from the API server
 	writes []write
 	reads  []write // of processes, from the API server
 	wrote  func()  // is called after each write; may be nil
@@ -164,10 +165,16 @@ func (h *hub) interceptors() interceptor.Funcs {
 		},
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
 			h.reads = append(h.reads, write{"get", h.kindOf(o), key})
+			if h.denied == h.kindOf(o) {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: h.denied}, key.Name, errors.New("RBAC"))
+			}
 			return c.Get(ctx, key, o, options...)
 		},
 		List: func(ctx context.Context, c client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
 			h.reads = append(h.reads, write{"list", h.kindOf(into), types.NamespacedName{}})
+			if h.denied == h.kindOf(into) {
+				return apierrors.NewForbidden(schema.GroupResource{Resource: h.denied}, "", errors.New("RBAC"))
+			}
 			return c.List(ctx, into, options...)
 		},
 	}

@@ -136,7 +136,7 @@ func (w wantedRollout) reports(works []*workv1.ManifestWork, groups *grouping.Gr
 			continue
 		}
 		reports = append(reports, report)
-		if !report.Answered.IsZero() && status.StampOf(work).Answered.IsZero() {
+		if !report.Answered.IsZero() && !report.Answered.Equal(status.StampOf(work).Answered) { // none, or one from a wrong clock
 			unnoted = append(unnoted, work)
 		}
 	}

@@ -30,7 +30,8 @@ const (
 	// ConditionStalled says that a person has to mend something: the owner is invalid, or more clusters failed than are tolerated,
 	// or the rollout came to its end and some clusters failed.
 	ConditionStalled = "Stalled"
-	// ConditionWritesRefused says that the API server refuses to write ManifestWorks of some clusters, or something of the owner.
+	// ConditionWritesRefused says that the API server refuses to write ManifestWorks of some clusters, or another request without
+	// which nothing goes on.
 	ConditionWritesRefused = "WritesRefused"
 )
 
@@ -38,9 +39,9 @@ const (
 const (
 	// ReasonInvalid says that the owner is wrong, and how.
 	ReasonInvalid = "Invalid"
-	// ReasonRefused says that writes are refused.
+	// ReasonRefused says that requests are refused.
 	ReasonRefused = "Refused"
-	// ReasonAccepted says that no write is refused any more.
+	// ReasonAccepted says that none is refused any more.
 	ReasonAccepted = "Accepted"
 )
 

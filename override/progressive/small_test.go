@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -124,8 +125,10 @@ func (s setting) actions() map[string]func(b *both) {
 			b.naive.uid, b.naive.current, b.naive.last, b.naive.status, b.naive.retry = 0, 0, 0, "", 0
 			b.naive.approved = map[string]bool{}
 		},
-		"join dev":  func(b *both) { b.join(grouping.Key{Name: "dev"}, "d") },
-		"join prod": func(b *both) { b.join(grouping.Key{Index: 1, Name: "prod"}, "e") },
+		"slip of dev":  func(b *both) { b.slip(grouping.Key{Name: "dev"}) },
+		"slip of prod": func(b *both) { b.slip(grouping.Key{Index: 1, Name: "prod"}) },
+		"join dev":     func(b *both) { b.join(grouping.Key{Name: "dev"}, "d") },
+		"join prod":    func(b *both) { b.join(grouping.Key{Index: 1, Name: "prod"}, "e") },
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		for _, compliance := range []policyv1.ComplianceState{policyv1.Compliant, policyv1.NonCompliant} {
@@ -156,6 +159,26 @@ func (b *both) join(group grouping.Key, name string) {
 	}
 	b.naive.clusters[name] = new(naiveCluster)
 	b.naive.groups[group] = append(slices.Clone(b.naive.groups[group]), name)
+	b.bind()
+}
+
+// slip takes a group out of the placement, and back. Clusters with a replicated policy keep their turn (O34, O41), so the rules know only of
+// those without one: they leave, and join.
+func (b *both) slip(group grouping.Key) {
+	all, clusters := b.naive.groups[group], maps.Clone(b.naive.clusters)
+	b.naive.groups[group] = nil
+	b.bind()
+	b.world.sync(rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}})
+	for _, name := range all {
+		if b.naive.clusters[name].content == 0 {
+			delete(b.naive.clusters, name)
+		} else {
+			b.naive.groups[group] = append(b.naive.groups[group], name)
+		}
+	}
+	b.naive.sync()
+	maps.Copy(clusters, b.naive.clusters)
+	b.naive.groups[group], b.naive.clusters = all, clusters
 	b.bind()
 }
 

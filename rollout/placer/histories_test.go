@@ -604,3 +604,26 @@ func TestDeniedReadsAreShown(t *testing.T) {
 		})
 	}
 }
+
+// The answer of a cluster in flight is noted by one write, and not by a second one that conflicts.
+func TestAnAnswerIsNotedByOneWrite(t *testing.T) {
+	h := newHub(t)
+	h.selects("a")
+	owner := newThing(oneAtATime())
+	owner.Spec.Strategy.Progressive.MinSuccessTime.Duration = time.Hour
+	h.make(owner)
+	p := newProcess(h, things)
+	p.settle()
+	h.answerAll()
+	updates := 0
+	h.faults = func(w write) fault {
+		if w.verb == "update" && w.kind == "ManifestWork" {
+			updates++
+		}
+		return none
+	}
+	p.settle()
+	if updates != 1 {
+		t.Errorf("the ManifestWork is updated %d times, and must be once", updates)
+	}
+}

@@ -1,5 +1,7 @@
 package search
 
+import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
 // event is what happens next in a world: to a cluster by its place, with a group, a condition or a set.
 type event struct {
 	kind    kind
@@ -355,7 +357,7 @@ func (k *controller) eachOf(s *state, i uint8, f func(event)) {
 	}
 	if s.torn == whole && s.left.moves > 0 && c.home == none {
 		for group := range uint8(none) {
-			if c.group == group {
+			if c.group == group || s.aborted && g.strategy == clusterv1alpha1.ProgressivePerGroup && g.goesFirst(group, c.group) {
 				continue
 			}
 			f(event{map[bool]kind{true: joins, false: moves}[c.group == none], i, group})
@@ -402,4 +404,17 @@ func (c *config) mayAnswer(o *object, x condition, fails uint8) bool {
 	default:
 		return true
 	}
+}
+
+// goesFirst says whether a rollout comes to a group before it comes to another one. Who moves to such a group on the way back counts in the
+// group before until it is done. The model does not play that: the result before is made of a plan, and in the order of a plan it counts in
+// the group of now. TestEachHolderGoesBackExactlyOnceInEveryHistory of package rollout does.
+func (c *config) goesFirst(group, other uint8) bool {
+	if other == none {
+		return false
+	}
+	if first := c.isMandatory(group); first != c.isMandatory(other) {
+		return first
+	}
+	return group < other
 }

@@ -3,7 +3,7 @@
 // to, the nearest first, and checks each. It has tests only:
 //
 //	go test ./internal/search                          the nearest states of each world, in a few seconds
-//	go test -tags exhaustive ./internal/search -v      up to 100,000 states of each world, in two minutes
+//	go test -tags exhaustive ./internal/search -v      up to 100,000 states of each world, in eleven minutes of processor time
 //	go test ./internal/search -v -states=5000000       more of the largest
 //
 // The second looks at some million states; rollout/SAFETY.md has what it printed. For some worlds these are all states, with

@@ -13,7 +13,8 @@ import (
 )
 
 // R66: the bound takes time in proportion to the fleet, however many groups there are, clusters left, and failed before. To look through
-// all of these for each group took twenty times as long as all else. Under All there is no bound.
+// all of these for each group took hundreds of times as long as a plan without the bound, which All has; in one pass it takes some. The limit
+// is far from both, since the time of this process is also that of the collector, which a busy machine makes longer.
 func TestTheBoundOfGroupsThatAreCutAnewTakesLinearTime(t *testing.T) {
 	groups, reports, options := cutAnew(t, 20_000, 10)
 	used := func() time.Duration { // by this process, whatever else runs on the machine
@@ -35,7 +36,7 @@ func TestTheBoundOfGroupsThatAreCutAnewTakesLinearTime(t *testing.T) {
 		return best
 	}
 	with, without := fastest(perGroup(config("1", "1h", 0))), fastest(all("1h"))
-	if t.Logf("%v, and %v without a bound", with, without); with > 6*max(without, time.Millisecond) {
+	if t.Logf("%v, and %v without a bound", with, without); with > 60*max(without, time.Millisecond) {
 		t.Errorf("a plan takes %v where %d left, and %v without the bound", with, len(reports), without)
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// R66: the bound takes time in proportion to the fleet, however many groups there are, clusters left, and failed before. To look through
-// all of these for each group took hundreds of times as long as a plan without the bound, which All has; in one pass it takes some. The limit
-// is far from both, since the time of this process is also that of the collector, which a busy machine makes longer.
+// R66: the bound takes time in proportion to the fleet, however many groups there are, clusters left, and failed before. Under All there is
+// no bound. In a fleet of this size, to look through all that left once for each group takes twenty times as long as such a plan, and one pass
+// about as long. The limit stands between the two: the time of this process is also that of its garbage collector.
 func TestTheBoundOfGroupsThatAreCutAnewTakesLinearTime(t *testing.T) {
-	groups, reports, options := cutAnew(t, 20_000, 10)
+	groups, reports, options := cutAnew(t, 200_000, 10)
 	used := func() time.Duration { // by this process, whatever else runs on the machine
 		var u syscall.Rusage
 		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -26,7 +26,7 @@ func TestTheBoundOfGroupsThatAreCutAnewTakesLinearTime(t *testing.T) {
 	}
 	fastest := func(strategy clusterv1alpha1.RolloutStrategy) time.Duration {
 		best := time.Hour
-		for range 5 {
+		for range 3 {
 			begun := used()
 			if _, err := rollout.Plan(strategy, groups, reports, now, options); err != nil {
 				t.Fatal(err)
@@ -36,7 +36,7 @@ func TestTheBoundOfGroupsThatAreCutAnewTakesLinearTime(t *testing.T) {
 		return best
 	}
 	with, without := fastest(perGroup(config("1", "1h", 0))), fastest(all("1h"))
-	if t.Logf("%v, and %v without a bound", with, without); with > 60*max(without, time.Millisecond) {
+	if t.Logf("%v, and %v without a bound", with, without); with > 10*max(without, time.Millisecond) {
 		t.Errorf("a plan takes %v where %d left, and %v without the bound", with, len(reports), without)
 	}
 }

@@ -64,19 +64,28 @@ func (r *reconciler) begin(ctx context.Context) error {
 	now := r.now()
 	for _, owner := range owners {
 		key := client.ObjectKeyFromObject(owner)
-		kept := r.memories.get(key, r.hashOf(key))
-		kept.stored.Begin([]client.Object{owner}, nil, now)
-		kept.written.Begin(live[key], cached[key], now)
+		r.memories.found(key, r.hashOf(key), &found{owner: owner, live: live[key], cached: cached[key], at: now})
 	}
 	return nil
+}
+
+// found is what there was of an owner when the process began.
+type found struct {
+	owner        client.Object
+	live, cached []*workv1.ManifestWork
+	at           time.Time
 }
 
 // behind says when to look again where the caches do not show all writes yet, of this process and of the one before; 0 where they do.
 // Until then nothing is planned: a cluster that has just started would look like one that waits, and another one would start in its
 // place.
-func (r *reconciler) behind(ctx context.Context, kept *memory) (time.Duration, error) {
+func (r *reconciler) behind(ctx context.Context, key types.NamespacedName, kept *memory) (time.Duration, error) {
 	if err := r.begun.do(func() error { return r.begin(ctx) }); err != nil {
 		return 0, err
+	}
+	if before := r.memories.takeFound(key); before != nil {
+		kept.stored.Begin([]client.Object{before.owner}, nil, before.at)
+		kept.written.Begin(before.live, before.cached, before.at)
 	}
 	unseen, err := kept.stored.Unseen(r.ownerStore(ctx), r.liveOwner(ctx), r.now)
 	if err != nil {

@@ -45,6 +45,7 @@ type memories struct {
 // remembered is a memory, and by what its owner is found.
 type remembered struct {
 	memory     memory
+	found      *found // until the worker of the owner takes it: another worker may have asked for it
 	hash       string
 	placement  types.NamespacedName
 	deselected []string // the clusters that are not selected any more, and count or are ignored
@@ -54,13 +55,38 @@ type remembered struct {
 func (m *memories) get(owner types.NamespacedName, hash string) *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return &m.entry(owner, hash).memory
+}
+
+// entry is that of an owner. The caller holds mu.
+func (m *memories) entry(owner types.NamespacedName, hash string) *remembered {
 	if m.of == nil {
 		m.of = make(map[types.NamespacedName]*remembered)
 	}
 	if m.of[owner] == nil {
 		m.of[owner] = &remembered{hash: hash}
 	}
-	return &m.of[owner].memory
+	return m.of[owner]
+}
+
+// found notes for the worker of an owner what there was of it when the process began.
+func (m *memories) found(owner types.NamespacedName, hash string, f *found) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entry(owner, hash).found = f
+}
+
+// takeFound gives that once, to the worker of the owner.
+func (m *memories) takeFound(owner types.NamespacedName) *found {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	kept := m.of[owner]
+	if kept == nil {
+		return nil
+	}
+	f := kept.found
+	kept.found = nil
+	return f
 }
 
 // forget drops all that is kept of an owner.

@@ -63,7 +63,7 @@ func (r *reconciler) look(ctx context.Context, key types.NamespacedName, kept *m
 		return r.cleanUp(ctx, key, kept)
 	}
 	kept.begin(owner.GetUID())
-	recheck, err := r.behind(ctx, kept)
+	recheck, err := r.behind(ctx, key, kept)
 	if recheck > 0 || err != nil {
 		return recheck, r.refuse(ctx, owner, kept, err)
 	}

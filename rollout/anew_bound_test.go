@@ -124,6 +124,31 @@ func TestNoMoreAreExposedWhereGroupsAreCutWhileTheControllerIsDown(t *testing.T)
 	}
 }
 
+// R66: groups side by side expose what they expose together, also where failures are tolerated and give up their slots.
+func TestGroupsSideBySideStartAsFarAsTheyExposeTogether(t *testing.T) {
+	one, eu, us := intstr.FromInt32(1), grouping.Key{Name: "eu"}, grouping.Key{Index: 1, Name: "us"}
+	strategy, options := perGroup(config("1", "10m", 0)), rollout.Options{MaxConcurrencyPerGroup: one, GroupOrder: rollout.GroupOrder{}}
+	groups, err := grouping.FromNames(map[grouping.Key][]string{eu: {"a", "b", "c"}, us: {"d", "e"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := exposure.Of(strategy, groups, exposure.Span{}, now, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reports []status.Report
+	for _, crowded := range []string{"a", "b", "c"} { // a new cut put a third beside the two that eu exposes
+		reports = append(reports, status.Report{Cluster: crowded, Status: status.Progressing, Applied: now, LastTransitionTime: now})
+	}
+	r, err := rollout.Plan(strategy, groups, reports, now, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Exposed != 4 || len(r.Start) != 1 || r.Start[0].Name != "d" {
+		t.Errorf("got %v, want that d starts, where the groups expose %d", r, e.Exposed)
+	}
+}
+
 // R66: with Ramp, no more are exposed than exposure.Of says, where a cluster leaves and another joins.
 func TestARampHoldsWhereAClusterLeavesAndAnotherJoins(t *testing.T) {
 	one := 1

@@ -119,7 +119,7 @@ func (s *schedule) exposes(c *choice, t *totals) int {
 			failed += l.tolerated
 		}
 	}
-	return max(most, min(exposed, failed+s.rampOf(n-failed)))
+	return max(most, failed+min(exposed-failed, s.rampOf(n-failed)))
 }
 
 // exposesInOrder gives the most clusters that the groups of now expose, one stage after the other.

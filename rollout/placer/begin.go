@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// once runs a function until it succeeds, and never again. Others wait.
+// once runs a function until it succeeds, and then never again. Concurrent callers wait.
 type once struct {
 	turn chan struct{}
 	done bool
@@ -34,16 +34,16 @@ func (o *once) do(run func() error) error {
 	return nil
 }
 
-// begin asks the API server, once in the life of a process and before anything is planned, for the metadata of all owners and of their
-// ManifestWorks. The process before this one, or the leader before, has written what the caches need not show yet.
+// begin lists the metadata of all owners and of their ManifestWorks from the API server, once in the life of a process and
+// before the first plan. The caches may not show yet what the previous process or leader wrote.
 func (r *reconciler) begin(ctx context.Context) error {
 	var list workv1.ManifestWorkList
 	if err := r.client.List(ctx, &list, client.HasLabels{OwnerLabel}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing the cached ManifestWorks: %w", err)
 	}
-	cached := make(map[types.NamespacedName][]*workv1.ManifestWork) // what comes after is newer than the lists below
+	cached := make(map[types.NamespacedName][]*workv1.ManifestWork) // read first: objects that the cache shows later are newer than the lists below
 	for i := range list.Items {
-		if owner, ok := r.noted(&list.Items[i]); ok {
+		if owner, ok := r.ownerNotedBy(&list.Items[i]); ok {
 			cached[owner] = append(cached[owner], &list.Items[i])
 		}
 	}
@@ -57,62 +57,60 @@ func (r *reconciler) begin(ctx context.Context) error {
 	}
 	live := make(map[types.NamespacedName][]*workv1.ManifestWork)
 	for _, work := range works {
-		if owner, ok := r.noted(work); ok {
+		if owner, ok := r.ownerNotedBy(work); ok {
 			live[owner] = append(live[owner], work)
 		}
 	}
 	now := r.now()
 	for _, owner := range owners {
 		key := client.ObjectKeyFromObject(owner)
-		r.memories.found(key, r.hashOf(key), &found{owner: owner, live: live[key], cached: cached[key], at: now})
+		r.states.setInitial(key, r.hashOf(key), &initialState{owner: owner, live: live[key], cached: cached[key], at: now})
 	}
 	return nil
 }
 
-// found is what there was of an owner when the process began.
-type found struct {
+// initialState is what the hub had of an owner when the process began.
+type initialState struct {
 	owner        client.Object
 	live, cached []*workv1.ManifestWork
 	at           time.Time
 }
 
-// behind says when to look again where the caches do not show all writes yet, of this process and of the one before; 0 where they do.
-// Until then nothing is planned: a cluster that has just started would look like one that waits, and another one would start in its
-// place.
-func (r *reconciler) behind(ctx context.Context, key types.NamespacedName, kept *memory) (time.Duration, error) {
+// recheckUntilSeen returns when to requeue while the caches do not show all writes of this process and of the one before; 0 once they
+// do. Until then nothing is planned: a cluster that has just started would look like one that waits, and another would
+// start in its place.
+func (r *reconciler) recheckUntilSeen(ctx context.Context, key types.NamespacedName, state *ownerState) (time.Duration, error) {
 	if err := r.begun.do(func() error { return r.begin(ctx) }); err != nil {
 		return 0, err
 	}
-	if before := r.memories.takeFound(key); before != nil {
-		kept.stored.Begin([]client.Object{before.owner}, nil, before.at)
-		kept.written.Begin(before.live, before.cached, before.at)
+	if before := r.states.takeInitial(key); before != nil {
+		state.stored.Begin([]client.Object{before.owner}, nil, before.at)
+		state.written.Begin(before.live, before.cached, before.at)
 	}
-	unseen, err := kept.stored.Unseen(r.ownerStore(ctx), r.liveOwner(ctx), r.now)
+	unseen, err := state.stored.Unseen(r.ownerStore(ctx), r.liveOwner(ctx), r.now)
 	if err != nil {
 		return 0, fmt.Errorf("reading the owner from the API server: %w", err)
 	}
 	if unseen > 0 {
-		return gathering, nil // a write of the status is no event
+		return batchDelay, nil // the predicates drop the event of a status write
 	}
-	unseen, err = kept.written.Unseen(r.workStore(ctx), r.liveWork(ctx), r.now)
+	unseen, err = state.written.Unseen(r.workStore(ctx), r.liveWork(ctx), r.now)
 	if err != nil {
 		return 0, fmt.Errorf("reading a ManifestWork from the API server: %w", err)
 	}
 	if unseen == 0 {
 		return 0, nil
 	}
-	if after := kept.written.RecheckAfter(r.now()); after > 0 {
+	if after := state.written.RecheckAfter(r.now()); after > 0 {
 		return after, nil
 	}
-	return writes.Patience, nil // each is an event, unless somebody deleted it before
+	return writes.Patience, nil // an event follows, unless the object was deleted before the cache showed it
 }
 
-// liveOwner reads an owner from the API server.
 func (r *reconciler) liveOwner(ctx context.Context) func(types.NamespacedName) (client.Object, error) {
 	return func(key types.NamespacedName) (client.Object, error) { return r.liveMetadata(ctx, key) }
 }
 
-// liveWork reads a ManifestWork from the API server.
 func (r *reconciler) liveWork(ctx context.Context) func(types.NamespacedName) (*workv1.ManifestWork, error) {
 	return func(key types.NamespacedName) (*workv1.ManifestWork, error) {
 		work := &workv1.ManifestWork{}

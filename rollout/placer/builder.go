@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Builder makes the controller of a Kind, as those of controller-runtime make theirs.
+// Builder builds the controller of a Kind, like the builder of controller-runtime.
 type Builder[O client.Object] struct {
 	manager ctrl.Manager
 	kind    Kind[O]
@@ -32,22 +32,21 @@ type Builder[O client.Object] struct {
 	wraps   []func(reconcile.Reconciler) reconcile.Reconciler
 }
 
-// For begins the controller of a kind. The manager's scheme has the kind, and OCM's ManifestWork, Placement, PlacementDecision and
-// ManagedCluster.
-func For[O client.Object](m ctrl.Manager, kind Kind[O]) *Builder[O] {
-	return &Builder[O]{manager: m, kind: kind}
+// For begins the controller of a kind. The manager's scheme must have the kind, and OCM's ManifestWork, Placement,
+// PlacementDecision and ManagedCluster.
+func For[O client.Object](manager ctrl.Manager, kind Kind[O]) *Builder[O] {
+	return &Builder[O]{manager: manager, kind: kind}
 }
 
-// WithOptions sets the options of the controller, such as how many owners are looked at at a time. One owner is looked at by one
-// worker at a time, however many there are. NeedLeaderElection must not be false. The queue is that of client-go, unless the options, or
-// those of the manager, say UsePriorityQueue.
+// WithOptions sets the options of the controller, such as MaxConcurrentReconciles. NeedLeaderElection must not be false.
+// The queue is client-go's, unless the options, or those of the manager, set UsePriorityQueue.
 func (b *Builder[O]) WithOptions(options controller.Options) *Builder[O] {
 	b.options = options
 	return b
 }
 
-// Wrap puts something around each look, such as a trace. What is wrapped last is outermost. The reconciler never returns an error,
-// as controller-runtime would come back too late: errors are logged, and looked at again within a minute.
+// Wrap wraps each call of Reconcile, such as with a trace. The last wrapper is the outermost. The reconciler never returns
+// an error, since controller-runtime would requeue too late: it logs errors, and requeues within a minute.
 func (b *Builder[O]) Wrap(wrap func(reconcile.Reconciler) reconcile.Reconciler) *Builder[O] {
 	b.wraps = append(b.wraps, wrap)
 	return b
@@ -55,41 +54,42 @@ func (b *Builder[O]) Wrap(wrap func(reconcile.Reconciler) reconcile.Reconciler) 
 
 // Complete adds the controller to the manager.
 func (b *Builder[O]) Complete() error {
-	r, err := b.reconciler()
+	reconciler, err := b.reconciler()
 	if err != nil {
 		return err
 	}
-	if err := checkScope(r.gvk, b.manager.GetRESTMapper()); err != nil {
+	if err := checkScope(reconciler.gvk, b.manager.GetRESTMapper()); err != nil {
 		return err
 	}
 	options, err := optionsOf(b.options, b.manager.GetControllerOptions())
 	if err != nil {
 		return err
 	}
-	if err := r.index(context.Background(), b.manager.GetFieldIndexer()); err != nil {
+	if err := reconciler.index(context.Background(), b.manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	var outermost reconcile.Reconciler = r
+	var outermost reconcile.Reconciler = reconciler
 	for _, wrap := range b.wraps {
 		outermost = wrap(outermost)
 	}
 	return ctrl.NewControllerManagedBy(b.manager).
-		Named(nameOf(r.gvk)).
-		For(r.kind.new(), builder.WithPredicates(wanted())).
-		Watches(&workv1.ManifestWork{}, gather(r.ownersOfWork)).
-		Watches(&clusterv1beta1.Placement{}, gather(r.ownersOfPlacement)).
-		Watches(&clusterv1beta1.PlacementDecision{}, gather(r.ownersOfDecision)).
-		WatchesMetadata(&clusterv1.ManagedCluster{}, gather(r.ownersOfDeselected), builder.WithPredicates(gone())).
+		Named(nameOf(reconciler.gvk)).
+		For(reconciler.kind.new(), builder.WithPredicates(wantChanged())).
+		Watches(&workv1.ManifestWork{}, enqueueOwners(reconciler.ownersOfWork)).
+		Watches(&clusterv1beta1.Placement{}, enqueueOwners(reconciler.ownersOfPlacement)).
+		Watches(&clusterv1beta1.PlacementDecision{}, enqueueOwners(reconciler.ownersOfDecision)).
+		WatchesMetadata(&clusterv1.ManagedCluster{}, enqueueOwners(reconciler.ownersOfDeselected), builder.WithPredicates(deletions())).
 		WithOptions(options).
 		Complete(outermost)
 }
 
-// nameOf is the name of the controller of a kind. Kinds of two groups may have one name.
+// nameOf is the name of a kind's controller. It contains the group: kinds of two groups may have the same name.
 func nameOf(gvk schema.GroupVersionKind) string {
 	return "placer-" + strings.ToLower(gvk.GroupKind().String())
 }
 
-// checkScope says that a kind has no namespaces. What the mapper does not know yet may come.
+// checkScope returns an error for a cluster-scoped kind. A kind that the mapper does not know yet passes: its CRD may come
+// later.
 func checkScope(gvk schema.GroupVersionKind, mapper meta.RESTMapper) error {
 	namespaced, err := apiutil.IsGVKNamespaced(gvk, mapper)
 	if meta.IsNoMatchError(err) {
@@ -104,18 +104,17 @@ func checkScope(gvk schema.GroupVersionKind, mapper meta.RESTMapper) error {
 	return nil
 }
 
-// optionsOf are the options of the controller, of which those of the manager stand in for what is missing.
+// optionsOf completes the options of the controller with those of the manager.
 func optionsOf(options controller.Options, manager config.Controller) (controller.Options, error) {
 	if elected := cmp.Or(options.NeedLeaderElection, manager.NeedLeaderElection); elected != nil && !*elected {
 		return options, errors.New("placer: NeedLeaderElection is false, and must be true or missing: one process acts at a time")
 	}
 	if options.UsePriorityQueue == nil && manager.UsePriorityQueue == nil {
-		options.UsePriorityQueue = new(bool) // the other may end in a deadlock: kubernetes-sigs/controller-runtime#3538
+		options.UsePriorityQueue = new(bool) // the priority queue may deadlock: kubernetes-sigs/controller-runtime#3538
 	}
 	return options, nil
 }
 
-// reconciler makes the reconciler with what the manager has.
 func (b *Builder[O]) reconciler() (*reconciler, error) {
 	if b.kind.Rollout == nil || b.kind.Conditions == nil {
 		return nil, errors.New("placer: a Kind has no Rollout or no Conditions, and must have both")
@@ -136,7 +135,7 @@ func (b *Builder[O]) reconciler() (*reconciler, error) {
 	}, nil
 }
 
-// anyKind is a Kind whose type is known at run time alone.
+// anyKind is a Kind whose type parameter is erased.
 type anyKind struct {
 	new        func() client.Object
 	rollout    func(client.Object) (Rollout, error)
@@ -162,8 +161,9 @@ func kindOf[O client.Object](kind Kind[O]) anyKind {
 	return of
 }
 
-// wanted lets through what changes what an owner wants, or what people decided. The status is this package's own.
-func wanted() predicate.Predicate {
+// wantChanged passes events that may change what an owner wants or what operators decided. Writes of the status pass not: they
+// are this package's own.
+func wantChanged() predicate.Predicate {
 	return predicate.Or(
 		predicate.GenerationChangedPredicate{},
 		predicate.AnnotationChangedPredicate{},
@@ -171,5 +171,4 @@ func wanted() predicate.Predicate {
 	)
 }
 
-// groupKind is the kind as objects note it.
 func (r *reconciler) groupKind() schema.GroupKind { return r.gvk.GroupKind() }

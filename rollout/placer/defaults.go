@@ -3,7 +3,7 @@ package placer
 import workv1 "open-cluster-management.io/api/work/v1"
 
 // withDefaults gives a spec with the defaults that the API server has filled in where it stored the spec. Without them a ManifestWork
-// would differ from what is wanted at each look. One that knows a field not yet has filled in nothing.
+// would differ from the wanted one at each reconcile. An API server from before a field fills in nothing.
 func withDefaults(spec, stored workv1.ManifestWorkSpec) workv1.ManifestWorkSpec {
 	spec = *spec.DeepCopy()
 	for i := range min(len(spec.ManifestConfigs), len(stored.ManifestConfigs)) {

@@ -16,30 +16,30 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// finalize deletes the ManifestWorks of an owner that is being deleted, and then lets it go.
-func (r *reconciler) finalize(ctx context.Context, owner client.Object, kept *memory) (time.Duration, error) {
+// finalize deletes the ManifestWorks of an owner that is being deleted, and then removes the finalizer.
+func (r *reconciler) finalize(ctx context.Context, owner client.Object, state *ownerState) (time.Duration, error) {
 	if !controllerutil.ContainsFinalizer(owner, Finalizer) {
 		return 0, nil
 	}
-	left, err := r.deleteWorks(ctx, client.ObjectKeyFromObject(owner), kept)
+	left, err := r.deleteWorks(ctx, client.ObjectKeyFromObject(owner), state)
 	if err != nil {
 		return 0, err
 	}
 	if left > 0 {
-		return writes.Patience, nil // each is an event when it is gone
+		return writes.Patience, nil // the deletion of each is an event
 	}
 	without := owner.DeepCopyObject().(client.Object)
 	controllerutil.RemoveFinalizer(without, Finalizer)
-	if err := client.IgnoreNotFound(r.patch(ctx, owner, without, kept)); err != nil {
+	if err := client.IgnoreNotFound(r.patch(ctx, owner, without, state)); err != nil {
 		return 0, fmt.Errorf("removing the finalizer: %w", err)
 	}
 	log.FromContext(ctx).Info("All ManifestWorks are gone, and so may be the owner")
 	return 0, nil
 }
 
-// cleanUp deletes the ManifestWorks of an owner that is gone without its finalizer, and forgets it. It asks the API server whether the
-// owner is gone: the cache may be empty.
-func (r *reconciler) cleanUp(ctx context.Context, key types.NamespacedName, kept *memory) (time.Duration, error) {
+// cleanUp deletes the ManifestWorks of an owner that was deleted without its finalizer, and drops its state. A live read
+// confirms that the owner is gone: the cache may not be filled.
+func (r *reconciler) cleanUp(ctx context.Context, key types.NamespacedName, state *ownerState) (time.Duration, error) {
 	gone, err := r.isGone(ctx, key)
 	if err != nil {
 		return 0, err
@@ -47,19 +47,20 @@ func (r *reconciler) cleanUp(ctx context.Context, key types.NamespacedName, kept
 	if !gone {
 		return writes.Patience, nil // the cache will show it
 	}
-	left, err := r.deleteWorks(ctx, key, kept)
+	left, err := r.deleteWorks(ctx, key, state)
 	if err != nil {
 		return 0, err
 	}
 	if left > 0 {
 		return writes.Patience, nil
 	}
-	r.memories.forget(key)
+	r.states.forget(key)
 	return 0, nil
 }
 
-// deleteWorks deletes the ManifestWorks of an owner, and of earlier owners of its name, and says how many are there yet.
-func (r *reconciler) deleteWorks(ctx context.Context, key types.NamespacedName, kept *memory) (left int, err error) {
+// deleteWorks deletes the ManifestWorks of an owner, and of earlier owners of its name, and returns how many are still
+// there.
+func (r *reconciler) deleteWorks(ctx context.Context, key types.NamespacedName, state *ownerState) (left int, err error) {
 	works, err := r.worksLeft(ctx, key)
 	if err != nil {
 		return 0, err
@@ -68,15 +69,15 @@ func (r *reconciler) deleteWorks(ctx context.Context, key types.NamespacedName, 
 		if work.DeletionTimestamp != nil {
 			continue
 		}
-		if failed := r.delete(ctx, kept, work); failed != nil {
+		if failed := r.delete(ctx, state, work); failed != nil {
 			err = errors.Join(err, fmt.Errorf("deleting ManifestWork %s/%s: %w", work.Namespace, work.Name, failed))
 		}
 	}
 	return len(works), err
 }
 
-// worksLeft are the ManifestWorks that go with an owner. The cache has those without the label, too. Once it has none, the API server is
-// asked, as the cache may lack what was just created.
+// worksLeft are the ManifestWorks to delete with an owner. The cache finds those without the label, too. Once the cache has
+// none, they are listed from the API server: the cache may lack one that was just created.
 func (r *reconciler) worksLeft(ctx context.Context, key types.NamespacedName) ([]*workv1.ManifestWork, error) {
 	owner := r.named(key)
 	of := func(works []*workv1.ManifestWork) []*workv1.ManifestWork {
@@ -96,7 +97,7 @@ func (r *reconciler) worksLeft(ctx context.Context, key types.NamespacedName) ([
 	return of(live), nil
 }
 
-// isOf says whether a ManifestWork goes with an owner.
+// isOf says whether a ManifestWork is deleted with an owner.
 func isOf(owner writes.Owner, work *workv1.ManifestWork) bool {
 	_, noted := owner.Noted(work)
 	return noted || owner.Has(work)

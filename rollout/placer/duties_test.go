@@ -21,7 +21,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// rolling is a hub on which an owner rolls out to clusters, one at a time, and the first of them has started.
+// rolling is a hub with an owner that rolls out to one cluster at a time, and has started the first.
 func rolling(t *testing.T, clusters ...string) (*hub, *process) {
 	h := newHub(t)
 	h.selects(clusters...)
@@ -34,7 +34,6 @@ func rolling(t *testing.T, clusters ...string) (*hub, *process) {
 	return h, p
 }
 
-// conditionOf is a condition of the thing.
 func conditionOf(h *hub, kind string) metav1.Condition {
 	h.t.Helper()
 	if c := meta.FindStatusCondition(h.thing().Status.Conditions, kind); c != nil {
@@ -81,7 +80,7 @@ func TestARolloutGoesThroughToItsEnd(t *testing.T) {
 	}
 }
 
-// kstatus: exactly one of Ready, Reconciling and Stalled is True.
+// With kstatus, exactly one of Ready, Reconciling and Stalled is True.
 func TestTheConditionsSayOneThing(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	check := func(is string) {
@@ -111,7 +110,7 @@ func TestTheConditionsSayOneThing(t *testing.T) {
 	check(ConditionReady)
 }
 
-// What a person has to mend is told once, and by the validator, too; meanwhile nothing starts.
+// An invalid owner is told once, in the status, in an event and by the validator. Meanwhile nothing starts.
 func TestInvalidOwnersStall(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil func(*thing)
@@ -124,8 +123,8 @@ func TestInvalidOwnersStall(t *testing.T) {
 		"an approval that is wrong": {func(o *thing) {
 			o.Annotations = map[string]string{"cohort.open-cluster-management.io/pause": "perhaps"}
 		}, "cohort.open-cluster-management.io/pause"},
-		"a manifest that is no JSON":    {func(o *thing) { o.Spec.Text = `"` }, "no JSON"},
-		"a record that nobody can read": {func(o *thing) { o.Annotations = map[string]string{"cohort.open-cluster-management.io/left": "?"} }, "cohort.open-cluster-management.io/left"},
+		"a manifest that is no JSON": {func(o *thing) { o.Spec.Text = `"` }, "not valid JSON"},
+		"an unreadable record":       {func(o *thing) { o.Annotations = map[string]string{"cohort.open-cluster-management.io/left": "?"} }, "cohort.open-cluster-management.io/left"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHub(t)
@@ -150,7 +149,7 @@ func TestInvalidOwnersStall(t *testing.T) {
 				t.Errorf("it is told again: %q", all)
 			}
 			_, err := things.Validator().ValidateCreate(t.Context(), owner)
-			if name != "a record that nobody can read" && (err == nil || !strings.Contains(err.Error(), test.says)) {
+			if name != "an unreadable record" && (err == nil || !strings.Contains(err.Error(), test.says)) {
 				t.Errorf("the validator says %v, and must say %q", err, test.says)
 			}
 			if _, err := things.Validator().ValidateUpdate(t.Context(), owner, owner); err != nil {
@@ -160,7 +159,7 @@ func TestInvalidOwnersStall(t *testing.T) {
 	}
 }
 
-// A write that the API server refuses stands in the conditions and in an event, and holds up no other cluster.
+// A write that the API server rejects is shown in the conditions and in an event. Other clusters go on.
 func TestRefusedWritesAreShown(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b")
@@ -195,7 +194,7 @@ func TestRefusedWritesAreShown(t *testing.T) {
 	}
 }
 
-// A missing Placement is shown, and nothing starts or goes.
+// A missing Placement is shown. Nothing starts, and nothing is deleted.
 func TestAMissingPlacementIsShown(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	h.change(func(owner *thing) { owner.Spec.Placement = "typo" })
@@ -206,8 +205,8 @@ func TestAMissingPlacementIsShown(t *testing.T) {
 	}
 }
 
-// An object of another owner is left alone, told of once, and the cluster gets another one beside it. That is so whether the cache shows
-// the object, or the API server alone has it.
+// An object of another owner is not touched, and told once. The cluster gets another object. That holds if the cache shows
+// the object, and if only the API server has it.
 func TestObjectsOfOthersAreLeftAlone(t *testing.T) {
 	for what, test := range map[string]struct{ seen, labelled bool }{
 		"the cache shows it":            {seen: true},
@@ -262,7 +261,7 @@ func TestObjectsOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
-// checkForeign checks that an object of another owner is as it was made, but for its agent, and how many objects there are.
+// checkForeign checks that an object of another owner changed only by its agent, and how many objects there are.
 func (h *hub) checkForeign(foreign *workv1.ManifestWork, objects int) {
 	h.t.Helper()
 	works := h.works()
@@ -276,7 +275,6 @@ func (h *hub) checkForeign(foreign *workv1.ManifestWork, objects int) {
 	}
 }
 
-// Owners of two kinds with one name have ManifestWorks of their own.
 func TestTwoKindsMayHaveOneName(t *testing.T) {
 	h, p := rolling(t, "a")
 	second := (*other)(newThing(oneAtATime()))
@@ -302,7 +300,7 @@ func TestTwoKindsMayHaveOneName(t *testing.T) {
 	}
 }
 
-// People open gates, hold, pause and try again by annotations, with the version that the status shows.
+// Operators open gates, freeze, pause and retry with annotations, for the version that the status shows.
 func TestApprovalsAreHeard(t *testing.T) {
 	const prefix = "cohort.open-cluster-management.io/"
 	h := newHub(t)
@@ -317,7 +315,7 @@ func TestApprovalsAreHeard(t *testing.T) {
 	}
 	h.annotate(prefix+"open-gates", "0 of another")
 	p.settle()
-	if c := conditionOf(h, ConditionReconciling); h.having() != "" || !strings.Contains(c.Message, "open-gates is about version another, and "+h.thing().Status.Version+" is wanted") {
+	if c := conditionOf(h, ConditionReconciling); h.having() != "" || !strings.Contains(c.Message, "open-gates names version another, but version "+h.thing().Status.Version+" is wanted") {
 		t.Errorf("Reconciling is %v, and %q have started", c, h.having())
 	}
 	if all := told(h); !contain(all, "ApprovalOutdated") {
@@ -341,8 +339,8 @@ func TestApprovalsAreHeard(t *testing.T) {
 	}
 }
 
-// People ignore clusters, try again, and review, for the version that the status shows.
-func TestFailuresAreMendedByApprovals(t *testing.T) {
+// Operators ignore clusters, retry, and allow clusters, for the version that the status shows.
+func TestApprovalsResolveFailures(t *testing.T) {
 	const prefix = "cohort.open-cluster-management.io/"
 	for name, test := range map[string]struct{ key, value, having string }{
 		"ignored":              {"give-up", "a", "a b"},
@@ -367,8 +365,8 @@ func TestFailuresAreMendedByApprovals(t *testing.T) {
 	}
 }
 
-// Who was not reviewed for the version waits.
-func TestReviewsAreHeard(t *testing.T) {
+// A cluster outside the version's allowlist waits.
+func TestTheAllowlistIsHeard(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b")
 	owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All})
@@ -380,7 +378,7 @@ func TestReviewsAreHeard(t *testing.T) {
 	}
 }
 
-// Fields of the owner's API and annotations add up: any of them holds.
+// Fields of the owner's API and annotations add up: a cluster waits if either says so.
 func TestOptionsAndApprovalsAddUp(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b", "c")
@@ -394,8 +392,8 @@ func TestOptionsAndApprovalsAddUp(t *testing.T) {
 	}
 }
 
-// What the first look at a new owner finds is told.
-func TestTheFirstLookIsTold(t *testing.T) {
+// The changes of a new owner's first reconcile are told.
+func TestTheFirstReconcileIsTold(t *testing.T) {
 	h := newHub(t)
 	h.make(newThing(oneAtATime()))
 	newProcess(h, things).settle()
@@ -404,7 +402,7 @@ func TestTheFirstLookIsTold(t *testing.T) {
 	}
 }
 
-// A deselected cluster counts also where nobody knows any more what it would get: its failure still stops the others.
+// A deselected cluster still counts if For fails for it: its failure stops the others.
 func TestADeselectedClusterWithoutAValueCounts(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b")
@@ -421,8 +419,8 @@ func TestADeselectedClusterWithoutAValueCounts(t *testing.T) {
 	}
 }
 
-// What a person decides while writes are made ends them.
-func TestWhoDecidesOtherwiseEndsTheWrites(t *testing.T) {
+// A decision of an operator that arrives during the writes of a plan ends these writes.
+func TestADecisionEndsTheWrites(t *testing.T) {
 	for name, decide := range map[string]func(*hub){
 		"another text": func(h *hub) { h.change(func(owner *thing) { owner.Spec.Text = "v2" }) },
 		"a pause":      func(h *hub) { h.annotate("cohort.open-cluster-management.io/pause", "true") },
@@ -458,8 +456,8 @@ func TestWhoDecidesOtherwiseEndsTheWrites(t *testing.T) {
 	}
 }
 
-// A cluster that failed and is deselected counts, until a person deletes its ManagedCluster.
-func TestWhoFailedAndLeftCounts(t *testing.T) {
+// A failed cluster that is deselected counts, until its ManagedCluster is deleted.
+func TestAFailedDeselectedClusterCounts(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	h.answer(h.work("a"), false)
 	p.settle()
@@ -470,9 +468,9 @@ func TestWhoFailedAndLeftCounts(t *testing.T) {
 	if h.work("a").DeletionTimestamp == nil {
 		t.Error("a is deselected, and keeps its ManifestWork")
 	}
-	h.answer(h.work("a"), true) // it lets go
+	h.answer(h.work("a"), true) // the agent removes its finalizer
 	p.settle()
-	if after := p.look(); after == 0 || after > asking {
+	if after := p.look(); after == 0 || after > clusterRecheck {
 		t.Errorf("it asks for the ManagedCluster of a after %v", after)
 	}
 	if h.having() != "" || conditionOf(h, ConditionStalled).Status != metav1.ConditionTrue {
@@ -493,7 +491,7 @@ func TestWhoFailedAndLeftCounts(t *testing.T) {
 	}
 }
 
-// In one look the record is stored before anything goes; what is deselected goes before others get the version, and the status is last.
+// One reconcile stores the record before it deletes, deletes before it updates and creates, and writes the status last.
 func TestTheOrderOfWrites(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b", "c")
@@ -520,7 +518,7 @@ func TestTheOrderOfWrites(t *testing.T) {
 	}
 }
 
-// The record of a cluster that failed is stored before its ManifestWork goes, and read back.
+// The record of a failed cluster is stored and read back before its ManifestWork is deleted.
 func TestTheRecordIsStoredFirst(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	h.answer(h.work("a"), false)
@@ -547,7 +545,8 @@ func TestTheRecordIsStoredFirst(t *testing.T) {
 	}
 }
 
-// A restart loses nothing, also where the caches of the new process lack what the one before wrote: b is in flight, so a must not start.
+// A restart loses nothing, even if the new process's caches lack the writes of the one before: b is in flight, so a must
+// not start.
 func TestANewProcessKnowsWhatTheOneBeforeWrote(t *testing.T) {
 	h, _ := rolling(t, "b", "c")
 	h.selects("a", "b", "c")
@@ -562,7 +561,7 @@ func TestANewProcessKnowsWhatTheOneBeforeWrote(t *testing.T) {
 	}
 }
 
-// A new process whose cache has an older owner than the one before had does not take the version back.
+// A new process with a stale owner in its cache does not roll back to that version.
 func TestANewProcessTakesNoVersionBack(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	h.answerAll()
@@ -580,14 +579,14 @@ func TestANewProcessTakesNoVersionBack(t *testing.T) {
 	}
 }
 
-// A process that has written plans nothing before the cache shows that: b is in flight, so a must not start.
+// A process plans nothing until the cache shows its own writes: b is in flight, so a must not start.
 func TestAProcessKnowsItsOwnWrites(t *testing.T) {
 	h, p := rolling(t, "b", "c")
 	h.selects("a", "b", "c")
 	p.cache.show()
 	p.cache.hide("ManifestWork")
-	p.memories.get(ownerKey, "").written = writes.Own[*workv1.ManifestWork]{}
-	must(t, p.memories.get(ownerKey, "").written.Wrote(h.work("b"), nil, h.now))
+	p.states.get(ownerKey, "").written = writes.Own[*workv1.ManifestWork]{}
+	must(t, p.states.get(ownerKey, "").written.Wrote(h.work("b"), nil, h.now))
 	for range 5 {
 		p.look()
 	}
@@ -596,8 +595,8 @@ func TestAProcessKnowsItsOwnWrites(t *testing.T) {
 	}
 }
 
-// A write whose answer was lost is read from the API server before anything else is planned.
-func TestLostAnswersAreAskedFor(t *testing.T) {
+// After a lost answer the object is read from the API server before the next plan.
+func TestLostAnswersAreReadLive(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b", "c")
 	h.make(newThing(oneAtATime()))
@@ -627,7 +626,7 @@ func TestLostAnswersAreAskedFor(t *testing.T) {
 	}
 }
 
-// With the owner its ManifestWorks go, and nothing is kept of it.
+// The ManifestWorks are deleted with their owner, and no state of it is kept.
 func TestAnOwnerThatIsDeletedGoesLast(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	h.answerAll()
@@ -639,22 +638,22 @@ func TestAnOwnerThatIsDeletedGoesLast(t *testing.T) {
 			t.Errorf("the ManifestWork of %s is not being deleted", work.Namespace)
 		}
 	}
-	h.thing() // is there yet
+	h.thing() // is still there
 	h.answerAll()
 	p.settle()
 	if err := h.store.Get(t.Context(), ownerKey, &thing{}); client.IgnoreNotFound(err) != nil || err == nil {
 		t.Errorf("the owner is still there: %v", err)
 	}
 	p.settle()
-	if len(p.memories.of) != 0 {
-		t.Errorf("%d owners are kept", len(p.memories.of))
+	if len(p.states.of) != 0 {
+		t.Errorf("%d owners are kept", len(p.states.of))
 	}
 }
 
-// An owner that is gone without its finalizer leaves nothing, once the API server says that it is gone.
+// If an owner was deleted without its finalizer, its ManifestWorks are deleted once a live read shows that it is gone.
 func TestAnOwnerWithoutItsFinalizer(t *testing.T) {
 	h, p := rolling(t, "a")
-	delete(p.cache.objects, cacheKey{"Thing", ownerKey}) // the cache is empty, and the owner is there
+	delete(p.cache.objects, cacheKey{"Thing", ownerKey}) // the cache is empty, but the owner exists
 	p.look()
 	if h.work("a").DeletionTimestamp != nil {
 		t.Fatal("the ManifestWork went while the API server had its owner")
@@ -671,7 +670,7 @@ func TestAnOwnerWithoutItsFinalizer(t *testing.T) {
 	}
 }
 
-// A new owner of the same name goes on with the ManifestWorks of the one before.
+// A new owner of the same name takes over the ManifestWorks of the one before.
 func TestALaterOwnerOfTheSameName(t *testing.T) {
 	h, p := rolling(t, "a")
 	h.answerAll()
@@ -691,7 +690,7 @@ func TestALaterOwnerOfTheSameName(t *testing.T) {
 	}
 }
 
-// Each cluster may have a value of its own. A new one goes to that cluster alone, and where there is none, the cluster waits.
+// Clusters may have values of their own. A new value goes to its cluster alone. A cluster without a value waits.
 func TestClustersWithValuesOfTheirOwn(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b", "c")
@@ -718,11 +717,11 @@ func TestClustersWithValuesOfTheirOwn(t *testing.T) {
 	h.change(func(owner *thing) { owner.Spec.Texts["a"] = "error" })
 	p.settle()
 	if c := conditionOf(h, ConditionReady); c.Status == metav1.ConditionTrue || h.having() != "a b c" {
-		t.Errorf("nobody knows what a is to have, and Ready is %v", c)
+		t.Errorf("For fails for a, and Ready is %v", c)
 	}
 }
 
-// The answer of a cluster is noted where something runs from it, and otherwise not written.
+// The time of a first answer is recorded if a soak or a wait runs from it, and otherwise not.
 func TestAnswersAreNotedWhereSomethingRunsFromThem(t *testing.T) {
 	for _, soak := range []time.Duration{0, 10 * time.Minute} {
 		h := newHub(t)
@@ -751,7 +750,7 @@ func TestAnswersAreNotedWhereSomethingRunsFromThem(t *testing.T) {
 	}
 }
 
-// The longest names make labels and names that the API server takes.
+// The longest names make labels and names that the API server accepts.
 func TestLongNames(t *testing.T) {
 	h := newHub(t)
 	p := newProcess(h, things)
@@ -764,8 +763,8 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// A look costs by the owner's own objects: it asks the API server for nothing that the caches have.
-func TestALookAsksTheAPIServerForNothing(t *testing.T) {
+// A reconcile reads only the owner's own objects: it reads nothing live that the caches have.
+func TestAReconcileReadsNothingLive(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	h.answerAll()
 	p.settle()
@@ -776,7 +775,7 @@ func TestALookAsksTheAPIServerForNothing(t *testing.T) {
 	}
 }
 
-// The events of a hub concern the owners that they are about, and no others.
+// An event enqueues the owners that it concerns, and no others.
 func TestWhichOwnersAnEventConcerns(t *testing.T) {
 	h, p := rolling(t, "a")
 	work := h.work("a")
@@ -784,7 +783,7 @@ func TestWhichOwnersAnEventConcerns(t *testing.T) {
 		"its ManifestWork":      p.ownersOfWork(work),
 		"one without the note":  p.ownersOfWork(&workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Labels: work.Labels}}),
 		"one without the label": p.ownersOfWork(&workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Annotations: work.Annotations}}),
-		"its Placement":         p.memories.following(types.NamespacedName{Namespace: "apps", Name: "fleet"}),
+		"its Placement":         p.states.following(types.NamespacedName{Namespace: "apps", Name: "fleet"}),
 	} {
 		if !slices.Contains(concerned, ownerKey) {
 			t.Errorf("%s concerns %v", what, concerned)
@@ -792,8 +791,8 @@ func TestWhichOwnersAnEventConcerns(t *testing.T) {
 	}
 	for what, concerned := range map[string][]types.NamespacedName{
 		"another's ManifestWork":     newProcess(h, others).ownersOfWork(work),
-		"a Placement of that name":   p.memories.following(types.NamespacedName{Namespace: "other", Name: "fleet"}),
-		"a cluster that is selected": p.memories.waitingFor("a"),
+		"a Placement of that name":   p.states.following(types.NamespacedName{Namespace: "other", Name: "fleet"}),
+		"a cluster that is selected": p.states.waitingFor("a"),
 	} {
 		if len(concerned) > 0 {
 			t.Errorf("%s concerns %v", what, concerned)

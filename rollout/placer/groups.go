@@ -14,20 +14,21 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// placementGroups are the groups of a Placement, and the states of the objects that they were read of. To read groups is the dearest part
-// of a look, so they are read where something has changed.
+// placementGroups are the groups of a Placement, and the states of the objects that they were read from. Reading groups is
+// the most expensive part of a reconcile, so it is done only when one of these objects changed.
 type placementGroups struct {
 	states []string
 	groups *grouping.Groups
 }
 
-// read reads the groups of a Placement into g. They are incomplete while there is no Placement, so that nothing starts.
-func (r *reconciler) readGroups(ctx context.Context, g *placementGroups, key types.NamespacedName) (*grouping.Groups, error) {
+// readGroups reads the groups of a Placement, or returns the cached ones if no object changed. While there is no Placement the groups are incomplete, so that nothing
+// starts.
+func (r *reconciler) readGroups(ctx context.Context, cached *placementGroups, key types.NamespacedName) (*grouping.Groups, error) {
 	placement := &clusterv1beta1.Placement{}
 	err := r.client.Get(ctx, key, placement, client.UnsafeDisableDeepCopy)
 	if apierrors.IsNotFound(err) {
-		*g = placementGroups{}
-		return g.groups.Lacking("there is no Placement " + key.String()), nil
+		*cached = placementGroups{}
+		return cached.groups.Lacking("there is no Placement " + key.String()), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the Placement: %w", err)
@@ -37,14 +38,14 @@ func (r *reconciler) readGroups(ctx context.Context, g *placementGroups, key typ
 		return nil, err
 	}
 	states := statesOf(placement, decisions)
-	if g.groups != nil && slices.Equal(states, g.states) {
-		return g.groups, nil
+	if cached.groups != nil && slices.Equal(states, cached.states) {
+		return cached.groups, nil
 	}
 	groups, err := grouping.Read(placement, decisions)
 	if err != nil {
 		return nil, fmt.Errorf("the decisions of Placement %s: %w", key, err)
 	}
-	*g = placementGroups{states: states, groups: groups}
+	*cached = placementGroups{states: states, groups: groups}
 	return groups, nil
 }
 
@@ -63,7 +64,7 @@ func (r *reconciler) decisions(ctx context.Context, placement types.NamespacedNa
 	return decisions, nil
 }
 
-// statesOf tell one state of these objects from another.
+// statesOf identify the states of these objects.
 func statesOf(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) []string {
 	states := []string{string(placement.UID) + "/" + placement.ResourceVersion}
 	for _, decision := range decisions {

@@ -24,7 +24,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// selectsGroups writes decisions of one cluster in each group.
+// selectsGroups writes decisions with one cluster in each group.
 func (h *hub) selectsGroups(clusters ...string) {
 	h.t.Helper()
 	h.selects(clusters...)
@@ -49,14 +49,14 @@ func (h *hub) selectsGroups(clusters ...string) {
 	must(h.t, h.store.Update(ctx, placement))
 }
 
-// withoutFinalizer has a person remove the finalizer of the owner.
+// withoutFinalizer removes the finalizer of the owner, as a user would.
 func withoutFinalizer(h *hub) {
 	owner := h.thing()
 	owner.Finalizers = nil
 	must(h.t, h.store.Update(h.t.Context(), owner))
 }
 
-// A wait between groups runs from the answers, also where clusters are settled by the time that anybody looks at them.
+// A wait between groups runs from the answers, even if clusters are settled before the first reconcile sees them.
 func TestAWaitBetweenGroupsEnds(t *testing.T) {
 	const pause, wait = "cohort.open-cluster-management.io/pause", 10 * time.Minute
 	for name, later := range map[string]bool{"the first answer settles the cluster": false, "the wait was set once the cluster was settled": true} {
@@ -97,7 +97,7 @@ func TestAWaitBetweenGroupsEnds(t *testing.T) {
 	}
 }
 
-// A clock that was ahead noted an answer in the future. The wait runs from now, and not from each look anew.
+// A wrong clock recorded an answer in the future. The wait runs from now, and does not begin anew at each reconcile.
 func TestAnAnswerFromAWrongClock(t *testing.T) {
 	const wait = 10 * time.Minute
 	h := newHub(t)
@@ -120,8 +120,8 @@ func TestAnAnswerFromAWrongClock(t *testing.T) {
 	}
 }
 
-// Somebody may delete what was just created before the cache shows it: there is no event then.
-func TestALookThatWroteComesBack(t *testing.T) {
+// An object may be deleted before the cache shows that it was created. Then no event comes, so the owner is requeued.
+func TestAReconcileThatWroteIsRequeued(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	h.answerAll()
 	p.cache.show()
@@ -130,7 +130,8 @@ func TestALookThatWroteComesBack(t *testing.T) {
 	}
 }
 
-// ManifestWorks that note the owner go with it, also where they lack the label: another program wrote them, or a person removed it.
+// ManifestWorks that note the owner are deleted with it, even without the label: another program wrote them, or a user
+// removed the label.
 func TestManifestWorksWithoutTheLabelGo(t *testing.T) {
 	for name, before := range map[string]func(*hub){"the owner is deleted": func(*hub) {}, "the owner is gone": withoutFinalizer} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +154,7 @@ func TestManifestWorksWithoutTheLabelGo(t *testing.T) {
 	}
 }
 
-// What the API server fills in is no change, for one that knows these fields and for one from before them.
+// Defaults that the API server fills in are no change, whether the API server knows these fields or not.
 func TestDefaultsAreNoChange(t *testing.T) {
 	h := newHub(t)
 	h.selects("a")
@@ -179,15 +180,15 @@ func TestDefaultsAreNoChange(t *testing.T) {
 		t.Errorf("it writes again: %v", h.writes)
 	}
 	work := h.work("a")
-	work.Spec.ManifestConfigs[0].FeedbackScrapeType = workv1.FeedbackWatchType // that is no default
+	work.Spec.ManifestConfigs[0].FeedbackScrapeType = workv1.FeedbackWatchType // not the default
 	must(t, h.store.Update(t.Context(), work))
 	p.settle()
 	if kind := h.work("a").Spec.ManifestConfigs[0].FeedbackScrapeType; kind != workv1.FeedbackPollType {
-		t.Errorf("what somebody changed stays %s", kind)
+		t.Errorf("a user's change stays %s", kind)
 	}
 }
 
-// While ManifestWorks go, the cache tells which ones are there. The API server is asked once the cache has none.
+// While ManifestWorks are being deleted, the cache shows which are left. They are listed live once the cache has none.
 func TestADeletionAsksTheCacheFirst(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	h.answerAll()
@@ -195,7 +196,7 @@ func TestADeletionAsksTheCacheFirst(t *testing.T) {
 	must(t, h.store.Delete(t.Context(), h.thing()))
 	p.settle()
 	h.reads = nil
-	h.answer(h.works()[0], true) // one lets go
+	h.answer(h.works()[0], true) // one agent removes its finalizer
 	p.settle()
 	if h.having() != "b" || len(h.reads) > 0 {
 		t.Errorf("while %s is there, the API server is asked: %v", h.having(), h.reads)
@@ -207,23 +208,23 @@ func TestADeletionAsksTheCacheFirst(t *testing.T) {
 	}
 }
 
-// What is known of an owner that is gone is kept until its ManifestWorks are gone.
+// The state of a deleted owner is kept until its ManifestWorks are gone.
 func TestAnOwnerThatIsGoneIsForgottenLast(t *testing.T) {
 	h, p := rolling(t, "a")
 	withoutFinalizer(h)
 	must(t, h.store.Delete(t.Context(), h.thing()))
 	p.settle()
-	if len(p.memories.of) != 1 {
-		t.Errorf("%d owners are kept while a ManifestWork is there, and one must", len(p.memories.of))
+	if len(p.states.of) != 1 {
+		t.Errorf("%d owners are kept while a ManifestWork is there, and one must", len(p.states.of))
 	}
 	h.answerAll()
 	p.settle()
-	if len(p.memories.of) != 0 {
-		t.Errorf("%d owners are kept in the end", len(p.memories.of))
+	if len(p.states.of) != 0 {
+		t.Errorf("%d owners are kept in the end", len(p.states.of))
 	}
 }
 
-// A ManifestWork that was deleted before an update came is no refusal. The cache will show it.
+// An update of a ManifestWork that was deleted is not told as rejected. The cache will show the deletion.
 func TestALateDeletionIsNoRefusal(t *testing.T) {
 	h, p := rolling(t, "a")
 	h.change(func(owner *thing) { owner.Spec.Text = "v2" })
@@ -243,7 +244,8 @@ func TestALateDeletionIsNoRefusal(t *testing.T) {
 	}
 }
 
-// An invalid owner is observed, and no condition of the rollout before stays: kstatus, Flux and Argo CD would wait for ever otherwise.
+// For an invalid owner observedGeneration is set, and no condition of the rollout stays True: kstatus, Flux and Argo CD
+// would wait for ever.
 func TestAnInvalidOwnerIsObserved(t *testing.T) {
 	h, p := rolling(t, "a")
 	h.answerAll()
@@ -261,7 +263,7 @@ func TestAnInvalidOwnerIsObserved(t *testing.T) {
 	}
 }
 
-// What the first plan finds is told, also where the owner was invalid before.
+// The changes of the first plan are told, also if the owner was invalid before.
 func TestTheFirstPlanIsToldAfterAStall(t *testing.T) {
 	h := newHub(t)
 	owner := newThing(oneAtATime())
@@ -276,7 +278,7 @@ func TestTheFirstPlanIsToldAfterAStall(t *testing.T) {
 	}
 }
 
-// A kind's functions get copies, also before anything is planned.
+// The functions of a Kind get copies, even before the first plan.
 func TestFunctionsOfAKindGetCopies(t *testing.T) {
 	h := newHub(t)
 	kind := things
@@ -285,13 +287,13 @@ func TestFunctionsOfAKindGetCopies(t *testing.T) {
 		return &owner.Status.Conditions
 	}
 	owner := newThing(oneAtATime())
-	newProcess(h, kind).before(owner, &memory{})
+	newProcess(h, kind).before(owner, &ownerState{})
 	if owner.Status.Done != 0 {
 		t.Error("the owner in the cache was changed")
 	}
 }
 
-// The annotation open-gates opens gates of the owner's own API, too, for the version that it names.
+// The annotation open-gates also opens gates of the owner's own API, for the version that it names.
 func TestOpenGatesOpensGatesOfTheAPI(t *testing.T) {
 	for name, key := range map[string]grouping.Key{"by index": {}, "by name": {Name: "first", Index: 3}} {
 		t.Run(name, func(t *testing.T) {
@@ -314,7 +316,7 @@ func TestOpenGatesOpensGatesOfTheAPI(t *testing.T) {
 	}
 }
 
-// A kind without namespaces is refused. Where it is looked at all the same, the status says why nothing goes on.
+// A cluster-scoped kind is refused. If it is reconciled anyway, the status says why nothing starts.
 func TestClusterScopedKindsAreRefused(t *testing.T) {
 	gvk := example.WithKind("Thing")
 	mapper := meta.NewDefaultRESTMapper(nil)
@@ -347,7 +349,7 @@ func TestClusterScopedKindsAreRefused(t *testing.T) {
 	}
 }
 
-// What is refused is told once.
+// A rejection is told once.
 func TestARefusalIsToldOnce(t *testing.T) {
 	h := newHub(t)
 	h.selects("a")
@@ -370,7 +372,8 @@ func TestARefusalIsToldOnce(t *testing.T) {
 	}
 }
 
-// The options of a controller must not let it run beside a leader. The queue is the one of client-go, unless somebody says otherwise.
+// The options of a controller must not let it run without leader election. The queue is client-go's, unless the options say
+// otherwise.
 func TestOptions(t *testing.T) {
 	yes, no := true, false
 	for what, test := range map[string]struct {
@@ -403,14 +406,14 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Kinds of two groups may have one name: their controllers have names of their own.
+// Kinds of two groups may have the same name. Their controllers have different names.
 func TestNamesOfControllers(t *testing.T) {
 	if name := nameOf(example.WithKind("Thing")); name != "placer-thing.example.com" {
 		t.Errorf("the name is %s", name)
 	}
 }
 
-// A new owner is another one, also where its name was there before: what is wrong with it is told.
+// A new owner of the same name starts without state: what is wrong with it is told again.
 func TestANewOwnerOfTheSameNameIsTold(t *testing.T) {
 	h := newHub(t)
 	h.selects("a")
@@ -428,7 +431,8 @@ func TestANewOwnerOfTheSameNameIsTold(t *testing.T) {
 	}
 }
 
-// What the API server refuses beside ManifestWorks is shown, and told once: the finalizer, the record, and deletions.
+// Rejected requests other than the write of a ManifestWork are shown, and told once: the finalizer, the record, and
+// deletions.
 func TestOtherRefusalsAreShown(t *testing.T) {
 	for name, test := range map[string]struct {
 		refuses string
@@ -489,7 +493,7 @@ func TestOtherRefusalsAreShown(t *testing.T) {
 	}
 }
 
-// The API server is asked once for the ManagedCluster of a deselected cluster, until the cache shows one.
+// The ManagedCluster of a deselected cluster is read live once, until the cache shows it.
 func TestAnAbsentManagedClusterIsAskedForOnce(t *testing.T) {
 	h, p := rolling(t, "a", "b")
 	h.answer(h.work("a"), false)
@@ -510,7 +514,7 @@ func TestAnAbsentManagedClusterIsAskedForOnce(t *testing.T) {
 	if c := conditionOf(h, ConditionStalled); c.Status != metav1.ConditionTrue {
 		t.Errorf("a has a ManagedCluster again and counts, and Stalled is %v", c)
 	}
-	if p.memories.get(ownerKey, "").absent["a"] {
+	if p.states.get(ownerKey, "").absent["a"] {
 		t.Error("it is not asked again once the ManagedCluster is gone again")
 	}
 	must(t, h.store.Delete(t.Context(), managed))
@@ -520,7 +524,7 @@ func TestAnAbsentManagedClusterIsAskedForOnce(t *testing.T) {
 	}
 }
 
-// That an earlier owner of the name is gone is asked once for each.
+// One live read for each earlier owner of the name shows that it is gone.
 func TestEarlierOwnersAreAskedForOnce(t *testing.T) {
 	h, p := rolling(t, "a")
 	h.answerAll()
@@ -539,7 +543,7 @@ func TestEarlierOwnersAreAskedForOnce(t *testing.T) {
 	if c := conditionOf(h, ConditionReady); c.Status != metav1.ConditionTrue {
 		t.Errorf("Ready is %v", c)
 	}
-	work := h.work("a").DeepCopy() // another one that has not been asked for
+	work := h.work("a").DeepCopy() // an earlier owner that was not looked up yet
 	metav1.SetMetaDataAnnotation(&work.ObjectMeta, ownerAnnotation, "Thing.example.com/apps/web/another")
 	must(t, h.store.Update(t.Context(), work))
 	p.settle()
@@ -548,7 +552,7 @@ func TestEarlierOwnersAreAskedForOnce(t *testing.T) {
 	}
 }
 
-// An owner's labels and annotations may be copied to its ManifestWorks: approvals and the record are not.
+// An owner's labels and annotations may be copied to its ManifestWorks, but not its approvals and its record.
 func TestApprovalsAreNotCopied(t *testing.T) {
 	h := newHub(t)
 	h.selects("a")
@@ -572,7 +576,7 @@ func TestApprovalsAreNotCopied(t *testing.T) {
 	}
 }
 
-// What the process must not read from the API server is shown, too.
+// A forbidden read is shown, too.
 func TestDeniedReadsAreShown(t *testing.T) {
 	for kind, begin := range map[string]func(*hub, *process){
 		"ManifestWorkList": func(*hub, *process) {},
@@ -605,7 +609,7 @@ func TestDeniedReadsAreShown(t *testing.T) {
 	}
 }
 
-// The answer of a cluster in flight is noted by one write, and not by a second one that conflicts.
+// The first answer of a cluster in flight is recorded by a single write. A second one would conflict.
 func TestAnAnswerIsNotedByOneWrite(t *testing.T) {
 	h := newHub(t)
 	h.selects("a")

@@ -36,20 +36,20 @@ import (
 
 var errNoText = errors.New("spec.text: must not be error")
 
-// errLost is what a process gets whose connection breaks.
+// errLost is the error of a broken connection.
 var errLost = errors.New("the connection broke")
 
-// A fault is what becomes of a write.
+// A fault is what happens to a write.
 type fault int
 
 const (
 	none    fault = iota
-	lost          // it is made, and nobody hears of it
-	broken        // it is not made, and nobody hears of it
-	refused       // the API server refuses it
+	lost          // the write is made, and its answer is lost
+	broken        // the write is not made, and neither is an answer
+	refused       // the API server rejects the write
 )
 
-// A write is one of a process.
+// A write is a write of a process.
 type write struct {
 	verb, kind string
 	key        types.NamespacedName
@@ -57,26 +57,26 @@ type write struct {
 
 func (w write) String() string { return w.verb + " " + w.kind + " " + w.key.String() }
 
-// hub is an API server with what is on it, and the clock.
+// hub is an API server with its objects, and the clock.
 type hub struct {
 	t      testing.TB
-	store  client.WithWatch // the truth
-	server client.WithWatch // to which processes write
+	store  client.WithWatch // the API server's state
+	server client.WithWatch // the processes' client
 	scheme *runtime.Scheme
 	now    time.Time
 	uids   int
 	events *events.FakeRecorder
 
-	objects map[cacheKey]client.Object // what is stored; nil where something was written since
+	objects map[cacheKey]client.Object // what is stored; nil after a write
 
 	faults func(write) fault
-	denied string // the kind that processes must not read from the API server
+	denied string // the kind that processes may not read from the API server
 	writes []write
-	reads  []write // of processes, from the API server
-	wrote  func()  // is called after each write; may be nil
+	reads  []write // live reads of processes
+	wrote  func()  // called after each write; may be nil
 }
 
-// owner is the name of owners here.
+// ownerKey is the name of the owner in these tests.
 var ownerKey = types.NamespacedName{Namespace: "apps", Name: "web"}
 
 func newHub(t testing.TB) *hub {
@@ -98,7 +98,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// counting notes that something was written, by whomever.
+// counting notes any write.
 func (h *hub) counting() interceptor.Funcs {
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
@@ -124,7 +124,7 @@ func (h *hub) counting() interceptor.Funcs {
 	}
 }
 
-// truth is what there is of the kinds that processes watch. Nobody changes what is in it.
+// truth is the state of the kinds that processes watch. It is read-only.
 func (h *hub) truth() map[cacheKey]client.Object {
 	if h.objects != nil {
 		return h.objects
@@ -144,8 +144,8 @@ func (h *hub) truth() map[cacheKey]client.Object {
 	return h.objects
 }
 
-// interceptors note the writes of processes, and have faults. They also do what the fake store does not: UIDs, generations, and the
-// precondition of deletions.
+// interceptors record the writes of processes, and inject faults. They also do what the fake client does not: UIDs,
+// generations, and preconditions of deletions.
 func (h *hub) interceptors() interceptor.Funcs {
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.CreateOption) error {
@@ -213,7 +213,7 @@ func (h *hub) write(verb string, o client.Object, do func() error) error {
 	return nil
 }
 
-// restore has an object be as it was sent: the answer was lost.
+// restore resets an object to what was sent: the answer was lost.
 func restore(o client.Object, sent runtime.Object) {
 	switch o := o.(type) {
 	case *workv1.ManifestWork:
@@ -237,7 +237,7 @@ func (h *hub) create(ctx context.Context, o client.Object) error {
 	return h.store.Create(ctx, o)
 }
 
-// fillDefaults fills in what the CRD of ManifestWorks does.
+// fillDefaults fills in the defaults of the ManifestWork CRD.
 func fillDefaults(work *workv1.ManifestWork) {
 	for i := range work.Spec.ManifestConfigs {
 		config := &work.Spec.ManifestConfigs[i]
@@ -281,7 +281,7 @@ func (h *hub) delete(ctx context.Context, o client.Object, options ...client.Del
 	return h.store.Delete(ctx, stored)
 }
 
-// users create objects, and change them.
+// make creates objects, as users do.
 func (h *hub) make(objects ...client.Object) {
 	h.t.Helper()
 	for _, o := range objects {
@@ -293,7 +293,7 @@ func (h *hub) make(objects ...client.Object) {
 	}
 }
 
-// change has a user change the spec of the thing.
+// change changes the spec of the thing, as a user does.
 func (h *hub) change(do func(*thing)) {
 	h.t.Helper()
 	owner := h.thing()
@@ -302,7 +302,7 @@ func (h *hub) change(do func(*thing)) {
 	must(h.t, h.store.Update(h.t.Context(), owner))
 }
 
-// annotate has a user set an annotation of the thing; an empty value removes it.
+// annotate sets an annotation of the thing, as a user does; an empty value removes it.
 func (h *hub) annotate(key, value string) {
 	h.t.Helper()
 	owner := h.thing()
@@ -314,7 +314,6 @@ func (h *hub) annotate(key, value string) {
 	must(h.t, h.store.Update(h.t.Context(), owner))
 }
 
-// thing is the owner as it is stored.
 func (h *hub) thing() *thing {
 	h.t.Helper()
 	owner := &thing{}
@@ -322,7 +321,6 @@ func (h *hub) thing() *thing {
 	return owner
 }
 
-// works are all ManifestWorks that are stored.
 func (h *hub) works() []*workv1.ManifestWork {
 	h.t.Helper()
 	var works []*workv1.ManifestWork
@@ -337,7 +335,7 @@ func (h *hub) works() []*workv1.ManifestWork {
 	return works
 }
 
-// work is the only ManifestWork of a cluster; nil where there is none.
+// work is the only ManifestWork of a cluster; nil if there is none.
 func (h *hub) work(cluster string) *workv1.ManifestWork {
 	h.t.Helper()
 	var found *workv1.ManifestWork
@@ -363,7 +361,7 @@ func (h *hub) having() string {
 	return strings.Join(clusters, " ")
 }
 
-// answer has an agent say how a ManifestWork stands, and let go of one that is being deleted.
+// answer is an agent's report on a ManifestWork. If the ManifestWork is being deleted, the agent removes its finalizer.
 func (h *hub) answer(work *workv1.ManifestWork, works bool) {
 	h.t.Helper()
 	if work.DeletionTimestamp != nil {
@@ -382,7 +380,7 @@ func (h *hub) answer(work *workv1.ManifestWork, works bool) {
 	must(h.t, h.store.Status().Update(h.t.Context(), work))
 }
 
-// answerAll has all agents answer that they are done.
+// answerAll has all agents report success.
 func (h *hub) answerAll() {
 	for _, work := range h.works() {
 		h.answer(work, true)
@@ -419,7 +417,6 @@ func (h *hub) selects(clusters ...string) {
 	}
 }
 
-// oneAtATime tolerates no failure.
 func oneAtATime() clusterv1alpha1.RolloutStrategy {
 	return clusterv1alpha1.RolloutStrategy{
 		Type:        clusterv1alpha1.Progressive,
@@ -427,20 +424,19 @@ func oneAtATime() clusterv1alpha1.RolloutStrategy {
 	}
 }
 
-// newThing follows the Placement fleet.
 func newThing(strategy clusterv1alpha1.RolloutStrategy) *thing {
 	owner := &thing{ObjectMeta: metav1.ObjectMeta{Namespace: ownerKey.Namespace, Name: ownerKey.Name}}
 	owner.Spec = thingSpec{Placement: "fleet", Strategy: strategy, Text: "v1"}
 	return owner
 }
 
-// process is one of the controller, with caches of its own.
+// process is a process of the controller, with its own caches.
 type process struct {
 	*reconciler
 	cache *lateCache
 }
 
-// process begins one for a kind. Its caches are empty.
+// newProcess starts a process for a kind. Its caches are empty.
 func newProcess[O client.Object](h *hub, kind Kind[O]) *process {
 	h.t.Helper()
 	cache := &lateCache{Client: h.server, hub: h, objects: map[cacheKey]client.Object{}, indexes: map[string]client.IndexerFunc{}}
@@ -455,7 +451,7 @@ func newProcess[O client.Object](h *hub, kind Kind[O]) *process {
 	return &process{r, cache}
 }
 
-// look has the process look at the owner, and says when it comes back.
+// look reconciles the owner, and returns when it is requeued.
 func (p *process) look() time.Duration {
 	p.cache.hub.t.Helper()
 	result, err := p.Reconcile(p.cache.hub.t.Context(), reconcile.Request{NamespacedName: ownerKey})
@@ -465,7 +461,7 @@ func (p *process) look() time.Duration {
 	return result.RequeueAfter
 }
 
-// settle has the caches show all, and the process look, until it writes nothing more.
+// settle updates the caches and reconciles, until nothing is written any more.
 func (p *process) settle() {
 	p.cache.hub.t.Helper()
 	h := p.cache.hub
@@ -481,7 +477,7 @@ func (p *process) settle() {
 	h.t.Fatalf("it goes on and on: %v", h.writes)
 }
 
-// lateCache is what a process sees. It writes to the API server.
+// lateCache is the cache of a process. Writes go to the API server.
 type lateCache struct {
 	client.Client
 	hub     *hub
@@ -494,15 +490,13 @@ type cacheKey struct {
 	types.NamespacedName
 }
 
-// show has the cache show all.
 func (c *lateCache) show() { c.objects = maps.Clone(c.hub.truth()) }
 
-// hide has the cache show nothing of a kind.
 func (c *lateCache) hide(kind string) {
 	maps.DeleteFunc(c.objects, func(key cacheKey, _ client.Object) bool { return key.kind == kind })
 }
 
-// behind are the objects that the cache does not show as they are, in order.
+// behind are the objects of which the cache shows a stale state, in order.
 func (c *lateCache) behind() []cacheKey {
 	var keys []cacheKey
 	truth := c.hub.truth()
@@ -522,7 +516,7 @@ func (c *lateCache) behind() []cacheKey {
 
 func (c *lateCache) late() bool { return len(c.behind()) > 0 }
 
-// showOne has the cache show one object as it is.
+// showOne updates one object in the cache.
 func (c *lateCache) showOne(key cacheKey) {
 	if o := c.hub.truth()[key]; o != nil {
 		c.objects[key] = o

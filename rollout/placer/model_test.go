@@ -22,7 +22,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// world is a hub on which everything happens in any order, and a model of what may be written. Two owners of two kinds have one name.
+// world is a hub on which all may happen in any order, and a model of what may be written. Two owners of two kinds have the
+// same name.
 type world struct {
 	*hub
 	t       *testing.T
@@ -30,25 +31,25 @@ type world struct {
 	seed    uint64
 	sides   []*side
 	limit   int
-	chosen  []string // the clusters that are selected
-	pool    []string // and all that there are
+	chosen  []string // the selected clusters
+	pool    []string // all clusters
 	deleted map[string]bool
-	foreign map[types.NamespacedName]string // objects of others, with their resourceVersion
+	foreign map[types.NamespacedName]string // objects of other owners, with their resourceVersion
 	told    []string                        // what happened
-	grown   int                             // how many texts there were
+	grown   int                             // the number of texts so far
 }
 
-// side is an owner with the process that looks at it.
+// side is an owner, with the process that reconciles it.
 type side struct {
 	process *process
 	begin   func() *process
 	kind    string
 	text    string
-	failed  map[string]bool // clusters that a look knew to have failed with the text
-	rank    int             // of the last write of the present look
+	failed  map[string]bool // clusters that a reconcile saw fail with the text
+	rank    int             // of the last write of this reconcile
 }
 
-// ranks are the order of writes in a look.
+// ranks are the order of writes in a reconcile.
 var ranks = map[string]int{"patch": 0, "delete": 1, "update": 2, "create": 3, "update status": 4}
 
 func newWorld(t *testing.T, seed uint64) *world {
@@ -75,7 +76,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// putForeign puts an object of a third owner where one of the first owner's would be, on one cluster.
+// putForeign creates an object of a third owner under the name that one of the first owner's would get, on one cluster.
 func (w *world) putForeign() {
 	owner := w.thing()
 	work := &workv1.ManifestWork{Spec: workOf("theirs")}
@@ -89,14 +90,13 @@ func (w *world) tell(format string, args ...any) {
 	w.told = append(w.told, fmt.Sprintf(format, args...))
 }
 
-// blame says what is broken, and how it came.
+// blame fails the test, with the history that led there.
 func (w *world) blame(format string, args ...any) {
 	w.t.Errorf("seed %d: %s\n%s", w.seed, fmt.Sprintf(format, args...), strings.Join(w.told[max(0, len(w.told)-60):], "\n"))
 }
 
-// of says whether a ManifestWork is a side's.
 func (s *side) of(work *workv1.ManifestWork) bool {
-	owner, ok := s.process.noted(work)
+	owner, ok := s.process.ownerNotedBy(work)
 	return ok && owner == ownerKey
 }
 
@@ -105,13 +105,13 @@ func (s *side) has(work *workv1.ManifestWork) bool {
 	return strings.Contains(string(work.Spec.Workload.Manifests[0].Raw), `"`+s.text+`"`)
 }
 
-// how says how a cluster stands: whether its agent has answered the present generation, and well.
+// how returns whether the agent has reported on the present generation, and whether with success.
 func how(work *workv1.ManifestWork) (answered, well bool) {
 	c := meta.FindStatusCondition(work.Status.Conditions, workv1.WorkAvailable)
 	return c != nil && c.ObservedGeneration == work.Generation, c != nil && c.Status == metav1.ConditionTrue
 }
 
-// play has everything happen in any order.
+// play takes steps in random order.
 func (w *world) play(steps int) {
 	w.faults = func(wr write) fault {
 		f := none
@@ -134,7 +134,7 @@ func (w *world) play(steps int) {
 	}
 }
 
-// act has one thing happen.
+// act takes one step.
 func (w *world) act() {
 	s := w.sides[w.rng.IntN(len(w.sides))]
 	switch w.rng.IntN(24) {
@@ -172,7 +172,7 @@ func (w *world) changeText(s *side) {
 		owner.Generation++
 		must(w.t, w.store.Update(w.t.Context(), owner))
 	}
-	s.process.cache.showOne(cacheKey{s.kind, ownerKey}) // what is written with an older text is another test
+	s.process.cache.showOne(cacheKey{s.kind, ownerKey}) // writes with an older text are another test's
 }
 
 func (w *world) reselect() {
@@ -186,7 +186,7 @@ func (w *world) reselect() {
 	w.selects(w.chosen...)
 }
 
-// deleteCluster has a person delete the ManagedCluster of one that is not selected.
+// deleteCluster deletes the ManagedCluster of a deselected cluster.
 func (w *world) deleteCluster() {
 	cluster := w.pool[w.rng.IntN(len(w.pool))]
 	if slices.Contains(w.chosen, cluster) || w.deleted[cluster] {
@@ -197,7 +197,7 @@ func (w *world) deleteCluster() {
 	must(w.t, w.store.Delete(w.t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}}))
 }
 
-// restart begins another process, whose caches are as late as those of the one before, or later.
+// restart begins another process, with caches as stale as those of the one before, or staler.
 func (w *world) restart(s *side) {
 	w.tell("%s: another process", s.kind)
 	objects := maps.Clone(s.process.cache.objects)
@@ -210,7 +210,7 @@ func (w *world) restart(s *side) {
 	s.process.cache.objects = objects
 }
 
-// agent has an agent answer: each answers a generation once, for good.
+// agent reports on one ManifestWork. Each generation gets one final report.
 func (w *world) agent() {
 	works := slices.DeleteFunc(w.works(), func(work *workv1.ManifestWork) bool {
 		answered, _ := how(work)
@@ -226,7 +226,7 @@ func (w *world) agent() {
 	w.answer(work, well)
 }
 
-// deliver has the caches show one object.
+// deliver updates one object in the caches.
 func (w *world) deliver(s *side) {
 	if behind := s.process.cache.behind(); len(behind) > 0 {
 		key := behind[w.rng.IntN(len(behind))]
@@ -235,7 +235,7 @@ func (w *world) deliver(s *side) {
 	}
 }
 
-// lookAt has a process look, and judges each write.
+// lookAt reconciles, and judges each write.
 func (w *world) lookAt(s *side) {
 	w.tell("%s: look", s.kind)
 	s.rank = 0
@@ -252,7 +252,7 @@ func (w *world) lookAt(s *side) {
 	w.wrote = nil
 }
 
-// theirs are the clusters that have the text of an owner.
+// theirs are the clusters that have an owner's text.
 func (w *world) theirs(s *side) map[string]bool {
 	having := map[string]bool{}
 	for _, work := range w.works() {
@@ -263,7 +263,6 @@ func (w *world) theirs(s *side) map[string]bool {
 	return having
 }
 
-// judge judges the last write.
 func (w *world) judge(s *side, before map[string]bool) map[string]bool {
 	last := w.writes[len(w.writes)-1]
 	rank := ranks[last.verb]
@@ -302,7 +301,7 @@ func (w *world) judge(s *side, before map[string]bool) map[string]bool {
 	return after
 }
 
-// judgeStart judges that a cluster got the text.
+// judgeStart judges a write that gives a cluster the text.
 func (w *world) judgeStart(s *side, cluster string, flying int) {
 	if flying > w.limit {
 		w.blame("%s: %s starts, and %d are in flight, at most %d may", s.kind, cluster, flying, w.limit)
@@ -314,7 +313,7 @@ func (w *world) judgeStart(s *side, cluster string, flying int) {
 	}
 }
 
-// selects says whether the cache has a cluster in the decisions.
+// selects says whether a cluster is in the decisions that the cache shows.
 func (c *lateCache) selects(cluster string) bool {
 	for _, o := range c.objects {
 		decision, is := o.(*clusterv1beta1.PlacementDecision)
@@ -325,7 +324,7 @@ func (c *lateCache) selects(cluster string) bool {
 	return false
 }
 
-// end has all be well, and judges that the owners come to their end, and then are deleted.
+// end ends all faults. It judges that both owners complete their rollouts, and then are deleted.
 func (w *world) end() {
 	w.faults = func(wr write) fault { w.tell("  %s", wr); return none }
 	for _, s := range w.sides {
@@ -367,7 +366,7 @@ func (w *world) end() {
 	}
 }
 
-// answerOwn has all agents answer but that of the foreign object.
+// answerOwn has all agents answer, except for the foreign object.
 func (w *world) answerOwn() {
 	for _, work := range w.works() {
 		_, foreign := w.foreign[client.ObjectKeyFromObject(work)]
@@ -378,9 +377,9 @@ func (w *world) answerOwn() {
 	}
 }
 
-// In whatever order caches show what happened, writes get lost, agents answer, people decide and processes restart: limits hold, a failure
-// that was known stops the rollout, a cluster has one object, nothing of others is touched, writes keep their order, and in the end
-// everybody has what is wanted.
+// Caches show events in any order, writes get lost, agents answer, operators decide and processes restart. Throughout,
+// limits hold, a known failure stops the rollout, a cluster has one object, objects of other owners are not touched, and
+// writes keep their order. In the end every cluster has what is wanted.
 func TestAnyOrder(t *testing.T) {
 	worlds, steps := uint64(30), 150
 	if testing.Short() {

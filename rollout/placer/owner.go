@@ -16,8 +16,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// OwnerLabel is on each ManifestWork that this package writes. Its value is a hash of the owner's kind, namespace and name, since these
-// may be longer than the value of a label. The annotation of package writes has them in full.
+// OwnerLabel is on each ManifestWork that this package writes. Its value is a hash of the owner's kind, namespace and name,
+// which may be longer than a label's value. The annotation of package writes has them in full.
 const OwnerLabel = "cohort.open-cluster-management.io/owner-hash"
 
 // ownerAnnotation is where package writes notes the owner: kind.group/namespace/name/uid.
@@ -33,8 +33,8 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// noted is the owner of this kind that an object notes.
-func (r *reconciler) noted(object metav1.Object) (types.NamespacedName, bool) {
+// ownerNotedBy is the owner of this kind in an object's annotation.
+func (r *reconciler) ownerNotedBy(object metav1.Object) (types.NamespacedName, bool) {
 	parts := strings.Split(object.GetAnnotations()[ownerAnnotation], "/")
 	if len(parts) != 4 || parts[0] != r.groupKind().String() {
 		return types.NamespacedName{}, false
@@ -42,13 +42,13 @@ func (r *reconciler) noted(object metav1.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: parts[1], Name: parts[2]}, true
 }
 
-// hashesOf are the owners by whose hash a ManifestWork is found: by its label, and by what it notes.
+// hashesOf are the hashes under which a ManifestWork is indexed: of its label, and of its annotation.
 func (r *reconciler) hashesOf(work client.Object) []string {
 	var hashes []string
 	if hash, ok := work.GetLabels()[OwnerLabel]; ok {
 		hashes = append(hashes, hash)
 	}
-	owner, ok := r.noted(work)
+	owner, ok := r.ownerNotedBy(work)
 	if !ok {
 		return hashes
 	}
@@ -58,12 +58,11 @@ func (r *reconciler) hashesOf(work client.Object) []string {
 	return hashes
 }
 
-// named is an owner of which the namespace and the name are known alone.
+// named is an owner of which only the namespace and the name are known.
 func (r *reconciler) named(key types.NamespacedName) writes.Owner {
 	return r.ownerOf(&metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name})
 }
 
-// ownerOf is the owner of ManifestWorks.
 func (r *reconciler) ownerOf(object metav1.Object) writes.Owner {
 	key := types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 	return writes.Owner{
@@ -73,12 +72,12 @@ func (r *reconciler) ownerOf(object metav1.Object) writes.Owner {
 	}
 }
 
-// ownerWith is the owner of ManifestWorks, with those of an earlier owner of its name, once the API server says that it has the name
-// now: then the earlier one is gone, for good.
-func (r *reconciler) ownerWith(ctx context.Context, object client.Object, kept *memory, works []*workv1.ManifestWork) (writes.Owner, error) {
+// ownerWith is the owner of ManifestWorks. Its Former has the earlier owners of the same name that ManifestWorks note, once
+// a live read shows that this owner has the name now: then the earlier ones are gone for good.
+func (r *reconciler) ownerWith(ctx context.Context, object client.Object, state *ownerState, works []*workv1.ManifestWork) (writes.Owner, error) {
 	owner := r.ownerOf(object)
 	former := formerOf(owner, works)
-	isGone := func(uid types.UID) bool { return slices.Contains(kept.former, uid) }
+	isGone := func(uid types.UID) bool { return slices.Contains(state.former, uid) }
 	if !slices.ContainsFunc(former, func(uid types.UID) bool { return !isGone(uid) }) {
 		owner.Former = former
 		return owner, nil
@@ -88,12 +87,11 @@ func (r *reconciler) ownerWith(ctx context.Context, object client.Object, kept *
 		return owner, fmt.Errorf("asking whether an earlier owner is gone: %w", err)
 	}
 	if now.UID == object.GetUID() {
-		owner.Former, kept.former = former, former
+		owner.Former, state.former = former, former
 	}
 	return owner, nil
 }
 
-// formerOf are the UIDs of earlier owners that ManifestWorks note.
 func formerOf(owner writes.Owner, works []*workv1.ManifestWork) []types.UID {
 	var former []types.UID
 	for _, work := range works {

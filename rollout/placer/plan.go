@@ -21,31 +21,31 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// situation is what a look has found out and planned.
+// situation is what a reconcile has read and planned.
 type situation struct {
 	object   client.Object // the owner as it was read
 	owner    writes.Owner
 	wanted   wantedRollout
 	steps    *writes.Steps[*workv1.ManifestWork]
 	progress Progress
-	// unnoted are the ManifestWorks of clusters that have answered where nobody has noted when, and somebody must.
+	// unnoted are ManifestWorks whose cluster has answered, and whose first answer has yet to be recorded.
 	unnoted []*workv1.ManifestWork
-	// deselected says that a cluster counts, or is ignored, that is not selected any more: its ManagedCluster may be deleted.
+	// deselected says that there are deselected clusters, whose ManagedClusters may be deleted.
 	deselected bool
 }
 
-// asking is how often it is asked whether the ManagedClusters of deselected clusters are there, beside the events of deletions.
-const asking = time.Minute
+// clusterRecheck is the interval at which the ManagedClusters of deselected clusters are looked up, in addition to the events of
+// deletions.
+const clusterRecheck = time.Minute
 
-// recheck is when to look again by time alone.
 func (s *situation) recheck() time.Duration {
 	if s.deselected {
-		return sooner(s.steps.RecheckAfter(), asking)
+		return sooner(s.steps.RecheckAfter(), clusterRecheck)
 	}
 	return s.steps.RecheckAfter()
 }
 
-// sooner is the sooner of two times to look again; 0 is never.
+// sooner is the sooner of two delays; 0 is never.
 func sooner(a, b time.Duration) time.Duration {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -53,12 +53,11 @@ func sooner(a, b time.Duration) time.Duration {
 	return a
 }
 
-// plan reads all that the plan needs, and plans.
-func (r *reconciler) plan(ctx context.Context, object client.Object, kept *memory, wanted wantedRollout) (*situation, error) {
+func (r *reconciler) plan(ctx context.Context, object client.Object, state *ownerState, wanted wantedRollout) (*situation, error) {
 	key := client.ObjectKeyFromObject(object)
 	placement := types.NamespacedName{Namespace: key.Namespace, Name: wanted.Placement}
-	r.memories.follow(key, placement)
-	groups, err := r.readGroups(ctx, &kept.groups, placement)
+	r.states.follow(key, placement)
+	groups, err := r.readGroups(ctx, &state.groups, placement)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +65,7 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, kept *memor
 	if err != nil {
 		return nil, err
 	}
-	owner, err := r.ownerWith(ctx, object, kept, cached)
+	owner, err := r.ownerWith(ctx, object, state, cached)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +76,8 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, kept *memor
 	now := r.now()
 	own := slices.DeleteFunc(slices.Clone(cached), func(work *workv1.ManifestWork) bool { return !owner.Has(work) })
 	deselected := deselectedOf(own, groups, records[""])
-	r.memories.wait(key, deselected)
-	ignored, err := r.ignored(ctx, kept, deselected)
+	r.states.wait(key, deselected)
+	ignored, err := r.ignored(ctx, state, deselected)
 	if err != nil {
 		return nil, err
 	}
@@ -86,34 +85,34 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, kept *memor
 	options := wanted.options()
 	options.Uncounted = append(options.Uncounted, ignored...)
 	options.Holds = append(options.Holds, wanted.unrendered(groups)...)
-	options.Previous = kept.result
+	options.Previous = state.result
 	options.Memory = &rollout.Memory{Version: wanted.version, Record: records[""]}
 	reports, unnoted := wanted.reports(own, groups, now)
 	result, err := rollout.Plan(wanted.Strategy, groups, reports, now, options)
 	if err != nil {
 		return nil, &invalidError{err}
 	}
-	s := &situation{object: object, owner: owner, wanted: wanted, unnoted: unnoted, deselected: len(deselected) > 0}
-	s.progress = Progress{
+	planned := &situation{object: object, owner: owner, wanted: wanted, unnoted: unnoted, deselected: len(deselected) > 0}
+	planned.progress = Progress{
 		Version: wanted.version,
 		Result:  result,
-		Changes: result.Changes(r.before(object, kept)),
+		Changes: result.Changes(r.before(object, state)),
 		Groups:  groups,
 		Works:   own,
 	}
-	objects, err := r.objects(ctx, kept, s, cached)
+	objects, err := r.objects(ctx, state, planned, cached)
 	if err != nil {
 		return nil, err
 	}
-	s.steps = writes.StepsOf(owner, objects, result)
-	s.progress.Foreign = s.steps.Foreign()
-	return s, nil
+	planned.steps = writes.StepsOf(owner, objects, result)
+	planned.progress.Foreign = planned.steps.Foreign()
+	return planned, nil
 }
 
-// before is the result from which changes are told. Of an owner that nobody has planned yet, nothing was told.
-func (r *reconciler) before(object client.Object, kept *memory) *rollout.Result {
-	if kept.result != nil {
-		return kept.result
+// before is the result against which changes are computed. An owner without a plan so far has an empty one.
+func (r *reconciler) before(object client.Object, state *ownerState) *rollout.Result {
+	if state.result != nil {
+		return state.result
 	}
 	conditions := r.kind.conditions(object.DeepCopyObject().(client.Object))
 	if meta.FindStatusCondition(*conditions, status.ConditionProgressing) == nil {
@@ -122,8 +121,8 @@ func (r *reconciler) before(object client.Object, kept *memory) *rollout.Result 
 	return nil
 }
 
-// reports are those of an owner's ManifestWorks, each about the version that its cluster is to have. Unnoted are the ManifestWorks of
-// those that have answered where the time of the answer is to be noted, and is not.
+// reports are those of an owner's ManifestWorks, each about the version that its cluster should have. Unnoted are the
+// ManifestWorks whose first answer has yet to be recorded.
 func (w wantedRollout) reports(works []*workv1.ManifestWork, groups *grouping.Groups, now time.Time) (reports []status.Report, unnoted []*workv1.ManifestWork) {
 	if !w.needsAnswers() {
 		now = time.Time{}
@@ -136,15 +135,15 @@ func (w wantedRollout) reports(works []*workv1.ManifestWork, groups *grouping.Gr
 			continue
 		}
 		reports = append(reports, report)
-		if !report.Answered.IsZero() && !report.Answered.Equal(status.StampOf(work).Answered) { // none, or one from a wrong clock
+		if !report.Answered.IsZero() && !report.Answered.Equal(status.StampOf(work).Answered) { // not recorded, or recorded by a wrong clock
 			unnoted = append(unnoted, work)
 		}
 	}
 	return reports, unnoted
 }
 
-// versionFor is the version that the cluster of a ManifestWork is to have. Where nobody knows that of a deselected cluster, it is the one
-// that the cluster has: it goes on counting.
+// versionFor is the version that the cluster of a ManifestWork should have. If For fails for a deselected cluster, it is
+// the version that the cluster has, so that the cluster still counts.
 func (w wantedRollout) versionFor(work *workv1.ManifestWork, groups *grouping.Groups) string {
 	own := w.of(work.Namespace)
 	if _, selected := groups.Position(work.Namespace); own.err != nil && !selected {
@@ -153,7 +152,7 @@ func (w wantedRollout) versionFor(work *workv1.ManifestWork, groups *grouping.Gr
 	return own.version
 }
 
-// unrendered hold the selected clusters for which nobody knows what they get.
+// unrendered freezes the selected clusters for which For fails.
 func (w wantedRollout) unrendered(groups *grouping.Groups) []rollout.ClusterHold {
 	if w.For == nil {
 		return nil
@@ -168,7 +167,7 @@ func (w wantedRollout) unrendered(groups *grouping.Groups) []rollout.ClusterHold
 	return holds
 }
 
-// deselectedOf are the clusters that are not selected any more, by the ManifestWorks that are there and by the record.
+// deselectedOf are the deselected clusters, by their ManifestWorks and by the record.
 func deselectedOf(works []*workv1.ManifestWork, groups *grouping.Groups, record status.Record) []string {
 	var clusters []string
 	for _, work := range works {
@@ -183,14 +182,14 @@ func deselectedOf(works []*workv1.ManifestWork, groups *grouping.Groups, record 
 	return slices.Compact(clusters)
 }
 
-// ignored are the clusters whose ManagedCluster was deleted. The cache alone may lack one, so the API server is asked for those, once
-// each: if one comes back, the cache shows it.
-func (r *reconciler) ignored(ctx context.Context, kept *memory, clusters []string) ([]string, error) {
+// ignored are the clusters whose ManagedCluster was deleted. If the cache lacks one, a live read decides, once for each
+// cluster: a ManagedCluster that is created again appears in the cache.
+func (r *reconciler) ignored(ctx context.Context, state *ownerState, clusters []string) ([]string, error) {
 	var ignored []string
 	absent := make(map[string]bool)
 	for _, cluster := range clusters {
 		found, err := r.hasCluster(ctx, r.client, cluster)
-		if err == nil && !found && !kept.absent[cluster] {
+		if err == nil && !found && !state.absent[cluster] {
 			found, err = r.hasCluster(ctx, r.live, cluster)
 		}
 		if err != nil {
@@ -201,7 +200,7 @@ func (r *reconciler) ignored(ctx context.Context, kept *memory, clusters []strin
 			ignored = append(ignored, cluster)
 		}
 	}
-	kept.absent = absent
+	state.absent = absent
 	return ignored, nil
 }
 
@@ -215,12 +214,12 @@ func (r *reconciler) hasCluster(ctx context.Context, from client.Reader, name st
 	return err == nil, err
 }
 
-// objects are the ManifestWorks that the steps are made of: those in the cache, those that were found in the way, and those of others in
-// the cache under the name that a cluster's would get.
-func (r *reconciler) objects(ctx context.Context, kept *memory, s *situation, cached []*workv1.ManifestWork) ([]*workv1.ManifestWork, error) {
-	found := kept.written.Foreign(s.owner)
-	name := writes.NameOf[*workv1.ManifestWork](s.owner)
-	for _, cluster := range s.progress.Start {
+// objects are the ManifestWorks that the steps are computed from: the owner's in the cache, those of others that were read
+// live in their place, and those of others in the cache under the name that a starting cluster's would get.
+func (r *reconciler) objects(ctx context.Context, state *ownerState, planned *situation, cached []*workv1.ManifestWork) ([]*workv1.ManifestWork, error) {
+	found := state.written.Foreign(planned.owner)
+	name := writes.NameOf[*workv1.ManifestWork](planned.owner)
+	for _, cluster := range planned.progress.Start {
 		work := &workv1.ManifestWork{}
 		err := r.client.Get(ctx, types.NamespacedName{Namespace: cluster.Name, Name: name}, work, client.UnsafeDisableDeepCopy)
 		if apierrors.IsNotFound(err) {
@@ -237,7 +236,7 @@ func (r *reconciler) objects(ctx context.Context, kept *memory, s *situation, ca
 	return withFound(cached, found), nil
 }
 
-// withFound gives the objects of both, each once.
+// withFound are the objects of both lists, each once.
 func withFound(cached, found []*workv1.ManifestWork) []*workv1.ManifestWork {
 	objects := slices.Clone(cached)
 	known := make(map[types.NamespacedName]bool, len(cached)+len(found))

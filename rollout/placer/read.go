@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// pageSize is how many objects are listed from the API server at a time.
+// pageSize is the limit of a page when listing from the API server.
 const pageSize = 500
 
-// cachedOwner is the owner in the cache; nil where there is none. It is shared with the cache.
+// cachedOwner is the owner in the cache, or nil. It is shared with the cache.
 func (r *reconciler) cachedOwner(ctx context.Context, key types.NamespacedName) (client.Object, error) {
 	owner := r.kind.new()
 	err := r.client.Get(ctx, key, owner, client.UnsafeDisableDeepCopy)
@@ -29,7 +29,7 @@ func (r *reconciler) cachedOwner(ctx context.Context, key types.NamespacedName) 
 	return owner, nil
 }
 
-// cachedWorks are the ManifestWorks in the cache that have the label of an owner, or note it. They are shared with the cache.
+// cachedWorks are the cached ManifestWorks with the label or the annotation of an owner. They are shared with the cache.
 func (r *reconciler) cachedWorks(ctx context.Context, owner types.NamespacedName) ([]*workv1.ManifestWork, error) {
 	var list workv1.ManifestWorkList
 	of := client.MatchingFields{r.worksIndex(): r.hashOf(owner)}
@@ -43,14 +43,14 @@ func (r *reconciler) cachedWorks(ctx context.Context, owner types.NamespacedName
 	return works, nil
 }
 
-// liveMetadata is the metadata of an owner as the API server has it now.
+// liveMetadata is the metadata of an owner, read from the API server.
 func (r *reconciler) liveMetadata(ctx context.Context, key types.NamespacedName) (*metav1.PartialObjectMetadata, error) {
 	owner := &metav1.PartialObjectMetadata{}
 	owner.SetGroupVersionKind(r.gvk)
 	return owner, r.live.Get(ctx, key, owner)
 }
 
-// liveOwners are the metadata of all owners as the API server has them now.
+// liveOwners are the metadata of all owners, listed from the API server.
 func (r *reconciler) liveOwners(ctx context.Context) ([]client.Object, error) {
 	found, err := r.listMetadata(ctx, r.gvk)
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *reconciler) liveOwners(ctx context.Context) ([]client.Object, error) {
 	return owners, nil
 }
 
-// liveWorks are the metadata of the ManifestWorks with a label as the API server has them now.
+// liveWorks are the metadata of the ManifestWorks with a label, listed from the API server.
 func (r *reconciler) liveWorks(ctx context.Context, label client.ListOption) ([]*workv1.ManifestWork, error) {
 	found, err := r.listMetadata(ctx, schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork"), label)
 	if err != nil {
@@ -76,7 +76,6 @@ func (r *reconciler) liveWorks(ctx context.Context, label client.ListOption) ([]
 	return works, nil
 }
 
-// listMetadata lists the metadata of a kind in pages.
 func (r *reconciler) listMetadata(ctx context.Context, of schema.GroupVersionKind, options ...client.ListOption) ([]metav1.PartialObjectMetadata, error) {
 	var all []metav1.PartialObjectMetadata
 	list := &metav1.PartialObjectMetadataList{}
@@ -93,10 +92,10 @@ func (r *reconciler) listMetadata(ctx context.Context, of schema.GroupVersionKin
 	}
 }
 
-// store shows package writes what a cache has.
+// store makes a cache the store of package writes.
 type store func(types.NamespacedName) (client.Object, error)
 
-// GetByKey gives the object of a key, namespace/name or the name alone, as the stores of client-go do.
+// GetByKey returns the object of a key (namespace/name, or name), like the stores of client-go.
 func (s store) GetByKey(key string) (any, bool, error) {
 	namespace, name, has := strings.Cut(key, "/")
 	if !has {

@@ -16,90 +16,90 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// reconciler does the duties of the page of package rollout for the owners of a kind.
+// reconciler does the duties that package rollout documents, for the owners of a kind.
 type reconciler struct {
-	kind     anyKind
-	gvk      schema.GroupVersionKind
-	client   client.Client // reads from caches
-	live     client.Reader // reads from the API server
-	events   events.EventRecorder
-	now      func() time.Time
-	begun    *once
-	memories memories
+	kind   anyKind
+	gvk    schema.GroupVersionKind
+	client client.Client // reads from caches
+	live   client.Reader // reads from the API server
+	events events.EventRecorder
+	now    func() time.Time
+	begun  *once
+	states ownerStates
 }
 
-// Reconcile has an owner looked at again in time, also where a write failed. It returns no error: controller-runtime would then ignore
-// RequeueAfter, and its own pauses grow to a quarter of an hour.
+// Reconcile requeues an owner in time, also after a failed write. It never returns an error: controller-runtime would
+// ignore RequeueAfter, and its own backoff grows to a quarter of an hour.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	kept := r.memories.get(request.NamespacedName, r.hashOf(request.NamespacedName))
-	recheck, err := r.look(ctx, request.NamespacedName, kept)
+	state := r.states.get(request.NamespacedName, r.hashOf(request.NamespacedName))
+	recheck, err := r.reconcileOwner(ctx, request.NamespacedName, state)
 	report(ctx, err)
-	after := kept.pace.After(err, recheck)
+	after := state.pace.After(err, recheck)
 	if err == nil {
-		kept.pace = writes.Pace{}
+		state.pace = writes.Pace{}
 	}
-	log.FromContext(ctx).V(1).Info("Looked", "again", after)
+	log.FromContext(ctx).V(1).Info("Reconciled", "requeueAfter", after)
 	return reconcile.Result{RequeueAfter: after}, nil
 }
 
-// report logs an error. That a cache is behind, or that somebody else wrote first, is none.
+// report logs an error. A stale cache or a conflict is not logged as an error.
 func report(ctx context.Context, err error) {
 	switch {
 	case err == nil:
 	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err):
-		log.FromContext(ctx).Info("Looking again, as a cache was behind", "reason", err.Error())
+		log.FromContext(ctx).Info("Requeued: the cache was stale", "reason", err.Error())
 	default:
-		log.FromContext(ctx).Error(err, "Looking again, as something failed")
+		log.FromContext(ctx).Error(err, "Requeued after an error")
 	}
 }
 
-// look brings the next clusters of an owner on their way, and says when to come back; 0 where only an event changes something.
-func (r *reconciler) look(ctx context.Context, key types.NamespacedName, kept *memory) (time.Duration, error) {
+// reconcileOwner starts the next clusters of an owner, and returns when to requeue; 0 if only an event changes something.
+func (r *reconciler) reconcileOwner(ctx context.Context, key types.NamespacedName, state *ownerState) (time.Duration, error) {
 	owner, err := r.cachedOwner(ctx, key)
 	if err != nil {
 		return 0, err
 	}
 	if owner == nil {
-		return r.cleanUp(ctx, key, kept)
+		return r.cleanUp(ctx, key, state)
 	}
-	kept.begin(owner.GetUID())
-	recheck, err := r.behind(ctx, key, kept)
+	state.begin(owner.GetUID())
+	recheck, err := r.recheckUntilSeen(ctx, key, state)
 	if recheck > 0 || err != nil {
-		return recheck, r.refuse(ctx, owner, kept, err)
+		return recheck, r.refuse(ctx, owner, state, err)
 	}
 	if owner.GetDeletionTimestamp() != nil {
-		recheck, err := r.finalize(ctx, owner, kept)
-		return recheck, r.refuse(ctx, owner, kept, err)
+		recheck, err := r.finalize(ctx, owner, state)
+		return recheck, r.refuse(ctx, owner, state, err)
 	}
-	if added, err := r.addFinalizer(ctx, owner, kept); added || err != nil {
-		return gathering, r.refuse(ctx, owner, kept, err)
+	if added, err := r.addFinalizer(ctx, owner, state); added || err != nil {
+		return batchDelay, r.refuse(ctx, owner, state, err)
 	}
 	rollout, err := r.rolloutOf(owner)
 	if err != nil {
-		return 0, r.stall(ctx, owner, kept, err)
+		return 0, r.stall(ctx, owner, state, err)
 	}
-	return r.roll(ctx, owner, kept, rollout)
+	return r.roll(ctx, owner, state, rollout)
 }
 
-// roll takes a rollout on: it plans, stores the record, writes, tells, and sets the status.
-func (r *reconciler) roll(ctx context.Context, owner client.Object, kept *memory, wanted wantedRollout) (time.Duration, error) {
-	s, err := r.plan(ctx, owner, kept, wanted)
+// roll plans, stores the record, makes the writes, emits events, and sets the status.
+func (r *reconciler) roll(ctx context.Context, owner client.Object, state *ownerState, wanted wantedRollout) (time.Duration, error) {
+	planned, err := r.plan(ctx, owner, state, wanted)
 	if invalid := (*invalidError)(nil); errors.As(err, &invalid) {
-		return 0, r.stall(ctx, owner, kept, err)
+		return 0, r.stall(ctx, owner, state, err)
 	}
 	if err != nil {
-		return 0, r.refuse(ctx, owner, kept, err)
+		return 0, r.refuse(ctx, owner, state, err)
 	}
-	stored, err := r.storeRecord(ctx, owner, kept, s.progress.Record)
+	stored, err := r.storeRecord(ctx, owner, state, planned.progress.Record)
 	if err != nil {
-		return 0, r.refuse(ctx, owner, kept, err)
+		return 0, r.refuse(ctx, owner, state, err)
 	}
-	failed := r.carryOut(ctx, kept, s)
-	if s.steps.Moved() {
-		return gathering, failed // another version is wanted by now
+	failed := r.carryOut(ctx, state, planned)
+	if planned.steps.Moved() {
+		return batchDelay, failed // the owner wants something else by now
 	}
-	r.tell(ctx, owner, kept, s)
-	kept.result = s.progress.Result
-	err = r.setStatus(ctx, stored, kept, s)
-	return sooner(s.recheck(), kept.written.RecheckAfter(r.now())), errors.Join(failed, err)
+	r.tell(ctx, owner, state, planned)
+	state.result = planned.progress.Result
+	err = r.setStatus(ctx, stored, state, planned)
+	return sooner(planned.recheck(), state.written.RecheckAfter(r.now())), errors.Join(failed, err)
 }

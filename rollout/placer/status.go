@@ -20,56 +20,55 @@ import (
 
 type condition = metav1.Condition
 
-// The conditions of an owner, beside those of status.SetConditions. The first three are those of kstatus, which kubectl, Argo CD and Flux
-// understand.
+// The conditions of an owner, in addition to those of status.SetConditions. The first three are those of kstatus, which
+// kubectl, Argo CD and Flux understand.
 const (
 	// ConditionReady says that the rollout has succeeded.
 	ConditionReady = "Ready"
-	// ConditionReconciling says that the rollout goes on, or waits for something that comes without a person.
+	// ConditionReconciling says that the rollout goes on, or waits for something that needs no action of a user.
 	ConditionReconciling = "Reconciling"
-	// ConditionStalled says that a person has to mend something: the owner is invalid, or more clusters failed than are tolerated,
-	// or the rollout came to its end and some clusters failed.
+	// ConditionStalled says that a user has to act: the owner is invalid, or more clusters failed than are tolerated, or
+	// the rollout ended with failed clusters.
 	ConditionStalled = "Stalled"
-	// ConditionWritesRefused says that the API server refuses to write ManifestWorks of some clusters, or another request without
-	// which nothing goes on.
+	// ConditionWritesRefused says that the API server rejects ManifestWorks of some clusters, or another request that the
+	// rollout needs.
 	ConditionWritesRefused = "WritesRefused"
 )
 
-// The reasons of the conditions, beside those of status.SetConditions.
+// The reasons of the conditions, in addition to those of status.SetConditions.
 const (
-	// ReasonInvalid says that the owner is wrong, and how.
+	// ReasonInvalid says that the owner is invalid.
 	ReasonInvalid = "Invalid"
-	// ReasonRefused says that requests are refused.
+	// ReasonRefused says that the API server rejects requests.
 	ReasonRefused = "Refused"
-	// ReasonAccepted says that none is refused any more.
+	// ReasonAccepted says that no request is rejected any more.
 	ReasonAccepted = "Accepted"
 )
 
-// setStatus sets the status of an owner after a look.
-func (r *reconciler) setStatus(ctx context.Context, owner client.Object, kept *memory, s *situation) error {
-	return r.updateStatus(ctx, owner, kept, func(owner client.Object) {
-		summary := s.progress.Summary()
+func (r *reconciler) setStatus(ctx context.Context, owner client.Object, state *ownerState, planned *situation) error {
+	return r.updateStatus(ctx, owner, state, func(owner client.Object) {
+		summary := planned.progress.Summary()
 		conditions := r.kind.conditions(owner)
 		status.SetConditions(conditions, summary, owner.GetGeneration(), r.now())
-		r.setRefused(conditions, owner.GetGeneration(), s.progress.Refused)
+		r.setRefused(conditions, owner.GetGeneration(), planned.progress.Refused)
 		aggregate := summary.Aggregate()
 		common := condition{
 			Reason:             meta.FindStatusCondition(*conditions, status.ConditionProgressing).Reason,
-			Message:            messageOf(s),
+			Message:            messageOf(planned),
 			ObservedGeneration: owner.GetGeneration(),
 		}
 		r.setFlag(conditions, common, ConditionReady, aggregate == status.Succeeded)
 		r.setFlag(conditions, common, ConditionReconciling, aggregate == status.Progressing)
 		r.setFlag(conditions, common, ConditionStalled, aggregate == status.Failed)
-		r.kind.show(owner, s.progress)
+		r.kind.show(owner, planned.progress)
 	})
 }
 
-// stall shows in the status that a person has to mend something, and tells it once. It returns no error: nothing is tried again before
-// the owner changes.
-func (r *reconciler) stall(ctx context.Context, owner client.Object, kept *memory, invalid error) error {
-	r.tellInvalid(owner, kept, invalid)
-	return r.updateStatus(ctx, owner, kept, func(owner client.Object) {
+// stall shows an invalid owner in the status, and emits an event once. It returns no error, so there is no retry before the
+// owner changes.
+func (r *reconciler) stall(ctx context.Context, owner client.Object, state *ownerState, invalid error) error {
+	r.tellInvalid(owner, state, invalid)
+	return r.updateStatus(ctx, owner, state, func(owner client.Object) {
 		conditions := r.kind.conditions(owner)
 		common := condition{Reason: ReasonInvalid, Message: invalid.Error(), ObservedGeneration: owner.GetGeneration()}
 		r.setFlag(conditions, common, ConditionReady, false)
@@ -79,8 +78,7 @@ func (r *reconciler) stall(ctx context.Context, owner client.Object, kept *memor
 	})
 }
 
-// setUnknown says in those conditions of status.SetConditions that are there that nobody knows how the rollout stands. They are not
-// there before a plan.
+// setUnknown sets the existing conditions of status.SetConditions to Unknown. Before the first plan there are none.
 func (r *reconciler) setUnknown(conditions *[]condition, common condition) {
 	for _, kind := range []string{status.ConditionProgressing, status.ConditionSucceeded, status.ConditionFailed} {
 		if meta.FindStatusCondition(*conditions, kind) != nil {
@@ -89,14 +87,14 @@ func (r *reconciler) setUnknown(conditions *[]condition, common condition) {
 	}
 }
 
-// refuse shows in the status that the API server refuses what a look needs beside the ManifestWorks, such as the record, and tells it
-// once. It returns the error.
-func (r *reconciler) refuse(ctx context.Context, owner client.Object, kept *memory, failed error) error {
-	if !writes.Refused(failed) || apierrors.IsNotFound(failed) { // what is not there was deleted, and the cache is late
+// refuse shows in the status, and once in an event, that the API server rejects a request other than the write of a
+// ManifestWork, such as the record. It returns the error.
+func (r *reconciler) refuse(ctx context.Context, owner client.Object, state *ownerState, failed error) error {
+	if !writes.Refused(failed) || apierrors.IsNotFound(failed) { // NotFound: the object was deleted, and the cache is stale
 		return failed
 	}
-	r.tellRefused(owner, kept, failed.Error())
-	err := r.updateStatus(ctx, owner, kept, func(owner client.Object) {
+	r.tellRefused(owner, state, failed.Error())
+	err := r.updateStatus(ctx, owner, state, func(owner client.Object) {
 		conditions := r.kind.conditions(owner)
 		common := condition{Reason: ReasonRefused, Message: failed.Error(), ObservedGeneration: owner.GetGeneration()}
 		r.setFlag(conditions, common, ConditionWritesRefused, true)
@@ -107,8 +105,8 @@ func (r *reconciler) refuse(ctx context.Context, owner client.Object, kept *memo
 	return errors.Join(failed, err)
 }
 
-// updateStatus writes the status of an owner where a function changes it, and notes the answer.
-func (r *reconciler) updateStatus(ctx context.Context, owner client.Object, kept *memory, change func(client.Object)) error {
+// updateStatus writes the status of an owner if a function changes it, and records the answer.
+func (r *reconciler) updateStatus(ctx context.Context, owner client.Object, state *ownerState, change func(client.Object)) error {
 	next := owner.DeepCopyObject().(client.Object)
 	r.kind.observe(next)
 	change(next)
@@ -116,16 +114,15 @@ func (r *reconciler) updateStatus(ctx context.Context, owner client.Object, kept
 		return nil
 	}
 	err := r.client.Status().Update(ctx, next)
-	if err := kept.stored.Wrote(next, err, r.now()); err != nil {
+	if err := state.stored.Wrote(next, err, r.now()); err != nil {
 		return fmt.Errorf("updating the status: %w", err)
 	}
 	return nil
 }
 
-// mostMessage is how many bytes the message of a condition may have.
+// mostMessage is the limit of a condition's message, in bytes.
 const mostMessage = 32768
 
-// clip cuts a text that is too long.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -134,7 +131,6 @@ func clip(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len(more)], "") + more
 }
 
-// setFlag sets one condition to True or False.
 func (r *reconciler) setFlag(conditions *[]condition, common condition, kind string, is bool) {
 	said := metav1.ConditionFalse
 	if is {
@@ -150,7 +146,7 @@ func (r *reconciler) setCondition(conditions *[]condition, common condition, kin
 	meta.SetStatusCondition(conditions, common)
 }
 
-// setRefused sets the condition WritesRefused. It is not there before a write was refused.
+// setRefused sets the condition WritesRefused. The condition is missing until a write is rejected.
 func (r *reconciler) setRefused(conditions *[]condition, generation int64, refused map[string]error) {
 	if len(refused) == 0 {
 		if meta.FindStatusCondition(*conditions, ConditionWritesRefused) != nil {
@@ -163,17 +159,18 @@ func (r *reconciler) setRefused(conditions *[]condition, generation int64, refus
 	r.setFlag(conditions, said, ConditionWritesRefused, true)
 }
 
-// messageOf says how a rollout stands: its version, what is refused, the summary, and what has no effect.
-func messageOf(s *situation) string {
-	clauses := []string{"version " + s.progress.Version + ": " + s.progress.Summary().String()}
-	if len(s.progress.Refused) > 0 {
-		clauses = append(clauses, refusedSentence(s.progress.Refused))
+// messageOf is the message of the conditions: the version, what is rejected, the summary, and which approvals have no
+// effect.
+func messageOf(planned *situation) string {
+	clauses := []string{"version " + planned.progress.Version + ": " + planned.progress.Summary().String()}
+	if len(planned.progress.Refused) > 0 {
+		clauses = append(clauses, refusedSentence(planned.progress.Refused))
 	}
-	clauses = append(clauses, s.wanted.forgotten()...)
+	clauses = append(clauses, planned.wanted.outdatedApprovals()...)
 	return strings.Join(clauses, "; ")
 }
 
-// refusedSentence names the first three clusters whose writes are refused. It is empty where there are none.
+// refusedSentence names the first three clusters whose writes are rejected. It is empty if there are none.
 func refusedSentence(refused map[string]error) string {
 	if len(refused) == 0 {
 		return ""

@@ -12,28 +12,26 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// tell makes events of what is new.
-func (r *reconciler) tell(ctx context.Context, owner client.Object, kept *memory, s *situation) {
-	kept.invalid = ""
-	if changes := s.progress.Changes.String(); changes != "" {
-		log.FromContext(ctx).Info("The rollout went on", "version", s.progress.Version, "changes", changes)
+// tell emits events for what is new.
+func (r *reconciler) tell(ctx context.Context, owner client.Object, state *ownerState, planned *situation) {
+	state.invalid = ""
+	if changes := planned.progress.Changes.String(); changes != "" {
+		log.FromContext(ctx).Info("The rollout went on", "version", planned.progress.Version, "changes", changes)
 	}
-	r.tellClusters(owner, s.progress.Changes)
-	r.tellStops(owner, s.progress.Changes)
-	r.tellForeign(owner, kept, s.progress.Foreign)
-	r.tellMistaken(owner, kept, s.wanted.forgotten())
-	r.tellRefused(owner, kept, refusedSentence(s.progress.Refused))
+	r.tellClusters(owner, planned.progress.Changes)
+	r.tellStops(owner, planned.progress.Changes)
+	r.tellForeign(owner, state, planned.progress.Foreign)
+	r.tellMistaken(owner, state, planned.wanted.outdatedApprovals())
+	r.tellRefused(owner, state, refusedSentence(planned.progress.Refused))
 }
 
-// tellRefused warns once of what the API server refuses.
-func (r *reconciler) tellRefused(owner client.Object, kept *memory, refused string) {
-	if refused != "" && refused != kept.refused {
+func (r *reconciler) tellRefused(owner client.Object, state *ownerState, refused string) {
+	if refused != "" && refused != state.refused {
 		r.event(owner, corev1.EventTypeWarning, ReasonRefused, refused)
 	}
-	kept.refused = refused
+	state.refused = refused
 }
 
-// tellClusters tells what became of clusters.
 func (r *reconciler) tellClusters(owner client.Object, changes rollout.Changes) {
 	for _, part := range []struct {
 		reason, kind string
@@ -51,7 +49,7 @@ func (r *reconciler) tellClusters(owner client.Object, changes rollout.Changes) 
 	}
 }
 
-// tellStops tells what stops the rollout, and what is wrong with it.
+// tellStops emits events for breached budgets and for warnings.
 func (r *reconciler) tellStops(owner client.Object, changes rollout.Changes) {
 	if changes.Breached != nil {
 		r.event(owner, corev1.EventTypeWarning, "Stopped", changes.Breached.String())
@@ -64,36 +62,35 @@ func (r *reconciler) tellStops(owner client.Object, changes rollout.Changes) {
 	}
 }
 
-// tellForeign warns once of each object of others that is in the way.
-func (r *reconciler) tellForeign(owner client.Object, kept *memory, foreign []writes.Foreign) {
+// tellForeign warns once of each object of another owner that is in the way.
+func (r *reconciler) tellForeign(owner client.Object, state *ownerState, foreign []writes.Foreign) {
 	told := make(map[writes.Foreign]bool, len(foreign))
 	for _, object := range foreign {
 		told[object] = true
-		if !kept.foreign[object] {
+		if !state.foreign[object] {
 			r.event(owner, corev1.EventTypeWarning, "ForeignObject", object.String())
 		}
 	}
-	kept.foreign = told
+	state.foreign = told
 }
 
-// tellMistaken warns once of approvals that decide nothing.
-func (r *reconciler) tellMistaken(owner client.Object, kept *memory, sentences []string) {
+// tellMistaken warns once of approvals without an effect.
+func (r *reconciler) tellMistaken(owner client.Object, state *ownerState, sentences []string) {
 	mistaken := strings.Join(sentences, "; ")
-	if mistaken != "" && mistaken != kept.mistaken {
+	if mistaken != "" && mistaken != state.mistaken {
 		r.event(owner, corev1.EventTypeWarning, "ApprovalOutdated", mistaken)
 	}
-	kept.mistaken = mistaken
+	state.mistaken = mistaken
 }
 
-// tellInvalid warns once of what a person has to mend.
-func (r *reconciler) tellInvalid(owner client.Object, kept *memory, invalid error) {
-	if invalid.Error() != kept.invalid {
+func (r *reconciler) tellInvalid(owner client.Object, state *ownerState, invalid error) {
+	if invalid.Error() != state.invalid {
 		r.event(owner, corev1.EventTypeWarning, ReasonInvalid, invalid.Error())
 	}
-	kept.invalid = invalid.Error()
+	state.invalid = invalid.Error()
 }
 
-// event makes an event about an owner. The API server refuses notes of more than 1024 bytes.
+// event emits an event about an owner. The API server rejects notes of more than 1024 bytes.
 func (r *reconciler) event(owner client.Object, kind, reason, note string) {
 	const most = 1000
 	r.events.Eventf(owner, nil, kind, reason, "Rollout", "%s", clip(note, most))

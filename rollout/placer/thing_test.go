@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// thing is an API that places ManifestWorks. Other is a second one, whose objects may have the same names.
+// thing is an API that places ManifestWorks. other is a second one, whose objects may have the same names.
 type thing struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -25,11 +25,10 @@ type thing struct {
 type thingSpec struct {
 	Placement string                          `json:"placement,omitempty"`
 	Strategy  clusterv1alpha1.RolloutStrategy `json:"rolloutStrategy,omitempty"`
-	// Text is what clusters get, and Texts what single clusters get instead. The text "error" is an error.
-	Text  string            `json:"text,omitempty"`
-	Texts map[string]string `json:"texts,omitempty"`
-	// Options are those of the rollout.
-	Options rollout.Options `json:"options,omitempty"`
+	// Text is what clusters get, and Texts what single clusters get instead. The text "error" makes For fail.
+	Text    string            `json:"text,omitempty"`
+	Texts   map[string]string `json:"texts,omitempty"`
+	Options rollout.Options   `json:"options,omitempty"`
 }
 
 type thingStatus struct {
@@ -86,7 +85,6 @@ func (l *otherList) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// example is the group and version of both.
 var example = schema.GroupVersion{Group: "example.com", Version: "v1"}
 
 func addThings(scheme *runtime.Scheme) error {
@@ -98,7 +96,6 @@ func addThings(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// things are a Kind, and so are others.
 var things = Kind[*thing]{
 	Rollout:            rolloutOfThing,
 	Conditions:         func(t *thing) *[]metav1.Condition { return &t.Status.Conditions },
@@ -140,7 +137,6 @@ func rolloutOfThing(t *thing) (Rollout, error) {
 	return wanted, nil
 }
 
-// workOf is a ManifestWork with a ConfigMap that has a text.
 func workOf(text string) workv1.ManifestWorkSpec {
 	raw := []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"text","namespace":"apps"},"data":{"text":"` + text + `"}}`)
 	spec := workv1.ManifestWorkSpec{}

@@ -8,10 +8,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Validator refuses owners at which the controller would stall: for what Rollout says, the strategy, the options, and the approvals.
-// The errors have the paths of the fields. An owner that was invalid when it was stored is let through where its spec, labels and
-// annotations stay as they are, and where it is being deleted, so that finalizers come off. Any other change is refused until the owner is
-// valid, also a pause.
+// Validator rejects owners that would stall the controller: by an error of Rollout, an invalid strategy, invalid options or
+// invalid approvals. The errors have the paths of the fields. An owner that was already stored invalid passes if its spec,
+// labels and annotations stay as they are, and while it is being deleted, so that finalizers can be removed. Any other
+// change is rejected until the owner is valid, even a pause.
 func (k Kind[O]) Validator() admission.Validator[O] { return validator[O]{k} }
 
 type validator[O client.Object] struct{ kind Kind[O] }
@@ -29,7 +29,7 @@ func (v validator[O]) ValidateUpdate(_ context.Context, before, after O) (admiss
 
 func (v validator[O]) ValidateDelete(context.Context, O) (admission.Warnings, error) { return nil, nil }
 
-// same says whether two states of an owner want the same, as far as their metadata tells.
+// same says whether two states of an owner want the same: their generation, annotations and labels are equal.
 func (v validator[O]) same(before, after O) bool {
 	return before.GetGeneration() == after.GetGeneration() &&
 		equality.Semantic.DeepEqual(before.GetAnnotations(), after.GetAnnotations()) &&

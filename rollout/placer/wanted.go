@@ -16,16 +16,16 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// grace is how long a cluster is deselected before it loses its ManifestWork, where the owner does not say: longer than any scheduler
+// grace is how long a deselected cluster keeps its ManifestWork, unless the owner says otherwise: longer than a scheduler
 // takes to rewrite its decisions.
 const grace = time.Minute
 
-// An invalidError is one that a person has to mend. Nothing is tried again before the owner changes.
+// An invalidError is one that a user has to fix. There is no retry before the owner changes.
 type invalidError struct{ error }
 
 func (e *invalidError) Unwrap() error { return e.error }
 
-// wantedRollout is what an owner wants, with what follows from it.
+// wantedRollout is what an owner wants, with what is derived from it.
 type wantedRollout struct {
 	Rollout
 	version   string
@@ -37,7 +37,7 @@ type wantedRollout struct {
 type wantedWork struct {
 	spec    workv1.ManifestWorkSpec
 	version string
-	err     error // why nobody knows what it gets
+	err     error // of Rollout.For
 }
 
 // rolloutOf is what an owner wants. Its errors are invalidErrors.
@@ -61,7 +61,6 @@ func (r *reconciler) rolloutOf(owner client.Object) (wantedRollout, error) {
 	}, nil
 }
 
-// validate says what is wrong with what an owner wants.
 func validate(wanted Rollout, owner metav1.Object) field.ErrorList {
 	path := wanted.Path
 	if path == nil {
@@ -75,7 +74,7 @@ func validate(wanted Rollout, owner metav1.Object) field.ErrorList {
 		errs = append(errs, field.Required(field.NewPath("spec"), "must name a Placement"))
 	}
 	if writes.VersionOf(wanted.Work) == "" {
-		errs = append(errs, field.Invalid(field.NewPath("spec"), owner.GetName(), "a manifest is no JSON, and must be"))
+		errs = append(errs, field.Invalid(field.NewPath("spec"), owner.GetName(), "a manifest is not valid JSON"))
 	}
 	if len(wanted.Work.Workload.Manifests) == 0 {
 		errs = append(errs, field.Required(field.NewPath("spec"), "must have a manifest to place"))
@@ -85,7 +84,6 @@ func validate(wanted Rollout, owner metav1.Object) field.ErrorList {
 	return append(errs, approvals.Validate(owner.GetAnnotations(), field.NewPath("metadata", "annotations"))...)
 }
 
-// of is what a cluster gets.
 func (w wantedRollout) of(cluster string) wantedWork {
 	if w.For == nil {
 		return wantedWork{spec: w.Work, version: w.version}
@@ -97,7 +95,7 @@ func (w wantedRollout) of(cluster string) wantedWork {
 	own.spec, own.err = w.For(cluster)
 	own.version = writes.VersionOf(own.spec)
 	if own.err == nil && own.version == "" {
-		own.err = errors.New("a manifest is no JSON, and must be")
+		own.err = errors.New("a manifest is not valid JSON")
 	}
 	if own.err != nil {
 		own.version = unknown
@@ -106,10 +104,10 @@ func (w wantedRollout) of(cluster string) wantedWork {
 	return own
 }
 
-// unknown is the version of a cluster for which nobody knows what it gets. No ManifestWork has it.
+// unknown is the version of a cluster for which Rollout.For fails. No ManifestWork has it.
 const unknown = "unknown"
 
-// options are those of the plan, but for what is known of clusters: people's decisions with the owner's own options over them.
+// options are the options of the plan: the owner's own, combined with the approvals of operators.
 func (w wantedRollout) options() rollout.Options {
 	all := w.approvals
 	all.Gates = join(all.Gates, keyed(w.Options.Gates))
@@ -129,7 +127,7 @@ func (w wantedRollout) options() rollout.Options {
 	return options
 }
 
-// keyed gives gates with the keys that approvals have: of a group with a name the index does not matter, and is 0.
+// keyed returns gates with the keys that approvals use: the index of a group with a name is 0.
 func keyed(gates []rollout.ClosedGate) []rollout.ClosedGate {
 	gates = slices.Clone(gates)
 	for i := range gates {
@@ -140,7 +138,7 @@ func keyed(gates []rollout.ClosedGate) []rollout.ClosedGate {
 	return gates
 }
 
-// join gives the elements of both in a slice of its own.
+// join concatenates both into a new slice.
 func join[T any](a, b []T) []T {
 	if len(a)+len(b) == 0 {
 		return nil
@@ -148,20 +146,20 @@ func join[T any](a, b []T) []T {
 	return append(append(make([]T, 0, len(a)+len(b)), a...), b...)
 }
 
-// needsAnswers says whether it has to be noted when clusters answered: something runs from then.
+// needsAnswers says whether the times of first answers must be recorded: a soak or a wait between groups runs from them.
 func (w wantedRollout) needsAnswers() bool {
 	if w.Options.WaitBetweenGroups.Duration > 0 {
 		return true
 	}
-	if p := w.Strategy.Progressive; p != nil && p.MinSuccessTime.Duration > 0 {
+	if strategy := w.Strategy.Progressive; strategy != nil && strategy.MinSuccessTime.Duration > 0 {
 		return true
 	}
-	p := w.Strategy.ProgressivePerGroup
-	return p != nil && p.MinSuccessTime.Duration > 0
+	strategy := w.Strategy.ProgressivePerGroup
+	return strategy != nil && strategy.MinSuccessTime.Duration > 0
 }
 
-// forgotten are sentences about approvals of another version than the one that is wanted: they decide nothing.
-func (w wantedRollout) forgotten() []string {
+// outdatedApprovals are sentences about approvals that name another version than the wanted one. They have no effect.
+func (w wantedRollout) outdatedApprovals() []string {
 	var sentences []string
 	for _, approval := range []struct {
 		name, version string
@@ -172,7 +170,7 @@ func (w wantedRollout) forgotten() []string {
 		{"reviewed", w.approvals.Reviewed.Version, w.approvals.Reviewed.Version != ""},
 	} {
 		if approval.there && approval.version != w.version {
-			sentences = append(sentences, fmt.Sprintf("%s is about version %s, and %s is wanted", approval.name, approval.version, w.version))
+			sentences = append(sentences, fmt.Sprintf("%s names version %s, but version %s is wanted: it has no effect", approval.name, approval.version, w.version))
 		}
 	}
 	return sentences

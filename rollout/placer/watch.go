@@ -15,31 +15,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// gathering is how long an event waits for others of the same owner. Ten thousand clusters that report within a minute are then some
-// hundreds of looks, and not ten thousand.
-const gathering = 100 * time.Millisecond
+// batchDelay is how long an event waits for further events of the same owner. Ten thousand clusters that report within a
+// minute then cause some hundreds of reconciles, not ten thousand.
+const batchDelay = 100 * time.Millisecond
 
-// gather queues the owners that an event concerns. Of a change it asks for the object before and the one after, so that an object that
-// loses an annotation is noticed.
-func gather(concerned func(client.Object) []types.NamespacedName) handler.EventHandler {
-	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-	add := func(q queue, object client.Object) {
+// enqueueOwners enqueues the owners that an event concerns. For an update these are the owners of the old and of the new object,
+// so that an object that loses its annotation is noticed.
+func enqueueOwners(concerned func(client.Object) []types.NamespacedName) handler.EventHandler {
+	type limitedQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	add := func(queue limitedQueue, object client.Object) {
 		for _, owner := range concerned(object) {
-			q.AddAfter(reconcile.Request{NamespacedName: owner}, gathering)
+			queue.AddAfter(reconcile.Request{NamespacedName: owner}, batchDelay)
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { add(q, e.Object) },
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-			add(q, e.ObjectOld)
-			add(q, e.ObjectNew)
+		CreateFunc: func(_ context.Context, change event.CreateEvent, queue limitedQueue) { add(queue, change.Object) },
+		UpdateFunc: func(_ context.Context, change event.UpdateEvent, queue limitedQueue) {
+			add(queue, change.ObjectOld)
+			add(queue, change.ObjectNew)
 		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { add(q, e.Object) },
+		DeleteFunc: func(_ context.Context, change event.DeleteEvent, queue limitedQueue) { add(queue, change.Object) },
 	}
 }
 
-// gone lets deletions through, and nothing else.
-func gone() predicate.Predicate {
+// deletions passes only events of deletions.
+func deletions() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(event.CreateEvent) bool { return false },
 		UpdateFunc:  func(event.UpdateEvent) bool { return false },
@@ -47,39 +47,37 @@ func gone() predicate.Predicate {
 	}
 }
 
-// ownersOfWork are the owner that a ManifestWork notes, and the one whose label it has.
+// ownersOfWork are the owner in a ManifestWork's annotation, and the one of its label.
 func (r *reconciler) ownersOfWork(work client.Object) []types.NamespacedName {
 	var owners []types.NamespacedName
-	if owner, ok := r.noted(work); ok {
+	if owner, ok := r.ownerNotedBy(work); ok {
 		owners = append(owners, owner)
 	}
 	if hash, ok := work.GetLabels()[OwnerLabel]; ok {
-		owners = append(owners, r.memories.withHash(hash)...)
+		owners = append(owners, r.states.withHash(hash)...)
 	}
 	return owners
 }
 
 func (r *reconciler) ownersOfPlacement(placement client.Object) []types.NamespacedName {
-	return r.memories.following(client.ObjectKeyFromObject(placement))
+	return r.states.following(client.ObjectKeyFromObject(placement))
 }
 
 func (r *reconciler) ownersOfDecision(decision client.Object) []types.NamespacedName {
 	placement := decision.GetLabels()[clusterv1beta1.PlacementLabel]
-	return r.memories.following(types.NamespacedName{Namespace: decision.GetNamespace(), Name: placement})
+	return r.states.following(types.NamespacedName{Namespace: decision.GetNamespace(), Name: placement})
 }
 
-// ownersOfDeselected are those for which a cluster counts that is not selected any more.
 func (r *reconciler) ownersOfDeselected(cluster client.Object) []types.NamespacedName {
-	return r.memories.waitingFor(cluster.GetName())
+	return r.states.waitingFor(cluster.GetName())
 }
 
-// The indexes of the caches. Each kind has its own, since a field can be indexed once.
+// The names of the indexes. Each kind has its own, since a field can be indexed only once.
 func (r *reconciler) worksIndex() string { return "placer/" + r.groupKind().String() + "/works" }
 func (r *reconciler) decisionsIndex() string {
 	return "placer/" + r.groupKind().String() + "/decisions"
 }
 
-// index adds the indexes to the caches.
 func (r *reconciler) index(ctx context.Context, indexer client.FieldIndexer) error {
 	if err := indexer.IndexField(ctx, &workv1.ManifestWork{}, r.worksIndex(), r.hashesOf); err != nil {
 		return err
@@ -87,7 +85,6 @@ func (r *reconciler) index(ctx context.Context, indexer client.FieldIndexer) err
 	return indexer.IndexField(ctx, &clusterv1beta1.PlacementDecision{}, r.decisionsIndex(), placementOf)
 }
 
-// placementOf is the placement that a PlacementDecision names.
 func placementOf(decision client.Object) []string {
 	placement, ok := decision.GetLabels()[clusterv1beta1.PlacementLabel]
 	if !ok {

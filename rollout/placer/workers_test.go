@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Any number of workers look at owners side by side. What they share is guarded: run it with -race.
+// Any number of workers reconcile owners concurrently. The state that they share is guarded: run this with -race.
 func TestManyWorkers(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b", "c")
@@ -63,16 +63,15 @@ func TestManyWorkers(t *testing.T) {
 	}
 }
 
-// quiet makes no events.
 type quiet struct{ events.EventRecorder }
 
 func (quiet) Eventf(apiruntime.Object, apiruntime.Object, string, string, string, string, ...any) {}
 
-// BenchmarkLook looks at an owner on whose clusters all is done, with the caches of controller-runtime: an index, and objects that are
-// not copied.
+// BenchmarkReconcile reconciles an owner whose clusters are all done. Its caches behave like those of controller-runtime: they
+// have an index, and do not copy objects.
 //
-//	go test -run '^$' -bench Look -benchmem .
-func BenchmarkLook(b *testing.B) {
+//	go test -run '^$' -bench Reconcile -benchmem .
+func BenchmarkReconcile(b *testing.B) {
 	for _, clusters := range []int{100, 1000, 5000} {
 		b.Run(fmt.Sprint("clusters=", clusters), func(b *testing.B) {
 			h := newHub(b)

@@ -18,67 +18,70 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// errMoved says that somebody decided otherwise since the plan.
-var errMoved = errors.New("the owner is gone, or somebody decided otherwise")
+// errMoved says that the owner changed since the plan.
+var errMoved = errors.New("the owner changed or is gone")
 
-// carryOut makes the writes of a plan in their order, as long as the owner wants the same. A cluster that refuses holds up no others.
-// The error joins those of all clusters.
-func (r *reconciler) carryOut(ctx context.Context, kept *memory, s *situation) error {
-	s.progress.Refused = make(map[string]error)
+// carryOut makes the writes of a plan in their order, as long as the owner wants the same. A rejected write does not stop
+// the writes of other clusters. The error joins those of all clusters.
+func (r *reconciler) carryOut(ctx context.Context, state *ownerState, planned *situation) error {
+	planned.progress.Refused = make(map[string]error)
 	var failed error
 	done := func(cluster string, err error) {
 		if writes.Refused(err) {
-			s.progress.Refused[cluster] = err
+			planned.progress.Refused[cluster] = err
 		}
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("cluster %s: %w", cluster, err))
 		}
 	}
 	stepped := make(map[types.NamespacedName]bool)
-	for step := range s.steps.While(r.same(ctx, s)) {
+	for step := range planned.steps.While(r.same(ctx, planned)) {
 		stepped[types.NamespacedName{Namespace: step.Cluster.Name, Name: step.Name}] = true
-		done(step.Cluster.Name, r.carryOutStep(ctx, kept, s, step))
+		done(step.Cluster.Name, r.carryOutStep(ctx, state, planned, step))
 	}
-	for _, work := range s.unnoted {
-		if !s.steps.Moved() && !stepped[client.ObjectKeyFromObject(work)] {
-			done(work.Namespace, r.noteAnswer(ctx, kept, work))
+	for _, work := range planned.unnoted {
+		if !planned.steps.Moved() && !stepped[client.ObjectKeyFromObject(work)] {
+			done(work.Namespace, r.noteAnswer(ctx, state, work))
 		}
 	}
 	return failed
 }
 
-// noteAnswer notes that a cluster has answered for which there is no step: it is settled. Waits run from then.
-func (r *reconciler) noteAnswer(ctx context.Context, kept *memory, work *workv1.ManifestWork) error {
+// noteAnswer records the time of a first answer on a ManifestWork for which there is no step: its cluster is settled. Soaks
+// and waits run from that time.
+func (r *reconciler) noteAnswer(ctx context.Context, state *ownerState, work *workv1.ManifestWork) error {
 	next, stamp := work.DeepCopy(), status.StampOf(work)
 	stamp.NoteOn(next, stamp.Version, stamp.Attempt, r.now())
-	return r.update(ctx, kept, work, next)
+	return r.update(ctx, state, work, next)
 }
 
-// update updates a ManifestWork, and notes the answer. One that is not there was deleted, and the cache is late.
-func (r *reconciler) update(ctx context.Context, kept *memory, stored, next *workv1.ManifestWork) error {
+// update updates a ManifestWork, and records the answer. NotFound means that the object was deleted, and the cache is
+// stale.
+func (r *reconciler) update(ctx context.Context, state *ownerState, stored, next *workv1.ManifestWork) error {
 	err := r.client.Update(ctx, next)
 	if apierrors.IsNotFound(err) {
-		return kept.written.Deleted(stored, err, r.now())
+		return state.written.Deleted(stored, err, r.now())
 	}
-	return kept.written.Wrote(next, err, r.now())
+	return state.written.Wrote(next, err, r.now())
 }
 
-// same gives the owner as the cache has it now, and an error where somebody decided otherwise.
-func (r *reconciler) same(ctx context.Context, s *situation) func() (metav1.Object, error) {
+// same reads the owner from the cache. It returns an error if the owner wants something else than at the time of the plan.
+func (r *reconciler) same(ctx context.Context, planned *situation) func() (metav1.Object, error) {
 	return func() (metav1.Object, error) {
-		now, err := r.cachedOwner(ctx, client.ObjectKeyFromObject(s.object))
+		now, err := r.cachedOwner(ctx, client.ObjectKeyFromObject(planned.object))
 		if err != nil {
 			return nil, err
 		}
-		if now == nil || !wantsSame(now, s.object) {
+		if now == nil || !wantsSame(now, planned.object) {
 			return nil, errMoved
 		}
 		return now, nil
 	}
 }
 
-// wantsSame says whether two states of an owner want the same, beside the spec, whose generation tells. What an owner wants may stand in
-// its labels and annotations, and so do approvals. The record is this package's own.
+// wantsSame says whether two states of an owner want the same, apart from the spec: Steps.While compares the generation.
+// Labels and annotations may say what an owner wants, and annotations have the approvals. The record is left out, since
+// this package writes it.
 func wantsSame(now, planned client.Object) bool {
 	if now.GetResourceVersion() == planned.GetResourceVersion() {
 		return true
@@ -88,7 +91,6 @@ func wantsSame(now, planned client.Object) bool {
 		maps.Equal(withoutRecord(now), withoutRecord(planned))
 }
 
-// withoutRecord are the annotations of an owner without the record.
 func withoutRecord(owner client.Object) map[string]string {
 	meta := &metav1.ObjectMeta{Annotations: owner.GetAnnotations()}
 	if _, err := (status.Records{}).Note(meta); err != nil {
@@ -97,27 +99,26 @@ func withoutRecord(owner client.Object) map[string]string {
 	return meta.Annotations
 }
 
-// carryOutStep makes one write, and notes the answer.
-func (r *reconciler) carryOutStep(ctx context.Context, kept *memory, s *situation, step writes.Step[*workv1.ManifestWork]) error {
+func (r *reconciler) carryOutStep(ctx context.Context, state *ownerState, planned *situation, step writes.Step[*workv1.ManifestWork]) error {
 	if step.Verb == writes.VerbDelete {
-		return r.delete(ctx, kept, step.Object)
+		return r.delete(ctx, state, step.Object)
 	}
-	wanted, version, err := s.work(step)
+	wanted, version, err := planned.work(step)
 	if err != nil {
 		return err
 	}
 	next, changed := writes.Work(step.Object, wanted, version, step.Cluster.Attempt, r.now())
-	if !changed || !step.Start && !s.wanted.needsAnswers() && onlyAnswered(step.Object, next) {
+	if !changed || !step.Start && !planned.wanted.needsAnswers() && onlyAnswered(step.Object, next) {
 		return nil
 	}
 	if step.Verb == writes.VerbUpdate {
-		return r.update(ctx, kept, step.Object, next)
+		return r.update(ctx, state, step.Object, next)
 	}
 	err = r.client.Create(ctx, next)
-	return kept.written.Wrote(next, err, r.now())
+	return state.written.Wrote(next, err, r.now())
 }
 
-// work is what a cluster gets, and in which version. One whose own spec nobody can make keeps the spec that it has.
+// work is what a cluster gets, and its version. If For fails, the error is returned, and the cluster keeps its spec.
 func (s *situation) work(step writes.Step[*workv1.ManifestWork]) (*workv1.ManifestWork, string, error) {
 	own := s.wanted.of(step.Cluster.Name)
 	if own.err != nil {
@@ -139,18 +140,17 @@ func (s *situation) work(step writes.Step[*workv1.ManifestWork]) (*workv1.Manife
 	return wanted, own.version, nil
 }
 
-// ours is with what the labels and annotations of this library begin. On an owner they are approvals and the record, and on ManifestWorks
-// others are.
-const ours = "cohort.open-cluster-management.io/"
+// ownPrefix is the prefix of this library's labels and annotations: on an owner those of approvals and the record, and others on
+// ManifestWorks.
+const ownPrefix = "cohort.open-cluster-management.io/"
 
-// withoutOurs is a copy of labels or annotations without those of this library.
 func withoutOurs(all map[string]string) map[string]string {
 	all = maps.Clone(all)
-	maps.DeleteFunc(all, func(key, _ string) bool { return strings.HasPrefix(key, ours) })
+	maps.DeleteFunc(all, func(key, _ string) bool { return strings.HasPrefix(key, ownPrefix) })
 	return all
 }
 
-// onlyAnswered says that a write would note the first answer of a cluster alone.
+// onlyAnswered says that a write would change nothing but the time of the first answer.
 func onlyAnswered(stored, next *workv1.ManifestWork) bool {
 	if stored == nil || status.StampOf(stored).Answered.Equal(status.StampOf(next).Answered) {
 		return false
@@ -161,11 +161,10 @@ func onlyAnswered(stored, next *workv1.ManifestWork) bool {
 	return maps.Equal(before, after) && maps.Equal(stored.Labels, next.Labels) && equality.Semantic.DeepEqual(stored.Spec, next.Spec)
 }
 
-// answeredAnnotation is where package status notes the first answer of a cluster.
+// answeredAnnotation is where package status records the time of the first answer.
 const answeredAnnotation = "cohort.open-cluster-management.io/answered"
 
-// delete deletes a ManifestWork, and notes the answer.
-func (r *reconciler) delete(ctx context.Context, kept *memory, work *workv1.ManifestWork) error {
+func (r *reconciler) delete(ctx context.Context, state *ownerState, work *workv1.ManifestWork) error {
 	err := r.client.Delete(ctx, work, client.Preconditions{UID: &work.UID})
-	return kept.written.Deleted(work, err, r.now())
+	return state.written.Deleted(work, err, r.now())
 }

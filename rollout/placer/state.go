@@ -1,0 +1,139 @@
+package placer
+
+import (
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
+)
+
+// ownerState is what is kept of an owner between reconciles. All of it may be lost at any time: what has to last is stored in
+// objects. Nothing in it is locked, since an owner is reconciled by one worker at a time.
+type ownerState struct {
+	stored   writes.Own[client.Object]        // writes to the owner
+	written  writes.Own[*workv1.ManifestWork] // writes to its ManifestWorks
+	groups   placementGroups                  // as they were read last
+	result   *rollout.Result                  // of the reconcile before
+	pace     writes.Pace
+	absent   map[string]bool         // deselected clusters without a ManagedCluster, by a live read
+	former   []types.UID             // deleted owners of the same name, by a live read
+	foreign  map[writes.Foreign]bool // those that an event told
+	invalid  string                  // what the last event said is wrong with the owner
+	mistaken string                  // what the last event said is wrong with its approvals
+	refused  string                  // what the last event said the API server rejects
+	uid      types.UID               // of the owner
+}
+
+// begin drops what is kept of an earlier owner of the same name, except its writes.
+func (m *ownerState) begin(uid types.UID) {
+	if m.uid != uid {
+		*m = ownerState{uid: uid, stored: m.stored, written: m.written}
+	}
+}
+
+// ownerStates are those of all owners. They map events to owners. The zero value is ready to use.
+type ownerStates struct {
+	mu sync.Mutex
+	of map[types.NamespacedName]*ownerEntry
+}
+
+// ownerEntry is the state of an owner, with the keys by which events find the owner.
+type ownerEntry struct {
+	state      ownerState
+	initial    *initialState // until the worker of the owner takes it: any worker may have listed it
+	hash       string
+	placement  types.NamespacedName
+	deselected []string // deselected clusters, which count or are ignored
+}
+
+// get is the state of an owner, at first empty.
+func (m *ownerStates) get(owner types.NamespacedName, hash string) *ownerState {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return &m.entry(owner, hash).state
+}
+
+// entry is the entry of an owner. The caller holds mu.
+func (m *ownerStates) entry(owner types.NamespacedName, hash string) *ownerEntry {
+	if m.of == nil {
+		m.of = make(map[types.NamespacedName]*ownerEntry)
+	}
+	if m.of[owner] == nil {
+		m.of[owner] = &ownerEntry{hash: hash}
+	}
+	return m.of[owner]
+}
+
+// setInitial keeps what the hub had of an owner when the process began, for the worker of that owner.
+func (m *ownerStates) setInitial(owner types.NamespacedName, hash string, initial *initialState) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.entry(owner, hash).initial = initial
+}
+
+// takeInitial returns that once, to the worker of the owner.
+func (m *ownerStates) takeInitial(owner types.NamespacedName) *initialState {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.of[owner]
+	if known == nil {
+		return nil
+	}
+	initial := known.initial
+	known.initial = nil
+	return initial
+}
+
+func (m *ownerStates) forget(owner types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of, owner)
+}
+
+// follow sets the placement of an owner. Call it before the placement is read, so that any later change finds the owner.
+func (m *ownerStates) follow(owner, placement types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.of[owner]; known != nil {
+		known.placement = placement
+	}
+}
+
+// wait sets the deselected clusters of an owner, whose ManagedClusters may be deleted.
+func (m *ownerStates) wait(owner types.NamespacedName, deselected []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.of[owner]; known != nil {
+		known.deselected = deselected
+	}
+}
+
+func (m *ownerStates) following(placement types.NamespacedName) []types.NamespacedName {
+	return m.owners(func(known *ownerEntry) bool { return known.placement == placement })
+}
+
+// waitingFor are the owners of which a cluster is deselected.
+func (m *ownerStates) waitingFor(cluster string) []types.NamespacedName {
+	return m.owners(func(known *ownerEntry) bool { return slices.Contains(known.deselected, cluster) })
+}
+
+func (m *ownerStates) withHash(hash string) []types.NamespacedName {
+	return m.owners(func(known *ownerEntry) bool { return known.hash == hash })
+}
+
+func (m *ownerStates) owners(are func(*ownerEntry) bool) []types.NamespacedName {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var owners []types.NamespacedName
+	for owner, known := range m.of {
+		if are(known) {
+			owners = append(owners, owner)
+		}
+	}
+	return owners
+}

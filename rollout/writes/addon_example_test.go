@@ -15,11 +15,12 @@ import (
 
 type addOn = addonv1beta1.ManagedClusterAddOn
 
-// addOnWriter brings configurations to add-ons in two requests: the stamp, and then the references and the condition, which are
-// in the status. (A controller hands the answers to its writes.Own, which keeps them: so next is copied.)
+// addOnWriter brings configurations to add-ons in two requests: first the stamp, and then the references and the condition,
+// which are in the status. (A controller passes the answers to its writes.Own, which keeps the objects: therefore next is
+// copied.)
 type addOnWriter struct {
 	desired              []addonv1beta1.ConfigReference
-	update, updateStatus func(*addOn) error // the first one creates what is not there
+	update, updateStatus func(*addOn) error // update also creates
 }
 
 func (w addOnWriter) report(a *addOn) status.Report {
@@ -27,10 +28,10 @@ func (w addOnWriter) report(a *addOn) status.Report {
 	return report
 }
 
-// write makes the write of a step. Stored is nil where there is no add-on.
+// write makes the write of a step. Stored is nil if there is no add-on.
 func (w addOnWriter) write(stored *addOn, cluster string, attempt int, now time.Time) error {
 	wanted := &addOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "logs"}}
-	version := now.Format(time.RFC3339Nano) // that it never had
+	version := now.Format(time.RFC3339Nano) // one that it never had
 	if stored != nil {
 		wanted.Spec = stored.Spec // the user's
 		if w.report(stored).Status != status.ToApply {
@@ -50,7 +51,7 @@ func (w addOnWriter) write(stored *addOn, cluster string, attempt int, now time.
 	switch report := w.report(next); {
 	case report.Status == status.ToApply:
 		next.Status.ConfigReferences = w.desired
-	case report.Status == status.Progressing && failed: // tried again
+	case report.Status == status.Progressing && failed: // a retry
 	default:
 		return nil
 	}
@@ -61,15 +62,15 @@ func (w addOnWriter) write(stored *addOn, cluster string, attempt int, now time.
 	return w.updateStatus(next)
 }
 
-// An add-on gets another configuration than one that failed. The second request fails at first, so the next look makes both
-// again. The new configuration fails and is tried again, as attempt 1.
+// An add-on whose configuration failed gets another one. The second request fails at first, so the next reconcile makes
+// both again. The new configuration fails, and is retried as attempt 1.
 func ExampleObject() {
 	references := func(config addonv1beta1.ConfigSpecHash) []addonv1beta1.ConfigReference {
 		kind := addonv1beta1.ConfigGroupResource{Group: addonv1beta1.GroupName, Resource: "addondeploymentconfigs"}
 		return []addonv1beta1.ConfigReference{{ConfigGroupResource: kind, DesiredConfig: &config}}
 	}
 	referent := addonv1beta1.ConfigReferent{Namespace: "default", Name: "logs"}
-	stored := &addOn{ObjectMeta: metav1.ObjectMeta{Namespace: "oslo", Name: "logs"}} // at the API server
+	stored := &addOn{ObjectMeta: metav1.ObjectMeta{Namespace: "oslo", Name: "logs"}} // in the API server
 	stored.Status.ConfigReferences = references(addonv1beta1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "old"})
 	config := addonv1beta1.ConfigSpecHash{ConfigReferent: referent, SpecHash: "new"}
 

@@ -15,12 +15,12 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// hub is an API server with works of a few clusters, and a cache that lags behind for each of them.
+// hub is an API server with works of a few clusters, and a cache that is stale by a different time for each cluster.
 type hub struct {
 	version int
-	states  map[string][]*work // by cluster: all that there was, nil for nothing; the last is now
-	shown   map[string]int     // by cluster: which of them the cache has
-	knows   map[string]int     // by cluster: the latest that this process has been told
+	states  map[string][]*work // by cluster: all states, nil for no object; the last is the present one
+	shown   map[string]int     // by cluster: the index of the state in the cache
+	knows   map[string]int     // by cluster: the index of the latest state that the process was told
 	own     own
 	now     time.Time
 }
@@ -47,11 +47,11 @@ func (h *hub) become(cluster string, w *work) {
 	h.states[cluster] = append(h.states[cluster], w)
 }
 
-// told notes that the process was told what there is now.
+// told notes that the process was told the present state.
 func (h *hub) told(cluster string) { h.knows[cluster] = len(h.states[cluster]) - 1 }
 
-// toldGone notes that it was told that nothing is there. What it knows or sees of the object is over; that another one came and went
-// in between nobody told.
+// toldGone notes that the process was told that there is no object. What it knew of the object is void; it was not told
+// whether another object came and went in between.
 func (h *hub) toldGone(cluster string) {
 	states, at := h.states[cluster], max(h.knows[cluster], h.shown[cluster])
 	if known := states[at]; known != nil {
@@ -62,7 +62,7 @@ func (h *hub) toldGone(cluster string) {
 	h.knows[cluster] = at
 }
 
-// create, update and remove do what a client asks for, by whoever it is.
+// create, update and remove are requests of any client.
 func (h *hub) create(cluster string) (*work, error) {
 	if h.current(cluster) != nil {
 		return at(cluster, ""), apierrors.NewAlreadyExists(resource, "web")
@@ -111,8 +111,8 @@ func (h *hub) cached() (all []*work) {
 	return all
 }
 
-// show has the cache show a later state; an informer may skip some. That it shows nothing tells the process nothing, unless it showed
-// the object before that the process knows of (W2).
+// show has the cache show a later state; an informer may skip some. An absent object tells the process nothing, unless the
+// cache showed before the object that the process knows (W2).
 func (h *hub) show(cluster string, state int) {
 	states, before, knows := h.states[cluster], h.shown[cluster], h.knows[cluster]
 	h.shown[cluster] = state
@@ -131,14 +131,14 @@ func (h *hub) live() (all []*work) {
 	return all
 }
 
-// view is what the process may plan from: it reads what is unsure, and asks again.
+// view is what the process may plan from: it reads the uncertain objects, and calls Over again.
 func (h *hub) view(t *rapid.T) []*work {
 	for range 3 {
-		objects, unsure := h.own.Over(h.cached(), h.now)
-		if len(unsure) == 0 {
+		objects, uncertain := h.own.Over(h.cached(), h.now)
+		if len(uncertain) == 0 {
 			return objects
 		}
-		for _, key := range unsure {
+		for _, key := range uncertain {
 			w, err := h.current(key.Namespace), error(nil)
 			if w == nil {
 				err = apierrors.NewNotFound(resource, "web")
@@ -153,11 +153,11 @@ func (h *hub) view(t *rapid.T) []*work {
 			}
 		}
 	}
-	t.Fatal("what was read is still unsure")
+	t.Fatal("what was read is still uncertain")
 	return nil
 }
 
-// step does what may happen next, drawn.
+// step takes one random step.
 func (h *hub) step(t *rapid.T) {
 	cluster := rapid.SampledFrom(clusters).Draw(t, "cluster")
 	seen := func() *work {
@@ -177,7 +177,7 @@ func (h *hub) step(t *rapid.T) {
 			h.told(cluster)
 		}
 	}
-	switch rapid.SampledFrom([]string{"write", "write", "delete", "someone", "cache", "cache", "time", "restart"}).Draw(t, "step") {
+	switch rapid.SampledFrom([]string{"write", "write", "delete", "user", "cache", "cache", "time", "restart"}).Draw(t, "step") {
 	case "write":
 		if w := seen(); w == nil {
 			answer(h.create(cluster))
@@ -189,7 +189,7 @@ func (h *hub) step(t *rapid.T) {
 		if w == nil {
 			return
 		}
-		now := h.current(cluster) // whose finalizers wait already, they go on waiting
+		now := h.current(cluster) // an object that waits for finalizers goes on waiting
 		waits := now != nil && now.DeletionTimestamp != nil
 		err := h.remove(cluster, w.UID, rapid.Bool().Draw(t, "finalizer") || waits)
 		if rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
@@ -199,7 +199,7 @@ func (h *hub) step(t *rapid.T) {
 		} else if apierrors.IsNotFound(err) {
 			h.toldGone(cluster)
 		}
-	case "someone":
+	case "user":
 		if w := h.current(cluster); w == nil {
 			_, _ = h.create(cluster)
 		} else if rapid.Bool().Draw(t, "deletes") {
@@ -224,8 +224,8 @@ func (h *hub) step(t *rapid.T) {
 	}
 }
 
-// W1 to W7: what is planned from was there once, and is no older than what the process has been told: by answers, by what it read,
-// by what it took over, by its cache. What it deleted does not stand there as if it stayed.
+// W1 to W7: each object that is planned from existed once, and is no older than what the process was told: by answers, by
+// live reads, by the list at its beginning, by its cache. An object that the process deleted is not shown as if it stayed.
 func TestNothingIsPlannedFromWhatTheProcessKnowsToBeOld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHub()
@@ -248,7 +248,7 @@ func TestNothingIsPlannedFromWhatTheProcessKnowsToBeOld(t *testing.T) {
 	})
 }
 
-// W9: where the cache has caught up, its own list is what counts, and nothing is awaited.
+// W9: a cache that has caught up is returned as it is, and nothing is awaited.
 func TestACacheThatCaughtUpIsBelieved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHub()
@@ -258,7 +258,7 @@ func TestACacheThatCaughtUpIsBelieved(t *testing.T) {
 		for _, cluster := range clusters {
 			h.shown[cluster] = len(h.states[cluster]) - 1
 		}
-		for range 2 { // what the cache never showed is asked for once
+		for range 2 { // an object that the cache never showed is read once
 			h.view(t)
 			h.now = h.now.Add(writes.Patience)
 		}
@@ -266,13 +266,12 @@ func TestACacheThatCaughtUpIsBelieved(t *testing.T) {
 			t.Fatalf("planned from %v, where there is %v", view, h.live())
 		}
 		if n, err := h.own.Unseen(store(h.cached()), unread, func() time.Time { return h.now }); n > 0 || err != nil {
-			t.Fatalf("%d unseen, unsure is %v", n, err)
+			t.Fatalf("%d unseen, uncertain is %v", n, err)
 		}
 	})
 }
 
-// W8: the way in which own writes are awaited agrees with the way in which they are laid over the cache: where nothing is awaited, the
-// cache alone is what counts.
+// W8: Unseen and Over agree: if Unseen awaits nothing, Over returns the cache as it is.
 func TestWaitingAgreesWithLayingOver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHub()

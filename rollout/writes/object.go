@@ -16,20 +16,22 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Work gives the ManifestWork to write so that a cluster has the wanted version, and says whether anything changes. Otherwise
-// nothing has to be written, and the result is the stored work itself. See [Object].
+// Work builds the ManifestWork to write so that a cluster has the wanted version, and says whether anything changes. If
+// not, the result is the stored work itself, and need not be written. See [Object].
 func Work(stored, wanted *workv1.ManifestWork, version string, attempt int, now time.Time) (next *workv1.ManifestWork, changed bool) {
-	return Object(stored, wanted, func(w *workv1.ManifestWork) *workv1.ManifestWorkSpec { return &w.Spec }, version, attempt, now)
+	return Object(stored, wanted, func(work *workv1.ManifestWork) *workv1.ManifestWorkSpec { return &work.Spec }, version, attempt, now)
 }
 
-// Object gives the object to write so that a cluster has the wanted version, and says whether anything changes. Stored is the
-// object as it is, nil where there is none. Wanted has namespace, name, labels, annotations and content. The content is what
-// the function points at, such as the spec. What an add-on gets is in its status, in a second request: see the example.
+// Object builds the object to write so that a cluster has the wanted version, and says whether anything changes. Stored is
+// the object as it is; nil if there is none. Wanted has namespace, name, labels, annotations and content. The function
+// points at the content, such as the spec. The configuration of an add-on is in its status, and takes a second request: see
+// the example.
 //
-// The next object is the stored one with the wanted content, labels and annotations, and with the stamp for version and attempt
-// at the time now, which is that of the write (see [status.Stamp]). All else stays as it is stored, since it belongs to others:
-// other labels and annotations, finalizers, the status. Its resourceVersion makes an update fail that would undo a change in
-// between. Where nothing is stored, it is all of wanted with the stamp. Neither argument is changed.
+// The next object is the stored one with the wanted content, labels and annotations, and with the stamp for version and
+// attempt at the time now, which is that of the write (see [status.Stamp]). All else stays as it is stored, since it
+// belongs to others: other labels and annotations, finalizers, the status. The stored resourceVersion makes the update fail
+// with a conflict if the object has changed since. If nothing is stored, next is a copy of wanted with the stamp. Neither
+// argument is changed.
 func Object[T interface {
 	object
 	runtime.Object
@@ -54,7 +56,7 @@ func Object[T interface {
 	return next, true
 }
 
-// with gives the entries of a map with others over them: the map itself where that changes nothing.
+// with returns a map with the entries of another over it: the map itself if that changes nothing.
 func with(all, over map[string]string) map[string]string {
 	missing := false
 	for key, value := range over {
@@ -70,7 +72,7 @@ func with(all, over map[string]string) map[string]string {
 	return merged
 }
 
-// same says whether two contents mean the same JSON (W14). An API server may write raw JSON with its keys in another order.
+// same says whether two contents are equal as JSON (W14). An API server may return raw JSON with its keys in another order.
 func same[C any](a, b *C) bool {
 	if equality.Semantic.DeepEqual(a, b) {
 		return true
@@ -85,8 +87,9 @@ func same[C any](a, b *C) bool {
 	return reflect.DeepEqual(texts[0], texts[1])
 }
 
-// VersionOf names a version of a workload by a hash of its content, such as the template of a ManifestWorkReplicaSet, or the
-// references to an add-on's configurations. It is the same text for the same JSON, and empty where the content has no JSON.
+// VersionOf names a version of a workload by a hash of its content, such as the template of a ManifestWorkReplicaSet, or
+// the references to an add-on's configurations. Equal JSON gives the same text. The text is empty if the content is not
+// valid JSON.
 func VersionOf(content any) string {
 	text, err := json.Marshal(content)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestAWorkIsWrittenWhereSomethingChanges(t *testing.T) {
 	}
 }
 
-// W13: an add-on's content is what the function points at.
+// W13: the content of an add-on is what the function points at.
 func TestAnAddOnIsWrittenLikewise(t *testing.T) {
 	type addOn = addonv1beta1.ManagedClusterAddOn
 	spec := func(a *addOn) *addonv1beta1.ManagedClusterAddOnSpec { return &a.Spec }
@@ -104,7 +104,7 @@ func TestAnAddOnIsWrittenLikewise(t *testing.T) {
 	}
 }
 
-// W14: JSON that has to be written is written where a content is none.
+// W14: if the stored content is not valid JSON, the wanted content is written.
 func TestContentThatIsNoJSONIsWritten(t *testing.T) {
 	type object = addonv1beta1.ManagedClusterAddOn
 	numbers := map[*object]*float64{}

@@ -12,102 +12,102 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// Patience is how long a cache may take to show a write before the API server is asked. It is also how long to wait, at most,
-// for the event of a write that the cache does not show yet.
+// Patience is how long a cache may take to show a write before the API server is asked. It is also the longest wait for the
+// event of such a write.
 const Patience = 10 * time.Second
 
-// Own has what a process wrote of one kind, or read from the API server, for as long as its cache does not show it. T is the
-// type that the cache has, such as *workv1.ManifestWork. The zero value is ready to use. It is not safe for concurrent use: a
-// controller keeps one for each owner, and looks at an owner in one goroutine at a time. With a single worker, one can serve all
-// owners.
+// Own has the writes of a process to objects of one kind, and its live reads, for as long as the cache does not show them.
+// T is the type in the cache, such as *workv1.ManifestWork. The zero value is ready to use. An Own is not safe for
+// concurrent use: keep one for each owner, and reconcile an owner in one goroutine at a time. With a single worker, one Own
+// can serve all owners.
 //
-// What it is given it keeps, and does not change.
+// Own keeps the objects that it is given, and does not change them.
 type Own[T object] struct {
 	marks map[types.NamespacedName]mark[T]
 }
 
-// object is anything with metadata. No value of it may be nil but the zero value.
+// object is any type with metadata. Its only nil value must be the zero value.
 type object interface {
 	comparable
 	metav1.Object
 }
 
-// mark is what is known of an object that the cache does not show yet (W1 to W7).
+// mark is a write or a live read that the cache does not show yet (W1 to W7).
 type mark[T object] struct {
 	kind   kind
-	object T    // the latest state that is known; the zero value where none is
-	sent   T    // what was sent when its answer was lost; the zero value where nothing was
-	others bool // the object was read, and is another owner's
-	seen   bool // the cache has shown that object, in this state or before
+	object T    // the latest known state; the zero value if there is none
+	sent   T    // what was sent, if the answer was lost; otherwise the zero value
+	others bool // a live read found another owner's object
+	seen   bool // the cache has shown that object, in this or an older state
 	since  time.Time
 }
 
 type kind int8
 
 const (
-	written kind = iota // or read from the API server
-	deleted             // by this process: it is gone, or waits for its finalizers
-	gone                // the API server does not have it
-	doubt               // nobody knows whether a write was made
+	written   kind = iota // or read live
+	deleted               // by this process: the object is gone, or waits for its finalizers
+	gone                  // the API server does not have it
+	uncertain             // a write may have been made, or not
 )
 
-// Begin notes what the API server has when a process begins to act: live is what it listed for this owner, and cached
-// what the cache had before that list was asked for. What only the cache has is gone. The objects of live need their metadata
-// alone where [Own.Unseen] is used, and their content where [Own.Over] is.
+// Begin records the objects of an owner when a process begins to act. Live are the objects that it listed from the API
+// server, and cached those in the cache before that list was requested. An object that only the cache has is gone. For
+// [Own.Unseen], the metadata of the live objects is enough; [Own.Over] needs their content.
 func (o *Own[T]) Begin(live, cached []T, now time.Time) {
 	had := make(map[types.NamespacedName]T, len(cached))
-	for _, c := range cached {
-		had[keyOf(c)] = c
+	for _, state := range cached {
+		had[keyOf(state)] = state
 	}
-	for _, l := range live {
-		key := keyOf(l)
-		if c, has := had[key]; !has || older(c, l) {
-			o.note(key, mark[T]{kind: written, object: l, since: now})
+	for _, listed := range live {
+		key := keyOf(listed)
+		if state, has := had[key]; !has || older(state, listed) {
+			o.note(key, mark[T]{kind: written, object: listed, since: now})
 		}
 		delete(had, key)
 	}
-	for key, c := range had {
-		o.note(key, mark[T]{kind: gone, object: c, seen: true, since: now})
+	for key, state := range had {
+		o.note(key, mark[T]{kind: gone, object: state, seen: true, since: now})
 	}
 }
 
-// Wrote notes the answer to a create, an update or a patch, and returns err. The object is what the API server returned. Where
-// there is an error, it is the object that was sent: its namespace and name, and its owner ([Owner.NoteOn]) if it notes one.
+// Wrote records the answer to a create, an update or a patch, and returns err. The object is what the API server returned.
+// On an error, it is the object that was sent: its namespace, name and owner annotation ([Owner.NoteOn]) are used.
 func (o *Own[T]) Wrote(object T, err error, now time.Time) error {
 	switch {
 	case isNil(object):
 	case err == nil:
 		o.note(keyOf(object), mark[T]{kind: written, object: object, since: now})
 	case !Refused(err):
-		o.note(keyOf(object), mark[T]{kind: doubt, sent: object, since: now})
+		o.note(keyOf(object), mark[T]{kind: uncertain, sent: object, since: now})
 	}
 	return err
 }
 
-// Deleted notes the answer to a delete of an object, and returns err. It returns nil where the object was gone already.
+// Deleted records the answer to a delete of an object, and returns err, or nil if the object was already gone.
 func (o *Own[T]) Deleted(object T, err error, now time.Time) error {
 	if isNil(object) {
 		return err
 	}
-	m := mark[T]{kind: deleted, object: object, since: now}
+	deletion := mark[T]{kind: deleted, object: object, since: now}
 	_, late := o.marks[keyOf(object)]
-	m.seen = !late // it was found in the cache
+	deletion.seen = !late // it was found in the cache
 	switch {
 	case err == nil:
-		o.note(keyOf(object), m)
+		o.note(keyOf(object), deletion)
 	case apierrors.IsNotFound(err):
-		m.kind = gone
-		o.note(keyOf(object), m)
+		deletion.kind = gone
+		o.note(keyOf(object), deletion)
 		return nil
 	case !Refused(err):
-		o.note(keyOf(object), mark[T]{kind: doubt, since: now})
+		o.note(keyOf(object), mark[T]{kind: uncertain, since: now})
 	}
 	return err
 }
 
-// Read notes what the API server said of an object that was unsure. It returns nil where the object is there or is not found,
-// and otherwise err: then nothing may be planned yet. An object that belongs to another owner than what was sent under its name is not
-// one's own, and is among [Own.Foreign] from now on.
+// Read records the answer of the API server about an uncertain object. It returns nil if the object is there or is not
+// found, and otherwise err: then nothing may be planned yet. If the object belongs to another owner than what was sent
+// under its name, it is among [Own.Foreign] from now on.
 func (o *Own[T]) Read(key types.NamespacedName, object T, err error, now time.Time) error {
 	switch sent := o.marks[key].sent; {
 	case err == nil && !isNil(object) && !isNil(sent) && isOthers(sent, object):
@@ -121,24 +121,24 @@ func (o *Own[T]) Read(key types.NamespacedName, object T, err error, now time.Ti
 	return err
 }
 
-// Foreign are the objects that were found where this process wanted to write for an owner, and that belong to another, by namespace and
-// name. Over, Current and Unseen leave them out. Hand them to [StepsOf] beside the owner's own, which then takes another name, and tells
-// whose they are.
+// Foreign are the objects of other owners that live reads found under names that this process wrote for an owner, by
+// namespace and name. Over, Current and Unseen leave them out. Pass them to [StepsOf] with the owner's own objects: StepsOf
+// then takes another name, and reports them.
 func (o *Own[T]) Foreign(owner Owner) (objects []T) {
-	for _, m := range o.marks {
-		if m.kind != gone || !m.others {
+	for _, known := range o.marks {
+		if known.kind != gone || !known.others {
 			continue
 		}
-		if _, sent := owner.Noted(m.sent); sent {
-			objects = append(objects, m.object)
+		if _, sent := owner.Noted(known.sent); sent {
+			objects = append(objects, known.object)
 		}
 	}
 	slices.SortFunc(objects, func(a, b T) int { return byKey(keyOf(a), keyOf(b)) })
 	return objects
 }
 
-// Refused says of an error that the write was certainly not made, and not for the reason that a cache is behind. So it is an
-// error to tell people about. It is false where the answer was lost, and for conflicts and AlreadyExists.
+// Refused says that an error means that the write was certainly not made, and that a stale cache is not the reason. Tell
+// such an error to users. It is false after a lost answer, and for conflicts and AlreadyExists.
 func Refused(err error) bool {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
@@ -148,21 +148,21 @@ func Refused(err error) bool {
 	return code >= 400 && code < 500
 }
 
-// note keeps a mark in place of the one before, with what that knew of the same object.
-func (o *Own[T]) note(key types.NamespacedName, m mark[T]) {
+// note replaces a mark, and keeps what the mark before knew of the same object.
+func (o *Own[T]) note(key types.NamespacedName, next mark[T]) {
 	if o.marks == nil {
 		o.marks = make(map[types.NamespacedName]mark[T])
 	}
 	if before, marked := o.marks[key]; marked {
-		if isNil(m.object) {
-			m.object = before.object
+		if isNil(next.object) {
+			next.object = before.object
 		}
-		if isNil(m.sent) {
-			m.sent = before.sent
+		if isNil(next.sent) {
+			next.sent = before.sent
 		}
-		m.seen = m.seen || before.seen && !isNil(before.object) && before.object.GetUID() == m.object.GetUID()
+		next.seen = next.seen || before.seen && !isNil(before.object) && before.object.GetUID() == next.object.GetUID()
 	}
-	o.marks[key] = m
+	o.marks[key] = next
 }
 
 func isNil[T object](object T) bool {
@@ -174,12 +174,12 @@ func keyOf[T object](object T) types.NamespacedName {
 	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
-// byKey is the order in which objects are given (W8).
+// byKey is the order of returned objects (W8).
 func byKey(a, b types.NamespacedName) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// older says whether one state of an object is from before another. Resource versions grow with each write of any object.
+// older says whether one state of an object is older than another. Resource versions grow with each write of any object.
 func older[T object](a, b T) bool {
 	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
 	return err == nil && order < 0

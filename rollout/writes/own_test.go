@@ -27,7 +27,7 @@ var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 var resource = schema.GroupResource{Group: workv1.GroupName, Resource: "manifestworks"}
 
-// at is a work called web of a cluster: its UID and its resourceVersion, "1@7"; with "-" behind it, it is being deleted.
+// at is a work called web of a cluster, by UID and resourceVersion: "1@7". With "-" at the end, it is being deleted.
 func at(cluster, state string) *work {
 	state, deleting := strings.CutSuffix(state, "-")
 	uid, version, _ := strings.Cut(state, "@")
@@ -46,20 +46,20 @@ func state(w *work) string {
 	return s
 }
 
-// over says what Over gives: the objects, and behind "?" the clusters that are unsure.
+// over shows the result of Over: the objects, and behind "?" the uncertain clusters.
 func over(o *own, now time.Time, cached ...*work) string {
-	objects, unsure := o.Over(cached, now)
+	objects, uncertain := o.Over(cached, now)
 	var parts []string
 	for _, w := range objects {
 		parts = append(parts, state(w))
 	}
-	for _, key := range unsure {
+	for _, key := range uncertain {
 		parts = append(parts, "?"+key.Namespace)
 	}
 	return strings.Join(parts, ", ")
 }
 
-// unseen says how many writes the cache does not show, and behind "?" the first cluster that is unsure.
+// unseen shows how many writes the cache does not show, and behind "?" the first uncertain cluster.
 func unseen(o *own, now time.Time, cached ...*work) string {
 	n, err := o.Unseen(store(cached), unread, func() time.Time { return now })
 	said := fmt.Sprint(n)
@@ -69,10 +69,9 @@ func unseen(o *own, now time.Time, cached ...*work) string {
 	return said
 }
 
-// unread is a read that fails, with the cluster that is asked for as the error.
+// unread is a read that fails, with the cluster as the error.
 func unread(key types.NamespacedName) (*work, error) { return nil, errors.New(key.Namespace) }
 
-// store is what an informer shows.
 type store []*work
 
 func (s store) GetByKey(key string) (any, bool, error) {
@@ -87,7 +86,7 @@ func keyOf(cluster string) types.NamespacedName {
 	return types.NamespacedName{Namespace: cluster, Name: "web"}
 }
 
-// What an own write is worth against one state of the cache, for those who lay it over the cache and those who wait.
+// Each kind of write against one state of the cache, by Over and by Unseen.
 func TestOwnWritesOverACache(t *testing.T) {
 	lost := errors.New("connection reset")
 	notFound := apierrors.NewNotFound(resource, "web")
@@ -146,7 +145,7 @@ func TestOwnWritesOverACache(t *testing.T) {
 	}
 }
 
-// W2: someone deletes an object that the cache has not shown as it was written. The cache shows the older state, then nothing.
+// W2: an object is deleted before the cache has shown its last write. The cache shows an older state, then nothing.
 func TestGoneSinceTheCacheShowedIt(t *testing.T) {
 	var o own
 	_ = o.Wrote(at("a", "1@9"), nil, noon)
@@ -156,7 +155,7 @@ func TestGoneSinceTheCacheShowedIt(t *testing.T) {
 	}{
 		{[]*work{at("a", "1@7")}, "a 1@9"}, // late
 		{nil, ""},                          // gone
-		{[]*work{at("a", "1@7")}, "a 1@7"}, // forgotten: a cache does not go back
+		{[]*work{at("a", "1@7")}, "a 1@7"}, // the mark is dropped: a cache does not go back
 	} {
 		if got := over(&o, noon, step.cached...); got != step.want {
 			t.Errorf("%q, want %q", got, step.want)
@@ -164,7 +163,7 @@ func TestGoneSinceTheCacheShowedIt(t *testing.T) {
 	}
 }
 
-// W2: a further write of an object that the cache has shown does not make the cache one that has yet to show it.
+// W2: after a further write, an object that the cache has shown is still known as shown.
 func TestGoneAfterAFurtherWrite(t *testing.T) {
 	var o own
 	_ = o.Wrote(at("a", "1@7"), nil, noon)
@@ -175,13 +174,14 @@ func TestGoneAfterAFurtherWrite(t *testing.T) {
 	}
 	_ = o.Wrote(at("b", "1@7"), nil, noon)
 	over(&o, noon, at("b", "1@5"))
-	_ = o.Wrote(at("b", "2@9"), nil, noon) // another object of this name: the cache has not shown it
+	_ = o.Wrote(at("b", "2@9"), nil, noon) // another object with this name, which the cache has not shown
 	if got := over(&o, noon); got != "b 2@9" {
 		t.Errorf("%q, and the cache has shown another object", got)
 	}
 }
 
-// W2: what was gone before a cache showed it is remembered for an hour. What was written and no cache shows stays.
+// W2: a mark of an object that was gone before the cache showed it is kept for an hour. A mark of a write that the cache
+// does not show stays.
 func TestWhatIsGoneIsForgottenAfterAnHour(t *testing.T) {
 	for passed, want := range map[time.Duration]string{
 		time.Hour - 1: "a 1@7, ?a",
@@ -205,7 +205,7 @@ func TestWhatIsGoneIsForgottenAfterAnHour(t *testing.T) {
 	}
 }
 
-// W7: what the API server says of an unsure object counts.
+// W7: the answer of the API server about an uncertain object counts.
 func TestReadingWhatIsUnsure(t *testing.T) {
 	lost, notFound := errors.New("connection reset"), apierrors.NewNotFound(resource, "web")
 	for _, c := range []struct {
@@ -236,7 +236,8 @@ func TestReadingWhatIsUnsure(t *testing.T) {
 	}
 }
 
-// W2, W7: a lost create was made, and the object was deleted before it was read. The cache shows it late: it is read again, and left out.
+// W2, W7: a create with a lost answer was made, and the object was deleted before it was read. The cache shows it late: it
+// is read again, and left out.
 func TestACacheThatShowsLateWhatWasGoneWhenItWasRead(t *testing.T) {
 	var o own
 	notFound := apierrors.NewNotFound(resource, "web")
@@ -257,7 +258,7 @@ func TestACacheThatShowsLateWhatWasGoneWhenItWasRead(t *testing.T) {
 	}
 }
 
-// W2: no event comes of an object that is deleted before the cache shows it, so own writes are looked at again in time.
+// W2: no event comes of an object that is deleted before the cache shows it, so RecheckAfter says when to requeue.
 func TestWhenToLookAtOwnWritesAgain(t *testing.T) {
 	var o own
 	if got := o.RecheckAfter(noon); got != 0 {
@@ -266,8 +267,8 @@ func TestWhenToLookAtOwnWritesAgain(t *testing.T) {
 	_ = o.Wrote(at("a", "1@9"), nil, noon)
 	for passed, want := range map[time.Duration]time.Duration{
 		0:                             writes.Patience,
-		writes.Patience - time.Second: time.Second, // events in between do not put it off
-		writes.Patience:               1,           // it is unsure
+		writes.Patience - time.Second: time.Second, // other reconciles do not move the time
+		writes.Patience:               1,           // it is uncertain
 		writes.Patience + time.Second: 1,
 		-time.Second:                  writes.Patience, // the clock was set back
 	} {
@@ -289,7 +290,7 @@ func TestWhenToLookAtOwnWritesAgain(t *testing.T) {
 	}
 }
 
-// W7: an object that was read is not read again at once, and after Patience it is.
+// W7: an object that was read is read again only after Patience.
 func TestReadingGivesTheCacheTime(t *testing.T) {
 	var o own
 	_ = o.Wrote(at("a", "1@9"), nil, noon)
@@ -304,7 +305,7 @@ func TestReadingGivesTheCacheTime(t *testing.T) {
 	}
 }
 
-// W7: what is unsure is read before anything is planned, and an error of that ends it.
+// W7: uncertain objects are read before anything is planned, and an error of the read is returned.
 func TestTheCurrentObjectsAreRead(t *testing.T) {
 	lost := errors.New("connection reset")
 	for _, c := range []struct {
@@ -325,8 +326,8 @@ func TestTheCurrentObjectsAreRead(t *testing.T) {
 	}
 }
 
-// W7: who waits for the store has what is unsure read, too. The store is asked by the keys of client-go, and its errors are told.
-func TestWhoWaitsHasTheUnsureRead(t *testing.T) {
+// W7: Unseen reads uncertain objects, too. It looks the store up by keys of client-go, and returns its errors.
+func TestUnseenReadsUncertainObjects(t *testing.T) {
 	lost := errors.New("connection reset")
 	now := func() time.Time { return noon }
 	for _, c := range []struct {
@@ -344,7 +345,7 @@ func TestWhoWaitsHasTheUnsureRead(t *testing.T) {
 	}
 	for want, stored := range map[string]any{"0 <nil>": at("", "2@9"), `1 store[web]: Invalid value: "string": must be a *v1.ManifestWork`: "something else"} {
 		var o own
-		_ = o.Wrote(at("", "2@9"), nil, noon) // of no namespace
+		_ = o.Wrote(at("", "2@9"), nil, noon) // without a namespace
 		if n, err := o.Unseen(byKey{"web": stored}, unread, now); fmt.Sprint(n, " ", err) != want {
 			t.Errorf("the store has %v: %d unseen, %v, want %s", stored, n, err, want)
 		}
@@ -356,7 +357,6 @@ func TestWhoWaitsHasTheUnsureRead(t *testing.T) {
 	}
 }
 
-// byKey is a store, which fails where it is nil.
 type byKey map[string]any
 
 func (s byKey) GetByKey(key string) (any, bool, error) {
@@ -390,7 +390,7 @@ func TestRefusedIsWhatWasCertainlyNotWritten(t *testing.T) {
 	}
 }
 
-// Answers are handed on, and objects that are nil are overlooked.
+// Answers are returned, and nil objects are skipped.
 func TestAnswersAreHandedOn(t *testing.T) {
 	var o own
 	refused := apierrors.NewForbidden(resource, "web", nil)
@@ -415,7 +415,7 @@ func TestNothingIsAllocatedWhereNothingWasWritten(t *testing.T) {
 	cached := []*work{at("a", "1@7"), at("b", "1@8")}
 	var o own
 	_ = o.Wrote(at("a", "1@7"), nil, noon)
-	o.Over(cached, noon) // forgets it
+	o.Over(cached, noon) // drops the mark
 	if n := testing.AllocsPerRun(100, func() { o.Over(cached, noon) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

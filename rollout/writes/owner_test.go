@@ -21,10 +21,10 @@ const (
 	ownerNote  = "cohort.open-cluster-management.io/owner"
 	setLabel   = "work.open-cluster-management.io/manifestworkreplicaset"
 	fleetLabel = "fleet.example.com/config"
-	oldName    = "web-3184d5ed" // of every owner apps/web, before names knew of kinds
+	oldName    = "web-3184d5ed" // of every owner apps/web, before names depended on the kind
 )
 
-// fleet is another owner apps/web: of another kind, with an UID of its own.
+// fleet is another owner apps/web, with another kind and UID.
 func fleet() writes.Owner {
 	return writes.Owner{
 		Kind:   schema.GroupKind{Group: "fleet.example.com", Kind: "FleetConfig"},
@@ -37,7 +37,7 @@ func ownedBy(namespace, name string) writes.Owner {
 	return writes.Owner{Kind: kind, Object: &metav1.ObjectMeta{Namespace: namespace, Name: name}}
 }
 
-// W15: names of owners of two kinds or in two namespaces differ, however the parts are cut, and are names.
+// W15: owners of two kinds or in two namespaces get different names, wherever hyphens are, and the names are valid.
 func TestNamesFollowFromKindNamespaceAndName(t *testing.T) {
 	names := map[string]bool{oldName: true}
 	for _, owner := range [][2]string{{"apps", "web"}, {"a-b", "c"}, {"a", "b-c"}, {"a", "b.c"}, {"a", "c"}, {"b", "c"},
@@ -60,7 +60,7 @@ func TestNamesFollowFromKindNamespaceAndName(t *testing.T) {
 	}
 }
 
-// W15: the name of what there is stays, and what another owner has is not taken, again and again.
+// W15: the name of an existing object stays. A name that another owner's object has is not taken.
 func TestANameThatIsTakenIsNotTakenAgain(t *testing.T) {
 	own := &work{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "of-before"}}
 	mine.NoteOn(own)
@@ -79,8 +79,8 @@ func TestANameThatIsTakenIsNotTakenAgain(t *testing.T) {
 	}
 }
 
-// W17: whose an object is.
-func TestWhoseAnObjectIs(t *testing.T) {
+// W17: the owner of an object.
+func TestTheOwnerOfAnObject(t *testing.T) {
 	earlier, unlabelled := mine, mine
 	earlier.Object = &metav1.ObjectMeta{Namespace: "apps", Name: "web", UID: "u0"}
 	unlabelled.Labels = nil
@@ -121,7 +121,7 @@ func TestWhoseAnObjectIs(t *testing.T) {
 		{"from before, with the other kind's label", mine, metav1.ObjectMeta{Name: oldName, Labels: labels(fleetLabel, "apps.web")}, "left alone"},
 		{"from before, labelled by both in turn", mine, metav1.ObjectMeta{Name: oldName, Labels: labels(setLabel, "apps.web", fleetLabel, "apps.web")}, "holds"},
 		{"from before, and the owner knows no label", unlabelled, metav1.ObjectMeta{Name: oldName, Labels: labels(fleetLabel, "apps.web")}, "holds"},
-		{"of a person, who has chosen a name", unlabelled, metav1.ObjectMeta{Name: "x"}, "left alone"},
+		{"a user's, under a name of the user's choice", unlabelled, metav1.ObjectMeta{Name: "x"}, "left alone"},
 		{"the owner's by an owner reference", unlabelled, metav1.ObjectMeta{Name: oldName, OwnerReferences: []metav1.OwnerReference{{UID: "u1"}}}, "own"},
 		{"another's by an owner reference", unlabelled, metav1.ObjectMeta{Name: "x", OwnerReferences: []metav1.OwnerReference{{UID: "u0"}}}, "left alone"},
 	} {
@@ -141,7 +141,7 @@ func TestWhoseAnObjectIs(t *testing.T) {
 	}
 }
 
-// W17: what another owner has is never touched, whatever a plan asks for, and each of it is told.
+// W17: another owner's object is never touched, whatever a plan wants, and each is reported.
 func TestWhatAnotherOwnerHasIsNotTouched(t *testing.T) {
 	base := writes.NameOf[*work](mine)
 	object := func(cluster, name string, by writes.Owner) *work {
@@ -184,7 +184,7 @@ func TestWhatAnotherOwnerHasIsNotTouched(t *testing.T) {
 	}
 }
 
-// oneHub is a cluster's namespace, and two controllers that each have an own view of it, by their label.
+// oneHub is a cluster's namespace, and two controllers that each see only the objects with their label.
 type oneHub struct {
 	works   map[string]*work // by name
 	version int
@@ -220,7 +220,7 @@ func (h *oneHub) store(w *work) *work {
 	return w
 }
 
-// look has the controller of an owner bring its content to the cluster, by the book: it returns what it warns of.
+// look reconciles an owner: its content goes to the cluster, and the warnings are returned.
 func (h *oneHub) look(t *testing.T, by writes.Owner, version string) []writes.Foreign {
 	t.Helper()
 	own := h.own[by.Kind.Kind]
@@ -251,8 +251,8 @@ func (h *oneHub) look(t *testing.T, by writes.Owner, version string) []writes.Fo
 	return steps.Foreign()
 }
 
-// W15, W17: of two owners with one namespace and name each has its own object, which the other never writes, whoever comes first, and also where
-// one of them still has the old name. A second object of one owner is never made.
+// W15, W17: of two owners with one namespace and name each gets its own object, in whatever order, and also if an object
+// still has the old name. Neither writes the other's object, and no owner gets a second one.
 func TestTwoKindsWithOneNameKeepApart(t *testing.T) {
 	for _, order := range [][]writes.Owner{{mine, fleet()}, {fleet(), mine}} {
 		for _, stored := range []string{"nothing", "the old name", "the name of the other's object"} {
@@ -262,7 +262,7 @@ func TestTwoKindsWithOneNameKeepApart(t *testing.T) {
 			case "the old name":
 				w := &work{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: oldName, Labels: first.Labels}}
 				h.store(w)
-			case "the name of the other's object": // by a person, or by chance
+			case "the name of the other's object": // by a user, or by chance
 				w := &work{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: writes.NameOf[*work](second)}}
 				first.NoteOn(w)
 				h.store(w)
@@ -295,7 +295,8 @@ func TestTwoKindsWithOneNameKeepApart(t *testing.T) {
 	}
 }
 
-// W17: two owners wrote one object in turn before they knew better. Neither writes it again, and neither makes another, until someone says whose it is.
+// W17: earlier releases of two controllers wrote one object in turn. Neither writes it again or makes another, until a user
+// says which owner it has.
 func TestAnObjectThatTwoOwnersWroteIsLeftAlone(t *testing.T) {
 	h := &oneHub{works: map[string]*work{}, own: map[string]*writes.Own[*work]{}}
 	h.store(&work{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: oldName, Labels: map[string]string{setLabel: "apps.web", fleetLabel: "apps.web"}}})
@@ -309,7 +310,7 @@ func TestAnObjectThatTwoOwnersWroteIsLeftAlone(t *testing.T) {
 	if w := h.works[oldName]; len(h.works) != 1 || w.ResourceVersion != "1" {
 		t.Errorf("works are %v", h.works)
 	}
-	delete(h.works[oldName].Labels, fleetLabel) // a person says whose it is
+	delete(h.works[oldName].Labels, fleetLabel) // a user says which owner it has
 	for range 3 {
 		h.look(t, mine, "v1")
 		h.look(t, fleet(), "v1")
@@ -319,8 +320,8 @@ func TestAnObjectThatTwoOwnersWroteIsLeftAlone(t *testing.T) {
 	}
 }
 
-// W17: what is read under a name that was sent is another owner's. It is left out, told, and not waited for.
-func TestWhatWasReadIsNotOnesOwn(t *testing.T) {
+// W17: a live read under a name that was sent finds another owner's object. It is left out, reported, and not awaited.
+func TestALiveReadMayFindAnotherOwnersObject(t *testing.T) {
 	sent, there := &work{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web"}}, at("a", "x@5")
 	mine.NoteOn(sent)
 	fleet().NoteOn(there)
@@ -339,11 +340,11 @@ func TestWhatWasReadIsNotOnesOwn(t *testing.T) {
 		{"another kind's", sent, there, true},
 		{"the owner's: the create was made after all", sent, same, false},
 		{"an earlier owner's, which the steps tell of", sent, old, false},
-		{"nobody's", sent, unlabelled, true},
+		{"without an owner", sent, unlabelled, true},
 		{"from before, with the owner's label", sent, labelled, false},
 		{"of a controller that notes no owners", at("a", ""), there, false},
 	} {
-		for _, filtered := range []bool{true, false} { // whether the cache has the works of this owner alone
+		for _, filtered := range []bool{true, false} { // whether the cache has only the works of this owner
 			var o own
 			_ = o.Wrote(c.sent, apierrors.NewAlreadyExists(resource, "web"), noon)
 			cached := []*work{}

@@ -8,7 +8,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// W16: when to come back, also beside an error.
+// W16: when to requeue, also after an error.
 func TestWhenToComeBack(t *testing.T) {
 	failed := errors.New("a refuses")
 	var pace writes.Pace

@@ -13,110 +13,118 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Verb is what a client does to an object.
+// Verb is what to do with an object.
 type Verb string
 
 const (
-	// VerbDelete deletes the object of a cluster that is removed, or a surplus object of a cluster.
+	// VerbDelete deletes the object of a removed cluster, or a surplus object of a cluster.
 	VerbDelete Verb = "Delete"
 	// VerbCreate gives the workload to a cluster that has no object.
 	VerbCreate Verb = "Create"
-	// VerbUpdate gives the workload to a cluster that has an object, or keeps it up to date there. The object may be on its way out:
-	// then only the first answer is to be noted, as [Object] does.
+	// VerbUpdate gives the workload to a cluster that has an object, or keeps it up to date. If the object is being
+	// deleted, only its first answer is recorded, as [Object] does.
 	VerbUpdate Verb = "Update"
 )
 
 // Step is one write.
 type Step[T object] struct {
 	Verb Verb
-	// Object is the one that is stored; the zero value where there is none.
+	// Object is the stored one; the zero value if there is none.
 	Object T
-	// Cluster is the one of the plan. Of a step that deletes it has the name alone.
+	// Cluster is the cluster in the plan. For a delete it has only the name.
 	Cluster rollout.Cluster
-	// Start says that the cluster starts with this write. Otherwise it is in flight, or it loses an object.
+	// Start says that the cluster starts with this write. Otherwise the cluster is in flight, or loses an object.
 	Start bool
-	// Name is that of Object, or else the one to create the object under ([NameOf]).
+	// Name is the name of Object. If there is none, it is the name for the new object ([NameOf]).
 	Name string
 	// Plan is the index of the result that asks for the write.
 	Plan int
 }
 
-// Steps are the writes that results ask for. They share what they were made of.
+// Steps are the writes that results ask for. They share the arguments of [StepsOf].
 type Steps[T object] struct {
 	owner   Owner
 	results []*rollout.Result
-	kept    map[string]T    // by cluster: the object that it keeps
-	more    map[string][]T  // by cluster: its other objects
-	beside  map[string][]T  // by cluster: the objects that are not the owner's
-	waits   map[string]bool // the clusters in which one of those holds up the start
+	kept    map[string]T    // by cluster: the object to keep
+	surplus map[string][]T  // by cluster: the surplus objects
+	others  map[string][]T  // by cluster: objects of other owners
+	blocked map[string]bool // clusters in which one of those blocks the start
 	foreign []Foreign
 	moved   bool
 }
 
-// StepsOf gives the writes that the plans of an owner ask for, in this order: all objects of clusters in Removed go; then surplus
-// objects go; then clusters in flight get the workload, and then those that start. Objects are all that the owner has, each in the
-// namespace of its cluster, with own writes, and those in the way ([Own.Foreign]). What is not the owner's is not touched ([Owner.Has]):
-// the cluster gets an object under another name, or starts nothing where it could get a second one of the same workload. See
-// [Steps.Foreign]. While a cluster has nothing but objects that are being deleted, it does not start. A
-// cluster in flight without any object gets one only where the record has it in flight (rollout.Memory.AtOnce). One that left with
-// the version, and counts, is among those in flight as long as it has an object: its first answer is to be noted.
+// StepsOf returns the writes that the plans of an owner ask for, in this order:
 //
-// Of several objects of a cluster one is kept: one that isn't being deleted, then the one named as [NameOf] names it, then the oldest.
+//  1. delete all objects of clusters in Removed,
+//  2. delete surplus objects,
+//  3. update the objects of clusters in flight,
+//  4. update or create the objects of clusters that start.
 //
-// Store the Record of each result before: what is deleted can't tell any more that it failed.
+// Objects are all objects of the owner, each in the namespace of its cluster, with own writes laid over the cache, and
+// those of [Own.Foreign]. An object of another owner is not touched (see [Owner.Has]): the cluster gets an object under
+// another name, or does not start if that could run the same workload twice. See [Steps.Foreign].
+//
+// A cluster does not start while all its objects are being deleted. A cluster in flight without an object gets one only if
+// the record has it in flight (see AtOnce of rollout.Memory). A deselected cluster that counts is updated with those in
+// flight as long as it has an object with the version: its first answer has to be recorded.
+//
+// One object of a cluster is kept: preferably one that is not being deleted, then the one with the name of [NameOf], then
+// the oldest.
+//
+// Store the Record of each result before the first write: a deleted object cannot tell any more that it failed.
 func StepsOf[T object](owner Owner, objects []T, results ...*rollout.Result) *Steps[T] {
 	size, merged := 0, false
-	for _, r := range results {
-		size += len(r.Start) + len(r.InFlight) + len(r.Left) + len(r.Removed)
-		merged = merged || slices.ContainsFunc(r.Warnings, func(w rollout.Warning) bool { return w.Type == rollout.WarningReportsMerged })
+	for _, result := range results {
+		size += len(result.Start) + len(result.InFlight) + len(result.Left) + len(result.Removed)
+		merged = merged || slices.ContainsFunc(result.Warnings, func(warning rollout.Warning) bool { return warning.Type == rollout.WarningReportsMerged })
 	}
-	s := &Steps[T]{owner: owner, results: results, kept: make(map[string]T, size)}
+	steps := &Steps[T]{owner: owner, results: results, kept: make(map[string]T, size)}
 	var none T
-	for _, r := range results {
-		for _, clusters := range [][]rollout.Cluster{r.Start, r.InFlight, r.Left} {
+	for _, result := range results {
+		for _, clusters := range [][]rollout.Cluster{result.Start, result.InFlight, result.Left} {
 			for i := range clusters {
-				s.kept[clusters[i].Name] = none
+				steps.kept[clusters[i].Name] = none
 			}
 		}
-		for _, cluster := range r.Removed {
-			s.kept[cluster] = none
+		for _, cluster := range result.Removed {
+			steps.kept[cluster] = none
 		}
 	}
 	name := NameOf[T](owner)
 	for _, object := range objects {
 		if claim := owner.claimOn(object); claim != owned {
-			s.leave(object, claim)
+			steps.leave(object, claim)
 			continue
 		}
-		kept, asked := s.kept[object.GetNamespace()]
+		kept, asked := steps.kept[object.GetNamespace()]
 		if asked || merged {
-			s.sortIn(name, object, kept)
+			steps.sortIn(name, object, kept)
 		}
 	}
-	slices.SortFunc(s.foreign, compareForeign)
-	for _, objects := range s.more {
+	slices.SortFunc(steps.foreign, compareForeign)
+	for _, objects := range steps.surplus {
 		slices.SortFunc(objects, func(a, b T) int { return rather(name, a, b) })
 	}
-	return s
+	return steps
 }
 
-// leave notes an object that is not the owner's.
+// leave records an object of another owner, which is not touched.
 func (s *Steps[T]) leave(object T, claim claim) {
 	cluster := object.GetNamespace()
-	if s.beside == nil {
-		s.beside, s.waits = make(map[string][]T), make(map[string]bool)
+	if s.others == nil {
+		s.others, s.blocked = make(map[string][]T), make(map[string]bool)
 	}
-	s.beside[cluster] = append(s.beside[cluster], object)
-	f := Foreign{Cluster: cluster, Name: object.GetName(), Owner: object.GetAnnotations()[annotationOwner], Holds: claim != foreign}
-	if s.foreign = append(s.foreign, f); f.Holds {
-		s.waits[cluster] = true
+	s.others[cluster] = append(s.others[cluster], object)
+	found := Foreign{Cluster: cluster, Name: object.GetName(), Owner: object.GetAnnotations()[annotationOwner], Holds: claim != foreign}
+	if s.foreign = append(s.foreign, found); found.Holds {
+		s.blocked[cluster] = true
 	}
 }
 
-// Foreign are the objects among those that StepsOf was given which are not the owner's, by cluster and name. Warn of each.
+// Foreign are the given objects that are not the owner's, by cluster and name. Warn of each.
 func (s *Steps[T]) Foreign() []Foreign { return s.foreign }
 
-// sortIn keeps an object of a cluster instead of the one that it has, or beside it.
+// sortIn keeps an object of a cluster, or counts it as surplus.
 func (s *Steps[T]) sortIn(name string, object, kept T) {
 	cluster := object.GetNamespace()
 	if isNil(kept) {
@@ -126,16 +134,16 @@ func (s *Steps[T]) sortIn(name string, object, kept T) {
 	if rather(name, object, kept) < 0 {
 		object, s.kept[cluster] = kept, object
 	}
-	if s.more == nil {
-		s.more = make(map[string][]T)
+	if s.surplus == nil {
+		s.surplus = make(map[string][]T)
 	}
-	s.more[cluster] = append(s.more[cluster], object)
+	s.surplus[cluster] = append(s.surplus[cluster], object)
 }
 
-// While yields the steps, and before each asks for the owner as it is now, such as in the cache. As soon as that has another
-// generation or is another object, or the function returns an error, While ends, and Moved says so: plan anew. Going through a long
-// list takes time, and what is written must not be old by then. Where the version may change without the generation, as with the
-// hash of an add-on's configuration, let the function compare it, and return an error.
+// While yields the steps. Before each step it reads the owner with the given function, such as from the cache, since a long
+// list takes time. If the generation or the UID changed, or the function returns an error, While ends and Moved is true:
+// plan again. If the version can change without the generation, as the hash of an add-on's configuration can, let the
+// function compare it and return an error.
 func (s *Steps[T]) While(owner func() (metav1.Object, error)) iter.Seq[Step[T]] {
 	return func(yield func(Step[T]) bool) {
 		s.all(func(step Step[T]) bool {
@@ -149,13 +157,13 @@ func (s *Steps[T]) While(owner func() (metav1.Object, error)) iter.Seq[Step[T]] 
 	}
 }
 
-// Moved says whether While ended because of the owner.
+// Moved says whether While ended because the owner changed.
 func (s *Steps[T]) Moved() bool { return s.moved }
 
-// RecheckAfter is the soonest of the times that the results give; 0 if time alone changes nothing.
+// RecheckAfter is the soonest RecheckAfter of the results; 0 if time alone changes nothing.
 func (s *Steps[T]) RecheckAfter() (soonest time.Duration) {
-	for _, r := range s.results {
-		if after := r.RecheckAfter; after > 0 && (soonest == 0 || after < soonest) {
+	for _, result := range s.results {
+		if after := result.RecheckAfter; after > 0 && (soonest == 0 || after < soonest) {
 			soonest = after
 		}
 	}
@@ -165,33 +173,33 @@ func (s *Steps[T]) RecheckAfter() (soonest time.Duration) {
 // all yields the steps in their order (W10).
 func (s *Steps[T]) all(yield func(Step[T]) bool) bool {
 	removed := make(map[string]bool)
-	for plan, r := range s.results {
-		for _, cluster := range r.Removed {
+	for plan, result := range s.results {
+		for _, cluster := range result.Removed {
 			removed[cluster] = true
 			if !s.remove(s.kept[cluster], plan, yield) {
 				return false
 			}
-			for _, object := range s.more[cluster] {
+			for _, object := range s.surplus[cluster] {
 				if !s.remove(object, plan, yield) {
 					return false
 				}
 			}
 		}
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(s.more)) {
-		for _, object := range s.more[cluster] {
+	for _, cluster := range slices.Sorted(maps.Keys(s.surplus)) {
+		for _, object := range s.surplus[cluster] {
 			if !removed[cluster] && !s.remove(object, len(s.results)-1, yield) {
 				return false
 			}
 		}
 	}
-	others := s.others(removed)
+	others := s.writtenElsewhere(removed)
 	for _, start := range []bool{false, true} {
-		for plan, r := range s.results {
-			clusters := r.Start
+		for plan, result := range s.results {
+			clusters := result.Start
 			if !start {
-				clusters = r.InFlight
-				if !s.noteLeft(plan, others, yield) {
+				clusters = result.InFlight
+				if !s.updateDeselected(plan, others, yield) {
 					return false
 				}
 			}
@@ -205,8 +213,8 @@ func (s *Steps[T]) all(yield func(Step[T]) bool) bool {
 	return true
 }
 
-// noteLeft yields the objects of clusters that left, but for those that go and those that another plan writes.
-func (s *Steps[T]) noteLeft(plan int, others map[string]bool, yield func(Step[T]) bool) bool {
+// updateDeselected yields the objects of deselected clusters, except those that are deleted and those that another plan writes.
+func (s *Steps[T]) updateDeselected(plan int, others map[string]bool, yield func(Step[T]) bool) bool {
 	for _, cluster := range s.results[plan].Left {
 		if !others[cluster.Name] && s.has(cluster.Name, plan) && !s.apply(cluster, plan, false, yield) {
 			return false
@@ -215,14 +223,15 @@ func (s *Steps[T]) noteLeft(plan int, others map[string]bool, yield func(Step[T]
 	return true
 }
 
-// others are the clusters that are not written because they left: they go, or a plan has them in flight or starts them.
-func (s *Steps[T]) others(removed map[string]bool) map[string]bool {
-	if !slices.ContainsFunc(s.results, func(r *rollout.Result) bool { return len(r.Left) > 0 }) {
+// writtenElsewhere are the clusters that are not written as deselected: they lose their objects, or a plan has them in flight or
+// starts them.
+func (s *Steps[T]) writtenElsewhere(removed map[string]bool) map[string]bool {
+	if !slices.ContainsFunc(s.results, func(result *rollout.Result) bool { return len(result.Left) > 0 }) {
 		return nil
 	}
 	all := maps.Clone(removed)
-	for _, r := range s.results {
-		for _, clusters := range [][]rollout.Cluster{r.Start, r.InFlight} {
+	for _, result := range s.results {
+		for _, clusters := range [][]rollout.Cluster{result.Start, result.InFlight} {
 			for i := range clusters {
 				all[clusters[i].Name] = true
 			}
@@ -241,10 +250,10 @@ func (s *Steps[T]) remove(object T, plan int, yield func(Step[T]) bool) bool {
 func (s *Steps[T]) apply(cluster rollout.Cluster, plan int, start bool, yield func(Step[T]) bool) bool {
 	step := Step[T]{Verb: VerbUpdate, Object: s.kept[cluster.Name], Cluster: cluster, Start: start, Plan: plan}
 	if isNil(step.Object) {
-		if s.waits[cluster.Name] || !start && !goesOn(s.results[plan].Record.Left, cluster.Name) {
+		if s.blocked[cluster.Name] || !start && !goesOn(s.results[plan].Record.Left, cluster.Name) {
 			return true
 		}
-		step.Verb, step.Name = VerbCreate, NameOf(s.owner, s.beside[cluster.Name]...)
+		step.Verb, step.Name = VerbCreate, NameOf(s.owner, s.others[cluster.Name]...)
 		return yield(step)
 	}
 	if step.Name = step.Object.GetName(); step.Object.GetDeletionTimestamp() != nil && (start || !s.has(cluster.Name, plan)) {
@@ -253,20 +262,19 @@ func (s *Steps[T]) apply(cluster rollout.Cluster, plan int, start bool, yield fu
 	return yield(step)
 }
 
-// has says whether a cluster has an object with the version of a plan.
 func (s *Steps[T]) has(cluster string, plan int) bool {
 	object, version := s.kept[cluster], s.results[plan].Record.Version
 	return !isNil(object) && version != "" && status.StampOf(object).Version == version
 }
 
-// goesOn says whether a record, whose entries are in order, has a cluster in flight. It lost its object at once when it was not
-// selected for a while, and goes on where it was (R49).
+// goesOn says whether a record, whose entries are sorted, has a cluster in flight. Such a cluster was deselected for a
+// while, lost its object at once, and goes on where it was (R49).
 func goesOn(recorded []status.Left, cluster string) bool {
-	i, has := slices.BinarySearchFunc(recorded, cluster, func(l status.Left, name string) int { return cmp.Compare(l.Cluster, name) })
-	return has && (recorded[i].Status == status.Progressing || recorded[i].Status == status.ToApply)
+	index, has := slices.BinarySearchFunc(recorded, cluster, func(entry status.Left, name string) int { return cmp.Compare(entry.Cluster, name) })
+	return has && (recorded[index].Status == status.Progressing || recorded[index].Status == status.ToApply)
 }
 
-// rather orders the objects of a cluster, the one to keep first (W11).
+// rather is the order in which the objects of a cluster are kept (W11).
 func rather[T object](name string, a, b T) int {
 	is := func(condition bool) int {
 		if condition {

@@ -25,7 +25,7 @@ var (
 	mine = writes.Owner{Kind: kind, Object: owner, Labels: map[string]string{"work.open-cluster-management.io/manifestworkreplicaset": "apps.web"}}
 )
 
-// named is a work of a cluster: its name, "own" for the one that follows from the owner, and its age.
+// named is a work of a cluster: its name ("own" for the one that follows from the owner), and its age.
 func named(cluster, name string, age time.Duration, deleting bool) *work {
 	if name == "own" {
 		name = writes.NameOf[*work](mine)
@@ -38,7 +38,7 @@ func named(cluster, name string, age time.Duration, deleting bool) *work {
 	return w
 }
 
-// result is one that asks for this.
+// result is a result with these clusters.
 func result(removed, inFlight, start string) *rollout.Result {
 	clusters := func(names string) (all []rollout.Cluster) {
 		for _, name := range strings.Fields(names) {
@@ -114,20 +114,21 @@ func TestStepsOfPlans(t *testing.T) {
 	}
 }
 
-// W10: the first answer of a cluster that left, or whose object hangs in deletion, is noted in an object that has the version of the plan.
+// W10: the first answer of a deselected cluster, or of one whose object is being deleted, is recorded on an object that has
+// the version of the plan.
 func TestFirstAnswersAreNotedInWhatIsThere(t *testing.T) {
 	stamped := func(version string, w *work) *work {
 		status.StampOf(w).NoteOn(w, version, 0, noon)
 		return w
 	}
-	left := func(r *rollout.Result, names ...string) *rollout.Result {
+	deselected := func(r *rollout.Result, names ...string) *rollout.Result {
 		r.Record.Version = "v1"
 		for _, name := range names {
 			r.Left = append(r.Left, rollout.Cluster{Name: name})
 		}
 		return r
 	}
-	unknown := left(result("", "", ""), "a")
+	unknown := deselected(result("", "", ""), "a")
 	unknown.Record.Version = ""
 	type results = []*rollout.Result
 	for _, c := range []struct {
@@ -136,18 +137,18 @@ func TestFirstAnswersAreNotedInWhatIsThere(t *testing.T) {
 		object  *work // of cluster a
 		want    string
 	}{
-		{"it left", results{left(result("", "", "b"), "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own, Create b start"},
-		{"it left, and all others wait for it", results{left(result("", "", ""), "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own"},
-		{"it left, and its object hangs", results{left(result("", "", "b"), "a")}, stamped("v1", named("a", "own", 0, true)), "Update a/own, Create b start"},
-		{"it left, and its object has another version", results{left(result("", "", "b"), "a")}, stamped("v0", named("a", "own", 0, false)), "Create b start"},
-		{"it left, and its object has no stamp", results{left(result("", "", "b"), "a")}, named("a", "own", 0, false), "Create b start"},
-		{"it left, and no version is known", results{unknown}, stamped("", named("a", "own", 0, false)), ""},
-		{"it left, and goes", results{left(result("a", "", ""), "a")}, stamped("v1", named("a", "own", 0, false)), "Delete a/own"},
-		{"it left one plan for another one", results{left(result("", "", ""), "a"), result("", "a", "")}, stamped("v1", named("a", "own", 0, false)), "Update a/own of 1"},
-		{"it left one plan, and starts in another one", results{left(result("", "", ""), "a"), result("", "", "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own start of 1"},
-		{"it is back while its object hangs", results{left(result("", "a", ""))}, stamped("v1", named("a", "own", 0, true)), "Update a/own"},
-		{"it is back while an object of another version hangs", results{left(result("", "a", ""))}, stamped("v0", named("a", "own", 0, true)), ""},
-		{"it waits for the end of its object", results{left(result("", "", "a"))}, stamped("v1", named("a", "own", 0, true)), ""},
+		{"deselected", results{deselected(result("", "", "b"), "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own, Create b start"},
+		{"deselected, and all others wait for it", results{deselected(result("", "", ""), "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own"},
+		{"deselected, and its object hangs", results{deselected(result("", "", "b"), "a")}, stamped("v1", named("a", "own", 0, true)), "Update a/own, Create b start"},
+		{"deselected, and its object has another version", results{deselected(result("", "", "b"), "a")}, stamped("v0", named("a", "own", 0, false)), "Create b start"},
+		{"deselected, and its object has no stamp", results{deselected(result("", "", "b"), "a")}, named("a", "own", 0, false), "Create b start"},
+		{"deselected, and no version is known", results{unknown}, stamped("", named("a", "own", 0, false)), ""},
+		{"deselected, and removed", results{deselected(result("a", "", ""), "a")}, stamped("v1", named("a", "own", 0, false)), "Delete a/own"},
+		{"deselected in one plan, in flight in another", results{deselected(result("", "", ""), "a"), result("", "a", "")}, stamped("v1", named("a", "own", 0, false)), "Update a/own of 1"},
+		{"deselected in one plan, starts in another", results{deselected(result("", "", ""), "a"), result("", "", "a")}, stamped("v1", named("a", "own", 0, false)), "Update a/own start of 1"},
+		{"selected again while its object hangs", results{deselected(result("", "a", ""))}, stamped("v1", named("a", "own", 0, true)), "Update a/own"},
+		{"selected again while an object of another version hangs", results{deselected(result("", "a", ""))}, stamped("v0", named("a", "own", 0, true)), ""},
+		{"it waits for the end of its object", results{deselected(result("", "", "a"))}, stamped("v1", named("a", "own", 0, true)), ""},
 	} {
 		if got := said(writes.StepsOf(mine, []*work{c.object}, c.results...), present); got != c.want {
 			t.Errorf("%s: %s, want %s", c.reason, got, c.want)
@@ -155,9 +156,9 @@ func TestFirstAnswersAreNotedInWhatIsThere(t *testing.T) {
 	}
 }
 
-// W10, R49: objects go at once, and a and f left for a while. The one in flight goes on where it was, and gets its workload again.
-// The one that failed gets nothing.
-func TestWhoIsBackInFlightGetsItsWorkloadAgain(t *testing.T) {
+// W10, R49: objects are deleted at once, and clusters a and f were deselected for a while. The one that was in flight goes
+// on, and gets its workload again. The one that failed gets nothing.
+func TestAClusterThatReturnsInFlightGetsItsWorkloadAgain(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c", "f"}})
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +189,7 @@ func TestTheStepHasTheClusterOfThePlan(t *testing.T) {
 	}
 }
 
-// W12: each step is asked for just before its write, so that a generation that moved stops the rest.
+// W12: the owner is read just before each write, so that a new generation stops the rest.
 func TestAGenerationThatMovedStopsTheSteps(t *testing.T) {
 	moved, another := owner.DeepCopy(), owner.DeepCopy()
 	moved.Generation, another.UID = 4, "another"
@@ -218,7 +219,7 @@ func TestAGenerationThatMovedStopsTheSteps(t *testing.T) {
 	}
 }
 
-// W16: several plans ask to come back at the soonest of their times.
+// W16: the soonest time of several plans counts.
 func TestTheSoonestPlanSaysWhenToComeBack(t *testing.T) {
 	after := func(recheck time.Duration) *rollout.Result {
 		return &rollout.Result{Next: rollout.Next{RecheckAfter: recheck}}

@@ -21,18 +21,19 @@ import (
 
 var errDown = errors.New("connection refused")
 
-// outage is the loop of a controller over an API server that may be down, in virtual time. The cache shows nothing new meanwhile.
+// outage is the loop of a controller with an API server that may be down, in virtual time. Meanwhile the cache shows
+// nothing new.
 type outage struct {
 	now    time.Time
 	cache  store
 	own    writes.Own[*work]
-	status writes.Own[*workv1alpha1.ManifestWorkReplicaSet] // the owner's, of which no event comes
+	status writes.Own[*workv1alpha1.ManifestWorkReplicaSet] // writes of the owner's status, of which no event comes
 	pace   writes.Pace
 
-	unseen      bool // the controller waits until the cache shows all writes, with Own.Unseen, or else lays them over it
+	unseen      bool // the controller uses Own.Unseen, or else Own.Current
 	writesDown  bool
 	readsDown   bool
-	refuses     string // this cluster's writes are refused
+	refuses     string // the writes of this cluster are rejected
 	deadline    string
 	clusters    []string
 	said        string // the owner's status
@@ -61,7 +62,7 @@ func (o *outage) readOwner(key types.NamespacedName) (*workv1alpha1.ManifestWork
 	return &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, ResourceVersion: "1"}}, nil
 }
 
-// look is a whole look of a controller: read, plan, write, and the times after which it comes back.
+// look is a whole reconcile: read, plan, write, and the times after which to requeue.
 func (o *outage) look() (times []time.Duration, err error) {
 	recheck, err := o.act()
 	return []time.Duration{recheck, o.own.RecheckAfter(o.now), o.status.RecheckAfter(o.now)}, err
@@ -113,7 +114,7 @@ func (o *outage) act() (recheck time.Duration, err error) {
 	return steps.RecheckAfter(), err
 }
 
-// labelled gives a work the label by which its owner is known.
+// labelled adds the label of its owner to a work.
 func labelled(w *work) *work {
 	w.Labels = map[string]string{"owner": "apps.web"}
 	return w
@@ -137,7 +138,7 @@ func (o *outage) write(step writes.Step[*work]) error {
 	return o.own.Wrote(w, nil, o.now)
 }
 
-// live has the controller look for so long, and each time again when the pace says.
+// live reconciles for so long, each time when the pace says.
 func (o *outage) live(t *testing.T, duration time.Duration) {
 	for end := o.now.Add(duration); o.now.Before(end); {
 		times, err := o.look()
@@ -152,8 +153,9 @@ func (o *outage) live(t *testing.T, duration time.Duration) {
 	}
 }
 
-// W16 with W2 and W3: whatever is down, and whatever of own writes is due meanwhile, the looks become as rare as the longest pause. Where the API
-// server answers reads alone, they become as rare as Patience: what was read counts as an own write, which the cache does not show.
+// W16 with W2 and W3: whatever is down, and whatever own writes are due, reconciles become as rare as the longest pause. If
+// the API server answers only reads, they become as rare as Patience: a live read counts as an own write, which the cache
+// does not show.
 func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
 	for _, unseen := range []bool{false, true} {
 		for _, readsDown := range []bool{false, true} {
@@ -173,7 +175,7 @@ func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
 							}
 						}
 						o.live(t, time.Hour)
-						most := 10 + 60 + 3 // pauses until the longest, then one look a minute, and a deadline of each cluster
+						most := 10 + 60 + 3 // pauses up to the longest, then one reconcile a minute, and one deadline of each cluster
 						if !readsDown {
 							most = 10 + int(time.Hour/writes.Patience) + 3
 						}
@@ -190,7 +192,7 @@ func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
 	}
 }
 
-// W16: the API server comes back in any moment of an outage, and the controller goes on within a minute.
+// W16: the API server comes back at any moment of an outage, and the controller goes on within a minute.
 func TestWorkGoesOnWithinAMinuteOfAnOutage(t *testing.T) {
 	for _, down := range []time.Duration{0, time.Millisecond, 9 * time.Second, 10 * time.Second, 11 * time.Second, time.Minute, 17 * time.Minute} {
 		o := outage{now: noon, writesDown: true, readsDown: true, clusters: []string{"a", "b", "c"}}
@@ -204,7 +206,7 @@ func TestWorkGoesOnWithinAMinuteOfAnOutage(t *testing.T) {
 	}
 }
 
-// W16: one cluster always refuses, and the deadlines of all others are in time.
+// W16: the writes of one cluster are always rejected, and the deadlines of all others are met.
 func TestOneThatRefusesMakesNoDeadlineLate(t *testing.T) {
 	o := outage{now: noon, refuses: "c", deadline: "17m", clusters: []string{"a", "b", "c"}}
 	var due []time.Time

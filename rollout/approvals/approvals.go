@@ -14,41 +14,41 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// Approvals is what people decided about a rollout. The zero value is nothing.
+// Approvals are operators' decisions about a rollout. The zero value has none.
 type Approvals struct {
-	// Pause starts nothing.
+	// Pause: nothing starts.
 	Pause bool
-	// Gates are closed, unless OpenGates has their groups or their time has come. Their names are empty. The index of a group
-	// with a name is 0.
+	// Gates are closed, unless OpenGates has their groups or their time has come. Their names are empty. The index of a
+	// group with a name is 0.
 	Gates []rollout.ClosedGate
-	// OpenGates are the gates that someone opened for a version.
+	// OpenGates are the gates that were opened for a version.
 	OpenGates OpenGates
-	// Retry is the attempt that someone asked for, at a version.
+	// Retry is the requested attempt at a version.
 	Retry Retry
-	// GiveUp names clusters that count no more.
+	// GiveUp names the ignored clusters.
 	GiveUp []string
-	// Holds hold single clusters. Those that block stand behind the others.
+	// Holds freeze single clusters. Those that block come after the others.
 	Holds []rollout.ClusterHold
-	// Reviewed are the clusters that someone reviewed for a version.
+	// Reviewed is the allowlist of a version.
 	Reviewed Reviewed
 }
 
-// Reviewed are clusters that may start while a version is wanted. The zero value is no review: all may.
+// Reviewed is the allowlist: the clusters that may start while a version is wanted. With the zero value all may.
 type Reviewed struct {
 	Clusters []string
 	Version  string
 }
 
-// OpenGates are gates that are open while a version is wanted. The zero value is none.
+// OpenGates are gates that are open while a version is wanted. The zero value has none.
 type OpenGates struct {
-	// Groups are those of the gates, each as Approvals.Gates has it.
+	// Groups are the groups of the gates, written as in Approvals.Gates.
 	Groups  []grouping.Key
 	Version string
 }
 
-// Retry is a later attempt at a version. The zero value is none.
+// Retry is a later attempt at a version. The zero value is the first attempt.
 type Retry struct {
-	// Attempt is at least 1: the first attempt is 0, and nobody has to ask for it.
+	// Attempt is at least 1. The first attempt, 0, needs no approval.
 	Attempt int
 	Version string
 }
@@ -56,40 +56,42 @@ type Retry struct {
 // Of reads the approvals from the annotations of an owner. The error joins one *field.Error per fault, with paths such as
 // metadata.annotations[cohort.open-cluster-management.io/gates][1] for the second gate.
 func Of(owner metav1.Object) (Approvals, error) {
-	a, errs := parse(owner.GetAnnotations(), field.NewPath("metadata", "annotations"))
+	decided, errs := parse(owner.GetAnnotations(), field.NewPath("metadata", "annotations"))
 	if len(errs) > 0 {
 		return Approvals{}, fielderrs.Join(errs)
 	}
-	return a, nil
+	return decided, nil
 }
 
-// Validate reports what is wrong with the approvals in annotations, for a webhook to return. The errors have paths below path, which
-// is that of the annotations. Other annotations are not looked at. [Of] refuses an owner exactly where the list is not empty.
+// Validate reports what is wrong with the approvals in annotations, for a webhook to return. The errors have paths below
+// path, which is that of the annotations. Other annotations are ignored. [Of] returns an error if and only if the list is
+// not empty.
 func Validate(annotations map[string]string, path *field.Path) field.ErrorList {
 	_, errs := parse(annotations, path)
 	return errs
 }
 
-// Options are those that the approvals make while a version is wanted: Paused, Gates, Holds, Reviewed, Attempt and Uncounted. Set the others, and set
-// these anew where a field of the API says so. They share GiveUp, Holds and the reviewed clusters.
+// Options are the options that the approvals set while a version is wanted: Paused, Gates, Holds, Reviewed, Attempt and
+// Uncounted. Set the others yourself, and override these from fields of your API. The options share GiveUp, Holds and the
+// allowed clusters with the approvals.
 //
-// The placement is the one that the plan is for. The options then have the gates of that placement and those of no placement, with keys
-// that name no placement, as the groups of one plan do. It is empty where one plan goes for all placements: then the groups are as
-// [grouping.Join] has them. An owner with one placement may give its name or none.
+// The placement is the one of the plan. The options get its gates and those without a placement, all with keys without a
+// placement, like the groups of one plan. Pass an empty placement if one plan is for all placements: then the groups are as
+// [grouping.Join] has them. For an owner with one placement, both its name and "" are right.
 //
-// For [rollout.Revert], leave out Gates, Attempt and Reviewed: people decided them about the version that is taken back. A review of that
-// version would let nobody go back.
+// For [rollout.Revert], leave out Gates, Attempt and Reviewed: they were decided for the version that is reverted, and its
+// allowlist would let no cluster roll back.
 func (a Approvals) Options(placement, version string) rollout.Options {
-	o := rollout.Options{Paused: a.Pause, Uncounted: a.GiveUp, Holds: a.Holds}
+	options := rollout.Options{Paused: a.Pause, Uncounted: a.GiveUp, Holds: a.Holds}
 	switch a.Reviewed.Version {
 	case "":
 	case version:
-		o.Reviewed = a.Reviewed.Clusters
+		options.Reviewed = a.Reviewed.Clusters
 	default:
-		o.Reviewed = []string{} // nobody was, for this version
+		options.Reviewed = []string{} // no cluster is allowed for this version
 	}
 	if a.Retry.Version == version {
-		o.Attempt = a.Retry.Attempt
+		options.Attempt = a.Retry.Attempt
 	}
 	for _, gate := range a.Gates {
 		switch {
@@ -101,15 +103,15 @@ func (a Approvals) Options(placement, version string) rollout.Options {
 		default:
 			gate.Group.Placement = ""
 		}
-		o.Gates = append(o.Gates, gate)
+		options.Gates = append(options.Gates, gate)
 	}
-	return o
+	return options
 }
 
-// Note writes the approvals into the annotations of an owner, and says whether that changed anything. It writes only what [Of] reads
-// back as the same. Otherwise nothing is changed, and the error joins one *field.Error per fault, as that of Of.
+// Note writes the approvals into the annotations of an owner, and says whether that changed anything. It writes only what
+// [Of] reads back as the same. Otherwise it changes nothing, and the error joins one *field.Error per fault, as in Of.
 //
-// The map of the annotations is replaced where it changes, since a cache may share it.
+// A changed map of annotations is replaced, since a cache may share the old one.
 func (a Approvals) Note(owner metav1.Object) (changed bool, err error) {
 	texts, path := a.texts(), field.NewPath("metadata", "annotations")
 	noted := make(map[string]string, len(texts))
@@ -138,7 +140,7 @@ func (a Approvals) Note(owner metav1.Object) (changed bool, err error) {
 	return true, nil
 }
 
-// differs reports what was not read back as it was written.
+// differs reports what would not be read back as it was written.
 func (a Approvals) differs(again Approvals, path *field.Path) (errs field.ErrorList) {
 	a = a.plain()
 	for _, part := range []struct {
@@ -150,7 +152,7 @@ func (a Approvals) differs(again Approvals, path *field.Path) (errs field.ErrorL
 		{annotationHold, a.Holds, again.Holds}, {annotationReviewed, a.Reviewed, again.Reviewed},
 	} {
 		if !reflect.DeepEqual(part.wrote, part.reads) {
-			errs = append(errs, field.Invalid(path.Key(part.name), part.wrote, "must be what an annotation can say: it would be read as "+quoted(part.reads)))
+			errs = append(errs, field.Invalid(path.Key(part.name), part.wrote, "cannot be written to an annotation: it would be read back as "+quoted(part.reads)))
 		}
 	}
 	return errs
@@ -178,7 +180,7 @@ func (a Approvals) plain() Approvals {
 	return a
 }
 
-// Same says whether two states of an owner have the same approvals, also where nobody can read them.
+// Same says whether two states of an owner have the same approvals, even unreadable ones.
 func Same(a, b metav1.Object) bool {
 	x, y := a.GetAnnotations(), b.GetAnnotations()
 	for _, name := range annotations() {

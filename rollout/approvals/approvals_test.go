@@ -20,7 +20,7 @@ import (
 
 const prefix = "cohort.open-cluster-management.io/"
 
-// owner has annotations, given as names without their prefix and values.
+// owner has annotations, given as pairs of a key without its prefix and a value.
 func owner(pairs ...string) *metav1.ObjectMeta {
 	o := &metav1.ObjectMeta{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -35,7 +35,7 @@ func gate(key grouping.Key) rollout.ClosedGate { return rollout.ClosedGate{Group
 
 var ten = time.Date(2026, 1, 2, 22, 0, 0, 0, time.UTC)
 
-// R53: what a person writes, blanks and all.
+// R53: what an operator writes, blanks and all.
 func TestFormsThatAreRead(t *testing.T) {
 	for _, test := range []struct {
 		why, name, value string
@@ -53,15 +53,15 @@ func TestFormsThatAreRead(t *testing.T) {
 			{Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Opens: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}}}}},
 		{"no gate", "gates", "", approvals.Approvals{}},
 		{"empty items", "gates", ",canary,,", approvals.Approvals{Gates: []rollout.ClosedGate{gate(named("canary"))}}},
-		{"a group that is called of", "open-gates", "of,2 of v1", approvals.Approvals{OpenGates: approvals.OpenGates{
+		{"a group named of", "open-gates", "of,2 of v1", approvals.Approvals{OpenGates: approvals.OpenGates{
 			Groups: []grouping.Key{named("of"), {Index: 2}}, Version: "v1"}}},
 		{"a version with blanks, and another of", "open-gates", "a of 1 of 2 ", approvals.Approvals{OpenGates: approvals.OpenGates{
 			Groups: []grouping.Key{named("a")}, Version: "1 of 2"}}},
 		{"an attempt", "retry", "2 of sha256:ab", approvals.Approvals{Retry: approvals.Retry{Attempt: 2, Version: "sha256:ab"}}},
 		{"clusters", "give-up", " x, a ,a", approvals.Approvals{GiveUp: []string{"x", "a", "a"}}},
-		{"a hold with all that it may have, and one with none", "hold", " cluster7=2026-01-02T23:00:00+01:00  maintenance of store 7, and more ;;x", approvals.Approvals{Holds: []rollout.ClusterHold{
+		{"a freeze with all parts, and one with none", "hold", " cluster7=2026-01-02T23:00:00+01:00  maintenance of store 7, and more ;;x", approvals.Approvals{Holds: []rollout.ClusterHold{
 			{Cluster: "cluster7", Until: ten, Reason: "maintenance of store 7, and more"}, {Cluster: "x"}}}},
-		{"a hold that blocks", "block", "x audit", approvals.Approvals{Holds: []rollout.ClusterHold{{Cluster: "x", Reason: "audit", Blocks: true}}}},
+		{"a freeze that blocks", "block", "x audit", approvals.Approvals{Holds: []rollout.ClusterHold{{Cluster: "x", Reason: "audit", Blocks: true}}}},
 		{"reviewed", "reviewed", "a, b of v1", approvals.Approvals{Reviewed: approvals.Reviewed{Clusters: []string{"a", "b"}, Version: "v1"}}},
 		{"another annotation", "left", "{", approvals.Approvals{}},
 	} {
@@ -74,7 +74,7 @@ func TestFormsThatAreRead(t *testing.T) {
 	}
 }
 
-// R53: what nobody can read is an error that says where and what was expected, and gives no approval at all.
+// R53: an unreadable value is an error with its path and the expected form, and gives no approval at all.
 func TestFaultsHaveAPath(t *testing.T) {
 	for _, test := range []struct{ why, name, value, path, detail string }{
 		{"as kubectl annotate pause= writes it", "pause", "", "", `supported values: "true", "false"`},
@@ -98,12 +98,12 @@ func TestFaultsHaveAPath(t *testing.T) {
 		{"the first attempt", "retry", "0 of v1", "", "must be the number of an attempt, from 1"},
 		{"a word", "retry", "again of v1", "", "must be the number of an attempt, from 1"},
 		{"too many", "retry", "4294967296 of v1", "", "must be the number of an attempt, from 1"},
-		{"no name of a held cluster", "hold", "a;b_c why", "[1]", "must begin with the name of a cluster, and a semicolon must stand between holds"},
-		{"a hold until no time", "block", "a=soon why", "[0]", "must have a time in RFC 3339 behind =, such as cluster7="},
-		{"reviewed for no version", "reviewed", "a", "", "must be the clusters that were reviewed and the version"},
-		{"nobody reviewed", "reviewed", ", of v1", "", "must be the clusters that were reviewed"},
-		{"no name of a reviewed cluster", "reviewed", "a,b c of v1", "[1]", "must be the name of a cluster"},
-		{"no name of a cluster", "give-up", "a,b c", "[1]", "must be the name of a cluster"},
+		{"a frozen cluster with an invalid name", "hold", "a;b_c why", "[1]", "must begin with the name of a cluster, and semicolons must separate entries"},
+		{"a freeze with an invalid end", "block", "a=soon why", "[0]", "must have a time in RFC 3339 behind =, such as cluster7="},
+		{"an allowlist without a version", "reviewed", "a", "", "must be the clusters to allow and the version"},
+		{"an empty allowlist", "reviewed", ", of v1", "", "must be the clusters to allow"},
+		{"an allowed cluster with an invalid name", "reviewed", "a,b c of v1", "[1]", "must be the name of a cluster"},
+		{"an ignored cluster with an invalid name", "give-up", "a,b c", "[1]", "must be the name of a cluster"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			o := owner(test.name, test.value, "retry", "1 of v1")
@@ -128,7 +128,7 @@ func TestFaultsHaveAPath(t *testing.T) {
 	}
 }
 
-// An error shows the first 64 bytes of what was found, and a mark where there was more.
+// An error quotes the first 64 bytes of the value, and a mark if there are more.
 func TestWhatWasFoundIsShortened(t *testing.T) {
 	for n, want := range map[int]string{64: strings.Repeat("x", 64), 65: strings.Repeat("x", 61) + "…"} {
 		_, err := approvals.Of(owner("pause", strings.Repeat("x", n)))
@@ -138,7 +138,7 @@ func TestWhatWasFoundIsShortened(t *testing.T) {
 	}
 }
 
-// R54: an approval for another version does not count; what holds a rollout up does.
+// R54: an approval of another version has no effect. A pause, gates, ignored and frozen clusters have.
 func TestApprovalsAreForAVersion(t *testing.T) {
 	a, err := approvals.Of(owner("pause", "true", "gates", "canary,2", "open-gates", "2,other of v1", "retry", "3 of v1", "give-up", "x", "hold", "y", "reviewed", "z of v1"))
 	if err != nil {
@@ -159,7 +159,7 @@ func TestApprovalsAreForAVersion(t *testing.T) {
 	}
 }
 
-// R55: a gate is one of its placement, or of all. It is opened as it is written.
+// R55: a gate belongs to one placement, or to all. It is opened by the same text.
 func TestGatesAreOfPlacements(t *testing.T) {
 	prod := grouping.Key{Name: "prod", Placement: "eu"}
 	for _, test := range []struct {
@@ -187,13 +187,13 @@ func TestGatesAreOfPlacements(t *testing.T) {
 	}
 }
 
-// drawKey draws a group as it is read.
+// drawKey draws a group as it would be read.
 func drawKey(t *rapid.T) grouping.Key {
 	return rapid.SampledFrom([]grouping.Key{{}, {Index: 7}, named("canary"), named("of"), named("1a"), {Name: "prod", Placement: "eu"}, {Index: 1, Placement: "of"}}).Draw(t, "group")
 }
 
-// R53: what is noted is read back, beside what stands there already. To note it again changes nothing, and the zero value leaves
-// no trace.
+// R53: what is noted is read back, and other annotations stay. Noting the same again changes nothing, and the zero value
+// removes all.
 func TestWhatIsNotedIsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		version := rapid.SampledFrom([]string{"v1", "1 of 2", "sha256:ab\"c", "ä b"})
@@ -214,11 +214,11 @@ func TestWhatIsNotedIsReadBack(t *testing.T) {
 		if attempt := rapid.IntRange(0, 1<<31-1).Draw(t, "attempt"); attempt > 0 {
 			a.Retry = approvals.Retry{Attempt: attempt, Version: version.Draw(t, "again")}
 		}
-		for range rapid.IntRange(0, 2).Draw(t, "given up") {
+		for range rapid.IntRange(0, 2).Draw(t, "an ignored cluster") {
 			a.GiveUp = append(a.GiveUp, rapid.SampledFrom([]string{"a", "b.c", "true"}).Draw(t, "cluster"))
 		}
 		for i := range rapid.IntRange(0, 3).Draw(t, "held") {
-			hold := rollout.ClusterHold{Cluster: rapid.SampledFrom([]string{"a", "b.c"}).Draw(t, "who"), Reason: rapid.SampledFrom([]string{"", "its site, and more", "of=v"}).Draw(t, "why"), Blocks: i == 2}
+			hold := rollout.ClusterHold{Cluster: rapid.SampledFrom([]string{"a", "b.c"}).Draw(t, "frozen"), Reason: rapid.SampledFrom([]string{"", "its site, and more", "of=v"}).Draw(t, "why"), Blocks: i == 2}
 			if rapid.Bool().Draw(t, "ends") {
 				hold.Until = ten.Add(time.Duration(rapid.Int64Range(-1e18, 1e18).Draw(t, "until")))
 			}
@@ -250,7 +250,7 @@ func TestWhatIsNotedIsReadBack(t *testing.T) {
 	})
 }
 
-// R53: nothing is written that would be read as something else.
+// R53: approvals that would be read back as something else are not written.
 func TestWhatCannotBeReadBackIsNotWritten(t *testing.T) {
 	for _, test := range []struct {
 		why  string
@@ -284,7 +284,7 @@ func TestWhatCannotBeReadBackIsNotWritten(t *testing.T) {
 	}
 }
 
-// A plan is old when one of these annotations changed, and not for another.
+// Same sees a change of these annotations, and of no others.
 func TestSame(t *testing.T) {
 	for _, test := range []struct {
 		why  string
@@ -295,8 +295,8 @@ func TestSame(t *testing.T) {
 		{"another annotation", owner("left", "{}"), owner(), true},
 		{"a pause", owner("pause", "true"), owner(), false},
 		{"a gate is opened", owner("gates", "a"), owner("gates", "a", "open-gates", "a of v"), false},
-		{"a value that nobody can read", owner("retry", ""), owner(), false},
-		{"given up", owner("give-up", "a"), owner("give-up", "b"), false},
+		{"an unreadable value", owner("retry", ""), owner(), false},
+		{"an ignored cluster", owner("give-up", "a"), owner("give-up", "b"), false},
 		{"the same", owner("gates", "?"), owner("gates", "?"), true},
 	} {
 		if got := approvals.Same(test.a, test.b); got != test.want || approvals.Same(test.b, test.a) != test.want {
@@ -305,7 +305,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// FuzzOf: whatever stands in the annotations, it is read or refused, and what is read can be written again (R53).
+// FuzzOf: any annotations are read or refused, and what is read can be written again (R53).
 func FuzzOf(f *testing.F) {
 	f.Add("true", "canary,2,eu/prod=2026-01-02T22:00:00Z", "canary of v", "1 of v", "a,b")
 	f.Add("", "=,/,0=", " of ", "1 of", ",")

@@ -1,44 +1,44 @@
-// Package approvals reads what people decided about a rollout from the annotations of its owner: a pause, gates and who opened
-// them, another attempt, clusters that are given up or held, and those that were reviewed.
+// Package approvals reads operators' decisions about a rollout from annotations of its owner: a pause, closed and opened
+// gates, a retry, ignored clusters, frozen clusters, and an allowlist.
 //
-// The OCM API has no fields for these. So each has an annotation that a person can write with kubectl alone:
+// The OCM API has no fields for these. Each has an annotation that an operator can set with kubectl:
 //
 //	cohort.open-cluster-management.io/   value                              the option of package rollout
 //	pause                                true                               Paused, until it is removed or false
 //	gates                                canary, 2, eu/prod=2026-01-02T22:00:00Z   Gates
-//	open-gates                           canary, 2 of VERSION               those that are not in Gates for this version
+//	open-gates                           canary, 2 of VERSION               opens these of the gates, for this version
 //	retry                                1 of VERSION                       Attempt, for this version
 //	give-up                              cluster1, cluster2                 Uncounted
-//	hold                                 cluster7=2026-01-05T06:00:00Z maintenance of store 7; cluster8   Holds
+//	hold                                 cluster7=2026-01-05T06:00:00Z maintenance of store 7; cluster8   Holds: freezes
 //	block                                the same, and others wait for these clusters   Holds
-//	reviewed                             cluster1, cluster2 of VERSION      Reviewed, for this version; for any other nobody is
+//	reviewed                             cluster1, cluster2 of VERSION      Reviewed: the allowlist of this version
 //
-// A group is named by its name, or by its index. A name that is a number counts as an index. Before a slash stands the placement,
-// where an owner has several. A time after = is when the gate opens by itself.
+// A group is given by its name or its index. A name that is a number is read as an index. If an owner has several
+// placements, the placement and a slash come before the group. After a time behind =, the gate opens by itself.
 //
-// # Which version is meant
+// # The version of an approval
 //
-// An approval names the version that a person looked at. Once another version is wanted, a gate that was opened is closed
-// again, the attempt is the first one, and nobody is reviewed. The version is the text that the controller stamps on objects as
-// cohort.open-cluster-management.io/version; for a Policy without the action behind it. A pause, closed gates and clusters that are given up or held do not depend on a version:
-// whoever forgets them holds up too much, and never too little.
+// open-gates, retry and reviewed name the version that the operator looked at. Once another version is wanted, an opened
+// gate is closed again, the attempt is 0, and no cluster is on the allowlist. The version is the text that the controller
+// stamps on objects as cohort.open-cluster-management.io/version; for a Policy without the action at its end. The other
+// approvals count for every version: a forgotten pause, gate or freeze delays a rollout, and starts nothing.
 //
-// All of it stands in the owner. So a controller that restarts goes on where it was, and to ask for the same twice changes
+// The owner has the whole state. A restarted controller continues where it was, and to ask for the same again changes
 // nothing: attempt 1 of a version is the same attempt, however often it is written.
 //
-// # What the caller does
+// # What you do
 //
-//  1. Read the approvals from the owner with [Of] for each plan. Where that is an error, start nothing and tell it: a gate
-//     that nobody can read is a closed one.
+//  1. Read the approvals from the owner with [Of] for each plan. On an error, start nothing and report it: an unreadable
+//     gate is a closed one.
 //
-//  2. Begin the options with [Approvals.Options], with the version that is wanted, and set the other options. Where the
-//     API of the owner has a field for one of them, set that option from the field: the field wins.
-//     There are no annotations for the limits of a strategy, which the API has.
+//  2. Begin the options with [Approvals.Options], with the wanted version, and set the other options. If the API of the
+//     owner has a field for one of them, set that option from the field: the field wins. The limits of a strategy have no
+//     annotations, since the API has fields for them.
 //
-//  3. Let a change of these annotations lead to a new plan, as a change of the spec does: watch them, and stop carrying out a plan
-//     where they are not the [Same] any more. They do not change the owner's generation.
+//  3. Watch these annotations, and plan again when they change, as for the spec. Stop making the writes of a plan when
+//     they are not the [Same] any more. They do not change the owner's generation.
 //
-//  4. Copy them to nothing that is made of the owner: the zero Approvals remove them, with [Approvals.Note].
+//  4. Do not copy them to objects that are made from the owner: [Approvals.Note] of the zero Approvals removes them.
 //
 // A webhook calls [Validate].
 package approvals

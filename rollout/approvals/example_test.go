@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/approvals"
 )
 
-// A person opens the gate before group prod for version 5c0ffee. The version after it waits at the gate again.
+// An operator opens the gate before group prod for version 5c0ffee. The next version waits at the gate again.
 func Example() {
 	var set workv1alpha1.ManifestWorkReplicaSet
 	set.Annotations = map[string]string{

@@ -25,32 +25,32 @@ const (
 	annotationReviewed  = "cohort.open-cluster-management.io/reviewed"
 )
 
-// annotations are all of them.
+// annotations are the keys of all approvals.
 func annotations() [8]string {
 	return [8]string{
 		annotationPause, annotationGates, annotationOpenGates, annotationRetry, annotationGiveUp, annotationHold, annotationBlock, annotationReviewed,
 	}
 }
 
-// of stands between what is approved and its version. No group and no number has a space, so the first one counts.
+// of separates what is approved from its version. No group and no number has a space, so the first occurrence counts.
 const of = " of "
 
 // parse reads approvals (R53).
-func parse(from map[string]string, path *field.Path) (a Approvals, errs field.ErrorList) {
+func parse(from map[string]string, path *field.Path) (decided Approvals, errs field.ErrorList) {
 	read := func(name string, do func(text string, path *field.Path) field.ErrorList) {
 		if text, there := from[name]; there {
 			errs = append(errs, do(text, path.Key(name))...)
 		}
 	}
-	read(annotationPause, a.readPause)
-	read(annotationGates, a.readGates)
-	read(annotationOpenGates, a.readOpenGates)
-	read(annotationRetry, a.readRetry)
-	read(annotationGiveUp, a.readGiveUp)
-	read(annotationHold, a.readHolds(false))
-	read(annotationBlock, a.readHolds(true))
-	read(annotationReviewed, a.readReviewed)
-	return a, errs
+	read(annotationPause, decided.readPause)
+	read(annotationGates, decided.readGates)
+	read(annotationOpenGates, decided.readOpenGates)
+	read(annotationRetry, decided.readRetry)
+	read(annotationGiveUp, decided.readGiveUp)
+	read(annotationHold, decided.readHolds(false))
+	read(annotationBlock, decided.readHolds(true))
+	read(annotationReviewed, decided.readReviewed)
+	return decided, errs
 }
 
 func (a *Approvals) readPause(text string, path *field.Path) field.ErrorList {
@@ -125,7 +125,8 @@ func (a *Approvals) readGiveUp(text string, path *field.Path) (errs field.ErrorL
 	return errs
 }
 
-// readHolds reads holds, with a semicolon between, since reasons have commas: a cluster, perhaps until when, perhaps why.
+// readHolds reads freezes, separated by semicolons, since reasons may have commas. An item is a cluster, an optional end,
+// and an optional reason.
 func (a *Approvals) readHolds(block bool) func(text string, path *field.Path) field.ErrorList {
 	return func(text string, path *field.Path) (errs field.ErrorList) {
 		i := 0
@@ -137,7 +138,7 @@ func (a *Approvals) readHolds(block bool) func(text string, path *field.Path) fi
 			name, until, timed := strings.Cut(what, "=")
 			hold := rollout.ClusterHold{Cluster: name, Reason: strings.TrimSpace(reason), Blocks: block}
 			if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
-				errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must begin with the name of a cluster, and a semicolon must stand between holds: "+faults[0]))
+				errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must begin with the name of a cluster, and semicolons must separate entries: "+faults[0]))
 			} else if timed {
 				at, detail := readTime(until)
 				if hold.Until = at; detail != "" {
@@ -152,7 +153,7 @@ func (a *Approvals) readHolds(block bool) func(text string, path *field.Path) fi
 }
 
 func (a *Approvals) readReviewed(text string, path *field.Path) (errs field.ErrorList) {
-	const form = "the clusters that were reviewed and the version that they were reviewed for, such as cluster1,cluster2" + of + "VERSION"
+	const form = "the clusters to allow and the version to allow, such as cluster1,cluster2" + of + "VERSION"
 	names, version, err := versioned(text, path, form)
 	if err != nil {
 		return field.ErrorList{err}
@@ -170,7 +171,7 @@ func (a *Approvals) readReviewed(text string, path *field.Path) (errs field.Erro
 	return errs
 }
 
-// items are what stands between commas, without those that are empty.
+// items are the items between commas, without empty ones.
 func items(text string) (all []string) {
 	for item := range strings.SplitSeq(text, ",") {
 		if item = strings.TrimSpace(item); item != "" {
@@ -180,7 +181,7 @@ func items(text string) (all []string) {
 	return all
 }
 
-// versioned parts a text from its version. None of them is empty.
+// versioned splits a text into what is approved and the version. Neither may be empty.
 func versioned(text string, path *field.Path, form string) (what, version string, err *field.Error) {
 	what, version, found := strings.Cut(text, of)
 	what, version = strings.TrimSpace(what), strings.TrimSpace(version)
@@ -190,7 +191,8 @@ func versioned(text string, path *field.Path, form string) (what, version string
 	return what, version, nil
 }
 
-// readGroup reads a name or an index, behind a placement and a slash or without. The detail says what is wrong with it.
+// readGroup reads a name or an index, with or without a placement and a slash before it. The detail says what is wrong with
+// it.
 func readGroup(text string) (key grouping.Key, detail string) {
 	placement, name, several := strings.Cut(text, "/")
 	if !several {
@@ -222,7 +224,7 @@ func readTime(text string) (at time.Time, detail string) {
 	return at, ""
 }
 
-// texts are the values of all annotations; empty where there is none.
+// texts are the values of all annotations; empty for those that are missing.
 func (a Approvals) texts() map[string]string {
 	texts := map[string]string{annotationPause: "", annotationRetry: "", annotationOpenGates: "", annotationGiveUp: strings.Join(a.GiveUp, ",")}
 	if a.Pause {
@@ -269,7 +271,7 @@ func (a Approvals) texts() map[string]string {
 	return texts
 }
 
-// groupText is what readGroup reads.
+// groupText is the inverse of readGroup.
 func groupText(key grouping.Key) string {
 	text := key.Name
 	if text == "" {
@@ -283,5 +285,4 @@ func groupText(key grouping.Key) string {
 
 func quoted(value any) string { return shortened(fmt.Sprintf("%+v", value)) }
 
-// shortened gives the beginning of a long text, for an error.
 func shortened(text string) string { return clauses.Shorten(text, 64) }

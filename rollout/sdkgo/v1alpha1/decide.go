@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// decide makes the decision. It is a function of its own so that a test can put the planner in its place.
+// decide makes the decision. A test can replace it by the planner.
 func decide(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time) (*rollout.Result, error) {
 	return rollout.Plan(strategy, groups, reports, now, rollout.Options{})
 }

@@ -25,7 +25,7 @@ func grouped(clusters ...string) *sdkv1beta1.PlacementDecisionClustersTracker {
 	return sdkv1beta1.NewPlacementDecisionClustersTrackerWithGroups(nil, nil, groups)
 }
 
-// at makes statuses from "a b"; all changed a while ago.
+// at makes statuses from "a b"; all changed at the same time.
 func at(s sdkv1alpha1.RolloutStatus, since time.Duration, clusters string) (all statuses) {
 	for _, cluster := range strings.Fields(clusters) {
 		all = append(all, sdkv1alpha1.ClusterRolloutStatus{ClusterName: cluster, Status: s, LastTransitionTime: ago(since)})
@@ -46,7 +46,7 @@ func perGroup(maxFailures int32) clusterv1alpha1.RolloutStrategy {
 	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: p}
 }
 
-// What doc.go says of a live hub. internal/compare shows the same with what sdk-go says beside it.
+// The differences of doc.go on a live hub. internal/compare runs the same cases with sdk-go.
 func TestDifferences(t *testing.T) {
 	const failed, succeeded, progressing = sdkv1alpha1.Failed, sdkv1alpha1.Succeeded, sdkv1alpha1.Progressing
 	join := func(lists ...statuses) (all statuses) {
@@ -127,7 +127,7 @@ func wantError(t *testing.T, strategy clusterv1alpha1.RolloutStrategy, field str
 	}
 }
 
-// Of several statuses the one that decides is listed, with its own times.
+// The one status of several that decides is listed, with its own times.
 func TestTheStatusThatDecidesIsListed(t *testing.T) {
 	for _, given := range []statuses{
 		append(at(sdkv1alpha1.Progressing, time.Hour, "a"), at(sdkv1alpha1.Progressing, time.Minute, "a")...),
@@ -151,14 +151,14 @@ func TestTheStatusThatDecidesIsListed(t *testing.T) {
 	}
 }
 
-// Nobody knows from when: the deadline neither passes nor is looked for.
+// If the transition time is unknown, the deadline neither passes nor sets a recheck.
 func TestATransitionAtAnUnknownTime(t *testing.T) {
 	if r := plan(t, grouped("a b"), progressive(1, 0, "1h"), statuses{{ClusterName: "a", Status: sdkv1alpha1.Progressing}}); r.RecheckAfter != nil {
 		t.Errorf("RecheckAfter is %v, want none", *r.RecheckAfter)
 	}
 }
 
-// The size of the Placement's groups is the concurrency of a strategy that has none.
+// A strategy without maxConcurrency takes the size of the Placement's groups.
 func TestThePlacementGivesTheConcurrency(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "apps", UID: "1"}}
 	placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(2)
@@ -181,7 +181,7 @@ func TestThePlacementGivesTheConcurrency(t *testing.T) {
 	}
 }
 
-// Neither the statuses nor the strategy are changed, and what is returned is the caller's.
+// The statuses and the strategy are not changed, and the caller owns the result.
 func TestInputsAreNotChanged(t *testing.T) {
 	strategy := progressive(1, 1, "0s", clusterv1alpha1.MandatoryDecisionGroup{GroupIndex: 7})
 	given := append(at(sdkv1alpha1.Progressing, time.Hour, "c"), at(sdkv1alpha1.ToApply, time.Hour, "a")...)

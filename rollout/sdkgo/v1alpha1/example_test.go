@@ -13,8 +13,8 @@ import (
 	sdkv1beta1 "github.com/cohort-ocm/cohort/rollout/sdkgo/v1beta1"
 )
 
-// A controller that was written for sdk-go plans one cluster at a time. The first is under way, so nothing starts, and
-// the whole result says why.
+// A controller from sdk-go plans one cluster at a time. The first is in flight, so nothing starts, and the whole result
+// says why.
 func ExampleRolloutHandler() {
 	type work struct{ cluster, state string }
 	statusOf := func(cluster string, w work) (sdkv1alpha1.ClusterRolloutStatus, error) {

@@ -15,12 +15,12 @@ import (
 // these.
 type Clock interface {
 	Now() time.Time
-	// Since is how long ago a time was. Controllers that come from sdk-go ask it.
+	// Since is how long ago a time was. Controllers from sdk-go use it.
 	Since(time.Time) time.Duration
 }
 
-// RolloutClock is the clock of all handlers. Tests that come from sdk-go set it. As in sdk-go, it must not be set while
-// another goroutine plans. Package rollout takes the time as an argument instead.
+// RolloutClock is the clock of all handlers. Tests from sdk-go set it. As in sdk-go, it must not be set while another
+// goroutine plans. Package rollout takes the time as an argument instead.
 var RolloutClock Clock = realClock{}
 
 type realClock struct{}
@@ -36,7 +36,7 @@ type RolloutHandler[T any] struct {
 	tracker *v1beta1.PlacementDecisionClustersTracker
 }
 
-// NewRolloutHandler makes a handler. It is an error if tracker is nil. The function is never called; it may be nil.
+// NewRolloutHandler makes a handler. A nil tracker is an error. The function is never called, and may be nil.
 func NewRolloutHandler[T any](pdTracker *v1beta1.PlacementDecisionClustersTracker, statusFunc ClusterRolloutStatusFunc[T]) (*RolloutHandler[T], error) {
 	if pdTracker == nil {
 		return nil, errors.New("the placement decision tracker must not be nil")
@@ -44,9 +44,9 @@ func NewRolloutHandler[T any](pdTracker *v1beta1.PlacementDecisionClustersTracke
 	return &RolloutHandler[T]{tracker: pdTracker}, nil
 }
 
-// GetRolloutCluster says what may happen now. Statuses say how each cluster that has the workload stands; they are not
-// changed. As in sdk-go, a cluster that is not selected counts for nothing, whatever it has. It also gives the strategy with only the block of its type. The errors are the same as from [rollout.Plan], and
-// errors in the groups that the tracker was made with.
+// GetRolloutCluster says what may happen now. The statuses are those of the clusters that have the workload; they are not
+// changed. As in sdk-go, a deselected cluster counts for nothing, whatever its status. The returned strategy has only the
+// block of its type. The errors are those of [rollout.Plan], and errors in the groups of the tracker.
 func (r *RolloutHandler[T]) GetRolloutCluster(rolloutStrategy clusterv1alpha1.RolloutStrategy, existingClusterStatus []ClusterRolloutStatus) (*clusterv1alpha1.RolloutStrategy, RolloutResult, error) {
 	now := RolloutClock.Now()
 	result, err := r.plan(rolloutStrategy, existingClusterStatus, now, false)
@@ -56,9 +56,9 @@ func (r *RolloutHandler[T]) GetRolloutCluster(rolloutStrategy clusterv1alpha1.Ro
 	return effective(rolloutStrategy), newAnswer(result, existingClusterStatus, now).result(), nil
 }
 
-// Plan does the same as [RolloutHandler.GetRolloutCluster], but gives the result of package rollout, with the reasons
-// why clusters wait, the warnings, and the counts. And a cluster that left with the version counts until its status says that
-// it is done, or there is none.
+// Plan is like [RolloutHandler.GetRolloutCluster], but returns the result of package rollout, with the reasons why clusters
+// wait, the warnings, and the counts. And a deselected cluster that has the version counts until its status says that it is
+// done, or it has no status any more.
 func (r *RolloutHandler[T]) Plan(rolloutStrategy clusterv1alpha1.RolloutStrategy, existingClusterStatus []ClusterRolloutStatus) (*rollout.Result, error) {
 	return r.plan(rolloutStrategy, existingClusterStatus, RolloutClock.Now(), true)
 }
@@ -85,18 +85,18 @@ func (r *RolloutHandler[T]) plan(strategy clusterv1alpha1.RolloutStrategy, statu
 	return result, err
 }
 
-// effective gives the strategy with only the block of its type, empty where it has none.
+// effective returns the strategy with only the block of its type, which is empty if it is missing.
 func effective(strategy clusterv1alpha1.RolloutStrategy) *clusterv1alpha1.RolloutStrategy {
-	s := &clusterv1alpha1.RolloutStrategy{Type: strategy.Type}
+	only := &clusterv1alpha1.RolloutStrategy{Type: strategy.Type}
 	switch strategy.Type {
 	case clusterv1alpha1.Progressive:
-		s.Progressive = copyOf(strategy.Progressive, strategy.Progressive.DeepCopy)
+		only.Progressive = copyOf(strategy.Progressive, strategy.Progressive.DeepCopy)
 	case clusterv1alpha1.ProgressivePerGroup:
-		s.ProgressivePerGroup = copyOf(strategy.ProgressivePerGroup, strategy.ProgressivePerGroup.DeepCopy)
+		only.ProgressivePerGroup = copyOf(strategy.ProgressivePerGroup, strategy.ProgressivePerGroup.DeepCopy)
 	default:
-		s.Type, s.All = clusterv1alpha1.All, copyOf(strategy.All, strategy.All.DeepCopy)
+		only.Type, only.All = clusterv1alpha1.All, copyOf(strategy.All, strategy.All.DeepCopy)
 	}
-	return s
+	return only
 }
 
 func copyOf[T any](block *T, deepCopy func() *T) *T {

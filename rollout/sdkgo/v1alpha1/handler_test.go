@@ -60,7 +60,7 @@ func TestGetRolloutCluster(t *testing.T) {
 		{"so is a negative one", statuses{{ClusterName: "b", Status: -1}}, []string{"b"}, nil, nil, false},
 		{"a cluster that was skipped takes none", statuses{{ClusterName: "a", Status: sdkv1alpha1.Skip}}, []string{"b"}, nil, nil, false},
 		{"a failed cluster stops the rollout", statuses{{ClusterName: "c", Status: sdkv1alpha1.Failed}}, []string{"c"}, nil, nil, true},
-		{"a cluster that waits comes before those that nobody reported", statuses{{ClusterName: "c", Status: sdkv1alpha1.ToApply}}, []string{"c"}, nil, nil, false},
+		{"a waiting cluster with a status comes before those without", statuses{{ClusterName: "c", Status: sdkv1alpha1.ToApply}}, []string{"c"}, nil, nil, false},
 		{"what is not selected is removed, as it was given", statuses{{ClusterName: "x", Status: sdkv1alpha1.TimeOut}}, []string{"a"}, nil, []string{"x"}, false},
 		{
 			"of several statuses the worst counts, once",
@@ -118,7 +118,7 @@ func (l lister) List(labels.Selector, string) ([]*clusterv1beta1.PlacementDecisi
 	return l, nil
 }
 
-// A scheduler has written one of two PlacementDecisions. Nothing may start and nobody may be removed.
+// A scheduler has written one of two PlacementDecisions. Nothing may start, and no cluster may be removed.
 func TestNothingStartsWhileDecisionsAreIncomplete(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "apps"}}
 	decision := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Name: "web-decision-1", Namespace: "apps", Labels: map[string]string{
@@ -132,7 +132,7 @@ func TestNothingStartsWhileDecisionsAreIncomplete(t *testing.T) {
 		selected         int32
 		rollout, removed []string
 	}{
-		{"a status that nobody has written is not compared", 0, []string{"a"}, []string{"b"}},
+		{"a Placement without a status is not compared", 0, []string{"a"}, []string{"b"}},
 		{"the status speaks of the one cluster", 1, []string{"a"}, []string{"b"}},
 		{"the status speaks of two clusters", 2, nil, nil},
 	} {

@@ -20,14 +20,14 @@ func (c fixedClock) Now() time.Time { return time.Time(c) }
 
 func (c fixedClock) Since(t time.Time) time.Duration { return time.Time(c).Sub(t) }
 
-// The clock of a process says how long ago something was, as the clock of sdk-go does.
+// A clock has Since, as the clock of sdk-go has.
 func TestTheClockSaysSince(t *testing.T) {
 	if ago := sdkv1alpha1.RolloutClock.Since(sdkv1alpha1.RolloutClock.Now().Add(-time.Hour)); ago < time.Hour || ago > 2*time.Hour {
 		t.Errorf("an hour ago is %v ago", ago)
 	}
 }
 
-// atNoon sets the clock for one test, which must not run beside others.
+// atNoon sets the clock for one test, which must not run in parallel with others.
 func atNoon(t *testing.T) time.Time {
 	t.Helper()
 	noon := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
@@ -71,7 +71,8 @@ func TestTheShapeOfTheResult(t *testing.T) {
 	}
 }
 
-// Where groups go one after the other, what has a status comes as it was given, and what starts by name and as new.
+// If groups go one after the other, reported clusters are in the given order, and starting clusters by name and without a
+// status.
 func TestTheShapeWhereGroupsGoInTurn(t *testing.T) {
 	atNoon(t)
 	for _, strategy := range []clusterv1alpha1.RolloutStrategy{
@@ -95,7 +96,7 @@ func TestTheShapeWhereGroupsGoInTurn(t *testing.T) {
 	}
 }
 
-// A deadline of 0 has passed when it begins, under each type, and not before.
+// A deadline of 0 has passed at once, under each type.
 func TestADeadlineOfZero(t *testing.T) {
 	noon := atNoon(t)
 	config := clusterv1alpha1.RolloutConfig{ProgressDeadline: "0h0m", MaxFailures: intstr.FromInt32(9)}

@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// RolloutStatus says where a workload stands on one cluster.
+// RolloutStatus is the state of a workload on one cluster.
 type RolloutStatus int
 
 const (
@@ -28,22 +28,22 @@ const (
 	Skip
 )
 
-// ClusterRolloutStatus says where a workload stands on one cluster, and from which time on.
+// ClusterRolloutStatus is the state of a workload on one cluster, and its time.
 type ClusterRolloutStatus struct {
 	// ClusterName is the name of the ManagedCluster. A status without one is an error of the plan.
 	ClusterName string
-	// GroupKey is the cluster's decision group. It is copied to the result; nothing depends on it.
+	// GroupKey is the cluster's decision group. It is copied to the result, and has no other effect.
 	GroupKey v1beta1.GroupKey
 	// Status is what was observed.
 	Status RolloutStatus
-	// LastTransitionTime is when the status came about. Deadline and soak run from it. Nil means unknown: then neither
-	// ends.
+	// LastTransitionTime is when the cluster got this status. Deadline and soak run from it. If it is nil, that time is
+	// unknown, and neither ends.
 	LastTransitionTime *metav1.Time
 	// RecheckTime is when the deadline or the soak ends. The handler sets it.
 	RecheckTime *metav1.Time
 }
 
-// ClusterRolloutStatusFunc makes the status of one workload. The handler keeps it and does not call it, as in sdk-go.
+// ClusterRolloutStatusFunc returns the status of one workload. As in sdk-go, the handler does not call it.
 type ClusterRolloutStatusFunc[T any] func(clusterName string, workload T) (ClusterRolloutStatus, error)
 
 // RolloutResult says what may happen now.
@@ -60,16 +60,15 @@ type RolloutResult struct {
 	RecheckAfter *time.Duration
 }
 
-// report gives the status as a Report of package status.
 func (s *ClusterRolloutStatus) report() status.Report {
-	r := status.Report{Cluster: s.ClusterName, Status: status.Progressing}
+	report := status.Report{Cluster: s.ClusterName, Status: status.Progressing}
 	if s.Status >= ToApply && s.Status <= Skip {
-		r.Status = [...]status.RolloutStatus{
+		report.Status = [...]status.RolloutStatus{
 			status.ToApply, status.Progressing, status.Succeeded, status.Failed, status.TimeOut, status.Skip,
 		}[s.Status]
 	}
 	if s.LastTransitionTime != nil {
-		r.LastTransitionTime = s.LastTransitionTime.Time
+		report.LastTransitionTime = s.LastTransitionTime.Time
 	}
-	return r
+	return report
 }

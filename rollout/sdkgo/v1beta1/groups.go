@@ -20,7 +20,7 @@ type GroupKey struct {
 // ClusterGroupsMap has the names of the clusters of each group.
 type ClusterGroupsMap map[GroupKey]sets.Set[string]
 
-// GetOrderedGroupKeys gives the keys sorted by index, then by name.
+// GetOrderedGroupKeys returns the keys sorted by index, then by name.
 func (g ClusterGroupsMap) GetOrderedGroupKeys() []GroupKey {
 	keys := make([]GroupKey, 0, len(g))
 	for key := range g {
@@ -32,7 +32,7 @@ func (g ClusterGroupsMap) GetOrderedGroupKeys() []GroupKey {
 	return keys
 }
 
-// GetClusters gives the clusters of all groups.
+// GetClusters returns the clusters of all groups.
 func (g ClusterGroupsMap) GetClusters() sets.Set[string] {
 	clusters := sets.New[string]()
 	for _, group := range g {
@@ -41,7 +41,7 @@ func (g ClusterGroupsMap) GetClusters() sets.Set[string] {
 	return clusters
 }
 
-// ClusterToGroupKey gives the group of each cluster. A cluster of several groups is in the first of
+// ClusterToGroupKey returns the group of each cluster. A cluster of several groups is in the first of
 // [ClusterGroupsMap.GetOrderedGroupKeys].
 func (g ClusterGroupsMap) ClusterToGroupKey() map[string]GroupKey {
 	groups := make(map[string]GroupKey)
@@ -53,10 +53,10 @@ func (g ClusterGroupsMap) ClusterToGroupKey() map[string]GroupKey {
 	return groups
 }
 
-// groups gives the groups as a value of package grouping.
+// groups converts to a value of package grouping.
 func (g ClusterGroupsMap) groups() (*grouping.Groups, error) {
 	names := make(map[grouping.Key][]string, len(g))
-	seen := sets.New[string]("") // a name that is empty is no cluster
+	seen := sets.New[string]("") // an empty name is not a cluster
 	for _, key := range g.GetOrderedGroupKeys() {
 		own := []string{}
 		for _, cluster := range slices.Sorted(maps.Keys(g[key])) {
@@ -70,7 +70,7 @@ func (g ClusterGroupsMap) groups() (*grouping.Groups, error) {
 	return grouping.FromNames(names)
 }
 
-// mapOf gives the groups for which keep is true as a map. The sets are the caller's.
+// mapOf returns the groups for which keep is true. The caller may change the sets.
 func mapOf(groups *grouping.Groups, keep func(grouping.Key) bool) ClusterGroupsMap {
 	all := ClusterGroupsMap{}
 	for i := range groups.Len() {

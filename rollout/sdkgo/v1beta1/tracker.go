@@ -12,32 +12,32 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// PlacementDecisionGetter lists PlacementDecisions of a namespace. A method of three lines makes one from an informer's
+// PlacementDecisionGetter lists the PlacementDecisions of a namespace. A method of three lines makes one from an informer's
 // lister.
 type PlacementDecisionGetter interface {
 	List(selector labels.Selector, namespace string) (ret []*clusterv1beta1.PlacementDecision, err error)
 }
 
-// PlacementDecisionClustersTracker holds the decision groups of a Placement as they were at the last
-// [PlacementDecisionClustersTracker.Refresh]. It compares them with the status of the Placement that it was made with: make
-// one in each reconcile. It is safe for concurrent use.
+// PlacementDecisionClustersTracker has the decision groups of a Placement as of the last
+// [PlacementDecisionClustersTracker.Refresh]. It compares them with the status of the Placement that it was made with, so
+// make one in each reconcile. It is safe for concurrent use.
 type PlacementDecisionClustersTracker struct {
 	placement *clusterv1beta1.Placement
 	getter    PlacementDecisionGetter
 
 	mu     sync.RWMutex
 	groups *grouping.Groups
-	err    error // why there can be no plan
+	err    error // of the next plan
 }
 
-// NewPlacementDecisionClustersTracker makes a tracker whose clusters are all in the nameless group 0 until it is
-// refreshed. There may be none.
+// NewPlacementDecisionClustersTracker makes a tracker. Until it is refreshed, the given clusters, possibly none, are all in
+// the nameless group 0.
 func NewPlacementDecisionClustersTracker(placement *clusterv1beta1.Placement, pdl PlacementDecisionGetter, existingScheduledClusters sets.Set[string]) *PlacementDecisionClustersTracker {
 	return NewPlacementDecisionClustersTrackerWithGroups(placement, pdl, ClusterGroupsMap{{}: existingScheduledClusters})
 }
 
-// NewPlacementDecisionClustersTrackerWithGroups makes a tracker with these groups, which it copies, until it is
-// refreshed. There may be none. Groups with a negative index are an error of the next plan.
+// NewPlacementDecisionClustersTrackerWithGroups makes a tracker with a copy of these groups, possibly none, until it is
+// refreshed. Groups with a negative index are an error of the next plan.
 func NewPlacementDecisionClustersTrackerWithGroups(placement *clusterv1beta1.Placement, pdl PlacementDecisionGetter, existingScheduledClusterGroups ClusterGroupsMap) *PlacementDecisionClustersTracker {
 	t := &PlacementDecisionClustersTracker{placement: placement, getter: pdl}
 	t.groups, t.err = existingScheduledClusterGroups.groups()
@@ -51,8 +51,8 @@ func (pdct *PlacementDecisionClustersTracker) Refresh() error {
 	return err
 }
 
-// GetClusterChanges refreshes, and gives the clusters that are new and those that are gone, even while PlacementDecisions
-// are incomplete. So don't remove workloads because of it; [v1alpha1.RolloutResult] says which to remove.
+// GetClusterChanges refreshes, and returns the added and the removed clusters, even while PlacementDecisions are
+// incomplete. Do not remove workloads because of it: [v1alpha1.RolloutResult] says which to remove.
 //
 // [v1alpha1.RolloutResult]: https://pkg.go.dev/github.com/cohort-ocm/cohort/rollout/sdkgo/v1alpha1#RolloutResult
 func (pdct *PlacementDecisionClustersTracker) GetClusterChanges() (sets.Set[string], sets.Set[string], error) {
@@ -64,7 +64,7 @@ func (pdct *PlacementDecisionClustersTracker) GetClusterChanges() (sets.Set[stri
 	return sets.New(changes.Added...), sets.New(changes.Removed...), nil
 }
 
-// refresh reads the groups anew, and gives the groups before and after.
+// refresh reads the groups, and returns those before and after.
 func (pdct *PlacementDecisionClustersTracker) refresh() (before, after *grouping.Groups, err error) {
 	pdct.mu.Lock()
 	defer pdct.mu.Unlock()
@@ -85,22 +85,22 @@ func (pdct *PlacementDecisionClustersTracker) refresh() (before, after *grouping
 	return before, after, nil
 }
 
-// unwritten is an error where decisions are there, and nobody has written the Placement's status. On a hub that lasts for a moment,
-// and a retry follows. In a test without a scheduler it lasts for ever, and an error is all that its controller shows.
+// unwritten is an error if there are decisions, but the Placement has no status. On a hub that lasts for a moment, and a
+// retry follows. In a test without a scheduler it lasts for ever, and the controller shows only the error.
 func (pdct *PlacementDecisionClustersTracker) unwritten(decisions int) error {
-	p := pdct.placement
-	if decisions == 0 || p.UID == "" || !isUnwritten(&p.Status) || p.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true" {
+	placement := pdct.placement
+	if decisions == 0 || placement.UID == "" || !isUnwritten(&placement.Status) || placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true" {
 		return nil
 	}
-	return fmt.Errorf("placement %s/%s: its status is not written yet, so nobody knows whether its PlacementDecisions are complete", p.Namespace, p.Name)
+	return fmt.Errorf("placement %s/%s: its status is not written yet, so its PlacementDecisions may be incomplete", placement.Namespace, placement.Name)
 }
 
-func isUnwritten(s *clusterv1beta1.PlacementStatus) bool {
-	return s.NumberOfSelectedClusters == 0 && len(s.DecisionGroups) == 0 && len(s.Conditions) == 0
+func isUnwritten(written *clusterv1beta1.PlacementStatus) bool {
+	return written.NumberOfSelectedClusters == 0 && len(written.DecisionGroups) == 0 && len(written.Conditions) == 0
 }
 
-// compared gives the Placement whose status the decisions are compared with. An object that no API server ever had, and
-// whose status nobody wrote, comes from a test of sdk-go, and is not compared.
+// compared is the Placement whose status the decisions are compared with. A Placement without UID and status comes from a
+// unit test of sdk-go, and is not compared.
 func (pdct *PlacementDecisionClustersTracker) compared() *clusterv1beta1.Placement {
 	if pdct.placement.UID == "" && isUnwritten(&pdct.placement.Status) {
 		return nil
@@ -108,20 +108,20 @@ func (pdct *PlacementDecisionClustersTracker) compared() *clusterv1beta1.Placeme
 	return pdct.placement
 }
 
-// Groups gives the groups as a value of package grouping. It is an error if the groups that the tracker was made with
-// are invalid, or if PlacementDecisions are there and the Placement's status was never written.
+// Groups returns the groups as a value of package grouping. It returns an error if the groups that the tracker was made
+// with are invalid, or if there are PlacementDecisions and the Placement has no status.
 func (pdct *PlacementDecisionClustersTracker) Groups() (*grouping.Groups, error) {
 	pdct.mu.RLock()
 	defer pdct.mu.RUnlock()
 	return pdct.groups, pdct.err
 }
 
-// ExistingClusterGroups gives the groups that one of the keys means: by its name, or where that is empty by its index.
+// ExistingClusterGroups returns the groups that one of the keys names: by its name, or by its index if the name is empty.
 func (pdct *PlacementDecisionClustersTracker) ExistingClusterGroups(groupKeys ...GroupKey) ClusterGroupsMap {
 	return pdct.existing(func(key grouping.Key) bool { return meant(groupKeys, key) })
 }
 
-// ExistingClusterGroupsBesides gives the groups that none of the keys means.
+// ExistingClusterGroupsBesides returns the groups that none of the keys names.
 func (pdct *PlacementDecisionClustersTracker) ExistingClusterGroupsBesides(groupKeys ...GroupKey) ClusterGroupsMap {
 	return pdct.existing(func(key grouping.Key) bool { return !meant(groupKeys, key) })
 }
@@ -132,7 +132,6 @@ func (pdct *PlacementDecisionClustersTracker) existing(keep func(grouping.Key) b
 	return mapOf(pdct.groups, keep)
 }
 
-// meant says whether one of the keys means the group.
 func meant(keys []GroupKey, group grouping.Key) bool {
 	return slices.ContainsFunc(keys, func(key GroupKey) bool {
 		if key.GroupName != "" {

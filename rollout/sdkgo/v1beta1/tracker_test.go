@@ -67,7 +67,7 @@ func show(groups sdkv1beta1.ClusterGroupsMap) string {
 	return strings.Join(all, " ")
 }
 
-// What doc.go says of stored objects.
+// The differences of doc.go on stored objects.
 func TestRefresh(t *testing.T) {
 	elsewhere := object("d-2", "0", "", "b")
 	elsewhere.Namespace = "other"
@@ -178,7 +178,7 @@ func TestClusterToGroupKey(t *testing.T) {
 	first, second := sdkv1beta1.GroupKey{GroupIndex: 1}, sdkv1beta1.GroupKey{GroupName: "x", GroupIndex: 2}
 	groups := sdkv1beta1.ClusterGroupsMap{second: sets.New("a", "b"), first: sets.New("a")}
 	want := map[string]sdkv1beta1.GroupKey{"a": first, "b": second}
-	for range 20 { // whatever the order of the map
+	for range 20 { // for any order of the map
 		if diff := cmp.Diff(want, groups.ClusterToGroupKey()); diff != "" {
 			t.Fatalf("groups (-want +got):\n%s", diff)
 		}
@@ -197,7 +197,7 @@ func TestGroups(t *testing.T) {
 	}
 	written := of("1", 2)
 	written.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{Decisions: []string{"d-1"}, ClustersCount: 2}}
-	scheduled := of("", 0) // by a test, and to nobody
+	scheduled := of("", 0) // scheduled by a test, to no cluster
 	scheduled.Status.Conditions = []metav1.Condition{{Type: clusterv1beta1.PlacementConditionSatisfied}}
 	grouped := of("", 0)
 	grouped.Status.DecisionGroups = []clusterv1beta1.DecisionGroupStatus{{Decisions: []string{"d-1"}}}
@@ -244,7 +244,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// A caller that wants no comparison, as with sdk-go, gives the tracker namespace and name of the Placement alone.
+// A caller that wants no comparison, as with sdk-go, passes only the namespace and name of the Placement.
 func TestTheComparisonIsSwitchedOff(t *testing.T) {
 	half := web() // one of two objects is written
 	half.UID, half.Status.NumberOfSelectedClusters = "1", 4
@@ -261,7 +261,7 @@ func TestTheComparisonIsSwitchedOff(t *testing.T) {
 	}
 }
 
-// Many goroutines refresh and read at once. Each sees groups that belong together.
+// Many goroutines refresh and read concurrently. Each sees groups of one state.
 func TestConcurrentUse(t *testing.T) {
 	lister := new(cache).set(object("d-1", "0", "", "a"), object("d-2", "1", "", "b"))
 	tracker := sdkv1beta1.NewPlacementDecisionClustersTracker(web(), lister, sets.New("c"))

@@ -50,16 +50,16 @@ func (a Action) String() string {
 // object that this policy has, sorted. A template whose object has no namespace has the policy's object of its kind and name
 // in any namespace.
 //
-// Nothing is touched that another policy has, or nobody: such a template is left, and the message says who has its object.
-// Where nobody has it, and several policies create it, the first by name does.
+// An existing object that belongs to another policy, or to none, is not touched: the verb is VerbLeave, and the message names
+// the policy. If the object does not exist and several policies create it, the first by name does.
 //
-// Nothing is deleted because something is unknown. So a template's object stays while each of its unmet dependencies
-// could not be read, was not read, or waits or may wait for the template itself. It also stays while the template is
-// invalid, and while the object itself could not be read. An object that no template creates stays while some template does
-// not say what it creates. The message says so.
+// Nothing is deleted because something is unknown. A template's object stays while each of its unmet dependencies could
+// not be read, was not read, or waits or may wait for the template itself. It also stays while the template is invalid, and
+// while the object itself could not be read. An object that no template creates stays while some template does not say what
+// it creates. The message says so.
 func (e Evaluation) Actions(observations map[Object]Observation) []Action {
-	left := newActive(e.Policy, observations)
-	actions := make([]Action, len(e.Templates), len(e.Templates)+len(left.objects))
+	untaken := newActive(e.Policy, observations)
+	actions := make([]Action, len(e.Templates), len(e.Templates)+len(untaken.objects))
 	has := make([]bool, len(e.Templates)) // Whether the template's object is active.
 	unnamed := -1
 	for i, template := range e.Templates {
@@ -67,7 +67,7 @@ func (e Evaluation) Actions(observations map[Object]Observation) []Action {
 			unnamed = i
 		}
 		var o Object
-		o, has[i] = left.take(template.Object.unversioned())
+		o, has[i] = untaken.take(template.Object.unversioned())
 		actions[i] = template.action(e.Policy, i, o, observations)
 	}
 	// Only an object that no template names exactly can belong to a template without a namespace.
@@ -75,11 +75,11 @@ func (e Evaluation) Actions(observations map[Object]Observation) []Action {
 		if has[i] {
 			continue
 		}
-		if o, found := left.takeAnywhere(template.Object.unversioned()); found {
+		if o, found := untaken.takeAnywhere(template.Object.unversioned()); found {
 			actions[i] = template.action(e.Policy, i, o, observations)
 		}
 	}
-	for _, o := range left.own() {
+	for _, o := range untaken.own() {
 		a := Action{Verb: VerbDelete, Object: o, Template: -1, Message: "no template of the policy creates it"}
 		if unnamed >= 0 {
 			a.Verb = VerbLeave
@@ -133,7 +133,8 @@ type active struct {
 	named        map[Object][]Object // The keys of the policy's own objects, by the key without its namespace.
 }
 
-// newActive takes what was observed, but what is known to be missing. Of the versions of an object the policy's own counts.
+// newActive takes the observed objects, except those known to be missing. If an object was observed in several versions, the
+// one that belongs to the policy counts.
 func newActive(policy string, observations map[Object]Observation) active {
 	a := active{policy, observations, make(map[Object]Object, len(observations)), make(map[Object][]Object)}
 	isOwn := func(o Object) bool { return observations[o].exists() && observations[o].Policy == policy }
@@ -154,7 +155,7 @@ func newActive(policy string, observations map[Object]Observation) active {
 	return a
 }
 
-// own gives the objects that are left and that the policy has.
+// own gives the policy's objects that no template has taken.
 func (a active) own() (own []Object) {
 	for _, o := range a.objects {
 		if observation := a.observations[o]; observation.exists() && a.policy != "" && observation.Policy == a.policy {
@@ -164,7 +165,7 @@ func (a active) own() (own []Object) {
 	return own
 }
 
-// take gives the active object that a template creates, and forgets it.
+// take removes the active object that a template creates, and gives it.
 func (a active) take(key Object) (Object, bool) {
 	o, found := a.objects[key]
 	delete(a.objects, key)

@@ -61,13 +61,13 @@ func TestActionsKeepWhatAnUnreadableTemplateMayHaveCreated(t *testing.T) {
 	}
 	for _, action := range (dependency.Evaluation{Policy: "x"}).Actions(having("x", object("#a"))) {
 		if action.Verb != dependency.VerbDelete || action.Template != -1 {
-			t.Errorf("of a policy that is gone: %+v, want Delete without a template", action)
+			t.Errorf("of a deleted policy: %+v, want Delete without a template", action)
 		}
 	}
 }
 
 // P6: an object that its creator put into a namespace, since the template's definition has none, is the
-// template's: it is not created again and again, and deleted as nobody's in between.
+// template's: it is not created again and again, and deleted as unowned in between.
 func TestActionsMatchObjectsInANamespaceThatTheDefinitionLeavesOpen(t *testing.T) {
 	foo := func(namespace string) dependency.Object {
 		return dependency.Object{APIVersion: "example.com/v1", Kind: "FooPolicy", Namespace: namespace, Name: "foo"}
@@ -81,7 +81,7 @@ func TestActionsMatchObjectsInANamespaceThatTheDefinitionLeavesOpen(t *testing.T
 		want      []string
 	}{
 		{"P6 in any namespace", []dependency.TemplateEvaluation{open}, []dependency.Object{foo("a")}, []string{"update a/foo"}},
-		{"P6 the first of several, and the others are nobody's", []dependency.TemplateEvaluation{open}, []dependency.Object{foo("c"), foo("a")}, []string{"update a/foo", "delete c/foo"}},
+		{"P6 the first of several, and the others are deleted", []dependency.TemplateEvaluation{open}, []dependency.Object{foo("c"), foo("a")}, []string{"update a/foo", "delete c/foo"}},
 		{"P6 not that of a template that says its namespace", []dependency.TemplateEvaluation{open, exact}, []dependency.Object{foo("b")}, []string{"create /foo", "update b/foo"}},
 		{"P6 the exact one rather than another", []dependency.TemplateEvaluation{open}, []dependency.Object{foo("a"), foo("")}, []string{"update /foo", "delete a/foo"}},
 	} {

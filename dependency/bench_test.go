@@ -157,7 +157,7 @@ func BenchmarkEvaluatorSetRing(b *testing.B) {
 	})
 }
 
-// One policy is set again in a ring of all, so that all cycles are searched for anew: the search alone.
+// One policy of a ring of all policies is set again, so that all cycles are searched for again: the search alone.
 func BenchmarkEvaluatorSetInRing(b *testing.B) {
 	sizes(b, func(b *testing.B, n int) {
 		policies := ring(n)

@@ -15,10 +15,10 @@ type change struct {
 	// watch are the objects that are new. released are the objects that lost a dependent.
 	watch    []Object
 	released []*object
-	// left are the targets that may have lost their last connection.
-	left []*target
-	// moved are the targets that came or went, and in which version: policies, and what templates create.
-	moved []moved
+	// unlinked are the targets that may have lost their last connection.
+	unlinked []*target
+	// versions are the targets that were added or removed, and in which version: policies, and what templates create.
+	versions []targetVersion
 	// broken are the cycles that removed templates were on.
 	broken []*component
 	// wasVague says that there were unnamed dependencies before.
@@ -37,14 +37,14 @@ func (c *change) remove(names []string) {
 func (c *change) takeOut(p *policy) {
 	delete(c.policies, p.name)
 	p.target.policy = nil
-	c.left = append(c.left, p.target)
-	c.moved = append(c.moved, moved{p.target, policyVersion})
+	c.unlinked = append(c.unlinked, p.target)
+	c.versions = append(c.versions, targetVersion{p.target, policyVersion})
 	c.breakUp(p.target)
 	for _, t := range slices.Backward(p.templates) {
 		if t.creates != nil {
 			t.creates.creators = without(t.creates.creators, t)
-			c.left = append(c.left, t.creates)
-			c.moved = append(c.moved, moved{t.creates, t.object.APIVersion})
+			c.unlinked = append(c.unlinked, t.creates)
+			c.versions = append(c.versions, targetVersion{t.creates, t.object.APIVersion})
 		}
 		for _, n := range t.named {
 			n.dependents = without(n.dependents, t)
@@ -59,7 +59,7 @@ func (c *change) takeOut(p *policy) {
 	}
 }
 
-// breakUp forgets the cycles of an object that becomes a given policy or is none any more, which they show.
+// breakUp forgets the cycles of an object that becomes a given policy or is none any more: a cycle shows policies.
 func (c *change) breakUp(t *target) {
 	if t.component != nil {
 		c.broken = append(c.broken, t.component)
@@ -71,7 +71,7 @@ func (c *change) add(given *policyv1.Policy) {
 	p := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
 	c.policies[p.name] = p
 	p.target.policy = p
-	c.moved = append(c.moved, moved{p.target, policyVersion})
+	c.versions = append(c.versions, targetVersion{p.target, policyVersion})
 	c.breakUp(p.target)
 	compiled, _ := compiler{cluster: c.cluster, kinds: c.kinds}.compile(&given.Spec)
 	p.templates = make([]*template, len(compiled))
@@ -85,7 +85,7 @@ func (c *change) add(given *policyv1.Policy) {
 		if t.object != (Object{}) {
 			t.creates = c.target(t.object)
 			t.creates.creators = with(t.creates.creators, t)
-			c.moved = append(c.moved, moved{t.creates, t.object.APIVersion})
+			c.versions = append(c.versions, targetVersion{t.creates, t.object.APIVersion})
 		}
 		if !p.disabled {
 			c.name(t, from.dependencies)
@@ -116,22 +116,22 @@ func (c *change) finish() Watches {
 		if _, found := c.objects[o.Object]; found && len(o.dependents) == 0 {
 			delete(c.objects, o.Object)
 			o.target.objects = slices.DeleteFunc(o.target.objects, func(other *object) bool { return other == o })
-			c.left = append(c.left, o.target)
+			c.unlinked = append(c.unlinked, o.target)
 			watches.Remove = append(watches.Remove, o.Object)
 		}
 	}
-	for _, t := range c.left {
+	for _, t := range c.unlinked {
 		c.forget(t)
 	}
 	changed := slices.Concat(c.findCycles(), c.findVague(), c.added)
-	seen := make(map[moved]bool, len(c.moved))
-	for _, m := range c.moved {
-		if seen[m] {
+	seen := make(map[targetVersion]bool, len(c.versions))
+	for _, v := range c.versions {
+		if seen[v] {
 			continue
 		}
-		seen[m] = true
-		changed = append(changed, m.target.creators...)
-		changed = append(changed, c.mistaken(m)...)
+		seen[v] = true
+		changed = append(changed, v.target.creators...)
+		changed = append(changed, c.namedInOtherVersion(v)...)
 	}
 	watches.Templates = make([]TemplateRef, len(changed))
 	for i, t := range changed {
@@ -147,9 +147,9 @@ func (c *change) finish() Watches {
 
 // findCycles updates the components of all nodes, and gives the templates whose component changed.
 //
-// Every edge that came or went begins or ends at a template that was added or removed. So a cycle that came or went
-// leads through such a template. It is enough to search from the templates that were added, and from those that were in
-// a component with a removed template.
+// Every edge that appeared or disappeared begins or ends at a template that was added or removed. A cycle that appeared or
+// disappeared therefore leads through such a template. It is enough to search from the templates that were added, and from
+// those that were in a component with a removed template.
 func (c *change) findCycles() []*template {
 	var changed []*template
 	var roots []*node

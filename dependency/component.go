@@ -58,7 +58,7 @@ func (n *node) compare(other *node) int {
 // components that it leads to. This is Tarjan's algorithm with a stack of its own, since chains of policies may be
 // long. It is linear in nodes and edges.
 func (e *Evaluator) findComponents(roots []*node, found func(members []*node)) {
-	// frame is a node on the way from a root, with the rest of its edges and the earliest open node it leads to.
+	// frame is a node on the path from a root, with the rest of its edges and the earliest open node it leads to.
 	type frame struct {
 		node      *node
 		edge, end int
@@ -129,28 +129,29 @@ func cyclic(members []*node) bool { return len(members) > 1 }
 // component is a set of nodes that all lead to each other: templates that wait for each other, and what is between
 // them.
 //
-// One cycle is its ring. Each member off the ring has a way to the ring and one from it, which with a part of the ring
-// make a cycle through the member. For example, with x: a(y) and y: b(#a #c) c(#a), the ring is a → y → b → a. The way
-// of c leads to a, and the way to c comes from b, so c is on the cycle c → a → y → b → c.
+// One cycle of the component is called the ring. Each member that is not on the ring has a path to the ring and a path from
+// it. Together with a part of the ring they make a cycle through the member. For example, with x: a(y) and y: b(#a #c)
+// c(#a), the ring is a → y → b → a. The path from c leads to a, and the path to c comes from b, so c is on the cycle
+// c → a → y → b → c.
 type component struct {
 	// members are sorted. The first is a template: the root.
 	members []*node
-	// ring is a shortest cycle through the root, each node once, from the root on. ringWaiters has for each place in it
-	// how many waiters are before.
+	// ring is a shortest cycle through the root, each node once, from the root on. ringWaiters has, for each place in the
+	// ring, how many waiters come before it.
 	ring        []*node
 	ringWaiters []int32
 	// at has, by place, the member's place in the ring, or -1.
 	at []int32
-	// ahead has the ways to the ring, and behind the ways from it.
+	// ahead has the paths to the ring, and behind the paths from it.
 	ahead, behind ways
 }
 
-// ways has, by place, a shortest way between each member off the ring and the ring.
+// ways has, by place, a shortest path between the ring and each member that is not on it.
 type ways struct {
-	// step is the neighbour on the way, and ring the place in the ring where the way ends.
+	// step is the next node on the path, and ring the place in the ring where the path ends.
 	step []*node
 	ring []int32
-	// waiters counts the waiters on the way without the member, with the one in the ring.
+	// waiters counts the waiters on the path: without the member, with the one in the ring.
 	waiters []int32
 }
 
@@ -194,7 +195,7 @@ func (c *component) edges() (leadTo [][]*node) {
 	return leadTo
 }
 
-// search gives shortest ways from the given nodes to each member. The function edges appends the nodes that a node
+// search gives shortest paths from the given nodes to each member. The function edges appends the nodes that a node
 // leads to. The given nodes are the ring, or the root while there is no ring yet; they have a step, too.
 func (c *component) search(from []*node, edges func(n *node, to []*node) []*node) ways {
 	w := ways{make([]*node, len(c.members)), slices.Clone(c.at), make([]int32, len(c.members))}

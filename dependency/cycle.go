@@ -8,9 +8,9 @@ import (
 	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
-// Cycle is a way on which templates wait for themselves: each element waits for the next, and the last is the first
-// again. Only this one is on it twice. A long cycle has its beginning and its end. An element is a template, or a policy
-// whose templates are waited for together.
+// Cycle is a path on which templates wait for themselves: each element waits for the next, and the last element is the first
+// again. No other element occurs twice. Of a long cycle it has the beginning and the end. An element is a template, or a
+// policy that stands for all its templates.
 type Cycle []struct {
 	// TemplateRef names the template. For a policy its index is -1.
 	TemplateRef
@@ -57,15 +57,16 @@ func (c Cycle) text(limit int) string {
 	return oneLine(shown + rest(more))
 }
 
-// A cycle of at most wholeWaiters is whole. Of a longer one are kept the keptWaiters at the beginning, and the last. They
-// are among the farthest nodes from the template on, since of two nodes in a row one is a template.
+// A cycle of at most wholeWaiters is kept whole. Of a longer cycle, the first keptWaiters and the last are kept. They are among
+// the first farthest nodes after the template, since of two nodes in a row one is a template.
 const (
 	keptWaiters  = 30
 	wholeWaiters = 32
 	farthest     = 2 * wholeWaiters
 )
 
-// cycle gives a cycle that the template is on, from itself on, or nil. It takes the same time however long the cycle is.
+// cycle gives a cycle that the template is on, beginning with the template, or nil. It takes constant time, however long the
+// cycle is.
 func (t *template) cycle() Cycle {
 	if t.component == nil {
 		return nil
@@ -95,8 +96,8 @@ func (c *component) cycle(n *node) Cycle {
 }
 
 // wayThrough gives the nodes of a cycle through n, from n on, each once, and how many waiters the cycle has. Of a long
-// way it gives the beginning. The cycle leads to the ring, along it, and back to n. But if the ways to the ring and from
-// it meet close to n, it ends there. If they meet far away, what is left out may have some nodes twice.
+// cycle it gives the beginning. The cycle leads to the ring, along it, and back to n. But if the paths to the ring and from
+// it meet close to n, the cycle ends there. If they meet far from n, the part that is left out may have some nodes twice.
 func (c *component) wayThrough(n *node) (way []*node, length int) {
 	way = walk(n, c.ahead, c.at, []*node{n})
 	back := walk(n, c.behind, c.at, nil)
@@ -130,7 +131,7 @@ func (c *component) wayThrough(n *node) (way []*node, length int) {
 	return way, length
 }
 
-// walk appends the nodes on n's way to the ring, as far as they are of interest.
+// walk appends the first nodes on n's path to the ring, at most farthest.
 func walk(n *node, w ways, at []int32, way []*node) []*node {
 	for steps := 0; at[n.place] < 0 && steps < farthest; steps++ {
 		n = w.step[n.place]

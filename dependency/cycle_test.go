@@ -80,7 +80,7 @@ func TestCyclesFollowThePolicies(t *testing.T) {
 		{"y is not there yet", set("x: a(y)"), "[x[0]]", ""},
 		{"it comes and closes a cycle", set("y: b(#a) c"), "[x[0] y[0] y[1]]",
 			"ConfigurationPolicy a → Policy y → ConfigurationPolicy b → ConfigurationPolicy a"},
-		{"a policy beside it is no matter", set("z: d(#a)"), "[z[0]]",
+		{"an unrelated policy changes nothing", set("z: d(#a)"), "[z[0]]",
 			"ConfigurationPolicy a → Policy y → ConfigurationPolicy b → ConfigurationPolicy a"},
 		{"now that joins, too", set("x: a(y z)"), "[x[0] y[0] z[0]]",
 			"ConfigurationPolicy a → Policy y → ConfigurationPolicy b → ConfigurationPolicy a"},
@@ -110,7 +110,7 @@ func TestACycleThroughAPolicyThatATemplateCreates(t *testing.T) {
 	}{
 		{"z is not given", "Policy z → ConfigurationPolicy c → Policy z", func() (dependency.Watches, error) { return e.Set(policies...) }},
 		{"z is given", "Policy z → ConfigurationPolicy c → Policy z → Policy z", func() (dependency.Watches, error) { return e.Set(world("z: b")...) }},
-		{"z is gone", "Policy z → ConfigurationPolicy c → Policy z", func() (dependency.Watches, error) { return e.Delete("z"), nil }},
+		{"z is deleted", "Policy z → ConfigurationPolicy c → Policy z", func() (dependency.Watches, error) { return e.Delete("z"), nil }},
 	} {
 		watches, err := step.do()
 		if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// hubErrorAnnotation stands in the definition of a template whose hub templates could not be resolved.
+// hubErrorAnnotation is in the definition of a template whose hub templates could not be resolved.
 const hubErrorAnnotation = policyGroup + "/hub-templates-error"
 
-// definition is what a template's definition says, as far as it is looked at. Most of it is its spec.
+// definition has the fields of a template's definition that this package reads.
 type definition struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

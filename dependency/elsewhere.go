@@ -2,24 +2,24 @@ package dependency
 
 import "slices"
 
-// call is what people call an object.
-type call struct{ kind, name string }
+// kindName is an object's kind and name, whatever its apiVersion and namespace.
+type kindName struct{ kind, name string }
 
-func (o Object) call() call { return call{o.Kind, o.Name} }
+func (o Object) kindName() kindName { return kindName{o.Kind, o.Name} }
 
-// uncall forgets what the target is called.
-func (e *Evaluator) uncall(t *target) {
-	key := t.object.call()
-	e.called[key] = slices.DeleteFunc(e.called[key], func(other *target) bool { return other == t })
-	if len(e.called[key]) == 0 {
-		delete(e.called, key)
+// forgetKindName removes the target from byKindName.
+func (e *Evaluator) forgetKindName(t *target) {
+	key := t.object.kindName()
+	e.byKindName[key] = slices.DeleteFunc(e.byKindName[key], func(other *target) bool { return other == t })
+	if len(e.byKindName[key]) == 0 {
+		delete(e.byKindName, key)
 	}
 }
 
-// elsewhere gives the first apiVersion other than the object's in which a policy or a template has an object that is called
-// the same, in its namespace or the cluster's.
+// elsewhere gives the first other apiVersion in which a policy or a template has an object of the same kind and name, in the
+// object's namespace or the cluster's.
 func (e *Evaluator) elsewhere(o Object) (first string) {
-	for _, t := range e.called[o.call()] {
+	for _, t := range e.byKindName[o.kindName()] {
 		if t.object.Namespace != o.Namespace && t.object.Namespace != e.cluster.namespace {
 			continue
 		}
@@ -32,7 +32,7 @@ func (e *Evaluator) elsewhere(o Object) (first string) {
 	return first
 }
 
-// versions are those in which the target is known to be there.
+// versions are the apiVersions in which policies and templates have the target.
 func (t *target) versions() (versions []string) {
 	if t.policy != nil {
 		versions = append(versions, policyVersion)
@@ -43,20 +43,20 @@ func (t *target) versions() (versions []string) {
 	return versions
 }
 
-// moved is a target that came or went in a version.
-type moved struct {
+// targetVersion is a target that was added or removed in an apiVersion.
+type targetVersion struct {
 	target  *target
 	version string
 }
 
-// mistaken gives the templates that name something which is called like what moved, in another apiVersion.
-func (e *Evaluator) mistaken(m moved) (mistaken []*template) {
-	for _, other := range e.called[m.target.object.call()] {
+// namedInOtherVersion gives the templates that name an object of the target's kind and name in another apiVersion.
+func (e *Evaluator) namedInOtherVersion(v targetVersion) (templates []*template) {
+	for _, other := range e.byKindName[v.target.object.kindName()] {
 		for _, o := range other.objects {
-			if o.APIVersion != m.version {
-				mistaken = append(mistaken, o.dependents...)
+			if o.APIVersion != v.version {
+				templates = append(templates, o.dependents...)
 			}
 		}
 	}
-	return mistaken
+	return templates
 }

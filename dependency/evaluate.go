@@ -39,8 +39,8 @@ func Evaluate(
 	return e.all(), nil
 }
 
-// Evaluation says how the templates of one policy stand. Without templates its compliance is unknown, and everything that the
-// policy has on the cluster is to be deleted.
+// Evaluation has the state of each template of one policy. Without templates its compliance is unknown, and all objects of the
+// policy on the cluster are to be deleted.
 type Evaluation struct {
 	// Policy is the policy's name on the cluster.
 	Policy string
@@ -59,16 +59,18 @@ func (e Evaluation) String() string {
 }
 
 // Compliance gives the compliance of the policy over its templates. Observations are of the objects that these templates
-// create, under the names in [TemplateEvaluation]; others do no harm. A missing object needs an observation with
+// create, under the names in [TemplateEvaluation]; others are ignored. A missing object needs an observation with
 // ReasonNotFound.
 //
-// A template counts as what was observed at its object if it is ready: unknown (empty) where that is no compliance. But it
-// counts as NonCompliant where the object is not this policy's, or cannot be created, since another policy comes first
-// or the cluster has no API for it. While it waits it counts as Pending, or as Compliant if it has ignorePending. But while
-// its object stays although it waits (see [Evaluation.Actions]) it counts as what was observed there, if that is a
-// compliance: otherwise the templates that wait for its policy would be deleted, or started. An invalid template counts as
-// NonCompliant, one of a disabled policy as unknown. For one template alone, ask an Evaluation that has only this one, and
-// the name of the policy.
+//   - A ready template counts as the observed compliance of its object, or as unknown (empty) where there is none. It counts
+//     as NonCompliant if the object is not this policy's, or cannot be created: another policy comes first, or the cluster
+//     has no API for it.
+//   - A pending template counts as Pending, or as Compliant with ignorePending. But while its object stays (see
+//     [Evaluation.Actions]), it counts as the object's observed compliance, if there is one. Otherwise the templates
+//     that wait for its policy would be deleted, or started.
+//   - An invalid template counts as NonCompliant, a template of a disabled policy as unknown.
+//
+// For one template alone, call it on an Evaluation with only this template and the policy's name.
 //
 // Previous is the compliance in the policy's status now. It stays while an object that counts could not be read, or was
 // not read, unless the other templates rule it out. Otherwise a failed read would delete what waits for the policy.
@@ -93,7 +95,7 @@ func (t TemplateEvaluation) counts() bool {
 	return t.State == StateReady || t.keeps()
 }
 
-// TemplateEvaluation says how one template stands.
+// TemplateEvaluation has the state of one template.
 type TemplateEvaluation struct {
 	// Object is what the template creates, as it is found on the cluster. It is the zero Object if the definition does
 	// not say.
@@ -102,12 +104,12 @@ type TemplateEvaluation struct {
 	State State
 	// Unmet is what a pending template waits for, sorted by object. It is empty in other states.
 	Unmet []Unmet
-	// Cycle is the way on which a pending template waits for itself, from this template on, if any.
+	// Cycle is the path on which a pending template waits for itself, from this template on, if any.
 	Cycle Cycle
 	// IgnorePending is the template's field.
 	IgnorePending bool
-	// AlsoIn are the other policies on the cluster that have a template for the same object, in order, without those that
-	// are disabled, and invalid templates. Only one of them can have the object.
+	// AlsoIn are the other policies on the cluster that have a template for the same object, in order. Disabled policies and
+	// invalid templates are left out. Only one of the policies can own the object.
 	AlsoIn []string
 	// Err says why the template is invalid: it holds a *field.Error for each fault, with its path in the policy.
 	// It is nil in other states.
@@ -212,7 +214,7 @@ func (t *template) evaluate(in *Evaluator) TemplateEvaluation {
 }
 
 // reason says why a requirement of the template is unmet; it is empty if it is met. An object on the template's cycle
-// is unmet even if it is as wanted; if it is Pending, this is because of the cycle. The same holds for an object that
+// is unmet even if it is as wanted; if it is Pending, this is because of the cycle. The same goes for an object that
 // leads to an unnamed dependency, since the template may be on a cycle with it (P1).
 func (t *template) reason(n requirement) Reason {
 	reason := n.reason()

@@ -14,8 +14,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Evaluator evaluates the policies of one managed cluster, again and again as they or what they wait for change. A
-// change takes time in proportion to the templates that name what changed, not to all templates.
+// Evaluator evaluates the policies of one managed cluster, each time that they or the objects that they wait for change. A
+// change takes time in proportion to the templates that name the changed object, not to all templates.
 //
 // An Evaluator is safe for concurrent use, and must not be copied. The zero value is ready to use, for a cluster with
 // an empty namespace, as generators have it. Results are the caller's.
@@ -29,8 +29,8 @@ type Evaluator struct {
 	objects map[Object]*object
 	// targets are what templates name or create, and the given policies, without versions.
 	targets map[Object]*target
-	// called are the targets by kind and name.
-	called map[call][]*target
+	// byKindName are the targets by kind and name.
+	byKindName map[kindName][]*target
 	// unnamed counts the templates with a dependency that names no object.
 	unnamed int
 	// searches counts the calls of findComponents.
@@ -62,13 +62,13 @@ func NewEvaluator(clusterNamespace string, scope func(schema.GroupKind) meta.RES
 
 // Watches says what a caller has to do after policies changed.
 type Watches struct {
-	// Add are the objects to watch that no template named before, sorted. Pass how they stand to [Evaluator.Observe].
+	// Add are the objects to watch that no template named before, sorted. Pass their state to [Evaluator.Observe].
 	Add []Object
 	// Remove are the objects that no template names any more, sorted. Their observations are forgotten.
 	Remove []Object
 	// Templates are the templates to evaluate again, sorted: all templates of the policies that were set, and templates
-	// of other policies that came onto a cycle, left one or are on one that changed, or that create the same object as one
-	// that came or went. The objects of a deleted policy are left to the caller: see [Evaluation].
+	// of other policies whose cycle appeared, changed or disappeared, or that create the same object as a template that was
+	// added or removed. The caller deletes the objects of a deleted policy: see [Evaluation].
 	Templates []TemplateRef
 }
 
@@ -117,12 +117,12 @@ func (e *Evaluator) change(policies, templates int) *change {
 		e.policies = make(map[string]*policy, policies)
 		e.objects = make(map[Object]*object, policies)
 		e.targets = make(map[Object]*target, templates)
-		e.called = make(map[call][]*target, templates)
+		e.byKindName = make(map[kindName][]*target, templates)
 	}
 	return &change{Evaluator: e, wasVague: e.unnamed > 0}
 }
 
-// Observe tells the evaluator how an object stands now. It gives the templates to evaluate again, sorted: those that
+// Observe tells the evaluator the present state of an object. It gives the templates to evaluate again, sorted: those that
 // name the object, or none if nothing changed. An object that no template names is not remembered. It takes time in
 // proportion to the templates that name the object.
 func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
@@ -140,7 +140,7 @@ func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
 }
 
 // Policy gives the evaluation of the policy with this name on the cluster, and whether there is one. Where there is none, the
-// evaluation has no templates: its actions delete what the policy has.
+// evaluation has no templates: its actions delete the policy's objects.
 func (e *Evaluator) Policy(name string) (Evaluation, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

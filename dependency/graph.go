@@ -79,7 +79,7 @@ type target struct {
 	creators []*template
 	// objects are those that lead to the target, in any order.
 	objects []*object
-	// vague says that the target leads to a template with an unnamed dependency, so to nobody knows what (P1).
+	// vague says that the target leads to a template with an unnamed dependency, which could mean any object (P1).
 	vague bool
 }
 
@@ -123,7 +123,7 @@ func (t *template) ref() TemplateRef { return TemplateRef{t.policy.name, t.index
 func (t *template) compare(other *template) int { return t.ref().compare(other.ref()) }
 
 // with adds t to sorted templates, and without removes it. A change adds policies in the order of their names and
-// removes them in reverse. So if it changes all policies, neither function moves the rest.
+// removes them in reverse, so that a change of all policies moves no elements.
 func with(sorted []*template, t *template) []*template {
 	at, _ := slices.BinarySearchFunc(sorted, t, (*template).compare)
 	return slices.Insert(sorted, at, t)
@@ -167,7 +167,7 @@ func (e *Evaluator) target(o Object) *target {
 	t := &target{object: o}
 	t.node.target = t
 	e.targets[o] = t
-	e.called[o.call()] = append(e.called[o.call()], t)
+	e.byKindName[o.kindName()] = append(e.byKindName[o.kindName()], t)
 	return t
 }
 
@@ -175,6 +175,6 @@ func (e *Evaluator) target(o Object) *target {
 func (e *Evaluator) forget(t *target) {
 	if t.policy == nil && len(t.creators) == 0 && len(t.objects) == 0 {
 		delete(e.targets, t.object)
-		e.uncall(t)
+		e.forgetKindName(t)
 	}
 }

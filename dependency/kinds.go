@@ -11,8 +11,8 @@ import (
 type kinds []schema.GroupKind
 
 // Kinds gives the kinds that templates of OCM's policies have: those of its policy controllers, and Gatekeeper's
-// ConstraintTemplates and constraints. A template of any other kind is invalid: who obeys the actions creates what authors of
-// policies ask for, with rights that these may not have. OCM's template sync also takes kinds whose
+// ConstraintTemplates and constraints. A template of any other kind is invalid: the controller creates what authors of policies
+// ask for, with permissions that these authors may not have. OCM's template sync also takes kinds whose
 // CustomResourceDefinition has the label policy.open-cluster-management.io/policy-type: template. Add those of your cluster.
 //
 // An entry without a Kind stands for all kinds of its group.

@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// P10: an agent creates with its own rights what authors of policies ask for, so it takes only kinds of policies.
+// P10: an agent creates with its own permissions what authors of policies ask for, so it takes only kinds of policies.
 func TestKindsOfTemplates(t *testing.T) {
 	widgets := schema.GroupKind{Group: "example.com"}
 	for _, test := range []struct {
@@ -27,7 +27,7 @@ func TestKindsOfTemplates(t *testing.T) {
 		{"no other kind of the group", "templates.gatekeeper.sh/v1", "Other", nil, false},
 		{"no Policy: it would replicate itself", "policy.open-cluster-management.io/v1", "Policy", nil, false},
 		{"no ConfigMap", "v1", "ConfigMap", nil, false},
-		{"no rights", "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", nil, false},
+		{"no RBAC objects", "rbac.authorization.k8s.io/v1", "ClusterRoleBinding", nil, false},
 		{"no group that only looks like it", "open-cluster-management.io/v1", "ConfigurationPolicy", nil, false},
 		{"what is listed", "example.com/v1", "Widget", []schema.GroupKind{widgets}, true},
 		{"and then nothing else", "policy.open-cluster-management.io/v1", "ConfigurationPolicy", []schema.GroupKind{widgets}, false},
@@ -162,7 +162,7 @@ func TestADependencyInItsOwnVersionIsNoMistake(t *testing.T) {
 	}
 }
 
-// P3, P8: whoever names a wrong version is told again once there is something that it may mean, and once that is gone.
+// P3, P8: a template that names a wrong version is evaluated again once an object of another version appears or disappears.
 func TestAMistakenVersionIsToldAgain(t *testing.T) {
 	policies := world("x: a(y #b)", "y: b")
 	for i := range policies[0].Spec.PolicyTemplates[0].ExtraDependencies {

@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// machine is an evaluator and what it was told, from which all can be computed anew.
+// machine is an evaluator and its inputs, from which all results can be computed again.
 type machine struct {
 	evaluator    *dependency.Evaluator
 	policies     map[string]*policyv1.Policy
@@ -120,7 +120,7 @@ func (m *machine) checkChanges(t *rapid.T, before map[dependency.TemplateRef]str
 	m.checkNamed(t, before, changes.Templates)
 }
 
-// checkNamed requires that every template is returned whose result is another one than before, and that what is
+// checkNamed requires that every template with another result than before is returned, and that what is
 // returned exists, once, in order.
 func (m *machine) checkNamed(t *rapid.T, before map[dependency.TemplateRef]string, returned []dependency.TemplateRef) {
 	after := m.texts()

@@ -7,17 +7,18 @@ import (
 	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
-// maxMessage is the most bytes of a message. So an action's message, which says more, has at most 1 kB.
+// maxMessage limits the bytes of a message. It leaves room for what an action's message adds, up to 1 kB.
 const maxMessage = 920
 
-// Message says in one line, for the policy's status, why the template is not ready. Of a ready template it says which other
-// policies create the same object, and is else empty. It has at most 1 kB: it shows the beginning of long lists, and the beginning and the end of a long cycle.
+// Message says in one line, for the policy's status, why the template is not ready. For a ready template it says which other
+// policies create the same object, and is empty if there are none. It has at most 1 kB: it shows the beginning of long lists,
+// and the beginning and the end of a long cycle.
 //
 // For a waiting template it says how many of its dependencies are pending:
 //
 //	Dependencies were not satisfied: 1 is still pending (FooPolicy foo)
 //
-// For each other unmet one it says what it is and what it must be:
+// For each other unmet dependency it says what it is and what it must be:
 //
 //	Dependencies were not satisfied: Policy default.b is NonCompliant, must be Compliant
 //
@@ -30,7 +31,7 @@ func (t TemplateEvaluation) Message() string {
 		}
 		return clauses.Shorten(t.pendingMessage(90, 210), maxMessage)
 	case t.State == StateInvalid && t.Err != nil:
-		return few(strings.Split(t.Err.Error(), "\n"), "; ", maxMessage-20)
+		return joinFitting(strings.Split(t.Err.Error(), "\n"), "; ", maxMessage-20)
 	case t.State == StateDisabled:
 		return "the policy is disabled"
 	case len(t.AlsoIn) > 0:
@@ -64,13 +65,13 @@ func (t TemplateEvaluation) pendingMessage(short, long int) string {
 			many = one
 		}
 		if len(names) > 0 {
-			clauses = append(clauses, fmt.Sprintf("%d %s (%s)", len(names), many, few(names, ", ", short)))
+			clauses = append(clauses, fmt.Sprintf("%d %s (%s)", len(names), many, joinFitting(names, ", ", short)))
 		}
 	}
 	count(pending, "is still pending", "are still pending")
 	count(waiting, "waits for this template", "wait for this template")
 	if len(others) > 0 {
-		clauses = append(clauses, few(others, "; ", long))
+		clauses = append(clauses, joinFitting(others, "; ", long))
 	}
 	if len(t.Cycle) > 0 {
 		clauses = append(clauses, "it waits for itself: "+t.Cycle.text(long))
@@ -122,9 +123,9 @@ func names(objects []Object) []string {
 	return names
 }
 
-// few joins as many items as fit limit bytes, and says how many more there are. It always has the first, cut if need
+// joinFitting joins as many items as fit limit bytes, and says how many more there are. It always has the first, cut if need
 // be.
-func few(items []string, separator string, limit int) string {
+func joinFitting(items []string, separator string, limit int) string {
 	if len(items) == 0 {
 		return ""
 	}

@@ -16,7 +16,7 @@ func TestFew(t *testing.T) {
 		{6, "aa, bb, and 1 more"},
 		{5, "aa, and 2 more"},
 	} {
-		if got := few([]string{"aa", "bb", "cc"}, ", ", test.limit); got != test.want {
+		if got := joinFitting([]string{"aa", "bb", "cc"}, ", ", test.limit); got != test.want {
 			t.Errorf("in %d bytes %q, want %q", test.limit, got, test.want)
 		}
 	}

@@ -53,7 +53,7 @@ func TestAMistakeLeavesACycleClosed(t *testing.T) {
 	}
 }
 
-// P1, P6: what is Pending may be so because of the template, where nobody knows what it leads to. So nothing is deleted.
+// P1, P6: where it is unknown what an object leads to, it may be Pending because of the template. Nothing is deleted then.
 func TestWhatIsPendingForAnUnnamedDependencyDeletesNothing(t *testing.T) {
 	results := evaluate(world("x: a(y)", "y: b(#)"), observed("y?"))
 	template := results[0].Templates[0]

@@ -19,7 +19,7 @@ const (
 
 // Object names an object on a managed cluster. Objects are comparable, and equal if all four parts are.
 //
-// Lists of objects are sorted by kind, name, namespace and apiVersion, as people read them.
+// Lists of objects are sorted by kind, name, namespace and apiVersion.
 type Object struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

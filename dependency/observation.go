@@ -22,12 +22,12 @@ type Observation struct {
 	// ReasonFieldMissing or ReasonUnknownValue.
 	Problem Reason
 
-	// Detail has more for people: the text of an error, the missing field, the value that was found, or why Gatekeeper's
-	// object is not compliant.
+	// Detail explains Compliance or Problem for operators: the text of an error, the missing field, the value that was found,
+	// or why Gatekeeper's object is not compliant.
 	Detail string
 
-	// Policy is the policy on the cluster that has the object, since one of its templates created it. It is empty where
-	// the object is nobody's. It matters for the objects of templates alone.
+	// Policy is the policy on the cluster that owns the object, since one of its templates created it. It is empty where
+	// the object belongs to no policy. It matters for the objects of templates alone.
 	Policy string
 
 	// Event is the newest message of the object about its compliance, for the policy's status, if it has any.
@@ -67,11 +67,11 @@ func (o Observation) reason(want policyv1.ComplianceState) Reason {
 //
 // Compliance is at status.compliant or, where that is absent, at status.complianceState. Gatekeeper's objects have
 // neither. A ConstraintTemplate is compliant if Gatekeeper has created its kind of constraints (status.created), and
-// non-compliant if it could not; where it is not found, those that wait for it to be NonCompliant wait no longer. A
+// non-compliant if it could not. If it is not found, a dependency on it that must be NonCompliant is met. A
 // constraint is compliant if status.totalViolations is 0, and non-compliant if it is more. A kind that the RESTMapper or
 // the server does not know is ReasonNoAPI. Every other error but "not found" is ReasonReadFailed.
 //
-// An object is of the policy that is its owner, or that its label policy.open-cluster-management.io/policy names. Its
+// An object belongs to the policy that is its owner, or that its label policy.open-cluster-management.io/policy names. Its
 // newest message is in status.history, where it has one. A controller may send Events instead: put the newest into Event.
 func ObservationOf(u *unstructured.Unstructured, err error) Observation {
 	switch {
@@ -133,8 +133,8 @@ func observationOfValue(path string, value any) Observation {
 	}
 }
 
-// observationOfCreated reads the status of a ConstraintTemplate. Gatekeeper leaves created out where it is false, so one that
-// has errors was not created.
+// observationOfCreated reads the status of a ConstraintTemplate. Gatekeeper omits created where it is false, so a
+// ConstraintTemplate with errors was not created.
 func observationOfCreated(status map[string]any) Observation {
 	const path = "status.created"
 	byPod, _ := status["byPod"].([]any)

@@ -37,7 +37,7 @@ func read(t testing.TB, file string) []*unstructured.Unstructured {
 	}
 }
 
-// say has an observation in a few words.
+// say gives an observation as a short text.
 func say(o dependency.Observation) string {
 	switch {
 	case o.Problem == "":
@@ -163,12 +163,12 @@ func TestAConstraintTemplateIsThereOrNot(t *testing.T) {
 		there       string
 	}{
 		{"it exists", dependency.Observation{Compliance: "Compliant"}, "ConstraintTemplate g exists, must not exist", ""},
-		{"it is gone", dependency.Observation{Problem: dependency.ReasonNotFound}, "", "ConstraintTemplate g is not found, must be Compliant"},
+		{"it was deleted", dependency.Observation{Problem: dependency.ReasonNotFound}, "", "ConstraintTemplate g is not found, must be Compliant"},
 		{"Gatekeeper could not create it, but it is there", dependency.Observation{Compliance: "NonCompliant"},
 			"ConstraintTemplate g exists, must not exist", "ConstraintTemplate g is NonCompliant, must be Compliant"},
 		{"nothing is known of it, but that it is there", dependency.Observation{Problem: dependency.ReasonFieldMissing},
 			"ConstraintTemplate g exists, must not exist", "ConstraintTemplate g has no compliance, must be Compliant"},
-		{"without Gatekeeper nobody knows, as in OCM", dependency.Observation{Problem: dependency.ReasonNoAPI},
+		{"without Gatekeeper it is unknown, as in OCM", dependency.Observation{Problem: dependency.ReasonNoAPI},
 			"ConstraintTemplate g cannot be read: the cluster has no API for templates.gatekeeper.sh/v1 ConstraintTemplate",
 			"ConstraintTemplate g cannot be read: the cluster has no API for templates.gatekeeper.sh/v1 ConstraintTemplate"},
 		{"a failed read says nothing", dependency.Observation{Problem: dependency.ReasonReadFailed},

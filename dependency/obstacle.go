@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// obstacle says why a ready template of the policy must not touch what was observed at its object, or cannot create it; it is
-// empty where nothing is in the way. Who has the object keeps it. Where nobody has it, the first of the policies that
-// create it does so, by their names: any rule will do, as long as all of them go by the same.
+// obstacle says why a ready template of the policy must not touch its observed object, or cannot create it. It is empty where
+// nothing is in the way. The policy that owns the object keeps it. If no policy owns it, the first of the policies that create
+// it, by name, does: any order will do, as long as all policies use the same.
 func (t TemplateEvaluation) obstacle(policy string, own Observation) string {
 	const unique = "the names of templates are unique on a cluster: "
 	switch {
 	case own.exists() && own.Policy == policy:
 		return ""
 	case own.exists() && own.Policy == "":
-		return fmt.Sprintf("%s%s exists already and is no policy's", unique, t.Object)
+		return fmt.Sprintf("%s%s exists already and belongs to no policy", unique, t.Object)
 	case own.exists():
 		return fmt.Sprintf("%spolicy %s has %s already", unique, own.Policy, t.Object)
 	case own.reason(own.Compliance).keeps(): // it was not read
@@ -34,5 +34,5 @@ func (t TemplateEvaluation) rivals() string {
 	for i := range names {
 		names[i] = policyKind + " " + names[i]
 	}
-	return few(names, ", ", 300)
+	return joinFitting(names, ", ", 300)
 }

@@ -17,8 +17,8 @@ type Order struct {
 	// for something that such a template makes impossible.
 	Blocked []struct {
 		Template TemplateRef
-		// By are the objects that the template waits for in vain, sorted. It is empty for invalid templates and in
-		// disabled policies.
+		// By are the objects that the template waits for and that cannot become as wanted, sorted. It is empty for
+		// invalid templates and in disabled policies.
 		By []Object
 	}
 	// Cycles has a cycle for each set of templates that all wait for each other: a shortest one through the first of
@@ -76,9 +76,9 @@ type turn struct {
 
 // Order gives the order in which templates become ready. It follows from the policies alone: it assumes that objects
 // that no template creates, and the objects of ready templates, reach any compliance that is waited for. But a
-// ConstraintTemplate exists if one of its templates can become ready, and else does not. Of several policies that create the
-// same object, the first by name does, and the others are NonCompliant. A policy reaches the compliances that its templates
-// make together. It takes time linear in the policies, plus sorting.
+// ConstraintTemplate exists only if one of its templates can become ready. If several policies create the same object, the
+// first by name does, and the others are NonCompliant. A policy reaches the compliances that follow from its templates. Order
+// takes time linear in the policies, plus sorting.
 func (e *Evaluator) Order() Order {
 	e.mu.Lock()
 	defer e.mu.Unlock()

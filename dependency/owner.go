@@ -10,11 +10,11 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// parentLabel stands on the objects of templates, with the name of the policy that has them.
+// parentLabel is on the objects of templates, with the name of the policy that owns them.
 const parentLabel = policyGroup + "/policy"
 
-// policyOf gives the policy on the cluster that has the object: its owner, or else the one that its label names. A
-// cluster-scoped object cannot have a policy for its owner.
+// policyOf gives the policy on the cluster that the object belongs to: its owner, or else the one that its label names. A
+// cluster-scoped object cannot have a policy as its owner.
 func policyOf(u *unstructured.Unstructured) string {
 	for _, owner := range u.GetOwnerReferences() {
 		if owner.Kind == policyKind && strings.HasPrefix(owner.APIVersion, policyGroup+"/") {

@@ -14,8 +14,8 @@ import (
 )
 
 // PolicyOf reads a Policy. It does what runtime.DefaultUnstructuredConverter does, but its error holds a *field.Error
-// for each field of a wrong type. A missing spec is an error, too: everything that a policy without templates has
-// created is deleted. Faults of templates and dependencies are no errors here: see [Validate]. The object is not
+// for each field of a wrong type. A missing spec is an error, too: a policy without templates would have all its objects
+// deleted. Faults of templates and dependencies are no errors here: see [Validate]. The object is not
 // changed, and the policy shares nothing with it.
 func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
 	if u == nil {
@@ -26,7 +26,7 @@ func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
 		return nil, field.Invalid(field.NewPath("kind"), found, "must be "+policyKind+" of "+policyGroup)
 	}
 	if u.Object["spec"] == nil {
-		return nil, field.Required(field.NewPath("spec"), "must be given: without it nobody knows which templates the policy has")
+		return nil, field.Required(field.NewPath("spec"), "must be given: without it the policy's templates are unknown")
 	}
 	if errs := policyShape()(u.Object["spec"], field.NewPath("spec")); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
@@ -78,7 +78,7 @@ func policyShape() shape {
 	})
 }
 
-// a gives the shape of a T; name is what people call it.
+// a gives the shape of a T; name is its name in messages.
 func a[T any](name string) shape {
 	return func(value any, path *field.Path) field.ErrorList {
 		if _, ok := value.(T); !ok && value != nil {

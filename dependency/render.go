@@ -25,14 +25,14 @@ func isTemplateAction(text string) bool {
 // Render gives the object of an action of the policy, for the caller to create, update, delete or leave. The policy is as it
 // was read on the cluster, with its uid, and as it was given to the evaluation. It is not changed.
 //
-// An object to delete or to leave is only named. One to create or update is what the template defines, with the policy as
-// its owner if it is in the policy's namespace, with the labels of OCM's template sync, and with the policy's action:
-// spec.remediationAction, where the policy has one and the template is not informOnly, which means inform. A constraint has
-// it as spec.enforcementAction: warn or deny. A ConstraintTemplate has none. A status, and metadata other than name, labels
-// and annotations, are left out. Apply it with server-side apply, which changes nothing where nothing differs, or set its
+// An object to delete or to leave has only a name. An object to create or update is what the template defines, with the labels
+// of OCM's template sync, and with the policy as its owner if it is in the policy's namespace. It has the policy's
+// spec.remediationAction, if the policy has one; a template that is informOnly has inform. A constraint has the action as
+// spec.enforcementAction: warn or deny. A ConstraintTemplate has none. A status, and metadata other than name, labels and
+// annotations, are left out. Apply the object with server-side apply, which changes nothing where nothing differs, or set its
 // spec, labels, annotations and owner on the object that is there.
 //
-// It is an error if the template does not define this object, since the evaluation is of the policy before an edit.
+// It is an error if the template does not define this object: then the policy was edited after the evaluation.
 func Render(policy *policyv1.Policy, a Action) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	if a.Verb != VerbCreate && a.Verb != VerbUpdate {
@@ -89,8 +89,8 @@ func setAction(object *unstructured.Unstructured, defined Object, action policyv
 	}
 }
 
-// setMetadata leaves of the object's metadata what a template may define, and adds whose it is. A policy cannot own an object
-// outside of its namespace: the API server would delete it.
+// setMetadata keeps the metadata that a template may define, and adds the labels and the owner. A policy cannot own an object
+// outside of its namespace: the API server would delete the object.
 func setMetadata(object *unstructured.Unstructured, policy *policyv1.Policy, namespace string) error {
 	name, annotations := object.GetName(), object.GetAnnotations()
 	labels := map[string]string{}

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// rootPolicyLabel stands on replicated policies, with the name that the policy has there.
+	// rootPolicyLabel is on replicated policies, with the replica's own name.
 	rootPolicyLabel       = policyGroup + "/root-policy"
 	clusterLabel          = policyGroup + "/cluster-name"
 	clusterNamespaceLabel = policyGroup + "/cluster-namespace"
-	// triggerAnnotation has OCM's propagator look at a root policy again.
+	// triggerAnnotation makes OCM's propagator reconcile a root policy again.
 	triggerAnnotation = policyGroup + "/trigger-update"
 	// argoAnnotation keeps Argo CD from pruning replicas that have the tracking label of the root policy.
 	argoAnnotation = "argocd.argoproj.io/compare-options"
@@ -29,7 +29,7 @@ const (
 
 // Replicate turns a policy of the hub into the policy for a managed cluster, whose namespace on the hub has the cluster's
 // name. The result has the name, the labels and the annotations that OCM's propagator gives it, and the spec that was read,
-// even fields that [policyv1.Policy] lacks, with the dependencies in the form that holds on the cluster. It has no status and
+// even fields that [policyv1.Policy] lacks, with the dependencies under their names on the cluster. It has no status and
 // no other metadata, so it can be created on the hub. The caller sets the action of that cluster (spec.remediationAction).
 // The policy is not changed, and the result shares nothing with it. The errors are the same as from [PolicyOf].
 //
@@ -41,17 +41,17 @@ const (
 // All other labels and annotations are copied. Where spec.copyPolicyMetadata is false, only those of the policy API are.
 // Some annotations are about the root policy alone, and never copied: those of this library, trigger-update, and
 // last-applied-configuration. The annotation argocd.argoproj.io/compare-options is IgnoreExtraneous. The spec has no
-// rolloutStrategy, since a replica is rolled out to nobody: a new strategy is no new content.
+// rolloutStrategy, since nothing is rolled out from a replica: a new strategy is no new content.
 //
 // A dependency on a Policy also becomes <namespace>.<name>, and loses its namespace. If it has none, it uses the
 // policy's. Names may have dots: only a name with a dot and without a namespace counts as replicated already, and
 // stays.
 //
 // A dependency on a PolicySet uses the policy's namespace in the same way. It is replaced by a dependency on each of
-// the set's policies, with the same compliance and in the set's order. So all of them must have that compliance, also where
-// it is NonCompliant or Pending. A set that is not among sets stays as it is, so that the cluster reports its absence. So
-// does a set without policies: without parts compliance is unknown, and not met. Don't replicate while a set could not be
-// read: that does not mean that it does not exist. The caller leaves out policies of a set that must not count: the
+// the set's policies, with the same compliance and in the set's order. All of them must have that compliance, also where
+// it is NonCompliant or Pending. A set that is not among sets stays as it is, so that the cluster reports its absence. A
+// set without policies stays, too: its compliance is unknown, and not met. Don't replicate while a set could not be
+// read: a failed read does not mean that it does not exist. The caller leaves out policies of a set that must not count: the
 // disabled and the missing ones, and, if its policies must wait for none of them, those that are not bound on this cluster.
 //
 // Dependencies on other kinds stay as they are.
@@ -100,21 +100,21 @@ func metadataToReplicate(policy *policyv1.Policy) (labels, annotations map[strin
 	return labels, annotations
 }
 
-// isReplicated says whether the policy already has the form that holds on managed clusters. A root policy may have a label
-// that was copied from a replica: that one names another policy.
+// isReplicated says whether the policy already has its name on managed clusters. A root policy may have a label that was
+// copied from a replica: such a label names another policy.
 func isReplicated(policy *policyv1.Policy) bool {
 	label := policy.Labels[rootPolicyLabel]
 	namespace, _, _ := strings.Cut(label, ".")
 	return label != "" && label == policy.Name && namespace != policy.Namespace
 }
 
-// replication brings dependencies of a policy in this namespace into the form that holds on managed clusters.
+// replication translates dependencies of a policy in this namespace to their names on managed clusters.
 type replication struct {
 	namespace string
 	sets      map[types.NamespacedName]*policyv1.PolicySet
 }
 
-// replaceAll brings all dependencies of a spec into the form. The spec is also given as it was read.
+// replaceAll translates all dependencies of a spec. The spec is also given as it was read.
 func (r replication) replaceAll(spec map[string]any, read *policyv1.PolicySpec) {
 	r.replace(spec, "dependencies", read.Dependencies)
 	templates, _ := spec["policy-templates"].([]any)
@@ -125,8 +125,8 @@ func (r replication) replaceAll(spec map[string]any, read *policyv1.PolicySpec) 
 	}
 }
 
-// replace brings the dependencies in the field of that name into the form. They are also given as they were read, so
-// that all other fields of a dependency stay.
+// replace translates the dependencies in the field of that name. They are also given as they were read, so that all other
+// fields of a dependency stay.
 func (r replication) replace(in map[string]any, name string, read []policyv1.PolicyDependency) {
 	if len(read) == 0 {
 		return
@@ -150,7 +150,7 @@ func (r replication) replace(in map[string]any, name string, read []policyv1.Pol
 	in[name] = replicated
 }
 
-// all gives the dependencies in the form.
+// all gives the translated dependencies.
 func (r replication) all(dependencies []policyv1.PolicyDependency) []policyv1.PolicyDependency {
 	replicated := make([]policyv1.PolicyDependency, 0, len(dependencies))
 	for _, d := range dependencies {
@@ -173,7 +173,7 @@ func replicable(policy *policyv1.Policy) *policyv1.PolicySpec {
 	return &spec
 }
 
-// one gives a dependency in the form: one for each policy of a set.
+// one translates a dependency: to one for each policy of a set.
 func (r replication) one(d policyv1.PolicyDependency) []policyv1.PolicyDependency {
 	if named(d).group() != policyGroup {
 		return []policyv1.PolicyDependency{d}
@@ -203,8 +203,7 @@ func (r replication) one(d policyv1.PolicyDependency) []policyv1.PolicyDependenc
 	}
 }
 
-// policy brings a dependency on a policy into the form. A missing name stays missing: it is an error where it is
-// evaluated.
+// policy translates a dependency on a policy. A missing name stays missing: it is an error where it is evaluated.
 func (r replication) policy(d policyv1.PolicyDependency) policyv1.PolicyDependency {
 	namespace := d.Namespace
 	if namespace == "" && !strings.Contains(d.Name, ".") {

@@ -8,7 +8,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// P10: two policies of a cluster have a template for the same object. Who has it keeps it, and the others say so.
+// P10: two policies of a cluster have a template for the same object. The policy that owns it keeps it, and the others say so.
 func TestTwoPoliciesWithTheSameObject(t *testing.T) {
 	const keeps, creates, first = "update ConfigurationPolicy a", "create ConfigurationPolicy a", "comes first, and has a template for ConfigurationPolicy a, too"
 	observed := func(policy string, c policyv1.ComplianceState) dependency.Observation {
@@ -24,7 +24,7 @@ func TestTwoPoliciesWithTheSameObject(t *testing.T) {
 		{"the second has it, as it came first", observed("q", "Compliant"), "policy q has ConfigurationPolicy a already", keeps, "NonCompliant", "Compliant"},
 		{"the first has it", observed("p", "Pending"), keeps, "policy p has ConfigurationPolicy a already", "Pending", "NonCompliant"},
 		{"a third has it, which is gone", observed("gone", "Compliant"), "policy gone has", "policy gone has", "NonCompliant", "NonCompliant"},
-		{"it is nobody's", observed("", "Compliant"), "exists already and is no policy's", "exists already and is no policy's", "NonCompliant", "NonCompliant"},
+		{"it belongs to no policy", observed("", "Compliant"), "exists already and belongs to no policy", "exists already and belongs to no policy", "NonCompliant", "NonCompliant"},
 		{"it is not there", dependency.Observation{Problem: dependency.ReasonNotFound}, creates, "policy p " + first, "", "NonCompliant"},
 		{"the cluster has no API for it", dependency.Observation{Problem: dependency.ReasonNoAPI}, "the cluster has no API for", "policy p " + first, "NonCompliant", "NonCompliant"},
 		{"it cannot be read", dependency.Observation{Problem: dependency.ReasonReadFailed, Detail: "timeout"}, "left, since it cannot be read: timeout", "left, since it cannot be read: timeout", "", ""},
@@ -58,7 +58,7 @@ func TestWhoCreatesNothingTakesNoPlace(t *testing.T) {
 	}
 }
 
-// P10: whatever a policy does with its templates, it deletes nothing that is another's, or nobody's.
+// P10: whatever a policy does with its templates, it deletes no object of another policy, or of none.
 func TestNothingIsTouchedThatAnotherHas(t *testing.T) {
 	for _, policy := range []string{"x: a", "-x: a", "x: b", "x: a(y)", "x: a a", "x:"} {
 		e := evaluate(world(policy), observed("y!"))[0]

@@ -50,7 +50,7 @@ type stage struct {
 	evaluator *dependency.Evaluator
 }
 
-// cluster begins anew, on a cluster with the scopes of the input: "Widget.example.com Namespaced".
+// cluster starts over, on a cluster with the scopes of the input: "Widget.example.com Namespaced".
 func (s *stage) cluster(c scene.Command) string {
 	scopes := map[string]meta.RESTScopeName{"": ""}
 	for line := range strings.Lines(c.Input) {
@@ -222,7 +222,7 @@ func (s *stage) named(c scene.Command) []dependency.Evaluation {
 	}
 	var evaluations []dependency.Evaluation
 	for _, name := range c.Args {
-		e, _ := s.evaluator.Policy(name) // A policy that is gone has no templates.
+		e, _ := s.evaluator.Policy(name) // A deleted policy has no templates.
 		evaluations = append(evaluations, e)
 	}
 	return evaluations
@@ -251,7 +251,7 @@ func (s *stage) unmet(c scene.Command) string {
 	return b.String()
 }
 
-// actions prints what to do where the policy has the objects of the input. One "of q" is policy q's, and one "of nobody" is
+// actions prints what to do where the policy has the objects of the input. One "of q" is policy q's, and one "of none" is
 // no policy's. One "is unreadable: why" could not be read.
 func (s *stage) actions(c scene.Command) string {
 	var texts []string
@@ -264,7 +264,7 @@ func (s *stage) actions(c scene.Command) string {
 			case strings.Contains(line, " is "):
 				_, said := observations(line)
 				maps.Copy(all, said)
-			case owner == "nobody":
+			case owner == "none":
 				all[thing(name)] = dependency.Observation{Compliance: policyv1.Compliant}
 			case isOf:
 				all[thing(name)] = dependency.Observation{Policy: owner}

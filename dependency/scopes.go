@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// cluster knows where objects are found on a managed cluster.
+// cluster gives the namespaces in which objects are found on a managed cluster.
 type cluster struct {
 	namespace string
 	scope     func(schema.GroupKind) meta.RESTScopeName

@@ -18,11 +18,11 @@ const maxHistory = 10
 // stays, and is not changed. Write it where it differs.
 //
 // A detail has the name of the template's object, or template-<index> where it is unknown, and what the template counts as.
-// Its history has the newest message first, of at most ten. A message that is there already is not added again. What
-// a ready template says is the newest message of its object ([Observation.Event]): another one counts as new even where it
-// says the same, since it may be about another content. A template that waits or is in error speaks for itself.
+// Its history has at most ten messages, the newest first. A message that is there already is not added again. A ready
+// template has the newest message of its object ([Observation.Event]). Another event counts as new even with the same text,
+// since it may be about another content. A template that waits or is in error has its own message.
 //
-// Details of templates that are gone are left out. Where an object could not be read, its template's detail stays as it was.
+// Details of removed templates are dropped. Where an object could not be read, its template's detail stays as it was.
 func (e Evaluation) Status(observations map[Object]Observation, previous policyv1.PolicyStatus, now time.Time) policyv1.PolicyStatus {
 	next := previous
 	next.ComplianceState = e.Compliance(observations, previous.ComplianceState)
@@ -46,7 +46,7 @@ func (e Evaluation) Status(observations map[Object]Observation, previous policyv
 	return next
 }
 
-// detail gives what the policy's status says of the template, given what was observed of its object and what it said before.
+// detail gives the template's detail in the policy's status, from the observation of its object and the detail before.
 func (t TemplateEvaluation) detail(policy string, own Observation, before policyv1.PolicyDetails, now time.Time) policyv1.PolicyDetails {
 	if t.counts() && own.reason(own.Compliance).keeps() && before.ComplianceState != "" {
 		return before

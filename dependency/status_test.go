@@ -77,7 +77,7 @@ c "NonCompliant" | 12:01:00 NonCompliant; template-error; the names of templates
 	step("an error, and a template that may be pending", "x: @b(y y!) c(y)~", known{b: said("Compliant", "Compliant; all is there", 36*time.Second), object("#c"): missing}, `"NonCompliant"
 b "NonCompliant" | 12:01:10 NonCompliant; template-error; spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "NonCompliant": must be Compliant, as spec.policy-templates[0].extraDependencies[0].compliance has it for the same Policy y | 12:00:36 Compliant; all is there | 12:00:10 Pending; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant
 c "Compliant" | 12:01:10 Compliant; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant; it counts as compliant because of ignorePending | 12:01:00 NonCompliant; template-error; the names of templates are unique on a cluster: policy q has ConfigurationPolicy c already`)
-	step("the error is mended, and the object has nothing new to say", "x: @b", known{b: said("Compliant", "Compliant; all is there", 36*time.Second)}, `"Compliant"
+	step("the error is fixed, and the object has nothing new to say", "x: @b", known{b: said("Compliant", "Compliant; all is there", 36*time.Second)}, `"Compliant"
 b "Compliant" | 12:01:20 Compliant; all is there | 12:01:10 NonCompliant; template-error; spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "NonCompliant": must be Compliant, as spec.policy-templates[0].extraDependencies[0].compliance has it for the same Policy y | 12:00:36 Compliant; all is there | 12:00:10 Pending; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant`)
 }
 

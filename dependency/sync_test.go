@@ -204,7 +204,7 @@ func (a *agents) check(t *rapid.T) {
 		}
 	}
 	if u := a.objects[object("#e")]; u == nil || len(u.GetLabels()) > 0 {
-		t.Fatalf("what was nobody's was touched:\n%s", a)
+		t.Fatalf("an object of no policy was touched:\n%s", a)
 	}
 }
 

@@ -17,8 +17,8 @@ type Unmet struct {
 	Reason Reason
 	// Observation is what was observed.
 	Observation Observation
-	// Elsewhere is the apiVersion in which a policy or a template has an object of this kind and name, where there is none
-	// in the one that the dependency names: it may be mistaken.
+	// Elsewhere is another apiVersion in which a policy or a template has an object of this kind and name, while there is none
+	// in the apiVersion of the dependency: the dependency may be mistaken.
 	Elsewhere string
 }
 
@@ -26,7 +26,7 @@ type Unmet struct {
 // Compliant".
 func (u Unmet) String() string { return oneLine(u.sentence(u.Object.String())) }
 
-// isPending says whether what upstream prints of every unmet dependency is true of this one.
+// isPending says whether this dependency is pending, which upstream prints for every unmet one.
 func (u Unmet) isPending() bool {
 	return u.Reason == ReasonOtherCompliance && u.Observation.Compliance == policyv1.Pending
 }
@@ -95,14 +95,14 @@ const (
 	ReasonUnknownValue Reason = "UnknownValue"
 	// ReasonReadFailed says that the object could not be read.
 	ReasonReadFailed Reason = "ReadFailed"
-	// ReasonNotRead says that nobody tried to read the object so far.
+	// ReasonNotRead says that the object was not read so far.
 	ReasonNotRead Reason = "NotRead"
 	// ReasonOnCycle says that the object waits for the template that waits for it. Its compliance is the wanted one, or
 	// Pending, as for policies that wait for each other.
 	ReasonOnCycle Reason = "OnCycle"
 	// ReasonUnnamed says that the object leads, directly or through others, to an invalid template with a dependency
-	// that names no object. So it may wait for the template that waits for it. Its compliance is the wanted one, or
-	// Pending.
+	// that names no object. The object may therefore wait for the template that waits for it. Its compliance is the wanted
+	// one, or Pending.
 	ReasonUnnamed Reason = "Unnamed"
 )
 

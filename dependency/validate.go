@@ -16,14 +16,14 @@ import (
 //
 //   - A template must name the object that it creates, and its name must differ from those of the policy's other templates,
 //     whatever their kinds. It must have one of the kinds; without any given, they are those of [Kinds].
-//   - Where the policy has no remediationAction, each ConfigurationPolicy must have one. An action must be one that there
-//     is: where it is misspelled, a template that must only inform would be enforced.
+//   - Where the policy has no remediationAction, each ConfigurationPolicy must have one. An action must be a known one:
+//     with a misspelled action, a template that must only inform would be enforced.
 //   - A dependency must have an apiVersion, a kind, a name, and a compliance to wait for.
 //   - A template must not wait for two compliances of one object.
 //   - A template must not wait for a compliance that an object never has: Gatekeeper's ConstraintTemplates and
 //     constraints are never Pending.
 //
-// Validate sees one policy, and looks for no cycles, also where the policy depends on itself. A template that waits for
+// Validate sees one policy, and looks for no cycles, not even where the policy depends on itself. A template that waits for
 // itself is valid and stays pending: [Evaluate] says for what, and [Evaluator.Order] lists all cycles. A webhook that
 // wants to refuse such a policy evaluates it together with the others of its namespace.
 //
@@ -58,7 +58,7 @@ func (c compiler) validateAction(spec *policyv1.PolicySpec, index int) *field.Er
 		} `json:"spec"`
 	}
 	if json.Unmarshal(raw, &template) != nil || template.APIVersion == "" {
-		return nil // said already, or the API says it
+		return nil // reported already, or by the API server
 	}
 	object := Object{APIVersion: template.APIVersion, Kind: template.Kind}
 	path := c.template(index).Child("objectDefinition", "spec", "remediationAction")

@@ -168,7 +168,7 @@ func having(policy string, objects ...dependency.Object) known {
 	return observations
 }
 
-// of gives what was observed of objects to the policy, where nobody has them.
+// of makes the policy the owner of the observed objects that belong to no policy.
 func of(policy string, observations known) known {
 	own := make(known, len(observations))
 	for o, observation := range observations {

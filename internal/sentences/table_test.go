@@ -254,7 +254,7 @@ var rooms = []room{
 			{"Action, deleted", `^delete .*: Dependencies were not satisfied: .*`},
 			{"Action, another policy has the object", `^leave .*: the names of templates are unique on a cluster: policy \S+ has .* already`},
 			{"Action, another policy comes first", `^leave .*: the names of templates are unique on a cluster: policy \S+ comes first, .*`},
-			{"Action, the object is nobody's", `^leave .*: the names of templates are unique on a cluster: .* is no policy's`},
+			{"Action, the object belongs to no policy", `^leave .*: the names of templates are unique on a cluster: .* belongs to no policy`},
 			{"Action, the object cannot be read", `^leave .*: left, since it cannot be read: .*`},
 			{"Evaluation, also in", `: Ready: Policy \S+, too, has a template for this .*`},
 			{"Evaluation, names", `spec\S+: Duplicate value: .*: the names of a policy's templates are unique`},

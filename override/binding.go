@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Binding is what one PlacementBinding means for one policy. Bindings fills all fields except Groups. A caller with
-// other objects than OCM's fills all.
+// Binding is what one PlacementBinding means for one policy. Bindings fills all fields except Groups and Missing. A caller
+// with other objects than OCM's fills all.
 type Binding struct {
 	// Name tells the binding from the policy's others in errors and results. It must not be empty.
 	Name string
@@ -41,13 +41,13 @@ type Binding struct {
 	Exclusions map[string][]string
 
 	// Groups are the clusters that the placement selected, in its decision groups: from grouping.Read for a Placement,
-	// from grouping.FromNames for a PlacementRule. The caller sets them. Nil groups are incomplete, so a placement that
-	// was not looked up makes the Resolution incomplete and does no harm.
+	// from grouping.FromNames for a PlacementRule. The caller sets them. Nil groups are incomplete: a placement that was
+	// not looked up makes the Resolution incomplete, and deletes nothing.
 	Groups *grouping.Groups
 
-	// Missing says that the placement does not exist: it selects no cluster, and that is all there is to know. Groups stay nil.
-	// Set it only where you know, from the API server or from a cache that has synced. Otherwise the policy leaves all clusters of a
-	// placement that nobody has looked up.
+	// Missing says that the placement does not exist, and therefore selects no cluster. Groups stay nil. Set it only if you know
+	// it from the API server or from a cache that has synced. Otherwise the policy is removed from all clusters of a placement
+	// that was not looked up.
 	Missing bool
 }
 
@@ -88,8 +88,8 @@ func Bindings(policy *policyv1.Policy, bindings []*policyv1.PlacementBinding, se
 
 func byName(a, b Binding) int { return cmp.Compare(a.Name, b.Name) }
 
-// reach notes the ways from the subjects to the policy, directly or through its sets, and says whether there is one. A
-// cluster is excluded if every way excludes it.
+// reach records the ways from the subjects to the policy, directly or through its sets, and says whether there is one. A
+// cluster is excluded only if every way excludes it.
 func (b *Binding) reach(subjects []policyv1.Subject, policy string, excludes map[string][]string) bool {
 	ways := 0
 	for _, subject := range subjects {

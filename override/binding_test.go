@@ -50,7 +50,7 @@ func TestBindingsSpellings(t *testing.T) {
 	}
 }
 
-// O6: whose subjects the policy is, and which clusters a binding leaves out.
+// O6: which bindings have the policy as a subject, and which clusters a binding leaves out.
 func TestBindingsSubjects(t *testing.T) {
 	excluding := func(name string, clusters ...string) *policyv1.PolicySet {
 		set := policySet(name, "other", "policy")
@@ -144,7 +144,7 @@ func TestValidateSetFindsWhatBindingsRefuses(t *testing.T) {
 		refused                  string // the policies of the set, a and b, that are refused
 	}{
 		{"nothing is wrong", "a", "c", "", ""},
-		{"nobody knows whose it is", "", "c", "spec.exclusions[0].policyName: Required value: must be the name of a policy in the set", "ab"},
+		{"it is not known which policy's it is", "", "c", "spec.exclusions[0].policyName: Required value: must be the name of a policy in the set", "ab"},
 		{"only one policy is concerned", "b", "", "spec.exclusions[0].clusterNames[0]: Required value: must be the name of a cluster", "b"},
 	} {
 		set := policySet("set", "a", "b")
@@ -283,7 +283,7 @@ func TestBindingsErrors(t *testing.T) {
 			got, err := override.Bindings(test.policy, test.bindings, test.sets)
 			checkError(t, err, test.want)
 			if got != nil {
-				t.Errorf("bindings besides the error: %v", got)
+				t.Errorf("bindings in addition to the error: %v", got)
 			}
 		})
 	}

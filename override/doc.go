@@ -1,9 +1,9 @@
 // Package override says which clusters a policy is bound to, what its remediationAction is on each, and why.
 //
-// A PlacementBinding ties policies to the clusters of a placement. It may also override the action of its policies to
-// enforce. And it may be a sub filter: then it binds nothing itself, and overrides the action only where other bindings
-// bind. So a policy can inform everywhere and be enforced on a part of the fleet, and never beyond the fleet that it is
-// bound to.
+// A PlacementBinding binds policies to the clusters of a placement. It may also override the action of its policies to
+// enforce. It may be a sub filter: then it binds nothing itself, and overrides the action only where other bindings
+// bind. With these a policy can inform on all its clusters and be enforced on some of them, and never on a cluster that it
+// is not bound to.
 //
 //	                           binds its clusters   enforces
 //	plain binding              yes                  -
@@ -47,20 +47,20 @@
 //
 // A webhook that checks a PlacementBinding calls Validate, one that checks a PolicySet ValidateSet.
 //
-// Everything here is a function of its arguments, changes none of them, and can be called from many goroutines at once.
+// Each function here depends on its arguments alone, changes none of them, and can be called from many goroutines at once.
 //
 // # Incomplete groups
 //
 // While decisions are being written, or a cache has not seen them, a placement seems to select fewer clusters than it
-// does. grouping.Read notices this. A Resolution of such groups is incomplete, and Incomplete says why. Then a cluster
-// that seems unbound may be bound, so nothing is deleted and nothing starts. Groups that were never set are incomplete,
-// too.
+// does. grouping.Read detects such partially observed decisions. A Resolution of them is incomplete, and Incomplete says
+// why. A cluster that seems unbound may then be bound, so nothing is deleted and nothing starts. Groups that were never set
+// are incomplete, too.
 //
-// A placement that does not exist is another case: it selects nobody, for good. Say so with Binding.Missing, once you know. Otherwise one
-// binding to a placement that was deleted keeps every other cluster of the policy from starting, and its own replicas
-// for ever. A person may delete a Placement and create it again: RemoveAfter in package passes keeps the replicas meanwhile.
+// A placement that does not exist is another case: it selects no cluster. Set Binding.Missing once you know it. Otherwise a
+// binding to a deleted placement keeps every other cluster of the policy from starting, and its own replicas are never
+// deleted. A user may delete a Placement and create it again: RemoveAfter in package passes keeps the replicas meanwhile.
 //
-// # Where it departs from the documents
+// # Differences from OCM's documents
 //
-// One page has it for all packages of policies, with the reasons, and with what is left out: DEPARTURES.md beside this package.
+// DEPARTURES.md in this directory lists them for all packages about policies, with the reasons, and what is left out.
 package override

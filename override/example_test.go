@@ -129,7 +129,7 @@ func ExampleResolve() {
 	// enforce: C; inform: A B <nil>
 }
 
-// With a progressive strategy the rollout decides who is enforced when; overrides have no say, and the
+// With a progressive strategy the rollout decides when a cluster is enforced; overrides are ignored, and the
 // resolution tells the user so.
 func ExampleResolve_ignored() {
 	placement := policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "production"}

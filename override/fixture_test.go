@@ -78,7 +78,7 @@ func placement(name string) policyv1.PlacementRef {
 	return policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: name}
 }
 
-// placementBinding is a binding in the tests' namespace whose subjects are written as kind and name.
+// placementBinding is a binding in the tests' namespace. Its subjects are written as kind and name.
 func placementBinding(name string, subjects ...string) *policyv1.PlacementBinding {
 	b := &policyv1.PlacementBinding{
 		ObjectMeta:   metav1.ObjectMeta{Name: name, Namespace: "policies"},
@@ -142,7 +142,7 @@ func checkError(t *testing.T, err error, want string) {
 	}
 	var invalid *field.Error
 	if !errors.As(err, &invalid) {
-		t.Errorf("%v holds no *field.Error", err)
+		t.Errorf("%v has no *field.Error", err)
 	}
 }
 

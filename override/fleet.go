@@ -7,8 +7,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// fleet numbers the clusters in the order in which it first meets their names, so that all but the lookup of names
-// works on small integers. That lookup takes most of Resolve's time.
+// fleet numbers the clusters in the order in which their names first occur. All but the lookup of names then works on small
+// integers. That lookup takes most of Resolve's time.
 type fleet struct {
 	numbers map[string]int32
 	names   []string
@@ -17,8 +17,8 @@ type fleet struct {
 // part is a binding that takes part in the resolution.
 type part struct {
 	*Binding
-	// binds says that it binds its clusters, decides that it enforces the policy on them, and isIgnored that it would
-	// have more effect under the strategy All.
+	// binds says that the binding binds its clusters, decides that it enforces the policy on them, and isIgnored that it
+	// would have more effect under the strategy All.
 	binds, decides, isIgnored bool
 }
 
@@ -82,7 +82,7 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// list gives the clusters sorted by name. Neighbours that the same bindings select share their lists.
+// list gives the clusters sorted by name. Adjacent clusters that the same bindings select share their lists.
 func (f *fleet) list(parts []part, selected [][]int32, action policyv1.RemediationAction) []Cluster {
 	order := make([]int32, len(f.names))
 	for k := range order {
@@ -110,8 +110,8 @@ func (f *fleet) list(parts []part, selected [][]int32, action policyv1.Remediati
 // invert turns the clusters of each binding into the bindings of each cluster. Cluster k has by[ends[k]:ends[k+1]], in
 // order.
 func invert(selected [][]int32, clusters int) (by []int32, ends []int) {
-	// While filling, ends[k+1] is the place for the next binding of cluster k. So it begins at the start of cluster k's
-	// bindings and finishes at their end.
+	// While filling, ends[k+1] is the place for the next binding of cluster k: at first the start of cluster k's bindings, at
+	// last their end.
 	ends = make([]int, clusters+2)
 	for _, numbers := range selected {
 		for _, k := range numbers {

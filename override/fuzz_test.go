@@ -24,7 +24,7 @@ func fillBoth(text []byte, typed, unstructured any) bool {
 		runtime.DefaultUnstructuredConverter.FromUnstructured(object, unstructured) == nil
 }
 
-// checkFieldError fails unless err holds a *field.Error whose path names the object.
+// checkFieldError fails unless err has a *field.Error with a path that names the object.
 func checkFieldError(t *testing.T, err error, prefix string) {
 	t.Helper()
 	var invalid *field.Error

@@ -49,7 +49,7 @@ func joined(all []part) *grouping.Groups {
 		case p.binds:
 			parts = append(parts, grouping.PlacementGroups{Placement: p.Name, Groups: p.restricted()})
 		case p.decides && p.Groups.Incomplete() != "":
-			// It is unknown for which bound clusters it decides. So all wait for it, although it binds none.
+			// It is unknown for which bound clusters it decides. All of them wait for it, although it binds none.
 			none := p.Groups.Only(func(grouping.Key, string) bool { return false })
 			parts = append(parts, grouping.PlacementGroups{Placement: p.Name, Groups: none})
 		}
@@ -89,7 +89,7 @@ func (r *Resolution) Incomplete() string {
 // own may turn out to be enforced.
 func (r *Resolution) Undecided() bool { return r != nil && r.undecided }
 
-// readCompleteness notes which parts are incomplete.
+// readCompleteness records which parts are incomplete.
 func (r *Resolution) readCompleteness(parts []part) {
 	count := 0
 	for i := range parts {

@@ -36,7 +36,7 @@ func TestGroupsKeepDecisionsAndIndexes(t *testing.T) {
 	}
 }
 
-// O12: the groups of one placement that nobody excludes from are handed through, and joined ones are kept.
+// O12: the groups of one placement without exclusions are handed through, and joined ones are kept.
 func TestGroupsAreMadeOnce(t *testing.T) {
 	one := binding("one", plain, "AB")
 	if r := resolve(t, policy("", ""), one); r.Groups() != one.Groups {

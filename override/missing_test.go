@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O25: a placement that is missing selects nobody, and one that nobody has looked up is incomplete.
+// O25: a placement that is missing selects no cluster, and one that was not looked up is incomplete.
 func TestMissingPlacements(t *testing.T) {
 	placement := policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}
 	some, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a"}})

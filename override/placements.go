@@ -6,10 +6,11 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Placements gives what the root policy's status says about its bindings, sorted by name. A binding that reaches the policy
-// directly and through sets has an entry for each way. Exclusions names all clusters that the entry's set excludes for the
-// policy. Decisions is left out. So are bindings whose placementRef is neither a Placement nor a PlacementRule, and sub filters
-// that are known to select no bound cluster. An entry has the name of what its binding refers to only if the binding has Groups.
+// Placements gives the entries for status.placement of the root policy, sorted by the names of the bindings. A binding that
+// reaches the policy directly and through sets has an entry for each way. Exclusions names all clusters that the entry's set
+// excludes for the policy. Decisions is not set. Bindings whose placementRef is neither a Placement nor a PlacementRule have no
+// entry, nor have sub filters that are known to select no bound cluster. An entry has the name of its placement only if the
+// binding has Groups.
 //
 // A disabled policy keeps its entries, without those of sub filters: the status of its PolicySets is made of them.
 func (r *Resolution) Placements() []policyv1.PolicyPlacement {
@@ -61,7 +62,7 @@ func (b *Binding) placement(set string) policyv1.PolicyPlacement {
 		p.Exclusions = append(p.Exclusions, policyv1.PolicyDecision{ClusterName: cluster})
 	}
 	switch {
-	case b.Groups == nil || b.Missing: // nobody has looked, or it does not exist
+	case b.Groups == nil || b.Missing: // not looked up, or it does not exist
 	case b.PlacementRef.Kind == "Placement":
 		p.Placement = b.PlacementRef.Name
 	default:

@@ -22,7 +22,7 @@ func TestPlacements(t *testing.T) {
 	plain := override.Binding{Name: "b", PlacementRef: placement("p"), Direct: true, Groups: selects("a", "b")}
 	through := override.Binding{Name: "c", PlacementRef: placement("p"), PolicySets: []string{"s"},
 		Excluded: []string{"z", "b", "z"}, Groups: selects("a", "b")}
-	both := through // and directly: the set keeps nobody off
+	both := through // and directly: the set excludes no cluster
 	both.Direct, both.Excluded, both.Exclusions = true, nil, map[string][]string{"s": {"b", "z"}}
 	sub := func(clusters ...string) override.Binding {
 		return override.Binding{Name: "d", PlacementRef: placement("q"), Direct: true, SubFilter: true, Enforce: true, Groups: selects(clusters...)}

@@ -36,7 +36,7 @@ func exclusions(set *policyv1.PolicySet, policy string, path *field.Path) ([]str
 		case policy:
 			clusters = append(clusters, exclusion.ClusterNames...)
 			fallthrough
-		case "": // whose policy it is not known to be
+		case "": // it may be this policy's
 			errs = append(errs, validateExclusion(exclusion, path.Index(i))...)
 		}
 	}

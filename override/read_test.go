@@ -32,12 +32,12 @@ var noTemplates = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String(
 // fill makes a value of the text of one object.
 type fill func(text []byte, into any) error
 
-// throughYAML is for those who read files.
+// throughYAML is for callers that read files.
 func throughYAML(text []byte, into any) error {
 	return yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096).Decode(into)
 }
 
-// throughUnstructured is for those who watch unstructured objects.
+// throughUnstructured is for callers that watch unstructured objects.
 func throughUnstructured(text []byte, into any) error {
 	var object map[string]any
 	if err := throughYAML(text, &object); err != nil {

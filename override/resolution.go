@@ -14,8 +14,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Resolution says where a policy goes, what its action is there, in which groups it is rolled out, and why. It has the
-// policy's action and strategy and the groups of its placements, so nothing else has to be kept.
+// Resolution says which clusters a policy is bound to, its action on each, in which groups it is rolled out, and why. It has
+// the policy's action and strategy and the groups of its placements, so the caller keeps nothing else.
 //
 // It comes from Resolve and never changes. Keep it until the policy, a binding, a set or a placement changes. It is safe
 // for concurrent use. The zero value and nil stand for a policy that is bound nowhere, and are incomplete.
@@ -43,8 +43,8 @@ type Resolution struct {
 type Cluster struct {
 	Name string
 
-	// Action is what the policy's remediationAction is on this cluster: enforce by an override, otherwise the
-	// policy's own, which may be empty.
+	// Action is the policy's remediationAction on this cluster: enforce by an override, otherwise the policy's own, which
+	// may be empty.
 	Action policyv1.RemediationAction
 
 	// BoundBy are the names of the bindings that bind it, in order; never empty.
@@ -75,8 +75,8 @@ func (r *Resolution) Strategy() clusterv1alpha1.RolloutStrategy {
 	return r.strategy
 }
 
-// FailsAtOnce says whether a cluster that is enforced and does not comply has failed at once, as the policy's annotation
-// cohort.open-cluster-management.io/fail-at-once asks for with "true". Otherwise it has until its progress deadline.
+// FailsAtOnce says whether an enforced cluster that does not comply fails at once: the policy's annotation
+// cohort.open-cluster-management.io/fail-at-once is "true". Otherwise the cluster fails at its progress deadline.
 func (r *Resolution) FailsAtOnce() bool { return r != nil && r.failsAtOnce }
 
 // Disabled says whether the policy is disabled, and therefore bound nowhere.

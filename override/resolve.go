@@ -18,13 +18,13 @@ import (
 // rolled out. Bindings may be in any order, and the arguments are not changed. A disabled policy is bound nowhere,
 // whatever faults it or its bindings have, so it can always be switched off.
 //
-// Under a rollout strategy other than All, the action is what each cluster has in the end. The rollout decides when.
+// Under a rollout strategy other than All, the action is the one that each cluster has in the end. The rollout decides when.
 //
 // Errors are *field.Error, joined by [errors.Join]: an unknown action (spec.remediationAction), what rollout.Validate finds in the
 // strategy (spec.rolloutStrategy.progressive.maxConcurrency), a name that is too long for replicas (metadata.name), a value of the
 // annotation for [Resolution.FailsAtOnce] that is neither true nor false (metadata.annotations[…]), a binding
-// without a name or with the name of another (bindings[name]), one whose groups come from several placements, or that has groups of a placement
-// that is missing (bindings[name].groups).
+// without a name or with the name of another (bindings[name]), and a binding with groups of several placements, or with groups
+// although its placement is missing (bindings[name].groups).
 //
 // It takes time linear in the clusters of all bindings, plus n·log(n) to sort the n bound clusters.
 func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
@@ -46,17 +46,17 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	}
 	for i := range in.bindings {
 		if in.bindings[i].Missing {
-			in.bindings[i].Groups = selectNobody()
+			in.bindings[i].Groups = noClusters()
 		}
 	}
 	return in.resolve(), nil
 }
 
-// selectNobody gives the groups of a placement that does not exist: none, which are complete.
-func selectNobody() *grouping.Groups {
+// noClusters gives the groups of a placement that does not exist: complete, and without clusters.
+func noClusters() *grouping.Groups {
 	none, err := grouping.FromNames(nil)
 	if err != nil {
-		panic(err) // there is nothing to be wrong with
+		panic(err) // no names, no error
 	}
 	return none
 }

@@ -83,7 +83,7 @@ func TestResolutionKeepsActionAndStrategy(t *testing.T) {
 	}
 }
 
-// O13, R7, R28: what was never resolved is not taken for a policy that is bound nowhere, whose replicas would all be
+// O13, R7, R28: what was never resolved is not taken for a policy that is bound nowhere: its replicas would all be
 // deleted.
 func TestZeroResolutionIsIncomplete(t *testing.T) {
 	for why, r := range map[string]*override.Resolution{"nil": nil, "zero": {}} {
@@ -149,7 +149,7 @@ func TestResolveErrors(t *testing.T) {
 			r, err := override.Resolve(test.policy, test.bindings)
 			checkError(t, err, test.want)
 			if r != nil {
-				t.Errorf("a resolution besides the error: %s", r)
+				t.Errorf("a resolution in addition to the error: %s", r)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O7, O12, O13: the scenes, whose commands stand in testdata/scenes/README.md.
+// O7, O12, O13: the scenes. Their commands are in testdata/scenes/README.md.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{t: t, selected: map[string]*grouping.Groups{}}
@@ -152,7 +152,7 @@ func policyOf(words []string) *policyv1.Policy {
 	return p
 }
 
-// groupsOf reads "canary: a b | : c d"; "?" is groups that nobody knows, and a list of clusters is one group.
+// groupsOf reads "canary: a b | : c d"; "?" is unknown groups, and a list of clusters is one group.
 func groupsOf(text string) *grouping.Groups {
 	if strings.TrimSpace(text) == "?" {
 		return nil

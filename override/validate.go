@@ -16,7 +16,7 @@ import (
 //
 // Validate takes any placementRef and any subjects. A binding whose placementRef is no Placement and no PlacementRule, or
 // has another API group or no name, binds nothing, and the [Resolution] says so (Ignored). A subject that is neither a Policy
-// nor a PolicySet of OCM names nothing, and nobody says so. A webhook that wants to refuse these checks them itself.
+// nor a PolicySet of OCM is ignored without a message. A webhook that wants to refuse these checks them itself.
 func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorList {
 	if binding == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}
@@ -38,13 +38,13 @@ func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorL
 	return errs
 }
 
-// ValidateSet reports what is wrong with the exclusions of a PolicySet, for a webhook to return: one without the name of its
-// policy, or of a policy that is not in the set, two of one policy, and one without clusters or with an empty name of a cluster.
-// The errors have the paths of its JSON, below path.
+// ValidateSet reports what is wrong with the exclusions of a PolicySet, for a webhook to return. The errors have the paths of
+// its JSON, below path. Wrong are an exclusion without a policy name, one of a policy that is not in the set, two of one policy,
+// and one without clusters or with an empty cluster name.
 //
-// OCM's webhook refuses these, too. A controller meets such sets all the same. Bindings refuses only what it cannot read: an
-// empty name of a policy, and of a cluster for its own policy. It ignores an exclusion of a policy that is not in the set, so a
-// misspelled one excludes nobody. Two of one policy add up.
+// OCM's webhook refuses these, too. A controller may still read such sets. Bindings refuses only what it cannot read: an
+// empty policy name, and an empty cluster name in an exclusion of its own policy. It ignores an exclusion of a policy that is
+// not in the set, so a misspelled exclusion excludes no cluster. Two exclusions of one policy add up.
 func ValidateSet(set *policyv1.PolicySet, path *field.Path) field.ErrorList {
 	if set == nil {
 		return field.ErrorList{field.Required(path, "must not be nil")}
@@ -55,7 +55,7 @@ func ValidateSet(set *policyv1.PolicySet, path *field.Path) field.ErrorList {
 		path := path.Child("spec", "exclusions").Index(i)
 		errs = append(errs, validateExclusion(exclusion, path)...)
 		switch name := exclusion.PolicyName; {
-		case name == "": // said already
+		case name == "": // reported already
 		case seen[name]:
 			errs = append(errs, field.Duplicate(path.Child("policyName"), name))
 		case !slices.Contains(set.Spec.Policies, name):

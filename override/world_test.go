@@ -58,7 +58,7 @@ func naiveResolve(p *policyv1.Policy, bindings []override.Binding) naiveResoluti
 	}
 	slices.Sort(selected)
 	own := policyv1.RemediationAction(strings.ToLower(string(p.Spec.RemediationAction)))
-	for _, b := range byName { // O13, R28: who binds or decides must be complete
+	for _, b := range byName { // O13, R28: a binding that binds or decides must be complete
 		decides := b.Enforce && all && own != policyv1.Enforce
 		if b.Groups == nil && (!b.SubFilter || decides) {
 			result.incomplete = true
@@ -174,7 +174,7 @@ func TestResolveEverySmallWorld(t *testing.T) {
 }
 
 // drawBinding draws a binding over eight clusters, now and then one that excludes some,
-// one whose groups nobody knows, or one of an unsupported placement.
+// one with unknown groups, or one of an unsupported placement.
 func drawBinding(name string) *rapid.Generator[override.Binding] {
 	return rapid.Custom(func(t *rapid.T) override.Binding {
 		clusters := rapid.SliceOfNDistinct(rapid.SampledFrom(strings.Split("ABCDEFGH", "")), 0, 8, rapid.ID)
@@ -258,7 +258,7 @@ func TestOrderChangesNothing(t *testing.T) {
 }
 
 // O3: adding a binding without enforce never enforces anything: no bound cluster's action changes, and
-// a cluster that it binds anew is enforced only if the policy, or an override that selects that
+// a cluster that it newly binds is enforced only if the policy, or an override that selects that
 // cluster already (example 4 of the design document), says so.
 func TestAddingBindingWithoutEnforceNeverEnforces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -309,7 +309,7 @@ func enforced(r *override.Resolution) []string {
 	return names
 }
 
-// O2: adding a sub filter never binds anything, and takes nothing away.
+// O2: adding a sub filter never binds or unbinds anything.
 func TestAddingSubFilterNeverBinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bindings := drawWorld(t)

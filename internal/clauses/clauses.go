@@ -12,8 +12,8 @@ import (
 // Longest is the most bytes that a message may have.
 const Longest = 1024
 
-// Join makes a message of clauses, of which there is at least one. It puts a comma between two clauses if the second has none, and semicolons
-// otherwise.
+// Join makes a message of at least one clause. It puts a comma between two clauses if the second has no comma or semicolon,
+// and semicolons otherwise.
 func Join(clauses []string) string {
 	if len(clauses) == 2 && !strings.ContainsAny(clauses[1], ",;") {
 		if whole := clauses[0] + ", " + clauses[1]; len(whole) <= Longest {
@@ -23,8 +23,8 @@ func Join(clauses []string) string {
 	return Bounded(clauses)
 }
 
-// Bounded joins clauses, of which there is at least one, with semicolons, and counts those that do not fit. The first two are always there, cut if need
-// be.
+// Bounded joins at least one clause with semicolons, and counts those that do not fit. The first two are always there, cut if
+// need be.
 func Bounded(clauses []string) string {
 	if whole := strings.Join(clauses, "; "); len(whole) <= Longest {
 		return whole
@@ -34,7 +34,7 @@ func Bounded(clauses []string) string {
 		more      = "; and %d more"
 		room      = Longest - len(more) - 17 // for a number
 
-		worthwhile = 40 // a shorter part of a clause is of no use
+		worthwhile = 40 // a shorter part of a clause says too little
 	)
 	message := Shorten(clauses[0], room)
 	for i := 1; i < len(clauses); i++ {
@@ -63,8 +63,8 @@ func Shorten(text string, most int) string {
 	return text[:cut] + ellipsis
 }
 
-// Line makes one line of at most 200 characters of a text that somebody else wrote. Each run of characters that cannot be printed
-// becomes a space, so that neither a terminal nor a reader takes a part of the text for something else.
+// Line makes one line of at most 200 characters of a text from outside. Each run of characters that cannot be printed becomes
+// a space, so that a text can neither control a terminal nor look like another message.
 func Line(text string) string {
 	const most = 200
 	line, gap := make([]rune, 0, min(len(text), most)), false

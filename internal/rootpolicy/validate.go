@@ -1,4 +1,4 @@
-// Package rootpolicy checks what a policy of the hub says of its rollout, for the packages that resolve, roll out and
+// Package rootpolicy checks the rollout fields of a policy of the hub, for the packages that resolve, roll out and
 // validate it.
 package rootpolicy
 
@@ -34,7 +34,7 @@ func Validate(policy *policyv1.Policy, path *field.Path) field.ErrorList {
 
 const annotationFailAtOnce = "cohort.open-cluster-management.io/fail-at-once"
 
-// FailsAtOnce says whether a valid policy asks that a cluster that is enforced and does not comply has failed at once.
+// FailsAtOnce says whether a valid policy asks that an enforced cluster that does not comply fails at once.
 func FailsAtOnce(policy *policyv1.Policy) bool {
 	return policy.Annotations[annotationFailAtOnce] == "true"
 }

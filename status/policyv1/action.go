@@ -2,12 +2,12 @@ package policyv1
 
 import "strings"
 
-// RemediationAction is what a policy does about a cluster that does not comply. Objects spell it in any letter
-// case; the library gives the constants. Empty means that each template decides for itself.
+// RemediationAction is what a policy does on a cluster that does not comply. Objects spell it in any letter case; the
+// library gives the constants. Empty means that each template has its own action.
 type RemediationAction string
 
 const (
-	// Inform reports what does not comply and changes nothing.
+	// Inform reports non-compliance and changes nothing.
 	Inform RemediationAction = "inform"
 	// Enforce changes the cluster until it complies.
 	Enforce RemediationAction = "enforce"

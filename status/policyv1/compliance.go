@@ -1,7 +1,7 @@
 package policyv1
 
-// ComplianceState is what a policy, or an object that one of its templates creates, says of itself. The empty
-// value is unknown: nothing was said yet.
+// ComplianceState is the compliance that a policy, or an object that one of its templates creates, reports. The empty
+// value is unknown: there is no report yet.
 type ComplianceState string
 
 const (

@@ -2,6 +2,6 @@
 // it reads: [Policy], [PolicySet] and [PlacementBinding].
 //
 // OCM's API module does not have them. The types have the JSON names of the real objects, so YAML and
-// runtime.DefaultUnstructuredConverter fill them. Fields that are missing here are dropped. So read with these types,
-// but never write an object back with them.
+// runtime.DefaultUnstructuredConverter fill them. Fields that are missing here are dropped: read with these types, but
+// never write an object back with them.
 package policyv1

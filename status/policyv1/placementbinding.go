@@ -25,7 +25,7 @@ type PlacementBinding struct {
 	RemediationActionOverride RemediationActionOverride `json:"remediationActionOverride,omitzero"`
 }
 
-// PlacementRef names what selects the clusters of a binding. It can be the key of a map.
+// PlacementRef names the object that selects the clusters of a binding. It can be the key of a map.
 type PlacementRef struct {
 	APIGroup string `json:"apiGroup"`
 	Kind     string `json:"kind"`

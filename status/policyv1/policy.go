@@ -35,7 +35,7 @@ type PolicySpec struct {
 
 // HubTemplateOptions say how hub templates are resolved.
 type HubTemplateOptions struct {
-	// ServiceAccountName is the account that looks objects up, in the policy's namespace.
+	// ServiceAccountName is the service account that looks objects up, in the policy's namespace.
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
 }
 

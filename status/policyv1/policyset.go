@@ -10,9 +10,9 @@ type PolicySet struct {
 	Spec PolicySetSpec `json:"spec"`
 }
 
-// PolicySetSpec lists a set's policies, and the clusters that it keeps them off.
+// PolicySetSpec lists a set's policies, and the clusters that it excludes for them.
 type PolicySetSpec struct {
-	// Description is for people.
+	// Description is for users.
 	Description string `json:"description,omitempty"`
 	// Policies are the names of policies in the set's namespace.
 	Policies []string `json:"policies"`
@@ -23,7 +23,7 @@ type PolicySetSpec struct {
 // Exclusion keeps one policy of a set off some clusters, as far as it is bound through that set.
 type Exclusion struct {
 	PolicyName string `json:"policyName"`
-	// Reason is for people.
+	// Reason is for users.
 	Reason       string   `json:"reason,omitempty"`
 	ClusterNames []string `json:"clusterNames"`
 }

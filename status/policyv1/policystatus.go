@@ -14,14 +14,14 @@ type PolicyStatus struct {
 	Placement []PolicyPlacement `json:"placement,omitempty"`
 	// Status has the clusters that a root policy is bound to, by name.
 	Status []PolicyClusterStatus `json:"status,omitempty"`
-	// Details has what the templates of a replicated policy say.
+	// Details has the reports of a replicated policy's templates.
 	Details []PolicyDetails `json:"details,omitempty"`
 }
 
 // PolicyPlacement is one binding in the status of a root policy. It binds clusters, or only overrides the action.
 type PolicyPlacement struct {
 	PlacementBinding string `json:"placementBinding,omitempty"`
-	// Placement or PlacementRule is the name of what the binding refers to.
+	// Placement or PlacementRule is the name of the binding's placementRef.
 	Placement     string `json:"placement,omitempty"`
 	PlacementRule string `json:"placementRule,omitempty"`
 	// PolicySet is the set through which the binding reaches the policy; it is empty where the binding names the policy
@@ -61,7 +61,7 @@ type PolicyDetails struct {
 	// TemplateMeta has the name of the object that the template describes.
 	TemplateMeta    metav1.ObjectMeta `json:"templateMeta,omitzero"`
 	ComplianceState ComplianceState   `json:"compliant,omitempty"`
-	// History has what the template said, the newest first.
+	// History has the messages of the template, the newest first.
 	History []PolicyHistory `json:"history,omitempty"`
 }
 

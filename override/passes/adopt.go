@@ -13,19 +13,18 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Adopt takes over a replicated policy that a controller wrote that made no stamps, such as OCM's propagator. Where the policy has
-// no stamp and its content is the wanted one, whatever the action of both, it has the version already: Adopt gives a copy with
-// the stamp that says so. The stamp's time is when the policy got its spec, as far as it tells. Any other policy is given back as
-// it is.
+// Adopt takes over a replicated policy from a controller without stamps, such as OCM's propagator. If the policy has no stamp
+// and its content is the wanted content, whatever the actions, it has the version already: Adopt gives a copy with a stamp for the
+// version. The stamp's time is when the policy got its spec, as far as is known. Any other policy is given back as it is.
 //
-// Wanted is what would be written for this cluster: with the dependencies that dependency.Replicate gives, and with what hub templates
-// resolve to. Call Adopt for each replica that is read, before [ReplicaOf]. Otherwise all replicas of a hub count as outdated on
-// the day of the switch: each is written again for its annotations, about which no cluster has anything to say, and the root loses
-// its compliance. A replica that is settled needs no write.
+// Wanted is the policy that would be written for this cluster: with the dependencies that dependency.Replicate gives, and with
+// resolved hub templates. Call Adopt for each replica that is read, before [ReplicaOf]. Otherwise all replicas of a hub count as
+// outdated on the day of the switch: each is written again for its annotations alone, which no cluster reports on, and the root
+// loses its compliance. A settled replica needs no write.
 //
-// Somebody may have been in the middle of an edit. A replica with the content before the edit is of another version, as it should be. One
-// with the content after it may not have been answered yet: a report from before its spec was written counts five minutes
-// later, and meanwhile the root's status shows it.
+// The switch may happen during an edit. A replica with the content before the edit has another version, as it should. The cluster
+// may not have answered the content after the edit: a report from before its spec was written counts five minutes later, and is
+// shown in the root's status meanwhile.
 //
 // The policy is not changed, and the copy shares all but its annotations with it. A nil policy stays nil.
 func Adopt(replica, wanted *policyv1.Policy, version string) *policyv1.Policy {
@@ -44,8 +43,8 @@ func Adopt(replica, wanted *policyv1.Policy, version string) *policyv1.Policy {
 	return &adopted
 }
 
-// specWritten gives when a policy got its spec: its creation where that is its first, and else the newest time of managed fields that
-// have the spec; zero where these are not known.
+// specWritten gives the time when a policy got its spec: its creation if the spec never changed, and else the newest time of
+// managed fields that have the spec; zero where these are not known.
 func specWritten(policy *policyv1.Policy) time.Time {
 	if policy.Generation == 1 {
 		return policy.CreationTimestamp.Time
@@ -53,7 +52,7 @@ func specWritten(policy *policyv1.Policy) time.Time {
 	return written(policy.ManagedFields, "", "f:spec")
 }
 
-// sameContent says whether two specs differ in nothing but what the rollout sets.
+// sameContent says whether two specs are the same, apart from the fields that the rollout sets.
 func sameContent(a, b policyv1.PolicySpec) bool {
 	for _, spec := range []*policyv1.PolicySpec{&a, &b} {
 		spec.RemediationAction, spec.RolloutStrategy = "", clusterv1alpha1.RolloutStrategy{}
@@ -61,7 +60,7 @@ func sameContent(a, b policyv1.PolicySpec) bool {
 	return reflect.DeepEqual(generic(a), generic(b))
 }
 
-// generic is a spec as JSON has it, without what is empty: objects that differ in nothing else are the same.
+// generic gives a spec as decoded JSON without empty fields, so that specs can be compared.
 func generic(spec policyv1.PolicySpec) any {
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(text(spec)))

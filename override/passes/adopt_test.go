@@ -94,7 +94,7 @@ func TestAdopt(t *testing.T) {
 	}{
 		{"its first spec is as old as it is", &ofOCM("a", "enforce", parts, noon, 1).Policy, wanted, "v2 2026-11-20 12:00"},
 		{"a later spec is as old as managed fields say", &ofOCM("a", "inform", parts, noon, 2).Policy, wanted, "v2 2026-11-21 12:00"},
-		{"or nobody knows", &untold.Policy, wanted, "v2 -"},
+		{"or it is unknown", &untold.Policy, wanted, "v2 -"},
 		{"a stamp is believed", &stamped.Policy, wanted, "v1 2026-11-21 12:00"},
 		{"another content", &ofOCM("a", "enforce", []part{config("a", 2, 0)}, noon, 1).Policy, wanted, " -"},
 		{"an action that is none", &ofOCM("a", "Fix", parts, noon, 1).Policy, wanted, " -"},

@@ -12,25 +12,26 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// patience is how long a message counts for nothing that may be about the content before, or that a template would not repeat.
+// patience is how long a message does not count that may be about the content before, or that a template would not repeat.
 const patience = 5 * time.Minute
 
-// answers is what the templates of a replicated policy say of its present content.
+// answers has the reports of a replicated policy's templates on its present content.
 type answers struct {
 	compliance policyv1.ComplianceState // of those that have answered
-	outcome    policyv1.ComplianceState // the same, where one that only informs has done what it should
-	awaited    []string                 // the names of the others, in the order of the templates
-	pending    []string                 // the names of those that wait for their dependencies
-	unfit      []string                 // the names of those that enforce and do not comply
-	why        string                   // what the first of pending and of unfit says, in a line; those of unfit come first
+	outcome    policyv1.ComplianceState // the same, but a template that only informs counts as compliant
+	awaited    []string                 // the names of templates that have not answered, in their order
+	pending    []string                 // the names of templates that wait for their dependencies
+	unfit      []string                 // the names of templates that enforce and do not comply
+	why        string                   // the message of the first of unfit, or else of pending, in a line
 }
 
-// late is what a replicated policy says from a time on, if nothing else comes.
+// late has the answers that count from a time on, if no other message arrives before.
 type late struct {
 	answers
 	from     time.Time
-	reported string // what the next write notes then
-	// shown says that this is all that is known: the policy was not written by a controller that notes what was there.
+	reported string // the annotation of the next write, from then on
+	// shown says that the messages before the write are unknown: a controller without stamps wrote the policy. The answers
+	// are shown in the root's status before they count.
 	shown bool
 }
 
@@ -42,7 +43,7 @@ type message struct {
 	compliance policyv1.ComplianceState
 	text       string
 	there      bool // the status has an entry of the template, perhaps without a message
-	repeats    bool // whoever said it does not say it twice
+	unrepeated bool // its sender does not send the same text twice
 }
 
 // due is the answer that a template owes to a write.
@@ -54,8 +55,8 @@ type due struct {
 	missed bool      // whether it would, had the cluster got the content before
 }
 
-// answeredBy says whether a message is the answer that is due, and whether it counts in the end. Silent says that nothing tells that the
-// cluster has got the write: it may be cut off.
+// answeredBy says whether a message is the answer that is due, and whether it counts in the end. Silent says that there is no
+// sign that the cluster has got the write: it may be offline.
 func (d due) answeredBy(m message, silent bool) (answered, inTheEnd bool) {
 	switch {
 	case m.id == "":
@@ -71,8 +72,8 @@ func (d due) answeredBy(m message, silent bool) (answered, inTheEnd bool) {
 	}
 }
 
-// read finds out which templates have answered the present content, and what the next write has to note. Heard is when the
-// cluster last wrote the status, as far as is known.
+// read gives the answers now, the answers that count later, and the annotation of the next write. Heard is when the cluster last
+// wrote the status, as far as is known.
 func read(parts []template, said []message, st *policyv1.PolicyStatus, noted notes, applied, heard time.Time) (answers, *late, string) {
 	var now, end reading
 	var from time.Time
@@ -102,13 +103,13 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 		}
 		next.write(&endText, parts[i].name)
 	}
-	gone := removed(parts, st) // they are in details until the cluster has the content without them
-	for _, name := range gone {
+	dropped := removed(parts, st) // they are in details until the cluster has the content without them
+	for _, name := range dropped {
 		note{message: messageOf(name, st).id}.write(&text, name)
 		note{message: messageOf(name, st).id}.write(&endText, name)
 	}
 	if noted.stamped {
-		now.awaited, end.awaited = append(now.awaited, gone...), append(end.awaited, gone...)
+		now.awaited, end.awaited = append(now.awaited, dropped...), append(end.awaited, dropped...)
 	}
 	if slices.Equal(now.awaited, end.awaited) {
 		return now.result(), nil, text.String()
@@ -116,9 +117,9 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 	return now.result(), &late{answers: end.result(), from: from.Add(patience), reported: endText.String(), shown: !noted.known}, text.String()
 }
 
-// isSilent says whether it is unknown that the cluster has got the write: it owes something, and has said nothing since. The hub refuses
-// the status of a cluster that has not got the last write, as the resourceVersion is another one. So whatever is new in the
-// status, even if it is about the content before, tells that the write has arrived.
+// isSilent says whether there is no sign that the cluster has got the write: it owes an answer, and its status is unchanged since.
+// The hub refuses the status of a cluster that has not got the last write, since the resourceVersion differs. Anything new in the
+// status, even about the content before, is therefore a sign that the write has arrived.
 func isSilent(parts []template, said []message, st *policyv1.PolicyStatus, noted notes) bool {
 	if !noted.stamped || !noted.known {
 		return false
@@ -162,7 +163,7 @@ func (r *reading) add(t *template, m message, answered bool) {
 	r.parts, r.outcomes = append(r.parts, m.compliance), append(r.outcomes, outcome)
 }
 
-// line gives what a template says, in a line; empty where that is nothing. Agents write it.
+// line gives a template's message in one line, with the template's name; empty where there is none. Agents write the message.
 func (m message) line(name string) string {
 	if m.text == "" || name == "" {
 		return clauses.Line(m.text)
@@ -218,12 +219,12 @@ func messageOf(name string, st *policyv1.PolicyStatus) message {
 	m.id = digest(last.EventName, last.LastTimestamp.UTC().Format(time.RFC3339), last.Message)
 	m.at, m.exact = eventTime(last)
 	m.text = last.Message
-	// The template sync says these only where they are new, whatever has become of the template meanwhile.
-	m.repeats = strings.Contains(last.Message, "template-error;") || strings.Contains(last.Message, "Dependencies were not satisfied")
+	// The template sync sends these only once, whatever happened to the template meanwhile.
+	m.unrepeated = strings.Contains(last.Message, "template-error;") || strings.Contains(last.Message, "Dependencies were not satisfied")
 	return m
 }
 
-// whole is what the cluster says of a policy whose templates are not known.
+// whole gives the message of a policy with unknown templates, as one.
 func whole(st *policyv1.PolicyStatus) message {
 	m := message{compliance: st.ComplianceState}
 	if st.ComplianceState == "" {

@@ -112,7 +112,7 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 		{"the one that does not comply is named", templatesOf([]part{a, b}), templatesOf([]part{edited, b}), []policyv1.PolicyDetails{detail("a", "Compliant", before), detail("b", "Compliant", before)},
 			[]policyv1.PolicyDetails{detail("a", "NonCompliant", after), detail("b", "Compliant", before)}, "Progressing [] [] [a]", "Progressing [] [] [a]"},
 		{"a new one", templatesOf([]part{a}), templatesOf([]part{a, b}), []policyv1.PolicyDetails{detail("a", "Compliant", before)}, nil, "Progressing [b] [] []", "Progressing [b] [] []"},
-		{"one that is gone is still told of", templatesOf([]part{a, b}), templatesOf([]part{a}),
+		{"a removed template is still in the status", templatesOf([]part{a, b}), templatesOf([]part{a}),
 			[]policyv1.PolicyDetails{detail("a", "Compliant", before), detail("b", "NonCompliant", before)}, nil, "Progressing [b] [] []", "Progressing [b] [] []"},
 		{"it is told of no more", templatesOf([]part{a, b}), templatesOf([]part{a}), []policyv1.PolicyDetails{detail("a", "Compliant", before), detail("b", "NonCompliant", before)},
 			[]policyv1.PolicyDetails{detail("a", "Compliant", before)}, "Succeeded", "Succeeded"},
@@ -199,7 +199,7 @@ func TestWhoWasAwayIsGivenTimeToAnswer(t *testing.T) {
 	}
 }
 
-// O17: the stamps that earlier versions of this library made noted the report as a whole.
+// O17: the stamps of earlier versions of this library have the report as a whole.
 func TestOlderStampsAreRead(t *testing.T) {
 	parts := templatesOf([]part{config("a", 1, 0), config("b", 1, 0)})
 	s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}, Spec: policyv1.PolicySpec{RemediationAction: policyv1.Enforce, PolicyTemplates: parts}}}
@@ -207,7 +207,7 @@ func TestOlderStampsAreRead(t *testing.T) {
 	s.status = policyv1.PolicyStatus{ComplianceState: "Compliant", Details: []policyv1.PolicyDetails{detail("a", "Compliant", noon.Add(-time.Minute)), detail("b", "Compliant", noon.Add(-time.Minute))}}
 	s.Annotations[annotationReported] = "78f2f54e0e5f8105" // of this very report
 	if got := s.tells(t, noon.Add(time.Hour)); got != "Progressing [a b] [] []" {
-		t.Errorf("what was noted counts: %s", got)
+		t.Errorf("the report in the stamp counts: %s", got)
 	}
 	s.status.Details[0] = detail("a", "Compliant", noon.Add(time.Second))
 	if got := s.tells(t, noon.Add(time.Minute)); got != "Progressing [b] [] [] 12:05" {
@@ -232,7 +232,7 @@ func TestStampsAreShort(t *testing.T) {
 	}
 }
 
-// O23: an action that somebody set by hand is set back, named, and starts nobody; the deadline begins anew with the write.
+// O23: an action that was set by hand is set back, is named, and starts no cluster; the deadline begins again with the write.
 func TestAnActionSetByHandIsSetBack(t *testing.T) {
 	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}, policyv1.Enforce, 3)
 	slow := config("a", 1, 5*time.Minute)
@@ -257,8 +257,8 @@ func TestAnActionSetByHandIsSetBack(t *testing.T) {
 	}
 }
 
-// O23: other content, which the caller finds, is written again, too. Its cluster is in flight from then on, whatever it said of that content:
-// so it takes a slot already in this call.
+// O23: other content, which the caller finds, is written again, too. Its cluster is in flight from then on, whatever it reported on that content,
+// and takes a slot already in this call.
 func TestContentEditedByHandIsWrittenAgain(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a", "b"))
 	p := propagate(t, resolution, []passes.Replica{
@@ -270,7 +270,7 @@ func TestContentEditedByHandIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// O23: the deadline begins anew with the write, so one that was edited long after its start does not time out before.
+// O23: the deadline begins again with the write, so a cluster whose replica was edited long after its start does not time out before.
 func TestAClusterThatWasEditedDoesNotTimeOut(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}), to("a", "b"))
 	edited := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Edited: true, Compliance: policyv1.Compliant, Applied: noon.Add(-time.Hour), RolloutStatus: status.Succeeded}

@@ -82,7 +82,7 @@ func ExampleValidate() {
 	// spec.remediationAction: Unsupported value: "sometimes": supported values: "inform", "enforce"
 }
 
-// A set's exclusions keep a cluster out of the policy, and a cluster that leaves has its replicated policy deleted.
+// A set's exclusions keep the policy off a cluster, and the replicated policy of a deselected cluster is deleted.
 func ExamplePropagation_Find() {
 	policy := &policyv1.Policy{Spec: policyv1.PolicySpec{RemediationAction: policyv1.Inform}}
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"london", "paris"}})

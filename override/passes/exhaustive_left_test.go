@@ -61,7 +61,7 @@ var smallEntries = []func(now time.Time) *status.Left{
 	func(now time.Time) *status.Left {
 		return &status.Left{Report: status.Report{Status: status.TimeOut, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-9 * time.Minute)}}
 	},
-	func(now time.Time) *status.Left { // it times out, and without a deadline it holds its slot
+	func(now time.Time) *status.Left { // it times out, and without a deadline it keeps its slot
 		return &status.Left{Report: status.Report{Status: status.Failed, Applied: now.Add(-11 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}}
 	},
 	func(now time.Time) *status.Left {
@@ -143,11 +143,11 @@ func smallWorld(t *testing.T, limits naiveLimits, names []string, world int, rem
 			others = append(others, name)
 		}
 	}
-	if len(w.record.Left) == len(names) { // it was made as they left, and knows the groups of then (R66)
+	if len(w.record.Left) == len(names) { // it was made when they were deselected, and has the groups of that time (R66)
 		w.record.Exposed = len(names)
 	}
 	w.bind("b", "canary: "+strings.Join(canary, " ")+" | : "+strings.Join(others, " "))
-	if remembers { // a call from before the clusters left
+	if remembers { // a call from before the clusters were deselected
 		record, replicas := w.record, w.replicas
 		w.place("b", "canary: "+strings.Join(append(left, canary...), " ")+" | : "+strings.Join(others, " "))
 		w.call(rollout.Options{})

@@ -29,18 +29,18 @@ func (p *Propagation) hold(c Cluster) Hold {
 	return Hold{Rollout: hold}
 }
 
-// isFirstPass says whether the cluster waits because its replica is not of this version, or has not told that it got it. With one
-// pass no cluster waits for that.
+// isFirstPass says whether the cluster waits because its replica does not have this version, or because there is no sign that the
+// cluster got it. With one pass no cluster waits for that.
 func (p *Propagation) isFirstPass(c Cluster) bool {
 	return p.two && (c.isOther || !c.silentUntil.IsZero())
 }
 
 // Hold says why a cluster waits.
 type Hold struct {
-	// FirstPass says that the cluster gets this version with inform now, or has not told yet that it got it. A later call says
-	// what it waits for after that.
+	// FirstPass says that the cluster gets this version with inform now, or that there is no sign yet that it got it. A later
+	// call says what the cluster waits for after that.
 	FirstPass bool
-	// SilentUntil is when such a cluster may start although it says nothing. It is zero where it gets the version now.
+	// SilentUntil is when a cluster without such a sign may start all the same. It is zero where it gets the version now.
 	SilentUntil time.Time
 	// Rollout is the rollout's reason, if it is not the first pass.
 	Rollout rollout.Hold
@@ -48,7 +48,7 @@ type Hold struct {
 
 const firstPass = "waiting until its replicated policy has this version, at first with remediationAction inform"
 
-// silent is the sentence of a cluster in its first pass that has said nothing since.
+// silent is the sentence of a cluster in its first pass that has given no sign of it.
 func silent(until time.Time) string {
 	return "waiting until the cluster says something of this version with remediationAction inform, at most until " + until.UTC().Format(time.RFC3339)
 }
@@ -64,8 +64,8 @@ func (h Hold) String() string {
 	return h.Rollout.String()
 }
 
-// Explain says why the named cluster waits (ToApply), down to the clusters that wait for nobody else, or what one in flight
-// (Progressing) has told that keeps it there. It is empty for any other cluster, and for one that the policy is not bound to. The
+// Explain says why the named cluster waits (ToApply), down to the clusters that wait for no other, or what a cluster in flight
+// (Progressing) still has to do. It is empty for any other cluster, and for one that the policy is not bound to. The
 // first call on a Propagation takes time linear in the clusters, later calls logarithmic time.
 func (p *Propagation) Explain(cluster string) Explanation {
 	switch c, _ := p.Find(cluster); {
@@ -81,7 +81,7 @@ func (p *Propagation) Explain(cluster string) Explanation {
 }
 
 // ofPolicy leaves out the remedies that a policy does not have: its replicas keep no attempts, and the policy before is not
-// at hand.
+// stored.
 func ofPolicy(links rollout.Explanation) rollout.Explanation {
 	for i := range links {
 		links[i].Remedies = slices.DeleteFunc(links[i].Remedies, func(r rollout.Remedy) bool {
@@ -91,12 +91,13 @@ func ofPolicy(links rollout.Explanation) rollout.Explanation {
 	return links
 }
 
-// Explanation says why a cluster waits, down to what holds everything up, or what one in flight has told. It is empty for a cluster
-// of which there is nothing to tell.
+// Explanation says why a cluster waits, down to the first cause, or what a cluster in flight still has to do. It is empty for a
+// cluster without either.
 type Explanation struct {
-	// FirstPass says that the cluster gets this version with inform now, or has not told yet that it got it. It waits for no other.
+	// FirstPass says that the cluster gets this version with inform now, or that there is no sign yet that it got it. It waits for
+	// no other cluster.
 	FirstPass bool
-	// SilentUntil is when such a cluster may start although it says nothing. It is zero where it gets the version now.
+	// SilentUntil is when a cluster without such a sign may start all the same. It is zero where it gets the version now.
 	SilentUntil time.Time
 	// Rollout has the rollout's links, if it is not the first pass. They show a cluster that is in its first pass, and
 	// would start otherwise, as one that starts now.
@@ -118,8 +119,7 @@ func (e Explanation) String() string {
 	return e.Rollout.String()
 }
 
-// Blockers lists the clusters that hold anyone up, as [rollout.Result.Blockers] does. It takes time linear in the
-// clusters.
+// Blockers lists the clusters that block others, as [rollout.Result.Blockers] does. It takes time linear in the clusters.
 func (p *Propagation) Blockers() []rollout.Blocker { return p.plan().Blockers() }
 
 // Changes says what is new since a previous Propagation of the same policy, perhaps of another version, for events and

@@ -50,7 +50,7 @@ func config(name string, content int, delay time.Duration) part {
 	return part{name: name, kind: "ConfigurationPolicy", content: content, own: policyv1.Inform, delay: delay}
 }
 
-// O17: a version whose first template complies after 5 seconds and whose second does not after 60 is enforced on one cluster, not twelve.
+// O17: the first template of a version complies after 5 seconds, the second not after 60: it is enforced on one cluster, not twelve.
 func TestABadSecondTemplateStopsTheRollout(t *testing.T) {
 	limits := naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}
 	f := newFleet(t, limits, policyv1.Enforce, 30)
@@ -100,7 +100,7 @@ func TestAnAddedTemplateIsWaitedFor(t *testing.T) {
 	}
 }
 
-// O17: a template of which nothing changed, and one whose controller says only what is new, hang no rollout. Until the latter counts, the
+// O17: an unchanged template, and one with a controller that reports only what is new, hang no rollout. Until the latter counts, the
 // sentence names it.
 func TestATemplateThatSaysNothingNewHangsNothing(t *testing.T) {
 	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1}, policyv1.Enforce, 2)

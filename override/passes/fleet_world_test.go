@@ -60,7 +60,7 @@ func (p part) enforces(action policyv1.RemediationAction) bool {
 
 // fleet is a hub in virtual time with a policy of several templates, its propagator, and clusters whose status sync writes as OCM's
 // framework-addon does: details template by template from the events, compliant left as it was where a template is new, and with the
-// resourceVersion of the replica that the cluster has got. So the hub refuses a status of a cluster that has not got the last write.
+// resourceVersion of the replica that the cluster has got. The hub refuses a status of a cluster that has not got the last write.
 type fleet struct {
 	t       rapid.TB
 	now     time.Time

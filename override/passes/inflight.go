@@ -12,14 +12,14 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// said is what a Propagation keeps of what the templates of a replica say.
+// said has the answers of a replica's templates that a Propagation keeps.
 type said struct {
 	answers
 	late    *late
 	applied time.Time
 }
 
-// said gives what the templates of a replica tell that keeps its cluster in flight; nil where that is nothing.
+// said gives the answers that keep a replica's cluster in flight; nil where there are none.
 func (r *Replica) said() *said {
 	if len(r.awaited)+len(r.pending) == 0 && r.judged() != policyv1.NonCompliant {
 		return nil
@@ -27,7 +27,7 @@ func (r *Replica) said() *said {
 	return &said{answers: answers{outcome: r.judged(), awaited: r.awaited, pending: r.pending, unfit: r.unfit, why: r.why}, late: r.late, applied: r.Applied}
 }
 
-// message is what a report says of it.
+// message is the message of the cluster's report.
 func (s *said) message() string {
 	switch {
 	case s == nil:
@@ -45,24 +45,24 @@ func (s *said) message() string {
 	}
 }
 
-// InFlight says what a cluster still has to do that has this version with its action, and is Progressing.
+// InFlight says what keeps a started cluster in flight (Progressing).
 type InFlight struct {
 	// Unanswered are the names of the templates that have not answered this version, in the order of the templates.
 	Unanswered []string
-	// CountsFrom is when the last messages of some of them count, if they say nothing else until then. It is zero where only another
-	// message counts.
+	// CountsFrom is when the last messages of some of them count, if no other message arrives until then. It is zero where only
+	// another message counts.
 	CountsFrom time.Time
 	// Pending are the names of the templates that wait for their dependencies, in the order of the templates.
 	Pending []string
-	// NonCompliant says that all templates have answered, and the cluster does not comply. Unfit are the names of the templates that say
-	// so, as far as they are known.
+	// NonCompliant says that all templates have answered, and the cluster does not comply. Unfit are the names of the
+	// templates that are NonCompliant, as far as they are known.
 	NonCompliant bool
 	Unfit        []string
 	// FailsAt is the progress deadline of a cluster that does not comply; zero where it is unknown, or there is none.
 	FailsAt time.Time
 }
 
-// inFlight gives what the cluster still has to do; nil where it has nothing to tell.
+// inFlight gives what keeps the cluster in flight; nil where nothing is known.
 func (p *Propagation) inFlight(c *Cluster) *InFlight {
 	informs := c.Action == policyv1.Inform // and has done what it should
 	written := c.Verb == VerbCreate || c.Verb == VerbUpdate
@@ -82,8 +82,8 @@ func (p *Propagation) inFlight(c *Cluster) *InFlight {
 	return in
 }
 
-// Pending are the names of the clusters in flight of which a template waits for its dependencies, in order. They are not slow: another policy
-// or template has to come first, and [Propagation.Explain] names theirs.
+// Pending are the names of the clusters in flight with a template that waits for its dependencies, in order. They are not slow:
+// another policy or template has to come first. [Propagation.Explain] names their templates.
 func (p *Propagation) Pending() (names []string) {
 	for i := range p.Clusters {
 		if c := &p.Clusters[i]; c.RolloutStatus == status.Progressing && c.said != nil && len(c.said.pending) > 0 && p.inFlight(c) != nil {

@@ -11,7 +11,7 @@ import (
 
 // Remembered is what [Propagate] gets as rollout.Options.Previous the next time; nil for a nil Propagation. It says how long
 // clusters have not been bound, and in which group each was. It is the plan that the Propagation came from, and has its schedule.
-// A cluster in its first pass starts there already, so read from [Propagation.Start] who starts.
+// In this plan a cluster in its first pass may start already: only [Propagation.Start] has the clusters that start.
 func (p *Propagation) Remembered() *rollout.Result {
 	if p == nil {
 		return nil
@@ -19,11 +19,10 @@ func (p *Propagation) Remembered() *rollout.Result {
 	return p.plan()
 }
 
-// A cluster that the policy is not bound to any more counts in the rollout by its replica, and once that is deleted by the
-// record (O16). Package rollout says what has to be recorded. What a replica tells, and what a cluster gets that is bound again,
-// stands here.
+// A deselected cluster counts in the rollout by its replica, and once the replica is deleted, by the record (O16). Package rollout
+// decides what has to be recorded. This file reads the replicas of deselected clusters, and resumes clusters that are bound again.
 
-// remember has the rollout count by the record. The record of a disabled policy stays as it is.
+// remember makes the rollout count by the record. The record of a disabled policy stays as it is.
 func (p *Propagation) remember() {
 	if p.resolution.Disabled() {
 		p.Record.Left = slices.Clone(p.Record.Left)
@@ -34,8 +33,8 @@ func (p *Propagation) remember() {
 	p.options.Memory = &rollout.Memory{Version: p.version, Record: stored, AtOnce: true}
 }
 
-// recovered gives the record in which these clusters have only started: those that are bound again and comply (O19), and those that
-// the policy only informs on, since nothing holds them (O8).
+// recovered gives the record in which two kinds of clusters have only started: those that are bound again and comply (O19), and
+// those on which the policy only informs, since nothing blocks them (O8).
 func (p *Propagation) recovered() status.Record {
 	record, complete := p.Record, p.resolution.Incomplete() == ""
 	record.Left = slices.Clone(record.Left)
@@ -61,7 +60,7 @@ func (p *Propagation) keepRecord() {
 	}
 }
 
-// isFailure says whether the record has it that the cluster failed.
+// isFailure says whether the entry is a failure.
 func isFailure(left *status.Left) bool {
 	return left.Status == status.Failed || left.Status == status.TimeOut
 }
@@ -75,14 +74,14 @@ func (p *Propagation) bound(name string) (*Cluster, bool) {
 	return &p.Clusters[position], true
 }
 
-// complies says whether the cluster's replica has the version with inform, and the cluster has reported that it complies. One that
-// is validated may comply all the same where it was found not good (O22).
+// complies says whether the cluster's replica has the version with inform, and the cluster has reported that it complies. A
+// validated cluster does not count here: it may comply and have a bad verdict (O22).
 func (c *Cluster) complies(version string) bool {
 	return c.replica.carries(version, policyv1.Inform) && c.replica.Verdict == nil && c.replica.compliance() == policyv1.Compliant
 }
 
-// resume lets clusters that are bound again, without a replica that has started, go on as the record says (O19). One that failed
-// may be in flight, as it holds its slot, and is not enforced again.
+// resume gives clusters that are bound again, and have no started replica, their state from the record (O19). A failed one may
+// be in flight, since it keeps its slot, and is not enforced again.
 func (p *Propagation) resume() {
 	for i := range p.recorded {
 		left := &p.recorded[i]
@@ -102,7 +101,7 @@ func (p *Propagation) resume() {
 	}
 }
 
-// unboundReport gives what the replica of a cluster says that the policy is not bound to. It waits unless it has started.
+// unboundReport gives the report of an unbound cluster's replica: it waits unless it has started.
 func (p *Propagation) unboundReport(r *Replica) status.Report {
 	action := p.unboundAction(r)
 	if p.resolution.Disabled() || !r.carries(p.version, action) {
@@ -111,7 +110,7 @@ func (p *Propagation) unboundReport(r *Replica) status.Report {
 	return r.report(true, p.kind, action)
 }
 
-// unboundAction gives the action that the cluster of a replica has in the end, to which the policy is not bound.
+// unboundAction gives the action that an unbound cluster has in the end.
 func (p *Propagation) unboundAction(r *Replica) policyv1.RemediationAction {
 	if !p.two && strings.EqualFold(string(r.Action), string(policyv1.Enforce)) {
 		return policyv1.Enforce // by an override, which is not known any more
@@ -119,8 +118,8 @@ func (p *Propagation) unboundAction(r *Replica) policyv1.RemediationAction {
 	return p.resolution.Action()
 }
 
-// remove lists what has to be deleted, and the clusters that stay in the root's status: those whose replica is not deleted, and
-// those that count by the record.
+// remove lists the replicas to delete, and the unbound clusters that stay in the root's status: those with a replica that is not
+// deleted, and those that count by the record.
 func (p *Propagation) remove() {
 	p.Removed = p.result.Removed
 	left := make(map[string]status.RolloutStatus, len(p.result.Left))

@@ -12,8 +12,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O16: a cluster that is unbound for less than the grace keeps its replica, and is in the root's status. One that comes
-// back in time loses nothing, its time begins anew, and nothing is told of it (S9).
+// O16: a cluster that is unbound for less than the grace period keeps its replica, and is in the root's status. A cluster that is
+// bound again in time loses nothing, its grace period begins again, and no change is reported (S9).
 func TestRemoveAfter(t *testing.T) {
 	inform := policy(policyv1.Inform, naiveLimits{})
 	both, one := resolve(t, inform, to("a", "b")), resolve(t, inform, to("a"))
@@ -29,11 +29,11 @@ func TestRemoveAfter(t *testing.T) {
 		deleted int
 		recheck time.Duration
 	}{
-		{"b leaves", 0, false, 0, time.Minute},
-		{"it is gone for a while", 40 * time.Second, false, 0, 20 * time.Second},
+		{"b is deselected", 0, false, 0, time.Minute},
+		{"it stays so for a while", 40 * time.Second, false, 0, 20 * time.Second},
 		{"it comes back", 50 * time.Second, true, 0, 0},
-		{"it leaves again", 70 * time.Second, false, 0, time.Minute},
-		{"the time has begun anew", 100 * time.Second, false, 0, 30 * time.Second},
+		{"it is deselected again", 70 * time.Second, false, 0, time.Minute},
+		{"the grace period has begun again", 100 * time.Second, false, 0, 30 * time.Second},
 		{"it is over", 130 * time.Second, false, 1, 0},
 	} {
 		resolution := one
@@ -56,7 +56,7 @@ func TestRemoveAfter(t *testing.T) {
 	}
 }
 
-// O16: after a start, and of a zero Propagation, nothing is known, and the time begins anew.
+// O16: after a restart, and with a zero Propagation, nothing is known, and the grace period begins again.
 func TestRemoveAfterAStart(t *testing.T) {
 	one := resolve(t, policy(policyv1.Inform, naiveLimits{}), to("a"))
 	for _, previous := range []*passes.Propagation{nil, {}} {

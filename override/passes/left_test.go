@@ -39,7 +39,7 @@ func recorded(r status.Record) string {
 	return strings.Join(all, ", ")
 }
 
-// enforced are the clusters whose replica enforces.
+// enforced are the clusters with a replica that enforces.
 func (w *world) enforced() (names []string) {
 	for name, r := range w.replicas {
 		if r.Action == policyv1.Enforce {
@@ -109,7 +109,7 @@ func TestReplicaIsDeletedOnceTheRecordIsStored(t *testing.T) {
 	}
 }
 
-// O16: a flight in the record times out. Without a deadline it keeps its slot until a person decides, and the sentences say so.
+// O16: an entry in flight times out. Without a deadline it keeps its slot until an operator decides, and the sentences say so.
 func TestFlightByTheRecordTimesOutOrWaitsForAPerson(t *testing.T) {
 	endless := oneByOne
 	endless.deadline = 0
@@ -135,15 +135,15 @@ func TestFlightByTheRecordTimesOutOrWaitsForAPerson(t *testing.T) {
 				t.Errorf("b waits: %s\nwithout %q", says, want)
 			}
 		}
-		w.givenUp["a"] = true
+		w.ignored["a"] = true
 		w.settle()
 		if !w.started("b") || recorded(w.record) != "" {
-			t.Errorf("a is given up: recorded %q, %s", recorded(w.record), w.dump())
+			t.Errorf("a is ignored: recorded %q, %s", recorded(w.record), w.dump())
 		}
 	}
 }
 
-// O16: while a cluster that left is not done, the root is neither Succeeded nor Compliant, and names it.
+// O16: while a deselected cluster is not done, the root is neither Succeeded nor Compliant, and names it.
 func TestRootIsNotDoneWhileWhoLeftIsNot(t *testing.T) {
 	w := flying(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 2, maxFailures: 1}, "a b")
 	w.evaluate("b")
@@ -195,7 +195,7 @@ func TestBackWithAFailureItIsHeldUntilItComplies(t *testing.T) {
 		w.evaluate("a") // it does not comply
 		w.now = w.now.Add(time.Hour)
 	}
-	w.content["a"] = w.version // someone has mended it
+	w.content["a"] = w.version // an operator has fixed it
 	w.evaluate("a")
 	w.bind("c", "prod: ")
 	w.lost["c"] = true
@@ -210,7 +210,7 @@ func TestBackWithAFailureItIsHeldUntilItComplies(t *testing.T) {
 	}
 }
 
-// O19: a cluster that is back with a failure that holds its slot is not enforced again. Its slot is free after the deadline.
+// O19: a returning cluster with a failure that keeps its slot is not enforced again. Its slot is free after the deadline.
 func TestBackWithAFailureItHoldsItsSlotAndIsNotEnforced(t *testing.T) {
 	limits := oneByOne
 	limits.maxFailures, limits.failAtOnce = 1, true
@@ -236,7 +236,7 @@ func TestBackWithAFailureItHoldsItsSlotAndIsNotEnforced(t *testing.T) {
 	}
 }
 
-// O19: a cluster that left while its success soaked and is back has no replica any more. So it waits for its
+// O19: a cluster that was deselected while it soaked, and returns, has no replica any more. It waits for its
 // turn, after those that have the version with inform.
 func TestBackAfterASuccessItWaitsForItsTurn(t *testing.T) {
 	limits := oneByOne
@@ -254,7 +254,7 @@ func TestBackAfterASuccessItWaitsForItsTurn(t *testing.T) {
 	}
 }
 
-// O8, O19: whoever is back or moved with a recorded failure or flight is not held where the policy only informs now, also while groups
+// O8, O19: a cluster that returned or moved with an entry in the record is not blocked where the policy only informs now, also while groups
 // are incomplete. The root has not failed, and while groups are incomplete the record stays as it is.
 func TestNoEntryHoldsAClusterThatInforms(t *testing.T) {
 	for _, test := range []struct {
@@ -304,7 +304,7 @@ func TestNoEntryHoldsAClusterThatInforms(t *testing.T) {
 	}
 }
 
-// O16: who left enforced counts in its group also while the policy informs, so that group is known once it enforces again.
+// O16: a cluster that was deselected while enforced counts in its group also while the policy informs, so its group is known once the policy enforces again.
 func TestGroupOfWhoLeftIsKnownAfterOnePass(t *testing.T) {
 	w := flying(t, oneByOne, "a b")
 	w.place("b", "prod: b")
@@ -317,7 +317,7 @@ func TestGroupOfWhoLeftIsKnownAfterOnePass(t *testing.T) {
 	}
 }
 
-// O14, O16: while the groups are incomplete, nothing is recorded and nothing is deleted. A record of another version is gone all the same.
+// O14, O16: while the groups are incomplete, nothing is recorded and nothing is deleted. A record of another version is dropped all the same.
 func TestNothingIsRecordedWhileGroupsAreIncomplete(t *testing.T) {
 	w := flying(t, oneByOne, "a b")
 	w.lost["b"] = true
@@ -354,11 +354,11 @@ func TestRecordOfADisabledPolicyStays(t *testing.T) {
 	w.version++
 	w.settle()
 	if !w.started("b") || recorded(w.record) != "" {
-		t.Errorf("another version does not begin anew: recorded %q", recorded(w.record))
+		t.Errorf("another version does not start over: recorded %q", recorded(w.record))
 	}
 }
 
-// O16: MaxStarts counts the starts of clusters that left, also in one pass.
+// O16: MaxStarts counts the starts of deselected clusters, also in one pass.
 func TestMaxStartsCountsWhoLeft(t *testing.T) {
 	for _, limits := range []naiveLimits{{typ: clusterv1alpha1.All}, {typ: clusterv1alpha1.Progressive, maxConcurrency: 5, maxFailures: 5}} {
 		w := newWorld(t, policyv1.Enforce, limits)

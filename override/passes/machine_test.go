@@ -55,7 +55,7 @@ func drawGroups(t *rapid.T) string {
 }
 
 // O8, O9, O10, O11: whatever happens to a policy and its clusters, after every step the replicas are as
-// the naive rules say, nobody is enforced that the strategy does not allow, and in the end every cluster
+// the naive rules say, no cluster is enforced that the strategy does not allow, and in the end every cluster
 // is right.
 func TestWhateverHappensOnlyAllowedClustersAreEnforced(t *testing.T) {
 	for round := range exhaustive.Of(2, 100) {
@@ -102,7 +102,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.restart()
 		},
 		"restart":      func(t *rapid.T) { w.restart() },
-		"give up":      func(t *rapid.T) { w.givenUp[cluster.Draw(t, "cluster")] = true },
+		"ignore":       func(t *rapid.T) { w.ignored[cluster.Draw(t, "cluster")] = true },
 		"evaluate one": func(t *rapid.T) { w.evaluate(cluster.Draw(t, "cluster")) },
 		"evaluate all": func(t *rapid.T) { w.evaluateAll() },
 		"time passes": func(t *rapid.T) {
@@ -132,7 +132,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"disable or enable": func(t *rapid.T) { w.policy.Spec.Disabled = !w.policy.Spec.Disabled },
-		"break or mend":     turn(w.broken),
+		"break or fix":      turn(w.broken),
 		"silence":           turn(w.silent),
 		"place":             func(t *rapid.T) { w.place("2", drawGroups(t)) },
 		"exclude": func(t *rapid.T) {
@@ -149,7 +149,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 	}
 }
 
-// end heals everything and goes on until every cluster is right.
+// end heals all faults and continues until every cluster is right.
 func (w *world) end() {
 	clear(w.broken)
 	clear(w.silent)

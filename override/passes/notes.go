@@ -17,22 +17,21 @@ import (
 // wholeName is the name of the one part of a policy without templates.
 const wholeName = "*"
 
-// template is what of a template its answers depend on.
+// template has the parts of a template on which its answers depend.
 type template struct {
 	name string
-	// content is what the cluster evaluates: kind, name and all else of the object but its metadata, with the action that it has
-	// on the cluster.
+	// content is a digest of what the cluster evaluates: the object without its metadata, with its action on the cluster.
 	content string
-	// rest is what may lead to a message, too: annotations, dependencies and ignorePending.
+	// rest is a digest of what may lead to a message, too: annotations, dependencies and ignorePending.
 	rest string
-	// evaluates says that its controller says something of each content. Others say only what is new.
+	// evaluates says that the template's controller reports on each content. Other controllers report only what is new.
 	evaluates bool
-	// informs says that it only informs although the policy may enforce: by its own action, or as InformOnly.
+	// informs says that the template only informs although the policy may enforce: by its own action, or as InformOnly.
 	informs bool
 }
 
-// templatesOf reads the templates of a replicated policy. A policy without any has one part that stands for the whole. That is so,
-// too, where the caller left the templates out.
+// templatesOf reads the templates of a replicated policy. If there are none, or if the caller left them out, one part stands for
+// the whole policy.
 func templatesOf(policy *policyv1.Policy) []template {
 	spec := &policy.Spec
 	if len(spec.PolicyTemplates) == 0 {
@@ -65,7 +64,7 @@ func templateOf(t *policyv1.PolicyTemplate, position int, action policyv1.Remedi
 	delete(object, "metadata")
 	made := template{name: name, content: digest(text(object)), evaluates: group == policyGroup && kind == "ConfigurationPolicy"}
 	made.informs = own == policyv1.Inform && !strings.EqualFold(string(action), string(policyv1.Inform))
-	if object["spec"] == nil { // whoever reads the object may take the action from its policy
+	if object["spec"] == nil { // the object's controller may take the action from the policy
 		dependencies += string(action)
 	}
 	if annotations := metadata["annotations"]; annotations != nil || dependencies != "" || len(t.ExtraDependencies) > 0 || t.IgnorePending {
@@ -77,7 +76,7 @@ func templateOf(t *policyv1.PolicyTemplate, position int, action policyv1.Remedi
 const policyGroup = "policy.open-cluster-management.io"
 
 // act sets the action of a template's object as the template sync does: that of the policy, where it has one. A constraint has
-// an enforcementAction, a ConstraintTemplate no action, and InformOnly never enforces. It gives the action that the object has then.
+// an enforcementAction, a ConstraintTemplate no action, and InformOnly never enforces. act gives the object's resulting action.
 func act(object map[string]any, group string, action policyv1.RemediationAction) policyv1.RemediationAction {
 	spec, _ := object["spec"].(map[string]any)
 	known, _ := action.Known()
@@ -108,19 +107,20 @@ func act(object map[string]any, group string, action policyv1.RemediationAction)
 	return known
 }
 
-// notes is what the annotation of a replicated policy tells of the content before, and of what was said until the write.
+// notes has what the annotation of a replicated policy says about each template and its last message before the write.
 type notes struct {
-	stamped bool // false where no version is noted
-	known   bool // false where nobody has noted the templates
-	none    bool // nothing has been said since the write, as far as is known without the templates
+	stamped bool // false without a version
+	known   bool // false where the templates are not in the annotation
+	none    bool // no message has arrived since the write, as far as is known without the templates
 	of      map[string]note
 }
 
-// note is what is noted of one template.
+// note has what the annotation says about one template.
 type note struct {
 	content, rest, message string
-	owed                   *due // what it had not answered
-	// missed says that nothing told that the cluster had got content. Had is the content that it had before, if it had answered that.
+	owed                   *due // an earlier answer that was still due
+	// missed says that there was no sign that the cluster had got content. Had is the content before that, if the cluster had
+	// answered it.
 	missed bool
 	had    string
 }
@@ -153,16 +153,16 @@ func (n notes) due(t *template, m message, applied time.Time) *due {
 	case before.missed && before.had == t.content: // it has it again, or still
 		return nil
 	default:
-		says := t.name == wholeName || t.evaluates && before.content != t.content && !m.repeats
-		return &due{since: applied, before: before.message, known: true, sure: says && !before.missed, missed: says && before.missed}
+		reports := t.name == wholeName || t.evaluates && before.content != t.content && !m.unrepeated
+		return &due{since: applied, before: before.message, known: true, sure: reports && !before.missed, missed: reports && before.missed}
 	}
 }
 
-// notesOf reads the annotations of a policy that has this status. An annotation without text notes that nothing was there.
+// notesOf reads the annotations of a policy that has this status. An empty annotation means that there was nothing to note.
 func notesOf(stamped bool, annotations map[string]string, st *policyv1.PolicyStatus) notes {
 	text, is := annotations[annotationReported]
 	n := notes{stamped: stamped, known: is, of: make(map[string]note)}
-	if text != "" && !strings.Contains(text, ".") { // by a version of this library that noted no templates
+	if text != "" && !strings.Contains(text, ".") { // from a version of this library that noted no templates
 		return notes{stamped: stamped, none: text == mark(st)}
 	}
 	for part := range strings.FieldsSeq(text) {
@@ -208,7 +208,7 @@ func (n note) write(b *strings.Builder, name string) {
 
 // fields is what [owedOf] reads.
 func (d *due) fields() []string {
-	before, since, says := d.before, "", ""
+	before, since, reports := d.before, "", ""
 	if !d.known {
 		before = unknown
 	}
@@ -217,11 +217,11 @@ func (d *due) fields() []string {
 	}
 	switch {
 	case d.sure:
-		says = "s"
+		reports = "s"
 	case d.missed:
-		says = "m"
+		reports = "m"
 	}
-	return []string{before, since, says}
+	return []string{before, since, reports}
 }
 
 func keyOf(name string) string {
@@ -250,7 +250,7 @@ func text(value any) string {
 	return string(made)
 }
 
-// mark is a text that tells one status from another, empty if there is nothing. It is what earlier versions of this library noted.
+// mark is a digest of a status, empty if there is no report. Earlier versions of this library noted it.
 func mark(st *policyv1.PolicyStatus) string {
 	if st.ComplianceState == "" {
 		return ""

@@ -18,7 +18,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O18: a later attempt is refused beside any other options, whatever the policy. Nothing else is.
+// O18: a later attempt is refused with any other options, whatever the policy. Nothing else is.
 func TestPropagateRefusesAttempts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		options := rollout.Options{

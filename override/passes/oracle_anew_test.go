@@ -9,17 +9,17 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on groups that are cut anew (R65, R66), in the words of a policy in two passes.
+// The rules on groups that were cut again (R65, R66), for a policy in two passes.
 
-// naiveFleet is who is in which group, and how each cluster stands. Strangers are the clusters that left or moved and count, with the
-// group in which they do. Before is what the result before and the record say of how many may be exposed.
+// naiveFleet has the groups, and the state of each cluster. Departed are the deselected or moved clusters that count, with the group
+// in which they count. Before is how many clusters may be exposed by the result before and the record.
 type naiveFleet struct {
-	groups    []naiveGroup
-	of        func(string) (s status.RolloutStatus, inFlight bool)
-	ready     func(string) bool // whether it has been through the first pass
-	strangers map[string]grouping.Key
-	before    int
-	lasting   []naiveBreach // of before
+	groups   []naiveGroup
+	of       func(string) (s status.RolloutStatus, inFlight bool)
+	ready    func(string) bool // whether it is through the first pass
+	departed map[string]grouping.Key
+	before   int
+	lasting  []naiveBreach // of before
 }
 
 // naiveStage are the clusters that start together, up to a concurrency.
@@ -33,7 +33,7 @@ type naiveStage struct {
 func (l naiveLimits) naiveStages(groups []naiveGroup) (stages []naiveStage) {
 	isMandatory := func(g naiveGroup) bool {
 		pooled := l.typ == clusterv1alpha1.Progressive && l.mandatory == ""
-		return l.mandatory != "" && g.name == l.mandatory || g.index < 0 && !pooled // R47: a group that nobody knows
+		return l.mandatory != "" && g.name == l.mandatory || g.index < 0 && !pooled // R47: an unknown group
 	}
 	pool := naiveStage{concurrency: max(l.maxConcurrency, 1), budget: l.maxFailures} // O9: one where it says none
 	var others []naiveStage
@@ -59,31 +59,31 @@ func (f naiveFleet) isExposed(cluster string) bool {
 	return inFlight || s == status.Failed || s == status.TimeOut
 }
 
-// isStranger says whether a cluster counts where the groups of now do not have it.
-func (f naiveFleet) isStranger(cluster string) bool {
-	_, is := f.strangers[cluster]
+// isDeparted says whether a cluster counts that is not in the present groups.
+func (f naiveFleet) isDeparted(cluster string) bool {
+	_, is := f.departed[cluster]
 	return is
 }
 
-// naivePlaces is how many clusters of a stage may start beside the strangers in it, each of which keeps the place of one that waits until
-// all others are settled (R65).
+// naivePlaces is how many clusters of a stage may start in addition to its departed clusters. Each of those keeps the place of a
+// waiting cluster until all others are settled (R65).
 func (f naiveFleet) naivePlaces(stage naiveStage) int {
-	waiting, strangers, underWay := 0, 0, false
+	waiting, departed, underWay := 0, 0, false
 	for _, c := range stage.clusters {
 		s, inFlight := f.of(c)
 		if s == status.ToApply {
 			waiting++
 		}
-		if f.isStranger(c) {
-			strangers++
+		if f.isDeparted(c) {
+			departed++
 		}
 		underWay = underWay || inFlight && s != status.Failed
 	}
 	switch {
-	case !stage.isGroup, strangers == 0:
+	case !stage.isGroup, departed == 0:
 		return len(stage.clusters)
-	case waiting > strangers:
-		return waiting - strangers
+	case waiting > departed:
+		return waiting - departed
 	case underWay:
 		return 0
 	}
@@ -94,12 +94,12 @@ func (f naiveFleet) naivePlaces(stage naiveStage) int {
 func (f naiveFleet) naiveExposes(stage naiveStage, free bool) (active, complete int) {
 	n := 0
 	for _, c := range stage.clusters {
-		if !f.isStranger(c) {
+		if !f.isDeparted(c) {
 			n++
 		}
 	}
 	slots, failures := min(n, stage.concurrency), min(n, stage.budget)
-	if !free { // who failed keeps the slot
+	if !free { // a failed cluster keeps its slot
 		return slots, min(slots, failures)
 	}
 	return failures + min(slots, n-failures), failures
@@ -143,7 +143,7 @@ func (f naiveFleet) naiveRoom(l naiveLimits, stages []naiveStage, at int) int {
 		together += most
 		crowded = crowded || in[i] > most
 	}
-	if len(f.strangers) == 0 && !crowded {
+	if len(f.departed) == 0 && !crowded {
 		return len(f.everyone())
 	}
 	return max(f.naiveExposesInOrder(stages, free), together, f.before) - exposed
@@ -161,7 +161,7 @@ func (f naiveFleet) naiveCeiling(l naiveLimits) int {
 	return max(f.naiveExposesInOrder(l.naiveStages(f.groups), l.deadline > 0), f.before)
 }
 
-// naiveFleet are the groups of now with the clusters that left or moved, which have a place there.
+// naiveFleet are the present groups with the deselected or moved clusters that have a place there.
 func (w *world) naiveFleet(joined []naiveGroup, bound []string, placed map[string]grouping.Key) naiveFleet {
 	f := naiveFleet{
 		groups: naiveWith(joined, placed, len(w.bindings)),
@@ -169,8 +169,8 @@ func (w *world) naiveFleet(joined []naiveGroup, bound []string, placed map[strin
 			stands := w.naiveStand(cluster, slices.Contains(bound, cluster))
 			return stands.status, stands.inFlight
 		},
-		ready:     func(c string) bool { return w.replicas[c] != nil && w.replicas[c].Version == w.versionName() },
-		strangers: placed,
+		ready:    func(c string) bool { return w.replicas[c] != nil && w.replicas[c].Version == w.versionName() },
+		departed: placed,
 	}
 	if len(placed) > 0 {
 		f.before = w.formerExposes

@@ -9,9 +9,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rule that a breach lasts (R10), in the words of a policy in two passes, whose budgets are counts.
+// The rule that a breach lasts (R10), for a policy in two passes with budgets in counts.
 
-// naiveBreach is a group in which too many failed, and who did.
+// naiveBreach is a group in which too many clusters failed, and those clusters.
 type naiveBreach struct {
 	group    grouping.Key
 	clusters []string

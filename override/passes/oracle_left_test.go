@@ -40,7 +40,7 @@ func naiveFailure(e *status.Left) bool {
 
 // naiveEntry is what the stored record says of a cluster about the version.
 func (w *world) naiveEntry(cluster string) *status.Left {
-	if w.record.Version != w.versionName() || w.givenUp[cluster] {
+	if w.record.Version != w.versionName() || w.ignored[cluster] {
 		return nil
 	}
 	for i := range w.record.Left {
@@ -55,7 +55,7 @@ func (w *world) naiveEntry(cluster string) *status.Left {
 func (w *world) naiveStand(cluster string, bound bool) naiveStanding {
 	var stands naiveStanding
 	stands.status, stands.inFlight = w.limits.naiveStatus(w.replicas[cluster], w.versionName(), w.policy.Spec.RemediationAction, w.now)
-	if w.givenUp[cluster] && !bound {
+	if w.ignored[cluster] && !bound {
 		return naiveStanding{status: status.ToApply}
 	}
 	e := w.naiveEntry(cluster)
@@ -78,7 +78,7 @@ func (w *world) naiveStand(cluster string, bound bool) naiveStanding {
 			return stands
 		case e.Status == status.TimeOut, timesOut:
 			return naiveStanding{status: status.TimeOut, recorded: true, entry: e}
-		default: // it holds its slot
+		default: // it keeps its slot
 			return naiveStanding{status: status.Failed, inFlight: true, recorded: true, entry: e}
 		}
 	}
@@ -122,13 +122,13 @@ func (w *world) naiveLeft(bound []string) map[string]grouping.Key {
 	return left
 }
 
-// naiveEnforced are the clusters that left and count under one pass, as they are still enforced (O16), with their group (R47).
+// naiveEnforced are the deselected clusters that count under one pass, since they are still enforced (O16), with their group (R47).
 func (w *world) naiveEnforced(bound []string) map[string]grouping.Key {
 	left := map[string]grouping.Key{}
-	for _, cluster := range w.gone(bound) {
+	for _, cluster := range w.unboundReplicas(bound) {
 		r := w.replicas[cluster]
 		s, _ := w.limits.naiveReport(r)
-		if w.policy.Spec.Disabled || w.givenUp[cluster] || r.Version != w.versionName() || r.Action != policyv1.Enforce || s == status.Succeeded {
+		if w.policy.Spec.Disabled || w.ignored[cluster] || r.Version != w.versionName() || r.Action != policyv1.Enforce || s == status.Succeeded {
 			continue
 		}
 		left[cluster] = grouping.Key{Index: -1}
@@ -186,14 +186,14 @@ func (g naiveGroup) key(bindings int) grouping.Key {
 	return key
 }
 
-// naiveWith are the groups with who left or moved. A group that is not there is made, before all others of its placement (G16); the group
-// that nobody knows is the first.
+// naiveWith are the groups with the clusters that were deselected or moved. A missing group is made, before all others of its placement
+// (G16); the unknown group is the first.
 func naiveWith(groups []naiveGroup, left map[string]grouping.Key, bindings int) []naiveGroup {
 	groups = slices.Clone(groups)
 	for i, g := range groups {
 		groups[i].clusters = slices.DeleteFunc(slices.Clone(g.clusters), func(cluster string) bool { _, moved := left[cluster]; return moved })
 	}
-	again := map[grouping.Key]bool{} // the groups that are gone
+	again := map[grouping.Key]bool{} // the groups that were removed
 	for _, key := range left {
 		again[key] = !slices.ContainsFunc(groups, func(g naiveGroup) bool { return g.key(bindings) == key })
 	}
@@ -283,7 +283,7 @@ func naiveWeight(is status.RolloutStatus) int {
 // checkLeft compares the record and what is deleted with the rules.
 func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, fleet naiveFleet) {
 	w.t.Helper()
-	left := fleet.strangers
+	left := fleet.departed
 	var got []string
 	for _, e := range p.Record.Left {
 		got = append(got, fmt.Sprintf("%s %s in %v since %s", e.Cluster, e.Status, e.Group, e.Applied.Format(time.TimeOnly)))
@@ -299,7 +299,7 @@ func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, fleet
 	if exposed := w.naiveExposed(len(want), len(left), ceiling); p.Record.Exposed != exposed {
 		w.t.Fatalf("R48: by the record %d are exposed, want %d\nstored %+v\nreplicas %s", p.Record.Exposed, exposed, w.record, w.dump())
 	}
-	gone := slices.DeleteFunc(w.gone(bound), func(cluster string) bool {
+	gone := slices.DeleteFunc(w.unboundReplicas(bound), func(cluster string) bool {
 		wanted := slices.IndexFunc(want, func(s string) bool { return strings.HasPrefix(s, cluster+" ") })
 		e := w.naiveEntry(cluster)
 		if w.policy.Spec.Disabled {
@@ -312,7 +312,7 @@ func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, fleet
 	}
 	w.checkNothingIsForgotten(two, bound)
 	w.checkLasting(p.Record.Breached, two, fleet)
-	isHalf := len(w.lost) > 0 && !w.policy.Spec.Disabled // of a disabled policy nobody asks
+	isHalf := len(w.lost) > 0 && !w.policy.Spec.Disabled // the groups of a disabled policy are not read
 	if isHalf && w.former != nil && !w.formerHalf {
 		return // R47: groups that are being written tell nothing
 	}
@@ -331,8 +331,8 @@ func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, fleet
 	}
 }
 
-// naiveExposed is how many clusters are exposed at most, by the record (R48). It says so while it has entries, and some cluster left or
-// moved.
+// naiveExposed is how many clusters are exposed at most, by the record (R48). The record says so while it has entries, and some cluster
+// was deselected or moved.
 func (w *world) naiveExposed(entries, placed, ceiling int) int {
 	switch {
 	case w.policy.Spec.Disabled, len(w.lost) > 0 && w.record.Version == w.versionName(): // O14, O16
@@ -344,7 +344,7 @@ func (w *world) naiveExposed(entries, placed, ceiling int) int {
 }
 
 // checkNothingIsForgotten checks that a cluster that has started and is not done goes on counting until its own report says that it is
-// done, it is given up, or the policy is another one (O16), whatever the controller forgets.
+// done, it is ignored, or the policy is another one (O16), whatever the controller forgets.
 func (w *world) checkNothingIsForgotten(two bool, bound []string) {
 	w.t.Helper()
 	policy := fmt.Sprint(w.versionName(), w.policy.Spec.RemediationAction, two)
@@ -355,7 +355,7 @@ func (w *world) checkNothingIsForgotten(two bool, bound []string) {
 		owed[cluster] = two && stands.counts()
 		r := w.replicas[cluster]
 		switch {
-		case w.owedOf != policy || !w.owed[cluster] || owed[cluster] || stands.status == status.Succeeded || w.givenUp[cluster]:
+		case w.owedOf != policy || !w.owed[cluster] || owed[cluster] || stands.status == status.Succeeded || w.ignored[cluster]:
 		case stands.entry != nil && stands.entry.Status == status.Succeeded: // it has soaked
 		case is && r != nil && r.Compliance == policyv1.Compliant && r.Verdict == nil: // O19, O22
 		default:

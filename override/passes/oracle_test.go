@@ -162,7 +162,7 @@ func (l naiveLimits) naiveStarts(f naiveFleet) []string {
 	return nil
 }
 
-// naiveStandings are the waiting clusters of a stage in the order in which they start (R8), how many hold a slot, and whether all are
+// naiveStandings are the waiting clusters of a stage in the order in which they start (R8), how many have a slot, and whether all are
 // settled (R6).
 func (f naiveFleet) naiveStandings(stage naiveStage) (waiting []string, inFlight int, settled bool) {
 	settled = true

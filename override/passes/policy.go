@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// PolicyState is what a controller knows of a policy on one cluster.
+// PolicyState is what a controller knows about a policy on one cluster.
 type PolicyState struct {
 	// Cluster is the name of the ManagedCluster.
 	Cluster string
@@ -19,8 +19,7 @@ type PolicyState struct {
 	Strategy clusterv1alpha1.RolloutType
 
 	// RemediationAction is the action that the policy has on this cluster in the end, in any letter case: the root
-	// policy's, or enforce by an override. It is not the replicated policy's action, which a rollout may still hold at
-	// inform.
+	// policy's, or enforce by an override. It is not the replicated policy's action, which the rollout may keep at inform.
 	RemediationAction policyv1.RemediationAction
 
 	// Started says that the rollout started this version of the policy on the cluster. It matters only for a
@@ -31,13 +30,13 @@ type PolicyState struct {
 	Compliance policyv1.ComplianceState
 
 	// Generation and LastEvaluatedGeneration are of the policy template on the managed cluster. If they differ,
-	// Compliance is about an earlier version. For several templates, take one whose generations differ, if there is one.
+	// Compliance is about an earlier version. For several templates, take one with differing generations, if there is one.
 	Generation, LastEvaluatedGeneration int64
 
 	// Applied is when the cluster got this version of the policy with the root policy's action.
 	Applied time.Time
 
-	// ComplianceTime is when Compliance became what it is.
+	// ComplianceTime is when Compliance got its present value.
 	ComplianceTime time.Time
 
 	// FailAtOnce makes a policy that enforces Failed as soon as its cluster does not comply. Otherwise it is Progressing, and the
@@ -54,16 +53,16 @@ type PolicyState struct {
 //	NonCompliant, FailAtOnce                                         Failed
 //	anything else                                                    Progressing
 //
-// A policy that informs has done what it should once it has reported on this version, whatever it reported. A policy without an action
-// may enforce, since its templates decide; so a progressive strategy holds it back like one that enforces. The rollout
+// A policy that informs is done once it has reported on this version, whatever it reported. A policy without an action
+// may enforce, since its templates decide: a progressive strategy treats it like one that enforces. The rollout
 // decides about TimeOut, and Skip is not used.
 //
 // Applied is the state's. LastTransitionTime is Applied, too, for Progressing. For Succeeded and Failed it is the later of
-// Applied and ComplianceTime, so a soak never counts time from before the start. ToApply has no times.
+// Applied and ComplianceTime, so that a soak never counts time from before the start. ToApply has no times.
 //
-// A report also has no times where a soak could end early. That is so if it is Succeeded without a ComplianceTime. It is
-// so, too, if a progressive strategy enforces and Applied is unknown, since the cluster may have complied before the start.
-// The soak never ends then. Package rollout warns of that.
+// A report also has no times where a soak could end too early: if it is Succeeded without a ComplianceTime, or if a
+// progressive strategy enforces and Applied is unknown, since the cluster may have complied before the start. The soak never
+// ends then, and package rollout warns of that.
 func FromPolicy(p PolicyState) status.Report {
 	report := status.Report{Cluster: p.Cluster, Status: p.status()}
 	unknownStart := p.Applied.IsZero() && p.waitsForStart()

@@ -15,72 +15,70 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Propagate says what each replicated policy has to be now. Replicas are all existing replicas of the root policy, in
+// Propagate gives the wanted state of each replicated policy. Replicas are all existing replicas of the root policy, in
 // any order. Inputs are not changed, and the result shares nothing with the replicas.
 //
-// Version tells one content of the policy from another. It must not be empty, and must not change with the root's
-// status. Another version begins a new rollout, and every replica is written. With the same version, none is written
-// for its content. So use [VersionOf]: a hash of the spec that is replicated, without the action, which the rollout sets, and
-// without the rolloutStrategy. Then a change of these two, of labels or
-// of annotations begins nothing. metadata.uid with metadata.generation is worse: it changes with the strategy, and not
-// with the policies of a PolicySet that the policy depends on. The generation alone begins with 1 again where the policy
-// was deleted and created anew.
+// Version identifies the content of the policy. It must not be empty, and must not change with the root's status. Another version
+// begins a new rollout, and every replica is written. With the same version, no replica is written for its content. Use
+// [VersionOf]: a hash of the replicated spec without the action, which the rollout sets, and without the rolloutStrategy. A change
+// of these two, of labels or of annotations then begins no rollout. metadata.uid with metadata.generation is worse: it changes
+// with the strategy, and not with the policies of a PolicySet that the policy depends on. The generation alone starts with 1
+// again where the policy was deleted and created again.
 //
-// A version that changes nothing that a cluster evaluates is done at once where the cluster complies; see [ReplicaOf]. Where it may
-// have something to say, as of dependencies that changed, it is Progressing for up to five minutes. To roll changes of dependencies out
-// to nobody, leave dependencies and extraDependencies out of the hash. Then the controller itself has to update the replicas
-// whose dependencies differ. It keeps their annotations and their action.
+// A version that changes nothing that a cluster evaluates is done at once where the cluster complies; see [ReplicaOf]. Where the
+// cluster may have something new to report, for instance on changed dependencies, it is Progressing for up to five minutes. To
+// change dependencies without a rollout, leave dependencies and extraDependencies out of the hash. The controller itself then
+// has to update the replicas with other dependencies, and to keep their annotations and their action.
 //
-// A cluster that enforces and does not comply is Progressing until its progress deadline: enforcing takes a while, and what it says may
-// be about inform. So a bad version is noticed at the deadline, and without one never: set a progressDeadline. The root's
+// An enforced cluster that does not comply is Progressing until its progress deadline: enforcing takes a while, and its report may
+// be about inform. Set a progressDeadline: a bad version fails at the deadline, and without a deadline never. The root's
 // annotation cohort.open-cluster-management.io/fail-at-once, "true", makes such a cluster Failed at once.
 //
-// Hub templates resolve to another text on each cluster, which no version of the root tells. To roll such a change out, note a hash of
-// a cluster's resolved text in an annotation of its replica, in the same write. Pass a replica with an empty Version while its
-// noted hash is not that of what the templates resolve to now. Then it counts as one of another version: under two passes the
-// cluster gets the new text with inform, and is enforced when the rollout starts it. Stamp begins anew
-// then, so a report on the text before is no answer to the new one.
+// Hub templates resolve to another text on each cluster, which the root's version does not cover. To roll such a change out, note
+// a hash of a cluster's resolved text in an annotation of its replica, in the same write. While the noted hash differs from that of
+// the present text, pass the replica with an empty Version. It then counts as one of another version: under two passes the
+// cluster gets the new text with inform, and is enforced when the rollout starts it. It also gets a new stamp, so that a report on
+// the text before is no answer to the new text.
 //
-// A policy that informs, or whose strategy is All, is propagated in one pass: every cluster gets this version with its
-// action, and is Progressing until it reports. Under All, options that hold clusters (Paused, Gates)
-// keep clusters at inform that would be enforced. Nothing holds a cluster whose action is inform.
+// A policy that informs, or has strategy All, is propagated in one pass: every cluster gets this version with its
+// action, and is Progressing until it reports. Under All, options that block clusters (Paused, Gates)
+// keep clusters at inform that would be enforced. Nothing blocks a cluster with action inform.
 //
 // Any other policy is propagated in two passes. Each call does both. In the first pass, every replica of another
 // version, and every missing one, gets this version with inform and waits (ToApply). In the second pass, the rollout
 // starts some of the waiting clusters: they get their action and are Progressing. They keep the action for this
-// version, whatever they report. A cluster starts once its status tells that it got the first pass, or after five minutes, or the
-// progressDeadline if that is less: see [ReplicaOf]. A cluster goes through one pass in a call, so call again after writing what a first
-// pass asked for. Once the started clusters are written, calls ask for nothing until a report, a change or time brings
-// something new.
+// version, whatever they report. A cluster starts once its status shows that it got the first pass, or after five minutes, or
+// after the progressDeadline if that is less: see [ReplicaOf]. A cluster goes through one pass in a call, so call again after
+// the writes of a first pass. Once the started clusters are written, calls ask for no writes until a report, a change or time
+// brings something new.
 //
 // A Progressive strategy without maxConcurrency takes as many clusters at a time as the Placement puts into a decision
 // group, if the groups know that number, and otherwise one.
 //
 // A policy without a remediationAction is propagated like one that enforces, since its templates may enforce: a
-// progressive rollout first holds it at inform and then leaves the action unset. All replicas of a disabled policy are
+// progressive rollout first sets it to inform and then leaves the action unset. All replicas of a disabled policy are
 // deleted, whatever the options.
 //
-// Record is what the root policy has stored about clusters that are not bound any more ([status.RecordsOf], by the empty name).
-// A cluster that has started and is not done counts although the policy is not bound to it any more: it takes its slot, and its
-// failure is in the budget, until it recovers, is given up, or another version is wanted. It is forgotten, too, where nothing is
-// limited any more: the policy informs, or its strategy is All. Its replica is deleted all the same.
-// Before that, the record has to tell what the replica tells. So store [Propagation].Record first, and read it back: a cluster is
-// in Removed only where the record that was passed in has it. To give a cluster up, name it in Uncounted.
+// Record is the stored record of deselected clusters, to which the policy is not bound any more ([status.RecordsOf], by the empty
+// name). A deselected cluster that has started and is not done counts: it takes its slot, and its failure is in the budget, until
+// it recovers, is ignored, or another version is wanted. It is also forgotten once nothing is limited any more: the policy
+// informs, or its strategy is All. Its replica is deleted all the same, but only once the record that was passed in has the cluster:
+// store [Propagation].Record first, and read it back. To ignore a cluster, name it in Uncounted.
 //
-// A cluster that is bound again while the record has it in flight goes on where it was: it gets its action at once. With a
+// A cluster that is bound again while the record has it in flight resumes: it gets its action at once. With a
 // recorded failure it is Failed, or TimeOut after its deadline, and stays at inform until it reports that it complies with this
-// version. Then it waits for its turn like any other. Where its action is inform by now, nothing of that holds it.
+// version. Then it waits for its turn like any other. If its action is inform by now, the record does not block it.
 //
-// All rollout.Options hold in the second pass, with these exceptions:
+// All rollout.Options apply to the second pass, with these exceptions:
 //
-//   - An Attempt other than 0 is an error. A replicated policy does not say which attempt it is, so a cluster that fails would
-//     be tried again at each call, and no budget would ever be breached. None is needed: a cluster evaluates its policy again
-//     by itself.
-//   - RemoveAfter keeps the replica of a cluster that is not bound any more. Previous comes from the Propagation before
-//     ([Propagation.Remembered]). Without it the time of grace would begin anew at each call, and nothing would ever be deleted.
+//   - An Attempt other than 0 is an error. A replicated policy does not say which attempt it is, so a failed cluster would
+//     be tried again at each call, and no budget would ever be breached. No attempt is needed: a cluster evaluates its policy
+//     again by itself.
+//   - RemoveAfter keeps the replica of a deselected cluster for a grace period. Previous comes from the Propagation before
+//     ([Propagation.Remembered]). Without it the grace period would start again at each call, and nothing would ever be deleted.
 //   - Memory has no effect: pass the record.
-//   - A percentage in MaxRemoved is a share of the replicas that have this version or are to be deleted. So right
-//     after an edit it is a share of few.
+//   - A percentage in MaxRemoved is a share of the replicas that have this version or are to be deleted: right after an edit, of
+//     a small number.
 //
 // While the resolution is incomplete, nothing is deleted, nothing is recorded and nothing starts. Started clusters stay as they
 // are, even if the override that enforces them is not visible now.
@@ -118,7 +116,7 @@ type kind struct {
 	// two says that there are two passes (O9).
 	two        bool
 	failAtOnce bool
-	// patience is how long a cluster that says nothing stays in its first pass (O26).
+	// patience is how long a cluster without a sign stays in its first pass (O26).
 	patience time.Duration
 }
 
@@ -174,9 +172,8 @@ func oneAtATime(strategy clusterv1alpha1.RolloutStrategy, groupSize int) cluster
 	return strategy
 }
 
-// align finds the replica of each bound cluster. It sets the action that each cluster has in the end, what it reports,
-// and what the rollout gets to know: nothing about a replica of another version. Replicas are sorted by the names of
-// their clusters.
+// align finds the replica of each bound cluster. It sets the action that each cluster has in the end, its status, and the reports
+// for the rollout: none for a replica of another version. Replicas are sorted by the names of their clusters.
 func (p *Propagation) align(replicas []*Replica, now time.Time) {
 	p.reports = make([]status.Report, 0, len(replicas))
 	p.Clusters = make([]Cluster, 0, p.groups.NumClusters())
@@ -206,14 +203,14 @@ func (p *Propagation) align(replicas []*Replica, now time.Time) {
 	}
 }
 
-// report gives what the cluster's replica says, if it is about this version.
+// report gives the report of the cluster's replica, if it is about this version.
 func (p *Propagation) report(cluster *Cluster, now time.Time) (status.Report, bool) {
 	cluster.Action = cluster.replica.action(p.version, cluster.Action, p.resolution.Undecided())
 	return cluster.replica.boundReport(p.version, p.kind, cluster.Action, now)
 }
 
-// settle turns the reports and the plan into what each cluster has to be. Groups and bound clusters have the same
-// positions, as both are sorted by name.
+// settle turns the reports and the plan into the wanted state of each cluster. Groups and bound clusters have the same
+// positions, since both are sorted by name.
 func (p *Propagation) settle(now time.Time) {
 	p.resume()
 	for _, cluster := range p.result.TimedOut {
@@ -236,7 +233,7 @@ func (p *Propagation) settle(now time.Time) {
 	}
 	for i := range p.Clusters {
 		own := &p.Clusters[i]
-		if own.RolloutStatus == status.ToApply && own.Action == policyv1.Inform { // nothing to hold back
+		if own.RolloutStatus == status.ToApply && own.Action == policyv1.Inform { // nothing blocks inform
 			own.RolloutStatus = status.Progressing
 			p.Start = append(p.Start, own.Name)
 		}
@@ -251,7 +248,7 @@ func (p *Propagation) settle(now time.Time) {
 	p.unbound, p.recorded, p.reports = nil, nil, nil
 }
 
-// settle holds a waiting cluster at inform, and says which write its replica needs.
+// settle keeps a waiting cluster at inform, and sets the write that its replica needs.
 func (c *Cluster) settle(version string, k kind, now time.Time) {
 	if c.RolloutStatus == status.ToApply {
 		c.Action = policyv1.Inform
@@ -259,7 +256,7 @@ func (c *Cluster) settle(version string, k kind, now time.Time) {
 	r := c.replica
 	c.isOther = !r.is(version)
 	if c.RolloutStatus == status.ToApply && !c.isOther && !r.isReady(version, k, now) {
-		c.silentUntil = r.holdsUntil(k)
+		c.silentUntil = r.silentUntil(k)
 	}
 	switch {
 	case r == nil:
@@ -270,17 +267,17 @@ func (c *Cluster) settle(version string, k kind, now time.Time) {
 	case r.RolloutStatus != c.RolloutStatus:
 		c.Verb = VerbUpdateStatus
 	}
-	// If the replica has to be written anew, the cluster's report is about something else.
+	// If the replica has to be written, the cluster's report is about other content.
 	if c.Verb == VerbNone || c.Verb == VerbUpdateStatus {
 		c.Compliance = r.told()
 	}
 	if r != nil {
 		c.reported, c.said = r.Reported, r.said()
 	}
-	c.replica = nil // it belongs to the caller, who may change it
+	c.replica = nil // it belongs to the caller
 }
 
-// recheck comes back when what a cluster has said begins to count, and when a silent one has been in its first pass for long enough.
+// recheck sets RecheckAfter to when an earlier message begins to count, or when the first pass of a cluster without a sign ends.
 func (p *Propagation) recheck(now time.Time) {
 	at := func(t time.Time) {
 		if after := t.Sub(now); p.RecheckAfter == 0 || after < p.RecheckAfter {

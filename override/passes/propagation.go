@@ -13,34 +13,34 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Propagation says what each replicated policy has to be, and why. The slices belong to the caller. The zero value asks
-// for nothing.
+// Propagation has the wanted state of each replicated policy, and the reasons. The slices belong to the caller. The zero value
+// asks for no writes.
 type Propagation struct {
 	// Clusters are the clusters that the policy is bound to, sorted by name.
 	Clusters []Cluster
 
-	// Removed are the names of the clusters whose replicated policy has to be deleted, in order: the policy is not
-	// bound there. A replica that tells of a failure or a flight is among them only once the stored record tells the same.
+	// Removed are the names of the clusters on which the replicated policy has to be deleted, in order: the policy is not
+	// bound there. The replica of a cluster that failed or is in flight is among them only once the stored record has it.
 	Removed []string
 
 	// Record is what the root policy has to store before anything else is written; see [Propagate].
 	Record status.Record
 
-	// Start are the names of the clusters that start now: they get this version with their action. First come those that are
-	// bound again and go on where they were, and then the others in the order in which the rollout starts them.
+	// Start are the names of the clusters that start now: they get this version with their action. First come clusters that are
+	// bound again and resume, and then the others in the order in which the rollout starts them.
 	Start []string
 
 	// TimedOut are the names of the clusters that time out now, in order: their progress deadline has passed, and their
 	// replicas do not say so yet.
 	TimedOut []string
 
-	// Edited are the names of the clusters whose replica somebody else has changed, in order. It is written back.
+	// Edited are the names of the clusters with a replica that was edited by hand, in order. It is written back.
 	Edited []string
 
 	// Breach is the budget that is breached, so that nothing starts; nil if none is.
 	Breach *rollout.Breach
 
-	// Warnings say which parts of the strategy, the options or the groups have no effect or are in doubt.
+	// Warnings say which parts of the strategy, the options or the groups have no effect or are uncertain.
 	Warnings []rollout.Warning
 
 	// RecheckAfter is how long until something changes by time alone; 0 if nothing will.
@@ -49,7 +49,7 @@ type Propagation struct {
 	resolution *override.Resolution
 	course
 	result *rollout.Result
-	kept   []Cluster // not bound, and with a replica that stays or still counting
+	kept   []Cluster // not bound, but with a replica that stays, or still counting
 
 	// While it is being made:
 	unbound  []*Replica
@@ -57,7 +57,7 @@ type Propagation struct {
 	reports  []status.Report
 }
 
-// Cluster says what a bound cluster's replicated policy has to be.
+// Cluster is the wanted state of a bound cluster's replicated policy.
 type Cluster struct {
 	// Name is the name of the ManagedCluster.
 	Name string
@@ -71,18 +71,19 @@ type Cluster struct {
 	// Verb says what has to be written.
 	Verb Verb
 
-	// Compliance is what the cluster has reported about its replica as it stands. It is empty if the cluster has not
-	// reported, or if the replica's spec has to be written.
+	// Compliance is what the cluster has reported about the present content of its replica. It is empty if the cluster has
+	// not reported, or if the replica's spec has to be written.
 	Compliance policyv1.ComplianceState
 
 	// isOther says that the replica is of another version or missing.
 	isOther bool
-	// silentUntil is when a cluster that has this version with inform, and does not tell that it got it, may start; zero for others.
+	// silentUntil is when a cluster that has this version with inform, and gives no sign that it got it, may start; zero for
+	// others.
 	silentUntil time.Time
-	// edited says that the replica has this version and action, and somebody changed it.
+	// edited says that the replica has this version and action, and was edited by hand.
 	edited   bool
-	reported string   // what the cluster had reported
-	said     *said    // what its templates say, if one of them has something to tell
+	reported string   // the annotation for the next write
+	said     *said    // the answers of its templates that keep it in flight
 	replica  *Replica // while it is being made; nil where there is none
 }
 
@@ -110,10 +111,10 @@ func (p *Propagation) Find(name string) (Cluster, bool) {
 	return p.Clusters[i], true
 }
 
-// Writes gives the clusters whose replicated policy has to be written, in the order of the writes: first those that do
-// not enforce afterwards, then the others, both sorted by name. So a cluster that is in flight with an earlier version
-// is taken back before another one starts in its place. If the update of an enforced replica to inform fails, write none
-// that enforces before the next call.
+// Writes gives the clusters with a replicated policy to write, in the order of the writes: first those that do
+// not enforce afterwards, then the others, both sorted by name. With this order, a cluster that is in flight with an earlier
+// version is set to inform before another one starts in its place. If the update of an enforced replica to inform fails, write
+// no replica that enforces before the next call.
 func (p *Propagation) Writes() (writes []Cluster) {
 	for _, enforces := range []bool{false, true} {
 		for _, c := range p.Clusters {

@@ -21,23 +21,23 @@ type Replica struct {
 	// Cluster is the name of the ManagedCluster; it must not be empty.
 	Cluster string
 
-	// Version is the version of the root policy that it was written from. The controller keeps it in an annotation.
+	// Version is the version of the root policy that the replica was written from. The controller keeps it in an annotation.
 	// Empty means unknown, and counts as an earlier version.
 	Version string
 
-	// Action is the spec.remediationAction that it was written with, in any letter case. Together with Version it tells whether the
-	// rollout has started this cluster.
+	// Action is the spec.remediationAction that the replica was written with, in any letter case. Together with Version it tells
+	// whether the rollout has started this cluster.
 	Action policyv1.RemediationAction
 
-	// Edited says that its spec is another than it was written with: somebody changed it by hand. It is written again, with the
-	// action that the rollout wants. [ReplicaOf] sets it where the action is another. A controller that compares the rest with what
-	// it would write sets it, too.
+	// Edited says that the replica's spec was edited by hand since it was written. It is written again, with the action that the
+	// rollout wants. [ReplicaOf] sets Edited if the action was changed. A controller that compares the rest with what it would
+	// write sets it, too.
 	Edited bool
 
-	// Applied is when it got this version with this action. Deadlines run from it, so it changes with the second
+	// Applied is when the replica got this version with this action. Deadlines run from it, so it changes with the second
 	// pass. The zero time means unknown: then the deadline never passes.
 	//
-	// If you note the time otherwise than by [Propagation.Stamp], change it with the action. Otherwise a deadline runs
+	// If you store the time yourself, without [Propagation.Stamp], change it with the action. Otherwise a deadline runs
 	// from the first pass.
 	Applied time.Time
 
@@ -47,8 +47,8 @@ type Replica struct {
 	// Compliance is its status.compliant, empty where the cluster has not reported.
 	Compliance policyv1.ComplianceState
 
-	// Reported tells this report of the cluster from others. [Propagation.Stamp] notes it, so that a later report can be
-	// told from it. It may stay empty if the cluster says which generation it reports on.
+	// Reported identifies this report of the cluster. [Propagation.Stamp] writes it into an annotation, so that a later report
+	// can be told from it. It may stay empty if the cluster says which generation it reports on.
 	Reported string
 
 	// Generation and LastEvaluatedGeneration are equal if Compliance is about the present content of the replica.
@@ -57,25 +57,26 @@ type Replica struct {
 	// arrives that is younger than Applied.
 	Generation, LastEvaluatedGeneration int64
 
-	// ComplianceTime is when Compliance became what it is. The zero time means unknown: then a soak never ends.
+	// ComplianceTime is when Compliance got its present value. The zero time means unknown: then a soak never ends.
 	ComplianceTime time.Time
 
-	// Verdict is what somebody says of the cluster, read by [status.VerdictOf] from the replicated policy. Nil means that clusters
-	// are not validated, and the zero Verdict that nobody has said anything yet.
+	// Verdict is the validation result of the cluster, read by [status.VerdictOf] from the replicated policy. Nil means that
+	// clusters are not validated, and the zero Verdict that there is no verdict yet.
 	//
-	// A verdict is about Version, in attempt 0, and from after Applied. [status.Judge] says what follows: a started cluster that
-	// succeeded is done with a yes. Until then it is in flight. Its RolloutStatus is Progressing, since the policy API has no Validating.
-	// A no makes it Failed. The progressDeadline begins anew with the success, and the minSuccessTime runs from the yes.
+	// A verdict is about Version, in attempt 0, and from after Applied. [status.Judge] applies it: a started cluster that
+	// succeeded is done with a good verdict. Until then it is in flight; its RolloutStatus is Progressing, since the policy API has
+	// no Validating. A bad verdict makes it Failed. The progressDeadline runs again from the success, and the minSuccessTime from
+	// the good verdict.
 	Verdict *status.Verdict
 
 	// awaited are the templates that have not answered, pending those that wait for their dependencies, and unfit those that do not
 	// comply.
 	awaited, pending, unfit []string
-	why                     string // what the first of pending or unfit says
-	// outcome is Compliance where templates that only inform have done what they should; empty where it is the same.
+	why                     string // the message of the first of unfit, or else of pending
+	// outcome is Compliance with templates that only inform counted as compliant; empty where it is the same.
 	outcome policyv1.ComplianceState
 	late    *late
-	// isSilent says that nothing tells that the cluster has got what was written.
+	// isSilent says that there is no sign that the cluster has got the last write.
 	isSilent bool
 }
 
@@ -83,9 +84,8 @@ func (r *Replica) take(a answers) {
 	r.Compliance, r.outcome, r.awaited, r.pending, r.unfit, r.why = a.compliance, a.outcome, a.awaited, a.pending, a.unfit, a.why
 }
 
-// At gives the replica as it is at that time, since some of what was said may count only later, and a cluster that gives no sign of the first
-// pass has been through it only later ([ReplicaOf]). [Propagate] and Report read it so. A forecast that goes on from a replica begins with
-// this.
+// At gives the replica as it is at that time: an earlier message may begin to count, and the first pass of a cluster that gives no
+// sign of it may end ([ReplicaOf]). [Propagate] and Report call it. Call it yourself before you forecast from a replica.
 func (r Replica) At(now time.Time) Replica {
 	if r.isSilent && !r.Applied.IsZero() && !now.Before(r.Applied.Add(patience)) {
 		r.isSilent = false
@@ -109,18 +109,17 @@ func (r *Replica) at(now time.Time) *Replica {
 // is says whether the replica is of that version.
 func (r *Replica) is(version string) bool { return r != nil && r.Version == version }
 
-// holdsUntil gives when a replica of the version has been through the first pass although nothing tells that its cluster has got it;
-// zero where it has been.
-func (r *Replica) holdsUntil(k kind) time.Time {
+// silentUntil gives when the first pass of a replica ends without a sign that its cluster got it; zero where it has ended.
+func (r *Replica) silentUntil(k kind) time.Time {
 	if !k.two || !r.isSilent || r.Applied.IsZero() {
 		return time.Time{}
 	}
 	return r.Applied.Add(k.patience)
 }
 
-// isReady says whether a cluster that has not started has been through the first pass (O26).
+// isReady says whether a cluster that has not started is through the first pass (O26).
 func (r *Replica) isReady(version string, k kind, now time.Time) bool {
-	return r.is(version) && !now.Before(r.holdsUntil(k))
+	return r.is(version) && !now.Before(r.silentUntil(k))
 }
 
 // carries says whether the replica is of that version with that action.
@@ -136,7 +135,7 @@ func (r *Replica) compliance() policyv1.ComplianceState {
 	return r.Compliance
 }
 
-// judged gives the compliance by which a cluster that has started succeeds or does not.
+// judged gives the compliance that decides whether a started cluster has succeeded.
 func (r *Replica) judged() policyv1.ComplianceState {
 	if compliance := r.compliance(); compliance == "" || r.outcome == "" {
 		return compliance
@@ -144,7 +143,7 @@ func (r *Replica) judged() policyv1.ComplianceState {
 	return r.outcome
 }
 
-// told gives what is known of the compliance before all templates have answered.
+// told gives the compliance for the root's status, also before all templates have answered.
 func (r *Replica) told() policyv1.ComplianceState {
 	switch {
 	case r.Generation != r.LastEvaluatedGeneration:
@@ -156,11 +155,10 @@ func (r *Replica) told() policyv1.ComplianceState {
 	}
 }
 
-// Report gives what the replica says to the rollout of this version at the time now, as [Propagate] reads it: with the verdict on
-// it, and with ToApply where it has this version and its cluster has not started. It gives false where the replica says nothing:
-// it is of another version, the policy is not bound to its cluster, nothing tells that the cluster got the first pass, or it has the
-// wrong action in a rollout of one pass. It takes
-// time logarithmic in the bound clusters.
+// Report gives the replica's report for the rollout of this version at the time now, as [Propagate] reads it: with its verdict,
+// and with ToApply if it has this version and its cluster has not started. It gives false if there is no report: the replica has
+// another version, the policy is not bound to its cluster, there is no sign that the cluster got the first pass, or the replica has
+// the wrong action in a rollout of one pass. It takes time logarithmic in the bound clusters.
 func (r *Replica) Report(resolution *override.Resolution, version string, now time.Time) (status.Report, bool) {
 	r = r.at(now)
 	bound, is := resolution.Find(r.Cluster)
@@ -171,8 +169,8 @@ func (r *Replica) Report(resolution *override.Resolution, version string, now ti
 	return r.boundReport(version, kindOf(resolution), action, now)
 }
 
-// action gives the action that a bound cluster has in the end. Where a group that may enforce is not visible, who enforces goes
-// on (O14).
+// action gives the action that a bound cluster has in the end. While a group that may enforce is not visible, an enforced cluster
+// stays enforced (O14).
 func (r *Replica) action(version string, bound policyv1.RemediationAction, undecided bool) policyv1.RemediationAction {
 	if undecided && r.carries(version, policyv1.Enforce) {
 		return policyv1.Enforce
@@ -180,13 +178,13 @@ func (r *Replica) action(version string, bound policyv1.RemediationAction, undec
 	return bound
 }
 
-// boundReport gives the report of a bound cluster's replica, if it is about the version. Action is what the cluster has in the end.
+// boundReport gives the report of a bound cluster's replica, if it is about the version. Action is the cluster's action in the end.
 func (r *Replica) boundReport(version string, k kind, action policyv1.RemediationAction, now time.Time) (status.Report, bool) {
 	started := r.carries(version, action)
 	if !started && !(k.two && r.isReady(version, k, now)) {
 		return status.Report{}, false
 	}
-	if r.Edited && started { // it is written again now: deadline and answers begin anew
+	if r.Edited && started { // it is written again now, with a new deadline and new answers
 		edited := *r
 		edited.Applied = now
 		edited.take(answers{})
@@ -195,8 +193,8 @@ func (r *Replica) boundReport(version string, k kind, action policyv1.Remediatio
 	return r.report(started, k, action), true
 }
 
-// report gives the report of a replica of the root's version. Action is what the cluster has in the end, and started
-// whether the rollout has started it with that.
+// report gives the report of a replica of the root's version. Action is the cluster's action in the end, and started whether the
+// rollout has started it with that action.
 func (r *Replica) report(started bool, k kind, action policyv1.RemediationAction) status.Report {
 	report := FromPolicy(PolicyState{
 		Cluster:                 r.Cluster,
@@ -216,7 +214,7 @@ func (r *Replica) report(started bool, k kind, action policyv1.RemediationAction
 	return r.judge(report)
 }
 
-// judge gives the report with what is said of the cluster (O22). A report may lack the time when the replica was applied.
+// judge gives the report with the verdict on the cluster (O22). A report may lack the time when the replica was applied.
 func (r *Replica) judge(report status.Report) status.Report {
 	if r.Verdict == nil {
 		return report
@@ -237,8 +235,8 @@ func shown(s status.RolloutStatus) status.RolloutStatus {
 	return s
 }
 
-// timedOut is how the policy API shows that a replica's deadline has passed. TimeOut is for one of which it is not known whether the
-// cluster complies with the version that it has started with.
+// timedOut is how the policy API shows that a replica's deadline has passed: Failed if the cluster does not comply with the version
+// that it has started with, and TimeOut if its compliance is unknown.
 func (r *Replica) timedOut(version string, action policyv1.RemediationAction) status.RolloutStatus {
 	if r.carries(version, action) && r.judged() == policyv1.NonCompliant {
 		return status.Failed

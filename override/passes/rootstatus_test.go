@@ -24,7 +24,7 @@ func TestPolicyStatus(t *testing.T) {
 		want        string
 	}{
 		{"S8 no cluster", "", status.Summary{}, " Succeeded"},
-		{"S8 nobody reported", "- -", status.Summary{Counts: status.Counts{Progressing: 2}}, " Progressing"},
+		{"S8 no cluster reported", "- -", status.Summary{Counts: status.Counts{Progressing: 2}}, " Progressing"},
 		{"P7 one that has not reported makes it unknown, unlike in the design document", "Compliant - -", status.Summary{Counts: status.Counts{ToApply: 2, Succeeded: 1}}, " Progressing"},
 		{"S8 pending comes before compliant", "Compliant Pending", status.Summary{Counts: status.Counts{Progressing: 1}}, "Pending Progressing"},
 		{"S8 one that does not comply decides", "Pending NonCompliant Compliant -", status.Summary{Counts: status.Counts{Failed: 1}, Breach: "stopped"}, "NonCompliant Failed"},

@@ -18,7 +18,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O8, O9, O10, O11, O14, O15, O22: the scenes, whose commands stand in testdata/scenes/README.md. Where they have no overrides and no
+// O8, O9, O10, O11, O14, O15, O22: the scenes. Their commands are in testdata/scenes/README.md. Where they have no overrides and no
 // options, each call is checked against the naive rules, too.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
@@ -93,7 +93,7 @@ func (s *stage) do(c scene.Command) string {
 		s.restart()
 	case "giveup":
 		for _, name := range c.Args {
-			s.givenUp[name] = true
+			s.ignored[name] = true
 		}
 	case "settle":
 		s.settle()

@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O26: a cluster says that it complies with the version before, while the bad one is on its way to it. Nobody else starts for that.
+// O26: a cluster reports that it complies with the version before, while the bad version is under way to it. No other cluster starts for that.
 func TestAReportFromBeforeTheArrivalIsNoAnswer(t *testing.T) {
 	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 30 * time.Minute}, policyv1.Enforce, 3)
 	f.bound()
@@ -28,7 +28,7 @@ func TestAReportFromBeforeTheArrivalIsNoAnswer(t *testing.T) {
 	}
 }
 
-// O26: a cluster that is cut off holds up no other, and starts after five minutes, or after a shorter deadline.
+// O26: an offline cluster blocks no other, and starts after five minutes, or after a shorter deadline.
 func TestACutOffClusterStartsLate(t *testing.T) {
 	for _, test := range []struct {
 		deadline time.Duration
@@ -126,7 +126,7 @@ func informed(t *testing.T, before, then []part, had []policyv1.PolicyDetails) *
 }
 
 // O26, O17: a cluster was cut off while both passes were written, so it gets the second alone. There is nothing new in a template that
-// the version did not change, and nothing is said of it. The cluster is done all the same, and nobody fails.
+// the version did not change, and there is no report on it. The cluster is done all the same, and no cluster fails.
 func TestAClusterThatMissedTheFirstPassIsDone(t *testing.T) {
 	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 2 * time.Hour}, policyv1.Enforce, 2)
 	f.edit(config("a", 1, time.Second), config("b", 1, time.Second))

@@ -11,11 +11,11 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// annotationReported has the templates of a replicated policy as they were when it was written, and what they had said.
+// annotationReported has the templates of a replicated policy as they were before it was written, and their last messages.
 const annotationReported = "cohort.open-cluster-management.io/reported"
 
-// Stamp notes on a cluster's replicated policy what it is about to get: this version with the cluster's action, the time,
-// and what the cluster has reported until now. Call it right before the write that carries version and action, with the
+// Stamp sets the annotations of a cluster's replicated policy for the write that it is about to get: this version with the
+// cluster's action, the time, and the cluster's reports until now. Call it right before the write of version and action, with the
 // time of that write. The annotations are cohort.open-cluster-management.io/version, applied and reported; [ReplicaOf]
 // reads them. A policy that already has this version with this action keeps its annotations, unless its [Replica] was given
 // without a version.
@@ -24,7 +24,7 @@ const annotationReported = "cohort.open-cluster-management.io/reported"
 func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time) {
 	stamp := stampOf(p.version, cluster.Action)
 	noted := status.StampOf(object)
-	if cluster.isOther || cluster.edited { // it may have this version with what hub templates resolved to before
+	if cluster.isOther || cluster.edited { // it may have this version with other values of hub templates
 		noted = status.Stamp{}
 	}
 	if noted.Version != stamp {
@@ -38,7 +38,7 @@ func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time
 	noted.NoteOn(object, stamp, 0, now)
 }
 
-// stampOf makes one text of a version and an action, as both have one time.
+// stampOf makes one text of a version and an action, since both have one time.
 func stampOf(version string, action policyv1.RemediationAction) string {
 	return version + " " + string(action)
 }
@@ -46,22 +46,23 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 // ReplicaOf reads a replicated policy that was stamped ([Propagation.Stamp]), with its templates, and with its status as read from
 // the same object. The policy's namespace names the cluster.
 //
-// A replicated policy does not say which of its contents a report is about. Its stamp knows the templates before the write,
-// and the last message of each. So a template owes an answer to the write if the write changed it or its action. The answer is
-// another message than the one that was there, and not from before the write. What a template says that owes nothing, counts.
+// A replicated policy does not say which of its contents a report is about. Its stamp has the templates before the write,
+// and the last message of each. A template owes an answer to the write if the write changed the template or its action. The
+// answer is a message other than the last one, and not from before the write. If a template owes no answer, its present message
+// counts.
 //
-// The clocks of hub and cluster may differ, and not every controller on the cluster says something of each content: a
-// ConfigurationPolicy does, a Gatekeeper constraint says only what is new to it. So the last message of a template counts in two
-// more cases, five minutes after the write and after the cluster last wrote the status: it has a time from before the write, or
-// it was there before and nothing says that there has to be another. [Propagation.Explain] names these templates.
+// The clocks of hub and cluster may differ, and not every controller on the cluster reports on each content: a ConfigurationPolicy
+// does, a Gatekeeper constraint reports only what is new to it. The last message of a template therefore counts in two
+// more cases, five minutes after the write and after the cluster last wrote the status: its time is from before the write, or
+// it is unchanged and the template need not report again. [Propagation.Explain] names these templates.
 //
-// A report that the cluster makes while the write is on its way is about the content before. So in two passes a cluster is enforced
-// only once something in the status is new since the write of the first pass. OCM's status sync writes with the resourceVersion
-// that it has read, so the hub takes nothing from a cluster that has not got the write.
+// A report that the cluster makes while the write is under way is about the content before. In two passes a cluster is therefore
+// enforced only once something in the status is new since the write of the first pass. OCM's status sync writes with the
+// resourceVersion that it has read, so the hub refuses a status from a cluster that has not got the write.
 //
-// Compliance is what the templates say together ([policyv1.Aggregate]), where one that has not answered is unknown. The policy's own
-// status.compliant is not read: it stays as it was when a template is added. ComplianceTime is the time of the newest message.
-// A policy that was never stamped counts as an earlier version.
+// Compliance is computed from the templates ([policyv1.Aggregate]); one that has not answered is unknown. The policy's own
+// status.compliant is not read: it stays unchanged when a template is added. ComplianceTime is the time of the newest message.
+// A policy without a stamp counts as an earlier version.
 func ReplicaOf(policy *policyv1.Policy, st *policyv1.PolicyStatus) Replica {
 	r := Replica{
 		Cluster: policy.Namespace, Action: policy.Spec.RemediationAction,

@@ -32,7 +32,7 @@ func (s *stored) says(compliance policyv1.ComplianceState, event string, at time
 	}}
 }
 
-// O17: a whole rollout whose controller knows nothing but the objects that it has stamped. A cluster says the same of both
+// O17: a whole rollout with a controller that reads only the objects that it has stamped. A cluster reports the same on both
 // passes, within one second and with another clock.
 func TestStampedPoliciesTellAll(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive}), to("a", "b"))
@@ -78,7 +78,7 @@ func TestStampedPoliciesTellAll(t *testing.T) {
 	step("a: enforce, Succeeded; b: enforce, Succeeded (updateStatus)")
 }
 
-// O17: a version that changes nothing on a cluster gets no new report. So the cluster is Progressing until its deadline.
+// O17: a version that changes nothing on a cluster gets no new report. The cluster is Progressing until its deadline.
 func TestAVersionOfWhichNothingNewIsSaid(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.All, deadline: 10 * time.Minute}), to("a"))
 	s := &stored{Policy: policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Namespace: "a"}}}
@@ -220,7 +220,7 @@ func TestResolvedTemplatesAreRolledOut(t *testing.T) {
 	}
 }
 
-// O17: under one pass, too, a report on the text before is no answer to the new one, whether the object is made anew for the write or is
+// O17: under one pass, too, a report on the text before is no answer to the new one, whether the object is created for the write or is
 // the stored one.
 func TestResolvedTemplatesAreAnswered(t *testing.T) {
 	r := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.All}), to("a"))

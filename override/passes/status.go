@@ -9,15 +9,14 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Summary says how the rollout stands: counts, in total and per group, and what holds it back. It takes time linear in
-// the groups.
+// Summary gives the state of the rollout: counts, in total and per group, and what blocks it. It takes time linear in the groups.
 func (p *Propagation) Summary() status.Summary { return p.plan().Summary() }
 
 // SetStatus sets the root policy's status from its bindings, its clusters and the rollout, as they are once all writes
 // of the Propagation are done. It says whether it changed anything. It takes time linear in the clusters.
 //
-// The status has clusters that are not bound while their replicas stay, and while they count by the record. The latter have no
-// compliance, since nothing more is heard of them.
+// The status has deselected clusters while their replicas stay, and while they count by the record. The latter have no
+// compliance, since they report no more.
 func (p *Propagation) SetStatus(st *policyv1.PolicyStatus) bool {
 	placements := p.resolution.Placements()
 	others := remaining.Bindings(p.resolution, placements)

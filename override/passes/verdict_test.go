@@ -28,8 +28,8 @@ func (w *world) saysOfA(result status.ValidationResult) {
 	w.judge("a", status.Verdict{Version: w.versionName(), Result: result, Time: w.now})
 }
 
-// O22: a cluster that left while it was being validated counts as in flight until its deadline, and is Progressing in the root's status.
-// Bound again before that it goes on, and is validated anew.
+// O22: a cluster that was deselected while it was being validated counts as in flight until its deadline, and is Progressing in the
+// root's status. Bound again before that it resumes, and is validated again.
 func TestWhoLeavesWhileItIsValidated(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		w := validated(t, oneByOne)
@@ -64,7 +64,7 @@ func TestWhoLeavesWhileItIsValidated(t *testing.T) {
 	}
 }
 
-// O22: a cluster that was not found good, left, and is back, complies with inform. That ends no failure.
+// O22: a cluster with a bad verdict is deselected, returns, and complies with inform. That ends no failure.
 func TestNotFoundGoodItIsNotForgotten(t *testing.T) {
 	w := validated(t, oneByOne)
 	w.saysOfA(status.ValidationFailed)
@@ -77,7 +77,7 @@ func TestNotFoundGoodItIsNotForgotten(t *testing.T) {
 		if w.replicas["a"].Compliance != policyv1.Compliant {
 			t.Fatal("a does not comply")
 		}
-		w.saysOfA(status.ValidationSucceeded) // nobody asks about inform
+		w.saysOfA(status.ValidationSucceeded) // inform is not validated
 		w.now = w.now.Add(time.Hour)
 	}
 	w.settle()

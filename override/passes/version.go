@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// VersionOf tells one content of a replicated policy from another: it is a hash of its spec, without the action, which the rollout
-// sets, and without the strategy. Give it what would be written, as dependency.Replicate makes it, with hub templates resolved.
+// VersionOf gives a hash of a replicated policy's spec, without the action, which the rollout sets, and without the strategy. Give
+// it the policy that would be written, as dependency.Replicate makes it.
 //
-// It serves three ends. Of the policy for any cluster, before its hub templates are resolved, it is the version for [Propagate]. Of the
-// policy for one cluster, resolved, it is the hash to note beside. And where a stored replica has this version and hash, and its own
-// VersionOf is another, somebody edited it ([Replica].Edited).
+// Use it for three things. Before hub templates are resolved, the hash is the version for [Propagate]. With a cluster's hub
+// templates resolved, it is the hash to note in an annotation of the replica. If a stored replica has this version and hash, and
+// the replica's own VersionOf differs, the replica was edited by hand ([Replica].Edited).
 //
-// The policy is not changed. One without a spec has the version of an empty one.
+// The policy is not changed. A policy without a spec has the hash of an empty spec.
 func VersionOf(policy *unstructured.Unstructured) string {
 	spec, _ := policy.Object["spec"].(map[string]any)
 	content := maps.Clone(spec)

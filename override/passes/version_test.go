@@ -8,7 +8,7 @@ import (
 	"github.com/cohort-ocm/cohort/override/passes"
 )
 
-// O23: the version of a content is that of its spec alone, and leaves out what the rollout sets. So an edit by hand shows.
+// O23: the version is of the spec alone, without the fields that the rollout sets. It therefore shows an edit by hand.
 func TestVersionOf(t *testing.T) {
 	policy := func(spec map[string]any) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "x"}}, "spec": spec}}
@@ -30,7 +30,7 @@ func TestVersionOf(t *testing.T) {
 		}
 	}
 	if base != "d39fa2907b3f7245" {
-		t.Errorf("all policies of a hub would be rolled out anew: %s", base)
+		t.Errorf("all policies of a hub would be rolled out again: %s", base)
 	}
 	given := policy(map[string]any{"remediationAction": "enforce"})
 	if passes.VersionOf(given); given.Object["spec"].(map[string]any)["remediationAction"] != "enforce" {

@@ -48,7 +48,7 @@ func TestWhyAClusterDoesNotComply(t *testing.T) {
 	}
 }
 
-// O15: who waits for dependencies is told from who is slow, and counted.
+// O15: clusters that wait for dependencies are told from slow ones, and counted.
 func TestClustersThatWaitForDependencies(t *testing.T) {
 	edited := []policyv1.PolicyTemplate(templatesOf([]part{config("a", 2, 0), config("b", 2, 0)}))
 	var replicas []passes.Replica

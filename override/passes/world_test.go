@@ -22,7 +22,7 @@ import (
 )
 
 // world is a hub with one root policy and the clusters that it is bound to. It does what Propagate asks
-// for, lets clusters evaluate what they were given, and after every step compares who was enforced with the
+// for, lets clusters evaluate what they were given, and after every step compares which clusters were enforced with the
 // naive rules.
 type world struct {
 	t      rapid.TB
@@ -42,9 +42,9 @@ type world struct {
 	broken, silent map[string]bool
 	// validates says that clusters are validated (O22).
 	validates bool
-	// lost are the bindings whose groups nobody knows now.
+	// lost are the bindings with groups that are unknown now.
 	lost map[string]bool
-	// record is what the root has stored of clusters that left.
+	// record is the root's stored record of deselected clusters.
 	record status.Record
 	// memory is what the controller remembers, and former the groups in that; both are nil after a restart.
 	memory *passes.Propagation
@@ -54,8 +54,8 @@ type world struct {
 	formerExposes int
 	// formerBreaches are the breaches that lasted there.
 	formerBreaches []naiveBreach
-	// givenUp are the clusters that a person gave up once they had left.
-	givenUp map[string]bool
+	// ignored are the clusters that an operator ignored after they were deselected.
+	ignored map[string]bool
 	// owed are the clusters that counted in the call before, with the policy of owedOf.
 	owed   map[string]bool
 	owedOf string
@@ -72,7 +72,7 @@ func newWorld(t rapid.TB, action policyv1.RemediationAction, limits naiveLimits)
 	w := &world{
 		t: t, now: time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC), version: 1, limits: limits,
 		groups: map[string][]naiveGroup{}, replicas: map[string]*passes.Replica{}, content: map[string]int{},
-		broken: map[string]bool{}, silent: map[string]bool{}, lost: map[string]bool{}, givenUp: map[string]bool{},
+		broken: map[string]bool{}, silent: map[string]bool{}, lost: map[string]bool{}, ignored: map[string]bool{},
 	}
 	w.policy = policy(action, limits)
 	return w
@@ -181,10 +181,10 @@ func (w *world) call(opts rollout.Options) *passes.Propagation {
 	}
 	resolution := w.resolve()
 	if !w.unchecked {
-		w.giveUpAgain(resolution)
+		w.unignoreBound(resolution)
 		opts.Previous = w.memory.Remembered()
 		opts.Uncounted = nil
-		for cluster, is := range w.givenUp {
+		for cluster, is := range w.ignored {
 			if is {
 				opts.Uncounted = append(opts.Uncounted, cluster)
 			}
@@ -209,15 +209,15 @@ func clone(st policyv1.PolicyStatus) policyv1.PolicyStatus {
 	return st
 }
 
-// restart has the controller forget all that it remembers.
+// restart makes the controller forget what it remembers.
 func (w *world) restart() {
 	w.memory, w.former, w.formerHalf, w.formerExposes, w.formerBreaches = nil, nil, false, 0, nil
 }
 
-// giveUpAgain takes back that bound clusters were given up: what the naive rules know is the giving up of clusters that left.
-func (w *world) giveUpAgain(resolution *override.Resolution) {
+// unignoreBound no longer ignores bound clusters: the naive rules only know ignored clusters that are deselected.
+func (w *world) unignoreBound(resolution *override.Resolution) {
 	for c := range resolution.Clusters() {
-		delete(w.givenUp, c.Name)
+		delete(w.ignored, c.Name)
 	}
 }
 
@@ -347,7 +347,7 @@ func (w *world) evaluateAll() {
 	}
 }
 
-// judge notes on a cluster's replica what somebody says of it, if clusters are validated.
+// judge sets the verdict on a cluster's replica, if clusters are validated.
 func (w *world) judge(cluster string, v status.Verdict) {
 	if r := w.replicas[cluster]; r != nil && w.validates {
 		r.Verdict = &v
@@ -379,7 +379,7 @@ func (w *world) check(p *passes.Propagation) {
 		clusters = append(clusters, g.clusters...)
 	}
 	slices.Sort(clusters)
-	var left, placed map[string]grouping.Key // who left, and who moved, too
+	var left, placed map[string]grouping.Key // the deselected clusters, and with the moved ones
 	if two {
 		left, placed = w.naiveLeft(clusters), w.naiveMoved(joined)
 		maps.Copy(placed, left)
@@ -430,8 +430,8 @@ func (w *world) check(p *passes.Propagation) {
 // explained says whether an explanation says anything.
 func explained(e passes.Explanation) bool { return e.FirstPass || len(e.Rollout) > 0 }
 
-// checkExplanations checks that a cluster has an explanation exactly where it waits, down to a link with a way out or
-// with somebody who is waited for, and that Held gives the first link of it (O15).
+// checkExplanations checks that a cluster has an explanation exactly where it waits, down to a link with a remedy or
+// with a cluster that is waited for, and that Held gives its first link (O15).
 func (w *world) checkExplanations(p *passes.Propagation) {
 	w.t.Helper()
 	held := map[string]passes.Hold{}
@@ -466,7 +466,7 @@ func (w *world) checkExplanations(p *passes.Propagation) {
 			w.t.Fatalf("%s is held by %v, and explained by %q", c, hold, e)
 		}
 		if last := e.Rollout[len(e.Rollout)-1]; len(last.Blockers)+len(last.Remedies) == 0 {
-			w.t.Fatalf("%s waits for nobody: %q", c, e)
+			w.t.Fatalf("%s waits for no cluster: %q", c, e)
 		}
 		for _, l := range e.Rollout {
 			for _, r := range l.Remedies {
@@ -482,15 +482,15 @@ func (w *world) checkExplanations(p *passes.Propagation) {
 }
 
 // naiveNotCompliant says whether a cluster is in flight and has said that it does not comply with the version that it has (O15). In
-// these worlds the cluster tells of no single template.
+// these worlds the cluster reports on no single template.
 func (w *world) naiveNotCompliant(c passes.Cluster) bool {
 	r := w.replicas[c.Name]
 	return c.RolloutStatus == status.Progressing && c.Verb != passes.VerbCreate && c.Verb != passes.VerbUpdate && c.Action != policyv1.Inform &&
 		r != nil && r.Generation == r.LastEvaluatedGeneration && r.Compliance == policyv1.NonCompliant
 }
 
-// checkStart checks that what the result shows as started, timed out and held is what the clusters have: nobody
-// starts who waits.
+// checkStart checks that the clusters are in the states that the result shows as started, timed out and blocked: no cluster
+// starts that waits.
 func (w *world) checkStart(p *passes.Propagation) {
 	w.t.Helper()
 	var started, waits []string
@@ -521,7 +521,7 @@ func (w *world) checkStart(p *passes.Propagation) {
 	}
 }
 
-// onePassStatus gives the status of a policy that informs or whose strategy is All (S3, R4).
+// onePassStatus gives the status of a policy that informs or has strategy All (S3, R4).
 func (w *world) onePassStatus(r *passes.Replica) status.RolloutStatus {
 	if w.policy.Spec.RemediationAction == policyv1.Inform {
 		s, since := status.Progressing, r.Applied
@@ -541,8 +541,8 @@ func (w *world) onePassStatus(r *passes.Replica) status.RolloutStatus {
 	return s
 }
 
-// gone are the clusters with a replica that are not bound.
-func (w *world) gone(bound []string) []string {
+// unboundReplicas are the clusters with a replica that are not bound.
+func (w *world) unboundReplicas(bound []string) []string {
 	var gone []string
 	for _, c := range slices.Sorted(maps.Keys(w.replicas)) {
 		if !slices.Contains(bound, c) {
@@ -606,7 +606,7 @@ func (w *world) checkRoot(p *passes.Propagation, left map[string]grouping.Key) {
 		w.t.Fatalf("the root is %q", aggregate)
 	}
 	if w.rootAfter.ComplianceState == policyv1.Compliant && len(left) > 0 && slices.ContainsFunc(slices.Collect(maps.Keys(left)), func(c string) bool { return w.replicas[c] == nil }) {
-		w.t.Fatal("the root is Compliant, and who left is not done")
+		w.t.Fatal("the root is Compliant, and a deselected cluster is not done")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // annotationVersion has the version of a root policy to which approvals may be tied.
 const annotationVersion = "policy.open-cluster-management.io/version"
 
-// gateName is what sentences call the gate of a group that is not approved.
+// gateName is the name, in messages, of the gate of a group that is not approved.
 const gateName = "rolloutApproved"
 
 // approvals say which groups have been approved (O44).
@@ -105,7 +105,7 @@ func namesOf(groups *grouping.Groups) (names []string) {
 	return names
 }
 
-// ignored reports what users have written and has no effect (O49).
+// ignored reports the users' settings that have no effect (O49).
 func (a *approvals) ignored(strategy *Strategy, groups *grouping.Groups, version string) (errs field.ErrorList) {
 	path, manual := field.NewPath("spec"), string(ManualPerGroup)
 	if !strategy.isManual() {

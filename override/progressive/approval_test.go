@@ -22,7 +22,7 @@ func TestWhichGroupsAreApproved(t *testing.T) {
 		name      string
 		mandatory []any
 		spec      progressive.RolloutSpec
-		want      string // who has the version
+		want      string // the clusters that have the version
 		ignored   string
 	}{
 		{name: "no approval"},
@@ -35,7 +35,7 @@ func TestWhichGroupsAreApproved(t *testing.T) {
 			ignored: `spec.decisionGroups[0].groupName: Unsupported value: ""`},
 		{name: "a mandatory group by its name", mandatory: []any{map[string]any{"groupName": "prod"}}, want: "b"},
 		{name: "a mandatory group by its index", mandatory: []any{map[string]any{"groupIndex": int64(1)}}, want: "b"},
-		{name: "a mandatory group by the index 0, which is left out in JSON", mandatory: []any{map[string]any{}}, want: "a"},
+		{name: "a mandatory group by the index 0, which JSON omits", mandatory: []any{map[string]any{}}, want: "a"},
 		{name: "the name of a mandatory group counts, not its index", mandatory: []any{map[string]any{"groupName": "prod", "groupIndex": int64(0)}}, want: "b"},
 		{name: "approvals for another version", spec: progressive.RolloutSpec{ApprovalsForVersion: "2.0", DecisionGroups: []progressive.DecisionGroup{group("dev", true)}, Ungrouped: group("", true)},
 			ignored: `spec.approvalsForVersion: Invalid value: "2.0": is not the version of the policy`},

@@ -4,35 +4,35 @@
 //
 //	                     the new version                the others
 //	All                  to all at once
-//	Progressive          to some clusters at a time     keep what they have; a cluster that joins gets the
+//	Progressive          to some clusters at a time     keep their version; a cluster that joins gets the
 //	ProgressivePerGroup  to a group at a time           last successful version, or nothing if there is none
 //	ManualPerGroup       to each group that a user approves
 //
-// The object [Rollout] keeps which rollout it is, the last successful version, and what users approve. A rollout ends as Succeeded or
-// Failed, and begins anew with each generation of the policy, or where a user retries a failed one. All limits are those of package
-// rollout.
+// The object [Rollout] has the UID of the rollout, the last successful version, and the users' approvals. A rollout ends as Succeeded
+// or Failed. Another one begins with each generation of the policy, and when a user retries a failed one. All limits are those of
+// package rollout.
 //
-// Package override/passes has the earlier revision of that document: there each edit first goes to the whole fleet with inform, which
-// takes enforcement away until a cluster's turn has come. MIGRATION.md says how to change over in the middle of a rollout.
+// Package override/passes implements the earlier revision of that document: there each edit first goes to the whole fleet with inform,
+// which ends enforcement until a cluster's turn comes. MIGRATION.md says how to change over during a rollout.
 //
 // # What the caller does
 //
-//  1. Read the root policy with [PolicyOf], and resolve where it goes with package override. Keep the Resolution until its inputs
-//     change.
-//     The definition of Policy on the hub needs spec.rolloutStrategy with the type ManualPerGroup, manualPerGroup and
-//     ignoreClusterRolloutStatus, and status.rolloutStatus with NewCluster; else the API server drops or refuses them.
-//  2. Read the Rollout, named "policy-" and the policy's name, and the replicated policies, with passes.ReplicaOf. Read what you
-//     wrote: wait for the cache, or put the written objects over it. Call [Propagate] with a new UID, and with the Plan of the
+//  1. Read the root policy with [PolicyOf], and resolve which clusters it is bound to with package override. Keep the Resolution until
+//     its inputs change.
+//     The CustomResourceDefinition of Policy on the hub needs spec.rolloutStrategy with the type ManualPerGroup, manualPerGroup and
+//     ignoreClusterRolloutStatus, and status.rolloutStatus with NewCluster. Otherwise the API server drops or refuses them.
+//  2. Read the Rollout, named "policy-" followed by the policy's name, and the replicated policies, with passes.ReplicaOf. Read your
+//     own writes: wait for the cache, or overlay the written objects. Call [Propagate] with a new UID, and with the Plan of the
 //     Propagation before as Previous.
-//  3. Call [Propagation.Store] on a copy of the Rollout, or an empty one. Where that changed it, write it with its resourceVersion.
+//  3. Call [Propagation.Store] on a copy of the Rollout, or on an empty one. If that changed it, write it with its resourceVersion.
 //     That is two writes: create or update the object, and then its status, with the status that Store has set, since the API server
-//     drops it from the first. Write nothing else, and begin anew once you read both back. So a controller that dies goes on
-//     with the same rollout.
-//  4. Write the replicated policies: of each cluster with a Verb, made of the definition that its Source says, with its Action,
-//     [Propagation.Stamp] and in the same write. Then set its rolloutStatus. Delete those in Removed.
-//     A root that is gone has no Resolution: delete its replicated policies yourself, once the API server says that it is gone.
-//  5. Set the root policy's status with [Propagation.SetStatus]. Make events of Ignored and of Plan.Changes.
-//  6. Come back when something changes, or after RecheckAfter; where a write failed, after writes.Pace of package rollout/writes.
+//     drops the status from the first write. Write nothing else, and reconcile again once you read both back. A controller that
+//     restarts then continues the same rollout.
+//  4. Write the replicated policy of each cluster with a Verb: made from the definition that its Source names, with its Action, and
+//     with [Propagation.Stamp] in the same write. Then set its rolloutStatus. Delete the replicated policies in Removed.
+//     A deleted root has no Resolution: delete its replicated policies yourself, after a live read that it does not exist.
+//  5. Set the root policy's status with [Propagation.SetStatus]. Send events for Ignored and for Plan.Changes.
+//  6. Reconcile when something changes, and after RecheckAfter; after a failed write, after writes.Pace of package rollout/writes.
 //
 // In code:
 //
@@ -73,9 +73,9 @@
 //	}
 //	return ctrl.Result{RequeueAfter: pace.After(err, p.RecheckAfter)}, nil // pace is a writes.Pace of this policy
 //
-// A webhook calls [Validate]. The files config/crd.yaml and config/rbac.yaml have the definition of Rollout and the rights that it
-// takes. A policy whose bindings or templates of other objects change without a new generation is not rolled out: such a change is
-// written where the rollout has started, as an edit (passes.Replica.Edited).
+// A webhook calls [Validate]. The file config/crd.yaml has the CustomResourceDefinition of Rollout, and config/rbac.yaml the
+// permissions for it. If the content of a replicated policy changes without a new generation, for instance through its hub templates,
+// no rollout begins: the change is written to started clusters, as an edit (passes.Replica.Edited).
 //
-// RULES.md has the rules, and DEPARTURES.md what was decided where the document is silent or contradicts itself.
+// RULES.md has the rules. DEPARTURES.md says what this package does where the document is silent or contradicts itself.
 package progressive

@@ -65,7 +65,7 @@ func Example() {
 	}
 	fmt.Println("store the Rollout:", changed, object.Status.RolloutUID, object.Status.RolloutStatus)
 
-	// With the Rollout as it is stored, the controller begins anew.
+	// With the stored Rollout, the controller reconciles again.
 	state.Rollout, state.NewUID = object, "b5f20c11"
 	if p, err = progressive.Propagate(state, now, rollout.Options{Previous: p.Plan}); err != nil {
 		panic(err)

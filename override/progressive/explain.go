@@ -8,8 +8,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Explain says why the named cluster waits, down to what holds everything up, and what ends the wait. It has a line for each link,
-// without a full stop, and is empty for a cluster that does not wait.
+// Explain says why the named cluster waits, down to the first cause, and what ends the wait. It has a line for each link, without a
+// full stop, and is empty for a cluster that does not wait.
 func (p *Propagation) Explain(cluster string) string {
 	if p.Plan == nil {
 		return ""
@@ -21,7 +21,7 @@ func (p *Propagation) Explain(cluster string) string {
 	if len(links) == 0 || p.next.RolloutStatus == status.Failed {
 		return p.explainFailure(cluster)
 	}
-	for i := range links { // a rollout is retried as a whole, and a policy has no way back
+	for i := range links { // a rollout is retried as a whole, and a policy has no rollback
 		links[i].Remedies = slices.DeleteFunc(links[i].Remedies, func(r rollout.Remedy) bool {
 			return r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert
 		})
@@ -29,7 +29,7 @@ func (p *Propagation) Explain(cluster string) string {
 	return links.String()
 }
 
-// explainApproval says that a cluster waits for the approval of its group. The plan says so only once nothing else holds the group.
+// explainApproval says that a cluster waits for the approval of its group. The plan says so only once nothing else blocks the group.
 func (p *Propagation) explainApproval(cluster string) string {
 	key, _, bound := p.groups.Find(cluster)
 	ended := p.next.RolloutStatus == status.Failed || p.next.RolloutStatus == status.Succeeded

@@ -43,13 +43,13 @@ func TestBadInput(t *testing.T) {
 			w.set(map[string]any{"ignoreClusterRolloutStatus": map[string]any{"matchExpressions": []any{map[string]any{"key": "a", "operator": "Like"}}}}, "spec", "rolloutStrategy")
 		}, want: `"Like" is not a valid label selector operator`},
 		{name: "a strategy that is no object", change: func(w *world) { w.set("All", "spec", "rolloutStrategy") }, want: `cannot be read as a Policy`},
-		{name: "no UID for the rollout that begins", state: func(s *progressive.State, _ *rollout.Options) { s.NewUID = "" }, want: "newUID: Required value: must tell the rollout that begins from others"},
-		{name: "a UID that stamps could not hold", state: func(s *progressive.State, _ *rollout.Options) { s.NewUID = "a/b" }, want: `newUID: Invalid value: "a/b": must not have a space or a slash`},
+		{name: "no UID for the rollout that begins", state: func(s *progressive.State, _ *rollout.Options) { s.NewUID = "" }, want: "newUID: Required value: must be a new UID for the rollout that begins"},
+		{name: "a UID that cannot be in a stamp", state: func(s *progressive.State, _ *rollout.Options) { s.NewUID = "a/b" }, want: `newUID: Invalid value: "a/b": must not have a space or a slash`},
 		{name: "the Rollout of another policy", state: func(s *progressive.State, _ *rollout.Options) {
 			s.Rollout = &progressive.Rollout{ObjectMeta: metav1.ObjectMeta{Name: "policy-other", Namespace: "elsewhere"}}
 		}, want: "rollout.metadata.name: Invalid value: \"policy-other\": must be policy-sample-policy, after the policy\n" +
 			"rollout.metadata.namespace: Invalid value: \"elsewhere\": must be policies, the policy's"},
-		{name: "the Rollout of a policy of this name that is gone", state: func(s *progressive.State, _ *rollout.Options) {
+		{name: "the Rollout of a deleted policy of this name", state: func(s *progressive.State, _ *rollout.Options) {
 			s.Rollout = rolloutOf("")
 			s.Rollout.OwnerReferences = []metav1.OwnerReference{{APIVersion: "policy.open-cluster-management.io/v1", Kind: "Policy", UID: "old"}}
 		}, want: `rollout.metadata.ownerReferences[0].uid: Invalid value: "old": must be root-uid, the policy's`},
@@ -67,7 +67,7 @@ func TestBadInput(t *testing.T) {
 			s.Rollout.Status.CurrentRolloutGeneration = 4
 		}, want: "rollout.status.currentRolloutGeneration: Invalid value: 4: must not be later than 1, the metadata.generation of the policy: " +
 			"read the policy again, the cache is behind"},
-		{name: "ignored clusters whose labels nobody has read", change: func(w *world) {
+		{name: "ignored clusters with unread labels", change: func(w *world) {
 			w.set(map[string]any{"ignoreClusterRolloutStatus": map[string]any{"matchLabels": map[string]any{"a": "b"}}}, "spec", "rolloutStrategy")
 		}, state: func(s *progressive.State, _ *rollout.Options) { s.Clusters = nil },
 			want: "clusters: Required value: must be the ManagedClusters of the hub"},
@@ -78,7 +78,7 @@ func TestBadInput(t *testing.T) {
 		{name: "a replica without a cluster", state: func(s *progressive.State, _ *rollout.Options) { s.Replicas = []passes.Replica{{}} },
 			want: "replicas[0].cluster: Required value"},
 		{name: "another attempt", state: func(_ *progressive.State, opts *rollout.Options) { opts.Attempt = 1 }, want: "attempt: Forbidden"},
-		{name: "an order of groups beside approvals", change: func(w *world) { w.set(manual, "spec", "rolloutStrategy") },
+		{name: "an order of groups in addition to approvals", change: func(w *world) { w.set(manual, "spec", "rolloutStrategy") },
 			state: func(_ *progressive.State, opts *rollout.Options) { opts.GroupOrder = rollout.GroupOrder{} }, want: "groupOrder: Forbidden"},
 		{name: "a resolution of another strategy", state: func(s *progressive.State, _ *rollout.Options) {
 			s.Policy = s.Policy.DeepCopy()
@@ -160,7 +160,7 @@ func rolloutOf(last string) *progressive.Rollout {
 	return r
 }
 
-// O42, O49: a disabled policy can be switched off whatever is wrong with it.
+// O42, O49: a policy can be disabled whatever is wrong with it.
 func TestADisabledPolicyHasNoFaults(t *testing.T) {
 	w := newWorld(t)
 	w.bind("b", "p", "dev: a")
@@ -173,15 +173,15 @@ func TestADisabledPolicyHasNoFaults(t *testing.T) {
 	}
 }
 
-// O34: a Rollout whose status somebody has written gives no cluster the version before its turn.
+// O34: a Rollout with a status edited by hand gives no cluster the version before its turn.
 func TestAStatusWrittenByHand(t *testing.T) {
 	for name, write := range map[string]func(st *progressive.RolloutStatus){
-		"Succeeded beside an older last successful version": func(st *progressive.RolloutStatus) { st.RolloutStatus = status.Succeeded },
-		"Succeeded without a last successful version":       func(st *progressive.RolloutStatus) { st.RolloutStatus, st.LastSuccessful = status.Succeeded, nil },
-		"a status that is none":                             func(st *progressive.RolloutStatus) { st.RolloutStatus = "Done" },
-		"a UID that no stamp can hold":                      func(st *progressive.RolloutStatus) { st.RolloutUID = "a/b" },
-		"an earlier generation":                             func(st *progressive.RolloutStatus) { st.CurrentRolloutGeneration = 1 },
-		"nothing":                                           func(st *progressive.RolloutStatus) { *st = progressive.RolloutStatus{} },
+		"Succeeded with an older last successful version": func(st *progressive.RolloutStatus) { st.RolloutStatus = status.Succeeded },
+		"Succeeded without a last successful version":     func(st *progressive.RolloutStatus) { st.RolloutStatus, st.LastSuccessful = status.Succeeded, nil },
+		"a status that is none":                           func(st *progressive.RolloutStatus) { st.RolloutStatus = "Done" },
+		"a UID that cannot be in a stamp":                 func(st *progressive.RolloutStatus) { st.RolloutUID = "a/b" },
+		"an earlier generation":                           func(st *progressive.RolloutStatus) { st.CurrentRolloutGeneration = 1 },
+		"nothing":                                         func(st *progressive.RolloutStatus) { *st = progressive.RolloutStatus{} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -141,7 +141,7 @@ func (h *history) act() string {
 			h.groups[group] = h.groups[group][1:]
 		}
 		h.bindAll()
-		return "one leaves " + group
+		return "one is deselected in " + group
 	case 13:
 		placement := rapid.SampledFrom([]string{"first", "second"}).Draw(h.rapid, "placement")
 		h.partial[placement] = !h.partial[placement]
@@ -244,7 +244,7 @@ func (h *history) limit() {
 		}
 	}
 	if h.bound(opts); s.Resolution.Strategy().Type == clusterv1alpha1.All {
-		h.exposed = len(h.names) << 20 // it bounds nothing, as clusters that left come on top
+		h.exposed = len(h.names) << 20 // it bounds nothing, since deselected clusters come on top
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Store sets what a policy's Rollout has to have, on a copy of the one that was read, or on an empty one where there is none: its
-// name, its owner, the record and the status. It says whether that changed anything. Then write the object, its status too, before
-// anything else is written, and begin anew once you read that write back.
+// Store sets the name, the owner, the record and the status of a policy's Rollout. Pass a copy of the Rollout that was read, or an
+// empty one if there is none. Store says whether it changed anything. If it did, write the object and its status before anything else,
+// and reconcile again once you read that write back.
 //
-// The error says that the record cannot be written (status.Records).
+// There is an error if the record cannot be written (status.Records).
 func (p *Propagation) Store(object *Rollout) (changed bool, err error) {
 	if p.disabled {
 		return false, nil
@@ -74,7 +74,7 @@ func (r *Rollout) check(root *unstructured.Unstructured) (errs field.ErrorList) 
 	for i, owner := range r.OwnerReferences {
 		if owner.Kind == root.GetKind() && group(owner.APIVersion) == group(root.GetAPIVersion()) && owner.UID != root.GetUID() {
 			errs = append(errs, field.Invalid(path.Child("ownerReferences").Index(i).Child("uid"), owner.UID, fmt.Sprintf(
-				"must be %s, the policy's; the Rollout of a policy that was deleted goes by itself", root.GetUID())))
+				"must be %s, the policy's; the API server deletes the Rollout of a deleted policy", root.GetUID())))
 		}
 	}
 	return errs

@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O31: the Rollout that a deleted policy has left behind says nothing of the policy that now has its name, but what users wrote in it.
+// O31: only the users' spec counts in the Rollout of a deleted policy, for another policy of the same name.
 func TestTheRolloutOfADeletedPolicyDoesNotCount(t *testing.T) {
 	w := newWorld(t)
 	w.bind("b", "p", "dev: a")

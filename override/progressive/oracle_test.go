@@ -75,7 +75,7 @@ func (n *naive) stands(c *naiveCluster) status.RolloutStatus {
 	}
 }
 
-// mayStart asks the engine who starts and whether a budget is breached.
+// mayStart asks the engine which clusters start and whether a budget is breached.
 func (n *naive) mayStart() (starts map[string]bool, breached bool) {
 	var reports []status.Report
 	for name, c := range n.clusters {

@@ -22,13 +22,13 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// State is what a controller knows of a policy and its rollout. It is not changed.
+// State is what a controller knows about a policy and its rollout. It is not changed.
 type State struct {
 	// Policy is the root policy.
 	Policy *unstructured.Unstructured
-	// Resolution says where the policy goes: override.Resolve makes it of [PolicyOf] the root policy.
+	// Resolution has the policy's clusters: override.Resolve makes it from [PolicyOf] the root policy.
 	Resolution *override.Resolution
-	// Rollout is the policy's object; nil where there is none, once the API server says so.
+	// Rollout is the policy's object; nil only if a live read says that it does not exist.
 	Rollout *Rollout
 	// NewUID is drawn anew for each call. It becomes the rolloutUID if a rollout begins.
 	NewUID string
@@ -36,16 +36,16 @@ type State struct {
 	// that has the root policy's content is not what would be written now, such as by what its hub templates resolve to; leave it as
 	// it was read where it has an earlier version, which you cannot make anew.
 	Replicas []passes.Replica
-	// Clusters are all ManagedClusters of the hub, in any order. A cluster that left and is not among them is given up: somebody has
-	// deleted its ManagedCluster. Where there are none, none is given up; under ignoreClusterRolloutStatus they are required. A
-	// bound cluster that is missing is not ignored.
+	// Clusters are all ManagedClusters of the hub, in any order. A deselected cluster that is not among them is ignored, since its
+	// ManagedCluster was deleted. Without any, no cluster is ignored; under ignoreClusterRolloutStatus they are required. A
+	// bound cluster that is missing here is not ignored.
 	Clusters []*clusterv1.ManagedCluster
 }
 
-// Propagate says what each replicated policy has to be now, and what the policy's Rollout has to store before that. The page of the
-// package has the duties of the caller. The result shares the replicas' texts and the policy with the state.
+// Propagate gives the wanted state of each replicated policy, and of the policy's Rollout, which has to be stored before. The package
+// documentation has the duties of the caller. The result shares the replicas' texts and the policy with the state.
 //
-// All options hold while the rollout is in progress, with these exceptions: an Attempt is an error, since a rollout is retried by its
+// All options apply while the rollout is in progress, with these exceptions: an Attempt is an error, since a rollout is retried by its
 // UID; a GroupOrder is an error under ManualPerGroup, which has its own; Memory has no effect, since the Rollout has the record.
 // Give the Plan of the Propagation before as Previous.
 //
@@ -55,7 +55,7 @@ type State struct {
 // than the policy's (rollout.status.currentRolloutGeneration); no ManagedClusters where the strategy ignores some (clusters); a UID
 // that is missing, is that of the rollout before, or has a space or a slash (newUID); options that rollout.Plan refuses.
 //
-// It takes time linear in the clusters and replicas, beside sorting them.
+// It takes time linear in the clusters and replicas, plus sorting.
 func Propagate(state State, now time.Time, opts rollout.Options) (*Propagation, error) {
 	p := &Propagation{state: state}
 	errs := p.read()
@@ -80,7 +80,7 @@ func Propagate(state State, now time.Time, opts rollout.Options) (*Propagation, 
 	return p, nil
 }
 
-// read sets what the policy and its Rollout say, and whether a rollout begins.
+// read reads the policy and its Rollout, and begins a rollout where one is due.
 func (p *Propagation) read() field.ErrorList {
 	s := &p.state
 	policy, strategy, errs := decode(s.Policy, nil)
@@ -108,8 +108,8 @@ func (p *Propagation) read() field.ErrorList {
 	return append(errs, p.begin()...)
 }
 
-// readRollout reads the status of the policy's Rollout. One without an owner may be that of a policy that was deleted, so nothing of its
-// status counts (O31). A disabled policy is not rolled out, so it has no faults (O42).
+// readRollout reads the status of the policy's Rollout. A Rollout without an owner may be that of a deleted policy, so its status does
+// not count (O31). A disabled policy is not rolled out, so it has no faults (O42).
 func (p *Propagation) readRollout() (errs field.ErrorList) {
 	object, root := p.state.Rollout, p.state.Policy
 	if object == nil {
@@ -136,7 +136,7 @@ func (p *Propagation) readRollout() (errs field.ErrorList) {
 	return errs
 }
 
-// checkClusters reports where it is not known which clusters are ignored.
+// checkClusters reports ManagedClusters that are missing although their labels decide which clusters are ignored.
 func (p *Propagation) checkClusters() field.ErrorList {
 	if p.disabled || p.strategy.IgnoreClusterRolloutStatus == nil || len(p.state.Clusters) > 0 || p.state.Resolution.Groups().NumClusters() == 0 {
 		return nil
@@ -154,7 +154,7 @@ func (p *Propagation) begin() (errs field.ErrorList) {
 	retried := retry != "" && retry == p.next.RolloutUID && p.next.RolloutStatus == status.Failed
 	generation := p.state.Policy.GetGeneration()
 	if p.next.RolloutStatus == status.Succeeded && (p.last == nil || p.last.content != p.root.content || p.last.action != p.root.action) {
-		p.next.RolloutStatus = status.Progressing // somebody has written it: it would give the version to all clusters at once
+		p.next.RolloutStatus = status.Progressing // edited by hand: it would give the version to all clusters at once
 	}
 	switch {
 	case !isUID(p.next.RolloutUID) || p.next.CurrentRolloutGeneration != generation || retried:
@@ -167,14 +167,14 @@ func (p *Propagation) begin() (errs field.ErrorList) {
 	return errs
 }
 
-// isUID says whether a text can stand as the UID in a stamp.
+// isUID says whether a text can be the UID in a stamp.
 func isUID(uid string) bool { return uid != "" && !strings.ContainsAny(uid, "/ \t\r\n") }
 
 func checkUID(uid, before string) field.ErrorList {
 	path := field.NewPath("newUID")
 	switch {
 	case uid == "":
-		return field.ErrorList{field.Required(path, "must tell the rollout that begins from others")}
+		return field.ErrorList{field.Required(path, "must be a new UID for the rollout that begins")}
 	case !isUID(uid):
 		return field.ErrorList{field.Invalid(path, uid, "must not have a space or a slash")}
 	case uid == before:
@@ -214,7 +214,7 @@ func byCluster(replicas []passes.Replica, now time.Time) ([]*replica, field.Erro
 	})...)
 }
 
-// replica is a replicated policy with what its version says.
+// replica is a replicated policy with the parts of its version.
 type replica struct {
 	passes.Replica
 	content, uid string
@@ -232,7 +232,7 @@ func (p *Propagation) hasVersion(r *replica) bool {
 	return r != nil && r.uid == p.next.RolloutUID && r.content == p.root.content && r.remembered != status.TimeOut
 }
 
-// align finds the replica of each bound cluster, and what the rollout gets to know of it.
+// align finds the replica of each bound cluster, and makes its report for the rollout.
 func (p *Propagation) align(replicas []*replica, now time.Time) {
 	of := make(map[string]*replica, len(replicas))
 	for _, r := range replicas {
@@ -250,9 +250,9 @@ func (p *Propagation) align(replicas []*replica, now time.Time) {
 	for i := range p.Clusters {
 		if c := &p.Clusters[i]; c.replica != nil {
 			report := p.report(c.replica, c.started, now)
-			if c.started && !p.disabled && (c.replica.Edited || !c.replica.acts(c.Action)) { // it is written now: deadline and answers begin anew
-				anew := passes.Replica{Cluster: c.Name, Version: c.replica.Version, Action: c.Action, Applied: now}
-				report = anew.Started(p.state.Resolution, now)
+			if c.started && !p.disabled && (c.replica.Edited || !c.replica.acts(c.Action)) { // it is written now, with a new deadline and new answers
+				written := passes.Replica{Cluster: c.Name, Version: c.replica.Version, Action: c.Action, Applied: now}
+				report = written.Started(p.state.Resolution, now)
 			}
 			p.reports = append(p.reports, report)
 			if c.started {
@@ -272,7 +272,7 @@ func (p *Propagation) wasTakenBack(r *replica) bool {
 	return r.uid == p.next.RolloutUID && r.remembered == status.TimeOut
 }
 
-// report gives what a replica says to the rollout: nothing but that it is there, unless the rollout has started it.
+// report gives a replica's report for the rollout: only that the replica exists, unless the rollout has started it.
 func (p *Propagation) report(r *replica, started bool, now time.Time) status.Report {
 	switch {
 	case p.disabled:
@@ -312,7 +312,7 @@ func (p *Propagation) plan(record status.Record, now time.Time, opts rollout.Opt
 	switch {
 	case p.disabled:
 		strategy, opts = clusterv1alpha1.RolloutStrategy{}, rollout.Options{}
-	case p.next.RolloutStatus == status.Succeeded: // whatever joins gets the version at once (O39)
+	case p.next.RolloutStatus == status.Succeeded: // a cluster that joins gets the version at once (O39)
 		strategy = atOnce(strategy)
 		opts = rollout.Options{
 			Uncounted: opts.Uncounted, MaxRemoved: opts.MaxRemoved, RemoveAfter: opts.RemoveAfter,

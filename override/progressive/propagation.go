@@ -21,20 +21,20 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// Propagation says what each replicated policy has to be. The slices belong to the caller. The zero value asks for nothing.
+// Propagation has the wanted state of each replicated policy. The slices belong to the caller. The zero value asks for no writes.
 type Propagation struct {
 	// Clusters are the clusters that the policy is bound to, sorted by name.
 	Clusters []Cluster
 
-	// Removed are the names of the clusters whose replicated policy has to be deleted, in order: the policy is not bound there. A
-	// replica that tells of a failure or a flight is among them only once the stored record tells the same.
+	// Removed are the names of the clusters on which the replicated policy has to be deleted, in order: the policy is not bound there.
+	// A cluster that failed or is in flight is among them only once the stored record has it.
 	Removed []string
 
-	// Ignored says what users have written into the Rollout, or into the policy's rolloutStrategy, and has no effect, with the paths
-	// of their JSON, for events.
+	// Ignored has the settings in the Rollout, or in the policy's rolloutStrategy, that have no effect, with the paths of their JSON,
+	// for events.
 	Ignored field.ErrorList
 
-	// Plan is the engine's result: why clusters wait, what is new, what holds the rollout up, warnings.
+	// Plan is the result of package rollout: why clusters wait, what is new, what blocks the rollout, warnings.
 	Plan *rollout.Result
 
 	// RecheckAfter is how long until something changes by time alone; 0 if nothing will.
@@ -56,7 +56,7 @@ type Propagation struct {
 	waitsElsewhere  bool      // a cluster that waited is not bound, and still has its replica
 }
 
-// Source says which definition a replicated policy has to be made of.
+// Source says from which definition a replicated policy is made.
 type Source string
 
 const (
@@ -71,11 +71,11 @@ const (
 // NewCluster is the rollout status of a cluster that joined after the rollout had succeeded.
 const NewCluster status.RolloutStatus = "NewCluster"
 
-// Cluster says what a bound cluster's replicated policy has to be.
+// Cluster is the wanted state of a bound cluster's replicated policy.
 type Cluster struct {
 	// Name is the name of the ManagedCluster.
 	Name string
-	// Source says which definition it has to be made of.
+	// Source says from which definition the replicated policy is made.
 	Source Source
 	// Action is the value for spec.remediationAction.
 	Action policyv1.RemediationAction
@@ -83,14 +83,14 @@ type Cluster struct {
 	RolloutStatus status.RolloutStatus
 	// Verb says what has to be written. A cluster that waits and has no replicated policy gets none.
 	Verb passes.Verb
-	// Edited says that somebody has changed the replicated policy, and that it is written back.
+	// Edited says that the replicated policy was edited by hand, and is written back.
 	Edited bool
-	// Compliance is what the cluster has reported about its replicated policy as it stands. It is empty if the cluster has not
-	// reported, or if the replicated policy has to be written.
+	// Compliance is what the cluster has reported about the present content of its replicated policy. It is empty if the cluster has
+	// not reported, or if the replicated policy has to be written.
 	Compliance policyv1.ComplianceState
 
 	version  string // for the stamp, without the action
-	reported string // what the cluster had reported
+	reported string // the annotation for the next write
 	started  bool   // the replica has this rollout's version
 	enforced bool   // an override of a binding enforces
 	replica  *replica
@@ -105,7 +105,7 @@ func (c Cluster) String() string {
 	return s
 }
 
-// LastSuccessful gives the policy of which replicated policies with that Source are made; nil where there is none. Don't change it.
+// LastSuccessful gives the policy from which replicated policies with that Source are made; nil where there is none. Don't change it.
 func (p *Propagation) LastSuccessful() *unstructured.Unstructured {
 	if p.last == nil {
 		return nil
@@ -116,7 +116,7 @@ func (p *Propagation) LastSuccessful() *unstructured.Unstructured {
 // Status is the rollout status of the root policy: ToApply, Progressing, Succeeded or Failed.
 func (p *Propagation) Status() status.RolloutStatus { return p.next.RolloutStatus }
 
-// settle turns the reports and the plan into what each cluster has to be.
+// settle turns the reports and the plan into the wanted state of each cluster.
 func (p *Propagation) settle(replicas []*replica, now time.Time) {
 	starts := map[string]bool{}
 	for _, cluster := range p.Plan.Start {
@@ -142,14 +142,14 @@ func (p *Propagation) settle(replicas []*replica, now time.Time) {
 	p.remove(replicas)
 }
 
-// timeOut shows that the deadline of a cluster has passed: as TimeOut where it is not known whether it complies (O37).
+// timeOut shows that the deadline of a cluster has passed: as Failed if its compliance is known, else as TimeOut (O37).
 func (c *Cluster) timeOut() {
 	if c.RolloutStatus = status.TimeOut; c.started && c.replica.Compliance != "" {
 		c.RolloutStatus = status.Failed
 	}
 }
 
-// resume lets clusters that are bound again go on as the record says (O41).
+// resume gives clusters that are bound again their state from the record (O41).
 func (p *Propagation) resume(starts map[string]bool) {
 	for i := range p.Clusters {
 		c := &p.Clusters[i]
@@ -167,14 +167,14 @@ func (p *Propagation) resume(starts map[string]bool) {
 	}
 }
 
-// recordedFailure says whether the record has it that the cluster failed.
+// recordedFailure says whether the cluster's entry in the record is a failure.
 func (p *Propagation) recordedFailure(name string) bool {
 	return slices.ContainsFunc(p.Plan.Record.Left, func(left status.Left) bool {
 		return left.Cluster == name && (left.Status == status.Failed || left.Status == status.TimeOut)
 	})
 }
 
-// assign sets what a cluster's replica is made of.
+// assign sets the source, the action and the version of a cluster's replica.
 func (p *Propagation) assign(c *Cluster, starts bool) {
 	r := c.replica
 	complete := p.groups.Incomplete() == ""
@@ -211,7 +211,7 @@ func (c *Cluster) actionOf(d *definition) policyv1.RemediationAction {
 	return d.action
 }
 
-// takesBack says whether a cluster that timed out gets the last successful version, which is not what it has.
+// takesBack says whether a cluster that timed out gets the last successful version, and does not have it yet.
 func (p *Propagation) takesBack(c *Cluster) bool {
 	if p.next.RolloutStatus != status.Failed || p.last == nil {
 		return false
@@ -219,7 +219,7 @@ func (p *Propagation) takesBack(c *Cluster) bool {
 	return c.replica.content != p.last.content || !c.replica.acts(c.actionOf(p.last))
 }
 
-// remember keeps what the status of a cluster has been since the rollout succeeded (O39).
+// remember keeps the status that a cluster has had since the rollout succeeded (O39).
 func (p *Propagation) remember(c *Cluster) {
 	switch r := c.replica; {
 	case r.remembered == NewCluster:
@@ -229,7 +229,7 @@ func (p *Propagation) remember(c *Cluster) {
 	}
 }
 
-// settle says which write a cluster's replica needs.
+// settle sets the write that a cluster's replica needs.
 func (c *Cluster) settle() {
 	r := c.replica
 	switch {
@@ -246,13 +246,13 @@ func (c *Cluster) settle() {
 	if r == nil {
 		return
 	}
-	if c.Verb != passes.VerbUpdate { // else what the cluster has said is about something else
+	if c.Verb != passes.VerbUpdate { // otherwise the report is about other content
 		c.Compliance = r.Compliance
 	}
 	c.reported = r.Reported
 }
 
-// conclude sets how the rollout stands, and what its object has to store.
+// conclude sets the state of the rollout, which its object has to store.
 func (p *Propagation) conclude() (err error) {
 	if p.disabled {
 		return nil
@@ -273,7 +273,7 @@ func (p *Propagation) conclude() (err error) {
 	return nil
 }
 
-// outcome says how a rollout in progress stands (O34, O35).
+// outcome gives the state of a rollout that has not ended (O34, O35).
 func (p *Propagation) outcome() status.RolloutStatus {
 	complete := p.groups.Incomplete() == ""
 	failed, began, waits := false, len(p.Plan.Left) > 0, len(p.Clusters) == 0 || p.waitsElsewhere
@@ -325,13 +325,13 @@ func (p *Propagation) remove(replicas []*replica) {
 	}
 }
 
-// annotationReported has the templates of a replicated policy as they were when it was written, and what they had said;
+// annotationReported has the templates of a replicated policy as they were before it was written, and their last messages;
 // passes.ReplicaOf reads it.
 const annotationReported = "cohort.open-cluster-management.io/reported"
 
-// Stamp notes on a cluster's replicated policy what it is about to get: the version with the action, the time, and what the cluster
-// has reported until now. Call it right before the write that carries the content, on a copy of the object that was read, with the
-// time of that write. Write with the resourceVersion of that object.
+// Stamp sets the annotations of a cluster's replicated policy for the write that it is about to get: the version with the action, the
+// time, and the cluster's reports until now. Call it right before the write of the content, on a copy of the object that was read, with
+// the time of that write. Write with the resourceVersion of that object.
 func (p *Propagation) Stamp(object metav1.Object, cluster Cluster, now time.Time) {
 	stamp := cluster.version + " " + string(cluster.Action)
 	noted := status.StampOf(object)
@@ -368,7 +368,7 @@ func (p *Propagation) SetStatus(st *policyv1.PolicyStatus) bool {
 	if p.disabled {
 		is = ""
 	}
-	st.RolloutStatus = string(status.Succeeded) // what a summary of nothing has, so that it is no change
+	st.RolloutStatus = string(status.Succeeded) // as in an empty summary, so that it is no change
 	changed := passes.SetPolicyStatus(st, placements, clusters, status.Summary{})
 	st.RolloutStatus = is
 	return changed || before != is

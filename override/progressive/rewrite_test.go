@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O37: what a cluster says of a content that somebody has edited does not count: the replicated policy is written again.
+// O37: a report on content that was edited by hand does not count: the replicated policy is written again.
 func TestAnswersToAnEditByHandDoNotCount(t *testing.T) {
 	w := newWorld(t)
 	s := &stage{world: w}
@@ -25,7 +25,7 @@ func TestAnswersToAnEditByHandDoNotCount(t *testing.T) {
 	}
 	w.now = w.now.Add(9 * time.Minute)
 	if w.sync(rollout.Options{}); w.object.Status.RolloutStatus != status.Progressing {
-		t.Errorf("the deadline does not begin anew:\n%v", w)
+		t.Errorf("the deadline does not begin again:\n%v", w)
 	}
 	w.report("a", policyv1.Compliant)
 	if w.sync(rollout.Options{}); w.has("b") != "v1" {

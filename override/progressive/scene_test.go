@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O31 to O50: the scenes, whose commands stand in testdata/scenes/README.md.
+// O31 to O50: the scenes. Their commands are in testdata/scenes/README.md.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{world: newWorld(t)}

@@ -62,18 +62,18 @@ func TestASlipOfThePlacementEndsNoRollout(t *testing.T) {
 			}
 			w.now = w.now.Add(time.Minute)
 			if w.sync(opts); strings.HasPrefix(strategy, "Manual") && w.object.Status.RolloutStatus != status.Succeeded {
-				t.Errorf("they are gone, and the rollout does not end:\n%v", w)
+				t.Errorf("their replicas are deleted, and the rollout does not end:\n%v", w)
 			}
 		})
 	}
 }
 
-// O47: an ignored cluster whose ManagedCluster was deleted stops nothing, although its labels went with it.
+// O47: an ignored cluster with a deleted ManagedCluster stops nothing, although its labels are unknown.
 func TestAnIgnoredClusterThatIsDetachedStopsNothing(t *testing.T) {
 	for name, strategy := range map[string]string{
-		"it would fail at the deadline":  "ProgressivePerGroup deadline=10m ignore=naughty",
-		"it would be in flight for good": "ProgressivePerGroup ignore=naughty",
-		"anybody else is given up, too":  "ProgressivePerGroup deadline=10m",
+		"it would fail at the deadline":   "ProgressivePerGroup deadline=10m ignore=naughty",
+		"it would be in flight for good":  "ProgressivePerGroup ignore=naughty",
+		"another cluster is ignored, too": "ProgressivePerGroup deadline=10m",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// both is a world beside the naive hub of the rules.
+// both is a world together with the naive hub of the rules.
 type both struct {
 	world *world
 	naive *naive
@@ -163,7 +163,7 @@ func (b *both) join(group grouping.Key, name string) {
 }
 
 // slip takes a group out of the placement, and back. Clusters with a replicated policy keep their turn (O34, O41), so the rules know only of
-// those without one: they leave, and join.
+// those without one: they are deselected, and join.
 func (b *both) slip(group grouping.Key) {
 	all, clusters := b.naive.groups[group], maps.Clone(b.naive.clusters)
 	b.naive.groups[group] = nil

@@ -20,20 +20,20 @@ import (
 // read as the same.
 const ManualPerGroup clusterv1alpha1.RolloutType = "ManualPerGroup"
 
-// Strategy is a root policy's spec.rolloutStrategy: OCM's strategy, and what that does not have yet.
+// Strategy is a root policy's spec.rolloutStrategy: OCM's strategy, and the fields that OCM's API does not have yet.
 type Strategy struct {
 	clusterv1alpha1.RolloutStrategy `json:",inline"`
 
 	// ManualPerGroup is for the type of that name. Its mandatory groups count as approved, and come first.
 	ManualPerGroup *clusterv1alpha1.RolloutProgressivePerGroup `json:"manualPerGroup,omitempty"`
-	// IgnoreClusterRolloutStatus selects clusters by their labels whose rollout status stops nothing. They get the version with
+	// IgnoreClusterRolloutStatus selects clusters by their labels. Their rollout status stops nothing. They get the version with
 	// their group.
 	IgnoreClusterRolloutStatus *metav1.LabelSelector `json:"ignoreClusterRolloutStatus,omitempty"`
 }
 
 func (s *Strategy) isManual() bool { return s.Type == ManualPerGroup }
 
-// engine gives OCM's strategy by which a rollout is planned: a manual one goes group by group, with gates.
+// engine gives the strategy for package rollout: ManualPerGroup becomes ProgressivePerGroup, with gates.
 func (s *Strategy) engine() clusterv1alpha1.RolloutStrategy {
 	e := s.RolloutStrategy
 	if s.isManual() {
@@ -90,7 +90,7 @@ func mandatory(s clusterv1alpha1.RolloutStrategy) []clusterv1alpha1.MandatoryDec
 }
 
 // PolicyOf reads a root policy for override.Bindings and override.Resolve, which know OCM's strategies alone: a policy under
-// ManualPerGroup has the type ProgressivePerGroup there. It does not check more than that the policy can be read.
+// ManualPerGroup has the type ProgressivePerGroup there. It only checks that the policy can be read.
 func PolicyOf(root *unstructured.Unstructured) (*policyv1.Policy, error) {
 	policy, _, errs := decode(root, nil)
 	return policy, fielderrs.Join(errs)
@@ -131,7 +131,7 @@ func strategyOf(root *unstructured.Unstructured, path *field.Path) (s Strategy, 
 
 // Validate reports what is wrong with a root policy for its rollout, for a webhook to return. The errors have the paths of its
 // JSON, below path. [Propagate] refuses exactly the same policies, unless they are disabled. Don't refuse a disabled policy for
-// its faults: its users could not switch a faulty policy off.
+// its faults: users could not disable a faulty policy.
 func Validate(root *unstructured.Unstructured, path *field.Path) field.ErrorList {
 	policy, strategy, errs := decode(root, path)
 	if len(errs) > 0 {
@@ -155,7 +155,7 @@ func duplicates(policy *policyv1.Policy, path *field.Path) (errs field.ErrorList
 	for i := range policy.Spec.PolicyTemplates {
 		var object metav1.PartialObjectMetadata
 		if json.Unmarshal(policy.Spec.PolicyTemplates[i].ObjectDefinition.Raw, &object) != nil || object.Name == "" {
-			continue // the template says so on its cluster
+			continue // it is reported on the cluster
 		}
 		if seen[object.Name] {
 			errs = append(errs, field.Duplicate(path.Index(i).Child("objectDefinition", "metadata", "name"), object.Name))

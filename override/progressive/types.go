@@ -14,12 +14,12 @@ const (
 )
 
 // Rollout is the object in which a policy's rollout keeps its state, and in which users approve groups and retry. Its name is
-// "policy-" and that of the root policy, in whose namespace it is. Users write the spec, the controller all else. Its definition is
-// in config/crd.yaml.
+// "policy-" followed by the root policy's name, and its namespace is the root policy's. Users write the spec, the controller all else.
+// Its CustomResourceDefinition is in config/crd.yaml.
 //
 // The status has a copy of the policy's last successful definition, so the object is about as large as the policy without its status
-// and managed fields. Where the API server refuses it as too large, the rollout does not end, and clusters that join go on to have
-// their turn.
+// and managed fields. If the API server refuses it as too large, the rollout does not end, and clusters that join wait for their turn
+// as before.
 type Rollout struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -36,7 +36,7 @@ type RolloutList struct {
 	Items []Rollout `json:"items"`
 }
 
-// RolloutSpec is what users want of a rollout.
+// RolloutSpec has the users' approvals and retries.
 type RolloutSpec struct {
 	// ApprovalsForVersion ties the approvals to a version of the policy: they count while it is the value of the root policy's
 	// annotation policy.open-cluster-management.io/version. Where it is empty they count for each version.
@@ -64,7 +64,7 @@ type Retry struct {
 	RolloutUID string `json:"rolloutUID,omitempty"`
 }
 
-// RolloutStatus is how the rollout stands.
+// RolloutStatus is the state of the rollout.
 type RolloutStatus struct {
 	// DecisionGroups are the groups that can be approved.
 	DecisionGroups []DecisionGroup `json:"decisionGroups,omitempty"`

@@ -13,14 +13,14 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// The version on a replicated policy has the content, the rollout that wrote it, and what else has to be remembered:
+// The version on a replicated policy has the content, the rollout that wrote it, and a status to remember:
 //
 //	3f2a…                    the content alone: a cluster that waits got the last successful version (or two passes wrote it)
 //	3f2a…/UID                the rollout has started the cluster
 //	3f2a…/UID/NewCluster     the cluster joined after the rollout
 //	3f2a…/UID/TimeOut        the last successful version, for a cluster that timed out in the rollout
 
-// versionOf gives the version of a content in a rollout, for a cluster that is not remembered as anything else.
+// versionOf gives the version of a content in a rollout, with a status to remember if there is one.
 func versionOf(content, uid string, remembered ...status.RolloutStatus) string {
 	version := content + "/" + uid
 	for _, is := range remembered {
@@ -36,7 +36,7 @@ func readVersion(version string) (content, uid string, remembered status.Rollout
 	return content, uid, status.RolloutStatus(is)
 }
 
-// definition is a policy as a replicated policy is made of it.
+// definition is a policy from which replicated policies are made.
 type definition struct {
 	policy  *unstructured.Unstructured
 	content string
@@ -69,7 +69,7 @@ func lastSuccessful(stored *runtime.RawExtension, root *unstructured.Unstructure
 	return &definition{policy: policy, content: passes.VersionOf(policy), action: action}, nil
 }
 
-// stored gives what is kept of a root policy: what a replicated policy can be made of.
+// stored gives the parts of a root policy that are kept, from which a replicated policy can be made.
 func stored(root *unstructured.Unstructured) (*runtime.RawExtension, error) {
 	kept := &unstructured.Unstructured{Object: map[string]any{"spec": root.Object["spec"]}}
 	kept.SetAPIVersion(root.GetAPIVersion())

@@ -16,18 +16,19 @@ import (
 	"k8s.io/client-go/features"
 )
 
-// prepare makes what the process does from now on depend on the seed alone, as far as that is possible, and returns what undoes it.
+// prepare makes the process depend on the seed alone from now on, as far as possible, and returns a function that undoes
+// it.
 func prepare(seed uint64) (undo func()) {
 	processors := runtime.GOMAXPROCS(1)
 	settings, set := os.LookupEnv("GODEBUG")
-	_ = os.Setenv("GODEBUG", strings.TrimPrefix(settings+",randseednop=0", ",")) // or else nothing decides what math/rand draws
+	_ = os.Setenv("GODEBUG", strings.TrimPrefix(settings+",randseednop=0", ",")) // without this setting math/rand ignores its seed
 	handlers := utilruntime.ErrorHandlers
-	utilruntime.ErrorHandlers = nil // one of them sleeps by a clock that all bubbles would share
+	utilruntime.ErrorHandlers = nil // one of them sleeps by a clock that all bubbles share
 	gates := features.FeatureGates()
 	features.ReplaceFeatureGates(listed{gates})
 	sampling := runtime.MemProfileRate
-	if f := flag.Lookup("test.memprofile"); f == nil || f.Value.String() == "" {
-		runtime.MemProfileRate = 0 // it draws when to sample from what selects draw from
+	if memory := flag.Lookup("test.memprofile"); memory == nil || memory.Value.String() == "" {
+		runtime.MemProfileRate = 0 // its sampling draws from the random source of selects
 	}
 	release, wake := holdGarbage(), holdWatchdog()
 	seedAll(seed)
@@ -47,19 +48,20 @@ func prepare(seed uint64) (undo func()) {
 	}
 }
 
-// seedAll makes what Kubernetes' libraries draw from global sources follow from the seed: UIDs, generated names, jitter, timeouts.
+// seedAll seeds the global random sources of Kubernetes' libraries: UIDs, generated names, jitter, timeouts.
 func seedAll(seed uint64) {
 	uids.seed(seed)
 	uuid.SetRand(&uids)
 	utilrand.Seed(int64(seed))
-	//lint:ignore SA1019 the source that Kubernetes' libraries draw from has no other way to be set
+	//lint:ignore SA1019 Kubernetes' libraries draw from this source, and no other function seeds it
 	rand.Seed(int64(seed))
 }
 
-// seedNames makes the names that the server generates for a request follow from the request.
+// seedNames makes the names that the server generates for a request depend on the request.
 func seedNames(seed uint64) { utilrand.Seed(int64(seed)) }
 
-// uids is where UIDs come from. It begins anew with each message: or else all UIDs would be others after a controller has drawn one more for itself.
+// uids generates UIDs. It is reseeded at each message: otherwise a controller that generates one more UID for itself would
+// change all later ones.
 var uids uidSource
 
 type uidSource struct {
@@ -81,10 +83,10 @@ func (s *uidSource) Read(b []byte) (int, error) {
 	return s.from.Read(b)
 }
 
-// listed are client-go's features without the one that lists by a watch: what comes of it is shown to a controller in the order of a map, which
-// is another one in each run.
+// listed are client-go's features without WatchList. A WatchList delivers objects in the order of a map, which differs in
+// each run.
 type listed struct{ features.Gates }
 
-func (g listed) Enabled(f features.Feature) bool {
-	return f != features.WatchListClient && g.Gates.Enabled(f)
+func (g listed) Enabled(feature features.Feature) bool {
+	return feature != features.WatchListClient && g.Gates.Enabled(feature)
 }

@@ -7,27 +7,30 @@ import (
 	"unsafe"
 )
 
-// The runtime draws which ready case a select takes, and where the iteration of a map begins, from a source of each thread that no
-// setting reaches. Libraries such as client-go leave the order of events to both. So the simulator finds that source and sets it before each
-// message from the seed. It finds it by what it has drawn, and checks what it has found; where it finds nothing, those choices stay
-// random, and a seed has one history only if the controller does not depend on them.
+// The runtime draws which ready case a select takes, and where the iteration of a map begins, from a source of each thread
+// that no setting reaches. Libraries such as client-go leave the order of events to both. Therefore the simulator locates
+// that source in memory, and seeds it before each message. It recognizes the source by the numbers that were drawn, and
+// checks the result. If it finds none, those choices stay random, and a seed has one history only if the controller does
+// not depend on them.
 //
-// From the source of selects the runtime also draws for itself: each time that a cache of type assertions lacks a type, which is added by chance and
-// stays as long as the process. So what a select takes follows from the seed less surely than all else.
+// The runtime itself also draws from the source of selects: each time that a type is missing in a cache of type assertions.
+// Types enter these caches by chance and stay as long as the process. Therefore a select depends less strictly on the seed
+// than all else.
 //
-// A map of more than eight keys is in another order in each process all the same: its hash has a key that is drawn when the process begins.
+// A map of more than eight keys has another order in each process anyway: its hash has a key that is drawn when the process
+// begins.
 
-// goroutineThread is where a goroutine's record has its thread: the runtime's linker counts on it.
+// goroutineThread is the offset of the thread in the record of a goroutine. The Go linker relies on it.
 const goroutineThread = 6 * unsafe.Sizeof(uintptr(0))
 
-// source is where in a thread's record its sources are; 0 if that is not known. It is a ChaCha8 source with 32 numbers, a key of four, and how
-// many of the numbers are used, there are, and the count of blocks; then the source of selects.
+// source is the offset of the random sources in the record of a thread; 0 if it is unknown. First is a ChaCha8 source: 32
+// numbers, a key of four, and the counts of used numbers, of numbers and of blocks. The source of selects follows.
 var source = sync.OnceValue(findSource)
 
 const (
 	numbers    = 32
 	keyAt      = numbers
-	usedAt     = keyAt + 4   // two counts of 32 bits: used, and there are
+	usedAt     = keyAt + 4   // two counts of 32 bits: used numbers, and numbers
 	blockAt    = usedAt + 1  // one of 32 bits
 	selectsAt  = blockAt + 1 // a number of 64 bits
 	threadSize = 250         // words of a thread's record, which takes 2048 bytes
@@ -48,44 +51,44 @@ func used(of unsafe.Pointer, at int) (used, there uint32) {
 	return uint32(counts), uint32(counts >> 32)
 }
 
-// findSource finds where the numbers are that are drawn next, and checks that a key that is set decides all that is drawn.
+// findSource finds the numbers that are drawn next, and checks that setting the key determines what is drawn.
 func findSource() int {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m := thread()
-	if m == nil {
+	thread := thread()
+	if thread == nil {
 		return 0
 	}
 	for at := 1; at+selectsAt < threadSize; at++ {
-		if holdsNext(m, at) && decides(m, at) {
+		if holdsNext(thread, at) && decides(thread, at) {
 			return at
 		}
 	}
 	return 0
 }
 
-// holdsNext says whether the source of a thread is at a place: it foretells ten numbers.
-func holdsNext(m unsafe.Pointer, at int) bool {
+// holdsNext says whether the source of a thread is at an offset: it predicts ten numbers.
+func holdsNext(thread unsafe.Pointer, at int) bool {
 	for range 10 {
-		i, n := used(m, at)
+		i, n := used(thread, at)
 		if n == 0 || n > numbers || i > n {
 			return false
 		}
 		drawn := randv2.Uint64()
 		if i == n {
-			i = 0 // it was filled anew
+			i = 0 // refilled
 		}
-		if now, _ := used(m, at); now != i+1 || *word(m, at+int(i)) != drawn {
+		if now, _ := used(thread, at); now != i+1 || *word(thread, at+int(i)) != drawn {
 			return false
 		}
 	}
 	return true
 }
 
-// decides says whether setting the source sets what is drawn, and what selects take.
-func decides(m unsafe.Pointer, at int) bool {
+// decides says whether setting the source determines random numbers and selects.
+func decides(thread unsafe.Pointer, at int) bool {
 	drawAll := func(seed uint64) (all [80]uint64) {
-		set(m, at, seed, 0)
+		set(thread, at, seed, 0)
 		for i := range 40 {
 			all[i] = randv2.Uint64()
 		}
@@ -94,11 +97,11 @@ func decides(m unsafe.Pointer, at int) bool {
 		}
 		return all
 	}
-	before := *word(m, at+selectsAt)
-	if either(); *word(m, at+selectsAt) == before {
+	before := *word(thread, at+selectsAt)
+	if either(); *word(thread, at+selectsAt) == before {
 		return false
 	}
-	for range 5 { // the runtime may draw something for itself
+	for range 5 { // the runtime may also draw a number
 		first, again, other := drawAll(1), drawAll(1), drawAll(2)
 		if first == again {
 			return first != other
@@ -107,7 +110,7 @@ func decides(m unsafe.Pointer, at int) bool {
 	return false
 }
 
-// either is drawn by a select.
+// either is a case that a select takes at random.
 func either() int {
 	a, b := make(chan int, 1), make(chan int, 1)
 	a <- 0
@@ -120,16 +123,16 @@ func either() int {
 	}
 }
 
-func set(m unsafe.Pointer, at int, seed, choices uint64) {
+func set(thread unsafe.Pointer, at int, seed, choices uint64) {
 	for i := range 4 {
-		*word(m, at+keyAt+i) = draw(seed, "thread", "", i)
+		*word(thread, at+keyAt+i) = draw(seed, "thread", "", i)
 	}
-	*word(m, at+blockAt) &^= 1<<32 - 1
-	*word(m, at+usedAt) = numbers<<32 | numbers // the next draw fills it anew
-	*word(m, at+selectsAt) = draw(seed, "selects", "", int(choices))
+	*word(thread, at+blockAt) &^= 1<<32 - 1
+	*word(thread, at+usedAt) = numbers<<32 | numbers // the next draw refills it
+	*word(thread, at+selectsAt) = draw(seed, "selects", "", int(choices))
 }
 
-// choose sets what this thread draws from now on. Other choices have selects take other cases, and nothing else.
+// choose seeds this thread. Other choices change which cases selects take, and nothing else.
 func choose(seed, choices uint64) {
 	if at := source(); at != 0 {
 		set(thread(), at, seed, choices)

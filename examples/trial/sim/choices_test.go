@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestChoicesFollowTheSeed says that the order of small maps and what selects take is that of the seed, and that other choices are those of selects alone.
+// TestChoicesFollowTheSeed says that the order of small maps and the cases of selects depend on the seed, and that other
+// choices change only the selects.
 func TestChoicesFollowTheSeed(t *testing.T) {
 	if source() == 0 {
 		t.Fatal("the runtime's source is not where it was in Go 1.25 and 1.26: choices.go says how it is found")

@@ -15,36 +15,37 @@ import (
 type Commit struct {
 	Revision int64
 	Time     time.Time
-	// Resource is the plural and the group, as in "manifestworks.work.open-cluster-management.io" or "configmaps.".
+	// Resource is the plural and the group, such as "manifestworks.work.open-cluster-management.io", or "configmaps." for
+	// the core group.
 	Resource, Namespace, Name string
-	// Value is the object as it is stored: JSON, in the version of storage, without a resourceVersion. A deletion has that of the object
-	// before it. Both must not be changed.
+	// Value is the stored object: JSON in the storage version, without a resourceVersion. For a deletion it is the object
+	// before. Do not change Value and Before.
 	Value []byte
-	// Before is the object as it was; nil, if it is created.
+	// Before is the object before the write; nil for a create.
 	Before  []byte
 	Deleted bool
 }
 
-// keyPrefix is below which all objects are stored.
+// keyPrefix is the prefix of all keys.
 const keyPrefix = "/registry/"
 
 func commitOf(event *clientv3.Event) Commit {
-	c := Commit{Revision: event.Kv.ModRevision, Time: time.Now(), Value: event.Kv.Value, Deleted: event.Type == clientv3.EventTypeDelete}
+	commit := Commit{Revision: event.Kv.ModRevision, Time: time.Now(), Value: event.Kv.Value, Deleted: event.Type == clientv3.EventTypeDelete}
 	if event.PrevKv != nil {
-		c.Before = event.PrevKv.Value
+		commit.Before = event.PrevKv.Value
 	}
-	if c.Deleted {
-		c.Value = c.Before
+	if commit.Deleted {
+		commit.Value = commit.Before
 	}
-	parts := strings.Split(strings.TrimPrefix(string(event.Kv.Key), keyPrefix), "/") // group, resource, namespace if it has one, name
-	c.Resource, c.Name = parts[1]+"."+parts[0], parts[len(parts)-1]
+	parts := strings.Split(strings.TrimPrefix(string(event.Kv.Key), keyPrefix), "/") // group, resource, namespace (if any), name
+	commit.Resource, commit.Name = parts[1]+"."+parts[0], parts[len(parts)-1]
 	if parts[0] == coreGroup {
-		c.Resource, c.Value, c.Before = parts[1]+".", fromCore(c.Value), fromCore(c.Before)
+		commit.Resource, commit.Value, commit.Before = parts[1]+".", fromCore(commit.Value), fromCore(commit.Before)
 	}
 	if len(parts) > 3 {
-		c.Namespace = parts[2]
+		commit.Namespace = parts[2]
 	}
-	return c
+	return commit
 }
 
 // Into decodes the object, with the resourceVersion that clients see.

@@ -16,33 +16,33 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Definitions are the resources that a server has. They are read once, and many worlds can share them. The zero value has none.
+// Definitions are the resources of a server. Many worlds can share one value. The zero value has none.
 type Definitions struct {
 	crds []*apiextensionsv1.CustomResourceDefinition
 }
 
-// ReadDefinitions reads custom resource definitions from YAML files of one each, gives them the defaults that an API server gives
-// them, and validates them as it does.
+// ReadDefinitions reads custom resource definitions from YAML files with one each. It defaults and validates them like an
+// API server.
 func ReadDefinitions(files ...string) (Definitions, error) {
-	var d Definitions
+	var read Definitions
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return d, err
+			return read, err
 		}
 		var crd apiextensionsv1.CustomResourceDefinition
 		if err := yaml.UnmarshalStrict(text, &crd); err != nil {
-			return d, fmt.Errorf("%s: %w", file, err)
+			return read, fmt.Errorf("%s: %w", file, err)
 		}
 		if err := complete(&crd); err != nil {
-			return d, fmt.Errorf("%s: %w", file, err)
+			return read, fmt.Errorf("%s: %w", file, err)
 		}
-		d.crds = append(d.crds, &crd)
+		read.crds = append(read.crds, &crd)
 	}
-	return d, d.check()
+	return read, read.check()
 }
 
-// complete makes of a definition what an API server makes of it.
+// complete does to a definition what an API server does when it is created.
 func complete(crd *apiextensionsv1.CustomResourceDefinition) error {
 	if crd.Kind != "CustomResourceDefinition" || crd.APIVersion != apiextensionsv1.SchemeGroupVersion.String() {
 		return fmt.Errorf("found apiVersion %q and kind %q, expected %q and CustomResourceDefinition", crd.APIVersion, crd.Kind, apiextensionsv1.SchemeGroupVersion)
@@ -65,7 +65,7 @@ func complete(crd *apiextensionsv1.CustomResourceDefinition) error {
 	return nil
 }
 
-// established is before the clock of any bubble: the server delays the first objects of a definition that is new.
+// established is before the clock of any bubble: a server delays the first objects of a new definition.
 var established = metav1.Unix(0, 0)
 
 func establish(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -78,7 +78,7 @@ func establish(crd *apiextensionsv1.CustomResourceDefinition) {
 	}
 }
 
-// And returns these definitions with those of others. One of the same resource takes the place of the one before.
+// And merges definitions. A later definition replaces an earlier one of the same resource.
 func (d Definitions) And(others ...Definitions) Definitions {
 	all := slices.Clone(d.crds)
 	for _, other := range others {
@@ -101,16 +101,16 @@ func (d Definitions) check() error {
 	return nil
 }
 
-// A Kind is one that a Kubernetes API server has built in. Here it is served without a schema: any field is stored, and none has a
-// default. Its generation counts the changes outside of metadata and status, as that of a custom resource.
+// A Kind is a built-in kind of Kubernetes. It is served without a schema: any field is stored, and none has a default. As
+// for a custom resource, the generation counts the changes outside of metadata and status.
 type Kind struct {
 	Group, Version, Kind, Plural string
 	ClusterScoped                bool
-	Status                       bool     // it has a status subresource
-	Selectable                   []string // fields that lists and watches can be restricted by, as "involvedObject.name"
+	Status                       bool     // has a status subresource
+	Selectable                   []string // fields that field selectors can use, such as "involvedObject.name"
 }
 
-// Core returns those of the built-in kinds that almost any controller needs.
+// Core returns the built-in kinds that almost any controller needs.
 func Core() Definitions {
 	return Kinds(
 		Kind{Version: "v1", Kind: "Namespace", Plural: "namespaces", ClusterScoped: true, Status: true},
@@ -127,11 +127,11 @@ func Core() Definitions {
 
 // Kinds returns definitions of built-in kinds.
 func Kinds(kinds ...Kind) Definitions {
-	var d Definitions
-	for _, k := range kinds {
-		d.crds = append(d.crds, k.definition())
+	var definitions Definitions
+	for _, kind := range kinds {
+		definitions.crds = append(definitions.crds, kind.definition())
 	}
-	return d
+	return definitions
 }
 
 func (k Kind) definition() *apiextensionsv1.CustomResourceDefinition {

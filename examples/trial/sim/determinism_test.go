@@ -26,8 +26,8 @@ var (
 	hashes = flag.Bool("hashes", false, "print the hash of each seed, for a process that compares")
 )
 
-// eventful plays a world with all that a seed decides: people who write at a time, an informer and what it finds, faults, partitions,
-// a crash and a server that is away.
+// eventful plays a world with all that a seed decides: users that write, an informer and its events, faults, partitions, a
+// crash and a server that stops for a while.
 func eventful(t *testing.T, seed, choices uint64) *Record {
 	o := Options{Seed: seed, Choices: choices, Network: Network{WatchSpread: time.Second, Refused: 0.03, Lost: 0.03, CutEvery: 10 * time.Minute, CutLasts: time.Minute}}
 	if *logs != "" {
@@ -91,8 +91,8 @@ func answerAll(ctx context.Context, s *Server) {
 	}
 }
 
-// TestSameSeedSameHistory plays seeds twice in this process, the second time with other choices of selects, and once in a fresh one. It compares the
-// hashes of all messages, writes and times.
+// TestSameSeedSameHistory plays seeds twice in this process, the second time with other choices of selects, and once in a
+// new process. It compares the hashes of all messages, writes and times.
 func TestSameSeedSameHistory(t *testing.T) {
 	var all []string
 	for seed := *first; seed < *first+*seeds; seed++ {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// diffContext is how many lines before a difference are told.
+// diffContext is the number of lines that are printed before a difference.
 const diffContext = 8
 
-// Diff compares two logs of plays, and returns the first line that differs with what came before it and after it; nothing, if they are the same.
+// Diff compares two logs of plays. It returns the first different line with its context, or "" if the logs are equal.
 func Diff(a, b io.Reader) (string, error) {
 	first, second := newLines(a), newLines(b)
 	var before []string
@@ -48,7 +48,7 @@ func newLines(r io.Reader) *bufio.Scanner {
 	return s
 }
 
-// tell writes the line that differs and three behind it.
+// tell prints the different line and three more.
 func tell(out io.Writer, sign string, lines *bufio.Scanner, more bool) {
 	if !more {
 		fmt.Fprintf(out, "%s (it has ended)\n", sign)

@@ -12,16 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// discover returns what a server answers to who asks which resources it has, by path.
-func discover(d Definitions) map[string][]byte {
+// discover returns a server's discovery documents, by path.
+func discover(definitions Definitions) map[string][]byte {
 	groups := map[string]*metav1.APIGroup{}
 	resources := map[schema.GroupVersion]*metav1.APIResourceList{}
-	for _, crd := range d.crds {
-		for _, v := range crd.Spec.Versions {
-			if !v.Served {
+	for _, crd := range definitions.crds {
+		for _, version := range crd.Spec.Versions {
+			if !version.Served {
 				continue
 			}
-			gv := schema.GroupVersion{Group: crd.Spec.Group, Version: v.Name}
+			gv := schema.GroupVersion{Group: crd.Spec.Group, Version: version.Name}
 			if gv.Group == coreGroup {
 				gv.Group = ""
 			}
@@ -32,13 +32,13 @@ func discover(d Definitions) map[string][]byte {
 				resources[gv] = &metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String()}
 				groups[gv.Group].Versions = append(groups[gv.Group].Versions, metav1.GroupVersionForDiscovery{GroupVersion: gv.String(), Version: gv.Version})
 			}
-			resources[gv].APIResources = append(resources[gv].APIResources, apiResources(crd, v)...)
+			resources[gv].APIResources = append(resources[gv].APIResources, apiResources(crd, version)...)
 		}
 	}
 	return encodeDiscovery(groups, resources)
 }
 
-func apiResources(crd *apiextensionsv1.CustomResourceDefinition, v apiextensionsv1.CustomResourceDefinitionVersion) []metav1.APIResource {
+func apiResources(crd *apiextensionsv1.CustomResourceDefinition, version apiextensionsv1.CustomResourceDefinitionVersion) []metav1.APIResource {
 	names := crd.Spec.Names
 	main := metav1.APIResource{
 		Name: names.Plural, SingularName: names.Singular, Kind: names.Kind, Namespaced: crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
@@ -50,10 +50,10 @@ func apiResources(crd *apiextensionsv1.CustomResourceDefinition, v apiextensions
 		all = append(all, metav1.APIResource{Name: names.Plural + "/" + name, Kind: kind, Group: group, Version: version,
 			Namespaced: main.Namespaced, Verbs: metav1.Verbs{"get", "patch", "update"}})
 	}
-	if v.Subresources != nil && v.Subresources.Status != nil {
+	if version.Subresources != nil && version.Subresources.Status != nil {
 		sub("status", names.Kind, "", "")
 	}
-	if v.Subresources != nil && v.Subresources.Scale != nil {
+	if version.Subresources != nil && version.Subresources.Scale != nil {
 		sub("scale", "Scale", "autoscaling", "v1")
 	}
 	return all
@@ -64,7 +64,7 @@ func encodeDiscovery(groups map[string]*metav1.APIGroup, resources map[schema.Gr
 	encode := func(path string, v any) {
 		text, err := json.Marshal(v)
 		if err != nil {
-			panic(err) // plain data
+			panic(err) // plain data always marshals
 		}
 		answers[path] = text
 	}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// quietly plays a world whose end is wrong, and returns what the record says of it.
+// quietly plays a world that ends with an error, and returns the error of the record.
 func quietly(t *testing.T, o Options, f func(*World)) error {
 	t.Helper()
 	one.Lock()
@@ -26,7 +26,8 @@ func quietly(t *testing.T, o Options, f func(*World)) error {
 	return r.Err
 }
 
-// TestGoroutinesThatAreLeftAreNamed says that a play that leaves goroutines fails, and names where they are and what has started them.
+// TestGoroutinesThatAreLeftAreNamed says that a play that leaks goroutines fails, and names where they are and what started
+// them.
 func TestGoroutinesThatAreLeftAreNamed(t *testing.T) {
 	err := quietly(t, Options{}, func(*World) { go leakingWorker(make(chan int)) })
 	if err == nil || !strings.Contains(err.Error(), "leakingWorker") || !strings.Contains(err.Error(), "created by") {
@@ -39,7 +40,7 @@ func TestGoroutinesThatAreLeftAreNamed(t *testing.T) {
 
 func leakingWorker(never chan int) { <-never }
 
-// TestProcessThatDoesNotReturnIsNamed says that a process that outlives its context by more than the patience is told.
+// TestProcessThatDoesNotReturnIsNamed says that a process is reported that outlives its context by more than the patience.
 func TestProcessThatDoesNotReturnIsNamed(t *testing.T) {
 	err := quietly(t, Options{Patience: time.Second}, func(w *World) {
 		w.Go("stubborn", func(context.Context) { time.Sleep(time.Minute) })
@@ -49,9 +50,10 @@ func TestProcessThatDoesNotReturnIsNamed(t *testing.T) {
 	}
 }
 
-// TestWhatHoldsVirtualTimeIsNamed says that after a while of real time without a message the goroutine is named that virtual time waits for.
+// TestWhatHoldsVirtualTimeIsNamed says that the goroutine that stops virtual time is named after a while of real time
+// without a message.
 func TestWhatHoldsVirtualTimeIsNamed(t *testing.T) {
-	var mu sync.Mutex // that is locked outside of the bubble
+	var mu sync.Mutex // locked outside of the bubble
 	mu.Lock()
 	reports := make(chan string, 100)
 	before := giveUp
@@ -70,7 +72,8 @@ func TestWhatHoldsVirtualTimeIsNamed(t *testing.T) {
 
 func waitForTheMutex(mu *sync.Mutex) { mu.Lock() }
 
-// TestCompactedHistoryIsGone says that a watch and a list from before a compaction are answered with 410, and those from it are not.
+// TestCompactedHistoryIsGone says that watches and lists from before a compaction are answered with 410, and later ones are
+// not.
 func TestCompactedHistoryIsGone(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		c, ctx := widgetsOf(s.Config("me")), w.Context()
@@ -100,7 +103,7 @@ func TestCompactedHistoryIsGone(t *testing.T) {
 	})
 }
 
-// TestHistoryIsCompactedRegularly says that a resourceVersion is of no use after ten minutes, as in Kubernetes.
+// TestHistoryIsCompactedRegularly says that a resourceVersion expires after ten minutes, as in Kubernetes.
 func TestHistoryIsCompactedRegularly(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		c, ctx := widgetsOf(s.Config("me")), w.Context()
@@ -116,7 +119,7 @@ func TestHistoryIsCompactedRegularly(t *testing.T) {
 	})
 }
 
-// TestBookmarksComeFromTheWatchCache says that a watch of a server with caches is told how far it is though nothing happens in it.
+// TestBookmarksComeFromTheWatchCache says that a watch of a server with caches gets bookmarks while nothing changes.
 func TestBookmarksComeFromTheWatchCache(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		ctx := w.Context()
@@ -135,7 +138,8 @@ func TestBookmarksComeFromTheWatchCache(t *testing.T) {
 	})
 }
 
-// TestSettleSaysWhy says that a world is idle when nothing is written but leases and Events, and else that the time is up.
+// TestSettleSaysWhy says that a world is idle when only leases and Events are written, and that otherwise the time runs
+// out.
 func TestSettleSaysWhy(t *testing.T) {
 	for _, x := range []struct {
 		writes   int
@@ -162,7 +166,7 @@ func TestSettleSaysWhy(t *testing.T) {
 	}
 }
 
-// TestWatchThatIsToldAllOutlivesCompaction says that a watch in which nothing happens does not end because other histories are forgotten.
+// TestWatchThatIsToldAllOutlivesCompaction says that an up-to-date watch without events survives compactions.
 func TestWatchThatIsToldAllOutlivesCompaction(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		c, ctx := widgetsOf(s.Config("me")), w.Context()

@@ -14,7 +14,7 @@ import (
 	"go.etcd.io/etcd/client/v3/kubernetes"
 )
 
-// A Store is the etcd of one or several servers: keys, one revision for all of them, and the history since the last compaction.
+// A Store is the etcd of one or more servers: keys with one common revision, and the history since the last compaction.
 type Store struct {
 	mu        sync.Mutex
 	revision  int64
@@ -26,7 +26,7 @@ type Store struct {
 	watches   map[*keyWatch]bool
 }
 
-// written is one write, and when it was committed.
+// written is a write and its time.
 type written struct {
 	*clientv3.Event
 	at time.Time
@@ -36,8 +36,8 @@ func newStore() *Store {
 	return &Store{revision: 1, newest: map[string]*mvccpb.KeyValue{}, watches: map[*keyWatch]bool{}}
 }
 
-// Compact forgets the history before a revision, or before the newest one if it is 0: what lists at an older one, or watches from it, is
-// answered with 410 Gone.
+// Compact drops the history before a revision, or before the newest one if it is 0. Lists and watches at an older revision
+// get 410 Gone.
 func (s *Store) Compact(revision int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,27 +47,27 @@ func (s *Store) Compact(revision int64) {
 	if revision <= s.compacted || revision > s.revision {
 		return
 	}
-	for w := range s.watches {
-		s.skip(w, revision)
+	for watch := range s.watches {
+		s.skip(watch, revision)
 	}
 	s.compacted = revision
 	first := sort.Search(len(s.history), func(i int) bool { return s.history[i].Kv.ModRevision >= revision })
 	s.history = append([]written(nil), s.history[first:]...)
 }
 
-// skip has a watch that has been told all before a revision go on from there.
-func (s *Store) skip(w *keyWatch, revision int64) {
-	if w.next < s.compacted {
-		return // it asks for what is gone
+// skip advances a watch to a revision, if it has received all events before it.
+func (s *Store) skip(watch *keyWatch, revision int64) {
+	if watch.next < s.compacted {
+		return // it needs dropped history
 	}
-	first := sort.Search(len(s.history), func(i int) bool { return s.history[i].Kv.ModRevision >= w.next })
+	first := sort.Search(len(s.history), func(i int) bool { return s.history[i].Kv.ModRevision >= watch.next })
 	for _, event := range s.history[first:] {
-		if event.Kv.ModRevision >= revision || w.matches(string(event.Kv.Key)) {
-			w.next = max(w.next, min(event.Kv.ModRevision, revision))
+		if event.Kv.ModRevision >= revision || watch.matches(string(event.Kv.Key)) {
+			watch.next = max(watch.next, min(event.Kv.ModRevision, revision))
 			return
 		}
 	}
-	w.next = max(w.next, revision)
+	watch.next = max(watch.next, revision)
 }
 
 // Revision returns the revision of the newest write.
@@ -77,15 +77,15 @@ func (s *Store) Revision() int64 {
 	return s.revision
 }
 
-// Observe has a function called for each write from now on, in their order, at the instant when it is committed. The function has to
-// return without a request to a server of this store, and must not wait.
+// Observe calls a function for each later write, in order, at the instant of the commit. The function must not wait, and
+// must make no request to a server of this store.
 func (s *Store) Observe(observer func(Commit)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.observers = append(s.observers, observer)
 }
 
-// commit writes a key, or deletes it, under the lock.
+// commit writes or deletes a key. The caller holds the lock.
 func (s *Store) commit(key string, value []byte, gone bool) {
 	s.revision++
 	before := s.newest[key]
@@ -110,14 +110,14 @@ func (s *Store) commit(key string, value []byte, gone bool) {
 	for _, observer := range s.observers {
 		observer(commitOf(event))
 	}
-	for w := range s.watches {
-		if w.matches(key) {
-			w.poke()
+	for watch := range s.watches {
+		if watch.matches(key) {
+			watch.poke()
 		}
 	}
 }
 
-// at returns the values of the keys from one up to another, which is not among them, at a revision; 0 is the newest.
+// at returns the values of the keys in [from, to) at a revision; 0 is the newest.
 func (s *Store) at(from, to string, revision int64) ([]*mvccpb.KeyValue, error) {
 	if revision > s.revision {
 		return nil, rpctypes.ErrFutureRev
@@ -136,7 +136,7 @@ func (s *Store) at(from, to string, revision int64) ([]*mvccpb.KeyValue, error) 
 	return s.undone(within, revision), nil
 }
 
-// undone returns what the keys were before the writes after a revision.
+// undone returns the keys as they were at a revision, for those written since.
 func (s *Store) undone(within func(string) bool, revision int64) []*mvccpb.KeyValue {
 	then := map[string]*mvccpb.KeyValue{}
 	for key, kv := range s.newest {
@@ -162,13 +162,13 @@ func (s *Store) undone(within func(string) bool, revision int64) []*mvccpb.KeyVa
 	return all
 }
 
-// is says whether a key was written last at a revision; 0 says that there is none.
+// is says whether a revision is the last write of a key; 0 says that there is no key.
 func (s *Store) is(key string, revision int64) bool {
 	now := s.newest[key]
 	return now == nil && revision == 0 || now != nil && now.ModRevision == revision
 }
 
-// etcd is a server's client of a store. The events of a watch come as much later as the server is behind.
+// etcd is a server's client of a store. It delays watch events by behind.
 type etcd struct {
 	*Store
 	behind *atomic.Int64 // nanoseconds
@@ -180,29 +180,29 @@ func (e etcd) client() *kubernetes.Client {
 	return &kubernetes.Client{Client: c, Kubernetes: e}
 }
 
-func (e etcd) Get(_ context.Context, key string, o kubernetes.GetOptions) (r kubernetes.GetResponse, err error) {
+func (e etcd) Get(_ context.Context, key string, options kubernetes.GetOptions) (response kubernetes.GetResponse, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	kvs, err := e.at(key, "", o.Revision)
-	if r.Revision = e.revision; len(kvs) > 0 {
-		r.KV = kvs[0]
+	kvs, err := e.at(key, "", options.Revision)
+	if response.Revision = e.revision; len(kvs) > 0 {
+		response.KV = kvs[0]
 	}
-	return r, err
+	return response, err
 }
 
-func (e etcd) List(_ context.Context, prefix string, o kubernetes.ListOptions) (r kubernetes.ListResponse, err error) {
+func (e etcd) List(_ context.Context, prefix string, options kubernetes.ListOptions) (response kubernetes.ListResponse, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	from := prefix
-	if o.Continue != "" {
-		from = o.Continue
+	if options.Continue != "" {
+		from = options.Continue
 	}
-	r.Kvs, err = e.at(from, clientv3.GetPrefixRangeEnd(prefix), o.Revision)
-	r.Revision, r.Count = e.revision, int64(len(r.Kvs))
-	if o.Limit > 0 && r.Count > o.Limit {
-		r.Kvs = r.Kvs[:o.Limit]
+	response.Kvs, err = e.at(from, clientv3.GetPrefixRangeEnd(prefix), options.Revision)
+	response.Revision, response.Count = e.revision, int64(len(response.Kvs))
+	if options.Limit > 0 && response.Count > options.Limit {
+		response.Kvs = response.Kvs[:options.Limit]
 	}
-	return r, err
+	return response, err
 }
 
 func (e etcd) Count(_ context.Context, prefix string, _ kubernetes.CountOptions) (int64, error) {
@@ -212,31 +212,31 @@ func (e etcd) Count(_ context.Context, prefix string, _ kubernetes.CountOptions)
 	return int64(len(kvs)), err
 }
 
-func (e etcd) OptimisticPut(_ context.Context, key string, value []byte, expected int64, o kubernetes.PutOptions) (r kubernetes.PutResponse, err error) {
+func (e etcd) OptimisticPut(_ context.Context, key string, value []byte, expected int64, options kubernetes.PutOptions) (response kubernetes.PutResponse, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if r.Succeeded = e.is(key, expected); r.Succeeded {
+	if response.Succeeded = e.is(key, expected); response.Succeeded {
 		e.commit(key, append([]byte(nil), value...), false)
-	} else if o.GetOnFailure {
-		r.KV = e.newest[key]
+	} else if options.GetOnFailure {
+		response.KV = e.newest[key]
 	}
-	r.Revision = e.revision
-	return r, nil
+	response.Revision = e.revision
+	return response, nil
 }
 
-func (e etcd) OptimisticDelete(_ context.Context, key string, expected int64, o kubernetes.DeleteOptions) (r kubernetes.DeleteResponse, err error) {
+func (e etcd) OptimisticDelete(_ context.Context, key string, expected int64, options kubernetes.DeleteOptions) (response kubernetes.DeleteResponse, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if r.Succeeded = e.newest[key] != nil && e.is(key, expected); r.Succeeded {
+	if response.Succeeded = e.newest[key] != nil && e.is(key, expected); response.Succeeded {
 		e.commit(key, nil, true)
-	} else if o.GetOnFailure {
-		r.KV = e.newest[key]
+	} else if options.GetOnFailure {
+		response.KV = e.newest[key]
 	}
-	r.Revision = e.revision
-	return r, nil
+	response.Revision = e.revision
+	return response, nil
 }
 
-// kv is for what asks etcd's client itself: the beginning of a watch.
+// kv implements the requests to etcd's own client, which begin a watch.
 type kv struct {
 	clientv3.KV
 	s *Store
@@ -247,9 +247,9 @@ func (k kv) Get(_ context.Context, key string, opts ...clientv3.OpOption) (*clie
 	k.s.mu.Lock()
 	defer k.s.mu.Unlock()
 	kvs, err := k.s.at(key, string(op.RangeBytes()), op.Rev())
-	r := &clientv3.GetResponse{Header: &pb.ResponseHeader{Revision: k.s.revision}, Kvs: kvs, Count: int64(len(kvs))}
-	if n := op.Limit(); n > 0 && r.Count > n {
-		r.Kvs, r.More = kvs[:n:n], true
+	response := &clientv3.GetResponse{Header: &pb.ResponseHeader{Revision: k.s.revision}, Kvs: kvs, Count: int64(len(kvs))}
+	if n := op.Limit(); n > 0 && response.Count > n {
+		response.Kvs, response.More = kvs[:n:n], true
 	}
-	return r, err
+	return response, err
 }

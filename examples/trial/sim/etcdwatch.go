@@ -10,10 +10,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// progressInterval is how often a watch that asks for it is told the newest revision, as Kubernetes has its etcd do.
+// progressInterval is how often a watch gets a progress notification with the newest revision, as in Kubernetes' etcd.
 const progressInterval = 5 * time.Second
 
-// watcher is the part of etcd's client that watches.
+// watcher is the watch part of etcd's client.
 type watcher struct {
 	clientv3.Watcher
 	etcd etcd
@@ -21,14 +21,14 @@ type watcher struct {
 
 func (watcher) Close() error { return nil }
 
-// RequestProgress is answered by the next notice: no server of this package waits for it.
+// RequestProgress does nothing: no server of this package waits for the notification.
 func (watcher) RequestProgress(context.Context) error { return nil }
 
-// keyWatch is a watch of a key, or of all keys that begin with it.
+// keyWatch is a watch of a key, or of all keys with a prefix.
 type keyWatch struct {
 	key    string
 	prefix bool
-	next   int64 // revision
+	next   int64 // the next revision to send
 	wake   chan struct{}
 }
 
@@ -59,7 +59,7 @@ func (w watcher) Watch(ctx context.Context, key string, opts ...clientv3.OpOptio
 	return out
 }
 
-// notified says whether a watch asks for notices of progress. Etcd exports no method that does.
+// notified says whether a watch wants progress notifications. Etcd has no exported accessor.
 func notified(op clientv3.Op) bool { return reflect.ValueOf(op).FieldByName("progressNotify").Bool() }
 
 func (w watcher) leave(watch *keyWatch) {
@@ -68,7 +68,7 @@ func (w watcher) leave(watch *keyWatch) {
 	delete(w.etcd.watches, watch)
 }
 
-// follow sends the events until the watch ends, or the store has forgotten what comes next.
+// follow sends events until the watch ends, or until the history it needs next is dropped.
 func (w watcher) follow(ctx context.Context, watch *keyWatch, notified bool, out chan<- clientv3.WatchResponse) {
 	var notice <-chan time.Time
 	if notified {
@@ -77,19 +77,19 @@ func (w watcher) follow(ctx context.Context, watch *keyWatch, notified bool, out
 		notice = ticker.C
 	}
 	for progress := false; ; {
-		r, due := w.etcd.read(watch)
-		if len(r.Events) > 0 || r.Canceled || progress {
+		response, due := w.etcd.read(watch)
+		if len(response.Events) > 0 || response.Canceled || progress {
 			select {
-			case out <- r:
+			case out <- response:
 			case <-ctx.Done():
 				return
 			}
 		}
-		if progress = false; r.Canceled {
+		if progress = false; response.Canceled {
 			return
 		}
-		if len(r.Events) > 0 {
-			continue // a notice comes only when there is nothing else to tell
+		if len(response.Events) > 0 {
+			continue // a notification comes only if there are no events
 		}
 		var next <-chan time.Time
 		if due > 0 {
@@ -106,40 +106,40 @@ func (w watcher) follow(ctx context.Context, watch *keyWatch, notified bool, out
 	}
 }
 
-// read returns what a watch has to be told now, and how long it takes until there is more to tell; 0 if that is not known.
-func (e etcd) read(watch *keyWatch) (r clientv3.WatchResponse, due time.Duration) {
+// read returns the events to send now, and how long until there are more; 0 if that is unknown.
+func (e etcd) read(watch *keyWatch) (response clientv3.WatchResponse, due time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if watch.next < e.compacted {
-		r.CompactRevision, r.Canceled = e.compacted, true
-		return r, 0
+		response.CompactRevision, response.Canceled = e.compacted, true
+		return response, 0
 	}
 	seen := time.Now().Add(-time.Duration(e.behind.Load()))
 	end := sort.Search(len(e.history), func(i int) bool { return e.history[i].at.After(seen) })
-	if r.Header.Revision = e.revision; end < len(e.history) {
+	if response.Header.Revision = e.revision; end < len(e.history) {
 		due = e.history[end].at.Sub(seen)
-		r.Header.Revision = e.history[end].Kv.ModRevision - 1
+		response.Header.Revision = e.history[end].Kv.ModRevision - 1
 	}
 	from := sort.Search(end, func(i int) bool { return e.history[i].Kv.ModRevision >= watch.next })
 	for _, event := range e.history[from:end] {
 		if watch.matches(string(event.Kv.Key)) {
-			r.Events = append(r.Events, event.Event)
+			response.Events = append(response.Events, event.Event)
 		}
 	}
-	watch.next = max(watch.next, r.Header.Revision+1)
-	return r, due
+	watch.next = max(watch.next, response.Header.Revision+1)
+	return response, due
 }
 
-// wake has all watches look again.
+// wake wakes all watches.
 func (s *Store) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for w := range s.watches {
-		w.poke()
+	for watch := range s.watches {
+		watch.poke()
 	}
 }
 
-// compactRegularly forgets what is older than five to ten minutes, as Kubernetes' servers do.
+// compactRegularly drops history that is older than five to ten minutes, like Kubernetes' servers.
 func (s *Store) compactRegularly(ctx context.Context) {
 	ticker := time.NewTicker(compactInterval)
 	defer ticker.Stop()

@@ -4,5 +4,5 @@ package sim
 
 import "unsafe"
 
-// thisGoroutine is the runtime's own record of the goroutine that calls it.
+// thisGoroutine is the runtime's record of the calling goroutine.
 func thisGoroutine() unsafe.Pointer

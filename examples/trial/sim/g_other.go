@@ -4,5 +4,5 @@ package sim
 
 import "unsafe"
 
-// thisGoroutine is not known here: selects and maps are as random as ever.
+// thisGoroutine is not implemented here: selects and maps stay random.
 func thisGoroutine() unsafe.Pointer { return nil }

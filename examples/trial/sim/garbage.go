@@ -7,15 +7,15 @@ import (
 	"runtime/metrics"
 )
 
-// A collection of garbage in the midst of what goes on would change which goroutine runs next. So it happens between two instants, when all
-// goroutines wait.
+// A garbage collection in the middle of a step would change which goroutine runs next. Therefore garbage is collected
+// between two instants, when all goroutines wait.
 const (
-	garbageLimit  = 192 << 20 // bytes of the heap after which it is collected
-	garbageLooks  = 128       // messages after which it is looked at
-	garbageMemory = 2 << 30   // bytes of memory after which the runtime collects all the same
+	garbageLimit  = 192 << 20 // heap size that triggers a collection
+	garbageLooks  = 128       // messages between two checks
+	garbageMemory = 2 << 30   // memory limit at which the runtime collects anyway
 )
 
-// holdGarbage has the runtime collect nothing by itself, and returns what undoes it.
+// holdGarbage turns the runtime's collections off, and returns a function that undoes it.
 func holdGarbage() (undo func()) {
 	percent := debug.SetGCPercent(-1)
 	limit := debug.SetMemoryLimit(-1)

@@ -8,7 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestInternalsAreAsExpected fails with a sentence where an upgrade of Kubernetes or etcd has changed what no compiler sees.
+// TestInternalsAreAsExpected fails with a sentence if an upgrade of Kubernetes or etcd changed something that the compiler
+// does not see.
 func TestInternalsAreAsExpected(t *testing.T) {
 	if !notified(clientv3.OpGet("a", clientv3.WithProgressNotify())) || notified(clientv3.OpGet("a")) {
 		t.Error("etcd's client: clientv3.Op has no field progressNotify any more: etcdwatch.go reads it to tell bookmarks")

@@ -15,7 +15,7 @@ type journal struct {
 	mu       sync.Mutex
 	began    time.Time
 	text     io.Writer    // may be nil
-	pending  bytes.Buffer // what is to be written to it when the world has ended: a system call would change which goroutine runs next
+	pending  bytes.Buffer // written to text when the world has ended: a system call would change which goroutine runs next
 	all      xxhash.Digest
 	writes   xxhash.Digest
 	lines    int
@@ -25,13 +25,12 @@ type journal struct {
 }
 
 func newJournal(text io.Writer) *journal {
-	j := &journal{text: text, began: time.Now()}
-	j.all.Reset()
-	j.writes.Reset()
-	return j
+	journal := &journal{text: text, began: time.Now()}
+	journal.all.Reset()
+	journal.writes.Reset()
+	return journal
 }
 
-// note adds a line of a kind.
 func (j *journal) note(kind, format string, args ...any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -57,7 +56,6 @@ func (j *journal) print() {
 	}
 }
 
-// flush writes the text.
 func (j *journal) flush() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -68,19 +66,19 @@ func (j *journal) flush() error {
 	return err
 }
 
-// write adds a line of a write. What is printed has the object, too.
-func (j *journal) write(store string, c Commit) {
+// write adds a line for a write. The text also has the object; the hash has not.
+func (j *journal) write(store string, commit Commit) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	verb := "="
-	if c.Deleted {
+	if commit.Deleted {
 		verb = "x"
 	}
-	j.add(verb, "%s %d %s %s/%s %x", store, c.Revision, c.Resource, c.Namespace, c.Name, xxhash.Sum64(c.Value))
+	j.add(verb, "%s %d %s %s/%s %x", store, commit.Revision, commit.Resource, commit.Namespace, commit.Name, xxhash.Sum64(commit.Value))
 	_, _ = j.all.Write(j.line)
 	_, _ = j.writes.Write(j.line)
 	if j.text != nil {
-		j.line = fmt.Appendf(j.line[:len(j.line)-1], " %s\n", bytes.TrimSuffix(c.Value, []byte("\n")))
+		j.line = fmt.Appendf(j.line[:len(j.line)-1], " %s\n", bytes.TrimSuffix(commit.Value, []byte("\n")))
 		j.print()
 	}
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Network says how the messages of a world travel. What happens to a message depends on the seed and on what the message is: its
-// actor, server, method, path, body, and how many like it came before; not on the order in which goroutines run. The zero value has
-// a latency of 0.2 to 3.2 ms each way, and no faults.
+// Network configures latencies and faults of messages. The seed decides what happens to a message by its identity: its
+// actor, server, method, path, body, and the count of equal messages before it; the order in which goroutines run does not
+// matter. The zero value has a latency of 0.2 to 3.2 ms each way, and no faults.
 type Network struct {
 	// A message takes Least, and up to Spread more.
 	Least, Spread time.Duration
-	// An event of a watch takes up to WatchSpread more than that. The events of one watch stay in their order.
+	// An event of a watch takes up to WatchSpread more. The events of one watch keep their order.
 	WatchSpread time.Duration
-	// Refused is the share of requests that never come to the server, and Lost that of requests whose answer never comes, though the
-	// server has carried them out. Both are errors of the connection.
+	// Refused is the share of requests that do not arrive at the server. Lost is the share of requests that the server
+	// carries out, but whose answers do not arrive. Clients see both as connection errors.
 	Refused, Lost float64
-	// Each actor is cut off again and again: up to twice CutEvery after it began or was mended, for up to twice CutLasts.
-	// With a CutEvery of 0 no actor is.
+	// Each actor is cut off repeatedly: up to twice CutEvery after the last cut ended, for up to twice CutLasts. CutEvery 0
+	// means never.
 	CutEvery, CutLasts time.Duration
 }
 
@@ -38,7 +38,7 @@ func (n Network) withDefaults() Network {
 	return n
 }
 
-// What Kubernetes' clients wait for: an answer to a ping of a connection that has gone silent, and a connection that is dialled.
+// The timeouts of Kubernetes' clients: a ping on a silent connection, and a dial.
 const (
 	silence = 45 * time.Second
 	dialing = 30 * time.Second
@@ -64,30 +64,30 @@ type network struct {
 	mu      sync.Mutex
 	counts  map[string]int
 	wire    *wire
-	arrived time.Time // when the last parcel did
+	arrived time.Time // when the last parcel arrived
 	cuts    map[line]*cut
 	lives   map[string]int // by actor: how often it has crashed
 	open    map[*exchange]bool
-	actors  map[string]bool // that may be cut off by the seed
+	actors  map[string]bool // actors that the seed may cut off
 }
 
-// line is between an actor and a server; without a server, between the actor and all of them.
+// line is the line between an actor and a server; without a server, between the actor and all of them.
 type line struct{ actor, server string }
 
-// cut is a line that carries nothing. What was sent waits until it is mended, or until who sent it gives up.
+// cut is the state of a cut line. What was sent waits until the line is restored, or until the sender gives up.
 type cut struct {
 	held []*parcel
-	down bool // the connections that were there are given up
+	down bool // its connections have timed out
 }
 
-func newNetwork(n Network, seed, choices uint64, log *journal) *network {
+func newNetwork(config Network, seed, choices uint64, log *journal) *network {
 	return &network{
-		Network: n.withDefaults(), seed: seed, choices: choices, log: log, counts: map[string]int{}, wire: newWire(), cuts: map[line]*cut{},
+		Network: config.withDefaults(), seed: seed, choices: choices, log: log, counts: map[string]int{}, wire: newWire(), cuts: map[line]*cut{},
 		lives: map[string]int{}, open: map[*exchange]bool{}, actors: map[string]bool{},
 	}
 }
 
-// draw is a number that the seed and a name decide.
+// draw is a random number that depends on the seed and a name.
 func draw(seed uint64, what, name string, count int) uint64 {
 	var h xxhash.Digest
 	h.ResetWithSeed(seed)
@@ -100,35 +100,35 @@ func draw(seed uint64, what, name string, count int) uint64 {
 	return h.Sum64()
 }
 
-// share says whether what was drawn is within a share of all.
+// share says whether a drawn number is within a share of all.
 func share(drawn uint64, of float64) bool { return float64(drawn>>11)/(1<<53) < of }
 
-// send has a parcel arrive after a latency of the least and up to spread more, and not before a time. It returns when.
-func (n *network) send(p *parcel, spread time.Duration, notBefore time.Time) time.Time {
+// send makes a parcel arrive after a latency of the least plus up to spread, and not before a time. It returns that time.
+func (n *network) send(parcel *parcel, spread time.Duration, notBefore time.Time) time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.counts[p.name]++
-	p.count = n.counts[p.name]
+	n.counts[parcel.name]++
+	parcel.count = n.counts[parcel.name]
 	latency := n.Least
 	if spread > 0 {
-		latency += time.Duration(draw(n.seed, "latency", p.name, p.count) % uint64(spread))
+		latency += time.Duration(draw(n.seed, "latency", parcel.name, parcel.count) % uint64(spread))
 	}
-	p.due = time.Now().Add(latency)
-	if p.due.Before(notBefore) {
-		p.due = notBefore
+	parcel.due = time.Now().Add(latency)
+	if parcel.due.Before(notBefore) {
+		parcel.due = notBefore
 	}
-	n.wire.put(p)
-	return p.due
+	n.wire.put(parcel)
+	return parcel.due
 }
 
-// begin waits until a process of an actor begins.
+// begin waits for the start of an actor's process.
 func (n *network) begin(actor string) {
 	begun := make(chan struct{})
 	n.send(&parcel{name: "begin " + actor, deliver: func() { close(begun) }}, n.Spread, time.Time{})
 	<-begun
 }
 
-// join has an actor cut off again and again, if actors are.
+// join cuts an actor off repeatedly, if the network does that.
 func (n *network) join(ctx context.Context, actor string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -163,7 +163,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// fate says what becomes of a request.
+// fate says what happens to a request.
 func (n *network) fate(name string) (refused, lost bool) {
 	if n.Refused == 0 && n.Lost == 0 {
 		return false, false
@@ -176,66 +176,66 @@ func (n *network) fate(name string) (refused, lost bool) {
 }
 
 // carry delivers a parcel that has arrived, unless its line is cut.
-func (n *network) carry(p *parcel) {
+func (n *network) carry(parcel *parcel) {
 	n.mu.Lock()
-	c := n.cutOf(p.line)
-	if c == nil {
+	cut := n.cutOf(parcel.line)
+	if cut == nil {
 		n.mu.Unlock()
-		p.deliver()
+		parcel.deliver()
 		return
 	}
-	c.held = append(c.held, p)
+	cut.held = append(cut.held, parcel)
 	wait, err := silence, errSilent
-	if c.down {
+	if cut.down {
 		wait, err = dialing, errDialing
 	}
 	n.mu.Unlock()
-	if p.exchange != nil {
-		time.AfterFunc(wait, func() { n.giveUp(c, p, err) })
+	if parcel.exchange != nil {
+		time.AfterFunc(wait, func() { n.giveUp(cut, parcel, err) })
 	}
 }
 
-// giveUp ends the exchange of a parcel that is still held.
-func (n *network) giveUp(c *cut, p *parcel, err error) {
+// giveUp ends the exchange of a parcel that is held.
+func (n *network) giveUp(cut *cut, parcel *parcel, err error) {
 	n.mu.Lock()
-	i := slices.Index(c.held, p)
+	i := slices.Index(cut.held, parcel)
 	if i >= 0 {
-		c.held = slices.Delete(c.held, i, i+1)
+		cut.held = slices.Delete(cut.held, i, i+1)
 	}
 	n.mu.Unlock()
 	if i >= 0 {
-		p.exchange.fail(err)
+		parcel.exchange.fail(err)
 	}
 }
 
-func (n *network) cutOf(l line) *cut {
-	if c := n.cuts[line{l.actor, ""}]; c != nil {
-		return c
+func (n *network) cutOf(between line) *cut {
+	if whole := n.cuts[line{between.actor, ""}]; whole != nil {
+		return whole
 	}
-	return n.cuts[l]
+	return n.cuts[between]
 }
 
-// sever cuts a line. Streams on it end when their clients notice.
-func (n *network) sever(l line) {
-	n.log.note("cut", "%s %s", l.actor, l.server)
+// sever cuts a line. Its streams end when their clients notice.
+func (n *network) sever(between line) {
+	n.log.note("cut", "%s %s", between.actor, between.server)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.cuts[l] != nil {
+	if n.cuts[between] != nil {
 		return
 	}
-	c := &cut{}
-	n.cuts[l] = c
+	cut := &cut{}
+	n.cuts[between] = cut
 	time.AfterFunc(silence, func() {
 		n.mu.Lock()
-		still := n.cuts[l] == c
-		c.down = c.down || still
+		still := n.cuts[between] == cut
+		cut.down = cut.down || still
 		var streams []*exchange
 		if still {
-			streams = n.which(func(x *exchange) bool { return x.streams && l.covers(x.line) })
+			streams = n.which(func(exchange *exchange) bool { return exchange.streams && between.covers(exchange.line) })
 		}
 		n.mu.Unlock()
-		for _, x := range streams {
-			x.fail(errSilent)
+		for _, exchange := range streams {
+			exchange.fail(errSilent)
 		}
 	})
 }
@@ -244,52 +244,52 @@ func (l line) covers(other line) bool {
 	return l.actor == other.actor && (l.server == "" || l.server == other.server)
 }
 
-// mend makes a line whole. What was held arrives in its order.
-func (n *network) mend(l line) {
-	n.log.note("mend", "%s %s", l.actor, l.server)
+// mend restores a line. Held parcels arrive in their order.
+func (n *network) mend(between line) {
+	n.log.note("mend", "%s %s", between.actor, between.server)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c := n.cuts[l]
-	if c == nil {
+	cut := n.cuts[between]
+	if cut == nil {
 		return
 	}
-	delete(n.cuts, l)
+	delete(n.cuts, between)
 	due := time.Now().Add(n.Least)
-	for _, p := range c.held {
-		p.due = due
+	for _, held := range cut.held {
+		held.due = due
 		due = due.Add(1)
-		n.wire.put(p)
+		n.wire.put(held)
 	}
 }
 
-// which returns the exchanges that something is true of, in an order of their own.
+// which returns the exchanges for which a function is true, in a fixed order.
 func (n *network) which(is func(*exchange) bool) (found []*exchange) {
-	for x := range n.open {
-		if is(x) {
-			found = append(found, x)
+	for exchange := range n.open {
+		if is(exchange) {
+			found = append(found, exchange)
 		}
 	}
 	slices.SortFunc(found, func(a, b *exchange) int { return strings.Compare(a.name, b.name) })
 	return found
 }
 
-// fail ends all exchanges that something is true of.
+// fail ends all exchanges for which a function is true.
 func (n *network) fail(err error, is func(*exchange) bool) {
 	n.mu.Lock()
 	found := n.which(is)
 	n.mu.Unlock()
-	for _, x := range found {
-		x.fail(err)
+	for _, exchange := range found {
+		exchange.fail(err)
 	}
 }
 
-// crash ends a process of an actor, as its clients see it. What it has sent still arrives.
+// crash breaks the connections of an actor's process. What it has sent still arrives.
 func (n *network) crash(actor string) {
 	n.log.note("crash", "%s", actor)
 	n.mu.Lock()
 	n.lives[actor]++
 	n.mu.Unlock()
-	n.fail(errCrashed, func(x *exchange) bool { return x.line.actor == actor })
+	n.fail(errCrashed, func(exchange *exchange) bool { return exchange.line.actor == actor })
 }
 
 func (n *network) life(actor string) int {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TestFaultsComeInTheirShare says that a refused request is never carried out, a lost answer's request always is, and that as many are as
-// the shares say.
+// TestFaultsComeInTheirShare says that refused requests are never carried out, requests with lost answers always are, and
+// that both are as frequent as configured.
 func TestFaultsComeInTheirShare(t *testing.T) {
 	const requests = 500
 	for _, x := range []struct {
@@ -45,7 +45,8 @@ func TestFaultsComeInTheirShare(t *testing.T) {
 	}
 }
 
-// TestCutLineHoldsWhatIsSent says that what is sent on a cut line arrives when it is mended soon, and never when the client gave up first.
+// TestCutLineHoldsWhatIsSent says that messages on a cut line arrive if it is restored soon, and never if the client gave
+// up before.
 func TestCutLineHoldsWhatIsSent(t *testing.T) {
 	for _, x := range []struct {
 		why    string
@@ -77,7 +78,7 @@ func TestCutLineHoldsWhatIsSent(t *testing.T) {
 	}
 }
 
-// TestWatchOnCutLineEnds says that a watch tells nothing while its line is cut, and ends when the client notices.
+// TestWatchOnCutLineEnds says that a watch gets no events while its line is cut, and ends when the client notices.
 func TestWatchOnCutLineEnds(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		events := must(widgetsOf(s.Config("me")).Watch(w.Context(), metav1.ListOptions{}))(w)
@@ -93,7 +94,8 @@ func TestWatchOnCutLineEnds(t *testing.T) {
 	})
 }
 
-// TestStoppedServerKeepsItsStore says that connections to a server that stops break, and that a started one has what was stored.
+// TestStoppedServerKeepsItsStore says that connections to a stopped server break, and that it has its store again after a
+// start.
 func TestStoppedServerKeepsItsStore(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		c := widgetsOf(s.Config("me"))
@@ -114,7 +116,7 @@ func TestStoppedServerKeepsItsStore(t *testing.T) {
 	})
 }
 
-// TestCrashedProcessIsToldNothing says that what a process has sent is carried out when it crashes, and that its clients are dead.
+// TestCrashedProcessIsToldNothing says that requests of a crashed process are carried out, and that its clients are dead.
 func TestCrashedProcessIsToldNothing(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		var created, later error
@@ -156,7 +158,7 @@ func TestTiesFollowNames(t *testing.T) {
 	})
 }
 
-// TestLogHasMessagesAndWrites says what stands in a log, and that a play without one has the same hash.
+// TestLogHasMessagesAndWrites says what a log contains, and that a play without a log has the same hash.
 func TestLogHasMessagesAndWrites(t *testing.T) {
 	var log bytes.Buffer
 	f := func(w *World, s *Server) {

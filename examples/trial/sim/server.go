@@ -37,42 +37,41 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// What Kubernetes' servers have where nobody sets anything.
+// Defaults of Kubernetes' servers.
 const (
 	requestTimeout    = time.Minute
-	minRequestTimeout = 30 * time.Minute // a watch ends after as long, or up to twice as long
+	minRequestTimeout = 30 * time.Minute // a watch ends after this time, or up to twice of it
 	maxRequestBytes   = 3 << 20
 	compactInterval   = 5 * time.Minute
 )
 
-// frontend is an API server for custom resources, as Kubernetes' own code makes one: its handler, its registry, managed
-// fields, validation, and its storage over an etcd that is a map. It lives and ends in one bubble.
+// frontend is an API server for custom resources, made of Kubernetes' own code: its handler, its registry, managed fields,
+// validation, and its storage, on an etcd that is a map. It lives and ends in one bubble.
 type frontend struct {
 	handler http.Handler
 	mu      sync.Mutex
-	destroy []factory.DestroyFunc // guarded by mu: storage is made when it is first asked for
+	destroy []factory.DestroyFunc // guarded by mu: a storage is made at its first use
 	etcd    etcd
-	cached  bool // it has watch caches
+	cached  bool // has watch caches
 }
 
-// newFrontend makes one with a store.
-func newFrontend(d Definitions, store *Store, behind *atomic.Int64, cached bool) (*frontend, error) {
-	f := &frontend{etcd: etcd{store, behind}, cached: cached}
-	definitions := newLister(d)
+func newFrontend(definitions Definitions, store *Store, behind *atomic.Int64, cached bool) (*frontend, error) {
+	front := &frontend{etcd: etcd{store, behind}, cached: cached}
+	informer := newLister(definitions)
 	models, err := objectModels()
 	if err != nil {
 		return nil, err
 	}
-	resources, err := extensions.NewCustomResourceDefinitionHandler(nil, nil, definitions, http.HandlerFunc(notFound), f, admit{}, nil, nil, nil, 1,
+	resources, err := extensions.NewCustomResourceDefinitionHandler(nil, nil, informer, http.HandlerFunc(notFound), front, admit{}, nil, nil, nil, 1,
 		authorizerfactory.NewAlwaysAllowAuthorizer(), requestTimeout, minRequestTimeout, models, maxRequestBytes)
 	if err != nil {
 		return nil, fmt.Errorf("make the handler of custom resources: %w", err)
 	}
-	f.handler = &chain{resources: resources, discovery: discover(d)}
-	return f, nil
+	front.handler = &chain{resources: resources, discovery: discover(definitions)}
+	return front, nil
 }
 
-// stop ends what the storage does.
+// stop ends the goroutines of the storage.
 func (f *frontend) stop() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,8 +84,8 @@ func notFound(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "404 page not found", http.StatusNotFound)
 }
 
-// chain does to a request what Kubernetes' chain of handlers does before the handler of custom resources: it says what the
-// request is of, and who it is from.
+// chain does to a request what Kubernetes' handler chain does before the handler of custom resources: it adds the request
+// info and the user.
 type chain struct {
 	resources http.Handler
 	discovery map[string][]byte
@@ -130,18 +129,18 @@ func (c *chain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.resources.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// ofResource says whether a request is of objects, and not of the server itself.
+// ofResource says whether a request is for objects, rather than for the server itself.
 func ofResource(r *http.Request) bool {
 	info, err := resolver.NewRequestInfo(r)
 	return err != nil || info.IsResourceRequest
 }
 
-// admit lets everything pass.
+// admit admits everything.
 type admit struct{}
 
 func (admit) Handles(admission.Operation) bool { return false }
 
-// GetRESTOptions says how objects of a resource are stored.
+// GetRESTOptions configures the storage of a resource.
 func (f *frontend) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
 	return generic.RESTOptions{
 		StorageConfig: &storagebackend.ConfigForResource{GroupResource: resource, Config: storagebackend.Config{
@@ -175,15 +174,15 @@ func (f *frontend) store(c *storagebackend.ConfigForResource, prefix string, key
 	return both, func() {}, nil
 }
 
-// definitionInformer is what the handler knows definitions by. They do not change while a server runs.
+// definitionInformer provides the definitions to the handler. They do not change while a server runs.
 type definitionInformer struct {
 	cache.SharedIndexInformer
 	lister extensionlisters.CustomResourceDefinitionLister
 }
 
-func newLister(d Definitions) definitionInformer {
+func newLister(definitions Definitions) definitionInformer {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
-	for _, crd := range d.crds {
+	for _, crd := range definitions.crds {
 		_ = indexer.Add(crd)
 	}
 	never := cache.NewSharedIndexInformer(&cache.ListWatch{}, &apiextensionsv1.CustomResourceDefinition{}, 0, cache.Indexers{})
@@ -196,7 +195,7 @@ func (i definitionInformer) Informer() cache.SharedIndexInformer { return i.Shar
 
 func (i definitionInformer) Lister() extensionlisters.CustomResourceDefinitionLister { return i.lister }
 
-// objectModels are the schemas of what all objects have: their metadata. Managed fields need them.
+// objectModels are the schemas of metadata, which managed fields need.
 func objectModels() (map[string]*spec.Schema, error) {
 	config := genericserver.DefaultOpenAPIV3Config(generatedopenapi.GetOpenAPIDefinitions, openapi.NewDefinitionNamer(extensions.Scheme))
 	models, err := builder3.BuildOpenAPIDefinitionsForResources(config, metav1.ObjectMeta{}.OpenAPIModelName())

@@ -37,7 +37,7 @@ func widgetsOf(c *rest.Config) dynamic.ResourceInterface {
 	return dynamic.NewForConfigOrDie(c).Resource(widgets).Namespace("ns")
 }
 
-// must is for what a test counts on.
+// must stops a test whose preconditions fail.
 func must[T any](v T, err error) func(*World) T {
 	return func(w *World) T {
 		w.T.Helper()
@@ -48,14 +48,14 @@ func must[T any](v T, err error) func(*World) T {
 	}
 }
 
-// play plays one world.
 func play(t *testing.T, o Options, f func(w *World, s *Server)) *Record {
 	t.Helper()
 	d := definitions(t)
 	return Play(t, o, func(w *World) { f(w, w.NewServer("hub", d)) })
 }
 
-// TestDefinitionsServe says that objects have what their definition gives them: defaults, validation, a status of its own, a generation.
+// TestDefinitionsServe says that objects have what their definition says: defaults, validation, a status subresource, a
+// generation.
 func TestDefinitionsServe(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		c, ctx := widgetsOf(s.Config("me")), w.Context()
@@ -78,7 +78,7 @@ func TestDefinitionsServe(t *testing.T) {
 	})
 }
 
-// TestCoreKinds says that typed clients of the core kinds see their own group, in objects, errors and watches.
+// TestCoreKinds says that typed clients of the core kinds see the core group in objects, errors and watches.
 func TestCoreKinds(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		ctx := w.Context()
@@ -99,7 +99,7 @@ func TestCoreKinds(t *testing.T) {
 	})
 }
 
-// TestSecondServerIsBehind says that a server's watch caches are late by what they are said to be, and that other reads are not.
+// TestSecondServerIsBehind says that a server's watch caches are late by the configured time, and that other reads are not.
 func TestSecondServerIsBehind(t *testing.T) {
 	play(t, Options{}, func(w *World, s *Server) {
 		late := s.Second("late", 5*time.Second)
@@ -126,7 +126,8 @@ func TestSecondServerIsBehind(t *testing.T) {
 	})
 }
 
-// TestSeedDecides says that a seed has one history, also in a process that has played others, and that another seed has another.
+// TestSeedDecides says that a seed has one history, even after other plays in the process, and that another seed has
+// another.
 func TestSeedDecides(t *testing.T) {
 	busy := func(seed uint64) *Record {
 		return play(t, Options{Seed: seed}, func(w *World, s *Server) {

@@ -21,24 +21,24 @@ type Server struct {
 }
 
 // NewServer starts an API server with an etcd of its own.
-func (w *World) NewServer(name string, d Definitions) *Server {
+func (w *World) NewServer(name string, definitions Definitions) *Server {
 	w.T.Helper()
-	s := &Server{world: w, name: name, store: newStore(), behind: &atomic.Int64{}, defs: d}
-	s.store.Observe(func(c Commit) {
-		w.log.write(name, c)
-		if strings.HasPrefix(c.Resource, "leases.") || strings.HasPrefix(c.Resource, "events.") {
+	server := &Server{world: w, name: name, store: newStore(), behind: &atomic.Int64{}, defs: definitions}
+	server.store.Observe(func(commit Commit) {
+		w.log.write(name, commit)
+		if strings.HasPrefix(commit.Resource, "leases.") || strings.HasPrefix(commit.Resource, "events.") {
 			return
 		}
 		w.mu.Lock()
-		w.last = c.Time
+		w.last = commit.Time
 		w.mu.Unlock()
 	})
-	go s.store.compactRegularly(w.ctx)
-	return s.begin()
+	go server.store.compactRegularly(w.ctx)
+	return server.begin()
 }
 
-// Second starts another API server on the etcd of this one, with watch caches, which are behind by a time. What is read at
-// resourceVersion 0, and what is watched, comes from them; all other reads and the writes don't.
+// Second starts another API server on the etcd of this one, with watch caches that are behind by a time. Reads at
+// resourceVersion 0 and watches come from them; all other reads, and writes, go to the etcd.
 func (s *Server) Second(name string, behind time.Duration) *Server {
 	s.world.T.Helper()
 	second := &Server{world: s.world, name: name, store: s.store, behind: &atomic.Int64{}, cached: true, defs: s.defs}
@@ -55,30 +55,28 @@ func (s *Server) begin() *Server {
 	return s
 }
 
-// Behind sets by how much the watch caches are behind from now on.
+// Behind changes the time by which the watch caches are behind.
 func (s *Server) Behind(by time.Duration) {
 	s.behind.Store(int64(by))
 	s.store.wake()
 }
 
-// Store returns the etcd of the server.
 func (s *Server) Store() *Store { return s.store }
 
-// Name returns the name of the server.
 func (s *Server) Name() string { return s.name }
 
-// Stop ends a server: connections break, and new ones are refused. What is stored stays.
+// Stop stops a server: connections break, and new ones are refused. The store stays.
 func (s *Server) Stop() {
 	front := s.front.Swap(nil)
 	if front == nil {
 		return
 	}
 	s.world.log.note("stop", "%s", s.name)
-	s.world.network.fail(errDown, func(x *exchange) bool { return x.line.server == s.name })
+	s.world.network.fail(errDown, func(exchange *exchange) bool { return exchange.line.server == s.name })
 	front.stop()
 }
 
-// Start starts a server that was stopped.
+// Start starts a stopped server.
 func (s *Server) Start() {
 	s.world.T.Helper()
 	if s.front.Load() != nil {
@@ -92,10 +90,10 @@ func (s *Server) Start() {
 	s.front.Store(front)
 }
 
-// Define gives a server other definitions, from its next start on.
-func (s *Server) Define(d Definitions) { s.defs = d }
+// Define sets the definitions of a server, from its next start on.
+func (s *Server) Define(definitions Definitions) { s.defs = definitions }
 
-// Config is for clients of an actor, with all rights and without a limit of requests.
+// Config returns a client configuration for an actor, with all permissions and without a rate limit.
 func (s *Server) Config(actor string) *rest.Config {
 	s.world.network.join(s.world.ctx, actor)
 	return &rest.Config{

@@ -12,49 +12,49 @@ import (
 	"time"
 )
 
-// overseer sees from outside of a bubble that nothing goes on in it.
+// overseer notices, from outside of a bubble, that it stands still.
 type overseer struct {
 	progress atomic.Int64
 	log      atomic.Pointer[journal]
 	ended    chan struct{}
 }
 
-// giveUp ends the process, as a bubble whose time stands still cannot be left. Tests replace it.
+// giveUp ends the process, since a bubble whose time stands still cannot be left. Tests replace it.
 var giveUp = func(report string) {
 	fmt.Fprintln(os.Stderr, report)
 	os.Exit(2)
 }
 
 func watchOver(limit time.Duration) *overseer {
-	o := &overseer{ended: make(chan struct{})}
+	overseer := &overseer{ended: make(chan struct{})}
 	go func() {
 		last, since := int64(-1), time.Now()
 		for {
 			select {
-			case <-o.ended:
+			case <-overseer.ended:
 				return
 			case <-time.After(limit / 8):
 			}
-			if now := o.progress.Load(); now != last {
+			if now := overseer.progress.Load(); now != last {
 				last, since = now, time.Now()
 			} else if time.Since(since) > limit {
-				if log := o.log.Load(); log != nil {
-					_ = log.flush() // that nothing goes on is the worse news
+				if log := overseer.log.Load(); log != nil {
+					_ = log.flush() // the report matters more than an error here
 				}
 				giveUp(stalledReport(limit, stacks()))
 				since = time.Now()
 			}
 		}
 	}()
-	return o
+	return overseer
 }
 
 func (o *overseer) stop() { close(o.ended) }
 
-// goroutine is one of a dump.
+// goroutine is a goroutine of a stack dump.
 type goroutine struct {
 	state  string
-	bubble string // its number; empty outside
+	bubble string // the number of its bubble; empty outside
 	stack  string
 }
 
@@ -81,28 +81,28 @@ func parseStacks(text string) (all []goroutine) {
 		if found == nil {
 			continue
 		}
-		g := goroutine{state: found[1], stack: strings.TrimSpace(one)}
-		if b := bubbleOf.FindStringSubmatch(g.state); b != nil {
-			g.bubble = b[1]
+		parsed := goroutine{state: found[1], stack: strings.TrimSpace(one)}
+		if b := bubbleOf.FindStringSubmatch(parsed.state); b != nil {
+			parsed.bubble = b[1]
 		}
-		all = append(all, g)
+		all = append(all, parsed)
 	}
 	return all
 }
 
-// holds says whether a goroutine keeps the time of its bubble from passing.
+// holds says whether a goroutine stops the time of its bubble.
 func (g goroutine) holds() bool {
 	return g.bubble != "" && !strings.Contains(g.state, "durable") && !strings.HasPrefix(g.state, "synctest") && !strings.HasPrefix(g.state, "sleep")
 }
 
-// where is the function that a goroutine is in, without those of the runtime and of sync, and the one that has started it.
+// where is the function of a goroutine, without frames of the runtime and of sync, and the function that started it.
 func (g goroutine) where() string {
 	lines := strings.Split(g.stack, "\n")
 	creator := ""
-	if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "created by ") }); i >= 0 {
-		creator, _, _ = strings.Cut(lines[i], " in goroutine ")
+	if created := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "created by ") }); created >= 0 {
+		creator, _, _ = strings.Cut(lines[created], " in goroutine ")
 		creator = ", " + creator
-		lines = lines[:i]
+		lines = lines[:created]
 	}
 	for i := 1; i+1 < len(lines); i += 2 {
 		function, place := lines[i], strings.TrimSpace(lines[i+1])
@@ -121,27 +121,27 @@ func (g goroutine) where() string {
 func stalledReport(limit time.Duration, all []goroutine) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "sim: no message for %v of real time.", limit)
-	n := 0
-	for _, g := range all {
-		if g.holds() {
-			if n++; n == 1 {
+	count := 0
+	for _, goroutine := range all {
+		if goroutine.holds() {
+			if count++; count == 1 {
 				b.WriteString(" Virtual time waits for what is not durably blocked (a mutex that is held over a wait, the network, a channel from outside, or a loop):")
 			}
-			fmt.Fprintf(&b, "\n- %s: %s", g.state, g.where())
+			fmt.Fprintf(&b, "\n- %s: %s", goroutine.state, goroutine.where())
 		}
 	}
-	if n == 0 {
+	if count == 0 {
 		b.WriteString(" Virtual time passes, but nothing is sent: the play waits for what does not come, or counts on a limit that is far.")
 	}
-	for _, g := range all {
-		if g.bubble != "" {
-			fmt.Fprintf(&b, "\n\n%s", g.stack)
+	for _, goroutine := range all {
+		if goroutine.bubble != "" {
+			fmt.Fprintf(&b, "\n\n%s", goroutine.stack)
 		}
 	}
 	return b.String()
 }
 
-// blocked says which goroutines are left in the bubble that the runtime complains of.
+// blocked names the goroutines behind the runtime's complaint about a bubble.
 func blocked(before error, reason any) error {
 	text := fmt.Sprint(reason)
 	if !strings.Contains(text, "deadlock") {
@@ -149,14 +149,14 @@ func blocked(before error, reason any) error {
 	}
 	newest, left := "", map[string]int{}
 	all := stacks()
-	for _, g := range all {
-		if len(g.bubble) > len(newest) || len(g.bubble) == len(newest) && g.bubble > newest {
-			newest = g.bubble
+	for _, goroutine := range all {
+		if len(goroutine.bubble) > len(newest) || len(goroutine.bubble) == len(newest) && goroutine.bubble > newest {
+			newest = goroutine.bubble
 		}
 	}
-	for _, g := range all {
-		if g.bubble == newest && g.bubble != "" {
-			left[g.state+": "+g.where()]++
+	for _, goroutine := range all {
+		if goroutine.bubble == newest && goroutine.bubble != "" {
+			left[goroutine.state+": "+goroutine.where()]++
 		}
 	}
 	var b strings.Builder

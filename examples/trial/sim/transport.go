@@ -19,26 +19,26 @@ type carrier struct {
 	life   int
 }
 
-// exchange is a request and its answer. It ends once: by the answer, or by an error of the connection.
+// exchange is a request and its answer. It ends once: with the answer, or with a connection error.
 type exchange struct {
 	network *network
 	line    line
 	name    string
-	request *http.Request // as it comes to the server
+	request *http.Request // as it arrives at the server
 	client  *http.Request
 	lost    bool
 	streams bool // it is a watch
 	body    *stream
-	cancel  context.CancelFunc // of what the server does for it
+	cancel  context.CancelFunc // cancels the server's work on it
 
-	done chan struct{} // closed when the client is answered
+	done chan struct{} // closed when the client has its answer
 	// Guarded by the network's lock.
 	ended    bool
 	response *http.Response
 	err      error
 }
 
-// RoundTrip carries a request to the server and its answer back. What was sent arrives, even if the client gives up meanwhile.
+// RoundTrip carries a request to the server, and the answer back. A sent request arrives, even if the client gives up.
 func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	n := c.server.world.network
 	if n.life(c.actor) != c.life {
@@ -71,8 +71,8 @@ func (c *carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	return x.response, x.err
 }
 
-// discover answers what is asked about the server itself at once, without a message. Clients hold mutexes meanwhile, as
-// controller-runtime does that of its informers, and virtual time does not pass while another goroutine waits for a mutex.
+// discover answers discovery requests at once, without a message. Clients hold mutexes meanwhile, such as those of
+// controller-runtime's informers, and virtual time does not pass while another goroutine waits for a mutex.
 func (c *carrier) discover(r *http.Request) (*http.Response, error) {
 	n, front := c.server.world.network, c.server.front.Load()
 	n.mu.Lock()
@@ -115,7 +115,7 @@ func (c *carrier) exchange(r *http.Request, body []byte) *exchange {
 	return x
 }
 
-// end ends an exchange, if it has not ended, and says whether it has not.
+// end ends an exchange. It returns false if the exchange had ended before.
 func (x *exchange) end(response *http.Response, err error) bool {
 	x.network.mu.Lock()
 	first := !x.ended
@@ -130,7 +130,7 @@ func (x *exchange) end(response *http.Response, err error) bool {
 	return first
 }
 
-// fail ends an exchange, or the stream that it has become.
+// fail ends an exchange or its stream.
 func (x *exchange) fail(err error) {
 	x.end(nil, err)
 	if x.streams {
@@ -139,7 +139,7 @@ func (x *exchange) fail(err error) {
 	}
 }
 
-// answer is what a server writes to answer a request.
+// answer is the response writer of a server.
 type answer struct {
 	header http.Header
 	code   int
@@ -158,7 +158,7 @@ func (a *answer) Write(b []byte) (int, error) {
 	return a.body.Write(b)
 }
 
-// Flush and CloseNotify are what the server's writers have to have for a watch.
+// Flush and CloseNotify are required of a response writer for watches.
 func (a *answer) Flush()                   {}
 func (a *answer) CloseNotify() <-chan bool { return nil }
 
@@ -170,39 +170,39 @@ func (a *answer) response(r *http.Request, body io.ReadCloser, length int64) *ht
 	}
 }
 
-// serve has the server carry out a request that has arrived, and sends the answer.
-func (s *Server) serve(x *exchange) {
+// serve lets the server handle a request that has arrived, and sends the answer.
+func (s *Server) serve(exchange *exchange) {
 	n := s.world.network
 	front := s.front.Load()
 	if front == nil {
-		n.log.note("down", "%s", x.name)
-		x.fail(errRefused)
+		n.log.note("down", "%s", exchange.name)
+		exchange.fail(errRefused)
 		return
 	}
-	n.log.note(">", "%s", x.name)
-	if x.streams {
-		x.body.serve(front)
+	n.log.note(">", "%s", exchange.name)
+	if exchange.streams {
+		exchange.body.serve(front)
 		return
 	}
 	w := &answer{header: http.Header{}}
-	front.handler.ServeHTTP(w, x.request)
-	x.cancel()
+	front.handler.ServeHTTP(w, exchange.request)
+	exchange.cancel()
 	body := w.body.Bytes()
-	if isCore(x.client) {
+	if isCore(exchange.client) {
 		body = fromCore(body)
 	}
-	response := w.response(x.client, io.NopCloser(bytes.NewReader(body)), int64(len(body)))
+	response := w.response(exchange.client, io.NopCloser(bytes.NewReader(body)), int64(len(body)))
 	deliver := func() {
-		n.log.note("<", "%s: %d, %d bytes %x", x.name, response.StatusCode, len(body), xxhash.Sum64(body))
-		x.end(response, nil)
+		n.log.note("<", "%s: %d, %d bytes %x", exchange.name, response.StatusCode, len(body), xxhash.Sum64(body))
+		exchange.end(response, nil)
 	}
-	if x.lost {
-		deliver = func() { n.log.note("lost", "%s: %d", x.name, response.StatusCode); x.fail(errLost) }
+	if exchange.lost {
+		deliver = func() { n.log.note("lost", "%s: %d", exchange.name, response.StatusCode); exchange.fail(errLost) }
 	}
-	n.send(&parcel{name: x.name + " back", line: x.line, exchange: x, deliver: deliver}, n.Spread, time.Time{})
+	n.send(&parcel{name: exchange.name + " back", line: exchange.line, exchange: exchange, deliver: deliver}, n.Spread, time.Time{})
 }
 
-// stream is the answer to a watch: pieces that arrive in their order.
+// stream is the answer to a watch: pieces that arrive in order.
 type stream struct {
 	answer
 	x       *exchange
@@ -213,16 +213,16 @@ type stream struct {
 	mu   sync.Mutex
 	some sync.Cond
 	text []byte
-	err  error // io.EOF if the server has ended it
+	err  error // io.EOF if the server ended the stream
 }
 
-func newStream(x *exchange) *stream {
-	s := &stream{answer: answer{header: http.Header{}}, x: x}
-	s.some.L = &s.mu
-	return s
+func newStream(exchange *exchange) *stream {
+	stream := &stream{answer: answer{header: http.Header{}}, x: exchange}
+	stream.some.L = &stream.mu
+	return stream
 }
 
-// serve runs until the server ends the watch, or the client does.
+// serve runs until the server or the client ends the watch.
 func (s *stream) serve(front *frontend) {
 	front.handler.ServeHTTP(s, s.x.request)
 	s.ship()
@@ -235,7 +235,7 @@ func (s *stream) Write(b []byte) (int, error) {
 	return s.written.Write(b)
 }
 
-// Flush sends what was written since the last time, and first of all the head of the answer.
+// Flush sends what was written since the last Flush. The first one also sends the header.
 func (s *stream) Flush() { s.ship() }
 
 func (s *stream) ship() {
@@ -266,20 +266,20 @@ func (s *stream) ship() {
 	})
 }
 
-// send sends a piece, behind those before it.
+// send sends a piece after those before it.
 func (s *stream) send(what string, deliver func()) {
-	n := s.x.network
-	p := &parcel{name: s.x.name + " " + what, line: s.x.line, deliver: deliver}
-	spread := n.Spread
+	network := s.x.network
+	piece := &parcel{name: s.x.name + " " + what, line: s.x.line, deliver: deliver}
+	spread := network.Spread
 	if what == "back" {
-		p.exchange = s.x
+		piece.exchange = s.x
 	} else {
-		spread += n.WatchSpread
+		spread += network.WatchSpread
 	}
-	s.last = n.send(p, spread, s.last.Add(1))
+	s.last = network.send(piece, spread, s.last.Add(1))
 }
 
-// fail ends the stream for the client: with io.EOF when all was read, and else at once.
+// fail ends the stream for the client: after the last piece for io.EOF, otherwise at once.
 func (s *stream) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -308,10 +308,10 @@ func (s *stream) Read(b []byte) (int, error) {
 
 // Close is called by the client.
 func (s *stream) Close() error {
-	n := s.x.network
-	n.mu.Lock()
-	delete(n.open, s.x)
-	n.mu.Unlock()
+	network := s.x.network
+	network.mu.Lock()
+	delete(network.open, s.x)
+	network.mu.Unlock()
 	s.fail(context.Canceled)
 	s.x.cancel()
 	return nil

@@ -1,4 +1,4 @@
 package sim
 
-// kubernetesMinor is the minor version of Kubernetes whose code the server is.
+// kubernetesMinor is the Kubernetes minor version of the server code.
 const kubernetesMinor = "35"

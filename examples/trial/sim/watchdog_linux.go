@@ -11,24 +11,25 @@ import (
 	"unsafe"
 )
 
-// The runtime's watchdog is a thread that preempts a goroutine which has run for 10 ms. It measures real time. On a busy machine most of that time
-// may belong to other processes, and then the order of goroutines follows from the load. So the watchdog gets the lowest priority that the machine
-// has: while the machine is busy, the watchdog waits too. A goroutine that runs in a circle is still preempted in the end.
+// The runtime's watchdog is a thread that preempts a goroutine after 10 ms of real time. On a busy machine most of that
+// time may go to other processes, and then the order of goroutines depends on the load. Therefore the watchdog gets the
+// lowest priority of the machine: while the machine is busy, the watchdog waits too. A goroutine in an endless loop is
+// still preempted in the end.
 
 const (
-	policyOther, policyIdle = 0, 5 // of Linux' scheduler
+	policyOther, policyIdle = 0, 5 // policies of Linux' scheduler
 	spareThreads            = 6
 	watchdogLooks           = 200
 )
 
-// watchdog is the thread's number; 0 if it is not known.
+// watchdog is the thread's number; 0 if it is unknown.
 var watchdog = sync.OnceValue(func() int {
 	spareSomeThreads()
 	return findWatchdog()
 })
 
-// holdWatchdog gives the watchdog the lowest priority, and returns what undoes it where the machine permits that: without privileges the
-// priority stays as it is.
+// holdWatchdog gives the watchdog the lowest priority. It returns a function that undoes it, if the machine permits:
+// without privileges the priority stays.
 func holdWatchdog() (undo func()) {
 	thread := watchdog()
 	if thread == 0 || schedule(thread, policyIdle) != 0 {
@@ -43,8 +44,8 @@ func schedule(thread, policy int) syscall.Errno {
 	return errno
 }
 
-// spareSomeThreads has the runtime make threads while the watchdog still has the priority of all others: a thread that the watchdog makes has its
-// priority.
+// spareSomeThreads makes the runtime create threads before the watchdog's priority is lowered, because a thread inherits
+// the priority of the thread that creates it.
 func spareSomeThreads() {
 	var all sync.WaitGroup
 	for range spareThreads {
@@ -56,7 +57,8 @@ func spareSomeThreads() {
 	all.Wait()
 }
 
-// findWatchdog returns the one thread that sleeps by the clock while this goroutine runs: all other threads wait for something.
+// findWatchdog returns the only thread that sleeps by the clock while this goroutine runs: all other threads wait for
+// something else.
 func findWatchdog() int {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -70,13 +72,12 @@ func findWatchdog() int {
 				return thread
 			}
 		}
-		for began := time.Now(); time.Since(began) < 100*time.Microsecond; { // the watchdog rests while all goroutines wait
+		for began := time.Now(); time.Since(began) < 100*time.Microsecond; { // the watchdog sleeps while all goroutines wait
 		}
 	}
 	return 0
 }
 
-// sleepers are the threads of this process that sleep by the clock.
 func sleepers() (all []int) {
 	const tasks = "/proc/self/task"
 	threads, _ := os.ReadDir(tasks)

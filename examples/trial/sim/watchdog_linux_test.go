@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTheWatchdogHasTheLowestPriority: or else a busy machine preempts goroutines, and a seed has several histories. (The race detector has a thread
-// of its own that sleeps by the clock, so that the watchdog is not found.)
+// TestTheWatchdogHasTheLowestPriority: otherwise a busy machine preempts goroutines, and a seed has several histories. (The
+// race detector has another thread that sleeps by the clock; with it the watchdog is not found.)
 func TestTheWatchdogHasTheLowestPriority(t *testing.T) {
 	thread := watchdog()
 	if thread == 0 {

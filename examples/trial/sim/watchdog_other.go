@@ -2,5 +2,5 @@
 
 package sim
 
-// holdWatchdog is not known here: a busy machine may change in which order goroutines run.
+// holdWatchdog does nothing here: the order of goroutines may depend on the load.
 func holdWatchdog() (undo func()) { return func() {} }

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// A parcel is under way on a line. When it arrives, deliver is called, which must not wait.
+// A parcel is in transit on a line. On arrival, deliver is called, which must not wait.
 type parcel struct {
 	due      time.Time
 	name     string
 	count    int // of the parcels of this name, from 1
 	line     line
-	exchange *exchange // that ends if the parcel is never delivered; nil for what comes in the midst of a stream
+	exchange *exchange // ends if the parcel is never delivered; nil for pieces of a stream
 	deliver  func()
 }
 
-// wire has what is under way.
+// wire has the parcels in transit.
 type wire struct {
 	queue parcels
 	wake  chan struct{}
@@ -26,7 +26,7 @@ type wire struct {
 
 func newWire() *wire { return &wire{wake: make(chan struct{}, 1)} }
 
-// parcels are a heap: the first is the next to arrive.
+// parcels is a heap: the first one arrives next.
 type parcels []*parcel
 
 func (p parcels) Len() int      { return len(p) }
@@ -43,9 +43,9 @@ func (p *parcels) Pop() any {
 	return x
 }
 
-// put sends a parcel, under the network's lock.
-func (w *wire) put(p *parcel) {
-	if heap.Push(&w.queue, p); w.queue[0] == p {
+// put sends a parcel. The caller holds the network's lock.
+func (w *wire) put(parcel *parcel) {
+	if heap.Push(&w.queue, parcel); w.queue[0] == parcel {
 		select {
 		case w.wake <- struct{}{}:
 		default:
@@ -53,22 +53,22 @@ func (w *wire) put(p *parcel) {
 	}
 }
 
-// run delivers parcels, one an instant, until the world ends. Of those that would arrive together, the name decides which is first,
-// and not the order in which goroutines run: all of them were sent before this instant.
+// run delivers parcels, one an instant, until the world ends. If several would arrive at once, the name decides which is
+// first, not the order in which goroutines run: all of them were sent before this instant.
 func (n *network) run(ctx context.Context) {
 	for arrived := 0; ; {
-		p, wait := n.take()
-		if p != nil {
+		parcel, wait := n.take()
+		if parcel != nil {
 			if arrived++; arrived%garbageLooks == 0 {
 				collect()
 			}
-			chance := draw(n.seed, "choices", p.name, p.count)
+			chance := draw(n.seed, "choices", parcel.name, parcel.count)
 			choose(chance, n.choices)
 			uids.seed(chance)
-			if p.exchange != nil && p.exchange.client.Method == http.MethodPost {
+			if parcel.exchange != nil && parcel.exchange.client.Method == http.MethodPost {
 				seedNames(chance)
 			}
-			n.carry(p)
+			n.carry(parcel)
 			continue
 		}
 		var due <-chan time.Time
@@ -84,7 +84,7 @@ func (n *network) run(ctx context.Context) {
 	}
 }
 
-// take returns the parcel that arrives now, or how long it takes until one does; 0 if none is under way.
+// take returns the parcel that arrives now, or the time until one does; 0 if none is in transit.
 func (n *network) take() (*parcel, time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

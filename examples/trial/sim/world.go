@@ -13,20 +13,21 @@ import (
 	"time"
 )
 
-// Options say how a world is played. The zero value plays the world of seed 0.
+// Options configure a play. The zero value plays the world of seed 0.
 type Options struct {
 	Seed    uint64
 	Network Network
-	// Choices has selects take other cases where several are ready. A play whose history differs then depends on that, and so on more than the seed.
+	// Choices changes which of several ready cases selects take. If a play then has another history, it depends on more
+	// than the seed.
 	Choices uint64
-	// Begin is when the virtual clock begins: by default with the year 2030.
+	// Begin is the start of the virtual clock: by default the year 2030.
 	Begin time.Time
-	// Log, if set, gets a line for each message and each write. Two logs of one seed show what the seed does not decide.
+	// Log, if set, gets a line for each message and each write. Two logs of one seed show what does not depend on the seed.
 	Log io.Writer
-	// Stalled is after how much real time without a message the process ends, and says which goroutine virtual time waits for. By default two
-	// minutes.
+	// Stalled is the real time without a message after which the process exits, and names the goroutine that virtual time
+	// waits for. The default is two minutes.
 	Stalled time.Duration
-	// Patience is how much virtual time processes have to return when the play has ended. By default ten minutes.
+	// Patience is the virtual time that processes have to return after the play. The default is ten minutes.
 	Patience time.Duration
 }
 
@@ -43,18 +44,19 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Record is what is known of a play when it has ended.
+// A Record is the outcome of a play.
 type Record struct {
 	Seed uint64
-	// Hash is of all messages, writes and their times, and Writes of the writes and their times. The same seed has the same.
+	// Hash is a hash of all messages, writes and their times, and Writes of the writes and their times. Both are the same
+	// for the same seed.
 	Hash, Writes string
-	Messages     int // requests that came to a server
+	Messages     int // requests that arrived at a server
 	Virtual      time.Duration
-	// Err says what is left of the world: processes that did not return, goroutines that leaked.
+	// Err names processes that did not return and goroutines that leaked.
 	Err error
 }
 
-// A World is virtual: it has a clock of its own, a network, servers, and processes.
+// A World has a virtual clock, a network, servers, and processes.
 type World struct {
 	T       *testing.T // of the bubble
 	Seed    uint64
@@ -67,90 +69,89 @@ type World struct {
 	mu      sync.Mutex
 	servers []*Server
 	running map[*Process]bool
-	last    time.Time // when something was written
+	last    time.Time // time of the last write
 }
 
-// one is held by the play of this process: the sources of random numbers are of the whole process.
+// one is locked by the play of this process: random sources belong to the whole process.
 var one sync.Mutex
 
-// Play plays a world in a bubble of testing/synctest. Time stands still while any goroutine of it can run, and leaps when all of them wait.
-// It returns when play has returned, and all that it started. One world is played at a time.
-func Play(t *testing.T, o Options, play func(*World)) *Record {
+// Play plays a world in a bubble of testing/synctest. Time stands still while any of its goroutines can run, and leaps when
+// all of them wait. Play returns when the function and all that it started have returned. One world is played at a time.
+func Play(t *testing.T, options Options, play func(*World)) *Record {
 	t.Helper()
 	one.Lock()
 	defer one.Unlock()
-	o = o.withDefaults()
-	defer prepare(o.Seed)()
-	r := &Record{Seed: o.Seed}
-	bubble(t, o, r, play)
-	if r.Err != nil {
-		t.Error(r.Err)
+	options = options.withDefaults()
+	defer prepare(options.Seed)()
+	record := &Record{Seed: options.Seed}
+	bubble(t, options, record, play)
+	if record.Err != nil {
+		t.Error(record.Err)
 	}
-	return r
+	return record
 }
 
-// bubble plays a world and catches what the runtime says of goroutines that are left.
-func bubble(t *testing.T, o Options, r *Record, play func(*World)) {
+// bubble plays a world, and recovers the runtime's panic about leaked goroutines.
+func bubble(t *testing.T, options Options, record *Record, play func(*World)) {
 	t.Helper()
-	seen := watchOver(o.Stalled)
+	seen := watchOver(options.Stalled)
 	defer seen.stop()
 	defer func() {
 		if reason := recover(); reason != nil {
-			r.Err = blocked(r.Err, reason)
+			record.Err = blocked(record.Err, reason)
 		}
 	}()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(o.Begin))
-		choose(o.Seed, o.Choices)
-		w := newWorld(t, o, seen)
-		defer w.close(r)
-		play(w)
+		time.Sleep(time.Until(options.Begin))
+		choose(options.Seed, options.Choices)
+		world := newWorld(t, options, seen)
+		defer world.close(record)
+		play(world)
 	})
 }
 
-func newWorld(t *testing.T, o Options, seen *overseer) *World {
-	w := &World{T: t, Seed: o.Seed, options: o, log: newJournal(o.Log), running: map[*Process]bool{}, last: time.Now()}
-	w.log.seen = seen
-	seen.log.Store(w.log)
-	w.ctx, w.end = context.WithCancel(t.Context())
-	w.network = newNetwork(o.Network, o.Seed, o.Choices, w.log)
-	go w.network.run(w.ctx)
-	return w
+func newWorld(t *testing.T, options Options, seen *overseer) *World {
+	world := &World{T: t, Seed: options.Seed, options: options, log: newJournal(options.Log), running: map[*Process]bool{}, last: time.Now()}
+	world.log.seen = seen
+	seen.log.Store(world.log)
+	world.ctx, world.end = context.WithCancel(t.Context())
+	world.network = newNetwork(options.Network, options.Seed, options.Choices, world.log)
+	go world.network.run(world.ctx)
+	return world
 }
 
-// Context ends when the play has returned.
 func (w *World) Context() context.Context { return w.ctx }
 
 // Since returns how much virtual time has passed.
 func (w *World) Since() time.Duration { return time.Since(w.log.began) }
 
-// Rand returns a source of random numbers that the seed and a name decide.
+// Rand returns a random source that depends on the seed and a name.
 func (w *World) Rand(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(w.Seed, draw(w.Seed, "rand", name, 0)))
 }
 
-// close ends a world, and says what is left of it.
-func (w *World) close(r *Record) {
+// close ends a world, and records what is left of it.
+func (w *World) close(record *Record) {
 	virtual := w.Since()
 	w.mu.Lock()
 	servers := slices.Clone(w.servers)
 	w.mu.Unlock()
 	w.end()
-	r.Err = w.await(w.options.Patience)
-	for _, s := range servers {
-		s.Stop()
+	record.Err = w.await(w.options.Patience)
+	for _, server := range servers {
+		server.Stop()
 	}
-	time.Sleep(2 * silence) // for what ends a while after its context
+	time.Sleep(2 * silence) // for goroutines that end a while after their context
 	synctest.Wait()
-	r.Virtual = virtual
-	r.Hash, r.Writes = fmt.Sprintf("%016x", w.log.all.Sum64()), fmt.Sprintf("%016x", w.log.writes.Sum64())
-	r.Messages = w.log.messages
+	record.Virtual = virtual
+	record.Hash, record.Writes = fmt.Sprintf("%016x", w.log.all.Sum64()), fmt.Sprintf("%016x", w.log.writes.Sum64())
+	record.Messages = w.log.messages
 	if err := w.log.flush(); err != nil {
-		r.Err = fmt.Errorf("write the log: %w", err)
+		record.Err = fmt.Errorf("write the log: %w", err)
 	}
 }
 
-// A Process is one of a world: it runs until its context ends or it crashes.
+// A Process runs until its context ends or it crashes.
 type Process struct {
 	world  *World
 	actor  string
@@ -158,25 +159,25 @@ type Process struct {
 	done   chan struct{}
 }
 
-// Go runs a process. Its actor is the name that its clients have. It has to return when its context ends. It begins a moment later, and no
-// two processes at the same instant: what they draw as they begin follows from the seed.
+// Go runs a process. Its clients have the actor's name. It must return when its context ends. It begins a moment later, and
+// no two processes at the same instant, so that what they draw at their start follows from the seed.
 func (w *World) Go(actor string, run func(context.Context)) *Process {
 	ctx, cancel := context.WithCancel(w.ctx)
-	p := &Process{w, actor, cancel, make(chan struct{})}
+	process := &Process{w, actor, cancel, make(chan struct{})}
 	w.mu.Lock()
-	w.running[p] = true
+	w.running[process] = true
 	w.mu.Unlock()
 	go func() {
 		defer func() {
 			w.mu.Lock()
-			delete(w.running, p)
+			delete(w.running, process)
 			w.mu.Unlock()
-			close(p.done)
+			close(process.done)
 		}()
 		w.network.begin(actor)
 		run(ctx)
 	}()
-	return p
+	return process
 }
 
 // Stop ends the context of a process and waits until it has returned.
@@ -185,9 +186,9 @@ func (p *Process) Stop() {
 	<-p.done
 }
 
-// Crash ends a process as if its machine was switched off: what its clients ask from now on fails at once, and what they have asked is
-// not answered, but the server carries it out. It returns when the process has returned. Configurations of the actor made before are of no
-// use any more.
+// Crash ends a process as if its machine was switched off. Later requests of its clients fail at once. Requests already
+// sent are carried out, but not answered. Crash returns when the process has returned. Earlier configurations of the actor
+// do not work any more.
 func (p *Process) Crash() {
 	p.world.network.crash(p.actor)
 	p.Stop()
@@ -200,8 +201,8 @@ func (w *World) await(patience time.Duration) error {
 		w.mu.Lock()
 		var left []string
 		var first *Process
-		for p := range w.running {
-			left, first = append(left, p.actor), p
+		for process := range w.running {
+			left, first = append(left, process.actor), process
 		}
 		w.mu.Unlock()
 		if first == nil {
@@ -216,18 +217,18 @@ func (w *World) await(patience time.Duration) error {
 	}
 }
 
-// Cut has no message of an actor come to a server, nor back: the servers that are given, or all. Clients notice after 45 seconds. What they
-// sent until then arrives when the line is mended.
+// Cut lets no message pass between an actor and the given servers, or all servers. Clients notice after 45 seconds. What
+// they sent until then arrives when the line is restored.
 func (w *World) Cut(actor string, servers ...*Server) {
-	for _, l := range lines(actor, servers) {
-		w.network.sever(l)
+	for _, line := range lines(actor, servers) {
+		w.network.sever(line)
 	}
 }
 
-// Mend ends what Cut has begun with the same arguments.
+// Mend restores the lines that Cut has cut with the same arguments.
 func (w *World) Mend(actor string, servers ...*Server) {
-	for _, l := range lines(actor, servers) {
-		w.network.mend(l)
+	for _, line := range lines(actor, servers) {
+		w.network.mend(line)
 	}
 }
 
@@ -236,13 +237,13 @@ func lines(actor string, servers []*Server) []line {
 		return []line{{actor, ""}}
 	}
 	var all []line
-	for _, s := range servers {
-		all = append(all, line{actor, s.name})
+	for _, server := range servers {
+		all = append(all, line{actor, server.name})
 	}
 	return all
 }
 
-// Ending says why a world has come to rest.
+// Ending says why Settle returned.
 type Ending string
 
 const (
@@ -250,8 +251,8 @@ const (
 	TimeIsUp Ending = "the time is up"
 )
 
-// Settle lets time pass until nothing was written for a while, or until the time is up. Leases and Events do not count: they are written as
-// long as a controller lives.
+// Settle lets time pass until nothing was written for a while, or until the time is up. Leases and Events do not count,
+// since they are written as long as a controller lives.
 func (w *World) Settle(quiet, limit time.Duration) Ending {
 	began := time.Now()
 	for {

@@ -22,7 +22,7 @@ func newWidget() *unstructured.Unstructured {
 
 type reconciler struct{ client.Client }
 
-// Reconcile writes the ConfigMap of a Widget, and then that it is painted.
+// Reconcile writes the ConfigMap of a Widget, and then its status.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	widget := newWidget()
 	if err := r.Get(ctx, request.NamespacedName, widget); err != nil {

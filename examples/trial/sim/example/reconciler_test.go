@@ -27,9 +27,9 @@ func init() {
 	klog.SetLogger(logr.Discard())
 }
 
-// run is one process of the controller, as a main function would have it.
+// run is a process of the controller, as in a main function.
 func run(ctx context.Context, c *rest.Config) error {
-	again, priorities := true, false // the queue with priorities may end in a deadlock: controller-runtime's issue 3538
+	again, priorities := true, false // the priority queue may deadlock: kubernetes-sigs/controller-runtime#3538
 	m, err := ctrl.NewManager(c, ctrl.Options{
 		Scheme: scheme.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Controller:     config.Controller{SkipNameValidation: &again, UsePriorityQueue: &priorities},
@@ -44,8 +44,9 @@ func run(ctx context.Context, c *rest.Config) error {
 	return m.Start(ctx)
 }
 
-// TestWidgetsArePainted has two processes, of which one leads, a network that loses 5% of the answers and refuses 5% of the requests, a
-// person who paints six widgets anew for an hour, a crash, and a server that is away for a minute. In the end each widget has its color.
+// TestWidgetsArePainted has two processes with leader election, a network that loses 5% of the answers and refuses 5% of
+// the requests, a user that paints six widgets again and again for an hour, a crash, and a server that stops for a minute.
+// In the end each widget has its color.
 func TestWidgetsArePainted(t *testing.T) {
 	defs, err := sim.ReadDefinitions("../testdata/widgets.yaml")
 	if err != nil {
@@ -58,7 +59,7 @@ func TestWidgetsArePainted(t *testing.T) {
 			start := func(actor string) *sim.Process {
 				c := server.Config(actor)
 				return w.Go(actor, func(ctx context.Context) {
-					for ctx.Err() == nil { // as a Deployment restarts it
+					for ctx.Err() == nil { // like a Deployment
 						_ = run(ctx, c)
 						time.Sleep(10 * time.Second)
 					}
@@ -86,7 +87,7 @@ func TestWidgetsArePainted(t *testing.T) {
 	}
 }
 
-// person is somebody who paints widgets.
+// person is a user that paints widgets.
 type person struct {
 	client.Client
 	colors map[string]string
@@ -100,7 +101,7 @@ func newPerson(c *rest.Config) *person {
 	return &person{p, map[string]string{}}
 }
 
-// paint gives one of the widgets a color.
+// paint changes the color of a widget.
 func (p *person) paint(w *sim.World) {
 	rng := w.Rand(fmt.Sprint("paint", w.Since()))
 	name, color := fmt.Sprint("w", rng.IntN(6)), []string{"red", "green", "blue"}[rng.IntN(3)]
@@ -122,7 +123,7 @@ func (p *person) check(w *sim.World) {
 	for name, color := range p.colors {
 		key := client.ObjectKey{Namespace: "default", Name: name}
 		widget, paint := newWidget(), &corev1.ConfigMap{}
-		for range 20 { // the network refuses some
+		for range 20 { // the network refuses some requests
 			if errors.Join(p.Get(w.Context(), key, widget), p.Get(w.Context(), key, paint)) == nil {
 				break
 			}

@@ -1,4 +1,4 @@
-// Command simdiff tells where two logs of plays of one seed part: what the seed does not decide.
+// Command simdiff prints where two logs of plays of one seed diverge: that does not depend on the seed.
 //
 //	go run github.com/cohort-ocm/cohort/examples/trial/sim/cmd/simdiff A B
 //

@@ -44,7 +44,7 @@ func TestWhichPlacementsAnEventConcerns(t *testing.T) {
 		"a decision of its own without the label":              {true, placementOfDecision(controlled("web", "web-decision-1", ""))},
 		"a decision of its own with another Placement's label": {true, placementOfDecision(controlled("web", "web-decision-1", "other"))},
 		"a decision that another Placement controls":           {false, placementOfDecision(controlled("other", "web-decision-1", "web"))[1:]},
-		"a decision of nobody":                                 {false, placementOfDecision(&clusterv1beta1.PlacementDecision{})},
+		"a decision without a placement":                       {false, placementOfDecision(&clusterv1beta1.PlacementDecision{})},
 	} {
 		want := []types.NamespacedName{}
 		if event.concerns {

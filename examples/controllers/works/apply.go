@@ -21,7 +21,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// stepsOf gives the writes that the plans ask for. Works of others under the name that a cluster's work would have are in the cache.
+// stepsOf returns the writes that the plans ask for. Others are works of other owners in the cache, under the name that a
+// cluster's work would have.
 func (c *controller) stepsOf(owner writes.Owner, placements []*placement, works, others []*work) *writes.Steps[*work] {
 	results, name := make([]*rollout.Result, len(placements)), writes.NameOf[*work](owner)
 	all := slices.Concat(works, others)
@@ -37,7 +38,6 @@ func (c *controller) stepsOf(owner writes.Owner, placements []*placement, works,
 	return writes.StepsOf(owner, all, results...)
 }
 
-// owner is the set as the owner of its works, and the works with its label.
 func (c *controller) owner(ctx context.Context, set *replicaSet) (writes.Owner, []*work, error) {
 	labelled := c.caches.worksOf(set)
 	owner, err := kit.Owner(set, labelled, func() (types.UID, error) {
@@ -48,7 +48,7 @@ func (c *controller) owner(ctx context.Context, set *replicaSet) (writes.Owner, 
 	return owner, labelled, err
 }
 
-// tellForeign warns once of each object that is in the way.
+// tellForeign warns once of each object of another owner that is in the way.
 func (c *controller) tellForeign(set *replicaSet, memory *memory, foreign []writes.Foreign) {
 	told := make(map[writes.Foreign]bool, len(foreign))
 	for _, f := range foreign {
@@ -59,7 +59,7 @@ func (c *controller) tellForeign(set *replicaSet, memory *memory, foreign []writ
 	memory.foreign = told
 }
 
-// carryOut makes them, as long as the set wants this version.
+// carryOut makes the steps, as long as the set wants this version.
 func (c *controller) carryOut(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement,
 	owner writes.Owner, steps *writes.Steps[*work], version string,
@@ -71,7 +71,7 @@ func (c *controller) carryOut(
 		case step.Verb == writes.VerbDelete:
 			removed[step.Object] = true
 			failures.Add(step.Cluster.Name, c.remove(ctx, memory, step.Object))
-		case step.Start: // one in flight has the version, and with it all that the template says
+		case step.Start: // a cluster in flight already has all of the version
 			p := placements[step.Plan]
 			wanted := memory.turn.Mark(wanted(owner, set, step, p.ref.Name))
 			wanted, err := c.plugins.Prepare(ctx, p.asks, p.result, step.Cluster, wanted)
@@ -85,7 +85,8 @@ func (c *controller) carryOut(
 	return failures.Tell(&c.teller, set)
 }
 
-// edit writes what changes nothing for a cluster: its first answer, where that is needed, and where it has come to.
+// edit makes writes that change nothing for a cluster: its first answer, if it must be recorded, and the label of its
+// placement.
 func (c *controller) edit(
 	ctx context.Context, memory *memory, placements []*placement, removed map[*work]bool, version string,
 	failures *kit.Failures,
@@ -94,14 +95,14 @@ func (c *controller) edit(
 	for _, p := range placements {
 		failures.Add("(all)", c.plugins.Progress(ctx, p.asks, p.result))
 		for _, work := range p.answered {
-			if soaks && !removed[work] { // maybe in the placement that the cluster left, where it counts, too
+			if soaks && !removed[work] { // it may also count in the placement that the cluster has left
 				failures.Add(work.Namespace, manager.Write(ctx, c.client, &memory.written, work, work, version, 0, c.now))
 			}
 		}
 		for _, work := range p.moved {
 			at, _, selected := p.result.Find(work.Namespace)
 			if selected && !removed[work] && at != rollout.DispositionStarting && at != rollout.DispositionLeft {
-				moved := work.DeepCopy() // it may have another version
+				moved := work.DeepCopy() // the work may have another version
 				metav1.SetMetaDataLabel(&moved.ObjectMeta, placementLabel, p.ref.Name)
 				failures.Add(work.Namespace, memory.written.Wrote(moved, c.client.Update(ctx, moved), c.now()))
 			}
@@ -109,7 +110,7 @@ func (c *controller) edit(
 	}
 }
 
-// wanted is the work that a cluster is to have.
+// wanted is the work that a cluster should have.
 func wanted(owner writes.Owner, set *replicaSet, step writes.Step[*work], placement string) *work {
 	w := &work{
 		ObjectMeta: metav1.ObjectMeta{
@@ -121,14 +122,13 @@ func wanted(owner writes.Owner, set *replicaSet, step writes.Step[*work], placem
 	return w
 }
 
-// remove deletes a work, and notes the answer.
 func (c *controller) remove(ctx context.Context, memory *memory, work *work) error {
 	return memory.written.Deleted(work, c.client.Delete(ctx, work, client.Preconditions{UID: &work.UID}), c.now())
 }
 
-// store writes into the set what has to be known of clusters that left, if that is new, and returns the set with it. A
-// plan removes only clusters of which it read that back, so it is carried out all the same. To wait could be for ever:
-// where an answer is not noted yet, each plan takes it for one of just now, and has another record.
+// store stores the record of deselected clusters in the set if it changed, and returns the set with it. The plan that made
+// the record can still be carried out: it removes only clusters whose entry was read back from the set. Waiting for the
+// record could last for ever: until a first answer is recorded, each plan dates it to now, and has another record.
 func (c *controller) store(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement,
 ) (*replicaSet, error) {
@@ -143,7 +143,7 @@ func (c *controller) store(
 	return with, c.patch(ctx, set, with, memory)
 }
 
-// patch writes what changed in a set's metadata. It is a conflict if the cache is late.
+// patch writes what changed in a set's metadata. It fails with a conflict if the cache is stale.
 func (c *controller) patch(ctx context.Context, from, to *replicaSet, memory *memory) error {
 	err := c.client.Patch(ctx, to, client.MergeFromWithOptions(from, client.MergeFromWithOptimisticLock{}))
 	return memory.stored.Wrote(to, err, c.now())
@@ -151,7 +151,7 @@ func (c *controller) patch(ctx context.Context, from, to *replicaSet, memory *me
 
 const finalizer = workv1alpha1.ManifestWorkReplicaSetFinalizer
 
-// addFinalizer returns the set with the finalizer, without which works would be left behind.
+// addFinalizer returns the set with the finalizer, which keeps the set until its works are gone.
 func (c *controller) addFinalizer(ctx context.Context, set *replicaSet, memory *memory) (*replicaSet, error) {
 	if controllerutil.ContainsFinalizer(set, finalizer) {
 		return set, nil
@@ -161,7 +161,7 @@ func (c *controller) addFinalizer(ctx context.Context, set *replicaSet, memory *
 	return with, c.patch(ctx, set, with, memory)
 }
 
-// finalize deletes the works of a set that is being deleted, all at once or in order, and lets it go.
+// finalize deletes the works of a set that is being deleted, all at once or in order, and then removes the finalizer.
 func (c *controller) finalize(ctx context.Context, set *replicaSet, memory *memory) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(set, finalizer) {
 		return reconcile.Result{}, nil
@@ -184,7 +184,7 @@ func (c *controller) finalize(ctx context.Context, set *replicaSet, memory *memo
 	}
 	err = errors.Join(failures.Tell(&c.teller, set), next.Tell(ctx, c.client, &c.teller, set, &memory.stored, c.now))
 	if err != nil || !next.Last {
-		return reconcile.Result{RequeueAfter: writes.Patience}, err // each is an event when it is gone
+		return reconcile.Result{RequeueAfter: writes.Patience}, err // the deletion of each is an event
 	}
 	without := set.DeepCopy()
 	controllerutil.RemoveFinalizer(without, finalizer)

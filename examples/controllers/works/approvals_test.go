@@ -16,8 +16,8 @@ const prefix = "cohort.open-cluster-management.io/"
 // version is the one that the set wants.
 func (h *hub) version() string { return writes.VersionOf(h.set().Spec.ManifestWorkTemplate) }
 
-// A pause starts nobody, whatever version is wanted, until it ends.
-func TestAPauseStartsNobody(t *testing.T) {
+// A pause starts no cluster, for any version, until it ends.
+func TestAPauseStartsNoCluster(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b", "c")
 	h.create(ref("prod", atATime(1)))
@@ -33,7 +33,7 @@ func TestAPauseStartsNobody(t *testing.T) {
 	h.wrote("update a")
 }
 
-// A pause counts at once, also in the midst of a long list of writes.
+// A pause counts at once, even during the writes of a plan.
 func TestAPauseEndsThePlanThatIsCarriedOut(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b", "c", "d")
@@ -52,14 +52,14 @@ func TestAPauseEndsThePlanThatIsCarriedOut(t *testing.T) {
 	h.wrote("")
 }
 
-// A gate is opened for the version that a person looked at. The next version waits there again, also where it is an older one.
+// A gate is opened for the version that it names. The next version waits there again, even if it is an older one.
 func TestAGateIsOpenedForAVersion(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
 	h.place("test", "b")
 	h.create(ref("prod", atATime(1)), ref("test", atATime(1)))
 	h.annotate(prefix+"gates", "prod/0")
-	h.wrote("create b") // the other placement has no gate
+	h.wrote("create b") // the placement test has no gate
 	h.wrote("")
 	h.annotate(prefix+"open-gates", "prod/0 of "+h.version())
 	h.wrote("create a")
@@ -71,7 +71,8 @@ func TestAGateIsOpenedForAVersion(t *testing.T) {
 	h.wrote("update a")
 }
 
-// What failed is tried again once for each attempt that is asked for, whatever restarts. The attempt at another version is the first.
+// A failed cluster is retried once for each requested attempt, with any restarts. The first attempt of another version is
+// 0.
 func TestARetryIsAnAttemptAtAVersion(t *testing.T) {
 	h := failing(t)
 	h.annotate(prefix+"retry", "1 of yesterday")
@@ -88,7 +89,7 @@ func TestARetryIsAnAttemptAtAVersion(t *testing.T) {
 	h.answer(status.Progressing, "a")
 	h.answer(status.Failed, "a")
 	h.wrote("")
-	h.annotate(prefix+"retry", "1 of "+h.version()) // asked for twice
+	h.annotate(prefix+"retry", "1 of "+h.version()) // written twice
 	h.wrote("")
 	h.annotate(prefix+"retry", "2 of "+h.version())
 	h.wrote("update a")
@@ -99,7 +100,7 @@ func TestARetryIsAnAttemptAtAVersion(t *testing.T) {
 	}
 }
 
-// What nobody can read starts nobody, and an event says where it stands.
+// An unreadable approval starts no cluster, and an event has its path.
 func TestApprovalsThatCannotBeRead(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")

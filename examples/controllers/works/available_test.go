@@ -23,9 +23,9 @@ func (h *hub) condition(cluster, conditionType string, is metav1.ConditionStatus
 	h.must(h.server.Status().Update(h.t.Context(), work))
 }
 
-// A template without conditionRules: the first applied work is told, by an event and in OCM's own condition. A message that changes costs
-// no write. The annotation of the set lets Available count.
-func TestWorksThatNothingCallsProgressing(t *testing.T) {
+// A template without conditionRules: the first applied work is told, by an event and in OCM's own condition. A condition
+// message that changes causes no write. With the annotation of the set, Available counts.
+func TestTemplateWithoutConditionRules(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b", "c")
 	strategy := atATime(1)
@@ -61,7 +61,7 @@ func TestWorksThatNothingCallsProgressing(t *testing.T) {
 	set := h.set()
 	set.Annotations = map[string]string{kit.AvailableAnnotation: "true"}
 	h.must(h.server.Update(t.Context(), set))
-	h.wrote("") // a has succeeded; b is on its way
+	h.wrote("") // a has succeeded; b is in flight
 	h.condition("b", workv1.WorkApplied, metav1.ConditionTrue, "")
 	h.condition("b", workv1.WorkAvailable, metav1.ConditionFalse, "1 of 1 resources are not available")
 	h.wrote("")

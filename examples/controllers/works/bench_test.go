@@ -21,9 +21,9 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// BenchmarkReconcile measures a reconcile that finds nothing to do, with half of the works done, a tenth of the clusters in
-// flight, and the others waiting. After an event of a work one report is made anew, after one of a decision the groups
-// are read anew, and after a restart, or when the template changed, all is.
+// BenchmarkReconcile measures a reconcile without changes. Half of the works are done, a tenth of the clusters are in
+// flight, and the others wait. After an event of a work one report is made again. After an event of a decision the groups
+// are read again. After a restart, or a change of the template, everything is.
 func BenchmarkReconcile(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000} {
 		for _, placements := range []int{1, 2} {
@@ -60,7 +60,7 @@ func benchmarkReconcile(b *testing.B, n, placements int) {
 	}
 }
 
-// steady is a hub in which nothing is to do for a set of n clusters in some placements.
+// steady is a hub with a set of n clusters in some placements, and nothing to do.
 func steady(b *testing.B, n, placements int) *hub {
 	h := newHub(b)
 	var refs []workv1alpha1.LocalPlacementReference
@@ -111,7 +111,7 @@ func steady(b *testing.B, n, placements int) *hub {
 		}
 	}
 
-	h.begun.Skip() // the works are in the cache alone
+	h.begun.Skip() // the works are only in the cache
 	h.clock = h.clock.Add(time.Hour)
 	if wrote, _, err := h.look(); wrote != "" || err != nil { // the status
 		b.Fatalf("wrote %q, %v", wrote, err)

@@ -27,7 +27,7 @@ type (
 	work       = workv1.ManifestWork
 )
 
-// caches are the stores of the informers. What is in them belongs to all who read them, and nothing may be changed.
+// caches are the stores of the informers. Their objects are shared, and must not be changed.
 type caches struct {
 	sets, works, placements, decisions toolscache.Indexer
 }
@@ -53,7 +53,7 @@ var (
 	})
 )
 
-// newCaches asks for the informers of a manager's cache, before the manager starts.
+// newCaches gets the informers of a manager's cache, before the manager starts.
 func newCaches(ctx context.Context, from cache.Cache) (c caches, err error) {
 	var errs [4]error
 	c.sets, errs[0] = manager.Store(ctx, from, &replicaSet{}, setIndexers)
@@ -67,20 +67,20 @@ func (c *caches) set(key types.NamespacedName) *replicaSet {
 	return kit.Get[replicaSet](c.sets, key.Namespace, key.Name)
 }
 
-// now gives a set as it is by now.
+// now reads a set from the cache again.
 func (c *caches) now(set *replicaSet) (metav1.Object, error) {
 	if now := c.set(client.ObjectKeyFromObject(set)); now != nil && approvals.Same(now, set) {
 		return now, nil
 	}
-	return nil, errors.New("the set is gone, or someone decided otherwise")
+	return nil, errors.New("the set changed or is gone")
 }
 
 func (c *caches) worksOf(set *replicaSet) []*work {
 	return kit.List[work](c.works, worksBySet, client.ObjectKeyFromObject(set).String())
 }
 
-// watch has a reconciler called for each set that an event concerns. Of a set itself its spec does, and its
-// annotations, where people decide. The status is the controller's own.
+// watch enqueues each set that an event concerns. Events of a set itself count if its spec or its annotations change, which
+// have operators' decisions. Its status is written by this controller.
 func (c *controller) watch(m ctrl.Manager, workers int, reconciler reconcile.Reconciler) error {
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(m).Named("works").
@@ -100,7 +100,7 @@ func setsOfWork(object client.Object) []types.NamespacedName {
 	return nil
 }
 
-// setsOf gives the sets that follow a Placement, or that of a PlacementDecision.
+// setsOf are the sets that use a Placement, or the Placement of a PlacementDecision.
 func (c *controller) setsOf(object client.Object) (sets []types.NamespacedName) {
 	placement := object.GetName()
 	if decision, ok := object.(*clusterv1beta1.PlacementDecision); ok {

@@ -25,7 +25,8 @@ func otherKind() writes.Owner {
 	}
 }
 
-// W17: the work of another kind of owner stays as it is, whatever its name and its labels are. The cluster gets one of its own, and people are told once.
+// W17: the work of another kind of owner is not touched, whatever its name and labels. The cluster gets another work, and
+// an event tells it once.
 func TestWorksOfAnotherKindAreLeftAlone(t *testing.T) {
 	for _, labelled := range []bool{false, true} {
 		h := newHub(t)
@@ -52,8 +53,8 @@ func TestWorksOfAnotherKindAreLeftAlone(t *testing.T) {
 	}
 }
 
-// W17: the hub was restored, and the set has another UID than its works note. They go on as its own, and none is made anew. A process that knows the
-// earlier set alone touches none of the later one.
+// W17: the hub was restored, and the set has another UID than its works note. It takes them over, and creates none. A
+// process that still has the earlier set touches no work of the later one.
 func TestWorksOfAnEarlierSetGoOn(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -86,7 +87,7 @@ func TestWorksOfAnEarlierSetGoOn(t *testing.T) {
 	}
 }
 
-// W15: works from before names knew of kinds keep their names, and none is made beside them.
+// W15: works with names from before names depended on the kind keep them, and get no second work beside them.
 func TestOldNamesStay(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")

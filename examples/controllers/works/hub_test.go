@@ -35,22 +35,22 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/removals"
 )
 
-// giveUpAnnotation names clusters that a person gives up.
+// giveUpAnnotation names the ignored clusters.
 const giveUpAnnotation = "cohort.open-cluster-management.io/give-up"
 
-// grace is how long a cluster is unselected before it loses its work.
+// grace is how long a deselected cluster keeps its work.
 const grace = 5 * time.Second
 
-// hub is a controller with a fake API server and caches that show what is on it when they are told to.
+// hub is a controller with a fake API server, and caches that are updated on request.
 type hub struct {
 	*controller
 	t      testing.TB
-	server client.WithWatch // what is written by others than the controller
-	writes []string         // the controller's, of works
+	server client.WithWatch // for the writes of others
+	writes []string         // of the controller, to works
 	clock  time.Time
-	order  *removals.Order // of the controller, also when it is started anew
+	order  *removals.Order // of the controller, also after a restart
 
-	// fail, if set, is asked before a write of the controller is made. With lost, the write is made all the same.
+	// fail, if set, decides about each write of the controller. With lost, the write is made anyway.
 	fail func(verb, cluster string) (err error, lost bool)
 }
 
@@ -66,12 +66,12 @@ func newHub(t testing.TB) *hub {
 	return h
 }
 
-// restart starts the controller anew, with caches that show what is there.
+// restart restarts the controller, with caches that are up to date.
 func (h *hub) restart() {
 	h.controller = &controller{
 		caches: newStores(),
 		client: interceptor.NewClient(h.server, interceptor.Funcs{
-			// The manager's client reads from its cache, in copies. What reads by it gets them late.
+			// The manager's client reads copies from its cache, which may be stale.
 			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 				return errors.New("read by the client")
 			},
@@ -134,7 +134,7 @@ func (h *hub) write(verb string, o client.Object, do func() error) error {
 	return err
 }
 
-// catchUp has the caches show what is on the server. As in an informer, an object that did not change stays the same one.
+// catchUp updates the caches. As in an informer, an unchanged object keeps its pointer.
 func (h *hub) catchUp() {
 	replace := func(store toolscache.Indexer, list client.ObjectList) {
 		h.must(h.server.List(h.t.Context(), list))
@@ -162,7 +162,7 @@ func (h *hub) must(err error) {
 	}
 }
 
-// reconcile has the caches catch up and the controller look, and returns what that wrote: "create a, create b".
+// reconcile updates the caches and reconciles, and returns what that wrote: "create a, create b".
 func (h *hub) reconcile() string {
 	h.t.Helper()
 	h.catchUp()
@@ -171,7 +171,7 @@ func (h *hub) reconcile() string {
 	return wrote
 }
 
-// look has the controller look at the caches as they are.
+// look reconciles with the caches as they are.
 func (h *hub) look() (wrote string, result reconcile.Result, err error) {
 	h.writes = nil
 	result, err = h.Reconcile(h.t.Context(), reconcile.Request{NamespacedName: theSet})
@@ -179,7 +179,7 @@ func (h *hub) look() (wrote string, result reconcile.Result, err error) {
 	return strings.Join(h.writes, ", "), result, err
 }
 
-// events returns what was told since the last call.
+// events returns the events since the last call.
 func (h *hub) events() (told []string) {
 	recorder := h.teller.Events.(*events.FakeRecorder)
 	for len(recorder.Events) > 0 {
@@ -188,14 +188,14 @@ func (h *hub) events() (told []string) {
 	return told
 }
 
-// place has a placement select clusters, in one decision group.
+// place makes a placement select clusters, in one decision group.
 func (h *hub) place(name string, clusters ...string) {
 	h.t.Helper()
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: theSet.Namespace, Name: name}}
 	var selected []*clusterv1.ManagedCluster
 	for _, cluster := range clusters {
 		selected = append(selected, &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: cluster}})
-		_ = h.server.Create(h.t.Context(), selected[len(selected)-1].DeepCopy()) // unless it is there
+		_ = h.server.Create(h.t.Context(), selected[len(selected)-1].DeepCopy()) // unless it exists
 	}
 	groups, err := grouping.Divide(placement, selected, grouping.Options{})
 	h.must(err)
@@ -209,7 +209,7 @@ func (h *hub) place(name string, clusters ...string) {
 	}
 }
 
-// put creates an object, or replaces the one that is there.
+// put creates or replaces an object.
 func (h *hub) put(o client.Object) {
 	h.t.Helper()
 	_ = h.server.Delete(h.t.Context(), o.DeepCopyObject().(client.Object))
@@ -217,7 +217,7 @@ func (h *hub) put(o client.Object) {
 	h.must(h.server.Create(h.t.Context(), o))
 }
 
-// atATime is a progressive strategy.
+// atATime is a strategy that starts n clusters at a time.
 func atATime(n int) clusterv1alpha1.RolloutStrategy {
 	return clusterv1alpha1.RolloutStrategy{
 		Type:        clusterv1alpha1.Progressive,
@@ -236,7 +236,6 @@ func template(text string) workv1.ManifestWorkSpec {
 	}}
 }
 
-// create creates the set.
 func (h *hub) create(refs ...workv1alpha1.LocalPlacementReference) {
 	h.t.Helper()
 	set := &workv1alpha1.ManifestWorkReplicaSet{
@@ -247,7 +246,6 @@ func (h *hub) create(refs ...workv1alpha1.LocalPlacementReference) {
 	h.must(h.server.Create(h.t.Context(), set))
 }
 
-// change changes the set's spec.
 func (h *hub) change(do func(*workv1alpha1.ManifestWorkReplicaSetSpec)) {
 	h.t.Helper()
 	set := h.set()
@@ -263,7 +261,7 @@ func (h *hub) set() *workv1alpha1.ManifestWorkReplicaSet {
 	return &set
 }
 
-// work is the cluster's only one.
+// work is the only work of a cluster.
 func (h *hub) work(cluster string) *workv1.ManifestWork {
 	h.t.Helper()
 	var works workv1.ManifestWorkList
@@ -274,7 +272,7 @@ func (h *hub) work(cluster string) *workv1.ManifestWork {
 	return &works.Items[0]
 }
 
-// answer has the agents of clusters say of the works that they have: status.Succeeded, Failed, or Progressing.
+// answer makes the agents of clusters report a status on their works: Succeeded, Failed or Progressing.
 func (h *hub) answer(s status.RolloutStatus, clusters ...string) {
 	h.t.Helper()
 	for _, cluster := range clusters {

@@ -15,10 +15,10 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// takeOver asks the API server, once in the life of a process and before anything is planned, for the metadata of all
-// sets and works. The process before this one, or the leader before, has written what the caches need not show yet.
+// takeOver lists the metadata of all sets and works from the API server, once in the life of a process and before the first
+// plan. The caches may not show yet what the previous process or leader wrote.
 func (c *controller) takeOver(ctx context.Context) error {
-	cached := kit.ByOwner(kit.All[work](c.caches.works), kit.OwnerOf) // what comes after is newer than the lists
+	cached := kit.ByOwner(kit.All[work](c.caches.works), kit.OwnerOf) // read first: objects that the cache shows later are newer than the lists
 	of := func(m metav1.ObjectMeta) *replicaSet { return &replicaSet{ObjectMeta: m} }
 	version := schema.GroupVersion(workv1alpha1.GroupVersion)
 	sets, err := manager.ListMetadata(ctx, c.live, version, "ManifestWorkReplicaSet", of)
@@ -39,8 +39,8 @@ func (c *controller) takeOver(ctx context.Context) error {
 	return nil
 }
 
-// behind says when to look again if the caches do not show all writes yet, of this process and of the one before; 0 if
-// they do. Until then nothing is planned for the set, or it would start others beside those that were just started.
+// behind returns when to requeue while the caches do not show all writes of this process and of the one before; 0 once they
+// do. Until then nothing is planned for the set: another cluster would start in place of one that just started.
 func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration, error) {
 	if err := c.begun.Do(func() error { return errors.Join(c.rights.Begin(ctx), c.takeOver(ctx)) }); err != nil {
 		return 0, err
@@ -51,8 +51,8 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 		func() time.Duration { return memory.written.RecheckAfter(c.now()) })
 }
 
-// givenUp says which clusters a person gave up. The API server is asked for the ManagedClusters of those that left and
-// count, by the records or by the results before, and of those that were gone the last time.
+// givenUp are the ignored clusters: by name, or because the ManagedCluster was deleted. ManagedClusters are read live for
+// deselected clusters that count, by the records or by the results before, and for those that had none the last time.
 func (c *controller) givenUp(ctx context.Context, names []string, m *memory, known status.Records) ([]string, error) {
 	clusters := append(m.gone.Gone(), kit.Left(known, m.results)...)
 	return m.gone.Of(names, clusters, manager.IsGone(ctx, c.live), c.now())

@@ -13,13 +13,13 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The API server can't be asked either: nothing is planned.
+// While the API server does not answer live reads, nothing is planned.
 func TestServerThatDoesNotAnswer(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
 	h.create(ref("prod", atATime(1)))
 	lost := errors.New("connection reset")
-	h.fail = func(string, string) (error, bool) { return lost, false } // and it was not made
+	h.fail = func(string, string) (error, bool) { return lost, false } // the write was not made
 	h.catchUp()
 	if _, _, err := h.look(); !errors.Is(err, lost) {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestServerThatDoesNotAnswer(t *testing.T) {
 	h.wrote("create a")
 }
 
-// W16: from its first writes on the API server is down for an hour. It is asked as seldom as the pauses say.
+// W16: from its first writes on the API server is down for an hour. Requests are as rare as the pauses say.
 func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")

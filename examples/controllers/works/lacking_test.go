@@ -17,9 +17,9 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
 
-// The controllers have no switches. A duty is left out from outside: by a clock, by a client, or by a store.
+// The controllers have no switches. A duty is left out from outside: by a clock, a client or a store.
 
-// lackOnHub has a hub leave out a duty.
+// lackOnHub makes a hub leave out a duty.
 func lackOnHub(ctx context.Context, c *controller, duty hubs.Duty) {
 	switch h := c.rights; duty {
 	case hubs.DutyAccount:
@@ -29,7 +29,7 @@ func lackOnHub(ctx context.Context, c *controller, duty hubs.Duty) {
 	case hubs.DutyExpiry:
 		now := h.Now
 		h.Now = func() time.Time { return now().Add(-time.Hour) }
-	case hubs.DutyInTime: // it looks at the clock when it plans, and not when it starts
+	case hubs.DutyInTime: // reads the clock when it plans, and not when it starts
 		clock := &stopped{Reader: h.Sets, now: h.Now}
 		h.Sets, h.Now = clock, clock.Now
 	case hubs.DutyShown, hubs.DutyCount, hubs.DutyBurnt:
@@ -38,7 +38,7 @@ func lackOnHub(ctx context.Context, c *controller, duty hubs.Duty) {
 	}
 }
 
-// stopped is a clock that stands still from one plan to the next: a plan begins with a look at the set, which is never given up.
+// stopped is a clock that stands still until the next plan. A plan begins when the set is read.
 type stopped struct {
 	client.Reader
 	now  func() time.Time
@@ -59,7 +59,7 @@ func (s *stopped) Now() time.Time {
 	return s.now()
 }
 
-// liar shows a hub the account with the report that it meant to write.
+// liar shows a hub its share object with the report that it meant to write.
 type liar struct {
 	toolscache.Indexer
 	duty  hubs.Duty
@@ -81,7 +81,7 @@ func (l *liar) GetByKey(key string) (any, bool, error) {
 	return &a, is, err
 }
 
-// reporter writes that a hub holds fewer rights than it needs.
+// reporter writes that a hub holds smaller shares than it needs.
 type reporter struct {
 	client.Client
 	liar *liar
@@ -109,12 +109,12 @@ func (l lying) Update(ctx context.Context, o client.Object, options ...client.Su
 	return l.SubResourceWriter.Update(ctx, a, options...)
 }
 
-// lackOnHubOfHubs gives what divides there, without a duty.
+// lackOnHubOfHubs makes the divider of the coordinator hub leave out a duty.
 func lackOnHubOfHubs(d *accounts.Divider, duty hubs.Duty) reconcile.Reconciler {
 	switch duty {
 	case hubs.DutyTaken, hubs.DutyFinalizer, hubs.DutyFence:
 		d.Client = newForgetful(d.Client, duty)
-	case hubs.DutySent: // what a process remembers is gone with the divider, and one that is new begins without a write to each account
+	case hubs.DutySent: // a new divider has no memory, and begins without a write to each share object
 		return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 			one := &accounts.Divider{Client: newForgetful(d.Client, duty), Timing: d.Timing, Now: d.Now}
 			return one.Reconcile(ctx, request)
@@ -123,13 +123,13 @@ func lackOnHubOfHubs(d *accounts.Divider, duty hubs.Duty) reconcile.Reconciler {
 	return d
 }
 
-// forgetful reads and writes something else than the hub of hubs means.
+// forgetful reads and writes something else than the divider means to.
 type forgetful struct {
 	client.Client
 	duty   hubs.Duty
 	mu     sync.Mutex
 	listed map[types.NamespacedName]rights.Grant
-	feigns map[types.NamespacedName]rights.Grant // what was not stored
+	feigns map[types.NamespacedName]rights.Grant // grants that were not stored
 }
 
 func newForgetful(c client.Client, duty hubs.Duty) *forgetful {
@@ -188,7 +188,8 @@ func (f *forgetful) Update(ctx context.Context, o client.Object, options ...clie
 	return f.Client.Update(ctx, o, options...)
 }
 
-// feign has an account show a grant that was not stored, and that the hub has read it if it has read the one that is there.
+// feign makes a share object show a grant that was not stored. If the hub has confirmed the stored one, it confirms the
+// feigned one, too.
 func feign(a *accounts.Account, g rights.Grant) {
 	if a.Status.Grant == a.Spec.Grant.Number {
 		a.Status.Grant = g.Number

@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// failing has a fail with the version, of two placed clusters of which one may be in flight.
+// failing has a failed with the version, and one other cluster. One may be in flight.
 func failing(t *testing.T) *hub {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -28,7 +28,7 @@ func failing(t *testing.T) *hub {
 	return h
 }
 
-// left gives the clusters of the record that the set has.
+// left are the clusters in the record of the set.
 func (h *hub) left() (clusters []string) {
 	h.t.Helper()
 	records, err := status.RecordsOf(h.set())
@@ -39,7 +39,6 @@ func (h *hub) left() (clusters []string) {
 	return clusters
 }
 
-// annotate sets an annotation of the set.
 func (h *hub) annotate(key, value string) {
 	h.t.Helper()
 	set := h.set()
@@ -47,9 +46,9 @@ func (h *hub) annotate(key, value string) {
 	h.must(h.server.Update(h.t.Context(), set))
 }
 
-// R46, R48: a cluster that failed and left is recorded before its work is deleted. It stops the rollout when its work is gone, and
-// after a restart.
-func TestWhoFailedAndLeftCountsWhenItsWorkIsGone(t *testing.T) {
+// R46, R48: a failed cluster that is deselected is recorded before its work is deleted. It stops the rollout after its work
+// is gone, and after a restart.
+func TestAFailedDeselectedClusterCountsWithoutItsWork(t *testing.T) {
 	h := failing(t)
 	h.place("prod", "b")
 	h.wrote("")
@@ -71,7 +70,7 @@ func TestWhoFailedAndLeftCountsWhenItsWorkIsGone(t *testing.T) {
 	}
 }
 
-// R48: nothing is deleted as long as the record can't be stored.
+// R48: nothing is deleted until the record is stored.
 func TestNothingIsDeletedBeforeTheRecordIsStored(t *testing.T) {
 	h := failing(t)
 	h.place("prod", "b")
@@ -80,11 +79,12 @@ func TestNothingIsDeletedBeforeTheRecordIsStored(t *testing.T) {
 	delete(set.Annotations, "cohort.open-cluster-management.io/left")
 	h.must(h.server.Update(t.Context(), set))
 	h.clock = h.clock.Add(grace)
-	h.wrote("") // stored again
+	h.wrote("") // the record is stored again
 	h.wrote("delete a")
 }
 
-// R50: the last placement removes whom the first one has to remember. While the records cannot be stored nothing is deleted.
+// R50: the last placement removes a cluster that the first one has to record. Until both records are stored, nothing is
+// deleted.
 func TestNothingIsDeletedBeforeTheRecordsOfAllPlacementsAreStored(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -101,7 +101,7 @@ func TestNothingIsDeletedBeforeTheRecordsOfAllPlacementsAreStored(t *testing.T) 
 	delete(set.Annotations, "cohort.open-cluster-management.io/left")
 	h.must(h.server.Update(t.Context(), set))
 	h.catchUp()
-	h.annotate("another", "write") // which the cache does not show
+	h.annotate("another", "write") // a write that the cache does not show
 	if wrote, _, err := h.look(); wrote != "" || !apierrors.IsConflict(err) {
 		t.Fatalf("wrote %q, %v", wrote, err)
 	}
@@ -111,8 +111,8 @@ func TestNothingIsDeletedBeforeTheRecordsOfAllPlacementsAreStored(t *testing.T) 
 	}
 }
 
-// R37: a person gives a cluster up by its name.
-func TestWhoIsGivenUpCountsNoMore(t *testing.T) {
+// R37: an operator ignores a cluster by name.
+func TestAnIgnoredClusterCountsNoMore(t *testing.T) {
 	h := failing(t)
 	h.place("prod", "b")
 	h.wrote("")
@@ -123,8 +123,8 @@ func TestWhoIsGivenUpCountsNoMore(t *testing.T) {
 	}
 }
 
-// R37: a person gives a cluster up who deletes its ManagedCluster. That takes the namespace with the work along.
-func TestWhoIsDeletedCountsNoMore(t *testing.T) {
+// R37: deleting the ManagedCluster ignores the cluster. The namespace with the work is deleted with it.
+func TestAClusterWithoutManagedClusterIsIgnored(t *testing.T) {
 	h := failing(t)
 	h.place("prod", "b")
 	h.wrote("")
@@ -136,8 +136,8 @@ func TestWhoIsDeletedCountsNoMore(t *testing.T) {
 	h.wrote("create b")
 }
 
-// The work may outlast its ManagedCluster. The cluster stays given up then.
-func TestWhoIsDeletedStaysGivenUpWhileItsWorkHangs(t *testing.T) {
+// A work may outlast its ManagedCluster. The cluster stays ignored meanwhile.
+func TestAClusterWithoutManagedClusterStaysIgnored(t *testing.T) {
 	h := failing(t)
 	work := h.work("a")
 	work.Finalizers = []string{"agent"}
@@ -158,8 +158,9 @@ func TestWhoIsDeletedStaysGivenUpWhileItsWorkHangs(t *testing.T) {
 	}
 }
 
-// R5, R46: who left and answers when its work hangs in deletion, with an agent that is cut off before it removes its finalizer, has that
-// answer noted. Otherwise it would soak anew at each reading, and hold up all others for as long as the work hangs.
+// R5, R46: a deselected cluster's agent reports while the work hangs in deletion, and is cut off before it removes its
+// finalizer. The first answer is recorded. Otherwise the soak would begin anew at each reconcile, and block the other
+// clusters for as long as the work hangs.
 func TestFirstAnswerOfAWorkThatHangsIsNoted(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -182,7 +183,7 @@ func TestFirstAnswerOfAWorkThatHangsIsNoted(t *testing.T) {
 	h.wrote("create b")
 }
 
-// A record that nobody can read stops the set, and tells why: who failed must not be forgotten.
+// An unreadable record stops the set, and an event says why: failed clusters must not be forgotten.
 func TestARecordThatCannotBeReadStopsTheSet(t *testing.T) {
 	h := failing(t)
 	h.place("prod", "b")
@@ -193,8 +194,8 @@ func TestARecordThatCannotBeReadStopsTheSet(t *testing.T) {
 	}
 }
 
-// R46: nobody tells that the ManagedCluster of a cluster that left is deleted. So while such a cluster counts, the controller comes
-// back to ask, also after a restart, and with a work that hangs.
+// R46: no event says that the ManagedCluster of a deselected cluster is deleted. While such a cluster counts, the
+// controller requeues to look it up, even after a restart, and with a work that hangs.
 func TestADeletedManagedClusterIsHeardInTime(t *testing.T) {
 	for _, fails := range []bool{true, false} {
 		h := newHub(t)
@@ -206,11 +207,11 @@ func TestADeletedManagedClusterIsHeardInTime(t *testing.T) {
 			h.wrote("")
 		} else {
 			work := h.work("a")
-			work.Finalizers = []string{"agent"} // which is dead
+			work.Finalizers = []string{"agent"} // a dead agent
 			h.must(h.server.Update(t.Context(), work))
 		}
 		h.place("prod", "b")
-		for range 3 { // it is recorded, and then leaves
+		for range 3 { // recorded, then removed
 			h.catchUp()
 			_, _, err := h.look()
 			h.must(err)

@@ -1,11 +1,11 @@
 // Command works places ManifestWorks for ManifestWorkReplicaSets: each selected cluster gets a work with the set's
-// template, no more of them at a time than the rollout strategy of its placement allows.
+// template. The rollout strategy of its placement limits how many get it at a time.
 //
 //	go run ./works -kubeconfig ~/.kube/config
 //
 // It is a whole controller, meant to be copied. Read it in this order: reconcile.go, read.go, apply.go, known.go,
-// caches.go. Labels, finalizer and conditions are OCM's own, so that whatever reads them reads these. Don't run it
-// beside OCM's controller for the same sets.
+// caches.go. Labels, finalizer and conditions are OCM's own, so that other tools understand them. Do not run it beside
+// OCM's controller for the same sets.
 package main
 
 import (
@@ -49,7 +49,6 @@ func main() {
 
 var scheme = manager.Scheme(clusterv1beta1.Install, workv1.Install, workv1alpha1.Install)
 
-// newController makes a controller of what a manager has.
 func newController(ctx context.Context, m ctrl.Manager, t kit.Teller, removeAfter time.Duration) (*controller, error) {
 	caches, err := newCaches(ctx, m.GetCache())
 	return &controller{

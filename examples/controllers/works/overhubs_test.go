@@ -28,8 +28,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
 
-// TestHubs proves this controller, as it is shipped, in virtual time on three API servers: two hubs and a hub of hubs, with a network between them that
-// cuts, delays and doubles. See the page of package trial/hubs.
+// TestHubs tests this controller, as it is shipped, in virtual time on three API servers: two hubs and a coordinator hub,
+// with a network between them that cuts, delays and duplicates. See the documentation of package trial/hubs.
 //
 //	go test ./works -run TestHubs/Rollouts -hub-rollouts=100 -v -timeout=0
 //	go test ./works -run TestHubs/WayBack -v
@@ -52,7 +52,7 @@ func TestHubs(t *testing.T) {
 
 var timing = rights.Timing{Lease: hubs.Lease, ClockError: hubs.ClockError, SlowestWrite: hubs.SlowestWrite, Every: hubs.Every}
 
-// managerOf is a manager with real informers of one rollout.
+// managerOf is a manager with real informers for one rollout.
 func managerOf(p *hubs.Process, options ctrl.Options) (ctrl.Manager, error) {
 	skip, priorities := true, false // as in TestProof
 	options.Logger, options.Metrics = logr.Discard(), metricsserver.Options{BindAddress: "0"}

@@ -16,8 +16,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// A set whose works could not have its label gets no work, and says so once in its status. It is let go when it is deleted, also
-// with the finalizer of a controller before.
+// A set whose name is too long for its works' label gets no work, and its status says so once. When it is deleted, a
+// finalizer of an earlier controller is removed.
 func TestANameThatIsTooLong(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
@@ -65,8 +65,9 @@ func TestANameThatIsTooLong(t *testing.T) {
 	}
 }
 
-// Works that a controller without stamps wrote, with a name of their own, are its works. Those that are like the template have it:
-// nobody starts, none is written, and no soak begins anew, in mid-rollout either. So it is whether OCM labelled them as today, or as ocm#1684 does.
+// A set takes over works that another controller wrote, without stamps and under other names. Works that equal the template
+// have the version: no cluster starts, no work is written, and no soak begins anew, even in mid-rollout. That holds for the
+// labels that OCM writes today, and for those of ocm#1684.
 func TestTheDayOfTheSwitch(t *testing.T) {
 	for name, labelled := range map[string]func(*workv1.ManifestWork){
 		"as today": func(*workv1.ManifestWork) {},
@@ -96,12 +97,12 @@ func TestTheDayOfTheSwitch(t *testing.T) {
 			}
 			h.answer(status.Succeeded, clusters...)
 			h.clock = h.clock.Add(9 * grace)
-			h.wrote("") // a, b and c soak, and d and e wait
+			h.wrote("") // a, b and c soak; d and e wait
 			h.clock = h.clock.Add(2 * grace)
 			h.restart()
-			h.wrote("update d, update e") // their soak is over, and did not begin anew
+			h.wrote("update d, update e") // the soak of a, b and c is over, and did not begin anew
 			h.answer(status.Succeeded, "d", "e")
-			h.wrote("update d, update e") // with the time of their success, from which they soak
+			h.wrote("update d, update e") // with the time of their success, from which the soak runs
 			h.clock = h.clock.Add(11 * grace)
 			h.wrote("")
 			for _, cluster := range clusters[:3] {
@@ -110,7 +111,7 @@ func TestTheDayOfTheSwitch(t *testing.T) {
 				}
 			}
 
-			// With another template each is written when its turn comes, and is labelled as this controller does.
+			// With another template each work is written in its turn, and gets this controller's label.
 			h.change(func(spec *workv1alpha1.ManifestWorkReplicaSetSpec) { spec.ManifestWorkTemplate = template("two") })
 			h.wrote("update a, update b")
 			if work := h.work("a"); work.Name != "web-x7k2p" || work.Labels[kit.OwnerLabel] != "apps.web" {

@@ -18,13 +18,14 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// TestProofWithPeople proves works with holds and verdicts in virtual time: people hold clusters, release them and review some, and a plugin says
-// yes, no, nothing yet or nothing at all, or something of yesterday's version, while the controller crashes and its caches lag. The plugin also gives
-// each cluster a value of its own. There are up to two placements and two processes. Then each duty is ignored in turn.
+// TestProofWithOperators tests works with freezes and verdicts in virtual time. Operators freeze and unfreeze clusters and set
+// allowlists. A plugin answers yes, no, not yet, nothing, or about an earlier version, and gives each cluster a value of
+// its own. The controller crashes, and its caches are stale. There are up to two placements and two processes. Then each
+// duty is left out in turn.
 //
-//	go test ./works -run TestProofWithPeople -v
-//	go test ./works -run TestProofWithPeople -rollouts=300 -v -timeout=0
-func TestProofWithPeople(t *testing.T) {
+//	go test ./works -run TestProofWithOperators -v
+//	go test ./works -run TestProofWithOperators -rollouts=300 -v -timeout=0
+func TestProofWithOperators(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	h, err := proof.Start()
 	if err != nil {
@@ -52,7 +53,7 @@ func TestProofWithPeople(t *testing.T) {
 	t.Run("EachDuty", func(t *testing.T) { h.EachDutyOfPeople(t, subject) })
 }
 
-// listening is one process of the controller with the plugin.
+// listening is a process of the controller with the plugin.
 func listening(ctx context.Context, p *proof.Process) error {
 	return runProcess(ctx, p, func(c *controller) {
 		c.plugins = &plugins.Hooks{Registered: map[string]plugins.Plugin{"validator": validator{p}}}
@@ -70,7 +71,7 @@ func listening(ctx context.Context, p *proof.Process) error {
 	})
 }
 
-// validator is a plugin that asks the harness.
+// validator is a plugin that the harness answers.
 type validator struct{ process *proof.Process }
 
 func (validator) Initialize(context.Context) error                        { return nil }
@@ -79,7 +80,7 @@ func (validator) ProgressRollout(context.Context, *plugins.Request) error { retu
 
 func (v validator) MutateManifestWork(_ context.Context, _ *plugins.Request, work *workv1.ManifestWork) (*workv1.ManifestWork, error) {
 	mutated := work.DeepCopy()
-	if v.process.Ignored == proof.DutyValue { // the same for all
+	if v.process.Ignored == proof.DutyValue { // the same value for all
 		mutated.Namespace = "every"
 	}
 	err := v.process.Value(mutated)
@@ -102,7 +103,7 @@ func (v validator) ValidateRolloutCompletion(_ context.Context, r *plugins.Reque
 	return answer, err
 }
 
-// unkept is a client that loses each verdict, and says that it was written.
+// unkept is a client that drops each verdict, and reports success.
 type unkept struct{ client.Client }
 
 func (c unkept) Update(ctx context.Context, o client.Object, options ...client.UpdateOption) error {
@@ -112,7 +113,7 @@ func (c unkept) Update(ctx context.Context, o client.Object, options ...client.U
 	return c.Client.Update(ctx, o, options...)
 }
 
-// impatient comes back each second where a cluster is validated.
+// impatient requeues each second while a cluster is validated.
 type impatient struct{ reconcile.Reconciler }
 
 func (i impatient) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {

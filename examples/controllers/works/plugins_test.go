@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// plugged is a hub with a plugin behind HTTP that says of clusters what verdicts has, and notes its calls.
+// plugged is a hub with a plugin over HTTP that returns the verdicts, and records its calls.
 type plugged struct {
 	*hub
 	verdicts map[string]string
@@ -57,15 +57,15 @@ func (p *plugged) plug(url string) {
 	p.plugins = &plugins.Hooks{Registered: map[string]plugins.Plugin{"mesh": plugins.HTTP{Endpoint: url}}, Longest: 5 * time.Second}
 }
 
-// called gives the calls since the last time.
+// called are the calls since the last time.
 func (p *plugged) called() string {
 	calls := strings.Join(p.calls, ", ")
 	p.calls = nil
 	return calls
 }
 
-// The next cluster waits until the plugin has found the one before good. The verdict stands in the work, so a controller that restarts
-// asks no more.
+// The next cluster waits until the plugin has accepted the one before. The verdict is stored in the work, so a restarted
+// controller does not call again.
 func TestAClusterIsValidatedBeforeTheNext(t *testing.T) {
 	p := newPlugged(t)
 	p.wrote("create a")
@@ -99,7 +99,7 @@ func TestAClusterIsValidatedBeforeTheNext(t *testing.T) {
 		t.Errorf("after a restart called %q", got)
 	}
 
-	// A no stops the rollout, and says why.
+	// A no stops the rollout, and the reason is shown.
 	p.answer(status.Succeeded, "b")
 	p.verdicts["b"] = "FAILED"
 	p.wrote("update b")
@@ -109,7 +109,7 @@ func TestAClusterIsValidatedBeforeTheNext(t *testing.T) {
 		t.Errorf("explained by %q", said)
 	}
 
-	// A person knows better.
+	// An operator overrules the plugin.
 	work := p.work("b")
 	v := status.Verdict{Version: p.version(), Result: status.ValidationSucceeded, Time: p.clock.Add(time.Second)}
 	p.clock = p.clock.Add(time.Minute)
@@ -120,8 +120,8 @@ func TestAClusterIsValidatedBeforeTheNext(t *testing.T) {
 	p.wrote("create c")
 }
 
-// A set that names a plugin that is not there starts nobody, and says so.
-func TestAPluginThatIsNotRegisteredStartsNobody(t *testing.T) {
+// A set that names an unknown plugin starts no cluster, and its status says so.
+func TestAnUnknownPluginStartsNoCluster(t *testing.T) {
 	p := newPlugged(t)
 	p.plugins = nil
 	p.catchUp()
@@ -134,8 +134,8 @@ func TestAPluginThatIsNotRegisteredStartsNobody(t *testing.T) {
 	}
 }
 
-// A person holds one cluster, lets it go, and lets only reviewed clusters start.
-func TestAPersonHoldsOneCluster(t *testing.T) {
+// An operator freezes one cluster, unfreezes it, and then sets an allowlist.
+func TestAnOperatorFreezesOneCluster(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b", "c")
 	h.create(ref("prod", atATime(1)))
@@ -154,8 +154,8 @@ func TestAPersonHoldsOneCluster(t *testing.T) {
 	h.wrote("create c")
 }
 
-// A plugin that never answers lets a cluster time out, also where nothing soaks: the deadline runs from the answer, which is noted.
-func TestAClusterThatNobodyValidatesTimesOut(t *testing.T) {
+// If a plugin never answers, the cluster times out, even without a soak: the deadline runs from the recorded first answer.
+func TestAClusterWithoutAVerdictTimesOut(t *testing.T) {
 	p := newPlugged(t)
 	p.change(func(s *workv1alpha1.ManifestWorkReplicaSetSpec) {
 		s.PlacementRefs[0].RolloutStrategy.Progressive.ProgressDeadline = "10m"
@@ -172,9 +172,9 @@ func TestAClusterThatNobodyValidatesTimesOut(t *testing.T) {
 	}
 }
 
-// Where validation is switched on after the end, those who are done are validated, too, and nobody new starts meanwhile. The deadline runs from
-// the answer that is noted: with a soak that was long ago, and they are past it at once. Without one it is noted only now.
-// A late yes is heard all the same.
+// If validation is switched on after the end, clusters that are done are validated, too, and no other cluster starts
+// meanwhile. The deadline runs from the recorded answer. With a soak that was recorded long ago, so the deadline has passed
+// at once. Without a soak it is recorded only now. A late yes counts all the same.
 func TestValidationIsSwitchedOnAfterTheEnd(t *testing.T) {
 	for _, of := range []struct {
 		soak                 time.Duration
@@ -223,7 +223,7 @@ func TestValidationIsSwitchedOnAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A plugin that does not prepare a cluster holds it up, and an event says so. The others get theirs.
+// If a plugin fails to prepare a cluster, that cluster waits, and an event says so. Other clusters go on.
 func TestAPluginThatDoesNotPrepareAClusterIsTold(t *testing.T) {
 	p := newPlugged(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -32,10 +32,10 @@ import (
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
-// TestProof proves this controller, as it is shipped, in virtual time: see the page of package trial. Its manager,
-// its queue, its watches and its leader election are the real ones. Only the informers and the lease are the harness's, which show
-// things late, and the queue has no priorities: the one with priorities may end in a deadlock (controller-runtime's issue 3538), in which
-// virtual time stands still.
+// TestProof tests this controller, as it is shipped, in virtual time: see the documentation of package trial. Its manager,
+// queue, watches and leader election are real. The informers and the lease are the harness's, whose caches may be stale.
+// The queue is not the priority queue, which may deadlock (kubernetes-sigs/controller-runtime#3538), and then virtual time
+// stands still.
 //
 //	go test ./works -run TestProof                             20 worlds of each kind, and each duty ignored in turn
 //	go test ./works -run TestProof/Rollouts -rollouts=1000 -v -timeout=0
@@ -56,7 +56,6 @@ func TestProof(t *testing.T) {
 	t.Run("EachInvariant", func(t *testing.T) { h.EachDuty(t, subject, proof.StrategyDuties) })
 }
 
-// says reads the status of a set.
 func says(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
 	c := meta.FindStatusCondition(set.Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut)
 	if c == nil {
@@ -69,14 +68,14 @@ func says(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
 	}
 }
 
-// process gives what one process of the controller does: what run does, with the harness's informers, network and lease. If with is set, it
-// changes the controller.
+// process returns what a process of the controller runs: what main does, with the harness's informers, network and lease. A
+// function can change the controller.
 func process(with func(*controller)) func(context.Context, *proof.Process) error {
 	return func(ctx context.Context, p *proof.Process) error { return runProcess(ctx, p, with) }
 }
 
 func runProcess(ctx context.Context, p *proof.Process, with func(*controller)) error {
-	p.Config.ContentType = runtime.ContentTypeJSON // as manager.Main has it
+	p.Config.ContentType = runtime.ContentTypeJSON // as in manager.Main
 	skip, priorities, lease, renew, retry := true, false, proof.LeaseDuration, proof.RenewDeadline, proof.RetryPeriod
 	manager, err := ctrl.NewManager(p.Config, ctrl.Options{
 		Scheme:                              scheme,
@@ -112,7 +111,7 @@ func runProcess(ctx context.Context, p *proof.Process, with func(*controller)) e
 	return manager.Start(ctx)
 }
 
-// observed tells the harness of each reconcile.
+// observed reports each reconcile to the harness.
 type observed struct {
 	process *proof.Process
 	by      reconcile.Reconciler
@@ -129,7 +128,7 @@ func (o observed) Reconcile(ctx context.Context, request reconcile.Request) (res
 	return result, err
 }
 
-// mapper knows what the controller writes.
+// mapper has the kinds that the controller writes.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []schema.GroupVersionKind{
@@ -144,7 +143,7 @@ func mapper() meta.RESTMapper {
 	return m
 }
 
-// informers are the harness's informers, as the cache of a manager.
+// informers are the harness's informers, as a manager's cache.
 type informers struct {
 	cache.Cache
 	process *proof.Process

@@ -13,25 +13,23 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// placement is one of a set's placementRefs with all that a reconcile finds out about it.
+// placement is one of a set's placementRefs, with what a reconcile reads and plans for it.
 type placement struct {
 	ref    workv1alpha1.LocalPlacementReference
-	groups *grouping.Groups // of the clusters that no placementRef before it selects
+	groups *grouping.Groups // without the clusters of earlier placementRefs
 	result *rollout.Result
-	asks   plugins.Rollout // what a plugin is told
+	asks   plugins.Rollout // what plugins get
 
-	works    []*work         // of its clusters; the last placement also has those of clusters that nobody selects
+	works    []*work         // of its clusters; the last placement also has those of deselected clusters
 	reports  []status.Report // of all clusters
-	moved    []*work         // of clusters that it selects, labelled as of another placement
-	answered []*work         // in which the answer is not noted yet; none of those that have moved
+	moved    []*work         // of its clusters, with the label of another placement
+	answered []*work         // whose first answer is not recorded yet; without those in moved
 }
 
-// groups reads the groups of a set's placementRefs. A cluster that several of them select belongs to the first.
 func (c *controller) groups(set *replicaSet, memory *memory) ([]*grouping.Groups, error) {
 	return memory.read.Read(c.caches.placements, c.caches.decisions, set)
 }
 
-// placements are those of a set, with their groups.
 func (c *controller) placements(set *replicaSet, memory *memory) ([]*placement, error) {
 	groups, err := c.groups(set, memory)
 	placements := make([]*placement, len(groups))
@@ -41,11 +39,11 @@ func (c *controller) placements(set *replicaSet, memory *memory) ([]*placement, 
 	return placements, err
 }
 
-// placementLabel says for which placement a cluster has its work, as OCM's controller does.
+// placementLabel is the label of a work with its cluster's placement, as OCM's controller sets it.
 const placementLabel = workv1alpha1.ManifestWorkReplicaSetPlacementNameLabelKey
 
-// readWorks finds the works of a set, and makes a report of each at the time now, also of those that are being deleted. Others are
-// labelled as the set's, and are not.
+// readWorks finds the works of a set, and makes a report of each at the time now, even of those that are being deleted.
+// Others are works with the set's label that belong to another owner.
 func (c *controller) readWorks(owner writes.Owner, set *replicaSet, labelled []*work, placements []*placement, version string, now time.Time) (works, others []*work) {
 	all := make([]status.Report, 0, len(labelled))
 	for _, work := range labelled {
@@ -65,17 +63,17 @@ func (c *controller) readWorks(owner writes.Owner, set *replicaSet, labelled []*
 		switch {
 		case work.DeletionTimestamp == nil && work.Labels[placementLabel] != p.ref.Name && p.selects(work.Namespace):
 			p.moved = append(p.moved, work)
-		case ok && report.Answered.Equal(now): // also of one that hangs in deletion: otherwise it soaks for as long
+		case ok && report.Answered.Equal(now): // even of a work that hangs in deletion: otherwise its soak never ends
 			p.answered = append(p.answered, work)
 		}
 	}
 	for _, p := range placements {
-		p.reports = all // a cluster that has come to another placement may count in both
+		p.reports = all // a cluster that moved to another placement may count in both
 	}
 	return works, others
 }
 
-// placementOf is the one that selects a cluster, or the last.
+// placementOf is the placement that selects a cluster, or the last one.
 func placementOf(cluster string, placements []*placement) *placement {
 	for _, p := range placements {
 		if p.selects(cluster) {
@@ -85,7 +83,6 @@ func placementOf(cluster string, placements []*placement) *placement {
 	return placements[len(placements)-1]
 }
 
-// selects says whether a placement has a cluster.
 func (p *placement) selects(cluster string) bool {
 	_, is := p.groups.Position(cluster)
 	return is

@@ -24,34 +24,34 @@ import (
 
 // controller places ManifestWorks for ManifestWorkReplicaSets.
 type controller struct {
-	caches      caches        // what it reads
-	client      client.Client // what it writes with
-	live        client.Reader // asks the API server itself, where a cache isn't good enough
-	rights      *accounts.Hub // what it may start of a limit that hubs share; nil if none is
+	caches      caches        // to read from
+	client      client.Client // to write with
+	live        client.Reader // to read from the API server
+	rights      *accounts.Hub // this hub's share of limits; nil without a coordinator hub
 	teller      kit.Teller
 	now         func() time.Time
-	removeAfter time.Duration  // how long a cluster is unselected before it loses its work
-	plugins     *plugins.Hooks // what others have to say about clusters; nil without
+	removeAfter time.Duration  // how long a deselected cluster keeps its work
+	plugins     *plugins.Hooks // nil without plugins
 	begun       kit.Once
-	rollback    *rollback.Keeper // of revisions; nil without
-	removals    *removals.Order  // in which the works of deleted sets go; nil for all at once
+	rollback    *rollback.Keeper // nil without rollback
+	removals    *removals.Order  // the order in which works of deleted sets are deleted; nil for all at once
 	memories    kit.Memories[memory]
 }
 
-// memory is what the controller keeps of a set from one reconcile to the next. All of it may be lost at any time: what
-// must last stands in the objects. A set is reconciled by one worker at a time, so nothing in it is locked.
+// memory is what the controller keeps of a set between reconciles. All of it may be lost at any time: what must last is
+// stored in objects. Nothing in it is locked, since a set is reconciled by one worker at a time.
 type memory struct {
-	written writes.Own[*work]          // the works
-	stored  writes.Own[*replicaSet]    // the set itself
-	read    kit.Apart                  // the groups
-	results map[string]*rollout.Result // by placement: the one before
-	gone    kit.GivenUp                // clusters that left, and whether their ManagedCluster is gone
+	written writes.Own[*work]          // to works
+	stored  writes.Own[*replicaSet]    // to the set
+	read    kit.Apart                  // groups
+	results map[string]*rollout.Result // by placement: of the reconcile before
+	gone    kit.GivenUp                // deselected clusters, and whether their ManagedCluster is gone
 	turn    *rollback.Turn             // which revision clusters get
-	foreign map[writes.Foreign]bool    // of which people were told
+	foreign map[writes.Foreign]bool    // those that an event told
 }
 
-// Reconcile brings the next clusters of a set on their way, and says when to come back. The numbers are from the duties
-// in the documentation of package rollout.
+// Reconcile starts the next clusters of a set, and returns when to requeue. The numbers are those of the duties in the
+// documentation of package rollout.
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	set := c.caches.set(request.NamespacedName)
 	if set == nil {
@@ -64,7 +64,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return c.finalize(ctx, set, memory)
 	}
 
-	// 3. Read your own writes, and the writes of the process before.
+	//   3. Wait until the caches show your own writes, and those of the process before.
 	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: recheck}, err
 	}
@@ -80,7 +80,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	set = memory.turn.Set
 
-	// 1. Read the groups together with their Placements. 2. Name the version, and make a report of each work.
+	//   1. Read the groups together with their Placements. 2. Name the version, and make a report for each work.
 	placements, err := c.placements(set, memory)
 	if err != nil {
 		return reconcile.Result{}, c.refuse(set, err)
@@ -93,7 +93,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	works, others := c.readWorks(owner, set, labelled, placements, version, now)
 
-	// 5. Plan, and store what has to be known of clusters that left, before anything is removed.
+	//   5. Plan, and store the record of deselected clusters before any object is deleted.
 	if err := c.plan(ctx, set, memory, placements, works, version, now); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -104,23 +104,22 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 
-	// 4. Give a cluster one object. 6. Carry out what the plans say.
+	//   4. Keep one object for each cluster. 6. Make the writes of the plans.
 	steps := c.stepsOf(owner, placements, works, others)
 	c.tellForeign(set, memory, steps.Foreign())
 	failed := c.carryOut(ctx, set, memory, placements, owner, steps, version)
 	if steps.Moved() {
-		return reconcile.Result{RequeueAfter: time.Millisecond}, nil // another version is wanted by now
+		return reconcile.Result{RequeueAfter: time.Millisecond}, nil // the set wants something else by now
 	}
 
-	// 7. Set the status, and tell what is new.
+	//   7. Set the status, and emit events for what is new.
 	c.tell(set, memory, placements)
 	err = errors.Join(failed, c.setStatus(ctx, set, memory, placements, now))
 
-	// 8. Come back when an object changes, or then, and beside an error soon.
+	//   8. Requeue for the next time of a plan, and soon after an error.
 	return reconcile.Result{RequeueAfter: plugins.Soon(steps.RecheckAfter(), memory.results)}, err
 }
 
-// plan plans each placement.
 func (c *controller) plan(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement, works []*work, version string,
 	now time.Time,
@@ -150,7 +149,7 @@ func (c *controller) plan(
 	return nil
 }
 
-// setStatus writes the status of a set unless nothing in it changed.
+// setStatus writes the status of a set if it changed.
 func (c *controller) setStatus(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement, now time.Time,
 ) error {
@@ -170,8 +169,8 @@ func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) ki
 	return kit.NewTeller(recorder, registry, "manifestworkreplicaset", "placement")
 }
 
-// tell tells what is new since the reconcile before. Of what happened before this process there is nothing to tell,
-// unless nobody has looked at the set yet.
+// tell emits events for what is new since the reconcile before. At the first reconcile of a process nothing is told, unless
+// the set has no status yet.
 func (c *controller) tell(set *replicaSet, memory *memory, placements []*placement) {
 	before := memory.results
 	memory.results = make(map[string]*rollout.Result, len(placements))
@@ -191,7 +190,7 @@ func (c *controller) tell(set *replicaSet, memory *memory, placements []*placeme
 	}
 }
 
-// refuseName also sets the condition, as OCM's controller does.
+// refuseName also sets the condition that OCM's controller sets.
 func (c *controller) refuseName(ctx context.Context, set *replicaSet, memory *memory, invalid error) error {
 	set = set.DeepCopy()
 	if kit.SetInvalidOwner(set, invalid, c.now()) {
@@ -202,7 +201,7 @@ func (c *controller) refuseName(ctx context.Context, set *replicaSet, memory *me
 	return c.refuse(set, invalid)
 }
 
-// refuse says that what a user wrote can't be carried out. It is not tried again until someone changes it.
+// refuse reports a set that cannot be carried out. There is no retry before it changes.
 func (c *controller) refuse(set *replicaSet, err error) error {
 	c.teller.Event(set, kit.Warning, "Invalid", err.Error())
 	return reconcile.TerminalError(err)

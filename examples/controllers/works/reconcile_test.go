@@ -25,7 +25,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// wrote fails unless a reconcile with caches that caught up writes what it should.
+// wrote updates the caches, reconciles, and fails if that does not write what is wanted.
 func (h *hub) wrote(want string) {
 	h.t.Helper()
 	if got := h.reconcile(); got != want {
@@ -79,13 +79,13 @@ func TestPlansNothingUntilTheCacheShowsItsWrites(t *testing.T) {
 	h.place("prod", "a", "b", "c", "d")
 	h.create(ref("prod", atATime(2)))
 	h.wrote("create a, create b")
-	for range 3 { // it does not even show the set's status
+	for range 3 { // the cache shows not even the set's status
 		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil {
 			t.Fatalf("wrote %q, %+v, %v", wrote, result, err)
 		}
 	}
 	h.must(h.caches.sets.Update(h.set()))
-	for range 3 { // it shows the set, and one work of two
+	for range 3 { // the cache shows the set, and one work of two
 		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != writes.Patience || err != nil {
 			t.Fatalf("wrote %q, %+v, %v", wrote, result, err)
 		}
@@ -101,14 +101,14 @@ func TestReadsTheStatusThatItWrote(t *testing.T) {
 	h.create(ref("prod", atATime(1)))
 	h.wrote("create a")
 	h.answer(status.Succeeded, "a")
-	h.wrote("") // but the status
+	h.wrote("") // nothing but the status
 	h.must(h.caches.works.Update(h.work("a")))
 	if _, result, err := h.look(); result.RequeueAfter != kit.Gather || err != nil {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
 
-// A work that someone else deletes before the cache has seen it never comes into the cache.
+// A work that is deleted before the cache shows it never appears in the cache.
 func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
@@ -175,7 +175,7 @@ func TestTemplateChanges(t *testing.T) {
 
 	h.change(func(spec *workv1alpha1.ManifestWorkReplicaSetSpec) { spec.ManifestWorkTemplate = template("two") })
 	h.wrote("update a")
-	h.wrote("") // a succeeded with the version before
+	h.wrote("") // a succeeded with the earlier version
 	h.answer(status.Succeeded, "a")
 	h.wrote("update b")
 	if work := h.work("a"); work.UID != uid || !strings.Contains(string(work.Spec.Workload.Manifests[0].Raw), "two") {
@@ -183,8 +183,8 @@ func TestTemplateChanges(t *testing.T) {
 	}
 }
 
-// An agent that answers 45 minutes after the write, with conditions that have not moved, soaks from its answer: the next
-// cluster waits for the whole soak, also where the controller restarts in it.
+// An agent reports 45 minutes after the write, with transition times from before. Its soak runs from the first answer: the
+// next cluster waits for the whole soak, even if the controller restarts meanwhile.
 func TestALateAnswerSoaksFromTheAnswer(t *testing.T) {
 	const soak = 30 * time.Minute
 	for _, restarts := range []bool{false, true} {
@@ -197,7 +197,7 @@ func TestALateAnswerSoaksFromTheAnswer(t *testing.T) {
 		for _, c := range []struct{ cluster, next string }{{"a", "create b"}, {"b", ""}} {
 			h.clock = h.clock.Add(time.Minute)
 			h.answer(status.Succeeded, c.cluster)
-			h.wrote("update " + c.cluster) // its answer
+			h.wrote("update " + c.cluster) // the time of its answer
 			h.clock = h.clock.Add(soak)
 			h.wrote(c.next)
 		}
@@ -206,7 +206,7 @@ func TestALateAnswerSoaksFromTheAnswer(t *testing.T) {
 		h.wrote("update a")
 		h.clock = h.clock.Add(45 * time.Minute)
 		h.answer(status.Succeeded, "a")
-		h.wrote("update a") // its answer
+		h.wrote("update a") // the time of its answer
 		if stamp := status.StampOf(h.work("a")); !stamp.Answered.Equal(h.clock) || !stamp.Applied.Equal(h.clock.Add(-45*time.Minute)) {
 			t.Errorf("stamped %+v", stamp)
 		}
@@ -220,8 +220,9 @@ func TestALateAnswerSoaksFromTheAnswer(t *testing.T) {
 	}
 }
 
-// R5, R50: who left a placement counts in it until it is done. So its answer is noted although nothing soaks where it is now,
-// or nobody selects it. The record tells from when it soaks, and stays as it is.
+// R5, R50: a cluster that moved to another placement, or was deselected, counts in the earlier placement until it is done.
+// Therefore its first answer is recorded even if the new placement has no soak. The record keeps the time from which it
+// soaks.
 func TestFirstAnswerOfAClusterThatMovedIsNoted(t *testing.T) {
 	for name, now := range map[string]string{"it is in another placement": "test", "it is nowhere": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +241,7 @@ func TestFirstAnswerOfAClusterThatMovedIsNoted(t *testing.T) {
 			}
 			h.wrote(want)
 			h.answer(status.Succeeded, "a")
-			h.wrote("update a") // its answer
+			h.wrote("update a") // the time of its answer
 			h.clock = h.clock.Add(time.Second)
 			h.wrote("")
 			before := h.set().ResourceVersion
@@ -286,7 +287,7 @@ func TestClusterMovesToAnotherPlacement(t *testing.T) {
 	h.wrote("")
 	before := h.work("b")
 
-	// Between the two writes nobody selects b.
+	// Between the two writes no placement selects b.
 	h.place("prod", "a")
 	h.wrote("")
 	h.clock = h.clock.Add(grace - time.Second)
@@ -317,7 +318,7 @@ func TestClusterInSeveralPlacementsBelongsToTheFirst(t *testing.T) {
 	h.wrote("create b")
 }
 
-// As long as the first placement is incomplete nobody knows which clusters are left for the second.
+// While the first placement is incomplete, its clusters are unknown, and so is the rest for the second.
 func TestIncompletePlacementHoldsThoseBehindIt(t *testing.T) {
 	h := newHub(t)
 	h.place("all", "a", "b", "c")
@@ -339,14 +340,14 @@ func TestIncompletePlacementDoesNotHoldThoseBeforeIt(t *testing.T) {
 	h.place("prod", "a")
 	h.wrote("")
 	h.clock = h.clock.Add(time.Minute)
-	h.wrote("") // b may be one of later's
+	h.wrote("") // b may belong to later
 	h.place("later", "x")
 	h.wrote("create x")
 	h.clock = h.clock.Add(grace)
 	h.wrote("delete b")
 }
 
-func TestClusterLeaves(t *testing.T) {
+func TestClusterIsDeselected(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
 	h.create(ref("prod", atATime(2)))
@@ -364,7 +365,7 @@ func TestClusterLeaves(t *testing.T) {
 	h.wrote("")
 }
 
-func TestCacheWithoutDecisionsRemovesNobody(t *testing.T) {
+func TestCacheWithoutDecisionsRemovesNothing(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
 	h.create(ref("prod", atATime(1)))
@@ -379,7 +380,7 @@ func TestCacheWithoutDecisionsRemovesNobody(t *testing.T) {
 	}
 }
 
-// The counts in the placement's status are the same before and after.
+// The counts in the placement's status are equal before and after the exchange.
 func TestClustersAreExchanged(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -425,7 +426,8 @@ func TestTakesOverWorksOfOtherNames(t *testing.T) {
 	}
 }
 
-// Of several works of a cluster its own is kept, also where another is older, and only that one is changed.
+// Of several works of a cluster the one with the controller's name is kept, even if another is older. Only that one is
+// updated.
 func TestClusterWithTwoWorksMoves(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
@@ -469,7 +471,7 @@ func TestSetIsDeleted(t *testing.T) {
 			h.create(ref("prod", atATime(2)))
 			h.change(func(spec *workv1alpha1.ManifestWorkReplicaSetSpec) { spec.CascadeDeletionPolicy = policy })
 			h.wrote("create a, create b")
-			work := h.work("a") // which takes its time; the cache does not show b's
+			work := h.work("a") // takes its time; the cache does not show b's
 			work.Finalizers = []string{"agent"}
 			h.must(h.server.Update(t.Context(), work))
 			h.must(h.server.Delete(t.Context(), h.set()))
@@ -536,7 +538,7 @@ func TestInvalidSetIsRefusedUntilItChanges(t *testing.T) {
 	}
 }
 
-// Where the group of a decision is unknown, as after its label was edited by hand, nothing starts.
+// If the group of a decision is unknown, such as after an edit of its label, nothing starts.
 func TestDecisionsOfNoGroup(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
@@ -588,6 +590,6 @@ func TestDeadlineIsComeBackFor(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	h.clock = h.clock.Add(10 * time.Minute)
-	h.restart() // what must last stands in the objects
+	h.restart() // what must last is stored in objects
 	h.wrote("create b")
 }

@@ -28,10 +28,10 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/removals"
 )
 
-// groupByGroup goes through the groups one after the other.
+// groupByGroup rolls out one group after the other.
 var groupByGroup = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}
 
-// placeBy has a placement select clusters, in groups of so many.
+// placeBy makes a placement select clusters, in groups of a size.
 func (h *hub) placeBy(size int, name string, clusters ...string) {
 	h.t.Helper()
 	h.place(name, clusters...)
@@ -64,7 +64,7 @@ func inOrder(t *testing.T, most int) *hub {
 	return h
 }
 
-// rolledOut has all of the placements' clusters have works that hang in deletion until their agents let go.
+// rolledOut rolls out to all of the placements' clusters. Their works have a finalizer of the agent.
 func (h *hub) rolledOut(refs ...workv1alpha1.LocalPlacementReference) {
 	h.t.Helper()
 	h.create(refs...)
@@ -88,13 +88,13 @@ func (h *hub) eachWork(do func(*workv1.ManifestWork)) {
 	}
 }
 
-// deleted has a person delete the set.
+// deleted deletes the set, as a user does.
 func (h *hub) deleted() {
 	h.t.Helper()
 	h.must(h.server.Delete(h.t.Context(), h.set()))
 }
 
-// letGo has the agents of clusters let go of their works.
+// letGo makes the agents of clusters remove their finalizers.
 func (h *hub) letGo(clusters ...string) {
 	h.t.Helper()
 	h.eachWork(func(work *workv1.ManifestWork) {
@@ -108,7 +108,6 @@ func (h *hub) letGo(clusters ...string) {
 	})
 }
 
-// isGone says whether the set is.
 func (h *hub) isGone() bool {
 	h.t.Helper()
 	err := h.server.Get(h.t.Context(), theSet, &workv1alpha1.ManifestWorkReplicaSet{})
@@ -116,7 +115,7 @@ func (h *hub) isGone() bool {
 	return err != nil
 }
 
-// says is the set's condition about its removal.
+// says is the message of the set's condition about its removal.
 func (h *hub) says() string {
 	h.t.Helper()
 	c := meta.FindStatusCondition(h.set().Status.Conditions, removals.Condition)
@@ -129,7 +128,7 @@ func (h *hub) says() string {
 	return c.Reason + ": " + c.Message
 }
 
-// said fails unless the condition is so.
+// said fails if that message is not the wanted one.
 func (h *hub) said(want string) {
 	h.t.Helper()
 	if got := h.says(); got != want {
@@ -137,8 +136,8 @@ func (h *hub) said(want string) {
 	}
 }
 
-// R62: works go in the reverse order of the groups, the next when the one before is gone, whatever the policy says, and with a restart at each
-// step. The set goes last. What a person sees says who goes.
+// R62: works are deleted in the reverse order of the groups, the next when the one before is gone, under any deletion
+// policy, and with a restart at each step. The set is deleted last. Its condition says which are next.
 func TestADeletedSetGoesInOrder(t *testing.T) {
 	for _, policy := range []workv1alpha1.CascadeDeletionPolicy{workv1alpha1.Background, workv1alpha1.Foreground} {
 		for _, restarts := range []bool{false, true} {
@@ -153,7 +152,7 @@ func TestADeletedSetGoesInOrder(t *testing.T) {
 					{"", "", "on their way out: g; 6 more follow, at most 2 at a time", ""},
 					{"g", "delete d, delete e", "on their way out: d, e; 4 more follow, at most 2 at a time", "new"},
 					{"e", "delete f", "on their way out: d, f; 3 more follow, at most 2 at a time", "new"},
-					{"d", "", "on their way out: f; 3 more follow, at most 2 at a time", "new"}, // nobody of the group before it, yet
+					{"d", "", "on their way out: f; 3 more follow, at most 2 at a time", "new"}, // no cluster of an earlier group yet
 					{"f", "delete a, delete b", "on their way out: a, b; 1 more follow, at most 2 at a time", "new"},
 					{"a b", "delete c", "on their way out: c", "new"},
 				} {
@@ -186,9 +185,9 @@ func TestADeletedSetGoesInOrder(t *testing.T) {
 	}
 }
 
-// While the cache does not show what was written, nobody goes: neither where it lacks a work that was just created, by this process or by the one
-// before, nor where it lacks the deletions.
-func TestNobodyGoesByACacheThatLags(t *testing.T) {
+// While the cache does not show own writes, nothing is deleted: the cache may lack a work that this process or the one
+// before created, or a deletion.
+func TestAStaleCacheDeletesNothing(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		h := inOrder(t, 1)
 		h.placeBy(1, "prod", "a", "b")
@@ -199,7 +198,7 @@ func TestNobodyGoesByACacheThatLags(t *testing.T) {
 		h.wrote("update a")
 		h.answer(status.Succeeded, "a")
 		h.wrote("create b")
-		before := h.caches.works.List() // without b's, which is the first to go
+		before := h.caches.works.List() // without b's, which is to be deleted first
 		h.deleted()
 		if restarts {
 			h.restart()
@@ -215,7 +214,7 @@ func TestNobodyGoesByACacheThatLags(t *testing.T) {
 		look("")
 		h.catchUp()
 		look("delete b")
-		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil { // nor does it show the condition
+		if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != kit.Gather || err != nil { // the cache does not show the condition either
 			t.Errorf("restarts %v: wrote %q, %+v, %v", restarts, wrote, result, err)
 		}
 		h.must(h.caches.sets.Update(h.set()))
@@ -230,7 +229,7 @@ func without(work *workv1.ManifestWork) *workv1.ManifestWork {
 	return work
 }
 
-// A work that another leader has created, which no cache shows, keeps the set.
+// A work that another leader created keeps the set, even if no cache shows it.
 func TestTheLastLookIsAtTheServer(t *testing.T) {
 	h := inOrder(t, 1)
 	h.placeBy(1, "prod", "a", "b")
@@ -254,7 +253,7 @@ func TestTheLastLookIsAtTheServer(t *testing.T) {
 	}
 }
 
-// A Placement that is deleted together with the set is not waited for. Nobody knows the groups then, and the bound holds.
+// A Placement that is deleted together with the set is not awaited. Then the groups are unknown, and the bound holds.
 func TestThePlacementIsDeletedTogetherWithTheSet(t *testing.T) {
 	for _, terminating := range []bool{false, true} {
 		h := inOrder(t, 2)
@@ -262,8 +261,8 @@ func TestThePlacementIsDeletedTogetherWithTheSet(t *testing.T) {
 		h.rolledOut(ref("prod", groupByGroup))
 		placement := &clusterv1beta1.Placement{}
 		h.must(h.server.Get(t.Context(), client.ObjectKey{Namespace: "apps", Name: "prod"}, placement))
-		if terminating { // its decisions go first
-			placement.Finalizers = []string{"somebody's"}
+		if terminating { // its decisions are deleted first
+			placement.Finalizers = []string{"another-controller"}
 			h.must(h.server.Update(t.Context(), placement))
 		}
 		h.must(h.server.Delete(t.Context(), placement))
@@ -281,9 +280,9 @@ func TestThePlacementIsDeletedTogetherWithTheSet(t *testing.T) {
 	}
 }
 
-// While decisions are half written nobody goes, and the condition says so. It is over when they are whole, or when the Placement is gone. A cache
-// that lacks the Placement doesn't say that it is gone.
-func TestNobodyGoesByDecisionsThatAreHalfWritten(t *testing.T) {
+// While decisions are partially observed nothing is deleted, and the condition says so. Deletion goes on when they are
+// complete, or when a live read shows that the Placement is gone. A cache that lacks the Placement is not enough.
+func TestPartiallyObservedDecisionsDeleteNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		half func(h *hub, decision *clusterv1beta1.PlacementDecision)
 		over func(h *hub)
@@ -354,8 +353,8 @@ func TestNobodyGoesByDecisionsThatAreHalfWritten(t *testing.T) {
 	}
 }
 
-// R62: each placementRef has the bound for itself. Whom nobody selects goes with the last one, first. A placementRef without a Placement holds
-// up nobody.
+// R62: each placementRef has the bound for itself. Deselected clusters belong to the last one, and their works are deleted
+// first. A placementRef without a Placement blocks no other.
 func TestEachPlacementGoesByItself(t *testing.T) {
 	h := inOrder(t, 1)
 	h.placeBy(1, "prod", "a", "b")
@@ -383,8 +382,9 @@ func TestEachPlacementGoesByItself(t *testing.T) {
 	}
 }
 
-// R62: who left goes with the group that the record has, also after a restart. A record of another version counts for nothing.
-func TestWhoLeftGoesWithTheGroupOfTheRecord(t *testing.T) {
+// R62: the work of a deselected cluster is deleted with the group in the record, even after a restart. A record of another
+// version does not count.
+func TestADeselectedClusterKeepsTheGroupOfTheRecord(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		h := inOrder(t, 1)
 		h.placeBy(2, "prod", "a", "b", "c")
@@ -396,7 +396,7 @@ func TestWhoLeftGoesWithTheGroupOfTheRecord(t *testing.T) {
 		h.answer(status.Succeeded, "a")
 		h.answer(status.Failed, "b")
 		h.place("other", "c")
-		h.placeBy(1, "prod", "a", "c") // groups of the same keys
+		h.placeBy(1, "prod", "a", "c") // groups with the same keys
 		for range 2 {
 			h.wrote("")
 		}
@@ -411,7 +411,7 @@ func TestWhoLeftGoesWithTheGroupOfTheRecord(t *testing.T) {
 		}
 		h.restart()
 		h.deleted()
-		order := []string{"delete c", "delete a", "delete b"} // a and b are of group 0
+		order := []string{"delete c", "delete a", "delete b"} // a and b are in group 0
 		if other {
 			order = []string{"delete b", "delete c", "delete a"}
 		}
@@ -421,9 +421,9 @@ func TestWhoLeftGoesWithTheGroupOfTheRecord(t *testing.T) {
 	}
 }
 
-// A work that hangs in deletion holds its place until a person gives the cluster up, by name or by deleting the ManagedCluster. With Background
-// the set does not wait for it, with Foreground it does.
-func TestADeadAgentHoldsItsPlaceUntilItIsGivenUp(t *testing.T) {
+// A work that hangs in deletion counts towards the bound until the cluster is ignored, by name or by deleting the
+// ManagedCluster. With Background the set does not wait for it, with Foreground it does.
+func TestADeadAgentHoldsItsPlaceUntilItsClusterIsIgnored(t *testing.T) {
 	for _, policy := range []workv1alpha1.CascadeDeletionPolicy{workv1alpha1.Background, workv1alpha1.Foreground} {
 		for _, by := range []string{"name", "ManagedCluster"} {
 			t.Run(string(policy)+" by "+by, func(t *testing.T) {
@@ -467,8 +467,8 @@ func TestADeadAgentHoldsItsPlaceUntilItIsGivenUp(t *testing.T) {
 	}
 }
 
-// A cluster that is given up before its turn goes in its turn, and the set stays until its work is being deleted.
-func TestWhoIsGivenUpGoesWithItsGroup(t *testing.T) {
+// An ignored cluster keeps its turn. The set stays until that cluster's work is being deleted.
+func TestAnIgnoredClusterKeepsItsTurn(t *testing.T) {
 	h := inOrder(t, 1)
 	h.placeBy(2, "prod", "a", "b", "c")
 	h.rolledOut(ref("prod", groupByGroup))
@@ -486,8 +486,8 @@ func TestWhoIsGivenUpGoesWithItsGroup(t *testing.T) {
 	}
 }
 
-// The annotation of the set counts in place of the flag, also where it changes later. What nobody can read removes nobody. With 0 all works go
-// at once, whatever else is wrong.
+// The annotation of the set overrides the flag, even if it changes later. With an unreadable value no work is deleted. With
+// 0 all works are deleted at once, whatever else is wrong.
 func TestTheAnnotationCountsInPlaceOfTheFlag(t *testing.T) {
 	h := inOrder(t, 0)
 	h.placeBy(4, "prod", "a", "b", "c", "d")
@@ -526,7 +526,7 @@ func TestTheAnnotationCountsInPlaceOfTheFlag(t *testing.T) {
 	}
 }
 
-// A strategy that nobody can read removes nobody, and the condition says where it stands. A set without works needs none.
+// With an unreadable strategy no work is deleted, and the condition has its path. A set without works needs no strategy.
 func TestAFaultyDeletedSet(t *testing.T) {
 	wrong := groupByGroup
 	wrong.ProgressivePerGroup = &clusterv1alpha1.RolloutProgressivePerGroup{}
@@ -566,7 +566,8 @@ func TestAFaultyDeletedSet(t *testing.T) {
 	}
 }
 
-// Works of other names, without a stamp, and several of a cluster all go, in the turn of their cluster.
+// Works with other names or without a stamp, and several works of one cluster, are all deleted in the turn of their
+// cluster.
 func TestWorksOfOtherNamesGoInTheirTurn(t *testing.T) {
 	h := inOrder(t, 1)
 	h.placeBy(1, "prod", "a", "b", "c")
@@ -575,7 +576,7 @@ func TestWorksOfOtherNamesGoInTheirTurn(t *testing.T) {
 		h.put(&workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "b", Name: name, UID: "1", Labels: map[string]string{kit.OwnerLabel: "apps.web"}, Finalizers: []string{"agent"},
 		}})
-		if i == 0 { // somebody deletes it
+		if i == 0 { // a user deletes it
 			h.must(h.server.Delete(t.Context(), &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: name}}))
 		}
 	}
@@ -588,7 +589,8 @@ func TestWorksOfOtherNamesGoInTheirTurn(t *testing.T) {
 	h.wrote("delete a")
 }
 
-// A cluster that refuses holds its place, and causes an event. Where the API server does not answer, nobody goes, and the set stays.
+// A rejected deletion counts towards the bound, and causes an event. While the API server does not answer, nothing is
+// deleted, and the set stays.
 func TestWhatFailsKeepsTheOrder(t *testing.T) {
 	h := inOrder(t, 1)
 	h.placeBy(1, "prod", "a", "b")

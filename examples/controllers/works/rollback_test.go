@@ -21,8 +21,9 @@ import (
 	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
 )
 
-// TestProofOfRollback proves works with -rollback on an API server that has the fields of enhancement 229: versions fail and are taken back,
-// by AbortAll or by a person, while the controller crashes at any write, its caches lag and its network breaks. Then each duty is ignored in turn.
+// TestProofOfRollback tests works with -rollback on an API server that has the fields of enhancement 229. Versions fail and
+// are rolled back, by AbortAll or by an operator, while the controller crashes at any write, its caches are stale and its
+// network breaks. Then each duty is left out in turn.
 //
 //	go test ./works -run TestProofOfRollback -v
 //	go test ./works -run TestProofOfRollback -rollouts=300 -v -timeout=0
@@ -61,7 +62,8 @@ func hashOf(set *workv1alpha1.ManifestWorkReplicaSet) string {
 	return rollback.ComputeHash(&set.Spec.ManifestWorkTemplate, nil)
 }
 
-// abortByDefault has each strategy abort all: the harness's users write the API's own.
+// abortByDefault makes AbortAll the default of each strategy, since the harness's users write OCM's API without the fields
+// of the enhancement.
 func abortByDefault(t *testing.T, file string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -87,7 +89,7 @@ func abortByDefault(t *testing.T, file string) {
 	}
 }
 
-// asked has a set say in this controller's words that a person asks for the way back.
+// asked expresses an operator's request for a rollback in this controller's API.
 func asked(o any) any {
 	set := o.(*workv1alpha1.ManifestWorkReplicaSet)
 	if set.Annotations["hub.test/abort"] == strconv.FormatInt(set.Generation, 10) {
@@ -97,7 +99,6 @@ func asked(o any) any {
 	return set
 }
 
-// saysOfRollback reads the conditions of the enhancement.
 func saysOfRollback(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
 	c := meta.FindStatusCondition(set.Status.Conditions, rollback.ConditionProgressing)
 	rolled := meta.FindStatusCondition(set.Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut)
@@ -111,7 +112,7 @@ func saysOfRollback(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
 	}
 }
 
-// revisionsOf reads the revisions from a set as it is stored, since its Go type has no fields for them.
+// revisionsOf reads the revisions from the stored set, since its Go type has no fields for them.
 func revisionsOf(t *testing.T) func(*workv1alpha1.ManifestWorkReplicaSet, []byte) proof.Revisions {
 	return func(_ *workv1alpha1.ManifestWorkReplicaSet, stored []byte) proof.Revisions {
 		set := rollback.ManifestWorkReplicaSet{}

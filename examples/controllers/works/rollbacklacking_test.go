@@ -17,20 +17,20 @@ import (
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
-// dutiesOfRollback are those of the way back that this controller can leave out. It takes a version back from all clusters at once, so that it
-// has none about the order, and it reads the revisions from the API server itself each time, so that its caches cannot mislead it.
+// dutiesOfRollback are the duties of rollback that this controller can leave out. It rolls back all clusters at once, so it
+// has no duty about the order. It reads the revisions live each time, so stale caches cannot mislead it.
 var dutiesOfRollback = []proof.Duty{
 	proof.DutyStoreUpdate, proof.DutyKeepTemplate, proof.DutyStoreAbort, proof.DutyAbortOnce, proof.DutyNoOther, proof.DutyJoined,
 }
 
-// lackOfRollback has a controller leave out a duty of the way back.
+// lackOfRollback makes a controller leave out a duty of rollback.
 func lackOfRollback(c *controller, p *proof.Process) {
 	l := &lacksRollback{Client: c.client, duty: p.Ignored, set: p.Set, controller: c}
 	c.client, c.rollback.Client = l, l
 	c.rollback.Live = readsRollback{c.rollback.Live, l}
 }
 
-// lacksRollback is a client that does not write what the duty asks for, and says that it did.
+// lacksRollback is a client that drops the writes of a duty, and reports success.
 type lacksRollback struct {
 	client.Client
 	duty       proof.Duty
@@ -40,7 +40,7 @@ type lacksRollback struct {
 	feigned map[string]any // the status that was not stored
 }
 
-// goesBack says whether a work gets another revision than the set's template is.
+// goesBack says whether a work gets another revision than the set's template.
 func (l *lacksRollback) goesBack(work *workv1.ManifestWork) bool {
 	set := l.controller.caches.set(l.set)
 	return set != nil && work.Labels[rollback.HashLabel] != hashOf(set)
@@ -93,7 +93,7 @@ func (l lacksStatus) Patch(ctx context.Context, o client.Object, patch client.Pa
 	return l.SubResourceWriter.Patch(ctx, o, patch, options...)
 }
 
-// readsRollback shows the status that was not stored, and of the revisions the newest alone where templates are not kept.
+// readsRollback shows the status that was not stored. If templates are not kept, it shows only the newest revision.
 type readsRollback struct {
 	client.Reader
 	by *lacksRollback

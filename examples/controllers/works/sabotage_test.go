@@ -28,19 +28,19 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// saboteur has a controller ignore a duty, from outside: what it reads and what it writes goes through here, and what it
-// remembers is taken from it. The controller itself has no switches.
+// saboteur makes a controller leave out a duty from outside: it changes what the controller reads, writes and remembers.
+// The controller itself has no switches.
 type saboteur struct {
 	*controller
 	duty proof.Duty
 	set  types.NamespacedName
 
 	client client.Client
-	began  time.Time                            // the present reconcile
-	read   *workv1alpha1.ManifestWorkReplicaSet // when it began
+	began  time.Time                            // the start of the present reconcile
+	read   *workv1alpha1.ManifestWorkReplicaSet // the set at that time
 }
 
-// sabotage returns the reconciler that stands in for the controller.
+// sabotage returns the reconciler that replaces the controller.
 func sabotage(c *controller, p *proof.Process) reconcile.Reconciler {
 	s := &saboteur{controller: c, duty: p.Ignored, set: p.Set, client: c.client}
 	c.client = sabotaged{c.client, s}
@@ -82,7 +82,7 @@ func (s *saboteur) Reconcile(ctx context.Context, request reconcile.Request) (re
 	return result, err
 }
 
-// store is a cache whose objects are changed when they are read by their key or an index.
+// store is a cache that changes objects when they are read by key or index.
 type store struct {
 	toolscache.Indexer
 	change func(any) any
@@ -108,7 +108,7 @@ func (s store) ByIndex(index, value string) ([]any, error) {
 	return all, err
 }
 
-// agree has the status of a Placement agree with whatever decisions there are.
+// agree makes the status of a Placement agree with any decisions.
 func (s *saboteur) agree(o any) any {
 	p := o.(*clusterv1beta1.Placement).DeepCopy()
 	found := kit.List[clusterv1beta1.PlacementDecision](s.caches.decisions, kit.DecisionsByPlacement, p.Namespace+"/"+p.Name)
@@ -118,7 +118,7 @@ func (s *saboteur) agree(o any) any {
 	return p
 }
 
-// upToDate has a work say that it has the wanted version.
+// upToDate makes a work say that it has the wanted version.
 func (s *saboteur) upToDate(o any) any {
 	work := o.(*workv1.ManifestWork)
 	if applied := status.StampOf(work).Applied; s.read != nil && !applied.IsZero() {
@@ -129,7 +129,7 @@ func (s *saboteur) upToDate(o any) any {
 	return work
 }
 
-// misread changes what a set says, or keeps it as it was when the reconcile began.
+// misread changes a set when it is read, or returns it as it was when the reconcile began.
 func (s *saboteur) misread(o any) any {
 	if s.duty == proof.DutySecondLook && s.read != nil {
 		return s.read
@@ -138,7 +138,7 @@ func (s *saboteur) misread(o any) any {
 	switch s.duty {
 	case proof.DutyGivenUp:
 		delete(set.Annotations, giveUpAnnotation)
-	case proof.DutyLeft: // it gives up whoever is not selected
+	case proof.DutyLeft: // all deselected clusters are ignored
 		metav1.SetMetaDataAnnotation(&set.ObjectMeta, giveUpAnnotation, strings.Join(s.notSelected(set), ","))
 	case proof.DutyRecord:
 		_, _ = status.Records{}.Note(set)
@@ -168,7 +168,7 @@ func (s *saboteur) notSelected(set *workv1alpha1.ManifestWorkReplicaSet) (cluste
 	return clusters
 }
 
-// sabotaged is a client that writes something else than it is told.
+// sabotaged is a client that changes what is written.
 type sabotaged struct {
 	client.Client
 	by *saboteur
@@ -222,7 +222,7 @@ func (c sabotaged) Status() client.SubResourceWriter {
 	return c.Client.Status()
 }
 
-// Delete does nothing while the set says that it is stopped, if that is the duty.
+// Delete does nothing while the set's status says that the rollout is stopped, for that duty.
 func (c sabotaged) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
 	if c.by.duty == proof.DutyPromptly && c.by.read != nil && strings.Contains(says(c.by.read).Message, "stopped") {
 		return nil
@@ -230,7 +230,7 @@ func (c sabotaged) Delete(ctx context.Context, o client.Object, options ...clien
 	return c.Client.Delete(ctx, o, options...)
 }
 
-// complete says of each rollout that it is.
+// complete writes of each rollout that it is complete.
 type complete struct{ client.SubResourceWriter }
 
 func (c complete) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
@@ -245,7 +245,7 @@ func (noStatus) Update(context.Context, client.Object, ...client.SubResourceUpda
 	return nil
 }
 
-// restamp notes another time than the write's, or none.
+// restamp stamps another time than the write's, or none.
 func (s *saboteur) restamp(work *workv1.ManifestWork) {
 	stamp := status.StampOf(work)
 	version, applied := stamp.Version, stamp.Applied
@@ -262,7 +262,8 @@ func (s *saboteur) restamp(work *workv1.ManifestWork) {
 	}
 }
 
-// told says of a write that it was certainly not made, where nobody knows or where the cache is behind.
+// told turns an error of a write into one that says that the write was not made, although it may have been, or although the
+// cache is stale.
 func (s *saboteur) told(err error) error {
 	var answer apierrors.APIStatus
 	unsure := err != nil && (!errors.As(err, &answer) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err))

@@ -9,14 +9,14 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
-// takeOverLate starts a process whose caches show what they showed before.
+// takeOverLate starts a process whose caches are as stale as before.
 func (h *hub) takeOverLate() {
 	before := h.caches
 	h.restart()
 	h.caches = before
 }
 
-// Who becomes the leader has had caches all along. They need not show yet what the leader before wrote last.
+// A new leader has had running caches all along. They may not show yet what the leader before wrote last.
 func TestProcessTakesOverWithCachesThatAreBehind(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -30,7 +30,7 @@ func TestProcessTakesOverWithCachesThatAreBehind(t *testing.T) {
 	h.wrote("") // a is in flight
 }
 
-// What the leader before deleted is not there, whatever the caches show.
+// Works that the leader before deleted are gone, even if the caches show them.
 func TestProcessTakesOverWhatWasDeleted(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -46,7 +46,7 @@ func TestProcessTakesOverWhatWasDeleted(t *testing.T) {
 	h.wrote("create a")
 }
 
-// A template that the leader before has seen is not taken back.
+// A template that the leader before has seen is not rolled back by a stale cache.
 func TestProcessTakesOverWithASetThatIsBehind(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
@@ -64,7 +64,7 @@ func TestProcessTakesOverWithASetThatIsBehind(t *testing.T) {
 	h.wrote("")
 }
 
-// A process asks once.
+// A process lists once.
 func TestProcessTakesOverOnce(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")

@@ -33,7 +33,7 @@ func TestEventsAndMetrics(t *testing.T) {
 		`Warning Stopped placement prod: stopped: a failed, maxFailures 0; goes on when none is failed`,
 	)
 	h.restart()
-	told() // once is enough
+	told() // told only once
 	h.answer(status.Succeeded, "a")
 	told("Normal Succeeded placement prod: succeeded a", "Normal Recovered placement prod: recovered a", "Normal Resumed placement prod: no budget is breached any more")
 	told("Normal Started placement prod: started c")
@@ -56,7 +56,7 @@ func TestEventsAndMetrics(t *testing.T) {
 	}
 }
 
-// Warnings that are there from the beginning are told, too.
+// The warnings of the first plan are told, too.
 func TestWarningOfANewSet(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")

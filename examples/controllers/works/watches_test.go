@@ -31,13 +31,13 @@ func TestWhichSetsAnEventConcerns(t *testing.T) {
 		sets int
 		got  []any
 	}{
-		"a work of the set":           {1, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(kit.OwnerLabel, "apps.web")}))},
-		"a work of nobody":            {0, asAny(setsOfWork(&workv1.ManifestWork{}))},
-		"a work of something else":    {0, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(kit.OwnerLabel, "web")}))},
-		"its second placement":        {1, asAny(h.setsOf(&clusterv1beta1.Placement{ObjectMeta: named("apps", "test")}))},
-		"a placement elsewhere":       {0, asAny(h.setsOf(&clusterv1beta1.Placement{ObjectMeta: named("other", "test")}))},
-		"a decision of its placement": {1, asAny(h.setsOf(&clusterv1beta1.PlacementDecision{ObjectMeta: labelled(clusterv1beta1.PlacementLabel, "prod")}))},
-		"a decision of nobody":        {0, asAny(h.setsOf(&clusterv1beta1.PlacementDecision{ObjectMeta: named("apps", "prod")}))},
+		"a work of the set":              {1, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(kit.OwnerLabel, "apps.web")}))},
+		"a work without an owner":        {0, asAny(setsOfWork(&workv1.ManifestWork{}))},
+		"a work of something else":       {0, asAny(setsOfWork(&workv1.ManifestWork{ObjectMeta: labelled(kit.OwnerLabel, "web")}))},
+		"its second placement":           {1, asAny(h.setsOf(&clusterv1beta1.Placement{ObjectMeta: named("apps", "test")}))},
+		"a placement elsewhere":          {0, asAny(h.setsOf(&clusterv1beta1.Placement{ObjectMeta: named("other", "test")}))},
+		"a decision of its placement":    {1, asAny(h.setsOf(&clusterv1beta1.PlacementDecision{ObjectMeta: labelled(clusterv1beta1.PlacementLabel, "prod")}))},
+		"a decision without a placement": {0, asAny(h.setsOf(&clusterv1beta1.PlacementDecision{ObjectMeta: named("apps", "prod")}))},
 	} {
 		if len(event.got) != event.sets || event.sets == 1 && event.got[0] != any(theSet) {
 			t.Errorf("%s concerns %v", name, event.got)
@@ -52,7 +52,7 @@ func asAny[T any](values []T) (all []any) {
 	return all
 }
 
-// Many events of a set are one reconcile; a work that loses its label is noticed.
+// Many events of a set cause one reconcile. A work that loses its label is noticed.
 func TestEventsAreGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())

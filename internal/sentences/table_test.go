@@ -166,8 +166,8 @@ var rooms = []room{
 			{"Limits", `^maxConcurrency \S+, maxFailures \S+$`},
 			{"Limit, too many exposed", `bounds.exposed: .*: must be at least \d+, which are exposed with .*, up to \d+ of them in .*`},
 			{"Limit, too long", `bounds.finish: .*: must be at least \S+: it takes that long with .*, the highest limits that hold$`},
-			{"Limit, not known how long", `bounds.finish: .*: must be 0: nobody knows how long it takes \(\S+ or more\), since the rollout is paused, and the gate .*`},
-			{"Limit, not known for a ramp", `bounds.finish: .*: must be 0: nobody knows how long it takes \(\S+ or more\), since groups go side by side with ramp.*`},
+			{"Limit, not known how long", `bounds.finish: .*: must be 0: it is unknown how long the rollout takes \(\S+ or more\), since the rollout is paused, and the gate .*`},
+			{"Limit, not known for a ramp", `bounds.finish: .*: must be 0: it is unknown how long the rollout takes \(\S+ or more\), since groups go side by side with ramp.*`},
 
 			{"Changes", `^started ` + names},
 			{"Changes, failed", `\bfailed ` + names + `; stopped: .*`},

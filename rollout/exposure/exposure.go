@@ -13,30 +13,31 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// Exposure says, before a rollout begins, how far a version that does not work can get, and how long the rollout takes.
+// Exposure has the blast radius of a version that does not work, and the duration of its rollout, before the rollout begins.
 //
 // A cluster is exposed while it is in flight with the version or has failed with it: it has neither succeeded and soaked,
-// nor been skipped. The numbers of exposed clusters hold whatever clusters report and in whatever order, also where many
+// nor been skipped. The numbers of exposed clusters hold whatever clusters report and in whatever order, also if many
 // fail at once, fail and recover, or never answer. Pauses and gates may end at any time, and [rollout.Options].Rights may change, so
-// they play no part in these numbers, nor rights in the times. More clusters can be exposed where one of these does not hold:
+// these numbers do not depend on them, nor the times on shares. More clusters can be exposed if one of these assumptions fails:
 //
-//   - A cluster that succeeded and soaked goes on working, and one that has the version and is skipped is done with it.
-//   - Without a progressDeadline nobody reports TimeOut, which frees the slot of a failed cluster.
+//   - A cluster that succeeded and soaked keeps working, and one that has the version and is skipped is done with it.
+//   - Without a progressDeadline no cluster reports TimeOut, which frees the slot of a failed cluster.
 //   - Reports show each cluster that has the version, and no new [rollout.Options].Attempt is asked for.
 //
-// Exposed holds however a scheduler cuts the groups, at each step anew, and whoever joins, leaves, moves, is held, not reviewed or skipped
-// for a while. Where the groups change, it is the greatest of all groups that there were. Under the type All it is of the clusters that are
-// selected at a time: those that left with the version come on top. The other numbers assume that the groups keep their clusters at each
-// moment, that the groups of held clusters wait for them ([rollout.ClusterHold].Blocks), that everyone is reviewed, and that a skip lasts.
+// Exposed holds even if the groups are cut again at each step, and if clusters join, are deselected, move, are frozen, are not on the
+// allowlist or are skipped for a while. If the groups change, it is the greatest of all groups that there were. Under the type All it is
+// about the clusters that are selected at a time: deselected clusters with the version come on top. The other numbers assume that the
+// groups keep their clusters at each moment, that the groups of frozen clusters wait for them ([rollout.ClusterHold].Blocks), that every
+// cluster is on the allowlist, and that a skip lasts.
 //
-// For each number of clusters there is a history that reaches it. With [rollout.Options].FailedBefore, and with Ramp where groups go
+// For each number of clusters there is a history that reaches it. With [rollout.Options].FailedBefore, and with Ramp where groups run
 // side by side ([rollout.GroupOrder]), the numbers are only bounds, which no history exceeds.
 //
 // The times assume that every cluster succeeds within its deadline and that the controller acts at once. With Ramp or
-// [rollout.Options].MaxStarts where groups go side by side, the shortest time is only a bound, which ignores the ramp, and the longest is
+// [rollout.Options].MaxStarts where groups run side by side, the shortest time is only a bound, which ignores the ramp, and the longest is
 // unknown.
 type Exposure struct {
-	// Clusters is the number of selected clusters that count. An exposure says nothing of the others ([rollout.Options].Uncounted).
+	// Clusters is the number of selected clusters that count. Ignored clusters are left out ([rollout.Options].Uncounted).
 	Clusters int `json:"clusters"`
 	// Exposed is the most clusters that are exposed at the same time, however the groups are cut. It is also the most at a breach and
 	// after it.
@@ -44,14 +45,14 @@ type Exposure struct {
 	// ExposedIfAllFail is the most clusters that get a version that fails on every cluster, where the groups keep their clusters. It
 	// also assumes that no cluster is skipped: a group that is skipped is complete, and the next one gets the version.
 	ExposedIfAllFail int `json:"exposedIfAllFail"`
-	// InFlight is the most clusters that are in flight at the same time, where the groups keep their clusters, if no cluster that timed out
-	// comes back and none that is skipped is wanted again.
+	// InFlight is the most clusters that are in flight at the same time, where the groups keep their clusters, if no timed-out cluster
+	// becomes in flight again and no skipped one is wanted again.
 	InFlight int `json:"inFlight"`
 	// Finish is how long it takes from the beginning until all clusters are done.
 	Finish Span `json:"finish"`
 	// Stages are the stages of the rollout's [rollout.Schedule], each with the numbers for its clusters alone.
 	Stages []Stage `json:"stages"`
-	// Warnings are what a plan warns of before anything is reported.
+	// Warnings are the warnings of a plan without reports.
 	Warnings []rollout.Warning `json:"warnings,omitempty"`
 	// Weaknesses say where the strategy protects nothing.
 	Weaknesses []Weakness `json:"weaknesses,omitempty"`
@@ -68,9 +69,9 @@ type Stage struct {
 	Finish Span `json:"finish"`
 }
 
-// Of works out the exposure of a rollout by strategy over groups that begins at the time now. Life is how long a cluster
+// Of computes the exposure of a rollout by strategy over groups that begins at the time now. Life is how long a cluster
 // takes from its start to its success, without the strategy's MinSuccessTime. The options are the same as for
-// [rollout.Plan]; Previous and Memory have no part. The page of [Exposure] says what the numbers assume.
+// [rollout.Plan]; Previous and Memory are not used. The documentation of [Exposure] has the assumptions.
 //
 // The errors are the same as from [rollout.Plan], and one where life is negative or its Longest is below its Shortest.
 // Inputs are not changed.
@@ -110,7 +111,7 @@ func (e Exposure) String() string {
 	return b.String()
 }
 
-// uncounted counts the clusters that an exposure says nothing of.
+// uncounted counts the ignored clusters.
 func (e Exposure) uncounted() (n int) {
 	for i := range e.Stages {
 		n += e.Stages[i].Uncounted

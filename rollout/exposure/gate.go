@@ -55,10 +55,10 @@ func (s *prospect) isOneGroup(stage int) bool {
 	return s.Type == clusterv1alpha1.ProgressivePerGroup || s.Stages[stage].Mandatory
 }
 
-// asideIn counts the clusters of a group that are not counted.
-func (s *prospect) asideIn(group int) int {
-	if s.aside == nil {
+// ignoredIn gives the number of ignored clusters of a group.
+func (s *prospect) ignoredIn(group int) int {
+	if s.ignored == nil {
 		return 0
 	}
-	return s.aside[group]
+	return s.ignored[group]
 }

@@ -15,8 +15,8 @@ func (l load) then(next load) load {
 }
 
 // together gives the most clusters of all stages that count at the same time. A stage becomes active when all stages before
-// it are complete. Where many stages come after the same many, as one layer after another, a joint between them replaces all
-// their pairs. A joint becomes active when all stages before it are complete, is complete at once, and counts nothing.
+// it are complete. If many stages come after the same set of stages, one set node between them replaces all their pairs. A set
+// node becomes active when all stages before it are complete, is complete at once, and counts nothing.
 func (s *prospect) together(loadOf func(stage int) load) int {
 	if s.After == nil {
 		var l load
@@ -34,8 +34,8 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 			next[b]++
 		}
 	}
-	joints := make(map[string]int32) // a chain without load for each set of stages that several come after
-	var key []byte                   // the numbers in such a set
+	setNodes := make(map[string]int32) // a chain without load for each set of stages that several come after
+	var key []byte                     // the numbers in such a set
 	for i := range s.Stages {
 		if after := s.After[i]; len(after) == 1 && next[after[0]] == 1 {
 			of[i] = of[after[0]]
@@ -51,13 +51,13 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 			for _, chain := range b {
 				key = binary.LittleEndian.AppendUint32(key, uint32(chain))
 			}
-			joint, known := joints[string(key)]
+			setNode, known := setNodes[string(key)]
 			if !known {
-				joint = int32(len(chains))
-				joints[string(key)] = joint
+				setNode = int32(len(chains))
+				setNodes[string(key)] = setNode
 				chains, before = append(chains, load{}), append(before, b)
 			}
-			b = []int32{joint}
+			b = []int32{setNode}
 		}
 		of[i] = int32(len(chains))
 		chains, before = append(chains, loadOf(i)), append(before, b)
@@ -73,16 +73,16 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 // For example, b {2, 2} and c {2, 2} come after a {4 active, 1 passed}. The gains are 4 + 2 + 2 = 8. Going from a to b and
 // c loses 3, which b and c can pay with their 2 + 2. With b and c active, 1 + 2 + 2 = 5 count: 8 less 3.
 //
-// Stage i has two places: 2i gives its gain, and 2i+1 takes its loss. What a place gives flows to the taking places of all
-// stages before it. There it is taken while there is room. Otherwise it flows on to the giving place of that stage, and may
-// be called back later. The flow grows in rounds (Dinic): each round uses up the shortest ways, so the next round has
+// Stage i has two places: 2i gives its gain, and 2i+1 takes its loss. The flow from a place goes to the taking places of all
+// stages before it, which take it while there is room. The rest flows on to the giving place of that stage, and may
+// be called back later. The flow grows in rounds (Dinic): each round uses up the shortest paths, so the next round has
 // longer ones.
 type network struct {
 	given, room []int   // for each stage what it has not sent yet, and what it may still take
 	begin       []int32 // the first arc of each place
-	arcs        []arc   // the arcs from one place stand together
-	steps       []int32 // the length of the shortest way from each place to room; 0 if there is none
-	next        []int32 // the first arc of each place that may still be on a shortest way in this round
+	arcs        []arc   // the arcs from one place are adjacent
+	steps       []int32 // the length of the shortest path from each place to room; 0 if there is none
+	next        []int32 // the first arc of each place that may still be on a shortest path in this round
 	queue       []int32
 }
 
@@ -142,7 +142,7 @@ func (f *network) heaviest() (rest int) {
 	return rest
 }
 
-// measure begins a round. It finds the shortest ways to room, backwards from there, and says whether one begins where
+// measure begins a round. It finds the shortest paths to room, backwards from there, and says whether one begins where
 // something is left to give.
 func (f *network) measure() (any bool) {
 	clear(f.steps)
@@ -167,7 +167,7 @@ func (f *network) measure() (any bool) {
 	return any
 }
 
-// send moves at most so much from a place to room, by shortest ways, and gives how much it moved.
+// send moves at most so much from a place to room, by shortest paths, and gives how much it moved.
 func (f *network) send(place int32, most int) (sent int) {
 	steps := f.steps[place]
 	switch steps {

@@ -80,7 +80,7 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	path := field.NewPath("bounds", "finish")
 	takes := found.Exposure.Finish
 	if takes.Longest == unknownEnd {
-		return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be 0: nobody knows how long it takes (%v), since %s", takes, strings.Join(unknowns, ", and ")))
+		return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be 0: it is unknown how long the rollout takes (%v), since %s", takes, strings.Join(unknowns, ", and ")))
 	}
 	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: it takes that long with %v, the highest limits that hold", takes.Longest, found))
 }

@@ -27,7 +27,7 @@ func of(t *testing.T, opts rollout.Options) exposure.Exposure {
 	return e
 }
 
-// R40, R51: a name that stands twice counts once, and who does not count is in no baseline.
+// R40, R51: a name that occurs twice counts once, and an ignored cluster is in no baseline.
 func TestNamesThatStandTwiceCountOnce(t *testing.T) {
 	// Behind the gate are three that count: the number that a name would change.
 	gates := []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: noon().Add(48 * time.Hour)}}}

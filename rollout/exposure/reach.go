@@ -20,12 +20,12 @@ type prospect struct {
 	ramp     int // 0: none
 	groups   *grouping.Groups
 	stageOf  []int // of each group
-	aside    []int // for each group how many clusters are not counted; nil where all are
+	ignored  []int // for each group how many clusters are ignored; nil where none are
 	baseline []int // for each stage how many clusters that count are in no budget (R38); nil where all are in one
 	others   []int // for each stage how many clusters count in the stages that do not come after it; nil without a ramp
 }
 
-// newProspect plans the rollout before anything is reported, and adds what a plan does not tell.
+// newProspect plans the rollout without reports, and adds what a plan does not have.
 func newProspect(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts *rollout.Options) (*prospect, error) {
 	anew := *opts
 	anew.Order, anew.Previous, anew.Memory, anew.Attempt = nil, nil, nil, 0
@@ -50,10 +50,10 @@ func newProspect(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Grou
 	return s, nil
 }
 
-// except counts the clusters that do not count, and those whose failures do not.
+// except counts the ignored clusters, and those of the baseline.
 func (s *prospect) except() {
 	if len(s.options.Uncounted) > 0 {
-		s.aside = make([]int, s.groups.Len())
+		s.ignored = make([]int, s.groups.Len())
 	}
 	if len(s.options.FailedBefore) > 0 {
 		s.baseline = make([]int, len(s.Stages))
@@ -66,7 +66,7 @@ func (s *prospect) except() {
 		}
 		seen[position] = true
 		if group := s.groups.GroupAt(position); i < len(s.options.Uncounted) {
-			s.aside[group]++
+			s.ignored[group]++
 		} else {
 			s.baseline[s.stageOf[group]]++
 		}
@@ -141,12 +141,12 @@ func (s *prospect) exposureOver(life Span, now time.Time) Exposure {
 	return e
 }
 
-// reach gives how many clusters of all stages can be exposed and in flight.
+// reach has the most clusters of all stages that can be exposed and in flight.
 type reach struct {
 	exposed, ifAllFail, inFlight int
 }
 
-// reach works out R40 for all stages.
+// reach computes R40 for all stages.
 func (s *prospect) reach() reach {
 	return reach{
 		exposed:   s.most(s.releases()),
@@ -155,12 +155,12 @@ func (s *prospect) reach() reach {
 	}
 }
 
-// releases says whether failed clusters give up their slots, at once or at their deadline.
+// releases says whether failed clusters free their slots, at once or at their deadline.
 func (s *prospect) releases() bool { return s.options.FailedFreesSlot || s.ProgressDeadline != nil }
 
-// most gives the most clusters of all stages that count at the same time. A cluster counts that holds a slot or has
-// failed; failed clusters hold slots, too, unless free is set. While a stage is active, the tolerated failures of the
-// stages before it count, too.
+// most gives the most clusters of all stages that count at the same time. A cluster counts if it has a slot or has failed;
+// failed clusters keep their slots unless free is set. While a stage is active, the tolerated failures of the stages before it
+// count, too.
 //
 // With a ramp, where stages go side by side, it is only a bound: the smaller of what the ramp allows for all together
 // and what is possible without it.
@@ -193,11 +193,11 @@ func (s *prospect) most(free bool) (most int) {
 	return min(most-all, s.rampOf(passed-all)) + all
 }
 
-// reachIfAllFail works out R40 for a version with which no cluster succeeds: it goes on only where all clusters of a
+// reachIfAllFail computes R40 for a version with which no cluster succeeds: it continues only where all clusters of a
 // stage may fail.
 func (s *prospect) reachIfAllFail() (reached int) {
 	stops := make([]bool, len(s.Stages)) // whether the version stops at a stage or before it
-	ramp := s.rampOf(0)                  // how many slots the ramp leaves
+	ramp := s.rampOf(0)                  // how many slots the ramp still allows
 	for i := range s.Stages {
 		if slices.ContainsFunc(s.directlyBefore(i), func(before int) bool { return stops[before] }) {
 			stops[i] = true
@@ -216,10 +216,10 @@ func (s *prospect) reachIfAllFail() (reached int) {
 	return reached
 }
 
-// slots gives how many clusters of a stage may hold a slot by its own limit.
+// slots gives how many clusters of a stage may have a slot by its own limit.
 func (s *prospect) slots(stage int) int { return s.Stages[stage].MaxConcurrency }
 
-// rampOf gives how many clusters of the fleet may hold a slot by R35 where n hold one or have soaked: half of n, or the
+// rampOf gives how many clusters of the fleet may have a slot by R35 if n have one or have soaked: half of n, or the
 // initial number. Without a ramp any number may.
 func (s *prospect) rampOf(n int) int {
 	if s.ramp == 0 {
@@ -257,12 +257,12 @@ func (s *prospect) tolerated(stage int) int {
 	return min(s.budget(stage), n) + s.counted(stage) - n
 }
 
-// mostExposed works out R40 for a stage. A cluster starts only if it gets one of the slots and the failures are within
-// the budget. An exposed cluster without a slot has failed. So slots and budget together bound the exposed clusters. The
-// bound is reached where failed clusters give up their slots and the budget is used up while others are in flight.
+// mostExposed computes R40 for a stage. A cluster starts only if it gets one of the slots and the failures are within
+// the budget. An exposed cluster without a slot has failed. Slots and budget together therefore bound the exposed clusters. The
+// bound is reached if failed clusters free their slots and the budget is used up while others are in flight.
 func (s *prospect) mostExposed(stage int) int { return s.mostOf(stage, s.releases()) }
 
-// mostInFlight works out R40 for a stage. Failed clusters are in flight, with a slot or without.
+// mostInFlight computes R40 for a stage. Failed clusters are in flight, with a slot or without.
 func (s *prospect) mostInFlight(stage int) int { return s.mostOf(stage, s.options.FailedFreesSlot) }
 
 // mostOf does for a stage alone what most does. All stages that do not come after it may have soaked.

@@ -62,7 +62,7 @@ func (s Span) errs() (errs field.ErrorList) {
 	return errs
 }
 
-// finish works out how long it takes until each stage is complete (R41).
+// finish computes how long it takes until each stage is complete (R41).
 func (s *prospect) finish(life Span, now time.Time) []Span {
 	shortest := s.ends(plus(life.Shortest, s.MinSuccessTime), now, 0)
 	longest := s.ends(plus(life.Longest, s.MinSuccessTime), now, unknownEnd)
@@ -73,7 +73,7 @@ func (s *prospect) finish(life Span, now time.Time) []Span {
 	return all
 }
 
-// opening says how long clusters behind a gate are held.
+// opening says how long a gate blocks the clusters behind it.
 type opening struct {
 	until    time.Duration
 	stage    int // of the group
@@ -86,7 +86,7 @@ type opening struct {
 func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
 	var openings []opening
 	for group, gate := range s.closedGates(now) {
-		w := opening{until: unknown, stage: s.stageOf[group], clusters: s.groups.Size(group) - s.asideIn(group)}
+		w := opening{until: unknown, stage: s.stageOf[group], clusters: s.groups.Size(group) - s.ignoredIn(group)}
 		if w.barrier = s.isOneGroup(w.stage); !gate.Opens.IsZero() {
 			w.until = gate.Opens.Sub(now)
 		}
@@ -101,8 +101,8 @@ type milestones struct {
 	end     time.Duration // when all clusters of it, and of all that it comes after, are done
 	barrier time.Duration // when all gates before it, and before all that it comes after, are open
 	wait    time.Duration // when the wait is over after the last success of it, and of all that it comes after (R34)
-	// The least number of clusters that have started by the end of this stage. Ways of stages lead to it; this counts the clusters
-	// on the way that has the most, and its own.
+	// The least number of clusters that have started by the end of this stage: its own, and those on the path of stages to it that
+	// has the most.
 	started int
 }
 
@@ -165,14 +165,14 @@ func (s *prospect) endOf(stage int, of []opening, lastStart time.Duration, pace 
 		return endOf(of, s.slots(stage), takes)
 	case s.After == nil:
 		return pace.endOf(of, s.slots(stage), takes)
-	default: // the order of the stages is not looked at
+	default: // the order of the stages is ignored
 		return max(unknown, endOf(of, s.slots(stage), takes), plus(lastStart, takes))
 	}
 }
 
 // endOf says when a stage of n clusters with c slots is complete. The clusters take their slots in turn. The first c start
-// at once, and each later one when the c-th before it ends. So the last ends after ceil(n/c) times what a cluster takes. The same holds for the
-// clusters behind a gate, from its opening on: they share the slots only with clusters behind gates that open later.
+// at once, and each later one when the c-th before it ends. The last ends after ceil(n/c) times the time of one cluster. The same goes
+// for the clusters behind a gate, from its opening on: they share the slots only with clusters behind gates that open later.
 func endOf(of []opening, slots int, takes time.Duration) (end time.Duration) {
 	n := 0
 	for _, w := range slices.Backward(of) {
@@ -198,10 +198,10 @@ func (s *prospect) newPaced() *paced {
 	return &paced{s.ramp, s.options.MaxStarts, make([]time.Duration, 0, s.numCounted())}
 }
 
-// endOf says when a stage is complete whose predecessors are complete. Its j-th cluster starts as soon as three things hold.
-// Fewer clusters before it are in flight than there are slots. Fewer are in flight than the ramp allows for those that are
-// done. And the n-th cluster before it started a whole span ago. Each holds the sooner, the sooner others start and end. So
-// the shortest time for each cluster gives the shortest time in all, and the longest gives the longest.
+// endOf says when a stage is complete after its predecessors are complete. Its j-th cluster starts as soon as three conditions are
+// met. Fewer clusters before it are in flight than there are slots. Fewer are in flight than the ramp allows for those that are
+// done. The n-th cluster before it started a whole span ago. Each condition is met the sooner, the sooner others start and end.
+// The shortest time for each cluster therefore gives the shortest time in all, and the longest gives the longest.
 func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duration {
 	before, j := len(p.begun), 0
 	for _, w := range of {

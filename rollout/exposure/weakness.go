@@ -23,7 +23,7 @@ type Weakness struct {
 	Type WeaknessType `json:"type"`
 	// Clusters is how many clusters it is about.
 	Clusters int `json:"clusters"`
-	// Unless AllGroups, Group is the first group whose budget is out of reach, and Groups is the number of such groups
+	// Unless AllGroups, Group is the first group with a budget out of reach, and Groups is the number of such groups
 	// (WeaknessBudgetOutOfReach).
 	Group     *grouping.Key `json:"group,omitempty"`
 	Groups    int           `json:"groups,omitempty"`
@@ -47,7 +47,7 @@ func (w Weakness) String() string {
 }
 
 // weaknesses says where the strategy protects nothing (R40): where all clusters start at once, and where no number of
-// failures exceeds a budget. Groups with the same weakness share one.
+// failures exceeds a budget. Groups with the same weakness share one element.
 func (s *prospect) weaknesses() (all []Weakness) {
 	n := s.numCounted()
 	var passed, stuck Weakness // budgets that all clusters fit in, and those that all slots fit in

@@ -29,11 +29,11 @@ import (
 
 var epoch = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
 
-// world is a hub of hubs, and hubs with their clusters.
+// world is a coordinator hub, and hubs with their clusters.
 type world struct {
 	t       *testing.T
 	now     time.Time
-	api     client.WithWatch // of the hub of hubs
+	api     client.WithWatch // of the coordinator hub
 	divider *Divider
 	set     *workv1alpha1.ManifestWorkReplicaSet
 	hubs    map[string]*Hub
@@ -78,7 +78,7 @@ func (w *world) must(errs ...error) {
 	}
 }
 
-// divide has the hub of hubs look.
+// divide reconciles on the coordinator hub.
 func (w *world) divide() {
 	w.t.Helper()
 	w.now = w.now.Add(w.divider.Timing.Every)
@@ -86,7 +86,7 @@ func (w *world) divide() {
 	w.must(err)
 }
 
-// see has a hub's store show what is there.
+// see updates the store of a hub.
 func (w *world) see(hub string) {
 	w.t.Helper()
 	var list AccountList
@@ -98,7 +98,7 @@ func (w *world) see(hub string) {
 	w.must(w.hubs[hub].Store.Replace(all, ""))
 }
 
-// plan has a hub plan and start, and waits until its report is answered. It gives what it starts.
+// plan makes a hub plan and start, and waits until its report is answered. It returns the started clusters.
 func (w *world) plan(hub string) (starts []string) {
 	w.t.Helper()
 	h := w.hubs[hub]
@@ -114,7 +114,7 @@ func (w *world) plan(hub string) (starts []string) {
 	return starts
 }
 
-// settle waits for the reports that are on their way.
+// settle waits for reports in transit.
 func (w *world) settle(h *Hub) {
 	w.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
@@ -133,7 +133,7 @@ func (w *world) settle(h *Hub) {
 	}
 }
 
-// round has all look, one after the other.
+// round reconciles on all hubs, one after the other.
 func (w *world) round() {
 	w.t.Helper()
 	w.divide()
@@ -165,7 +165,7 @@ func (w *world) condition() metav1.Condition {
 	return metav1.Condition{}
 }
 
-// change changes the set everywhere.
+// change changes the set on all hubs.
 func (w *world) change(do func(*workv1alpha1.ManifestWorkReplicaSet)) {
 	w.t.Helper()
 	w.must(w.api.Get(w.t.Context(), client.ObjectKeyFromObject(w.set), w.set))
@@ -180,8 +180,8 @@ func clusters(prefix string, n int) (names []string) {
 	return names
 }
 
-// Two hubs share three slots. Nobody starts before the hub has taken a right, and all slots are used in the end. The condition says who waits for
-// what.
+// Two hubs share three slots. No cluster starts before its hub has taken a share, and all slots are used in the end. The
+// condition says which hub waits for what.
 func TestTwoHubsShareALimit(t *testing.T) {
 	w := newWorld(t, 3, map[string][]string{"hub-eu": clusters("e", 4), "hub-us": clusters("u", 4)})
 	for _, hub := range []string{"hub-eu", "hub-us"} {
@@ -209,7 +209,7 @@ func TestTwoHubsShareALimit(t *testing.T) {
 	}
 }
 
-// A strategy that rights do not hold is told, and nothing starts. What was granted before is asked back.
+// A strategy that cannot be divided is reported, and nothing starts. Granted shares are reclaimed.
 func TestStrategyThatCannotBeDivided(t *testing.T) {
 	w := newWorld(t, 2, map[string][]string{"hub-eu": clusters("e", 4)})
 	for range 4 {
@@ -227,7 +227,8 @@ func TestStrategyThatCannotBeDivided(t *testing.T) {
 	}
 }
 
-// Another version is another rollout. The accounts of the one before go once the hub has said that it does not have it any more.
+// Another version is another rollout. The accounts of the version before are deleted once each hub has reported that it
+// does not have it any more.
 func TestAnotherVersion(t *testing.T) {
 	w := newWorld(t, 2, map[string][]string{"hub-eu": clusters("e", 4)})
 	for range 4 {
@@ -241,7 +242,7 @@ func TestAnotherVersion(t *testing.T) {
 	for range 3 {
 		w.divide()
 		w.see("hub-eu")
-		h.sweep(ctx) // too early: something of it may be on its way
+		h.sweep(ctx) // too early: a write of it may be in transit
 	}
 	if held := w.stored("hub-eu", before); held.Status.Taken.Start != 2 {
 		t.Errorf("it gave back %+v", held.Status)
@@ -265,8 +266,8 @@ func (w *world) stored(hub, name string) *Account {
 	return a
 }
 
-// A hub that is taken out keeps its account as long as it holds a right, and so does an account that someone deletes.
-func TestAccountsStayWhileTheyHoldRights(t *testing.T) {
+// The account of a hub that was removed stays as long as it has shares, and so does an account that a user deletes.
+func TestAccountsStayWhileTheyHaveShares(t *testing.T) {
 	w := newWorld(t, 4, map[string][]string{"hub-eu": clusters("e", 2), "hub-us": clusters("u", 2)})
 	for range 6 {
 		w.round()
@@ -292,8 +293,8 @@ func TestAccountsStayWhileTheyHoldRights(t *testing.T) {
 	}
 }
 
-// Where the hub of hubs is out of reach, a hub plans all the same, with the rights that it has taken, until they expire. It does not wait for
-// an answer.
+// A hub that is cut off from the coordinator hub goes on planning with the shares that it has taken, until they expire. It
+// waits for no answer.
 func TestHubThatIsCutOff(t *testing.T) {
 	w := newWorld(t, 2, map[string][]string{"hub-eu": clusters("e", 6)})
 	for range 4 {
@@ -338,7 +339,7 @@ func (h hangs) Update(ctx context.Context, o client.Object, options ...client.Su
 	return ctx.Err()
 }
 
-// A plan is carried out only for half of the slowest write.
+// The writes of a plan may begin only during half of SlowestWrite.
 func TestInTime(t *testing.T) {
 	w := newWorld(t, 2, map[string][]string{"hub-eu": clusters("e", 2)})
 	w.plan("hub-eu")
@@ -359,7 +360,7 @@ func TestInTime(t *testing.T) {
 	}
 }
 
-// A set that is not shared is planned as without hubs, and so is each set where there is no hub of hubs.
+// A set that is not shared is planned as without hubs, and so is each set without a coordinator hub.
 func TestSetThatIsNotShared(t *testing.T) {
 	w := newWorld(t, 2, map[string][]string{"hub-eu": clusters("e", 4)})
 	alone := w.set.DeepCopy()
@@ -376,8 +377,8 @@ func TestSetThatIsNotShared(t *testing.T) {
 	}
 }
 
-// A version that is taken back needs no right on its way back: another version is planned than the set wants.
-func TestWayBackNeedsNoRight(t *testing.T) {
+// A rollback needs no shares: it plans another version than the set wants.
+func TestRollbackNeedsNoShares(t *testing.T) {
 	w := newWorld(t, 2, map[string][]string{"hub-eu": clusters("e", 4)})
 	result, err := w.hubs["hub-eu"].Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, nil, w.now, rollout.Options{Memory: &rollout.Memory{Version: "before"}})
 	if err != nil || len(result.Start) != 2 {
@@ -385,7 +386,6 @@ func TestWayBackNeedsNoRight(t *testing.T) {
 	}
 }
 
-// plain plans as rollout.Plan does.
 type plain struct{}
 
 func (plain) Plan(
@@ -395,7 +395,7 @@ func (plain) Plan(
 	return rollout.Plan(ref.RolloutStrategy, groups, reports, now, options)
 }
 
-// Names of accounts tell rollouts apart, and are names.
+// Names of accounts are unique for each rollout, and valid.
 func TestNamesOfAccounts(t *testing.T) {
 	long := strings.Repeat("x", 250)
 	seen := map[string]bool{}

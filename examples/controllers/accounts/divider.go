@@ -25,13 +25,13 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// Divider is the hub of hubs' side: it divides the limits of ManifestWorkReplicaSets over their hubs. One process acts at a time, and
-// one worker for each set.
+// Divider is the coordinator hub's side: it divides the limits of ManifestWorkReplicaSets between their hubs. One process
+// acts at a time, with one worker for each set.
 type Divider struct {
-	// Client reads from the API server itself, and not from a cache.
+	// Client must read from the API server, not from a cache.
 	Client client.Client
 	Timing rights.Timing
-	// Now is the hub of hubs' clock.
+	// Now is the coordinator hub's clock.
 	Now func() time.Time
 
 	memories kit.Memories[memory]
@@ -39,17 +39,17 @@ type Divider struct {
 
 // memory is what a process keeps of a set. It may be lost.
 type memory struct {
-	divided time.Time // last
+	divided time.Time // the last time
 	sent    map[Rollout]map[string]rights.Grant
 }
 
-// The marks on accounts.
+// The label and the finalizer of accounts.
 const (
-	setLabel  = "cohort.open-cluster-management.io/rollout" // of which set it is; its value is kit.OwnerValue
-	finalizer = "cohort.open-cluster-management.io/rights"  // until no right is held by it
+	setLabel  = "cohort.open-cluster-management.io/rollout" // the set of the account; its value is kit.OwnerValue
+	finalizer = "cohort.open-cluster-management.io/rights"  // until the account has no shares
 )
 
-// Divided is the condition of a set on the hub of hubs that says how its rights stand.
+// Divided is the condition of a set on the coordinator hub about its shares.
 const Divided = "RightsDivided"
 
 // Reconcile divides the limits of a set.
@@ -113,7 +113,7 @@ func (d *Divider) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	return result, d.tell(ctx, set, gone, told, invalid)
 }
 
-// strategiesOf gives the strategies by which a set wants to be rolled out now.
+// strategiesOf are the strategies of a set's present rollouts.
 func strategiesOf(set *workv1alpha1.ManifestWorkReplicaSet, gone bool) map[Rollout]clusterv1alpha1.RolloutStrategy {
 	all := map[Rollout]clusterv1alpha1.RolloutStrategy{}
 	if gone {
@@ -126,7 +126,7 @@ func strategiesOf(set *workv1alpha1.ManifestWorkReplicaSet, gone bool) map[Rollo
 	return all
 }
 
-// accounts lists the accounts of a set, in the order of their hubs.
+// accounts are the accounts of a set, in the order of their hubs.
 func (d *Divider) accounts(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet) (map[Rollout][]*Account, error) {
 	var list AccountList
 	if err := d.Client.List(ctx, &list, client.MatchingLabels{setLabel: kit.OwnerValue(set)}); err != nil {
@@ -142,7 +142,7 @@ func (d *Divider) accounts(ctx context.Context, set *workv1alpha1.ManifestWorkRe
 	return all, nil
 }
 
-// create creates the accounts that are missing.
+// create creates missing accounts.
 func (d *Divider) create(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, of Rollout, all map[Rollout][]*Account) error {
 	for _, hub := range hubsOf(set) {
 		if slices.ContainsFunc(all[of], func(a *Account) bool { return a.Namespace == hub }) {
@@ -159,7 +159,7 @@ func (d *Divider) create(ctx context.Context, set *workv1alpha1.ManifestWorkRepl
 	return nil
 }
 
-// divide writes grants until there is nothing more to write, and says when to look again.
+// divide writes grants until there is nothing more to write, and returns when to requeue.
 func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollout.Rights, accounts []*Account) (time.Duration, error) {
 	for {
 		division, err := rights.Divide(total, values(accounts), m.sent[of], d.Now(), d.Timing)
@@ -172,17 +172,17 @@ func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollo
 				continue
 			}
 			m.note(of, a.Namespace, grant)
-			written := a.deepCopy() // on top of what was read
+			written := a.deepCopy() // based on the object that was read
 			written.Spec.Grant = grant
 			if err := d.Client.Update(ctx, written); err != nil {
-				return 0, err // what came of it, the next look finds out
+				return 0, err // the next reconcile reads the outcome
 			}
 			*a = *written
 		}
 	}
 }
 
-// none are the rights of a rollout that nobody wants any more, or that rights do not hold: all are asked back that are not used.
+// none is the total of a rollout that is not wanted any more or cannot be divided: it reclaims all unused shares.
 func none(accounts []*Account) (total rollout.Rights) {
 	for _, a := range accounts {
 		total.Fail += a.Status.Failed
@@ -201,7 +201,7 @@ func (m *memory) note(of Rollout, hub string, grant rights.Grant) {
 	m.sent[of][hub] = grant
 }
 
-// remove deletes the accounts of hubs and versions that are not wanted any more, once they hold no right.
+// remove deletes the accounts of hubs and versions that are not wanted any more, once they have no shares.
 func (d *Divider) remove(ctx context.Context, m *memory, of Rollout, accounts []*Account, wanted func(hub string) bool) error {
 	for _, a := range accounts {
 		empty := a.Spec.Grant.Rights == rollout.Rights{} && a.Status.Taken == rollout.Rights{}
@@ -209,7 +209,7 @@ func (d *Divider) remove(ctx context.Context, m *memory, of Rollout, accounts []
 			continue
 		}
 		if controllerutil.RemoveFinalizer(a, finalizer) {
-			if err := d.Client.Update(ctx, a); err != nil { // a conflict if the hub reported meanwhile
+			if err := d.Client.Update(ctx, a); err != nil { // fails with a conflict if the hub reported meanwhile
 				return client.IgnoreNotFound(err)
 			}
 		}
@@ -224,7 +224,7 @@ func (d *Divider) remove(ctx context.Context, m *memory, of Rollout, accounts []
 	return nil
 }
 
-// explained says which hubs wait for rights, and who has some.
+// explained says which hubs wait for shares, and which have unused ones.
 func explained(of Rollout, accounts []rights.Account, now time.Time) (told []string) {
 	for i := range accounts {
 		if why := rights.Explain(accounts[i].Hub, accounts, now); why != "" {
@@ -234,13 +234,13 @@ func explained(of Rollout, accounts []rights.Account, now time.Time) (told []str
 	return told
 }
 
-// tell sets the condition of a set, if that is anything new.
+// tell sets the condition of a set if it changed.
 func (d *Divider) tell(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, gone bool, told []string, invalid error) error {
 	if gone {
 		return nil
 	}
 	c := metav1.Condition{Type: Divided, Status: metav1.ConditionTrue, Reason: "Divided", ObservedGeneration: set.Generation,
-		LastTransitionTime: metav1.NewTime(d.Now()), Message: "no hub waits for rights"}
+		LastTransitionTime: metav1.NewTime(d.Now()), Message: "no hub waits for shares"}
 	const most = 10
 	if len(told) > most {
 		told = append(told[:most:most], fmt.Sprintf("%d more hubs wait", len(told)-most))

@@ -1,27 +1,29 @@
-// Package accounts holds the limits of ManifestWorkReplicaSets that are rolled out over many hubs. It is the engine of
-// rollout/rights: the API server of a hub of hubs, with its resourceVersions, its watches and its Leases, and nothing else.
+// Package accounts stores the limits of ManifestWorkReplicaSets that are rolled out over many hubs. It runs the algorithm
+// of rollout/rights on the API server of a coordinator hub, and needs only resourceVersions, watches and Leases.
 //
-// A set that is shared is the same on each hub and on the hub of hubs: namespace, name, template, and strategy. Its annotation
-// [HubsAnnotation] names the hubs. Whatever propagates objects to hubs propagates it. On a hub the controller works places the
-// ManifestWorks, with a [Hub]. On the hub of hubs the command rights divides the limits, with a [Divider].
+// A shared set is the same on each hub and on the coordinator hub: namespace, name, template, and strategy. Its annotation
+// [HubsAnnotation] names the hubs. Your tool of choice propagates it. On each hub the controller works places the
+// ManifestWorks, with a [Hub]. On the coordinator hub the command rights divides the limits, with a [Divider].
 //
 // # The account
 //
-// For each hub, version and placement of a set there is an [Account] on the hub of hubs, in the namespace of the hub (where that is a managed
-// cluster of the hub of hubs, its cluster namespace). Each field has one writer:
+// For each hub, version and placement of a set there is an [Account] on the coordinator hub, in the namespace of the hub.
+// (If the hub is a managed cluster of the coordinator hub, that is its cluster namespace.) An account has the hub's shares
+// of the limits. Each field has one writer:
 //
-//	metadata, spec.rollout   the hub of hubs   once; the finalizer stays until no right is held
-//	spec.grant               the hub of hubs   how many rights the hub may take, and until when
-//	spec.seen                a person          what is in flight on a hub that is silent
-//	status                   the hub           how many rights it has taken, and what it does with them
+//	metadata, spec.rollout   the coordinator hub   once; the finalizer stays until the account has no shares
+//	spec.grant               the coordinator hub   the shares that the hub may take, and until when
+//	spec.seen                an operator           what is in flight on a silent hub
+//	status                   the hub               the shares that it has taken, and their use
 //
-// All are updates with the resourceVersion that was read. So a write that comes late, or twice, is refused. The definition refuses a
-// grant and a report that are older than what is there. So a hub needs these rights on the hub of hubs, in its own namespace alone:
+// All are updates with the resourceVersion that was read, so a write that arrives late or twice fails with a conflict. The
+// definition rejects a grant or a report that is older than the stored one. A hub needs these permissions on the
+// coordinator hub, only in its own namespace:
 //
 //   - {apiGroups: [cohort.open-cluster-management.io], resources: [accounts], verbs: [get, list, watch]}
 //   - {apiGroups: [cohort.open-cluster-management.io], resources: [accounts/status], verbs: [update]}
 //
-// And rights needs these, beside those to a lease:
+// The command rights needs these, and those for a lease:
 //
 //   - {apiGroups: [cohort.open-cluster-management.io], resources: [accounts], verbs: [get, list, watch, create, update, delete]}
 //   - {apiGroups: [work.open-cluster-management.io], resources: [manifestworkreplicasets], verbs: [get, list, watch]}
@@ -29,33 +31,35 @@
 //
 // # How it runs
 //
-//   - One process acts at a time: on each hub and on the hub of hubs, by a Lease (-leader-elect).
-//   - A new process of a hub waits for -slowest-write before it looks. Until then it does nothing at all.
-//   - A hub plans with what its account allows, in a copy that may be old, and asks nobody. A report is written beside the plan: where the
-//     hub of hubs is out of reach, nothing on the hub waits for it.
-//   - -slowest-write is the time from a plan until a start of it is stored. Half of it is for the list of starts, after which the set is
-//     planned anew, and half for one write. A request that has arrived is ended by the API server (--request-timeout, a minute by
-//     default), and not by the client.
-//   - The hub of hubs reads the accounts from the API server, and looks at a set at most each -rights-every.
-//   - A rollout that a hub does not have any more, of another version or of a set that is gone, is reported as empty, and its account is deleted.
-//   - A hub whose name is taken out of the annotation keeps its account as long as it holds a right. So take the set away from that hub first.
+//   - One process acts at a time, on each hub and on the coordinator hub, by a Lease (-leader-elect).
+//   - A new process of a hub does nothing for the time of -slowest-write.
+//   - A hub plans with the shares in its account, from a cache that may be stale, without a request. Reports are written in
+//     parallel: if the coordinator hub is unreachable, nothing on the hub waits for it.
+//   - -slowest-write is the longest time from a plan until one of its starts is stored. Half of it is for the list of
+//     starts, after which the set is planned again, and half for one write. A request that has arrived is ended by the API
+//     server (--request-timeout, a minute by default), not by the client.
+//   - The coordinator hub reads the accounts live, and reconciles a set at most once in each -rights-every.
+//   - When a hub has not the rollout any more (another version, or the set is gone), it reports that nothing is in use, and
+//     the account is deleted.
+//   - A hub that is removed from the annotation keeps its account as long as it has shares. Therefore delete the set on
+//     that hub first.
 //
-// # What people see and do
+// # What operators see and do
 //
-// On a hub, the set says that it has no right to start. On the hub of hubs, kubectl get accounts -A shows who has how many, and
-// the set's condition [Divided] says which hubs wait, how long, and who has rights to spare. It also says which strategy cannot be
-// divided: then nothing starts.
+// On a hub, the status of the set says that it has no share left for a start. On the coordinator hub, kubectl get accounts
+// -A shows the shares of each hub. The set's condition [Divided] says which hubs wait, for how long, and which have unused
+// shares. It also says which strategy cannot be divided: then nothing starts.
 //
-// When a hub is gone, look at its clusters after spec.grant.expires, and write into its account what is in flight there:
+// When a hub is lost, inspect its clusters after spec.grant.expires, and write into its account what is in flight there:
 //
 //	kubectl patch account NAME -n HUB --type merge -p \
 //	  '{"spec":{"seen":{"report":NUMBER,"inFlight":0,"failed":0,"time":"2026-01-02T10:15:00Z"}}}'
 //
-// NUMBER is status.number. From then on the other rights of the hub are free.
+// NUMBER is status.number. From then on the unused shares of the hub are free.
 //
-// # What is left out
+// # Limitations
 //
-// Mandatory groups, ProgressivePerGroup and All: package rollout/rights says why, and shows barriers. Clusters that move between hubs while
-// they are in flight are not given up by themselves: a person does that, as for any cluster that left (give-up), once the account of the hub that
-// the cluster came to shows it. Package rollout/rights says what has to be there.
+// Mandatory groups, ProgressivePerGroup and All are not divided: package rollout/rights says why, and shows barriers. A
+// cluster that moves between hubs while it is in flight is not ignored automatically. An operator ignores it, as any
+// deselected cluster (give-up), once the account of its new hub shows it. Package rollout/rights has the conditions.
 package accounts

@@ -22,36 +22,35 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Hub is a hub's side: what it plans by the rights that it has taken, and what it reports. A nil Hub shares nothing, and plans as
-// rollout.Plan does. It is safe for concurrent use, where one set is planned by one worker at a time.
+// Hub is a hub's side: it plans with the shares that it has taken, and reports their use. A nil Hub shares nothing, and
+// plans like rollout.Plan. It is safe for concurrent use, if a set is planned by one worker at a time.
 type Hub struct {
-	// Name is its name, and that of its namespace on the hub of hubs.
+	// Name is the hub's name, and its namespace on the coordinator hub.
 	Name   string
 	Timing rights.Timing
-	// Now is the hub's clock.
-	Now func() time.Time
-	// Client writes to the hub of hubs, and Store shows this hub's accounts there, which may be old.
+	Now    func() time.Time
+	// Client writes to the coordinator hub. Store has this hub's accounts there, and may be stale.
 	Client client.Client
 	Store  toolscache.Indexer
-	// Sets reads the sets of this hub, which may be as old as what it plans from.
+	// Sets reads the sets of this hub, and may be as stale as the cache that it plans from.
 	Sets client.Reader
 
 	wake chan types.NamespacedName
 
 	mu       sync.Mutex
-	planned  map[types.NamespacedName]time.Time // when the last plan of a set asked what it may
-	rollouts map[string]*reporting              // by the name of the account
+	planned  map[types.NamespacedName]time.Time // the time of the last plan of a set
+	rollouts map[string]*reporting              // by account name
 }
 
 // reporting is what a process keeps of an account. All of it may be lost.
 type reporting struct {
-	sent     rights.Report // last
-	sending  bool          // and not answered yet
-	again    time.Time     // when to write again after an error
-	obsolete time.Time     // when the hub lost the rollout; zero if it has it
+	sent     rights.Report // the last one
+	sending  bool          // sent is not answered yet
+	again    time.Time     // the time of the retry after an error
+	obsolete time.Time     // since when the hub has not the rollout any more; zero if it has it
 }
 
-// Begin waits until what the process before this one sent has been stored, or never will be. What counts is listed after it.
+// Begin waits until every report of the process before is stored or lost. The state is listed after that.
 func (h *Hub) Begin(ctx context.Context) error {
 	if h == nil {
 		return nil
@@ -64,7 +63,7 @@ func (h *Hub) Begin(ctx context.Context) error {
 	}
 }
 
-// Planner plans a placement as rollout.Plan does. Works are those of the set.
+// Planner plans a placement like rollout.Plan. Works are those of the set.
 type Planner interface {
 	Plan(
 		ref workv1alpha1.LocalPlacementReference, groups *grouping.Groups, works []*workv1.ManifestWork, reports []status.Report,
@@ -72,9 +71,8 @@ type Planner interface {
 	) (*rollout.Result, error)
 }
 
-// Plan has a placement planned with the rights of this hub. It has a report written if one is due, and the result's RecheckAfter says
-// when to look again for that. Options must have the Memory, which names the version. A version that is taken back needs no right on
-// its way.
+// Plan plans a placement with the shares of this hub, and writes a report if one is due. The result's RecheckAfter includes
+// the time of the next report. Options must have the Memory, which names the version. A rollback needs no shares.
 func (h *Hub) Plan(
 	by Planner, set *workv1alpha1.ManifestWorkReplicaSet, ref workv1alpha1.LocalPlacementReference,
 	groups *grouping.Groups, works []*workv1.ManifestWork, reports []status.Report, now time.Time, options rollout.Options,
@@ -83,7 +81,7 @@ func (h *Hub) Plan(
 		return by.Plan(ref, groups, works, reports, now, options)
 	}
 	of := Rollout{Namespace: set.Namespace, Name: set.Name, Placement: ref.Name, Version: options.Memory.Version}
-	account := kit.Get[Account](h.Store, h.Name, of.object()) // nil, with which nobody starts, before there is one
+	account := kit.Get[Account](h.Store, h.Name, of.object()) // nil before there is one: then no cluster starts
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	asked, r := h.Now(), h.of(of)
@@ -109,7 +107,7 @@ func (h *Hub) Plan(
 	return result, nil
 }
 
-// isBack says whether clusters get another version than the set wants: the one before.
+// isBack says whether clusters get another version than the set wants: that is a rollback.
 func (h *Hub) isBack(set *workv1alpha1.ManifestWorkReplicaSet, version string) bool {
 	var stored workv1alpha1.ManifestWorkReplicaSet
 	err := h.Sets.Get(context.Background(), client.ObjectKeyFromObject(set), &stored)
@@ -127,8 +125,8 @@ func (h *Hub) of(r Rollout) *reporting {
 	return h.rollouts[name]
 }
 
-// InTime is what steps of a set are carried out by: with the set as next gives it, as long as the plan is so young that a start which is
-// sent now is stored within SlowestWrite. Half of that is for the list of starts, and half for one of them.
+// InTime is for Steps.While: it returns what next returns, or an error once the plan is so old that a start which is sent now
+// might not be stored within SlowestWrite. Half of that time is for the list of starts, and half for one of them.
 func (h *Hub) InTime(
 	set *workv1alpha1.ManifestWorkReplicaSet, next func(*workv1alpha1.ManifestWorkReplicaSet) (metav1.Object, error),
 ) (metav1.Object, error) {
@@ -137,13 +135,13 @@ func (h *Hub) InTime(
 		old := h.Now().Sub(h.planned[client.ObjectKeyFromObject(set)])
 		h.mu.Unlock()
 		if old >= h.Timing.SlowestWrite/2 {
-			return nil, errors.New("the rights of the plan may be gone")
+			return nil, errors.New("the plan is too old: its shares may have expired")
 		}
 	}
 	return next(set)
 }
 
-// report has the report written that is due. From now on nothing may start until the account shows it.
+// report writes the report that is due. From now on nothing may start until the account shows it.
 func (h *Hub) report(r *reporting, account *Account, use rights.Use) {
 	now := h.Now()
 	if r.sending || now.Before(r.again) {
@@ -154,12 +152,12 @@ func (h *Hub) report(r *reporting, account *Account, use rights.Use) {
 		return
 	}
 	r.sent, r.sending = next, true
-	written := account.deepCopy() // on top of what was read
+	written := account.deepCopy() // based on the object that was read
 	written.Status = next
 	go h.write(r, written)
 }
 
-// write writes a report, and has the set looked at again. The network to the hub of hubs may be slow, and nothing on this hub waits for it.
+// write writes a report in the background, since the network to the coordinator hub may be slow, and enqueues the set.
 func (h *Hub) write(r *reporting, account *Account) {
 	ctx, cancel := context.WithTimeout(context.Background(), max(time.Second, h.Timing.SlowestWrite))
 	defer cancel()
@@ -172,10 +170,10 @@ func (h *Hub) write(r *reporting, account *Account) {
 	h.look(account.Spec.Rollout.set())
 }
 
-// pause is how long an API server is left alone after an error.
+// pause is the time between retries of the coordinator hub's API server.
 const pause = 200 * time.Millisecond
 
-// look has a set looked at, unless very many are to be already: then each is looked at soon, anyway.
+// look enqueues a set, unless very many are enqueued: then each is reconciled soon anyway.
 func (h *Hub) look(set types.NamespacedName) {
 	select {
 	case h.wake <- set:
@@ -183,11 +181,11 @@ func (h *Hub) look(set types.NamespacedName) {
 	}
 }
 
-// recheck says after how long the rights end, or something is to be written; 0 if nothing will.
+// recheck returns when the shares expire or a report is due; 0 if neither.
 func (h *Hub) recheck(r *reporting, account *Account, now time.Time) (soonest time.Duration) {
 	for _, at := range []time.Time{
 		account.Spec.Grant.Expires.Add(-h.Timing.ClockError - h.Timing.SlowestWrite),
-		account.Status.Time.Add(h.Timing.Every), // for what the last report was too young
+		account.Status.Time.Add(h.Timing.Every), // a change that came too soon after the last report
 		r.again,
 	} {
 		if after := at.Sub(now); after > 0 && (soonest == 0 || after < soonest) {
@@ -197,7 +195,7 @@ func (h *Hub) recheck(r *reporting, account *Account, now time.Time) (soonest ti
 	return soonest
 }
 
-// sweep gives back the rights of rollouts that this hub does not have any more, once nothing of them can be on its way.
+// sweep returns the shares of rollouts that this hub does not have any more, once no write of them can be in transit.
 func (h *Hub) sweep(ctx context.Context) {
 	accounts := map[string]bool{}
 	for _, o := range h.Store.List() {

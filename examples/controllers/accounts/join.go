@@ -23,20 +23,20 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
 
-// Options say how a hub takes part.
+// Options configure a hub's side.
 type Options struct {
-	// Hub is the name of this hub, and of its namespace on the hub of hubs. If it is empty, the hub shares nothing.
+	// Hub is the name of this hub, and of its namespace on the coordinator hub. If it is empty, the hub shares nothing.
 	Hub string
-	// Kubeconfig is of the hub of hubs. Config is used instead, if it is set.
+	// Kubeconfig is that of the coordinator hub. Config overrides it.
 	Kubeconfig string
 	Config     *rest.Config
-	// Timing has this hub's times. The Lease is the hub of hubs' alone.
+	// Timing has this hub's times. Lease is used only on the coordinator hub.
 	Timing rights.Timing
 	// Now is the hub's clock; nil for time.Now.
 	Now func() time.Time
 }
 
-// Flags are the options as flags, which have their values once flags are parsed.
+// Flags adds the options as flags. They have their values once flags are parsed.
 func Flags() *Options {
 	o := &Options{}
 	flag.StringVar(&o.Hub, "hub", "", "the name of this hub, if it shares limits with others by accounts on a hub of hubs")
@@ -45,16 +45,16 @@ func Flags() *Options {
 	return o
 }
 
-// timingFlags adds those that hubs and the hub of hubs have.
+// timingFlags adds the flags that hubs and the coordinator hub have in common.
 func timingFlags(t *rights.Timing) {
 	flag.DurationVar(&t.ClockError, "clock-error", 5*time.Second, "the largest difference between the clocks of a hub and the hub of hubs")
 	flag.DurationVar(&t.SlowestWrite, "slowest-write", 3*time.Minute, "the longest time from a plan until a start of it is stored; "+
 		"more than twice the time after which the API server of a hub ends a request")
-	flag.DurationVar(&t.Every, "rights-every", 10*time.Second, "how often at most a hub reports, and rights are moved between hubs")
+	flag.DurationVar(&t.Every, "rights-every", 10*time.Second, "how often at most a hub reports, and shares are moved between hubs")
 }
 
-// Join makes a hub's side that runs with a manager, and leaves it nil if the hub shares nothing. The hub of hubs may be out of reach by
-// then, and later: whatever needs no rights goes on.
+// Join makes a hub's side that runs with a manager, or nil if the hub shares nothing. The coordinator hub may be
+// unreachable, now or later: rollouts that need no shares go on.
 func (o *Options) Join(m ctrl.Manager, hub **Hub) error {
 	if o.Hub == "" {
 		return nil
@@ -65,7 +65,7 @@ func (o *Options) Join(m ctrl.Manager, hub **Hub) error {
 		if config, err = clientcmd.BuildConfigFromFlags("", o.Kubeconfig); err != nil {
 			return fmt.Errorf("-hub-of-hubs must be a kubeconfig: %w", err)
 		}
-		config.QPS = -1 // messages grow with the rollouts, and not with the clusters
+		config.QPS = -1 // the number of messages depends on the rollouts, not on the clusters
 	}
 	if t := o.Timing; t.ClockError < 0 || t.SlowestWrite <= 0 || t.Every < 0 {
 		return fmt.Errorf("no time of a hub must be negative, and the slowest write must take some: %+v", t)
@@ -101,7 +101,7 @@ func (o *Options) Join(m ctrl.Manager, hub **Hub) error {
 	}))
 }
 
-// informerOf shows the accounts of a hub, late.
+// informerOf is an informer for the accounts of a hub.
 func informerOf(from client.WithWatch, hub string) toolscache.SharedIndexInformer {
 	options := func(o metav1.ListOptions) *client.ListOptions { return &client.ListOptions{Namespace: hub, Raw: &o} }
 	return toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
@@ -115,7 +115,7 @@ func informerOf(from client.WithWatch, hub string) toolscache.SharedIndexInforme
 	}, &Account{}, 0, nil)
 }
 
-// follow has the set of an account looked at when the account changes.
+// follow enqueues the set of an account when the account changes.
 func (h *Hub) follow(informer toolscache.SharedIndexInformer) error {
 	looks := func(o any) {
 		if gone, is := o.(toolscache.DeletedFinalStateUnknown); is {
@@ -131,7 +131,7 @@ func (h *Hub) follow(informer toolscache.SharedIndexInformer) error {
 	return err
 }
 
-// sweeps looks for rollouts that this hub does not have, now and then.
+// sweeps calls sweep at intervals.
 func (h *Hub) sweeps(ctx context.Context) {
 	tick := time.NewTicker(max(time.Second, h.Timing.Every))
 	defer tick.Stop()
@@ -145,7 +145,7 @@ func (h *Hub) sweeps(ctx context.Context) {
 	}
 }
 
-// Source has the sets reconciled of which an account changed.
+// Source enqueues the sets whose account changed.
 func (h *Hub) Source() source.Source {
 	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		if h == nil {

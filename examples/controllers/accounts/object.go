@@ -15,26 +15,27 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// Account is the object on the hub of hubs in which one hub's account of one rollout is kept. It stands in the namespace of the hub.
+// Account is the object on the coordinator hub with one hub's shares of one rollout. It is in the namespace of the hub.
 type Account struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Spec              Spec `json:"spec"`
-	// Status is the hub's.
+	// Status is written by the hub.
 	Status rights.Report `json:"status,omitzero"`
 }
 
-// Spec is what the hub of hubs writes, and a person.
+// Spec is written by the coordinator hub and by operators.
 type Spec struct {
-	// Rollout never changes. The hub of hubs writes it.
+	// Rollout is written once, by the coordinator hub.
 	Rollout Rollout `json:"rollout"`
-	// Grant is written by the hub of hubs.
+	// Grant is written by the coordinator hub.
 	Grant rights.Grant `json:"grant,omitzero"`
-	// Seen is written by a person.
+	// Seen is written by an operator.
 	Seen *rights.Seen `json:"seen,omitempty"`
 }
 
-// Rollout names the rollout of one version, by one placement of a ManifestWorkReplicaSet that is on each hub and on the hub of hubs.
+// Rollout names the rollout of one version, by one placement of a ManifestWorkReplicaSet that is on each hub and on the
+// coordinator hub.
 type Rollout struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -42,19 +43,18 @@ type Rollout struct {
 	Version   string `json:"version"`
 }
 
-// set is the one that a rollout is of.
 func (r Rollout) set() types.NamespacedName {
 	return types.NamespacedName{Namespace: r.Namespace, Name: r.Name}
 }
 
-// object is the name of its accounts. The hash tells apart what hyphens would not.
+// object is the name of the rollout's accounts. The hash distinguishes names that hyphens would not.
 func (r Rollout) object() string {
 	const most = 200
 	name := r.Name + "-" + r.Placement
 	return strings.TrimRight(name[:min(most, len(name))], "-.") + "-" + writes.VersionOf(r)
 }
 
-// account is what the object says.
+// account converts the object.
 func (a *Account) account() rights.Account {
 	return rights.Account{Hub: a.Namespace, Grant: a.Spec.Grant, Report: a.Status, Seen: a.Spec.Seen}
 }
@@ -99,15 +99,15 @@ func Install(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// mapper knows accounts without asking the API server, which a hub may be cut off from.
+// mapper has accounts without discovery, since a hub may be cut off from that API server.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	m.Add(version.WithKind("Account"), meta.RESTScopeNamespace)
 	return m
 }
 
-// HubsAnnotation is on a set that is rolled out over many hubs, on each of them and on the hub of hubs. It has the names of the hubs,
-// with commas between them.
+// HubsAnnotation is on a set that is rolled out over many hubs, on each of them and on the coordinator hub. It has the
+// names of the hubs, separated by commas.
 const HubsAnnotation = "cohort.open-cluster-management.io/hubs"
 
 // hubsOf are the hubs that a set names, in order and each once.
@@ -121,7 +121,8 @@ func hubsOf(set *workv1alpha1.ManifestWorkReplicaSet) (hubs []string) {
 	return slices.Compact(hubs)
 }
 
-// isShared says whether a set shares its limits with other hubs. One that names no hub shares them with nobody, and starts nothing.
+// isShared says whether a set shares its limits with other hubs. A set with an empty annotation is shared between no hubs,
+// and starts nothing.
 func isShared(set *workv1alpha1.ManifestWorkReplicaSet) bool {
 	_, is := set.Annotations[HubsAnnotation]
 	return is

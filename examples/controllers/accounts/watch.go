@@ -16,16 +16,16 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/rights"
 )
 
-// TimingFlags are the hub of hubs' times as flags, which have their values once flags are parsed.
+// TimingFlags adds the coordinator hub's times as flags. They have their values once flags are parsed.
 func TimingFlags() *rights.Timing {
 	t := &rights.Timing{}
-	flag.DurationVar(&t.Lease, "rights-lease", 10*time.Minute, "for how long rights are granted; "+
+	flag.DurationVar(&t.Lease, "rights-lease", 10*time.Minute, "for how long shares are granted; "+
 		"a hub that is cut off goes on for at most one and a half times as long")
 	timingFlags(t)
 	return t
 }
 
-// Watch has a reconciler called for each set that an event concerns.
+// Watch enqueues each set that an event concerns.
 func Watch(m ctrl.Manager, workers int, by reconcile.Reconciler) error {
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(m).Named("rights").

@@ -13,8 +13,8 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// BenchmarkReconcile measures a reconcile that finds nothing to do: a Placement that selects all clusters by a predicate
-// and divides them into a canary group, of one cluster in 16, and groups of at most 1,000.
+// BenchmarkReconcile measures a reconcile without changes: a Placement selects all clusters by a predicate, and divides
+// them into a canary group, of one cluster in 16, and groups of at most 1,000.
 func BenchmarkReconcile(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
@@ -29,7 +29,7 @@ func BenchmarkReconcile(b *testing.B) {
 	}
 }
 
-// steady is a hub in which nothing is to do.
+// steady is a hub with nothing to do.
 func steady(b *testing.B, n int) *hub {
 	h := newHub(b)
 	h.place(groupsOf(1000, "canary"))

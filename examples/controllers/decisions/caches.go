@@ -18,13 +18,13 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 )
 
-// caches are the stores of the informers. The objects in them belong to all who read them: nothing here is copied, as
-// controller-runtime's client does it, and nothing may be changed.
+// caches are the stores of the informers. Their objects are shared, unlike the copies of controller-runtime's client, and
+// must not be changed.
 type caches struct {
 	placements, decisions, clusters, sets, bindings toolscache.Indexer
 }
 
-// The indexes, beside the one by namespace that each informer has.
+// The indexes, in addition to the one by namespace that each informer has.
 const (
 	clustersBySet = "clusters by set" // the label's value
 	bindingsBySet = "bindings by set" // the set's name
@@ -42,7 +42,7 @@ var (
 	})
 )
 
-// newCaches asks for the informers of a manager's cache, before the manager starts.
+// newCaches gets the informers of a manager's cache, before the manager starts.
 func newCaches(ctx context.Context, from cache.Cache) (c caches, err error) {
 	var errs [5]error
 	c.placements, errs[0] = manager.Store(ctx, from, &clusterv1beta1.Placement{}, nil)
@@ -53,8 +53,8 @@ func newCaches(ctx context.Context, from cache.Cache) (c caches, err error) {
 	return c, errors.Join(errs[:]...)
 }
 
-// decisionsIn are all PlacementDecisions of a namespace: which of them are a Placement's is for grouping.Owns to say, and the names of the
-// others are taken.
+// decisionsIn are all PlacementDecisions of a namespace. grouping.Owns says which of them belong to a Placement; the names
+// of the others are taken.
 func (c *caches) decisionsIn(namespace string) []*clusterv1beta1.PlacementDecision {
 	return kit.List[clusterv1beta1.PlacementDecision](c.decisions, toolscache.NamespaceIndex, namespace)
 }
@@ -89,7 +89,7 @@ func has(set *clusterv1beta2.ManagedClusterSet, cluster client.Object) bool {
 	return selectorOf(set).Matches(labels.Set(cluster.GetLabels()))
 }
 
-// selectorOf matches nothing where the set's selector is invalid, which its API does not allow.
+// selectorOf matches nothing if the set's selector is invalid, which its API does not allow.
 func selectorOf(set *clusterv1beta2.ManagedClusterSet) labels.Selector {
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.ClusterSelector.LabelSelector)
 	if err != nil {

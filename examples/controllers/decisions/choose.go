@@ -14,17 +14,16 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// choice is which clusters a Placement selects.
+// choice is the clusters that a Placement selects.
 type choice struct {
 	clusters []*clusterv1.ManagedCluster
-	bound    bool // there is a cluster set to select from
-	missing  int  // how many clusters the Placement wants besides
+	bound    bool // a cluster set is bound
+	missing  int  // how many more clusters the Placement wants
 }
 
-// choose is the scheduler, and not what this controller is about: put your own here. It follows cluster sets, predicates,
-// taints and numberOfClusters. It has no scores, so of clusters that fit equally it takes those that are selected already,
-// and then the first by name. Prioritizers and spread policies are passed over; CEL is refused. Before are the groups that
-// are stored.
+// choose is the scheduler, which is not the subject of this controller: put your own here. It follows cluster sets,
+// predicates, taints and numberOfClusters. It has no scores. Of clusters that fit equally it takes selected ones first, and
+// then the first by name. Prioritizers and spread policies are ignored; CEL is refused. Before are the stored groups.
 func (c *caches) choose(placement *clusterv1beta1.Placement, before *grouping.Groups) (choice, error) {
 	predicates, err := newPredicates(placement.Spec.Predicates)
 	if err != nil {
@@ -55,8 +54,8 @@ func (c *caches) choose(placement *clusterv1beta1.Placement, before *grouping.Gr
 	return chosen, nil
 }
 
-// members are the clusters of the cluster sets that are bound to the Placement's namespace, or of the bound sets that
-// the Placement names. Bound is false if there is no such set.
+// members are the clusters of the cluster sets that are bound to the Placement's namespace, or of those of them that the
+// Placement names. Bound is false if there is no such set.
 func (c *caches) members(placement *clusterv1beta1.Placement) (members []*clusterv1.ManagedCluster, bound bool) {
 	var sets []*clusterv1beta2.ManagedClusterSet
 	for _, set := range c.setsBoundTo(placement.Namespace) {
@@ -72,7 +71,7 @@ func (c *caches) members(placement *clusterv1beta1.Placement) (members []*cluste
 	return members, len(sets) > 0
 }
 
-// clusterPredicate is what a Placement asks of a cluster's labels and claims.
+// clusterPredicate is a requirement on a cluster's labels and claims.
 type clusterPredicate struct {
 	labels, claims labels.Selector
 }
@@ -112,7 +111,7 @@ func claimsOf(cluster *clusterv1.ManagedCluster) labels.Set {
 	return claims
 }
 
-// repelled says whether a taint keeps a cluster out. NoSelectIfNew does so unless the cluster is selected already.
+// repelled says whether a taint keeps a cluster out. NoSelectIfNew keeps only clusters out that are not selected yet.
 func repelled(cluster *clusterv1.ManagedCluster, tolerations []clusterv1beta1.Toleration, selected func(*clusterv1.ManagedCluster) bool) bool {
 	return slices.ContainsFunc(cluster.Spec.Taints, func(taint clusterv1.Taint) bool {
 		switch {
@@ -126,7 +125,7 @@ func repelled(cluster *clusterv1.ManagedCluster, tolerations []clusterv1beta1.To
 	})
 }
 
-// tolerates takes no notice of tolerationSeconds: what is tolerated is tolerated for ever.
+// tolerates ignores tolerationSeconds: a tolerated taint is tolerated for ever.
 func tolerates(t clusterv1beta1.Toleration, taint clusterv1.Taint) bool {
 	return (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == "" || t.Key == taint.Key) &&
 		(t.Operator == clusterv1beta1.TolerationOpExists || t.Value == taint.Value)

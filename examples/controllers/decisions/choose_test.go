@@ -15,7 +15,7 @@ func (h *hub) cluster(name string) *clusterv1.ManagedCluster {
 	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// chosen has the controller look, and fails unless the decisions are those in words and the condition has the reason.
+// chosen reconciles, and fails unless the decisions and the condition's reason are these.
 func (h *hub) chosen(decisions, reason string) {
 	h.t.Helper()
 	h.catchUp()
@@ -34,7 +34,7 @@ func (h *hub) chosen(decisions, reason string) {
 func TestChoosesOfTheSetsThatAreBound(t *testing.T) {
 	h := newHub(t)
 	h.bind("east")
-	h.put(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "west"}}) // and not bound
+	h.put(&clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "west"}}) // not bound
 	h.join("all", []string{"a"})
 	h.join("east", []string{"b"})
 	h.join("west", []string{"c"})
@@ -46,7 +46,7 @@ func TestChoosesOfTheSetsThatAreBound(t *testing.T) {
 	h.chosen("1:", "NoManagedClusterSetBindings")
 }
 
-// A set by selector, such as the global one, has clusters of the other sets; each counts once.
+// A set with a selector, such as the global one, shares clusters with other sets. Each cluster counts once.
 func TestChoosesOfSetsWithASelector(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a", "b"})
@@ -90,7 +90,7 @@ func TestTaintsKeepClustersOut(t *testing.T) {
 	h.place(func(*clusterv1beta1.PlacementSpec) {})
 	h.chosen("1: a b c d", "AllDecisionsScheduled")
 	h.taint("a", clusterv1.TaintEffectNoSelect)
-	h.taint("b", clusterv1.TaintEffectNoSelectIfNew) // it is not new
+	h.taint("b", clusterv1.TaintEffectNoSelectIfNew) // b is already selected
 	h.taint("c", clusterv1.TaintEffectPreferNoSelect)
 	h.join("all", []string{"e"})
 	h.taint("e", clusterv1.TaintEffectNoSelectIfNew)
@@ -101,7 +101,7 @@ func TestTaintsKeepClustersOut(t *testing.T) {
 	h.chosen("1: a b c d e", "AllDecisionsScheduled")
 }
 
-// Those that are selected already come first, so that a new cluster with an early name replaces none.
+// Clusters that are already selected come first, so that a new cluster with an early name replaces none.
 func TestChoosesAsManyAsAreWanted(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"b", "c"})

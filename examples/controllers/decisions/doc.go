@@ -1,5 +1,5 @@
-// Command decisions keeps the PlacementDecisions of Placements: it selects clusters, divides them into decision groups,
-// and writes what changed so that no cluster that stays selected is in no PlacementDecision on the way.
+// Command decisions maintains the PlacementDecisions of Placements: it selects clusters, divides them into decision groups,
+// and writes the changes. In between, each cluster that stays selected is in some PlacementDecision at any time.
 //
 //	go run ./decisions -kubeconfig ~/.kube/config
 //
@@ -13,6 +13,6 @@
 //	watches.go      which event concerns which Placement
 //	main.go         flags and the manager
 //
-// There is no finalizer: a PlacementDecision is owned by its Placement, and Kubernetes deletes it after that. Don't run it
-// beside OCM's placement controller.
+// There is no finalizer: the Placement owns its PlacementDecisions, and the garbage collector deletes them after it. Do not
+// run this beside OCM's placement controller.
 package main

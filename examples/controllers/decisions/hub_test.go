@@ -29,15 +29,15 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// hub is a controller with a fake API server and caches that show what is on it when they are told to.
+// hub is a controller with a fake API server, and caches that are updated on request.
 type hub struct {
 	*controller
 	t      testing.TB
-	server client.WithWatch // what is written by others than the controller
-	writes []string         // the controller's, of PlacementDecisions
+	server client.WithWatch // for the writes of others
+	writes []string         // of the controller, to PlacementDecisions
 	clock  time.Time
 
-	// fail, if set, is asked before a write of a PlacementDecision is made. With lost, the write is made all the same.
+	// fail, if set, decides about each write of a PlacementDecision. With lost, the write is made anyway.
 	fail func(write string) (err error, lost bool)
 	// after, if set, is called after each write of a PlacementDecision.
 	after func()
@@ -54,12 +54,12 @@ func newHub(t testing.TB) *hub {
 	return h
 }
 
-// restart starts the controller anew, with caches that show what is there.
+// restart restarts the controller, with caches that are up to date.
 func (h *hub) restart() {
 	h.controller = &controller{
 		caches: newStores(),
 		client: interceptor.NewClient(h.server, interceptor.Funcs{
-			// The manager's client reads from its cache, in copies. What reads by it gets them late.
+			// The manager's client reads copies from its cache, which may be stale.
 			Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 				return errors.New("read by the client")
 			},
@@ -125,7 +125,7 @@ func (h *hub) write(verb string, o client.Object, do func() error) error {
 	return err
 }
 
-// catchUp has the caches show what is on the server. As in an informer, an object that did not change stays the same one.
+// catchUp updates the caches. As in an informer, an unchanged object keeps its pointer.
 func (h *hub) catchUp() {
 	h.show(h.caches.placements, &clusterv1beta1.PlacementList{})
 	h.show(h.caches.decisions, &clusterv1beta1.PlacementDecisionList{})
@@ -155,7 +155,7 @@ func (h *hub) must(err error) {
 	}
 }
 
-// wrote fails unless a reconcile with caches that caught up writes what it should: "create 1, fill 1".
+// wrote updates the caches, reconciles, and fails unless that writes this: "create 1, fill 1".
 func (h *hub) wrote(want string) {
 	h.t.Helper()
 	h.catchUp()
@@ -166,15 +166,15 @@ func (h *hub) wrote(want string) {
 	}
 }
 
-// look has the controller look at the caches as they are.
+// look reconciles with the caches as they are.
 func (h *hub) look() (wrote string, result reconcile.Result, err error) {
 	h.writes = nil
 	result, err = h.Reconcile(h.t.Context(), reconcile.Request{NamespacedName: thePlacement})
 	return strings.Join(h.writes, ", "), result, err
 }
 
-// present is for after a write: it fails unless each of the clusters is in a decision, and in one with the label of the Placement
-// if it was in such a one when present was called.
+// present returns a check for use after a write. It fails unless each of the clusters is in a decision. If a cluster was in
+// a decision with the label of the Placement when present was called, it must still be in such a one.
 func (h *hub) present(clusters ...string) func() {
 	h.t.Helper()
 	before := clustersOf(h.labelled())
@@ -195,7 +195,6 @@ func (h *hub) present(clusters ...string) func() {
 	}
 }
 
-// labelled are the stored decisions with the label of the Placement.
 func (h *hub) labelled() (labelled []*clusterv1beta1.PlacementDecision) {
 	h.t.Helper()
 	var list clusterv1beta1.PlacementDecisionList
@@ -216,7 +215,7 @@ func clustersOf(decisions []*clusterv1beta1.PlacementDecision) map[string]bool {
 	return clusters
 }
 
-// events returns what was told since the last call.
+// events returns the events since the last call.
 func (h *hub) events() (told []string) {
 	recorder := h.teller.events.(*events.FakeRecorder)
 	for len(recorder.Events) > 0 {
@@ -225,7 +224,6 @@ func (h *hub) events() (told []string) {
 	return told
 }
 
-// bind makes cluster sets and binds them to the Placement's namespace.
 func (h *hub) bind(sets ...string) {
 	h.t.Helper()
 	for _, name := range sets {
@@ -236,7 +234,7 @@ func (h *hub) bind(sets ...string) {
 	}
 }
 
-// join has clusters join a set, with labels "key=value".
+// join makes clusters join a set, with labels "key=value".
 func (h *hub) join(set string, names []string, labels ...string) {
 	h.t.Helper()
 	for _, name := range names {
@@ -249,7 +247,6 @@ func (h *hub) join(set string, names []string, labels ...string) {
 	}
 }
 
-// taint gives a cluster a taint.
 func (h *hub) taint(name string, effect clusterv1.TaintEffect) {
 	h.t.Helper()
 	var cluster clusterv1.ManagedCluster
@@ -258,7 +255,7 @@ func (h *hub) taint(name string, effect clusterv1.TaintEffect) {
 	h.must(h.server.Update(h.t.Context(), &cluster))
 }
 
-// place creates the Placement, or changes it.
+// place creates or changes the Placement.
 func (h *hub) place(change func(*clusterv1beta1.PlacementSpec)) {
 	h.t.Helper()
 	var placement clusterv1beta1.Placement
@@ -286,7 +283,7 @@ func groupsOf(size int, named ...string) func(*clusterv1beta1.PlacementSpec) {
 	}
 }
 
-// put creates an object, or replaces the one that is there.
+// put creates or replaces an object.
 func (h *hub) put(o client.Object) {
 	h.t.Helper()
 	_ = h.server.Delete(h.t.Context(), o.DeepCopyObject().(client.Object))
@@ -301,7 +298,7 @@ func (h *hub) placement() *clusterv1beta1.Placement {
 	return &placement
 }
 
-// decisions are the stored ones, in words: "1 canary: a b; 2: c".
+// decisions are the stored decisions, as text: "1 canary: a b; 2: c".
 func (h *hub) decisions() string {
 	h.t.Helper()
 	var list clusterv1beta1.PlacementDecisionList

@@ -22,31 +22,31 @@ import (
 
 // controller keeps the PlacementDecisions of Placements.
 type controller struct {
-	caches   caches        // what it reads
-	client   client.Client // what it writes with
-	live     client.Reader // asks the API server itself, where a cache isn't good enough
+	caches   caches        // to read from
+	client   client.Client // to write with
+	live     client.Reader // to read from the API server
 	teller   teller
 	now      func() time.Time
 	strategy decisionupdate.UpdateStrategy
-	parallel int // how many PlacementDecisions of a Placement are written at a time
+	parallel int // how many PlacementDecisions of a Placement are written in parallel
 	takeover manager.TakeOver
 	memories kit.Memories[memory]
 }
 
-// memory is what the controller keeps of a Placement from one reconcile to the next. All of it may be lost at any time.
-// A Placement is reconciled by one worker at a time, so nothing in it is locked.
+// memory is what the controller keeps of a Placement between reconciles. All of it may be lost at any time. Nothing in it
+// is locked, since a Placement is reconciled by one worker at a time.
 type memory struct {
-	written writes.Own[*clusterv1beta1.PlacementDecision] // the PlacementDecisions
-	stored  writes.Own[*clusterv1beta1.Placement]         // the Placement itself
+	written writes.Own[*clusterv1beta1.PlacementDecision] // to PlacementDecisions
+	stored  writes.Own[*clusterv1beta1.Placement]         // to the Placement
 }
 
-// Reconcile brings the PlacementDecisions of a Placement to what it selects now. The numbers are from what the caller
-// does in the documentation of package decisionupdate.
+// Reconcile updates the PlacementDecisions of a Placement to its selection. The numbers are those of the caller's steps in
+// the documentation of package decisionupdate.
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	if taken, err := c.takenOver(ctx); err != nil {
 		return reconcile.Result{}, err
 	} else if !taken {
-		return reconcile.Result{RequeueAfter: kit.Gather}, nil // not everything is an event
+		return reconcile.Result{RequeueAfter: kit.Gather}, nil // what is awaited may cause no event
 	}
 	placement := kit.Get[clusterv1beta1.Placement](c.caches.placements, request.Namespace, request.Name)
 	if placement == nil || !placement.DeletionTimestamp.IsZero() || placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true" {
@@ -56,14 +56,14 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	memory := c.memories.Of(request.NamespacedName)
 
-	// 1. List what is stored, at least as new as the last writes.
+	//   1. List the stored decisions, once the cache shows your last writes.
 	if recheck, err := c.behind(ctx, memory); recheck > 0 || err != nil {
 		return reconcile.Result{RequeueAfter: recheck}, err
 	}
 	stored := c.caches.decisionsIn(placement.Namespace)
 	c.teller.warn(placement, stored)
 
-	// 2. Select clusters, divide them, and build the desired objects, so that as few clusters as possible move.
+	//   2. Select clusters, divide them, and build the desired objects. Move as few clusters as possible.
 	before, err := grouping.Read(placement, stored)
 	if err != nil {
 		return c.refuse(ctx, placement, memory, err)
@@ -81,7 +81,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return c.refuse(ctx, placement, memory, err)
 	}
 
-	// 3. Find out what has to be written. 4. Log what readers may see on the way. 5. Carry it out.
+	//   3. Compute the writes. 4. Log what readers may see in between. 5. Make the writes.
 	update, err := decisionupdate.Diff(stored, desired, c.strategy)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -91,7 +91,8 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	outcome, failed := decisionupdate.Applier{Client: writer, Parallel: c.parallel}.Apply(ctx, update)
 	outcome.Note(&memory.written, c.now())
 
-	// 6. Tell what was done. 7. After an error, begin again; otherwise set the status, which says that the groups are whole.
+	//   6. Tell what was written. 7. After an error, start again; otherwise set the status, which says that the groups are
+	//      complete.
 	c.teller.tell(placement, outcome, groups.Changes(before), groups.NumClusters())
 	if failed != nil {
 		return reconcile.Result{}, failed
@@ -99,8 +100,8 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{}, c.setStatus(ctx, placement, memory, desired, choice)
 }
 
-// refuse says that what a user wrote can't be carried out. What is stored stays, and it is not tried again until someone
-// changes it.
+// refuse reports a Placement that cannot be carried out. Its decisions stay as they are, and there is no retry before it
+// changes.
 func (c *controller) refuse(ctx context.Context, placement *clusterv1beta1.Placement, memory *memory, err error) (reconcile.Result, error) {
 	c.teller.event(placement, nil, kit.Warning, "Invalid", err.Error())
 	if failed := c.setMisconfigured(ctx, placement, memory, err); failed != nil {
@@ -109,16 +110,15 @@ func (c *controller) refuse(ctx context.Context, placement *clusterv1beta1.Place
 	return reconcile.Result{}, reconcile.TerminalError(err)
 }
 
-// logDoubts logs what of an update may look odd to those who read the decisions while it is carried out. With steady
-// names, there is none of it.
+// logDoubts logs what readers of the decisions may see during an update. With steady names there is nothing.
 func logDoubts(ctx context.Context, update decisionupdate.Update) {
 	for _, m := range update.Misplaced {
 		log.FromContext(ctx).Info("clusters may be seen in a wrong group", "misplaced", m.String())
 	}
 }
 
-// takenOver says whether the caches show what the process before has seen and written, or the leader before. A cluster that it has
-// placed, and that the caches do not show yet, would be taken from the decisions, and come back a moment later.
+// takenOver says whether the caches show what the previous process or leader has seen and written. A cluster that it
+// placed, and that the caches do not show yet, would be removed from the decisions and added again a moment later.
 func (c *controller) takenOver(ctx context.Context) (bool, error) {
 	v1, v1beta1 := schema.GroupVersion(clusterv1.GroupVersion), schema.GroupVersion(clusterv1beta1.GroupVersion)
 	v1beta2 := schema.GroupVersion(clusterv1beta2.GroupVersion)
@@ -131,8 +131,8 @@ func (c *controller) takenOver(ctx context.Context) (bool, error) {
 	)
 }
 
-// behind says when to look again if the caches do not show all of this process's writes yet; 0 if they do. An update from an older
-// cache might take a cluster from the one object that still has it.
+// behind returns when to requeue while the caches do not show all writes of this process; 0 once they do. An update from a
+// stale cache might remove a cluster from the only object that has it.
 func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration, error) {
 	return kit.Behind(
 		func() (int, error) { return manager.Unseen(ctx, &memory.stored, c.caches.placements, c.live, c.now) },

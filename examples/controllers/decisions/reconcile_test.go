@@ -63,7 +63,7 @@ func TestNothingHappensWhereNothingChanged(t *testing.T) {
 	}
 }
 
-// A cluster that changes its group, or leaves, moves no other one.
+// A cluster that changes its group or is deselected moves no other one.
 func TestFewClustersMove(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a", "b", "c", "d", "e", "f"})
@@ -78,7 +78,7 @@ func TestFewClustersMove(t *testing.T) {
 	}
 }
 
-// Of a group in two objects, only the one is written that has the cluster which leaves.
+// If a cluster is deselected, only its object is written, not the other object of its group.
 func TestObjectsKeepTheirClusters(t *testing.T) {
 	h := newHub(t)
 	clusters := names("cluster", 110)
@@ -89,8 +89,8 @@ func TestObjectsKeepTheirClusters(t *testing.T) {
 	h.wrote("fill 1")
 }
 
-// At no write is a cluster that stays selected in no PlacementDecision, though a group comes in front of all others, clusters
-// change their groups, and groups shrink.
+// At any time each cluster that stays selected is in a PlacementDecision, while a new first group appears, clusters change
+// their groups, and groups shrink.
 func TestNoClusterIsAbsent(t *testing.T) {
 	h := newHub(t)
 	clusters := names("cluster", 100)
@@ -110,8 +110,8 @@ func TestNoClusterIsAbsent(t *testing.T) {
 	}
 }
 
-// A Placement whose annotation says that another controller writes its decisions is left alone, and so is its status.
-func TestLeavesAloneWhatItDoesNotSchedule(t *testing.T) {
+// A Placement with the annotation that another scheduler writes its decisions is not touched, and neither is its status.
+func TestDoesNotTouchWhatItDoesNotSchedule(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a", "b"})
 	h.place(groupsOf(1))
@@ -123,7 +123,7 @@ func TestLeavesAloneWhatItDoesNotSchedule(t *testing.T) {
 	h.wrote("")
 }
 
-// The cache does not show the writes yet: nothing is made of it.
+// While the cache does not show the writes, nothing more is written.
 func TestWaitsUntilTheCacheShowsItsWrites(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a", "b"})
@@ -142,14 +142,14 @@ func TestWaitsUntilTheCacheShowsItsWrites(t *testing.T) {
 	}
 	h.wrote("delete 2")
 
-	// The same of what was deleted.
+	// The same after a delete.
 	h.show(h.caches.placements, &clusterv1beta1.PlacementList{})
 	if wrote, result, err := h.look(); wrote != "" || result.RequeueAfter != writes.Patience || err != nil {
 		t.Errorf("of a deleted decision: wrote %q, %+v, %v", wrote, result, err)
 	}
 	h.wrote("")
 
-	// The same of what was updated: made of the old decision, c would be written a second time.
+	// The same after an update: from the old decision, c would be written a second time.
 	h.join("all", []string{"c"})
 	h.place(groupsOf(2))
 	h.wrote("fill 1")
@@ -160,7 +160,7 @@ func TestWaitsUntilTheCacheShowsItsWrites(t *testing.T) {
 	h.wrote("")
 }
 
-// A decision that someone else deletes before the cache has seen it never comes into the cache.
+// A decision that is deleted before the cache shows it never appears in the cache.
 func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a"})
@@ -172,7 +172,7 @@ func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	h.wrote("create 1, fill 1")
 }
 
-// After a restart the cache may be older than what the process before has written: the API server knows.
+// After a restart the cache may be older than the writes of the process before. A live read decides.
 func TestAsksTheServerAfterARestart(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a", "b"})
@@ -188,7 +188,8 @@ func TestAsksTheServerAfterARestart(t *testing.T) {
 	h.wrote("")
 }
 
-// A write that got no answer may have been made, or not, or may yet be. The API server knows. What was made is waited for.
+// A write without an answer may or may not be made, now or later. A live read decides. If it was made, the cache is
+// awaited.
 func TestAnswerLost(t *testing.T) {
 	for _, made := range []bool{false, true} {
 		h := newHub(t)
@@ -204,7 +205,7 @@ func TestAnswerLost(t *testing.T) {
 		if made {
 			want, recheck = "", writes.Patience
 		}
-		if wrote, result, err := h.look(); wrote != want || result.RequeueAfter != recheck || err != nil { // though the cache shows nothing
+		if wrote, result, err := h.look(); wrote != want || result.RequeueAfter != recheck || err != nil { // although the cache shows nothing
 			t.Errorf("made %v: wrote %q, %+v, %v", made, wrote, result, err)
 		}
 		if made {
@@ -214,7 +215,7 @@ func TestAnswerLost(t *testing.T) {
 	}
 }
 
-// The same of a delete: what is gone does not come back, though the cache shows it.
+// The same after a delete: the object stays gone, although the cache shows it.
 func TestAnswerToADeleteLost(t *testing.T) {
 	for _, made := range []bool{false, true} {
 		h := newHub(t)
@@ -239,7 +240,7 @@ func TestAnswerToADeleteLost(t *testing.T) {
 	}
 }
 
-// An object of the surge is created and deleted within one update. A cache that has not shown it may do so later, when it is gone.
+// An object of the surge is created and deleted within one update. A stale cache may show it later, when it is gone.
 func TestWaitsForTheEndOfWhatTheCacheHasNotShown(t *testing.T) {
 	h := newHub(t)
 	h.catchUp()
@@ -271,7 +272,7 @@ func TestWaitsForTheEndOfWhatTheCacheHasNotShown(t *testing.T) {
 	behind(0, "the cache shows that it is gone")
 }
 
-// A write that fails ends the update, and the status is not written: readers see that the groups are not whole.
+// A write that fails ends the update, and the status is not written, so that readers see that the groups are incomplete.
 func TestStatusWaitsForTheDecisions(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a", "b"})
@@ -313,8 +314,9 @@ func TestLabelThatWasEditedByHand(t *testing.T) {
 	h.wrote("")
 }
 
-// A person edits the label of the placement of a decision, or takes labels or its owner off. No cluster vanishes, though
-// clusters move at the same time, and nothing is written twice. The Placement that the label names leaves the decision alone.
+// A user edits the placement label of a decision, or removes labels or its owner reference. No cluster vanishes, even if
+// clusters move at the same time, and nothing is written twice. The Placement that the label names does not touch the
+// decision.
 func TestPlacementThatWasEditedByHand(t *testing.T) {
 	other := types.NamespacedName{Namespace: "apps", Name: "other"}
 	edit := func(label string) func(*clusterv1beta1.PlacementDecision) {
@@ -383,7 +385,8 @@ func TestPlacementThatWasEditedByHand(t *testing.T) {
 	}
 }
 
-// An object that is not the Placement's has the name of its first decision. It is told of and not touched, and another name is taken.
+// An object of another owner has the name of the Placement's first decision. An event tells it, it is not touched, and
+// another name is taken.
 func TestNameThatIsTaken(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a"})
@@ -427,7 +430,7 @@ func TestPlacementThatIsGone(t *testing.T) {
 	h.place(groupsOf(1))
 	h.wrote("create 1, fill 1")
 	h.must(h.server.Delete(t.Context(), h.placement()))
-	h.wrote("") // Kubernetes deletes what it owns
+	h.wrote("") // the garbage collector deletes the decisions
 	if h.memories.Len() > 0 {
 		t.Error("it is remembered")
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// setStatus writes the status of a Placement unless nothing in it changed. It comes after the decisions: until then, the
-// counts in it tell whoever reads the decisions that they are not whole.
+// setStatus writes the status of a Placement if it changed. It comes after the decisions: until then, its counts tell
+// readers that the decisions are incomplete.
 func (c *controller) setStatus(ctx context.Context, placement *clusterv1beta1.Placement, memory *memory, decisions []*clusterv1beta1.PlacementDecision, choice choice) error {
 	groups, err := grouping.Status(decisions)
 	if err != nil {
@@ -35,7 +35,7 @@ func (c *controller) setStatus(ctx context.Context, placement *clusterv1beta1.Pl
 	})
 }
 
-// setMisconfigured says what of a Placement can't be carried out.
+// setMisconfigured sets the condition for a Placement that cannot be carried out.
 func (c *controller) setMisconfigured(ctx context.Context, placement *clusterv1beta1.Placement, memory *memory, why error) error {
 	return c.writeStatus(ctx, placement, memory, func(status *clusterv1beta1.PlacementStatus) {
 		c.set(placement, status, clusterv1beta1.PlacementConditionMisconfigured, metav1.ConditionTrue, "Misconfigured", why.Error())

@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 )
 
-// W16: from its first writes on the API server is down for an hour. It is asked as seldom as the pauses say.
+// W16: from its first writes on the API server is down for an hour. Requests are as rare as the pauses say.
 func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a", "b"})

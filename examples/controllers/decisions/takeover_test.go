@@ -10,15 +10,15 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// takeOverLate starts a process whose caches show what they showed before.
+// takeOverLate starts a process whose caches are as stale as before.
 func (h *hub) takeOverLate() {
 	before := h.caches
 	h.restart()
 	h.caches = before
 }
 
-// Who becomes the leader has had caches all along. They need not show yet a cluster that the leader before has placed, which
-// must not be in no decision for a moment.
+// A new leader has had running caches all along. They may not show yet a cluster that the leader before placed. That
+// cluster must be in some decision at any time.
 func TestProcessTakesOverWithCachesThatAreBehind(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a"})
@@ -48,7 +48,7 @@ type store interface {
 	Replace([]any, string) error
 }
 
-// A cluster that the leader before took from the decisions does not come back, whatever the caches show.
+// A cluster that the leader before removed from the decisions does not come back, even if the caches show it.
 func TestProcessTakesOverWithAClusterThatIsGone(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a", "b"})
@@ -62,7 +62,7 @@ func TestProcessTakesOverWithAClusterThatIsGone(t *testing.T) {
 	h.wrote("fill 1")
 }
 
-// What is deleted before the caches have shown it never comes.
+// The wait for an object ends if the object is deleted before the caches show it.
 func TestProcessAsksAgainForWhatNeverComes(t *testing.T) {
 	h := newHub(t)
 	h.join("all", []string{"a"})

@@ -16,15 +16,15 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// teller tells people, by events, and Prometheus what became of the decisions.
+// teller emits events and Prometheus metrics of updates.
 type teller struct {
 	events   events.EventRecorder
 	writes   *prometheus.CounterVec // by Placement and verb
-	changes  *prometheus.CounterVec // by Placement, and what became of clusters
+	changes  *prometheus.CounterVec // by Placement and kind of change
 	clusters *prometheus.GaugeVec   // by Placement
 }
 
-// newTeller makes one, and registers its metrics.
+// newTeller makes a teller and registers its metrics.
 func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) teller {
 	t := teller{
 		events: recorder,
@@ -45,15 +45,15 @@ func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) te
 	return t
 }
 
-// The reasons of events, as OCM's placement controller has them.
+// The reasons of events, as in OCM's placement controller.
 var reasons = map[decisionupdate.Verb]string{
 	decisionupdate.VerbCreate: "DecisionCreate",
 	decisionupdate.VerbUpdate: "DecisionUpdate",
 	decisionupdate.VerbDelete: "DecisionDelete",
 }
 
-// tell makes an event of each write that was made, or may have been, and counts writes and clusters. An update that
-// fails halfway and is made again counts a cluster twice if the groups that are stored still lack it.
+// tell emits an event for each write that was made or may have been, and counts writes and clusters. If an update fails
+// halfway and is made again, a cluster may count twice.
 func (t *teller) tell(placement *clusterv1beta1.Placement, outcome decisionupdate.Outcome, changes grouping.Changes, selected int) {
 	for _, w := range outcome.Writes {
 		verb := string(w.Verb)
@@ -82,8 +82,8 @@ func (t *teller) tell(placement *clusterv1beta1.Placement, outcome decisionupdat
 	t.clusters.WithLabelValues(placement.Namespace, placement.Name).Set(float64(selected))
 }
 
-// warn tells of objects that people have to look at: one whose index label is none, which is repaired, and somebody else's that has a name as
-// this Placement gives them, which is not touched.
+// warn tells of objects that need attention: one with an invalid index label, which is repaired, and another owner's object
+// under a name of this Placement, which is not touched.
 func (t *teller) warn(placement *clusterv1beta1.Placement, stored []*clusterv1beta1.PlacementDecision) {
 	for _, decision := range stored {
 		own := grouping.Owns(placement, decision)

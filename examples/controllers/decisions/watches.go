@@ -18,8 +18,8 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 )
 
-// watch has the controller called for each Placement that an event concerns. Of a Placement itself only its spec does:
-// the status is the controller's own.
+// watch enqueues each Placement that an event concerns. Events of a Placement itself count if its spec changes: its status
+// is written by this controller.
 func (c *controller) watch(m ctrl.Manager, workers int) error {
 	return ctrl.NewControllerManagedBy(m).Named("decisions").
 		For(&clusterv1beta1.Placement{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
@@ -31,7 +31,8 @@ func (c *controller) watch(m ctrl.Manager, workers int) error {
 		Complete(manager.Paced(c))
 }
 
-// matters says whether a ManagedCluster changed in what is read of it. Its conditions change all the time.
+// matters says whether an update of a ManagedCluster changes what the controller reads of it. Its conditions change all the
+// time.
 func matters(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.(*clusterv1.ManagedCluster), e.ObjectNew.(*clusterv1.ManagedCluster)
 	return before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
@@ -40,7 +41,7 @@ func matters(e event.UpdateEvent) bool {
 		!equality.Semantic.DeepEqual(before.Status.ClusterClaims, after.Status.ClusterClaims)
 }
 
-// placementOfDecision gives the Placement that controls a decision, or that its label names.
+// placementOfDecision is the Placement that controls a decision, or that its label names.
 func placementOfDecision(object client.Object) []types.NamespacedName {
 	name := object.GetLabels()[clusterv1beta1.PlacementLabel]
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == "Placement" {
@@ -52,7 +53,7 @@ func placementOfDecision(object client.Object) []types.NamespacedName {
 	return []types.NamespacedName{{Namespace: object.GetNamespace(), Name: name}}
 }
 
-// placementsOfCluster gives the placements in the namespaces that a set of the cluster is bound to.
+// placementsOfCluster are the Placements in the namespaces to which a set of the cluster is bound.
 func (c *caches) placementsOfCluster(object client.Object) (placements []types.NamespacedName) {
 	for _, set := range kit.All[clusterv1beta2.ManagedClusterSet](c.sets) {
 		if has(set, object) {

@@ -59,7 +59,7 @@ func TestWhichPlacementsAnEventConcerns(t *testing.T) {
 	}
 }
 
-// A cluster's conditions change all the time, and select nothing.
+// A cluster's conditions change all the time, and do not affect the selection.
 func TestWhatOfAClusterMatters(t *testing.T) {
 	for name, c := range map[string]struct {
 		matters bool

@@ -1,10 +1,10 @@
-// Command rights divides the limits of ManifestWorkReplicaSets over many hubs. It runs on the hub of hubs, and the hubs run works with
-// the flags -hub and -hub-of-hubs:
+// Command rights divides the limits of ManifestWorkReplicaSets between many hubs. It runs on the coordinator hub, and the
+// hubs run works with the flags -hub and -hub-of-hubs:
 //
 //	go run ./rights -kubeconfig hub-of-hubs.kubeconfig
 //	go run ./works -kubeconfig hub-eu.kubeconfig -hub hub-eu -hub-of-hubs hub-of-hubs.kubeconfig
 //
-// Package accounts says what it writes, and what a person does.
+// The documentation of package accounts says what it writes, and what an operator does.
 package main
 
 import (

@@ -16,8 +16,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// SetStatus sets the status of a set as status.SetReplicaSetStatus does, with the conditions of the enhancement, and says whether anything
-// changed. A revision that is rolled out becomes the current one. Update writes it.
+// SetStatus sets the status of a set like status.SetReplicaSetStatus, with the conditions of the enhancement, and says
+// whether anything changed. A revision whose rollout is complete becomes the current one. Update writes the status.
 func (t *Turn) SetStatus(set *workv1alpha1.ManifestWorkReplicaSet, progress []status.PlacementProgress, now time.Time) bool {
 	before := set.Status.DeepCopy()
 	changed := status.SetReplicaSetStatus(&set.Status, progress, set.Generation, now)
@@ -39,7 +39,7 @@ func (t *Turn) SetStatus(set *workv1alpha1.ManifestWorkReplicaSet, progress []st
 	s := standing{set: next, summary: joined(progress, summaries), found: t.found, asked: t.isAsked(), exceeded: t.exceeded}
 	t.completed = next.Status.Complete(s.summary)
 	for _, c := range s.conditions() {
-		// As it was before, so that its time is that of its last change.
+		// Start from the condition before, so that its time is that of its last change.
 		if old := meta.FindStatusCondition(before.Conditions, c.Type); old != nil {
 			*meta.FindStatusCondition(next.Status.Conditions, c.Type) = *old
 		} else {
@@ -52,25 +52,25 @@ func (t *Turn) SetStatus(set *workv1alpha1.ManifestWorkReplicaSet, progress []st
 	return t.completed || !equality.Semantic.DeepEqual(before, &set.Status)
 }
 
-// Update writes the status of a set, with all that the enhancement adds to it.
+// Update writes the status of a set, with the fields of the enhancement.
 func (t *Turn) Update(ctx context.Context, c client.Client, set *workv1alpha1.ManifestWorkReplicaSet) error {
 	if t.keeper == nil {
 		return c.Status().Update(ctx, set)
 	}
 	next := t.stored.deepCopy()
 	next.ResourceVersion, next.Status.ManifestWorkReplicaSetStatus = set.ResourceVersion, set.Status
-	t.stored = &ManifestWorkReplicaSet{} // until it is known to be stored
+	t.stored = &ManifestWorkReplicaSet{} // unknown until the write succeeds
 	if err := t.keeper.store(ctx, next); err != nil {
 		return err
 	}
-	if set.ResourceVersion = next.ResourceVersion; !t.completed { // otherwise the history is too long by now
+	if set.ResourceVersion = next.ResourceVersion; !t.completed { // a completed rollout may leave too many revisions
 		t.stored = next
 	}
 	return nil
 }
 
-// countUpdated has the counts of updated clusters say how many have the revision that is taken back. By then the summaries are those of
-// ways back, where these wait.
+// countUpdated sets the counts of updated clusters to those with the revision that is rolled back. By then the summaries
+// are about the rollbacks, which wait for these clusters.
 func countUpdated(st *ManifestWorkReplicaSetStatus, summaries []status.Summary) {
 	st.Summary.Updated = 0
 	for i := range st.PlacementsSummary {
@@ -80,7 +80,7 @@ func countUpdated(st *ManifestWorkReplicaSetStatus, summaries []status.Summary) 
 	}
 }
 
-// joined is one summary of all placements.
+// joined is a summary of all placements.
 func joined(progress []status.PlacementProgress, summaries []status.Summary) (all status.Summary) {
 	if len(summaries) == 1 {
 		return summaries[0]
@@ -108,17 +108,17 @@ func joined(progress []status.PlacementProgress, summaries []status.Summary) (al
 	return all
 }
 
-// standing is how a set stands, from which its conditions follow.
+// standing is the state of a set, which determines its conditions.
 type standing struct {
 	set     *ManifestWorkReplicaSet
-	summary status.Summary // of the rollout or, where that is taken back, of the way back
-	found   bool           // the update revision was in the history before
-	asked   bool           // a person asks that it be taken back
+	summary status.Summary // of the rollout, or of its rollback
+	found   bool           // the update revision was already in the history
+	asked   bool           // an operator asks for a rollback
 
-	exceeded bool // a placement is stopped since more clusters than maxFailures reached the deadline
+	exceeded bool // a placement is stopped: more clusters than maxFailures reached the deadline
 }
 
-// conditions are those that the enhancement adds, or that stand otherwise than status.SetReplicaSetStatus sets them.
+// conditions are those that the enhancement adds, or sets differently than status.SetReplicaSetStatus.
 func (s standing) conditions() []metav1.Condition {
 	ended := s.summary.Aggregate() != status.Progressing
 	switch {
@@ -134,7 +134,7 @@ func (s standing) conditions() []metav1.Condition {
 	return []metav1.Condition{begun}
 }
 
-// begun is what stands in the status before anything of a revision is written.
+// begun is the condition before anything of a revision is written.
 func (s standing) begun() metav1.Condition {
 	reason, message := ReasonNewRevisionCreated, s.name()+" was created"
 	if s.found {
@@ -143,7 +143,7 @@ func (s standing) begun() metav1.Condition {
 	return s.progressing(metav1.ConditionTrue, reason, message)
 }
 
-// aborted are the conditions of a revision that is taken back.
+// aborted are the conditions of a revision that is rolled back.
 func (s standing) aborted(ended bool) []metav1.Condition {
 	var own []metav1.Condition
 	wayback.SetConditions(&own, s.set.Status.Revisions, s.summary, s.set.Generation, s.set.Status.AbortedTime.Time)
@@ -161,12 +161,12 @@ func (s standing) aborted(ended bool) []metav1.Condition {
 	}
 }
 
-// failed is the condition where no cluster can go back.
+// failed is the condition if no rollback is possible.
 func (s standing) failed(err error) metav1.Condition {
 	return s.progressing(metav1.ConditionFalse, ReasonRolloutAborted, err.Error())
 }
 
-// three are those of a rollout that does not come to the end that the set wants.
+// three are the conditions of a rollout that does not reach what the set wants.
 func (s standing) three(progressing, rolledOut, message string) []metav1.Condition {
 	common := s.progressing(metav1.ConditionFalse, progressing, message)
 	applied, rolled := common, common
@@ -181,7 +181,7 @@ func (s standing) progressing(is metav1.ConditionStatus, reason, message string)
 	}
 }
 
-// name is that of the update revision, as its ControllerRevision has it.
+// name names the update revision like its ControllerRevision.
 func (s standing) name() string { return "revision " + nameOf(s.set, s.set.Status.UpdateRevision) }
 
 // setCondition sets a condition, and says whether that changed it.

@@ -10,9 +10,9 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 )
 
-// ComputeHash names the content of a template as the enhancement says, which is how Kubernetes names those of its own controllers. It
-// follows from the Go type: with another version of the API it may be another one for the same template. So it only names a
-// revision when that is made. Afterwards a template is found by its content.
+// ComputeHash names the content of a template as in the enhancement, and as Kubernetes' own controllers do. The hash
+// depends on the Go type: another version of the API may have another hash for the same template. Therefore it only names a
+// new revision. Later a template is found by its content.
 func ComputeHash(template *workv1.ManifestWorkSpec, collisionCount *int32) string {
 	hasher := fnv.New32a()
 	fmt.Fprintf(hasher, "%v", dump.ForHash(*template))

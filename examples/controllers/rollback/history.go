@@ -20,7 +20,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
-// snapshot is the content of a ControllerRevision: a template, and the generation of the set that had it first.
+// snapshot is the content of a ControllerRevision: a template, and the first generation of the set that had it.
 type snapshot struct {
 	Metadata struct {
 		Generation int64 `json:"generation"`
@@ -30,7 +30,7 @@ type snapshot struct {
 	} `json:"spec"`
 }
 
-// revision is a ControllerRevision of a set, with what it contains.
+// revision is a ControllerRevision of a set, with its decoded content.
 type revision struct {
 	*appsv1.ControllerRevision
 	snapshot
@@ -38,10 +38,9 @@ type revision struct {
 
 func (r *revision) hash() string { return r.Labels[HashLabel] }
 
-// nameOf names a revision of a set.
 func nameOf(set metav1.Object, hash string) string { return set.GetName() + "-" + hash }
 
-// read takes in a ControllerRevision. One that cannot be read is an error: clusters may have to go back to it.
+// read decodes a ControllerRevision. An unreadable one is an error: clusters may have to roll back to it.
 func read(o *appsv1.ControllerRevision) (*revision, error) {
 	r := &revision{ControllerRevision: o}
 	if err := json.Unmarshal(o.Data.Raw, &r.snapshot); err != nil {
@@ -50,7 +49,7 @@ func read(o *appsv1.ControllerRevision) (*revision, error) {
 	return r, nil
 }
 
-// history is what a set's ControllerRevisions are, the oldest first: by their number, and what has the same one by its name.
+// history are a set's revisions, the oldest first: by number, and then by name.
 type history []*revision
 
 // historyOf lists the revisions that a set controls.
@@ -63,7 +62,7 @@ func (k *Keeper) historyOf(ctx context.Context, set *ManifestWorkReplicaSet) (hi
 	var h history
 	for i := range list.Items {
 		if !metav1.IsControlledBy(&list.Items[i], set) {
-			continue // of a set of the same name that is gone: the garbage collector deletes it
+			continue // of a deleted set of the same name: the garbage collector deletes it
 		}
 		r, err := read(&list.Items[i])
 		if err != nil {
@@ -77,7 +76,7 @@ func (k *Keeper) historyOf(ctx context.Context, set *ManifestWorkReplicaSet) (hi
 	return h, nil
 }
 
-// of finds a revision by its content, whatever its hash was made of; nil if there is none. Of several the newest counts.
+// of finds a revision by its content, whatever its hash; nil if there is none. Of several the newest counts.
 func (h history) of(template *workv1.ManifestWorkSpec) *revision {
 	for _, r := range slices.Backward(h) {
 		if sameTemplate(&r.Spec.ManifestWorkTemplate, template) {
@@ -96,19 +95,20 @@ func (h history) named(hash string) *revision {
 	return h[i]
 }
 
-// isFound says whether a revision is in the history again: another was made after it, so that somebody has undone that one.
+// isFound says whether a revision is wanted again after a later one: the later one was undone.
 func (h history) isFound(r *revision) bool {
 	return slices.ContainsFunc(h, func(other *revision) bool { return other.Metadata.Generation > r.Metadata.Generation })
 }
 
-// excess gives the revisions that are too many, the oldest first: of those that no cluster is to have, all but the newest that the
-// limit allows.
+// excess are the revisions to delete, the oldest first: those that no cluster should have, except for the newest ones
+// within the limit.
 func (h history) excess(limit int, live ...string) []*revision {
 	dead := slices.DeleteFunc(slices.Clone(h), func(r *revision) bool { return slices.Contains(live, r.hash()) })
 	return dead[:max(0, len(dead)-max(0, limit))]
 }
 
-// sameTemplate says whether two templates mean the same JSON. An API server may store raw JSON with its keys in another order.
+// sameTemplate says whether two templates are equal as JSON. An API server may store raw JSON with its keys in another
+// order.
 func sameTemplate(a, b *workv1.ManifestWorkSpec) bool {
 	if equality.Semantic.DeepEqual(a, b) {
 		return true
@@ -123,8 +123,8 @@ func sameTemplate(a, b *workv1.ManifestWorkSpec) bool {
 	return equality.Semantic.DeepEqual(values[0], values[1])
 }
 
-// keep sees to it that the present template of a set is in its history, as the newest revision, and returns that. It is nil where the
-// hash is that of another content: the collision is counted in the set, and there is another hash the next time.
+// keep makes the present template of a set the newest revision in its history, and returns that revision. If another
+// content has the hash, it returns nil: the collision is counted in the set, and the next hash is another one.
 func (k *Keeper) keep(ctx context.Context, set *ManifestWorkReplicaSet, h history) (*revision, error) {
 	template := &set.Spec.ManifestWorkTemplate
 	newest := int64(0)
@@ -151,7 +151,7 @@ func (k *Keeper) keep(ctx context.Context, set *ManifestWorkReplicaSet, h histor
 		return nil, err
 	}
 	if other, err := read(&there); err == nil && metav1.IsControlledBy(&there, set) && sameTemplate(&other.Spec.ManifestWorkTemplate, template) {
-		return other, nil // an answer was lost
+		return other, nil // created before, with a lost answer
 	}
 	count := int32(1)
 	if set.Status.CollisionCount != nil {
@@ -161,7 +161,7 @@ func (k *Keeper) keep(ctx context.Context, set *ManifestWorkReplicaSet, h histor
 	return nil, k.store(ctx, set)
 }
 
-// newRevision makes one of the present template.
+// newRevision makes a revision of the present template.
 func newRevision(set *ManifestWorkReplicaSet, number int64) (*revision, error) {
 	r := &revision{}
 	r.Metadata.Generation = set.Generation
@@ -182,7 +182,7 @@ func newRevision(set *ManifestWorkReplicaSet, number int64) (*revision, error) {
 	return r, nil
 }
 
-// prune deletes the revisions that are too many.
+// prune deletes the revisions over the limit.
 func (k *Keeper) prune(ctx context.Context, set *ManifestWorkReplicaSet, h history) error {
 	limit := 10
 	if set.Spec.RevisionHistoryLimit != nil {

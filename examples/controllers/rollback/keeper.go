@@ -18,34 +18,34 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// Keeper keeps the revisions of sets. A nil one keeps none, and its turns do what a controller without this package does.
+// Keeper keeps the revisions of sets. A nil Keeper keeps none, and its turns behave as without this package.
 type Keeper struct {
-	Client client.Client // writes
-	Live   client.Reader // asks the API server itself: the fields are not in the Go types of the caches
+	Client client.Client // to write with
+	Live   client.Reader // to read from the API server: the Go types of the caches lack the fields
 	Now    func() time.Time
 }
 
-// Turn is one reconcile of a set. It is not for several goroutines.
+// Turn is one reconcile of a set. It is not safe for concurrent use.
 type Turn struct {
-	// Set is the one that was read, with the template that clusters get now: where a revision is taken back, that of the one before. All
-	// else in it is as read.
+	// Set is the set as it was read, with the template that clusters get now: during a rollback, that of the revision
+	// before.
 	Set *workv1alpha1.ManifestWorkReplicaSet
 
 	keeper  *Keeper
 	stored  *ManifestWorkReplicaSet
 	target  workv1.ManifestWorkSpec
-	found   bool              // the update revision was in the history before
-	results []*rollout.Result // of ways back, in the order of the placements
+	found   bool              // the update revision was already in the history
+	results []*rollout.Result // of rollbacks, in the order of the placements
 
 	completed bool // the update revision has just become the current one
 
-	exceeded bool // a placement is stopped since more clusters than maxFailures reached the deadline
-	aborts   bool // one of those has AbortAll
+	exceeded bool // a placement is stopped: more clusters than maxFailures reached the deadline
+	aborts   bool // such a placement has AbortAll
 }
 
-// Begin reads what the enhancement adds to a set, and sees to it that its present template is a revision. It gives nil where the caller has to
-// come again soon: the cache that it read the set from is behind, or something was stored that has to stand there first. Last is what it
-// gave for this set before, if anything. If the set is the same one since, the API server is not asked.
+// Begin reads the enhancement's fields of a set, and makes its present template a revision. It returns nil if the caller
+// must requeue soon: the cache that has the set is stale, or something was stored that must be read back first. Last is the
+// Turn of this set before, if any. If the set has not changed since, nothing is read live.
 func (k *Keeper) Begin(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, last *Turn) (*Turn, error) {
 	if k == nil {
 		return &Turn{Set: set}, nil
@@ -81,16 +81,16 @@ func (k *Keeper) Begin(ctx context.Context, set *workv1alpha1.ManifestWorkReplic
 	return t.of(set), k.prune(ctx, stored, h)
 }
 
-// of gives the turn the set that was read.
+// of makes a turn with the set that was read.
 func (t *Turn) of(set *workv1alpha1.ManifestWorkReplicaSet) *Turn {
-	with := *set // of a cache
+	with := *set // a copy: set is shared with the cache
 	with.Spec.ManifestWorkTemplate = t.target
 	t.Set = &with
 	return t
 }
 
-// Mark makes the work that a cluster is to get one of its revision: with the template, and the label of the hash. Whoever writes to a set
-// gets it back with its own template.
+// Mark makes a work one of its revision: it sets the template, and the label with the hash. The template is the turn's: an
+// update of the set overwrites the one in Set with the stored one.
 func (t *Turn) Mark(work *workv1.ManifestWork) *workv1.ManifestWork {
 	if t.keeper != nil {
 		work.Spec = t.target
@@ -99,15 +99,15 @@ func (t *Turn) Mark(work *workv1.ManifestWork) *workv1.ManifestWork {
 	return work
 }
 
-// Abort takes the update revision back, if a placement with AbortAll is stopped by deadlines or a person asks for it, and says whether it stored that.
-// Then nothing of the present plans may be carried out. Call it when all placements are planned.
+// Abort starts a rollback of the update revision if deadlines stop a placement with AbortAll, or an operator asks for it,
+// and says whether it stored that. If so, make no writes of the present plans. Call it after all placements are planned.
 func (t *Turn) Abort(ctx context.Context) (bool, error) {
 	if t.keeper == nil || !t.aborts && !t.isAsked() {
 		return false, nil
 	}
 	now, next := t.keeper.Now(), t.stored.deepCopy()
 	if !next.Status.Abort(now) {
-		return false, nil // as for a first revision
+		return false, nil // such as for the first revision
 	}
 	for _, c := range (standing{set: next, asked: t.isAsked()}).aborted(false) {
 		setCondition(&next.Status.Conditions, c, now)
@@ -115,13 +115,13 @@ func (t *Turn) Abort(ctx context.Context) (bool, error) {
 	return true, t.keeper.store(ctx, next)
 }
 
-// isAsked says whether a person asks that the update revision be taken back. What was asked of an earlier generation counts for nothing: by
-// now the same revision may be wanted again.
+// isAsked says whether an operator asks for a rollback of the update revision. A request for an earlier generation does not
+// count: the same revision may be wanted again by now.
 func (t *Turn) isAsked() bool {
 	return t.Set.Annotations[AbortAnnotation] == strconv.FormatInt(t.Set.Generation, 10)
 }
 
-// cannotGoBack says in the status that there is nothing to go back to.
+// cannotGoBack says in the status that there is no revision to roll back to.
 func (k *Keeper) cannotGoBack(ctx context.Context, set *ManifestWorkReplicaSet) error {
 	err := fmt.Errorf("ControllerRevision %s/%s is gone: no cluster can go back to it, give the set another template", set.Namespace,
 		nameOf(set, set.Status.CurrentRevision))
@@ -134,7 +134,7 @@ func (k *Keeper) cannotGoBack(ctx context.Context, set *ManifestWorkReplicaSet) 
 	return err
 }
 
-// read asks the API server for a set with all its fields; nil if it is gone.
+// read reads a set with all its fields from the API server; nil if it is gone.
 func (k *Keeper) read(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet) (*ManifestWorkReplicaSet, error) {
 	object := plain(set)
 	if err := k.Live.Get(ctx, client.ObjectKeyFromObject(set), object); err != nil {
@@ -151,12 +151,12 @@ func (k *Keeper) read(ctx context.Context, set *workv1alpha1.ManifestWorkReplica
 	if err := json.Unmarshal(text, stored); err != nil {
 		return nil, err
 	}
-	// The one that is read as the API's has them in its own field.
+	// The embedded API type has them in its own field.
 	stored.Spec.ManifestWorkReplicaSetSpec.PlacementRefs = nil
 	return stored, nil
 }
 
-// store writes the status of a set as it is there, unless somebody has changed the set.
+// store writes the status of a set. It fails with a conflict if the set has changed.
 func (k *Keeper) store(ctx context.Context, set *ManifestWorkReplicaSet) error {
 	status := map[string]any{}
 	text, err := json.Marshal(set.Status)
@@ -167,10 +167,10 @@ func (k *Keeper) store(ctx context.Context, set *ManifestWorkReplicaSet) error {
 		return err
 	}
 	if set.Status.AbortedTime == nil {
-		status["abortedTime"] = nil // which a merge patch removes
+		status["abortedTime"] = nil // a merge patch removes null fields
 	}
 	if set.Status.PlacementsSummary == nil {
-		status["placementSummary"] = []any{} // the API wants a list
+		status["placementSummary"] = []any{} // the API requires a list
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": set.ResourceVersion}, "status": status})
 	if err != nil {
@@ -184,7 +184,7 @@ func (k *Keeper) store(ctx context.Context, set *ManifestWorkReplicaSet) error {
 	return nil
 }
 
-// plain is an object of the kind of sets, by its name alone.
+// plain is an object of the set's kind with only its name.
 func plain(of metav1.Object) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(workv1alpha1.GroupVersion.String())
@@ -194,7 +194,7 @@ func plain(of metav1.Object) *unstructured.Unstructured {
 	return object
 }
 
-// deepCopy copies what may change: the metadata, and the status.
+// deepCopy copies the parts that may change: metadata and status.
 func (s *ManifestWorkReplicaSet) deepCopy() *ManifestWorkReplicaSet {
 	with := *s
 	s.ObjectMeta.DeepCopyInto(&with.ObjectMeta)

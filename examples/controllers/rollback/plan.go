@@ -15,9 +15,10 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Plan plans a placement as rollout.Plan does. Where the update revision is taken back, it is rollout.Revert's plan: all clusters that have
-// it go back at once. When none has it any more, clusters that joined get the revision before, by the strategy of the placement. Works
-// are those of the set, in all clusters, and reports are about the version of the Set of this turn.
+// Plan plans a placement like rollout.Plan. During a rollback of the update revision, it plans like rollout.Revert: all
+// clusters that have the revision roll back at once. When no cluster has it any more, clusters that joined get the revision
+// before, by the strategy of the placement. Works are those of the set, in all clusters. Reports are about the version of
+// this turn's Set.
 func (t *Turn) Plan(
 	ref workv1alpha1.LocalPlacementReference, groups *grouping.Groups, works []*workv1.ManifestWork, reports []status.Report,
 	now time.Time, opts rollout.Options,
@@ -29,7 +30,7 @@ func (t *Turn) Plan(
 		}
 		return result, err
 	}
-	opts.Gates, opts.Attempt, opts.Reviewed = nil, 0, nil // they are of rollouts
+	opts.Gates, opts.Attempt, opts.Reviewed = nil, 0, nil // these belong to the rollout
 	abort := rollout.Abort{Time: t.stored.Status.AbortedTime.Time, Failed: t.failed(works, now), Before: reports}
 	back, err := rollout.Revert(atOnce(ref.RolloutStrategy), groups, abort, now, opts)
 	if err != nil {
@@ -42,8 +43,8 @@ func (t *Turn) Plan(
 	return rollout.Plan(ref.RolloutStrategy, groups, reports, now, opts)
 }
 
-// exceeded says whether more clusters than maxFailures reached the deadline, of all or of the group that counts. A failure within
-// the deadline stops a rollout, too, but the cluster may recover.
+// exceeded says whether more clusters than maxFailures reached the deadline, of all or of the group that counts. A failure
+// within the deadline also stops a rollout, but the cluster may recover.
 func exceeded(result *rollout.Result) bool {
 	breach, summary := result.Breach, result.Summary()
 	if breach == nil {
@@ -68,7 +69,7 @@ func (t *Turn) abortsAll(placement string) bool {
 	})
 }
 
-// failed reports how the works stand with the revision that is taken back.
+// failed are the reports of the works about the revision that is rolled back.
 func (t *Turn) failed(works []*workv1.ManifestWork, now time.Time) (reports []status.Report) {
 	template := t.stored.Spec.ManifestWorkTemplate
 	version := writes.VersionOf(template)
@@ -81,7 +82,7 @@ func (t *Turn) failed(works []*workv1.ManifestWork, now time.Time) (reports []st
 	return reports
 }
 
-// atOnce is a strategy for the way back: all at once, with the times of the placement's own.
+// atOnce is a strategy for the rollback: all at once, with the times of the placement's own.
 func atOnce(of clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
 	var config clusterv1alpha1.RolloutConfig
 	switch {

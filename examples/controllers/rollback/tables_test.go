@@ -30,7 +30,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// TestTables tells the enhancement's tables of status transitions, and more; testdata/scenes/README.md has the commands.
+// TestTables plays the enhancement's tables of status transitions, and more; testdata/scenes/README.md has the commands.
 func TestTables(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		h := newHub(t)
@@ -57,7 +57,7 @@ func TestTables(t *testing.T) {
 	})
 }
 
-// hub is an API server with one set, and a controller that calls this package as it says.
+// hub is an API server with one set, and a controller that calls this package in the documented order.
 type hub struct {
 	t        *testing.T
 	server   client.Client
@@ -67,7 +67,7 @@ type hub struct {
 	clusters []string
 	works    map[string]*workv1.ManifestWork
 	previous *rollout.Result
-	texts    map[string]string // of templates, by their hash
+	texts    map[string]string // the texts of templates, by hash
 }
 
 var key = client.ObjectKey{Namespace: "apps", Name: "web"}
@@ -100,7 +100,7 @@ func template(text string) workv1.ManifestWorkSpec {
 	return workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(raw)}}}}}
 }
 
-// stored is a template as an API server gives it back, with its keys in another order.
+// stored is a template as an API server may return it, with its keys in another order.
 func (h *hub) stored(text string) (content workv1.ManifestWorkSpec) {
 	object := kind()
 	h.put(object, template(text), "spec")
@@ -110,7 +110,7 @@ func (h *hub) stored(text string) (content workv1.ManifestWorkSpec) {
 	return content
 }
 
-// change changes the set as lines say, or makes it.
+// change creates the set, or changes it as lines say.
 func (h *hub) change(lines string) {
 	object := kind()
 	isNew := client.IgnoreNotFound(h.server.Get(h.t.Context(), key, object)) == nil && object.GetUID() == ""
@@ -156,23 +156,23 @@ func (h *hub) change(lines string) {
 	}
 }
 
-// other changes what is not in the set's spec.
+// other changes something outside of the set's spec.
 func (h *hub) other(object *unstructured.Unstructured, what, value string) {
 	switch what {
 	case "clusters":
 		h.clusters = strings.Fields(value)
-	case "abort": // a person asks for it, of a generation
+	case "abort": // an operator's request, for a generation
 		annotate(object, rollback.AbortAnnotation, value)
 	case "hold":
 		annotate(object, prefix+"hold", value)
 	case "reviewed": // for a template
 		text, clusters, _ := strings.Cut(value, " ")
 		annotate(object, prefix+"reviewed", strings.ReplaceAll(clusters, " ", ",")+" of "+writes.VersionOf(h.stored(text)))
-	case "collide": // somebody else has the name
+	case "collide": // another object has the name
 		content := h.stored(value)
 		h.must(h.server.Create(h.t.Context(), &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{
 			Namespace: key.Namespace, Name: key.Name + "-" + rollback.ComputeHash(&content, nil)}}))
-	case "lose": // somebody deletes a revision
+	case "lose": // a user deletes a revision
 		content := h.stored(value)
 		h.must(h.server.Delete(h.t.Context(), &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{
 			Namespace: key.Namespace, Name: key.Name + "-" + rollback.ComputeHash(&content, nil)}}))
@@ -200,7 +200,7 @@ func (h *hub) put(object *unstructured.Unstructured, value any, path ...string) 
 	h.must(unstructured.SetNestedField(object.Object, plain, path...))
 }
 
-// agents says how works stand, a cluster a line.
+// agents sets the reports on works, one cluster a line.
 func (h *hub) agents(lines string) {
 	for line := range strings.Lines(lines) {
 		words := strings.Fields(line)
@@ -222,7 +222,7 @@ func (h *hub) agents(lines string) {
 	}
 }
 
-// reconcile looks until there is nothing more to store.
+// reconcile reconciles until nothing more is stored.
 func (h *hub) reconcile() string {
 	var b strings.Builder
 	before := ""
@@ -246,7 +246,6 @@ func (h *hub) reconcile() string {
 	return ""
 }
 
-// once is one reconcile.
 func (h *hub) once() (string, error) {
 	object := kind()
 	h.must(h.server.Get(h.t.Context(), key, object))
@@ -298,7 +297,7 @@ func (h *hub) once() (string, error) {
 	return b.String(), nil
 }
 
-// read gives the set as it is stored.
+// read returns the stored set.
 func (h *hub) read() *rollback.ManifestWorkReplicaSet {
 	object := kind()
 	h.must(h.server.Get(h.t.Context(), key, object))
@@ -333,7 +332,7 @@ func (h *hub) status() string {
 	return b.String()
 }
 
-// inWords has texts of templates in place of their hashes.
+// inWords replaces hashes by the texts of their templates.
 func (h *hub) inWords(text string) string {
 	for hash, name := range h.texts {
 		text = strings.ReplaceAll(text, hash, name)
@@ -350,7 +349,7 @@ func (h *hub) history() string {
 		r := &list.Items[i]
 		owner := metav1.GetControllerOf(r)
 		if owner == nil {
-			continue // somebody else's
+			continue // another set's
 		}
 		var data struct{ Metadata struct{ Generation int64 } }
 		h.must(json.Unmarshal(r.Data.Raw, &data))

@@ -8,7 +8,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/wayback"
 )
 
-// ManifestWorkReplicaSet is one as the enhancement has it: that of the API, with the fields that the API lacks.
+// ManifestWorkReplicaSet is the enhancement's type: the API's, with the fields that the API lacks.
 type ManifestWorkReplicaSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -17,24 +17,24 @@ type ManifestWorkReplicaSet struct {
 	Status ManifestWorkReplicaSetStatus `json:"status,omitempty"`
 }
 
-// ManifestWorkReplicaSetSpec is that of the API, with a limit of the history and strategies that say what happens on failure.
+// ManifestWorkReplicaSetSpec is the API's, with a limit for the history and the enhancement's strategies.
 type ManifestWorkReplicaSetSpec struct {
 	workv1alpha1.ManifestWorkReplicaSetSpec `json:",inline"`
 
-	// PlacementRefs stand in for those of the API.
+	// PlacementRefs replace those of the API.
 	PlacementRefs []LocalPlacementReference `json:"placementRefs"`
 
-	// RevisionHistoryLimit is how many revisions are kept that no cluster is to have. Nil stands for 10.
+	// RevisionHistoryLimit is how many revisions are kept that no cluster should have. Nil means 10.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 }
 
-// LocalPlacementReference is that of the API, with the strategy of the enhancement.
+// LocalPlacementReference is the API's, with the strategy of the enhancement.
 type LocalPlacementReference struct {
 	Name            string          `json:"name"`
 	RolloutStrategy RolloutStrategy `json:"rolloutStrategy"`
 }
 
-// RolloutStrategy is that of the API, and what happens when it stops.
+// RolloutStrategy is the API's, with what happens when it stops.
 type RolloutStrategy struct {
 	clusterv1alpha1.RolloutStrategy `json:",inline"`
 
@@ -47,12 +47,12 @@ type FailureStrategy string
 const (
 	// FailureStrategyNone stops the rollout, and no more. It is the default.
 	FailureStrategyNone FailureStrategy = ""
-	// FailureStrategyAbortAll also takes the revision back, from the clusters of all placements.
+	// FailureStrategyAbortAll also rolls back the revision, on the clusters of all placements.
 	FailureStrategyAbortAll FailureStrategy = "AbortAll"
 )
 
-// ManifestWorkReplicaSetStatus is that of the API, with the revisions: currentRevision, updateRevision and abortedTime. A revision is
-// named by its hash.
+// ManifestWorkReplicaSetStatus is the API's, with the revisions: currentRevision, updateRevision and abortedTime. A
+// revision is identified by its hash.
 type ManifestWorkReplicaSetStatus struct {
 	workv1alpha1.ManifestWorkReplicaSetStatus `json:",inline"`
 	wayback.Revisions                         `json:",inline"`
@@ -61,9 +61,9 @@ type ManifestWorkReplicaSetStatus struct {
 	CollisionCount *int32 `json:"collisionCount,omitempty"`
 }
 
-// The names that the enhancement adds to those of the API.
+// The enhancement's names.
 const (
-	// HashLabel is on works and on ControllerRevisions: the hash of the revision.
+	// HashLabel is on works and on ControllerRevisions, with the hash of the revision.
 	HashLabel = "work.open-cluster-management.io/controller-hash"
 
 	// ConditionProgressing is the type of a condition of sets.
@@ -80,6 +80,6 @@ const (
 	ReasonRolloutDegraded = "RolloutDegraded"
 )
 
-// AbortAnnotation is what the enhancement does not have: a person who asks that the update revision be taken back writes the generation of the
-// set there.
+// AbortAnnotation is not in the enhancement: to ask for a rollback of the update revision, an operator sets it to the
+// generation of the set.
 const AbortAnnotation = "cohort.open-cluster-management.io/abort"

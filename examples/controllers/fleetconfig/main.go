@@ -1,5 +1,5 @@
-// Command fleetconfig is the controller of an API of one's own, with package placer: a FleetConfig gives each cluster of a Placement a
-// ConfigMap, as its rollout strategy allows. Its API and the definition stand in api/v1 and crds.
+// Command fleetconfig is a controller for an API of your own, with package placer. A FleetConfig gives each cluster of a
+// Placement a ConfigMap, as its rollout strategy allows. Its API is in api/v1, and its definition in crds.
 //
 //	go run ./fleetconfig -kubeconfig ~/.kube/config
 package main
@@ -39,7 +39,8 @@ var fleetConfigs = placer.Kind[*appsv1.FleetConfig]{
 	},
 }
 
-// rolloutOf says what a FleetConfig wants: its data as a ConfigMap on each cluster. The ConfigMap is done once it is there.
+// rolloutOf is what a FleetConfig wants: its data as a ConfigMap on each cluster. A cluster is done once its ConfigMap
+// exists.
 func rolloutOf(f *appsv1.FleetConfig) (placer.Rollout, error) {
 	raw, err := json.Marshal(&corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},

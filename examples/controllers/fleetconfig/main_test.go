@@ -31,10 +31,10 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/placer"
 )
 
-// patience is how long the test waits for what has to come. It is no limit of anything.
+// patience is the timeout of the test's waits. It is not a limit of the controller.
 const patience = 3 * time.Minute
 
-// fleet is an API server with the controller, as main makes it but for the lease.
+// fleet is an API server with the controller, as main makes it, but without the lease.
 type fleet struct {
 	*testing.T
 	client.Client
@@ -43,7 +43,7 @@ type fleet struct {
 
 func newFleet(t *testing.T) *fleet {
 	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard) // the server is talkative
+	klog.SetOutput(io.Discard) // the server logs a lot
 	ctrl.SetLogger(logr.Discard())
 	definitions, err := apiserver.OCMDefinitions(
 		"cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml",
@@ -56,7 +56,7 @@ func newFleet(t *testing.T) *fleet {
 	must(t, err)
 	t.Cleanup(func() { must(t, server.Stop()) })
 	config := rest.CopyConfig(server.Config)
-	config.ContentType = runtime.ContentTypeJSON // custom resources have no other, and events are some here
+	config.ContentType = runtime.ContentTypeJSON // custom resources have no other content type, and this server's events are custom resources
 	manager, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: newScheme(), Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"},
 	})
@@ -85,7 +85,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// await waits until something is so.
+// await waits until a condition holds.
 func (f *fleet) await(what string, so func() bool) {
 	f.Helper()
 	for end := time.Now().Add(patience); !so(); time.Sleep(20 * time.Millisecond) {
@@ -95,7 +95,7 @@ func (f *fleet) await(what string, so func() bool) {
 	}
 }
 
-// config is the FleetConfig; nil where there is none.
+// config is the FleetConfig; nil if there is none.
 func (f *fleet) config() *appsv1.FleetConfig {
 	f.Helper()
 	config := &appsv1.FleetConfig{}
@@ -107,14 +107,14 @@ func (f *fleet) config() *appsv1.FleetConfig {
 	return config
 }
 
-// has says whether a condition of the FleetConfig is about its generation, is True, and has a text.
+// has says whether a condition of the FleetConfig is True for its generation, and has a text.
 func (f *fleet) has(kind, text string) bool {
 	config := f.config()
 	c := meta.FindStatusCondition(config.Status.Conditions, kind)
 	return c != nil && c.ObservedGeneration == config.Generation && c.Status == metav1.ConditionTrue && strings.Contains(c.Message, text)
 }
 
-// selects has the scheduler select clusters.
+// selects writes the decisions for clusters, as a scheduler does.
 func (f *fleet) selects(clusters ...string) {
 	f.Helper()
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "fleet"}}
@@ -135,7 +135,7 @@ func (f *fleet) selects(clusters ...string) {
 	must(f.T, f.Status().Update(f.Context(), placement))
 }
 
-// works are the ManifestWorks by their clusters.
+// works are the ManifestWorks by cluster.
 func (f *fleet) works() map[string]*workv1.ManifestWork {
 	f.Helper()
 	var list workv1.ManifestWorkList
@@ -147,7 +147,7 @@ func (f *fleet) works() map[string]*workv1.ManifestWork {
 	return works
 }
 
-// answer has the agent of a cluster say that all is there.
+// answer reports success on a cluster's work, as its agent does.
 func (f *fleet) answer(cluster string) {
 	f.Helper()
 	work := f.works()[cluster]
@@ -167,8 +167,8 @@ func (f *fleet) tells(text string) bool {
 	return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool { return strings.Contains(e.Note, text) })
 }
 
-// A FleetConfig goes through a fleet one cluster at a time on a real API server, waits while a person pauses it, and goes with its
-// ManifestWorks.
+// On a real API server, a FleetConfig rolls out to one cluster at a time, waits while it is paused, and is deleted after
+// its ManifestWorks.
 func TestFleetConfig(t *testing.T) {
 	f := newFleet(t)
 	config := &appsv1.FleetConfig{ObjectMeta: metav1.ObjectMeta{Namespace: f.key.Namespace, Name: f.key.Name}}

@@ -10,15 +10,16 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Apart are the groups of a set's placementRefs as they were read last, without the clusters of those before. The zero value is ready to use.
+// Apart are the groups of a set's placementRefs as of the last read, each without the clusters of earlier ones. The zero
+// value is ready to use.
 type Apart struct {
 	each  AllGroups
 	parts []grouping.PlacementGroups // of each placementRef, as read
-	apart []*grouping.Groups         // of each placementRef, without the clusters of those before it
+	apart []*grouping.Groups         // of each placementRef, without the clusters of earlier ones
 }
 
-// Read reads the groups of a set's placementRefs, in their order. A cluster that several of them select belongs to the first. The groups are
-// incomplete where there is no Placement. The decisions have the index DecisionsByPlacement.
+// Read reads the groups of a set's placementRefs, in order. A cluster that several of them select belongs to the first. The
+// groups are incomplete if there is no Placement. The decisions have the index DecisionsByPlacement.
 func (a *Apart) Read(placements, decisions cache.Indexer, set *workv1alpha1.ManifestWorkReplicaSet) ([]*grouping.Groups, error) {
 	refs, path := set.Spec.PlacementRefs, field.NewPath("spec", "placementRefs")
 	if len(refs) == 0 {

@@ -1,2 +1,2 @@
-// Package kit has what the controllers beside it share. Its package manager has what needs controller-runtime.
+// Package kit has what these controllers share. Its package manager has the parts that need controller-runtime.
 package kit

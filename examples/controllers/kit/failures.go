@@ -10,20 +10,20 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// Failures are the errors of writes to some clusters. A cluster that refuses does not keep the others from theirs.
+// Failures are the errors of writes to clusters. A failed write does not stop the writes of other clusters.
 type Failures struct{ all []error }
 
-// Add notes the outcome of a write.
+// Add records the outcome of a write.
 func (f *Failures) Add(cluster string, err error) {
 	if err != nil {
 		f.all = append(f.all, fmt.Errorf("cluster %s: %w", cluster, err))
 	}
 }
 
-// ErrRefused is in the errors of others than the API server who keep a cluster from its object, such as a plugin.
+// ErrRefused marks a refusal that does not come from the API server, such as a plugin's.
 var ErrRefused = errors.New("refused")
 
-// Tell makes an event of the first write that was refused, and returns all errors.
+// Tell emits an event for the first refused write, and returns all errors.
 func (f *Failures) Tell(t *Teller, owner runtime.Object) error {
 	refused := func(err error) bool { return writes.Refused(err) || errors.Is(err, ErrRefused) }
 	if i := slices.IndexFunc(f.all, refused); i >= 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// GivenUp remembers which clusters have no ManagedCluster, and when that was asked. The zero value is ready to use.
+// GivenUp remembers which clusters have no ManagedCluster, and when that was read. The zero value is ready to use.
 type GivenUp struct{ seen map[string]seen }
 
 type seen struct {
@@ -18,7 +18,7 @@ type seen struct {
 	at   time.Time
 }
 
-// Gone are the clusters that had no ManagedCluster when they were asked for.
+// Gone are the clusters that had no ManagedCluster when it was last read.
 func (g *GivenUp) Gone() (clusters []string) {
 	for cluster, seen := range g.seen {
 		if seen.gone {
@@ -28,7 +28,7 @@ func (g *GivenUp) Gone() (clusters []string) {
 	return clusters
 }
 
-// Left are the clusters that left and count, by the records of an owner or by results.
+// Left are the deselected clusters that count, by the records of an owner or by results.
 func Left(records status.Records, results map[string]*rollout.Result) (clusters []string) {
 	for _, record := range records {
 		for i := range record.Left {
@@ -43,8 +43,8 @@ func Left(records status.Records, results map[string]*rollout.Result) (clusters 
 	return clusters
 }
 
-// Soon says when to come back, where results say after a while. Nobody tells that the ManagedCluster of a cluster that left is
-// deleted: it has to be asked for.
+// Soon returns when to requeue, with the times of the results. No event tells that the ManagedCluster of a deselected
+// cluster is deleted, so it must be read at intervals.
 func Soon(recheck time.Duration, results map[string]*rollout.Result) time.Duration {
 	for _, r := range results {
 		if waits := len(r.Left)+len(r.Record.Left) > 0; waits && (recheck == 0 || recheck > writes.Patience) {
@@ -54,8 +54,8 @@ func Soon(recheck time.Duration, results map[string]*rollout.Result) time.Durati
 	return recheck
 }
 
-// Of says which clusters a person gave up: by name, or by deleting the ManagedCluster. Clusters are those for which it is asked
-// whether there is one, now and then.
+// Of are the ignored clusters: by name, or because the ManagedCluster was deleted. For the given clusters the
+// ManagedCluster is read at intervals.
 func (g *GivenUp) Of(names, clusters []string, isGone func(cluster string) (bool, error), now time.Time) ([]string, error) {
 	is := make(map[string]bool)
 	for _, name := range names {

@@ -9,16 +9,16 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Groups are those of a Placement, and what they were read of. An object in a cache is never changed, but replaced: as long as these
-// are the same pointers, nothing has changed. Reading is the dearest part of a reconcile.
+// Groups are those of a Placement, with the objects that they were read from. Objects in a cache are replaced, never
+// changed: while the pointers are the same, nothing has changed. Reading is the most expensive part of a reconcile.
 type Groups struct {
 	placement *clusterv1beta1.Placement
 	decisions []*clusterv1beta1.PlacementDecision
 	groups    *grouping.Groups
 }
 
-// Read reads the groups of a Placement unless they are still those that were read before. The decisions have the index
-// DecisionsByPlacement. The groups are incomplete as long as there is no Placement.
+// Read reads the groups of a Placement, unless its objects are the same as before. The decisions have the index
+// DecisionsByPlacement. The groups are incomplete while there is no Placement.
 func (g Groups) Read(placements, decisions cache.Indexer, namespace, name string) (Groups, error) {
 	now := Groups{
 		placement: Get[clusterv1beta1.Placement](placements, namespace, name),
@@ -33,15 +33,15 @@ func (g Groups) Read(placements, decisions cache.Indexer, namespace, name string
 	}
 	var err error
 	if now.groups, err = grouping.Read(now.placement, now.decisions); err != nil {
-		return Groups{}, err // it is read again
+		return Groups{}, err // read again next time
 	}
 	return now, nil
 }
 
-// AllGroups are the groups of some Placements, by their names.
+// AllGroups are the groups of several Placements, by name.
 type AllGroups map[string]Groups
 
-// Read reads the groups of a Placement into all, unless they are still those that were read before.
+// Read reads the groups of a Placement into all, unless its objects are the same as before.
 func (a AllGroups) Read(all AllGroups, placements, decisions cache.Indexer, namespace, name string) (*grouping.Groups, error) {
 	if now, known := all[name]; known {
 		return now.groups, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
-// Groups are read once, also for two who ask for them, and again when an object changed. What cannot be read is an error each time.
+// Groups are read once for several callers, and again when an object changed. Unreadable groups are an error each time.
 func TestAllGroups(t *testing.T) {
 	store := func(indexers cache.Indexers) cache.Indexer {
 		return cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers)
@@ -64,7 +64,7 @@ func TestAllGroups(t *testing.T) {
 	}
 }
 
-// A placementRef that is mistyped names a Placement that is not there. Nothing starts, and the groups say which one it is.
+// A mistyped placementRef names a Placement that does not exist. Nothing starts, and the groups say which one is missing.
 func TestGroupsOfNoPlacement(t *testing.T) {
 	placements := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
 	decisions := cache.NewIndexer(cache.MetaNamespaceKeyFunc, kit.DecisionIndexers)

@@ -6,14 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memories is what a controller keeps of each object from one reconcile to the next. All of it may be lost at any time: what must
-// last stands in the objects. An object is reconciled by one worker at a time, so nothing in an M is locked. The zero value is ready to use.
+// Memories is what a controller keeps of each object between reconciles. All of it may be lost at any time: what must last
+// is stored in objects. Nothing in an M is locked, since an object is reconciled by one worker at a time. The zero value is
+// ready to use.
 type Memories[M any] struct {
 	mu sync.Mutex
 	of map[types.NamespacedName]*M
 }
 
-// Of is what is kept of an object, at first a zero M.
+// Of is the state of an object, at first a zero M.
 func (m *Memories[M]) Of(key types.NamespacedName) *M {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -26,20 +27,20 @@ func (m *Memories[M]) Of(key types.NamespacedName) *M {
 	return m.of[key]
 }
 
-// Forget drops it.
+// Forget drops the state of an object.
 func (m *Memories[M]) Forget(key types.NamespacedName) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.of, key)
 }
 
-// Once runs a function until it succeeds, and never again. The zero value is ready to use.
+// Once runs a function until it succeeds, and then never again. The zero value is ready to use.
 type Once struct {
 	mu   sync.Mutex
 	done bool
 }
 
-// Do runs the function, unless it has succeeded. Others wait.
+// Do runs the function, unless it has succeeded. Concurrent callers wait.
 func (o *Once) Do(do func() error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -51,10 +52,10 @@ func (o *Once) Do(do func() error) error {
 	return err
 }
 
-// Skip has Do do nothing.
+// Skip marks the function as done.
 func (o *Once) Skip() { o.done = true }
 
-// Len is of how many objects something is kept.
+// Len is the number of objects with a state.
 func (m *Memories[M]) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,11 +12,12 @@ import (
 	"github.com/cohort-ocm/cohort/dependency"
 )
 
-// Observe reads an object that policy templates name with a dynamic client, and tells an evaluator how it stands. It gives the
-// templates to evaluate again. Call it for what dependency.Watches adds, and for each event of a watch.
+// Observe reads an object that policy templates depend on with a dynamic client, and passes its state to an evaluator. It
+// returns the templates to evaluate again. Call it for each object that dependency.Watches adds, and for each event of a
+// watch.
 //
-// A kind that the mapper does not know yet is ReasonNoAPI. So take a mapper that asks the server again where it finds nothing,
-// such as restmapper.NewDeferredDiscoveryRESTMapper, and come back: no watch tells of a new kind.
+// A kind that the mapper does not know yet is ReasonNoAPI. Use a mapper that refreshes its discovery on a miss, such as
+// restmapper.NewDeferredDiscoveryRESTMapper, and requeue: no watch tells of a new kind.
 func Observe(
 	ctx context.Context, client dynamic.Interface, mapper meta.RESTMapper, evaluator *dependency.Evaluator, object dependency.Object,
 ) []dependency.TemplateRef {

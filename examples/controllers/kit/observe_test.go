@@ -16,7 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// What a dynamic client says of an object is what the template that waits for it hears, in a namespace and without one.
+// The evaluator gets what the dynamic client read of an object, with a namespace and without one.
 func TestObserve(t *testing.T) {
 	policies := schema.GroupVersion{Group: "policy.open-cluster-management.io", Version: "v1"}
 	constraints := schema.GroupVersion{Group: "constraints.gatekeeper.sh", Version: "v1beta1"}
@@ -52,7 +52,7 @@ func TestObserve(t *testing.T) {
 		{"ConfigurationPolicy", "bad", dependency.ReasonOtherCompliance},
 		{"ConfigurationPolicy", "missing", dependency.ReasonNotFound},
 		{"ConfigurationPolicy", "broken", dependency.ReasonReadFailed},
-		{"NoRoot", "clean", ""}, // it has no namespace
+		{"NoRoot", "clean", ""}, // without a namespace
 		{"NoSuchKind", "x", dependency.ReasonNoAPI},
 	} {
 		version := policies

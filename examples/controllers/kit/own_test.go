@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
-// While writes are unseen nothing is planned. Of a read that failed an error tells, so that the pauses grow.
+// While writes are unseen nothing is planned. A failed read returns an error, so that the pauses grow.
 func TestBehind(t *testing.T) {
 	const again = 3 * time.Second
 	lost := errors.New("connection reset")
@@ -41,8 +41,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// An object is looked at again no later than it asks for, and beside an error soon. Each object has pauses of its own, which begin anew
-// after a success.
+// An object is requeued no later than it asks for, and soon after an error. Each object has its own pauses, which begin
+// anew after a success.
 func TestPaces(t *testing.T) {
 	var p kit.Paces
 	a, b := types.NamespacedName{Name: "a"}, types.NamespacedName{Name: "b"}
@@ -57,7 +57,7 @@ func TestPaces(t *testing.T) {
 		{a, failed, 0, 100 * time.Millisecond},
 		{a, failed, time.Hour, 200 * time.Millisecond},
 		{a, failed, 300 * time.Millisecond, 300 * time.Millisecond},
-		{a, failed, 1, 800 * time.Millisecond}, // what has come already failed just now
+		{a, failed, 1, 800 * time.Millisecond}, // a passed time does not shorten the pause
 		{b, failed, 0, 100 * time.Millisecond},
 		{a, failed, 0, 1600 * time.Millisecond},
 		{b, nil, 1, 100 * time.Millisecond},

@@ -16,11 +16,11 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// OwnerLabel is on the ManifestWorks of a ManifestWorkReplicaSet. Its value is that of OwnerValue.
+// OwnerLabel is on the ManifestWorks of a ManifestWorkReplicaSet. Its value is OwnerValue.
 const OwnerLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 
-// The two that OCM's controller is to write beside that label, and without it where its value would be too long (ocm#1684). No
-// released version of the API has them, so they are read, and never written.
+// The label and the annotation that OCM's controller will write in addition, and instead of a label that would be too long
+// (ocm#1684). No released version of the API has them, so they are read, and never written.
 const (
 	ownerHashLabel  = "work.open-cluster-management.io/ownerkey-hash"
 	ownerAnnotation = "work.open-cluster-management.io/manifestworkreplicaset-owner" // namespace/name
@@ -29,15 +29,15 @@ const (
 // OwnerValue is the value of OwnerLabel for the works of a set: namespace.name. A namespace has no dot.
 func OwnerValue(set metav1.Object) string { return set.GetNamespace() + "." + set.GetName() }
 
-// setKind is of what the works are.
+// setKind is the kind of the works' owners.
 var setKind = schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWorkReplicaSet"}
 
-// ownerNote is where a work notes its owner (writes.Owner).
+// ownerNote is the annotation with the owner of a work (writes.Owner).
 const ownerNote = "cohort.open-cluster-management.io/owner"
 
-// Owner is a set as the owner of its works, which are among those with its label. Works that an earlier set with its name has left
-// are its own once the API server says that it has that name, so that the earlier one is gone: current is asked for the UID of the set that
-// has the name now, only where there are such works.
+// Owner is a set as the owner of its works, which are among those with its label. It takes over the works of an earlier set
+// of its name, once current returns its own UID: current reads live which set has the name, and is called only if there are
+// such works.
 func Owner(set metav1.Object, works []*workv1.ManifestWork, current func() (types.UID, error)) (writes.Owner, error) {
 	owner := writes.Owner{Kind: setKind, Object: set, Labels: map[string]string{OwnerLabel: OwnerValue(set)}}
 	var former []types.UID
@@ -56,7 +56,8 @@ func Owner(set metav1.Object, works []*workv1.ManifestWork, current func() (type
 	return owner, err
 }
 
-// Known gives a work that has the annotation of ocm#1684 alone as a copy that notes its owner. Others are returned as they are.
+// Known returns works as they are. But of a work with only the annotation of ocm#1684 it returns a copy that notes its
+// owner.
 func Known(owner writes.Owner, work *workv1.ManifestWork) *workv1.ManifestWork {
 	_, labelled := work.Labels[OwnerLabel]
 	of, is := OwnerOf(work)
@@ -68,7 +69,7 @@ func Known(owner writes.Owner, work *workv1.ManifestWork) *workv1.ManifestWork {
 	return work
 }
 
-// OfDeleted are the works that go with a set that is deleted: its own, and those that an earlier set with its name has left.
+// OfDeleted are the works to delete with a set: its own, and those of an earlier set of its name.
 func OfDeleted(set metav1.Object, works []*workv1.ManifestWork) (left []*workv1.ManifestWork) {
 	owner, _ := Owner(set, nil, nil)
 	for _, w := range works {
@@ -79,8 +80,8 @@ func OfDeleted(set metav1.Object, works []*workv1.ManifestWork) (left []*workv1.
 	return left
 }
 
-// ValidateOwner says what is wrong with the name of a set if no work could have its label: together with the namespace and a dot it
-// has more than 63 characters. Neither can be changed, so nothing helps but another set.
+// ValidateOwner returns an error if the label of a set's works would be too long: namespace, dot and name have more than 63
+// characters. Neither can be changed, so only another set helps.
 func ValidateOwner(set metav1.Object) error {
 	value := OwnerValue(set)
 	if wrong := validation.IsValidLabelValue(value); len(wrong) > 0 {
@@ -90,8 +91,8 @@ func ValidateOwner(set metav1.Object) error {
 	return nil
 }
 
-// OwnerOf says whose a work is: by its OwnerLabel, or else by the annotation of ocm#1684, if it has the hash of that, too. The hash
-// itself is not looked at. A work that notes another owner is that one's, whatever its labels.
+// OwnerOf returns the set of a work: by its OwnerLabel, or else by the annotation of ocm#1684, if it also has the hash
+// label. The hash itself is not checked. A work that notes another owner belongs to that one, whatever its labels.
 func OwnerOf[T metav1.Object](work T) (types.NamespacedName, bool) {
 	of, separator := work.GetLabels(), "."
 	text, ok := of[OwnerLabel]
@@ -105,21 +106,21 @@ func OwnerOf[T metav1.Object](work T) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: namespace, Name: name}, namespace != "" && name != ""
 }
 
-// OwnerSelectors are those to list the works of a set with, as text. No work is selected by two of them. The last one selects works
-// of other sets, too, which OwnerOf tells apart. A nil set means all sets.
+// OwnerSelectors are the label selectors to list the works of a set. No work is selected by two of them. The last one also
+// selects works of other sets, which OwnerOf tells apart. A nil set means all sets.
 func OwnerSelectors(set *workv1alpha1.ManifestWorkReplicaSet) []string {
 	hashed := ownerHashLabel + ",!" + OwnerLabel
 	switch {
 	case set == nil:
 		return []string{OwnerLabel, hashed}
-	case ValidateOwner(set) != nil: // no work has such a label, and the API server refuses to select by it
+	case ValidateOwner(set) != nil: // no work can have such a label, and the API server rejects it in selectors
 		return []string{hashed}
 	}
 	return []string{OwnerLabel + "=" + OwnerValue(set), hashed}
 }
 
-// SetInvalidOwner says in a set's status what ValidateOwner found, as OCM's controller does: ManifestworkApplied is False with the
-// reason InvalidManifestWorkName. It says whether that is new.
+// SetInvalidOwner puts the error of ValidateOwner into a set's status, as OCM's controller does: ManifestworkApplied is
+// False with the reason InvalidManifestWorkName. It says whether that is new.
 func SetInvalidOwner(set *workv1alpha1.ManifestWorkReplicaSet, err error, now time.Time) bool {
 	return meta.SetStatusCondition(&set.Status.Conditions, metav1.Condition{
 		Type: workv1alpha1.ManifestWorkReplicaSetConditionManifestworkApplied, Status: metav1.ConditionFalse,

@@ -17,7 +17,8 @@ func setNamed(namespace, name string) *workv1alpha1.ManifestWorkReplicaSet {
 	return &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Generation: 3}}
 }
 
-// A label has at most 63 characters. What fits is found by the label, and what does not is refused with words that help.
+// A label has at most 63 characters. A set whose label fits is found by it, and another one is refused with a helpful
+// message.
 func TestOwnersWithLongNames(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
 	for _, test := range []struct {
@@ -68,7 +69,7 @@ func TestOwnersWithLongNames(t *testing.T) {
 	}
 }
 
-// A work is found by the label that OCM writes today, and by the two that ocm#1684 writes. Each is selected once.
+// A work is found by the label that OCM writes today, and by the two that ocm#1684 writes, and is selected once.
 func TestOwnerOf(t *testing.T) {
 	const other = "vendor.example.com/label"
 	hash := "0123456789abcdef0123456789abcdef"

@@ -11,18 +11,18 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Gather is how long an event waits for others of the same object. Ten thousand clusters that report within a minute are then some
-// hundreds of reconciles, and not ten thousand.
+// Gather is how long an event waits for further events of the same object. Ten thousand clusters that report within a
+// minute then cause some hundreds of reconciles, not ten thousand.
 const Gather = 100 * time.Millisecond
 
-// Get is nil where the store has no such object.
+// Get is nil if the store has no such object.
 func Get[T any](store cache.Indexer, namespace, name string) *T {
 	object, _, _ := store.GetByKey(cache.NewObjectName(namespace, name).String()) // never an error
 	t, _ := object.(*T)
 	return t
 }
 
-// List gives the objects of an index, in any order. They belong to all who read the store, and nothing may be changed.
+// List returns the objects of an index, in any order. They are shared with the store, and must not be changed.
 func List[T any](store cache.Indexer, index, value string) []*T {
 	objects, err := store.ByIndex(index, value)
 	if err != nil {
@@ -35,7 +35,7 @@ func List[T any](store cache.Indexer, index, value string) []*T {
 	return all
 }
 
-// Sorted gives the objects of an index by name. They are those of one namespace.
+// Sorted returns the objects of an index by name. They must be in one namespace.
 func Sorted[T any, P interface {
 	*T
 	metav1.Object
@@ -53,7 +53,7 @@ func By[T any](index string, values func(*T) []string) cache.Indexers {
 	return cache.Indexers{index: Values(values)}
 }
 
-// Values has a function say what an object is found by.
+// Values is the index function for a function that returns keys.
 func Values[T any](values func(*T) []string) cache.IndexFunc {
 	return func(o any) ([]string, error) { return values(o.(*T)), nil }
 }
@@ -69,7 +69,7 @@ var DecisionIndexers = By(DecisionsByPlacement, func(decision *clusterv1beta1.Pl
 	return nil
 })
 
-// ByOwner sorts objects by the owner that they belong to, as far as they belong to any.
+// ByOwner groups objects by their owner, without those that have none.
 func ByOwner[T any](all []T, owner func(T) (types.NamespacedName, bool)) map[types.NamespacedName][]T {
 	owners := make(map[types.NamespacedName][]T)
 	for _, each := range all {
@@ -80,7 +80,7 @@ func ByOwner[T any](all []T, owner func(T) (types.NamespacedName, bool)) map[typ
 	return owners
 }
 
-// All gives the objects of a store, in any order.
+// All returns the objects of a store, in any order.
 func All[T any](store cache.Indexer) []*T {
 	objects := store.List()
 	all := make([]*T, len(objects))

@@ -19,7 +19,7 @@ const (
 	Warning = corev1.EventTypeWarning
 )
 
-// Event makes an event. The API server refuses notes of more than 1024 bytes.
+// Event emits an event. The API server rejects notes of more than 1024 bytes.
 func Event(to events.EventRecorder, about, related runtime.Object, kind, reason, action, note string) {
 	const most = 1000
 	if len(note) > most {
@@ -28,15 +28,15 @@ func Event(to events.EventRecorder, about, related runtime.Object, kind, reason,
 	to.Eventf(about, related, kind, reason, action, "%s", note)
 }
 
-// Teller tells people, by events, and Prometheus what became of rollouts.
+// Teller emits events and Prometheus metrics of rollouts.
 type Teller struct {
 	Events   events.EventRecorder
 	Changes  *prometheus.CounterVec
 	Clusters *prometheus.GaugeVec
 }
 
-// NewTeller makes one, and registers its metrics, kind_cluster_changes_total and kind_clusters, with the labels namespace,
-// name and those that are given.
+// NewTeller makes a Teller, and registers its metrics, kind_cluster_changes_total and kind_clusters, with the labels
+// namespace, name and the given ones.
 func NewTeller(recorder events.EventRecorder, registry prometheus.Registerer, kind string, labels ...string) Teller {
 	labels = append([]string{"namespace", "name"}, labels...)
 	t := Teller{
@@ -54,17 +54,18 @@ func NewTeller(recorder events.EventRecorder, registry prometheus.Registerer, ki
 	return t
 }
 
-// Event makes an event about the owner of a rollout.
+// Event emits an event about the owner of a rollout.
 func (t *Teller) Event(owner runtime.Object, kind, reason, note string) {
 	Event(t.Events, owner, nil, kind, reason, "Rollout", note)
 }
 
-// Tell makes an event of each part of the changes, with a prefix, and counts. The values are of the labels.
+// Tell emits an event for each part of the changes, with a prefix, and sets the metrics. The values are those of the
+// labels.
 func (t *Teller) Tell(owner runtime.Object, values []string, prefix string, changes rollout.Changes, counts status.Counts) {
 	for _, part := range []struct {
 		reason, kind string
 		clusters     []string
-		changes      rollout.Changes // this part alone, for its sentence
+		changes      rollout.Changes // only this part, for its sentence
 	}{
 		{"Started", Normal, changes.Started, rollout.Changes{Started: changes.Started}},
 		{"Succeeded", Normal, changes.Succeeded, rollout.Changes{Succeeded: changes.Succeeded}},
@@ -94,7 +95,7 @@ func (t *Teller) Tell(owner runtime.Object, values []string, prefix string, chan
 	}
 }
 
-// Forget drops the metrics of an owner, with more labels those that have them.
+// Forget drops the metrics of an owner, or only those with more labels.
 func (t *Teller) Forget(owner types.NamespacedName, more prometheus.Labels) {
 	labels := prometheus.Labels{"namespace": owner.Namespace, "name": owner.Name}
 	for name, value := range more {

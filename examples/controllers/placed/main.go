@@ -1,9 +1,9 @@
-// Command placed places ManifestWorks for ManifestWorkReplicaSets with one placement, with package placer. Of a set with several
-// placementRefs it refuses to take any: see works for those.
+// Command placed places ManifestWorks for ManifestWorkReplicaSets with one placement, with package placer. It refuses a set
+// with several placementRefs: see works for those.
 //
 //	go run ./placed -kubeconfig ~/.kube/config
 //
-// Its tests put package placer on trial: in virtual time, over Kubernetes' own server code.
+// Its tests run package placer in virtual time, over Kubernetes' own server code.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 
 type replicaSet = workv1alpha1.ManifestWorkReplicaSet
 
-// setLabel has namespace.name of the set that a work is of, as OCM's controller writes it.
+// setLabel has namespace.name of the set of a work, as OCM's controller writes it.
 const setLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 
 var replicaSets = placer.Kind[*replicaSet]{
@@ -39,7 +39,7 @@ var replicaSets = placer.Kind[*replicaSet]{
 	},
 }
 
-// rolloutOf says what a set wants.
+// rolloutOf is what a set wants.
 func rolloutOf(set *replicaSet) (placer.Rollout, error) {
 	refs := field.NewPath("spec", "placementRefs")
 	if len(set.Spec.PlacementRefs) != 1 {

@@ -30,9 +30,9 @@ import (
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
-// newManager gives the manager of a process. Its queue, its watches and its leader election are the real ones, over the caches, the
-// network and the lease of the trial. The queue is the one without priorities: the other may end in a deadlock (controller-runtime's
-// issue 3538), in which virtual time stands still.
+// newManager makes the manager of a process. Its queue, watches and leader election are real, over the caches, the network
+// and the lease of the trial. The queue is not the priority queue, which may deadlock
+// (kubernetes-sigs/controller-runtime#3538), and then virtual time stands still.
 func newManager(p *proof.Process, caches *informers) (ctrl.Manager, error) {
 	skip, priorities, lease, renew, retry := true, false, proof.LeaseDuration, proof.RenewDeadline, proof.RetryPeriod
 	return ctrl.NewManager(p.Config, ctrl.Options{
@@ -52,7 +52,7 @@ func newManager(p *proof.Process, caches *informers) (ctrl.Manager, error) {
 	})
 }
 
-// observed tells the trial of each look.
+// observed reports each reconcile to the trial.
 func observed(p *proof.Process) func(reconcile.Reconciler) reconcile.Reconciler {
 	return func(by reconcile.Reconciler) reconcile.Reconciler {
 		return reconcile.Func(func(ctx context.Context, request reconcile.Request) (result reconcile.Result, err error) {
@@ -65,7 +65,7 @@ func observed(p *proof.Process) func(reconcile.Reconciler) reconcile.Reconciler 
 	}
 }
 
-// mapper knows what the controller reads from the API server and writes.
+// mapper has the kinds that the controller reads live and writes.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []schema.GroupVersionKind{
@@ -78,7 +78,7 @@ func mapper() meta.RESTMapper {
 	return m
 }
 
-// informers are those of the trial, as the cache of a manager. It has no ManagedClusters: those are read from the API server, and their
+// informers are those of the trial, as a manager's cache. It has no ManagedClusters: those are read live, and their
 // deletion is no event.
 type informers struct {
 	cache.Cache
@@ -96,7 +96,7 @@ func newInformers(p *proof.Process) *informers {
 	return i
 }
 
-// kindOf is the kind of an object or a list in the trial; empty for what it has no cache of.
+// kindOf is the trial's kind of an object or a list; empty if it has no cache of that kind.
 func kindOf(o any) proof.Kind {
 	switch o.(type) {
 	case *workv1alpha1.ManifestWorkReplicaSet, *workv1alpha1.ManifestWorkReplicaSetList:

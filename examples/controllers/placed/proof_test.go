@@ -17,13 +17,13 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// grace is how long a cluster is deselected before it loses its work.
+// grace is how long a deselected cluster keeps its work.
 const grace = 5 * time.Second
 
-// giveUp is the annotation in which people name the clusters that are ignored.
+// giveUp is the annotation that names the ignored clusters.
 const giveUp = "cohort.open-cluster-management.io/give-up"
 
-// TestProof proves package placer in virtual time: see the page of package trial.
+// TestProof tests package placer in virtual time: see the documentation of package trial.
 //
 //	go test ./placed -run TestProof/Rollouts -rollouts=200 -v
 func TestProof(t *testing.T) {
@@ -42,7 +42,7 @@ func TestProof(t *testing.T) {
 	t.Run("Values", func(t *testing.T) { h.Values(t, subjectOf(kindFor(proof.ForCluster))) })
 }
 
-// kindFor is the kind of the program, with the grace of the trial. Where there is a function, each cluster gets what it gives.
+// kindFor is the kind of the program, with the grace of the trial. A function may give each cluster a value of its own.
 func kindFor(values func(*replicaSet, string) workv1.ManifestWorkSpec) placer.Kind[*replicaSet] {
 	kind := replicaSets
 	kind.Rollout = func(set *replicaSet) (placer.Rollout, error) {
@@ -56,7 +56,7 @@ func kindFor(values func(*replicaSet, string) workv1.ManifestWorkSpec) placer.Ki
 	return kind
 }
 
-// subjectOf puts a kind on trial.
+// subjectOf is the subject of the trial with a kind.
 func subjectOf(kind placer.Kind[*replicaSet]) *proof.Subject {
 	run := func(ctx context.Context, p *proof.Process) error {
 		caches := newInformers(p)

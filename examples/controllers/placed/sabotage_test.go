@@ -22,17 +22,18 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// saboteur has package placer ignore a duty, from outside: what it reads and writes goes through here. The package has no switches.
+// saboteur makes package placer leave out a duty from outside: reads and writes go through here. The package has no
+// switches.
 type saboteur struct {
 	ctrl.Manager
 	duty    proof.Duty
 	process *proof.Process
 
-	began time.Time   // the present look
-	read  *replicaSet // when it began
+	began time.Time   // the start of the present reconcile
+	read  *replicaSet // the set at that time
 }
 
-// sabotage has a process ignore its duty. Call it before the manager is made.
+// sabotage makes a process leave out its duty. Call it before the manager is made.
 func sabotage(p *proof.Process, caches *informers) *saboteur {
 	s := &saboteur{duty: p.Ignored, process: p}
 	change := func(kind proof.Kind, of func(any) any) {
@@ -51,7 +52,7 @@ func sabotage(p *proof.Process, caches *informers) *saboteur {
 	return s
 }
 
-// kind is the kind with other options, where the duty is one of those.
+// kind changes the options of the kind, for a duty that is one of them.
 func (s *saboteur) kind(kind placer.Kind[*replicaSet]) placer.Kind[*replicaSet] {
 	rollout := kind.Rollout
 	kind.Rollout = func(set *replicaSet) (placer.Rollout, error) {
@@ -67,7 +68,7 @@ func (s *saboteur) kind(kind placer.Kind[*replicaSet]) placer.Kind[*replicaSet] 
 	return kind
 }
 
-// look notes when a look begins, and what the set was then.
+// look records when a reconcile begins, and the set at that time.
 func (s *saboteur) look(by reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 		s.began, s.read = time.Now(), nil
@@ -96,7 +97,7 @@ type nothing struct{ client.Reader }
 
 func (nothing) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
 
-// store is a cache whose objects are changed when they are read.
+// store is a cache that changes objects when they are read.
 type store struct {
 	toolscache.Indexer
 	change func(any) any
@@ -133,7 +134,7 @@ func (e *eager) GetByKey(key string) (any, bool, error) {
 	return work, true, err
 }
 
-// agree has the status of a Placement agree with whatever decisions there are.
+// agree makes the status of a Placement agree with any decisions.
 func (s *saboteur) agree(o any) any {
 	p := o.(*clusterv1beta1.Placement).DeepCopy()
 	var found []*clusterv1beta1.PlacementDecision
@@ -148,7 +149,7 @@ func (s *saboteur) agree(o any) any {
 	return p
 }
 
-// upToDate has a work say that it has the wanted version.
+// upToDate makes a work say that it has the wanted version.
 func (s *saboteur) upToDate(o any) any {
 	work := o.(*workv1.ManifestWork)
 	if applied := status.StampOf(work).Applied; s.read != nil && !applied.IsZero() {
@@ -160,7 +161,7 @@ func (s *saboteur) upToDate(o any) any {
 	return work
 }
 
-// misread changes what a set says, or keeps it as it was when the look began.
+// misread changes a set when it is read, or returns it as it was when the reconcile began.
 func (s *saboteur) misread(o any) any {
 	if s.duty == proof.DutySecondLook && s.read != nil {
 		return s.read
@@ -173,7 +174,7 @@ func (s *saboteur) misread(o any) any {
 	return set
 }
 
-// sabotaged is a client that writes something else than it is told.
+// sabotaged is a client that changes what is written.
 type sabotaged struct {
 	client.Client
 	by *saboteur
@@ -230,7 +231,7 @@ func (noStatus) Update(context.Context, client.Object, ...client.SubResourceUpda
 	return nil
 }
 
-// restamp notes another time than the write's, or none.
+// restamp stamps another time than the write's, or none.
 func (s *saboteur) restamp(work *workv1.ManifestWork) {
 	stamp := status.StampOf(work)
 	switch {
@@ -246,7 +247,8 @@ func (s *saboteur) restamp(work *workv1.ManifestWork) {
 	}
 }
 
-// told says of a write that it was certainly not made, where nobody knows or where the cache is behind.
+// told turns an error of a write into one that says that the write was not made, although it may have been, or although the
+// cache is stale.
 func (s *saboteur) told(err error) error {
 	var answer apierrors.APIStatus
 	unsure := err != nil && (!errors.As(err, &answer) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err))

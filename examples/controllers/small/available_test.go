@@ -19,8 +19,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// A work without conditionRules is Available. By the annotation of its set, and by its value true alone, it has succeeded, and the next
-// cluster starts.
+// A work without conditionRules is Available. With the annotation of its set, and only with the value true, it has
+// succeeded, and the next cluster starts.
 func TestAvailableCountsByTheAnnotation(t *testing.T) {
 	for _, test := range []struct {
 		value  string

@@ -20,8 +20,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// W17: an owner of another kind has a work under the name that the set's would have. It stays as it is, the cluster gets another one, and people
-// are told. When a later set has the set's name, its works go on.
+// W17: an owner of another kind has a work under the name that the set's would get. It is not touched, the cluster gets
+// another work, and an event tells it. A later set with the name of the set takes over its works.
 func TestForeignWorksAreLeftAlone(t *testing.T) {
 	key := types.NamespacedName{Namespace: "apps", Name: "web"}
 	set := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "web", Generation: 1}}
@@ -74,7 +74,7 @@ func TestForeignWorksAreLeftAlone(t *testing.T) {
 		told = strings.Contains(<-recorder.Events, "a: "+there.Name+" belongs to FleetConfig.fleet.example.com/apps/web/f, and is left alone") || told
 	}
 	if !told {
-		t.Error("nobody was told")
+		t.Error("no event tells it")
 	}
 
 	later := set.DeepCopy()

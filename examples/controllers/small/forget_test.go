@@ -23,8 +23,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// A controller that runs for years keeps nothing of a set that is gone. Its result is kept while it is there, and its pace from one failed look
-// to the next.
+// A controller that runs for years keeps nothing of a deleted set. It keeps the result of an existing set, and the pace of
+// a set whose reconciles fail.
 func TestASetThatIsGoneIsForgotten(t *testing.T) {
 	key := types.NamespacedName{Namespace: "apps", Name: "web"}
 	set := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "web", Generation: 1}}
@@ -59,7 +59,7 @@ func TestASetThatIsGoneIsForgotten(t *testing.T) {
 	look("it is gone", 0, 0)
 }
 
-// Sets that cannot be listed for a Placement are no event of theirs, and the log says so.
+// If the sets of a Placement cannot be listed, its event is dropped, and the log says so.
 func TestAnEventThatIsLostIsLogged(t *testing.T) {
 	hub := interceptor.NewClient(fake.NewClientBuilder().WithScheme(newScheme()).Build(), interceptor.Funcs{
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {

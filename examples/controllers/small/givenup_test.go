@@ -21,8 +21,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// R46: who is given up by deleting the ManagedCluster stays given up at each look, also while the work hangs in deletion.
-func TestWhoIsGivenUpStaysSo(t *testing.T) {
+// R46: a cluster that is ignored because its ManagedCluster was deleted stays ignored at each reconcile, even while its
+// work hangs in deletion.
+func TestAnIgnoredClusterStaysIgnored(t *testing.T) {
 	key := types.NamespacedName{Namespace: "apps", Name: "web"}
 	set := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "web", Generation: 1}}
 	set.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "all", RolloutStrategy: clusterv1alpha1.RolloutStrategy{

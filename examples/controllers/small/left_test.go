@@ -21,9 +21,10 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// R5, R46: a cluster answers and leaves before anyone noted the answer. It is noted all the same, also while the work hangs in deletion.
-// Otherwise it would soak anew at each look, and hold up all others for ever.
-func TestTheFirstAnswerOfWhoLeftIsNoted(t *testing.T) {
+// R5, R46: a cluster reports and is deselected before its first answer is recorded. The answer is recorded nevertheless,
+// even while the work hangs in deletion. Otherwise the soak would begin anew at each reconcile, and block all other
+// clusters for ever.
+func TestTheFirstAnswerOfADeselectedClusterIsRecorded(t *testing.T) {
 	for name, deleted := range map[string]*metav1.Time{"its work is there": nil, "its work hangs in deletion": {Time: time.Now()}} {
 		t.Run(name, func(t *testing.T) {
 			key := types.NamespacedName{Namespace: "apps", Name: "web"}

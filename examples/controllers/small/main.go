@@ -4,8 +4,8 @@
 //
 //	go run ./small -kubeconfig ~/.kube/config
 //
-// Of a set with several placementRefs it takes the first, without a word. It has no finalizer, no metrics and no flags
-// of its own, and reads all works from its cache at each look: see works for more.
+// Of a set with several placementRefs it silently takes the first. It has no finalizer, no metrics and no flags of its own,
+// and reads all works from its cache at each reconcile: see works for more.
 package main
 
 import (
@@ -43,21 +43,21 @@ import (
 type replicaSet = workv1alpha1.ManifestWorkReplicaSet
 type work = workv1.ManifestWork
 
-// setLabel has namespace.name of the set that a work is of. A namespace has no dot.
+// setLabel has namespace.name of the set of a work. A namespace has no dot.
 const setLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 
-// setKind is of what the works are.
+// setKind is the kind of the works' owners.
 var setKind = schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWorkReplicaSet"}
 
-// givenUpBy is the annotation in which a person names clusters that are given up, with commas between them.
+// givenUpBy is the annotation that names the ignored clusters, separated by commas.
 const givenUpBy = "cohort.open-cluster-management.io/give-up"
 
-// availableSucceeds is the annotation that says, by the value true, that works have succeeded once they are Available, where no
+// availableSucceeds is the annotation with which, by the value true, works have succeeded once they are Available, if no
 // conditionRules in the template say when they are done.
 const availableSucceeds = "cohort.open-cluster-management.io/available-succeeds"
 
-// controller must have one worker, as controller-runtime has it by default: the worker owns its maps. All that it knows
-// may be lost.
+// controller must have one worker, as is controller-runtime's default: the worker owns its maps. All that it keeps may be
+// lost.
 type controller struct {
 	client      client.Client // reads from caches
 	live        client.Reader // reads from the API server
@@ -66,8 +66,8 @@ type controller struct {
 	begun       bool
 	works       writes.Own[*work]
 	sets        writes.Own[*replicaSet]
-	last        map[types.NamespacedName]*rollout.Result // of the sets that are there
-	pace        map[types.NamespacedName]writes.Pace     // of those whose last look failed
+	last        map[types.NamespacedName]*rollout.Result // of existing sets
+	pace        map[types.NamespacedName]writes.Pace     // of sets whose last reconcile failed
 }
 
 func main() {
@@ -93,14 +93,14 @@ func newController(m ctrl.Manager) *controller {
 		last: map[types.NamespacedName]*rollout.Result{}, events: m.GetEventRecorder("small"), removeAfter: time.Minute}
 }
 
-// watch has a set looked at when something of it changes. A Placement may be that of each set in its namespace.
+// watch enqueues a set when something of it changes. A Placement may belong to any set in its namespace.
 func (c *controller) watch(m ctrl.Manager, by reconcile.Reconciler) error {
 	concerns := handler.EnqueueRequestsFromMapFunc(c.setsOf)
 	return ctrl.NewControllerManagedBy(m).For(&replicaSet{}).Watches(&work{}, concerns).
 		Watches(&clusterv1beta1.Placement{}, concerns).Watches(&clusterv1beta1.PlacementDecision{}, concerns).Complete(by)
 }
 
-// setsOf are the set that a work is of, or all sets in the namespace of a Placement or of a PlacementDecision.
+// setsOf are the set of a work, or all sets in the namespace of a Placement or a PlacementDecision.
 func (c *controller) setsOf(ctx context.Context, o client.Object) (requests []reconcile.Request) {
 	if namespace, name, ok := strings.Cut(o.GetLabels()[setLabel], "."); ok {
 		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
@@ -116,7 +116,7 @@ func (c *controller) setsOf(ctx context.Context, o client.Object) (requests []re
 	return requests
 }
 
-// Reconcile has a set looked at again in time, also where a write failed (8).
+// Reconcile requeues a set in time, also after a failed write (8).
 func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	after, err := c.look(ctx, request.NamespacedName)
 	after = c.again(request.NamespacedName, after, err)
@@ -124,7 +124,7 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 	return reconcile.Result{RequeueAfter: after}, nil
 }
 
-// again is when a set is looked at again. The pause after an error doubles until a look succeeds.
+// again returns when to requeue a set. The pause after an error doubles until a reconcile succeeds.
 func (c *controller) again(key types.NamespacedName, after time.Duration, err error) time.Duration {
 	now := time.Now()
 	pace := c.pace[key]
@@ -137,7 +137,7 @@ func (c *controller) again(key types.NamespacedName, after time.Duration, err er
 	return after
 }
 
-// look brings the next clusters of a set on their way.
+// look starts the next clusters of a set.
 func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	set, works, err := c.read(ctx, key) // 3
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *controller) look(ctx context.Context, key types.NamespacedName) (time.D
 	return result.RecheckAfter, errors.Join(err, c.setStatus(ctx, set, progress, now))
 }
 
-// tell tells what is wrong since the result before. Of a set without a status nothing was told yet.
+// tell emits events for what is wrong since the result before. For a set without a status, nothing was told yet.
 func (c *controller) tell(set *replicaSet, result, last *rollout.Result) {
 	if last == nil && meta.FindStatusCondition(set.Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut) == nil {
 		last = &rollout.Result{}
@@ -183,7 +183,7 @@ func (c *controller) tell(set *replicaSet, result, last *rollout.Result) {
 	}
 }
 
-// plan reads the reports of a set's works (2) and what the set remembers of clusters that left (5), and plans.
+// plan reads the reports of a set's works (2) and the record of deselected clusters (5), and plans.
 func (c *controller) plan(ctx context.Context, set *replicaSet, owner writes.Owner, groups *grouping.Groups, works []*work, last *rollout.Result, now time.Time) (*rollout.Result, error) {
 	version := writes.VersionOf(set.Spec.ManifestWorkTemplate)
 	var reports []status.Report
@@ -217,7 +217,7 @@ func (c *controller) plan(ctx context.Context, set *replicaSet, owner writes.Own
 		Memory: &rollout.Memory{Version: version, Record: record}})
 }
 
-// remember stores in the set what has to be known of clusters that left, before anything of them is removed.
+// remember stores the record of deselected clusters in the set before anything is deleted.
 func (c *controller) remember(ctx context.Context, set *replicaSet, result *rollout.Result) error {
 	changed, err := status.Records{"": result.Record}.Note(set)
 	if err != nil || !changed {
@@ -226,8 +226,8 @@ func (c *controller) remember(ctx context.Context, set *replicaSet, result *roll
 	return c.sets.Wrote(set, c.client.Update(ctx, set), time.Now())
 }
 
-// carryOut writes the works that the result starts, and deletes those that it removes. It ends where the set has moved on meanwhile. A
-// cluster that refuses holds up no others.
+// carryOut writes the works of clusters that start, and deletes those of removed ones. It ends when the set has changed
+// meanwhile. A rejected write does not stop the writes of other clusters.
 func (c *controller) carryOut(ctx context.Context, set *replicaSet, owner writes.Owner, works []*work, result *rollout.Result) (moved bool, failed error) {
 	steps := writes.StepsOf(owner, slices.Concat(works, c.works.Foreign(owner)), result)
 	for _, foreign := range steps.Foreign() {
@@ -240,7 +240,7 @@ func (c *controller) carryOut(ctx context.Context, set *replicaSet, owner writes
 	return steps.Moved(), failed
 }
 
-// setStatus sets the status of a set. What was written before keeps the object that it wrote.
+// setStatus sets the status of a set. It updates the object that earlier writes returned.
 func (c *controller) setStatus(ctx context.Context, set *replicaSet, progress status.PlacementProgress, now time.Time) error {
 	set = set.DeepCopy()
 	if !status.SetReplicaSetStatus(&set.Status, []status.PlacementProgress{progress}, set.Generation, now) {
@@ -249,7 +249,7 @@ func (c *controller) setStatus(ctx context.Context, set *replicaSet, progress st
 	return c.sets.Wrote(set, c.client.Status().Update(ctx, set), time.Now())
 }
 
-// read gives a set, nil where there is none, and its works: with the writes of this process, and of those before.
+// read returns a set, or nil, and its works, with the writes of this process and of those before.
 func (c *controller) read(ctx context.Context, key types.NamespacedName) (set *replicaSet, works []*work, err error) {
 	var cachedSets workv1alpha1.ManifestWorkReplicaSetList
 	var cachedWorks workv1.ManifestWorkList
@@ -274,7 +274,7 @@ func (c *controller) read(ctx context.Context, key types.NamespacedName) (set *r
 	return set, slices.DeleteFunc(works, ofOthers), nil
 }
 
-// begin asks the API server once for all that there is, as the caches may lack what the process before wrote.
+// begin lists everything from the API server once, since the caches may lack what the process before wrote.
 func (c *controller) begin(ctx context.Context, cachedSets []replicaSet, cachedWorks []work) error {
 	if c.begun {
 		return nil
@@ -290,7 +290,7 @@ func (c *controller) begin(ctx context.Context, cachedSets []replicaSet, cachedW
 	return nil
 }
 
-// list lists all sets, and all works that are of sets.
+// list lists all sets, and all works with their label.
 func list(ctx context.Context, from client.Reader, sets *workv1alpha1.ManifestWorkReplicaSetList, works *workv1.ManifestWorkList) error {
 	if err := from.List(ctx, sets); err != nil {
 		return err
@@ -315,7 +315,7 @@ func get[T any, P interface {
 	}
 }
 
-// groups are incomplete, so that nothing starts, while there is no Placement.
+// groups reads the groups. While there is no Placement they are incomplete, so that nothing starts.
 func (c *controller) groups(ctx context.Context, namespace, name string) (*grouping.Groups, error) {
 	placement, err := get[clusterv1beta1.Placement](ctx, c.client)(types.NamespacedName{Namespace: namespace, Name: name})
 	if apierrors.IsNotFound(err) {
@@ -332,8 +332,8 @@ func (c *controller) groups(ctx context.Context, namespace, name string) (*group
 	return grouping.Read(placement, pointers(decisions.Items))
 }
 
-// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one that is not selected. A cluster that is
-// given up is in the record no more.
+// givenUp are the ignored clusters: by name, or because the ManagedCluster of a deselected cluster was deleted. The record
+// drops them.
 func (c *controller) givenUp(ctx context.Context, set *replicaSet, unselected []string) ([]string, error) {
 	names := strings.FieldsFunc(set.Annotations[givenUpBy], func(r rune) bool { return r == ',' || r == ' ' })
 	for _, cluster := range unselected {
@@ -348,8 +348,8 @@ func (c *controller) givenUp(ctx context.Context, set *replicaSet, unselected []
 	return names, nil
 }
 
-// owner is the set as the owner of its works (4). The works of an earlier set with its name are its own, once the API server says that it has
-// that name: the earlier one is gone.
+// owner is the set as the owner of its works (4). It takes over the works of an earlier set with its name, once a live read
+// shows that it has the name now: then the earlier set is gone.
 func (c *controller) owner(ctx context.Context, set *replicaSet, works []*work) (writes.Owner, error) {
 	owner := writes.Owner{Kind: setKind, Object: set, Labels: map[string]string{setLabel: set.Namespace + "." + set.Name}}
 	var former []types.UID
@@ -368,12 +368,11 @@ func (c *controller) owner(ctx context.Context, set *replicaSet, works []*work) 
 	return owner, err
 }
 
-// delete deletes a work, and notes the answer.
 func (c *controller) delete(ctx context.Context, o *work) error {
 	return c.works.Deleted(o, c.client.Delete(ctx, o, client.Preconditions{UID: &o.UID}), time.Now())
 }
 
-// write makes a write, and notes the answer.
+// write makes a write, and records the answer.
 func (c *controller) write(ctx context.Context, owner writes.Owner, set *replicaSet, step writes.Step[*work]) error {
 	if step.Verb == writes.VerbDelete {
 		return c.delete(ctx, step.Object)
@@ -391,14 +390,14 @@ func (c *controller) write(ctx context.Context, owner writes.Owner, set *replica
 	return c.works.Wrote(next, c.client.Update(ctx, next), time.Now())
 }
 
-// cleanUp deletes the works of a set that is gone, and forgets it. It asks the API server whether that is so: a cache may be empty.
+// cleanUp deletes the works of a deleted set, and drops its state. A live read confirms the deletion: a cache may be empty.
 func (c *controller) cleanUp(ctx context.Context, key types.NamespacedName, works []*work) error {
 	set, err := get[replicaSet](ctx, c.live)(key)
 	switch {
 	case err != nil && !apierrors.IsNotFound(err):
 		return err
 	case err == nil && set.DeletionTimestamp == nil:
-		return nil // it is there, and will be an event
+		return nil // the set exists: its event will come
 	}
 	delete(c.last, key)
 	owner := writes.Owner{Kind: setKind, Object: &metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},

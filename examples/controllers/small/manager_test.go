@@ -28,12 +28,12 @@ import (
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
-// This file puts any controller of controller-runtime on trial: copy it, and see in process how it is used. Put the label of your works in place of
-// setLabel.
+// This file runs any controller of controller-runtime in the trial: copy it, and see process for its use. Replace setLabel
+// by the label of your works.
 
-// newManager gives the manager of a process. Its queue, its watches and its leader election are the real ones, over the harness's caches, network and
-// lease. The queue is the one without priorities: the other may end in a deadlock (controller-runtime's issue 3538), in which virtual time stands
-// still.
+// newManager makes the manager of a process. Its queue, watches and leader election are real, over the harness's caches,
+// network and lease. The queue is not the priority queue, which may deadlock (kubernetes-sigs/controller-runtime#3538), and
+// then virtual time stands still.
 func newManager(p *proof.Process, scheme *runtime.Scheme, caches stores) (ctrl.Manager, error) {
 	skip, priorities, lease, renew, retry := true, false, proof.LeaseDuration, proof.RenewDeadline, proof.RetryPeriod
 	return ctrl.NewManager(p.Config, ctrl.Options{
@@ -51,7 +51,7 @@ func newManager(p *proof.Process, scheme *runtime.Scheme, caches stores) (ctrl.M
 	})
 }
 
-// observed tells the harness of each reconcile.
+// observed reports each reconcile to the harness.
 type observed struct {
 	process *proof.Process
 	by      reconcile.Reconciler
@@ -65,7 +65,7 @@ func (o observed) Reconcile(ctx context.Context, request reconcile.Request) (res
 	return result, err
 }
 
-// mapper knows what the controller reads from the API server and writes.
+// mapper has the kinds that the controller reads live and writes.
 func mapper() meta.RESTMapper {
 	m := meta.NewDefaultRESTMapper(nil)
 	for _, kind := range []schema.GroupVersionKind{
@@ -77,7 +77,6 @@ func mapper() meta.RESTMapper {
 	return m
 }
 
-// stores are the harness's caches.
 type stores map[proof.Kind]toolscache.Indexer
 
 func storesOf(p *proof.Process) stores {
@@ -88,7 +87,7 @@ func storesOf(p *proof.Process) stores {
 	return all
 }
 
-// informers are the harness's informers, as the cache of a manager, which gives copies.
+// informers are the harness's informers, as a manager's cache that returns copies.
 type informers struct {
 	cache.Cache
 	process *proof.Process

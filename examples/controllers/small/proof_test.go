@@ -15,10 +15,10 @@ import (
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 )
 
-// grace is how long a cluster is unselected before it loses its work.
+// grace is how long a deselected cluster keeps its work.
 const grace = 5 * time.Second
 
-// TestProof proves this controller, as it is shipped, in virtual time: see the page of package trial.
+// TestProof tests this controller, as it is shipped, in virtual time: see the documentation of package trial.
 //
 //	go test ./small -run TestProof/Rollouts -rollouts=200 -v
 func TestProof(t *testing.T) {
@@ -49,7 +49,7 @@ func says(set *workv1alpha1.ManifestWorkReplicaSet) proof.Saying {
 	}
 }
 
-// process is one process of the controller: what main does, with the harness's informers, network and lease.
+// process is a process of the controller: what main does, with the harness's informers, network and lease.
 func process(ctx context.Context, p *proof.Process) error {
 	caches := storesOf(p)
 	manager, err := newManager(p, newScheme(), caches)

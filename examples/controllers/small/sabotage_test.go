@@ -24,19 +24,19 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// saboteur has a controller ignore a duty, from outside: what it reads and what it writes goes through here, and what it
-// remembers is taken from it. The controller itself has no switches.
+// saboteur makes a controller leave out a duty from outside: it changes what the controller reads, writes and remembers.
+// The controller itself has no switches.
 type saboteur struct {
 	*controller
 	duty    proof.Duty
 	process *proof.Process
 	caches  stores
 
-	began time.Time   // the present reconcile
-	read  *replicaSet // when it began
+	began time.Time   // the start of the present reconcile
+	read  *replicaSet // the set at that time
 }
 
-// sabotage has the controller ignore the duty of a process.
+// sabotage makes the controller leave out the duty of a process.
 func sabotage(c *controller, p *proof.Process, caches stores) *saboteur {
 	s := &saboteur{controller: c, duty: p.Ignored, process: p, caches: caches}
 	c.client = sabotaged{c.client, s}
@@ -60,7 +60,7 @@ func sabotage(c *controller, p *proof.Process, caches stores) *saboteur {
 	return s
 }
 
-// Reconcile does what that of the controller does.
+// Reconcile calls the controller's, with the duty left out.
 func (s *saboteur) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	after, err := s.look(ctx, request.NamespacedName)
 	return reconcile.Result{RequeueAfter: s.again(request.NamespacedName, after, err)}, nil
@@ -84,7 +84,7 @@ func (s *saboteur) look(ctx context.Context, key types.NamespacedName) (time.Dur
 	return after, err
 }
 
-// store is a cache whose objects are changed when they are read.
+// store is a cache that changes objects when they are read.
 type store struct {
 	toolscache.Indexer
 	change func(any) any
@@ -110,7 +110,7 @@ func (s *store) List() (all []any) {
 	return all
 }
 
-// agree has the status of a Placement agree with whatever decisions there are.
+// agree makes the status of a Placement agree with any decisions.
 func (s *saboteur) agree(o any) any {
 	p := o.(*clusterv1beta1.Placement).DeepCopy()
 	found := s.decisions(p.Namespace, p.Name)
@@ -120,7 +120,7 @@ func (s *saboteur) agree(o any) any {
 	return p
 }
 
-// upToDate has a work say that it has the wanted version.
+// upToDate makes a work say that it has the wanted version.
 func (s *saboteur) upToDate(o any) any {
 	work := o.(*workv1.ManifestWork)
 	if applied := status.StampOf(work).Applied; s.read != nil && !applied.IsZero() {
@@ -131,7 +131,7 @@ func (s *saboteur) upToDate(o any) any {
 	return work
 }
 
-// misread changes what a set says, or keeps it as it was when the reconcile began.
+// misread changes a set when it is read, or returns it as it was when the reconcile began.
 func (s *saboteur) misread(o any) any {
 	if s.duty == proof.DutySecondLook && s.read != nil {
 		return s.read
@@ -140,7 +140,7 @@ func (s *saboteur) misread(o any) any {
 	switch s.duty {
 	case proof.DutyGivenUp:
 		delete(set.Annotations, givenUpBy)
-	case proof.DutyLeft: // it gives up whoever is not selected
+	case proof.DutyLeft: // all deselected clusters are ignored
 		metav1.SetMetaDataAnnotation(&set.ObjectMeta, givenUpBy, strings.Join(s.notSelected(set), ","))
 	case proof.DutyRecord:
 		_, _ = status.Records{}.Note(set)
@@ -170,7 +170,7 @@ func (s *saboteur) notSelected(set *workv1alpha1.ManifestWorkReplicaSet) (cluste
 	return clusters
 }
 
-// sabotaged is a client that writes something else than it is told.
+// sabotaged is a client that changes what is written.
 type sabotaged struct {
 	client.Client
 	by *saboteur
@@ -217,7 +217,8 @@ func (c sabotaged) Update(ctx context.Context, o client.Object, options ...clien
 	return c.by.told(c.Client.Update(ctx, work, options...))
 }
 
-// updateSet writes what a person said with the set, also where the controller does not hear it: it would be gone otherwise.
+// updateSet keeps an operator's annotations in the set, even if the controller does not read them: otherwise the update
+// would remove them.
 func (c sabotaged) updateSet(ctx context.Context, set *replicaSet, options ...client.UpdateOption) error {
 	if c.by.duty != proof.DutyGivenUp {
 		return c.Client.Update(ctx, set, options...)
@@ -240,7 +241,7 @@ func (c sabotaged) Status() client.SubResourceWriter {
 	return c.Client.Status()
 }
 
-// Delete does nothing while the set says that it is stopped, if that is the duty.
+// Delete does nothing while the set's status says that the rollout is stopped, for that duty.
 func (c sabotaged) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
 	if c.by.duty == proof.DutyPromptly && c.by.read != nil && strings.Contains(says(c.by.read).Message, "stopped") {
 		return nil
@@ -248,7 +249,7 @@ func (c sabotaged) Delete(ctx context.Context, o client.Object, options ...clien
 	return c.Client.Delete(ctx, o, options...)
 }
 
-// complete says of each rollout that it is.
+// complete writes of each rollout that it is complete.
 type complete struct{ client.SubResourceWriter }
 
 func (c complete) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
@@ -263,7 +264,7 @@ func (noStatus) Update(context.Context, client.Object, ...client.SubResourceUpda
 	return nil
 }
 
-// restamp notes another time than the write's, or none.
+// restamp stamps another time than the write's, or none.
 func (s *saboteur) restamp(work *workv1.ManifestWork) {
 	stamp := status.StampOf(work)
 	version, applied := stamp.Version, stamp.Applied
@@ -280,7 +281,8 @@ func (s *saboteur) restamp(work *workv1.ManifestWork) {
 	}
 }
 
-// told says of a write that it was certainly not made, where nobody knows or where the cache is behind.
+// told turns an error of a write into one that says that the write was not made, although it may have been, or although the
+// cache is stale.
 func (s *saboteur) told(err error) error {
 	var answer apierrors.APIStatus
 	unsure := err != nil && (!errors.As(err, &answer) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err))
@@ -290,7 +292,7 @@ func (s *saboteur) told(err error) error {
 	return err
 }
 
-// decisions are those of a placement.
+// decisions are the decisions of a placement.
 func (s *saboteur) decisions(namespace, placement string) (all []*clusterv1beta1.PlacementDecision) {
 	for _, o := range s.process.Store(proof.Decisions).List() {
 		if d := o.(*clusterv1beta1.PlacementDecision); d.Namespace == namespace && d.Labels[clusterv1beta1.PlacementLabel] == placement {

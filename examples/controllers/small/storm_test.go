@@ -22,8 +22,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// W16: the API server is down for an hour, right after it took a write whose answer was lost. The controller asks it again after pauses that
-// double to a minute, and not as fast as it can.
+// W16: the API server is down for an hour, right after a write whose answer was lost. The controller retries after pauses
+// that double to a minute, not in a tight loop.
 func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key := types.NamespacedName{Namespace: "apps", Name: "web"}
@@ -53,7 +53,7 @@ func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
 		writer := interceptor.NewClient(cache, interceptor.Funcs{
 			Create: func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
 				written++
-				down = true // the answer is lost, and no other comes
+				down = true // this answer is lost, and no other comes
 				return asked()
 			},
 			SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {

@@ -32,23 +32,23 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// A tamper is what an author forgets, and does not say so. It changes the controller from outside.
+// A tamper is an author's mistake that the author did not declare. It changes the controller from outside.
 type tamper struct {
 	what string
-	// first changes what the process gets, and with the controller before its process watches anything; one of them is set.
+	// first changes the process or the controller before the process watches anything. Either first or with is set.
 	first func(*proof.Process)
 	with  func(*forgetful)
-	says  string // is in what the trial says of it
-	why   string // why it harms nobody
+	says  string // part of the trial's message
+	why   string // why it is harmless
 }
 
-// forgetful is a process of a controller whose author forgot something.
+// forgetful is a process of a controller with a mistake.
 type forgetful struct {
 	*controller
-	look   func(context.Context, reconcile.Request) (reconcile.Result, error) // what is called for each request
-	blind  func(kind proof.Kind, before, after client.Object) bool            // says that an update is not seen; may be nil
-	unseen proof.Kind                                                         // is not watched
-	twice  bool                                                               // two controllers have the same queue of owners
+	look   func(context.Context, reconcile.Request) (reconcile.Result, error) // called for each request
+	blind  func(kind proof.Kind, before, after client.Object) bool            // hides an update; may be nil
+	unseen proof.Kind                                                         // a kind that is not watched
+	twice  bool                                                               // two controllers reconcile the same owners
 }
 
 var tampers = []tamper{
@@ -71,7 +71,7 @@ var tampers = []tamper{
 	{what: "own writes are not kept", with: func(f *forgetful) {
 		began := time.Now()
 		f.before(func(types.NamespacedName) {
-			if time.Since(began) > 4*time.Second { // until then they have what the process before wrote, too
+			if time.Since(began) > 4*time.Second { // until then include what the process before wrote
 				f.works, f.sets = writes.Own[*work]{}, writes.Own[*replicaSet]{}
 			}
 		})
@@ -228,17 +228,17 @@ var tampers = []tamper{
 	}, says: "the pauses do not grow"},
 }
 
-// TestTampers shows that the trial finds authors who forget something and do not say so, and names what they forgot.
+// TestTampers shows that the trial detects mistakes that authors did not declare, and names them.
 //
-// Each is played from the first world on, until one finds it: no number of a world is kept, as a change of the trial draws other worlds.
-// Printed with -v, the table is that of the trial's page.
+// Each is played from the first world on, until a world detects it. No number of a world is fixed, since a change of the
+// trial draws other worlds. With -v the test prints the table of the trial's documentation.
 func TestTampers(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
 	h, err := proof.Start()
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most, harmless = 100, 20 // worlds: one that finds it came within 12, and what harms nobody is played in each
+	const most, harmless = 100, 20 // worlds: each mistake was detected within 12, and a harmless one is played in all
 	var table strings.Builder
 	for _, each := range tampers {
 		t.Run(each.what, func(t *testing.T) {
@@ -250,7 +250,7 @@ func TestTampers(t *testing.T) {
 			world, broken := h.Find(t, subject, 1, worlds)
 			if each.why != "" {
 				if world != 0 {
-					t.Errorf("world %d: %q, and it should harm nobody: %s", world, broken, each.why)
+					t.Errorf("world %d: %q, and it should be harmless: %s", world, broken, each.why)
 				}
 				fmt.Fprintf(&table, "| %s | harmless | %s |\n", each.what, each.why)
 				return
@@ -269,7 +269,7 @@ func TestTampers(t *testing.T) {
 	t.Log("\n| what the author forgets | world | what the trial says |\n| --- | ---: | --- |\n" + table.String())
 }
 
-// causeIn is the part of a message that says something, from the colon or the semicolon before.
+// causeIn is the part of a message with a text, from the colon or semicolon before it.
 func causeIn(message, says string) string {
 	before := message[:strings.Index(message, says)]
 	if i := max(strings.LastIndex(before, ": "), strings.LastIndex(before, "; ")); i >= 0 {
@@ -278,7 +278,7 @@ func causeIn(message, says string) string {
 	return message
 }
 
-// process is one process of such a controller.
+// process is a process of such a controller.
 func (t tamper) process(ctx context.Context, p *proof.Process) error {
 	f := &forgetful{}
 	caches := storesOf(p)
@@ -310,7 +310,7 @@ func (f *forgetful) reconcile(ctx context.Context, request reconcile.Request) (r
 	return f.look(ctx, request)
 }
 
-// before does something before each look.
+// before calls a function before each reconcile.
 func (f *forgetful) before(do func(types.NamespacedName)) {
 	look := f.look
 	f.look = func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
@@ -329,7 +329,7 @@ func (f *forgetful) after(do func(*reconcile.Result, *error)) {
 	}
 }
 
-// without has nobody look at a set that is so.
+// without skips the reconciles of some sets.
 func (f *forgetful) without(is func(*replicaSet) bool) {
 	look := f.look
 	f.look = func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
@@ -344,10 +344,10 @@ func (f *forgetful) without(is func(*replicaSet) bool) {
 	}
 }
 
-// finalizerOfWorks is one that an author put on the sets.
+// finalizerOfWorks is an author's finalizer on sets.
 const finalizerOfWorks = "example.com/works"
 
-// finalizer has the controller put a finalizer on the set, and take it off never, or too early.
+// finalizer adds a finalizer to the set, and removes it never, or too early.
 func (f *forgetful) finalizer(never bool) {
 	look := f.look
 	f.look = func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
@@ -362,7 +362,7 @@ func (f *forgetful) finalizer(never bool) {
 	}
 }
 
-// statusFirst writes the status of a plan before its works: the first of two looks is forbidden to write works.
+// statusFirst writes the status of a plan before its works: in the first of two reconciles, writes of works are forbidden.
 func statusFirst(f *forgetful) {
 	dry := false
 	forbid := func(o client.Object, do func() error) error {
@@ -389,7 +389,7 @@ func statusFirst(f *forgetful) {
 	})
 }
 
-// hiding is a manager whose controllers do not hear of all.
+// hiding is a manager whose controllers miss events.
 type hiding struct {
 	ctrl.Manager
 	by *forgetful
@@ -431,14 +431,14 @@ func (h hidingHandler) OnUpdate(before, after any) {
 	}
 }
 
-// watching is a client of a manager as the interceptor wants one: nobody watches with it.
+// watching adds the method of a watch, which the interceptor requires and no caller uses.
 type watching struct{ client.Client }
 
 func (watching) Watch(context.Context, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
-	return nil, errors.New("nobody watches with it")
+	return nil, errors.New("not implemented")
 }
 
-// setsFrom asks a cache for sets.
+// setsFrom lists sets from a cache.
 type setsFrom struct {
 	client.Reader
 	cache client.Reader
@@ -451,7 +451,7 @@ func (r setsFrom) Get(ctx context.Context, key client.ObjectKey, o client.Object
 	return r.Reader.Get(ctx, key, o, options...)
 }
 
-// everyCluster believes that each ManagedCluster is there.
+// everyCluster reports each ManagedCluster as present.
 type everyCluster struct{ client.Reader }
 
 func (r everyCluster) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
@@ -461,7 +461,7 @@ func (r everyCluster) Get(ctx context.Context, key client.ObjectKey, o client.Ob
 	return r.Reader.Get(ctx, key, o, options...)
 }
 
-// second tells nothing of a set that has no status yet.
+// second emits no events about a set without a status.
 type second struct {
 	events.EventRecorder
 	by *forgetful

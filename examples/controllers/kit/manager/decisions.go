@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// Decisions lets decisionupdate write the PlacementDecisions of a namespace with controller-runtime's client. An object is read by
-// asking the API server itself: it is read after a conflict, which has just shown that a cache is old.
+// Decisions lets decisionupdate write the PlacementDecisions of a namespace with controller-runtime's client. Get reads
+// live, since it follows a conflict, which shows that a cache is stale.
 type Decisions struct {
 	Client    client.Client
 	Live      client.Reader

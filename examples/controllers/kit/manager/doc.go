@@ -1,2 +1,2 @@
-// Package manager has what the controllers share that are made with controller-runtime.
+// Package manager has what these controllers share and what needs controller-runtime.
 package manager

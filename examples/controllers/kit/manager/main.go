@@ -15,7 +15,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// Scheme has the kinds of Kubernetes and those that are installed into it.
+// Scheme has the kinds of Kubernetes and the installed ones.
 func Scheme(install ...func(*runtime.Scheme) error) *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
@@ -25,8 +25,8 @@ func Scheme(install ...func(*runtime.Scheme) error) *runtime.Scheme {
 	return scheme
 }
 
-// Main is the main function of a program with that name: it adds the flags that all have, has a controller begin with a manager, and
-// runs that until it is told to end.
+// Main is the main function of a program with that name: it adds the common flags, sets up a controller with a manager, and
+// runs it until it is terminated.
 func Main(name string, scheme *runtime.Scheme, begin func(context.Context, ctrl.Manager) error) {
 	// -kubeconfig is a flag of controller-runtime. Without it the program takes $KUBECONFIG, the pod's own account, or
 	// ~/.kube/config.
@@ -39,7 +39,7 @@ func Main(name string, scheme *runtime.Scheme, begin func(context.Context, ctrl.
 	ctrl.SetLogger(zap.New())
 	config := ctrl.GetConfigOrDie()
 	config.QPS, config.Burst = float32(*qps), int(2**qps)
-	config.ContentType = runtime.ContentTypeJSON // also of leases, as the API server beside this has no other
+	config.ContentType = runtime.ContentTypeJSON // also for leases: the API server of this module has no other
 	err := run(ctrl.SetupSignalHandler(), config, begin, ctrl.Options{
 		Scheme:                  scheme,
 		Metrics:                 metricsserver.Options{BindAddress: *metricsAddress},

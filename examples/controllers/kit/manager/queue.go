@@ -17,13 +17,13 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
-// Concerns queues the objects that an event is about. An event of a change is asked for the object before and the one after, so
-// that an object that loses a label is noticed.
-func Concerns(who func(client.Object) []types.NamespacedName) handler.EventHandler {
+// Concerns enqueues the objects that an event concerns. For an update these are the objects of the old and of the new
+// state, so that an object that loses a label is noticed.
+func Concerns(concerned func(client.Object) []types.NamespacedName) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	add := func(q queue, objects ...client.Object) {
 		for _, object := range objects {
-			for _, key := range who(object) {
+			for _, key := range concerned(object) {
 				q.AddAfter(reconcile.Request{NamespacedName: key}, kit.Gather)
 			}
 		}
@@ -35,7 +35,7 @@ func Concerns(who func(client.Object) []types.NamespacedName) handler.EventHandl
 	}
 }
 
-// Options are those of a controller with some workers, which tries what failed again within a minute.
+// Options are those of a controller with some workers, which retries within a minute.
 func Options(workers int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,
@@ -43,8 +43,9 @@ func Options(workers int) controller.Options {
 	}
 }
 
-// Paced has a reconciler look at an object again beside an error, too: no later than its result says. The error is logged.
-// Controller-runtime ignores RequeueAfter beside an error, and one cluster that refuses must not make the deadlines of the others late.
+// Paced requeues an object in time also after an error: no later than its result says. It logs the error.
+// Controller-runtime ignores RequeueAfter when Reconcile returns an error, and one failing cluster must not delay the
+// deadlines of the others.
 func Paced(by reconcile.Reconciler) reconcile.Reconciler { return &paced{Reconciler: by} }
 
 type paced struct {

@@ -7,9 +7,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// Start runs a manager until the context ends, and returns soon after. A manager whose context ends while its caches are still empty, as
-// with an API server that does not answer, would never return, and take a whole core meanwhile
-// (kubernetes-sigs/controller-runtime#3440). Such a one is left alone, and ends as soon as its caches are filled.
+// Start runs a manager until the context ends, and returns soon after. A manager whose context ends while its caches are
+// still empty, such as with an unreachable API server, would never return, and would use a whole core meanwhile
+// (kubernetes-sigs/controller-runtime#3440). Start abandons such a manager, which ends once its caches are filled.
 func Start(ctx context.Context, m ctrl.Manager) error {
 	begun, done := make(chan struct{}), make(chan error, 1)
 	if err := m.Add(beginning(begun)); err != nil {
@@ -20,7 +20,7 @@ func Start(ctx context.Context, m ctrl.Manager) error {
 		defer end()
 		done <- m.Start(life)
 	}()
-	stop := func() { // once it has begun
+	stop := func() { // stops the manager once it has begun
 		select {
 		case <-begun:
 			end()
@@ -54,5 +54,5 @@ func (b beginning) Start(context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection says that it does not wait for a lease.
+// NeedLeaderElection is false: it does not wait for the lease.
 func (b beginning) NeedLeaderElection() bool { return false }

@@ -18,7 +18,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 )
 
-// A process that is told to end while its API server does not answer ends.
+// A process that is terminated while its API server does not answer ends.
 func TestStartEndsWhileTheCachesAreEmpty(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

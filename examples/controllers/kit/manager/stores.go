@@ -23,9 +23,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// Store gives the store of the informer of a kind, before the manager starts, and adds indexes. The objects in it belong to all who
-// read them: nothing is copied, as controller-runtime's client does it, and nothing may be changed. That is what makes looking at
-// 10,000 objects cheap.
+// Store returns the store of a kind's informer, before the manager starts, and adds indexes. Its objects are shared, unlike
+// the copies of controller-runtime's client, and must not be changed. That makes it cheap to read 10,000 objects.
 func Store(ctx context.Context, from cache.Cache, of client.Object, indexers toolscache.Indexers) (toolscache.Indexer, error) {
 	informer, err := from.GetInformer(ctx, of)
 	if err != nil {
@@ -38,7 +37,7 @@ func Store(ctx context.Context, from cache.Cache, of client.Object, indexers too
 	return shared.GetIndexer(), shared.AddIndexers(indexers)
 }
 
-// ListMetadata lists the metadata of objects as the API server has them now, in pages, and makes objects of them.
+// ListMetadata lists the metadata of objects from the API server, in pages, and converts them.
 func ListMetadata[T any](
 	ctx context.Context, live client.Reader, version schema.GroupVersion, kind string, of func(metav1.ObjectMeta) T, options ...client.ListOption,
 ) (all []T, err error) {
@@ -58,7 +57,7 @@ func ListMetadata[T any](
 	}
 }
 
-// GetMetadata gives the metadata of an object as the API server has it now.
+// GetMetadata reads the metadata of an object from the API server.
 func GetMetadata(
 	ctx context.Context, live client.Reader, version schema.GroupVersion, kind string, key types.NamespacedName,
 ) (*metav1.PartialObjectMetadata, error) {
@@ -67,7 +66,7 @@ func GetMetadata(
 	return object, live.Get(ctx, key, object)
 }
 
-// IsGone says whether the ManagedCluster of a cluster is not there. A hub that has no such objects has none that could be deleted.
+// IsGone says whether a cluster has no ManagedCluster. If the hub has no such API, none counts as deleted.
 func IsGone(ctx context.Context, live client.Reader) func(cluster string) (bool, error) {
 	return func(cluster string) (bool, error) {
 		_, err := GetMetadata(ctx, live, schema.GroupVersion(clusterv1.GroupVersion), "ManagedCluster", types.NamespacedName{Name: cluster})
@@ -78,7 +77,8 @@ func IsGone(ctx context.Context, live client.Reader) func(cluster string) (bool,
 	}
 }
 
-// Write makes a work as it is wanted, in a version and an attempt, if it is not so yet, and notes the answer. It is a conflict if the cache is late.
+// Write writes a work if it is not as wanted in its version and attempt, and records the answer. It fails with a conflict
+// if the cache is stale.
 func Write(ctx context.Context, c client.Client, own *writes.Own[*workv1.ManifestWork], stored, wanted *workv1.ManifestWork, version string, attempt int, now func() time.Time) (err error) {
 	next, changed := writes.Work(stored, wanted, version, attempt, now())
 	switch {
@@ -92,7 +92,7 @@ func Write(ctx context.Context, c client.Client, own *writes.Own[*workv1.Manifes
 	return own.Wrote(next, err, now())
 }
 
-// ListWorks lists the metadata of the ManifestWorks of a set, or of all sets if it is nil, as the API server has them now.
+// ListWorks lists the metadata of the ManifestWorks of a set, or of all sets if it is nil, from the API server.
 func ListWorks(ctx context.Context, live client.Reader, set *workv1alpha1.ManifestWorkReplicaSet) (all []*workv1.ManifestWork, err error) {
 	of := func(m metav1.ObjectMeta) *workv1.ManifestWork { return &workv1.ManifestWork{ObjectMeta: m} }
 	version := schema.GroupVersion(workv1.GroupVersion)
@@ -113,7 +113,7 @@ func ListWorks(ctx context.Context, live client.Reader, set *workv1alpha1.Manife
 	}), nil
 }
 
-// Unseen counts the writes that a store does not show yet. It asks the API server itself about those that are unsure.
+// Unseen counts the writes that a store does not show yet. It reads uncertain objects from the API server.
 func Unseen[T any, P interface {
 	*T
 	client.Object

@@ -14,16 +14,16 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// TakeOver is what the caches have to show once, before a process begins to act: all objects of some kinds as the API server has them.
-// The process before, or the leader before, has seen and written what the caches need not show yet: a replica that waited for its
+// TakeOver waits, before a process begins to act, until the caches show all objects of some kinds as the API server has
+// them. The caches may not show yet what the previous process or leader has seen and written: a replica that waited for its
 // lease has had its caches all along. The zero value is for a new process.
 type TakeOver struct {
 	mu    sync.Mutex
 	asked bool
-	kinds []takenOver // that the caches did not show when they were looked at last
+	kinds []takenOver // not shown by the caches so far
 }
 
-// Kind is a kind of objects, and the store that has them.
+// Kind is a kind of objects, with its store.
 type Kind struct {
 	Store   toolscache.Indexer
 	Version schema.GroupVersion
@@ -35,8 +35,8 @@ type takenOver struct {
 	own writes.Own[client.Object]
 }
 
-// Done says whether the stores have shown all that there was when the process began. It lists the metadata of the kinds once, and
-// reads again what does not come: that may be gone since.
+// Done says whether the stores have shown all objects of the time when the process began. It lists the metadata of the
+// kinds once, and reads missing objects again, since they may be deleted.
 func (t *TakeOver) Done(ctx context.Context, live client.Reader, now func() time.Time, kinds ...Kind) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,14 +60,14 @@ func (t *TakeOver) Done(ctx context.Context, live client.Reader, now func() time
 	return true, nil
 }
 
-// Skip has Done say that they have.
+// Skip marks the takeover as done.
 func (t *TakeOver) Skip() { t.asked = true }
 
 func begin(ctx context.Context, live client.Reader, now func() time.Time, kinds []Kind) ([]takenOver, error) {
 	all := make([]takenOver, len(kinds))
 	for i, kind := range kinds {
 		var cached []client.Object
-		for _, object := range kind.Store.List() { // before the API server is asked: what comes later is newer
+		for _, object := range kind.Store.List() { // read first: objects that the cache shows later are newer than the list
 			cached = append(cached, object.(client.Object))
 		}
 		of := func(m metav1.ObjectMeta) client.Object { return &metav1.PartialObjectMetadata{ObjectMeta: m} }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// controller-gen makes such a file.
+// This is what controller-gen generates.
 
 // DeepCopyInto copies a FleetConfig.
 func (in *FleetConfig) DeepCopyInto(out *FleetConfig) {

@@ -1,4 +1,5 @@
-// Package v1 is an API of one's own: a FleetConfig gives each cluster of a Placement a ConfigMap, as its rollout strategy allows.
+// Package v1 is an example API: a FleetConfig gives each cluster of a Placement a ConfigMap, as its rollout strategy
+// allows.
 package v1
 
 import (
@@ -21,22 +22,22 @@ type FleetConfig struct {
 	Status FleetConfigStatus `json:"status,omitempty"`
 }
 
-// FleetConfigSpec says what clusters get, which ones, and how.
+// FleetConfigSpec has what clusters get, which clusters, and the strategy.
 type FleetConfigSpec struct {
 	// PlacementRef names the Placement, in the same namespace.
 	PlacementRef corev1.LocalObjectReference `json:"placementRef"`
-	// RolloutStrategy says how a change goes through the fleet.
+	// RolloutStrategy is how a change is rolled out.
 	RolloutStrategy clusterv1alpha1.RolloutStrategy `json:"rolloutStrategy,omitempty"`
 	// Data is that of the ConfigMap, which has the FleetConfig's namespace and name.
 	Data map[string]string `json:"data,omitempty"`
 }
 
-// FleetConfigStatus says how far it is.
+// FleetConfigStatus is the progress of the rollout.
 type FleetConfigStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Version names what is wanted, for approvals.
+	// Version is the wanted version, for approvals.
 	Version string `json:"version,omitempty"`
-	// Clusters is how many clusters count, and the others how these stand.
+	// Clusters is the number of clusters that count, and the others are their states.
 	Clusters int `json:"clusters,omitempty"`
 	Done     int `json:"done,omitempty"`
 	InFlight int `json:"inFlight,omitempty"`

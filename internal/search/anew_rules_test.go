@@ -6,7 +6,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// What the rules say of groups that are cut anew (R65, R66), and of the breaches that last (R10).
+// The rules on groups that are cut again (R65, R66), and on breaches that last (R10).
 
 // home are the clusters of a stage that are selected in it, and count.
 func (j *judge) home(x *stage) (home set) {
@@ -39,7 +39,7 @@ func (j *judge) isCutAnew() bool {
 	return false
 }
 
-// places says how many clusters of a stage may start beside those that keep a place there (R65).
+// places says how many clusters of a stage may start in addition to those that keep a place there (R65).
 func (j *judge) places(x *stage) int {
 	strangers := j.strangers(x).len()
 	if !x.sequence || strangers == 0 {
@@ -66,7 +66,7 @@ func (j *judge) exposed(clusters set) (exposed set) {
 	return exposed
 }
 
-// load is how many clusters are selected in a stage, how many of them may hold a slot, and how many may fail.
+// load is how many clusters are selected in a stage, how many of them may have a slot, and how many may fail.
 func (j *judge) load(x *stage) (n, slots, failures int) {
 	home := j.home(x)
 	n = home.len()
@@ -78,7 +78,7 @@ func (j *judge) load(x *stage) (n, slots, failures int) {
 	return n, min(n, slots), min(n, budget+(home&j.past).len())
 }
 
-// holding is how many hold a slot by R35, where n hold one or have soaked.
+// holding is how many may have a slot by R35, if n have one or have soaked.
 func (c *config) holding(n int) int {
 	if c.ramp == 0 {
 		return most
@@ -93,7 +93,7 @@ func (j *judge) frees() bool {
 
 func (c *config) frees() bool { return c.free || c.deadline > 0 }
 
-// isBounded says whether R66 holds at all.
+// isBounded says whether R66 applies at all.
 func (j *judge) isBounded() bool { return j.config.strategy != clusterv1alpha1.All && !j.s.aborted }
 
 // sequence gives the stages in their order: each behind those that it comes after (R33).
@@ -113,7 +113,7 @@ func (j *judge) sequence() (order []*stage) {
 
 // exposeTogether is how many some stages expose that are complete, together with some that are active (R40).
 func (j *judge) exposeTogether(complete, active []*stage, frees bool) int {
-	all, failed, hold := 0, 0, 0 // failed hold no slot
+	all, failed, hold := 0, 0, 0 // failed ones without a slot
 	for _, x := range complete {
 		n, slots, failures := j.load(x)
 		if all += n; frees {
@@ -215,7 +215,7 @@ func (j *judge) bound() (most int, holds bool) {
 	return most, holds
 }
 
-// atOnce says how many clusters may start beside those that are exposed (R66), and why no more.
+// atOnce says how many clusters may start in addition to the exposed ones (R66), and why no more.
 func (j *judge) atOnce() (free int, why string) {
 	bound, holds := j.bound()
 	if !holds {

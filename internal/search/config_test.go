@@ -16,7 +16,7 @@ import (
 // tick is the length of a step of time.
 const tick = time.Minute
 
-// config is a world at its beginning: a strategy, options, clusters and what may befall them.
+// config is a world at its beginning: a strategy, options, clusters and the events that may happen.
 type config struct {
 	name string
 
@@ -34,8 +34,8 @@ type config struct {
 	ramp       int   // Ramp; 0: none
 	starts     int   // MaxStarts, within per ticks; 0: any number
 	per        uint8
-	rights     int   // Rights to start; 0: no such limit
-	mayFail    int   // and to fail
+	rights     int   // the share of concurrency; 0: no such limit
+	mayFail    int   // the share of failures
 	wait       uint8 // WaitBetweenGroups, in ticks; 0: none
 	installed  set   // the clusters that have the version before
 	aside      set   // Uncounted
@@ -44,29 +44,29 @@ type config struct {
 
 	groups []uint8 // of each cluster, at the beginning; none for those that may join
 	closed uint8
-	opens  uint8 // in how many ticks the gates open; 0: when a person opens them
+	opens  uint8 // in how many ticks the gates open; 0: when an operator opens them
 	left   left
 
-	validates bool      // who succeeded has to be found good
+	validates bool      // a cluster that succeeded is validated
 	wavers    bool      // a validator may say that it knows nothing yet
 	lates     bool      // a verdict may come late, about the version or attempt before
-	holds     []holding // how a person may hold a cluster
-	reviews   bool      // who joins has to be reviewed
+	holds     []holding // how an operator may freeze a cluster
+	reviews   bool      // a cluster that joins has to be on the allowlist
 
 	answers bool // agents say that they are progressing before they say more
-	aborts  bool // a person may take the rollout back
-	retry   bool // a person may have what failed tried again
-	pauses  bool // a person may pause the rollout
-	lends   bool // such a pause is that this hub has no right left
+	aborts  bool // an operator may roll back
+	retry   bool // an operator may have failed clusters tried again
+	pauses  bool // an operator may pause the rollout
+	lends   bool // such a pause means that this hub has no share left
 	regress bool // what succeeded may fail
 	lag     bool // the cache shows writes late
 	slow    bool // time passes while a plan is carried out
 	back    bool // the version before may be wanted again
-	exposes bool // groups stay the same and what succeeded goes on working, so that the exposure is known
+	exposes bool // groups stay the same and succeeded clusters keep working, so that the exposure is known
 	bounds  bool // the exposure is never more than that, and may be less
-	records bool // the owner has a record of who left
-	atOnce  bool // an object is gone once it is deleted
-	hangs   bool // an agent has to let go of an object that is deleted
+	records bool // the owner has a record of deselected clusters
+	atOnce  bool // an object disappears once it is deleted
+	hangs   bool // an agent has to remove the finalizer of a deleted object
 	large   bool // for a search of more than a second
 	named   bool // clusters are told apart: symmetric states are not merged
 }
@@ -150,7 +150,7 @@ func (o order) comesAfter(group, other int) bool {
 
 func groupName(index int) string { return fmt.Sprint("g", index) }
 
-// first is the state in which a world begins: the workload is nowhere.
+// first is the state in which a world begins: no cluster has the workload.
 func (c *config) first() state {
 	s := state{closed: c.closed, opens: c.opens, left: c.left}
 	for i := range s.clusters {
@@ -210,15 +210,15 @@ func (c *config) String() string {
 	say(c.ramp > 0, "Ramp %d", c.ramp)
 	say(c.wait > 0, "WaitBetweenGroups %dm", c.wait)
 	say(c.starts > 0, "MaxStarts %d within %dm", c.starts, c.per)
-	say(c.rights > 0, "Rights %d to start and %d to fail", c.rights, c.mayFail)
+	say(c.rights > 0, "Shares of %d concurrent and %d failed", c.rights, c.mayFail)
 	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)
 	say(c.aside != 0, "Uncounted %s", c.aside.in(names))
 	say(c.past != 0, "FailedBefore %s", c.past.in(names))
 	say(c.maxRemoved > 0, "MaxRemoved %d", c.maxRemoved)
 	say(c.validates, "validation")
-	say(c.reviews, "Reviewed")
+	say(c.reviews, "Allowlist")
 	say(c.records, "Remember")
-	say(c.atOnce, "objects go at once")
+	say(c.atOnce, "objects disappear at once")
 	return strings.Join(parts, ", ")
 }

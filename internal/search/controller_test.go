@@ -54,11 +54,11 @@ func plan(in input) (*rollout.Result, error) {
 	return rollout.Plan(in.strategy, in.groups, in.reports, in.now, opts)
 }
 
-// decision is what a plan says, by the places of the clusters.
+// decision is a plan, by the places of the clusters.
 type decision struct {
 	start, inFlight, timedOut, removed, leaving set
-	parked, unseen                              set // who waits as a person holds it, and as nobody reviewed it
-	left, leftLate                              set // who left and counts, and who of these timed out
+	parked, unseen                              set // waiting clusters that are frozen, and that are not on the allowlist
+	left, leftLate                              set // deselected clusters that count, and those of them that timed out
 	record                                      [most]entry
 	memo                                        memo        // of the record
 	lasts                                       [most]uint8 // of the record, of each cluster
@@ -75,7 +75,7 @@ func (d *decision) String() string {
 	for _, list := range []struct {
 		what string
 		of   set
-	}{{"start", d.start}, {"keep up to date", d.inFlight}, {"time out", d.timedOut}, {"remove", d.removed}, {"let go", d.leaving}, {"count", d.left}} {
+	}{{"start", d.start}, {"keep up to date", d.inFlight}, {"time out", d.timedOut}, {"remove", d.removed}, {"pending removal", d.leaving}, {"count", d.left}} {
 		if list.of != 0 {
 			parts = append(parts, list.what+" "+list.of.in(marks))
 		}
@@ -86,7 +86,7 @@ func (d *decision) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// controller follows the documented duties with a planner. It remembers the plans it made, as the same view leads to the
+// controller follows the documented duties with a planner. It remembers its plans, since the same view leads to the
 // same plan.
 type controller struct {
 	config   *config
@@ -98,7 +98,7 @@ type controller struct {
 	works    *[2][most][1 << saidBits]*status.Report // about the wanted version and the one before, of objects without a verdict
 	judged   map[[3]uint64]*status.Report            // and of those with one
 
-	neglects string // a duty that it leaves out
+	neglects string // a duty that it skips
 }
 
 func newController(c *config, p planner) *controller {
@@ -108,8 +108,8 @@ func newController(c *config, p planner) *controller {
 	}
 }
 
-// viewed is what a plan depends on: of each cluster where it is shown and was, its object, how long it is gone, and what the
-// record has of it.
+// viewed is what a plan depends on: for each cluster its present and former group, its object, how long it is deselected, and its
+// entry in the record.
 func viewed(s *state) (key [most + 3]uint64) {
 	for i := range s.clusters {
 		c := &s.clusters[i]
@@ -225,7 +225,7 @@ func (k *controller) input(s *state) input {
 		}
 	}
 	if s.aborted {
-		// Who went back did so in the last two ticks, as far as ages tell, and all others got their version before.
+		// Clusters rolled back in the last two ticks, as far as ages tell, and all others got their version before.
 		in.abort = &rollout.Abort{Time: now.Add(-ancient*tick + tick/2), Before: in.reports}
 		for i := range s.clusters {
 			if r := k.reportOf(i, s.clusters[i].view(), 1); r != nil {
@@ -259,7 +259,7 @@ func (k *controller) input(s *state) input {
 	return in
 }
 
-// close closes the gates that are closed at a time, and holds the clusters that are held.
+// close adds the gates that are closed at a time, and the freezes.
 func (in *input) close(s *state, at time.Time) {
 	gate := rollout.Gate{Name: "approval"}
 	if s.opens > 0 {

@@ -1,16 +1,16 @@
 package search
 
-// A version may cut agents off, and then clusters leave. These are the events of that, and of what persons do about it.
+// A version may cut agents off, and then clusters are deselected. These are the events of that, and the operators' reactions.
 
-// The duties of a controller with a record that a mutant leaves out.
+// The duties of a controller with a record that a mutant skips.
 const (
 	storesFirst    = "record first"
 	keepsRecord    = "record after a restart"
 	hearsDeletions = "deleted ManagedClusters"
-	writesAgain    = "who goes on"
+	writesAgain    = "resumed clusters"
 )
 
-// depart carries out an event of one cluster that has to do with its agent, or with a person's decision.
+// depart carries out an event of one cluster about its agent, or about an operator's decision.
 func (k *controller) depart(s *state, e event) {
 	c := &s.clusters[e.cluster]
 	switch e.kind {
@@ -38,7 +38,7 @@ func (k *controller) depart(s *state, e event) {
 	}
 }
 
-// remove deletes the object of a cluster. It is gone at once, or once its agent lets go of it.
+// remove deletes the object of a cluster. It disappears at once, or once its agent removes the finalizer.
 func (k *controller) remove(c *cluster) {
 	if c.todo = doNothing; c.truth.version == absent {
 		return

@@ -18,7 +18,7 @@ const (
 	delivers        // the cache shows the object of a cluster as it is
 	passes          // time passes, to the next tick
 	joins           // a cluster joins group arg
-	leaves          // a cluster leaves
+	leaves          // a cluster is deselected
 	moves           // a cluster moves to group arg
 	tears           // the scheduler rewrites its decisions; the cluster is in none of them, and arg is how that looks
 	mends           // the decisions are written
@@ -27,16 +27,16 @@ const (
 	returns         // the version before is wanted again
 	opens           // the gate of group arg opens
 	closes          // the gate of group arg closes
-	pauses          // a person pauses the rollout
-	resumes         // a person resumes it
-	retries         // a person wants what failed to be tried again
-	aborts          // a person takes the rollout back
+	pauses          // an operator pauses the rollout
+	resumes         // an operator resumes it
+	retries         // an operator wants failed clusters to be tried again
+	aborts          // an operator rolls back
 	dies            // an agent is cut off
-	lives           // an agent is there again
-	drops           // a cluster whose agent is cut off is taken out of the decisions
-	takesBack       // a cluster whose agent is there again is taken into them
-	goes            // an agent lets go of an object that is being deleted
-	givesUp         // a person names a cluster that left in Uncounted
+	lives           // an agent is connected again
+	drops           // a cluster with a cut off agent is taken out of the decisions
+	takesBack       // a cluster with a reconnected agent is taken into them
+	goes            // an agent removes the finalizer of an object that is being deleted
+	givesUp         // an operator ignores a deselected cluster
 	deletes         // a ManagedCluster is deleted, with its namespace
 	shows           // the cache shows the record as it is
 	plans           // the controller plans; arg are the clusters that start
@@ -45,11 +45,11 @@ const (
 	loses           // it writes the object of a cluster, and the answer is lost
 	refuses         // a write or a deletion is refused
 	removes         // it deletes the object of a cluster
-	crashes         // it begins anew
-	judges          // a validator says of a cluster what arg says
-	holds           // a person holds a cluster, as arg says
-	releases        // a person releases a cluster
-	reviews         // a person reviews a cluster
+	crashes         // it restarts
+	judges          // a validator says on a cluster what arg says
+	holds           // an operator freezes a cluster, as arg says
+	releases        // an operator unfreezes a cluster
+	reviews         // an operator puts a cluster on the allowlist
 )
 
 // move carries out an event. It is the only place where a state changes.
@@ -151,7 +151,7 @@ func (o *object) answer(c condition) {
 }
 
 // write stores the wanted version, or notes the attempt at it, unless that is there already. An object that is being deleted
-// is not written; another one comes once it is gone.
+// is not written; another one comes once it has disappeared.
 func (c *cluster) write(attempt uint8) {
 	o := &c.truth
 	switch {
@@ -163,7 +163,7 @@ func (c *cluster) write(attempt uint8) {
 		if o.condition == unknown {
 			o.changed = 0
 		}
-	case o.attempt < attempt: // which changes no spec, so that nobody answers it
+	case o.attempt < attempt: // which changes no spec, so that no agent answers it
 		o.verdict.overtaken()
 		if o.applied, o.attempt = 0, attempt; o.condition == failed && o.changed > 0 {
 			o.changed = ancient
@@ -237,7 +237,7 @@ func (s *state) abort() {
 
 // plan begins to carry out a plan that starts some clusters.
 //
-// It stores the record first. Where that is refused it does nothing else. A cluster in flight whose object is gone gets it again.
+// It stores the record first. If that is refused it does nothing else. A cluster in flight without an object gets it again.
 func (k *controller) plan(s *state, start set, refused bool) {
 	k.settle(s)
 	d := k.decide(s)
@@ -406,9 +406,9 @@ func (c *config) mayAnswer(o *object, x condition, fails uint8) bool {
 	}
 }
 
-// goesFirst says whether a rollout comes to a group before it comes to another one. Who moves to such a group on the way back counts in the
-// group before until it is done. The model does not play that: the result before is made of a plan, and in the order of a plan it counts in
-// the group of now. TestEachHolderGoesBackExactlyOnceInEveryHistory of package rollout does.
+// goesFirst says whether a rollout comes to a group before it comes to another one. During a rollback a cluster that moves to such a group
+// counts in its former group until it is done. The model does not have that: the result before is made of a plan, and in the order of a plan
+// the cluster counts in the present group. TestEachHolderGoesBackExactlyOnceInEveryHistory of package rollout does.
 func (c *config) goesFirst(group, other uint8) bool {
 	if other == none {
 		return false

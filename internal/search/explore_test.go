@@ -165,7 +165,7 @@ func (x *search) breaks(at uint32, by event, what string) {
 }
 
 // exposed counts the clusters that have the version and are not done with it, with or without an object, selected or not, and
-// those of which a failure is recorded, unless they were given up, or were done before.
+// those with a recorded failure, unless they are ignored, or were done before.
 func (c *config) exposed(s *state) (n int) {
 	for i := range s.clusters {
 		is := &s.clusters[i]
@@ -177,7 +177,7 @@ func (c *config) exposed(s *state) (n int) {
 	return n
 }
 
-// mostExposed is what the library says of that before it begins (R40), or as many as there are rights (R57).
+// mostExposed is what the library says of that before it begins (R40), or as many as the shares allow (R57).
 func (k *controller) mostExposed() int {
 	first := k.config.first()
 	in := k.input(&first)

@@ -110,7 +110,7 @@ func (x *ends) step(s *state) bool {
 	return d.recheck > 0
 }
 
-// end checks an end: everyone is done, or the result says truly whom the others wait for.
+// end checks an end: every cluster is done, or the result says truly which clusters the others wait for.
 func (x *ends) end(s *state) string {
 	j := x.config.judge(s)
 	r, err := x.result(s, 0)
@@ -136,7 +136,7 @@ func (x *ends) end(s *state) string {
 	return x.checkSummary(j, r)
 }
 
-// checkWait is R20 and R29: who waits for ever is told for whom, and that is so.
+// checkWait is R20 and R29: the explanation of a cluster that waits for ever names what it waits for, and is true.
 func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 	links := r.Explain(names[i])
 	if len(links) == 0 {
@@ -147,7 +147,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 		return fmt.Sprintf("sentence: @%d waits for ever, and is told %q, but %s", i, last, why)
 	}
 	if slices.ContainsFunc(last.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyWait }) {
-		if j.heldBack().has(i) { // nobody comes back for who is held, so the rest of what it would wait for may end by time
+		if j.heldBack().has(i) { // the plan asks for no recheck for a frozen cluster, so its other reasons to wait may end by time
 			return ""
 		}
 		return wrong("no time ends it")
@@ -172,12 +172,12 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 		}
 	}
 	if blamed&j.left != 0 && !slices.ContainsFunc(last.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyGiveUp }) {
-		return wrong("who left can be given up")
+		return wrong("deselected clusters can be ignored")
 	}
 	switch breach := j.breach(); {
 	case s.paused && x.config.lends && last.Hold.Type == rollout.HoldRights:
 		if last.Hold.MaxConcurrency > 0 || len(last.Remedies) > 0 {
-			return wrong("this hub has no right")
+			return wrong("this hub has no share")
 		}
 	case s.paused && !x.config.lends:
 		if last.Hold.Type != rollout.HoldPaused {
@@ -241,7 +241,7 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 			}
 			for i := range next.clusters {
 				if c := &next.clusters[i]; named.has(i) && c.stuck && count > 0 {
-					if c.stuck = false; c.truth.deleting { // its agent lets go of the object, and gets another one
+					if c.stuck = false; c.truth.deleting { // its agent removes the finalizer, and gets another object
 						c.truth = object{attempt: next.attempt}
 					}
 					if c.truth.answer(succeeded); x.config.validates {
@@ -281,7 +281,7 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 	return ""
 }
 
-// gone gives the clusters that stand by the record, and have no object of the version.
+// gone gives the clusters that count by the record, and have no object of the version.
 func (j *judge) gone() (clusters set) {
 	for i := range most {
 		if j.noted.has(i) && j.s.clusters[i].view().version != 0 {
@@ -325,8 +325,8 @@ func (x *ends) checkSummary(j *judge, r *rollout.Result) string {
 	return ""
 }
 
-// eachEnd calls f with the worlds that a state may become when nothing befalls it any more: everyone recovers; who
-// failed does not; one more is silent for ever; all are.
+// eachEnd calls f with the worlds that a state may become when no more events happen: all clusters recover; failed ones do
+// not; one more is silent for ever; all are.
 func (c *config) eachEnd(s *state, f func(state, string)) {
 	well, failures := *s, *s
 	var silent set
@@ -342,9 +342,9 @@ func (c *config) eachEnd(s *state, f func(state, string)) {
 			failures.clusters[i].stuck = true
 		}
 	}
-	f(well, "everyone answers")
+	f(well, "every agent answers")
 	if failures != well {
-		f(failures, "who failed never recovers")
+		f(failures, "failed clusters never recover")
 	}
 	for i := range s.clusters {
 		if silent.has(i) && !failures.clusters[i].stuck {
@@ -358,7 +358,7 @@ func (c *config) eachEnd(s *state, f func(state, string)) {
 		next.clusters[i].stuck = silent.has(i) || s.clusters[i].dead
 	}
 	if silent.len() > 1 {
-		f(next, "nobody answers")
+		f(next, "no agent answers")
 	}
 	given := failures
 	for i := range s.clusters {
@@ -366,7 +366,7 @@ func (c *config) eachEnd(s *state, f func(state, string)) {
 		is.aside = is.aside || is.group == none && (is.stuck || is.noted.as != unrecorded)
 	}
 	if given != failures {
-		f(given, "who left is given up")
+		f(given, "deselected clusters are ignored")
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A world goes in ticks. A deadline, a soak and a time of grace are a few ticks long. So every tick is one of the times
+// A world goes in ticks. A deadline, a soak and a grace period are a few ticks long. Every tick is therefore one of the times
 // just before an end or at it. Times are kept as ages, which stop growing where nothing asks for more.
 
 // most is the greatest number of clusters, and none is the group of those that are not selected.
@@ -32,7 +32,7 @@ func (c condition) String() string {
 // any before that.
 const absent = 3
 
-// object is the workload's object of a cluster, as it is or as somebody remembers it.
+// object is the workload's object of a cluster, as it is or as the cache or the controller has it.
 type object struct {
 	version   uint8
 	observed  bool      // the agent has answered this version
@@ -67,9 +67,9 @@ type cluster struct {
 	keeps  bool  // it has the version without an object, as its agent is cut off
 	proven bool  // it was done with the version, and may get it again
 
-	hold     hold  // somebody holds it
+	hold     hold  // how it is frozen
 	until    uint8 // how many ticks it lasts; 0: without an end
-	reviewed bool  // it is in the reviewed set
+	reviewed bool  // it is on the allowlist
 
 	entry entry // what the owner's record has of it
 	told  entry // the same, as the controller reads it
@@ -105,7 +105,7 @@ type state struct {
 	torn     tear
 	tornAge  uint8
 	closed   uint8 // the groups with a closed gate, a bit each
-	opens    uint8 // in how many ticks they open; 0: nobody knows
+	opens    uint8 // in how many ticks they open; 0: unknown
 	paused   bool
 	attempt  uint8 // the one that is wanted
 	aborted  bool  // the version before is wanted on the clusters that have the one that was
@@ -115,17 +115,17 @@ type state struct {
 	before, entry, told memo // what the result before says, and the record, as it is and as the controller reads it
 }
 
-// left is what may yet befall a world. It bounds the histories.
+// left is how many events of each kind may still happen in a world. It bounds the histories.
 type left struct {
 	fails    uint8 // clusters that fail
-	moves    uint8 // clusters that join, leave and move
+	moves    uint8 // clusters that join, are deselected and move
 	versions uint8 // new templates
 	crashes  uint8 // of the controller
 	faults   uint8 // writes that are refused, and answers that are lost
 	tears    uint8 // decisions that are rewritten
 	turns    uint8 // gates that open and close, pauses that begin and end
 	cuts     uint8 // agents that are cut off
-	gives    uint8 // clusters that a person gives up, by naming them or by deleting their ManagedClusters
+	gives    uint8 // clusters that an operator ignores, by naming them or by deleting their ManagedClusters
 }
 
 // packed is a state in few bytes: two words of each cluster, and two.
@@ -257,7 +257,7 @@ func (o *object) relabel(back bool) {
 	o.verdict.relabel(back)
 }
 
-// forget drops what no longer matters of an object whose version nobody wants again.
+// forget drops what no longer matters of an object with a version that is not wanted again.
 func (o *object) forget(oldest uint8) {
 	if o.version == absent || o.version == 0 {
 		return

@@ -8,9 +8,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// peopleMutants lack a rule on validation, on clusters that somebody holds, or on reviewed sets, or a duty about verdicts.
+// peopleMutants lack a rule on validation, on frozen clusters or on allowlists, or a duty about verdicts.
 var peopleMutants = []mutant{
-	{name: "takes who is validated for done (R58)", world: "validation", broken: "concurrency", planner: validating(func(r *status.Report) {
+	{name: "takes a cluster in validation for done (R58)", world: "validation", broken: "concurrency", planner: validating(func(r *status.Report) {
 		r.Status, r.LastTransitionTime = status.Succeeded, time.Unix(0, 0)
 		r.Applied = r.LastTransitionTime
 	})},
@@ -21,37 +21,37 @@ var peopleMutants = []mutant{
 	{name: "lets the deadline of a validation run from the write (R58)", world: "validation", broken: "breach", planner: validating(func(r *status.Report) {
 		r.LastTransitionTime = time.Time{}
 	})},
-	{name: "takes who is validated for a failure (R58)", world: "validation", broken: "breach", planner: validating(func(r *status.Report) { r.Status = status.Failed })},
+	{name: "takes a cluster in validation for failed (R58)", world: "validation", broken: "breach", planner: validating(func(r *status.Report) { r.Status = status.Failed })},
 	{name: "soaks from the success (S12)", world: "validation", broken: "concurrency", planner: plan, duty: soaksFromTheYes},
 	{name: "takes a no for silence (S12)", world: "validation", broken: "breach", planner: plan, duty: hearsTheNo},
 	{name: "lets a verdict on another version count (S12)", world: "verdicts that are late", broken: "concurrency", planner: plan, duty: asksForVersion},
 	{name: "lets a verdict on another attempt count (S12)", late: true, world: "verdicts that are late", broken: "breach", planner: plan, duty: asksForAttempt},
 	{name: "lets a verdict from before the write count (S12)", late: true, world: "verdicts that are late", broken: "concurrency", planner: plan, duty: asksForTime},
-	{name: "forgets verdicts when it begins anew (S12)", world: "validation", broken: "exposure", planner: plan, duty: keepsVerdicts},
+	{name: "forgets verdicts when it restarts (S12)", world: "validation", broken: "exposure", planner: plan, duty: keepsVerdicts},
 
-	{name: "knows no holds (R59)", world: "holds and a reviewed set", broken: "hold", planner: without("Holds")},
-	{name: "lets every hold block (R59)", world: "holds and a reviewed set", broken: "held", planner: withHolds(func(h *rollout.ClusterHold) { h.Blocks = true })},
-	{name: "lets no hold block (R59)", world: "holds and a reviewed set", broken: "order", planner: withHolds(func(h *rollout.ClusterHold) { h.Blocks = false })},
-	{name: "holds without an end (R59)", world: "holds and a reviewed set", broken: "sleeps", planner: withHolds(func(h *rollout.ClusterHold) { h.Until = time.Time{} })},
-	{name: "lets a hold end a moment early (R59)", world: "holds and a reviewed set", broken: "time", planner: withHolds(func(h *rollout.ClusterHold) {
+	{name: "ignores freezes (R59)", world: "freezes and an allowlist", broken: "freeze", planner: without("Holds")},
+	{name: "lets every freeze block its group (R59)", world: "freezes and an allowlist", broken: "blocked", planner: withHolds(func(h *rollout.ClusterHold) { h.Blocks = true })},
+	{name: "lets no freeze block its group (R59)", world: "freezes and an allowlist", broken: "order", planner: withHolds(func(h *rollout.ClusterHold) { h.Blocks = false })},
+	{name: "freezes without an end (R59)", world: "freezes and an allowlist", broken: "sleeps", planner: withHolds(func(h *rollout.ClusterHold) { h.Until = time.Time{} })},
+	{name: "lets a freeze end a moment early (R59)", world: "freezes and an allowlist", broken: "time", planner: withHolds(func(h *rollout.ClusterHold) {
 		if !h.Until.IsZero() {
 			h.Until = h.Until.Add(-1)
 		}
 	})},
-	{name: "holds who has the workload (R59)", late: true, world: "holds and a reviewed set", broken: "in flight", planner: told(func(in *input, r *rollout.Result) {
+	{name: "freezes a cluster that has the workload (R59)", late: true, world: "freezes and an allowlist", broken: "in flight", planner: told(func(in *input, r *rollout.Result) {
 		r.InFlight = slices.DeleteFunc(r.InFlight, func(c rollout.Cluster) bool {
 			return slices.ContainsFunc(in.options.Holds, func(h rollout.ClusterHold) bool { return h.Cluster == c.Name })
 		})
 	})},
-	{name: "gives no reason for a hold (R59)", world: "holds and a reviewed set", broken: "sentence", planner: told(func(in *input, r *rollout.Result) {
+	{name: "gives no reason for a freeze (R59)", world: "freezes and an allowlist", broken: "sentence", planner: told(func(in *input, r *rollout.Result) {
 		in.options.Holds, in.options.Paused = nil, true
 		if wrong, err := plan(*in); err == nil {
 			wrong.Next, wrong.InFlight = r.Next, r.InFlight
 			*r = *wrong
 		}
 	})},
-	{name: "starts who was not reviewed (R60)", world: "holds and a reviewed set", broken: "hold", planner: without("Reviewed")},
-	{name: "waits for who was not reviewed (R60)", world: "holds and a reviewed set", broken: "held", planner: given(func(in *input) {
+	{name: "starts clusters that are not on the allowlist (R60)", world: "freezes and an allowlist", broken: "freeze", planner: without("Reviewed")},
+	{name: "waits for clusters that are not on the allowlist (R60)", world: "freezes and an allowlist", broken: "blocked", planner: given(func(in *input) {
 		for _, name := range names {
 			if !slices.Contains(in.options.Reviewed, name) {
 				in.options.Holds = append(in.options.Holds, rollout.ClusterHold{Cluster: name, Blocks: true})
@@ -60,7 +60,7 @@ var peopleMutants = []mutant{
 	})},
 }
 
-// validating makes a planner that reads otherwise who is being validated.
+// validating makes a planner that reads clusters in validation otherwise.
 func validating(alter func(*status.Report)) planner {
 	return reported(func(_ *input, r *status.Report) {
 		if r.Status == status.Validating {
@@ -69,7 +69,7 @@ func validating(alter func(*status.Report)) planner {
 	})
 }
 
-// withHolds makes a planner that reads holds otherwise.
+// withHolds makes a planner that reads freezes otherwise.
 func withHolds(alter func(*rollout.ClusterHold)) planner {
 	return given(func(in *input) {
 		in.options.Holds = slices.Clone(in.options.Holds)

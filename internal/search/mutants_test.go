@@ -13,10 +13,10 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// mutants has one for every rule that has to do with starting, holding and removing, and for duties of a controller.
+// mutants has one for every rule about starting, blocking and removing, and for duties of a controller.
 var mutants = slices.Concat(startingMutants, leftMutants, peopleMutants)
 
-// startingMutants lack a rule on who is selected, or a duty.
+// startingMutants lack a rule on selected clusters, or a duty.
 var startingMutants = []mutant{
 	{name: "does not read its own writes (duty 3)", world: "late cache", broken: "twice", planner: plan, duty: "own writes"},
 	{name: "starts others in place of those that it wrote (duty 3)", world: "late cache", broken: "concurrency", planner: plan, duty: "own writes"},
@@ -27,7 +27,7 @@ var startingMutants = []mutant{
 	{name: "starts one more than MaxConcurrency (R11)", world: "deadline and soak", broken: "concurrency", planner: given(func(in *input) {
 		in.strategy.Progressive.MaxConcurrency.IntVal++
 	})},
-	{name: "starts one less than MaxConcurrency (R11)", world: "deadline and soak", broken: "held", planner: given(func(in *input) {
+	{name: "starts one less than MaxConcurrency (R11)", world: "deadline and soak", broken: "blocked", planner: given(func(in *input) {
 		in.strategy.Progressive.MaxConcurrency.IntVal--
 	})},
 	{name: "takes a silent agent for one that waits (R27)", world: "deadline and soak", broken: "twice", planner: reported(func(_ *input, r *status.Report) {
@@ -43,8 +43,8 @@ var startingMutants = []mutant{
 	{name: "gives a failed cluster's slot to the next (R25)", world: "deadline and soak", broken: "concurrency", planner: given(func(in *input) {
 		in.options.FailedFreesSlot = true
 	})},
-	{name: "keeps a failed cluster's slot (R25)", world: "slots come free", broken: "held", planner: without("FailedFreesSlot")},
-	{name: "forgets who runs in a later group (R3)", world: "groups that change", broken: "in flight", planner: told(func(in *input, r *rollout.Result) {
+	{name: "keeps a failed cluster's slot (R25)", world: "slots come free", broken: "blocked", planner: without("FailedFreesSlot")},
+	{name: "forgets clusters in flight in a later group (R3)", world: "groups that change", broken: "in flight", planner: told(func(in *input, r *rollout.Result) {
 		r.InFlight = slices.DeleteFunc(r.InFlight, func(c rollout.Cluster) bool { return c.Group.Index == 1 })
 	})},
 	{name: "counts no soak (R5)", world: "deadline and soak", broken: "concurrency", planner: configured(func(c *clusterv1alpha1.RolloutConfig) {
@@ -131,19 +131,19 @@ var startingMutants = []mutant{
 	{name: "removes at once (R32)", world: "decisions rewritten", broken: "removal", planner: given(func(in *input) { in.grace = 0 })},
 	{name: "lets a cluster stay half its time (R32)", late: true, world: "decisions rewritten", broken: "grace", planner: given(func(in *input) { in.grace /= 2 })},
 	{name: "removes a moment early (R32)", world: "decisions rewritten", broken: "time", planner: given(func(in *input) { in.grace-- })},
-	{name: "forgets since when a cluster is gone (R32)", world: "decisions rewritten", broken: "circle", planner: given(func(in *input) { in.previous = nil })},
+	{name: "forgets since when a cluster is deselected (R32)", world: "decisions rewritten", broken: "circle", planner: given(func(in *input) { in.previous = nil })},
 	{name: "never removes (R7)", world: "groups that change", broken: "stays", planner: told(func(_ *input, r *rollout.Result) { r.Removed = nil })},
-	{name: "ignores MaxRemoved (R30)", late: true, world: "many leave", broken: "removal", planner: without("MaxRemoved")},
+	{name: "ignores MaxRemoved (R30)", late: true, world: "many are deselected", broken: "removal", planner: without("MaxRemoved")},
 	{name: "exposes more than is said (R40)", late: true, world: "exposure of a pool", broken: "exposure", planner: given(func(in *input) {
 		in.strategy.Progressive.MaxConcurrency.IntVal++
 	})},
-	{name: "does not know the graph (R33)", world: "groups in a graph", broken: "held", planner: without("GroupOrder")},
+	{name: "does not know the graph (R33)", world: "groups in a graph", broken: "blocked", planner: without("GroupOrder")},
 	{name: "knows no order of groups (R33)", world: "groups in a graph", broken: "order", planner: given(func(in *input) {
 		in.options.GroupOrder = rollout.GroupOrder{}
 	})},
-	{name: "stops all groups at a gate (R33)", world: "groups in any order", broken: "held", planner: without("GroupOrder")},
-	{name: "counts all clusters (R37)", world: "clusters that do not count", broken: "held", planner: without("Uncounted")},
-	{name: "starts who does not count before its turn (R37)", world: "clusters that do not count", broken: "order", planner: told(func(in *input, r *rollout.Result) {
+	{name: "stops all groups at a gate (R33)", world: "groups in any order", broken: "blocked", planner: without("GroupOrder")},
+	{name: "counts all clusters (R37)", world: "ignored clusters", broken: "blocked", planner: without("Uncounted")},
+	{name: "starts ignored clusters before their turn (R37)", world: "ignored clusters", broken: "order", planner: told(func(in *input, r *rollout.Result) {
 		for c := range r.Held() {
 			if c.Name == "c" {
 				r.Start = append(r.Start, c)
@@ -154,20 +154,20 @@ var startingMutants = []mutant{
 	{name: "counts no failure (R38)", late: true, world: "failures that do not count", broken: "stop", planner: given(func(in *input) {
 		in.options.FailedBefore = names[:]
 	})},
-	{name: "brings the version before to all (R43)", world: "the way back", broken: "touches", planner: given(func(in *input) { in.abort = nil })},
-	{name: "takes all that have the version before for untouched (R43)", late: true, world: "the way back", broken: "concurrency", planner: takenBack(
+	{name: "brings the version before to all (R43)", world: "rollback", broken: "touches", planner: given(func(in *input) { in.abort = nil })},
+	{name: "takes all that have the version before for untouched (R43)", late: true, world: "rollback", broken: "concurrency", planner: takenBack(
 		func(a *rollout.Abort) { a.Time = now })},
-	{name: "lets those go back last that failed (R44)", late: true, world: "the way back", broken: "turn", planner: takenBack(func(a *rollout.Abort) {
+	{name: "rolls failed clusters back last (R44)", late: true, world: "rollback", broken: "turn", planner: takenBack(func(a *rollout.Abort) {
 		for i := range a.Failed {
 			if a.Failed[i].Status == status.Failed {
 				a.Failed[i].Status, a.Failed[i].Applied = status.Succeeded, time.Unix(0, 0)
 			}
 		}
 	})},
-	{name: "stops the way back at a breach (R45)", late: true, world: "the way back", broken: "breach", planner: takenBack(
+	{name: "stops the rollback at a breach (R45)", late: true, world: "rollback", broken: "breach", planner: takenBack(
 		func(a *rollout.Abort) { a.StopAtBreach = true })},
 	{name: "does not wait between groups (R34)", world: "waits between groups", broken: "order", planner: without("WaitBetweenGroups")},
-	{name: "waits for ever between groups (R34)", world: "waits between groups", broken: "held", planner: given(func(in *input) {
+	{name: "waits for ever between groups (R34)", world: "waits between groups", broken: "blocked", planner: given(func(in *input) {
 		in.options.WaitBetweenGroups = metav1.Duration{Duration: time.Hour}
 	})},
 	{name: "waits a moment less between groups (R34)", world: "waits between groups", broken: "time", planner: given(func(in *input) {
@@ -182,21 +182,21 @@ var startingMutants = []mutant{
 	{name: "forgets starts a moment early (R36)", world: "starts spread over time", broken: "time", planner: given(func(in *input) {
 		in.options.MaxStarts = &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 2*tick - 1}}
 	})},
-	{name: "forgets starts too late (R36)", world: "starts spread over time", broken: "held", planner: given(func(in *input) {
+	{name: "forgets starts too late (R36)", world: "starts spread over time", broken: "blocked", planner: given(func(in *input) {
 		in.options.MaxStarts = &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 2*tick + 1}}
 	})},
-	{name: "knows no rights (R57)", world: "rights", broken: "pace", planner: without("Rights")},
-	{name: "starts without a right (R57)", world: "rights", broken: "stop", planner: given(func(in *input) {
+	{name: "ignores shares (R57)", world: "shares", broken: "pace", planner: without("Rights")},
+	{name: "starts without a share of concurrency (R57)", world: "shares", broken: "stop", planner: given(func(in *input) {
 		if in.options.Rights.Start == 0 {
 			in.options.Rights = nil
 		}
 	})},
-	{name: "starts past the rights to fail (R57)", world: "rights", broken: "stop", planner: given(func(in *input) { in.options.Rights.Fail++ })},
-	{name: "keeps a right back (R57)", world: "rights", broken: "held", planner: given(func(in *input) {
+	{name: "starts beyond its share of failures (R57)", world: "shares", broken: "stop", planner: given(func(in *input) { in.options.Rights.Fail++ })},
+	{name: "leaves a part of its share unused (R57)", world: "shares", broken: "blocked", planner: given(func(in *input) {
 		in.options.Rights.Start = max(0, in.options.Rights.Start-1)
 	})},
-	{name: "exposes more than it has rights (R57)", late: true, world: "rights", broken: "exposure", planner: given(func(in *input) { in.options.Rights.Fail++ })},
-	{name: "tries nothing again (R39)", world: "attempts", broken: "held", planner: without("Attempt")},
+	{name: "exposes more than its shares (R57)", late: true, world: "shares", broken: "exposure", planner: given(func(in *input) { in.options.Rights.Fail++ })},
+	{name: "tries nothing again (R39)", world: "attempts", broken: "blocked", planner: without("Attempt")},
 	{name: "tries again while an attempt runs (R39)", world: "attempts", broken: "twice", planner: reported(func(_ *input, r *status.Report) {
 		if r.Status == status.Failed {
 			r.Attempt = 0
@@ -228,7 +228,7 @@ var startingMutants = []mutant{
 		}
 		return &rollout.Result{Next: r.Next, InFlight: r.InFlight}, nil
 	}},
-	{name: "starts who is in flight (R3)", world: "deadline and soak", broken: "twice", planner: told(func(_ *input, r *rollout.Result) {
+	{name: "starts clusters in flight (R3)", world: "deadline and soak", broken: "twice", planner: told(func(_ *input, r *rollout.Result) {
 		r.Start = append(r.Start, r.InFlight...)
 	})},
 	{name: "starts those that failed again (R2)", world: "deadline and soak", broken: "twice", planner: told(func(_ *input, r *rollout.Result) {

@@ -31,7 +31,7 @@ func given(alter func(in *input)) planner {
 	}
 }
 
-// told makes a planner whose answer is altered.
+// told makes a planner with an altered answer.
 func told(alter func(in *input, r *rollout.Result)) planner {
 	return func(in input) (*rollout.Result, error) {
 		r, err := plan(in)
@@ -106,7 +106,7 @@ var forgetsLater = reported(func(in *input, r *status.Report) {
 	}
 })
 
-// gateOfItsGroup plans without the gates of groups in which nobody waits.
+// gateOfItsGroup plans without the gates of groups in which no cluster waits.
 var gateOfItsGroup = given(func(in *input) {
 	in.options.Gates = slices.DeleteFunc(in.options.Gates, func(g rollout.ClosedGate) bool {
 		return !slices.ContainsFunc(in.waiting(), func(c string) bool { return in.groupOf(c) == g.Group.Index })

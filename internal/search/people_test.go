@@ -7,9 +7,9 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// A person holds single clusters (R59) and reviews those that join (R60).
+// An operator freezes single clusters (R59) and puts joining ones on the allowlist (R60).
 
-// hold is how somebody holds a cluster.
+// hold is how a cluster is frozen.
 type hold uint8
 
 const (
@@ -18,13 +18,13 @@ const (
 	heldFirmly // its group waits for it
 )
 
-// holding is a way to hold a cluster: for some ticks, or without an end.
+// holding is a way to freeze a cluster: for some ticks, or without an end.
 type holding struct {
 	as    hold
 	until uint8
 }
 
-// longestHold is in how many ticks every hold with an end is over.
+// longestHold is in how many ticks every freeze with an end is over.
 func (c *config) longestHold() (longest uint8) {
 	for _, h := range c.holds {
 		longest = max(longest, h.until)
@@ -32,12 +32,12 @@ func (c *config) longestHold() (longest uint8) {
 	return longest
 }
 
-// decided packs what a person said of a cluster.
+// decided packs an operator's decisions on a cluster.
 func (c *cluster) decided() uint64 {
 	return uint64(c.hold) | uint64(c.until)<<2 | bit(c.reviewed)<<4
 }
 
-// holds gives the holds as options have them, with the times at which they end.
+// holds gives the freezes as options have them, with the times at which they end.
 func (s *state) holds(at time.Time) (all []rollout.ClusterHold) {
 	for i := range s.clusters {
 		c := &s.clusters[i]
@@ -53,7 +53,7 @@ func (s *state) holds(at time.Time) (all []rollout.ClusterHold) {
 	return all
 }
 
-// decree carries out what a person or a validator says of a cluster.
+// decree carries out what an operator or a validator says on a cluster.
 func (k *controller) decree(s *state, e event) {
 	c := &s.clusters[e.cluster]
 	switch e.kind {
@@ -89,7 +89,7 @@ func (k *controller) eachDecree(s *state, i uint8, f func(event)) {
 func (e event) tellDecree(name string) string {
 	switch e.kind {
 	case holds:
-		told := "a person holds " + name
+		told := "an operator freezes " + name
 		if hold(e.arg&3) == heldFirmly {
 			told += ", and its group waits for it"
 		}
@@ -98,15 +98,15 @@ func (e event) tellDecree(name string) string {
 		}
 		return told
 	case releases:
-		return fmt.Sprintf("a person releases %s", name)
+		return fmt.Sprintf("an operator unfreezes %s", name)
 	case reviews:
-		return fmt.Sprintf("a person reviews %s", name)
+		return fmt.Sprintf("an operator allows %s", name)
 	}
 	about := [...]string{"", ", of the version before"}[e.arg>>2&1]
 	return fmt.Sprintf("the validator of %s says %s%s, of attempt %d", name, [...]string{unsure: "nothing yet", yes: "yes", no: "no"}[e.arg&3], about, e.arg>>3)
 }
 
-// heldBack are the waiting clusters that a person holds or has not reviewed (R59, R60).
+// heldBack are the waiting clusters that are frozen or not on the allowlist (R59, R60).
 func (j *judge) heldBack() (back set) {
 	for i := range most {
 		if c := &j.s.clusters[i]; c.hold != free || j.config.reviews && !c.reviewed {
@@ -116,7 +116,7 @@ func (j *judge) heldBack() (back set) {
 	return j.waiting(back & j.all)
 }
 
-// held are the clusters that somebody holds.
+// held are the frozen clusters.
 func (j *judge) held() (held set) {
 	for i := range most {
 		if j.s.clusters[i].hold != free {
@@ -126,7 +126,7 @@ func (j *judge) held() (held set) {
 	return held
 }
 
-// passed are those of them for which nobody waits.
+// passed are those of heldBack that block no other.
 func (j *judge) passed() (passed set) {
 	passed = j.heldBack()
 	for i := range most {
@@ -137,7 +137,7 @@ func (j *judge) passed() (passed set) {
 	return passed
 }
 
-// concede does what a remedy about holds and reviews proposes.
+// concede does what a remedy about freezes and the allowlist proposes.
 func (s *state) concede(r rollout.Remedy) {
 	for i := range s.clusters {
 		c := &s.clusters[i]
@@ -151,8 +151,8 @@ func (s *state) concede(r rollout.Remedy) {
 	}
 }
 
-// checkPeople checks what a cluster is told that waits for ever where persons hold or have not reviewed clusters (R29, R59, R60). It
-// is known where that is all it waits for, and otherwise other rules say what the rest of it has to be.
+// checkPeople checks the explanation of a cluster that waits for ever because of freezes or the allowlist (R29, R59, R60). Known says
+// that there is no other reason; otherwise other rules check the rest of the explanation.
 func (x *ends) checkPeople(s *state, j *judge, i int, links rollout.Explanation) (wrong string, known bool) {
 	last := links[len(links)-1]
 	people := last.Hold.Type == rollout.HoldCluster || last.Hold.Type == rollout.HoldNotReviewed
@@ -163,7 +163,7 @@ func (x *ends) checkPeople(s *state, j *judge, i int, links rollout.Explanation)
 			of = rollout.HoldCluster
 		}
 		if first := links[0].Hold.Type; first != of {
-			return fmt.Sprintf("a person has it, so %v is the first to say", of), true
+			return fmt.Sprintf("the cluster is frozen or not on the allowlist, so %v comes first", of), true
 		}
 		return "", people
 	}
@@ -176,5 +176,5 @@ func (x *ends) checkPeople(s *state, j *judge, i int, links rollout.Explanation)
 			return "", true
 		}
 	}
-	return "no person holds up its group", true
+	return "no frozen cluster blocks its group", true
 }

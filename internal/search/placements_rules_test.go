@@ -102,7 +102,7 @@ func (x *follow) inputOf(s *both, part int) input {
 	return in
 }
 
-// left is an entry as the library has it.
+// left gives an entry as the library has it.
 func (e entry) left(cluster string) (l status.Left, recorded bool) {
 	if e.as == unrecorded {
 		return l, false
@@ -148,8 +148,8 @@ func (x *follow) apart(s *both) []*grouping.Groups {
 	return parts
 }
 
-// seenBy is what the rules for one placement see (R50): a cluster that left it counts here if the record or the result before
-// has it here, and where nobody knows a result, in each placement unless another one selects it.
+// seenBy is what the rules for one placement see (R50): a cluster that it deselected counts here if the record or the result before
+// has it here, and without a result before, in each placement unless another one selects it.
 func (x *follow) seenBy(s *both, part int) (view state, elsewhere set) {
 	view.before.exposes, view.told.exposes = s.exposes[part], s.recorded[part]
 	for i := range s.clusters {
@@ -193,7 +193,7 @@ func (x *follow) check(s *both, part int, p *planned) string {
 	return ""
 }
 
-// checkRemovedBy is R50: the last part removes whom nobody selects, at once where the records tell of it, and nobody else does.
+// checkRemovedBy is R50: the last part, and no other, removes clusters that no placement selects, at once if the records have them.
 func (x *follow) checkRemovedBy(s *both, part int, p *planned) string {
 	for i := range s.clusters {
 		c := &s.clusters[i]
@@ -215,9 +215,9 @@ func (x *follow) checkRemovedBy(s *both, part int, p *planned) string {
 	return ""
 }
 
-// checkExposed is what is true on the clusters: of those that got the version under a placement, never more have it and are not done
-// than its strategy exposes, wherever they went. It leaves out who was given up, who went to another placement while nobody
-// remembered anything, and who was done before.
+// checkExposed checks the true state of the clusters: of those that got the version under a placement, never more have it and are not
+// done than its strategy exposes, wherever they went. It leaves out clusters that are ignored, that went to another placement while
+// neither result nor record had them, and that were done before.
 func (x *follow) checkExposed(s *both) string {
 	for part, c := range x.parts {
 		n, most := 0, share(c.concurrency, most, most, most)+share(c.budget, most, most, 0)
@@ -236,8 +236,8 @@ func (x *follow) checkExposed(s *both) string {
 	return ""
 }
 
-// checkEnd looks for the end: if nothing more happens and every agent that lives answers, all selected clusters are done, or who
-// waits is told that those who left can be given up. Once they are, all are done.
+// checkEnd looks for the end: if nothing more happens and every connected agent answers, all selected clusters are done, or the
+// explanations of waiting clusters say that deselected clusters can be ignored. Once they are, all are done.
 func (x *follow) checkEnd(s both) string {
 	s.left = left{}
 	for i := range s.clusters {
@@ -268,9 +268,9 @@ func (x *follow) checkEnd(s both) string {
 			break
 		}
 		if gaveUp {
-			return fmt.Sprintf("stuck: [%s] are not done, although who left is given up", open.in(marks))
+			return fmt.Sprintf("stuck: [%s] are not done, although the deselected clusters are ignored", open.in(marks))
 		}
-		if what := x.explainsGivingUp(&s, open); what != "" {
+		if what := x.proposesIgnoring(&s, open); what != "" {
 			return what
 		}
 		for i := range s.clusters {
@@ -282,8 +282,8 @@ func (x *follow) checkEnd(s both) string {
 	return ""
 }
 
-// explainsGivingUp says whether those who wait are told so.
-func (x *follow) explainsGivingUp(s *both, open set) string {
+// proposesIgnoring says whether the explanations of waiting clusters say so.
+func (x *follow) proposesIgnoring(s *both, open set) string {
 	plans, _ := x.decide(s)
 	for i := range s.clusters {
 		if !open.has(i) || s.clusters[i].truth.version == 0 {

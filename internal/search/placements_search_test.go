@@ -18,7 +18,7 @@ func pool1(c config) *config {
 var pairs = []pair{
 	{name: "objects that hang", parts: [2]*config{pool1(config{deadline: 2}), pool1(config{deadline: 2})},
 		at: []uint8{0, 0, 1}, left: left{fails: 1, cuts: 2, moves: 1, crashes: 1, gives: 1}},
-	{name: "objects that go at once", parts: [2]*config{pool1(config{deadline: 2, atOnce: true}), pool1(config{deadline: 2, atOnce: true})},
+	{name: "objects that disappear at once", parts: [2]*config{pool1(config{deadline: 2, atOnce: true}), pool1(config{deadline: 2, atOnce: true})},
 		at: []uint8{0, 0, 1}, left: left{cuts: 2, moves: 1, crashes: 1, faults: 1, gives: 1}},
 	{name: "no deadline", parts: [2]*config{pool1(config{budget: "1"}), pool1(config{})},
 		at: []uint8{0, 0, 1, 1}, left: left{fails: 2, cuts: 1, moves: 2, crashes: 1, gives: 1}},
@@ -34,19 +34,19 @@ type pairMutant struct {
 
 // pairMutants lack R50, or a duty towards several placements.
 var pairMutants = []pairMutant{
-	{name: "removes whom another placement selects (R50)", world: "objects that hang", broken: "removal", planner: given(func(in *input) {
+	{name: "removes clusters that another placement selects (R50)", world: "objects that hang", broken: "removal", planner: given(func(in *input) {
 		in.groups = aloneIn(in)
 		in.previous, in.memory = nil, nil
 	})},
-	{name: "counts who moved only where it is now (R50)", world: "objects that hang", broken: "exposure", planner: given(func(in *input) {
+	{name: "counts a moved cluster only where it is now (R50)", world: "objects that hang", broken: "exposure", planner: given(func(in *input) {
 		in.previous = nil
 	})},
-	{name: "counts in each placement who left one (R50)", world: "objects that hang", broken: "left", planner: given(func(in *input) {
+	{name: "counts in each placement a cluster that one deselected (R50)", world: "objects that hang", broken: "deselected", planner: given(func(in *input) {
 		in.groups = aloneIn(in)
 	})},
-	{name: "records no flight of who moved (R48)", world: "no deadline", broken: "record", planner: forgetting(asSilent, asProgressing)},
-	{name: "keeps no record of a placement (duty 8)", world: "objects that go at once", broken: "exposure", planner: plan, neglects: keepsRecord, late: true},
-	{name: "removes before the records of all placements are stored (R50)", world: "objects that go at once", broken: "exposure", planner: plan, neglects: storesFirst, late: true},
+	{name: "records no moved cluster in flight (R48)", world: "no deadline", broken: "record", planner: forgetting(asSilent, asProgressing)},
+	{name: "keeps no record of a placement (duty 8)", world: "objects that disappear at once", broken: "exposure", planner: plan, neglects: keepsRecord, late: true},
+	{name: "removes before the records of all placements are stored (R50)", world: "objects that disappear at once", broken: "exposure", planner: plan, neglects: storesFirst, late: true},
 }
 
 // aloneIn are the groups as if there were no other placement.

@@ -30,12 +30,12 @@ type follower struct {
 	dead   bool
 	keeps  bool // it has the version without an object
 	proven bool // it was done with the version
-	aside  bool // it is given up
+	aside  bool // it is ignored
 	todo   todo
 
-	by     uint8    // the placement whose plan has it written
+	by     uint8    // the placement with the plan that has it written
 	under  uint8    // the placement under which it got the version
-	lost   bool     // it went to another placement while nobody remembered where it was
+	lost   bool     // it went to another placement while neither result nor record had its place
 	noted  [2]entry // the records
 	former [2]place // what the results before say
 }
@@ -46,7 +46,7 @@ type place uint8
 const (
 	notThere place = iota
 	inGroup
-	inUnknown // in the group that nobody knows
+	inUnknown // in the unknown group
 )
 
 // both is a moment of such a world.
@@ -136,14 +136,14 @@ func (x *follow) breaks(at int, by, what string) {
 		steps = append(steps, x.by[at])
 	}
 	slices.Reverse(steps[2:])
-	story := fmt.Sprintf("first: %v\nsecond: %v\n%s", x.parts[0], x.parts[1], strings.Join(slices.Concat(steps[2:], steps[:2]), "\n"))
+	history := fmt.Sprintf("first: %v\nsecond: %v\n%s", x.parts[0], x.parts[1], strings.Join(slices.Concat(steps[2:], steps[:2]), "\n"))
 	for i, mark := range marks {
-		story = strings.ReplaceAll(story, mark, names[i])
+		history = strings.ReplaceAll(history, mark, names[i])
 	}
-	x.broken = story
+	x.broken = history
 }
 
-// lose notes who went to another placement, and neither the record nor a result has it where it was.
+// lose marks clusters that went to another placement while neither the record nor a result has their former place.
 func (s *both) lose() {
 	for i := range s.clusters {
 		c := &s.clusters[i]
@@ -205,7 +205,7 @@ func (x *follow) each(s *both, f func(what string, next both)) {
 		then("time passes", x.pass2)
 	}
 	if s.left.crashes > 0 {
-		then("the controller begins anew", func(next *both) {
+		then("the controller restarts", func(next *both) {
 			next.left.crashes--
 			next.known, next.exposes = false, [2]uint8{}
 			for i := range next.clusters {
@@ -236,13 +236,13 @@ func (x *follow) eachOf(s *both, i int, f func(what string, do func(*both, *foll
 		}
 	}
 	if c.dead {
-		f("the agent of %s is there again", func(_ *both, c *follower) { c.dead, c.keeps = false, false })
+		f("the agent of %s is connected again", func(_ *both, c *follower) { c.dead, c.keeps = false, false })
 		if c.at != nowhere {
-			f("%s is unreachable, and selected no more", func(_ *both, c *follower) { c.home, c.at = c.at, nowhere })
+			f("%s is unreachable, and not selected any more", func(_ *both, c *follower) { c.home, c.at = c.at, nowhere })
 		}
 	}
 	if c.truth.deleting && !c.dead {
-		f("the agent of %s lets go of the object", func(_ *both, c *follower) { x.let(c) })
+		f("the agent of %s removes the finalizer of the object", func(_ *both, c *follower) { x.let(c) })
 	}
 	for to := range uint8(nowhere + 1) {
 		switch where := []string{"the first placement", "the second placement", "no placement"}[to]; {
@@ -254,7 +254,7 @@ func (x *follow) eachOf(s *both, i int, f func(what string, do func(*both, *foll
 		}
 	}
 	if recorded := c.noted[0].as != unrecorded || c.noted[1].as != unrecorded; s.left.gives > 0 && c.at == nowhere && !c.aside && (c.truth.version == 0 || recorded) {
-		f("a person gives %s up", func(next *both, c *follower) { next.left.gives--; c.aside = true })
+		f("an operator ignores %s", func(next *both, c *follower) { next.left.gives--; c.aside = true })
 	}
 	switch c.todo {
 	case write:
@@ -283,7 +283,7 @@ func (x *follow) write2(c *follower) {
 	c.truth, c.keeps, c.under, c.lost = object{}, false, by, false
 }
 
-// remove2 deletes an object. It is gone at once, or once its agent lets go of it.
+// remove2 deletes an object. It disappears at once, or once its agent removes the finalizer.
 func (x *follow) remove2(c *follower) {
 	if c.todo = doNothing; c.truth.version == absent {
 		return

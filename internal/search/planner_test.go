@@ -20,7 +20,7 @@ type listener struct {
 	*controller
 	planner  *rollout.Planner
 	passed   time.Duration // since the beginning
-	neglects string        // a duty that it leaves out
+	neglects string        // a duty that it skips
 }
 
 func newListener(k *controller, s *state) (*listener, error) {
@@ -44,7 +44,7 @@ func (l *listener) begin(s *state) (err error) {
 
 func (l *listener) now() time.Time { return now.Add(l.passed) }
 
-// strategy gives what SetStrategy takes. The time of grace begins anew with each planner.
+// strategy gives what SetStrategy takes. The grace period begins again with each planner.
 func (l *listener) strategy(s *state) (strategy clusterv1alpha1.RolloutStrategy, opts rollout.Options) {
 	in := l.input(s)
 	in.close(s, l.now())
@@ -95,7 +95,7 @@ func (l *listener) follow(before, after *state, e event) error {
 		if l.neglects != "Forget" {
 			l.planner.Forget(names[:]...)
 		}
-		if l.config.records { // whose option names the version
+		if l.config.records { // the option names the version
 			if err := l.decide(after); err != nil {
 				return err
 			}
@@ -114,7 +114,7 @@ func (l *listener) follow(before, after *state, e event) error {
 		c := &before.clusters[e.cluster]
 		if wrote := after.clusters[e.cluster].truth != c.truth; wrote && l.neglects != "Applied" {
 			l.planner.Applied(names[e.cluster], l.now())
-			if is := after.clusters[e.cluster].truth; is.observed { // a later attempt, whose write returns what the agent said
+			if is := after.clusters[e.cluster].truth; is.observed { // a later attempt: its write returns the agent's answer
 				if err := l.observe(int(e.cluster), is); err != nil {
 					return err
 				}
@@ -138,13 +138,13 @@ func (l *listener) follow(before, after *state, e event) error {
 	return l.watch(before, after)
 }
 
-// decide tells what persons and the owner want.
+// decide tells the planner the decisions of operators and the owner.
 func (l *listener) decide(s *state) error {
 	strategy, opts := l.strategy(s)
 	return l.planner.SetStrategy(strategy, opts)
 }
 
-// watch tells of what the cache shows anew.
+// watch reports what is new in the cache.
 func (l *listener) watch(before, after *state) error {
 	for i := range after.clusters {
 		was, is := &before.clusters[i], &after.clusters[i]
@@ -161,7 +161,7 @@ func (l *listener) watch(before, after *state) error {
 	return nil
 }
 
-// plan asks for the next starts, once it knows what became of writes whose answer was lost.
+// plan asks for the next starts, once the outcome of writes with a lost answer is known.
 func (l *listener) plan(s *state) error {
 	for i := range s.clusters {
 		c := &s.clusters[i]
@@ -229,7 +229,7 @@ func (x *search) replay(t *testing.T, to uint32, neglects string) string {
 // not forget when another version is wanted, is found out.
 func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) {
 	for _, c := range worlds {
-		if c.aborts || c.large && !exhaustive.On { // a way back has no Planner
+		if c.aborts || c.large && !exhaustive.On { // a rollback has no Planner
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) 
 	}
 }
 
-// decides says whether what the options say of clusters changed between two states: who is given up, and the record.
+// decides says whether the ignored clusters or the record changed between two states.
 func (c *config) decides(before, after *state) bool {
 	for i := range before.clusters {
 		if was, is := &before.clusters[i], &after.clusters[i]; was.aside != is.aside || was.told != is.told || was.toldLasts != is.toldLasts {

@@ -11,8 +11,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// previous makes a result that knows what the last one did: since when clusters are gone, where it had them and where they counted, how
-// many may be exposed, and which breaches last. It is made of plans at the times when clusters went.
+// previous makes a result with the memory of the last one: since when clusters are deselected, their groups and where they counted, how
+// many may be exposed, and which breaches last. It is made of plans at the times when clusters were deselected.
 func (k *controller) previous(s *state) (r *rollout.Result) {
 	key, blank := [2]uint64{0, s.before.pack()}, uint64(0)
 	for i := range s.clusters {
@@ -34,7 +34,7 @@ func (k *controller) previous(s *state) (r *rollout.Result) {
 	return r
 }
 
-// planBefore makes the plan of so many ticks ago. Only the last one has more than who was gone by then.
+// planBefore makes the plan of so many ticks ago. Only the last one has more than the clusters that were deselected by then.
 func (k *controller) planBefore(s *state, age uint8, before *rollout.Result) *rollout.Result {
 	at := now.Add(-time.Duration(age) * tick)
 	opts := k.config.options()
@@ -60,12 +60,12 @@ func (k *controller) planBefore(s *state, age uint8, before *rollout.Result) *ro
 	return r
 }
 
-// recall has the last plan know who counted elsewhere than where it had them, who failed in a breach that lasts, and what the results
-// before it knew.
+// recall gives the last plan the clusters that counted in another group than their own, those that failed in a breach that lasts, and the
+// memory of the results before it.
 func (k *controller) recall(s *state, reports []status.Report, opts *rollout.Options) []status.Report {
-	// Somebody counts whose group nobody knows. So the plan knows how many may be exposed.
-	nobody := status.Left{Report: status.Report{Cluster: "e", Status: status.Progressing, Applied: now}, Group: grouping.Key{Index: -1}}
-	record := status.Record{Version: version(0), Exposed: int(s.before.exposes), Left: []status.Left{nobody}}
+	// A cluster with an unknown group counts, so that the plan has the number that may be exposed.
+	unknown := status.Left{Report: status.Report{Cluster: "e", Status: status.Progressing, Applied: now}, Group: grouping.Key{Index: -1}}
+	record := status.Record{Version: version(0), Exposed: int(s.before.exposes), Left: []status.Left{unknown}}
 	record.Breached = k.breached(s.before, func(i int) uint8 { return s.clusters[i].lasts })
 	for i := range s.clusters {
 		c, r := &s.clusters[i], status.Report{Cluster: names[i], Status: status.Progressing, Applied: now}

@@ -19,7 +19,7 @@ type entry struct {
 	applied uint8
 	changed uint8 // the age of what it was recorded for
 	attempt uint8
-	group   uint8 // none: nobody knows
+	group   uint8 // none: unknown
 }
 
 // recorded is the status of an entry.
@@ -340,12 +340,12 @@ func (c *config) recorded(o object) recorded {
 	return [...]recorded{unknown: asSilent, progressing: asProgressing, failed: asFailed, succeeded: asSucceeded}[o.condition]
 }
 
-// hasStarted says whether a start counts for the pace (R36).
+// hasStarted says whether a start counts for MaxStarts (R36).
 func (j *judge) hasStarted(i int, o object) bool {
 	return j.config.starts > 0 && o.version == 0 && o.applied < j.config.per && !j.s.clusters[i].aside
 }
 
-// groupOf is the group of a cluster: where it is, or where it counts since it left or moved (R47, R52); none if nobody knows.
+// groupOf is the group of a cluster: its present one, or the one where it counts since it was deselected or moved (R47, R52); none if unknown.
 func (j *judge) groupOf(i int) uint8 {
 	c := &j.s.clusters[i]
 	before := c.former

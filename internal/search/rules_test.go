@@ -83,12 +83,12 @@ type judge struct {
 	counts    [most]object // what that is read from, the cluster's object or the record's
 	noted     set          // those that stand by the record
 	failed    set          // those of them that it has as timed out
-	elsewhere set          // those of whose removal another placement takes care (R50)
+	elsewhere set          // those that another placement removes (R50)
 	all       set          // the clusters that are shown
 	left      set          // those that are not, and count (R46)
-	in        [most]uint8  // the group of each of these; none: no group, unknownGroup: nobody knows
+	in        [most]uint8  // the group of each of these; none: no group, unknownGroup: it is unknown
 	counted   set          // the ones among them that count (R37)
-	past      set          // those whose failures do not (R38)
+	past      set          // those with failures that do not count (R38)
 	stages    [2*none + 1]stage
 	n         int        // of the stages
 	stopped   string     // why nothing starts anywhere
@@ -110,7 +110,7 @@ func (c *config) judge(s *state) *judge {
 		case o.version > 1 || o.version == 0 && o.applied == ancient:
 			j.stands[i] = done // it never had the version (R43)
 		case o.version == 1 && s.clusters[i].shown == none:
-			j.stands[i] = c.stand(object{applied: o.applied}, 0) // it goes back since the abort, or since it got the version
+			j.stands[i] = c.stand(object{applied: o.applied}, 0) // it rolls back since the abort, or since it got the version
 		}
 		j.enter(i)
 		if s.clusters[i].past {
@@ -123,7 +123,7 @@ func (c *config) judge(s *state) *judge {
 	return j
 }
 
-// unknownGroup is the group of clusters that left, of which nobody knows it.
+// unknownGroup is the group of deselected clusters with an unknown group.
 const unknownGroup = none + 1
 
 // enter puts a cluster into its group.
@@ -168,7 +168,7 @@ func (j *judge) stageOf(i int) *stage {
 	return nil
 }
 
-// behind says what a stage is held by beside what stops everything (R10, R12, R23, R33); empty if nothing.
+// behind says what blocks a stage, apart from what stops everything (R10, R12, R23, R33); empty if nothing.
 func (j *judge) behind(x *stage) string {
 	for n := range j.n {
 		before := &j.stages[n]
@@ -251,13 +251,13 @@ func (j *judge) divide() {
 		j.follow()
 	case clusterv1alpha1.Progressive:
 		add(stage{name: "all groups", groups: rest, limit: c.concurrency})
-		j.stages[j.n-1].budget = most // the budget over all clusters holds instead
+		j.stages[j.n-1].budget = most // the budget over all clusters applies instead
 	default:
 		add(stage{name: "all groups", groups: rest, budget: most})
 	}
 }
 
-// follow has each group come after those that an order says, beside the mandatory ones (R33).
+// follow has each group come after those in an order, in addition to the mandatory ones (R33).
 func (j *judge) follow() {
 	for i := range j.n {
 		x := &j.stages[i]
@@ -310,10 +310,10 @@ func (j *judge) breach() string {
 	return ""
 }
 
-// lacks says how the rights to fail do not suffice (R57); empty if they do.
+// lacks says how the share of failures does not suffice (R57); empty if it does.
 func (j *judge) lacks() string {
 	if n := j.of(j.counted, standing.fails).len(); j.config.rights > 0 && n > j.config.mayFail {
-		return fmt.Sprintf("%d failed, with %d rights to fail", n, j.config.mayFail)
+		return fmt.Sprintf("%d failed, with a share of %d failures", n, j.config.mayFail)
 	}
 	return ""
 }
@@ -324,7 +324,7 @@ func (j *judge) stop() string {
 	case j.s.torn == partial || j.s.torn == empty:
 		return "while the groups are incomplete"
 	case j.s.paused:
-		return "while the rollout is paused or this hub has no right"
+		return "while the rollout is paused or this hub has no share"
 	case breach != "":
 		return "past a breach: " + breach
 	case j.lacks() != "":
@@ -369,7 +369,7 @@ func (j *judge) pace() (free int, why string) {
 			}
 		}
 		if left := max(0, rights-taken.len()); left < free {
-			free, why = left, fmt.Sprintf("there are %d rights, where %s", rights, j.tell(taken))
+			free, why = left, fmt.Sprintf("the share of concurrency is %d, where %s", rights, j.tell(taken))
 		}
 	}
 	if j.config.starts > 0 {

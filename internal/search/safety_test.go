@@ -2,7 +2,7 @@ package search
 
 import "fmt"
 
-// checkStart is R9 to R12, R22 to R28, R33 to R36 and R43: who may start.
+// checkStart is R9 to R12, R22 to R28, R33 to R36 and R43: which clusters may start.
 func (j *judge) checkStart(start set) string {
 	if start == 0 {
 		return ""
@@ -19,7 +19,7 @@ func (j *judge) checkStart(start set) string {
 		}
 	}
 	if held := start & j.heldBack(); held != 0 {
-		return "hold: " + starts(held) + ", and a person holds it or has not reviewed it"
+		return "freeze: " + starts(held) + ", and is frozen or not on the allowlist"
 	}
 	if j.stopped != "" {
 		return "stop: " + starts(start) + " " + j.stopped
@@ -31,7 +31,7 @@ func (j *judge) checkStart(start set) string {
 				return fmt.Sprintf("order: @%d of group %d starts %s", i, g, held)
 			}
 			if first := j.failedBefore(x) &^ j.heldBack(); first&^start != 0 && !first.has(i) {
-				return fmt.Sprintf("turn: @%d goes back before %s, which failed", i, (first &^ start).in(marks))
+				return fmt.Sprintf("turn: @%d rolls back before %s, which failed", i, (first &^ start).in(marks))
 			}
 			if j.s.closed>>g&1 == 1 {
 				return fmt.Sprintf("gate: @%d starts behind the closed gate of group %d", i, g)
@@ -53,7 +53,7 @@ func (j *judge) checkStart(start set) string {
 	return ""
 }
 
-// tell says of clusters how they stand.
+// tell gives the states of clusters.
 func (j *judge) tell(clusters set) string {
 	s := ""
 	for i := range most {
@@ -69,12 +69,12 @@ func (j *judge) tell(clusters set) string {
 		}
 	}
 	if s == "" {
-		return "nobody is in flight"
+		return "no cluster is in flight"
 	}
 	return s
 }
 
-// checkRemoved is R7, R30 and R32: nobody is removed who is selected, whatever the stored decisions show.
+// checkRemoved is R7, R30 and R32: no selected cluster is removed, whatever the stored decisions show.
 func (j *judge) checkRemoved(d *decision) string {
 	wants := j.notes()
 	for i := range most {
@@ -85,7 +85,7 @@ func (j *judge) checkRemoved(d *decision) string {
 		case j.s.torn == partial || j.s.torn == empty:
 			return fmt.Sprintf("removal: @%d is removed while the groups are incomplete", i)
 		case j.config.grace > 0 && c.gone < j.config.grace+1:
-			return fmt.Sprintf("grace: @%d is removed before its time of grace is over", i)
+			return fmt.Sprintf("grace: @%d is removed before its grace period is over", i)
 		case j.config.records && wants[i].as != unrecorded && !j.isRecorded(i, wants[i]):
 			return fmt.Sprintf("record: @%d is removed before the record has what it has to", i)
 		}
@@ -99,7 +99,7 @@ func (j *judge) checkRemoved(d *decision) string {
 	return ""
 }
 
-// checkLists is R3, R4 and R19: who is in flight is listed, and who timed out.
+// checkLists is R3, R4 and R19: clusters in flight are listed, and those that timed out.
 func (j *judge) checkLists(d *decision) string {
 	flying := j.of(j.all, standing.inFlight)
 	late := j.of(j.all&^j.failed, func(x standing) bool { return x == timedOut })
@@ -111,12 +111,12 @@ func (j *judge) checkLists(d *decision) string {
 	case d.timedOut != late:
 		return fmt.Sprintf("deadline: the plan lists [%s], and past their deadline are [%s]", d.timedOut.in(marks), late.in(marks))
 	case d.parked|d.unseen != j.heldBack() || d.parked != j.heldBack()&j.held():
-		return fmt.Sprintf("parked: the plan says that [%s] are held and [%s] not reviewed, and persons hold [%s] of [%s]", d.parked.in(marks), d.unseen.in(marks),
+		return fmt.Sprintf("freeze: the plan says that [%s] are frozen and [%s] not on the allowlist, and frozen are [%s] of [%s]", d.parked.in(marks), d.unseen.in(marks),
 			j.held().in(marks), j.heldBack().in(marks))
 	case d.left != j.left:
-		return fmt.Sprintf("left: the plan lists [%s], and of who left [%s] count", d.left.in(marks), j.left.in(marks))
+		return fmt.Sprintf("deselected: the plan lists [%s], and of the deselected clusters [%s] count", d.left.in(marks), j.left.in(marks))
 	case d.leftLate != j.of(j.left, func(x standing) bool { return x == timedOut }):
-		return fmt.Sprintf("left: the plan says that of who left [%s] timed out, and the rules say [%s]", d.leftLate.in(marks),
+		return fmt.Sprintf("deselected: the plan says that of the deselected clusters [%s] timed out, and the rules say [%s]", d.leftLate.in(marks),
 			j.of(j.left, func(x standing) bool { return x == timedOut }).in(marks))
 	case d.succeeded && j.of(j.counted, func(x standing) bool { return x != done }) != 0:
 		return fmt.Sprintf("ended: the rollout is called succeeded, where %s", j.tell(j.counted))
@@ -134,7 +134,7 @@ func starts(clusters set) string {
 	return clusters.in(marks) + " start"
 }
 
-// marks stand for the clusters in messages until the story gives them their names.
+// marks stand for the clusters in messages until the history gives them their names.
 var marks = [most]string{"@0", "@1", "@2", "@3"}
 
 // checkHeld finds clusters that wait for nothing.
@@ -156,13 +156,13 @@ func (j *judge) checkHeld(start set) string {
 			}
 		}
 		if free, _ := j.slots(x); open&x.aside&^start != 0 || left > 0 && (start&x.clusters).len() < min((open&x.clusters).len(), j.places(x), max(0, free)) {
-			return fmt.Sprintf("held: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
+			return fmt.Sprintf("blocked: [%s] wait in %s for nothing", (open &^ start).in(marks), x.name)
 		}
 	}
 	return ""
 }
 
-// checkRecord is R48 and R49: the record has who left and counts, and nobody else.
+// checkRecord is R48 and R49: the record has the deselected clusters that count, and no others.
 func (j *judge) checkRecord(d *decision) string {
 	if !j.config.records {
 		return ""
@@ -178,7 +178,7 @@ func (j *judge) checkRecord(d *decision) string {
 	return ""
 }
 
-// isRecorded says whether the stored record tells of a cluster as much as an entry does (R48).
+// isRecorded says whether the stored record has as much of a cluster as an entry does (R48).
 func (j *judge) isRecorded(i int, wants entry) bool {
 	e := j.s.clusters[i].told
 	return j.s.recorded == 0 && e.as != unrecorded && e.attempt == wants.attempt && e.weight(j.config.atOnce) >= wants.weight(j.config.atOnce)

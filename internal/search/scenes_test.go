@@ -14,7 +14,7 @@ func TestScenes(t *testing.T) {
 			name := strings.Join(c.Args, " ")
 			for _, m := range mutants {
 				if m.name == name {
-					return m.search().story()
+					return m.search().describe()
 				}
 			}
 			t.Errorf("%s:%d: no mutant %q", c.File, c.Line, name)

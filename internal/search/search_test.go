@@ -32,8 +32,8 @@ func (c *config) states() int {
 	return 100_000
 }
 
-// TestNoHistoryBreaksARuleAndEveryRolloutEnds looks at every state that a world can come to: each plan keeps the
-// rules, and if nothing else befalls the world, everyone is done, or is told the truth about whom it waits for.
+// TestNoHistoryBreaksARuleAndEveryRolloutEnds checks every state that a world can reach: each plan keeps the rules, and if no more events
+// happen, every cluster is done, or its explanation is true.
 func TestNoHistoryBreaksARuleAndEveryRolloutEnds(t *testing.T) {
 	var looked, transitions, plans atomic.Int64
 	t.Cleanup(func() {
@@ -48,7 +48,7 @@ func TestNoHistoryBreaksARuleAndEveryRolloutEnds(t *testing.T) {
 			t.Parallel()
 			x := newSearch(c, plan).run(bound(exhaustive.Of(100, c.states())))
 			if x.broken != nil {
-				t.Errorf("\n%s", x.story())
+				t.Errorf("\n%s", x.describe())
 			}
 			t.Log(x)
 			looked.Add(int64(x.looked))
@@ -72,7 +72,7 @@ func TestEveryRuleThatIsSwitchedOffIsMissed(t *testing.T) {
 			if x.broken == nil {
 				t.Fatalf("nothing is broken in the world %q: %v", m.world, x)
 			}
-			t.Logf("in state %d\n%s", x.looked, x.story())
+			t.Logf("in state %d\n%s", x.looked, x.describe())
 		})
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Who succeeded may have to be found good (R58, S12). A verdict stands in an annotation of the object. It is read and noted with the
-// library, and judged by the rules here.
+// A cluster that succeeded may have to be validated (R58, S12). A verdict is in an annotation of the object. It is read and noted with
+// the library, and judged by the rules here.
 
 // verdict is what the object's annotation has.
 type verdict struct {
@@ -62,7 +62,7 @@ func (v *verdict) relabel(back bool) {
 	case back:
 		v.version = 1 - v.version
 	case v.version == 1:
-		*v = verdict{} // it is about a version that nobody wants again
+		*v = verdict{} // it is about a version that is not wanted again
 	default:
 		v.version = 1
 	}
@@ -104,7 +104,7 @@ func (k *controller) eachVerdict(s *state, i uint8, f func(event)) {
 		return
 	}
 	if k.config.isGood(o) && !k.config.regress {
-		return // who is done stays done
+		return // a cluster that is done stays done
 	}
 	for says := unsure; says <= no; says++ {
 		if says == unsure && !k.config.wavers || says == no && s.left.fails == 0 || says == o.judged() {
@@ -149,7 +149,7 @@ func (v verdict) noteOn(work *workv1.ManifestWork) {
 	}.NoteOn(work)
 }
 
-// The duties of a controller about verdicts that a mutant leaves out.
+// The duties of a controller about verdicts that a mutant skips.
 const (
 	keepsVerdicts   = "verdicts after a restart"
 	asksForVersion  = "the version of a verdict"

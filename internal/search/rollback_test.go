@@ -7,7 +7,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// turnRound makes the stages of a way back (R44): the groups from the last to the first, then the mandatory ones, or one
+// turnRound makes the stages of a rollback (R44): the groups from the last to the first, then the mandatory ones, or one
 // pool. Any number may fail (R45).
 func (j *judge) turnRound(add func(stage), perGroup string) {
 	if j.config.strategy != clusterv1alpha1.ProgressivePerGroup {
@@ -28,7 +28,7 @@ func (j *judge) turnRound(add func(stage), perGroup string) {
 	add(stage{name: "an unknown group", groups: 1 << unknownGroup, budget: most, sequence: true})
 }
 
-// failedBefore are the clusters of a stage that failed with the version from which they go back (R44).
+// failedBefore are the clusters of a stage that failed with the version from which they roll back (R44).
 func (j *judge) failedBefore(x *stage) set {
 	if !j.s.aborted {
 		return 0

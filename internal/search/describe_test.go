@@ -52,8 +52,8 @@ func (x *search) firstNames() [most]string {
 	return x.rename(&p, names)
 }
 
-// story tells a violation: the world, what happened, and what is broken at the end.
-func (x *search) story() string {
+// describe gives a violation: the world, the history, and what is broken at its end.
+func (x *search) describe() string {
 	broken := x.broken.what
 	if x.broken.by.kind == begins {
 		broken = x.retell(x.broken)
@@ -67,7 +67,7 @@ func (x *search) tell(at uint32, by event, broken string) string {
 	last := len(steps) - 1
 	steps[last].event = by
 	var b strings.Builder
-	b.WriteString(x.config.story())
+	b.WriteString(x.config.describe())
 	for i := range steps {
 		if s := &steps[i]; s.event.kind != passes && s.event.kind != begins {
 			fmt.Fprintf(&b, "%s %s\n", clock(s.ticks), s.tell())
@@ -80,7 +80,7 @@ func (x *search) tell(at uint32, by event, broken string) string {
 	return b.String()
 }
 
-// retell looks for the same end once more, with the names of the story, which the sentences of the result then have.
+// retell looks for the same end once more, with the names of the history, which the sentences of the result then have.
 func (x *search) retell(broken *violation) string {
 	steps := x.history(broken.at)
 	last := &steps[len(steps)-1]
@@ -107,8 +107,8 @@ func (x *search) retell(broken *violation) string {
 	return told
 }
 
-// story gives the world at its beginning.
-func (c *config) story() string {
+// describe gives the world at its beginning.
+func (c *config) describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n", c)
 	for group := range uint8(none + 1) {
@@ -148,7 +148,7 @@ func (s *step) tell() string {
 	case moves:
 		return fmt.Sprintf("%s moves to group %d", name, e.arg)
 	case leaves:
-		return fmt.Sprintf("%s leaves", name)
+		return fmt.Sprintf("%s is deselected", name)
 	case tears:
 		return [...]string{
 			partial: fmt.Sprintf("the decisions are rewritten: %s is in none of them, and the counts show it", name),
@@ -168,25 +168,25 @@ func (s *step) tell() string {
 	case closes:
 		return fmt.Sprintf("the gate of group %d closes", e.arg)
 	case pauses:
-		return "the rollout is paused, or this hub has no right left"
+		return "the rollout is paused, or this hub has no share left"
 	case resumes:
 		return "the rollout is resumed"
 	case aborts:
-		return "the rollout is aborted: who has its version goes back to the one before"
+		return "the rollout is aborted: clusters with its version roll back to the one before"
 	case retries:
-		return "what failed is to be tried again"
+		return "failed clusters are to be tried again"
 	case dies:
 		return fmt.Sprintf("the agent of %s is cut off", name)
 	case lives:
-		return fmt.Sprintf("the agent of %s is there again", name)
+		return fmt.Sprintf("the agent of %s is connected again", name)
 	case drops:
-		return fmt.Sprintf("%s is unreachable, and selected no more", name)
+		return fmt.Sprintf("%s is unreachable, and not selected any more", name)
 	case takesBack:
 		return fmt.Sprintf("%s is selected again", name)
 	case goes:
-		return fmt.Sprintf("the agent of %s lets go of the object", name)
+		return fmt.Sprintf("the agent of %s removes the finalizer of the object", name)
 	case givesUp:
-		return fmt.Sprintf("a person gives %s up", name)
+		return fmt.Sprintf("an operator ignores %s", name)
 	case deletes:
 		return fmt.Sprintf("the ManagedCluster of %s is deleted", name)
 	case judges, holds, releases, reviews:
@@ -194,7 +194,7 @@ func (s *step) tell() string {
 	case shows:
 		return "the cache shows the record"
 	case plans, conflicts:
-		told := "the controller plans: nobody starts"
+		told := "the controller plans: no cluster starts"
 		if e.arg != 0 {
 			told = fmt.Sprintf("the controller plans: %s to start", set(e.arg).in(s.names))
 		}
@@ -211,7 +211,7 @@ func (s *step) tell() string {
 	case removes:
 		return fmt.Sprintf("it deletes the object of %s", name)
 	case crashes:
-		return "the controller begins anew"
+		return "the controller restarts"
 	default:
 		return "it begins"
 	}

@@ -269,6 +269,15 @@ func reportTime(st *policyv1.PolicyStatus) (last time.Time) {
 	return last
 }
 
+// heard gives the time when the cluster last wrote the status, as far as is known. Without managed fields, as in many caches, it was
+// not before the newest message.
+func heard(policy *policyv1.Policy, st *policyv1.PolicyStatus) time.Time {
+	if at := written(policy.ManagedFields, "status", "f:details"); !at.IsZero() {
+		return at
+	}
+	return reportTime(st)
+}
+
 // written gives the newest time at which a manager wrote the field, by its name in managed fields, as far as these tell.
 func written(entries []metav1.ManagedFieldsEntry, subresource, name string) (newest time.Time) {
 	for i := range entries {

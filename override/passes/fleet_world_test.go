@@ -76,6 +76,7 @@ type fleet struct {
 	last    *passes.Propagation
 	check   func()
 	due     bool // the controller looks soon
+	strips  bool // its cache leaves managed fields out
 	seq     int
 }
 
@@ -313,10 +314,21 @@ func (f *fleet) sync(a *agent) {
 	f.after(a.lag, func() {
 		if s := f.hub[a.cluster]; s != nil && s.change == change {
 			s.status.Details, s.status.ComplianceState = details, all
+			s.ManagedFields = f.managedFields()
 			f.written(a)
 			f.soon()
 		}
 	})
+}
+
+// managedFields are those of a replica whose status a cluster has just written. The API server's times have whole seconds.
+func (f *fleet) managedFields() []metav1.ManagedFieldsEntry {
+	if f.strips {
+		return nil
+	}
+	at := metav1.NewTime(f.now.Truncate(time.Second))
+	return []metav1.ManagedFieldsEntry{{Manager: "addon", Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "status", Time: &at,
+		FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:compliant":{},"f:details":{}}}`)}}}
 }
 
 func cutState(message string) (policyv1.ComplianceState, string, bool) {

@@ -54,7 +54,8 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 // The clocks of hub and cluster may differ, and not every controller on the cluster reports on each content: a ConfigurationPolicy
 // does, a Gatekeeper constraint reports only what is new to it. The last message of a template therefore counts in two
 // more cases, five minutes after the write and after the cluster last wrote the status: its time is from before the write, or
-// it is unchanged and the template need not report again. [Propagation.Explain] names these templates.
+// it is unchanged and the template need not report again. [Propagation.Explain] names these templates. The policy's managed fields
+// tell when the cluster wrote the status. Without them the time of its newest message counts, so the clocks have to agree.
 //
 // A report that the cluster makes while the write is under way is about the content before. In two passes a cluster is therefore
 // enforced only once something in the status is new since the write of the first pass. OCM's status sync writes with the
@@ -80,7 +81,7 @@ func ReplicaOf(policy *policyv1.Policy, st *policyv1.PolicyStatus) Replica {
 	noted := notesOf(i >= 0, policy.Annotations, st)
 	said := messages(parts, st)
 	var now answers
-	now, r.late, r.Reported = read(parts, said, st, noted, stamp.Applied, written(policy.ManagedFields, "status", "f:details"))
+	now, r.late, r.Reported = read(parts, said, st, noted, stamp.Applied, heard(policy, st))
 	r.isSilent = isSilent(parts, said, st, noted)
 	if r.take(now); r.Compliance != "" || r.late != nil {
 		r.ComplianceTime = reportTime(st)

@@ -125,6 +125,9 @@ type span struct{ from, to time.Time }
 // unshown are the times in which a process may wait in vain for its caches to show a write: somebody else removed the object before they
 // did. No event need come of it.
 func (j *jury) unshown() (all []span) {
+	for _, at := range j.gone { // nobody tells of a ManagedCluster that is gone, so a process asks now and then
+		all = append(all, span{at, at.Add(unshownFor + 2*time.Second)})
+	}
 	for n := range j.writes {
 		w := &j.writes[n]
 		if w.kind != j.trade.object || w.verb == "DELETE" || !w.done || w.rv == 0 {

@@ -14,9 +14,12 @@ type jury struct {
 	removeAfter time.Duration
 	givenUp     string               // the annotation in which a person gives clusters up
 	deleted     map[string]time.Time // clusters that were deleted
+	gone        map[string]time.Time // clusters that left, and whose ManagedCluster was deleted
 	exempt      map[string]bool      // clusters that a person deselected or deleted, ever
 	healed      time.Time            // when agents became well that were not; zero if never
 	switched    span                 // while nothing happens after the objects became those of another controller
+
+	switchedPartly bool // it had given the next version to some of its objects
 
 	decided []decided // lazily: what decisions said when they were complete, in their order
 }
@@ -47,12 +50,46 @@ func (j *jury) truthAt(rv int64) *sight {
 func (j *jury) present() *sight { return j.truthAt(1 << 62) }
 
 // read reads what an object says of its cluster.
-func (j *jury) read(o object) held {
-	h := j.trade.read(o)
+func (j *jury) read(o object) held { return j.judged(j.trade.read(o), o) }
+
+func (j *jury) judged(h held, o object) held {
+	if h.started && h.answer == does && j.trade.validates != nil && j.trade.validates(j.trial) {
+		good, at := j.trade.verdict(o)
+		if !good {
+			h.answer, h.success = awaited, h.at
+		} else if at.After(h.at) {
+			h.at = at
+		}
+	}
 	if h.answer == doesNot && j.trade.patient != nil && j.trade.patient(j.trial) {
 		h.answer = awaited // until the deadline
 	}
 	return h
+}
+
+// readAt does so with an object's state of a time, which may have been edited by hand and set back since it got its version.
+func (j *jury) readAt(i id, rv int64, o object) held {
+	h := j.trade.read(o)
+	if h.answer != awaited || j.trade.reread == nil {
+		return j.judged(h, o)
+	}
+	var since []object
+	for _, e := range j.states[i] {
+		if e.rv > rv {
+			break
+		}
+		if was := j.trade.read(e.object); e.gone || was.version != h.version || was.started != h.started {
+			since = nil
+		} else if n := len(since); n > 0 && since[n-1].GetGeneration() == e.object.GetGeneration() {
+			since[n-1] = e.object
+		} else {
+			since = append(since, e.object)
+		}
+	}
+	if len(since) > 1 {
+		h = j.trade.reread(since)
+	}
+	return j.judged(h, o)
 }
 
 // sight is nil where there is no owner yet.
@@ -77,7 +114,7 @@ func (j *jury) sight(rv int64, get func(id) object) *sight {
 		case i.kind == j.trade.owner && j.trade.isOwner(o):
 			s.owner = o
 		case i.kind == j.trade.object:
-			h := j.read(o)
+			h := j.readAt(i, versionOf(o), o)
 			h.applied = j.since(i, versionOf(o), h)
 			s.held[o.GetNamespace()] = h
 		}
@@ -89,6 +126,11 @@ func (j *jury) sight(rv int64, get func(id) object) *sight {
 	s.givenUp = givenUp(s.owner, j.givenUp)
 	s.ref = &seenRef{name: placementName, strategy: s.strategy, placement: placed, groupOf: map[string]int{}, selected: map[string]int{}}
 	s.ref.divide(decisions, map[string]bool{})
+	for cluster, at := range j.gone {
+		if !s.isSelected(cluster) && (rv == 1<<62 || !j.timeOf(rv).Before(at)) {
+			s.givenUp[cluster] = true
+		}
+	}
 	config := s.ref.config()
 	for i := range j.states {
 		if i.kind != j.trade.object {
@@ -195,7 +237,7 @@ func (j *jury) knownHeld(r *reconcile, i id, rv int64, version string) (held, bo
 	if o == nil {
 		return held{}, false
 	}
-	h := j.read(o)
+	h := j.readAt(i, at, o)
 	h.applied = j.since(i, at, h)
 	h.dying = false
 	return h, h.version == version && h.started
@@ -245,6 +287,8 @@ func seatOf(h held, config clusterv1alpha1.RolloutConfig, now time.Time, l lenie
 	from := h.applied
 	if h.answer != awaited && h.at.After(from) {
 		from = h.at
+	} else if h.success.After(from) {
+		from = h.success
 	}
 	if h.answer == does {
 		if soak := config.MinSuccessTime.Duration; soak > 0 && now.Add(grace).Before(from.Add(soak)) && !l.noSoak {

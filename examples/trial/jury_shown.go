@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 const (
@@ -18,12 +19,12 @@ func (j *jury) checkShown() (broken []violation) {
 	}
 	told := map[string]bool{}
 	for _, e := range j.events {
-		w, after := j.written[e.rv], !e.at.Before(j.switched.from) && e.at.Before(j.switched.to)
+		w, after := j.written[e.rv], j.isSwitch(e.at)
 		switch {
 		case w == nil || e.gone:
 		case e.id.kind == j.trade.owner && j.trade.isOwner(e.object):
 			s := j.trade.shown(e.object)
-			if after && !s.known {
+			if after && !s.known && !j.switchedPartly {
 				broken = append(broken, violation{invariant: invKnown, rv: e.rv, text: fmt.Sprintf("the owner lost its compliance by the %s of %s", w.verb, w.sent.UTC().Format("15:04:05.000"))})
 			}
 			for _, cluster := range s.failed {
@@ -33,12 +34,29 @@ func (j *jury) checkShown() (broken []violation) {
 				}
 			}
 		case after && e.id.kind == j.trade.object:
-			if before := j.at(e.id, e.rv-1); before != nil && before.GetGeneration() != e.object.GetGeneration() {
+			before, truth := j.at(e.id, e.rv-1), j.truthAt(e.rv-1)
+			if before != nil && before.GetGeneration() != e.object.GetGeneration() && truth != nil && j.read(before).version == truth.version {
 				broken = append(broken, violation{invariant: invKnown, rv: e.rv, text: e.id.String() + " is written anew although it has what is wanted"})
 			}
 		}
 	}
 	return broken
+}
+
+// isSwitch says whether nothing happens at a time but that objects have just become those of another controller.
+func (j *jury) isSwitch(at time.Time) bool {
+	return !at.Before(j.switched.from) && at.Before(j.switched.to)
+}
+
+// ofOthers are the versions that another controller brought to clusters.
+func (j *jury) ofOthers() map[string]bool {
+	all := map[string]bool{}
+	for _, e := range j.events {
+		if e.id.kind == j.trade.object && !e.gone && !j.trade.isOwner(e.object) && j.written[e.rv] == nil && j.isSwitch(e.at) {
+			all[j.read(e.object).version] = true
+		}
+	}
+	return all
 }
 
 // failedWithout finds a cluster that Failed although no version did anything to it so far but work, and no person did.

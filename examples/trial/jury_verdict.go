@@ -96,20 +96,44 @@ func (j *jury) checkClaims() (broken []violation) {
 		}
 		return broken
 	}
-	var before Claim
+	var before claimed
 	for _, r := range j.reconciles {
-		if r.claim != nil && *r.claim != before {
-			rv := int64(0)
-			for _, e := range j.events {
-				if !e.at.After(r.ended) {
-					rv = e.rv
-				}
-			}
-			broken = append(broken, j.checkClaim(r.claim, j.knownTo(r, rv, r.ended), j.truthAt(rv), rv, r.read)...)
-			before = *r.claim
+		if r.claim == nil {
+			continue
 		}
+		rv := int64(0)
+		for _, e := range j.events {
+			if !e.at.After(r.ended) {
+				rv = e.rv
+			}
+		}
+		now := claimed{*r.claim, r.life, j.wantedAt(rv)}
+		if now != before {
+			broken = append(broken, j.checkClaim(r.claim, j.knownTo(r, rv, r.ended), j.truthAt(rv), rv, r.read)...)
+		}
+		before = now
 	}
 	return broken
+}
+
+// claimed is a claim of a process about what was wanted then. The same words about another version, or of another process, are something new.
+type claimed struct {
+	Claim
+	life   int
+	wanted string
+}
+
+// wantedAt is the version that the owner wanted.
+func (j *jury) wantedAt(rv int64) (version string) {
+	for i := range j.states {
+		if i.kind != j.trade.owner {
+			continue
+		}
+		if o := j.at(i, rv); o != nil && j.trade.isOwner(o) {
+			version, _ = j.trade.wanted(o)
+		}
+	}
+	return version
 }
 
 // checkBounds judges how many clusters got a version that works nowhere, as long as no agent was mended, without those that a
@@ -129,13 +153,13 @@ func (j *jury) checkBounds() (broken []violation) {
 			bound++
 		}
 	}
-	got := map[string]map[string]bool{}
+	got, others := map[string]map[string]bool{}, j.ofOthers()
 	for _, e := range j.events {
 		if e.id.kind != j.trade.object || e.gone || j.trade.isOwner(e.object) || !j.healed.IsZero() && e.at.After(j.healed) {
 			continue
 		}
 		h, c := j.read(e.object), e.object.GetNamespace()
-		if h.started && h.version != "" && j.trial.hopeless(h.version) && !j.exempt[c] && !s.givenUp[c] {
+		if h.started && h.version != "" && !others[h.version] && j.trial.hopeless(h.version) && !j.exempt[c] && !s.givenUp[c] {
 			if got[h.version] == nil {
 				got[h.version] = map[string]bool{}
 			}

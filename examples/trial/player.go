@@ -109,15 +109,20 @@ func (p *player) history(writes []write, reconciles []*reconcile) *history {
 // judged is the history up to the end. The player is locked.
 func (p *player) judged() *history {
 	p.events = p.events[:p.endedWith]
+	p.trim()
+	h := p.history(p.writes, p.reconciles)
+	h.until = p.ended
+	return h
+}
+
+// trim leaves out what came after the end, but for the events.
+func (p *player) trim() {
 	after := func(at time.Time) bool { return at.After(p.ended) }
 	p.writes = slices.DeleteFunc(p.writes, func(w write) bool { return after(w.sent) })
 	p.reads = slices.DeleteFunc(p.reads, func(r read) bool { return after(r.at) })
 	p.managed = slices.DeleteFunc(p.managed, func(e event) bool { return after(e.at) })
 	p.reconciles = slices.DeleteFunc(p.reconciles, func(r *reconcile) bool { return after(r.began) })
 	maps.DeleteFunc(p.deleted, func(_ string, at time.Time) bool { return after(at) })
-	h := p.history(p.writes, p.reconciles)
-	h.until = p.ended
-	return h
 }
 
 // temperOf draws how an agent takes a work.

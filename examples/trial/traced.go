@@ -61,11 +61,11 @@ func removedBy(deleted map[string]time.Time, x *judge.Finding) bool {
 
 // addTrial does so with a trial.
 func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
-	if o.err != nil {
-		return
+	j := o.jury
+	if o.err != nil || j.trade.validates != nil && j.trade.validates(o.trial) || len(j.ofOthers()) > 0 {
+		return // no trace tells who was found good, or whose controller it was
 	}
 	t.Helper()
-	j := o.jury
 	f.judge(t, traced{o, j.history, judge.Options{Patience: j.patience() + unshownFor, RemoveAfter: subject.RemoveAfter, Began: j.beginnings(), GivenUp: subject.GivenUp}, o.trial.worst,
 		j.laggings(func(e event) bool { return e.id.kind == j.trade.object || e.id.kind == j.trade.owner }), func(x *judge.Finding) bool { return removedBy(j.deleted, x) }})
 }

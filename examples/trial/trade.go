@@ -25,6 +25,9 @@ type Trade struct {
 	wanted func(owner object) (string, clusterv1alpha1.RolloutStrategy)
 	// read reads what an object says of its cluster.
 	read func(o object) held
+	// reread does so where an object was edited by hand: since are the states from its first one with the version, the newest last. What did not
+	// change since then need not be answered anew. It may be nil.
+	reread func(since []object) held
 	// claims reads what the owner says. It is nil where the subject says it itself.
 	claims func(owner object) *Claim
 	// report makes the patch of an object's status that an agent writes.
@@ -40,8 +43,19 @@ type Trade struct {
 	strip func(o object) map[string]any
 	// adopts says whether a controller can take such objects over at once.
 	adopts func(o object) bool
+	// replicates is strip with the content of a version, as another controller writes it. It is nil where a controller could not take that over
+	// at once.
+	replicates func(t *trial, o object, version string) map[string]any
+	// validates says that the success of a cluster counts once it was found good, verdict whether and when it was, as the controller noted it, and
+	// approve is what somebody writes who finds it good: nil where it cannot be said yet. They may be nil.
+	validates func(t *trial) bool
+	verdict   func(o object) (good bool, at time.Time)
+	approve   func(o object) map[string]any
 	// patient says that a cluster that does not do what it should is in flight until its deadline. It may be nil.
 	patient func(t *trial) bool
+	// unregisters says that a controller gives up clusters that left once their ManagedCluster is gone, and deletes the objects of an owner that
+	// is gone.
+	unregisters bool
 	// patch sends a patch for an object.
 	patch func(ctx context.Context, c clients, k Kind, o object, body []byte, sub ...string) error
 	// remove deletes an object.
@@ -82,6 +96,8 @@ type held struct {
 	dying     bool
 	finalizer bool
 	content   string // what a person may change by hand; empty where that is nothing
+
+	success time.Time // of a cluster that was not found good yet
 
 	applied time.Time // when the write was sent that brought it
 }

@@ -36,15 +36,16 @@ func policyResource(k Kind) schema.GroupVersionResource {
 // trial. The version stands in its template. A replicated policy acts on its cluster where it is enforced.
 func OfPolicies() *Trade {
 	return &Trade{
-		owner: Policies, object: Policies, gates: true,
+		owner: Policies, object: Policies, gates: true, unregisters: true,
 		isOwner: func(o object) bool { return o.GetName() == policyName },
 		put:     putPolicy,
 		wanted: func(owner object) (string, clusterv1alpha1.RolloutStrategy) {
 			u := owner.(*unstructured.Unstructured)
 			return versionOfPolicy(u), strategyOfPolicy(u)
 		},
-		read: readPolicy, parts: partsOfPolicy, reportPart: reportOfTemplate, patient: isPatient,
-		shown: shownOfPolicy, edit: editPolicy, strip: stripPolicy, adopts: adoptsPolicy,
+		read: func(o object) held { return readPolicy([]object{o}) }, reread: readPolicy, parts: partsOfPolicy, reportPart: reportOfTemplate, patient: isPatient,
+		shown: shownOfPolicy, edit: editPolicy, strip: stripPolicy, adopts: adoptsPolicy, replicates: replicatesPolicy,
+		validates: isValidated, verdict: verdictOnPolicy, approve: approvePolicy,
 		patch: func(ctx context.Context, c clients, k Kind, o object, body []byte, sub ...string) error {
 			_, err := c.any.Resource(policyResource(k)).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), mergePatch, body, metav1.PatchOptions{}, sub...)
 			return err
@@ -58,7 +59,7 @@ func OfPolicies() *Trade {
 func putPolicy(ctx context.Context, r *runner, version string, first bool) error {
 	api := r.user.any.Resource(policyResource(Policies)).Namespace(r.name)
 	drawn, _ := drawTemplates(r.seed, numberOf(version))
-	templates, options := templatesOf(drawn), map[string]any{"serviceAccountName": version}
+	templates, options := templatesOf(drawn), optionsOf(version)
 	if !first {
 		for {
 			root, err := api.Get(ctx, policyName, metav1.GetOptions{})
@@ -77,9 +78,9 @@ func putPolicy(ctx context.Context, r *runner, version string, first bool) error
 		return err
 	}
 	root := policyObject(r.name, "Policy", policyName)
-	if !isPatient(r.trial) {
-		root.SetAnnotations(map[string]string{"cohort.open-cluster-management.io/fail-at-once": "true"})
-	}
+	root.SetAnnotations(map[string]string{
+		"cohort.open-cluster-management.io/fail-at-once": fmt.Sprint(!isPatient(r.trial)), validateAnnotation: fmt.Sprint(isValidated(r.trial)),
+	})
 	root.Object["spec"] = map[string]any{"disabled": false, "remediationAction": "enforce", "rolloutStrategy": strategy,
 		"policy-templates": templates, "hubTemplateOptions": options}
 	if _, err := api.Create(ctx, root, metav1.CreateOptions{}); err != nil {
@@ -91,6 +92,9 @@ func putPolicy(ctx context.Context, r *runner, version string, first bool) error
 	_, err = r.user.any.Resource(policyResource(Bindings)).Namespace(r.name).Create(ctx, binding, metav1.CreateOptions{})
 	return err
 }
+
+// optionsOf name a version.
+func optionsOf(version string) map[string]any { return map[string]any{"serviceAccountName": version} }
 
 func policyObject(namespace, kind, name string) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": policyGroup + "/v1", "kind": kind}}
@@ -119,10 +123,11 @@ func strategyOfPolicy(u *unstructured.Unstructured) (s clusterv1alpha1.RolloutSt
 	return s
 }
 
-// readPolicy reads a replicated policy. It has answered once the newest message of each template is about what the template is now, as
-// agents of a trial write it. A template that only informs has done what it should whatever it says.
-func readPolicy(o object) held {
-	u := o.(*unstructured.Unstructured)
+// readPolicy reads a replicated policy from its states, the newest last. It has answered once the newest message of each template is about what
+// the template is now, as agents of a trial write it, and has been in all later ones of these states. A template that only informs has done what it
+// should whatever it says.
+func readPolicy(since []object) held {
+	u := since[len(since)-1].(*unstructured.Unstructured)
 	templates := templatesIn(u)
 	h := held{
 		version: versionOfPolicy(u), started: !strings.EqualFold(actionOfPolicy(u), "inform"),
@@ -132,7 +137,7 @@ func readPolicy(o object) held {
 	for i := range templates {
 		t := &templates[i]
 		d := details[t.name]
-		if !d.hasAnswered(t, u) {
+		if !d.hasAnsweredSince(t, since) {
 			return h
 		}
 		if at := d.History[0].LastTimestamp.Time; at.After(h.at) {
@@ -204,4 +209,15 @@ func stripPolicy(o object) map[string]any {
 // adoptsPolicy says whether all templates have said something since the last write. What was said before counts later.
 func adoptsPolicy(o object) bool {
 	return !slices.ContainsFunc(templatesIn(o.(*unstructured.Unstructured)), func(t policyTemplate) bool { return t.isSame() })
+}
+
+// replicatesPolicy gives a version to a replica as OCM's propagator does: enforced at once, without a stamp.
+func replicatesPolicy(t *trial, o object, version string) map[string]any {
+	all, _ := drawTemplates(t.seed, numberOf(version))
+	if slices.ContainsFunc(all, func(t policyTemplate) bool { return t.isSame() }) {
+		return nil
+	}
+	patch := stripPolicy(o)
+	patch["spec"] = map[string]any{"remediationAction": "enforce", "policy-templates": templatesOf(all), "hubTemplateOptions": optionsOf(version)}
+	return patch
 }

@@ -266,6 +266,21 @@ func (d *templateDetails) hasAnswered(t *policyTemplate, u *unstructured.Unstruc
 	return len(d.History) > 0 && strings.HasSuffix(d.History[0].Message, t.about(u))
 }
 
+// hasAnsweredSince says whether the newest message is about what the template is now, in the last of the states or in one since which the template
+// has not changed.
+func (d *templateDetails) hasAnsweredSince(t *policyTemplate, since []object) bool {
+	for _, o := range slices.Backward(since) {
+		u := o.(*unstructured.Unstructured)
+		if !slices.Contains(templatesIn(u), *t) {
+			return false
+		}
+		if d.hasAnswered(t, u) {
+			return true
+		}
+	}
+	return false
+}
+
 // detailsOf reads the details of a policy's status, by the name of the template.
 func detailsOf(u *unstructured.Unstructured) map[string]templateDetails {
 	var st struct {

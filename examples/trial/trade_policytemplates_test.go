@@ -94,7 +94,7 @@ func (p *policyUnderTest) says(a answer, parts ...int) (again string) {
 func (p *policyUnderTest) check(when string, want answer, compliance string) {
 	p.t.Helper()
 	got, _, _ := unstructured.NestedString(p.Object, "status", "compliant")
-	if h := readPolicy(p.Unstructured); h.answer != want || h.version != "v2" || got != compliance {
+	if h := readPolicy([]object{p.Unstructured}); h.answer != want || h.version != "v2" || got != compliance {
 		p.t.Errorf("%s: %+v, and the status says %q, want %d and %q", when, h, got, want, compliance)
 	}
 }
@@ -120,6 +120,34 @@ func TestAPolicyAnswersTemplateByTemplate(t *testing.T) {
 	p.write("enforce", 4)
 	p.says(does, 0)
 	p.check("the details of those that are gone go", does, compliant)
+}
+
+// A person edits one template by hand, and the edit is set back. The cluster answers for that template. What it said of the others still counts.
+func TestATemplateThatWasNotEditedNeedNotAnswerAnew(t *testing.T) {
+	p := newPolicyUnderTest(t, policyTemplate{kind: configurationPolicy, name: "a", own: "enforce", content: "v1"},
+		policyTemplate{kind: configurationPolicy, name: "b", own: "enforce", content: "v1"})
+	var since []object
+	next := func(generation int64, parts ...int) held {
+		p.write("enforce", generation)
+		p.says(does, parts...)
+		since = append(since, p.DeepCopy())
+		return readPolicy(since)
+	}
+	if h := next(1, 0, 1); h.answer != does {
+		t.Errorf("before the edit: %+v", h)
+	}
+	p.templates[1].waitsFor = "a"
+	next(2)
+	p.templates[1].waitsFor = ""
+	if h := next(3); h.answer != awaited {
+		t.Errorf("set back, and nothing said: %+v", h)
+	}
+	if h := next(3, 1); h.answer != does {
+		t.Errorf("the one that was edited answers: %+v", h)
+	}
+	if h := readPolicy(since[3:]); h.answer != awaited {
+		t.Errorf("without the states before: %+v", h)
+	}
 }
 
 // One whose dependency is not met is Pending, and speaks again after that one. ignorePending has it comply meanwhile. Who waits for what only

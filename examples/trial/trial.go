@@ -60,6 +60,9 @@ const (
 	restarts    = "restart" // the process dies at a write
 	stops       = "stop"    // it dies at once
 	waits       = "wait"    // nothing
+
+	dropsAtOnce = "drop at once" // a person deselects a cluster as soon as it got the version
+	stopsAtOnce = "stop at once" // the process dies as soon as a cluster got the version
 )
 
 func (t *trial) String() string {
@@ -164,6 +167,11 @@ const (
 	DutyAdopt      Duty = "take over what another controller wrote"
 	DutyEdited     Duty = "write back what was changed by hand"
 	DutyTemplates  Duty = "read each object with its templates"
+
+	DutyManagedFields Duty = "read each object with its managed fields"
+	DutyVerdict       Duty = "count a success once it was found good"
+	DutyUnregistered  Duty = "give up clusters that left and whose ManagedCluster is gone"
+	DutyOwnerGone     Duty = "delete the workload of an owner that is gone"
 )
 
 // TrialDuties are those that matter in trials, with the invariants that a controller breaks which ignores one.
@@ -180,6 +188,14 @@ var TrialDuties = map[Duty][]Invariant{
 	DutyAdopt:      {invKnown},
 	DutyEdited:     {invEdited},
 	DutyTemplates:  {invFailed, invExposed},
+
+	DutyReadYourWrites: {invLeavers, invExposed, invConcurrency},
+	DutyOneWrite:       {invLeavers, invExposed, invConcurrency},
+	DutyTimeOfWrite:    {invOrder, invMandatory},
+	DutyManagedFields:  {invDone},
+	DutyVerdict:        {invConcurrency},
+	DutyUnregistered:   {invLeft, invLate},
+	DutyOwnerGone:      {invRemoved},
 }
 
 // outlast has processes live long enough to remove those who left, after which what a process has not stored is lost with it. The acts are
@@ -243,6 +259,46 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 	case DutyAdopt:
 		everywhere("", 0)
 		t.first, t.acts = true, nil
+	case DutyReadYourWrites:
+		// It goes on from caches that show that a cluster left, and not yet that it has the version.
+		everywhere(silences, 1)
+		t.often, t.worst, t.pause, t.breaks, t.slow, t.slice = 0.8, 1500*time.Millisecond, 0, 0, time.Millisecond, 100
+		config.ProgressDeadline = "20s"
+		progressive(1)
+		t.acts = []act{{0, dropsAtOnce}, {3 * time.Second, nextVersion}, {0, dropsAtOnce}, {3 * time.Second, nextVersion}, {0, dropsAtOnce}}
+	case DutyOneWrite:
+		// It dies between the two writes, and its cluster is dropped before the next process begins.
+		everywhere(cutsOff, 1)
+		t.lease, t.down, t.breaks, t.slow = 200*time.Millisecond, 4*time.Second, 0, 100*time.Millisecond
+		config.ProgressDeadline = "20s"
+		progressive(1)
+		t.acts = []act{{0, stopsAtOnce}, {5 * time.Second, waits}}
+	case DutyTimeOfWrite:
+		// A group is written for seconds. The last of it times out with the first, and the next group starts.
+		everywhere(silences, 1)
+		t.slow, t.breaks, t.drops, t.acts = 1500*time.Millisecond, 0, false, nil
+		config.MaxFailures, config.ProgressDeadline = intstr.FromInt32(100), "8s"
+		t.named, t.groupOf = []string{"canary"}, map[string]string{}
+		for _, c := range t.initial[:4] {
+			t.groupOf[c] = "canary"
+		}
+		t.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup,
+			ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
+	case DutyManagedFields:
+		// The version of another controller is on all clusters, and none of them has answered.
+		everywhere(silences, 1)
+		t.first, t.effects[0], t.acts = true, effect{}, nil
+	case DutyVerdict:
+		everywhere("", 0)
+		config.ProgressDeadline = "9s"
+		progressive(1)
+		t.acts = nil
+	case DutyUnregistered:
+		everywhere(failsAndCuts, 0.5)
+		t.gives, t.heals = true, true
+	case DutyOwnerGone:
+		everywhere("", 0)
+		t.acts = nil
 	case DutyEdited:
 		everywhere("", 0)
 		t.acts = []act{{2 * time.Second, waits}, {time.Second, waits}}

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,14 @@ func (r *runner) act(ctx context.Context, what string) error {
 		return nil
 	case stops:
 		r.leader().net.die()
+		return nil
+	case stopsAtOnce:
+		if r.got(ctx) != "" {
+			r.leader().net.die()
+		}
+		return nil
+	case dropsAtOnce:
+		r.deselect(r.got(ctx))
 		return nil
 	case revivesOne:
 		for _, c := range r.clusters(r.pool) {
@@ -62,6 +71,26 @@ func (r *runner) act(ctx context.Context, what string) error {
 		}
 	}
 	return nil
+}
+
+// got waits for a cluster that gets the wanted version; empty if none does within some seconds.
+func (r *runner) got(ctx context.Context) string {
+	t, seen := r.subject.Trade, 0
+	for start := time.Now(); time.Since(start) < 8*time.Second && ctx.Err() == nil; r.sleep(ctx, 10*time.Millisecond) {
+		r.mu.Lock()
+		fresh := r.events[seen:]
+		seen = len(r.events)
+		r.mu.Unlock()
+		for _, e := range fresh {
+			if e.id.kind != t.object || e.gone || t.isOwner(e.object) {
+				continue
+			}
+			if h := t.read(e.object); h.started && h.version == fmt.Sprintf("v%d", r.version) {
+				return e.object.GetNamespace()
+			}
+		}
+	}
+	return ""
 }
 
 // any draws one of the clusters that the person selects, if there are several.

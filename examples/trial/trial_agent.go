@@ -33,13 +33,14 @@ type play struct {
 	after  time.Duration
 	answer answer
 	dies   bool
-	part   int // which part of the object, where it has several
+	good   bool // somebody finds the cluster good
+	part   int  // which part of the object, where it has several
 }
 
 // spread has the parts of an object answer in some order, each a while after the one before.
 func spread(plays []play, parts int, rng *rand.Rand) (all []play) {
 	for _, p := range plays {
-		if p.dies {
+		if p.dies || p.good {
 			all = append(all, p)
 			continue
 		}
@@ -98,6 +99,9 @@ func (a *agent) plan() {
 		a.plays = []play{fails, {after: ms(300, 3000), answer: does}}
 	default:
 		a.plays = nil
+	}
+	if n := len(a.plays); n > 0 && h.started && a.plays[n-1].answer == does && !a.plays[n-1].dies && a.isValidated() {
+		a.plays = append(a.plays, play{after: ms(50, 1500), good: true})
 	}
 	if parts := a.r.subject.Trade.parts; parts != nil {
 		a.plays = spread(a.plays, parts(a.object), a.rng)
@@ -211,6 +215,10 @@ func (a *agent) act(ctx context.Context) {
 		a.timer = nil
 		return
 	}
+	if next.good {
+		a.approve(ctx)
+		return
+	}
 	a.count++
 	report, after := a.report(next)
 	if report != nil {
@@ -220,9 +228,26 @@ func (a *agent) act(ctx context.Context) {
 		}
 	}
 	a.plays = a.plays[1:]
-	if i := slices.IndexFunc(a.plays, func(p play) bool { return p.part == after && !p.dies }); after >= 0 && i >= 0 {
+	if i := slices.IndexFunc(a.plays, func(p play) bool { return p.part == after && !p.dies && !p.good }); after >= 0 && i >= 0 {
 		a.plays = slices.Insert(slices.Clone(a.plays), i+1, next)
 	}
+	a.arm()
+}
+
+func (a *agent) isValidated() bool {
+	validates := a.r.subject.Trade.validates
+	return validates != nil && validates(a.r.trial)
+}
+
+// approve has somebody find the cluster good.
+func (a *agent) approve(ctx context.Context) {
+	if patch := a.r.subject.Trade.approve(a.object); patch != nil {
+		if err := a.patch(ctx, patchOf(a.object, patch)); err != nil {
+			a.timer = time.After(50 * time.Millisecond)
+			return
+		}
+	}
+	a.plays = a.plays[1:]
 	a.arm()
 }
 

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -35,27 +36,42 @@ func (r *runner) edit(ctx context.Context, rng *rand.Rand) {
 	}
 }
 
-// takeOver has all objects of a complete rollout be as another controller writes them, and another process begin. Nothing else happens for a
-// while.
-func (r *runner) takeOver(ctx context.Context) {
-	t := r.subject.Trade
-	if t.strip == nil || r.ignored != DutyAdopt && drawn(r.seed, "switch").IntN(3) > 0 {
-		return
+// takeOver has all objects of a complete rollout be as another controller writes them, and another process begin, and says whether that was in
+// the middle of an edit: some or all objects have the next version, and nobody has answered it. Nothing else happens for a while.
+func (r *runner) takeOver(ctx context.Context) (edited bool, err error) {
+	t, rng := r.subject.Trade, drawn(r.seed, "switch")
+	if t.strip == nil || t.validates(r.trial) || r.ignored != DutyAdopt && r.ignored != DutyManagedFields && rng.IntN(3) > 0 {
+		return false, nil
 	}
 	r.mu.Lock()
 	complete := r.jury().complete(time.Now())
 	r.mu.Unlock()
 	all := r.objects()
 	if !complete || slices.ContainsFunc(all, func(o object) bool { return !t.adopts(o) }) {
-		return
+		return false, nil
 	}
-	from := time.Now()
-	for _, o := range all {
-		_ = t.patch(ctx, r.user, t.object, o, patchOf(nil, t.strip(o))) // it may be gone
-	}
+	from, next := time.Now(), fmt.Sprintf("v%d", r.version+1)
 	r.leader().net.die()
+	edited = len(all) > 0 && t.replicates(r.trial, all[0], next) != nil && (r.ignored == DutyManagedFields || r.ignored == "" && rng.IntN(2) == 0)
+	most := len(all)
+	if edited {
+		if r.ignored == "" && rng.IntN(2) == 0 {
+			most = 1 + rng.IntN(most)
+		}
+		if err = r.next(ctx); err != nil {
+			return true, err
+		}
+	}
+	for i, o := range all {
+		patch := t.strip(o)
+		if edited && i < most {
+			patch = t.replicates(r.trial, o, next)
+		}
+		_ = t.patch(ctx, r.user, t.object, o, patchOf(nil, patch)) // it may be gone
+	}
 	r.sleep(ctx, 4*time.Second)
 	r.sel.Lock()
-	r.switched = span{from, time.Now()}
+	r.switched, r.switchedPartly = span{from, time.Now()}, edited && most < len(all)
 	r.sel.Unlock()
+	return edited, nil
 }

@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -22,9 +23,13 @@ type runner struct {
 	deadline map[string]time.Time // when the scheduler finds out that an agent is dead
 	asked    []string             // whom the person gave up
 	deleted  map[string]time.Time
-	removed  map[string]bool // whom the person deselected or deleted, ever
-	healed   time.Time       // when agents became well that were not
-	switched span            // while nothing happens after the objects became those of another controller
+	gone     map[string]time.Time // by cluster that left: when a person deleted its ManagedCluster
+	kept     []violation          // what an owner that is gone left behind
+	removed  map[string]bool      // whom the person deselected or deleted, ever
+	healed   time.Time            // when agents became well that were not
+	switched span                 // while nothing happens after the objects became those of another controller
+	// switchedPartly says that it had given the next version to some of its objects.
+	switchedPartly bool
 }
 
 // tried is what came of a trial.
@@ -49,7 +54,7 @@ func (t *trial) newRunner(at *site, subject *Subject) *runner {
 	t.name = "t1"
 	return &runner{
 		player: &player{world: t.world, site: at, subject: subject, rng: rand.New(rand.NewPCG(t.seed, 12)), died: map[int]time.Time{}},
-		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, removed: map[string]bool{},
+		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, gone: map[string]time.Time{}, removed: map[string]bool{},
 	}
 }
 
@@ -68,12 +73,14 @@ func (t *trial) play(ctx context.Context, at *site, subject *Subject) *tried {
 	all := r.events
 	if o.err == nil {
 		r.events = all[:r.endedWith]
+		r.player.trim()
 	}
 	o.jury, r.events = r.jury(), all
 	o.jury.until = r.ended
 	r.mu.Unlock()
 	if o.err == nil {
 		o.violations, o.complete = o.jury.verdict(r.ended)
+		o.violations = append(o.violations, r.kept...)
 	}
 	return o
 }
@@ -166,8 +173,11 @@ func (r *runner) follow(ctx context.Context) error {
 	}
 	if r.trial.first {
 		r.until(ctx, 8*time.Second, func() bool { return r.jury().complete(time.Now()) })
-		r.takeOver(ctx)
-		if err := r.next(ctx); err != nil {
+		edited, err := r.takeOver(ctx)
+		if err == nil && !edited {
+			err = r.next(ctx)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -183,10 +193,14 @@ func (r *runner) follow(ctx context.Context) error {
 	}
 	r.sleep(ctx, time.Duration(500+r.rng.IntN(1500))*time.Millisecond)
 	r.heal()
+	rest := r.standStill
 	if r.trial.gives {
-		return r.giveAllUp(ctx)
+		rest = r.giveAllUp
 	}
-	return r.standStill(ctx)
+	if err := rest(ctx); err != nil {
+		return err
+	}
+	return r.removeOwner(ctx)
 }
 
 // giveAllUp has a person give up all whose agents are dead, until there are no more of them.
@@ -196,6 +210,12 @@ func (r *runner) giveAllUp(ctx context.Context) error {
 			return err
 		}
 		r.heal()
+		if r.trial.unregisters(r.subject.Trade) {
+			if !r.unregisterAll(ctx) {
+				return nil
+			}
+			continue
+		}
 		before := len(r.asked)
 		for _, c := range r.clusters(r.pool) {
 			if a := r.crew.all[c]; a.dead.Load() && !slices.Contains(r.asked, c) {
@@ -264,10 +284,10 @@ func (r *runner) jury() *jury {
 	defer r.sel.Unlock()
 	j := &jury{
 		history: newHistory(r.events, r.writes, r.reconciles), trade: r.subject.Trade, trial: r.trial, removeAfter: r.subject.RemoveAfter, givenUp: r.subject.GivenUp,
-		deleted: map[string]time.Time{}, exempt: map[string]bool{}, healed: r.healed,
+		deleted: map[string]time.Time{}, gone: maps.Clone(r.gone), exempt: map[string]bool{}, healed: r.healed,
 	}
 	j.reads, j.managed = r.reads, r.managed
-	j.switched = r.switched
+	j.switched, j.switchedPartly = r.switched, r.switchedPartly
 	for c, at := range r.deleted {
 		j.deleted[c] = at
 	}

@@ -76,7 +76,7 @@ func process(ctx context.Context, p *proof.Process) error {
 			}
 			p.Reconcile(func() (time.Duration, error) {
 				before, bound := c.memories.Of(key).last, len(i.bindings.GetIndexer().List()) > 0
-				s.forget(c.memories.Of(key))
+				s.begin(c.memories.Of(key))
 				after, err := c.look(ctx, again, key)
 				if bound {
 					c.say(p, key, before)

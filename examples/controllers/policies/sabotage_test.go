@@ -16,6 +16,7 @@ import (
 
 	proof "github.com/cohort-ocm/cohort/examples/trial"
 	"github.com/cohort-ocm/cohort/override/passes"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -33,6 +34,14 @@ var outsideDuties = map[proof.Duty][]proof.Invariant{
 	proof.DutyRemoveLate: proof.TrialDuties[proof.DutyPromptly],
 	proof.DutyRecheck:    proof.TrialDuties[proof.DutyPromptly],
 	proof.DutyStatus:     proof.Duties[proof.DutyStatus],
+
+	proof.DutyReadYourWrites: proof.TrialDuties[proof.DutyReadYourWrites],
+	proof.DutyOneWrite:       proof.TrialDuties[proof.DutyOneWrite],
+	proof.DutyTimeOfWrite:    proof.TrialDuties[proof.DutyTimeOfWrite],
+	proof.DutyManagedFields:  proof.TrialDuties[proof.DutyManagedFields],
+	proof.DutyVerdict:        proof.TrialDuties[proof.DutyVerdict],
+	proof.DutyUnregistered:   proof.TrialDuties[proof.DutyUnregistered],
+	proof.DutyOwnerGone:      proof.TrialDuties[proof.DutyOwnerGone],
 }
 
 // saboteur has a process ignore a duty: what it reads and what it writes goes through here.
@@ -42,6 +51,7 @@ type saboteur struct {
 	mu       sync.Mutex
 	believed map[string]string // annotations of the root that were written in the process's belief only
 	late     string            // the cluster that is taken back only after the next start
+	planned  time.Time         // when the look began
 }
 
 // is says whether an object is the root policy.
@@ -69,6 +79,8 @@ func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
 			}
 		case proof.DutyGivenUp:
 			delete(annotations, giveUpAnnotation)
+		case proof.DutyVerdict:
+			delete(annotations, validateAnnotation)
 		case proof.DutyRecord, proof.DutyReadBack:
 			s.mu.Lock()
 			if annotations == nil {
@@ -87,6 +99,10 @@ func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
 // keepReplica reads a replica without what the process is to ignore.
 func (s *saboteur) keepReplica(u *unstructured.Unstructured, keep cache.TransformFunc) (any, error) {
 	read := u.DeepCopy()
+	if s.process.Ignored == proof.DutyManagedFields {
+		u = u.DeepCopy()
+		u.SetManagedFields(nil)
+	}
 	kept, err := keep(u)
 	p, ok := kept.(*policy)
 	if !ok || err != nil {
@@ -109,10 +125,14 @@ func (s *saboteur) keepReplica(u *unstructured.Unstructured, keep cache.Transfor
 	return p, nil
 }
 
-// forget has a process forget before a look what it is to ignore.
-func (s *saboteur) forget(m *memory) {
-	if s.process.Ignored == proof.DutyRemoveLate {
+// begin has a process forget before a look what it is to ignore.
+func (s *saboteur) begin(m *memory) {
+	s.planned = time.Now()
+	switch s.process.Ignored {
+	case proof.DutyRemoveLate:
 		m.last = nil
+	case proof.DutyReadYourWrites:
+		m.written = writes.Own[*policy]{}
 	}
 }
 
@@ -131,12 +151,21 @@ func (c sabotaged) Resource(r schema.GroupVersionResource) dynamic.Namespaceable
 	if c.by.process.Ignored == "" {
 		return c.Interface.Resource(r)
 	}
-	return sabotagedResource{c.Interface.Resource(r), c.by}
+	return sabotagedResource{c.Interface.Resource(r), c.by, r}
 }
 
 type sabotagedResource struct {
 	dynamic.NamespaceableResourceInterface
 	by *saboteur
+	of schema.GroupVersionResource
+}
+
+// Get finds each ManagedCluster.
+func (r sabotagedResource) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*unstructured.Unstructured, error) {
+	if r.by.process.Ignored == proof.DutyUnregistered && r.of == managedClusters {
+		return &unstructured.Unstructured{}, nil
+	}
+	return r.NamespaceableResourceInterface.Get(ctx, name, o, sub...)
 }
 
 func (r sabotagedResource) Namespace(namespace string) dynamic.ResourceInterface {
@@ -147,6 +176,14 @@ type sabotagedNamespace struct {
 	dynamic.ResourceInterface
 	by        *saboteur
 	namespace string
+}
+
+// Get finds the root policy, also where it is gone.
+func (n sabotagedNamespace) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*unstructured.Unstructured, error) {
+	if n.by.process.Ignored == proof.DutyOwnerGone && n.by.is(n.namespace, name) {
+		return &unstructured.Unstructured{}, nil
+	}
+	return n.ResourceInterface.Get(ctx, name, o, sub...)
 }
 
 // Patch lets the process believe that it has written the root's annotations.
@@ -178,11 +215,36 @@ func (n sabotagedNamespace) believe(ctx context.Context, name string, annotation
 	return u, err
 }
 
-// Update takes an enforced replica back only after the next start.
+// inTwo writes a replica with the stamp that it had, and then the stamp.
+func (n sabotagedNamespace) inTwo(ctx context.Context, u *unstructured.Unstructured, o metav1.UpdateOptions) (*unstructured.Unstructured, error) {
+	stored, err := n.Get(ctx, u.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	stamp := u.GetAnnotations()
+	u.SetAnnotations(stored.GetAnnotations())
+	if _, err = n.ResourceInterface.Update(ctx, u, o); err != nil {
+		return nil, err
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": stamp}})
+	if err != nil {
+		return nil, err
+	}
+	return n.ResourceInterface.Patch(ctx, u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+}
+
+// Update takes an enforced replica back only after the next start, or notes the stamp otherwise than it should.
 func (n sabotagedNamespace) Update(ctx context.Context, u *unstructured.Unstructured, o metav1.UpdateOptions, sub ...string) (*unstructured.Unstructured, error) {
 	ignored := n.by.process.Ignored
 	if n.by.is(n.namespace, u.GetName()) && len(sub) == 0 && (ignored == proof.DutyRecord || ignored == proof.DutyReadBack) {
 		return n.believe(ctx, u.GetName(), u.GetAnnotations())
+	}
+	switch stamp := u.GetAnnotations(); {
+	case ignored == proof.DutyOneWrite:
+		return n.inTwo(ctx, u, o)
+	case ignored == proof.DutyTimeOfWrite && stamp["cohort.open-cluster-management.io/applied"] != "":
+		stamp["cohort.open-cluster-management.io/applied"] = n.by.planned.UTC().Format(time.RFC3339Nano)
+		u.SetAnnotations(stamp)
 	}
 	if ignored != proof.DutyTakeBack || n.by.is(n.namespace, u.GetName()) || len(sub) > 0 {
 		return n.ResourceInterface.Update(ctx, u, o, sub...)

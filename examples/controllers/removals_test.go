@@ -222,7 +222,7 @@ func (r *removing) waitsFor(cluster string) bool {
 	o, err := r.set()
 	r.must(err)
 	c := meta.FindStatusCondition(o.Status.Conditions, removals.Condition)
-	return c != nil && c.Reason == removals.ReasonInOrder && strings.HasPrefix(c.Message, "placement prod: on their way out: "+cluster+"; 3 more follow")
+	return c != nil && c.Reason == removals.ReasonInOrder && strings.HasPrefix(c.Message, "placement prod: in deletion: "+cluster+"; 3 more to delete")
 }
 
 // goingWaves is what kubectl cohort removals says.

@@ -94,7 +94,7 @@ func (f *fleet) placement(name string) *clusterv1beta1.Placement {
 	return p
 }
 
-// draw draws the strategy and the options.
+// draw draws random strategies and options.
 func (f *fleet) draw() {
 	rng := f.rng
 	f.soak = pick(rng, 0, 0, 5*time.Minute)
@@ -115,7 +115,7 @@ func (f *fleet) draw() {
 	f.atOnce = rng.IntN(3) == 0
 }
 
-// play plays four hours. Looks may come in the midst of the scheduler's writes, and the controller begins anew now and then.
+// play plays four hours. Reconciles may happen between the scheduler's writes, and the controller restarts now and then.
 func (f *fleet) play() {
 	for step := 0; step < 480 && f.fault == ""; step++ {
 		if step == 0 || f.rng.IntN(4) > 0 {
@@ -135,7 +135,7 @@ func (f *fleet) play() {
 			c.finished = c.has && (c.finished || f.isDone(c))
 			c.live(f.rng, f.now)
 		}
-		if f.rng.IntN(150) == 0 { // a person has groups of another size
+		if f.rng.IntN(150) == 0 { // a user changes the size of groups
 			pick(f.rng, f.targets...).placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup = intstr.FromInt32(int32(1 + f.rng.IntN(5)))
 		}
 	}
@@ -163,7 +163,7 @@ func (f *fleet) schedule(looks bool) {
 	}
 }
 
-// compare finds fault where grouping.Divide divides the selected clusters in another way than OCM's scheduler did.
+// compare reports an error if grouping.Divide divides the selected clusters differently than OCM's scheduler did.
 func (f *fleet) compare(target *target, managed []*clusterv1.ManagedCluster) {
 	stored, err := grouping.Read(f.scheduler.stored(target.placement.Name))
 	if err != nil {
@@ -210,7 +210,7 @@ func (f *fleet) groups() []*grouping.Groups {
 	return apart
 }
 
-// look is one of the rollout's controller, which stores its records before it acts.
+// look is a reconcile of the rollout's controller, which stores its records before it acts.
 func (f *fleet) look() {
 	f.looks++
 	var reports []status.Report
@@ -249,7 +249,7 @@ func (f *fleet) look() {
 	}
 }
 
-// carryOut does what a result says, and finds fault where more are exposed than may be.
+// carryOut makes the writes of a result, and reports an error if more clusters are exposed than allowed.
 func (f *fleet) carryOut(r *rollout.Result) {
 	before := f.exposed()
 	for _, c := range r.Start {
@@ -288,13 +288,14 @@ func (f *fleet) exposed() (names []string) {
 	return names
 }
 
-// String is the strategy with the end of the story.
+// String is the strategy with the end of the history.
 func (f *fleet) String() string {
 	return fmt.Sprintf("%+v %+v %+v, at once %v\n%s", f.strategy.Progressive, f.strategy.ProgressivePerGroup, f.options, f.atOnce, strings.Join(f.story[max(0, len(f.story)-25):], "\n"))
 }
 
-// R65, R66: OCM's own scheduler divides the clusters anew, by size and label, while versions cut them off, and they are tainted, dropped, join,
-// leave and come back. No more are exposed than package exposure says of some groups that there were. Package grouping divides as it does.
+// R65, R66: OCM's own scheduler divides the clusters again and again, by size and label. Meanwhile versions cut clusters
+// off, and clusters are tainted, dropped, join, are deselected and selected again. No more are exposed than package
+// exposure says for some groups in the history. Package grouping divides as the scheduler does.
 func TestExposureHoldsWhereOCMsSchedulerDivides(t *testing.T) {
 	n := *rollouts
 	if testing.Short() {
@@ -315,7 +316,7 @@ func TestExposureHoldsWhereOCMsSchedulerDivides(t *testing.T) {
 	}
 }
 
-// The same rollouts show more that are exposed where a controller passes neither its last result nor a record.
+// The same rollouts expose more clusters if a controller passes neither its last result nor a record.
 func TestTheRolloutsFindAControllerThatForgets(t *testing.T) {
 	for seed := range uint64(30) {
 		f := newFleet(t, *first+seed)

@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// cluster is a cluster as it is, and what the hub has of it.
+// cluster is the real state of a cluster, and what the hub has of it.
 type cluster struct {
 	name    string
 	in      bool   // in the cluster set
@@ -21,13 +21,13 @@ type cluster struct {
 
 	has      bool // the version
 	finished bool // it succeeded with the version and soaked
-	dead     bool // its agent is, since died
+	dead     bool // its agent is dead, since died
 	died     time.Time
-	comes    status.RolloutStatus // what the version does to it after a time; ToApply: its agent dies at once
+	comes    status.RolloutStatus // the effect of the version after a time; ToApply: its agent dies at once
 	takes    time.Duration
 
-	work, deleting bool                 // the hub has its work, which is being deleted
-	says           status.RolloutStatus // of the work, since a time
+	work, deleting bool                 // the hub has its work; it is being deleted
+	says           status.RolloutStatus // the agent's report, since a time
 	since, got     time.Time
 }
 
@@ -44,7 +44,7 @@ func (c *cluster) managed() *clusterv1.ManagedCluster {
 	return m
 }
 
-// report is what the hub tells of its work.
+// report is the hub's report on its work.
 func (c *cluster) report() status.Report {
 	r := status.Report{Cluster: c.name, Status: c.says, Applied: c.got, Deleting: c.deleting}
 	if c.says != status.ToApply {
@@ -62,7 +62,7 @@ func (c *cluster) start(now time.Time) {
 	}
 }
 
-// live lets time pass: agents answer, die and come back, and the hub taints a cluster whose agent is silent for five minutes.
+// live lets time pass: agents answer, die and recover, and the hub taints a cluster whose agent is silent for five minutes.
 func (c *cluster) live(rng *rand.Rand, now time.Time) {
 	is := func(s status.RolloutStatus) { c.says, c.since = s, now }
 	switch {
@@ -71,7 +71,7 @@ func (c *cluster) live(rng *rand.Rand, now time.Time) {
 		if rng.IntN(60) == 0 {
 			c.dead, c.tainted, c.comes = false, false, pick(rng, status.Succeeded, status.Failed)
 		}
-	case c.has && (!c.work || c.deleting): // the agent removes it, and lets go of the work
+	case c.has && (!c.work || c.deleting): // the agent removes the version, and its finalizer from the work
 		c.has, c.work, c.deleting = false, false, false
 		c.comes = pick(rng, status.Succeeded, status.ToApply)
 	case !c.has:

@@ -3,9 +3,9 @@
 //
 //	go run . -kubeconfig hub.kubeconfig
 //
-// The tests of the kubectl plugin read what it writes: works without stamps, with generated names. Its own tests roll out over groups that
-// Open Cluster Management's own scheduler divides. It is a module of its own, as nothing else here is to require Open Cluster
-// Management's.
+// The tests of the kubectl plugin read what it writes: works without stamps, with generated names. Its own tests roll out
+// over groups that Open Cluster Management's own scheduler divides. It is a module of its own, so that nothing else here
+// requires Open Cluster Management's code.
 package main
 
 import (

@@ -29,8 +29,8 @@ const (
 	clusterSet = "fleet"
 )
 
-// scheduler is Open Cluster Management's own placement controller, as its module publishes it, over an API server in memory. Nothing of it
-// runs but in schedule.
+// scheduler is Open Cluster Management's own placement controller, as its module publishes it, over an API server in
+// memory. It runs only in schedule.
 type scheduler struct {
 	t          testing.TB
 	server     *clusterfake.Clientset
@@ -62,7 +62,7 @@ func newScheduler(t testing.TB) *scheduler {
 	return s
 }
 
-// fill has a cache show these objects and no others.
+// fill makes a cache show exactly these objects.
 func (s *scheduler) fill(informer cache.SharedIndexInformer, objects ...any) {
 	if err := informer.GetStore().Replace(objects, ""); err != nil {
 		s.t.Fatal(err)
@@ -88,7 +88,7 @@ func (s *scheduler) stored(name string) (*clusterv1beta1.Placement, []*clusterv1
 	return placement.(*clusterv1beta1.Placement).DeepCopy(), decisions
 }
 
-// schedule has the controller look at a placement again and again, until it writes nothing. Before each look its caches show what there is.
+// schedule reconciles a placement until nothing is written any more. Before each reconcile the caches are updated.
 func (s *scheduler) schedule(ctx context.Context, clusters []*clusterv1.ManagedCluster, wanted *clusterv1beta1.Placement) {
 	of := s.caches.Cluster()
 	all := make([]any, len(clusters))
@@ -117,7 +117,7 @@ func (s *scheduler) schedule(ctx context.Context, clusters []*clusterv1.ManagedC
 	s.t.Fatal("the scheduler does not come to rest")
 }
 
-// apply gives a placement that a person wants to the API server.
+// apply writes a user's placement to the API server.
 func (s *scheduler) apply(wanted *clusterv1beta1.Placement) {
 	placements := groupVersion.WithResource("placements")
 	stored, err := s.server.Tracker().Get(placements, namespace, wanted.Name)

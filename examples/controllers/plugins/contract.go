@@ -24,9 +24,9 @@ type Request struct {
 	Name      string `json:"mwrsName"`
 	Namespace string `json:"mwrsNamespace"`
 	Placement string `json:"placementName"`
-	// Cluster is empty for ProgressRollout, which is about all of them.
+	// Cluster is empty for ProgressRollout, which is about all clusters.
 	Cluster string `json:"currentClusterName,omitempty"`
-	// Revision and Attempt say which work it is about: an answer that says them, too, is known to be about this one.
+	// Revision and Attempt identify the work of the call. An answer that repeats them is known to be about this one.
 	Revision string `json:"manifestRevisionName"`
 	Attempt  int    `json:"attempt,omitempty"`
 	// Position is that of the cluster, where it has one.
@@ -35,7 +35,7 @@ type Request struct {
 	Status       RolloutStatus     `json:"rolloutStatus"`
 }
 
-// RolloutStatus says how the clusters stand.
+// RolloutStatus has the states of the clusters.
 type RolloutStatus struct {
 	Completed   []ClusterStatus `json:"completedClusters,omitempty"`
 	Progressing []ClusterStatus `json:"progressingClusters,omitempty"`
@@ -43,7 +43,8 @@ type RolloutStatus struct {
 	Removed     []ClusterStatus `json:"removedClusters,omitempty"`
 }
 
-// ClusterStatus says how one cluster stands with a revision: the one that is rolled out, and of a removed cluster the one that it has.
+// ClusterStatus is the state of one cluster with a revision: the one that is rolled out, or for a removed cluster the one
+// that it has.
 type ClusterStatus struct {
 	Cluster  string               `json:"clusterName"`
 	Status   status.RolloutStatus `json:"rolloutStatus,omitempty"`
@@ -54,17 +55,16 @@ type ClusterStatus struct {
 type Validation struct {
 	Result  status.ValidationResult `json:"result"`
 	Message string                  `json:"message,omitempty"`
-	// Revision and Attempt are those of the request, if the plugin says what it validated.
+	// Revision and Attempt are those of the request, if the plugin repeats them.
 	Revision string `json:"manifestRevisionName,omitempty"`
 	Attempt  *int   `json:"attempt,omitempty"`
 }
 
-// isAbout says whether the answer is about what was asked, as far as it says so.
+// isAbout says whether the answer is about the request, as far as it says so.
 func (v *Validation) isAbout(r *Request) bool {
 	return (v.Revision == "" || v.Revision == r.Revision) && (v.Attempt == nil || *v.Attempt == r.Attempt)
 }
 
-// statusOf says how the clusters of a result stand.
 func (r *Rollout) statusOf(result *rollout.Result) (s RolloutStatus) {
 	add := func(to *[]ClusterStatus, clusters ...rollout.Cluster) {
 		for _, c := range clusters {

@@ -25,29 +25,29 @@ import (
 const (
 	// AnnotationPlugin names the plugin of a set.
 	AnnotationPlugin = "cohort.open-cluster-management.io/plugin"
-	// annotationPosition holds the position of a cluster on its work, as JSON.
+	// annotationPosition has the position of a cluster on its work, as JSON.
 	annotationPosition = "cohort.open-cluster-management.io/position"
 	prefix             = "cohort.open-cluster-management.io/"
 
-	// longest is how long a call takes at most, as the enhancement says. All calls of a reconcile that ask the same take no longer together.
+	// longest bounds a call, as in the enhancement. It also bounds all calls of one kind in a reconcile together.
 	longest = 30 * time.Second
-	// atOnce is how many clusters are asked about at a time.
+	// atOnce is how many calls are made in parallel.
 	atOnce = 16
-	// every is how long until a cluster that is being validated is asked about again.
+	// every is the interval at which a cluster that is being validated is asked about.
 	every = 10 * time.Second
 )
 
-// Hooks are the registered plugins by name. Nil has none, and does nothing for sets that name none.
+// Hooks are the registered plugins by name. A nil Hooks has none, and does nothing for sets that name none.
 type Hooks struct {
 	Registered map[string]Plugin
 	// Longest bounds each call; 0 is 30 seconds.
 	Longest time.Duration
 
 	mu     sync.Mutex
-	silent map[string]time.Time // in which reconcile a plugin did not answer in time, so that it is asked once in each
+	silent map[string]time.Time // the reconcile in which a plugin did not answer in time, so that it is called only once in each
 }
 
-// isSilent says whether a plugin did not answer in time before in a reconcile.
+// isSilent says whether a plugin did not answer in time earlier in a reconcile.
 func (h *Hooks) isSilent(r *Rollout) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,14 +55,14 @@ func (h *Hooks) isSilent(r *Rollout) bool {
 	return was && at.Equal(r.Now)
 }
 
-// refusal is an error of a plugin, or of its name, which an event is to tell.
+// refusal is an error of a plugin, or of its name, for an event.
 type refusal struct{ error }
 
 func (r refusal) Is(target error) bool { return target == kit.ErrRefused }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// refused makes an error one that an event is to tell.
+// refused marks an error for an event.
 func refused(err error) error {
 	if err == nil {
 		return nil
@@ -70,7 +70,7 @@ func refused(err error) error {
 	return refusal{err}
 }
 
-// heard notes how a call went.
+// heard records the outcome of a call.
 func (h *Hooks) heard(r *Rollout, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		h.mu.Lock()
@@ -89,11 +89,11 @@ type Rollout struct {
 	Placement string
 	Groups    *grouping.Groups
 	Works     []*workv1.ManifestWork // of the set
-	Version   string                 // that is wanted
+	Version   string                 // the wanted version
 	Now       time.Time
 }
 
-// of gives the plugin that a set names; nil if it names none.
+// of is the plugin that a set names; nil if it names none.
 func (h *Hooks) of(set metav1.Object) (Plugin, error) {
 	name := set.GetAnnotations()[AnnotationPlugin]
 	if name == "" {
@@ -119,25 +119,26 @@ func (h *Hooks) within(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, d)
 }
 
-// request is what all calls about a rollout have.
+// request has what all calls about a rollout share.
 func (r *Rollout) request() *Request {
 	return &Request{
 		Name: r.Set.GetName(), Namespace: r.Set.GetNamespace(), Placement: r.Placement, Revision: r.Version, ClusterCount: r.Groups.NumClusters(),
 	}
 }
 
-// NeedsAnswers says whether the first answer of each cluster has to be noted: a soak runs from it, and so does the deadline of a
-// validation. An answer that nobody noted would be of now at each look, and the deadline would never pass.
+// NeedsAnswers says whether the first answer of each cluster must be recorded: a soak and the deadline of a validation run
+// from it. An answer that is not recorded would be dated to each reconcile, and the deadline would never pass.
 func (r *Rollout) NeedsAnswers(result *rollout.Result) bool {
 	return result.Schedule.MinSuccessTime > 0 || r.Set.GetAnnotations()[AnnotationPlugin] != ""
 }
 
-// Judge gives the reports with what the plugin says of clusters that succeeded. It asks about each that is being validated and selected, and
-// saves a yes or a no in its work before that counts. A plugin that fails to answer leaves the cluster Validating, with the error as the message.
-// The error is one of saving, or of a verdict that nobody can read: plan once that is over.
+// Judge returns the reports with the verdicts of the plugin on clusters that succeeded. It calls the plugin for each
+// selected cluster that is being validated, and stores a yes or a no in its work before it counts. If a call fails, the
+// cluster stays Validating, with the error as its message. Judge returns an error if it cannot store or read a verdict:
+// then plan later.
 //
-// Answered are the works of clusters whose first answer is not noted yet. Where a verdict is saved, the answer is noted in the same
-// write, since a second one would meet a conflict. The works that are still to be noted are handed back.
+// Answered are the works of clusters whose first answer is not recorded yet. If a verdict is stored, the answer is recorded
+// in the same write, since a second one would conflict. The works that remain are returned.
 func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, answered []*workv1.ManifestWork, write func(*workv1.ManifestWork) error) ([]status.Report, []*workv1.ManifestWork, error) {
 	plugin, missing := h.of(r.Set)
 	if plugin == nil && missing == nil {
@@ -159,7 +160,7 @@ func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, a
 		v, err := status.VerdictOf(work, work.Namespace, r.Now)
 		if unread = errors.Join(unread, err); err == nil && v.Cluster != "" {
 			verdicts = append(verdicts, v)
-			if noted := work.DeepCopy(); v.NoteOn(noted) { // a person wrote it, without a time
+			if noted := work.DeepCopy(); v.NoteOn(noted) { // an operator's verdict, which has no time
 				unread = errors.Join(unread, save(noted))
 			}
 		}
@@ -187,7 +188,7 @@ func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, a
 	return judged, answered, nil
 }
 
-// validate asks about the clusters that are being validated, and gives the answers by the place of the report.
+// validate calls the plugin for the clusters that are being validated. The answers are keyed by the index of the report.
 func (h *Hooks) validate(ctx context.Context, r *Rollout, plugin Plugin, missing error, judged []status.Report) map[int]status.Verdict {
 	ctx, cancel := h.within(ctx)
 	defer cancel()
@@ -221,7 +222,7 @@ func (h *Hooks) validate(ctx context.Context, r *Rollout, plugin Plugin, missing
 	return answers
 }
 
-// ask asks about one cluster. Whatever is no answer to that is an error, which the verdict repeats.
+// ask calls the plugin for one cluster. An invalid answer is an error, which the verdict repeats.
 func ask(ctx context.Context, plugin Plugin, missing error, r *Request) (v status.Verdict) {
 	v = status.Verdict{Cluster: r.Cluster, Version: r.Revision, Attempt: r.Attempt, Result: status.ValidationInProgress}
 	if missing != nil {
@@ -242,8 +243,8 @@ func ask(ctx context.Context, plugin Plugin, missing error, r *Request) (v statu
 	return v
 }
 
-// Prepare has the plugin prepare a cluster that starts, and gives the work that it is to get. On an error write nothing, and try again. The work
-// has the cluster's position among its annotations.
+// Prepare calls the plugin to prepare a cluster that starts, and returns its work. On an error write nothing, and try
+// again. The work has the cluster's position in an annotation.
 func (h *Hooks) Prepare(ctx context.Context, r Rollout, result *rollout.Result, cluster rollout.Cluster, wanted *workv1.ManifestWork) (*workv1.ManifestWork, error) {
 	work, err := h.prepare(ctx, r, result, cluster, wanted)
 	return work, refused(err)
@@ -287,7 +288,7 @@ func (h *Hooks) prepare(ctx context.Context, r Rollout, result *rollout.Result, 
 	return wanted, nil
 }
 
-// beside adds what a plugin has beside what the controller has, which stays.
+// beside adds a plugin's labels or annotations to the controller's, which win.
 func beside(ours, theirs map[string]string) map[string]string {
 	all := maps.Clone(ours)
 	for key, value := range theirs {
@@ -301,7 +302,7 @@ func beside(ours, theirs map[string]string) map[string]string {
 	return all
 }
 
-// positions are the positions that are noted in works of the version.
+// positions are the positions in works of the version.
 func (r *Rollout) positions() map[string]rollout.Position {
 	noted := make(map[string]rollout.Position)
 	for _, work := range r.Works {
@@ -312,7 +313,7 @@ func (r *Rollout) positions() map[string]rollout.Position {
 	return noted
 }
 
-// positionOf reads the position from a work; nil where it has none.
+// positionOf reads the position from a work; nil if there is none.
 func positionOf(work *workv1.ManifestWork) *rollout.Position {
 	var p rollout.Position
 	if json.Unmarshal([]byte(work.Annotations[annotationPosition]), &p) != nil || p.Index < 1 {
@@ -321,7 +322,7 @@ func positionOf(work *workv1.ManifestWork) *rollout.Position {
 	return &p
 }
 
-// Progress tells the plugin how the rollout goes.
+// Progress informs the plugin of the progress.
 func (h *Hooks) Progress(ctx context.Context, r Rollout, result *rollout.Result) error {
 	plugin, err := h.of(r.Set)
 	if plugin == nil {
@@ -334,7 +335,7 @@ func (h *Hooks) Progress(ctx context.Context, r Rollout, result *rollout.Result)
 	return refused(plugin.ProgressRollout(ctx, request))
 }
 
-// Soon does what kit.Soon does, and comes back sooner where a cluster is being validated: a validator makes no event.
+// Soon is like kit.Soon, but sooner if a cluster is being validated: no event tells that a validator has finished.
 func Soon(recheck time.Duration, results map[string]*rollout.Result) time.Duration {
 	recheck = kit.Soon(recheck, results)
 	for _, r := range results {

@@ -12,14 +12,14 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 )
 
-// HTTP is a plugin behind an endpoint, such as https://my-rollout.my-namespace:10843. The client's transport knows whom to trust; nil is
-// http.DefaultClient.
+// HTTP is a plugin behind an endpoint, such as https://my-rollout.my-namespace:10843. The client's transport decides which
+// certificates to trust; nil is http.DefaultClient.
 type HTTP struct {
 	Endpoint string
 	Client   *http.Client
 }
 
-// mostAnswered is how many bytes an answer may have: more than an object of Kubernetes.
+// mostAnswered is the limit of an answer in bytes: more than the limit of a Kubernetes object.
 const mostAnswered = 4 << 20
 
 type mutation struct {
@@ -27,28 +27,29 @@ type mutation struct {
 	Work    *workv1.ManifestWork `json:"manifestWork"`
 }
 
-// Initialize posts nothing to Initialize. Any status of 200 to 299 says that the plugin is ready. The errors name the method, also below.
+// Initialize posts an empty request. Any status from 200 to 299 says that the plugin is ready. Errors of all methods name
+// the method.
 func (h HTTP) Initialize(ctx context.Context) error {
 	return h.call(ctx, "Initialize", struct{}{}, nil)
 }
 
-// BeginRollout posts the request to BeginRollout, and reads nothing of the answer but its status.
+// BeginRollout posts the request, and reads only the status of the answer.
 func (h HTTP) BeginRollout(ctx context.Context, r *Request) error {
 	return h.call(ctx, "BeginRollout", r, nil)
 }
 
-// ProgressRollout posts the request to ProgressRollout, and reads nothing of the answer but its status.
+// ProgressRollout posts the request, and reads only the status of the answer.
 func (h HTTP) ProgressRollout(ctx context.Context, r *Request) error {
 	return h.call(ctx, "ProgressRollout", r, nil)
 }
 
-// ValidateRolloutCompletion posts the request to ValidateRolloutCompletion, and reads a Validation from the JSON of the answer. What it says is not
-// checked here.
+// ValidateRolloutCompletion posts the request, and decodes a Validation from the answer. It is not checked here.
 func (h HTTP) ValidateRolloutCompletion(ctx context.Context, r *Request) (v Validation, err error) {
 	return v, h.call(ctx, "ValidateRolloutCompletion", r, &v)
 }
 
-// MutateManifestWork posts the request and the work, as request and manifestWork, and reads the manifestWork of the answer, which must have one.
+// MutateManifestWork posts the request and the work, as request and manifestWork, and decodes the manifestWork of the
+// answer, which is required.
 func (h HTTP) MutateManifestWork(ctx context.Context, r *Request, work *workv1.ManifestWork) (*workv1.ManifestWork, error) {
 	var answer struct {
 		Work *workv1.ManifestWork `json:"manifestWork"`
@@ -60,7 +61,7 @@ func (h HTTP) MutateManifestWork(ctx context.Context, r *Request, work *workv1.M
 	return answer.Work, err
 }
 
-// call makes one request. An answer that is not wanted may be anything.
+// call makes one request. An unwanted answer is ignored.
 func (h HTTP) call(ctx context.Context, method string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -79,7 +80,7 @@ func (h HTTP) call(ctx context.Context, method string, in, out any) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	defer response.Body.Close() // nothing is lost that was read
+	defer response.Body.Close() // the body was read
 	text, err := io.ReadAll(io.LimitReader(response.Body, mostAnswered+1))
 	switch {
 	case err != nil:

@@ -24,7 +24,7 @@ import (
 
 var now = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
 
-// answering is a plugin behind HTTP that gives one answer, and the calls that it got.
+// answering is a plugin over HTTP with one fixed answer, and the calls that it got.
 func answering(t *testing.T, answer string, code int) (*plugins.Hooks, *[]string) {
 	var calls []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -71,7 +71,7 @@ func rolloutOf(t *testing.T, plugin string, works ...*workv1.ManifestWork) plugi
 	return plugins.Rollout{Set: set, Placement: "p", Groups: groups, Works: works, Version: version, Now: now}
 }
 
-// The table of the enhancement, a row after the other, with a plugin behind HTTP; and what is no answer.
+// The enhancement's table, row by row, with a plugin over HTTP; and invalid answers.
 func TestTheTableOfStates(t *testing.T) {
 	applied := is(workv1.WorkApplied, "True")
 	const yes, no, notYet = `{"result":"SUCCEEDED"}`, `{"result":"FAILED","message":"500"}`, `{"result":"INPROGRESS","message":"3 of 9"}`
@@ -92,7 +92,7 @@ func TestTheTableOfStates(t *testing.T) {
 		{"False", "", yes, 200, status.Succeeded, "", true},
 		{"Unknown", "False", yes, 200, status.Progressing, "", false},
 		{"", "", yes, 200, status.ToApply, "", false}, // in flight since it was applied
-		// What is no answer leaves the cluster as it is, and says why.
+		// An invalid answer leaves the cluster as it is, with the error.
 		{"False", "", "oops", 500, status.Validating, "ValidateRolloutCompletion: 500 Internal Server Error: oops", true},
 		{"False", "", "oops", 200, status.Validating, "ValidateRolloutCompletion: the answer must be JSON: invalid character 'o' looking for beginning of value", true},
 		{"False", "", `{"result":"YES"}`, 200, status.Validating, `ValidateRolloutCompletion: "YES" must be SUCCEEDED, FAILED or INPROGRESS`, true},
@@ -126,7 +126,7 @@ func TestTheTableOfStates(t *testing.T) {
 		if !final {
 			continue
 		}
-		// After a restart it is known, and nobody asks.
+		// The verdict survives a restart, and there is no further call.
 		report, _ = status.FromManifestWork(status.WorkState{Work: saved[0], Version: version})
 		again, _, err := hooks.Judge(context.Background(), rolloutOf(t, "web", saved[0]), []status.Report{report}, nil, save)
 		if err != nil || again[0].Status != row.want || len(*calls) != 1 || len(saved) != 1 {
@@ -135,7 +135,7 @@ func TestTheTableOfStates(t *testing.T) {
 	}
 }
 
-// The other calls: what a cluster gets is prepared and mutated, and keeps what is the controller's.
+// The other calls: a cluster's work is prepared and mutated, and keeps what belongs to the controller.
 func TestAClusterIsPrepared(t *testing.T) {
 	hooks, calls := answering(t, `{"manifestWork":{"metadata":{"namespace":"a","name":"web","labels":{"owner":"mallory","traffic":"10"},`+
 		`"annotations":{"cohort.open-cluster-management.io/version":"forged","note":"n"}},"spec":{"deleteOption":{"propagationPolicy":"Orphan"}}}}`, 200)
@@ -178,7 +178,7 @@ func TestAClusterIsPrepared(t *testing.T) {
 	}
 }
 
-// What a plugin is told has the enhancement's names: of each cluster its status and its revision, also of one that is removed.
+// Requests have the enhancement's names: for each cluster its status and its revision, even for a removed one.
 func TestWhatAPluginIsTold(t *testing.T) {
 	done := []metav1.Condition{is(workv1.WorkApplied, "True"), is(workv1.WorkProgressing, "False")}
 	old := workOf("old", done...)

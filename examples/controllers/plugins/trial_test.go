@@ -22,14 +22,14 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 )
 
-// rogue is a plugin that does what it should not: it hangs, dies, lies, says things twice, and answers for yesterday's version.
+// rogue is a faulty plugin: it hangs, dies, lies, answers twice, and answers for an earlier version.
 type rogue struct {
-	mu     sync.Mutex // clusters are asked about side by side
+	mu     sync.Mutex // calls are parallel
 	random *rand.Rand
-	trust  int                        // of ten answers how many are as they should be
-	truth  map[string]bool            // what a cluster will turn out to be
-	said   map[string]map[string]bool // by cluster: the results that it gave about this version, in the form it may count
-	asked  map[string]int             // since a yes or a no was noted
+	trust  int                        // how many of ten answers are right
+	truth  map[string]bool            // the right verdict on a cluster
+	said   map[string]map[string]bool // by cluster: the verdicts on this version that may count
+	asked  map[string]int             // calls since a yes or a no was stored
 	began  map[string]bool
 }
 
@@ -74,7 +74,7 @@ func (p *rogue) ValidateRolloutCompletion(ctx context.Context, r *plugins.Reques
 	return plugins.Validation{}, p.fails(ctx)
 }
 
-// answer gives an answer, if it is to be one.
+// answer is an answer, unless there is none this time.
 func (p *rogue) answer(r *plugins.Request) (plugins.Validation, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,9 +95,9 @@ func (p *rogue) answer(r *plugins.Request) (plugins.Validation, bool) {
 		return say(is)
 	}
 	switch p.random.IntN(4) {
-	case 0: // it lies, perhaps the other way round the next time
+	case 0: // it lies, and may say the opposite the next time
 		return say(results[p.random.IntN(2)])
-	case 1: // about yesterday's version, or another attempt
+	case 1: // about an earlier version, or another attempt
 		attempt := r.Attempt + 1
 		return plugins.Validation{Result: results[p.random.IntN(2)], Revision: []string{"yesterday", r.Revision}[p.random.IntN(2)], Attempt: &attempt}, true
 	case 2:
@@ -119,7 +119,7 @@ func (p *rogue) MutateManifestWork(ctx context.Context, r *plugins.Request, work
 	return nil, p.fails(ctx)
 }
 
-// trial is one rollout: works, agents, a controller that restarts, and what an observer sees.
+// trial is a rollout: works, agents, a controller that restarts, and an observer.
 type trial struct {
 	t        *testing.T
 	seed     uint64
@@ -129,10 +129,10 @@ type trial struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	set      *metav1.ObjectMeta
 	works    map[string]*workv1.ManifestWork
-	answers  map[string]time.Time // when the agent of each cluster will say that all is well
-	done     map[string]bool      // was Succeeded in some plan
-	refused  map[string]error     // why a cluster that starts was not written, the last time
-	says     map[string]string    // what the last reports say of clusters
+	answers  map[string]time.Time // when the agent of each cluster will report success
+	done     map[string]bool      // Succeeded in some plan
+	refused  map[string]error     // the last error of the work of a starting cluster
+	says     map[string]string    // the messages of the last reports
 	now      time.Time
 	last     *rollout.Result
 }
@@ -178,7 +178,7 @@ func (h *trial) rollout() plugins.Rollout {
 	return r
 }
 
-// minute lets agents answer, and the controller look once.
+// minute lets agents answer, and reconciles once.
 func (h *trial) minute() {
 	for cluster, at := range h.answers {
 		if work := h.works[cluster]; !h.now.Before(at) && len(work.Status.Conditions) == 0 {
@@ -187,7 +187,7 @@ func (h *trial) minute() {
 			}
 		}
 	}
-	if h.plugin.random.IntN(5) == 0 { // the controller restarts; what it knows stands in the works
+	if h.plugin.random.IntN(5) == 0 { // the controller restarts; its state is in the works
 		h.hooks = hooksOf(h.plugin)
 	}
 	ctx := context.Background()
@@ -215,7 +215,7 @@ func (h *trial) minute() {
 		}
 	}
 	if err != nil {
-		return // and look again
+		return // and reconcile again
 	}
 	result, err := rollout.Plan(h.strategy, h.groups, judged, h.now, rollout.Options{})
 	if err != nil {
@@ -227,7 +227,7 @@ func (h *trial) minute() {
 		h.says[judged[i].Cluster] = judged[i].Message
 	}
 	h.observe(result, judged)
-	_ = h.hooks.Progress(ctx, h.rollout(), result) // an error is told, and nothing waits for it
+	_ = h.hooks.Progress(ctx, h.rollout(), result) // an error becomes an event, and nothing waits for it
 	for _, c := range result.Start {
 		wanted := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: c.Name, Name: "web", Generation: 1, Labels: map[string]string{"owner": "web"}}}
 		work, err := h.hooks.Prepare(ctx, h.rollout(), result, c, wanted)
@@ -243,9 +243,9 @@ func (h *trial) minute() {
 	}
 }
 
-// observe finds what must not be.
+// observe reports violations.
 func (h *trial) observe(r *rollout.Result, judged []status.Report) {
-	if n := len(r.InFlight) + len(r.Start); n > most && len(r.Start) > 0 { // who timed out and fails late is in flight again
+	if n := len(r.InFlight) + len(r.Start); n > most && len(r.Start) > 0 { // a cluster that timed out and fails late is in flight again
 		h.fatalf("%d clusters are in flight or start: %v", n, r)
 	}
 	positions := map[int]bool{}
@@ -278,8 +278,9 @@ func (h *trial) observe(r *rollout.Result, judged []status.Report) {
 	}
 }
 
-// reasons says of a rollout that goes on what each cluster waits for, and finds those that have no reason: one that starts was refused by the
-// plugin, one that is validated has what was said of it, one that soaks or has not answered has a time, and all others wait for these.
+// reasons returns what each cluster of an unfinished rollout waits for, and reports those that wait for nothing. A starting
+// cluster was refused by the plugin. A cluster in validation has the plugin's last message. One that soaks or has not
+// answered has a time. All others wait for these.
 func (h *trial) reasons() (why map[string]int) {
 	why = map[string]int{}
 	front := map[string]bool{}
@@ -326,7 +327,7 @@ func (h *trial) reasons() (why map[string]int) {
 	return why
 }
 
-// holds says whether somebody is held.
+// holds says whether a cluster is blocked.
 func (h *trial) holds() bool {
 	for range h.last.Held() {
 		return true
@@ -334,8 +335,8 @@ func (h *trial) holds() bool {
 	return false
 }
 
-// 1,000 rollouts with plugins of all kinds, from one that always behaves to one that never does: no cluster counts by what was not said of it,
-// no limit is passed, nobody is asked twice, and in the end everyone has a reason.
+// 1,000 rollouts with plugins from reliable to useless: no verdict counts that was not given, no limit is exceeded, there
+// is no call after a verdict, and in the end each cluster has a reason.
 func TestRolloutsWithRoguePlugins(t *testing.T) {
 	rollouts := 1000
 	if testing.Short() {

@@ -26,27 +26,27 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 )
 
-// Deleted is a set that is being deleted, with what its controller has at hand.
+// Deleted is a set that is being deleted, with its works and what Next reads.
 type Deleted struct {
 	Set    *workv1alpha1.ManifestWorkReplicaSet
 	Works  []*workv1.ManifestWork             // of the set, in a cache
 	Groups func() ([]*grouping.Groups, error) // of the placementRefs, as kit.Apart reads them
-	Gone   *kit.GivenUp                       // kept from one look to the next
-	Live   client.Reader                      // asks the API server itself
+	Gone   *kit.GivenUp                       // kept between reconciles
+	Live   client.Reader                      // to read from the API server
 	Now    time.Time
 }
 
-// Next is what happens next.
+// Next is the next step.
 type Next struct {
 	Delete []*workv1.ManifestWork
-	// Last says that the set can be let go, once these are deleted.
+	// Last says that the finalizer can be removed, once these are deleted.
 	Last bool
 
-	reason, says string // of the condition; none where all works go at once
+	reason, says string // of the condition; empty if all works are deleted at once
 }
 
-// Next says which works of a set to delete now. Before it says that a set can be let go, it asks the API server for the works: the cache may not
-// show yet what this controller, or one before it, has just created. An error is one of the API server.
+// Next returns the works of a set to delete now. Before it returns Last, it lists the works from the API server: the cache
+// may not show yet what this controller, or one before it, has just created. Its errors are those of the API server.
 func (o *Order) Next(ctx context.Context, d Deleted) (Next, error) {
 	next, err := o.next(ctx, &d)
 	if err != nil || !next.Last {
@@ -109,12 +109,12 @@ func (d *Deleted) foreground() bool {
 	return d.Set.Spec.CascadeDeletionPolicy == workv1alpha1.Foreground
 }
 
-// staying are the works that nobody has deleted yet.
+// staying are the works that are not being deleted yet.
 func (d *Deleted) staying() []*workv1.ManifestWork {
 	return slices.DeleteFunc(slices.Clone(d.Works), func(work *workv1.ManifestWork) bool { return work.DeletionTimestamp != nil })
 }
 
-// reports are those of the works, of any version. Leaving are the clusters of those that are being deleted.
+// reports are those of the works, of any version. Leaving are the clusters whose works are being deleted.
 func (d *Deleted) reports() (reports []status.Report, leaving []string) {
 	for _, work := range d.Works {
 		deleting := work.DeletionTimestamp != nil
@@ -125,8 +125,8 @@ func (d *Deleted) reports() (reports []status.Report, leaving []string) {
 	return reports, leaving
 }
 
-// missing says what the decisions of a placement lack. What is missing of a Placement that is gone, or goes, never comes: the API server is asked,
-// since the cache may not show the Placement.
+// missing says what the decisions of a placement lack. Missing decisions of a Placement that is deleted or being deleted
+// never come. A live read decides, since the cache may lack the Placement.
 func (d *Deleted) missing(ctx context.Context, groups []*grouping.Groups) (string, error) {
 	version := schema.GroupVersion(clusterv1beta1.GroupVersion)
 	parts, _ := groups[0].Parts()
@@ -143,7 +143,7 @@ func (d *Deleted) missing(ctx context.Context, groups []*grouping.Groups) (strin
 			return "", err
 		case placement.DeletionTimestamp == nil:
 			of := "placement " + part.Placement + ": "
-			return "nobody goes: " + of + strings.TrimPrefix(missing, of), nil
+			return "no work is deleted: " + of + strings.TrimPrefix(missing, of), nil
 		}
 	}
 	return "", nil

@@ -9,12 +9,12 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
-// Annotation of a set says how many of its clusters are on their way out at a time, at most, in place of the flag. It counts also where it is
-// written, or changed, after the set was deleted.
+// Annotation of a set overrides the flag: how many works may be in deletion at a time. It counts even if it is set or
+// changed after the set was deleted.
 const Annotation = "cohort.open-cluster-management.io/remove-at-most"
 
-// Order says how many clusters of a placement lose their works at a time where a set does not say so: 0 is all at once. Nil has all works of all
-// sets go at once.
+// Order has the bound for sets without the annotation: how many works of a placement may be in deletion at a time; 0 is
+// all. A nil Order deletes all works of all sets at once.
 type Order struct{ AtMost int }
 
 // Flags adds the flag -remove-at-most.
@@ -33,12 +33,12 @@ func (o *Order) set(text string) (err error) {
 func parse(text string) (int, error) {
 	most, err := strconv.Atoi(text)
 	if err != nil || most < 0 {
-		return 0, fmt.Errorf("must be how many clusters may be on their way out at a time, or 0 for all at once")
+		return 0, fmt.Errorf("must be how many works may be in deletion at a time, or 0 for all at once")
 	}
 	return most, nil
 }
 
-// of is what goes for a set.
+// of is the bound of a set.
 func (o *Order) of(set *workv1alpha1.ManifestWorkReplicaSet) (int, error) {
 	text, says := set.Annotations[Annotation]
 	switch {
@@ -54,8 +54,8 @@ func (o *Order) of(set *workv1alpha1.ManifestWorkReplicaSet) (int, error) {
 	return most, nil
 }
 
-// InOrder says whether the works of a set go in order. Then let the caches show all writes before Next is asked. It is also true where nobody
-// can read how many may go.
+// InOrder says whether the works of a set are deleted in order. If so, wait until the caches show all writes before you
+// call Next. It is also true if the bound is unreadable.
 func (o *Order) InOrder(set *workv1alpha1.ManifestWorkReplicaSet) bool {
 	most, err := o.of(set)
 	return most > 0 || err != nil

@@ -9,7 +9,7 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
-// The annotation counts in place of the flag. Without the flag's value there is no order, whatever a set asks for.
+// The annotation overrides the flag. Without an Order the annotation has no effect.
 func TestHowManyMayGo(t *testing.T) {
 	for _, test := range []struct {
 		why, flag, annotation string // no annotation where it is "-"
@@ -52,7 +52,7 @@ func TestHowManyMayGo(t *testing.T) {
 	}
 }
 
-// A message has room for the names of a wave, and counts the others.
+// A message names some clusters of a wave, and counts the others.
 func TestListed(t *testing.T) {
 	var clusters []string
 	for i := range 23 {

@@ -19,16 +19,16 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 )
 
-// Condition of a deleted set is False as long as its works go in order. Its message says who is on the way out, and how many follow. The reasons
-// are those of events, too.
+// Condition of a deleted set is False while its works are deleted in order. Its message says which are being deleted, and
+// how many follow. The reasons are also those of events.
 const (
 	Condition        = "Removed"
 	ReasonInOrder    = "RemovedInOrder"
-	ReasonIncomplete = "PlacementIncomplete" // nobody goes until the decisions of a placement are whole
-	ReasonInvalid    = "Invalid"             // nobody goes until a person mends what the message names
+	ReasonIncomplete = "PlacementIncomplete" // nothing is deleted until the decisions of a placement are complete
+	ReasonInvalid    = "Invalid"             // nothing is deleted until a user fixes what the message names
 )
 
-// Tell says in the status of a set what happens next, and by an event if that is new. A set that can be let go is not written.
+// Tell sets the condition of a set, and emits an event if that is new. A set whose finalizer can be removed is not written.
 func (n *Next) Tell(
 	ctx context.Context, c client.Client, teller *kit.Teller, set *workv1alpha1.ManifestWorkReplicaSet,
 	stored *writes.Own[*workv1alpha1.ManifestWorkReplicaSet], now func() time.Time,
@@ -52,7 +52,7 @@ func (n *Next) Tell(
 	return nil
 }
 
-// setCondition says whether that changes the set.
+// setCondition sets or removes the condition, and says whether that changed the set.
 func (n *Next) setCondition(set *workv1alpha1.ManifestWorkReplicaSet, now time.Time) bool {
 	if n.reason == "" {
 		return meta.RemoveStatusCondition(&set.Status.Conditions, Condition)
@@ -63,17 +63,17 @@ func (n *Next) setCondition(set *workv1alpha1.ManifestWorkReplicaSet, now time.T
 	})
 }
 
-// invalid is what happens where nobody can read what is to happen.
+// invalid is the next step for an unreadable input.
 func invalid(err error) Next {
-	return Next{reason: ReasonInvalid, says: fmt.Sprintf(`nobody goes, unless the annotation %s is "0": %v`, Annotation, err)}
+	return Next{reason: ReasonInvalid, says: fmt.Sprintf(`no work is deleted, unless the annotation %s is "0": %v`, Annotation, err)}
 }
 
-// story is what becomes of the clusters that have works.
+// story is what happens to the clusters that have works.
 type story struct {
-	of        map[string]int  // their placementRef
-	stays     map[string]bool // whether nobody has deleted a work of it
+	of        map[string]int  // index of the placementRef
+	stays     map[string]bool // whether a work of it is not being deleted yet
 	uncounted map[string]bool
-	going     map[string]bool // whether it loses its works now
+	going     map[string]bool // whether its works are deleted now
 }
 
 func newStory(groups []*grouping.Groups, reports []status.Report, uncounted []string) *story {
@@ -84,14 +84,14 @@ func newStory(groups []*grouping.Groups, reports []status.Report, uncounted []st
 	for _, r := range reports {
 		s.of[r.Cluster] = slices.IndexFunc(groups, func(g *grouping.Groups) bool { _, selects := g.Position(r.Cluster); return selects })
 		if s.of[r.Cluster] < 0 {
-			s.of[r.Cluster] = len(groups) - 1 // which removes whom nobody selects
+			s.of[r.Cluster] = len(groups) - 1 // the last placement removes deselected clusters
 		}
 		s.stays[r.Cluster] = s.stays[r.Cluster] || !r.Deleting
 	}
 	return s
 }
 
-// waits says whether the set has to stay for a cluster.
+// waits says whether the set must wait for a cluster.
 func (s *story) waits() bool {
 	for cluster, stays := range s.stays {
 		if stays || !s.uncounted[cluster] {
@@ -101,7 +101,7 @@ func (s *story) waits() bool {
 	return false
 }
 
-// text tells it: placement web: on their way out: c, d; not waited for: e; 12 more follow, at most 2 at a time.
+// text is a message: placement web: in deletion: c, d; ignored: e; 12 more to delete, at most 2 at a time.
 func (s *story) text(refs []workv1alpha1.LocalPlacementReference, most int) string {
 	var all []string
 	for i, ref := range refs {
@@ -127,18 +127,18 @@ func (s *story) textOf(placement, most int) string {
 		}
 	}
 	if len(leaving) > 0 {
-		says = append(says, "on their way out: "+listed(leaving))
+		says = append(says, "in deletion: "+listed(leaving))
 	}
 	if len(given) > 0 {
-		says = append(says, "not waited for: "+listed(given))
+		says = append(says, "ignored: "+listed(given))
 	}
 	if follow > 0 {
-		says = append(says, fmt.Sprintf("%d more follow, at most %d at a time", follow, most))
+		says = append(says, fmt.Sprintf("%d more to delete, at most %d at a time", follow, most))
 	}
 	return strings.Join(says, "; ")
 }
 
-// listed names clusters, in order, some of them if there are many.
+// listed names clusters, in order, and only some if there are many.
 func listed(clusters []string) string {
 	const most = 20
 	slices.Sort(clusters)

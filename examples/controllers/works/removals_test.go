@@ -148,13 +148,13 @@ func TestADeletedSetGoesInOrder(t *testing.T) {
 				h.change(func(spec *workv1alpha1.ManifestWorkReplicaSetSpec) { spec.CascadeDeletionPolicy = policy })
 				h.deleted()
 				for _, step := range []struct{ gone, wrote, says, event string }{
-					{"", "delete g", "on their way out: g; 6 more follow, at most 2 at a time", "new"},
-					{"", "", "on their way out: g; 6 more follow, at most 2 at a time", ""},
-					{"g", "delete d, delete e", "on their way out: d, e; 4 more follow, at most 2 at a time", "new"},
-					{"e", "delete f", "on their way out: d, f; 3 more follow, at most 2 at a time", "new"},
-					{"d", "", "on their way out: f; 3 more follow, at most 2 at a time", "new"}, // no cluster of an earlier group yet
-					{"f", "delete a, delete b", "on their way out: a, b; 1 more follow, at most 2 at a time", "new"},
-					{"a b", "delete c", "on their way out: c", "new"},
+					{"", "delete g", "in deletion: g; 6 more to delete, at most 2 at a time", "new"},
+					{"", "", "in deletion: g; 6 more to delete, at most 2 at a time", ""},
+					{"g", "delete d, delete e", "in deletion: d, e; 4 more to delete, at most 2 at a time", "new"},
+					{"e", "delete f", "in deletion: d, f; 3 more to delete, at most 2 at a time", "new"},
+					{"d", "", "in deletion: f; 3 more to delete, at most 2 at a time", "new"}, // no cluster of an earlier group yet
+					{"f", "delete a, delete b", "in deletion: a, b; 1 more to delete, at most 2 at a time", "new"},
+					{"a b", "delete c", "in deletion: c", "new"},
 				} {
 					h.letGo(strings.Fields(step.gone)...)
 					h.wrote(step.wrote)
@@ -245,7 +245,7 @@ func TestTheLastLookIsAtTheServer(t *testing.T) {
 		}
 		h.must(h.caches.sets.Update(h.set()))
 	}
-	h.said("RemovedInOrder: placement prod: on their way out: b; 1 more follow, at most 1 at a time")
+	h.said("RemovedInOrder: placement prod: in deletion: b; 1 more to delete, at most 1 at a time")
 	h.letGo("b")
 	h.must(h.caches.works.Replace(nil, ""))
 	if wrote, _, err := h.look(); wrote != "delete a" || err != nil || h.isGone() {
@@ -269,7 +269,7 @@ func TestThePlacementIsDeletedTogetherWithTheSet(t *testing.T) {
 		h.must(h.server.DeleteAllOf(t.Context(), &clusterv1beta1.PlacementDecision{}, client.InNamespace("apps")))
 		h.deleted()
 		h.wrote("delete a, delete b")
-		h.said("RemovedInOrder: placement prod: on their way out: a, b; 1 more follow, at most 2 at a time")
+		h.said("RemovedInOrder: placement prod: in deletion: a, b; 1 more to delete, at most 2 at a time")
 		h.letGo("a")
 		h.wrote("delete c")
 		h.letGo("b", "c")
@@ -341,10 +341,10 @@ func TestPartiallyObservedDecisionsDeleteNothing(t *testing.T) {
 				}
 				h.must(h.caches.sets.Update(h.set()))
 			}
-			if says := h.says(); !strings.HasPrefix(says, "PlacementIncomplete: nobody goes: placement prod: ") {
+			if says := h.says(); !strings.HasPrefix(says, "PlacementIncomplete: no work is deleted: placement prod: ") {
 				t.Errorf("it says %s", says)
 			}
-			if told := h.events(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning PlacementIncomplete nobody goes: ") {
+			if told := h.events(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning PlacementIncomplete no work is deleted: ") {
 				t.Errorf("told %q", told)
 			}
 			test.over(h)
@@ -365,8 +365,8 @@ func TestEachPlacementGoesByItself(t *testing.T) {
 	h.must(h.server.Delete(t.Context(), &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "none"}}))
 	h.deleted()
 	h.wrote("delete b, delete c")
-	h.said("RemovedInOrder: placement prod: on their way out: b; 1 more follow, at most 1 at a time. " +
-		"placement test: on their way out: c; 2 more follow, at most 1 at a time")
+	h.said("RemovedInOrder: placement prod: in deletion: b; 1 more to delete, at most 1 at a time. " +
+		"placement test: in deletion: c; 2 more to delete, at most 1 at a time")
 	h.letGo("b")
 	h.wrote("delete a")
 	h.letGo("a")
@@ -447,7 +447,7 @@ func TestADeadAgentHoldsItsPlaceUntilItsClusterIsIgnored(t *testing.T) {
 				}
 				h.restart()
 				h.wrote("delete a")
-				h.said("RemovedInOrder: placement prod: on their way out: a; not waited for: b")
+				h.said("RemovedInOrder: placement prod: in deletion: a; ignored: b")
 				h.wrote("")
 				h.letGo("a")
 				h.wrote("")
@@ -455,7 +455,7 @@ func TestADeadAgentHoldsItsPlaceUntilItsClusterIsIgnored(t *testing.T) {
 					t.Fatalf("the set is gone: %v", gone)
 				}
 				if policy == workv1alpha1.Foreground {
-					h.said("RemovedInOrder: placement prod: not waited for: b")
+					h.said("RemovedInOrder: placement prod: ignored: b")
 					h.letGo("b")
 					h.wrote("")
 					if !h.isGone() {
@@ -498,11 +498,11 @@ func TestTheAnnotationCountsInPlaceOfTheFlag(t *testing.T) {
 	for _, wrong := range []string{"-1", "many", "", "50%"} {
 		h.annotate(removals.Annotation, wrong)
 		h.wrote("")
-		if says := h.says(); !strings.HasPrefix(says, `Invalid: nobody goes, unless the annotation `+removals.Annotation+` is "0": metadata.annotations[`+removals.Annotation+"]: Invalid value: ") {
+		if says := h.says(); !strings.HasPrefix(says, `Invalid: no work is deleted, unless the annotation `+removals.Annotation+` is "0": metadata.annotations[`+removals.Annotation+"]: Invalid value: ") {
 			t.Errorf("%q: it says %s", wrong, says)
 		}
 	}
-	if told := h.events(); len(told) != 5 || !strings.HasPrefix(told[4], "Warning Invalid nobody goes") {
+	if told := h.events(); len(told) != 5 || !strings.HasPrefix(told[4], "Warning Invalid no work is deleted") {
 		t.Errorf("told %q", told)
 	}
 	h.annotate(removals.Annotation, "2")

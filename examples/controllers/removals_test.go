@@ -38,7 +38,7 @@ type removing struct {
 	givenUp bool            // the dead one is
 }
 
-// TestWorksGoInOrder has the program works, with -remove-at-most, remove a deleted set. Each event of a work is judged: no more are on their way out
+// TestWorksGoInOrder has the program works, with -remove-at-most, remove a deleted set. Each event of a work is judged: no more are in deletion
 // than may be, and no group loses a work while a later one has any. The program is killed in the midst, and an agent is dead until a person gives its
 // cluster up. The order is what kubectl cohort removals says before, in the midst, and while it waits.
 func TestWorksGoInOrder(t *testing.T) {
@@ -161,7 +161,7 @@ func (r *removing) judge(event watch.Event) {
 		r.there[cluster] = true
 		r.began = append(r.began, cluster)
 		if n := r.going(); n > r.most {
-			r.t.Errorf("%d are on their way out with %s, of at most %d", n, cluster, r.most)
+			r.t.Errorf("%d are in deletion with %s, of at most %d", n, cluster, r.most)
 		}
 		for other := range r.there {
 			if groupOf(other) > groupOf(cluster) && !(r.givenUp && other == r.dead) {
@@ -171,7 +171,7 @@ func (r *removing) judge(event watch.Event) {
 	}
 }
 
-// isQuiet says whether all events are judged, and nobody is on the way out but the dead one.
+// isQuiet says whether all events are judged, and no work is in deletion but the dead one.
 func (r *removing) isQuiet() bool {
 	r.t.Helper()
 	var works workv1.ManifestWorkList
@@ -192,7 +192,7 @@ func groupOf(cluster string) (n int) {
 	return n / 3
 }
 
-// going counts the clusters that are on their way out.
+// going counts the works in deletion.
 func (r *removing) going() (n int) {
 	for cluster, deleting := range r.there {
 		if deleting && !(r.givenUp && cluster == r.dead) {

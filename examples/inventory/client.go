@@ -11,11 +11,11 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// Client writes objects of OCM as slices, for decisionupdate.Applier. A slice has no status, so that one request writes all of it, also
-// where OCM's API takes two.
+// Client writes objects of OCM as slices, for decisionupdate.Applier. A slice has no status, so one request writes all of
+// it, where OCM's API takes two.
 type Client struct {
 	Client     client.Client
-	Live       client.Reader // asks the API server itself
+	Live       client.Reader // to read from the API server
 	Namespace  string
 	Convention Convention
 }
@@ -34,7 +34,7 @@ func (c Client) Update(ctx context.Context, o *clusterv1beta1.PlacementDecision,
 	return c.answer(s, c.Client.Update(ctx, s))
 }
 
-// UpdateStatus writes a slice, too.
+// UpdateStatus also writes the slice.
 func (c Client) UpdateStatus(ctx context.Context, o *clusterv1beta1.PlacementDecision, opts metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
 	return c.Update(ctx, o, opts)
 }
@@ -45,7 +45,7 @@ func (c Client) Delete(ctx context.Context, name string, opts metav1.DeleteOptio
 	return c.Client.Delete(ctx, s, &client.DeleteOptions{Preconditions: opts.Preconditions})
 }
 
-// Get asks the API server for a slice.
+// Get reads a slice from the API server.
 func (c Client) Get(ctx context.Context, name string, _ metav1.GetOptions) (*clusterv1beta1.PlacementDecision, error) {
 	s := &sig.PlacementDecision{}
 	return c.answer(s, c.Live.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, s))

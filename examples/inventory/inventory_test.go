@@ -51,7 +51,7 @@ func objects(lines ...string) []*ocm {
 	return all
 }
 
-// What OCM's objects and slices both have survives both ways, in any order.
+// Everything that OCM's objects and slices have in common survives both ways, in any order.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := object(fmt.Sprintf("web-decision-%d %d:", rapid.IntRange(1, 9).Draw(t, "n"), rapid.IntRange(0, 9).Draw(t, "group")))
@@ -65,7 +65,7 @@ func TestRoundTrip(t *testing.T) {
 			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{
 				ClusterName: rapid.StringMatching("([a-z]+/)?[a-z]{1,5}").Draw(t, "cluster"), Reason: rapid.String().Draw(t, "reason")})
 		}
-		for i := range o.Status.Decisions { // a cluster in the convention's own namespace has no prefix
+		for i := range o.Status.Decisions { // a cluster in the convention's namespace has no prefix
 			name := &o.Status.Decisions[i].ClusterName
 			*name = strings.TrimPrefix(*name, "fleet/")
 		}
@@ -79,7 +79,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// The index counts slices, and not groups.
+// The index counts slices, not groups.
 func TestIndexesCountSlices(t *testing.T) {
 	var got []string
 	for _, o := range inventory.Label(objects("web-decision-10 0: a", "web-decision-2 0: b", "web-decision-1 1: c")) {
@@ -90,7 +90,7 @@ func TestIndexesCountSlices(t *testing.T) {
 	}
 }
 
-// An object of more than 100 clusters becomes slices with indexes of their own, which read as whole.
+// An object of more than 100 clusters becomes several slices with their own indexes, which read as complete.
 func TestObjectsOverTheLimitAreCut(t *testing.T) {
 	var got []string
 	labelled := inventory.Label(objects("w1 0:"+many(201), "w2 1: x"))
@@ -113,14 +113,14 @@ func slicesOf(all []*ocm) []*sig.PlacementDecision {
 	return decisions
 }
 
-// What a reader knows from slices, and what it is told of bad ones. While anything is wrong, a rollout removes nobody.
+// What a reader makes of good and bad slices. While anything is wrong, a rollout removes no cluster.
 func TestRead(t *testing.T) {
 	const over = "slices[default/w1].decisions: Too many: 101: must have at most 100 items"
 	sealed := func() []*sig.PlacementDecision {
 		return slicesOf(grouping.Sealed(inventory.Label(objects("w1 0: a", "w2 1: b"))))
 	}
 	plain := func() []*sig.PlacementDecision { return slicesOf(inventory.Label(objects("w1 0: a", "w2 1: b"))) }
-	bare := func(names ...string) (all []*sig.PlacementDecision) { // without any label
+	bare := func(names ...string) (all []*sig.PlacementDecision) { // without labels
 		for i, name := range names {
 			s := inventory.FromOCM(convention, object("w 0: "+string(rune('a'+i))))
 			s.Name, s.Labels = name, nil
@@ -148,7 +148,7 @@ func TestRead(t *testing.T) {
 		}, missing: "cluster fleet/a is in w1 and again in w2"},
 
 		{why: "over 100", decisions: slicesOf(objects("w1 0: " + many(101))), errs: over},
-		{why: "nobody", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[0].Decisions[0].ClusterProfileRef.Name = "" },
+		{why: "a reference without a name", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[0].Decisions[0].ClusterProfileRef.Name = "" },
 			errs: "slices[default/w1].decisions[0].clusterProfileRef.name: Required value: must be the name of a ClusterProfile"},
 
 		{why: "duplicate indices: that of the group instead of the slice", decisions: plain(), change: func(s []*sig.PlacementDecision) {
@@ -197,7 +197,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// wantNoRemoval plans a rollout where z has the workload and is in no slice: it is removed only from groups that are whole.
+// wantNoRemoval plans a rollout in which z has the workload and is in no slice: it is removed only if the groups are
+// complete.
 func wantNoRemoval(t *testing.T, why string, groups *grouping.Groups, whole bool) {
 	t.Helper()
 	now := time.Unix(0, 0)
@@ -219,7 +220,7 @@ func many(n int) string {
 	return b.String()
 }
 
-// A mirror of OCM's objects, written through the client: it becomes what the source is, and then has nothing to do.
+// A mirror of OCM's objects, written through the client: it becomes equal to the source, and then has nothing to do.
 func TestMirror(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := sig.AddToScheme(scheme); err != nil {

@@ -16,18 +16,19 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Read returns the groups in the slices of one decision. Slices that OCM's groups were written to have these groups. Slices of other
-// schedulers are one group. Profiles are the ClusterProfiles that there are; nil where they are unknown.
+// Read returns the groups in the slices of one decision. Slices that were written from OCM's groups have these groups.
+// Slices of other schedulers are one group. Profiles are the existing ClusterProfiles; nil if they are unknown.
 //
-// The groups are incomplete unless the slices are whole, as far as slices can say it. Groups.Incomplete has one line about what is wrong, and
-// package rollout then starts and removes nobody. Slices are whole if there is at least one and none is being deleted; their indexes are
-// 0, 1, 2 and so on, or none has one; no cluster is in two; each cluster has its ClusterProfile; and if they have a seal (see
-// grouping.Sealed), it is of these. Without a seal, the last slice may be missing and nobody can see it.
+// The groups are incomplete unless the slices are complete, as far as slices can tell. Groups.Incomplete then has a line
+// with the reason, and package rollout starts and removes no cluster. Slices are complete if there is at least one and none
+// is being deleted; their indexes are 0, 1, 2 and so on, or none has one; no cluster is in two; each cluster has its
+// ClusterProfile; and their seal, if any (see grouping.Sealed), is theirs. Without a seal a missing last slice cannot be
+// noticed.
 //
-// Slices belong together by their decision key. If none has one, they do by their names: <base>-<index>.
+// Slices belong together by their decision key. If none has one, they belong together by their names: <base>-<index>.
 //
-// It is an error if a slice is nil, comes twice, has more than 100 clusters or a reference without a name, or is of another
-// decision, namespace or scheduler than the others. There are no groups then, and nil groups are incomplete.
+// Read returns an error if a slice is nil, occurs twice, has more than 100 clusters or a reference without a name, or
+// differs from the others in its decision, namespace or scheduler. Then it returns nil groups, which are incomplete.
 func Read(c Convention, decisions []*sig.PlacementDecision, profiles []*sig.ClusterProfile) (*grouping.Groups, error) {
 	for i, s := range decisions {
 		if s == nil {
@@ -61,7 +62,7 @@ func Read(c Convention, decisions []*sig.PlacementDecision, profiles []*sig.Clus
 	return groups.Lacking(cmp.Or(going(decisions), oddIndexes(decisions), twice(decisions), unknown(decisions, profiles))), nil
 }
 
-// validate returns the faults of a slice, beside the first of its decision.
+// validate returns the faults of a slice, compared with the first one of its decision.
 func validate(s, first *sig.PlacementDecision) (errs field.ErrorList) {
 	path := field.NewPath("slices").Key(s.Namespace + "/" + s.Name)
 	key, want := s.Labels[sig.DecisionKeyLabel], first.Labels[sig.DecisionKeyLabel]
@@ -90,7 +91,7 @@ func validate(s, first *sig.PlacementDecision) (errs field.ErrorList) {
 	return errs
 }
 
-// named returns the base and the index of a name <base>-<index>; otherwise the name, and no index.
+// named splits a name <base>-<index>. Other names have no index.
 func named(name string) (base, index string) {
 	if cut := strings.LastIndexByte(name, '-'); cut > 0 {
 		if _, err := strconv.ParseUint(name[cut+1:], 10, 31); err == nil {
@@ -100,7 +101,7 @@ func named(name string) (base, index string) {
 	return name, ""
 }
 
-// going looks for a slice whose clusters are about to go elsewhere, or nowhere.
+// going looks for a slice that is being deleted, whose clusters move to another slice or are deselected.
 func going(decisions []*sig.PlacementDecision) string {
 	for _, s := range decisions {
 		if s.DeletionTimestamp != nil {
@@ -110,7 +111,7 @@ func going(decisions []*sig.PlacementDecision) string {
 	return ""
 }
 
-// oddIndexes says what is wrong with the indexes of slices. They are optional, so none at all is nothing wrong.
+// oddIndexes says what is wrong with the indexes of slices. They are optional: if no slice has one, nothing is wrong.
 func oddIndexes(decisions []*sig.PlacementDecision) string {
 	owner, without := make(map[int]string), ""
 	for _, s := range decisions {
@@ -143,7 +144,7 @@ func oddIndexes(decisions []*sig.PlacementDecision) string {
 	return ""
 }
 
-// twice looks for a cluster in two slices, as in the midst of a move.
+// twice looks for a cluster in two slices, as during a move.
 func twice(decisions []*sig.PlacementDecision) string {
 	first := make(map[sig.ClusterProfileReference]string)
 	for ref, s := range references(decisions) {
@@ -155,7 +156,7 @@ func twice(decisions []*sig.PlacementDecision) string {
 	return ""
 }
 
-// unknown looks for a cluster whose ClusterProfile is not there: it is gone, or a cache has not seen it yet.
+// unknown looks for a cluster without a ClusterProfile: it was deleted, or a stale cache lacks it.
 func unknown(decisions []*sig.PlacementDecision, profiles []*sig.ClusterProfile) string {
 	if profiles == nil {
 		return ""

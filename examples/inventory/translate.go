@@ -13,21 +13,21 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Convention says how clusters and the writer are named in slices.
+// Convention says how slices name clusters and the writer.
 type Convention struct {
-	// Profiles is the namespace of the ClusterProfiles. Empty stands for the namespace of each slice, as in the API.
+	// Profiles is the namespace of the ClusterProfiles. Empty means the namespace of each slice, as in the API.
 	Profiles string
 
 	// Scheduler is the schedulerName of the slices.
 	Scheduler string
 }
 
-// namespace returns where the ClusterProfiles of a slice are.
+// namespace is the namespace of the ClusterProfiles of a slice.
 func (c Convention) namespace(slice string) string { return cmp.Or(c.Profiles, slice) }
 
-// ToOCM returns slices as objects of OCM. A reference to a ClusterProfile in another namespace than the convention's is a cluster named
-// "<namespace>/<name>", which no cluster of OCM is. Where the label of OCM's placement is missing, it is the decision key.
-// Nil stays nil. The objects share nothing with the slices.
+// ToOCM converts slices to objects of OCM. A reference to a ClusterProfile in another namespace than the convention's
+// becomes a cluster "<namespace>/<name>", which cannot be the name of a cluster in OCM. If the label of OCM's placement is
+// missing, it becomes the decision key. Nil stays nil. The objects share nothing with the slices.
 func ToOCM(c Convention, decisions ...*sig.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	objects := make([]*clusterv1beta1.PlacementDecision, len(decisions))
 	for i, s := range decisions {
@@ -51,8 +51,8 @@ func ToOCM(c Convention, decisions ...*sig.PlacementDecision) []*clusterv1beta1.
 	return objects
 }
 
-// FromOCM returns an object of OCM as a slice. Decisions without a cluster, which OCM has for slots that are not scheduled yet, are left
-// out.
+// FromOCM converts an object of OCM to a slice. It leaves out decisions without a cluster, which OCM has for slots that are
+// not scheduled yet.
 func FromOCM(c Convention, o *clusterv1beta1.PlacementDecision) *sig.PlacementDecision {
 	s := &sig.PlacementDecision{ObjectMeta: *o.ObjectMeta.DeepCopy(), Decisions: []sig.ClusterDecision{}, SchedulerName: c.Scheduler}
 	for _, d := range o.Status.Decisions {
@@ -68,10 +68,10 @@ func FromOCM(c Convention, o *clusterv1beta1.PlacementDecision) *sig.PlacementDe
 	return s
 }
 
-// Label returns all objects of a placement with the labels of slices, and without scores. The placement's name is the decision key. The
-// index counts slices: by group, and within a group by name. So slices of one group have several indexes. An object with more
-// than 100 clusters, which OCM's API allows, becomes several: the others have its labels and are named <name>-over-1 and so on. The
-// objects given are not changed.
+// Label returns all objects of a placement with the labels of slices, and without scores. The placement's name is the
+// decision key. The index counts slices: by group, and within a group by name, so slices of one group have several indexes.
+// An object with more than 100 clusters, which OCM's API allows, becomes several: the additional ones have its labels and
+// are named <name>-over-1 and so on. The given objects are not changed.
 func Label(objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	sorted := slices.SortedFunc(slices.Values(cut(objects)), func(a, b *clusterv1beta1.PlacementDecision) int {
 		return cmp.Or(group(a)-group(b), cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
@@ -93,7 +93,7 @@ func Label(objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.Placem
 	return sorted
 }
 
-// cut gives no object more than 100 clusters.
+// cut splits objects with more than 100 clusters.
 func cut(objects []*clusterv1beta1.PlacementDecision) (all []*clusterv1beta1.PlacementDecision) {
 	for _, o := range objects {
 		if len(o.Status.Decisions) <= grouping.MaxDecisions {

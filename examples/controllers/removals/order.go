@@ -20,8 +20,8 @@ type Order struct{ AtMost int }
 // Flags adds the flag -remove-at-most.
 func Flags() *Order {
 	o := &Order{}
-	flag.Func("remove-at-most", "how many clusters of a placement are on their way out at a time, where a set is deleted: they lose their works in the "+
-		"reverse order of the rollout; 0 for all at once (default 0). A set may say otherwise by its annotation "+Annotation, o.set)
+	flag.Func("remove-at-most", "how many works of a placement may be in deletion at a time when a set is deleted: works are deleted in the "+
+		"reverse order of the rollout; 0 for all at once (default 0). The annotation of a set overrides it: "+Annotation, o.set)
 	return o
 }
 

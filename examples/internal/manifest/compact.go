@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// compactJSON copies one JSON value without white space and without what is dropped. It is not ok for what is
-// no JSON, for a key that stands twice, and for the little that it leaves to others, such as keys with escapes.
+// compactJSON copies one JSON value without white space and dropped paths. It is not ok for invalid JSON, for a duplicate
+// key, and for rare input that it leaves to others, such as keys with escapes.
 func compactJSON(text []byte, drop paths) (compact []byte, ok bool) {
 	c := compactor{in: text, out: make([]byte, 0, len(text)/2)}
 	c.space()
@@ -17,11 +17,11 @@ func compactJSON(text []byte, drop paths) (compact []byte, ok bool) {
 	return bytes.Clone(c.out), c.at == len(c.in)
 }
 
-// compactor reads from in at the place at.
+// compactor reads from in at the offset at.
 type compactor struct {
 	in, out []byte
 	at      int
-	keys    [][]byte // of the objects that are open
+	keys    [][]byte // of the open objects
 }
 
 const mostDepth = 200
@@ -32,7 +32,7 @@ func (c *compactor) space() {
 	}
 }
 
-// next passes over a byte if it is the next.
+// next skips a byte if it is the next one.
 func (c *compactor) next(b byte) bool {
 	if c.at >= len(c.in) || c.in[c.at] != b {
 		return false
@@ -212,10 +212,10 @@ func contains(keys [][]byte, key []byte) bool {
 	return false
 }
 
-// paths are what is dropped of an object: the keys at its top, and below them.
+// paths are the dropped paths of an object: keys at its top, with those below them.
 type paths map[string]paths
 
-// newPaths takes paths such as status.conditions.
+// newPaths parses paths such as status.conditions.
 func newPaths(all []string) paths {
 	top := make(paths)
 	for _, path := range all {
@@ -230,7 +230,7 @@ func newPaths(all []string) paths {
 	return top
 }
 
-// at says whether all below the key is dropped, or else what of it.
+// at says whether all below a key is dropped, or else which paths below it are.
 func (p paths) at(key []byte) (dropped bool, below paths) {
 	below, found := p[string(key)]
 	return found && len(below) == 0, below

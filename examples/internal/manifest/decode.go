@@ -15,15 +15,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Decode reads a stream as the zero [Reader] does.
+// Decode is Decode of the zero [Reader].
 func Decode(file string, r io.Reader) ([]Object, error) {
 	return Reader{}.Decode(file, r)
 }
 
-// Decode returns the objects of one stream, in their order; file is the name in their positions. Every
-// object has an apiVersion and a kind, and its metadata, if any, is an object whose name and namespace
-// are strings. Whole numbers are int64, as unstructured objects want them. A key that stands twice in
-// a mapping is an error, and so is text that belongs to no object. All errors of the content are *Error.
+// Decode returns the objects of one stream, in their order; file is the name in their positions. Every object has an
+// apiVersion and a kind, and its metadata, if any, is an object whose name and namespace are strings. Whole numbers are
+// int64, as in unstructured objects. A duplicate key of a mapping is an error, and so is text that belongs to no object.
+// All errors of the content are *Error.
 func (r Reader) Decode(file string, stream io.Reader) ([]Object, error) {
 	data, err := io.ReadAll(stream)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r Reader) Decode(file string, stream io.Reader) ([]Object, error) {
 	return r.decode(file, data)
 }
 
-// decodeWhole reads a document in one piece, and has a word for all that may be wrong with it.
+// decodeWhole reads a document in one piece, with precise errors.
 func (r Reader) decodeWhole(d document, at Position) ([]Object, error) {
 	content, err := parse(d)
 	if line := tabbed(d); err != nil && line > 0 {
@@ -64,7 +64,7 @@ func parse(d document) (map[string]any, error) {
 	case errors.Is(err, errAfter):
 		return nil, err
 	case err != nil:
-		// Parsed again behind as many empty lines, so that the parser counts the lines of the file.
+		// Parse again with empty lines in front, so that the parser counts the lines of the file.
 		before := d.line - 1 - leadingLines(d.text)
 		_, err = yaml.YAMLToJSONStrict(append(bytes.Repeat([]byte("\n"), max(before, 0)), d.text...))
 		return nil, fmt.Errorf("not YAML: %s", strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:")))
@@ -86,7 +86,7 @@ func parse(d document) (map[string]any, error) {
 // errAfter is the error of text that belongs to no object.
 var errAfter = errors.New("text after the object: must be another object in JSON, or come after a line of ---")
 
-// toJSON is a document of YAML as JSON. The parser stops behind the first value; where text follows, that is an error.
+// toJSON converts a YAML document. The parser stops after the first value; text after it is an error.
 func toJSON(text []byte) ([]byte, error) {
 	data, err := yaml.YAMLToJSONStrict(text)
 	if err != nil || isBlock(text) {
@@ -99,10 +99,10 @@ func toJSON(text []byte) ([]byte, error) {
 	return nil, errAfter
 }
 
-// isBlock says whether a document is a block of lines none of which begins before the first, so that it is one value, or
-// none at all. Otherwise it may be one all the same.
+// isBlock says whether a document is a block of lines none of which is indented less than the first, which is certainly at
+// most one value. Other documents may be one, too.
 func isBlock(text []byte) bool {
-	for _, end := range []string{"\u0085", "\u2028", "\u2029"} { // YAML ends lines there, too
+	for _, end := range []string{"\u0085", "\u2028", "\u2029"} { // further line ends of YAML
 		if bytes.Contains(text, []byte(end)) {
 			return false
 		}
@@ -126,13 +126,13 @@ func isBlock(text []byte) bool {
 
 func isLetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-// passed is a value that nobody looks at.
+// passed is a value that is ignored.
 type passed struct{}
 
-// UnmarshalYAML passes over the value.
+// UnmarshalYAML ignores the value.
 func (*passed) UnmarshalYAML(func(any) error) error { return nil }
 
-// tabbed is the first line of a document that is indented by a tab, 0 if none is. In JSON all may be.
+// tabbed is the first line of a document that is indented by a tab; 0 if none is. In JSON tabs are allowed.
 func tabbed(d document) int {
 	if content := bytes.TrimSpace(d.text); len(content) == 0 || content[0] == '{' || content[0] == '[' {
 		return 0
@@ -147,7 +147,7 @@ func tabbed(d document) int {
 	return 0
 }
 
-// flatten appends the object that content is, or the objects of the list that it is.
+// flatten appends the object, or the objects of the list, that content is.
 func flatten(objects []Object, content map[string]any, at Position) ([]Object, error) {
 	if err := check(content); err != nil {
 		return nil, &Error{At: at, Object: name(content), Err: err}

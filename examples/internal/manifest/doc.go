@@ -2,16 +2,15 @@
 //
 // A file holds YAML or JSON in any number of documents. A document is one object or a list of them
 // (kind List, or what an API server returns for a collection), and a list's items become objects of
-// their own. Objects of JSON may follow one another without a separator, as jq prints them. Documents without content are
-// passed over; nothing else is. Text that belongs to no object is an error, and so is a list of which only a part is
-// there. A file may be in UTF-16, as Windows PowerShell writes it.
+// their own. JSON objects may follow one another without a separator, as jq prints them. Documents without content are
+// skipped; nothing else is. Text that belongs to no object is an error, and so is a truncated list. A file may be in
+// UTF-16, as Windows PowerShell writes it.
 //
-// Every object keeps the place it was read from, so that whoever finds a fault in it later can say in
-// one line which file, which object and which field (see [Object.Fault]).
+// Every object keeps the position where it was read, so that a fault that is found later can be reported in one line with
+// file, object and field (see [Object.Fault]).
 //
-// Where there may be a hundred thousand objects of a kind, a [Reader] that knows the kind decodes them while it
-// reads, item by item and next to one another, and drops what nobody looks at. YAML and JSON are left to the libraries
-// of Kubernetes. README.md says what that costs.
+// For kinds with a hundred thousand objects, a [Reader] that knows the kind decodes them while it reads, item by item and
+// in parallel, and drops unused fields. YAML and JSON are left to the libraries of Kubernetes. README.md has the cost.
 //
 //	var files manifest.Files
 //	flag.Var(&files, "f", "file to read, - for standard input; may be repeated")

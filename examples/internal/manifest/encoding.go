@@ -8,11 +8,11 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// byteOrderMark may stand at the beginning of each file that a shell joined.
+// byteOrderMark may begin each of several files that a shell joined.
 const byteOrderMark = "\ufeff"
 
-// toText is the text of a file in UTF-8, without byte order marks, its lines ended by \n alone. Windows PowerShell writes
-// UTF-16, and ends lines as Windows does. YAML reads each line end as \n; JSON has none but between its tokens.
+// toText converts a file to UTF-8 without byte order marks, with lines that end by \n. Windows PowerShell writes UTF-16 and
+// Windows' line ends. That changes no content: YAML reads each line end as \n, and JSON has line ends only between tokens.
 func toText(data []byte) ([]byte, error) {
 	if from := utf16(data); from != nil {
 		if len(data)%2 != 0 {
@@ -34,8 +34,8 @@ func toText(data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// utf16 is the encoding of a text in UTF-16, nil for others: it begins with a byte order mark, or with a character of
-// ASCII, as all YAML and JSON does that has no mark.
+// utf16 is the encoding of a text in UTF-16; nil for others. Such a text begins with a byte order mark, or with an ASCII
+// character, as all YAML and JSON without a mark does.
 func utf16(data []byte) encoding.Encoding {
 	if len(data) < 2 {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// asKubectl is what a hub has of a cluster, as kubectl prints it.
+// asKubectl is a cluster on a hub, as kubectl prints it.
 const asKubectl = `apiVersion: cluster.open-cluster-management.io/v1
 kind: ManagedCluster
 metadata:
@@ -54,7 +54,7 @@ status:
   version:
 `
 
-// sameJSON compares two values, numbers by their text: JSON has numbers that no float64 holds.
+// sameJSON compares two values, numbers by their text: JSON has numbers that no float64 can represent.
 func sameJSON(a, b []byte) bool {
 	x, errX := decoded(a)
 	y, errY := decoded(b)
@@ -100,7 +100,7 @@ func TestWhatIsDroppedIsGone(t *testing.T) {
 	}
 }
 
-// Of a block, the parser drops nothing: there is no second value.
+// Of a block the parser drops nothing: there is no second value.
 func TestABlockIsOneValue(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, in []byte) {
 		var first any
@@ -108,7 +108,7 @@ func TestABlockIsOneValue(t *testing.T) {
 			return
 		}
 		if _, isMapping := first.(map[any]any); !isMapping && first != nil {
-			return // which is refused
+			return // the text is refused
 		}
 		parser := stream.NewDecoder(bytes.NewReader(in))
 		if err := parser.Decode(new(passed)); err == nil {
@@ -163,7 +163,7 @@ func TestCompactJSONRefusesWhatIsNone(t *testing.T) {
 	}
 }
 
-// The items that are cut out of a list, and the list without them, are together what the list says.
+// The items that are cut out of a list, and the list without them, together have the content of the list.
 func TestCutTakesListsApart(t *testing.T) {
 	for _, test := range []struct{ why, in, rest string }{
 		{"as kubectl prints it", "apiVersion: v1\nitems:\n- a: 1\n  b:\n  - 2\n- c\nkind: List\n", "apiVersion: v1\nitems: []\nkind: List\n"},

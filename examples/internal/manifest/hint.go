@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 )
 
-// UnknownField says of a path that the type of v, a pointer to a struct, does not have it, and which of the fields that are
-// there may be meant.
+// UnknownField is an error for a path that the type of v, a pointer to a struct, does not have, with the field that may be
+// meant.
 func UnknownField(v any, path string) error {
 	parent, name := "", path
 	if i := strings.LastIndexByte(path, '.'); i >= 0 {
@@ -24,13 +24,12 @@ func UnknownField(v any, path string) error {
 	return fmt.Errorf("%s: unknown field%s", path, spelling.Hint(name, names))
 }
 
-// typeAt gives the type of what stands at a path of JSON fields, nil where the path leads nowhere. For lists it is the
-// type of an item.
+// typeAt is the type at a path of JSON fields; nil if the path does not exist. For a list it is the type of an item.
 func typeAt(t reflect.Type, path string) reflect.Type {
 	for t != nil {
 		switch kind := t.Kind(); {
 		case kind == reflect.Pointer, kind == reflect.Slice, kind == reflect.Array:
-			t = t.Elem() // an index is no step of its own
+			t = t.Elem() // an index is not a step of its own
 			continue
 		case path == "":
 			return t
@@ -50,7 +49,7 @@ func typeAt(t reflect.Type, path string) reflect.Type {
 	return nil
 }
 
-// jsonFields gives the types of a struct's fields by their names in JSON, including the fields of embedded structs.
+// jsonFields are the types of a struct's fields by their JSON names, including the fields of embedded structs.
 func jsonFields(t reflect.Type) map[string]reflect.Type {
 	fields := make(map[string]reflect.Type)
 	for i := range t.NumField() {

@@ -15,16 +15,13 @@ import (
 	strict "sigs.k8s.io/json"
 )
 
-// Into fills v, a pointer to a struct with JSON tags such as an API type. Keys count as they are written,
-// capitals and all. A key that the type does not have is an error that names its path, and so is a value
-// of another type. All errors are *Error.
+// Into decodes into v, a pointer to a struct with JSON tags such as an API type. Keys are case-sensitive. A key that the
+// type lacks is an error with its path, and so is a value of another type. All errors are *Error.
 //
-// Keys below status are the exception, and all keys of an object that is Served: a server wrote or took them, perhaps of a
-// newer version than the type.
-// The paths of those that the type does not have are returned, in the order of the alphabet.
+// Keys below status, and all keys of an object that is Served, may be unknown: a server of a newer version may have written
+// them. Their paths are returned in alphabetical order.
 //
-// Of a kind that the [Reader] knows, v may be of the type that it was told, and shares what it points at with
-// other calls.
+// If the [Reader] knows the kind and v is of its type, v shares memory with other calls.
 func (o Object) Into(v any) (unknown []string, err error) {
 	if o.typed != nil {
 		unknown, err = o.typed.into(v)
@@ -34,7 +31,7 @@ func (o Object) Into(v any) (unknown []string, err error) {
 	return unknown, o.Fault(err)
 }
 
-// decode fills v with an object that is all there.
+// decode decodes a complete object into v.
 func decode(content map[string]any, v any, served bool) (unknown []string, err error) {
 	data, err := json.Marshal(content)
 	if err != nil {
@@ -47,7 +44,7 @@ func decode(content map[string]any, v any, served bool) (unknown []string, err e
 	return unknown, err
 }
 
-// decodeStrictly fills v with JSON. Where that does not fit the type, the error doesn't say where.
+// decodeStrictly decodes JSON into v. If that does not fit the type, the error has no path.
 func decodeStrictly(data []byte, v any, served bool) (unknown []string, misfit bool, err error) {
 	faults, err := strict.UnmarshalStrict(data, v)
 	if err != nil {
@@ -68,8 +65,8 @@ func decodeStrictly(data []byte, v any, served bool) (unknown []string, misfit b
 	return unknown, false, errors.Join(errs...)
 }
 
-// namePart names the field that err is about, which the decoder mostly can't: types with an UnmarshalJSON of their own
-// don't know where they stand. It is the smallest part of the object that fails alone.
+// namePart finds the field of err, which the decoder mostly cannot name: types with their own UnmarshalJSON do not know
+// their path. It is the smallest part of the object that fails alone.
 func namePart(content map[string]any, v any, err error) error {
 	at := culprit{value: content, err: err}.narrow(func(part any) error {
 		data, err := json.Marshal(part)
@@ -96,7 +93,7 @@ func namePart(content map[string]any, v any, err error) error {
 	return field.Invalid(at.path, found, detail)
 }
 
-// wanted is what stands in a field of a type that writes itself, or whose name says what it is; empty of others.
+// wanted says what a field expects, for types with their own JSON form or a telling name; empty for others.
 func wanted(t reflect.Type, path string) string {
 	switch {
 	case t == reflect.TypeFor[intstr.IntOrString]():
@@ -109,7 +106,7 @@ func wanted(t reflect.Type, path string) string {
 	return ""
 }
 
-// culprit is a value that can't be decoded, where it stands and why it can't.
+// culprit is a value that cannot be decoded, with its path and the reason.
 type culprit struct {
 	path  *field.Path
 	value any
@@ -121,13 +118,13 @@ func (c culprit) narrow(decode func(any) error) culprit {
 	switch value := c.value.(type) {
 	case map[string]any:
 		if decode(map[string]any{}) != nil {
-			return c // there should be no object at all
+			return c // an object is wrong here
 		}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			alone := func(part any) error { return decode(map[string]any{key: part}) }
 			if err := alone(value[key]); err != nil {
 				path := c.path.Child(key)
-				if strings.ContainsAny(key, "./") { // one of a map
+				if strings.ContainsAny(key, "./") { // a key of a map
 					path = c.path.Key(key)
 				}
 				return culprit{path, value[key], err}.narrow(alone)

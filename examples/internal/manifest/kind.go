@@ -7,8 +7,8 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/spelling"
 )
 
-// Mistyped is an error for an object whose kind or group is a letter or so from one of those that are known, each as
-// group/kind. One that is known, or like none of them, is fine.
+// Mistyped is an error for an object whose kind or group differs by a letter or so from a known one, given as group/kind.
+// It is nil for known ones and for those that resemble none.
 func (o Object) Mistyped(known ...string) error {
 	gvk := o.GroupVersionKind()
 	var names, groups []string

@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 )
 
-// listed has a line for each object: where it stood and what it is called.
+// listed has a line for each object: its position and name.
 func listed(objects []manifest.Object) string {
 	var b strings.Builder
 	for _, o := range objects {
@@ -171,7 +171,7 @@ func TestDecodeSaysInOneLineWhatIsWrongAndWhere(t *testing.T) {
 	}
 }
 
-// asUTF16 is a text as two bytes a unit.
+// asUTF16 is a text in UTF-16.
 func asUTF16(order binary.AppendByteOrder, text string) string {
 	var b []byte
 	for _, unit := range utf16.Encode([]rune(text)) {
@@ -180,12 +180,12 @@ func asUTF16(order binary.AppendByteOrder, text string) string {
 	return string(b)
 }
 
-// Whatever files are joined in whatever way, each object is there, or there is an error.
+// Whatever files are joined in whatever way, each object is returned, or there is an error.
 func TestDecodeDropsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var in strings.Builder
 		var want []string
-		inJSON := false // the text before
+		inJSON := false // whether the text before is JSON
 		for i := range rapid.IntRange(1, 6).Draw(t, "objects") {
 			name := fmt.Sprint("toy", i)
 			object := rapid.SampledFrom([]string{
@@ -196,7 +196,7 @@ func TestDecodeDropsNothing(t *testing.T) {
 			isJSON := object[0] == '{'
 			between := rapid.SampledFrom([]string{"\n---\n", "\r\n---\r\n", "\n...\n# a comment\n", "\n---\n---\n", "\n", "", "\n\n", " ", "\n# {\n", ",\n", "\n\ufeff"}).Draw(t, "between")
 			if !inJSON && between == " " {
-				between = "\n" // else the text would go on with the last word of the YAML
+				between = "\n" // otherwise the text would continue the last word of the YAML
 			}
 			if i > 0 {
 				in.WriteString(between)
@@ -236,7 +236,7 @@ func TestDecodeDropsNothing(t *testing.T) {
 	})
 }
 
-// A command that failed leaves a file without a text, which holds a mark nevertheless, or half a character.
+// A failed command leaves a file without text, which may still have a byte order mark, or half a character.
 func TestReadRefusesAFileThatIsCutOff(t *testing.T) {
 	for _, test := range []struct{ why, in, want string }{
 		{"no text behind the mark", "\xff\xfe", "stdin is empty"},
@@ -329,7 +329,7 @@ func TestFilesIsARepeatableFlag(t *testing.T) {
 	}
 }
 
-// Whatever the stream holds, it is objects with a kind and a place, or one error of one line.
+// Any stream is objects with a kind and a position, or one error of one line.
 func FuzzDecode(f *testing.F) {
 	f.Add("apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: A}]\n---\nkind: [")
 	f.Add("---\n--- {a: b}\n...\n")

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Position is where an object stood.
+// Position is where an object was read.
 type Position struct {
-	// File is the name of the file as it was given, or "stdin".
+	// File is the name of the file as given, or "stdin".
 	File string
 	// Line is the first line of the document with content, counted from 1.
 	Line int
@@ -33,19 +33,18 @@ func (p Position) String() string {
 type Object struct {
 	unstructured.Unstructured
 	At Position
-	// Served says that an API server sent it, and no file holds it.
+	// Served says that an API server sent the object, rather than a file.
 	Served bool
 
-	typed *typed // of a kind that the Reader knows
+	typed *typed // for kinds that the Reader knows
 }
 
-// String names the object for people, like "Policy default/foo".
+// String names the object for users, like "Policy default/foo".
 func (o Object) String() string {
 	return name(o.Object)
 }
 
-// Fault returns err as an [Error] that says where the object stood and what it is called. It returns
-// nil for a nil err.
+// Fault wraps err in an [Error] with the object's position and name. It returns nil for a nil err.
 func (o Object) Fault(err error) error {
 	if err == nil {
 		return nil
@@ -53,10 +52,10 @@ func (o Object) Fault(err error) error {
 	return &Error{At: o.At, Object: o.String(), Err: err}
 }
 
-// Error is a fault of one object, or of a document that is none.
+// Error is a fault of one object, or of a document that is not an object.
 type Error struct {
 	At Position
-	// Object is what Object.String returns, as far as that could be read; else empty.
+	// Object is Object.String, as far as it could be read.
 	Object string
 	// Err says what is wrong. A *field.Error names the field as well.
 	Err error
@@ -85,7 +84,7 @@ func oneLine(message string) string {
 	return strings.Join(lines, "; ")
 }
 
-// name is like "Policy default/foo", and shorter where a part is missing or not a string.
+// name is like "Policy default/foo", without missing parts.
 func name(content map[string]any) string {
 	kind, _ := content["kind"].(string)
 	metadata, _ := content["metadata"].(map[string]any)

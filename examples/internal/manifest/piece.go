@@ -2,19 +2,19 @@ package manifest
 
 import "bytes"
 
-// piece is an item of a list that can be read by itself.
+// piece is an item of a list that can be decoded on its own.
 type piece struct {
 	text []byte
-	dash int // where in the text a dash stands before the item, or none
+	dash int // offset of the dash before the item, or none
 }
 
 const none = -1
 
-// compact gives the item as JSON without what is dropped of its kind; not ok where anything is the matter with it.
+// compact returns the item as JSON without the paths that its kind drops; it is not ok if anything is wrong with the item.
 func (p piece) compact(drop func(text []byte) paths) (data []byte, ok bool) {
 	text := p.text
 	if p.dash != none {
-		// Not in place, as the document may have to be read in one piece after all.
+		// Not in place: the document may have to be read in one piece after all.
 		text = bytes.Clone(text)
 		text[p.dash] = ' '
 	}
@@ -30,8 +30,8 @@ func (p piece) compact(drop func(text []byte) paths) (data []byte, ok bool) {
 	return compactJSON(text, drop(text))
 }
 
-// cut finds the items of a document that is a list as kubectl prints it. rest is the list without them. All other
-// documents are not ok. Nothing is looked at closely: items that are none show when they are read.
+// cut finds the items of a document that is a list as kubectl prints it. rest is the list without them. It is not ok for
+// other documents. It checks little: invalid items show when they are decoded.
 func cut(text []byte) (items []piece, rest []byte, ok bool) {
 	if first := bytes.TrimLeft(text, blank); len(first) > 0 && first[0] == '{' {
 		return cutJSON(text)
@@ -39,8 +39,8 @@ func cut(text []byte) (items []piece, rest []byte, ok bool) {
 	return cutYAML(text)
 }
 
-// cutYAML finds "items:" at the beginning of a line, and below it the lines that begin with a dash as far to the
-// right as the first does.
+// cutYAML finds "items:" at the beginning of a line, and below it the lines with a dash at the indentation of the first
+// one.
 func cutYAML(text []byte) (items []piece, rest []byte, ok bool) {
 	const key = "items:\n"
 	begin := 0
@@ -81,7 +81,7 @@ func cutYAML(text []byte) (items []piece, rest []byte, ok bool) {
 	return items, rest, true
 }
 
-// cutJSON goes over the keys of an object to find its items.
+// cutJSON scans the keys of an object for its items.
 func cutJSON(text []byte) (items []piece, rest []byte, ok bool) {
 	s := skipper{in: text}
 	if !s.next('{') {
@@ -116,13 +116,13 @@ func cutJSON(text []byte) (items []piece, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// skipper goes over JSON without a look at what it says.
+// skipper scans JSON without decoding it.
 type skipper struct {
 	in []byte
 	at int
 }
 
-// before says whether the byte comes next, after white space.
+// before says whether a byte comes next, after white space.
 func (s *skipper) before(b byte) bool {
 	for s.at < len(s.in) && (s.in[s.at] == ' ' || s.in[s.at] == '\n' || s.in[s.at] == '\r' || s.in[s.at] == '\t') {
 		s.at++
@@ -138,7 +138,7 @@ func (s *skipper) next(b byte) bool {
 	return true
 }
 
-// skip returns the next value as it stands.
+// skip returns the text of the next value.
 func (s *skipper) skip() (value []byte, ok bool) {
 	s.before(0)
 	begin, depth := s.at, 0
@@ -175,7 +175,7 @@ func (s *skipper) skip() (value []byte, ok bool) {
 	return nil, false
 }
 
-// quoted goes over a string.
+// quoted skips a string.
 func (s *skipper) quoted() bool {
 	for s.at++; ; s.at++ {
 		end := bytes.IndexByte(s.in[s.at:], '"')

@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 )
 
-// A share grows with the files that were read, and is one in the end, whatever they are.
+// A share grows with the files that were read, and ends at one.
 func TestProgressEndsAtOne(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"list.yaml": manyToys(""), "twisted.yaml": manyToys("    limit: &five 5\n"), "dir/a.json": `{"apiVersion":"v1","kind":"Toy"}`} {

@@ -19,7 +19,7 @@ const stdin = "stdin"
 // Files collects the values of a flag that may be repeated; it implements flag.Value.
 type Files []string
 
-// String is the files with commas between them.
+// String joins the files by commas.
 func (f *Files) String() string { return strings.Join(*f, ",") }
 
 // Set adds a file.
@@ -31,15 +31,15 @@ func (f *Files) Set(file string) error {
 	return nil
 }
 
-// Read reads files as the zero [Reader] does.
+// Read is Read of the zero [Reader].
 func Read(standardInput io.Reader, files ...string) ([]Object, error) {
 	return Reader{}.Read(standardInput, files...)
 }
 
-// Read returns the objects of the files, in the order of the files and of the documents in them. A directory stands for the files
-// below it whose names end in .yaml, .yml or .json. The file "-" is standard input, which may be given once. The first file that cannot be read, or document
-// that is no object, ends it with an error of one line that names the file and the place; no objects
-// are returned then.
+// Read returns the objects of the files, in the order of the files and of their documents. A directory means the files
+// below it whose names end in .yaml, .yml or .json. The file "-" is standard input, which may be given once. Read stops at
+// the first file that cannot be read, and at the first document that is not an object, with an error of one line with the
+// file and the position; then it returns no objects.
 func (r Reader) Read(standardInput io.Reader, files ...string) ([]Object, error) {
 	if len(files) == 0 {
 		return nil, errors.New("no file given: must have at least one -f FILE (- for standard input)")
@@ -52,7 +52,7 @@ func (r Reader) Read(standardInput io.Reader, files ...string) ([]Object, error)
 			return nil, fmt.Errorf("%s given twice: each file must be given once", file)
 		}
 	}
-	for _, file := range files { // the others are expected when they are there
+	for _, file := range files { // the size of the others is unknown before they are read
 		if info, err := os.Stat(file); file != "-" && err == nil && !info.IsDir() {
 			r.Progress.expect(info.Size())
 		}
@@ -79,15 +79,15 @@ func (r Reader) readFile(file string) ([]Object, error) {
 	data, err := os.ReadFile(file)
 	switch dir, dirErr := os.Getwd(); {
 	case errors.Is(err, fs.ErrNotExist) && !filepath.IsAbs(file) && dirErr == nil:
-		return nil, fmt.Errorf("%w: the path is taken from %s", err, dir) // which go run -C has changed
+		return nil, fmt.Errorf("%w: the path is taken from %s", err, dir) // go run -C changes it
 	case err != nil:
 		return nil, err
 	}
 	return r.decodeAny(file, data)
 }
 
-// readDirectory reads the files of YAML and JSON in a directory and below it, in the order of their paths. An object that
-// stands there in several files alike, as in what must-gather collects, counts once. A file without any content has none.
+// readDirectory reads the YAML and JSON files in and below a directory, in the order of their paths. If equal objects are
+// in several files, as must-gather writes them, they count once. A file without any content has none.
 func (r Reader) readDirectory(dir string) (all []Object, err error) {
 	there := make(map[string]Object)
 	found := false
@@ -128,7 +128,7 @@ func (r Reader) readInput(standardInput io.Reader) ([]Object, error) {
 	return r.decodeAny(stdin, data)
 }
 
-// decodeAny refuses a file in which there is nothing at all, as a shell leaves it behind where a command failed.
+// decodeAny refuses an empty file, which a shell leaves behind a failed command.
 func (r Reader) decodeAny(file string, data []byte) ([]Object, error) {
 	defer r.Progress.passed(len(data))()
 	data, err := toText(data)

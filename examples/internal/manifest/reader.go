@@ -7,16 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// Reader reads files of objects. The zero Reader keeps all that they say.
+// Reader reads files of objects. The zero Reader keeps their whole content.
 type Reader struct {
-	// Kinds are the kinds that may have many objects, by apiVersion and kind, such as "v1/Pod". Of such an object only
-	// the apiVersion, the kind, the name and the namespace stay in its content; the rest is had by Into.
+	// Kinds are the kinds that may have many objects, by apiVersion and kind, such as "v1/Pod". The content of such an
+	// object keeps only apiVersion, kind, name and namespace; use Into for the rest.
 	Kinds map[string]Kind
-	// Progress is told how much has been read; it may be nil.
+	// Progress is updated while files are read; it may be nil.
 	Progress *Progress
 }
 
-// Progress says how much of the files has been read. It may be asked while a [Reader] reads.
+// Progress says how much of the files has been read. It may be used while a [Reader] reads.
 type Progress struct{ read, all atomic.Int64 }
 
 // Share is between 0 and 1.
@@ -24,14 +24,14 @@ func (p *Progress) Share() float64 {
 	return float64(p.read.Load()) / float64(max(p.all.Load(), 1))
 }
 
-// expect adds bytes that are to be read, and pass bytes that were. A nil Progress is told nothing.
+// expect adds bytes that will be read, and pass bytes that were. A nil Progress does nothing.
 func (p *Progress) expect(bytes int64) {
 	if p != nil {
 		p.all.Add(bytes)
 	}
 }
 
-// passed gives what is told once a file of this size was read, whatever was told of its parts.
+// passed returns a function to call once a file of this size was read. It corrects what pass was told of its parts.
 func (p *Progress) passed(bytes int) func() {
 	if p == nil {
 		return func() {}
@@ -46,17 +46,16 @@ func (p *Progress) pass(bytes int) {
 	}
 }
 
-// Kind is what a Reader knows of a kind.
+// Kind describes a kind to a Reader.
 type Kind struct {
-	// New returns a pointer to a zero value of its Go type. Objects are decoded into it while the files are read.
+	// New returns a pointer to a zero value of its Go type. Objects are decoded into it while files are read.
 	New func() any
-	// Drop are paths that nobody looks at, such as metadata.managedFields. They are not decoded, and a mistake there does
-	// not show.
+	// Drop are unused paths, such as metadata.managedFields. They are not decoded, and faults there are not noticed.
 	Drop []string
 }
 
-// decode reads the text of a file, as toText gives it: documents, and the items of lists, next to one another. Where anything is the
-// matter with one, its document is read in one piece, which has a word for it.
+// decode reads the text of a file, as toText returns it: documents, and the items of lists, in parallel. If anything is
+// wrong with a document, it is read again in one piece, with a precise error.
 func (r Reader) decode(file string, data []byte) ([]Object, error) {
 	documents := split(data)
 	each := r.eachKind()
@@ -65,7 +64,7 @@ func (r Reader) decode(file string, data []byte) ([]Object, error) {
 	parallel(len(documents), func(i int) {
 		at := Position{File: file, Line: documents[i].line}
 		if len(documents[i].text) > largeList {
-			return // a list, probably, whose items are what is done in parallel
+			return // probably a list, whose items are decoded in parallel
 		}
 		results[i] = r.document(documents[i], at, each, false)
 	})
@@ -83,7 +82,7 @@ func (r Reader) decode(file string, data []byte) ([]Object, error) {
 	return objects, nil
 }
 
-// Served reads an object as an API server sends it, in JSON. Where names the place for errors, such as the resource.
+// Served reads a JSON object as an API server sends it. Where names the place for errors, such as the resource.
 func (r Reader) Served(where string, data []byte) (Object, error) {
 	at, each := Position{File: where}, r.eachKind()
 	for name, k := range each {
@@ -101,10 +100,10 @@ func (r Reader) Served(where string, data []byte) (Object, error) {
 	return objects[0], nil
 }
 
-// largeList is the size of a document from which on its items are read in parallel.
+// largeList is the size from which the items of a document are decoded in parallel.
 const largeList = 1 << 16
 
-// result is what became of a document.
+// result is the outcome of a document.
 type result struct {
 	done    bool
 	objects []Object
@@ -128,7 +127,7 @@ func (r Reader) document(d document, at Position, each kinds, inParallel bool) r
 	return result{true, objects, err}
 }
 
-// list reads a list whose items were cut out of it. It is not ok if anything is the matter with it.
+// list reads a list whose items were cut out. It is not ok if anything is wrong with it.
 func (r Reader) list(items []piece, rest []byte, at Position, each kinds, inParallel bool) ([]Object, bool) {
 	content, err := parse(document{text: rest, line: at.Line})
 	if err != nil || content == nil || check(content) != nil || !isList(content) {
@@ -165,7 +164,7 @@ func (r Reader) list(items []piece, rest []byte, at Position, each kinds, inPara
 	return objects, true
 }
 
-// parallel does n things, some next to one another.
+// parallel calls do n times, some calls in parallel.
 func parallel(n int, do func(i int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup

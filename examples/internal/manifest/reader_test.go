@@ -12,12 +12,11 @@ import (
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 )
 
-// knowing is a reader that knows toys.
 func knowing(drop ...string) manifest.Reader {
 	return manifest.Reader{Kinds: map[string]manifest.Kind{"v1/Toy": {New: func() any { return new(toy) }, Drop: drop}}}
 }
 
-// manyToys is a list of toys and a few others; what is odd about one of them decides how it is read.
+// manyToys is a list of toys and a few other objects; the odd one decides how the list is read.
 func manyToys(odd string) string {
 	var b strings.Builder
 	b.WriteString("apiVersion: v1\nitems:\n")
@@ -36,7 +35,7 @@ func manyToys(odd string) string {
 	return b.String()
 }
 
-// A reader that knows a kind says of its objects what one says that doesn't, the long way round as well.
+// A reader that knows a kind returns the same for its objects as one that does not, on the slow path as well.
 func TestReaderSaysTheSameOfKindsThatItKnows(t *testing.T) {
 	for _, odd := range []string{"", "    nested: [{wait: 1m}]\n", "    nested: [{wiat: 1m}]\n", "    count: [1]\n", "    limit: &five 5\n", "    wait: \"\\x31m\"\n", "    unknown: é\n"} {
 		in := manyToys(odd)
@@ -86,7 +85,7 @@ func TestReaderKeepsLittleOfKindsThatItKnows(t *testing.T) {
 	}
 }
 
-// The first fault in the order of the file counts, whoever finds one first.
+// The first fault in the order of the file is reported, whichever goroutine finds one first.
 func TestReaderNamesTheFirstFault(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {
@@ -122,8 +121,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// A directory stands for its files. What must-gather collects twice alike counts once, and what differs stays twice, so that it
-// is refused.
+// A directory means its files. Equal objects, which must-gather may collect twice, count once. Different objects of one
+// name stay, so that they are refused.
 func TestADirectoryIsItsFiles(t *testing.T) {
 	dir := t.TempDir()
 	for file, text := range map[string]string{
@@ -151,7 +150,7 @@ func TestADirectoryIsItsFiles(t *testing.T) {
 	}
 }
 
-// What an API server sends may be of a newer API than the types here; what stands in a file may be mistyped.
+// Objects from an API server may belong to a newer API than the types here; objects from a file may be mistyped.
 func TestServedObjectsMayHaveUnknownFields(t *testing.T) {
 	for _, reader := range []manifest.Reader{{}, knowing()} {
 		object, err := reader.Served("toys", []byte(`{"apiVersion":"v1","kind":"Toy","metadata":{"name":"a"},"spec":{"newer":1,"count":2}}`))

@@ -12,9 +12,8 @@ type document struct {
 	line int
 }
 
-// split cuts a stream where a line begins with a separator, and between values of JSON, which may follow one another
-// without any. YAML forbids "---" and "..." at the beginning of a line even inside of a block scalar, so looking at lines
-// is enough.
+// split cuts a stream at lines that begin with a separator, and between JSON values, which need no separator. YAML forbids
+// "---" and "..." at the beginning of a line even inside of a block scalar, so lines are enough.
 func split(data []byte) []document {
 	var documents []document
 	begin, line := 0, 1
@@ -45,7 +44,7 @@ func split(data []byte) []document {
 
 const blank = " \t\r\n"
 
-// firstJSON is where a text is to be cut: behind a value of JSON that others follow, or at its end.
+// firstJSON is the offset to cut a text at: after a JSON value that others follow, or at its end.
 func firstJSON(text []byte) int {
 	s := skipper{in: text, at: len(text) - len(afterComments(text))}
 	begin := s.at
@@ -61,7 +60,7 @@ func firstJSON(text []byte) int {
 	return s.at
 }
 
-// afterComments is a text without the empty lines and the lines of comments that it begins with.
+// afterComments is a text without its leading empty lines and comments.
 func afterComments(text []byte) []byte {
 	for {
 		text = bytes.TrimLeft(text, blank)

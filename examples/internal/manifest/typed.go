@@ -31,8 +31,7 @@ func (r Reader) eachKind() kinds {
 	return each
 }
 
-// drop is what is dropped of an object, going by what its first lines say. One whose lines are in another order
-// keeps all.
+// drop are the paths to drop of an object, by the kind in its first lines. If the kind is not there, all paths are kept.
 func (k kinds) drop(text []byte) paths {
 	if len(k) == 0 {
 		return nil
@@ -40,13 +39,13 @@ func (k kinds) drop(text []byte) paths {
 	return k.guess(text).drop
 }
 
-// guess is the kind that the first lines name, or none.
+// guess is the kind that the first lines name, if any.
 func (k kinds) guess(text []byte) kind {
 	head := text[:min(len(text), 300)]
 	return k[wordAfter(head, "apiVersion")+"/"+wordAfter(head, "kind")]
 }
 
-// wordAfter is what stands behind the first mention of a key. It is only a guess.
+// wordAfter is the word after the first occurrence of a key. It is only a guess.
 func wordAfter(head []byte, key string) string {
 	i := bytes.Index(head, []byte(key))
 	if i < 0 {
@@ -101,8 +100,8 @@ func (k kinds) object(data []byte, at Position) ([]Object, bool) {
 	return objects, err == nil
 }
 
-// sure makes an object of JSON that says first what it is: it is decoded once, as that kind, and its Go type knows what
-// the rest of its content would be. It is not ok if anything is the matter.
+// sure makes an object of JSON that begins with its kind: it is decoded once, into the type of that kind. It is not ok if
+// anything is wrong.
 func (k kinds) sure(data []byte, at Position) (o Object, ok bool) {
 	known := k.guess(data)
 	if known.new == nil {
@@ -122,7 +121,7 @@ func (k kinds) sure(data []byte, at Position) (o Object, ok bool) {
 	return Object{Unstructured: unstructured.Unstructured{Object: content}, At: at, typed: t}, true
 }
 
-// metadataOf is what tells an object from others of its kind.
+// metadataOf is the metadata that identifies an object among its kind.
 func metadataOf(name, namespace string) map[string]any {
 	metadata := make(map[string]any, 1)
 	if name != "" {
@@ -134,7 +133,7 @@ func metadataOf(name, namespace string) map[string]any {
 	return metadata
 }
 
-// lighten leaves of an object of a known kind what such an object keeps.
+// lighten reduces the content of an object of a known kind.
 func (r Reader) lighten(o Object) Object {
 	known, found := r.Kinds[o.GetAPIVersion()+"/"+o.GetKind()]
 	if !found {
@@ -150,7 +149,7 @@ func (r Reader) lighten(o Object) Object {
 	return o
 }
 
-// typed is an object of a known kind: its JSON, and what became of it.
+// typed is an object of a known kind: its JSON, and the outcome of its decoding.
 type typed struct {
 	data    []byte
 	value   any
@@ -169,7 +168,7 @@ func (k kind) decode(data []byte) *typed {
 	return t
 }
 
-// into is as decode for v, which is done already for a type that was told.
+// into is like decode, for a v of the kind's type without decoding again.
 func (t *typed) into(v any) (unknown []string, err error) {
 	if reflect.TypeOf(v) == reflect.TypeOf(t.value) {
 		reflect.ValueOf(v).Elem().Set(reflect.ValueOf(t.value).Elem())

@@ -1,4 +1,4 @@
-// Package spelling finds what somebody may have meant.
+// Package spelling finds the word that a misspelling may mean.
 package spelling
 
 import (
@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Nearest gives the word that takes the fewest changes of letters, two swapped ones being one, to get from name, the first of several in the
-// order of the alphabet, and how many it takes. Capitals don't count. It is empty where there are no words.
+// Nearest returns the word with the fewest changes of letters from name, and the number of changes. A swap of two letters
+// is one change. Of several words it returns the first in alphabetical order. Case is ignored. The result is empty if there
+// are no words.
 func Nearest(name string, words []string) (nearest string, changes int) {
 	for _, word := range slices.Sorted(slices.Values(words)) {
 		if n := distance(strings.ToLower(name), strings.ToLower(word)); nearest == "" || n < changes {
@@ -17,7 +18,7 @@ func Nearest(name string, words []string) (nearest string, changes int) {
 	return nearest, changes
 }
 
-// Hint is `; did you mean WORD?` where a word is near, and empty elsewhere.
+// Hint is `; did you mean WORD?` if a word is near, and otherwise empty.
 func Hint(name string, words []string) string {
 	nearest, changes := Nearest(name, words)
 	if nearest == "" || changes > 1+len(name)/5 || changes >= len(name) {
@@ -28,7 +29,7 @@ func Hint(name string, words []string) string {
 
 // distance counts the letters to insert, remove, replace or swap with their neighbour to get from a to b.
 func distance(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1) // of the beginnings of b, from two beginnings of a
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1) // distances of the prefixes of b from two prefixes of a
 	for j := range row {
 		row[j] = j
 	}

@@ -15,7 +15,7 @@ func TestHint(t *testing.T) {
 		"Palcement":               "; did you mean Placement?",
 		"Plcaemnet":               "; did you mean Placement?",
 		"Deployment":              "",
-		"x":                       "", // all of it would be another
+		"x":                       "", // every letter would change
 		"":                        "",
 	} {
 		if got := spelling.Hint(name, kinds); got != want {

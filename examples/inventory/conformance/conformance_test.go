@@ -30,9 +30,9 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-var built string // where the programs are, once they are
+var built string // the directory of the built programs
 
-// programs builds the API server of examples/controllers, which is in a module of its own, and the mirror of this one.
+// programs builds the API server of examples/controllers, which is another module, and the mirror of this one.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "conformance")
 	if err != nil {
@@ -57,8 +57,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// server starts an API server with the definitions of OCM and of SIG Multicluster, which come from their modules, and returns a kubeconfig.
-// A lax one refuses no slice of more than 100.
+// server starts an API server with the definitions of OCM and of SIG Multicluster, from their modules, and returns a
+// kubeconfig. A lax one accepts slices of more than 100.
 func server(t *testing.T, lax bool) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-inventory-api").Output()
@@ -100,7 +100,7 @@ func relaxed(t *testing.T, definitions string) string {
 	return dir
 }
 
-// commands returns the flags -stop and -start with commands that call these two.
+// commands returns the flags -stop and -start for two functions.
 func commands(t *testing.T, stop, start func()) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func commands(t *testing.T, stop, start func()) []string {
 	return []string{"-stop", fmt.Sprintf(command, dir, "stop"), "-start", fmt.Sprintf(command, dir, "start")}
 }
 
-// start runs a program until the test ends, or somebody calls what it returns.
+// start runs a program until the test ends, or until the returned function is called.
 func start(t *testing.T, dir, name string, args ...string) (stop func()) {
 	t.Helper()
 	built, err := programs()
@@ -146,7 +146,7 @@ func start(t *testing.T, dir, name string, args ...string) (stop func()) {
 	return stop
 }
 
-// judge runs the suite against whatever mirror is at work, and returns its lines by requirement.
+// judge runs the suite against the running mirror, and returns its output by requirement.
 func judge(t *testing.T, kubeconfig string, args ...string) (failed bool, lines map[string]string) {
 	t.Helper()
 	var out strings.Builder
@@ -162,7 +162,7 @@ func judge(t *testing.T, kubeconfig string, args ...string) (failed bool, lines 
 	return failed, lines
 }
 
-// The mirror of this module passes on a real API server, killed and started anew in the midst of a shuffle.
+// The mirror of this module passes on a real API server. It is killed and restarted during a shuffle.
 func TestOurMirrorPasses(t *testing.T) {
 	t.Parallel()
 	kubeconfig := server(t, false)
@@ -173,7 +173,7 @@ func TestOurMirrorPasses(t *testing.T) {
 	commands := commands(t, func() { stop() }, func() { stop = begin() })
 	var watched sync.WaitGroup
 	defer watched.Wait()
-	watched.Go(func() { // as a scheduler is judged, meanwhile
+	watched.Go(func() { // meanwhile its slices are judged as a scheduler's
 		var out strings.Builder
 		args := []string{"-kubeconfig", kubeconfig, "-namespace", "apps", "-selector", sig.DecisionKeyLabel + "=" + placement, "-watch", "20s"}
 		if failed, err := run(t.Context(), args, &out); failed || err != nil || !strings.Contains(out.String(), "pass       never-absent") {
@@ -188,13 +188,13 @@ func TestOurMirrorPasses(t *testing.T) {
 	}
 }
 
-// A mirror with one fault fails just what the fault breaks, and is told of it in the smallest case.
+// A mirror with one fault fails exactly what the fault breaks, with the smallest case.
 func TestBrokenMirrorsAreCaught(t *testing.T) {
 	t.Parallel()
 	const passed = "slice-size slicing decision-key index-value decision-index order names references one-to-one selected never-absent restart delete ownership"
 	for _, test := range []struct {
 		fault fault
-		lax   bool // the hub refuses no slice of more than 100
+		lax   bool // the hub accepts slices of more than 100
 		fails map[string]string
 	}{
 		{groupIndex, false, map[string]string{
@@ -227,7 +227,8 @@ func TestBrokenMirrorsAreCaught(t *testing.T) {
 	}
 }
 
-// The mirror that copies object by object passes all with a source that waits for it, and so does a mirror that always lags behind.
+// The mirror that copies object by object passes all with a source that waits for it, and so does a mirror that always
+// lags.
 func TestSourceThatWaitsProtectsAnyMirror(t *testing.T) {
 	t.Parallel()
 	kubeconfig := server(t, false)
@@ -239,7 +240,7 @@ func TestSourceThatWaitsProtectsAnyMirror(t *testing.T) {
 	}
 }
 
-// What cannot be judged is an error, and no verdict.
+// A case that cannot be judged is an error, not a verdict.
 func TestBadInput(t *testing.T) {
 	for want, args := range map[string][]string{
 		"-namespace must be given, and no arguments": {"-watch", "1s"},
@@ -254,7 +255,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// fault is what a broken mirror does.
+// fault is the fault of a broken mirror.
 type fault string
 
 const (
@@ -265,12 +266,12 @@ const (
 
 var convention = inventory.Convention{Scheduler: "broken"}
 
-// broken is the mirror of this module with one fault: a double for tests. It looks again and again, and remembers nothing.
+// broken is the mirror of this module with one fault. It reconciles in a loop, and keeps no state.
 type broken struct {
-	mu    sync.Mutex // locked while it is stopped
+	mu    sync.Mutex // locked while the mirror is stopped
 	hub   client.Client
 	fault fault
-	lag   time.Duration // before each look
+	lag   time.Duration // before each reconcile
 }
 
 func newBroken(t *testing.T, kubeconfig string, f fault) *broken {
@@ -295,7 +296,7 @@ func newBroken(t *testing.T, kubeconfig string, f fault) *broken {
 func (b *broken) copy(ctx context.Context) {
 	for ; ctx.Err() == nil; time.Sleep(5*time.Millisecond + b.lag) {
 		b.mu.Lock()
-		_ = b.once(ctx) // whatever it met, it looks again
+		_ = b.once(ctx) // the next reconcile retries
 		b.mu.Unlock()
 	}
 }
@@ -319,7 +320,7 @@ func (b *broken) once(ctx context.Context) error {
 		if b.fault == over100 && len(o.Status.Decisions) > grouping.MaxDecisions {
 			over++
 			o.Labels[sig.DecisionKeyLabel], o.Labels[sig.DecisionIndexLabel] = placement, "0"
-			_ = b.write(ctx, o, before[o.Name]) // the hub may refuse it
+			_ = b.write(ctx, o, before[o.Name]) // the hub may reject it
 			delete(before, o.Name)
 			continue
 		}
@@ -344,7 +345,7 @@ func (b *broken) once(ctx context.Context) error {
 	return err
 }
 
-// oneByOne copies each object by itself, without the labels of its group, as OCM's mirror does.
+// oneByOne copies each object separately, without the labels of its group, as OCM's mirror does.
 func (b *broken) oneByOne(ctx context.Context, objects []*clusterv1beta1.PlacementDecision, before map[string]*sig.PlacementDecision) error {
 	var errs []error
 	for _, o := range objects {
@@ -358,7 +359,7 @@ func (b *broken) oneByOne(ctx context.Context, objects []*clusterv1beta1.Placeme
 	return errors.Join(errs...)
 }
 
-// write writes an object as one slice, whatever its size.
+// write writes an object as one slice of any size.
 func (b *broken) write(ctx context.Context, o *clusterv1beta1.PlacementDecision, before *sig.PlacementDecision) error {
 	s := inventory.FromOCM(convention, o)
 	s.ObjectMeta = metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, Labels: o.Labels}

@@ -23,26 +23,26 @@ import (
 )
 
 const (
-	placement = "conformance"          // of which the source is
-	stranger  = "conformance-stranger" // a slice of another writer
+	placement = "conformance"          // the source's placement
+	stranger  = "conformance-stranger" // another writer's slice
 )
 
-// driver plays a scheduler of OCM that takes care, and so is the source of a mirror.
+// driver plays a careful scheduler of OCM, which is the source of a mirror.
 type driver struct {
 	*recorder
 	placements clusterclient.PlacementInterface
 	decisions  clusterclient.PlacementDecisionInterface
 	sigs       sigclient.PlacementDecisionInterface
 	namespace  string
-	profiles   string // where the ClusterProfiles are
+	profiles   string // the namespace of the ClusterProfiles
 	settle     time.Duration
 	stop       string // the commands that stop and start the mirror; empty if it cannot be stopped
 	start      string
 	stopped    bool
-	gate       time.Duration // how long the source waits for the mirror before each step; 0 is not at all
+	gate       time.Duration // how long the source waits for the mirror before each step; 0 means not at all
 }
 
-// drive goes through the script and returns what was seen, and the ClusterProfiles that there are.
+// drive runs the script, and returns the recorded history and the existing ClusterProfiles.
 func (d *driver) drive(ctx context.Context) ([]requirements.Event, map[requirements.Ref]bool, error) {
 	if err := d.begin(ctx); err != nil {
 		return nil, nil, err
@@ -50,7 +50,7 @@ func (d *driver) drive(ctx context.Context) ([]requirements.Event, map[requireme
 	defer d.cleanUp()
 	profiles := map[requirements.Ref]bool{}
 	for _, s := range script() {
-		if s.Restart && d.stop == "" || s.plainly && d.gate > 0 { // who waits for the mirror takes steps, and no step makes an object of 101
+		if s.Restart && d.stop == "" || s.plainly && d.gate > 0 { // a source that waits makes steps, and no step makes an object of 101
 			continue
 		}
 		for _, update := range s.updates {
@@ -109,7 +109,7 @@ func shell(ctx context.Context, name, command string) error {
 	return nil
 }
 
-// begin looks whether the namespace is free, and makes a placement that OCM's own scheduler leaves alone.
+// begin checks that the namespace is free, and makes a placement that OCM's own scheduler ignores.
 func (d *driver) begin(ctx context.Context) error {
 	objects, err := d.decisions.List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -135,7 +135,7 @@ func (d *driver) begin(ctx context.Context) error {
 	return err
 }
 
-// end deletes all that begin and carryOut have made, but for the stranger.
+// end deletes all that begin and carryOut have made, except for the stranger.
 func (d *driver) end(ctx context.Context) error {
 	all, err := d.decisions.List(ctx, metav1.ListOptions{LabelSelector: clusterv1beta1.PlacementLabel + "=" + placement})
 	if err != nil {
@@ -148,7 +148,7 @@ func (d *driver) end(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// carryOut writes an update of the source: the objects, then the status of the placement.
+// carryOut writes an update of the source: the objects, and then the status of the placement.
 func (d *driver) carryOut(ctx context.Context, s step, parts []part) error {
 	desired := objects(d.namespace, parts)
 	if s.plainly {
@@ -184,7 +184,7 @@ func (d *driver) carryOut(ctx context.Context, s step, parts []part) error {
 	}
 }
 
-// plan returns the update of the source, and what is stored.
+// plan returns the update of the source, and the stored objects.
 func (d *driver) plan(ctx context.Context, desired []*clusterv1beta1.PlacementDecision) (update decisionupdate.Update, stored []*clusterv1beta1.PlacementDecision, err error) {
 	list, err := d.decisions.List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -197,7 +197,8 @@ func (d *driver) plan(ctx context.Context, desired []*clusterv1beta1.PlacementDe
 	return update, stored, err
 }
 
-// waitForMirror waits until the mirror shows what is stored. After the bound it goes on, and says whom the mirror may drop.
+// waitForMirror waits until the mirror shows what is stored. When the time is up it goes on, and prints which clusters the
+// mirror may drop.
 func (d *driver) waitForMirror(ctx context.Context, next decisionupdate.Step, stored []*clusterv1beta1.PlacementDecision) error {
 	for begun := time.Now(); ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		list, err := d.sigs.List(ctx, metav1.ListOptions{})
@@ -222,7 +223,7 @@ func (d *driver) waitForMirror(ctx context.Context, next decisionupdate.Step, st
 	return ctx.Err()
 }
 
-// patch writes the clusters of an object as they are.
+// patch writes the clusters of an object without any steps.
 func (d *driver) patch(ctx context.Context, o *clusterv1beta1.PlacementDecision) (*clusterv1beta1.PlacementDecision, error) {
 	stored, err := d.decisions.Get(ctx, o.Name, metav1.GetOptions{})
 	if err != nil {
@@ -244,7 +245,7 @@ func (d *driver) status(ctx context.Context, desired []*clusterv1beta1.Placement
 	return err
 }
 
-// wait waits until a look at rest would find nothing, and nothing happens for a while, or until the time is over.
+// wait waits until there would be no findings and there are no events for a while, or until the time is up.
 func (d *driver) wait(ctx context.Context, s requirements.Step) {
 	quiet := time.Second
 	if s.Restart {
@@ -260,7 +261,7 @@ func (d *driver) wait(ctx context.Context, s requirements.Step) {
 	d.mark(requirements.Event{Rest: true})
 }
 
-// cleanUp leaves nothing behind, whatever went wrong.
+// cleanUp removes everything after a failure.
 func (d *driver) cleanUp() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -93,8 +93,8 @@ func run(ctx context.Context, args []string, out io.Writer) (failed bool, err er
 	return failed, nil
 }
 
-// look watches a scheduler, which is at rest when it has written nothing for as long as it may take. It returns
-// what was seen, and the ClusterProfiles; nil if there are none.
+// look watches a scheduler, which is at rest when it has written nothing for the settle time. It returns the history and
+// the ClusterProfiles; nil if there are none.
 func look(ctx context.Context, r *recorder, length, settle time.Duration, sigs sigclient.Interface) ([]requirements.Event, map[requirements.Ref]bool, error) {
 	resting := false
 	for end := time.Now().Add(length); ctx.Err() == nil && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -110,7 +110,7 @@ func look(ctx context.Context, r *recorder, length, settle time.Duration, sigs s
 	}
 	list, err := sigs.ApisV1alpha1().ClusterProfiles("").List(ctx, metav1.ListOptions{})
 	if err != nil || len(list.Items) == 0 {
-		return history, nil, nil // unknown, as where the hub has no such API
+		return history, nil, nil // unknown, such as without that API on the hub
 	}
 	known := map[requirements.Ref]bool{}
 	for _, p := range list.Items {

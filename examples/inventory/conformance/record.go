@@ -18,7 +18,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/inventory/conformance/requirements"
 )
 
-// recorder notes the slices of a namespace as they are stored, one event after the other.
+// recorder records the slices of a namespace, one event after the other.
 type recorder struct {
 	mu      sync.Mutex
 	history []requirements.Event
@@ -26,7 +26,7 @@ type recorder struct {
 	err     error
 }
 
-// record begins with what is stored and goes on until the context ends.
+// record lists what is stored, and then watches until the context ends.
 func record(ctx context.Context, client sigclient.PlacementDecisionInterface, selector string) (*recorder, error) {
 	list, err := client.List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *recorder) take(kind watch.EventType, object any) {
 	}
 }
 
-// mark notes what is not an event of a slice.
+// mark records an event other than a slice's.
 func (r *recorder) mark(event requirements.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,7 +87,7 @@ func (r *recorder) recorded() ([]requirements.Event, error) {
 	return slices.Clone(r.history), r.err
 }
 
-// quiet says how long there was no event.
+// quiet is the time since the last event.
 func (r *recorder) quiet() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,13 +11,13 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// step is a change of the source, in one or several updates that follow one another at once.
+// step is a change of the source, in one or several consecutive updates.
 type step struct {
 	requirements.Step
 	updates [][]part
-	down    bool // the mirror is stopped meanwhile
-	halfway bool // stay for a while after the first step of the update
-	plainly bool // write the objects one after the other, whatever their size
+	down    bool // stop the mirror meanwhile
+	halfway bool // pause after the first step of the update
+	plainly bool // write the objects one after the other, of any size
 }
 
 // part is an object of the source.
@@ -28,7 +28,7 @@ type part struct {
 
 func (p part) name() string { return fmt.Sprintf("%s-%d-%d", placement, p.group, p.number) }
 
-// divide puts clusters into full objects of a group.
+// divide splits clusters into full objects of a group.
 func divide(group int, clusters []int) (parts []part) {
 	for chunk := range slices.Chunk(clusters, grouping.MaxDecisions) {
 		parts = append(parts, part{group, len(parts) + 1, chunk})
@@ -43,8 +43,8 @@ func numbers(first, last int) (all []int) {
 	return all
 }
 
-// script is what a mirror goes through: each step from what the one before has left. Nobody who was deselected is selected again. It begins
-// with the fewest clusters, so that findings are small.
+// script is the sequence of steps, each from the state of the one before. No deselected cluster is selected again. It
+// begins with the fewest clusters, so that findings are small.
 func script() []step {
 	rng := rand.New(rand.NewPCG(5313, 0))
 	shuffled := func(clusters []int) []int {
@@ -96,7 +96,7 @@ func objects(namespace string, parts []part) []*clusterv1beta1.PlacementDecision
 		o := &clusterv1beta1.PlacementDecision{}
 		o.Namespace, o.Name = namespace, p.name()
 		o.Labels = map[string]string{clusterv1beta1.PlacementLabel: placement, clusterv1beta1.DecisionGroupIndexLabel: fmt.Sprint(p.group)}
-		o.Status.Decisions = []clusterv1beta1.ClusterDecision{} // the API wants a list, also an empty one
+		o.Status.Decisions = []clusterv1beta1.ClusterDecision{} // the API requires a list
 		for _, c := range p.clusters {
 			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: cluster(c)})
 		}

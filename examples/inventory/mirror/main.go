@@ -1,6 +1,7 @@
-// Mirror copies OCM's PlacementDecisions into SIG Multicluster's (KEP-5313), beside whatever scheduler writes them: the decisions controller
-// of examples/controllers, or OCM's own. No cluster that stays selected is ever in no slice, whatever the scheduler's order of writes,
-// if the scheduler itself drops none. Slices are sealed (see grouping.Sealed) when the source is whole.
+// Mirror copies OCM's PlacementDecisions to SIG Multicluster's (KEP-5313). Any scheduler may write the source: the
+// decisions controller of examples/controllers, or OCM's own. At any time each cluster that stays selected is in some
+// slice, in whatever order the scheduler writes, unless the scheduler itself drops it. Slices are sealed (see
+// grouping.Sealed) when the source is complete.
 //
 //	go run ./mirror -kubeconfig hub.kubeconfig -profile-namespace open-cluster-management-addon
 package main

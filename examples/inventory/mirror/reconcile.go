@@ -21,25 +21,25 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// mirrorer keeps the slices of placements.
+// mirrorer maintains the slices of placements.
 type mirrorer struct {
-	source     client.Reader // one informer's objects, which are of one moment
+	source     client.Reader // one informer's objects, which are a consistent snapshot
 	client     client.Client // writes slices
-	live       client.Reader // asks the API server itself
+	live       client.Reader // to read from the API server
 	convention inventory.Convention
 }
 
 var strategy = decisionupdate.UpdateStrategy{Type: decisionupdate.UpdateStrategyTypeRollingUpdate, MaxSteps: 10}
 
-// Reconcile brings the slices of a placement to what its PlacementDecisions show now. It asks the API server for the slices each time, so
-// there are no own writes to remember.
+// Reconcile updates the slices of a placement to its PlacementDecisions. It lists the slices live each time, so no own
+// writes have to be remembered.
 func (m *mirrorer) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	source, whole, err := m.decisions(ctx, request.NamespacedName)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	if source == nil {
-		return reconcile.Result{}, nil // nothing was scheduled yet
+		return reconcile.Result{}, nil // nothing is scheduled yet
 	}
 	stored, err := m.slices(ctx, request.NamespacedName)
 	if err != nil {
@@ -61,11 +61,11 @@ func (m *mirrorer) Reconcile(ctx context.Context, request reconcile.Request) (re
 	return reconcile.Result{}, err
 }
 
-// decisions returns the PlacementDecisions of a placement: nil if there are none yet, and an empty list if the placement is gone. They are
-// whole if they match the placement's status.
+// decisions returns the PlacementDecisions of a placement: nil if there are none yet, and an empty list if the placement is
+// gone. They are complete if they match the placement's status.
 func (m *mirrorer) decisions(ctx context.Context, key types.NamespacedName) (source []*clusterv1beta1.PlacementDecision, whole bool, err error) {
 	var list clusterv1beta1.PlacementDecisionList
-	if err := m.source.List(ctx, &list, client.InNamespace(key.Namespace)); err != nil { // no selector finds an owner
+	if err := m.source.List(ctx, &list, client.InNamespace(key.Namespace)); err != nil { // no selector matches an owner reference
 		return nil, false, err
 	}
 	for i := range list.Items {
@@ -79,7 +79,7 @@ func (m *mirrorer) decisions(ctx context.Context, key types.NamespacedName) (sou
 	case apierrors.IsNotFound(err) && len(source) == 0:
 		return []*clusterv1beta1.PlacementDecision{}, false, nil
 	case apierrors.IsNotFound(err):
-		return source, false, nil // about to be collected
+		return source, false, nil // about to be garbage-collected
 	case err != nil:
 		return nil, false, err
 	}
@@ -90,11 +90,11 @@ func (m *mirrorer) decisions(ctx context.Context, key types.NamespacedName) (sou
 	return source, groups.Incomplete() == "", nil
 }
 
-// slices returns the slices that the mirror has written for a placement, also where a person has edited their labels: an update restores them.
-// Slices of somebody else with its key are an error: their clusters would be mistaken for the placement's.
+// slices returns the mirror's slices for a placement, even if a user edited their labels: an update restores them. Another
+// writer's slices with its key are an error: their clusters would be mistaken for the placement's.
 func (m *mirrorer) slices(ctx context.Context, key types.NamespacedName) ([]*clusterv1beta1.PlacementDecision, error) {
 	var list sig.PlacementDecisionList
-	if err := m.live.List(ctx, &list, client.InNamespace(key.Namespace)); err != nil { // no selector finds a label that is gone
+	if err := m.live.List(ctx, &list, client.InNamespace(key.Namespace)); err != nil { // no selector matches a removed label
 		return nil, err
 	}
 	var own []*clusterv1beta1.PlacementDecision
@@ -109,7 +109,7 @@ func (m *mirrorer) slices(ctx context.Context, key types.NamespacedName) ([]*clu
 		}
 		o := inventory.ToOCM(m.convention, s)[0]
 		if s.Labels[clusterv1beta1.PlacementLabel] != key.Name {
-			delete(o.Labels, sig.DecisionKeyLabel) // so that the update finds a difference, and writes all labels
+			delete(o.Labels, sig.DecisionKeyLabel) // makes a difference, so that the update writes all labels
 			metav1.SetMetaDataLabel(&o.ObjectMeta, clusterv1beta1.PlacementLabel, key.Name)
 		}
 		own = append(own, o)
@@ -117,8 +117,8 @@ func (m *mirrorer) slices(ctx context.Context, key types.NamespacedName) ([]*clu
 	return own, nil
 }
 
-// placementOf names the placement of a PlacementDecision: the one that its label names; or the one that controls it, where a person has taken
-// that label off, or edited it so that the object's own name speaks of another. Without that the clusters would be gone for a moment.
+// placementOf names the placement of a PlacementDecision: by its label, or by its controller reference if the label was
+// removed, or edited so that it contradicts the object's name. Otherwise the clusters would be missing for a moment.
 func placementOf(o client.Object) string {
 	label := o.GetLabels()[clusterv1beta1.PlacementLabel]
 	owner := metav1.GetControllerOfNoCopy(o)
@@ -128,7 +128,7 @@ func placementOf(o client.Object) string {
 	return label
 }
 
-// keyOf names the placement of a slice: the one that its own name and a label speak of, or else a label, or else its name.
+// keyOf names the placement of a slice: by its name if a label agrees, or else by a label, or else by its name.
 func keyOf(o client.Object) string {
 	labels, named := o.GetLabels(), ""
 	if end := strings.LastIndex(o.GetName(), "-decision-"); end > 0 {
@@ -141,7 +141,7 @@ func keyOf(o client.Object) string {
 	return cmp.Or(placement, key, named)
 }
 
-// by gives the placement that an object names.
+// by maps an object to the placement that a function names.
 func by(named func(client.Object) string) func(context.Context, client.Object) []reconcile.Request {
 	return func(_ context.Context, o client.Object) []reconcile.Request {
 		name := named(o)

@@ -21,14 +21,14 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// hub is a fake API server whose writes of slices are watched, and fail now and then.
+// hub is a fake API server that checks each write of a slice, and fails some.
 type hub struct {
 	t       *testing.T
 	server  client.WithWatch
 	m       *mirrorer
 	rng     *rand.Rand
 	trouble int             // one write in this number fails; 0 is none
-	stays   map[string]bool // clusters that are always selected, once they are in a slice
+	stays   map[string]bool // clusters that stay selected once they are in a slice
 	writes  int
 }
 
@@ -53,7 +53,8 @@ func newHub(t *testing.T) *hub {
 	return h
 }
 
-// write makes a write, or fails before it, or loses the answer. After it, all clusters that stay are in some slice.
+// write makes a write, or fails before it, or loses the answer. After it, all clusters that stay selected are in some
+// slice.
 func (h *hub) write(o client.Object, write func() error) error {
 	if s, ok := o.(*sig.PlacementDecision); ok && len(s.Decisions) > grouping.MaxDecisions {
 		h.t.Errorf("%s has %d clusters", s.Name, len(s.Decisions))
@@ -95,7 +96,7 @@ func (h *hub) slices() []*sig.PlacementDecision {
 	return all
 }
 
-// place stores a placement's decisions, "name group: clusters", and a status that they match, or none.
+// place stores a placement's decisions, "name group: clusters", with or without a matching status.
 func (h *hub) place(whole bool, lines ...string) {
 	ctx := context.Background()
 	must := func(err error) {
@@ -159,7 +160,7 @@ func (h *hub) want(missing string, lines ...string) {
 	}
 }
 
-// The slices become what the source shows, with indexes by slice, and are whole when the source is.
+// The slices become equal to the source, with indexes by slice, and are complete when the source is.
 func TestSlicesFollowTheSource(t *testing.T) {
 	h := newHub(t)
 	h.place(true, "web-1 0: a b", "web-2 0: c", "web-3 1: d")
@@ -178,7 +179,7 @@ func TestSlicesFollowTheSource(t *testing.T) {
 	if err := h.server.DeleteAllOf(context.Background(), &clusterv1beta1.PlacementDecision{}, client.InNamespace(web.Namespace)); err != nil {
 		t.Fatal(err)
 	}
-	h.reconcile() // a cache that is not filled yet, or nothing scheduled yet
+	h.reconcile() // the cache is not filled yet, or nothing is scheduled yet
 	h.want("", "web-1 0: fleet/a", "web-3 1: fleet/d fleet/b")
 	if err := h.server.DeleteAllOf(context.Background(), &clusterv1beta1.Placement{}, client.InNamespace(web.Namespace)); err != nil {
 		t.Fatal(err)
@@ -187,7 +188,7 @@ func TestSlicesFollowTheSource(t *testing.T) {
 	h.want("no PlacementDecision is there")
 }
 
-// A label that a person has edited or taken off takes no cluster away, for the placement controls the object.
+// Editing or removing a label of a decision removes no cluster, since the placement controls the object.
 func TestEditedLabels(t *testing.T) {
 	h := newHub(t)
 	h.place(true, "web-decision-1 0: a b", "web-decision-2 1: c")
@@ -211,7 +212,8 @@ func TestEditedLabels(t *testing.T) {
 	}
 }
 
-// The same for the labels of a slice: they are restored, and the slice is neither lost nor taken for another placement's.
+// The same for the labels of a slice: they are restored, and the slice is neither lost nor mistaken for another
+// placement's.
 func TestEditedLabelsOfSlices(t *testing.T) {
 	h := newHub(t)
 	h.place(true, "web-decision-1 0: a b", "web-decision-2 1: c")
@@ -249,13 +251,13 @@ func TestEditedLabelsOfSlices(t *testing.T) {
 	}
 }
 
-// Bad input of the source takes no cluster away: the mirror copies what it can, and readers find the slices incomplete.
+// Invalid decisions remove no cluster: the mirror copies what it can, and readers see that the slices are incomplete.
 func TestBadSources(t *testing.T) {
 	for _, test := range []struct {
 		why     string
 		lines   []string
-		edit    func(o *clusterv1beta1.PlacementDecision) // the first object
-		missing string                                    // as a reader of the slices finds it
+		edit    func(o *clusterv1beta1.PlacementDecision) // of the first object
+		missing string                                    // as a reader of the slices reports it
 	}{
 		{why: "an index that is none", lines: []string{"web-decision-1 x: a b", "web-decision-2 1: c"},
 			missing: `PlacementDecision web-decision-1 has "x" for the index of its group`},
@@ -288,8 +290,8 @@ func TestBadSources(t *testing.T) {
 	}
 }
 
-// Slices of somebody else are left alone.
-func TestSlicesOfOthersAreLeftAlone(t *testing.T) {
+// Another writer's slices are not touched.
+func TestSlicesOfOthersAreNotTouched(t *testing.T) {
 	h := newHub(t)
 	h.place(true, "web-1 0: a")
 	other := &sig.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: "web-1", Labels: map[string]string{sig.DecisionKeyLabel: web.Name}}, SchedulerName: "other"}
@@ -302,7 +304,8 @@ func TestSlicesOfOthersAreLeftAlone(t *testing.T) {
 	}
 }
 
-// Clusters move at random, and one write in five fails or loses its answer: no cluster that stays is ever in no slice.
+// Clusters move at random, and one write in five fails or loses its answer. At any time each cluster that stays selected is
+// in some slice.
 func TestNoClusterIsEverInNoSlice(t *testing.T) {
 	h := newHub(t)
 	h.trouble = 5

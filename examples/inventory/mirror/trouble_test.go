@@ -37,7 +37,7 @@ import (
 
 var writes = flag.Int("writes", 3000, "how many writes the mirror stores, in the test of trouble")
 
-// definition is the schema of a slice as SIG Multicluster publishes it, with which an API server refuses writes.
+// definition is the published schema of a slice, by which an API server rejects writes.
 func definition(t *testing.T) *validate.SchemaValidator {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-inventory-api").Output()
@@ -67,13 +67,13 @@ func definition(t *testing.T) *validate.SchemaValidator {
 	return validate.NewSchemaValidator(&s, nil, "", strfmt.Default)
 }
 
-// trouble counts what was met.
+// trouble counts faults.
 type trouble struct{ writes, conflicts, refused, lost, crashes int }
 
-// memory is a hub: it shows a source, and stores slices. Requests for slices meet conflicts, are refused, lose their answers, and one of
-// them is the last of its process.
+// memory is a hub in memory: it shows a source, and stores slices. Requests for slices meet conflicts, are rejected or lose
+// their answers, and some kill the process.
 type memory struct {
-	client.Client // of which no more than this is called
+	client.Client // panics for other methods
 	mu            sync.Mutex
 	t             *testing.T
 	rng           *rand.Rand
@@ -82,11 +82,11 @@ type memory struct {
 	placement     clusterv1beta1.Placement
 	slices        map[string]*sig.PlacementDecision
 	version       int
-	crash         context.CancelFunc // in place at the moment
+	crash         context.CancelFunc // of the present process
 	met           *trouble
 
 	stays func(cluster string) bool
-	in    map[string]int // by cluster: in how many slices
+	in    map[string]int // by cluster: the number of slices that have it
 }
 
 var resource = schema.GroupResource{Group: sig.Group, Resource: "placementdecisions"}
@@ -164,7 +164,7 @@ func (m *memory) match(name, version string) error {
 	return nil
 }
 
-// request makes a request, if trouble lets it.
+// request makes a request, unless a fault prevents it.
 func (m *memory) request(name string, make func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -174,7 +174,7 @@ func (m *memory) request(name string, make func() error) error {
 		m.met.refused++
 		return apierrors.NewTooManyRequests("later", 1)
 	case 1:
-		if s := m.slices[name]; s != nil { // somebody else annotates it
+		if s := m.slices[name]; s != nil { // another writer annotates it
 			m.version++
 			s.Annotations, s.ResourceVersion = maps.Clone(s.Annotations), strconv.Itoa(m.version)
 			metav1.SetMetaDataAnnotation(&s.ObjectMeta, "touched", s.ResourceVersion)
@@ -193,7 +193,7 @@ func (m *memory) request(name string, make func() error) error {
 	return nil
 }
 
-// store stores a slice if its definition allows it.
+// store stores a slice if its schema allows it.
 func (m *memory) store(s *sig.PlacementDecision) error {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s)
 	if err != nil {
@@ -209,7 +209,7 @@ func (m *memory) store(s *sig.PlacementDecision) error {
 	return nil
 }
 
-// put stores a slice, or deletes it, and looks who is in none any more.
+// put stores or deletes a slice, and looks for clusters that are in no slice any more.
 func (m *memory) put(name string, s *sig.PlacementDecision) {
 	before := m.slices[name]
 	delete(m.slices, name)
@@ -230,7 +230,7 @@ func (m *memory) put(name string, s *sig.PlacementDecision) {
 	}
 }
 
-// deal gives the source other objects to come to: clusters that stay, and some that come and go, in objects that are often full.
+// deal generates the next objects of the source: clusters that stay selected, and others, in objects that are often full.
 func (m *memory) deal(stay int) []*clusterv1beta1.PlacementDecision {
 	var clusters []string
 	for i := range stay {
@@ -262,9 +262,9 @@ func (m *memory) look(mirror *mirrorer) error {
 	return err
 }
 
-// Whatever happens to the requests, no cluster that stays is lost by the mirror while its source goes through updates, and the published
-// definition refuses no slice. In the end the slices are whole. With -writes 1000000 for the long run.
-func TestTroubleLosesNobody(t *testing.T) {
+// Under any faults of requests, the mirror drops no cluster that stays selected while its source is updated, and writes no
+// slice that the published schema rejects. In the end the slices are complete. Use -writes 1000000 for a long run.
+func TestTroubleLosesNoCluster(t *testing.T) {
 	crd, met := definition(t), &trouble{}
 	over, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&sig.PlacementDecision{Decisions: make([]sig.ClusterDecision, 101)})
 	if err != nil || crd.Validate(over).IsValid() {
@@ -290,8 +290,8 @@ func TestTroubleLosesNobody(t *testing.T) {
 					} else {
 						m.source[w.Name()] = w.To
 					}
-					if rng.IntN(3) == 0 { // it lags
-						_ = m.look(mirror) // whatever it met, the next one looks again
+					if rng.IntN(3) == 0 { // the mirror lags
+						_ = m.look(mirror) // the next reconcile retries
 					}
 				}
 			}

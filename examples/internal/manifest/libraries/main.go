@@ -1,6 +1,6 @@
-// Libraries reads clusters as kubectl prints them with each library that could read them for package manifest, and prints
-// what that costs: the items of the list one by one, on all CPUs, into ManagedClusters. With -print it prints such a list, and
-// a rollout over all clusters, for kubectl cohort.
+// Libraries reads clusters as kubectl prints them with each library that package manifest could use, and prints the cost:
+// it decodes the items of the list one by one, on all CPUs, into ManagedClusters. With -print it prints such a list, and a
+// rollout over all clusters, for kubectl cohort.
 package main
 
 import (
@@ -48,7 +48,7 @@ var libraries = []struct {
 	{"github.com/goccy/go-yaml", goccy.YAMLToJSON},
 }
 
-// withNames has maps whose keys are strings, as JSON needs them.
+// withNames converts maps to string keys, as JSON requires.
 func withNames(v any) any {
 	switch v := v.(type) {
 	case map[any]any:
@@ -96,7 +96,7 @@ func main() {
 	}
 }
 
-// items are n clusters, of one length each.
+// items are n clusters, of equal length.
 func items(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -105,7 +105,7 @@ func items(n int) []byte {
 	return b.Bytes()
 }
 
-// measure reads n clusters and prints what that took.
+// measure reads n clusters and prints the cost.
 func measure(name string, toJSON func([]byte) ([]byte, error), n int) {
 	text := items(n)
 	before := used()

@@ -67,7 +67,7 @@ func many(first, last int) string {
 	return b.String()
 }
 
-// Each finding has a smallest history, and the line next to each history passes.
+// Each finding has a smallest history, and a similar history that passes.
 func TestFindings(t *testing.T) {
 	good := []string{"step create: a b | c", "w-0 decision-index=0: a b", "w-1 decision-index=1: c", "rest"}
 	for _, test := range []struct {
@@ -94,7 +94,7 @@ func TestFindings(t *testing.T) {
 		{"the second group first", []string{"step s: a | b", "w-0 decision-index=1:a", "w-1 decision-index=0:b", "rest"},
 			"order", "s: fleet/a of group 0 is in w-0, which comes after w-1 with group 1"},
 		{"neither key nor number", []string{"w-0 decision-key=none:a", "w-x decision-key=none:b", "rest"}, "names", "w-0 and w-x have no key in common, and w-x is not BASE-INDEX"},
-		{"somebody unknown", []string{"step s: a", "w-0: x", "rest"}, "references", "s: w-0 has fleet/x, and there is no such ClusterProfile"},
+		{"an unknown cluster", []string{"step s: a", "w-0: x", "rest"}, "references", "s: w-0 has fleet/x, and there is no such ClusterProfile"},
 		{"twice at rest", []string{"w-0:a", "w-1:a", "rest"}, "one-to-one", "fleet/a is in 2 slices"},
 		{"twice on the way", []string{"w-0:a", "w-1:a"}, "", ""},
 		{"too few", []string{"step s: a b", "w-0:a", "rest"}, "selected", "s: fleet/b is selected and in no slice"},
@@ -108,7 +108,7 @@ func TestFindings(t *testing.T) {
 		{"of a scheduler, it stays away", []string{"w-0:a b", "w-0:b", "rest"}, "", ""},
 		{"lost while the writer restarts", []string{"restart r: a", "w-0:a", "w-0:", "w-1:a", "rest"}, "restart", "r: fleet/a is in no slice: w-0 loses it in event 3, w-1 gains it in event 4"},
 		{"a slice is left", []string{"step create: a", "w-0:a", "delete", "rest"}, "delete", "delete: w-0 is left"},
-		{"somebody else's slice is written", []string{"other s", "other s"}, "ownership", "s was written by somebody else"},
+		{"another writer's slice is written", []string{"other s", "other s"}, "ownership", "s was written by another writer"},
 	} {
 		known := map[requirements.Ref]bool{}
 		for _, ref := range refs("a b c" + many(1, 101)) {
@@ -126,7 +126,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// What the history cannot show is not tested, and says why. A good one passes all the rest.
+// A requirement that the history cannot show is not tested, with the reason. A good history passes all others.
 func TestNotTested(t *testing.T) {
 	var got []string
 	for _, r := range requirements.Check(history("other s", "step create: a b | c", "w-0 decision-index=0: a b", "w-1 decision-index=1: c", "rest"), nil) {
@@ -145,7 +145,7 @@ func TestNotTested(t *testing.T) {
 	}
 }
 
-// A writer is waited for as long as a look at rest would find something.
+// A writer is awaited as long as there would be a finding at rest.
 func TestPending(t *testing.T) {
 	lines := []string{"step create: a b", "w-0 decision-index=0:a", "w-1 decision-index=0:b", "w-1 decision-index=1:b"}
 	for n, want := range []bool{false, true, true, true, false} {

@@ -1,4 +1,5 @@
-// Package requirements judges a history of PlacementDecisions of SIG Multicluster by what KEP-5313 requires of who writes them.
+// Package requirements judges a history of PlacementDecisions of SIG Multicluster by the requirements of KEP-5313 on their
+// writers.
 package requirements
 
 import sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
@@ -6,27 +7,27 @@ import sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 // Ref names a ClusterProfile. Its namespace is never empty here.
 type Ref = sig.ClusterProfileReference
 
-// Event is one moment of the history of one decision. Exactly one field is set.
+// Event is one event of the history of one decision. Exactly one field is set.
 type Event struct {
-	// Slice is stored like this from now on.
+	// Slice is stored from now on.
 	Slice *sig.PlacementDecision
 
-	// Gone is the name of a slice that is deleted.
+	// Gone is the name of a deleted slice.
 	Gone string
 
-	// Step begins: something else is selected from now on.
+	// Step begins: another selection is wanted from now on.
 	Step *Step
 
-	// Rest says that the writer had time to finish.
+	// Rest says that the writer has had time to finish.
 	Rest bool
 
-	// Stranger is a write to a slice of another writer. The first one is that writer's own.
+	// Stranger is a write to another writer's slice. The first one is that writer's own.
 	Stranger string
 }
 
-// Step is a change of what is selected.
+// Step is a change of the selection.
 type Step struct {
-	// Name is for the findings.
+	// Name is shown in findings.
 	Name string
 
 	// Selected are the clusters by group, in the order of the groups; nil if that is unknown.
@@ -35,7 +36,7 @@ type Step struct {
 	// Restart says that the writer is restarted meanwhile.
 	Restart bool
 
-	// Delete says that the decision is no longer required.
+	// Delete says that the decision is no longer wanted.
 	Delete bool
 }
 
@@ -50,26 +51,26 @@ func (s Step) selected() map[Ref]int {
 	return all
 }
 
-// moment is what a history has come to.
+// moment is the state after a part of a history.
 type moment struct {
-	number   int // of the event
+	number   int // number of the last event
 	step     Step
 	selected map[Ref]int // by cluster: its group
 	slices   map[string]*sig.PlacementDecision
-	changed  *sig.PlacementDecision // by this event; nil if none
-	in       map[Ref]int            // by cluster: in how many slices
-	seen     map[Ref]bool           // clusters that were shown and have to stay
-	lost     map[Ref]loss           // clusters that are in no slice, and were in one
-	found    []string               // absences that this event ends
+	changed  *sig.PlacementDecision // by the last event; nil if none
+	in       map[Ref]int            // by cluster: the number of slices that have it
+	seen     map[Ref]bool           // clusters that were in a slice and must stay
+	lost     map[Ref]loss           // clusters that were in a slice and are in none
+	found    []string               // absences that the last event ends
 	profiles map[Ref]bool           // nil if unknown
-	strange  map[string]int         // by slice of others: writes
+	strange  map[string]int         // by other writers' slice: the number of writes
 }
 
-// loss is when a cluster left the last slice that had it.
+// loss is the time at which a cluster's last slice lost it.
 type loss struct {
 	slice  string
 	number int
-	stays  bool // it was selected all the time
+	stays  bool // selected all the time
 }
 
 // refs returns the clusters of a slice.

@@ -10,7 +10,7 @@ import (
 	sig "sigs.k8s.io/cluster-inventory-api/apis/v1alpha1"
 )
 
-// Outcome says how a writer stands to a requirement.
+// Outcome is whether a writer meets a requirement.
 type Outcome string
 
 // The outcomes.
@@ -20,25 +20,25 @@ const (
 	OutcomeNotTested Outcome = "not tested"
 )
 
-// Requirement is one that KEP-5313 has, or that follows from it.
+// Requirement is a requirement of KEP-5313, or one that follows from it.
 type Requirement struct {
 	Name    string
 	Section string // of the KEP
 	Says    string
 }
 
-// Result is how a writer stands to one requirement.
+// Result is the outcome of one requirement.
 type Result struct {
 	Requirement
 	Outcome Outcome
 
-	// Why is the smallest finding of a failure, of those with the fewest clusters the shortest; or why the requirement was not tested.
+	// Why is the smallest finding (fewest clusters, then shortest), or the reason why the requirement was not tested.
 	Why string
 
-	// Findings counts them.
+	// Findings is the number of findings.
 	Findings int
 
-	clusters int // that were selected or shown at the smallest finding
+	clusters int // selected or shown at the smallest finding
 }
 
 // String returns the line for a report.
@@ -53,8 +53,8 @@ func (r Result) String() string {
 	return line
 }
 
-// Check judges the history of one decision: one result for each requirement, in the KEP's order. Profiles are the ClusterProfiles that
-// exist; nil if they are unknown. What a requirement needs and the history does not have leaves it not tested.
+// Check judges the history of one decision. It returns one result for each requirement, in the KEP's order. Profiles are
+// the existing ClusterProfiles; nil if they are unknown. A requirement is not tested if the history lacks what it needs.
 func Check(history []Event, profiles map[Ref]bool) []Result {
 	m := newMoment(profiles)
 	results := make([]Result, len(rules))
@@ -76,7 +76,7 @@ func Check(history []Event, profiles map[Ref]bool) []Result {
 	return results
 }
 
-// Pending reports whether a look at rest would find something now, so that a writer seems to need more time.
+// Pending says whether there would be a finding at rest now, so that a writer seems to need more time.
 func Pending(history []Event) bool {
 	m := newMoment(nil)
 	for _, event := range history {
@@ -97,7 +97,7 @@ func newMoment(profiles map[Ref]bool) *moment {
 		strange: map[string]int{}, profiles: profiles}
 }
 
-// add looks, and notes what is found.
+// add runs a look, and adds its findings.
 func (r *Result) add(m *moment, look look) {
 	found, tested := look(m)
 	if tested && r.Outcome == OutcomeNotTested {
@@ -116,7 +116,7 @@ func (r *Result) add(m *moment, look look) {
 	}
 }
 
-// replay takes in one event.
+// replay applies one event.
 func (m *moment) replay(event Event) {
 	m.found, m.changed = nil, nil
 	switch {
@@ -149,7 +149,7 @@ func (m *moment) begin(step Step) {
 	}
 }
 
-// put stores a slice, or deletes it, and looks who comes and who goes.
+// put stores or deletes a slice, and tracks which clusters appear and disappear.
 func (m *moment) put(name string, s *sig.PlacementDecision) {
 	before := m.slices[name]
 	if s == nil {

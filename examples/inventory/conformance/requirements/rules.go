@@ -13,13 +13,13 @@ import (
 
 const maxClusters = 100
 
-// revisionLabel stands in the KEP's text and neither in its API definition nor among the constants of the API.
+// revisionLabel is in the KEP's text, but neither in its API definition nor among the constants of the API.
 const revisionLabel = "multicluster.x-k8s.io/decision-revision"
 
-// look returns what it finds at a moment, and whether there was something to find.
+// look returns the findings at a moment, and whether there was something to test.
 type look func(*moment) (found []string, tested bool)
 
-// rule is a requirement with a look at each event, or at those where the writer is at rest.
+// rule is a requirement with a look at each event, or at each rest.
 type rule struct {
 	Requirement
 	always, atRest look
@@ -33,21 +33,21 @@ var rules = []rule{
 	{Requirement{"placement-key", "Terminology", "all slices have one placement-key, or none"}, nil, onLabel(sig.PlacementKeyLabel), "no slice has one; it is optional"},
 	{Requirement{"index-value", "API Specification", "a decision-index is a number from 0"}, indexValue, nil, "no slice has a decision-index; it is optional"},
 	{Requirement{"decision-index", "Slicing", "indexes count slices: 0, 1, 2 and so on"}, nil, indexes, "no slice has a decision-index; it is optional"},
-	{Requirement{"order", "Lifecycle", "indexes follow the order of what was selected"}, nil, order, "the order is unknown"},
+	{Requirement{"order", "Lifecycle", "indexes follow the order of the selection"}, nil, order, "the order is unknown"},
 	{Requirement{"revision", "Consumer Discovery", "all slices have one decision-revision, or none"}, nil, onLabel(revisionLabel), "no slice has one; the KEP asks no producer for it, and the API has no such label"},
-	{Requirement{"names", "Consumer Discovery", "slices are found by their key, or are named BASE-INDEX"}, nil, names, "there was one slice at most"},
-	{Requirement{"references", "Summary, Relationship", "each reference is to a ClusterProfile that exists"}, references, nil, "it is unknown which ClusterProfiles there are"},
+	{Requirement{"names", "Consumer Discovery", "slices are found by their key, or are named BASE-INDEX"}, nil, names, "there was at most one slice"},
+	{Requirement{"references", "Summary, Relationship", "each reference is to a ClusterProfile that exists"}, references, nil, "the existing ClusterProfiles are unknown"},
 	{Requirement{"one-to-one", "Summary", "at rest, a cluster is in one slice"}, nil, once, "the writer was never at rest"},
-	{Requirement{"selected", "Lifecycle", "at rest, the slices have who is selected"}, nil, whole, "it is unknown who is selected"},
-	{Requirement{"never-absent", "Lifecycle", "who stays selected is in some slice all the time, as consumers remove workloads"}, absent, nil, "nobody was selected"},
+	{Requirement{"selected", "Lifecycle", "at rest, the slices have the selected clusters"}, nil, whole, "the selection is unknown"},
+	{Requirement{"never-absent", "Lifecycle", "a cluster that stays selected is always in some slice, since consumers remove workloads"}, absent, nil, "no cluster was selected"},
 	{Requirement{"restart", "Lifecycle", "the same across a restart of the writer"}, restarted, nil, "there was no restart; see -stop and -start"},
-	{Requirement{"delete", "Lifecycle", "no slice is left of a decision that is no longer required"}, nil, deleted, "no decision was given up"},
-	{Requirement{"ownership", "Ownership", "slices of other writers are left alone"}, ownership, nil, "there was no slice of another writer"},
+	{Requirement{"delete", "Lifecycle", "no slice remains of a decision that is no longer required"}, nil, deleted, "no decision was deleted"},
+	{Requirement{"ownership", "Ownership", "slices of other writers are not touched"}, ownership, nil, "there was no slice of another writer"},
 
 	{Requirement: Requirement{"read-only", "Ownership", "consumers and their rights only read"}, untested: "it is a duty of consumers and of the hub's RBAC"},
 	{Requirement: Requirement{"consumers", "Lifecycle", "consumers add and remove workloads"}, untested: "it is a duty of consumers"},
 	{Requirement: Requirement{"webhook", "API Specification", "admission checks references and indexes"}, untested: "it is optional, and the hub's"},
-	{Requirement: Requirement{"no-change", "Lifecycle", "an equal set is written equally, so that nobody is told"}, untested: "it is optional, and an equal write is not seen from outside"},
+	{Requirement: Requirement{"no-change", "Lifecycle", "an equal set is written equally, so that consumers get no event"}, untested: "it is optional, and an equal write is not seen from outside"},
 	{Requirement: Requirement{"reasons", "API Definition", "reason and schedulerName"}, untested: "they are optional free text"},
 }
 
@@ -98,7 +98,7 @@ func shared(m *moment) (found []string, tested bool) {
 	return nil, true
 }
 
-// onLabel looks for an optional label that all slices share.
+// onLabel checks an optional label that all slices share.
 func onLabel(label string) look {
 	return func(m *moment) (found []string, tested bool) {
 		byValue := map[string]string{}
@@ -159,7 +159,7 @@ func indexes(m *moment) (found []string, tested bool) {
 	return found, len(owner) > 0
 }
 
-// order looks whether slices that are sorted by index have the groups in their order.
+// order checks that slices sorted by index have the groups in order.
 func order(m *moment) (found []string, tested bool) {
 	all := m.names()
 	for _, name := range all {
@@ -264,7 +264,7 @@ func deleted(m *moment) (found []string, tested bool) {
 func ownership(m *moment) (found []string, tested bool) {
 	for name, writes := range m.strange {
 		if writes > 1 {
-			found = append(found, name+" was written by somebody else")
+			found = append(found, name+" was written by another writer")
 		}
 	}
 	return found, len(m.strange) > 0

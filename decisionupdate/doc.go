@@ -24,7 +24,7 @@
 //  8. Otherwise write the placement's status, with Status of package grouping.
 //
 // The example of the package is such a controller, from the groups to the status. Only one writer may be at work for a placement, which leader
-// election ensures. A request that a dead writer left under way counts as a writer, too, and so does one that was given up at a timeout.
+// election ensures. A request of a crashed writer that is still under way counts as a writer, too, and so does a request that timed out.
 // They must be over when the next writer lists.
 //
 // # Clients
@@ -68,11 +68,11 @@
 // With RollingUpdate, after every prefix of the update's API requests, whatever their order and overlap within
 // a step:
 //
-//   - A cluster that is stored and desired stands in some object.
-//   - If it is stored in an object that is not being deleted, it stands in such an object all the time, so the end of a
+//   - A cluster that is stored and desired is in some object.
+//   - If it is stored in an object that is not being deleted, it is in such an object all the time, so the end of a
 //     finalizer doesn't take it away. A cluster that is stored only in objects that are being deleted is in another
 //     object after the first step.
-//   - A cluster that is neither stored nor desired never appears, and one that leaves doesn't come back.
+//   - A cluster that is neither stored nor desired never appears, and a deselected one doesn't come back.
 //   - A cluster's group is its stored or its desired one, except as [Update.Misplaced] says.
 //   - No object is written with more than 100 clusters.
 //   - A new update, towards the same or another desired state, keeps the same promises.
@@ -86,7 +86,7 @@
 // # The first time
 //
 // Where nothing is stored yet, a created object is seen without clusters at first. A reader could take a canary group
-// for empty because it is not filled yet, and start with the next group. So named groups are filled first, one a step,
+// for empty because it is not filled yet, and start with the next group. Named groups are therefore filled first, one a step,
 // in the order of their index. All other groups follow in one step. The same goes for every update that only adds
 // clusters, with either strategy and whatever MaxSteps says.
 //
@@ -95,8 +95,8 @@
 //
 // # How few writes
 //
-// A cluster that moves has to be written where it goes before it is removed where it was. So the objects that clusters
-// move to come first, and most objects are written once, with their final content. Only where that order runs in a circle, or
+// A cluster that moves has to be written to its new object before it is removed from the old one. The objects that clusters
+// move to therefore come first, and most objects are written once, with their final content. Only where that order runs in a circle, or
 // is longer than MaxSteps allows, some clusters have to arrive early. That is a surge: an object gets them before it
 // gets its final content, or an object of the surge has them meanwhile.
 //
@@ -148,16 +148,16 @@
 //
 //   - An object that only gains clusters gets its labels first. One that only loses clusters gets its status first.
 //     Nothing is seen in a wrong group then.
-//   - If an object without a name gets one, the status goes first; if it loses its name, the labels go first. So a new
-//     canary group never shows clusters that never belonged to it, which a rollout that starts with groups of certain
+//   - If an object without a name gets one, the status goes first; if it loses its name, the labels go first. A new
+//     canary group then never shows clusters that never belonged to it, which a rollout that starts with groups of certain
 //     names would start.
 //   - Otherwise the object has the higher of its two indexes while its clusters are mixed. A reader that finds a
-//     cluster in two objects takes the lower index, and so never sees it early. So a rollout that follows the groups
+//     cluster in two objects takes the lower index, and so never sees it early. A rollout that follows the groups
 //     starts no cluster before its turn.
 //   - Where the index stays, and the name changes or only how the index is spelled, the status goes first.
 //
 // [Update.Misplaced] has the moments that remain, each object with its clusters. With steady names an object changes the index of its
-// group alone, with all of the group. So there is such a moment only where it both gains and loses clusters meanwhile: prefer them.
+// group alone, with all of the group. There is such a moment only if it both gains and loses clusters meanwhile: prefer steady names.
 //
 // # Objects without the label
 //

@@ -47,7 +47,7 @@ func TestClusterIsNotInNoObjectWhenTheFinalizerEnds(t *testing.T) {
 	}
 }
 
-// D13: an object whose deletion begins after it was listed is not written, nor deleted again.
+// D13: an object that is deleted after it was listed is not written, nor deleted again.
 func TestObjectThatIsBeingDeletedMeanwhile(t *testing.T) {
 	for _, desired := range [][]*pd{state("w1: b"), nil} {
 		s := newServer(state("w1: a")...)

@@ -96,7 +96,7 @@ func Example() {
 	}
 
 	selected := fleet("cairo/canary", "lima/canary", "oslo", "rome")
-	for _, joins := range []string{"first", "paris/canary", "nobody"} {
+	for _, joins := range []string{"first", "paris/canary", "no cluster"} {
 		if fmt.Printf("%s\n", joins); joins == "paris/canary" {
 			selected = append(selected, fleet(joins)...)
 		}
@@ -115,7 +115,7 @@ func Example() {
 	// paris/canary
 	// update web-decision-2 labels
 	// create web-decision-3 labels,status +paris
-	// nobody
+	// no cluster
 	// 0 canary [web-decision-1] 2
 	// 1 canary [web-decision-3] 1
 	// 2  [web-decision-2] 2

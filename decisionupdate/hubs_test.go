@@ -18,7 +18,7 @@ func drawCluster(rng *rand.Rand, name string) *clusterv1.ManagedCluster {
 	return &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"in": group}}}
 }
 
-// D4: on a hub of 1000 clusters where some join, some leave and some change their group, nearly every object is written once. So it is with
+// D4: on a hub of 1000 clusters where some join, some leave and some change their group, nearly every object is written once. The same with
 // steady division and names, and so it is where all is divided and numbered anew, as by OCM's scheduler.
 func TestOnHubsObjectsAreWrittenOnce(t *testing.T) {
 	for _, test := range []struct {

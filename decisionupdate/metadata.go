@@ -10,7 +10,7 @@ import (
 )
 
 // metadata returns a stored object with the metadata that it shall have, and whether it has it already. The labels that name placement and
-// group become exactly the desired ones. Other labels are added or changed, but never removed. So is the place of its group. An object
+// group become exactly the desired ones. Other labels are added or changed, but never removed, and so is the place of its group. An object
 // without a controller gets the desired one (G7).
 func metadata(stored, desired *clusterv1beta1.PlacementDecision) (dressed *clusterv1beta1.PlacementDecision, same bool) {
 	to := *stored

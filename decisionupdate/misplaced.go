@@ -53,7 +53,7 @@ func (o *object) partFirst() Part {
 }
 
 // firstPart returns what an object with both old and new clusters writes first. Names decide first: readers look for the
-// names of mandatory groups. So where one of the two groups has no name, the object is in that group while its clusters
+// names of mandatory groups. If one of the two groups has no name, the object is in that group while its clusters
 // are mixed.
 //
 // Otherwise the object is in the group with the higher index while its clusters are mixed. Readers that find a cluster

@@ -77,7 +77,7 @@ func wantNeverEarly(t *rapid.T, history []world, desired []*clusterv1beta1.Place
 }
 
 // D8, D14: an update that stops between the two requests of an object without its placement's label leaves n in the group that the
-// object shows. The next update may write that label first, and cannot know that n never belonged there. So the first one has told.
+// object shows. The next update may write that label first, and cannot know that n never belonged there. The first update has therefore reported it.
 func TestWhatTheNextUpdateShowsWasToldOf(t *testing.T) {
 	for _, stored := range [][]*pd{state("w1 1 edited: a"), state("w1 1 bare: a")} {
 		s := newServer(stored...)

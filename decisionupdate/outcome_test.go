@@ -107,7 +107,7 @@ func TestNothingIsUnknownThatWasNeverAsked(t *testing.T) {
 }
 
 // D11: what the outcome says is done is just what the server has done, whatever fails: a request that was refused is
-// not done, and one whose answer was lost is unknown, done or not.
+// not done, and one with a lost answer is unknown, done or not.
 func TestOutcomeTellsTheTruth(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		s := newServer(drawState(t, "stored", sequential)...)
@@ -161,7 +161,7 @@ func TestOutcomeTellsTheTruth(t *testing.T) {
 	})
 }
 
-// faulty is a client whose requests fail before or after the server has carried them out.
+// faulty is a client with requests that fail before or after the server has carried them out.
 type faulty struct {
 	*server
 	fault func(verb, name string) (before, after error)

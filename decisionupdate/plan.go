@@ -42,7 +42,7 @@ type moves struct {
 	vertex  []int32   // by object
 	held    [][]int32 // by vertex: the clusters that it has to keep until their goals have them
 	stay    []int     // by vertex: how many of its clusters it keeps for ever
-	urgent  []int32   // clusters that only objects have that are being deleted, and whose goals lack them (D13)
+	urgent  []int32   // clusters that are only in objects that are being deleted, and not in their goals (D13)
 	g       graph     // an edge from the object that holds a cluster to the one that it goes to
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/scene"
 )
 
-// The scenes, whose commands stand in testdata/scenes/README.md.
+// The scenes. Their commands are in testdata/scenes/README.md.
 func TestScenes(t *testing.T) {
 	scene.Run(t, "testdata/scenes/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &stage{t: t}

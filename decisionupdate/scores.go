@@ -17,7 +17,7 @@ type Scores struct {
 	// Scores are the scores by cluster name for grouping.Options.
 	Scores map[string]int64
 	// LastUpdateTime is what the placement's status.lastScoreUpdateTime has to be. Where it is another one, store it before the
-	// decisions. So a writer that dies in between writes scores too late, and never too often.
+	// decisions. A writer that crashes in between writes scores too late, and never too often.
 	LastUpdateTime *metav1.Time
 	// RecheckAfter is how long until scores that are held back may be written; 0 if none are.
 	RecheckAfter time.Duration
@@ -25,7 +25,7 @@ type Scores struct {
 
 // LimitScores keeps scores from being written more often than the placement's spec.scoreRateLimit says, which is a minute where
 // it is empty; 0s is no limit. Until so much time has passed since status.lastScoreUpdateTime, each cluster of the stored decisions
-// keeps its stored score, also for its place under sortBy: Score. So a score alone leads to no write, and decisions
+// keeps its stored score, also for its place under sortBy: Score. A score alone then leads to no write, and decisions
 // that change for another reason do not wait. A cluster that is not stored has the score that was computed. A time in the future, by a
 // wrong clock, limits nothing.
 //

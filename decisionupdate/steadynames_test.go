@@ -14,7 +14,7 @@ import (
 
 // D13, D14: a scheduler that reads, divides, keeps names and updates, as the documentation of both packages says, gets
 // past objects that are being deleted, objects of an earlier placement that the garbage collector deletes, objects without
-// labels or owners, objects whose placement label was edited or removed by hand, and objects of others that have the names of its own.
+// labels or owners, objects with a placement label that was edited or removed by hand, and objects of others that have the names of its own.
 func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 	placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u"}}
 	clusters := []*clusterv1.ManagedCluster{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}

@@ -53,7 +53,7 @@ func wantInPackageComment(t *testing.T, rows []string) {
 	}
 }
 
-// What the limit of 100 clusters costs: beside it, updates whose surges fill their objects beyond it. There each object is a
+// What the limit of 100 clusters costs, compared with updates in which surges fill their objects beyond it. There each object is a
 // group of its own, so that no object of a surge could serve two.
 func TestTableOfTheLimitInThePackageComment(t *testing.T) {
 	shuffled := numbers(1, 1000)

@@ -135,7 +135,7 @@ func (s *server) Delete(_ context.Context, name string, opts metav1.DeleteOption
 // noon is when all deletes were asked for.
 var noon = metav1.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
-// end takes away an object whose last finalizer is gone.
+// end removes an object without finalizers.
 func (s *server) end(name string) {
 	delete(s.objects, name)
 	s.history = append(s.history, s.world())

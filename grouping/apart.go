@@ -5,7 +5,7 @@ import "slices"
 // Apart gives each placement the clusters that no placement before it selects. It is for a workload that follows
 // several placements with a strategy for each. Where one strategy goes for all of them, use [Join].
 //
-// The parts know each other ([Groups.Parts]). So every plan of a part can be given the reports of all clusters. None
+// The parts know each other ([Groups.Parts]), so every plan of a part can be given the reports of all clusters. None
 // removes a cluster that another part selects, and the last removes those that no part selects. The last part is incomplete
 // while any part is, so that no cluster is removed then. A cluster that has the version and moves to another placement counts in both until
 // it is done. If it moves while the controller is down, it counts only where it is now.

@@ -71,7 +71,7 @@ func BenchmarkReadByScore(b *testing.B) {
 	}
 }
 
-// benchmarkRead reads without and with the Placement, whose status speaks of what is stored.
+// benchmarkRead reads without and with the Placement, with a status that matches the stored objects.
 func benchmarkRead(b *testing.B, n int, stored decisions) {
 	for _, with := range []struct {
 		name      string

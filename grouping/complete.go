@@ -104,7 +104,7 @@ func brokenSeal(sources []source) string {
 	return seal.Missing(objects)
 }
 
-// oddIndexes looks for objects whose index label is no index, so that their group is unknown. An object without the
+// oddIndexes looks for objects with an invalid index label, so that their group is unknown. An object without the
 // label is not odd: it is of group 0 (G10).
 func oddIndexes(sources []source) string {
 	var found findings

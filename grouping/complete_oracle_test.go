@@ -22,7 +22,7 @@ type hub struct {
 	status  worldStatus
 }
 
-// worldStatus is a placement's status, whose groups are known by index and name, as in `0"a"`.
+// worldStatus is a placement's status, with groups by index and name, as in `0"a"`.
 type worldStatus struct {
 	conditions bool
 	selected   int

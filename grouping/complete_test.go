@@ -69,7 +69,7 @@ func TestIncompleteSaysWhatIsMissing(t *testing.T) {
 		{"nothing, and none selected", status(0), nil, "placement p: no PlacementDecision is there"},
 		{"the first write, before the status", status(0), decisions{decision("d-1", "0", "", "")}, "placement p: its status is not written yet"},
 		{"the first write after a misconfiguration", satisfied, decisions{decision("d-1", "0", "", "")}, "placement p: its status names no decision group yet"},
-		{"an object whose group would be empty", status(1, statusGroup(0, "", 1, "d-1"), statusGroup(1, "", 0, "d-2")),
+		{"an object that would have an empty group", status(1, statusGroup(0, "", 1, "d-1"), statusGroup(1, "", 0, "d-2")),
 			decisions{decision("d-1", "0", "", "a")}, "placement p: PlacementDecision d-2 is not there"},
 		{"labels that changed places", two, decisions{decision("d-2", "0", "canary", "a"), decision("d-1", "1", "", "b")},
 			`placement p: PlacementDecision d-1 is of group 1, not of group 0 "canary", PlacementDecision d-2 is of group 0 "canary", not of group 1`},
@@ -133,7 +133,7 @@ func TestIncompleteWithoutPlacement(t *testing.T) {
 // G13, R26: joined groups are complete if all parts are.
 func TestIncompleteJoin(t *testing.T) {
 	placement := newPlacement(intstr.IntOrString{})
-	placement.Name = "web" // whose status was not written
+	placement.Name = "web" // its status was not written
 	stored := decision("d-1", "0", "", "a")
 	stored.Labels[clusterv1beta1.PlacementLabel] = "web"
 	web, err := grouping.Read(placement, decisions{stored})

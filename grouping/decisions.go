@@ -22,11 +22,11 @@ const MaxDecisions = 100
 //
 // Stored are the stored PlacementDecisions; only those count that [Owns] says are the placement's. With them, names are steady: an
 // object keeps its group, by the group's name and place among the groups of that name, and a cluster stays in its object as long as it stays
-// in that group. So a stored object never changes the name of its group, and its index only with all of its group. Few objects are
+// in that group. A stored object never changes the name of its group, and its index only with all of its group. Few objects are
 // rewritten. Without them, all is cut and numbered anew.
 //
 // Clusters that are new to a group fill its objects with room, in the order of their names, and then new objects, with the
-// lowest numbers that no stored object has, not even another owner's. A stored object with more than MaxDecisions clusters gives up its
+// lowest numbers that no stored object has, not even another owner's. A stored object with more than MaxDecisions clusters loses its
 // last ones. Objects that are no longer full are not merged.
 //
 // Delete the stored objects of the placement that are not in the result: their group is gone, or none of their clusters is left. An

@@ -163,7 +163,7 @@ func TestDivideErrors(t *testing.T) {
 			}},
 		{"G5 a group without a name", newPlacement(intstr.IntOrString{}, byLabel("", "west")), nil,
 			[]string{group + `.groupName: Required value: must be a name: the clusters that no group selects are those without`}},
-		{"G7 a group whose name can't be a label", newPlacement(intstr.IntOrString{}, byLabel(strings.Repeat("a", 64), "west")), nil,
+		{"G7 a group with a name that can't be a label", newPlacement(intstr.IntOrString{}, byLabel(strings.Repeat("a", 64), "west")), nil,
 			[]string{group + `.groupName: Invalid value: "` + strings.Repeat("a", 64) + `": must be usable as the value of a label: must be no more than 63 bytes`}},
 
 		{"G2 negative", newPlacement(intstr.FromInt32(-1)), nil, []string{size + `: Invalid value: -1` + isSize}},

@@ -24,22 +24,22 @@
 //
 // 1. Pass the Placement. A scheduler writes PlacementDecisions one after the other, first without clusters, and the
 // placement's status when it is done. Only the status says how many objects and clusters there must be. Without it,
-// a canary group that is not filled yet looks like an empty one, which a rollout passes over. Objects with a seal (see [Sealed]) say
-// themselves whether they belong together, also where the reader has no Placement.
+// a canary group that is not filled yet looks like an empty one, which a rollout skips. Objects with a seal (see [Sealed]) say
+// themselves whether they belong together, also if the reader has no Placement.
 //
 // 2. While the groups are incomplete, start nothing and remove no cluster. Package rollout follows this by itself.
 // Incomplete groups are not an error and need no retry: the write that completes them is an event.
 //
-// 3. Don't take an empty cache for an empty selection. Where no cluster is selected, the scheduler stores one
+// 3. Don't take an empty cache for an empty selection. If no cluster is selected, the scheduler stores one
 // PlacementDecision without clusters. No PlacementDecision at all means that nothing was scheduled yet, or that a cache is
-// not filled. So groups read from no objects are incomplete, with a Placement or without.
+// not filled. Groups read from no objects are therefore incomplete, with a Placement or without.
 //
-// 4. Remove late. The status has counts, and counts cannot show an exchange. Say that b joins the groups {a c} and {d},
-// which become {a b} and {c d}. When only the first object is rewritten, the groups are {a b} and {d}. A status from
-// before the change has the same counts. So the groups look complete, but c is in none of them. A scheduler that writes
-// its changes with package decisionupdate never lets that happen. One that divides steadily hardly ever does. OCM's own
-// does. So remove a cluster only when it has been in no group for a while, and bound how many are removed at once: the
-// options RemoveAfter and MaxRemoved of package rollout do both.
+// 4. Remove late: remove a cluster only when it has been in no group for a while, and bound how many are removed at once. The
+// options RemoveAfter and MaxRemoved of package rollout do both. The reason is that the status has counts, and counts cannot
+// show an exchange. For example, b joins the groups {a c} and {d}, which become {a b} and {c d}. When only the first object is
+// rewritten, the groups are {a b} and {d}. A status from before the change has the same counts. The groups look complete, but
+// c is in none of them. A scheduler that writes its changes with package decisionupdate never lets that happen. One that
+// divides steadily hardly ever does. OCM's own scheduler does.
 //
 // # A controller that places
 //
@@ -74,27 +74,28 @@
 //
 // # Steady groups
 //
-// When clusters are divided anew, one that joins or leaves can move a cluster in every group behind it and change every
-// PlacementDecision. A placement controller that passes what is stored moves no cluster that could stay where it is,
-// and never changes the group labels of a stored object:
+// When clusters are divided again by default, one that joins or is deselected can move a cluster in every group behind it and
+// change every PlacementDecision. A placement controller that passes the stored objects moves no cluster that could stay in its
+// group, and never changes the group labels of a stored object:
 //
 //	previous, err := grouping.Read(placement, stored) // all PlacementDecisions of the namespace will do: see Owns
 //	groups, err := grouping.Divide(placement, selected, grouping.Options{Previous: previous})
 //	decisions, err := groups.Decisions(placement, stored...)
 //
-// Stored must have the objects that [Owns] says are the placement's; by its label alone, one whose label was removed by hand would be
-// missed. All others are left out, and their names are not taken. The whole way, with the writes, is the example of package decisionupdate.
+// Stored must have the objects that [Owns] says are the placement's. A list by the placement's label would miss an object with a
+// label that was removed by hand. All others are left out, and their names are not taken. The example of package decisionupdate has
+// all steps, with the writes.
 //
-// Nothing has to be remembered. Each object has an annotation with the place of its group among the groups of its name. So after a
-// request that failed, or a crash, the same calls end in the same groups as without it. The status of the placement, if it is given to
-// [Read], tells which groups are newer than the last update that was completed; new clusters fill these last, as they would have.
+// The controller remembers nothing. Each object has an annotation with the place of its group among the groups of its name. After a
+// failed request or a crash, the same calls therefore give the same groups as without it. The status of the placement, if it is given to
+// [Read], shows which groups are newer than the last completed update; new clusters fill these last, as they would have.
 //
-// An object whose index label is missing or no index keeps its clusters, and gets the label back. One that has no place yet, as of another
-// scheduler, counts by its labels: they are believed, also where they were edited to another index or name. An object that is being
-// deleted, or that an earlier placement of the same name left behind, is replaced. Its clusters keep their groups.
+// An object with a missing or invalid index label keeps its clusters, and gets the label back. An object without a place, for instance
+// from another scheduler, counts by its labels, even if they were edited to another index or name. An object that is being
+// deleted, or that belongs to an earlier placement of the same name, is replaced. Its clusters keep their groups.
 //
-// The table compares this (steady) with dividing and numbering anew (default), when some clusters anywhere in the fleet
-// leave and as many join. One cluster in 16 is in one of two named groups. The numbers are means over several changes,
+// The table compares this (steady) with dividing and numbering again (default), when some clusters anywhere in the fleet
+// are deselected and as many join. One cluster in 16 is in one of two named groups. The numbers are means over several changes,
 // measured by a test:
 //
 //	                                           default                 steady
@@ -124,18 +125,18 @@
 //	)
 //
 // Pass a part for every placement: nil groups stand for one that was not read yet. The result is incomplete as long as
-// one part is. Where each placement has a strategy of its own, [Apart] gives each the clusters that no placement before
+// one part is. If each placement has its own strategy, [Apart] gives each the clusters that no placement before
 // it selects. The parts know each other, so every plan can be given the reports of all clusters.
 //
-// # Groups of one's own
+// # Groups without a Placement
 //
-// [FromNames] makes groups without a Placement, and [Groups.Only] restricts groups to some clusters. No
-// PlacementDecisions have to be made up for that.
+// [FromNames] makes groups without a Placement, and [Groups.Only] restricts groups to some clusters. Neither needs
+// PlacementDecisions.
 //
-// # Where it departs from the design document
+// # Differences from the design document
 //
-// The rules stand in RULES.md and follow the Placement Strategy design document (enhancement 64). The document's prose
+// The rules are in RULES.md and follow the Placement Strategy design document (enhancement 64). The document's prose
 // gives the last of its groups 140 clusters, which does not add up to its 320; here every selected cluster is counted.
 // PlacementDecisions are numbered from 1, as OCM's controller does, not from 0. While a cluster moves between
-// PlacementDecisions it may stand in two of them; it then belongs to the group with the lower index.
+// PlacementDecisions it may be in two of them; it then belongs to the group with the lower index.
 package grouping

@@ -156,7 +156,7 @@ func mustReadWhole(t rapid.TB, p *clusterv1beta1.Placement, objects []*clusterv1
 	return g
 }
 
-// wantError checks that err holds a *field.Error whose text is each of want, one a line, in that order.
+// wantError checks that err has a *field.Error with each text of want, one a line, in that order.
 func wantError(t rapid.TB, err error, want ...string) {
 	t.Helper()
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 // concurrent use. Build it once per change of its source. The zero value and nil have no groups, and are incomplete.
 //
 // A cluster can be asked for by name or by position. Positions number all clusters from 0 in the order of their names,
-// whatever their group. So a caller can keep what it knows about clusters in slices.
+// whatever their group, so that a caller can keep data about clusters in slices.
 //
 // A Groups takes 32 to 40 bytes a cluster beside the names, which it shares with its source. Reasons take 16 bytes more
 // and scores 8, where there are any.
@@ -124,7 +124,7 @@ func (g *Groups) All() iter.Seq2[Key, clusterv1beta1.ClusterDecision] {
 // from [Read] without one. For groups from [Join] it is the smallest over the placements that select clusters, or 0 if
 // it is 0 for one of them.
 //
-// A rollout whose strategy sets no maxConcurrency uses it.
+// A rollout with a strategy without maxConcurrency uses it.
 func (g *Groups) ClustersPerDecisionGroup() int {
 	if g == nil || g.size.IsZero() || g.size.IsPercent() && g.size.Of(100) == 100 {
 		return 0

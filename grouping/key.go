@@ -9,8 +9,8 @@ import (
 // Key names a decision group. Neither index nor name is enough: a name has several indexes where its clusters
 // exceed the size of a group, and while labels are rewritten an index may carry two names.
 type Key struct {
-	// Index is the value of the label cluster.open-cluster-management.io/decision-group-index. It is below 0 for clusters
-	// that left a rollout and whose group is unknown.
+	// Index is the value of the label cluster.open-cluster-management.io/decision-group-index. It is below 0 for deselected
+	// clusters with an unknown group.
 	Index int32 `json:"index"`
 	// Name is the value of the label cluster.open-cluster-management.io/decision-group-name. It is empty for
 	// the clusters that no named group selects.

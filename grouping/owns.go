@@ -10,12 +10,12 @@ import (
 )
 
 // Owns says which PlacementDecisions are a placement's. [Read] and [Groups.Decisions] leave out all others, and so does Diff of package
-// decisionupdate. So they may be given all objects of the namespace.
+// decisionupdate, so they may be given all objects of the namespace.
 //
-// The object that a Placement controls (owner reference) is of that Placement, whatever its label says: the label may be missing or edited
-// by hand. Another object is of the placement that its label names. So is one that an earlier Placement of that name has left behind, until
-// the garbage collector deletes it: readers see it, and its clusters need a place before it goes. A Placement is the same if its name and
-// UID are; an unknown UID is any.
+// The object that a Placement controls (owner reference) belongs to that Placement, whatever its label says: the label may be missing or
+// edited by hand. Any other object belongs to the placement that its label names, even an object of an earlier Placement of that name,
+// until the garbage collector deletes it: readers see it, and its clusters need another object before. A Placement is the same if its name
+// and UID are; an unknown UID matches any.
 //
 // Neither may be nil.
 func Owns(placement *clusterv1beta1.Placement, decision *clusterv1beta1.PlacementDecision) bool {

@@ -27,8 +27,8 @@ import (
 // writes only this number, so only this is compared. Where placement is nil, nothing is compared. Nor is it where the
 // placement's annotation cluster.open-cluster-management.io/experimental-scheduling-disable is "true": then another controller
 // writes the decisions and none writes the status. Bound removals there (MaxRemoved, RemoveAfter of package rollout), since without a
-// seal nothing tells that a rewrite is under way. With or without a placement, groups are incomplete where there is no object
-// at all, or one whose index label is no index.
+// seal a rewrite cannot be detected. With or without a placement, groups are incomplete where there is no object
+// at all, or one with an invalid index label.
 // Where the objects have the seal of [Sealed], with or without a placement, the groups are complete only if they are what was sealed.
 // [Groups.ClustersPerDecisionGroup] is read from placement, too.
 //

@@ -102,7 +102,7 @@ func TestReadManyObjects(t *testing.T) {
 	}
 }
 
-// G10, G13: an object whose index label is none, as after an edit by hand, is of group 0 of its name, and the groups are
+// G10, G13: an object with an invalid index label, as after an edit by hand, is of group 0 of its name, and the groups are
 // incomplete, with the Placement and without.
 func TestReadOddIndexes(t *testing.T) {
 	for _, test := range []struct{ why, index string }{

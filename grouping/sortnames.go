@@ -9,7 +9,7 @@ import (
 // order gives the places of names in ascending order. Equal names keep their order.
 //
 // Dividing and reading spend most of their time on sorting names. Comparing is what makes sorting slow, since the names
-// of a fleet mostly begin alike. So order avoids comparing: it takes the eight bytes after the prefix that all names
+// of a fleet mostly begin alike. order avoids comparing: it takes the eight bytes after the prefix that all names
 // share as one number, and sorts by that, byte by byte, in linear time. Only names that agree in those bytes are looked
 // at again.
 func order(names []string) []int32 {

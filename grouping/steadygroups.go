@@ -7,7 +7,7 @@ type heritage struct {
 	fills [][]int // of each part, the places in the order in which they fill
 }
 
-// inherit finds which previous groups the parts continue. Groups are identified by name. So the clusters of a name that
+// inherit finds which previous groups the parts continue. Groups are identified by name: the clusters of a name that
 // is listed twice go to its first part, and inherit changes partOf accordingly.
 func (d division) inherit(previous *Groups, names []string, partOf []int32) heritage {
 	h := heritage{sizes: make([]int, len(d.groups)+1), fills: make([][]int, len(d.groups)+1)}

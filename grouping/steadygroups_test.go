@@ -99,7 +99,7 @@ func TestDivideWithPreviousGroups(t *testing.T) {
 			intstr.FromInt32(1), groups(canary), "k+canary l+canary a b", `0 "canary":k | 1 "canary":l | 2:a | 3:b`},
 		{"G6 and two objects of one group have it already, or not yet", decisions{at(0, "1", decision("d-1", "1", "", "a")), at(0, "2", decision("d-2", "2", "", "b")), at(1, "2", decision("d-3", "2", "", "c"))},
 			intstr.FromInt32(2), groups(canary), "a b c x+canary", `0 "canary":x | 1:a b | 2:c`},
-		{"G6 new clusters fill a group whose object is gone, and then the last", decisions{at(0, "0", decision("d-1", "0", "", "a")), at(2, "2", decision("d-2", "2", "", "e"))},
+		{"G6 new clusters fill a group without an object, and then the last", decisions{at(0, "0", decision("d-1", "0", "", "a")), at(2, "2", decision("d-2", "2", "", "e"))},
 			intstr.FromInt32(2), nil, "a b c d e", `0:a | 1:b c | 2:d e`},
 		{"G6 a place is not believed beside labels of another scheduler", decisions{at(4, "5", decision("d-1", "0", "", "a")), at(0, "0", decision("d-2", "1", "", "b"))},
 			intstr.FromInt32(2), nil, "a b", `0:a | 1:b`},

@@ -263,7 +263,7 @@ func storedBefore(t *rapid.T, stored decisions, d *clusterv1beta1.PlacementDecis
 	})
 }
 
-// G8: an object whose index label is spelled in another way, or is none, keeps its clusters and gets the right label.
+// G8: an object with an index label in another spelling, or an invalid one, keeps its clusters and gets the right label.
 func TestDecisionsRepairAnOddIndex(t *testing.T) {
 	placement := newPlacement(intstr.IntOrString{})
 	groups := mustDivide(t, placement, []*clusterv1.ManagedCluster{newCluster("a"), newCluster("b")}, grouping.Options{})
@@ -322,8 +322,8 @@ func TestOwns(t *testing.T) {
 		want                  bool
 	}{
 		{"its own", "p", "p", "now", nil, true},
-		{"whose label is gone", "", "p", "now", nil, true},
-		{"whose label was edited", "q", "p", "now", nil, true},
+		{"without its label", "", "p", "now", nil, true},
+		{"with an edited label", "q", "p", "now", nil, true},
 		{"of an unknown UID", "", "p", "", nil, true},
 		{"without a controller", "p", "", "", nil, true},
 		{"without an owner", "", "", "", nil, false},

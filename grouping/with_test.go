@@ -55,7 +55,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// G16: everyone is in the groups once, where they were told to be or were.
+// G16: every cluster is in the groups once, in its given group or its former one.
 func TestWithKeepsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := []grouping.Key{{}, {Index: 0, Name: "eu"}, {Index: 1}, {Index: 2, Name: "us"}}

@@ -18,7 +18,7 @@
 //
 // Its duties:
 //
-//  1. Read the source from one list or one informer, whose objects are of one moment. Objects that are read one by one are not.
+//  1. Read the source from one list or one informer: their objects are of one moment. Objects that are read one by one are not.
 //     Do nothing before the informer has its first list: a source without objects means that nothing is selected any more.
 //  2. List what the mirror stores as [decisionupdate.Diff] wants it.
 //  3. Carry the update out, or a part of it, and begin again whenever the source has changed or something failed.

@@ -25,8 +25,8 @@ func ExampleDiff() {
 	// 3: update web-decision-1 status -athens
 }
 
-// The same change at a source that waits for its mirror. This one is dead. After three looks a step the source goes on, and says whom the
-// mirror may drop, should it live again in the midst of it.
+// The same change at a source that waits for its mirror. This mirror is dead. After three looks a step the source continues, and names the
+// clusters that the mirror may drop if it restarts in the midst of the change.
 func ExampleBehind() {
 	stored := []*pd{object("web-decision-1", "0", "athens"), object("web-decision-2", "0", "berlin")}
 	desired := []*pd{object("web-decision-1", "0", "berlin"), object("web-decision-2", "0", "athens")}

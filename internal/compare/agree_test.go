@@ -19,8 +19,8 @@ const (
 	deadline = 10 * time.Minute
 )
 
-// nineKinds are the reports that the rules tell apart, with none at all as the first. A cluster whose
-// deadline has passed is the same failure whether it was Progressing or Failed before.
+// nineKinds are the reports that the rules tell apart, with none at all as the first. A cluster with a
+// deadline that has passed is the same failure whether it was Progressing or Failed before.
 func nineKinds() []status.Report {
 	kind := func(s status.RolloutStatus, ago time.Duration) status.Report {
 		return status.Report{Status: s, LastTransitionTime: now.Add(-ago)}
@@ -117,7 +117,7 @@ type tally struct {
 	worlds    int
 	different int
 	classless int // in no class
-	tooMuch   int // the reference starts a cluster that the rules hold
+	tooMuch   int // the reference starts a cluster that the rules block
 	tooLittle int // it holds one that may start
 	in        map[string]int
 	agreeing  map[string]int // of those in a class: on these both agree
@@ -162,7 +162,7 @@ func (t *tally) compare(w world) {
 func (t *tally) report(tb testing.TB) {
 	tb.Helper()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d worlds, %d in no class, %d different; the reference starts what the rules hold in %d and holds what may start in %d\n",
+	fmt.Fprintf(&b, "%d worlds, %d in no class, %d different; the reference starts what the rules block in %d and blocks what may start in %d\n",
 		t.worlds, t.classless, t.different, t.tooMuch, t.tooLittle)
 	for _, c := range append(classes(), inputClasses()...) {
 		if t.in[c.name] > 0 {

@@ -130,7 +130,7 @@ func (v *view) timeUnknown() bool {
 	})
 }
 
-// silentAgent: the workload was written and nobody has acknowledged it (R27). The reference has no word for that.
+// silentAgent: the workload was written and the agent has not acknowledged it (R27). The reference has no status for that.
 func (v *view) silentAgent() bool {
 	return v.anyReport(func(r status.Report) bool { return r.Status == status.ToApply && !r.Applied.IsZero() })
 }

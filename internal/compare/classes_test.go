@@ -131,7 +131,7 @@ func (v *view) stopsAtTimeOut() bool {
 	return v.hasMandatory() && !v.mandatoryActive() && v.all.count[expired] > 0
 }
 
-// breachBehind: a group behind the one whose turn it is has more failures than it may (R10). The reference sees that only
+// breachBehind: a group behind the present one has more failures than it may (R10). The reference sees that only
 // if it comes as far.
 func (v *view) breachBehind() bool {
 	if v.over <= v.active || v.over == len(v.stages) {
@@ -234,7 +234,7 @@ func (v *view) breachAnyway() bool {
 	return v.strategy.Type == clusterv1alpha1.Progressive && breach && !starts
 }
 
-// exposedOutOfTurn: clusters behind the stage whose turn it is have the version and are not done with it. So fewer may start there than
+// exposedOutOfTurn: clusters behind the present stage have the version and are not done with it. Fewer may therefore start there than
 // wait (R66), and the reference starts them all.
 func (v *view) exposedOutOfTurn() bool {
 	if v.active == len(v.stages) || v.over < len(v.stages) || v.all.breached() || !v.isExposedBehind() || v.stopsEarlier() || v.stopsAtTimeOut() {
@@ -243,7 +243,7 @@ func (v *view) exposedOutOfTurn() bool {
 	return v.room() < v.stages[v.active].waiting()
 }
 
-// isExposedBehind says whether a cluster is exposed behind the stage whose turn it is.
+// isExposedBehind says whether a cluster is exposed behind the present stage.
 func (v *view) isExposedBehind() bool {
 	for i := v.active + 1; i < len(v.stages); i++ {
 		if v.stages[i].exposed() > 0 {
@@ -284,7 +284,7 @@ func (v *view) allMandatory() bool {
 	return len(v.stages) == 0 || v.stages[len(v.stages)-1].mandatory
 }
 
-// stageBreached: the stage whose turn it is has more failures than it may.
+// stageBreached: the present stage has more failures than it may.
 func (v *view) stageBreached() bool {
 	return v.active < len(v.stages) && v.stages[v.active].breached()
 }

@@ -336,7 +336,7 @@ func TestDifferences(t *testing.T) {
 			theirs:   "timed out a; breach",
 		}, {
 			class:    "time unknown",
-			why:      "R4: nobody knows when the deadline began, so it never passes; the result warns",
+			why:      "R4: it is unknown when the deadline began, so it never passes; the result warns",
 			strategy: perGroup(rules(0)),
 			fleet:    inGroups(t, "a"),
 			reports:  []status.Report{{Cluster: "a", Status: status.Progressing}},
@@ -344,7 +344,7 @@ func TestDifferences(t *testing.T) {
 			theirs:   "in flight a; recheck after 10m0s",
 		}, {
 			class:    "silent agent",
-			why:      "R27: the work was written an hour ago, and nobody has acknowledged it",
+			why:      "R27: the work was written an hour ago, and the agent has not acknowledged it",
 			strategy: progressive(rules(1), one),
 			fleet:    inGroups(t, "a b"),
 			reports:  []status.Report{{Cluster: "a", Status: status.ToApply, Applied: now.Add(-time.Hour)}},

@@ -7,7 +7,7 @@
 // # What is compared
 //
 // A world is a strategy, decision groups and reports; both sides read the same PlacementDecisions and get
-// the same reports at the same time. What each of them says becomes an answer:
+// the same reports at the same time. The result of each becomes an answer:
 //
 //	answer      cohort                       sdk-go
 //	error       Plan or Read returned one    GetRolloutCluster or Refresh returned one
@@ -19,14 +19,14 @@
 //	recheck     RecheckAfter                 RecheckAfter; 0 where it is nil
 //
 // The reference has one list for the clusters that get the workload now and those that keep it. Their status tells them
-// apart, since it lists a cluster as ToApply only if that starts. Both list a soaking cluster as Succeeded. Neither
-// lists a cluster that was reported TimeOut among the timed out, only clusters whose deadline passed since their
+// apart, since it lists a cluster as ToApply only if the cluster starts. Both list a soaking cluster as Succeeded. Neither
+// lists a cluster that was reported TimeOut among the timed out, only clusters with a deadline that passed since their
 // report. The order within a list is not compared: here the rules fix it (R8), there it follows the reports or the
 // names. An unknown status is in flight on both sides, a report without a time of transition has the nil time there and
 // the zero time here, and the statuses map by their names. sdk-go is not told when a version was applied, since it has
 // no field for that.
 //
-// The drop-in, rollout/sdkgo, is the third side on random fleets: it must say what Cohort says. Beside that it runs
+// The drop-in, rollout/sdkgo, is the third side on random fleets: it must give the same answer as Cohort. It also runs
 // sdk-go's own test files.
 //
 // # Where they differ

@@ -88,7 +88,7 @@ func (t *tally) documented(tb testing.TB) {
 	for file, sentence := range map[string]string{
 		rules: start,
 		ownPage: "The answers are the same in " + grouped(t.worlds-t.different) + " and differ in " + grouped(t.different) +
-			". sdk-go starts a cluster that the rules hold back in " + grouped(t.tooMuch) + ", and holds one back that may start in " + grouped(t.tooLittle) + ";",
+			". In " + grouped(t.tooMuch) + " sdk-go starts a cluster that the rules block, and in " + grouped(t.tooLittle) + " it blocks a cluster that may start.",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(read(tb, file)), " "), sentence) {
 			tb.Errorf("%s doesn't say: %s", file, sentence)
@@ -105,7 +105,7 @@ func (t *tally) documented(tb testing.TB) {
 	}
 }
 
-// tableOf reads the table of a page whose first column is the class, and gives the last column of each.
+// tableOf reads the table of a page with the class as its first column, and gives the last column of each.
 func tableOf(tb testing.TB, file string) map[string]string {
 	tb.Helper()
 	rows := make(map[string]string)
@@ -140,7 +140,7 @@ var lastThree = regexp.MustCompile(`(\d)(\d{3})(,|$)`)
 // grouped writes 656100 as 656,100.
 func grouped(n int) string { return lastThree.ReplaceAllString(strconv.Itoa(n), "$1,$2$3") }
 
-// Every claim of the page for those who migrate names a test, which exists.
+// Every claim of the migration page names a test, which exists.
 func TestTheMigrationPageNamesItsTests(t *testing.T) {
 	page := read(t, "MIGRATION.md") + read(t, "REVIEW.md")
 	named := regexp.MustCompile("`(Test[A-Za-z]+)(/[a-z0-9 -]+)?`").FindAllStringSubmatch(page, -1)

@@ -49,7 +49,7 @@ func work(cluster, state string, ago time.Duration) *workv1.ManifestWork {
 	return w
 }
 
-// rewritten is a work whose spec was changed after its conditions, which have observed that.
+// rewritten is a work with a spec that was changed after its conditions, which have observed the change.
 func rewritten(w *workv1.ManifestWork, version string, ago time.Duration) *workv1.ManifestWork {
 	w.Generation++
 	status.StampOf(w).NoteOn(w, version, 0, now.Add(-ago))
@@ -114,7 +114,7 @@ func (h hub) afterFor(t *testing.T, owner *metav1.ObjectMeta) string {
 	return reconcile()
 }
 
-// R48: who failed and left is remembered in the owner when its work is gone.
+// R48: a failed and deselected cluster is remembered in the owner after its work is deleted.
 func TestTheMigratedControllerRemembersWhoFailed(t *testing.T) {
 	var owner metav1.ObjectMeta
 	h := hub{groups: oneGroup, strategy: progressive(configured(intstr.FromInt32(0)), intstr.FromInt32(1)), version: "v1"}
@@ -124,7 +124,7 @@ func TestTheMigratedControllerRemembersWhoFailed(t *testing.T) {
 	}
 	h.works = nil
 	if got := h.afterFor(t, &owner); got != "" {
-		t.Errorf("%s, want nobody to start", got)
+		t.Errorf("%s, want no cluster to start", got)
 	}
 }
 
@@ -322,7 +322,7 @@ func TestTheDropInBehindAFeatureGate(t *testing.T) {
 		t.Error("the gate makes no difference in any fleet")
 	}
 
-	// Each field comes through: of who is in flight, timed out and removed.
+	// Each field comes through: of clusters in flight, timed out and removed.
 	key, recently, long := sdkv1beta1.GroupKey{GroupName: "given", GroupIndex: 9}, metav1.NewTime(now.Add(-time.Minute)), metav1.NewTime(now.Add(-time.Hour))
 	decisions := stored(oneGroup)
 	placement := hub{groups: oneGroup}.placement(t, decisions)
@@ -401,7 +401,7 @@ func TestAFailedClusterHoldsBackImportedOnes(t *testing.T) {
 		template: workv1.ManifestWorkSpec{DeleteOption: &workv1.DeleteOption{}},
 	}
 	if got, want := h.before(t), "apply imported"; got != want {
-		t.Errorf("sdk-go starts a cluster whose name comes before the failed one's: it does %q, want %q", got, want)
+		t.Errorf("sdk-go starts a cluster with a name before the failed one's: it does %q, want %q", got, want)
 	}
 	for _, got := range []string{h.dropIn(t), h.after(t)} {
 		if want := "apply z"; got != want {

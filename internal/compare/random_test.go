@@ -197,7 +197,7 @@ func (w world) dropInAgrees(t *testing.T) {
 		}
 	}
 	w.reports = slices.Clone(w.reports)
-	for i, r := range w.reports { // the drop-in counts nobody that left, as sdk-go
+	for i, r := range w.reports { // the drop-in counts no deselected cluster, as sdk-go
 		if _, selected := w.groups.Position(r.Cluster); !selected {
 			w.reports[i] = status.Report{Cluster: r.Cluster, Status: status.ToApply}
 		}

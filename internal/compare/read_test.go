@@ -14,8 +14,8 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Both sides read the same groups, added clusters and removed clusters from PlacementDecisions whose
-// indexes are 0, 1, 2 and so on.
+// Both sides read the same groups, added clusters and removed clusters from PlacementDecisions with the
+// indexes 0, 1, 2 and so on.
 func TestSameGroupsFromPlacementDecisions(t *testing.T) {
 	for seed := range uint64(2_000) {
 		r := rand.New(rand.NewPCG(seed, 0))

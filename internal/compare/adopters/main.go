@@ -20,9 +20,9 @@ import (
 
 // swap is what changes for a controller.
 type swap struct {
-	imports      []string          // files, or directories of files, whose imports of sdk-go change
+	imports      []string          // files, or directories of files, in which imports of sdk-go change
 	replacements map[string]string // files with our functions, and the directories that they go into
-	tests        []string          // the packages whose tests say something about it
+	tests        []string          // the packages with tests of it
 }
 
 var swaps = map[string]swap{

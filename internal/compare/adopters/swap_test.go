@@ -68,7 +68,7 @@ func TestSwapImports(t *testing.T) {
 	}
 }
 
-// A function goes with what it alone called and imported. What nobody called before stays, and so does what others call.
+// A function is removed with the functions and imports that only it used. Unused ones stay, and so do those that others use.
 func TestSwapAFunction(t *testing.T) {
 	s, file := swaps["placement"], "placement.go.txt"
 	into := s.replacements[file]

@@ -14,7 +14,7 @@ type Chances struct {
 	Takes chance.Range
 	// Fails and Never are the chances that it fails, and that it never answers. Together they are at most 1.
 	Fails, Never chance.Rate
-	// Validates is how long after its success somebody says whether a cluster is good; nil where nobody is asked. NotGood is the
+	// Validates is how long after its success a cluster gets a verdict; nil where clusters are not validated. NotGood is the
 	// chance of one that succeeds that he says no.
 	Validates *chance.Range
 	NotGood   chance.Rate

@@ -135,7 +135,7 @@ func atMost(n, k int, p float64) (sum float64) {
 	return sum
 }
 
-// Where all start at once, a breach is that more clusters fail than may, whose chance a binomial has. What 1000 runs
+// Where all start at once, a breach is that more clusters fail than may, with a binomial probability. What 1000 runs
 // say is within four standard errors of it.
 func TestChanceOfABreachIsThatOfTheBinomial(t *testing.T) {
 	const runs, clusters = 1000, 100
@@ -204,7 +204,7 @@ func TestSameSeedGivesTheSame(t *testing.T) {
 	// A candidate meets the same luck whoever is compared with it.
 	q.Seed, q.Candidates = 1, q.Candidates[1:]
 	if alone, _ := compare.Compare(q); !cmp.Equal(once[1:], alone) {
-		t.Errorf("beside another it is %+v, alone %+v", once[1], alone)
+		t.Errorf("with another it is %+v, alone %+v", once[1], alone)
 	}
 }
 
@@ -237,7 +237,7 @@ func BenchmarkCompare(b *testing.B) {
 	}
 }
 
-// Of 100 clusters 10 fail; who tries again draws other luck for them, so that in the end nobody stops a good version. A bad
+// Of 100 clusters 10 fail; another attempt draws other luck for them, so that in the end no run stops a good version. A bad
 // one is not tried again.
 func TestWhatFailedIsTriedAgain(t *testing.T) {
 	q := compare.Question{
@@ -265,13 +265,13 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 	}
 }
 
-// What a cluster says that was started once more since is of another attempt: here nobody succeeds in time.
+// The report of a cluster that was started again since is about another attempt: here no cluster succeeds in time.
 func TestAnAnswerOfAnEarlierAttemptDoesNotCount(t *testing.T) {
 	late := chance.Range{Least: 90 * time.Minute, Most: 90 * time.Minute}
 	got, err := compare.Compare(compare.Question{Groups: fleet(t, 5), Candidates: []compare.Candidate{progressive("5", 2)},
 		Good: compare.Chances{Takes: late}, Bad: compare.Chances{Takes: late}, Runs: 1, Retries: 1, RetryAfter: 10 * time.Minute})
 	if err != nil || got[0].Stopped != 1 || got[0].Wasted != 10 {
-		t.Errorf("%v: %+v, want a run that is stopped, with ten starts in vain", err, got)
+		t.Errorf("%v: %+v, want a run that is stopped, with ten wasted starts", err, got)
 	}
 }
 

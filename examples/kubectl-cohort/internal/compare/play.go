@@ -125,7 +125,7 @@ func (r *running) report() error {
 	return nil
 }
 
-// begin gives the workload to all that may have it now, until there is nobody.
+// begin gives the workload to all clusters that may have it now, until there is none.
 func (r *running) begin() (rollout.Next, error) {
 	for {
 		next := r.planner.Next(r.now)

@@ -16,19 +16,20 @@ type dumpedPolicies struct {
 	*story
 	answered map[string]string // by cluster: which generation of a replica it reports on
 	said     map[string]int    // by cluster: how many of its templates have reported on that
+	atOnce   bool              // a cluster that does not comply has failed at once; otherwise it is in flight until its deadline
 }
 
 func newDumpedPolicies(s *story) objects {
 	if s.limits.kind == "all" {
 		s.limits.kind = "pool" // a policy under All goes by no plan
 	}
-	return &dumpedPolicies{s, map[string]string{}, map[string]int{}}
+	return &dumpedPolicies{s, map[string]string{}, map[string]int{}, s.rng.IntN(2) == 0}
 }
 
 func (p *dumpedPolicies) begin(text string) {
 	create := func(kind schema.GroupVersionResource, apiVersion, name string, content map[string]any) {
 		content["apiVersion"], content["kind"] = "policy.open-cluster-management.io/"+apiVersion, name
-		content["metadata"] = map[string]any{"namespace": p.ns, "name": "pol", "annotations": map[string]any{"cohort.open-cluster-management.io/fail-at-once": "true"}}
+		content["metadata"] = map[string]any{"namespace": p.ns, "name": "pol", "annotations": map[string]any{"cohort.open-cluster-management.io/fail-at-once": fmt.Sprint(p.atOnce)}}
 		p.create(kind, &unstructured.Unstructured{Object: content})
 	}
 	if p.version == 1 {
@@ -183,7 +184,7 @@ func (p *dumpedPolicies) read(d dump) map[string]stand {
 				st.is = "Progressing"
 			}
 		}
-		if unheard {
+		if unheard || st.is == "Failed" && !p.atOnce {
 			st.is = "Progressing"
 		}
 		stands[o.GetNamespace()] = st

@@ -2,6 +2,7 @@ package passes_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -281,5 +283,32 @@ func TestAClusterThatWasEditedDoesNotTimeOut(t *testing.T) {
 	}
 	if report, _ := edited.Report(resolution, "v2", noon); !report.Applied.Equal(noon) {
 		t.Errorf("reported as applied at %v", report.Applied)
+	}
+}
+
+// O23: a cluster in flight counts in a group that is gone, so the record has it although it is bound. Somebody edits its replica. The record
+// settles while the write is not made: a controller stores the record first, and would otherwise never come to the write.
+func TestTheRecordOfAClusterThatWasEditedSettles(t *testing.T) {
+	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.ProgressivePerGroup, deadline: 10 * time.Minute}), to("a", "b"))
+	started := noon.Add(-time.Minute)
+	replicas := []passes.Replica{
+		{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Edited: true, Applied: started, RolloutStatus: status.Progressing},
+		{Cluster: "b", Version: "v2", Action: policyv1.Inform, Compliance: policyv1.NonCompliant, Applied: started, RolloutStatus: status.ToApply},
+	}
+	record := status.Record{Version: "v2", Exposed: 1, Left: []status.Left{
+		{Report: status.Report{Cluster: "a", Status: status.Progressing, Applied: started}, Group: grouping.Key{Index: 7, Name: "gone"}},
+	}}
+	for i := range 3 {
+		p, err := passes.Propagate(resolution, "v2", record, replicas, noon.Add(time.Duration(i)*time.Second), rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 && !reflect.DeepEqual(p.Record, record) {
+			t.Fatalf("call %d: %+v, and stored is %+v", i, p.Record, record)
+		}
+		if len(p.Record.Left) != 1 || len(p.Start) > 0 || fmt.Sprint(p.Edited) != "[a]" {
+			t.Fatalf("call %d: %+v, starts %v, edited %v", i, p.Record, p.Start, p.Edited)
+		}
+		record = p.Record
 	}
 }

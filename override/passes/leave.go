@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cohort-ocm/cohort/internal/edited"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -48,13 +49,16 @@ func (p *Propagation) recovered() status.Record {
 	return record
 }
 
-// keepRecord sets what has to be stored. While groups are incomplete, the entries of this version stay as they are (O14).
+// keepRecord sets what has to be stored. A cluster that is written back keeps its time until then (O23). While groups are incomplete, the entries of this version stay as they are (O14).
 func (p *Propagation) keepRecord() {
 	stored := p.Record
 	if p.resolution.Disabled() {
 		return
 	}
-	p.Record = p.result.Record
+	p.Record = edited.Keep(p.result.Record, stored, func(cluster string) bool {
+		own, bound := p.bound(cluster)
+		return bound && own.edited
+	})
 	if p.resolution.Incomplete() != "" && stored.Version == p.version {
 		p.Record.Left = slices.Clone(stored.Left)
 	}

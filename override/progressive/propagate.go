@@ -14,6 +14,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/internal/edited"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/override"
 	"github.com/cohort-ocm/cohort/override/passes"
@@ -73,6 +74,7 @@ func Propagate(state State, now time.Time, opts rollout.Options) (*Propagation, 
 	if err := p.plan(record, now, opts); err != nil {
 		return nil, err
 	}
+	p.Plan.Record = edited.Keep(p.Plan.Record, record, p.beginsAnew)
 	p.settle(ordered, now)
 	if err := p.conclude(); err != nil {
 		return nil, err
@@ -250,7 +252,7 @@ func (p *Propagation) align(replicas []*replica, now time.Time) {
 	for i := range p.Clusters {
 		if c := &p.Clusters[i]; c.replica != nil {
 			report := p.report(c.replica, c.started, now)
-			if c.started && !p.disabled && (c.replica.Edited || !c.replica.acts(c.Action)) { // it is written now, with a new deadline and new answers
+			if p.isAnew(c) {
 				written := passes.Replica{Cluster: c.Name, Version: c.replica.Version, Action: c.Action, Applied: now}
 				report = written.Started(p.state.Resolution, now)
 			}
@@ -265,6 +267,16 @@ func (p *Propagation) align(replicas []*replica, now time.Time) {
 	for _, r := range of {
 		p.reports = append(p.reports, p.report(r, p.hasVersion(r), now))
 	}
+}
+
+// isAnew says whether deadline and answers of a cluster begin anew: it has started, and is written now.
+func (p *Propagation) isAnew(c *Cluster) bool {
+	return c.started && !p.disabled && (c.replica.Edited || !c.replica.acts(c.Action))
+}
+
+func (p *Propagation) beginsAnew(cluster string) bool {
+	position, bound := p.groups.Position(cluster)
+	return bound && p.isAnew(&p.Clusters[position])
 }
 
 // wasTakenBack says whether the replica has the last successful version since its cluster timed out in this rollout (O40).

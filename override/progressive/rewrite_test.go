@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/internal/scene"
+	"github.com/cohort-ocm/cohort/override/progressive"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -94,5 +95,25 @@ func TestAChangedOverrideIsWritten(t *testing.T) {
 	w.bindings[1].Enforce = true
 	if w.sync(rollout.Options{}); w.has("b") != "v2" || w.action("b") != policyv1.Enforce || w.status.Status[1].RolloutStatus != "Progressing" {
 		t.Errorf("failed:\n%v", w)
+	}
+}
+
+// O37: the record has a cluster that is bound while the group in which it started is gone. Somebody edits its replica. The record settles while the
+// write is not made: it is stored first.
+func TestTheRecordOfAClusterThatWasEditedSettles(t *testing.T) {
+	w := newWorld(t)
+	s := &stage{world: w}
+	s.setStrategy([]string{"ProgressivePerGroup", "deadline=10m"})
+	w.bind("b", "p", "dev: a | prod: b")
+	w.sync(rollout.Options{})
+	w.bind("b", "p", "new: c | prod: b a")
+	if w.sync(rollout.Options{}); len(w.last.Plan.Record.Left) != 1 {
+		t.Fatalf("the record is %+v", w.last.Plan.Record)
+	}
+	w.now = w.now.Add(time.Minute)
+	w.check = func(*progressive.Propagation) { w.now = w.now.Add(time.Second) }
+	s.do(scene.Command{Name: "change", Args: []string{"a"}})
+	if w.sync(rollout.Options{}); w.object.Status.RolloutStatus != status.Progressing {
+		t.Errorf("%v", w)
 	}
 }

@@ -1,0 +1,27 @@
+// Package edited keeps what a record has of clusters that somebody edited.
+package edited
+
+import (
+	"slices"
+
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// Keep gives a record in which each cluster that is about to be written again keeps the time that the stored record has. Its report begins anew
+// at each call until the write is made. With that time the record would differ at each call, and a controller that stores the record before
+// all else would never make the write. The records are not changed.
+func Keep(record, stored status.Record, isEdited func(cluster string) bool) status.Record {
+	if record.Version != stored.Version {
+		return record
+	}
+	left := slices.Clone(record.Left)
+	for i := range left {
+		now := &left[i]
+		at := slices.IndexFunc(stored.Left, func(l status.Left) bool { return l.Cluster == now.Cluster && l.Status == now.Status })
+		if at >= 0 && isEdited(now.Cluster) {
+			now.Applied = stored.Left[at].Applied
+		}
+	}
+	record.Left = left
+	return record
+}

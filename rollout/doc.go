@@ -154,7 +154,7 @@
 //
 // [Revert] takes a failed rollout back: clusters that have the failed version get the version before it again. Under All
 // they go back at once; another strategy limits the way back. A cluster that never had the failed version is not touched.
-// Package rollout/wayback has the duties and the code.
+// Package rollout/rollback has the duties and the code.
 //
 // # A change at a time
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/exposure"
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -183,7 +183,7 @@ func TestNothingIsKnownGoodWhileAFailingClusterIsMissing(t *testing.T) {
 		}
 		last = r
 		s := r.Summary()
-		revisions := wayback.Revisions{CurrentRevision: "v1", UpdateRevision: "v2"}
+		revisions := rollback.Revisions{CurrentRevision: "v1", UpdateRevision: "v2"}
 		revisions.Complete(s)
 		if s.Aggregate() != status.Failed || revisions.CurrentRevision != "v1" || call == 1 && s.Left != 2 {
 			t.Errorf("call %d: %v, %v, current %s", call, s.Aggregate(), s.Counts, revisions.CurrentRevision)

@@ -41,7 +41,7 @@ import (
 // A version whose only effect is that clusters are deselected is not bounded by this, if their agents live or come back before
 // the deadline: each removes the workload, and is done with the version. MaxStarts bounds how fast that goes.
 type Memory struct {
-	// Version is the version that is wanted, on a way back the version before (wayback.Revisions.Target says it in both
+	// Version is the version that is wanted, on a way back the version before (rollback.Revisions.Target says it in both
 	// cases). It must not be empty. A record about another version counts for nothing.
 	Version string `json:"version"`
 	// Record is the record as it is stored in the owner ([status.RecordsOf]). Each of its entries must have a cluster.

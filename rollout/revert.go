@@ -13,7 +13,7 @@ import (
 
 // Abort describes a rollout to take back: when it was aborted, and how the clusters stand with the failed version
 // and with the version before it. All of it is stored in objects, so a controller that restarts goes on where it was.
-// Package rollout/wayback has the duties of a controller that takes versions back, and the code.
+// Package rollout/rollback has the duties of a controller that takes versions back, and the code.
 type Abort struct {
 	// Time is when the rollout was aborted, as stored in the owner's status. It tells a cluster that went back from one
 	// that never had the failed version, since both have the version before. Fractions of a second do not count.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -63,7 +63,7 @@ type app struct {
 	template  workv1.ManifestWorkSpec
 	strategy  clusterv1alpha1.RolloutStrategy
 	abort     bool // a person says so
-	revisions wayback.Revisions
+	revisions rollback.Revisions
 	status    []metav1.Condition
 }
 
@@ -78,7 +78,7 @@ type aborter struct {
 	notes     bool // answers are noted: reports have the time of reading where none is noted yet
 }
 
-// The block of wayback/doc.go.
+// The block of rollback/doc.go.
 
 // plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
 // what has to stand there first. Otherwise the caller carries out the result, and stores the owner's status if that has changed.
@@ -131,7 +131,7 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		return nil, err // the record is stored before anything is carried out
 	}
 	r.Complete(summary)
-	wayback.SetConditions(&owner.status, *r, summary, owner.Generation, c.now())
+	rollback.SetConditions(&owner.status, *r, summary, owner.Generation, c.now())
 	return result, nil
 }
 
@@ -214,7 +214,7 @@ func Example_abort() {
 	}
 	c.groups, _ = grouping.FromNames(map[grouping.Key][]string{{}: {"oslo", "rome"}})
 	v1 := hashOf(c.app.template)
-	c.templates[v1], c.app.revisions = c.app.template, wayback.Revisions{CurrentRevision: v1, UpdateRevision: v1}
+	c.templates[v1], c.app.revisions = c.app.template, rollback.Revisions{CurrentRevision: v1, UpdateRevision: v1}
 	for _, cluster := range []string{"oslo", "rome"} {
 		c.works[cluster] = &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "app", Generation: 1}}
 		status.StampOf(c.works[cluster]).NoteOn(c.works[cluster], v1, 0, c.at.Add(-time.Hour))
@@ -272,7 +272,7 @@ func TestARecordThatChangesAtEachCallHoldsUpNothing(t *testing.T) {
 	strategy.ProgressivePerGroup.MinSuccessTime.Duration = time.Hour
 	c := &aborter{app: &app{strategy: strategy}, works: map[string]*workv1.ManifestWork{}, templates: map[string]workv1.ManifestWorkSpec{}, at: noon(), notes: true}
 	v1 := hashOf(c.app.template)
-	c.templates[v1], c.app.revisions = c.app.template, wayback.Revisions{CurrentRevision: v1, UpdateRevision: v1}
+	c.templates[v1], c.app.revisions = c.app.template, rollback.Revisions{CurrentRevision: v1, UpdateRevision: v1}
 	for _, cluster := range []string{"oslo", "rome"} {
 		c.works[cluster] = &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "app", Generation: 1}}
 		status.StampOf(c.works[cluster]).NoteOn(c.works[cluster], v1, 0, c.at)
@@ -308,12 +308,12 @@ func TestDocumentedAbortIsTheOneThatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := os.ReadFile("wayback/doc.go")
+	doc, err := os.ReadFile("rollback/doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if block := blockOf(string(source)); !strings.Contains(string(doc), block) {
-		t.Errorf("wayback/doc.go does not have this block:\n%s", block)
+		t.Errorf("rollback/doc.go does not have this block:\n%s", block)
 	}
 }
 
@@ -321,9 +321,9 @@ func hashOf(template workv1.ManifestWorkSpec) string {
 	return fmt.Sprint(len(template.Workload.Manifests))
 }
 
-// blockOf is the part of a file that wayback/doc.go shows, as it stands there.
+// blockOf is the part of a file that rollback/doc.go shows, as it stands there.
 func blockOf(source string) string {
-	_, block, _ := strings.Cut(source, "// The block of wayback/doc.go.\n\n")
+	_, block, _ := strings.Cut(source, "// The block of rollback/doc.go.\n\n")
 	block, _, _ = strings.Cut(block, "\n// The end of the block.")
 	return strings.ReplaceAll("//\t"+strings.ReplaceAll(strings.TrimRight(block, "\n"), "\n", "\n//\t"), "\n//\t\n", "\n//\n")
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -61,7 +61,7 @@ func TestTheDocumentedWayBackRemembersWhoFailedAndLeft(t *testing.T) {
 		at:        noon(),
 	}
 	c.app.template.Workload.Manifests = make([]workv1.Manifest, 2)
-	c.app.revisions = wayback.Revisions{CurrentRevision: "1", UpdateRevision: "1"}
+	c.app.revisions = rollback.Revisions{CurrentRevision: "1", UpdateRevision: "1"}
 	fleet := []string{"a", "b", "c", "d"}
 	for i, cluster := range fleet[:2] {
 		c.act(t, fleet[i:]...) // starts the cluster

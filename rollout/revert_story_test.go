@@ -15,7 +15,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/internal/scene"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -25,7 +25,7 @@ type story struct {
 	works      map[string]*work
 	template   string
 	asked      bool
-	revisions  wayback.Revisions
+	revisions  rollback.Revisions
 	conditions []metav1.Condition
 }
 
@@ -62,7 +62,7 @@ func (s *story) do(c scene.Command) (string, error) {
 	}
 	switch c.Name {
 	case "hub":
-		s.revisions = wayback.Revisions{CurrentRevision: "v1", UpdateRevision: "v1"}
+		s.revisions = rollback.Revisions{CurrentRevision: "v1", UpdateRevision: "v1"}
 		for _, d := range s.decisions["p"] {
 			for _, of := range d.Status.Decisions {
 				long := s.now.Add(-24 * time.Hour)
@@ -168,7 +168,7 @@ func (s *story) reconcile(crash int) (string, error) {
 		s.works[c.Name] = &work{s.revisions.Target(), s.now, status.ToApply, time.Time{}}
 	}
 	s.revisions.Complete(summary)
-	if wayback.SetConditions(&s.conditions, s.revisions, summary, 1, s.now) {
+	if rollback.SetConditions(&s.conditions, s.revisions, summary, 1, s.now) {
 		var types []string
 		for _, c := range s.conditions {
 			if c.Status == metav1.ConditionTrue {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -343,7 +343,7 @@ func TestWithoutADeadlineNothingEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := wayback.Revisions{UpdateRevision: "v1"}
+		first := rollback.Revisions{UpdateRevision: "v1"}
 		first.Complete(plan.Summary())
 		first.Want("v2")
 		if first.Abort(now) != ends {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Rights are what a hub may use of limits that it shares with other hubs. Package rollout/rights divides the limits.
+// Rights are what a hub may use of limits that it shares with other hubs. Package rollout/shares divides the limits.
 //
 // They hold under all types, over all groups together, in mandatory groups too, and beside all other limits. With 0 rights to
 // start nobody starts. Each cluster in flight holds a right to start, also one that failed with FailedFreesSlot. Each cluster that

@@ -130,7 +130,7 @@
 // changed, so that an unchanged status need not be written:
 //
 //	any object               SetConditions           conditions Progressing, Succeeded, Failed
-//	one that can go back     SetConditions in package rollout/wayback: conditions Progressing, Degraded, Aborted
+//	one that can go back     SetConditions in package rollout/rollback: conditions Progressing, Degraded, Aborted
 //	ManifestWorkReplicaSet   SetReplicaSetStatus     summary, placementSummary, its three conditions
 //	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; of v1alpha1 in package addonv1alpha1
 //	root Policy              SetStatus in package override/passes: compliant, rolloutStatus, placement, status per cluster

@@ -20,7 +20,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -57,7 +57,7 @@ const (
 )
 
 // revisionsOf reads the revisions from a set's status.
-func revisionsOf(set *replicaSet) (r wayback.Revisions) {
+func revisionsOf(set *replicaSet) (r rollback.Revisions) {
 	if c := meta.FindStatusCondition(set.Status.Conditions, conditionRevisions); c != nil {
 		if err := json.Unmarshal([]byte(c.Message), &r); err != nil {
 			panic(err)
@@ -66,7 +66,7 @@ func revisionsOf(set *replicaSet) (r wayback.Revisions) {
 	return r
 }
 
-// saysOfRevisions reads the conditions that wayback.SetConditions sets.
+// saysOfRevisions reads the conditions that rollback.SetConditions sets.
 func saysOfRevisions(set *replicaSet) Saying {
 	c := meta.FindStatusCondition(set.Status.Conditions, status.ConditionProgressing)
 	if c == nil {
@@ -156,7 +156,7 @@ func (c *aborter) reconcile(ctx context.Context) (time.Duration, error) {
 }
 
 // plan is the same as on the page of rollout.
-func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *wayback.Revisions, groups *grouping.Groups, owned []*workv1.ManifestWork, now time.Time) (*rollout.Result, error) {
+func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *rollback.Revisions, groups *grouping.Groups, owned []*workv1.ManifestWork, now time.Time) (*rollout.Result, error) {
 	stored := owner.DeepCopy()
 	if r.Want(versionOfTemplate(owner)) && !c.ignores(DutyStoreUpdate) {
 		if err := c.keepTemplate(ctx, owner); err != nil {
@@ -195,7 +195,7 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *wayback.Revisi
 			return nil, err
 		}
 	}
-	wayback.SetConditions(&owner.Status.Conditions, *r, result.Summary(), owner.Generation, now)
+	rollback.SetConditions(&owner.Status.Conditions, *r, result.Summary(), owner.Generation, now)
 	if goesBack && (len(result.Start)+len(result.HoldCounts()) == 0 || c.ignores(DutyMendFirst)) && !c.ignores(DutyJoined) {
 		back := result
 		if result, err = rollout.Plan(strategy, groups, current, now, options); err != nil {
@@ -276,7 +276,7 @@ func (c *aborter) template(set *replicaSet, revision string) (spec workv1.Manife
 }
 
 // updateStatus stores revisions and conditions where they differ from what is stored.
-func (c *aborter) updateStatus(ctx context.Context, stored, owner *replicaSet, r wayback.Revisions) error {
+func (c *aborter) updateStatus(ctx context.Context, stored, owner *replicaSet, r rollback.Revisions) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err

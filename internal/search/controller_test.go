@@ -15,7 +15,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -201,7 +201,7 @@ func decided(r *rollout.Result) decision {
 
 // conclude notes what the rollout is called, by its summary and by what becomes of the revisions.
 func (d *decision) conclude(r *rollout.Result) {
-	revisions := wayback.Revisions{CurrentRevision: "version 1", UpdateRevision: "version 0"}
+	revisions := rollback.Revisions{CurrentRevision: "version 1", UpdateRevision: "version 0"}
 	summary := r.Summary()
 	d.succeeded, d.ended = summary.Aggregate() == status.Succeeded, revisions.Complete(summary)
 }

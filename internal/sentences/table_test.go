@@ -183,7 +183,7 @@ var rooms = []room{
 		},
 	},
 	{
-		dir:   "rollout/wayback",
+		dir:   "rollout/rollback",
 		kinds: []string{"Reason"},
 		rows: []row{
 			{"ReasonRolloutReverting", `RolloutReverting: .*`},

@@ -22,7 +22,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -47,7 +47,7 @@ func newWorld(t *testing.T, limit int, clusters map[string][]string) *world {
 	scheme := runtime.NewScheme()
 	w.must(Install(scheme), workv1alpha1.Install(scheme))
 	w.api = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&Account{}, &workv1alpha1.ManifestWorkReplicaSet{}).Build()
-	timing := rights.Timing{Lease: 10 * time.Minute, ClockError: 5 * time.Second, SlowestWrite: time.Minute, Every: 10 * time.Second}
+	timing := shares.Timing{Lease: 10 * time.Minute, ClockError: 5 * time.Second, SlowestWrite: time.Minute, Every: 10 * time.Second}
 	w.divider = &Divider{Client: w.api, Timing: timing, Now: func() time.Time { return w.now }}
 	var names []string
 	for hub, of := range clusters {

@@ -21,7 +21,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
@@ -84,7 +84,7 @@ func (d *Divider) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	}
 	for _, of := range slices.SortedFunc(maps.Keys(accounts), func(a, b Rollout) int { return cmp.Compare(a.object(), b.object()) }) {
 		strategy, current := strategies[of]
-		total, unread := rights.Total(strategy, values(accounts[of]))
+		total, unread := shares.Total(strategy, values(accounts[of]))
 		if unread != nil {
 			total = none(accounts[of])
 		}
@@ -162,7 +162,7 @@ func (d *Divider) create(ctx context.Context, set *workv1alpha1.ManifestWorkRepl
 // divide writes grants until there is nothing more to write, and returns when to requeue.
 func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollout.Rights, accounts []*Account) (time.Duration, error) {
 	for {
-		division, err := rights.Divide(total, values(accounts), m.sent[of], d.Now(), d.Timing)
+		division, err := shares.Divide(total, values(accounts), m.sent[of], d.Now(), d.Timing)
 		if err != nil || len(division.Grants) == 0 {
 			return division.RecheckAfter, err
 		}
@@ -191,12 +191,12 @@ func none(accounts []*Account) (total rollout.Rights) {
 }
 
 // note remembers a grant as sent.
-func (m *memory) note(of Rollout, hub string, grant rights.Grant) {
+func (m *memory) note(of Rollout, hub string, grant shares.Grant) {
 	if m.sent == nil {
-		m.sent = map[Rollout]map[string]rights.Grant{}
+		m.sent = map[Rollout]map[string]shares.Grant{}
 	}
 	if m.sent[of] == nil {
-		m.sent[of] = map[string]rights.Grant{}
+		m.sent[of] = map[string]shares.Grant{}
 	}
 	m.sent[of][hub] = grant
 }
@@ -227,7 +227,7 @@ func (d *Divider) remove(ctx context.Context, m *memory, of Rollout, accounts []
 // explained says which hubs wait for shares, and which have unused ones.
 func explained(of Rollout, accounts []rights.Account, now time.Time) (told []string) {
 	for i := range accounts {
-		if why := rights.Explain(accounts[i].Hub, accounts, now); why != "" {
+		if why := shares.Explain(accounts[i].Hub, accounts, now); why != "" {
 			told = append(told, fmt.Sprintf("placement %s, %s: %s", of.Placement, accounts[i].Hub, why))
 		}
 	}
@@ -257,8 +257,8 @@ func (d *Divider) tell(ctx context.Context, set *workv1alpha1.ManifestWorkReplic
 	return d.Client.Status().Update(ctx, set)
 }
 
-func values(accounts []*Account) []rights.Account {
-	all := make([]rights.Account, len(accounts))
+func values(accounts []*Account) []shares.Account {
+	all := make([]shares.Account, len(accounts))
 	for i, a := range accounts {
 		all[i] = a.account()
 	}

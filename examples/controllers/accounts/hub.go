@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -95,12 +95,12 @@ func (h *Hub) Plan(
 	if r.obsolete = (time.Time{}); account != nil {
 		may = account.account().May(r.sent, asked, h.Timing)
 	}
-	options.Rights, ref.RolloutStrategy = &may, rights.Local(ref.RolloutStrategy)
+	options.Rights, ref.RolloutStrategy = &may, shares.Local(ref.RolloutStrategy)
 	result, err := by.Plan(ref, groups, works, reports, now, options)
 	if err != nil || account == nil {
 		return result, err
 	}
-	h.report(r, account, rights.UseOf(result))
+	h.report(r, account, shares.UseOf(result))
 	if after := h.recheck(r, account, asked); after > 0 && (result.RecheckAfter == 0 || after < result.RecheckAfter) {
 		result.RecheckAfter = after
 	}
@@ -213,7 +213,7 @@ func (h *Hub) sweep(ctx context.Context) {
 		case r.obsolete.IsZero():
 			r.obsolete = h.Now()
 		case h.Now().Sub(r.obsolete) > h.Timing.SlowestWrite:
-			h.report(r, a, rights.Use{})
+			h.report(r, a, shares.Use{})
 		}
 		h.mu.Unlock()
 	}

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 )
 
 // Options configure a hub's side.

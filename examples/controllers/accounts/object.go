@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 

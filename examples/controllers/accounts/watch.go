@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 )
 
 // TimingFlags adds the coordinator hub's times as flags. They have their values once flags are parsed.

@@ -12,7 +12,7 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -146,7 +146,7 @@ func (s standing) begun() metav1.Condition {
 // aborted are the conditions of a revision that is rolled back.
 func (s standing) aborted(ended bool) []metav1.Condition {
 	var own []metav1.Condition
-	wayback.SetConditions(&own, s.set.Status.Revisions, s.summary, s.set.Generation, s.set.Status.AbortedTime.Time)
+	rollback.SetConditions(&own, s.set.Status.Revisions, s.summary, s.set.Generation, s.set.Status.AbortedTime.Time)
 	message := own[0].Message
 	if !ended && s.summary.Total() == 0 && s.summary.Incomplete == "" {
 		message = "aborted at " + s.set.Status.AbortedTime.UTC().Format(time.RFC3339) + ": clusters go back to " + s.set.Status.CurrentRevision

@@ -5,7 +5,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 )
 
 // ManifestWorkReplicaSet is the enhancement's type: the API's, with the fields that the API lacks.
@@ -55,7 +55,7 @@ const (
 // revision is identified by its hash.
 type ManifestWorkReplicaSetStatus struct {
 	workv1alpha1.ManifestWorkReplicaSetStatus `json:",inline"`
-	wayback.Revisions                         `json:",inline"`
+	rollback.Revisions                         `json:",inline"`
 
 	// CollisionCount is how often another content had the same hash. It is part of the next hash.
 	CollisionCount *int32 `json:"collisionCount,omitempty"`

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
 	"github.com/cohort-ocm/cohort/examples/trial/hubs"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 )
 
 // The controllers have no switches. A duty is left out from outside: by a clock, a client or a store.
@@ -33,7 +33,7 @@ func lackOnHub(ctx context.Context, c *controller, duty hubs.Duty) {
 		clock := &stopped{Reader: h.Sets, now: h.Now}
 		h.Sets, h.Now = clock, clock.Now
 	case hubs.DutyShown, hubs.DutyCount, hubs.DutyBurnt:
-		l := &liar{Indexer: h.Store, duty: duty, meant: map[string]rights.Report{}}
+		l := &liar{Indexer: h.Store, duty: duty, meant: map[string]shares.Report{}}
 		h.Client, h.Store = reporter{h.Client, l}, l
 	}
 }
@@ -64,7 +64,7 @@ type liar struct {
 	toolscache.Indexer
 	duty  hubs.Duty
 	mu    sync.Mutex
-	meant map[string]rights.Report
+	meant map[string]shares.Report
 }
 
 func (l *liar) GetByKey(key string) (any, bool, error) {
@@ -134,7 +134,7 @@ type forgetful struct {
 
 func newForgetful(c client.Client, duty hubs.Duty) *forgetful {
 	return &forgetful{
-		Client: c, duty: duty, listed: map[types.NamespacedName]rights.Grant{}, feigns: map[types.NamespacedName]rights.Grant{},
+		Client: c, duty: duty, listed: map[types.NamespacedName]shares.Grant{}, feigns: map[types.NamespacedName]shares.Grant{},
 	}
 }
 

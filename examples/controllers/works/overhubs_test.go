@@ -25,7 +25,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 	"github.com/cohort-ocm/cohort/examples/trial/hubs"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 )
 
 // TestHubs tests this controller, as it is shipped, in virtual time on three API servers: two hubs and a coordinator hub,
@@ -50,7 +50,7 @@ func TestHubs(t *testing.T) {
 	})
 }
 
-var timing = rights.Timing{Lease: hubs.Lease, ClockError: hubs.ClockError, SlowestWrite: hubs.SlowestWrite, Every: hubs.Every}
+var timing = shares.Timing{Lease: hubs.Lease, ClockError: hubs.ClockError, SlowestWrite: hubs.SlowestWrite, Every: hubs.Every}
 
 // managerOf is a manager with real informers for one rollout.
 func managerOf(p *hubs.Process, options ctrl.Options) (ctrl.Manager, error) {

@@ -1,4 +1,4 @@
-// Package hubs proves that an engine of rollout/rights holds the limits of one rollout over many hubs. Each rollout has three simulated API
+// Package hubs proves that an engine of rollout/shares holds the limits of one rollout over many hubs. Each rollout has three simulated API
 // servers in virtual time (package sim): two hubs, and a hub of hubs. The tests of examples/controllers/works run the shipped controllers on them:
 //
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts                                 4 rollouts
@@ -51,5 +51,5 @@
 //
 // What else an engine has to do is not seen in the limits. Where a write is not on top of what was read, the definition of accounts still
 // refuses a number that is older. A rollout whose rights are never given back does not end, which Rollouts finds. A cluster that moves is
-// given up by a person, and no engine does that: the search of rollout/rights has it.
+// given up by a person, and no engine does that: the search of rollout/shares has it.
 package hubs

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 )
 
 // scene is where one duty matters: few clusters, whose agents take as long as it says, and what happens to them. A hub without clusters
@@ -67,10 +67,10 @@ func isStart(r *http.Request) bool {
 }
 
 // books reads an account that is being written, as report or as grant.
-func books(r *http.Request, body []byte) (report rights.Report, grant rights.Grant) {
+func books(r *http.Request, body []byte) (report shares.Report, grant shares.Grant) {
 	var a struct {
-		Spec   struct{ Grant rights.Grant }
-		Status rights.Report
+		Spec   struct{ Grant shares.Grant }
+		Status shares.Report
 	}
 	if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, "/accounts/") || json.Unmarshal(body, &a) != nil {
 		return report, grant
@@ -136,7 +136,7 @@ func (p *player) come(hub, n int, where string) {
 const before, behind = "before", "later"
 
 // stored is what the account of a hub says.
-func (p *player) stored(hub int) (a rights.Account) {
+func (p *player) stored(hub int) (a shares.Account) {
 	_ = p.accounts(hub, func(_ accountsClient, account *unstructured.Unstructured) error {
 		of := func(field string, to any) {
 			value, _, _ := unstructured.NestedMap(account.Object, strings.Split(field, ".")...)

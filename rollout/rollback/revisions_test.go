@@ -1,4 +1,4 @@
-package wayback_test
+package rollback_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -18,21 +18,21 @@ import (
 type step struct {
 	name string
 	want string
-	do   func(r *wayback.Revisions, now time.Time) bool
+	do   func(r *rollback.Revisions, now time.Time) bool
 }
 
 var (
-	wantA    = step{"want a", "a", func(r *wayback.Revisions, _ time.Time) bool { return r.Want("a") }}
-	wantB    = step{"want b", "b", func(r *wayback.Revisions, _ time.Time) bool { return r.Want("b") }}
-	abort    = step{"abort", "", func(r *wayback.Revisions, now time.Time) bool { return r.Abort(now) }}
-	complete = step{"complete", "", func(r *wayback.Revisions, _ time.Time) bool {
+	wantA    = step{"want a", "a", func(r *rollback.Revisions, _ time.Time) bool { return r.Want("a") }}
+	wantB    = step{"want b", "b", func(r *rollback.Revisions, _ time.Time) bool { return r.Want("b") }}
+	abort    = step{"abort", "", func(r *rollback.Revisions, now time.Time) bool { return r.Abort(now) }}
+	complete = step{"complete", "", func(r *rollback.Revisions, _ time.Time) bool {
 		return r.Complete(status.Summary{Counts: status.Counts{Succeeded: 1}})
 	}}
 )
 
 // after says by the rules alone what a history comes to: the events since the update revision became what it is decide, of
 // which the first that applies counts.
-func after(history []step) (r wayback.Revisions) {
+func after(history []step) (r rollback.Revisions) {
 	begin := 0 // of the rollout of the last revision that was wanted
 	for i, e := range history {
 		if e.want != "" && e.want != r.UpdateRevision {
@@ -61,8 +61,8 @@ func after(history []step) (r wayback.Revisions) {
 
 // S10: every history of up to seven events.
 func TestRevisionsAreWhatTheirHistoryComesTo(t *testing.T) {
-	var extend func(r wayback.Revisions, history []step)
-	extend = func(r wayback.Revisions, history []step) {
+	var extend func(r rollback.Revisions, history []step)
+	extend = func(r rollback.Revisions, history []step) {
 		want := after(history)
 		if !cmp.Equal(r, want) {
 			names := ""
@@ -90,7 +90,7 @@ func TestRevisionsAreWhatTheirHistoryComesTo(t *testing.T) {
 			extend(next, append(history[:len(history):len(history)], e))
 		}
 	}
-	extend(wayback.Revisions{}, nil)
+	extend(rollback.Revisions{}, nil)
 }
 
 // S10: what counts as the end of a rollout.
@@ -111,7 +111,7 @@ func TestRevisionCompletesAtTheEndOfItsRollout(t *testing.T) {
 		{"all were left out", status.Summary{Counts: status.Counts{Skip: 2}}, false},
 		{"no cluster", status.Summary{}, false},
 	} {
-		r := wayback.Revisions{CurrentRevision: "a", UpdateRevision: "b"}
+		r := rollback.Revisions{CurrentRevision: "a", UpdateRevision: "b"}
 		if got := r.Complete(test.in); got != test.want || (r.CurrentRevision == "b") != test.want {
 			t.Errorf("S10 %s: complete is %v, and then %+v", test.why, got, r)
 		}
@@ -120,20 +120,20 @@ func TestRevisionCompletesAtTheEndOfItsRollout(t *testing.T) {
 
 // S10: what is stored and read is the same, to the second and to the wall clock.
 func TestRevisionsOutliveTheController(t *testing.T) {
-	r := wayback.Revisions{CurrentRevision: "a", UpdateRevision: "b"}
+	r := rollback.Revisions{CurrentRevision: "a", UpdateRevision: "b"}
 	r.Abort(time.Now().In(time.FixedZone("", 3600)))
 	stored, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var read wayback.Revisions
+	var read rollback.Revisions
 	if err := json.Unmarshal(stored, &read); err != nil {
 		t.Fatal(err)
 	}
 	if !read.AbortedTime.Time.Equal(r.AbortedTime.Time) {
 		t.Errorf("stored %s, read %v, was %v", stored, read.AbortedTime, r.AbortedTime)
 	}
-	stored, _ = json.Marshal(wayback.Revisions{CurrentRevision: "a", UpdateRevision: "a"})
+	stored, _ = json.Marshal(rollback.Revisions{CurrentRevision: "a", UpdateRevision: "a"})
 	if want := `{"currentRevision":"a","updateRevision":"a"}`; string(stored) != want {
 		t.Errorf("stored %s, want %s", stored, want)
 	}
@@ -167,12 +167,12 @@ func TestConditionsOfRevisions(t *testing.T) {
 		{"no cluster is left", true, status.Summary{}, "A", "RolloutReverted"},
 		{"goes back, incomplete", true, status.Summary{Incomplete: "i"}, "PDA", "GroupsIncomplete"},
 	} {
-		r := wayback.Revisions{CurrentRevision: "a", UpdateRevision: "b"}
+		r := rollback.Revisions{CurrentRevision: "a", UpdateRevision: "b"}
 		if test.aborted {
 			r.AbortedTime = &at
 		}
 		conditions := []metav1.Condition{{Type: "Foreign", Status: metav1.ConditionTrue}}
-		if !wayback.SetConditions(&conditions, r, test.in, 7, noon.Add(time.Minute)) || len(conditions) != 4 {
+		if !rollback.SetConditions(&conditions, r, test.in, 7, noon.Add(time.Minute)) || len(conditions) != 4 {
 			t.Fatalf("S11 %s: %v", test.why, conditions)
 		}
 		isTrue := ""
@@ -187,7 +187,7 @@ func TestConditionsOfRevisions(t *testing.T) {
 		if isTrue != test.isTrue {
 			t.Errorf("S11 %s: true are %q, want %q", test.why, isTrue, test.isTrue)
 		}
-		if wayback.SetConditions(&conditions, r, test.in, 7, noon.Add(time.Hour)) {
+		if rollback.SetConditions(&conditions, r, test.in, 7, noon.Add(time.Hour)) {
 			t.Errorf("S11 %s: the second call changes something", test.why)
 		}
 		if c := meta.FindStatusCondition(conditions, "Progressing"); !c.LastTransitionTime.Time.Equal(noon.Add(time.Minute)) {
@@ -199,10 +199,10 @@ func TestConditionsOfRevisions(t *testing.T) {
 // S11: clusters that do not count may still have the failed version when no other has.
 func TestNobodyWhoCountsHasTheFailedVersion(t *testing.T) {
 	aborted := metav1.NewTime(time.Date(2026, 11, 21, 13, 6, 0, 0, time.UTC))
-	r := wayback.Revisions{CurrentRevision: "v1", UpdateRevision: "v2", AbortedTime: &aborted}
+	r := rollback.Revisions{CurrentRevision: "v1", UpdateRevision: "v2", AbortedTime: &aborted}
 	summary := status.Summary{Counts: status.Counts{Skip: 1, Uncounted: 1, UncountedToApply: 1}}
 	var conditions []metav1.Condition
-	wayback.SetConditions(&conditions, r, summary, 1, aborted.Time)
+	rollback.SetConditions(&conditions, r, summary, 1, aborted.Time)
 	want := "no selected cluster that counts has v2, 1 not counted still going back"
 	for _, c := range conditions {
 		if !strings.Contains(c.Message, want) {

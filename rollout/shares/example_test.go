@@ -1,4 +1,4 @@
-package rights_test
+package shares_test
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -22,23 +22,23 @@ func Example() {
 		Type:        clusterv1alpha1.Progressive,
 		Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(3)},
 	}
-	timing := rights.Timing{Lease: 10 * time.Minute, ClockError: 5 * time.Second, SlowestWrite: 30 * time.Second, Every: 10 * time.Second}
+	timing := shares.Timing{Lease: 10 * time.Minute, ClockError: 5 * time.Second, SlowestWrite: 30 * time.Second, Every: 10 * time.Second}
 	now := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
-	accounts := map[string]rights.Account{"hub-eu": {Hub: "hub-eu"}, "hub-us": {Hub: "hub-us"}}
+	accounts := map[string]shares.Account{"hub-eu": {Hub: "hub-eu"}, "hub-us": {Hub: "hub-us"}}
 
 	// The hub of hubs. It writes each grant on top of the account that it has read, and keeps what it sent.
-	granted := map[string]rights.Grant{}
+	granted := map[string]shares.Grant{}
 	divide := func() {
-		var all []rights.Account
+		var all []shares.Account
 		for _, hub := range []string{"hub-eu", "hub-us"} {
 			all = append(all, accounts[hub])
 		}
-		total, err := rights.Total(strategy, all)
+		total, err := shares.Total(strategy, all)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		division, err := rights.Divide(total, all, granted, now, timing)
+		division, err := shares.Divide(total, all, granted, now, timing)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -58,16 +58,16 @@ func Example() {
 		return
 	}
 	clusters := map[string][]status.Report{}
-	reported := map[string]rights.Report{}
+	reported := map[string]shares.Report{}
 	reconcile := func(hub string) {
 		account := accounts[hub]
 		may := account.May(reported[hub], now, timing)
-		result, err := rollout.Plan(rights.Local(strategy), groups, clusters[hub], now, rollout.Options{Rights: &may})
+		result, err := rollout.Plan(shares.Local(strategy), groups, clusters[hub], now, rollout.Options{Rights: &may})
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		if report, must := account.Next(reported[hub], rights.UseOf(result), now, timing); must {
+		if report, must := account.Next(reported[hub], shares.UseOf(result), now, timing); must {
 			reported[hub] = report
 			account.Report = report
 			accounts[hub] = account
@@ -83,7 +83,7 @@ func Example() {
 		reconcile("hub-eu")
 		reconcile("hub-us")
 	}
-	fmt.Println(rights.Explain("hub-us", slices.Collect(maps.Values(accounts)), now))
+	fmt.Println(shares.Explain("hub-us", slices.Collect(maps.Values(accounts)), now))
 
 	fmt.Println("\na minute later both are done on hub-eu, and its last cluster needs one of the two rights")
 	now = now.Add(time.Minute)

@@ -1,3 +1,3 @@
-package rights_test
+package shares_test
 
 import _ "github.com/cohort-ocm/cohort/internal/seeded" // the environment may say where random properties begin

@@ -1,4 +1,4 @@
-package wayback_test
+package rollback_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cohort-ocm/cohort/internal/scene"
-	"github.com/cohort-ocm/cohort/rollout/wayback"
+	"github.com/cohort-ocm/cohort/rollout/rollback"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -28,7 +28,7 @@ func TestScenes(t *testing.T) {
 type stage struct {
 	t          *testing.T
 	conditions []metav1.Condition
-	revisions  wayback.Revisions
+	revisions  rollback.Revisions
 }
 
 func (s *stage) revise(c scene.Command) string {
@@ -67,7 +67,7 @@ func (s *stage) revise(c scene.Command) string {
 		}
 		fmt.Fprintf(&b, "; target %s\n", r.Target())
 	}
-	if wayback.SetConditions(&s.conditions, s.revisions, sum, 1, now) {
+	if rollback.SetConditions(&s.conditions, s.revisions, sum, 1, now) {
 		for _, c := range s.conditions {
 			fmt.Fprintf(&b, "%s %s since %s, %s: %s\n", c.Type, c.Status, c.LastTransitionTime.UTC().Format("15:04"), c.Reason, c.Message)
 		}

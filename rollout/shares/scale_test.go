@@ -1,4 +1,4 @@
-package rights_test
+package shares_test
 
 import (
 	"container/heap"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 )
 
 var fleet = flag.Int("clusters", exhaustive.Of(1_500, 5_000), "how many clusters the simulated fleet has")
@@ -85,8 +85,8 @@ type happening struct {
 	hub  int
 	what int
 	// The report that arrives, on top of which version of the account; or the account that arrives.
-	report  rights.Report
-	account *rights.Account
+	report  shares.Report
+	account *shares.Account
 	version int
 }
 
@@ -110,14 +110,14 @@ func (q *queue) Pop() any          { old := *q; x := old[len(old)-1]; *q = old[:
 
 // simulation runs a fleet by rights. Messages take a second each way.
 type simulation struct {
-	timing   rights.Timing
+	timing   shares.Timing
 	total    rollout.Rights
 	queue    queue
 	now      time.Duration
 	hubs     []simulated
-	accounts []rights.Account
+	accounts []shares.Account
 	versions []int
-	sent     map[string]rights.Grant
+	sent     map[string]shares.Grant
 	planned  time.Duration // when the hub of hubs looks next; 0 if it need not
 	last     time.Duration // when it looked last
 	off      int           // the hub that is cut off; -1 if none is
@@ -134,9 +134,9 @@ type simulation struct {
 type simulated struct {
 	took     []time.Duration // of the clusters that wait
 	inFlight int
-	copy     rights.Account
+	copy     shares.Account
 	version  int
-	sent     rights.Report
+	sent     shares.Report
 	wakes    bool
 }
 
@@ -145,7 +145,7 @@ const delay = time.Second
 func newSimulation(slots int, lease time.Duration) *simulation {
 	return &simulation{
 		total:  rollout.Rights{Start: slots},
-		timing: rights.Timing{Lease: lease, ClockError: 5 * time.Second, SlowestWrite: 30 * time.Second, Every: 10 * time.Second},
+		timing: shares.Timing{Lease: lease, ClockError: 5 * time.Second, SlowestWrite: 30 * time.Second, Every: 10 * time.Second},
 	}
 }
 
@@ -154,9 +154,9 @@ func (s *simulation) push(h happening) { heap.Push(&s.queue, h) }
 func (s *simulation) clock() time.Time { return epoch.Add(s.now) }
 
 func (s *simulation) run(f fleetOf, cutAt time.Duration) time.Duration {
-	s.sent, s.off = map[string]rights.Grant{}, -1
+	s.sent, s.off = map[string]shares.Grant{}, -1
 	for i := range f.hubs {
-		s.hubs = append(s.hubs, simulated{took: f.hubs[i], copy: rights.Account{Hub: fmt.Sprintf("hub%03d", i)}})
+		s.hubs = append(s.hubs, simulated{took: f.hubs[i], copy: shares.Account{Hub: fmt.Sprintf("hub%03d", i)}})
 		s.accounts = append(s.accounts, s.hubs[i].copy)
 	}
 	s.versions = make([]int, len(s.hubs))
@@ -239,7 +239,7 @@ func (s *simulation) divide() {
 	s.last = s.now
 	wrote := false
 	for {
-		d, err := rights.Divide(s.total, s.accounts, s.sent, s.clock(), s.timing)
+		d, err := shares.Divide(s.total, s.accounts, s.sent, s.clock(), s.timing)
 		if err != nil {
 			panic(err)
 		}
@@ -277,7 +277,7 @@ func (s *simulation) reconcile(i int, report bool) {
 	if !report {
 		return
 	}
-	use := rights.Use{Clusters: len(h.took) + h.inFlight, Waiting: len(h.took), InFlight: h.inFlight}
+	use := shares.Use{Clusters: len(h.took) + h.inFlight, Waiting: len(h.took), InFlight: h.inFlight}
 	use.Clusters = 0 // what is done does not matter here
 	if r, must := h.copy.Next(h.sent, use, s.clock(), s.timing); must {
 		h.sent = r
@@ -290,7 +290,7 @@ func (s *simulation) reconcile(i int, report bool) {
 
 // One rollout over a hundred hubs takes hardly longer than under one planner, and messages grow with the hubs. The whole:
 //
-//	go test ./rollout/rights -run TestScale -v -clusters 1000000 -timeout 0
+//	go test ./rollout/shares -run TestScale -v -clusters 1000000 -timeout 0
 func TestScale(t *testing.T) {
 	for _, slots := range []int{10, 100, 10_000} {
 		if slots > *fleet/20 {
@@ -346,7 +346,7 @@ func TestScale(t *testing.T) {
 // Rule H12: in a round of reallocation messages grow with the hubs, and not with the clusters: at most two grants and two reports for each. Half of the slow clusters are on one hub, so
 // that rights are moved all the time. The table:
 //
-//	go test ./rollout/rights -run TestMessagesGrowWithTheHubs -v -tags exhaustive
+//	go test ./rollout/shares -run TestMessagesGrowWithTheHubs -v -tags exhaustive
 func TestMessagesGrowWithTheHubs(t *testing.T) {
 	for _, clusters := range []int{exhaustive.Of(500, 10_000), exhaustive.Of(2_000, 100_000)} {
 		for _, hubs := range []int{5, 10, 20, 50, 100, 200} {

@@ -1,4 +1,4 @@
-// Package wayback has what the owner of a rollout that can be taken back keeps and shows: which version its clusters go from
+// Package rollback has what the owner of a rollout that can be taken back keeps and shows: which version its clusters go from
 // and to, when that was aborted, and the conditions.
 //
 // rollout.Revert takes a failed rollout back: clusters that have the failed version get the version before it again. Under All
@@ -90,7 +90,7 @@
 //			return nil, err // the record is stored before anything is carried out
 //		}
 //		r.Complete(summary)
-//		wayback.SetConditions(&owner.status, *r, summary, owner.Generation, c.now())
+//		rollback.SetConditions(&owner.status, *r, summary, owner.Generation, c.now())
 //		return result, nil
 //	}
 //
@@ -99,4 +99,4 @@
 // rollout.Revert and rollout.Abort are in package rollout. A way back is planned by the engine of a rollout, with another order
 // and other budgets: who has the failed version stands in its schedule, its turns and its explanations. Parted from that, Revert
 // would need all of the engine exported. So what an owner keeps is here, and the engine knows nothing of it.
-package wayback
+package rollback

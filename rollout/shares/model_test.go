@@ -1,4 +1,4 @@
-package rights_test
+package shares_test
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cohort-ocm/cohort/rollout"
-	"github.com/cohort-ocm/cohort/rollout/rights"
+	"github.com/cohort-ocm/cohort/rollout/shares"
 )
 
 // The model is a hub of hubs and some hubs, each with its clusters, and all that may happen between them. Writes are sent, and land
@@ -18,7 +18,7 @@ import (
 // hubs is how many hubs there may be.
 const hubs = 3
 
-var timing = rights.Timing{Lease: 5 * time.Second, ClockError: time.Second, SlowestWrite: time.Second}
+var timing = shares.Timing{Lease: 5 * time.Second, ClockError: time.Second, SlowestWrite: time.Second}
 
 // world says what may happen beside delay, loss and reordering, which always may.
 type world struct {
@@ -78,7 +78,7 @@ type account struct {
 	look look
 }
 
-// look is a rights.Seen, as long as it means something.
+// look is a shares.Seen, as long as it means something.
 type look struct {
 	is               bool
 	inFlight, failed int8
@@ -119,8 +119,8 @@ func at(tick int8) time.Time { return epoch.Add(time.Duration(tick) * time.Secon
 
 const longAgo = -4
 
-func (g grant) real() rights.Grant {
-	out := rights.Grant{Number: int64(g.num), Rights: rollout.Rights{Start: int(g.start), Fail: int(g.fail)}}
+func (g grant) real() shares.Grant {
+	out := shares.Grant{Number: int64(g.num), Rights: rollout.Rights{Start: int(g.start), Fail: int(g.fail)}}
 	if g.num > 0 {
 		out.Expires = metav1.NewTime(at(g.expires))
 	}
@@ -130,7 +130,7 @@ func (g grant) real() rights.Grant {
 	return out
 }
 
-func grantOf(g rights.Grant) grant {
+func grantOf(g shares.Grant) grant {
 	out := grant{num: int8(g.Number), start: int8(g.Start), fail: int8(g.Fail), expires: longAgo, stopped: g.Stopped != ""}
 	if !g.Expires.IsZero() {
 		out.expires = int8(max(longAgo, g.Expires.Sub(epoch)/time.Second))
@@ -138,24 +138,24 @@ func grantOf(g rights.Grant) grant {
 	return out
 }
 
-func (r report) real() rights.Report {
+func (r report) real() shares.Report {
 	if r.num == 0 {
-		return rights.Report{}
+		return shares.Report{}
 	}
-	return rights.Report{
+	return shares.Report{
 		Number: int64(r.num), Grant: int64(r.grant), Taken: rollout.Rights{Start: int(r.start), Fail: int(r.fail)},
-		Use: rights.Use{Clusters: int(r.clusters), Waiting: int(r.waiting), InFlight: int(r.inFlight), Failed: int(r.failed), TimedOut: int(r.failed)},
+		Use: shares.Use{Clusters: int(r.clusters), Waiting: int(r.waiting), InFlight: int(r.inFlight), Failed: int(r.failed), TimedOut: int(r.failed)},
 	}
 }
 
-func reportOf(r rights.Report) report {
+func reportOf(r shares.Report) report {
 	return report{int8(r.Number), int8(r.Grant), int8(r.Taken.Start), int8(r.Taken.Fail), int8(r.Clusters), int8(r.Waiting), int8(r.InFlight), int8(r.Failed), false}
 }
 
-func (w *world) real(a *account, i int) rights.Account {
-	out := rights.Account{Hub: string(rune('a' + i)), Grant: a.g.real(), Report: a.r.real()}
+func (w *world) real(a *account, i int) shares.Account {
+	out := shares.Account{Hub: string(rune('a' + i)), Grant: a.g.real(), Report: a.r.real()}
 	if a.look.is {
-		out.Seen = &rights.Seen{Report: out.Report.Number, InFlight: int(a.look.inFlight), Failed: int(a.look.failed), Time: out.Grant.Expires}
+		out.Seen = &shares.Seen{Report: out.Report.Number, InFlight: int(a.look.inFlight), Failed: int(a.look.failed), Time: out.Grant.Expires}
 	}
 	return out
 }
@@ -183,9 +183,9 @@ func (w *world) initial() state {
 }
 
 // use is how a hub's process counts its clusters.
-func (w *world) use(h *hub) rights.Use {
+func (w *world) use(h *hub) shares.Use {
 	onWay := h.known[0] + h.known[1]
-	u := rights.Use{
+	u := shares.Use{
 		Clusters: int(h.clusters), Waiting: int(h.waiting + h.unknown[0] + h.unknown[1]),
 		InFlight: int(h.inFlight + onWay + h.gone), Failed: int(h.failed), TimedOut: int(h.failed),
 	}
@@ -198,7 +198,7 @@ func (w *world) use(h *hub) rights.Use {
 	return u
 }
 
-func (w *world) timing() rights.Timing {
+func (w *world) timing() shares.Timing {
 	t := timing
 	switch w.broken {
 	case noClockError:
@@ -234,7 +234,7 @@ func (w *world) next(s *state, i int) (report, bool) {
 
 // divide gives the grants that the hub of hubs writes now.
 func (w *world) divide(s *state) [hubs]grant {
-	accounts, sent := make([]rights.Account, w.n), map[string]rights.Grant{}
+	accounts, sent := make([]shares.Account, w.n), map[string]shares.Grant{}
 	for i := range accounts {
 		accounts[i] = w.real(&s.copies[i].account, i)
 		if s.hasSent[i] {
@@ -247,7 +247,7 @@ func (w *world) divide(s *state) [hubs]grant {
 			sent[accounts[i].Hub] = accounts[i].Grant
 		}
 	}
-	division, err := rights.Divide(w.limits, accounts, sent, epoch, timing)
+	division, err := shares.Divide(w.limits, accounts, sent, epoch, timing)
 	if err != nil {
 		panic(err)
 	}

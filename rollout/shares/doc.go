@@ -1,4 +1,4 @@
-// Package rights holds the limits of one rollout that goes over many hubs.
+// Package shares holds the limits of one rollout that goes over many hubs.
 //
 // Each hub plans its own clusters. Ten hubs with maxConcurrency 10 have 100 clusters in flight, and a failure on one of them
 // stops none of the others. So the limits are divided into rights, which a hub of hubs gives to the hubs:
@@ -106,4 +106,4 @@
 // with optimistic concurrency. And rights that are not taken expire, as a lease does (C. Gray and D. Cheriton, SOSP 1989).
 //
 // The file RULES.md of this package has the rules.
-package rights
+package shares

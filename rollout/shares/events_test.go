@@ -1,4 +1,4 @@
-package rights_test
+package shares_test
 
 import (
 	"cmp"

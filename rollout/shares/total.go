@@ -1,4 +1,4 @@
-package rights
+package shares
 
 import (
 	"k8s.io/apimachinery/pkg/util/intstr"

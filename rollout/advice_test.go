@@ -42,13 +42,13 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 		cluster := h.groups.Cluster(position)
 		disposition, hold, _ := r.Find(cluster)
 		e := r.Explain(cluster)
-		if (disposition == rollout.DispositionHeld) != (len(e) > 0) {
+		if (disposition == rollout.DispositionBlocked) != (len(e) > 0) {
 			t.Fatalf("%v\n%v: %s is %s and its explanation is %q", h, r, cluster, disposition, e)
 		}
 		if len(e) == 0 {
 			continue
 		}
-		if first := e[0].Hold; withoutDetail(first) != withoutDetail(hold) {
+		if first := e[0].Reason; withoutDetail(first) != withoutDetail(hold) {
 			t.Fatalf("%v\n%v: %s is held by %v and explained by %v", h, r, cluster, hold, first)
 		}
 		if twice := saidTwice(e); twice != "" {
@@ -85,7 +85,7 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !ended(l.Hold, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l, next.Explain(cluster))) && !(remedy.Type == rollout.RemedyGiveUp && isBeyond(next.Explain(cluster), strings.Fields(after.givenUp))) &&
+					if !ended(l.Reason, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l, next.Explain(cluster))) && !(remedy.Type == rollout.RemedyIgnore && isBeyond(next.Explain(cluster), strings.Fields(after.givenUp))) &&
 						!(remedy.Type == rollout.RemedyAddConditionRules && isBeyond(next.Explain(cluster), names)) {
 						t.Fatalf("%v\n%v\n%s: %v\nafter %v of %v:\n%v\n%v", h, r, cluster, e, remedy, names, next, next.Explain(cluster))
 					}
@@ -101,7 +101,7 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 // lacksRight says whether this hub has no right to start, so that nothing here ends the wait (R57).
 func lacksRight(e rollout.Explanation) bool {
 	return slices.ContainsFunc(e, func(l rollout.Link) bool {
-		return l.Hold.Type == rollout.HoldRights && l.Hold.MaxConcurrency == 0 && l.Hold.Failures == 0
+		return l.Reason.Type == rollout.BlockShares && l.Reason.MaxConcurrency == 0 && l.Reason.Failures == 0
 	})
 }
 
@@ -124,8 +124,8 @@ func (h *advised) checkStop(r rollout.Remedy) string {
 	plan := func(at time.Time) (breached, lacks bool) {
 		after.now = at
 		result, err := after.plan()
-		rights := h.others.Rights
-		return err == nil && result.Breach != nil, err == nil && rights != nil && result.Counts.Failures() > rights.Fail
+		rights := h.others.Shares
+		return err == nil && result.Breach != nil, err == nil && rights != nil && result.Counts.Failures() > rights.Failures
 	}
 	_, lacked := plan(h.now)
 	stopped := func(at time.Time) bool {
@@ -172,17 +172,17 @@ func choices(r rollout.Remedy) iter.Seq[[]string] {
 // ended says whether a wait is over: for a slot, one that was held starts, failures stop the rollout, or another limit holds
 // the cluster; else the cluster no longer waits for it. A wait with an unknown end is over where the end is known, as another
 // wait, until then, has taken its place. A hold is over where it is no longer a hold of the same clusters.
-func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) bool {
-	dated := func(now rollout.Hold) bool { return hold.Until.IsZero() && !now.Until.IsZero() }
+func ended(hold rollout.BlockReason, before, after *rollout.Result, cluster string) bool {
+	dated := func(now rollout.BlockReason) bool { return hold.Until.IsZero() && !now.Until.IsZero() }
 	switch hold.Type {
-	case rollout.HoldRights, rollout.HoldConcurrency, rollout.HoldPlaces, rollout.HoldExposed, rollout.HoldRamp, rollout.HoldStarts:
+	case rollout.BlockShares, rollout.BlockConcurrency, rollout.BlockPlaces, rollout.BlockExposed, rollout.BlockRamp, rollout.BlockStarts:
 		_, next, _ := after.Find(cluster)
 		return after.Breach != nil || next.Type != hold.Type || (next.Failures > 0) != (hold.Failures > 0) || dated(next) || slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool {
 			return !slices.Contains(before.Start, c)
 		})
 	}
 	for _, l := range after.Explain(cluster) {
-		if l.Hold.Type == hold.Type && l.Hold.Group == hold.Group && l.Hold.AllGroups == hold.AllGroups && (!isOwn(hold) || l.Hold.Detail == hold.Detail && l.Hold.Reason == hold.Reason && l.Hold.Until.Equal(hold.Until)) && !dated(l.Hold) {
+		if l.Reason.Type == hold.Type && l.Reason.Group == hold.Group && l.Reason.AllGroups == hold.AllGroups && (!isOwn(hold) || l.Reason.Detail == hold.Detail && l.Reason.Reason == hold.Reason && l.Reason.Until.Equal(hold.Until)) && !dated(l.Reason) {
 			return false
 		}
 	}
@@ -190,7 +190,7 @@ func ended(hold rollout.Hold, before, after *rollout.Result, cluster string) boo
 }
 
 // withoutDetail is a hold without the clusters it waits for, since an explanation tells some of them in later links.
-func withoutDetail(h rollout.Hold) rollout.Hold {
+func withoutDetail(h rollout.BlockReason) rollout.BlockReason {
 	h.Detail = ""
 	return h
 }
@@ -202,8 +202,8 @@ func isKnown(before rollout.Link, now rollout.Explanation) bool {
 		return slices.ContainsFunc(l.Remedies, func(r rollout.Remedy) bool { return r.Type == t })
 	}
 	for _, l := range now {
-		if l.Hold.Type == before.Hold.Type && l.Hold.Group == before.Hold.Group && !of(l, rollout.RemedyWait) {
-			forGroups := l.Hold.Type == rollout.HoldEarlierGroup || l.Hold.Type == rollout.HoldMandatoryGroup
+		if l.Reason.Type == before.Reason.Type && l.Reason.Group == before.Reason.Group && !of(l, rollout.RemedyWait) {
+			forGroups := l.Reason.Type == rollout.BlockEarlierGroup || l.Reason.Type == rollout.BlockMandatoryGroup
 			return !of(l, rollout.RemedyReportTime) && (forGroups || !of(before, rollout.RemedyAnswer))
 		}
 	}
@@ -214,7 +214,7 @@ func isKnown(before rollout.Link, now rollout.Explanation) bool {
 func saidTwice(e rollout.Explanation) string {
 	by := map[string]int{}
 	for i, l := range e {
-		for part := range strings.SplitSeq(l.Hold.String(), "; ") {
+		for part := range strings.SplitSeq(l.Reason.String(), "; ") {
 			if j, said := by[part]; said && i != j && !strings.HasSuffix(part, " done") {
 				return part
 			}
@@ -251,7 +251,7 @@ func TestFollowingTheAdviceToTheEndStartsTheCluster(t *testing.T) {
 				}
 				root := e[len(e)-1]
 				if lacksRight(e) { // which only another hub can change
-					world.others.Rights = &rollout.Rights{Start: 1}
+					world.others.Shares = &rollout.Shares{Concurrency: 1}
 					continue
 				}
 				remedy := root.Remedies[choice%len(root.Remedies)]

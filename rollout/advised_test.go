@@ -44,7 +44,7 @@ func (h *advised) plan() (*rollout.Result, error) {
 		reports = append(reports, r)
 	}
 	if h.givenUp != "" {
-		opts.Uncounted = slices.Concat(opts.Uncounted, strings.Fields(h.givenUp))
+		opts.Ignored = slices.Concat(opts.Ignored, strings.Fields(h.givenUp))
 	}
 	if h.back {
 		return rollout.Revert(clusterv1alpha1.RolloutStrategy{}, h.groups, rollout.Abort{Time: h.now, Failed: reports}, h.now, opts)
@@ -85,14 +85,14 @@ func (h *advised) config() *clusterv1alpha1.RolloutConfig {
 func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 	switch r.Type {
 	case rollout.RemedyWait:
-		if l.Hold.Type == rollout.HoldStarts { // what starts does so meanwhile
+		if l.Reason.Type == rollout.BlockStarts { // what starts does so meanwhile
 			result, _ := h.plan()
 			for _, c := range result.Start {
 				h.reports[c.Name] = status.Report{Cluster: c.Name, Status: status.Progressing, Applied: h.now, Attempt: h.attempt}
 			}
 		}
 		h.now = r.At
-	case rollout.RemedyAnswer, rollout.RemedyMend, rollout.RemedyValidate, rollout.RemedyAddConditionRules:
+	case rollout.RemedyAnswer, rollout.RemedyFix, rollout.RemedyValidate, rollout.RemedyAddConditionRules:
 		for _, name := range names {
 			h.succeed(name)
 		}
@@ -106,16 +106,16 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 		h.others.Attempt = r.Count
 	case rollout.RemedyRevert:
 		h.back = true
-	case rollout.RemedyGiveUp:
+	case rollout.RemedyIgnore:
 		h.givenUp = strings.NewReplacer(",", " ", " and ", " ").Replace(r.Clusters)
-	case rollout.RemedyRelease:
-		all := slices.Clone(h.others.Holds)
-		h.others.Holds = slices.DeleteFunc(all, func(held rollout.ClusterHold) bool {
+	case rollout.RemedyUnfreeze:
+		all := slices.Clone(h.others.Freezes)
+		h.others.Freezes = slices.DeleteFunc(all, func(held rollout.ClusterFreeze) bool {
 			names, others, many := strings.Cut(r.Clusters, " and ") // more: all that are held so
-			return slices.Contains(named(names), held.Cluster) || many && others != "" && held.Reason == l.Hold.Reason
+			return slices.Contains(named(names), held.Cluster) || many && others != "" && held.Reason == l.Reason.Reason
 		})
-	case rollout.RemedyReview:
-		h.others.Reviewed = slices.Concat(h.others.Reviewed, named(r.Clusters))
+	case rollout.RemedyAllow:
+		h.others.Allowlist = slices.Concat(h.others.Allowlist, named(r.Clusters))
 	case rollout.RemedyResume:
 		h.paused = false
 	case rollout.RemedyOpenGate:
@@ -126,9 +126,9 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 		h.config().ProgressDeadline = "1s"
 		before := h.now
 		h.now = h.now.Add(2 * time.Minute) // it passes, by all clocks
-		h.others.Holds = slices.Clone(h.others.Holds)
-		for i := range h.others.Holds { // and no hold ends meanwhile, whose cluster would be waited for then
-			if hold := &h.others.Holds[i]; hold.Until.After(before) && !hold.Until.After(h.now) {
+		h.others.Freezes = slices.Clone(h.others.Freezes)
+		for i := range h.others.Freezes { // and no hold ends meanwhile, whose cluster would be waited for then
+			if hold := &h.others.Freezes[i]; hold.Until.After(before) && !hold.Until.After(h.now) {
 				hold.Until = h.now.Add(time.Hour)
 			}
 		}
@@ -160,11 +160,11 @@ func (h *advised) answered(result *rollout.Result, r rollout.Remedy) string {
 
 // lost names a cluster that is waited for by a remedy although nothing of it is there to succeed: only the record tells that it failed.
 func (h *advised) lost(r rollout.Remedy) string {
-	if r.Type != rollout.RemedyMend && r.Type != rollout.RemedyAnswer || h.others.Memory == nil || h.others.Memory.Record.Version != h.others.Memory.Version {
+	if r.Type != rollout.RemedyFix && r.Type != rollout.RemedyAnswer || h.others.StoredRecord == nil || h.others.StoredRecord.Record.Version != h.others.StoredRecord.Version {
 		return ""
 	}
 	entries := map[string]status.Report{}
-	for _, left := range h.others.Memory.Record.Left {
+	for _, left := range h.others.StoredRecord.Record.Deselected {
 		if before, again := entries[left.Cluster]; again {
 			left.Report = status.Merge(before, left.Report)
 		}
@@ -295,7 +295,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 				case 5:
 					h.others = rollout.Options{Attempt: 1}
 				case 6:
-					h.others = rollout.Options{Uncounted: []string{"a", "c"}}
+					h.others = rollout.Options{Ignored: []string{"a", "c"}}
 				case 7:
 					h.others = rollout.Options{FailedBefore: []string{"b"}}
 				case 8:
@@ -320,17 +320,17 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 				case 12:
 					h.others = rollout.Options{GroupOrder: rollout.GroupOrder{}, Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}
 				case 20:
-					h.others = rollout.Options{Holds: []rollout.ClusterHold{{Cluster: "a", Reason: "its site", Until: atTen.Add(time.Hour), Blocks: true}, {Cluster: "b"}}}
+					h.others = rollout.Options{Freezes: []rollout.ClusterFreeze{{Cluster: "a", Reason: "its site", Until: atTen.Add(time.Hour), Blocks: true}, {Cluster: "b"}}}
 				case 21:
-					h.others = rollout.Options{Reviewed: []string{"b"}, Holds: []rollout.ClusterHold{{Cluster: "b", Reason: "a"}, {Cluster: "b", Reason: "its site", Blocks: true}}}
+					h.others = rollout.Options{Allowlist: []string{"b"}, Freezes: []rollout.ClusterFreeze{{Cluster: "b", Reason: "a"}, {Cluster: "b", Reason: "its site", Blocks: true}}}
 				case 22:
-					h.others = rollout.Options{Holds: []rollout.ClusterHold{{Cluster: "a", Blocks: true}, {Cluster: "c", Until: atTen.Add(time.Minute)}}, GroupOrder: rollout.GroupOrder{}, Uncounted: []string{"c"}, Ramp: ptr(1)}
+					h.others = rollout.Options{Freezes: []rollout.ClusterFreeze{{Cluster: "a", Blocks: true}, {Cluster: "c", Until: atTen.Add(time.Minute)}}, GroupOrder: rollout.GroupOrder{}, Ignored: []string{"c"}, Ramp: ptr(1)}
 				case 17:
-					h.others = rollout.Options{Rights: &rollout.Rights{Start: 1}, Uncounted: []string{"c"}}
+					h.others = rollout.Options{Shares: &rollout.Shares{Concurrency: 1}, Ignored: []string{"c"}}
 				case 18:
-					h.others = rollout.Options{Rights: &rollout.Rights{Start: 2, Fail: 1}, FailedFreesSlot: true, GroupOrder: rollout.GroupOrder{}}
+					h.others = rollout.Options{Shares: &rollout.Shares{Concurrency: 2, Failures: 1}, FailedFreesSlot: true, GroupOrder: rollout.GroupOrder{}}
 				case 19:
-					h.others = rollout.Options{Rights: &rollout.Rights{Fail: 1}}
+					h.others = rollout.Options{Shares: &rollout.Shares{Failures: 1}}
 				case 16:
 					h.others = rollout.Options{Attempt: 1}
 					h = h.clone()

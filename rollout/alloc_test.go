@@ -148,8 +148,8 @@ func TestSummaryTakesFewAllocationsAtAnySize(t *testing.T) {
 			return r
 		}
 		allocs := fewestAllocs(func() {
-			if s := plan().Summary(); s.Held != n/2 {
-				t.Fatalf("%d held", s.Held)
+			if s := plan().Summary(); s.Blocked != n/2 {
+				t.Fatalf("%d held", s.Blocked)
 			}
 		}) - fewestAllocs(func() { plan() })
 		if least == 0 {

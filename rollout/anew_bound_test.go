@@ -177,7 +177,7 @@ func TestARampHoldsWhereAClusterLeavesAndAnotherJoins(t *testing.T) {
 	good, flight := status.Succeeded, status.Progressing
 	plan([]string{"a", "b", "c"}, report("a", good), report("b", good)) // c starts
 	r := plan([]string{"a", "b", "d"}, report("a", good), report("b", good), report("c", flight))
-	if n := len(r.Left) + len(r.InFlight) + len(r.Start); n > most {
+	if n := len(r.Deselected) + len(r.InFlight) + len(r.Start); n > most {
 		t.Errorf("%d are exposed, where the groups expose %d: %v", n, most, r)
 	}
 }
@@ -263,8 +263,8 @@ func TestGroupsThatWereIncompleteRaiseNoBound(t *testing.T) {
 	}
 	// Then a times out and leaves, and the controller begins anew with its record while the decisions are written.
 	failed := status.Report{Cluster: "a", Status: status.TimeOut, Applied: now, LastTransitionTime: now}
-	record := status.Record{Version: "v2", Exposed: 1, Left: []status.Left{{Report: failed, Group: rest}}}
-	options.Memory = &rollout.Memory{Version: "v2", Record: record}
+	record := status.Record{Version: "v2", Exposed: 1, Deselected: []status.DeselectedCluster{{Report: failed, Group: rest}}}
+	options.StoredRecord = &rollout.StoredRecord{Version: "v2", Record: record}
 	options.Previous = plan(cut{canary: {"b"}, rest: {"c", "d", "e"}}, "decisions", failed)
 	if r := plan(cut{canary: {"b"}, rest: {"c"}}, "", failed); len(r.Start) > 0 {
 		t.Errorf("got %v, want that b waits: a is exposed, and no groups expose more than one", r)

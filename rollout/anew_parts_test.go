@@ -76,7 +76,7 @@ func playParts(t *rapid.T, strategies []clusterv1alpha1.RolloutStrategy, options
 				parts[i].most = max(parts[i].most, e.Exposed)
 				most += parts[i].most
 				opts := options
-				opts.Previous, opts.Memory = parts[i].last, &rollout.Memory{Version: "v2", Record: parts[i].record, AtOnce: true}
+				opts.Previous, opts.StoredRecord = parts[i].last, &rollout.StoredRecord{Version: "v2", Record: parts[i].record, AtOnce: true}
 				r, err := rollout.Plan(strategies[i], groups[i], reports, at, opts)
 				if err != nil {
 					t.Fatal(err)

@@ -80,7 +80,7 @@ func playAnew(t *rapid.T, strategy clusterv1alpha1.RolloutStrategy, options roll
 			last, planner = nil, nil
 		}
 		opts := options
-		opts.Previous, opts.Memory = last, &rollout.Memory{Version: "v2", Record: record, AtOnce: true}
+		opts.Previous, opts.StoredRecord = last, &rollout.StoredRecord{Version: "v2", Record: record, AtOnce: true}
 		var reports []status.Report
 		exposed := 0
 		for i, is := range fleet {

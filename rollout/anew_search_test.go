@@ -202,26 +202,26 @@ func (s *recut) next(t fataler, at spots, yield func(spots)) {
 		}
 	}
 	remembers, restarts := s.options, s.options
-	remembers.Previous, restarts.Memory = s.before(t, at), s.record(at)
+	remembers.Previous, restarts.StoredRecord = s.before(t, at), s.record(at)
 	for _, cut := range s.cuts(selected) {
 		s.plan(t, at, cut, s.options, yield)
 		if slices.ContainsFunc(at[:s.n], spot.counts) { // otherwise there is nothing to know
 			s.plan(t, at, cut, remembers, yield)
 		}
-		if len(restarts.Memory.Record.Left) > 0 {
+		if len(restarts.StoredRecord.Record.Deselected) > 0 {
 			s.plan(t, at, cut, restarts, yield)
 		}
 	}
 }
 
 // record is what a controller that begins anew finds of those who left. Of those that are selected it may have nothing.
-func (s *recut) record(at spots) *rollout.Memory {
-	m := &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2"}, AtOnce: true}
+func (s *recut) record(at spots) *rollout.StoredRecord {
+	m := &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2"}, AtOnce: true}
 	reports := s.reports(at)
 	for i, is := range at[:s.n] {
 		if is.counts() && !is.selected {
 			report := reports[slices.IndexFunc(reports, func(r status.Report) bool { return r.Cluster == clusterName(i) })]
-			m.Record.Left = append(m.Record.Left, status.Left{Report: report, Group: is.group})
+			m.Record.Deselected = append(m.Record.Deselected, status.DeselectedCluster{Report: report, Group: is.group})
 		}
 	}
 	return m
@@ -245,7 +245,7 @@ func (s *recut) plan(t fataler, at spots, cut map[grouping.Key][]string, options
 			unknown = unknown || c.Group.Index < 0
 		}
 	}
-	for _, list := range [][]rollout.Cluster{r.InFlight, r.Left, slices.Collect(r.Settled())} {
+	for _, list := range [][]rollout.Cluster{r.InFlight, r.Deselected, slices.Collect(r.Settled())} {
 		for _, c := range list {
 			place(c, at[c.Name[0]-'a'].stand)
 		}

@@ -96,10 +96,10 @@ func BenchmarkResult(b *testing.B) {
 			ask  func()
 		}{
 			{"Find", func() { result.Find("cluster-000050") }},
-			{"HoldCounts", func() { result.HoldCounts() }},
+			{"BlockCounts", func() { result.BlockCounts() }},
 			{"Summary", func() { result.Summary() }},
 			{"Held", func() {
-				for range result.Held() {
+				for range result.Blocked() {
 				}
 			}},
 		} {
@@ -124,19 +124,19 @@ func BenchmarkGates(b *testing.B) {
 			gates.Gates = append(gates.Gates, rollout.ClosedGate{Group: grouping.Key{Index: int32(i)}, Gate: rollout.Gate{Name: "approval"}})
 		}
 		groups := f.read()
-		b.Run(fmt.Sprintf("HoldCounts/n=%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("BlockCounts/n=%d", n), func(b *testing.B) {
 			result, err := rollout.Plan(strategy, groups, nil, now, gates)
 			if err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				result.HoldCounts()
+				result.BlockCounts()
 			}
 		})
 		b.Run(fmt.Sprintf("NextUncounted/n=%d", n), func(b *testing.B) {
 			uncounted := gates
 			for position := range n {
-				uncounted.Uncounted = append(uncounted.Uncounted, groups.Cluster(position))
+				uncounted.Ignored = append(uncounted.Ignored, groups.Cluster(position))
 			}
 			p, err := rollout.NewPlanner(strategy, groups, uncounted)
 			if err != nil {

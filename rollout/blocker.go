@@ -13,7 +13,7 @@ import (
 type Blocker struct {
 	Cluster
 	// Left says that the cluster is not selected any more, and still counts.
-	Left bool `json:"left,omitempty"`
+	Deselected bool `json:"deselected,omitempty"`
 	// Starting says that the cluster is in Result.Start, and is waited for from now on.
 	Starting bool `json:"starting,omitempty"`
 	// Silent says that the cluster has the workload and has not answered yet.
@@ -30,7 +30,7 @@ type Blocker struct {
 	Again time.Time `json:"again,omitzero"`
 	// WithoutTime says that no report tells the time of that, so the deadline or the soak never ends.
 	WithoutTime bool `json:"withoutTime,omitempty"`
-	// Message says why the cluster stands so, as its report does ([status.Report]), or why somebody holds it ([ClusterHold]). Agents
+	// Message says why the cluster stands so, as its report does ([status.Report]), or why somebody holds it ([ClusterFreeze]). Agents
 	// write what reports say: quote it, or encode it, before you show it.
 	Message string `json:"message,omitempty"`
 	// Waiting is the number of held clusters that wait for it, directly or through others.
@@ -51,7 +51,7 @@ func (b Blocker) String() string {
 
 // label names the cluster in a sentence.
 func (b *Blocker) label() string {
-	if b.Left {
+	if b.Deselected {
 		return b.Name + leftMark
 	}
 	return b.Name
@@ -214,7 +214,7 @@ func inUTC(t time.Time) string {
 // blocker describes the cluster at a position.
 func (r *Result) blocker(position int) Blocker {
 	s, n := r.states[position], r.notes()
-	b := Blocker{Cluster: r.cluster(position), Left: r.schedule.hasLeft(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
+	b := Blocker{Cluster: r.cluster(position), Deselected: r.schedule.hasLeft(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
 	if age := r.ages.of(position); agedStates.has(s) && age != unknownAge {
 		b.Since = r.since(position)
 		if limit := r.schedule.rules.limitOf(s); limit > 0 {
@@ -240,7 +240,7 @@ func (r *Result) blocker(position int) Blocker {
 	}
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	m := r.schedule.options.memory
-	b.leaves = b.Left && !failureStates.has(s) && (m == nil || !m.AtOnce)
+	b.leaves = b.Deselected && !failureStates.has(s) && (m == nil || !m.AtOnce)
 	return b
 }
 
@@ -347,7 +347,7 @@ func (r *Result) holdsOf(s state, h heldBy) (holds int) {
 func (r *Result) usesUpRights(s state) bool {
 	rights := r.schedule.options.rights
 	switch {
-	case rights.Start == 0:
+	case rights.Concurrency == 0:
 		return false
 	case r.choice.pace.isWithoutRight(rights):
 		return failureStates.has(s)
@@ -363,7 +363,7 @@ func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	for group := range r.tallies {
 		stage, n := int(s.stageOf[group]), r.held(group)
 		held[stage] += n + r.parkedIn(group)
-		if s.options.rights != nil && s.hold(c, group).Type == HoldRights {
+		if s.options.rights != nil && s.hold(c, group).Type == BlockShares {
 			all.rights += n
 			continue
 		}
@@ -372,13 +372,13 @@ func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 			continue
 		}
 		switch c.grants()[i].limit {
-		case HoldRamp:
+		case BlockRamp:
 			all.ramp += n
-		case HoldStarts:
+		case BlockStarts:
 			all.starts += n
-		case HoldPlaces:
+		case BlockPlaces:
 			by[i].behind += n
-		case HoldExposed:
+		case BlockExposed:
 			all.exposed += n
 		default:
 			by[i].forSlots += n

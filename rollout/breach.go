@@ -26,8 +26,8 @@ type Breach struct {
 	MaxFailures int `json:"maxFailures"`
 	// Clusters names the first three that failed, in the order of their names, and Left the ones among them that are not
 	// selected any more.
-	Clusters []string `json:"clusters,omitempty"`
-	Left     []string `json:"left,omitempty"`
+	Clusters   []string `json:"clusters,omitempty"`
+	Deselected []string `json:"deselected,omitempty"`
 	// Lost is how many of them cannot recover: nothing that has the version is there any more, and only the record tells of them.
 	Lost int `json:"lost,omitempty"`
 }
@@ -46,7 +46,7 @@ func (b *Breach) detail() string {
 	} else {
 		names := slices.Clone(b.Clusters)
 		for i := range names {
-			if slices.Contains(b.Left, names[i]) {
+			if slices.Contains(b.Deselected, names[i]) {
 				names[i] += leftMark
 			}
 		}
@@ -85,13 +85,13 @@ func (b *Breach) clone() *Breach {
 		return nil
 	}
 	c := *b
-	c.Clusters, c.Left = slices.Clone(b.Clusters), slices.Clone(b.Left)
+	c.Clusters, c.Deselected = slices.Clone(b.Clusters), slices.Clone(b.Deselected)
 	return &c
 }
 
 // hold gives the breach as the reason of a held cluster.
-func (b *Breach) hold() Hold {
-	return Hold{Type: HoldBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}
+func (b *Breach) hold() BlockReason {
+	return BlockReason{Type: BlockBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}
 }
 
 // breach gives the breached budget, if any (R10, R11, R12). The budgets of the stages come first, in order, then the
@@ -101,13 +101,13 @@ func (s *schedule) breach(v view, o *observed, last []lasting) *Breach {
 	if breached < len(s.stages) {
 		stage := &s.stages[breached]
 		b := &Breach{Group: s.keyOf(breached), Mandatory: stage.mandatory, Failures: t.stages[breached].inBudget(), MaxFailures: stage.maxFailures}
-		b.Clusters, b.Left = s.firstFailures(v, breached)
+		b.Clusters, b.Deselected = s.firstFailures(v, breached)
 		b.Lost = s.lostIn(v, o, breached)
 		return b
 	}
 	if s.isBreachedInAll(o) {
 		b := &Breach{AllGroups: true, Failures: t.all.inBudget(), MaxFailures: s.maxFailures}
-		b.Clusters, b.Left = s.firstFailures(v, -1)
+		b.Clusters, b.Deselected = s.firstFailures(v, -1)
 		b.Lost = s.lostIn(v, o, -1)
 		return b
 	}

@@ -148,7 +148,7 @@ func TestChangesOfAClusterThatIsBack(t *testing.T) {
 			previous := plan(test.groups, before, test.opts)
 			for is, after := range kindsOfReports {
 				want := plan(with, after, rollout.Options{}).Changes(plan(without, func(string) *status.Report { return nil }, rollout.Options{}))
-				if len(previous.Left) > 0 { // R46: the result knows how it stood
+				if len(previous.Deselected) > 0 { // R46: the result knows how it stood
 					want = plan(with, after, rollout.Options{}).Changes(plan(with, before, rollout.Options{}))
 				} else if test.kept && before("b") != nil {
 					want = rollout.Changes{}

@@ -65,11 +65,11 @@ type choice struct {
 // are.
 type grant struct {
 	stage   int
-	used    *tally   // of the stage
-	open    [2]int   // its waiting clusters behind no closed gate, by state: unreported, toApply
-	slots   int      // how many of the open ones start
-	limit   HoldType // which limit holds the others: HoldRights, HoldConcurrency, HoldPlaces, HoldExposed, HoldRamp or HoldStarts
-	barrier int      // the group whose closed gate holds the stage and all behind it; -1 if none
+	used    *tally    // of the stage
+	open    [2]int    // its waiting clusters behind no closed gate, by state: unreported, toApply
+	slots   int       // how many of the open ones start
+	limit   BlockType // which limit holds the others: BlockShares, BlockConcurrency, BlockPlaces, BlockExposed, BlockRamp or BlockStarts
+	barrier int       // the group whose closed gate holds the stage and all behind it; -1 if none
 }
 
 // tracks says which stages of a graph are active, and what the others wait for.
@@ -241,9 +241,9 @@ func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 		}
 	}
 	own := max(0, s.stages[g.stage].maxConcurrency-s.holdingSlots(g.used))
-	g.limit = HoldConcurrency
+	g.limit = BlockConcurrency
 	if places := s.places(g); places < own {
-		own, g.limit = places, HoldPlaces
+		own, g.limit = places, BlockPlaces
 	}
 	g.slots = min(own, g.open[unreported]+g.open[toApply])
 	if c.pace != nil {

@@ -106,7 +106,7 @@ func TestAWriteOfASuccessThatIsBeingDeletedBeginsNoAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Applied("gone", now)
-	if left := p.Next(now).Left; len(left) != 1 || left[0].Attempt != 0 {
+	if left := p.Next(now).Deselected; len(left) != 1 || left[0].Attempt != 0 {
 		t.Errorf("who left: %+v, want one in the attempt of its object, 0", left)
 	}
 }

@@ -84,7 +84,7 @@ func TestSentencesHaveABound(t *testing.T) {
 					t.Fatal(err)
 				}
 				sentences := []string{r.Summary().String()}
-				for c, hold := range r.Held() {
+				for c, hold := range r.Blocked() {
 					sentences = append(sentences, hold.String())
 					for _, l := range r.Explain(c.Name) {
 						sentences = append(sentences, l.String())
@@ -142,7 +142,7 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, progress, _ := strings.Cut(r.Explain("waits")[0].Hold.String(), `"a": `)
+		_, progress, _ := strings.Cut(r.Explain("waits")[0].Reason.String(), `"a": `)
 		return progress
 	}
 	const short, and, more = "0 of 1 done", `; and for group 1 "b": `, "; and for 1 more group"

@@ -44,13 +44,13 @@ func wipe(r *rollout.Result) {
 	if r.Breach != nil {
 		*r.Breach = rollout.Breach{Failures: 99}
 	}
-	for _, clusters := range [][]rollout.Cluster{r.InFlight, r.Start, r.TimedOut, r.Left} {
+	for _, clusters := range [][]rollout.Cluster{r.InFlight, r.Start, r.TimedOut, r.Deselected} {
 		clear(clusters)
 	}
 	clear(r.Removed)
-	clear(r.Leaving)
+	clear(r.PendingRemoval)
 	clear(r.Warnings)
-	clear(r.Record.Left)
+	clear(r.Record.Deselected)
 	for i := range r.Schedule.Stages {
 		clear(r.Schedule.Stages[i].Groups)
 	}
@@ -61,7 +61,7 @@ func wipe(r *rollout.Result) {
 // asks gives what the methods of a result answer, but for String.
 func asks(r *rollout.Result, w *world) string {
 	var b strings.Builder
-	for c, hold := range r.Held() {
+	for c, hold := range r.Blocked() {
 		fmt.Fprintln(&b, c, hold, r.Explain(c.Name))
 	}
 	for c := range r.Settled() {
@@ -77,7 +77,7 @@ func asks(r *rollout.Result, w *world) string {
 		fmt.Fprintln(&b, key, clusters, otherwise)
 	}
 	fmt.Fprintln(&b, r.Positions(nil), r.Positions(map[string]rollout.Position{"a": {Index: 2, InGroup: 1}}))
-	fmt.Fprintln(&b, r.Blockers(), r.HoldCounts(), r.Summary(), r.Changes(&rollout.Result{}))
+	fmt.Fprintln(&b, r.Blockers(), r.BlockCounts(), r.Summary(), r.Changes(&rollout.Result{}))
 	return b.String()
 }
 
@@ -111,7 +111,7 @@ func TestWhatMakesRoomInARecordIsNotReadFromIt(t *testing.T) {
 	for i := range 300 {
 		reports = append(reports, status.Report{Cluster: fmt.Sprint("x", i), Status: status.Failed, Applied: now, Attempt: 2})
 	}
-	opts := rollout.Options{Attempt: 2, Memory: &rollout.Memory{Version: "v"}}
+	opts := rollout.Options{Attempt: 2, StoredRecord: &rollout.StoredRecord{Version: "v"}}
 	r, err := rollout.Plan(progressive("1", config("100%", "", 0)), groups, reports, now, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -126,16 +126,16 @@ func TestWhatMakesRoomInARecordIsNotReadFromIt(t *testing.T) {
 // TestZeroResult: a result that no Plan made, or that was read from JSON, knows no cluster.
 func TestZeroResult(t *testing.T) {
 	var r rollout.Result
-	if d, hold, ok := r.Find("a"); ok || d != "" || hold != (rollout.Hold{}) {
+	if d, hold, ok := r.Find("a"); ok || d != "" || hold != (rollout.BlockReason{}) {
 		t.Errorf("Find = %v, %v, %v", d, hold, ok)
 	}
 	for c := range r.Settled() {
 		t.Error(c)
 	}
-	for c := range r.Held() {
+	for c := range r.Blocked() {
 		t.Error(c)
 	}
-	if w := r.HoldCounts(); w != nil {
+	if w := r.BlockCounts(); w != nil {
 		t.Error(w)
 	}
 	if s := r.Summary(); s.Total() != 0 || s.Breach != "" {
@@ -155,7 +155,7 @@ func TestIteratorsStop(t *testing.T) {
 			break
 		}
 	}
-	for range plan(t, planned{strategy: perGroup(config("", "", 0)), groups: []string{"a", "c d"}}).Held() {
+	for range plan(t, planned{strategy: perGroup(config("", "", 0)), groups: []string{"a", "c d"}}).Blocked() {
 		n++
 		break
 	}

@@ -95,7 +95,7 @@ func (h *cutting) step(t fataler) *rollout.Result {
 		last = nil
 	}
 	options := h.options
-	options.Previous, options.Memory = last, &rollout.Memory{Version: "v2", Record: h.record, AtOnce: h.atOnce}
+	options.Previous, options.StoredRecord = last, &rollout.StoredRecord{Version: "v2", Record: h.record, AtOnce: h.atOnce}
 	r, err := rollout.Plan(h.strategy, groups, reports, h.now, options)
 	if err != nil {
 		t.Fatal(err)

@@ -9,20 +9,20 @@ import (
 func (o *Options) DeepCopyInto(out *Options) {
 	*out = *o
 	out.Gates = slices.Clone(o.Gates)
-	out.Holds = slices.Clone(o.Holds)
-	out.Reviewed = slices.Clone(o.Reviewed)
+	out.Freezes = slices.Clone(o.Freezes)
+	out.Allowlist = slices.Clone(o.Allowlist)
 	out.GroupOrder = maps.Clone(o.GroupOrder)
 	for name, after := range out.GroupOrder {
 		out.GroupOrder[name] = slices.Clone(after)
 	}
 	out.Ramp = clone(o.Ramp)
 	out.MaxStarts = clone(o.MaxStarts)
-	out.Rights = clone(o.Rights)
-	out.Uncounted = slices.Clone(o.Uncounted)
+	out.Shares = clone(o.Shares)
+	out.Ignored = slices.Clone(o.Ignored)
 	out.FailedBefore = slices.Clone(o.FailedBefore)
 	out.MaxRemoved = clone(o.MaxRemoved)
-	if out.Memory = clone(o.Memory); out.Memory != nil {
-		o.Memory.Record.DeepCopyInto(&out.Memory.Record)
+	if out.StoredRecord = clone(o.StoredRecord); out.StoredRecord != nil {
+		o.StoredRecord.Record.DeepCopyInto(&out.StoredRecord.Record)
 	}
 }
 
@@ -43,10 +43,10 @@ func (g *ClosedGate) DeepCopyInto(out *ClosedGate) { *out = *g }
 func (g *ClosedGate) DeepCopy() *ClosedGate { return clone(g) }
 
 // DeepCopyInto copies the hold.
-func (h *ClusterHold) DeepCopyInto(out *ClusterHold) { *out = *h }
+func (h *ClusterFreeze) DeepCopyInto(out *ClusterFreeze) { *out = *h }
 
 // DeepCopy gives a copy.
-func (h *ClusterHold) DeepCopy() *ClusterHold { return clone(h) }
+func (h *ClusterFreeze) DeepCopy() *ClusterFreeze { return clone(h) }
 
 // clone gives another pointer to a copy of a value; nil for nil.
 func clone[T any](value *T) *T {

@@ -11,5 +11,5 @@ import (
 func TestDeepCopies(t *testing.T) {
 	t.Run("Options", func(t *testing.T) { copied.Check[rollout.Options](t, ".Order", ".Previous") })
 	t.Run("ClosedGate", func(t *testing.T) { copied.Check[rollout.ClosedGate](t) })
-	t.Run("ClusterHold", func(t *testing.T) { copied.Check[rollout.ClusterHold](t) })
+	t.Run("ClusterFreeze", func(t *testing.T) { copied.Check[rollout.ClusterFreeze](t) })
 }

@@ -34,7 +34,7 @@
 //  5. Call Plan, with four fields of its [Options] set. RemoveAfter and Previous, the previous result: a scheduler that
 //     rewrites its decisions can leave a cluster out for a moment while all counts are right, and the cluster must keep its
 //     workload. Keep a previous result for each owner and each of its plans. Memory with the record of the owner, and
-//     Uncounted with the clusters that a person gave up: see "Who left" below.
+//     Ignored with the clusters that a person gave up: see "Who left" below.
 //
 //  6. Carry out what it says. First store Record in the owner, if it has changed. Then go on with the same result, through
 //     writes.StepsOf: the workload of clusters in Removed goes, surplus objects go, and clusters in InFlight and Start get the
@@ -121,7 +121,7 @@
 //
 // A template may have values for each cluster. Let the version of a cluster be a hash of what it is to have, and make its report
 // with that. A new value is then a new version of that cluster alone: it waits for its turn, and the others stay done. Give
-// [Memory] the version of the template, so that a failure counts until that changes. Values that change without the
+// [StoredRecord] the version of the template, so that a failure counts until that changes. Values that change without the
 // owner's generation are to be looked at again before each write.
 //
 // # Several placements
@@ -142,7 +142,7 @@
 // sentences call them "a (left)".
 //
 // A failure counts until the cluster recovers, another version or attempt is wanted, or a person gives the cluster up: by its
-// name in Uncounted, or by deleting its ManagedCluster. The page of [Memory] says what the controller does for that. Its field
+// name in Ignored, or by deleting its ManagedCluster. The page of [StoredRecord] says what the controller does for that. Its field
 // AtOnce says how objects go: set it for add-ons without a pre-delete hook.
 //
 // # Before it begins

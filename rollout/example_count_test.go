@@ -29,7 +29,7 @@ func ExampleOptions_uncounted() {
 		fmt.Println(err)
 		return
 	}
-	uncounted := rollout.Options{Uncounted: []string{"athens"}}
+	uncounted := rollout.Options{Ignored: []string{"athens"}}
 
 	result := must(rollout.Plan(oneAtATime(), groups, nil, noon(), uncounted))
 	fmt.Println(result)

@@ -105,7 +105,7 @@ func ExampleResult_Find() {
 		switch {
 		case !selected:
 			fmt.Println(name, "is not selected")
-		case disposition == rollout.DispositionHeld:
+		case disposition == rollout.DispositionBlocked:
 			fmt.Printf("%s: %v, %v\n", name, disposition, reason)
 		default:
 			fmt.Printf("%s: %v\n", name, disposition)
@@ -119,9 +119,9 @@ func ExampleResult_Find() {
 }
 
 // Every cluster that waits, with the reason in the two forms of a condition.
-func ExampleResult_Held() {
+func ExampleResult_Blocked() {
 	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon(), rollout.Options{}))
-	for c, reason := range result.Held() {
+	for c, reason := range result.Blocked() {
 		fmt.Printf("%s (%v): reason %s, message %q\n", c.Name, c.Group, reason.Type, reason)
 	}
 	// Output:
@@ -132,10 +132,10 @@ func ExampleResult_Held() {
 }
 
 // The same for a fleet that is too large to list.
-func ExampleResult_HoldCounts() {
+func ExampleResult_BlockCounts() {
 	result := must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), nil, noon(),
 		rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1)}))
-	for _, w := range result.HoldCounts() {
+	for _, w := range result.BlockCounts() {
 		fmt.Println(w)
 	}
 	// Output:
@@ -249,7 +249,7 @@ func ExampleResult_Summary() {
 	summary := must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{})).Summary()
 	fmt.Printf("%v: %v\n", summary.Aggregate(), summary)
 	for _, g := range summary.Groups {
-		fmt.Printf("%v: %d%%, %d waiting, %d of them held\n", g.Group, g.Percent(), g.ToApply, g.Held)
+		fmt.Printf("%v: %d%%, %d waiting, %d of them held\n", g.Group, g.Percent(), g.ToApply, g.Blocked)
 	}
 	// Output:
 	// Progressing: 2 of 6 clusters done, 2 in flight, 1 failed; lima failed; rome progressing, and there is no progressDeadline; paris, quito start now

@@ -132,15 +132,15 @@ var backExtras = []func(*world){
 		recordsBreaches(nil, breachedIn(plainKeys[0], 1, "a", "c"), status.Breached{AllGroups: true, Of: 3, Clusters: []string{"b", "a", "c"}})(w)
 		w.back.stopAtBreach = true
 	},
-	held(rollout.ClusterHold{Cluster: "a", Reason: "r"}, rollout.ClusterHold{Cluster: "c", Until: now.Add(young), Blocks: true}),
-	held(rollout.ClusterHold{Cluster: "b", Blocks: true}, rollout.ClusterHold{Cluster: "a", Until: now}),
+	held(rollout.ClusterFreeze{Cluster: "a", Reason: "r"}, rollout.ClusterFreeze{Cluster: "c", Until: now.Add(young), Blocks: true}),
+	held(rollout.ClusterFreeze{Cluster: "b", Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Until: now}),
 	func(w *world) { w.reviewed = []string{"b", "ghost"} },
 }
 
 // recordedBack gives a record of a, which may be selected, and y, which is not.
 func recordedBack(atOnce bool, more int, a, y observed) func(*world) {
-	left := []status.Left{{Report: a.report("a"), Group: plainKeys[0]}, {Report: y.report("y"), Group: plainKeys[1]}}
-	m := &rollout.Memory{Version: "v2", AtOnce: atOnce, Record: status.Record{Version: "v2", Left: left, More: more}}
+	left := []status.DeselectedCluster{{Report: a.report("a"), Group: plainKeys[0]}, {Report: y.report("y"), Group: plainKeys[1]}}
+	m := &rollout.StoredRecord{Version: "v2", AtOnce: atOnce, Record: status.Record{Version: "v2", Deselected: left, More: more}}
 	return func(w *world) {
 		w.memory, w.back.stopAtBreach = m, true
 		backKinds[8].set(w, "z")

@@ -18,8 +18,8 @@ func breachedIn(group grouping.Key, of int, clusters ...string) status.Breached 
 }
 
 // recordsBreaches gives a record with breaches, and perhaps with an entry of y.
-func recordsBreaches(entries []status.Left, breaches ...status.Breached) func(*world) {
-	m := &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2", Left: entries, Breached: breaches}}
+func recordsBreaches(entries []status.DeselectedCluster, breaches ...status.Breached) func(*world) {
+	m := &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", Deselected: entries, Breached: breaches}}
 	return func(w *world) { w.memory = m }
 }
 
@@ -66,9 +66,9 @@ var breachesBefore = []func(*world){
 		recordsBreaches(nil, breachedIn(plainKeys[1], 2, "a", "c"))(w)
 		remembersBreach(plainKeys[1], true, "a", "b")(w)
 	},
-	func(w *world) { w.memory = &rollout.Memory{Version: "v2"} },
+	func(w *world) { w.memory = &rollout.StoredRecord{Version: "v2"} },
 	func(w *world) { // about another version
-		w.memory = &rollout.Memory{Version: "v3", Record: status.Record{Version: "v2", Breached: []status.Breached{breachedIn(plainKeys[0], 2, "a", "b")}}}
+		w.memory = &rollout.StoredRecord{Version: "v3", Record: status.Record{Version: "v2", Breached: []status.Breached{breachedIn(plainKeys[0], 2, "a", "b")}}}
 	},
 }
 

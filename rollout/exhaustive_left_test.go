@@ -112,8 +112,8 @@ var movedChoices = []func(*world){
 }
 
 // recorded gives a record of one cluster about the wanted version.
-func recorded(atOnce bool, e status.Left) func(*world) {
-	m := &rollout.Memory{Version: "v2", AtOnce: atOnce, Record: status.Record{Version: "v2", Left: []status.Left{e}}}
+func recorded(atOnce bool, e status.DeselectedCluster) func(*world) {
+	m := &rollout.StoredRecord{Version: "v2", AtOnce: atOnce, Record: status.Record{Version: "v2", Deselected: []status.DeselectedCluster{e}}}
 	if e.Attempt > 0 {
 		m.Record.Attempt, m.Record.Exposed = e.Attempt, 2
 	}
@@ -121,7 +121,7 @@ func recorded(atOnce bool, e status.Left) func(*world) {
 }
 
 // entriesOf are the kinds of entry that R48 and R49 tell apart.
-func entriesOf(cluster string, group grouping.Key) (entries []status.Left) {
+func entriesOf(cluster string, group grouping.Key) (entries []status.DeselectedCluster) {
 	for _, e := range []struct {
 		observed
 		attempt int
@@ -142,13 +142,13 @@ func entriesOf(cluster string, group grouping.Key) (entries []status.Left) {
 	} {
 		r := e.report(cluster)
 		r.Attempt = e.attempt
-		entries = append(entries, status.Left{Report: r, Group: group})
+		entries = append(entries, status.DeselectedCluster{Report: r, Group: group})
 	}
 	return entries
 }
 
 // records are choices of a record.
-func records(entries ...status.Left) (choices []func(*world)) {
+func records(entries ...status.DeselectedCluster) (choices []func(*world)) {
 	for _, e := range entries {
 		choices = append(choices, recorded(false, e), recorded(true, e))
 	}
@@ -158,24 +158,24 @@ func records(entries ...status.Left) (choices []func(*world)) {
 // noRecords are choices without any entry that counts.
 var noRecords = []func(*world){
 	asIs,
-	func(w *world) { w.memory = &rollout.Memory{Version: "v2"} },
-	func(w *world) { w.memory = &rollout.Memory{Version: "v2", AtOnce: true} },
+	func(w *world) { w.memory = &rollout.StoredRecord{Version: "v2"} },
+	func(w *world) { w.memory = &rollout.StoredRecord{Version: "v2", AtOnce: true} },
 	func(w *world) {
 		e := entriesOf("y", plainKeys[0])[0]
-		w.memory = &rollout.Memory{Version: "v3", AtOnce: true, Record: status.Record{Version: "v2", More: 3, Left: []status.Left{e}}}
+		w.memory = &rollout.StoredRecord{Version: "v3", AtOnce: true, Record: status.Record{Version: "v2", More: 3, Deselected: []status.DeselectedCluster{e}}}
 	},
 	func(w *world) {
-		w.memory = &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
+		w.memory = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
 	},
 	func(w *world) {
-		w.memory = &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now.Add(young)}}
+		w.memory = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now.Add(young)}}
 	},
 	func(w *world) {
-		w.memory = &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now}}
+		w.memory = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now}}
 	},
-	func(w *world) { w.memory = &rollout.Memory{Version: "v2"}; w.attempt = 1 },
+	func(w *world) { w.memory = &rollout.StoredRecord{Version: "v2"}; w.attempt = 1 },
 	func(w *world) {
-		w.memory = &rollout.Memory{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
+		w.memory = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
 		w.attempt = 1
 	},
 }

@@ -132,17 +132,17 @@ var (
 	waitChoices   = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
 	asideChoices  = []func(*world){func(w *world) { w.uncounted = of("a") }, func(w *world) { w.uncounted = of("b", "c") }}
 	heldChoices   = []func(*world){
-		held(rollout.ClusterHold{Cluster: "a", Reason: "r"}),
-		held(rollout.ClusterHold{Cluster: "a", Blocks: true}),
-		held(rollout.ClusterHold{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterHold{Cluster: "b", Until: now}, rollout.ClusterHold{Cluster: "ghost"}),
-		held(rollout.ClusterHold{Cluster: "b", Reason: "r", Until: now.Add(2 * young)}, rollout.ClusterHold{Cluster: "a", Reason: "r", Until: now.Add(2 * young)}),
-		held(rollout.ClusterHold{Cluster: "a", Reason: "s", Until: now.Add(young)}, rollout.ClusterHold{Cluster: "a", Reason: "t", Until: now.Add(old), Blocks: true}, rollout.ClusterHold{Cluster: "a", Reason: "u", Until: now}),
-		held(rollout.ClusterHold{Cluster: "c", Reason: "t"}, rollout.ClusterHold{Cluster: "c", Reason: "s"}, rollout.ClusterHold{Cluster: "c", Reason: "a", Until: now.Add(old)}),
+		held(rollout.ClusterFreeze{Cluster: "a", Reason: "r"}),
+		held(rollout.ClusterFreeze{Cluster: "a", Blocks: true}),
+		held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterFreeze{Cluster: "b", Until: now}, rollout.ClusterFreeze{Cluster: "ghost"}),
+		held(rollout.ClusterFreeze{Cluster: "b", Reason: "r", Until: now.Add(2 * young)}, rollout.ClusterFreeze{Cluster: "a", Reason: "r", Until: now.Add(2 * young)}),
+		held(rollout.ClusterFreeze{Cluster: "a", Reason: "s", Until: now.Add(young)}, rollout.ClusterFreeze{Cluster: "a", Reason: "t", Until: now.Add(old), Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Reason: "u", Until: now}),
+		held(rollout.ClusterFreeze{Cluster: "c", Reason: "t"}, rollout.ClusterFreeze{Cluster: "c", Reason: "s"}, rollout.ClusterFreeze{Cluster: "c", Reason: "a", Until: now.Add(old)}),
 		func(w *world) { w.reviewed = []string{} },
 		func(w *world) { w.reviewed = []string{"c", "a", "a", "ghost"} },
 		func(w *world) {
 			w.reviewed = []string{"b"}
-			held(rollout.ClusterHold{Cluster: "a", Until: now.Add(young), Blocks: true})(w)
+			held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true})(w)
 		},
 	}
 	paceChoices    = []func(*world){waitChoices[1], waitChoices[3], rampChoices[1], startsChoices[2]}
@@ -161,10 +161,10 @@ func startsWithin(n int, per time.Duration) func(*world) {
 }
 
 func holding(start, fail int) func(*world) {
-	return func(w *world) { w.rights = &rollout.Rights{Start: start, Fail: fail} }
+	return func(w *world) { w.rights = &rollout.Shares{Concurrency: start, Failures: fail} }
 }
 
-func held(holds ...rollout.ClusterHold) func(*world) { return func(w *world) { w.holds = holds } }
+func held(holds ...rollout.ClusterFreeze) func(*world) { return func(w *world) { w.holds = holds } }
 
 func waitingFor(d time.Duration) func(*world) { return func(w *world) { w.wait = d } }
 

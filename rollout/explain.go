@@ -17,7 +17,7 @@ type Explanation []Link
 type Link struct {
 	// Hold says what is waited for. Where groups are waited for, its Detail names all of them, and repeats nothing that
 	// another link says.
-	Hold Hold `json:"hold"`
+	Reason BlockReason `json:"reason"`
 	// Blockers are the first three clusters that are waited for, and More is the number of the others. Where a slot is
 	// waited for, clusters that start now come first, then those that free a slot first. Where a group is waited for,
 	// clusters that time alone does not end come first, then those that end last. There are no blockers where people or
@@ -31,7 +31,7 @@ type Link struct {
 // String says what is waited for, what the reports of the blockers say, whether the rollout stops meanwhile, and what a person can do: `stopped: a failed, …; to do:
 // mend a, or raise maxFailures to 1`.
 func (l Link) String() string {
-	said := l.Hold.String()
+	said := l.Reason.String()
 	var ways []string
 	for _, r := range l.Remedies {
 		if !r.Stops.IsZero() {
@@ -73,7 +73,7 @@ func (r *Result) Explain(cluster string) Explanation {
 		return nil
 	}
 	position, ok := r.schedule.groups.Position(cluster)
-	if !ok || r.states[position].disposition() != DispositionHeld {
+	if !ok || r.states[position].disposition() != DispositionBlocked {
 		return nil
 	}
 	group := r.schedule.groups.GroupAt(position)
@@ -111,44 +111,44 @@ func (r *Result) grant(group int) int {
 
 // link describes the wait of the held clusters of a group that waits for no other group.
 func (r *Result) link(group int) Link {
-	l := Link{Hold: r.holdInBrief(group)}
+	l := Link{Reason: r.holdInBrief(group)}
 	var others away // whom it waits for and who can be given up
-	switch l.Hold.Type {
-	case HoldPaused:
+	switch l.Reason.Type {
+	case BlockPaused:
 		l.Remedies = []Remedy{{Type: RemedyResume}}
-	case HoldGroupsIncomplete:
+	case BlockGroupsIncomplete:
 		l.Remedies = []Remedy{{Type: RemedyCompleteGroups}}
-	case HoldBreached:
+	case BlockBreached:
 		l.Blockers, l.More, others = r.failures()
 		l.Remedies = r.breachRemedies()
-	case HoldGateClosed:
-		if opens := l.Hold.Gate.Opens; !opens.IsZero() {
+	case BlockGateClosed:
+		if opens := l.Reason.Gate.Opens; !opens.IsZero() {
 			l.Remedies = append(l.Remedies, r.waitUntil(opens))
 		}
-		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Hold.Group, Gate: l.Hold.Gate.Name})
-	case HoldRights:
+		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Reason.Group, Gate: l.Reason.Gate.Name})
+	case BlockShares:
 		others = r.explainRights(&l)
-	case HoldConcurrency:
+	case BlockConcurrency:
 		f := r.look(r.grant(group))
 		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.slotRemedies(f, r.withoutSlot())
-	case HoldPlaces:
+	case BlockPlaces:
 		f := r.look(r.grant(group))
 		l.Blockers, l.More, others = f.last.list()
 		l.Remedies = r.groupRemedies(f, []int{group})
-	case HoldExposed:
+	case BlockExposed:
 		f := r.exposed()
 		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.exposureRemedies(f)
-	case HoldRamp:
+	case BlockRamp:
 		f := r.lookAtFleet()
 		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.slotRemedies(f, r.withoutSlot())
-	case HoldStarts:
+	case BlockStarts:
 		others = r.explainStarts(&l)
-	case HoldWait:
+	case BlockWait:
 		others = r.explainWait(&l, int(r.schedule.stageOf[group]))
-	case HoldRecordFull:
+	case BlockRecordFull:
 		l.Remedies = r.explainFull()
 	}
 	l.Remedies = append(l.Remedies, others.giveUp()...)
@@ -158,7 +158,7 @@ func (r *Result) link(group int) Link {
 // explainStarts says when one more cluster may start by MaxStarts. Where that is unknown, it lists the clusters in
 // flight without a time.
 func (r *Result) explainStarts(l *Link) (others away) {
-	switch h := &l.Hold; {
+	switch h := &l.Reason; {
 	case !h.Until.IsZero():
 		l.Remedies = []Remedy{r.waitUntil(h.Until)}
 	case h.Starting > 0:
@@ -215,7 +215,7 @@ func (r *Result) awayInBreach() (gone away) {
 }
 
 // hold gives the reason for the held clusters of a group, with the sentence about the clusters that are waited for.
-func (r *Result) hold(group int) Hold {
+func (r *Result) hold(group int) BlockReason {
 	h := r.holdInBrief(group)
 	if next, ok := r.heldBefore(group); ok {
 		h.Detail += "; " + r.schedule.hold(&r.choice, next).String()
@@ -224,24 +224,24 @@ func (r *Result) hold(group int) Hold {
 }
 
 // holdInBrief gives the same, without the reason for the clusters held in the active stage where another link has it.
-func (r *Result) holdInBrief(group int) Hold {
+func (r *Result) holdInBrief(group int) BlockReason {
 	h := r.schedule.hold(&r.choice, group)
 	switch h.Type {
-	case HoldBreached:
+	case BlockBreached:
 		h.Detail = r.choice.breach.detail()
-	case HoldRights:
+	case BlockShares:
 		h.Detail = r.rightsDetail(&h)
-	case HoldConcurrency:
+	case BlockConcurrency:
 		f := r.look(r.grant(group))
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
-	case HoldPlaces:
+	case BlockPlaces:
 		h.Detail = r.progress(r.grant(group), true, failedCrowds)
-	case HoldExposed:
+	case BlockExposed:
 		h.Detail = r.exposed().sentences(0, 0)
-	case HoldRamp:
+	case BlockRamp:
 		f := r.lookAtFleet()
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
-	case HoldMandatoryGroup, HoldEarlierGroup:
+	case BlockMandatoryGroup, BlockEarlierGroup:
 		h.Detail = r.progress(r.grant(group), true, failedCrowds)
 	}
 	return h

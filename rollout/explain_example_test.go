@@ -26,7 +26,7 @@ func ExampleResult_Explain() {
 
 	// The same while someone has paused the rollout.
 	for _, link := range stuck(rollout.Options{Paused: true}).Explain("paris") {
-		fmt.Println(link.Hold)
+		fmt.Println(link.Reason)
 		for _, remedy := range link.Remedies {
 			fmt.Println("-", remedy)
 		}

@@ -39,7 +39,7 @@ func (r *Result) waitedBy(group int) (w waited) {
 // in those, each once.
 func (r *Result) explainGroups(group int) Explanation {
 	w := r.waitedBy(group)
-	own := Link{Hold: r.schedule.hold(&r.choice, group)}
+	own := Link{Reason: r.schedule.hold(&r.choice, group)}
 	links, told := Explanation{own}, make(map[int]bool)
 	var all front
 	for _, active := range w.active {
@@ -48,16 +48,16 @@ func (r *Result) explainGroups(group int) Explanation {
 			continue
 		}
 		l := r.link(active)
-		if !slices.ContainsFunc(links[1:], func(other Link) bool { return other.Hold == l.Hold }) {
+		if !slices.ContainsFunc(links[1:], func(other Link) bool { return other.Reason == l.Reason }) {
 			if len(links) > maxNamed {
 				continue
 			}
 			links = append(links, l)
 		}
-		told[active] = l.Hold.Type == HoldConcurrency || l.Hold.Type == HoldPlaces // which name the clusters of the group in flight
+		told[active] = l.Reason.Type == BlockConcurrency || l.Reason.Type == BlockPlaces // which name the clusters of the group in flight
 	}
 	if slices.ContainsFunc(links[1:], func(l Link) bool {
-		return l.Hold.Type == HoldExposed || l.Hold.Type == HoldRamp || l.Hold.Type == HoldRights && l.Hold.InFlight+l.Hold.Starting > 0
+		return l.Reason.Type == BlockExposed || l.Reason.Type == BlockRamp || l.Reason.Type == BlockShares && l.Reason.InFlight+l.Reason.Starting > 0
 	}) { // which names those of all groups
 		for _, active := range w.active {
 			told[active] = true
@@ -73,7 +73,7 @@ func (r *Result) explainGroups(group int) Explanation {
 	if len(links) == 1 {
 		own.Remedies = append(r.groupRemedies(&all, w.active), others.giveUp()...)
 	}
-	own.Hold.Detail = r.inGroups(w, told)
+	own.Reason.Detail = r.inGroups(w, told)
 	links[0] = own
 	return links
 }

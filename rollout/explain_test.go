@@ -43,13 +43,13 @@ func TestAnExplanationNamesAllGroupsThatAreWaitedFor(t *testing.T) {
 		for _, g := range r.Summary().Groups {
 			done[g.Group] = g.Counts.Done() == g.Counts.Total()
 		}
-		for c, hold := range r.Held() {
-			if hold.Type != rollout.HoldEarlierGroup && hold.Type != rollout.HoldMandatoryGroup {
+		for c, hold := range r.Blocked() {
+			if hold.Type != rollout.BlockEarlierGroup && hold.Type != rollout.BlockMandatoryGroup {
 				continue
 			}
 			active, later := awaited(r.Schedule, c.Group, done)
 			several += min(1, len(active)-1)
-			own := r.Explain(c.Name)[0].Hold
+			own := r.Explain(c.Name)[0].Reason
 			named, more, then := []string{own.Group.String()}, 0, ""
 			for _, m := range groupsIn.FindAllStringSubmatch(own.String(), -1) {
 				if m[1] != "" {
@@ -106,14 +106,14 @@ func awaited(s rollout.Schedule, group grouping.Key, done map[grouping.Key]bool)
 func TestExplanationHasThreeLinksOfOtherGroupsAtMost(t *testing.T) {
 	for count, want := range []int{1: 2, 2: 3, 3: 4, 4: 4, 5: 4} {
 		f, names, reports := newFleet(t), []string(nil), []status.Report(nil)
-		var holds []rollout.ClusterHold
+		var holds []rollout.ClusterFreeze
 		for _, name := range []string{"a", "b", "c", "d", "e"}[:count] {
 			f, names = f.group(name, name+"1", name+"2"), append(names, name)
 			reports = append(reports, status.Report{Cluster: name + "1", Status: status.Progressing, LastTransitionTime: now})
-			holds = append(holds, rollout.ClusterHold{Cluster: name + "2", Reason: name, Blocks: true})
+			holds = append(holds, rollout.ClusterFreeze{Cluster: name + "2", Reason: name, Blocks: true})
 		}
 		groups := f.group("z", "waits").read()
-		for _, opts := range []rollout.Options{{MaxConcurrencyPerGroup: intstr.FromInt32(1)}, {Holds: holds}} {
+		for _, opts := range []rollout.Options{{MaxConcurrencyPerGroup: intstr.FromInt32(1)}, {Freezes: holds}} {
 			opts.GroupOrder = rollout.GroupOrder{"z": names}
 			r, err := rollout.Plan(perGroup(config("0", "10m", 0)), groups, reports, now, opts)
 			if err != nil {
@@ -130,7 +130,7 @@ func TestExplanationHasThreeLinksOfOtherGroupsAtMost(t *testing.T) {
 func TestALinkRepeatsWhatThereIsRoomFor(t *testing.T) {
 	for length := range 210 {
 		message := strings.Repeat("m", length)
-		l := rollout.Link{Hold: rollout.Hold{Type: rollout.HoldPaused}, Remedies: []rollout.Remedy{{Type: rollout.RemedyResume}}}
+		l := rollout.Link{Reason: rollout.BlockReason{Type: rollout.BlockPaused}, Remedies: []rollout.Remedy{{Type: rollout.RemedyResume}}}
 		want, todo := "the rollout is paused", "; to do: resume the rollout"
 		for i := range 10 {
 			l.Blockers = append(l.Blockers, rollout.Blocker{Cluster: rollout.Cluster{Name: fmt.Sprint("c", i)}, Message: message})

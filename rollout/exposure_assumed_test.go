@@ -64,9 +64,9 @@ func (s told) exposes(t *testing.T, steps []string) int {
 		opts := s.opts
 		for _, field := range fields {
 			if cluster, how, is := strings.Cut(field, ":"); is && (how == "held" || how == "blocks") {
-				opts.Holds = append(slices.Clone(opts.Holds), rollout.ClusterHold{Cluster: cluster, Reason: "its site", Blocks: how == "blocks"})
+				opts.Freezes = append(slices.Clone(opts.Freezes), rollout.ClusterFreeze{Cluster: cluster, Reason: "its site", Blocks: how == "blocks"})
 			} else if is && how == "unreviewed" {
-				opts.Reviewed = slices.DeleteFunc(strings.Fields(strings.Join(s.groups, " ")), func(name string) bool { return name == cluster })
+				opts.Allowlist = slices.DeleteFunc(strings.Fields(strings.Join(s.groups, " ")), func(name string) bool { return name == cluster })
 			}
 		}
 		var reports []status.Report

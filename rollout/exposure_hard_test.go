@@ -99,8 +99,8 @@ func TestAllAtOnceIsWarnedOf(t *testing.T) {
 		{"a ramp", rollout.Options{Ramp: ptr(2)}, false},
 		{"a ramp that begins with all", rollout.Options{Ramp: ptr(3)}, true},
 		{"spread starts", rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, false},
-		{"one that does not count", rollout.Options{Uncounted: []string{"c"}}, true},
-		{"only one that counts", rollout.Options{Uncounted: []string{"b", "c"}}, false},
+		{"one that does not count", rollout.Options{Ignored: []string{"c"}}, true},
+		{"only one that counts", rollout.Options{Ignored: []string{"b", "c"}}, false},
 		{"starts for all", rollout.Options{MaxStarts: &rollout.StartLimit{Count: 3, Per: metav1.Duration{Duration: time.Hour}}}, true},
 	} {
 		e, err := exposure.Of(all(""), fleetOf(t, "a b c").read(), exposure.Span{}, now, c.opts)

@@ -14,7 +14,7 @@ func (s *searched) nextHeld(t fataler, h hist, blocks bool, yield func(hist)) {
 		if h.of(i) != hasNot {
 			continue
 		}
-		held := rollout.Options{Holds: []rollout.ClusterHold{{Cluster: m.name, Reason: "its site", Blocks: blocks}}}
+		held := rollout.Options{Freezes: []rollout.ClusterFreeze{{Cluster: m.name, Reason: "its site", Blocks: blocks}}}
 		s.reports = s.reportsOf(h)
 		result, err := rollout.Plan(s.strategy, s.groups, s.reports, now, merged(s.opts, held))
 		if err != nil {

@@ -51,7 +51,7 @@ func played(t fataler, w world, groups *grouping.Groups, takes []time.Duration) 
 			}
 		}
 		for i, stage := range result.Schedule.Stages {
-			n := stage.Clusters - stage.Uncounted
+			n := stage.Clusters - stage.Ignored
 			for _, key := range stage.Groups {
 				n -= settled[key]
 			}
@@ -243,7 +243,7 @@ func TestFinishOfGroupsSideBySideHasTheStartsBetweenThem(t *testing.T) {
 		{"all share the starts", merged(rollout.Options{GroupOrder: rollout.GroupOrder{}}, starts), "4h4m0s or more", "4m0s or more"},
 		{"two at a time", rollout.Options{GroupOrder: rollout.GroupOrder{}, MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "2h4m0s or more", "4m0s or more"},
 		{"a way to the third has four", merged(rollout.Options{GroupOrder: rollout.GroupOrder{"g2": {"g0"}}}, starts), "4h4m0s or more", "2h4m0s or more"},
-		{"who does not count has no part", merged(rollout.Options{GroupOrder: rollout.GroupOrder{}}, starts, rollout.Options{Uncounted: []string{"b"}}), "3h4m0s or more", "4m0s or more"},
+		{"who does not count has no part", merged(rollout.Options{GroupOrder: rollout.GroupOrder{}}, starts, rollout.Options{Ignored: []string{"b"}}), "3h4m0s or more", "4m0s or more"},
 	} {
 		groups := newFleet(t).group("g0", "a", "b").group("g1", "c", "d").group("g2", "e").read()
 		e, err := exposure.Of(perGroup(config("", "", 0)), groups, life, now, c.opts)
@@ -275,7 +275,7 @@ func TestFinishThatNobodyKnows(t *testing.T) {
 		{"a sum too long for a Duration", exposure.Span{Longest: 200 * year}, rollout.Options{}, "0s or more", `{"shortest":"0s"}`},
 		{"it stands as it is", exposure.Span{Longest: math.MaxInt64}, rollout.Options{}, "0s or more", `{"shortest":"0s"}`},
 		{
-			"the longest sum of two that a Duration holds", exposure.Span{Longest: math.MaxInt64 / 2}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1), Uncounted: []string{"c"}},
+			"the longest sum of two that a Duration holds", exposure.Span{Longest: math.MaxInt64 / 2}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1), Ignored: []string{"c"}},
 			"0s to 2562047h47m16.854775806s", `{"shortest":"0s","longest":"2562047h47m16.854775806s"}`,
 		},
 	} {

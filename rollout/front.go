@@ -151,7 +151,7 @@ func (r *Result) findFronts() {
 		g := &grants[i]
 		fronts[i].excess = s.holdingSlots(g.used) + g.slots - s.stages[g.stage].maxConcurrency + 1
 		fronts[i].needed = fronts[i].excess
-		if byRights = byRights || g.limit == HoldRights; (byRights || g.limit == HoldRamp) && fleet == nil {
+		if byRights = byRights || g.limit == BlockShares; (byRights || g.limit == BlockRamp) && fleet == nil {
 			fleet = &front{}
 		}
 	}
@@ -177,7 +177,7 @@ func (r *Result) findFronts() {
 	}
 	switch {
 	case byRights:
-		fleet.excess = r.choice.pace.all.inFlight() + r.choice.starting() - s.options.rights.Start + 1
+		fleet.excess = r.choice.pace.all.inFlight() + r.choice.starting() - s.options.rights.Concurrency + 1
 		fleet.needed = fleet.excess
 		fleet.close(fleet.isFree)
 	case fleet != nil:

@@ -60,12 +60,12 @@ func (s *schedule) roomOfRecord() int {
 }
 
 // fit counts the entries for which a record has no room in so many bytes, instead of keeping them. The entries are in order before and after.
-func (s *schedule) fit(entries []status.Left, bytes int) ([]status.Left, overflow) {
+func (s *schedule) fit(entries []status.DeselectedCluster, bytes int) ([]status.DeselectedCluster, overflow) {
 	if len(entries) <= min(mostRecorded, bytes/largestEntry) {
 		return entries, overflow{}
 	}
-	byName := func(a, b status.Left) int { return cmp.Compare(a.Cluster, b.Cluster) }
-	slices.SortStableFunc(entries, func(a, b status.Left) int { return cmp.Compare(rankOf(&a), rankOf(&b)) })
+	byName := func(a, b status.DeselectedCluster) int { return cmp.Compare(a.Cluster, b.Cluster) }
+	slices.SortStableFunc(entries, func(a, b status.DeselectedCluster) int { return cmp.Compare(rankOf(&a), rankOf(&b)) })
 	room := 0
 	for room < min(mostRecorded, len(entries)) {
 		text, _ := json.Marshal(&entries[room]) // an entry that cannot be written is an error of Note
@@ -83,7 +83,7 @@ func (s *schedule) fit(entries []status.Left, bytes int) ([]status.Left, overflo
 }
 
 // lastEnd says when the last of some entries would not be wanted any more; zero if time alone does not end one.
-func (s *schedule) lastEnd(entries []status.Left) (last time.Time) {
+func (s *schedule) lastEnd(entries []status.DeselectedCluster) (last time.Time) {
 	for i := range entries {
 		l := &entries[i]
 		ends := time.Time{}
@@ -121,8 +121,8 @@ func (s *schedule) retry(r *status.Record) (attempt int) {
 	if r.More == 0 {
 		return 0
 	}
-	for i := range r.Left {
-		if l := &r.Left[i]; rankOf(l) == 0 {
+	for i := range r.Deselected {
+		if l := &r.Deselected[i]; rankOf(l) == 0 {
 			attempt = max(attempt, l.Attempt+1, s.options.attempt+1)
 		}
 	}

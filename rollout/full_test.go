@@ -35,7 +35,7 @@ type owned struct {
 // plan makes one call, of a plan and of a planner.
 func (o *owned) plan(t *testing.T, reports []status.Report, at time.Time) *rollout.Result {
 	t.Helper()
-	o.options.Previous, o.options.Memory = o.last, &rollout.Memory{Version: "v", Record: o.record}
+	o.options.Previous, o.options.StoredRecord = o.last, &rollout.StoredRecord{Version: "v", Record: o.record}
 	r, err := rollout.Plan(o.strategy, o.groups, reports, at, o.options)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func (o *owned) plan(t *testing.T, reports []status.Report, at time.Time) *rollo
 // R49: the sentence speaks of one cluster as of one.
 func TestARecordWithoutRoomForOneClusterSaysSo(t *testing.T) {
 	for failures, want := range map[int]string{1: "the record has no room for 1 cluster that left", 2: "the record has no room for 2 clusters that left"} {
-		if got := (rollout.Hold{Type: rollout.HoldRecordFull, Failures: failures}).String(); got != want {
+		if got := (rollout.BlockReason{Type: rollout.BlockRecordFull, Failures: failures}).String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -81,13 +81,13 @@ func TestARecordThatIsFullOfStartsEmptiesItself(t *testing.T) {
 	o.options.MaxStarts = &rollout.StartLimit{Count: 1000, Per: metav1.Duration{Duration: time.Hour}}
 	reports := manyReports("c", 300, status.Succeeded, now)
 	r := o.plan(t, reports, now.Add(time.Minute))
-	if len(r.Record.Left) != 256 || r.Record.More != 44 || len(r.Removed) != 0 || len(r.Leaving) != 300 {
-		t.Errorf("%d entries, %d more, %d removed; want 256, 44 and nobody while the number grows", len(r.Record.Left), r.Record.More, len(r.Removed))
+	if len(r.Record.Deselected) != 256 || r.Record.More != 44 || len(r.Removed) != 0 || len(r.PendingRemoval) != 300 {
+		t.Errorf("%d entries, %d more, %d removed; want 256, 44 and nobody while the number grows", len(r.Record.Deselected), r.Record.More, len(r.Removed))
 	}
 	r = o.plan(t, reports, now.Add(2*time.Minute))
 	const want = "the record has no room for 44 clusters that left, which count until 2026-11-21T13:00:00Z"
-	if explained := r.Explain("x"); len(r.Removed) != 300 || r.HoldCounts()[0].Hold.String() != want || explained[0].Remedies[0].String() != "wait until 2026-11-21T13:00:00Z" {
-		t.Errorf("%d removed, held: %v, explained: %v; want %s", len(r.Removed), r.HoldCounts(), explained, want)
+	if explained := r.Explain("x"); len(r.Removed) != 300 || r.BlockCounts()[0].Reason.String() != want || explained[0].Remedies[0].String() != "wait until 2026-11-21T13:00:00Z" {
+		t.Errorf("%d removed, held: %v, explained: %v; want %s", len(r.Removed), r.BlockCounts(), explained, want)
 	}
 	if r.RecheckAfter != 58*time.Minute {
 		t.Errorf("come back after %v, want 58m", r.RecheckAfter)
@@ -95,7 +95,7 @@ func TestARecordThatIsFullOfStartsEmptiesItself(t *testing.T) {
 	if r = o.plan(t, nil, now.Add(time.Hour-1)); len(r.Start) != 0 {
 		t.Errorf("within the span %v", r)
 	}
-	if r = o.plan(t, nil, now.Add(time.Hour)); len(r.Start) != 1 || r.Record.More != 0 || len(r.Record.Left) != 0 || !r.Record.Until.IsZero() {
+	if r = o.plan(t, nil, now.Add(time.Hour)); len(r.Start) != 1 || r.Record.More != 0 || len(r.Record.Deselected) != 0 || !r.Record.Until.IsZero() {
 		t.Errorf("after the span %v, record %v", r, r.Record)
 	}
 }
@@ -151,25 +151,25 @@ func TestARecordIsFilledToTheLastByte(t *testing.T) {
 		r := status.Record{Version: "v"}
 		for i := range n {
 			cluster := fmt.Sprintf("%0*d", name, i)
-			r.Left = append(r.Left, status.Left{Report: status.Report{Cluster: cluster, Status: status.TimeOut, Applied: now, LastTransitionTime: now}, Group: groups.Key(0)})
+			r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: status.Report{Cluster: cluster, Status: status.TimeOut, Applied: now, LastTransitionTime: now}, Group: groups.Key(0)})
 		}
 		return r
 	}
 	stored := func(left status.Record) status.Record {
-		r, err := rollout.Plan(progressive("1", config("", "10m", 0)), groups, nil, now, rollout.Options{Memory: &rollout.Memory{Version: "v", Record: left}})
+		r, err := rollout.Plan(progressive("1", config("", "10m", 0)), groups, nil, now, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: left}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r.Record
 	}
-	text, err := json.Marshal(stored(record(1, 100)).Left[0])
+	text, err := json.Marshal(stored(record(1, 100)).Deselected[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	name := 100 + size - 1 - len(text)
 	for n, want := range map[int]int{160: 0, 161: 1} {
-		if r := stored(record(n, name)); len(r.Left) != n-want || r.More != want {
-			t.Errorf("of %d entries of %d bytes, %d are kept and %d more", n, size-1, len(r.Left), r.More)
+		if r := stored(record(n, name)); len(r.Deselected) != n-want || r.More != want {
+			t.Errorf("of %d entries of %d bytes, %d are kept and %d more", n, size-1, len(r.Deselected), r.More)
 		}
 	}
 }
@@ -182,13 +182,13 @@ func TestAFullRecordKeepsFailuresFirst(t *testing.T) {
 	reports := append(manyReports("a", 200, status.Succeeded, now), manyReports("z", 100, status.TimeOut, now)...)
 	r := o.plan(t, reports, now)
 	failures := 0
-	for i := range r.Record.Left {
-		if r.Record.Left[i].Status == status.TimeOut {
+	for i := range r.Record.Deselected {
+		if r.Record.Deselected[i].Status == status.TimeOut {
 			failures++
 		}
 	}
-	if failures != 100 || len(r.Record.Left) != 256 || r.Record.More != 44 || !r.Record.Until.Equal(now.Add(time.Hour)) {
-		t.Errorf("%d failures of %d entries, %d more until %v; want 100 of 256 and 44 for an hour", failures, len(r.Record.Left), r.Record.More, r.Record.Until)
+	if failures != 100 || len(r.Record.Deselected) != 256 || r.Record.More != 44 || !r.Record.Until.Equal(now.Add(time.Hour)) {
+		t.Errorf("%d failures of %d entries, %d more until %v; want 100 of 256 and 44 for an hour", failures, len(r.Record.Deselected), r.Record.More, r.Record.Until)
 	}
 	o.record = status.Record{}
 	o.options.FailedBefore = nil
@@ -236,13 +236,13 @@ func TestManyFullRecordsFitOneObject(t *testing.T) {
 				for k := range 300 {
 					cluster := name(fmt.Sprintf("cluster-%d-%03d", i, k), 63)
 					report := status.Report{Cluster: cluster, Status: status.TimeOut, Applied: now.Add(123456789), LastTransitionTime: now.Add(time.Minute + 987654321)}
-					left.Left = append(left.Left, status.Left{Report: report, Group: groups.Key(0)})
+					left.Deselected = append(left.Deselected, status.DeselectedCluster{Report: report, Group: groups.Key(0)})
 				}
-				r, err := rollout.Plan(progressive("1", config("", "10m", 0)), groups, nil, now.Add(time.Hour), rollout.Options{Memory: &rollout.Memory{Version: "v", Record: left}})
+				r, err := rollout.Plan(progressive("1", config("", "10m", 0)), groups, nil, now.Add(time.Hour), rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: left}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n := len(r.Record.Left); n+r.Record.More != 300 || n > 256 || n < 256/parts {
+				if n := len(r.Record.Deselected); n+r.Record.More != 300 || n > 256 || n < 256/parts {
 					t.Errorf("%d parts, long %v: %d entries and %d more", parts, long, n, r.Record.More)
 				}
 				records[placements[i].Placement] = r.Record

@@ -254,7 +254,7 @@ func (pick picker) options(w *world) {
 		w.starts = &startLimit{1 + pick(4), from(pick, time.Minute, 2*time.Minute, 90*time.Minute, 10*time.Minute+1)}
 	}
 	if pick.oneIn(3) {
-		w.rights = &rollout.Rights{Start: from(pick, 0, 1, 2, 3, 5, 10, 100), Fail: from(pick, 0, 1, 2, 5, 100)}
+		w.rights = &rollout.Shares{Concurrency: from(pick, 0, 1, 2, 3, 5, 10, 100), Failures: from(pick, 0, 1, 2, 5, 100)}
 	}
 	w.failedFrees = pick.oneIn(3)
 	if pick.oneIn(3) {
@@ -272,7 +272,7 @@ func (pick picker) options(w *world) {
 		w.uncounted = func(name string) bool { return score(name, 3, 5)%4 < n }
 	}
 	for range max(0, pick(6)-3) {
-		h := rollout.ClusterHold{Cluster: from(pick, "c00", "c01", "c02", "c03", "c04", "c05", "ghost"), Reason: from(pick, "", "store", "site"), Blocks: pick.oneIn(2)}
+		h := rollout.ClusterFreeze{Cluster: from(pick, "c00", "c01", "c02", "c03", "c04", "c05", "ghost"), Reason: from(pick, "", "store", "site"), Blocks: pick.oneIn(2)}
 		if pick.oneIn(2) {
 			h.Until = now.Add(from(pick, time.Minute, time.Hour, 1, 0, -time.Minute))
 		}
@@ -336,8 +336,8 @@ func (w world) named(is func(string) bool) (names []string) {
 		}
 	}
 	if w.memory != nil {
-		for i := range w.memory.Record.Left {
-			all = append(all, w.memory.Record.Left[i].Cluster)
+		for i := range w.memory.Record.Deselected {
+			all = append(all, w.memory.Record.Deselected[i].Cluster)
 		}
 	}
 	slices.Sort(all)

@@ -34,7 +34,7 @@ func allOf(r *rollout.Result) string {
 	a.observe(r)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n%s\n%v\n%v\n%v\n", mustJSON(r), mustJSON(a), r, r.Schedule, r.Summary(), r.Blockers())
-	for _, g := range r.HoldCounts() {
+	for _, g := range r.BlockCounts() {
 		fmt.Fprintln(&b, g)
 	}
 	for _, h := range a.Held {

@@ -10,143 +10,143 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// HoldType is the kind of a [Hold], in the form of a condition's reason.
-type HoldType string
+// BlockType is the kind of a [BlockReason], in the form of a condition's reason.
+type BlockType string
 
 const (
-	// HoldCluster says that somebody holds the cluster itself ([Options].Holds).
-	HoldCluster HoldType = "ClusterHeld"
-	// HoldNotReviewed says that the cluster is not among those that were reviewed ([Options].Reviewed).
-	HoldNotReviewed HoldType = "NotReviewed"
-	// HoldGroupsIncomplete says that not all of the placement's decisions are there yet.
-	HoldGroupsIncomplete HoldType = "GroupsIncomplete"
-	// HoldPaused says that the caller paused the rollout.
-	HoldPaused HoldType = "Paused"
-	// HoldBreached says that more clusters failed than a budget allows.
-	HoldBreached HoldType = "BudgetBreached"
-	// HoldRecordFull says that more clusters left with the version than the record ([Memory]) has room for.
-	HoldRecordFull HoldType = "RecordFull"
-	// HoldMandatoryGroup says that a mandatory group comes first and is not complete.
-	HoldMandatoryGroup HoldType = "MandatoryGroupIncomplete"
-	// HoldEarlierGroup says that a group that comes before is not complete.
-	HoldEarlierGroup HoldType = "EarlierGroupIncomplete"
-	// HoldGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
-	HoldGateClosed HoldType = "GateClosed"
-	// HoldWait says that the time of [Options].WaitBetweenGroups has not passed since the last success in the groups that come
+	// BlockFrozen says that somebody holds the cluster itself ([Options].Holds).
+	BlockFrozen BlockType = "ClusterFrozen"
+	// BlockNotAllowed says that the cluster is not among those that were reviewed ([Options].Reviewed).
+	BlockNotAllowed BlockType = "NotAllowed"
+	// BlockGroupsIncomplete says that not all of the placement's decisions are there yet.
+	BlockGroupsIncomplete BlockType = "GroupsIncomplete"
+	// BlockPaused says that the caller paused the rollout.
+	BlockPaused BlockType = "Paused"
+	// BlockBreached says that more clusters failed than a budget allows.
+	BlockBreached BlockType = "BudgetBreached"
+	// BlockRecordFull says that more clusters left with the version than the record ([StoredRecord]) has room for.
+	BlockRecordFull BlockType = "RecordFull"
+	// BlockMandatoryGroup says that a mandatory group comes first and is not complete.
+	BlockMandatoryGroup BlockType = "MandatoryGroupIncomplete"
+	// BlockEarlierGroup says that a group that comes before is not complete.
+	BlockEarlierGroup BlockType = "EarlierGroupIncomplete"
+	// BlockGateClosed says that the gate before the cluster's group, or before an earlier one, is closed.
+	BlockGateClosed BlockType = "GateClosed"
+	// BlockWait says that the time of [Options].WaitBetweenGroups has not passed since the last success in the groups that come
 	// before.
-	HoldWait HoldType = "WaitNotOver"
-	// HoldRights says that this hub has no right to start, or no right to fail for a cluster that failed, or that clusters in flight
+	BlockWait BlockType = "WaitNotOver"
+	// BlockShares says that this hub has no right to start, or no right to fail for a cluster that failed, or that clusters in flight
 	// or starting take all its rights ([Options].Rights).
-	HoldRights HoldType = "RightsUsedUp"
-	// HoldConcurrency says that clusters in flight or starting take all slots.
-	HoldConcurrency HoldType = "ConcurrencyUsedUp"
-	// HoldPlaces says that clusters which left or moved away have the places of the cluster's group.
-	HoldPlaces HoldType = "PlacesTaken"
-	// HoldExposed says that as many clusters have the version and are not done with it as the groups expose at most.
-	HoldExposed HoldType = "ExposureReached"
-	// HoldRamp says that clusters in flight or starting take all that [Options].Ramp allows.
-	HoldRamp HoldType = "RampUsedUp"
-	// HoldStarts says that recent starts, and those now, are as many as [Options].MaxStarts allows.
-	HoldStarts HoldType = "StartsUsedUp"
+	BlockShares BlockType = "SharesUsedUp"
+	// BlockConcurrency says that clusters in flight or starting take all slots.
+	BlockConcurrency BlockType = "ConcurrencyUsedUp"
+	// BlockPlaces says that clusters which left or moved away have the places of the cluster's group.
+	BlockPlaces BlockType = "PlacesTaken"
+	// BlockExposed says that as many clusters have the version and are not done with it as the groups expose at most.
+	BlockExposed BlockType = "ExposureReached"
+	// BlockRamp says that clusters in flight or starting take all that [Options].Ramp allows.
+	BlockRamp BlockType = "RampUsedUp"
+	// BlockStarts says that recent starts, and those now, are as many as [Options].MaxStarts allows.
+	BlockStarts BlockType = "StartsUsedUp"
 )
 
 // Hold says why a waiting cluster does not start. Where several kinds apply, it is the first in the order of the
 // constants; among the last four, it is the one that lets the fewest start. Holds are comparable. A field whose comment
 // does not name the Type is zero.
-type Hold struct {
-	Type HoldType `json:"type"`
+type BlockReason struct {
+	Type BlockType `json:"type"`
 
-	// Group is the first incomplete group that is waited for (HoldMandatoryGroup, HoldEarlierGroup), the group with the
-	// closed gate (HoldGateClosed), or the group with the last success (HoldWait). Unless AllGroups, it is the group whose
-	// budget is breached (HoldBreached) or whose slots are taken (HoldConcurrency).
+	// Group is the first incomplete group that is waited for (BlockMandatoryGroup, BlockEarlierGroup), the group with the
+	// closed gate (BlockGateClosed), or the group with the last success (BlockWait). Unless AllGroups, it is the group whose
+	// budget is breached (BlockBreached) or whose slots are taken (BlockConcurrency).
 	Group grouping.Key `json:"group"`
-	// AllGroups says that the budget or the limit does not belong to a single group (HoldBreached, HoldRights, HoldConcurrency,
-	// HoldRamp, HoldStarts).
+	// AllGroups says that the budget or the limit does not belong to a single group (BlockBreached, BlockShares, BlockConcurrency,
+	// BlockRamp, BlockStarts).
 	AllGroups bool `json:"allGroups,omitempty"`
 
-	// Detail describes the clusters that are waited for (HoldBreached, HoldMandatoryGroup, HoldEarlierGroup,
-	// HoldRights, HoldConcurrency, HoldRamp), or names all clusters that are held so (HoldCluster, HoldNotReviewed), Many
+	// Detail describes the clusters that are waited for (BlockBreached, BlockMandatoryGroup, BlockEarlierGroup,
+	// BlockShares, BlockConcurrency, BlockRamp), or names all clusters that are held so (BlockFrozen, BlockNotAllowed), Many
 	// of them or one. It stays the same while nothing happens.
 	Detail string `json:"detail,omitempty"`
 	Many   bool   `json:"many,omitempty"`
-	// Reason is why somebody holds the cluster, if that was said (HoldCluster).
+	// Reason is why somebody holds the cluster, if that was said (BlockFrozen).
 	Reason string `json:"reason,omitempty"`
 
-	// Missing is a sentence that says what the groups lack (HoldGroupsIncomplete).
+	// Missing is a sentence that says what the groups lack (BlockGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
-	// Failures is how many were counted, and MaxFailures how many are tolerated (HoldBreached). Failures is also how many
-	// clusters the record has no room for (HoldRecordFull). Where more clusters failed than this hub has rights to fail, these are
-	// both numbers (HoldRights).
+	// Failures is how many were counted, and MaxFailures how many are tolerated (BlockBreached). Failures is also how many
+	// clusters the record has no room for (BlockRecordFull). Where more clusters failed than this hub has rights to fail, these are
+	// both numbers (BlockShares).
 	Failures    int `json:"failures,omitempty"`
 	MaxFailures int `json:"maxFailures,omitempty"`
 
-	// Gate is the closed gate (HoldGateClosed).
+	// Gate is the closed gate (BlockGateClosed).
 	Gate Gate `json:"gate,omitzero"`
 
-	// InFlight clusters hold a slot and Starting clusters take one; there are MaxConcurrency slots (HoldConcurrency, HoldRamp) or
-	// rights to start (HoldRights).
+	// InFlight clusters hold a slot and Starting clusters take one; there are MaxConcurrency slots (BlockConcurrency, BlockRamp) or
+	// rights to start (BlockShares).
 	InFlight       int `json:"inFlight,omitempty"`
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
 	// Failed is how many of those in flight are failed. Each keeps its slot until its deadline or, where ForEver, until
-	// it recovers (HoldRights, HoldConcurrency, HoldRamp).
+	// it recovers (BlockShares, BlockConcurrency, BlockRamp).
 	Failed  int  `json:"failed,omitempty"`
-	ForEver bool `json:"forEver,omitempty"`
-	// WithoutTime is how many of those in flight have no time, so that their deadline or soak never ends (HoldRights,
-	// HoldConcurrency, HoldRamp) or they count as started now (HoldStarts).
+	Forever bool `json:"forever,omitempty"`
+	// WithoutTime is how many of those in flight have no time, so that their deadline or soak never ends (BlockShares,
+	// BlockConcurrency, BlockRamp) or they count as started now (BlockStarts).
 	WithoutTime int `json:"withoutTime,omitempty"`
 
-	// MaxStarts is how many clusters may start within Per; Starting of them start now (HoldStarts). Per is also the
-	// time to wait (HoldWait).
+	// MaxStarts is how many clusters may start within Per; Starting of them start now (BlockStarts). Per is also the
+	// time to wait (BlockWait).
 	MaxStarts int           `json:"maxStarts,omitempty"`
 	Per       time.Duration `json:"per,omitempty"`
-	// Until is when one more cluster may start (HoldStarts), when the wait or the hold ends (HoldWait, HoldCluster), or when the clusters without room
-	// count no longer (HoldRecordFull). It is zero if that depends on clusters that start now or have no time, or on a person.
+	// Until is when one more cluster may start (BlockStarts), when the wait or the hold ends (BlockWait, BlockFrozen), or when the clusters without room
+	// count no longer (BlockRecordFull). It is zero if that depends on clusters that start now or have no time, or on a person.
 	Until time.Time `json:"until,omitzero"`
 }
 
 // String is a sentence without its full stop, fit for the message of a condition or an event:
 // `waiting for group 1 "canary": 9 of 10 done; cls037 progressing, times out at 2026-01-02T10:50:00Z`.
-func (h Hold) String() string {
+func (h BlockReason) String() string {
 	switch h.Type {
-	case HoldCluster, HoldNotReviewed:
+	case BlockFrozen, BlockNotAllowed:
 		return h.parked()
-	case HoldPaused:
+	case BlockPaused:
 		return "the rollout is paused"
-	case HoldGroupsIncomplete:
+	case BlockGroupsIncomplete:
 		return "the groups are incomplete (" + h.Missing + ")"
-	case HoldBreached:
+	case BlockBreached:
 		return h.detailed("stopped")
-	case HoldRecordFull:
+	case BlockRecordFull:
 		return h.full()
-	case HoldMandatoryGroup:
+	case BlockMandatoryGroup:
 		if h.Group == unknownGroup() {
 			return h.detailed("waiting for clusters that left, nobody knows of which group")
 		}
 		return h.detailed("waiting for mandatory " + h.Group.String())
-	case HoldEarlierGroup:
+	case BlockEarlierGroup:
 		return h.detailed("waiting for " + h.Group.String())
-	case HoldGateClosed:
+	case BlockGateClosed:
 		return h.gate()
-	case HoldRights:
+	case BlockShares:
 		return h.rights()
-	case HoldConcurrency, HoldRamp:
+	case BlockConcurrency, BlockRamp:
 		return h.concurrency()
-	case HoldPlaces:
+	case BlockPlaces:
 		return h.detailed(fmt.Sprintf("clusters that left or moved keep their places in %v", h.Group))
-	case HoldExposed:
+	case BlockExposed:
 		return h.exposure()
-	case HoldStarts:
+	case BlockStarts:
 		return h.starts()
-	case HoldWait:
+	case BlockWait:
 		return h.wait()
 	default:
 		return string(h.Type)
 	}
 }
 
-func (h Hold) full() string {
+func (h BlockReason) full() string {
 	s := fmt.Sprintf("the record has no room for %d %s that left", h.Failures, plural(h.Failures > 1, "cluster", "clusters"))
 	if !h.Until.IsZero() {
 		s += ", which count until " + inUTC(h.Until)
@@ -154,14 +154,14 @@ func (h Hold) full() string {
 	return s
 }
 
-func (h Hold) detailed(s string) string {
+func (h BlockReason) detailed(s string) string {
 	if h.Detail != "" {
 		s += ": " + h.Detail
 	}
 	return s
 }
 
-func (h Hold) gate() string {
+func (h BlockReason) gate() string {
 	s := fmt.Sprintf("the %s before %v is closed", h.Gate, h.Group)
 	if !h.Gate.Opens.IsZero() {
 		s += " until " + inUTC(h.Gate.Opens)
@@ -169,17 +169,17 @@ func (h Hold) gate() string {
 	return s
 }
 
-func (h Hold) concurrency() string {
+func (h BlockReason) concurrency() string {
 	var b strings.Builder
 	switch taken := h.InFlight + h.Starting; {
 	case taken <= h.MaxConcurrency:
 		fmt.Fprintf(&b, "%d of %s taken", taken, slots(h.MaxConcurrency))
-	case h.Type == HoldRamp: // the ramp adds a slot with each cluster that soaks
+	case h.Type == BlockRamp: // the ramp adds a slot with each cluster that soaks
 		fmt.Fprintf(&b, "%d in flight where at most %d may be", taken, h.MaxConcurrency)
 	default: // some came back after their timeout, moved here, or the limit was lowered
 		fmt.Fprintf(&b, "%d in flight where at most %d may be, so %d slots have to come free before the next starts", taken, h.MaxConcurrency, taken-h.MaxConcurrency+1)
 	}
-	if h.Type == HoldRamp {
+	if h.Type == BlockRamp {
 		b.WriteString(" while the rollout ramps up")
 	}
 	if !h.AllGroups {
@@ -188,7 +188,7 @@ func (h Hold) concurrency() string {
 	return h.detailed(b.String())
 }
 
-func (h Hold) starts() string {
+func (h BlockReason) starts() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "at most %d starts within %v", h.MaxStarts, h.Per)
 	if h.MaxStarts == 1 {
@@ -221,23 +221,23 @@ func slots(n int) string {
 
 // hold says why the waiting clusters of a group that do not start are held. Its cases are in the order of the
 // constants.
-func (s *schedule) hold(c *choice, group int) Hold {
+func (s *schedule) hold(c *choice, group int) BlockReason {
 	stage := int(s.stageOf[group])
 	before, waits := c.waitsFor(stage)
 	i, active := c.grantOf(stage)
 	switch {
 	case s.missing != "":
-		return Hold{Type: HoldGroupsIncomplete, Missing: s.missing}
+		return BlockReason{Type: BlockGroupsIncomplete, Missing: s.missing}
 	case s.options.paused:
-		return Hold{Type: HoldPaused}
+		return BlockReason{Type: BlockPaused}
 	case c.breach != nil:
 		return c.breach.hold()
 	case c.full.n > 0:
-		return Hold{Type: HoldRecordFull, Failures: c.full.n, Until: c.full.until}
+		return BlockReason{Type: BlockRecordFull, Failures: c.full.n, Until: c.full.until}
 	case waits:
-		h := Hold{Type: HoldEarlierGroup, Group: s.keyOf(before)}
+		h := BlockReason{Type: BlockEarlierGroup, Group: s.keyOf(before)}
 		if s.stages[before].mandatory {
-			h.Type = HoldMandatoryGroup
+			h.Type = BlockMandatoryGroup
 		}
 		return h
 	}
@@ -246,33 +246,33 @@ func (s *schedule) hold(c *choice, group int) Hold {
 	}
 	switch {
 	case c.isClosed(group):
-		return Hold{Type: HoldGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
+		return BlockReason{Type: BlockGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
 	case c.isWaiting(stage):
 		return s.waitNotOver(&c.waits[stage])
 	case c.pace.isWithoutRight(s.options.rights):
 		return s.rightsUsedUp(c)
 	case !active: // nobody waits then
-		return Hold{}
+		return BlockReason{}
 	}
 	switch g := &c.grants()[i]; g.limit {
-	case HoldRights:
+	case BlockShares:
 		return s.rightsUsedUp(c)
-	case HoldPlaces:
+	case BlockPlaces:
 		return s.placesTaken(g)
-	case HoldExposed:
+	case BlockExposed:
 		return c.exposureReached()
-	case HoldRamp:
+	case BlockRamp:
 		return s.rampUsedUp(c)
-	case HoldStarts:
+	case BlockStarts:
 		return s.startsUsedUp(c)
 	default:
 		return s.usedUp(g)
 	}
 }
 
-func (s *schedule) usedUp(g *grant) Hold {
-	h := Hold{
-		Type:           HoldConcurrency,
+func (s *schedule) usedUp(g *grant) BlockReason {
+	h := BlockReason{
+		Type:           BlockConcurrency,
 		InFlight:       s.holdingSlots(g.used),
 		Starting:       g.slots,
 		MaxConcurrency: s.stages[g.stage].maxConcurrency,
@@ -285,9 +285,9 @@ func (s *schedule) usedUp(g *grant) Hold {
 }
 
 // countSlow counts the clusters that may keep their slot for long. FreeFailed says whether failed ones have none.
-func (s *schedule) countSlow(h *Hold, used *tally, freeFailed bool) {
+func (s *schedule) countSlow(h *BlockReason, used *tally, freeFailed bool) {
 	if failed := used.failed(); failed > 0 && !freeFailed {
-		h.Failed, h.ForEver = failed, s.rules.deadline == nil
+		h.Failed, h.Forever = failed, s.rules.deadline == nil
 	}
 	if h.WithoutTime = used.undated(); freeFailed {
 		h.WithoutTime -= int(used[failedUndated])

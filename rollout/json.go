@@ -10,14 +10,14 @@ import (
 
 // MarshalJSON writes the group wherever the reason has one, even the nameless group with index 0, which is the zero
 // Key.
-func (h Hold) MarshalJSON() ([]byte, error) {
-	type plain Hold
+func (h BlockReason) MarshalJSON() ([]byte, error) {
+	type plain BlockReason
 	out := struct {
 		plain
 		Group *grouping.Key   `json:"group,omitempty"`
 		Per   metav1.Duration `json:"per,omitzero"`
 	}{plain: plain(h), Per: metav1.Duration{Duration: h.Per}}
-	if h.Type != HoldCluster && h.Type != HoldNotReviewed && h.Type != HoldPaused && h.Type != HoldGroupsIncomplete && h.Type != HoldRecordFull && !h.AllGroups {
+	if h.Type != BlockFrozen && h.Type != BlockNotAllowed && h.Type != BlockPaused && h.Type != BlockGroupsIncomplete && h.Type != BlockRecordFull && !h.AllGroups {
 		out.Group = &h.Group
 	}
 	return json.Marshal(out)
@@ -52,7 +52,7 @@ func (w Warning) MarshalJSON() ([]byte, error) {
 	switch w.Type {
 	case WarningGateWithoutGroup, WarningOrderWithoutGroup:
 		out.Group = &w.Group
-	case WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted:
+	case WarningMandatoryGroupEmpty, WarningMandatoryGroupIgnored:
 		out.Mandatory = &mandatory{GroupName: w.Mandatory.GroupName}
 		if w.Mandatory.GroupName == "" {
 			out.Mandatory.GroupIndex = &w.Mandatory.GroupIndex // it counts where there is no name

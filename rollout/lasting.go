@@ -146,7 +146,7 @@ func (b *lasting) breach(s *schedule, o *observed) *Breach {
 	}
 	for i, position := range b.positions {
 		if i < maxNamed && s.hasLeft(int(position)) {
-			reported.Left = append(reported.Left, b.Clusters[i])
+			reported.Deselected = append(reported.Deselected, b.Clusters[i])
 		}
 		reported.Lost += one(o.record != nil && o.record.isLost(int(position)))
 	}

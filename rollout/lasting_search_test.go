@@ -29,7 +29,7 @@ func (s *recut) staysStopped(t fataler, from lookedAt, steps int) (looks int) {
 		return 0
 	}
 	options := s.options
-	options.Memory = &rollout.Memory{Version: "v2"}
+	options.StoredRecord = &rollout.StoredRecord{Version: "v2"}
 	for _, at := range s.selections(from.at) {
 		var selected []string
 		for i, is := range at[:s.n] {
@@ -44,11 +44,11 @@ func (s *recut) staysStopped(t fataler, from lookedAt, steps int) (looks int) {
 			}
 			for _, previous := range []*rollout.Result{from.result, nil} {
 				options.Previous = previous
-				if options.Memory.Record = from.result.Record; previous != nil {
-					options.Memory.Record.Breached = nil // or this alone would do
+				if options.StoredRecord.Record = from.result.Record; previous != nil {
+					options.StoredRecord.Record.Breached = nil // or this alone would do
 				}
 				reports := slices.DeleteFunc(s.reports(at), func(r status.Report) bool { // what is stored may be gone
-					return previous == nil && slices.ContainsFunc(from.result.Record.Left, func(e status.Left) bool { return e.Cluster == r.Cluster })
+					return previous == nil && slices.ContainsFunc(from.result.Record.Deselected, func(e status.DeselectedCluster) bool { return e.Cluster == r.Cluster })
 				})
 				r, err := rollout.Plan(s.strategy, groups, reports, now, options)
 				if err != nil {
@@ -134,7 +134,7 @@ func (s recut) stopsForGood(t fataler, n, cuts int) (looks int) {
 				t.Fatal(err)
 			}
 			options := s.options
-			options.Memory = &rollout.Memory{Version: "v2", Record: status.Record{}}
+			options.StoredRecord = &rollout.StoredRecord{Version: "v2", Record: status.Record{}}
 			r, err := rollout.Plan(s.strategy, groups, s.reports(at), now, options)
 			if err != nil {
 				t.Fatal(err)

@@ -116,7 +116,7 @@ func TestABreachLastsHoweverTheGroupsAreCutAnew(t *testing.T) {
 		}},
 		{"a cluster is given up", one, []look{
 			{groups: "0: a b, 1: c d e", reports: failed}, {groups: "0: a c, 1: b d e", reports: failed},
-			{groups: "0: a c, 1: b d e", reports: failed, starts: "c", change: func(_ *clusterv1alpha1.RolloutStrategy, o *rollout.Options) { o.Uncounted = []string{"a"} }},
+			{groups: "0: a c, 1: b d e", reports: failed, starts: "c", change: func(_ *clusterv1alpha1.RolloutStrategy, o *rollout.Options) { o.Ignored = []string{"a"} }},
 		}},
 		{"it failed before the rollout", one, []look{
 			{groups: "0: a b, 1: c d e", reports: failed}, {groups: "0: a c, 1: b d e", reports: failed},
@@ -133,7 +133,7 @@ func TestABreachLastsHoweverTheGroupsAreCutAnew(t *testing.T) {
 	} {
 		for _, remembers := range []string{"the result before", "a record", "a planner", "a planner of its own at each look"} {
 			t.Run(tt.why+"/"+remembers, func(t *testing.T) {
-				strategy, options, planner := tt.strategy, rollout.Options{Memory: &rollout.Memory{Version: "v2"}}, &rollout.Planner{}
+				strategy, options, planner := tt.strategy, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v2"}}, &rollout.Planner{}
 				for i, l := range tt.looks {
 					if l.change != nil {
 						l.change(&strategy, &options)
@@ -169,11 +169,11 @@ func TestABreachLastsHoweverTheGroupsAreCutAnew(t *testing.T) {
 					if got != l.starts {
 						t.Fatalf("look %d starts %q, want %q: %v", i, got, l.starts, r)
 					}
-					options.Memory = &rollout.Memory{Version: "v2", Record: readBack(t, r.Record)}
+					options.StoredRecord = &rollout.StoredRecord{Version: "v2", Record: readBack(t, r.Record)}
 					if options.Previous = r; remembers == "a record" {
 						options.Previous = nil
 					} else {
-						options.Memory.Record.Breached = nil // or this alone would do
+						options.StoredRecord.Record.Breached = nil // or this alone would do
 					}
 				}
 			})
@@ -198,9 +198,9 @@ func readBack(t *testing.T, r status.Record) status.Record {
 // lookAgain plans with what a look before left behind: its result, or its record alone.
 func lookAgain(t *testing.T, strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, before *rollout.Result, restarts bool) *rollout.Result {
 	t.Helper()
-	options := rollout.Options{Memory: &rollout.Memory{Version: "v2"}}
+	options := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v2"}}
 	if before != nil {
-		options.Memory.Record = readBack(t, before.Record)
+		options.StoredRecord.Record = readBack(t, before.Record)
 		if options.Previous = before; restarts {
 			options.Previous = nil
 		}
@@ -232,7 +232,7 @@ func TestABreachThatLastsSaysWhatEndsIt(t *testing.T) {
 		if got := fmt.Sprint(blockers); got != "[a b]" {
 			t.Errorf("%s hold up others, want [a b]", got)
 		}
-		if starts, otherwise := r.WouldStart(grouping.Key{Index: 1}); len(starts) > 0 || otherwise.Type != rollout.HoldBreached {
+		if starts, otherwise := r.WouldStart(grouping.Key{Index: 1}); len(starts) > 0 || otherwise.Type != rollout.BlockBreached {
 			t.Errorf("with an open gate %v would start, or wait for %v", starts, otherwise)
 		}
 		if c := r.Changes(before); c.Breached != nil || c.Resumed {
@@ -306,7 +306,7 @@ func TestWhichBreachesARecordHas(t *testing.T) {
 	whole, one := groups(map[grouping.Key][]string{{Index: 1}: names, {Index: 2}: {"x"}}), perGroup(config("1", "", 0))
 	r := lookAgain(t, one, whole, failed, nil, false)
 	text, err := json.Marshal(r.Record)
-	if err != nil || len(text) > 25<<10+100 || len(text) < 24<<10 || len(r.Record.Left) > 0 {
+	if err != nil || len(text) > 25<<10+100 || len(text) < 24<<10 || len(r.Record.Deselected) > 0 {
 		t.Errorf("%d bytes, %v, want nearly 25 KiB of names", len(text), err)
 	}
 	if r = lookAgain(t, perGroup(config("1", "", 0)), groups(map[grouping.Key][]string{{Index: 1}: {names[0], "x"}, {Index: 2}: {names[1]}}), failed[:2], r, true); len(r.Start) > 0 {
@@ -364,12 +364,12 @@ func TestTheBreachesOfPartsFitAnAnnotation(t *testing.T) {
 				failed = append(failed, status.Report{Cluster: c.ClusterName, Status: status.TimeOut, LastTransitionTime: now, Deleting: true})
 			}
 		}
-		r, err := rollout.Plan(perGroup(config("1", "", 0)), part, failed, now, rollout.Options{Memory: &rollout.Memory{Version: "v2"}})
+		r, err := rollout.Plan(perGroup(config("1", "", 0)), part, failed, now, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v2"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if records[placements[i].Placement] = r.Record; len(r.Record.Breached) == 0 || len(r.Record.Left) == 0 {
-			t.Errorf("part %d has %d breaches and %d entries on record", i, len(r.Record.Breached), len(r.Record.Left))
+		if records[placements[i].Placement] = r.Record; len(r.Record.Breached) == 0 || len(r.Record.Deselected) == 0 {
+			t.Errorf("part %d has %d breaches and %d entries on record", i, len(r.Record.Breached), len(r.Record.Deselected))
 		}
 	}
 	var owner metav1.ObjectMeta
@@ -393,7 +393,7 @@ func TestTheBreachesOfARecordAreTheCallers(t *testing.T) {
 	if err != nil || again.Breach == nil {
 		t.Errorf("%v, %v", again, err)
 	}
-	half, err := rollout.Plan(one, groupsOf(t, "0: a").Lacking("decisions"), failed, now, rollout.Options{Memory: &rollout.Memory{Version: "v2", Record: stored}})
+	half, err := rollout.Plan(one, groupsOf(t, "0: a").Lacking("decisions"), failed, now, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v2", Record: stored}})
 	if err != nil || len(half.Record.Breached) != 1 {
 		t.Fatalf("%v, %v", half, err)
 	}

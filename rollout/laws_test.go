@@ -99,13 +99,13 @@ func (w *world) countIn(clusters []rollout.Cluster, groups []grouping.Key, faile
 
 // leftInFlight is how many clusters in some groups left and hold a slot (R46).
 func (p *trial) leftInFlight(groups []grouping.Key) int {
-	holding := slices.DeleteFunc(slices.Clone(p.result.Left), func(c rollout.Cluster) bool { return c.Status == status.TimeOut })
+	holding := slices.DeleteFunc(slices.Clone(p.result.Deselected), func(c rollout.Cluster) bool { return c.Status == status.TimeOut })
 	return p.countIn(holding, groups, !p.failedFrees)
 }
 
 // excused is how many clusters in some groups failed that count and failed before (R38).
 func (p *trial) excused(groups []grouping.Key) (n int) {
-	for _, list := range [][]rollout.Cluster{p.result.InFlight, p.result.TimedOut, slices.Collect(p.result.Settled()), p.result.Left} {
+	for _, list := range [][]rollout.Cluster{p.result.InFlight, p.result.TimedOut, slices.Collect(p.result.Settled()), p.result.Deselected} {
 		for _, c := range list {
 			failed := c.Status == status.Failed || c.Status == status.TimeOut
 			if failed && slices.Contains(groups, c.Group) && p.before != nil && p.before(c.Name) && (p.uncounted == nil || !p.uncounted(c.Name)) {
@@ -162,8 +162,8 @@ func TestNothingStartsPastABreach(t *testing.T) {
 // passed counts the clusters of a group that somebody holds and that nobody waits for (R59, R60).
 func (p *trial) passed(group grouping.Key) (n int) {
 	o := oracle{world: p.world}
-	for c, hold := range p.result.Held() {
-		if _, blocks := o.r59Of(c.Name); c.Group == group && isOwn(hold) && !(hold.Type == rollout.HoldCluster && blocks) && (p.uncounted == nil || !p.uncounted(c.Name)) {
+	for c, hold := range p.result.Blocked() {
+		if _, blocks := o.r59Of(c.Name); c.Group == group && isOwn(hold) && !(hold.Type == rollout.BlockFrozen && blocks) && (p.uncounted == nil || !p.uncounted(c.Name)) {
 			n++
 		}
 	}
@@ -335,7 +335,7 @@ func TestEverySelectedClusterIsInExactlyOnePlace(t *testing.T) {
 		var names []string
 		add := func(list []rollout.Cluster, is rollout.Disposition, sorted bool) string {
 			for i, c := range list {
-				if d, hold, ok := p.result.Find(c.Name); d != is || !ok || hold != (rollout.Hold{}) {
+				if d, hold, ok := p.result.Find(c.Name); d != is || !ok || hold != (rollout.BlockReason{}) {
 					return fmt.Sprintf("%s is listed as %v and found as %v %v", c.Name, is, d, hold)
 				}
 				if sorted && i > 0 && list[i-1].Name >= c.Name {
@@ -355,8 +355,8 @@ func TestEverySelectedClusterIsInExactlyOnePlace(t *testing.T) {
 			}
 		}
 		held := 0
-		for c, hold := range p.result.Held() {
-			if d, found, ok := p.result.Find(c.Name); d != rollout.DispositionHeld || !ok || found != hold || hold.Type == "" {
+		for c, hold := range p.result.Blocked() {
+			if d, found, ok := p.result.Find(c.Name); d != rollout.DispositionBlocked || !ok || found != hold || hold.Type == "" {
 				return fmt.Sprintf("%s is held for %v and found as %v %v", c.Name, hold, d, found)
 			}
 			names = append(names, c.Name)
@@ -365,7 +365,7 @@ func TestEverySelectedClusterIsInExactlyOnePlace(t *testing.T) {
 		if slices.Sort(names); !slices.EqualFunc(names, p.members, func(name string, m member) bool { return name == m.name }) {
 			return fmt.Sprintf("accounts for %v of %v", names, p.members)
 		}
-		for _, w := range p.result.HoldCounts() {
+		for _, w := range p.result.BlockCounts() {
 			held -= w.Clusters
 		}
 		if held != 0 {

@@ -100,9 +100,9 @@ func TestRemoveAfterKeepsClustersForAWhile(t *testing.T) {
 				n = planner.Next(now)
 			}
 			for who, got := range map[string]rollout.Next{"Plan": r.Next, "Planner": n} {
-				if !slices.Equal(got.Removed, removed) || !slices.Equal(got.Leaving, leaving) {
+				if !slices.Equal(got.Removed, removed) || !slices.Equal(got.PendingRemoval, leaving) {
 					t.Fatalf("%s: %v of %v selected (incomplete: %v): removed %v, leaving %v, want %v and %v", who, selected, all, incomplete,
-						got.Removed, got.Leaving, removed, leaving)
+						got.Removed, got.PendingRemoval, removed, leaving)
 				}
 				if len(leaving) > 0 && (got.RecheckAfter <= 0 || got.RecheckAfter > grace) {
 					t.Fatalf("%s: leaving %v and come back after %v", who, leaving, got.RecheckAfter)
@@ -140,15 +140,15 @@ func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
 	later := atTen.Add(2 * time.Minute)
 
 	if n := planner().Next(later); !slices.Equal(n.Removed, []string{"x"}) {
-		t.Errorf("gone since the result before: removed %v, leaving %v", n.Removed, n.Leaving)
+		t.Errorf("gone since the result before: removed %v, leaving %v", n.Removed, n.PendingRemoval)
 	}
 
 	p := planner()
 	p.SetGroups(with)
 	p.Next(atTen.Add(time.Second))
 	p.SetGroups(without)
-	if n := p.Next(later); !slices.Equal(n.Leaving, []string{"x"}) {
-		t.Errorf("selected meanwhile: removed %v, leaving %v", n.Removed, n.Leaving)
+	if n := p.Next(later); !slices.Equal(n.PendingRemoval, []string{"x"}) {
+		t.Errorf("selected meanwhile: removed %v, leaving %v", n.Removed, n.PendingRemoval)
 	}
 
 	p = planner()
@@ -156,15 +156,15 @@ func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
 	set(p, rollout.Options{})
 	p.Next(atTen.Add(2 * time.Second))
 	set(p, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}})
-	if n := p.Next(later); !slices.Equal(n.Leaving, []string{"x"}) {
-		t.Errorf("without a time of grace meanwhile: removed %v, leaving %v", n.Removed, n.Leaving)
+	if n := p.Next(later); !slices.Equal(n.PendingRemoval, []string{"x"}) {
+		t.Errorf("without a time of grace meanwhile: removed %v, leaving %v", n.Removed, n.PendingRemoval)
 	}
 
 	p = planner()
 	p.Next(atTen.Add(time.Second))
 	set(p, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}})
 	if n := p.Next(later); !slices.Equal(n.Removed, []string{"x"}) {
-		t.Errorf("another strategy meanwhile: removed %v, leaving %v", n.Removed, n.Leaving)
+		t.Errorf("another strategy meanwhile: removed %v, leaving %v", n.Removed, n.PendingRemoval)
 	}
 
 	for _, looked := range []bool{false, true} { // between Forget and Report
@@ -178,7 +178,7 @@ func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := p.Next(later); slices.Equal(n.Removed, []string{"x"}) == looked {
-			t.Errorf("another version, looked in between %v: removed %v, leaving %v", looked, n.Removed, n.Leaving)
+			t.Errorf("another version, looked in between %v: removed %v, leaving %v", looked, n.Removed, n.PendingRemoval)
 		}
 	}
 }
@@ -195,7 +195,7 @@ func TestRemoveAfterWithABoundOnRemovals(t *testing.T) {
 		return r
 	}
 	first := plan(atTen, nil)
-	if len(first.Warnings) != 0 || len(first.Leaving) != 2 || first.RecheckAfter != time.Minute {
+	if len(first.Warnings) != 0 || len(first.PendingRemoval) != 2 || first.RecheckAfter != time.Minute {
 		t.Errorf("at first: %v, warnings %v", first, first.Warnings)
 	}
 	second := plan(atTen.Add(time.Minute), first)
@@ -238,8 +238,8 @@ func TestALeavingClusterCountsForEachLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if breach := stands == status.Failed; len(r.Start) > 0 || len(r.Leaving) != step.leaving || len(r.Removed) > 0 || (r.Breach != nil) != breach {
-				t.Errorf("%s, of %v: %v; leaving %v", stands, step.groups, r, r.Leaving)
+			if breach := stands == status.Failed; len(r.Start) > 0 || len(r.PendingRemoval) != step.leaving || len(r.Removed) > 0 || (r.Breach != nil) != breach {
+				t.Errorf("%s, of %v: %v; leaving %v", stands, step.groups, r, r.PendingRemoval)
 			}
 			last = r
 		}
@@ -328,7 +328,7 @@ func TestRemoveAfterIsSetLater(t *testing.T) {
 	if err := p.SetStrategy(strategy, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Hour}, Previous: previous}); err != nil {
 		t.Fatal(err)
 	}
-	if next := p.Next(later); next.RecheckAfter != 40*time.Minute || len(next.Leaving) != 1 {
+	if next := p.Next(later); next.RecheckAfter != 40*time.Minute || len(next.PendingRemoval) != 1 {
 		t.Errorf("%v, want z to leave in 40m", next)
 	}
 }

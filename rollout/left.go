@@ -160,7 +160,7 @@ type away struct {
 
 // add counts a cluster if it is one of these.
 func (a *away) add(b *Blocker) {
-	if !b.Left && !b.late && !b.lost {
+	if !b.Deselected && !b.late && !b.lost {
 		return
 	}
 	if a.n++; a.n <= maxNamed {
@@ -180,7 +180,7 @@ func (a *away) giveUp() []Remedy {
 	if a.n == 0 {
 		return nil
 	}
-	return []Remedy{{Type: RemedyGiveUp, Clusters: listed(a.names, a.n)}}
+	return []Remedy{{Type: RemedyIgnore, Clusters: listed(a.names, a.n)}}
 }
 
 // left lists the clusters that left.

@@ -30,8 +30,8 @@ func TestAVersionThatCutsClustersOffStops(t *testing.T) {
 			if len(h.got) != 1 || (r.Breach != nil) != (deadline != "") || r.Summary().Aggregate() == status.Succeeded {
 				t.Errorf("deadline %q: %d have it; %v", deadline, len(h.got), r)
 			}
-			if len(r.Left) != 1 || r.Left[0].Name != "c00" || !strings.Contains(r.String(), "c00 (left)") {
-				t.Errorf("deadline %q: left %v; %v", deadline, r.Left, r)
+			if len(r.Deselected) != 1 || r.Deselected[0].Name != "c00" || !strings.Contains(r.String(), "c00 (left)") {
+				t.Errorf("deadline %q: left %v; %v", deadline, r.Deselected, r)
 			}
 		}
 	})
@@ -47,9 +47,9 @@ func TestGivingUpACluster(t *testing.T) {
 		if text := held.String(); !strings.Contains(text, "give up c00") {
 			t.Errorf("the explanation names no way to give c00 up: %s", text)
 		}
-		h.options.Uncounted = []string{"c00"}
-		if r := h.step(t); r.Breach != nil || len(r.Left) != 0 || len(r.Start) != 1 || len(r.Record.Left) != 0 {
-			t.Errorf("%v, left %v, record %v", r, r.Left, r.Record)
+		h.options.Ignored = []string{"c00"}
+		if r := h.step(t); r.Breach != nil || len(r.Deselected) != 0 || len(r.Start) != 1 || len(r.Record.Deselected) != 0 {
+			t.Errorf("%v, left %v, record %v", r, r.Deselected, r.Record)
 		}
 	})
 }
@@ -70,8 +70,8 @@ func TestAllWhoLeftAreToldToBeGivenUp(t *testing.T) {
 		{"slots, where five left", progressive("5", config("", "", 0)), rollout.Options{}, status.Progressing, nil, "a, b, c and 2 more"},
 		{"slots, where one of the last left", progressive("5", config("", "", 0)), rollout.Options{}, status.Progressing, []string{"a", "b", "c", "d"}, "e"},
 		{"a ramp", progressive("9", config("", "", 0)), rollout.Options{Ramp: ptr(5)}, status.Progressing, []string{"a", "b", "c", "d"}, "e"},
-		{"rights to start", progressive("9", config("", "", 0)), rollout.Options{Rights: &rollout.Rights{Start: 5}}, status.Progressing, nil, "a, b, c and 2 more"},
-		{"rights to fail", progressive("9", config("9", "10m", 0)), rollout.Options{Rights: &rollout.Rights{Start: 9, Fail: 1}}, status.TimeOut, nil, "a, b, c and 2 more"},
+		{"rights to start", progressive("9", config("", "", 0)), rollout.Options{Shares: &rollout.Shares{Concurrency: 5}}, status.Progressing, nil, "a, b, c and 2 more"},
+		{"rights to fail", progressive("9", config("9", "10m", 0)), rollout.Options{Shares: &rollout.Shares{Concurrency: 9, Failures: 1}}, status.TimeOut, nil, "a, b, c and 2 more"},
 		{"a group", perGroup(config("", "", 0)), rollout.Options{}, status.Progressing, []string{"a", "b", "c", "d"}, "e"},
 	} {
 		reports, all := []status.Report{}, []string{"a", "b", "c", "d", "e"}
@@ -97,7 +97,7 @@ func TestAllWhoLeftAreToldToBeGivenUp(t *testing.T) {
 		links := r.Explain("x")
 		got := ""
 		for _, remedy := range links[len(links)-1].Remedies {
-			if remedy.Type == rollout.RemedyGiveUp {
+			if remedy.Type == rollout.RemedyIgnore {
 				got = remedy.Clusters
 			}
 		}
@@ -185,7 +185,7 @@ func TestNothingIsKnownGoodWhileAFailingClusterIsMissing(t *testing.T) {
 		s := r.Summary()
 		revisions := rollback.Revisions{CurrentRevision: "v1", UpdateRevision: "v2"}
 		revisions.Complete(s)
-		if s.Aggregate() != status.Failed || revisions.CurrentRevision != "v1" || call == 1 && s.Left != 2 {
+		if s.Aggregate() != status.Failed || revisions.CurrentRevision != "v1" || call == 1 && s.Deselected != 2 {
 			t.Errorf("call %d: %v, %v, current %s", call, s.Aggregate(), s.Counts, revisions.CurrentRevision)
 		}
 		entry := addonv1beta1.InstallProgression{ConfigReferences: []addonv1beta1.InstallConfigReference{{DesiredConfig: &addonv1beta1.ConfigSpecHash{SpecHash: "v2"}}}}

@@ -76,8 +76,8 @@ func TestThatACountingClusterLeavesStartsNobody(t *testing.T) {
 
 // holdsByGroups says whether R65 or R66 holds a cluster.
 func holdsByGroups(r *rollout.Result) bool {
-	return slices.ContainsFunc(r.HoldCounts(), func(h rollout.HoldCount) bool {
-		return h.Hold.Type == rollout.HoldPlaces || h.Hold.Type == rollout.HoldExposed
+	return slices.ContainsFunc(r.BlockCounts(), func(h rollout.BlockCount) bool {
+		return h.Reason.Type == rollout.BlockPlaces || h.Reason.Type == rollout.BlockExposed
 	})
 }
 
@@ -94,7 +94,7 @@ func differs(before, after *rollout.Result, left string, limits bool) string {
 	for i, r := range []*rollout.Result{before, after} {
 		if r.Breach != nil {
 			breaches[i] = *r.Breach
-			breaches[i].Left, breaches[i].Lost = nil, 0
+			breaches[i].Deselected, breaches[i].Lost = nil, 0
 		}
 	}
 	missing := func(held []heldCluster) []heldCluster { // how many are there is another number
@@ -105,7 +105,7 @@ func differs(before, after *rollout.Result, left string, limits bool) string {
 		return held
 	}
 	was, is := before.Counts, after.Counts
-	was.Left, is.Left = 0, 0
+	was.Deselected, is.Deselected = 0, 0
 	switch {
 	case !slices.Equal(of(a.Start), of(b.Start)):
 		return "others start"
@@ -220,12 +220,12 @@ func TestEvidenceIsStoredBeforeRemoval(t *testing.T) {
 		for i := range w.reports { // an agent that lives lets go of its object: nobody is in flight then
 			w.reports[i].Deleting = false
 		}
-		w.memory = &rollout.Memory{Version: "v2", AtOnce: true}
+		w.memory = &rollout.StoredRecord{Version: "v2", AtOnce: true}
 		groups := w.read(t)
 		var results []*rollout.Result
 		for range 3 {
 			if len(results) > 0 {
-				w.memory = &rollout.Memory{Version: "v2", AtOnce: true, Record: results[len(results)-1].Record}
+				w.memory = &rollout.StoredRecord{Version: "v2", AtOnce: true, Record: results[len(results)-1].Record}
 			}
 			r, err := w.plan(groups)
 			if err != nil {

@@ -96,7 +96,7 @@ func (s *schedule) checkMandatory() {
 			}
 			s.warn(w)
 		} else if clusters == s.uncountedOf(m) {
-			s.warn(Warning{Type: WarningMandatoryGroupUncounted, Mandatory: m, Clusters: clusters})
+			s.warn(Warning{Type: WarningMandatoryGroupIgnored, Mandatory: m, Clusters: clusters})
 		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 //     gives the cluster up. The record keeps it when the object is gone. From then on the cluster can't recover by
 //     itself: if it is selected again, it stays TimeOut and gets nothing until another version or attempt is wanted, or it is
 //     given up.
-//   - A person gives a cluster up by its name in Uncounted, or by deleting its ManagedCluster. So let the controller take
+//   - A person gives a cluster up by its name in Ignored, or by deleting its ManagedCluster. So let the controller take
 //     names from the owner, such as from an annotation, and say in its page that they stay given up until they are taken out of
 //     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster,
 //     when one is deleted or now and then, and names it where the API server says that there is none. It asks on for those that had none the last time:
@@ -40,7 +40,7 @@ import (
 //
 // A version whose only effect is that clusters are deselected is not bounded by this, if their agents live or come back before
 // the deadline: each removes the workload, and is done with the version. MaxStarts bounds how fast that goes.
-type Memory struct {
+type StoredRecord struct {
 	// Version is the version that is wanted, on a way back the version before (rollback.Revisions.Target says it in both
 	// cases). It must not be empty. A record about another version counts for nothing.
 	Version string `json:"version"`
@@ -53,12 +53,12 @@ type Memory struct {
 }
 
 // compile checks a memory and looks up what its record says.
-func (m *Memory) compile(path *field.Path) (*memory, *field.Error) {
-	isNameless := func(left status.Left) bool { return left.Cluster == "" }
+func (m *StoredRecord) compile(path *field.Path) (*memory, *field.Error) {
+	isNameless := func(left status.DeselectedCluster) bool { return left.Cluster == "" }
 	if m.Version == "" {
 		return nil, field.Required(path.Child("version"), "must be the version that is wanted")
 	}
-	if i := slices.IndexFunc(m.Record.Left, isNameless); i >= 0 {
+	if i := slices.IndexFunc(m.Record.Deselected, isNameless); i >= 0 {
 		return nil, field.Required(path.Child("record", "left").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
 	}
 	return newMemory(*m), nil
@@ -66,7 +66,7 @@ func (m *Memory) compile(path *field.Path) (*memory, *field.Error) {
 
 // memory is a checked Memory.
 type memory struct {
-	Memory
+	StoredRecord
 	entries map[string]entry // by cluster; nil where there are none
 }
 
@@ -76,16 +76,16 @@ type entry struct {
 	key grouping.Key
 }
 
-func newMemory(m Memory) *memory {
-	known := &memory{Memory: m}
+func newMemory(m StoredRecord) *memory {
+	known := &memory{StoredRecord: m}
 	if m.Record.Version != m.Version {
 		known.Record = status.Record{}
 		return known
 	}
-	known.entries = make(map[string]entry, len(m.Record.Left))
-	merged := make(map[string]status.Report, len(m.Record.Left)) // two entries of a cluster count as one (R1)
-	for i := range m.Record.Left {
-		left := &m.Record.Left[i]
+	known.entries = make(map[string]entry, len(m.Record.Deselected))
+	merged := make(map[string]status.Report, len(m.Record.Deselected)) // two entries of a cluster count as one (R1)
+	for i := range m.Record.Deselected {
+		left := &m.Record.Deselected[i]
 		if before, again := merged[left.Cluster]; again {
 			merged[left.Cluster] = status.Merge(before, left.Report)
 		} else {

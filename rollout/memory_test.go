@@ -27,11 +27,11 @@ func TestBackAfterItsSuccessItWaitsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	started := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
-	stored := status.Record{Version: "v", Left: []status.Left{
+	stored := status.Record{Version: "v", Deselected: []status.DeselectedCluster{
 		{Report: status.Report{Cluster: "a", Status: status.Succeeded, Applied: started, LastTransitionTime: started}, Group: first},
 	}}
 	reports := []status.Report{{Cluster: "b", Status: status.Succeeded, Applied: started, LastTransitionTime: started}}
-	options := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored, AtOnce: true}, WaitBetweenGroups: metav1.Duration{Duration: time.Hour}}
+	options := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: stored, AtOnce: true}, WaitBetweenGroups: metav1.Duration{Duration: time.Hour}}
 	var p rollout.Planner
 	p.SetGroups(groups)
 	if err := p.SetStrategy(strategy, options); err != nil {
@@ -68,11 +68,11 @@ func TestASuccessThatIsWaitedForTakesNoStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	started := now.Add(-20 * time.Minute)
-	stored := status.Record{Version: "v", Left: []status.Left{
+	stored := status.Record{Version: "v", Deselected: []status.DeselectedCluster{
 		{Report: status.Report{Cluster: "x", Status: status.Succeeded, Applied: started, LastTransitionTime: started}, Group: first},
 	}}
 	options := rollout.Options{
-		Memory:            &rollout.Memory{Version: "v", Record: stored},
+		StoredRecord:      &rollout.StoredRecord{Version: "v", Record: stored},
 		MaxStarts:         &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Minute}},
 		WaitBetweenGroups: metav1.Duration{Duration: time.Hour},
 	}
@@ -86,8 +86,8 @@ func TestASuccessThatIsWaitedForTakesNoStart(t *testing.T) {
 	}
 	p.Next(started.Add(time.Minute - 1)) // a step within the span before
 	for who, next := range map[string]rollout.Next{"a plan": plan.Next, "the planner": p.Next(now)} {
-		if len(next.Start) != 1 || next.Start[0].Name != "a" || len(next.Record.Left) != 1 {
-			t.Errorf("%s starts %v and records %v, want a to start and x recorded", who, next.Start, next.Record.Left)
+		if len(next.Start) != 1 || next.Start[0].Name != "a" || len(next.Record.Deselected) != 1 {
+			t.Errorf("%s starts %v and records %v, want a to start and x recorded", who, next.Start, next.Record.Deselected)
 		}
 	}
 }
@@ -98,14 +98,14 @@ func TestGivenUpItsEntryCountsForNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := status.Record{Version: "v", Left: []status.Left{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
+	stored := status.Record{Version: "v", Deselected: []status.DeselectedCluster{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
 	result, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, groups, nil, time.Time{},
-		rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored}, Uncounted: []string{"a"}})
+		rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: stored}, Ignored: []string{"a"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, _, _ := result.Find("a"); d != rollout.DispositionStarting || len(result.Record.Left) > 0 {
-		t.Errorf("a is %s, and recorded is %v", d, result.Record.Left)
+	if d, _, _ := result.Find("a"); d != rollout.DispositionStarting || len(result.Record.Deselected) > 0 {
+		t.Errorf("a is %s, and recorded is %v", d, result.Record.Deselected)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestGivenUpItsEntryCountsForNothing(t *testing.T) {
 func TestNothingIsRecordedWhileGroupsAreIncomplete(t *testing.T) {
 	started := time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 	for _, atOnce := range []bool{false, true} {
-		stored := status.Record{Version: "v", More: 1, Left: []status.Left{
+		stored := status.Record{Version: "v", More: 1, Deselected: []status.DeselectedCluster{
 			{Report: status.Report{Cluster: "a", Status: status.Skip, Applied: started}},
 			{Report: status.Report{Cluster: "b", Status: status.Succeeded, Applied: started, LastTransitionTime: started}},
 			{Report: status.Report{Cluster: "c", Status: status.ToApply, Applied: started}},
@@ -121,7 +121,7 @@ func TestNothingIsRecordedWhileGroupsAreIncomplete(t *testing.T) {
 		}}
 		reports := []status.Report{{Cluster: "e", Status: status.Failed}}
 		result, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, nil, reports, started,
-			rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored, AtOnce: atOnce}})
+			rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: stored, AtOnce: atOnce}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,13 +135,13 @@ func TestNothingIsRecordedWhileGroupsAreIncomplete(t *testing.T) {
 // cluster of the groups.
 func TestRememberRefusesAnEntryWithoutACluster(t *testing.T) {
 	for at := range 2 {
-		record := status.Record{Version: "v", Left: []status.Left{
+		record := status.Record{Version: "v", Deselected: []status.DeselectedCluster{
 			{Report: status.Report{Cluster: "x", Status: status.TimeOut}},
 			{Report: status.Report{Cluster: "y", Status: status.TimeOut}},
 		}}
-		record.Left[at].Cluster = ""
+		record.Deselected[at].Cluster = ""
 		want := fmt.Sprintf("memory.record.left[%d].cluster: Required value: must be the name of a ManagedCluster", at)
-		option := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: record}}
+		option := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: record}}
 		if _, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, nil, nil, now, option); err == nil || err.Error() != want {
 			t.Errorf("Plan says %v, want %s", err, want)
 		}
@@ -156,7 +156,7 @@ func TestSilenceEndsNoFailure(t *testing.T) {
 	strategy := progressive("2", config("0", "10m", 0))
 	groups := selecting(t, false, "a", "b")
 	written := now.Add(5 * time.Minute)
-	stored := status.Record{Version: "v", Left: []status.Left{
+	stored := status.Record{Version: "v", Deselected: []status.DeselectedCluster{
 		{Report: status.Report{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Minute), LastTransitionTime: now}},
 	}}
 	for _, c := range []struct {
@@ -172,7 +172,7 @@ func TestSilenceEndsNoFailure(t *testing.T) {
 		{status.Succeeded, "", false},
 	} {
 		report := status.Report{Cluster: "a", Status: c.says, Reason: c.reason, Applied: written}
-		option := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored}}
+		option := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: stored}}
 		plan, err := rollout.Plan(strategy, groups, []status.Report{report}, written, option)
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestSilenceEndsNoFailure(t *testing.T) {
 				t.Errorf("a is %s: %s says %v", c.says, who, r)
 			}
 		}
-		if kept := len(plan.Record.Left) == 1; kept != (c.says == status.ToApply) {
+		if kept := len(plan.Record.Deselected) == 1; kept != (c.says == status.ToApply) {
 			t.Errorf("a is %s: the record is %v", c.says, plan.Record)
 		}
 	}
@@ -205,9 +205,9 @@ func TestAReasonKeepsTheEntry(t *testing.T) {
 		reason status.ReportReason
 	}{{status.ToApply, ""}, {status.ToApply, status.ReportRefused}, {status.Progressing, ""}, {status.Progressing, status.ReportUntracked}} {
 		report := status.Report{Cluster: "a", Status: c.is, Applied: now}
-		stored := status.Record{Version: "v", Left: []status.Left{{Report: report}}}
+		stored := status.Record{Version: "v", Deselected: []status.DeselectedCluster{{Report: report}}}
 		report.Reason = c.reason
-		option := rollout.Options{Memory: &rollout.Memory{Version: "v", AtOnce: true, Record: stored}}
+		option := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", AtOnce: true, Record: stored}}
 		plan, err := rollout.Plan(strategy, groups, []status.Report{report}, now, option)
 		if err != nil {
 			t.Fatal(err)
@@ -231,7 +231,7 @@ func TestLeftOutForAMomentItStillGoesBack(t *testing.T) {
 	var last *rollout.Result
 	for i, groups := range []*grouping.Groups{selecting(t, false, "a", "b"), selecting(t, false, "b"), selecting(t, false, "a", "b")} {
 		r, err := rollout.Revert(strategy, groups, abort, now.Add(time.Duration(i)*time.Second),
-			rollout.Options{Memory: &rollout.Memory{Version: "before", Record: record, AtOnce: true}, RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
+			rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "before", Record: record, AtOnce: true}, RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,16 +248,16 @@ func TestARecordEditedByHandHoldsBackMost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed := status.Left{Report: status.Report{Cluster: "a", Status: status.TimeOut}, Group: grouping.Key{Index: -7}}
-	flies := status.Left{Report: status.Report{Cluster: "a", Status: status.Progressing}, Group: grouping.Key{Index: -7}}
-	for _, entries := range [][]status.Left{{failed, flies}, {flies, failed}} {
+	failed := status.DeselectedCluster{Report: status.Report{Cluster: "a", Status: status.TimeOut}, Group: grouping.Key{Index: -7}}
+	flies := status.DeselectedCluster{Report: status.Report{Cluster: "a", Status: status.Progressing}, Group: grouping.Key{Index: -7}}
+	for _, entries := range [][]status.DeselectedCluster{{failed, flies}, {flies, failed}} {
 		result, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive}, groups, nil, time.Time{},
-			rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", Left: entries}}})
+			rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", Deselected: entries}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Breach == nil || len(result.Left) != 1 || result.Left[0].Group != (grouping.Key{Index: -1}) {
-			t.Errorf("%v, left %v; want a breach by a, of an unknown group", result, result.Left)
+		if result.Breach == nil || len(result.Deselected) != 1 || result.Deselected[0].Group != (grouping.Key{Index: -1}) {
+			t.Errorf("%v, left %v; want a breach by a, of an unknown group", result, result.Deselected)
 		}
 	}
 }
@@ -266,9 +266,9 @@ func TestARecordEditedByHandHoldsBackMost(t *testing.T) {
 func TestAFailureOfAnEarlierAttemptTellsOfItsStart(t *testing.T) {
 	failed := status.Report{Cluster: "a", Status: status.TimeOut, Applied: now.Add(-10 * time.Minute), LastTransitionTime: now.Add(-time.Minute)}
 	options := rollout.Options{
-		Memory:    &rollout.Memory{Version: "v", Record: status.Record{Version: "v", Left: []status.Left{{Report: failed}}}},
-		Attempt:   1,
-		MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}},
+		StoredRecord: &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", Deselected: []status.DeselectedCluster{{Report: failed}}}},
+		Attempt:      1,
+		MaxStarts:    &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}},
 	}
 	for _, c := range []struct {
 		at     time.Duration
@@ -313,17 +313,17 @@ func TestOnTheWayBackWhoIsBeingDeletedIsNotRemovedAgain(t *testing.T) {
 func TestAfterItsManagedClusterWasDeletedAClusterJoinsAnew(t *testing.T) {
 	o := owned{strategy: progressive("1", config("", "10m", 0)), groups: selecting(t, false, "x")}
 	failed := []status.Report{{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Hour)}}
-	if o.plan(t, failed, now); len(o.record.Left) != 1 {
+	if o.plan(t, failed, now); len(o.record.Deselected) != 1 {
 		t.Fatalf("the record is %v, want the failure of a", o.record)
 	}
 	if r := o.plan(t, nil, now.Add(time.Minute)); r.Breach == nil {
 		t.Errorf("a's work is gone: %v, want it stopped", r)
 	}
-	o.options.Uncounted = []string{"a"} // there is no ManagedCluster a
-	if r := o.plan(t, nil, now.Add(2*time.Minute)); r.Breach != nil || len(r.Start) != 1 || len(o.record.Left) != 0 {
+	o.options.Ignored = []string{"a"} // there is no ManagedCluster a
+	if r := o.plan(t, nil, now.Add(2*time.Minute)); r.Breach != nil || len(r.Start) != 1 || len(o.record.Deselected) != 0 {
 		t.Errorf("given up: %v, record %v", r, o.record)
 	}
-	o.options.Uncounted, o.groups = nil, selecting(t, false, "a", "x")
+	o.options.Ignored, o.groups = nil, selecting(t, false, "a", "x")
 	done := []status.Report{{Cluster: "x", Status: status.Succeeded, Applied: now.Add(2 * time.Minute), LastTransitionTime: now.Add(3 * time.Minute)}}
 	if r := o.plan(t, done, now.Add(4*time.Minute)); len(r.Start) != 1 || r.Start[0].Name != "a" {
 		t.Errorf("back: %v, want a to start", r)
@@ -339,7 +339,7 @@ func TestWhoIsGivenUpIsNamedAsLongAsItsObjectIsThere(t *testing.T) {
 		var gone, got []string
 		for i := range 4 {
 			ask := make(map[string]bool)
-			for _, left := range o.record.Left {
+			for _, left := range o.record.Deselected {
 				ask[left.Cluster] = true
 			}
 			for _, cluster := range gone {
@@ -349,11 +349,11 @@ func TestWhoIsGivenUpIsNamedAsLongAsItsObjectIsThere(t *testing.T) {
 			if ask["a"] { // there is no ManagedCluster a
 				gone = []string{"a"}
 			}
-			o.options.Uncounted = gone
+			o.options.Ignored = gone
 			switch r := o.plan(t, hangs, now.Add(time.Duration(i)*time.Minute)); {
-			case r.Breach != nil && len(r.Left) == 1 && len(o.record.Left) == 1:
+			case r.Breach != nil && len(r.Deselected) == 1 && len(o.record.Deselected) == 1:
 				got = append(got, "stopped")
-			case r.Breach == nil && len(r.Left)+len(o.record.Left) == 0 && len(r.Start) == 1:
+			case r.Breach == nil && len(r.Deselected)+len(o.record.Deselected) == 0 && len(r.Start) == 1:
 				got = append(got, "given up")
 			}
 		}
@@ -383,16 +383,16 @@ func TestWhoIsRemovedIsRecordedForAllThatItTells(t *testing.T) {
 		for _, is := range []status.RolloutStatus{failure, flight, success, start, ""} {
 			stored := status.Record{Version: "v"}
 			if is != "" {
-				stored.Left = []status.Left{{Report: status.Report{Cluster: "a", Status: is, Applied: now.Add(-time.Minute)}}}
+				stored.Deselected = []status.DeselectedCluster{{Report: status.Report{Cluster: "a", Status: is, Applied: now.Add(-time.Minute)}}}
 			}
-			options := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored, AtOnce: c.atOnce}, WaitBetweenGroups: hour, MaxStarts: &rollout.StartLimit{Count: 9, Per: hour}}
+			options := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: stored, AtOnce: c.atOnce}, WaitBetweenGroups: hour, MaxStarts: &rollout.StartLimit{Count: 9, Per: hour}}
 			strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}
 			r, err := rollout.Plan(strategy, selecting(t, false, "x"), reports, now, options)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if removed := len(r.Removed) == 1; removed != slices.Contains(c.removes, is) {
-				t.Errorf("%s, at once is %v, recorded as %q: removed is %v; the record wanted is %v", c.tells, c.atOnce, is, removed, r.Record.Left)
+				t.Errorf("%s, at once is %v, recorded as %q: removed is %v; the record wanted is %v", c.tells, c.atOnce, is, removed, r.Record.Deselected)
 			}
 		}
 	}
@@ -405,9 +405,9 @@ func TestNobodyAnswersForWhoOnlyTheRecordTellsOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lost := status.Left{Report: status.Report{Cluster: "z", Status: status.Failed, Applied: now, LastTransitionTime: now}}
+	lost := status.DeselectedCluster{Report: status.Report{Cluster: "z", Status: status.Failed, Applied: now, LastTransitionTime: now}}
 	reports := []status.Report{{Cluster: "a", Status: status.Progressing, Applied: now, LastTransitionTime: now}}
-	opts := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", Left: []status.Left{lost}}}}
+	opts := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", Deselected: []status.DeselectedCluster{lost}}}}
 	r, err := rollout.Plan(progressive("2", config("100%", "1h", 0)), groups, reports, now.Add(time.Minute), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -467,8 +467,8 @@ func TestThePlannerForgetsWhereWhoStartedLongAgoWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		previous = r
-		if !reflect.DeepEqual(next.Left, r.Left) || len(r.Left) != step.left {
-			t.Errorf("step %d: left are %+v, and by the planner %+v; want %d", i, r.Left, next.Left, step.left)
+		if !reflect.DeepEqual(next.Deselected, r.Deselected) || len(r.Deselected) != step.left {
+			t.Errorf("step %d: left are %+v, and by the planner %+v; want %d", i, r.Deselected, next.Deselected, step.left)
 		}
 	}
 }
@@ -501,7 +501,7 @@ func TestARemovalThatTheRecordHoldsBackHasItsTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fleet := newFleet(t).group("", "a").group("", "b") // all who are selected are done
 			reports := slices.Concat([]status.Report{success("a", 100*time.Hour), success("b", 100*time.Hour)}, test.reports)
-			test.options.Memory = &rollout.Memory{Version: "2"}
+			test.options.StoredRecord = &rollout.StoredRecord{Version: "2"}
 			at := func(now time.Time) (*rollout.Result, *rollout.Result) {
 				groups := fleet.read()
 				r, err := rollout.Plan(perGroup(config("", "", 0)), groups, reports, now, test.options)
@@ -523,8 +523,8 @@ func TestARemovalThatTheRecordHoldsBackHasItsTime(t *testing.T) {
 					return []*rollout.Result{plan, planned}[i]
 				}
 				r := before(0)
-				if len(r.Leaving) != len(test.reports) || len(r.Removed) > 0 || r.RecheckAfter != test.after {
-					t.Fatalf("%d leave, %v are removed, recheck after %v, want %v", len(r.Leaving), r.Removed, r.RecheckAfter, test.after)
+				if len(r.PendingRemoval) != len(test.reports) || len(r.Removed) > 0 || r.RecheckAfter != test.after {
+					t.Fatalf("%d leave, %v are removed, recheck after %v, want %v", len(r.PendingRemoval), r.Removed, r.RecheckAfter, test.after)
 				}
 				if early := before(r.RecheckAfter - 1); len(early.Removed) > 0 {
 					t.Errorf("%v are removed a nanosecond before", early.Removed)

@@ -90,7 +90,7 @@ func TestAVersionThatMovesItsClustersStops(t *testing.T) {
 				at := now
 				for range 30 {
 					opts := tt.opts
-					opts.Previous, opts.Memory = previous, &rollout.Memory{Version: "v2", Record: h.record}
+					opts.Previous, opts.StoredRecord = previous, &rollout.StoredRecord{Version: "v2", Record: h.record}
 					if tt.restarts && at.Sub(now) > time.Minute { // once what happened is stored
 						opts.Previous, planner = nil, &rollout.Planner{}
 					}
@@ -171,8 +171,8 @@ func TestWhoMovedWhileGroupsAreHalfWrittenStaysWhereItCounts(t *testing.T) {
 	canary, prod := grouping.Key{Index: 0, Name: "canary"}, grouping.Key{Index: 1, Name: "prod"}
 	groups := world{groups: []grouping.Key{canary, prod}, members: []member{{"a", canary}, {"b", prod}}, incomplete: true}.read(t)
 	reports := []status.Report{{Cluster: "b", Status: status.Progressing, Applied: now, LastTransitionTime: now}}
-	entry := status.Left{Report: reports[0], Group: canary}
-	opts := rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", Left: []status.Left{entry}}}}
+	entry := status.DeselectedCluster{Report: reports[0], Group: canary}
+	opts := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", Deselected: []status.DeselectedCluster{entry}}}}
 	for i := range 3 {
 		r, err := rollout.Plan(perGroup(config("", "10m", 0)), groups, reports, now, opts)
 		if err != nil {

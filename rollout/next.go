@@ -22,12 +22,12 @@ type Next struct {
 	// allows.
 	Removed []string `json:"removed,omitempty"`
 	// Leaving has the names of the clusters that are kept for a while, in order: they were reported and are not selected, and
-	// [Options].RemoveAfter gives them time, or the record does not have yet what [Memory] asks for.
-	Leaving []string `json:"leaving,omitempty"`
+	// [Options].RemoveAfter gives them time, or the record does not have yet what [StoredRecord] asks for.
+	PendingRemoval []string `json:"pendingRemoval,omitempty"`
 	// Left has the clusters that are not selected any more and still count, in the order of their names: they have the version
 	// and are in flight, or they failed. They take slots and are in budgets as if they were selected. To give one up, name it
-	// in [Options].Uncounted.
-	Left []Cluster `json:"left,omitempty"`
+	// in [Options].Ignored.
+	Deselected []Cluster `json:"deselected,omitempty"`
 	// Record is what the owner has to store, with [Options].Memory. It is zero without it.
 	Record status.Record `json:"record,omitzero"`
 
@@ -101,7 +101,7 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	withheld, released := s.withhold(&n.Record, o.due, now)
 	leaving = append(leaving, withheld...)
 	slices.Sort(leaving)
-	n.Leaving, n.Left = leaving, s.left(v)
+	n.PendingRemoval, n.Deselected = leaving, s.left(v)
 	n.Start = s.start(v, c, r)
 	n.TimedOut = s.list(v, timedOutNowStates, o.in(timedOutNow))
 	warnings := s.warningsOf(v, o)
@@ -111,8 +111,8 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	n.Breach, n.Warnings = c.breach.clone(), slices.Clone(warnings)
 	n.RecheckAfter = sooner(sooner(o.recheck, sooner(left, released)), s.changes(c, &o.totals, now))
 	n.Counts = o.all.counts(o.all.waiting() - c.starting())
-	n.Counts.Uncounted, n.Counts.UncountedToApply = s.numAside(), o.asideAll.waiting()+o.asideAll.parked()
-	n.Counts.Left, n.Counts.Partial = len(s.gone()), s.missing != ""
+	n.Counts.Ignored, n.Counts.IgnoredToApply = s.numAside(), o.asideAll.waiting()+o.asideAll.parked()
+	n.Counts.Deselected, n.Counts.Partial = len(s.gone()), s.missing != ""
 	if removed := without(o.due, withheld); len(removed) > 0 && !s.withholds(o) {
 		n.Removed = removed
 	}

@@ -13,9 +13,9 @@ import (
 // the hold of the first of them. It is zero if nobody waits behind the gates. So an approval of something that cannot go on can say so.
 //
 // It takes time linear in the fleet.
-func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Hold) {
+func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise BlockReason) {
 	if r.schedule == nil {
-		return nil, Hold{}
+		return nil, BlockReason{}
 	}
 	s := *r.schedule
 	s.options.gates = make(gates, len(r.schedule.options.gates))
@@ -31,7 +31,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Ho
 		}
 	}
 	if len(clusters) > 0 {
-		return clusters, Hold{}
+		return clusters, BlockReason{}
 	}
 	for group := range opened.tallies { // in a group, who is held by itself is the last to be named
 		if !r.isBehind(gate, group) {
@@ -44,7 +44,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Ho
 			return nil, p.inGroup[group][0]
 		}
 	}
-	return nil, Hold{}
+	return nil, BlockReason{}
 }
 
 // isBehind says whether the gates with a key hold a group, as long as they are closed.

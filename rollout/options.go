@@ -23,12 +23,12 @@ type Options struct {
 	// Gates are closed gates. They all count.
 	Gates []ClosedGate `json:"gates,omitempty"`
 	// Holds hold single clusters, for a reason and perhaps until a time.
-	Holds []ClusterHold `json:"holds,omitempty"`
+	Freezes []ClusterFreeze `json:"freezes,omitempty"`
 	// Reviewed are the clusters that somebody reviewed for this version, in any order. Another cluster, such as one that joined
-	// since, does not start, and nobody waits for it, as with a [ClusterHold] that does not block. Nil is no review; an empty list
+	// since, does not start, and nobody waits for it, as with a [ClusterFreeze] that does not block. Nil is no review; an empty list
 	// lets nobody start. A cluster that has the version goes on, reviewed or not. Whoever lets clusters that join follow sets
 	// nothing here.
-	Reviewed []string `json:"reviewed,omitzero"`
+	Allowlist []string `json:"allowlist,omitzero"`
 	// GroupOrder says which groups come after which under ProgressivePerGroup; its page tells more. Where it is nil, groups go in
 	// the order of their index. Where it is empty, all groups behind the mandatory ones start at once.
 	GroupOrder GroupOrder `json:"groupOrder,omitzero"`
@@ -52,12 +52,12 @@ type Options struct {
 	//
 	// It holds under all types, over all groups together, and on top of maxConcurrency. Where several groups may start, those
 	// earlier in [Schedule].Stages start first. As with maxConcurrency, a Failed cluster counts until its deadline unless
-	// FailedFreesSlot is set. Clusters in Uncounted are not bounded.
+	// FailedFreesSlot is set. Clusters in Ignored are not bounded.
 	Ramp *int `json:"ramp,omitempty"`
 	// MaxStarts bounds the starts within a span of time.
 	MaxStarts *StartLimit `json:"maxStarts,omitempty"`
 	// Rights bounds the clusters by what this hub has of limits that several hubs share; nil where it shares none.
-	Rights *Rights `json:"rights,omitempty"`
+	Shares *Shares `json:"shares,omitempty"`
 	// WaitBetweenGroups starts a group only when so much time has passed since the last success in the groups that it comes
 	// after, directly or through others, so that people can look at those first. It has an effect where groups go one after the
 	// other: under ProgressivePerGroup, also with GroupOrder, and after mandatory groups under Progressive. The result warns
@@ -69,28 +69,28 @@ type Options struct {
 	// passes status.WorkState.Now notes each answer: a success whose answer is not noted is as of now, and the wait never ends.
 	WaitBetweenGroups metav1.Duration `json:"waitBetweenGroups,omitzero"`
 
-	// Uncounted names clusters that neither block nor count, such as clusters that are known to be unreachable, that hibernate,
+	// Ignored names clusters that neither block nor count, such as clusters that are known to be unreachable, that hibernate,
 	// or that were failing before. Such a cluster gets the workload once its stage is reached, that is, when all stages that it
 	// comes after are complete. It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause,
 	// a breach, incomplete groups, closed gates and WaitBetweenGroups hold it like all others. No limit bounds how many such
 	// clusters start at once, not even Ramp or MaxStarts. Percentages in the strategy are shares of the other clusters. The
-	// lists of a [Result] have these clusters like any other; status.Counts has them in Uncounted alone.
+	// lists of a [Result] have these clusters like any other; status.Counts has them in Ignored alone.
 	//
 	// The names come in any order; one may come twice, and one that no cluster has means nobody. The result warns of a
 	// mandatory group in which no cluster counts, since it protects nobody. To name a cluster that left gives it up.
-	Uncounted []string `json:"uncounted,omitempty"`
+	Ignored []string `json:"ignored,omitempty"`
 	// FailedBefore names the baseline: clusters that failed before the rollout began. Their failures are left out of every
 	// budget. Otherwise they are like other clusters: each takes a slot, and its group waits for it. If such a cluster fails,
-	// the rollout ends as Failed, with the reason ClustersFailed; use Uncounted where the conditions must not show that.
+	// the rollout ends as Failed, with the reason ClustersFailed; use Ignored where the conditions must not show that.
 	// Without a progressDeadline, such a cluster is in flight for ever once it is Failed, so the rollout does not end. The names
-	// are as in Uncounted.
+	// are as in Ignored.
 	FailedBefore []string `json:"failedBefore,omitempty"`
 	// Attempt tries clusters again, without a new version, that failed in an attempt before this one. Such a cluster is Failed
 	// or TimeOut, or its progress deadline passes, and the Attempt of its [status.Report] is less. It waits for its turn like a
 	// cluster that is reported ToApply, and is not a failure any more. All other clusters stay as they are.
 	//
-	// Clusters of FailedBefore and Uncounted are tried again, too, and so are clusters that timed out in a complete group. Such
-	// a group is incomplete again and holds what comes after it, unless only Uncounted clusters are tried again.
+	// Clusters of FailedBefore and Ignored are tried again, too, and so are clusters that timed out in a complete group. Such
+	// a group is incomplete again and holds what comes after it, unless only Ignored clusters are tried again.
 	//
 	// The first attempt is 0; a negative one is an error. A person raises it, for instance in an annotation of the owner. With
 	// each write the controller notes the Attempt that the result has for the [Cluster]: this one where it starts, and otherwise
@@ -106,7 +106,7 @@ type Options struct {
 	// rounded up. Where more would be removed, none is, and the result warns. So a mistyped selector does not undeploy a fleet.
 	// Nil sets no bound; 0 removes nobody.
 	MaxRemoved *intstr.IntOrString `json:"maxRemoved,omitempty"`
-	// RemoveAfter keeps a cluster for a while after it stops being selected. The cluster is in Next.Leaving until that time has
+	// RemoveAfter keeps a cluster for a while after it stops being selected. The cluster is in Next.PendingRemoval until that time has
 	// passed, and in Next.Removed from then on. It must not be negative.
 	//
 	// A scheduler that rewrites its decisions one after the other can leave a cluster out for a moment while all counts are
@@ -126,7 +126,7 @@ type Options struct {
 	Previous *Result `json:"-"`
 	// Memory is what the owner remembers of clusters that left; nil where it keeps no record. Without it such a cluster counts
 	// only as long as its object is there.
-	Memory *Memory `json:"memory,omitempty"`
+	StoredRecord *StoredRecord `json:"storedRecord,omitempty"`
 }
 
 // StartLimit starts at most Count clusters within any span of time of length Per, such as 20 within an hour, so as not to
@@ -138,7 +138,7 @@ type Options struct {
 //
 // Only the last start of each cluster with this version is known, since a later write of a cluster's object replaces the
 // time of an earlier one. So a new version and the way back ([Revert]) begin a new span, and a start in a later attempt
-// replaces the cluster's earlier start. Starts of clusters in [Options].Uncounted are not bounded.
+// replaces the cluster's earlier start. Starts of clusters in [Options].Ignored are not bounded.
 //
 // It holds under all types, over all groups together. Where several groups may start, those earlier in
 // [Schedule].Stages start first.
@@ -165,7 +165,7 @@ type options struct {
 	groupOrder       *groupOrder // nil: by index
 	ramp             int         // 0: none
 	startLimit       *startLimit // nil: none
-	rights           *Rights     // nil: the hub shares no limits
+	rights           *Shares     // nil: the hub shares no limits
 	wait             time.Duration
 	back             *wayBack // nil: the rollout goes on
 	attempt          int      // the wanted attempt
@@ -173,14 +173,14 @@ type options struct {
 
 // named are the clusters that options name.
 type named struct {
-	holds        []ClusterHold // one for each cluster, in the order of the names
+	holds        []ClusterFreeze // one for each cluster, in the order of the names
 	reviewed     nameSet
 	isReviewed   bool // only the reviewed clusters start
 	uncounted    nameSet
 	failedBefore nameSet
 }
 
-// isUncounted says whether options name a cluster in Uncounted.
+// isUncounted says whether options name a cluster in Ignored.
 func (c *options) isUncounted(cluster string) bool {
 	return c.named != nil && c.named.uncounted.has(cluster)
 }
@@ -201,9 +201,9 @@ func (o *Options) compile(path *field.Path) (options, field.ErrorList) {
 	if c.attempt < 0 {
 		errs = append(errs, field.Invalid(path.Child("attempt"), c.attempt, "must not be negative"))
 	}
-	if o.Memory != nil {
+	if o.StoredRecord != nil {
 		var err *field.Error
-		c.memory, err = o.Memory.compile(path.Child("memory"))
+		c.memory, err = o.StoredRecord.compile(path.Child("memory"))
 		errs = withError(errs, err)
 	}
 	return c, errs
@@ -230,8 +230,8 @@ func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorL
 		c.startLimit, startErrs = o.MaxStarts.compile(path.Child("maxStarts"))
 		errs = append(errs, startErrs...)
 	}
-	if o.Rights != nil {
-		rights := *o.Rights
+	if o.Shares != nil {
+		rights := *o.Shares
 		c.rights, errs = &rights, append(errs, rights.check(path.Child("rights"))...)
 	}
 	if o.MaxRemoved != nil {
@@ -243,13 +243,13 @@ func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorL
 
 // compileNames sets what is said of single clusters.
 func (c *options) compileNames(o *Options, path *field.Path) field.ErrorList {
-	if len(o.Holds) == 0 && o.Reviewed == nil && len(o.Uncounted) == 0 && len(o.FailedBefore) == 0 {
+	if len(o.Freezes) == 0 && o.Allowlist == nil && len(o.Ignored) == 0 && len(o.FailedBefore) == 0 {
 		return nil
 	}
-	holds, errs := compileHolds(o.Holds, path)
+	holds, errs := compileHolds(o.Freezes, path)
 	c.named = &named{
-		holds: holds, reviewed: newNameSet(o.Reviewed), isReviewed: o.Reviewed != nil,
-		uncounted: newNameSet(o.Uncounted), failedBefore: newNameSet(o.FailedBefore),
+		holds: holds, reviewed: newNameSet(o.Allowlist), isReviewed: o.Allowlist != nil,
+		uncounted: newNameSet(o.Ignored), failedBefore: newNameSet(o.FailedBefore),
 	}
 	return errs
 }

@@ -33,10 +33,10 @@ func TestOptionsJSON(t *testing.T) {
 			`{"gates":[{"group":{"index":2}},{"group":{"index":0,"name":"prod"},"name":"approval","opens":"2026-11-21T12:00:00Z"}]}`,
 		},
 		{
-			"holds", rollout.Options{Holds: []rollout.ClusterHold{{Cluster: "a"}, {Cluster: "b", Reason: "its site", Until: now, Blocks: true}}},
+			"holds", rollout.Options{Freezes: []rollout.ClusterFreeze{{Cluster: "a"}, {Cluster: "b", Reason: "its site", Until: now, Blocks: true}}},
 			`{"holds":[{"cluster":"a"},{"cluster":"b","reason":"its site","until":"2026-11-21T12:00:00Z","blocks":true}]}`,
 		},
-		{"nobody was reviewed is not no review", rollout.Options{Reviewed: []string{}}, `{"reviewed":[]}`},
+		{"nobody was reviewed is not no review", rollout.Options{Allowlist: []string{}}, `{"reviewed":[]}`},
 		{"all groups side by side is not by index", rollout.Options{GroupOrder: rollout.GroupOrder{}}, `{"groupOrder":{}}`},
 		{"an order of groups", rollout.Options{GroupOrder: rollout.GroupOrder{"prod": {"canary"}}}, `{"groupOrder":{"prod":["canary"]}}`},
 		{"a count in groups", rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(2)}, `{"maxConcurrencyPerGroup":2}`},
@@ -46,12 +46,12 @@ func TestOptionsJSON(t *testing.T) {
 			`{"ramp":1,"maxStarts":{"count":20,"per":"1h0m0s"},"waitBetweenGroups":"1m0s"}`,
 		},
 		{"a ramp of nobody is not no ramp", rollout.Options{Ramp: ptr(0)}, `{"ramp":0}`},
-		{"no right is not no limit", rollout.Options{Rights: &rollout.Rights{}}, `{"rights":{"start":0,"fail":0}}`},
-		{"rights", rollout.Options{Rights: &rollout.Rights{Start: 3, Fail: 1}}, `{"rights":{"start":3,"fail":1}}`},
-		{"exceptions", rollout.Options{Uncounted: []string{"a"}, FailedBefore: []string{"b", "c"}, Attempt: 3}, `{"uncounted":["a"],"failedBefore":["b","c"],"attempt":3}`},
+		{"no right is not no limit", rollout.Options{Shares: &rollout.Shares{}}, `{"rights":{"start":0,"fail":0}}`},
+		{"rights", rollout.Options{Shares: &rollout.Shares{Concurrency: 3, Failures: 1}}, `{"rights":{"start":3,"fail":1}}`},
+		{"exceptions", rollout.Options{Ignored: []string{"a"}, FailedBefore: []string{"b", "c"}, Attempt: 3}, `{"uncounted":["a"],"failedBefore":["b","c"],"attempt":3}`},
 		{"to remove nobody is a bound", rollout.Options{MaxRemoved: ptr(intstr.FromInt32(0)), RemoveAfter: metav1.Duration{Duration: time.Minute}}, `{"maxRemoved":0,"removeAfter":"1m0s"}`},
 		{
-			"a memory", rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", More: 1}, AtOnce: true}},
+			"a memory", rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", More: 1}, AtOnce: true}},
 			`{"memory":{"version":"v","record":{"version":"v","more":1},"atOnce":true}}`,
 		},
 	} {
@@ -112,8 +112,8 @@ func TestZeroOptionsAddNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for why, opts := range map[string]rollout.Options{
-		"empty lists":                {Gates: []rollout.ClosedGate{}, Uncounted: []string{}, FailedBefore: []string{}},
-		"names that no cluster has":  {Uncounted: []string{"", "ghost"}, FailedBefore: []string{""}},
+		"empty lists":                {Gates: []rollout.ClosedGate{}, Ignored: []string{}, FailedBefore: []string{}},
+		"names that no cluster has":  {Ignored: []string{"", "ghost"}, FailedBefore: []string{""}},
 		"a result of nothing":        {Previous: &rollout.Result{}},
 		"a bound that lets all go":   {MaxRemoved: ptr(intstr.FromString("100%"))},
 		"a count of 0, as the API's": {MaxConcurrencyPerGroup: intstr.FromInt32(0)},

@@ -47,8 +47,8 @@ func TestInvalidOptions(t *testing.T) {
 		{"R16 MaxConcurrencyPerGroup", perGroup("NaN%"), `maxConcurrencyPerGroup: Invalid value: "NaN%": ` + concurrency},
 		{"R16 of nobody", perGroup("0%"), `maxConcurrencyPerGroup: Invalid value: "0%": must be above 0%: no cluster would ever start`},
 		{"R30 MaxRemoved", rollout.Options{MaxRemoved: ptr(intstr.FromString("-1%"))}, `maxRemoved: Invalid value: "-1%": ` + limit},
-		{"R57 Rights", rollout.Options{Rights: &rollout.Rights{Start: -1, Fail: -2}}, "rights.start: Invalid value: -1: must not be negative\nrights.fail: Invalid value: -2: must not be negative"},
-		{"R59 Holds", rollout.Options{Holds: []rollout.ClusterHold{{Cluster: "a"}, {}}}, `holds[1].cluster: Required value: must be the name of a ManagedCluster`},
+		{"R57 Rights", rollout.Options{Shares: &rollout.Shares{Concurrency: -1, Failures: -2}}, "rights.start: Invalid value: -1: must not be negative\nrights.fail: Invalid value: -2: must not be negative"},
+		{"R59 Holds", rollout.Options{Freezes: []rollout.ClusterFreeze{{Cluster: "a"}, {}}}, `holds[1].cluster: Required value: must be the name of a ManagedCluster`},
 		{"R39 Attempt", rollout.Options{Attempt: -1}, `attempt: Invalid value: -1: must not be negative`},
 		{
 			"R16 each of them", merged(rollout.Options{MaxRemoved: ptr(intstr.FromInt32(-1))}, perGroup("-2")),
@@ -105,12 +105,12 @@ func TestErrorsJoinOneForEachFault(t *testing.T) {
 // nowhere else.
 func TestReasonJSONHasTheGroup(t *testing.T) {
 	for _, c := range []struct {
-		reason rollout.Hold
+		reason rollout.BlockReason
 		want   string
 	}{
-		{rollout.Hold{Type: rollout.HoldEarlierGroup}, `{"type":"EarlierGroupIncomplete","group":{"index":0}}`},
-		{rollout.Hold{Type: rollout.HoldBreached, AllGroups: true, Failures: 1}, `{"type":"BudgetBreached","allGroups":true,"failures":1}`},
-		{rollout.Hold{Type: rollout.HoldPaused}, `{"type":"Paused"}`},
+		{rollout.BlockReason{Type: rollout.BlockEarlierGroup}, `{"type":"EarlierGroupIncomplete","group":{"index":0}}`},
+		{rollout.BlockReason{Type: rollout.BlockBreached, AllGroups: true, Failures: 1}, `{"type":"BudgetBreached","allGroups":true,"failures":1}`},
+		{rollout.BlockReason{Type: rollout.BlockPaused}, `{"type":"Paused"}`},
 	} {
 		got, err := json.Marshal(c.reason)
 		if err != nil || string(got) != c.want {

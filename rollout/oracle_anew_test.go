@@ -31,9 +31,9 @@ func (o *oracle) strangers(groups []grouping.Key) (n int) {
 }
 
 // R65: as many of a group's waiting clusters as there are strangers have to wait until the others are settled.
-func (o *oracle) r65(groups []grouping.Key) (rollout.Hold, int, bool) {
+func (o *oracle) r65(groups []grouping.Key) (rollout.BlockReason, int, bool) {
 	if len(groups) != 1 || !slices.Contains(o.sequence(), groups[0]) {
-		return rollout.Hold{}, 0, false
+		return rollout.BlockReason{}, 0, false
 	}
 	wait, unsettled, strangers := 0, false, o.strangers(groups)
 	for i := range o.all {
@@ -47,7 +47,7 @@ func (o *oracle) r65(groups []grouping.Key) (rollout.Hold, int, bool) {
 		unsettled = unsettled || o.r3(s) && s.status != status.Failed
 	}
 	room := max(0, wait-strangers)
-	return rollout.Hold{Type: rollout.HoldPlaces, Group: groups[0]}, room, strangers > 0 && (room > 0 || unsettled)
+	return rollout.BlockReason{Type: rollout.BlockPlaces, Group: groups[0]}, room, strangers > 0 && (room > 0 || unsettled)
 }
 
 // exposedIn counts the clusters that are exposed in some groups.
@@ -202,16 +202,16 @@ func (o *oracle) r66Before() (most int) {
 
 // R48, R66: what a record has of it.
 func (o *oracle) r48Exposed() int {
-	if len(o.out.Record.Left) == 0 || o.strangers(o.groups) == 0 || !o.r66Bounds() {
+	if len(o.out.Record.Deselected) == 0 || o.strangers(o.groups) == 0 || !o.r66Bounds() {
 		return 0
 	}
 	return max(o.r66InOrder(o.r66Free()), o.r66Before())
 }
 
 // R66: no more are exposed than the groups expose.
-func (o *oracle) r66([]grouping.Key) (rollout.Hold, int, bool) {
+func (o *oracle) r66([]grouping.Key) (rollout.BlockReason, int, bool) {
 	if !o.r66Bounds() {
-		return rollout.Hold{}, 0, false
+		return rollout.BlockReason{}, 0, false
 	}
 	stages := o.stages()
 	budget := func(stage []grouping.Key) int {
@@ -254,7 +254,7 @@ func (o *oracle) r66([]grouping.Key) (rollout.Hold, int, bool) {
 			out, active = out || here > most, append(active, stage)
 		}
 	}
-	hold := rollout.Hold{Type: rollout.HoldExposed, AllGroups: true, InFlight: o.exposedIn(o.groups), MaxConcurrency: max(o.r66InOrder(free), o.r66Before())}
+	hold := rollout.BlockReason{Type: rollout.BlockExposed, AllGroups: true, InFlight: o.exposedIn(o.groups), MaxConcurrency: max(o.r66InOrder(free), o.r66Before())}
 	if !o.isChain(stages) {
 		hold.MaxConcurrency = max(hold.MaxConcurrency, o.r66Exposes(complete, active, free))
 	}

@@ -133,20 +133,22 @@ func (o *oracle) r43() (reports []status.Report) {
 }
 
 // R43: of the record counts what started since the abort, and not of who has the failed version.
-func (o *oracle) r43Memory() *rollout.Memory {
+func (o *oracle) r43Memory() *rollout.StoredRecord {
 	if o.memory == nil {
 		return nil
 	}
 	m := *o.memory
-	started := func(e status.Left) bool { return !e.Applied.IsZero() && e.Applied.Unix() >= o.back.aborted.Unix() }
-	if !slices.ContainsFunc(m.Record.Left, func(e status.Left) bool { return !started(e) }) {
-		m.Record.Left = nil
-	} else {
-		m.Record.Left, m.Record.More = nil, 0
+	started := func(e status.DeselectedCluster) bool {
+		return !e.Applied.IsZero() && e.Applied.Unix() >= o.back.aborted.Unix()
 	}
-	for _, e := range o.memory.Record.Left {
+	if !slices.ContainsFunc(m.Record.Deselected, func(e status.DeselectedCluster) bool { return !started(e) }) {
+		m.Record.Deselected = nil
+	} else {
+		m.Record.Deselected, m.Record.More = nil, 0
+	}
+	for _, e := range o.memory.Record.Deselected {
 		if _, has := o.back.has(e.Cluster); started(e) && !has {
-			m.Record.Left = append(m.Record.Left, e)
+			m.Record.Deselected = append(m.Record.Deselected, e)
 		}
 	}
 	return &m

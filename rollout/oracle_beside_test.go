@@ -19,7 +19,7 @@ func asked(w world) *oracle {
 
 // r61 says what opening all gates with a key does: who starts beside those that do, or else what holds the first group behind the gates
 // in which clusters wait.
-func r61(w world, gate grouping.Key) (start []rollout.Cluster, otherwise rollout.Hold) {
+func r61(w world, gate grouping.Key) (start []rollout.Cluster, otherwise rollout.BlockReason) {
 	same := func(g closedGate) bool {
 		return g.group.Placement == gate.Placement && g.group.Name == gate.Name && (gate.Name != "" || g.group.Index == gate.Index)
 	}
@@ -32,13 +32,13 @@ func r61(w world, gate grouping.Key) (start []rollout.Cluster, otherwise rollout
 		}
 	}
 	if len(start) > 0 {
-		return start, rollout.Hold{}
+		return start, rollout.BlockReason{}
 	}
 	behind := func(group grouping.Key) bool {
 		return r23Matches(gate, group) || slices.ContainsFunc(then.sequence(), func(g grouping.Key) bool { return r23Matches(gate, g) && then.r33(g, group) })
 	}
 	for _, g := range then.groups {
-		var own []rollout.Hold // those of single clusters are listed last
+		var own []rollout.BlockReason // those of single clusters are listed last
 		for _, h := range then.out.Held {
 			switch {
 			case h.Cluster.Group != g || !behind(g):
@@ -52,7 +52,7 @@ func r61(w world, gate grouping.Key) (start []rollout.Cluster, otherwise rollout
 			return nil, own[0]
 		}
 	}
-	return nil, rollout.Hold{}
+	return nil, rollout.BlockReason{}
 }
 
 // r62 says who is removed next, where all of a workload goes.
@@ -191,7 +191,7 @@ func alsoLeft(group *grouping.Key) func(*world) {
 	return func(w *world) {
 		w.reports = append(slices.Clone(w.reports), status.Report{Cluster: "x", Status: status.Failed, LastTransitionTime: now})
 		if group != nil {
-			w.memory = &rollout.Memory{Version: "v", Record: status.Record{Version: "v", Left: []status.Left{
+			w.memory = &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", Deselected: []status.DeselectedCluster{
 				{Report: status.Report{Cluster: "x", Status: status.TimeOut, Applied: now.Add(-old)}, Group: *group},
 			}}}
 		}

@@ -21,7 +21,7 @@ func (o *oracle) chooseWhoStarts() {
 		if !waiting(s) {
 			continue
 		}
-		for _, rule := range []func(*oracle, *subject) (rollout.Hold, bool){
+		for _, rule := range []func(*oracle, *subject) (rollout.BlockReason, bool){
 			(*oracle).r59, (*oracle).r60, (*oracle).r28, (*oracle).r22, (*oracle).r20Breached, (*oracle).r49Full, (*oracle).r10Waits, (*oracle).r23, (*oracle).r34, (*oracle).r53Without,
 		} {
 			if s.hold, s.held = rule(o, s); s.held {
@@ -33,30 +33,30 @@ func (o *oracle) chooseWhoStarts() {
 }
 
 // R28: where the groups are incomplete, nothing starts.
-func (o *oracle) r28(*subject) (rollout.Hold, bool) {
+func (o *oracle) r28(*subject) (rollout.BlockReason, bool) {
 	if !o.incomplete {
-		return rollout.Hold{}, false
+		return rollout.BlockReason{}, false
 	}
-	return rollout.Hold{Type: rollout.HoldGroupsIncomplete, Missing: o.missing}, true
+	return rollout.BlockReason{Type: rollout.BlockGroupsIncomplete, Missing: o.missing}, true
 }
 
 // R22: paused, nothing starts.
-func (o *oracle) r22(*subject) (rollout.Hold, bool) {
-	return rollout.Hold{Type: rollout.HoldPaused}, o.paused
+func (o *oracle) r22(*subject) (rollout.BlockReason, bool) {
+	return rollout.BlockReason{Type: rollout.BlockPaused}, o.paused
 }
 
 // R10, R11, R12: on a breach nothing starts.
-func (o *oracle) r20Breached(*subject) (rollout.Hold, bool) {
+func (o *oracle) r20Breached(*subject) (rollout.BlockReason, bool) {
 	b := o.out.Breach
 	if b == nil {
-		return rollout.Hold{}, false
+		return rollout.BlockReason{}, false
 	}
-	return rollout.Hold{Type: rollout.HoldBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}, true
+	return rollout.BlockReason{Type: rollout.BlockBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}, true
 }
 
 // R10, R12 and R33: groups go by index or in the given order, the mandatory ones first, and nothing overtakes one that is
 // incomplete and comes before it.
-func (o *oracle) r10Waits(s *subject) (rollout.Hold, bool) {
+func (o *oracle) r10Waits(s *subject) (rollout.BlockReason, bool) {
 	for _, g := range o.sequence() {
 		if g == s.group {
 			break
@@ -65,15 +65,15 @@ func (o *oracle) r10Waits(s *subject) (rollout.Hold, bool) {
 			continue
 		}
 		if o.r12(g) {
-			return rollout.Hold{Type: rollout.HoldMandatoryGroup, Group: g}, true
+			return rollout.BlockReason{Type: rollout.BlockMandatoryGroup, Group: g}, true
 		}
-		return rollout.Hold{Type: rollout.HoldEarlierGroup, Group: g}, true
+		return rollout.BlockReason{Type: rollout.BlockEarlierGroup, Group: g}, true
 	}
-	return rollout.Hold{}, false
+	return rollout.BlockReason{}, false
 }
 
 // R23: a closed gate holds its group, and where groups go one by one the later ones. Reading: the first gate is named.
-func (o *oracle) r23(s *subject) (rollout.Hold, bool) {
+func (o *oracle) r23(s *subject) (rollout.BlockReason, bool) {
 	for _, g := range o.sequence() {
 		if g == s.group {
 			break
@@ -90,13 +90,13 @@ func (o *oracle) r23(s *subject) (rollout.Hold, bool) {
 
 // r23Before is the closed gate before a group: of several the one that opens last, and of those that open at the same time
 // the first by name.
-func (o *oracle) r23Before(group grouping.Key) (hold rollout.Hold, closed bool) {
+func (o *oracle) r23Before(group grouping.Key) (hold rollout.BlockReason, closed bool) {
 	for _, g := range o.gates {
 		if !r23Matches(g.group, group) || !o.r23Closed(g.gate) {
 			continue
 		}
 		if !closed || r23OpensLater(g.gate, hold.Gate) {
-			hold, closed = rollout.Hold{Type: rollout.HoldGateClosed, Group: group, Gate: g.gate}, true
+			hold, closed = rollout.BlockReason{Type: rollout.BlockGateClosed, Group: group, Gate: g.gate}, true
 		}
 	}
 	return hold, closed

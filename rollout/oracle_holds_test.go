@@ -10,7 +10,7 @@ import (
 
 // r59Of gives the hold of a cluster that ends last, among those that last; one without an end is the last of all, and of equals the
 // first by its reason counts. It blocks if any hold of the cluster does, also one that has ended.
-func (o *oracle) r59Of(name string) (last *rollout.ClusterHold, blocks bool) {
+func (o *oracle) r59Of(name string) (last *rollout.ClusterFreeze, blocks bool) {
 	for i := range o.holds {
 		h := &o.holds[i]
 		if h.Cluster != name {
@@ -29,17 +29,17 @@ func (o *oracle) r59Of(name string) (last *rollout.ClusterHold, blocks bool) {
 }
 
 // R59: a waiting cluster that somebody holds, whatever else it waits for.
-func (o *oracle) r59(s *subject) (rollout.Hold, bool) {
+func (o *oracle) r59(s *subject) (rollout.BlockReason, bool) {
 	h, _ := o.r59Of(s.name)
 	if h == nil {
-		return rollout.Hold{}, false
+		return rollout.BlockReason{}, false
 	}
-	return rollout.Hold{Type: rollout.HoldCluster, Reason: h.Reason, Until: h.Until}, true
+	return rollout.BlockReason{Type: rollout.BlockFrozen, Reason: h.Reason, Until: h.Until}, true
 }
 
 // R60: a waiting cluster that was not reviewed.
-func (o *oracle) r60(s *subject) (rollout.Hold, bool) {
-	return rollout.Hold{Type: rollout.HoldNotReviewed}, o.reviewed != nil && !slices.Contains(o.reviewed, s.name)
+func (o *oracle) r60(s *subject) (rollout.BlockReason, bool) {
+	return rollout.BlockReason{Type: rollout.BlockNotAllowed}, o.reviewed != nil && !slices.Contains(o.reviewed, s.name)
 }
 
 // R59, R60: whether nobody waits for a cluster that somebody holds.
@@ -63,5 +63,5 @@ func (o *oracle) r59WithoutCluster() {
 			names = append(names, name)
 		}
 	}
-	o.warnOf(rollout.WarningHoldWithoutCluster, names)
+	o.warnOf(rollout.WarningFreezeWithoutCluster, names)
 }

@@ -91,7 +91,7 @@ func (w world) taken(tb fataler, groups *grouping.Groups) *grouping.Groups {
 // options gives the options of w for Plan.
 func (w world) options() rollout.Options {
 	var opts rollout.Options
-	opts.Holds, opts.Reviewed = w.holds, w.reviewed
+	opts.Freezes, opts.Allowlist = w.holds, w.reviewed
 	if w.paused {
 		opts.Paused = true
 	}
@@ -119,7 +119,7 @@ func (w world) options() rollout.Options {
 	if w.starts != nil {
 		opts.MaxStarts = &rollout.StartLimit{Count: w.starts.n, Per: metav1.Duration{Duration: w.starts.per}}
 	}
-	opts.Rights = w.rights
+	opts.Shares = w.rights
 	if w.maxRemoved != nil {
 		opts.MaxRemoved = ptr(*w.maxRemoved)
 	}
@@ -127,14 +127,14 @@ func (w world) options() rollout.Options {
 		opts.Attempt = w.attempt
 	}
 	if w.uncounted != nil {
-		opts.Uncounted = w.named(w.uncounted)
+		opts.Ignored = w.named(w.uncounted)
 	}
 	if w.former != nil {
 		opts.RemoveAfter = metav1.Duration{Duration: w.grace}
 		opts.Previous = w.former.result
 	}
 	if w.memory != nil {
-		opts.Memory = w.memory
+		opts.StoredRecord = w.memory
 	}
 	if w.before != nil {
 		opts.FailedBefore = w.named(w.before)
@@ -147,28 +147,28 @@ func (a *answer) observe(r *rollout.Result) {
 	a.InFlight, a.Start, a.TimedOut, a.Removed = r.InFlight, r.Start, r.TimedOut, r.Removed
 	a.Breach, a.Warnings, a.RecheckAfter, a.Counts, a.Schedule = r.Breach, r.Warnings, r.RecheckAfter, r.Counts, r.Schedule
 	a.Schedule.After = allAfter(r.Schedule) // as the rules say what comes after what, and not what directly
-	a.Left, a.Leaving, a.Record = r.Left, r.Leaving, r.Record
+	a.Left, a.Leaving, a.Record = r.Deselected, r.PendingRemoval, r.Record
 	a.Settled, a.Held = a.Settled[:0], a.Held[:0]
 	for c := range r.Settled() {
 		a.Settled = append(a.Settled, c)
 	}
-	for c, hold := range r.Held() {
+	for c, hold := range r.Blocked() {
 		hold.Detail, hold.Many = "", false
 		a.Held = append(a.Held, heldCluster{c, hold})
 	}
 	a.Summary = r.Summary()
 	a.Aggregate = a.Summary.Aggregate()
-	a.Holds = r.HoldCounts()
+	a.Holds = r.BlockCounts()
 	// What is said of those that are waited for has an oracle of its own: following the advice works. Here it counts that
 	// the summary says the same, but for what another of its sentences says.
 	if len(a.Holds) == 0 && len(a.Summary.Waiting) == 1 {
 		first, _, _ := strings.Cut(a.Summary.Waiting[0], " ")
-		if d, _, _ := r.Find(strings.TrimSuffix(first, ",")); d == rollout.DispositionInFlight || d == rollout.DispositionStarting || d == rollout.DispositionLeft {
+		if d, _, _ := r.Find(strings.TrimSuffix(first, ",")); d == rollout.DispositionInFlight || d == rollout.DispositionStarting || d == rollout.DispositionDeselected {
 			a.Summary.Waiting[0] = namesThem
 		}
 	}
 	for i := range a.Holds {
-		if h := &a.Holds[i].Hold; i < len(a.Summary.Waiting) && strings.HasPrefix(h.String()+"; ", a.Summary.Waiting[i]+"; ") {
+		if h := &a.Holds[i].Reason; i < len(a.Summary.Waiting) && strings.HasPrefix(h.String()+"; ", a.Summary.Waiting[i]+"; ") {
 			h.Detail, h.Many = "", false
 			a.Summary.Waiting[i] = h.String()
 		}
@@ -195,7 +195,7 @@ func same[T comparable](a, b *T) bool {
 }
 
 func sameRecord(a, b status.Record) bool {
-	return a.Version == b.Version && a.Attempt == b.Attempt && a.Exposed == b.Exposed && a.More == b.More && a.Until.Equal(b.Until) && slices.Equal(a.Left, b.Left) &&
+	return a.Version == b.Version && a.Attempt == b.Attempt && a.Exposed == b.Exposed && a.More == b.More && a.Until.Equal(b.Until) && slices.Equal(a.Deselected, b.Deselected) &&
 		slices.EqualFunc(a.Breached, b.Breached, func(a, b status.Breached) bool {
 			return a.Group == b.Group && a.AllGroups == b.AllGroups && a.Of == b.Of && slices.Equal(a.Clusters, b.Clusters)
 		})
@@ -203,14 +203,14 @@ func sameRecord(a, b status.Record) bool {
 
 func sameBreach(a, b *rollout.Breach) bool {
 	return a == nil && b == nil || a != nil && b != nil && a.Group == b.Group && a.AllGroups == b.AllGroups && a.Mandatory == b.Mandatory && a.Lasting == b.Lasting &&
-		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters) && slices.Equal(a.Left, b.Left) && a.Lost == b.Lost
+		a.Failures == b.Failures && a.MaxFailures == b.MaxFailures && slices.Equal(a.Clusters, b.Clusters) && slices.Equal(a.Deselected, b.Deselected) && a.Lost == b.Lost
 }
 
 func sameSchedule(a, b rollout.Schedule) bool {
 	return a.Type == b.Type && a.MinSuccessTime == b.MinSuccessTime && a.MaxFailures == b.MaxFailures &&
 		same(a.ProgressDeadline, b.ProgressDeadline) && slices.EqualFunc(a.After, b.After, slices.Equal) &&
 		slices.EqualFunc(a.Stages, b.Stages, func(a, b rollout.Stage) bool {
-			return a.Mandatory == b.Mandatory && a.Clusters == b.Clusters && a.Uncounted == b.Uncounted && a.Left == b.Left &&
+			return a.Mandatory == b.Mandatory && a.Clusters == b.Clusters && a.Ignored == b.Ignored && a.Deselected == b.Deselected &&
 				a.MaxConcurrency == b.MaxConcurrency && a.MaxFailures == b.MaxFailures && slices.Equal(a.Groups, b.Groups)
 		})
 }
@@ -227,7 +227,7 @@ func diff(want, got *answer) string { return gocmp.Diff(want, got, cmpopts.Equat
 // findFault says what is wrong with Find, given the answer that the lists have; empty if nothing.
 func findFault(r *rollout.Result, want *answer) string {
 	fault := ""
-	check := func(disposition rollout.Disposition, c rollout.Cluster, hold rollout.Hold) {
+	check := func(disposition rollout.Disposition, c rollout.Cluster, hold rollout.BlockReason) {
 		d, found, ok := r.Find(c.Name)
 		found.Detail, found.Many = "", false
 		if !ok || d != disposition || found != hold {
@@ -242,20 +242,20 @@ func findFault(r *rollout.Result, want *answer) string {
 		{rollout.DispositionStarting, want.Start},
 		{rollout.DispositionTimedOut, want.TimedOut},
 		{rollout.DispositionSettled, want.Settled},
-		{rollout.DispositionLeft, want.Left},
+		{rollout.DispositionDeselected, want.Left},
 	} {
 		for _, c := range list.clusters {
-			check(list.is, c, rollout.Hold{})
+			check(list.is, c, rollout.BlockReason{})
 		}
 	}
 	for _, h := range want.Held {
-		check(rollout.DispositionHeld, h.Cluster, h.Hold)
+		check(rollout.DispositionBlocked, h.Cluster, h.Hold)
 	}
 	for _, name := range want.Removed {
 		if slices.ContainsFunc(want.Left, func(c rollout.Cluster) bool { return c.Name == name }) {
 			continue
 		}
-		if d, hold, ok := r.Find(name); ok || d != "" || hold != (rollout.Hold{}) {
+		if d, hold, ok := r.Find(name); ok || d != "" || hold != (rollout.BlockReason{}) {
 			fault = fmt.Sprintf("Find(%q) = %v, %v, %v of a cluster that is not selected", name, d, hold, ok)
 		}
 	}

@@ -122,7 +122,7 @@ func (o *oracle) reportOf(all []status.Breached) *rollout.Breach {
 		if len(r.Clusters) < 3 {
 			r.Clusters = append(r.Clusters, s.name)
 			if s.left {
-				r.Left = append(r.Left, s.name)
+				r.Deselected = append(r.Deselected, s.name)
 			}
 		}
 	}

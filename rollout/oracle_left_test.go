@@ -49,8 +49,8 @@ func (o *oracle) r46() {
 		names[o.reports[i].Cluster] = true
 	}
 	if o.memory != nil && o.memory.Record.Version == o.memory.Version {
-		for i := range o.memory.Record.Left {
-			names[o.memory.Record.Left[i].Cluster] = true
+		for i := range o.memory.Record.Deselected {
+			names[o.memory.Record.Deselected[i].Cluster] = true
 		}
 	}
 	var again []grouping.Key // groups that are gone
@@ -135,24 +135,24 @@ func (o *oracle) isPooled() bool {
 }
 
 // entry gives what the record has of a cluster; nil if nothing.
-func (o *oracle) entry(name string) (e *status.Left) {
+func (o *oracle) entry(name string) (e *status.DeselectedCluster) {
 	if o.memory == nil || o.memory.Record.Version != o.memory.Version || o.uncounted != nil && o.uncounted(name) {
 		return nil
 	}
-	for i := range o.memory.Record.Left {
-		if o.memory.Record.Left[i].Cluster == name {
-			e = &o.memory.Record.Left[i]
+	for i := range o.memory.Record.Deselected {
+		if o.memory.Record.Deselected[i].Cluster == name {
+			e = &o.memory.Record.Deselected[i]
 		}
 	}
 	return e
 }
 
 // R49: what an entry is.
-func (o *oracle) isFailure(e *status.Left) bool {
+func (o *oracle) isFailure(e *status.DeselectedCluster) bool {
 	return (e.Status == status.TimeOut || e.Status == status.Failed) && e.Attempt >= o.attempt
 }
 
-func (o *oracle) isFlight(e *status.Left) bool {
+func (o *oracle) isFlight(e *status.DeselectedCluster) bool {
 	return o.memory.AtOnce && !slices.Contains([]status.RolloutStatus{status.TimeOut, status.Failed, status.Skip}, e.Status)
 }
 
@@ -278,13 +278,13 @@ func (o *oracle) r48() {
 		r.More, r.Until = stored.More, stored.Until
 	}
 	if o.incomplete {
-		r.Left, r.Exposed, r.Breached = stored.Left, stored.Exposed, stored.Breached
+		r.Deselected, r.Exposed, r.Breached = stored.Deselected, stored.Exposed, stored.Breached
 		return
 	}
 	for i := range o.all {
 		if as := o.r48Wants(&o.all[i]); as != "" {
 			s := &o.all[i]
-			r.Left = append(r.Left, status.Left{Report: entryOf(s.name, as, startOf(&s.counts, s.recorded), sinceOf(&s.counts), s.counts.Attempt), Group: s.group})
+			r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: entryOf(s.name, as, startOf(&s.counts, s.recorded), sinceOf(&s.counts), s.counts.Attempt), Group: s.group})
 		}
 	}
 	for _, p := range o.pasts {
@@ -292,9 +292,9 @@ func (o *oracle) r48() {
 		if o.isAwaited(p.success) {
 			as, since = status.Succeeded, p.success
 		}
-		r.Left = append(r.Left, status.Left{Report: entryOf(p.name, as, p.start, since, p.attempt), Group: p.group})
+		r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: entryOf(p.name, as, p.start, since, p.attempt), Group: p.group})
 	}
-	place := func(e *status.Left) int {
+	place := func(e *status.DeselectedCluster) int {
 		switch e.Status {
 		case status.TimeOut, status.Failed:
 			return 0
@@ -303,13 +303,13 @@ func (o *oracle) r48() {
 		}
 		return 1
 	}
-	slices.SortFunc(r.Left, func(a, b status.Left) int {
+	slices.SortFunc(r.Deselected, func(a, b status.DeselectedCluster) int {
 		return cmp.Or(cmp.Compare(place(&a), place(&b)), strings.Compare(a.Cluster, b.Cluster))
 	})
-	if len(r.Left) > 256 {
+	if len(r.Deselected) > 256 {
 		panic("the oracle knows no full records")
 	}
-	slices.SortFunc(r.Left, func(a, b status.Left) int { return strings.Compare(a.Cluster, b.Cluster) })
+	slices.SortFunc(r.Deselected, func(a, b status.DeselectedCluster) int { return strings.Compare(a.Cluster, b.Cluster) })
 	r.Exposed = o.r48Exposed()
 	r.Breached, _ = o.lasts()
 }
@@ -362,11 +362,11 @@ func (o *oracle) r48Wants(s *subject) status.RolloutStatus {
 
 // R48: whether the stored record tells of a cluster what the new one has to.
 func (o *oracle) isStored(name string) bool {
-	i := slices.IndexFunc(o.out.Record.Left, func(e status.Left) bool { return e.Cluster == name })
+	i := slices.IndexFunc(o.out.Record.Deselected, func(e status.DeselectedCluster) bool { return e.Cluster == name })
 	if i < 0 {
 		return true
 	}
-	e, wanted := o.entry(name), &o.out.Record.Left[i]
+	e, wanted := o.entry(name), &o.out.Record.Deselected[i]
 	if e == nil || e.Attempt != wanted.Attempt {
 		return false
 	}
@@ -397,6 +397,6 @@ func (o *oracle) r48Withheld() (names []string) {
 }
 
 // R49: where the record has no room for some, nothing starts.
-func (o *oracle) r49Full(*subject) (rollout.Hold, bool) {
-	return rollout.Hold{Type: rollout.HoldRecordFull, Failures: o.out.Record.More, Until: o.out.Record.Until}, o.out.Record.More > 0
+func (o *oracle) r49Full(*subject) (rollout.BlockReason, bool) {
+	return rollout.BlockReason{Type: rollout.BlockRecordFull, Failures: o.out.Record.More, Until: o.out.Record.Until}, o.out.Record.More > 0
 }

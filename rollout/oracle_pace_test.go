@@ -36,7 +36,7 @@ func (o *oracle) share() {
 	}
 	started += o.shareAmong(pooled, started)
 	for i := range o.all { // these are about all groups together
-		if h := &o.all[i].hold; h.Type == rollout.HoldExposed || h.Type == rollout.HoldRamp || h.Type == rollout.HoldStarts || h.Type == rollout.HoldRights && h.MaxConcurrency > 0 {
+		if h := &o.all[i].hold; h.Type == rollout.BlockExposed || h.Type == rollout.BlockRamp || h.Type == rollout.BlockStarts || h.Type == rollout.BlockShares && h.MaxConcurrency > 0 {
 			h.Starting = started
 		}
 	}
@@ -53,11 +53,11 @@ func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting 
 	}
 	slices.SortFunc(candidates, o.r8)
 	starting = len(candidates)
-	var reason rollout.Hold
+	var reason rollout.BlockReason
 	least := 1 << 30
-	for _, limit := range []func([]grouping.Key) (rollout.Hold, int, bool){o.r53, o.r11, o.r24, o.r65, o.r66, o.r35, o.r36} {
+	for _, limit := range []func([]grouping.Key) (rollout.BlockReason, int, bool){o.r53, o.r11, o.r24, o.r65, o.r66, o.r35, o.r36} {
 		hold, room, limited := limit(groups)
-		if hold.Type != rollout.HoldConcurrency && hold.Type != rollout.HoldPlaces {
+		if hold.Type != rollout.BlockConcurrency && hold.Type != rollout.BlockPlaces {
 			room -= startedBefore
 		}
 		if room = max(0, room); limited && room < least {
@@ -65,7 +65,7 @@ func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting 
 		}
 	}
 	starting = min(starting, least)
-	if reason.Type == rollout.HoldConcurrency {
+	if reason.Type == rollout.BlockConcurrency {
 		reason.Starting = starting
 	}
 	for _, s := range candidates[starting:] {
@@ -75,25 +75,25 @@ func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting 
 }
 
 // R11: the clusters outside the mandatory groups share MaxConcurrency.
-func (o *oracle) r11(groups []grouping.Key) (rollout.Hold, int, bool) {
+func (o *oracle) r11(groups []grouping.Key) (rollout.BlockReason, int, bool) {
 	if o.kind != clusterv1alpha1.Progressive || len(groups) == 0 || o.r12(groups[0]) {
-		return rollout.Hold{}, 0, false
+		return rollout.BlockReason{}, 0, false
 	}
 	n := 0
 	for _, g := range groups {
 		n += o.sizeOf(g)
 	}
 	elsewhere := o.elsewhereIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })
-	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, AllGroups: true, MaxConcurrency: o.r14(n, elsewhere)}, groups)
+	return o.slots(rollout.BlockReason{Type: rollout.BlockConcurrency, AllGroups: true, MaxConcurrency: o.r14(n, elsewhere)}, groups)
 }
 
 // R24: the clusters of each group share the option's limit; under Progressive those of each mandatory group.
-func (o *oracle) r24(groups []grouping.Key) (rollout.Hold, int, bool) {
+func (o *oracle) r24(groups []grouping.Key) (rollout.BlockReason, int, bool) {
 	if o.kind == clusterv1alpha1.All || len(groups) == 0 || o.kind == clusterv1alpha1.Progressive && !o.r12(groups[0]) || o.perGroup == nil || *o.perGroup == (intstr.IntOrString{}) {
-		return rollout.Hold{}, 0, false
+		return rollout.BlockReason{}, 0, false
 	}
 	limit := o.r24Limit(groups[0])
-	return o.slots(rollout.Hold{Type: rollout.HoldConcurrency, Group: groups[0], MaxConcurrency: limit}, groups)
+	return o.slots(rollout.BlockReason{Type: rollout.BlockConcurrency, Group: groups[0], MaxConcurrency: limit}, groups)
 }
 
 // R24: the limit of a group.
@@ -106,9 +106,9 @@ func (o *oracle) r24Limit(group grouping.Key) int {
 }
 
 // R35: all clusters share as many slots as have soaked in the fleet, or the initial number.
-func (o *oracle) r35([]grouping.Key) (rollout.Hold, int, bool) {
+func (o *oracle) r35([]grouping.Key) (rollout.BlockReason, int, bool) {
 	if o.ramp == 0 {
-		return rollout.Hold{}, 0, false
+		return rollout.BlockReason{}, 0, false
 	}
 	soaked := 0
 	for i := range o.all {
@@ -116,12 +116,12 @@ func (o *oracle) r35([]grouping.Key) (rollout.Hold, int, bool) {
 			soaked++
 		}
 	}
-	return o.slots(rollout.Hold{Type: rollout.HoldRamp, AllGroups: true, MaxConcurrency: max(o.ramp, soaked)}, o.groups)
+	return o.slots(rollout.BlockReason{Type: rollout.BlockRamp, AllGroups: true, MaxConcurrency: max(o.ramp, soaked)}, o.groups)
 }
 
 // slots counts who holds a slot in some groups, and how many slots are free. R25: a failed cluster has a slot unless the
 // option says otherwise.
-func (o *oracle) slots(hold rollout.Hold, groups []grouping.Key) (rollout.Hold, int, bool) {
+func (o *oracle) slots(hold rollout.BlockReason, groups []grouping.Key) (rollout.BlockReason, int, bool) {
 	for i := range o.all {
 		s := &o.all[i]
 		if !slices.Contains(groups, s.group) || !o.r3(s) || s.aside || s.status == status.Failed && o.failedFrees {
@@ -130,7 +130,7 @@ func (o *oracle) slots(hold rollout.Hold, groups []grouping.Key) (rollout.Hold, 
 		hold.InFlight++
 		if s.status == status.Failed {
 			hold.Failed++
-			hold.ForEver = o.deadline == nil
+			hold.Forever = o.deadline == nil
 		}
 		if o.r4Timeless(s) {
 			hold.WithoutTime++
@@ -140,43 +140,43 @@ func (o *oracle) slots(hold rollout.Hold, groups []grouping.Key) (rollout.Hold, 
 }
 
 // R57: all clusters share the rights to start.
-func (o *oracle) r53([]grouping.Key) (rollout.Hold, int, bool) {
+func (o *oracle) r53([]grouping.Key) (rollout.BlockReason, int, bool) {
 	if o.rights == nil {
-		return rollout.Hold{}, 0, false
+		return rollout.BlockReason{}, 0, false
 	}
 	every := *o
 	every.failedFrees = false // R25 is no matter of rights
-	hold, room, _ := every.slots(rollout.Hold{Type: rollout.HoldRights, AllGroups: true, MaxConcurrency: o.rights.Start}, o.groups)
+	hold, room, _ := every.slots(rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true, MaxConcurrency: o.rights.Concurrency}, o.groups)
 	return hold, room, true
 }
 
 // R57: where there is no right, nobody starts, also who does not count. R38 is no matter of rights.
-func (o *oracle) r53Without(*subject) (rollout.Hold, bool) {
+func (o *oracle) r53Without(*subject) (rollout.BlockReason, bool) {
 	failed := 0
 	for i := range o.all {
 		if s := &o.all[i]; r2(s) && !s.aside {
 			failed++
 		}
 	}
-	hold := rollout.Hold{Type: rollout.HoldRights, AllGroups: true}
+	hold := rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true}
 	switch {
 	case o.rights == nil:
-		return rollout.Hold{}, false
-	case o.rights.Start == 0:
+		return rollout.BlockReason{}, false
+	case o.rights.Concurrency == 0:
 		return hold, true
-	case failed > o.rights.Fail:
-		hold.Failures, hold.MaxFailures = failed, o.rights.Fail
+	case failed > o.rights.Failures:
+		hold.Failures, hold.MaxFailures = failed, o.rights.Failures
 		return hold, true
 	}
-	return rollout.Hold{}, false
+	return rollout.BlockReason{}, false
 }
 
 // R36: the bound on the starts within the span.
-func (o *oracle) r36([]grouping.Key) (rollout.Hold, int, bool) {
+func (o *oracle) r36([]grouping.Key) (rollout.BlockReason, int, bool) {
 	if o.starts == nil {
-		return rollout.Hold{}, 0, false
+		return rollout.BlockReason{}, 0, false
 	}
-	hold := rollout.Hold{Type: rollout.HoldStarts, AllGroups: true, MaxStarts: o.starts.n, Per: o.starts.per}
+	hold := rollout.BlockReason{Type: rollout.BlockStarts, AllGroups: true, MaxStarts: o.starts.n, Per: o.starts.per}
 	var leave []time.Time
 	for i := range o.all {
 		is, since := r27(o.all[i].counts)
@@ -217,11 +217,11 @@ func (o *oracle) r34Waits() bool {
 
 // R34: a group starts when so much time has passed since the last success in all groups that it comes after. Reading: the
 // first group with that success is named, or the first with a success without a time.
-func (o *oracle) r34(s *subject) (hold rollout.Hold, waits bool) {
+func (o *oracle) r34(s *subject) (hold rollout.BlockReason, waits bool) {
 	if !o.r34Waits() {
-		return rollout.Hold{}, false
+		return rollout.BlockReason{}, false
 	}
-	hold = rollout.Hold{Type: rollout.HoldWait, Per: o.wait}
+	hold = rollout.BlockReason{Type: rollout.BlockWait, Per: o.wait}
 	var last time.Time
 	for _, g := range o.sequence() {
 		if g == s.group {
@@ -233,7 +233,7 @@ func (o *oracle) r34(s *subject) (hold rollout.Hold, waits bool) {
 				continue
 			}
 			if other.since.IsZero() {
-				return rollout.Hold{Type: rollout.HoldWait, Per: o.wait, Group: g}, true
+				return rollout.BlockReason{Type: rollout.BlockWait, Per: o.wait, Group: g}, true
 			}
 			if other.since.After(last) {
 				last, hold.Group = other.since, g

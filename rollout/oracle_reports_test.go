@@ -279,7 +279,7 @@ func (o *oracle) breach() *rollout.Breach {
 			if b.Failures++; b.Failures <= 3 {
 				b.Clusters = append(b.Clusters, s.name)
 				if s.left {
-					b.Left = append(b.Left, s.name)
+					b.Deselected = append(b.Deselected, s.name)
 				}
 			}
 		}

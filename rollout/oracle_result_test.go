@@ -55,7 +55,7 @@ func (o *oracle) r19Recheck() time.Duration {
 		consider(o.now.Add(o.grace))
 	}
 	for _, name := range o.r48Withheld() {
-		e := o.out.Record.Left[slices.IndexFunc(o.out.Record.Left, func(e status.Left) bool { return e.Cluster == name })]
+		e := o.out.Record.Deselected[slices.IndexFunc(o.out.Record.Deselected, func(e status.DeselectedCluster) bool { return e.Cluster == name })]
 		switch start, since := startOf(&e.Report, true), sinceOf(&e.Report); {
 		case e.Status == status.Succeeded && o.r34Waits():
 			consider(since.Add(o.wait))
@@ -66,7 +66,7 @@ func (o *oracle) r19Recheck() time.Duration {
 	for i := range o.all {
 		s := &o.all[i]
 		switch {
-		case s.held && s.hold.Type == rollout.HoldGateClosed && !s.hold.Gate.Opens.IsZero():
+		case s.held && s.hold.Type == rollout.BlockGateClosed && !s.hold.Gate.Opens.IsZero():
 			consider(s.hold.Gate.Opens)
 		case s.held && !s.hold.Until.IsZero(): // R34, R36
 			consider(s.hold.Until)
@@ -102,7 +102,7 @@ func (o *oracle) r21() {
 			}
 		}
 		s.Stages = append(s.Stages, rollout.Stage{
-			Groups: groups, Mandatory: mandatory, Clusters: n + aside, Uncounted: aside, Left: left, MaxConcurrency: n, MaxFailures: n,
+			Groups: groups, Mandatory: mandatory, Clusters: n + aside, Ignored: aside, Deselected: left, MaxConcurrency: n, MaxFailures: n,
 		})
 		return &s.Stages[len(s.Stages)-1]
 	}
@@ -164,13 +164,13 @@ func (o *oracle) s5() {
 	sum.Removed = len(o.out.Removed)
 	sum.Incomplete, sum.Breach, sum.Paused, sum.Gates, sum.Waiting = "", "", "", nil, nil
 	if o.incomplete {
-		sum.Incomplete = rollout.Hold{Type: rollout.HoldGroupsIncomplete, Missing: o.missing}.String()
+		sum.Incomplete = rollout.BlockReason{Type: rollout.BlockGroupsIncomplete, Missing: o.missing}.String()
 	}
 	if o.out.Breach != nil {
 		sum.Breach = o.out.Breach.String()
 	}
 	if o.paused {
-		sum.Paused = rollout.Hold{Type: rollout.HoldPaused}.String()
+		sum.Paused = rollout.BlockReason{Type: rollout.BlockPaused}.String()
 	}
 }
 
@@ -182,12 +182,12 @@ func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
 			continue
 		}
 		if s.left {
-			c.Left++
+			c.Deselected++
 		}
 		if s.aside { // R37: a number of its own
-			c.Uncounted++
+			c.Ignored++
 			if waiting(s) {
-				c.UncountedToApply++
+				c.IgnoredToApply++
 			}
 			continue
 		}
@@ -212,7 +212,7 @@ func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
 			c.Soaking++
 		}
 		if s.held {
-			c.Held++
+			c.Blocked++
 		}
 	}
 	return c
@@ -257,10 +257,10 @@ func (o *oracle) listHolds() {
 			if held.Cluster.Group != g {
 				continue
 			}
-			i := slices.IndexFunc(o.out.Holds, func(h rollout.HoldCount) bool { return h.Hold == held.Hold })
+			i := slices.IndexFunc(o.out.Holds, func(h rollout.BlockCount) bool { return h.Reason == held.Hold })
 			if i < 0 {
 				i = len(o.out.Holds)
-				o.out.Holds = append(o.out.Holds, rollout.HoldCount{Hold: held.Hold})
+				o.out.Holds = append(o.out.Holds, rollout.BlockCount{Reason: held.Hold})
 			}
 			o.out.Holds[i].Clusters++
 		}
@@ -272,10 +272,10 @@ func (o *oracle) listHolds() {
 func (o *oracle) s7() {
 	sum := &o.out.Summary
 	for _, h := range o.out.Holds {
-		if h.Hold.Type == rollout.HoldGateClosed {
-			sum.Gates = append(sum.Gates, h.Hold.String())
+		if h.Reason.Type == rollout.BlockGateClosed {
+			sum.Gates = append(sum.Gates, h.Reason.String())
 		}
-		sum.Waiting = append(sum.Waiting, h.Hold.String())
+		sum.Waiting = append(sum.Waiting, h.Reason.String())
 	}
 	// R29: where nobody is held, those in flight are named; R37: if they count.
 	for i := range o.all {

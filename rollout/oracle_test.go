@@ -40,17 +40,17 @@ type world struct {
 	ordered     map[string][]string // by GroupOrder; nil without it
 	ramp        int                 // by Ramp; 0 without it
 	starts      *startLimit         // by MaxStarts
-	rights      *rollout.Rights     // nil without them
+	rights      *rollout.Shares     // nil without them
 	wait        time.Duration       // by WaitBetweenGroups
 	attempt     int
 	uncounted   func(cluster string) bool
-	holds       []rollout.ClusterHold
+	holds       []rollout.ClusterFreeze
 	reviewed    []string                  // nil where nobody reviewed
 	before      func(cluster string) bool // whether a cluster failed before the rollout
 	former      *formerly                 // by RemoveAfter, with the grace; nil without it
 	grace       time.Duration
-	memory      *rollout.Memory // nil without it
-	parts       *parts          // of which the groups are one; nil where they are alone
+	memory      *rollout.StoredRecord // nil without it
+	parts       *parts                // of which the groups are one; nil where they are alone
 }
 
 type member struct {
@@ -77,12 +77,12 @@ type answer struct {
 	Schedule                           rollout.Schedule
 	Summary                            status.Summary
 	Aggregate                          status.RolloutStatus
-	Holds                              []rollout.HoldCount
+	Holds                              []rollout.BlockCount
 }
 
 type heldCluster struct {
 	Cluster rollout.Cluster
-	Hold    rollout.Hold
+	Hold    rollout.BlockReason
 }
 
 // subject is a selected cluster under scrutiny.
@@ -94,7 +94,7 @@ type subject struct {
 	status   status.RolloutStatus // after R1, R27 and R4
 	newly    bool                 // timed out by R4
 	held     bool
-	hold     rollout.Hold
+	hold     rollout.BlockReason
 	aside    bool // R37: not counted
 	before   bool // R38: failed before
 	left     bool // R46: not selected

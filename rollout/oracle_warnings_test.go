@@ -98,7 +98,7 @@ func (o *oracle) r12Empty() {
 
 // R37: a mandatory group in which no cluster counts protects nobody.
 func (o *oracle) r37Protects(entry clusterv1alpha1.MandatoryDecisionGroup) {
-	w := rollout.Warning{Type: rollout.WarningMandatoryGroupUncounted, Mandatory: entry}
+	w := rollout.Warning{Type: rollout.WarningMandatoryGroupIgnored, Mandatory: entry}
 	for i := range o.all {
 		if s := &o.all[i]; r12Names(entry, s.group) {
 			if w.Clusters++; !s.aside {

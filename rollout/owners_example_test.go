@@ -13,7 +13,7 @@ import (
 // Two rollouts share clusters, and a cluster may be busy with one of them at a time. One caller plans both. It first asks with a pause
 // what each has in flight. Then it plans them in turn, and holds for each what another has in flight or starts. A hold ends when the
 // other rollout is done with the cluster, so the caller looks at both again after the shorter RecheckAfter.
-func ExampleClusterHold_severalOwners() {
+func ExampleClusterFreeze_severalOwners() {
 	groups, _ := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c"}})
 	names := []string{"web", "db"} // the one that waited longest comes first
 	reports := map[string][]status.Report{"db": {{Cluster: "a", Status: status.Progressing, Applied: now.Add(-5 * time.Minute)}}}
@@ -24,7 +24,7 @@ func ExampleClusterHold_severalOwners() {
 
 	busy := map[string]string{} // which rollout has the cluster
 	take := func(name string, r *rollout.Result) {
-		for _, c := range slices.Concat(r.InFlight, r.Start, r.Left) {
+		for _, c := range slices.Concat(r.InFlight, r.Start, r.Deselected) {
 			if c.Status != status.TimeOut && busy[c.Name] == "" {
 				busy[c.Name] = name
 			}
@@ -34,13 +34,13 @@ func ExampleClusterHold_severalOwners() {
 		take(name, plan(name, rollout.Options{Paused: true}))
 	}
 	for _, name := range names {
-		var holds []rollout.ClusterHold
+		var holds []rollout.ClusterFreeze
 		for cluster, by := range busy {
 			if by != name {
-				holds = append(holds, rollout.ClusterHold{Cluster: cluster, Reason: "rollout " + by})
+				holds = append(holds, rollout.ClusterFreeze{Cluster: cluster, Reason: "rollout " + by})
 			}
 		}
-		r := plan(name, rollout.Options{Holds: holds})
+		r := plan(name, rollout.Options{Freezes: holds})
 		take(name, r)
 		fmt.Printf("%s: %v\n", name, r)
 	}

@@ -99,14 +99,14 @@ func (s *schedule) pace(c *choice, o *observed) *pace {
 func (p *pace) limit(g *grant, own int) {
 	switch least := min(own, p.rightsLeft, p.roomLeft, p.rampLeft, p.startsLeft); least {
 	case p.rightsLeft:
-		g.limit = HoldRights
+		g.limit = BlockShares
 	case own: // as it is
 	case p.roomLeft:
-		g.limit = HoldExposed
+		g.limit = BlockExposed
 	case p.rampLeft:
-		g.limit = HoldRamp
+		g.limit = BlockRamp
 	default:
-		g.limit = HoldStarts
+		g.limit = BlockStarts
 	}
 	g.slots = min(g.slots, p.rightsLeft, p.roomLeft, p.rampLeft, p.startsLeft)
 	p.rightsLeft, p.roomLeft, p.rampLeft, p.startsLeft = p.rightsLeft-g.slots, p.roomLeft-g.slots, p.rampLeft-g.slots, p.startsLeft-g.slots
@@ -119,7 +119,7 @@ func (c *choice) nextStart(now time.Time) time.Duration {
 	}
 	grants := c.grants()
 	for i := range grants {
-		if g := &grants[i]; g.limit == HoldStarts && g.held() {
+		if g := &grants[i]; g.limit == BlockStarts && g.held() {
 			return c.pace.recent.next.Sub(now)
 		}
 	}
@@ -130,18 +130,18 @@ func (c *choice) nextStart(now time.Time) time.Duration {
 func (g *grant) held() bool { return g.slots < g.open[unreported]+g.open[toApply] }
 
 // rampUsedUp gives the reason for clusters that the ramp holds.
-func (s *schedule) rampUsedUp(c *choice) Hold {
+func (s *schedule) rampUsedUp(c *choice) BlockReason {
 	p := c.pace
-	h := Hold{Type: HoldRamp, AllGroups: true, InFlight: s.holdingSlots(&p.all), Starting: c.starting(), MaxConcurrency: p.bound}
+	h := BlockReason{Type: BlockRamp, AllGroups: true, InFlight: s.holdingSlots(&p.all), Starting: c.starting(), MaxConcurrency: p.bound}
 	s.countSlow(&h, &p.all, s.options.freeFailed)
 	return h
 }
 
 // startsUsedUp gives the reason for clusters that MaxStarts holds.
-func (s *schedule) startsUsedUp(c *choice) Hold {
+func (s *schedule) startsUsedUp(c *choice) BlockReason {
 	l := s.options.startLimit
-	return Hold{
-		Type: HoldStarts, AllGroups: true, Starting: c.starting(),
+	return BlockReason{
+		Type: BlockStarts, AllGroups: true, Starting: c.starting(),
 		MaxStarts: l.n, Per: l.per, Until: c.pace.recent.next, WithoutTime: c.pace.recent.unknown,
 	}
 }

@@ -107,7 +107,7 @@ func drawStaged(t *rapid.T, succeed bool) *staged {
 	w := drawn(t).world(25)
 	w.holds, w.reviewed, w.paused, w.gates, w.incomplete, w.uncounted, w.before, w.attempt, w.reports = nil, nil, false, nil, false, nil, nil, 0, nil
 	if w.rights != nil { // with none nothing begins
-		w.rights.Start = max(1, w.rights.Start)
+		w.rights.Concurrency = max(1, w.rights.Concurrency)
 	}
 	deadline, soak := rapid.SampledFrom([]string{"10m", "1h"}).Draw(t, "deadline"), time.Duration(rapid.IntRange(0, 3).Draw(t, "soak"))*time.Minute
 	setSoak(w.strategy, soak)
@@ -180,7 +180,7 @@ func TestRolloutsAtAnyPaceEnd(t *testing.T) {
 // R34: a Planner takes in that a cluster of a complete group succeeded later than it knew, or is gone.
 func TestPlannerWaitsForTheLastSuccessThatItKnows(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b", "u").group("", "c").read()
-	p, err := rollout.NewPlanner(perGroup(config("", "", 0)), groups, rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Hour}, Uncounted: []string{"u"}})
+	p, err := rollout.NewPlanner(perGroup(config("", "", 0)), groups, rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Hour}, Ignored: []string{"u"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestTheHeldWaitForTimesToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Minute}, Holds: []rollout.ClusterHold{{Cluster: "b"}}}
+	opts := rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Minute}, Freezes: []rollout.ClusterFreeze{{Cluster: "b"}}}
 	r, err := rollout.Plan(perGroup(config("", "", 0)), groups, []status.Report{{Cluster: "a", Status: status.Succeeded}}, now, opts)
 	if err != nil {
 		t.Fatal(err)

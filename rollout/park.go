@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ClusterHold holds one cluster: a person works on its site, another operation has it in hand, its window is not there. While the
+// ClusterFreeze holds one cluster: a person works on its site, another operation has it in hand, its window is not there. While the
 // cluster waits for its turn and the hold lasts, it does not start. A cluster that has the workload keeps it, takes its slot and
 // counts, held or not.
 //
@@ -22,7 +22,7 @@ import (
 // one of them blocks, the cluster blocks until the last has ended.
 //
 // A window that opens again and again is a hold until it opens next, as long as it is closed.
-type ClusterHold struct {
+type ClusterFreeze struct {
 	// Cluster is the name of the cluster, which must not be empty. The result warns of a cluster that is not selected.
 	Cluster string `json:"cluster"`
 	// Reason is what the sentences say, such as "maintenance of store 7".
@@ -34,10 +34,10 @@ type ClusterHold struct {
 }
 
 // isActive says whether a hold lasts.
-func (h *ClusterHold) isActive(now time.Time) bool { return h.Until.IsZero() || now.Before(h.Until) }
+func (h *ClusterFreeze) isActive(now time.Time) bool { return h.Until.IsZero() || now.Before(h.Until) }
 
 // compileHolds checks the holds and merges those of one cluster. They are in the order of the names.
-func compileHolds(holds []ClusterHold, path *field.Path) (merged []ClusterHold, errs field.ErrorList) {
+func compileHolds(holds []ClusterFreeze, path *field.Path) (merged []ClusterFreeze, errs field.ErrorList) {
 	for i := range holds {
 		if holds[i].Cluster == "" {
 			errs = append(errs, field.Required(path.Child("holds").Index(i).Child("cluster"), "must be the name of a ManagedCluster"))
@@ -50,7 +50,7 @@ func compileHolds(holds []ClusterHold, path *field.Path) (merged []ClusterHold, 
 	for i := range merged {
 		merged[i].Until = merged[i].Until.Round(0)
 	}
-	slices.SortFunc(merged, func(a, b ClusterHold) int { // of each cluster the one that ends last is the first
+	slices.SortFunc(merged, func(a, b ClusterFreeze) int { // of each cluster the one that ends last is the first
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), one(b.Until.IsZero())-one(a.Until.IsZero()), b.Until.Compare(a.Until), strings.Compare(a.Reason, b.Reason))
 	})
 	n := 0
@@ -67,8 +67,8 @@ func compileHolds(holds []ClusterHold, path *field.Path) (merged []ClusterHold, 
 
 // parks says which clusters of a schedule somebody holds, whatever their group does (R59, R60); nil where that is nobody.
 type parks struct {
-	holdAt     map[int]*ClusterHold // by position; nil where nobody is held
-	unreviewed []bool               // of each position; nil without a reviewed set
+	holdAt     map[int]*ClusterFreeze // by position; nil where nobody is held
+	unreviewed []bool                 // of each position; nil without a reviewed set
 }
 
 // park finds the clusters that the options hold.
@@ -82,7 +82,7 @@ func (s *schedule) park() {
 		h := &named.holds[i]
 		if position, is := s.groups.Position(h.Cluster); is {
 			if p.holdAt == nil {
-				p.holdAt = make(map[int]*ClusterHold, len(named.holds))
+				p.holdAt = make(map[int]*ClusterFreeze, len(named.holds))
 			}
 			p.holdAt[position] = h
 		}
@@ -115,7 +115,7 @@ func (p *parks) parked(position int, waits state, now time.Time) state {
 }
 
 // heldBy gives the hold of the cluster at a position; nil where it has none.
-func (p *parks) heldBy(position int) *ClusterHold {
+func (p *parks) heldBy(position int) *ClusterFreeze {
 	if p == nil {
 		return nil
 	}
@@ -154,14 +154,14 @@ func (s *schedule) untilReleased(position int, now time.Time) time.Duration {
 
 // parked are the clusters of a result that somebody holds, by the reason.
 type parked struct {
-	of      map[int]Hold   // by position
-	inGroup map[int][]Hold // of each group, in the order in which the first cluster has it
+	of      map[int]BlockReason   // by position
+	inGroup map[int][]BlockReason // of each group, in the order in which the first cluster has it
 	counts  map[groupHold]int
 }
 
 type groupHold struct {
 	group int
-	hold  Hold
+	hold  BlockReason
 }
 
 // parked gives who is held by itself, worked out once; nil where nobody is. It takes time linear in the fleet.
@@ -174,15 +174,15 @@ func (r *Result) parked() *parked {
 }
 
 func (r *Result) findParked() *parked {
-	byReason := make(map[Hold]*crowd)
-	reasons := make(map[int]Hold)
+	byReason := make(map[BlockReason]*crowd)
+	reasons := make(map[int]BlockReason)
 	for position, is := range r.states {
 		if !is.parked() {
 			continue
 		}
-		h := Hold{Type: HoldNotReviewed}
+		h := BlockReason{Type: BlockNotAllowed}
 		if by := r.schedule.heldBy(position); by != nil && by.isActive(r.now) {
-			h = Hold{Type: HoldCluster, Reason: by.Reason, Until: by.Until.UTC()}
+			h = BlockReason{Type: BlockFrozen, Reason: by.Reason, Until: by.Until.UTC()}
 			if by.Until.IsZero() {
 				h.Until = time.Time{}
 			}
@@ -193,7 +193,7 @@ func (r *Result) findParked() *parked {
 		}
 		byReason[h].add(Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}})
 	}
-	p := &parked{of: make(map[int]Hold, len(reasons)), inGroup: make(map[int][]Hold), counts: make(map[groupHold]int)}
+	p := &parked{of: make(map[int]BlockReason, len(reasons)), inGroup: make(map[int][]BlockReason), counts: make(map[groupHold]int)}
 	for position, is := range r.states {
 		if !is.parked() {
 			continue
@@ -219,20 +219,20 @@ func (r *Result) parkedIn(group int) int {
 }
 
 // holdAt gives the reason of the held cluster at a position.
-func (r *Result) holdAt(position int) Hold {
+func (r *Result) holdAt(position int) BlockReason {
 	if r.states[position].parked() {
 		return r.parked().of[position]
 	}
 	return r.hold(r.schedule.groups.GroupAt(position))
 }
 
-// parked gives the sentence of HoldCluster and HoldNotReviewed.
-func (h Hold) parked() string {
+// parked gives the sentence of BlockFrozen and BlockNotAllowed.
+func (h BlockReason) parked() string {
 	who := h.Detail
 	if who == "" {
 		who = "the cluster"
 	}
-	if h.Type == HoldNotReviewed {
+	if h.Type == BlockNotAllowed {
 		return fmt.Sprintf("%s %s not among the reviewed clusters", who, plural(h.Many, "is", "are"))
 	}
 	s := fmt.Sprintf("%s %s held", who, plural(h.Many, "is", "are"))
@@ -265,16 +265,16 @@ func (r *Result) explainParked(position int) Explanation {
 }
 
 // parkedLink describes the wait of clusters that somebody holds.
-func (r *Result) parkedLink(h Hold, clusters string) Link {
-	l := Link{Hold: h}
+func (r *Result) parkedLink(h BlockReason, clusters string) Link {
+	l := Link{Reason: h}
 	switch {
-	case h.Type == HoldNotReviewed:
-		l.Remedies = []Remedy{{Type: RemedyReview, Clusters: clusters}}
+	case h.Type == BlockNotAllowed:
+		l.Remedies = []Remedy{{Type: RemedyAllow, Clusters: clusters}}
 		return l
 	case !h.Until.IsZero() && r.choice.breach == nil: // the rollout has stopped otherwise, and another link says so
 		l.Remedies = []Remedy{r.waitUntil(h.Until)}
 	}
-	l.Remedies = append(l.Remedies, Remedy{Type: RemedyRelease, Clusters: clusters})
+	l.Remedies = append(l.Remedies, Remedy{Type: RemedyUnfreeze, Clusters: clusters})
 	return l
 }
 
@@ -284,8 +284,8 @@ func (r *Result) blockedBy(groups []int) (links []Link) {
 	if r.parked() == nil {
 		return nil
 	}
-	var holds []Hold
-	crowds := make(map[Hold]*crowd)
+	var holds []BlockReason
+	crowds := make(map[BlockReason]*crowd)
 	for _, group := range groups {
 		if r.tallies[group].blocking() == 0 {
 			continue
@@ -331,7 +331,7 @@ func (s *schedule) checkHolds() {
 	if s.options.named == nil {
 		return
 	}
-	w := Warning{Type: WarningHoldWithoutCluster}
+	w := Warning{Type: WarningFreezeWithoutCluster}
 	for _, h := range s.options.named.holds {
 		cluster := h.Cluster
 		position, is := s.groups.Position(cluster)

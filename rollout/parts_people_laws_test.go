@@ -67,7 +67,7 @@ func (h *peopled) stands(p *aPart, name string) (waits, flies bool) {
 
 // remembers says whether the record has the cluster, which had left.
 func (p *aPart) remembers(name string) bool {
-	return slices.ContainsFunc(p.record.Left, func(l status.Left) bool { return l.Cluster == name })
+	return slices.ContainsFunc(p.record.Deselected, func(l status.DeselectedCluster) bool { return l.Cluster == name })
 }
 
 func (p *aPart) soak() time.Duration {
@@ -98,7 +98,7 @@ func (h *peopled) fault(i int, r *rollout.Result) string {
 		return twice
 	}
 	var held []rollout.Cluster
-	for c, hold := range r.Held() {
+	for c, hold := range r.Blocked() {
 		held = append(held, c)
 		if hold.String() == "" || r.Explain(c.Name).String() == "" {
 			return c.Name + " waits without a sentence"
@@ -106,7 +106,7 @@ func (h *peopled) fault(i int, r *rollout.Result) string {
 	}
 	for as, clusters := range map[rollout.Disposition][]rollout.Cluster{
 		rollout.DispositionStarting: r.Start, rollout.DispositionInFlight: r.InFlight, rollout.DispositionTimedOut: r.TimedOut,
-		rollout.DispositionSettled: slices.Collect(r.Settled()), rollout.DispositionHeld: held, rollout.DispositionLeft: r.Left,
+		rollout.DispositionSettled: slices.Collect(r.Settled()), rollout.DispositionBlocked: held, rollout.DispositionDeselected: r.Deselected,
 	} {
 		if twice := add(as, clusters); twice != "" {
 			return twice
@@ -129,13 +129,13 @@ func (h *peopled) fault(i int, r *rollout.Result) string {
 
 // faultOf says which law a part breaks for a cluster that is there in its result; "" where it is not.
 func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.Disposition) string {
-	if is := there != "" && there != rollout.DispositionLeft; is != (h.partOf(name) == i) {
+	if is := there != "" && there != rollout.DispositionDeselected; is != (h.partOf(name) == i) {
 		return fmt.Sprintf("%s is %q here, and its part is %d", name, there, h.partOf(name))
 	}
-	if there == rollout.DispositionLeft {
+	if there == rollout.DispositionDeselected {
 		h.seen.left++
 	}
-	if there == "" || there == rollout.DispositionLeft {
+	if there == "" || there == rollout.DispositionDeselected {
 		return ""
 	}
 	found, hold, known := r.Find(name)
@@ -146,7 +146,7 @@ func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.D
 	if h.parts[i].remembers(name) {
 		return "" // it came back: the record says how it stands
 	}
-	if flies != (there == rollout.DispositionInFlight) || waits != (there == rollout.DispositionStarting || there == rollout.DispositionHeld) {
+	if flies != (there == rollout.DispositionInFlight) || waits != (there == rollout.DispositionStarting || there == rollout.DispositionBlocked) {
 		return fmt.Sprintf("%s is %s: waits %v, in flight %v", name, there, waits, flies)
 	}
 	if flies && h.validates && h.objects[name].status == status.Succeeded {
@@ -155,11 +155,11 @@ func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.D
 	held, reviewed, _ := h.heldBy(name)
 	switch {
 	case !waits:
-	case held && hold.Type != rollout.HoldCluster, !held && hold.Type == rollout.HoldCluster:
+	case held && hold.Type != rollout.BlockFrozen, !held && hold.Type == rollout.BlockFrozen:
 		return fmt.Sprintf("%s is held %v, and is %s: %v", name, held, there, hold)
 	case held:
 		h.seen.held++
-	case !reviewed && hold.Type != rollout.HoldNotReviewed:
+	case !reviewed && hold.Type != rollout.BlockNotAllowed:
 		return fmt.Sprintf("%s was not reviewed, and is %s: %v", name, there, hold)
 	case !reviewed:
 		h.seen.notReviewed++
@@ -171,7 +171,7 @@ func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.D
 func (h *peopled) faultOfStarts(i int, r *rollout.Result) string {
 	p := h.parts[i]
 	inFlight, inGroup := 0, map[grouping.Key]int{}
-	for _, c := range slices.Concat(r.InFlight, r.Start, r.Left) {
+	for _, c := range slices.Concat(r.InFlight, r.Start, r.Deselected) {
 		if c.Status != status.TimeOut && !slices.Contains(h.givenUp, c.Name) {
 			inFlight++
 			inGroup[c.Group]++
@@ -213,10 +213,10 @@ func (h *peopled) faultOfAll() string {
 	clusters, counted, selected, removed := 0, 0, 0, map[string]int{}
 	for _, r := range h.results {
 		for _, s := range r.Schedule.Stages {
-			clusters += s.Clusters - s.Left
+			clusters += s.Clusters - s.Deselected
 		}
 		c := r.Counts
-		counted += c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip + c.Uncounted - c.Left
+		counted += c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip + c.Ignored - c.Deselected
 		for _, name := range r.Removed {
 			removed[name]++
 		}

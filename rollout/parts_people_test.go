@@ -80,7 +80,7 @@ type peopled struct {
 	objects   map[string]*onCluster
 	verdicts  []status.Verdict
 	validates bool
-	holds     []rollout.ClusterHold
+	holds     []rollout.ClusterFreeze
 	reviewed  []string // nil for no review
 	attempt   int
 	givenUp   []string
@@ -138,7 +138,7 @@ func (h *peopled) step() {
 		h.holds = nil
 		for _, name := range h.names {
 			for !h.oneIn(2) {
-				hold := rollout.ClusterHold{Cluster: name, Reason: fmt.Sprint("store ", h.upTo(1)), Blocks: h.oneIn(3)}
+				hold := rollout.ClusterFreeze{Cluster: name, Reason: fmt.Sprint("store ", h.upTo(1)), Blocks: h.oneIn(3)}
 				if h.oneIn(2) {
 					hold.Until = h.now.Add(time.Duration(h.upTo(5)-1) * 10 * time.Minute)
 				}
@@ -284,8 +284,8 @@ func (h *peopled) plan() {
 	h.results = make([]*rollout.Result, len(h.parts))
 	for i, p := range h.parts {
 		opts := p.options
-		opts.Holds, opts.Reviewed, opts.Attempt, opts.Uncounted, opts.Previous = h.holds, h.reviewed, h.attempt, h.givenUp, p.previous
-		opts.Memory = &rollout.Memory{Version: p.version, Record: p.record}
+		opts.Freezes, opts.Allowlist, opts.Attempt, opts.Ignored, opts.Previous = h.holds, h.reviewed, h.attempt, h.givenUp, p.previous
+		opts.StoredRecord = &rollout.StoredRecord{Version: p.version, Record: p.record}
 		if h.results[i], err = rollout.Plan(p.strategy, h.groups[i], h.reports(p), h.now, opts); err != nil {
 			h.Fatal(err)
 		}

@@ -54,18 +54,18 @@ func TestWouldStartIsWhatAPlanWithTheGateOpenStarts(t *testing.T) {
 			if !slices.Equal(got, want) {
 				return fmt.Sprintf("opening %v would start %v, and starts %v", gate.group, got, want)
 			}
-			if len(want) > 0 && otherwise != (rollout.Hold{}) {
+			if len(want) > 0 && otherwise != (rollout.BlockReason{}) {
 				return fmt.Sprintf("opening %v starts %v, and %v", gate.group, want, otherwise)
 			}
-			if otherwise == (rollout.Hold{}) {
-				for c, hold := range after.Held() {
+			if otherwise == (rollout.BlockReason{}) {
+				for c, hold := range after.Blocked() {
 					if len(want) == 0 && same(closedGate{group: c.Group}) {
 						return fmt.Sprintf("opening %v starts nobody, and why %s still waits is not said: %v", gate.group, c.Name, hold)
 					}
 				}
 				continue
 			}
-			if !slices.ContainsFunc(after.HoldCounts(), func(h rollout.HoldCount) bool { return h.Hold == otherwise }) {
+			if !slices.ContainsFunc(after.BlockCounts(), func(h rollout.BlockCount) bool { return h.Reason == otherwise }) {
 				return fmt.Sprintf("opening %v starts nobody as %v, which no reason of %v is", gate.group, otherwise, after)
 			}
 		}
@@ -164,7 +164,7 @@ func TestRemovals(t *testing.T) {
 			}
 			return len(plan.Schedule.Stages) // nobody knows its group
 		}
-		aside := func(cluster string) bool { return slices.Contains(opts.Uncounted, cluster) }
+		aside := func(cluster string) bool { return slices.Contains(opts.Ignored, cluster) }
 		for round := 0; len(there) > 0; round++ {
 			if round > 100 {
 				t.Fatalf("%v is never removed", there)

@@ -235,17 +235,17 @@ func (s *schedule) loadOf(stage int) load {
 }
 
 // placesTaken gives the reason for clusters that R65 holds.
-func (s *schedule) placesTaken(g *grant) Hold {
-	return Hold{Type: HoldPlaces, Group: s.keyOf(g.stage)}
+func (s *schedule) placesTaken(g *grant) BlockReason {
+	return BlockReason{Type: BlockPlaces, Group: s.keyOf(g.stage)}
 }
 
 // exposureReached gives the reason for clusters that R66 holds.
-func (c *choice) exposureReached() Hold {
-	return Hold{Type: HoldExposed, AllGroups: true, InFlight: c.pace.all.exposed(), Starting: c.starting(), MaxConcurrency: c.pace.exposes}
+func (c *choice) exposureReached() BlockReason {
+	return BlockReason{Type: BlockExposed, AllGroups: true, InFlight: c.pace.all.exposed(), Starting: c.starting(), MaxConcurrency: c.pace.exposes}
 }
 
-// exposure gives the sentence of HoldExposed.
-func (h Hold) exposure() string {
+// exposure gives the sentence of BlockExposed.
+func (h BlockReason) exposure() string {
 	n := h.InFlight + h.Starting
 	return h.detailed(fmt.Sprintf("%d %s the version and %s not done, where at most %d may be exposed at a time",
 		n, plural(n > 1, "cluster has", "clusters have"), plural(n > 1, "is", "are"), h.MaxConcurrency))
@@ -303,7 +303,7 @@ func (r *Result) exposureRemedies(f *front) (ways []Remedy) {
 	}
 	ways = append(append(ways, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
 	if mendable.n >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyMend, Count: f.needed, Of: mendable.n, Clusters: mendable.listed()})
+		ways = append(ways, Remedy{Type: RemedyFix, Count: f.needed, Of: mendable.n, Clusters: mendable.listed()})
 	}
 	return ways
 }

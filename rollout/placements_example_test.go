@@ -13,7 +13,7 @@ import (
 
 // A workload follows two placements with a strategy each. Both select rome, which belongs to the first. Nobody selects
 // cairo any more. At first the decisions of edge are not read yet, so nobody knows whether it selects cairo and lima. Each plan
-// gets all reports. A controller also passes RemoveAfter, Previous, Uncounted and Memory, with the result before and the record
+// gets all reports. A controller also passes RemoveAfter, Previous, Ignored and Memory, with the result before and the record
 // of the same placement.
 func ExamplePlan_severalPlacements() {
 	named := func(clusters ...string) *grouping.Groups {

@@ -45,8 +45,8 @@ func TestPlannerAndItsTimers(t *testing.T) {
 
 // R39, R59: a cluster times out, is to be tried again, and somebody holds it. So a second time is due after the first.
 func TestPlannerComesBackWhenAHoldEndsAfterATimeOut(t *testing.T) {
-	holds := []rollout.ClusterHold{{Cluster: "a", Until: now.Add(15 * time.Minute)}}
-	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read(), rollout.Options{Attempt: 1, Holds: holds})
+	holds := []rollout.ClusterFreeze{{Cluster: "a", Until: now.Add(15 * time.Minute)}}
+	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read(), rollout.Options{Attempt: 1, Freezes: holds})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func TestAPlannersCountsFollowEachChange(t *testing.T) {
 	kinds := slices.Concat(nineKinds, rareKinds[2:5])
 	groups := newFleet(t).group("canary", "a", "b").group("", "c", "d", "e").read()
 	for name, option := range map[string]rollout.Options{
-		"FailedBefore": rollout.Options{FailedBefore: []string{"a"}}, "Uncounted": rollout.Options{Uncounted: []string{"a"}},
+		"FailedBefore": rollout.Options{FailedBefore: []string{"a"}}, "Ignored": rollout.Options{Ignored: []string{"a"}},
 		"MaxStarts": rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: 5 * time.Minute}}}, "WaitBetweenGroups": rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: 15 * time.Minute}},
 	} {
 		for _, strategy := range []clusterv1alpha1.RolloutStrategy{progressive("4", config("1", "10m", 5*time.Minute)), perGroup(config("", "10m", 5*time.Minute))} {

@@ -115,18 +115,18 @@ func drawOptions(t *rapid.T) rollout.Options {
 		{"Closed", rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1, Name: "canary"}, Gate: rollout.Gate{Name: "approval"}}}}},
 		{"Closed by index", rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)}}}}},
 		{"MaxRemoved", rollout.Options{MaxRemoved: ptr(bound)}},
-		{"Uncounted", rollout.Options{Uncounted: drawNames(t, "uncounted")}},
+		{"Ignored", rollout.Options{Ignored: drawNames(t, "uncounted")}},
 		{"FailedBefore", rollout.Options{FailedBefore: drawNames(t, "failed before")}},
-		{"Holds", rollout.Options{Holds: []rollout.ClusterHold{
+		{"Holds", rollout.Options{Freezes: []rollout.ClusterFreeze{
 			{Cluster: "a", Reason: "site", Until: gate.Opens, Blocks: rapid.Bool().Draw(t, "blocks")}, {Cluster: rapid.SampledFrom(clusterNames).Draw(t, "held"), Until: gate.Opens.Add(-10 * time.Second)},
 			{Cluster: "b", Blocks: rapid.Bool().Draw(t, "blocks for ever")},
 		}}},
-		{"Reviewed", rollout.Options{Reviewed: append([]string{"a", "b"}, drawNames(t, "reviewed")...)}},
+		{"Reviewed", rollout.Options{Allowlist: append([]string{"a", "b"}, drawNames(t, "reviewed")...)}},
 		{"GroupOrder", rollout.Options{GroupOrder: rapid.SampledFrom([]rollout.GroupOrder{{}, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")}},
 		{"WaitBetweenGroups", rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Duration(rapid.IntRange(0, 90).Draw(t, "wait")) * time.Second}}},
 		{"Ramp", rollout.Options{Ramp: ptr(rapid.IntRange(1, 3).Draw(t, "ramp"))}},
 		{"MaxStarts", rollout.Options{MaxStarts: &rollout.StartLimit{Count: rapid.IntRange(1, 3).Draw(t, "starts"), Per: metav1.Duration{Duration: time.Duration(rapid.IntRange(1, 80).Draw(t, "per")) * time.Second}}}},
-		{"Rights", rollout.Options{Rights: &rollout.Rights{Start: rapid.IntRange(0, 3).Draw(t, "rights to start"), Fail: rapid.IntRange(0, 2).Draw(t, "rights to fail")}}},
+		{"Rights", rollout.Options{Shares: &rollout.Shares{Concurrency: rapid.IntRange(0, 3).Draw(t, "rights to start"), Failures: rapid.IntRange(0, 2).Draw(t, "rights to fail")}}},
 	} {
 		if rapid.IntRange(0, 3).Draw(t, o.name) == 0 {
 			chosen = merged(chosen, o.option)
@@ -166,7 +166,7 @@ func drawRecord(t *rapid.T, now time.Time) status.Record {
 	for _, cluster := range clusterNames {
 		if rapid.IntRange(0, 2).Draw(t, "recorded") == 0 {
 			key := grouping.Key{Index: int32(rapid.IntRange(-1, 2).Draw(t, "index"))}
-			r.Left = append(r.Left, status.Left{Report: drawReport(t, cluster, now), Group: key})
+			r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: drawReport(t, cluster, now), Group: key})
 		}
 	}
 	return r

@@ -30,7 +30,7 @@ type planning struct {
 	tried   map[string]time.Time // when those failed that were tried again
 	attempt int                  // that is wanted
 	// Of who left: what is stored, the grace, and the last answer.
-	memory *rollout.Memory
+	memory *rollout.StoredRecord
 	grace  time.Duration
 	last   *rollout.Result
 	now    time.Time
@@ -154,7 +154,7 @@ func difference[T any](want, got *T) string {
 // opts are the options of Plan, with the result before, or of the planner, which remembers by itself.
 func (p *planning) opts(previous *rollout.Result) rollout.Options {
 	opts := p.options
-	opts.Attempt, opts.RemoveAfter.Duration, opts.Previous, opts.Memory = p.attempt, p.grace, previous, p.memory
+	opts.Attempt, opts.RemoveAfter.Duration, opts.Previous, opts.StoredRecord = p.attempt, p.grace, previous, p.memory
 	return opts
 }
 
@@ -247,7 +247,7 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 			must(p.planner.SetStrategy(p.strategy, p.opts(nil)))
 		}
 		remember := func(t *rapid.T) {
-			p.memory = &rollout.Memory{Version: "v2", AtOnce: rapid.Bool().Draw(t, "at once")}
+			p.memory = &rollout.StoredRecord{Version: "v2", AtOnce: rapid.Bool().Draw(t, "at once")}
 			if p.last != nil {
 				p.memory.Record = p.last.Record
 			}

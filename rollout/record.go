@@ -29,12 +29,12 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 	r.More, r.Until = before.n, before.until
 	if s.missing != "" {
 		stays := m.Record.DeepCopy()
-		r.Left, r.Exposed, r.Breached = stays.Left, stays.Exposed, stays.Breached
+		r.Deselected, r.Exposed, r.Breached = stays.Deselected, stays.Exposed, stays.Breached
 		return
 	}
 	for _, position := range s.recordable(deleting) {
 		if left, wanted := s.wants(v, int(position), deleting[int(position)], now); wanted {
-			r.Left = append(r.Left, left)
+			r.Deselected = append(r.Deselected, left)
 		}
 	}
 	for i := range once {
@@ -43,13 +43,13 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 		if s.isAwaited(p.report, now) {
 			as = status.Succeeded
 		}
-		r.Left = append(r.Left, status.Left{Report: p.toStatus(p.cluster, as), Group: p.key})
+		r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: p.toStatus(p.cluster, as), Group: p.key})
 	}
-	slices.SortFunc(r.Left, func(a, b status.Left) int { return strings.Compare(a.Cluster, b.Cluster) })
+	slices.SortFunc(r.Deselected, func(a, b status.DeselectedCluster) int { return strings.Compare(a.Cluster, b.Cluster) })
 	breached, bytes := s.fitBreached(last)
-	left, over := s.fit(r.Left, s.roomOfRecord()-bytes)
-	r.Breached, r.Left, over = breached, left, before.with(over)
-	if r.More, r.Until = over.n, over.until; len(r.Left) > 0 {
+	left, over := s.fit(r.Deselected, s.roomOfRecord()-bytes)
+	r.Breached, r.Deselected, over = breached, left, before.with(over)
+	if r.More, r.Until = over.n, over.until; len(r.Deselected) > 0 {
 		r.Exposed = s.exposedBefore()
 	}
 }
@@ -71,7 +71,7 @@ func (s *schedule) recordable(deleting map[int]bool) []int32 {
 }
 
 // rankOf puts failures first, then flights and successes, then starts.
-func rankOf(l *status.Left) int {
+func rankOf(l *status.DeselectedCluster) int {
 	switch l.Status {
 	case status.TimeOut, status.Failed:
 		return 0
@@ -83,7 +83,7 @@ func rankOf(l *status.Left) int {
 }
 
 // wants gives the entry of a cluster that left or moved, whose object is being deleted, or that has an entry (R48, R49).
-func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (left status.Left, wanted bool) {
+func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (left status.DeselectedCluster, wanted bool) {
 	cluster, m := s.groups.Cluster(position), s.options.memory
 	r, is := v.reported(position), v.at(position)
 	e, stored := m.entry(cluster)
@@ -110,12 +110,12 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 	default:
 		return left, false
 	}
-	return status.Left{Report: r.toStatus(cluster, as), Group: s.groups.Key(s.groups.GroupAt(position))}, true
+	return status.DeselectedCluster{Report: r.toStatus(cluster, as), Group: s.groups.Key(s.groups.GroupAt(position))}, true
 }
 
 // isStored says whether the stored record tells of a cluster as much as the entry does. The times may differ: those of an answer
 // that is not noted change with each call.
-func (m *memory) isStored(left *status.Left) bool {
+func (m *memory) isStored(left *status.DeselectedCluster) bool {
 	e, known := m.entries[left.Cluster]
 	if !known || e.attempt != left.Attempt {
 		return false
@@ -144,14 +144,14 @@ func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (with
 		if !r.Until.IsZero() {
 			released = r.Until.Sub(now)
 		}
-		for i := range r.Left { // which makes room
-			released = sooner(released, s.untilChanged(&r.Left[i], now))
+		for i := range r.Deselected { // which makes room
+			released = sooner(released, s.untilChanged(&r.Deselected[i], now))
 		}
 		return due, released
 	}
-	waits := make(map[string]*status.Left)
-	for i := range r.Left {
-		if left := &r.Left[i]; !m.isStored(left) {
+	waits := make(map[string]*status.DeselectedCluster)
+	for i := range r.Deselected {
+		if left := &r.Deselected[i]; !m.isStored(left) {
 			waits[left.Cluster] = left
 		}
 	}
@@ -164,7 +164,7 @@ func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (with
 }
 
 // untilChanged gives the time from now until an entry of a cluster that is done tells less, or is not wanted any more; 0 for any other.
-func (s *schedule) untilChanged(l *status.Left, now time.Time) time.Duration {
+func (s *schedule) untilChanged(l *status.DeselectedCluster, now time.Time) time.Duration {
 	switch {
 	case l.Status == status.Succeeded && s.wait > 0:
 		return latest(l.Applied, l.LastTransitionTime).Add(s.wait).Sub(now)

@@ -28,19 +28,19 @@ const (
 	RemedyResume RemedyType = "Resume"
 	// RemedyOpenGate says that someone can open the gate.
 	RemedyOpenGate RemedyType = "OpenGate"
-	// RemedyRelease says that whoever holds the clusters can release them ([Options].Holds).
-	RemedyRelease RemedyType = "Release"
-	// RemedyReview says that someone can review the clusters ([Options].Reviewed).
-	RemedyReview RemedyType = "Review"
-	// RemedyMend says that failed clusters have to be mended. Nobody can mend one of whose failure only the record tells, or one that
+	// RemedyUnfreeze says that whoever holds the clusters can release them ([Options].Holds).
+	RemedyUnfreeze RemedyType = "Unfreeze"
+	// RemedyAllow says that someone can review the clusters ([Options].Reviewed).
+	RemedyAllow RemedyType = "Allow"
+	// RemedyFix says that failed clusters have to be mended. Nobody can mend one of whose failure only the record tells, or one that
 	// timed out only because nothing says when it is done.
-	RemedyMend RemedyType = "Mend"
+	RemedyFix RemedyType = "Fix"
 	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Options].Attempt. It ends the breach that the
 	// result reports, which is the first. If there are others, the next is reported after that, with an attempt of its own.
 	RemedyTryAgain RemedyType = "TryAgain"
-	// RemedyGiveUp says that someone can give up clusters, by [Options].Uncounted: those that left, those that start only once
+	// RemedyIgnore says that someone can give up clusters, by [Options].Ignored: those that left, those that start only once
 	// their object is gone, and those of whose failure only the record tells.
-	RemedyGiveUp RemedyType = "GiveUp"
+	RemedyIgnore RemedyType = "Ignore"
 	// RemedyForget says that someone can remove the record from the owner, which gives up all clusters that it has and those for
 	// which it has no room.
 	RemedyForget RemedyType = "Forget"
@@ -66,13 +66,13 @@ type Remedy struct {
 	Group grouping.Key `json:"group,omitzero"`
 	// Gate is the gate's name, if it has one (RemedyOpenGate).
 	Gate string `json:"gate,omitempty"`
-	// Count is how many of Of clusters have to do so (RemedyAnswer, RemedyReportTime, RemedyMend, RemedyValidate,
+	// Count is how many of Of clusters have to do so (RemedyAnswer, RemedyReportTime, RemedyFix, RemedyValidate,
 	// RemedyAddConditionRules). Count is also the
 	// value to set (RemedyTryAgain, RemedyRaiseMaxFailures).
 	Count int `json:"count,omitempty"`
 	Of    int `json:"of,omitempty"`
-	// Clusters names the first of these clusters: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyMend,
-	// RemedyValidate, RemedyAddConditionRules, RemedyGiveUp, RemedyRelease, RemedyReview).
+	// Clusters names the first of these clusters: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyFix,
+	// RemedyValidate, RemedyAddConditionRules, RemedyIgnore, RemedyUnfreeze, RemedyAllow).
 	Clusters string `json:"clusters,omitempty"`
 	// Succeeded says that these clusters have succeeded at an unknown time; otherwise they are in flight
 	// (RemedyReportTime).
@@ -96,7 +96,7 @@ func (r Remedy) String() string {
 			return fmt.Sprintf("wait for a report that says when %s succeeded", r.some())
 		}
 		return fmt.Sprintf("wait for a report that says how long %s %s been in flight", r.some(), plural(r.Count > 1, "has", "have"))
-	case RemedyGiveUp:
+	case RemedyIgnore:
 		return "give up " + r.Clusters
 	case RemedyForget:
 		return "remove the record of the clusters that left"
@@ -104,11 +104,11 @@ func (r Remedy) String() string {
 		return "resume the rollout"
 	case RemedyOpenGate:
 		return fmt.Sprintf("open the %s before %v", Gate{Name: r.Gate}, r.Group)
-	case RemedyMend:
+	case RemedyFix:
 		return "mend " + r.some()
-	case RemedyRelease:
+	case RemedyUnfreeze:
 		return "release " + r.Clusters
-	case RemedyReview:
+	case RemedyAllow:
 		return "review " + r.Clusters
 	case RemedyValidate:
 		return "validate " + r.some()
@@ -147,7 +147,7 @@ func (r *Result) breachRemedies() []Remedy {
 	var ways []Remedy
 	mendable, untold := r.recoverable()
 	if mendable.n >= b.Failures-b.MaxFailures {
-		ways = append(ways, Remedy{Type: RemedyMend, Count: b.Failures - b.MaxFailures, Of: mendable.n, Clusters: mendable.listed()})
+		ways = append(ways, Remedy{Type: RemedyFix, Count: b.Failures - b.MaxFailures, Of: mendable.n, Clusters: mendable.listed()})
 	}
 	ways = append(ways, untold.rulesRemedy()...)
 	ways = append(ways, Remedy{Type: RemedyTryAgain, Count: r.lastAttempt() + 1})
@@ -240,7 +240,7 @@ func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 		return ways
 	}
 	if c := &f.crowds[failed]; c.n >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyMend, Count: f.needed, Of: c.n, Clusters: c.listed()})
+		ways = append(ways, Remedy{Type: RemedyFix, Count: f.needed, Of: c.n, Clusters: c.listed()})
 	}
 	return append(ways, r.deadlineRemedy(f, f.excess, f.crowds[failed].n+lost)...)
 }

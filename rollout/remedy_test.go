@@ -56,8 +56,8 @@ func TestABreachOfTheWayBackIsNotEndedByGoingBack(t *testing.T) {
 
 // R29, R57: nobody is told to mend a cluster of whose failure only the record tells. A plan and the planner say so.
 func TestWhoIsOnlyOnRecordCannotBeMended(t *testing.T) {
-	entry := func(cluster string, as status.RolloutStatus) status.Left {
-		return status.Left{Report: status.Report{Cluster: cluster, Status: as, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Minute)}}
+	entry := func(cluster string, as status.RolloutStatus) status.DeselectedCluster {
+		return status.DeselectedCluster{Report: status.Report{Cluster: cluster, Status: as, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Minute)}}
 	}
 	failed := func(cluster string) status.Report {
 		return status.Report{Cluster: cluster, Status: status.Failed, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Minute)}
@@ -65,33 +65,33 @@ func TestWhoIsOnlyOnRecordCannotBeMended(t *testing.T) {
 	for name, test := range map[string]struct {
 		budget   string
 		deadline string
-		record   []status.Left
+		record   []status.DeselectedCluster
 		reports  []status.Report
 		want     string
-		rights   *rollout.Rights
+		rights   *rollout.Shares
 	}{
-		"alone": {"0", "10m", []status.Left{entry("a", status.Failed)}, nil,
+		"alone": {"0", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil,
 			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a", nil},
-		"its object has another version": {"0", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply}},
+		"its object has another version": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply}},
 			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a", nil},
-		"its object is back": {"0", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply, Applied: now}},
+		"its object is back": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply, Applied: now}},
 			"mend a, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before", nil},
-		"with another, both count": {"0", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
+		"with another, both count": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
 			"try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a", nil},
-		"with another, which is enough": {"1", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
+		"with another, which is enough": {"1", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
 			"mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a", nil},
-		"it keeps a slot":          {"1", "None", []status.Left{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a", nil},
-		"it keeps a slot till ten": {"1", "10m", []status.Left{entry("a", status.Failed)}, nil, "give up a", nil},
-		"there is no right to fail": {"5", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"try again what failed (set the attempt to 1), or give up a", &rollout.Rights{Start: 3}},
-		"there is one right to fail": {"5", "10m", []status.Left{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"mend b, or try again what failed (set the attempt to 1), or give up a", &rollout.Rights{Start: 3, Fail: 1}},
-		"it keeps a right to start": {"5", "None", []status.Left{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a", &rollout.Rights{Start: 1, Fail: 1}},
-		"it left":                   {"0", "10m", []status.Left{entry("x", status.TimeOut)}, nil, "try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up x", nil},
+		"it keeps a slot":          {"1", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a", nil},
+		"it keeps a slot till ten": {"1", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "give up a", nil},
+		"there is no right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
+			"try again what failed (set the attempt to 1), or give up a", &rollout.Shares{Concurrency: 3}},
+		"there is one right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
+			"mend b, or try again what failed (set the attempt to 1), or give up a", &rollout.Shares{Concurrency: 3, Failures: 1}},
+		"it keeps a right to start": {"5", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a", &rollout.Shares{Concurrency: 1, Failures: 1}},
+		"it left":                   {"0", "10m", []status.DeselectedCluster{entry("x", status.TimeOut)}, nil, "try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up x", nil},
 	} {
 		strategy := progressive("1", config(test.budget, test.deadline, 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()
-		opts := rollout.Options{Rights: test.rights, Memory: &rollout.Memory{Version: "2", Record: status.Record{Version: "2", Left: test.record}}}
+		opts := rollout.Options{Shares: test.rights, StoredRecord: &rollout.StoredRecord{Version: "2", Record: status.Record{Version: "2", Deselected: test.record}}}
 		plan, err := rollout.Plan(strategy, groups, test.reports, now, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -238,8 +238,8 @@ func TestWhatOnlyTheRecordHasCannotBeMended(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, stored := range []status.RolloutStatus{status.Progressing, status.ToApply, status.Validating, status.TimeOut} {
-			record := status.Record{Version: "v", Left: []status.Left{{Report: status.Report{Cluster: "a", Status: stored, Applied: applied, LastTransitionTime: applied}}}}
-			opts := rollout.Options{Memory: &rollout.Memory{Version: "v", AtOnce: true, Record: record}}
+			record := status.Record{Version: "v", Deselected: []status.DeselectedCluster{{Report: status.Report{Cluster: "a", Status: stored, Applied: applied, LastTransitionTime: applied}}}}
+			opts := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", AtOnce: true, Record: record}}
 			strategy := progressive("1", config("0", "30m", 0))
 			r, err := rollout.Plan(strategy, groups, nil, now, opts)
 			if err != nil {
@@ -257,7 +257,7 @@ func TestWhatOnlyTheRecordHasCannotBeMended(t *testing.T) {
 						types = append(types, remedy.Type)
 					}
 				}
-				if slices.Contains(types, rollout.RemedyMend) || !slices.Contains(types, rollout.RemedyTryAgain) || !slices.Contains(types, rollout.RemedyGiveUp) {
+				if slices.Contains(types, rollout.RemedyFix) || !slices.Contains(types, rollout.RemedyTryAgain) || !slices.Contains(types, rollout.RemedyIgnore) {
 					t.Errorf("selected %v, stored as %s: %s advises %v: %v", selected, stored, who, types, r.Explain("b"))
 				}
 			}
@@ -280,9 +280,9 @@ func TestWhoIsNeverDoneCannotBeMended(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		budget  string
-		record  []status.Left
+		record  []status.DeselectedCluster
 		reports []status.Report
-		rights  *rollout.Rights
+		rights  *rollout.Shares
 		want    string
 	}{
 		"alone":                             {"0", nil, []status.Report{untracked("a")}, nil, rules + ", or " + rest("1")},
@@ -290,15 +290,15 @@ func TestWhoIsNeverDoneCannotBeMended(t *testing.T) {
 		"with one that failed, not too bad": {"1", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, nil, "mend b, or " + rules + ", or " + rest("2")},
 		"one that timed out otherwise":      {"0", nil, []status.Report{report("a", status.Progressing, "", time.Hour)}, nil, "mend a, or " + rest("1")},
 		"it was reported twice":             {"0", nil, []status.Report{untracked("a"), report("a", status.Failed, "", time.Minute)}, nil, "mend a, or " + rest("1")},
-		"it left, and its object is there": {"0", []status.Left{{Report: untracked("x")}}, []status.Report{untracked("x")}, nil,
+		"it left, and its object is there": {"0", []status.DeselectedCluster{{Report: untracked("x")}}, []status.Report{untracked("x")}, nil,
 			rules + ", or " + rest("1") + ", or give up x"},
-		"only the record tells of it":  {"0", []status.Left{{Report: untracked("x")}}, nil, nil, rest("1") + ", or give up x"}, // where objects go at once
-		"there is no right to fail":    {"5", nil, []status.Report{untracked("a")}, &rollout.Rights{Start: 3}, rules + ", or " + others},
-		"there is a right for another": {"5", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, &rollout.Rights{Start: 3, Fail: 1}, "mend b, or " + rules + ", or " + others},
+		"only the record tells of it":  {"0", []status.DeselectedCluster{{Report: untracked("x")}}, nil, nil, rest("1") + ", or give up x"}, // where objects go at once
+		"there is no right to fail":    {"5", nil, []status.Report{untracked("a")}, &rollout.Shares{Concurrency: 3}, rules + ", or " + others},
+		"there is a right for another": {"5", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, &rollout.Shares{Concurrency: 3, Failures: 1}, "mend b, or " + rules + ", or " + others},
 	} {
 		strategy := progressive("1", config(test.budget, "10m", 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()
-		opts := rollout.Options{Rights: test.rights, Memory: &rollout.Memory{Version: "2", Record: status.Record{Version: "2", Left: test.record}, AtOnce: len(test.reports) == 0}}
+		opts := rollout.Options{Shares: test.rights, StoredRecord: &rollout.StoredRecord{Version: "2", Record: status.Record{Version: "2", Deselected: test.record}, AtOnce: len(test.reports) == 0}}
 		plan, err := rollout.Plan(strategy, groups, test.reports, now, opts)
 		if err != nil {
 			t.Fatal(err)

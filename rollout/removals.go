@@ -24,7 +24,7 @@ import (
 // Placement is gone, pass nil.
 //
 // The group of a cluster that is not selected is that of [Options].Memory's record or of [Options].Previous. Clusters in
-// [Options].Uncounted go with their groups, but nobody waits for them and they take no place: their agents may be dead. Of the other
+// [Options].Ignored go with their groups, but nobody waits for them and they take no place: their agents may be dead. Of the other
 // options only GroupOrder counts. To remove a group alone, report its clusters alone. Groups that [grouping.Apart] took apart may all be
 // given all reports: each leaves out whom another removes, and has the bound for itself.
 //

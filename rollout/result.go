@@ -100,39 +100,39 @@ const (
 	// DispositionSettled says that Result.Settled yields the cluster: it succeeded and soaked, is skipped, or was
 	// reported TimeOut.
 	DispositionSettled Disposition = "Settled"
-	// DispositionLeft says that the cluster is in Result.Left: it is not selected any more and still counts.
-	DispositionLeft Disposition = "Left"
-	// DispositionHeld says that Result.Held yields the cluster: it waits, for the reason that Result.Held and
+	// DispositionDeselected says that the cluster is in Result.Deselected: it is not selected any more and still counts.
+	DispositionDeselected Disposition = "Deselected"
+	// DispositionBlocked says that Result.Blocked yields the cluster: it waits, for the reason that Result.Blocked and
 	// Result.Find give.
-	DispositionHeld Disposition = "Held"
+	DispositionBlocked Disposition = "Blocked"
 )
 
 // Find says where the named cluster is, with the reason if it is held. It gives false if the cluster is not selected and does
 // not count.
 // It takes constant time, except that the first held cluster of a result takes time linear in the fleet.
-func (r *Result) Find(cluster string) (Disposition, Hold, bool) {
+func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 	if r.schedule == nil {
-		return "", Hold{}, false
+		return "", BlockReason{}, false
 	}
 	position, ok := r.schedule.groups.Position(cluster)
 	if !ok {
-		return "", Hold{}, false
+		return "", BlockReason{}, false
 	}
 	d := r.states[position].disposition()
 	if r.schedule.hasLeft(position) {
-		d = DispositionLeft
+		d = DispositionDeselected
 	}
-	if d != DispositionHeld {
-		return d, Hold{}, true
+	if d != DispositionBlocked {
+		return d, BlockReason{}, true
 	}
 	return d, r.holdAt(position), true
 }
 
 // Held yields the waiting clusters that do not start, in the order of their names, each with the reason.
-func (r *Result) Held() iter.Seq2[Cluster, Hold] {
-	return func(yield func(Cluster, Hold) bool) {
+func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
+	return func(yield func(Cluster, BlockReason) bool) {
 		for position, s := range r.states {
-			if s.disposition() == DispositionHeld && !yield(r.cluster(position), r.holdAt(position)) {
+			if s.disposition() == DispositionBlocked && !yield(r.cluster(position), r.holdAt(position)) {
 				return
 			}
 		}
@@ -151,29 +151,29 @@ func (r *Result) Settled() iter.Seq[Cluster] {
 	}
 }
 
-// HoldCount is a reason with the number of clusters that it holds.
-type HoldCount struct {
-	Hold     Hold `json:"hold"`
-	Clusters int  `json:"clusters"`
+// BlockCount is a reason with the number of clusters that it holds.
+type BlockCount struct {
+	Reason   BlockReason `json:"reason"`
+	Clusters int         `json:"clusters"`
 }
 
 // String is `3 held: the rollout is paused`.
-func (h HoldCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Hold) }
+func (h BlockCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Reason) }
 
-// HoldCounts gives the reasons of all held clusters with their numbers, in the order of the groups. It takes time linear in the groups,
+// BlockCounts gives the reasons of all held clusters with their numbers, in the order of the groups. It takes time linear in the groups,
 // with [Options].Holds and [Options].Reviewed in the fleet.
-func (r *Result) HoldCounts() []HoldCount { return r.counted((*Result).hold) }
+func (r *Result) BlockCounts() []BlockCount { return r.counted((*Result).hold) }
 
-// counted does what HoldCounts does; hold gives the reason for a group's held clusters. In a group those that somebody holds come last.
-func (r *Result) counted(hold func(r *Result, group int) Hold) []HoldCount {
-	var all []HoldCount
-	at := make(map[Hold]int)
-	add := func(h Hold, n int) {
+// counted does what BlockCounts does; hold gives the reason for a group's held clusters. In a group those that somebody holds come last.
+func (r *Result) counted(hold func(r *Result, group int) BlockReason) []BlockCount {
+	var all []BlockCount
+	at := make(map[BlockReason]int)
+	add := func(h BlockReason, n int) {
 		i, known := at[h]
 		if !known {
 			i = len(all)
 			at[h] = i
-			all = append(all, HoldCount{Hold: h})
+			all = append(all, BlockCount{Reason: h})
 		}
 		all[i].Clusters += n
 	}
@@ -206,10 +206,10 @@ func (r *Result) Summary() status.Summary {
 		counts := r.tallies[group].counts(r.heldCounted(group))
 		counts.Partial = s.Partial
 		if r.aside != nil {
-			counts.Uncounted, counts.UncountedToApply = r.schedule.uncountedIn(group), r.aside[group].waiting()+r.aside[group].parked()
+			counts.Ignored, counts.IgnoredToApply = r.schedule.uncountedIn(group), r.aside[group].waiting()+r.aside[group].parked()
 		}
 		if r.schedule != nil {
-			counts.Left = r.schedule.leftIn(group)
+			counts.Deselected = r.schedule.leftIn(group)
 		}
 		s.Groups[group] = status.GroupCounts{Group: r.schedule.groups.Key(group), Counts: counts}
 		s.Counts = s.Counts.Add(counts)
@@ -223,17 +223,17 @@ func (r *Result) Summary() status.Summary {
 // stops fills in the sentences of a summary.
 func (r *Result) stops(s *status.Summary) {
 	if missing := r.schedule.missing; missing != "" {
-		s.Incomplete = Hold{Type: HoldGroupsIncomplete, Missing: missing}.String()
+		s.Incomplete = BlockReason{Type: BlockGroupsIncomplete, Missing: missing}.String()
 	}
 	if r.choice.breach != nil {
 		s.Breach = r.choice.breach.String()
 	}
 	if r.schedule.options.paused {
-		s.Paused = Hold{Type: HoldPaused}.String()
+		s.Paused = BlockReason{Type: BlockPaused}.String()
 	}
 	for _, h := range r.counted((*Result).holdInBrief) {
-		switch sentence := h.Hold.String(); h.Hold.Type {
-		case HoldGateClosed:
+		switch sentence := h.Reason.String(); h.Reason.Type {
+		case BlockGateClosed:
 			s.Gates = append(s.Gates, sentence)
 			fallthrough
 		default:

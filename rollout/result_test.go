@@ -116,11 +116,11 @@ func TestSummary(t *testing.T) {
 		s := everything()
 		s.strategy.Progressive.MaxConcurrency = intstr.FromInt32(4)
 		want := status.Summary{
-			Counts: status.Counts{ToApply: 2, Progressing: 1, Succeeded: 2, Failed: 1, TimeOut: 1, Skip: 1, Soaking: 1, Held: 1},
+			Counts: status.Counts{ToApply: 2, Progressing: 1, Succeeded: 2, Failed: 1, TimeOut: 1, Skip: 1, Soaking: 1, Blocked: 1},
 			Groups: []status.GroupCounts{
 				{Counts: status.Counts{Progressing: 1, Succeeded: 1, Failed: 1, TimeOut: 1, Soaking: 1}},
 				{Group: grouping.Key{Index: 1, Name: "canary"}, Counts: status.Counts{Succeeded: 1}},
-				{Group: grouping.Key{Index: 2}, Counts: status.Counts{ToApply: 2, Skip: 1, Held: 1}},
+				{Group: grouping.Key{Index: 2}, Counts: status.Counts{ToApply: 2, Skip: 1, Blocked: 1}},
 			},
 			Removed: 2,
 			Waiting: []string{"4 of 4 slots taken: f failed, keeps its slot until 2026-11-21T12:08:00Z; b progressing, times out at 2026-11-21T12:09:00Z; " +

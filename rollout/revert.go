@@ -51,7 +51,7 @@ type Abort struct {
 // Memory has the version before and the record of the owner, which may still be the record of the failed version: what happened
 // before abort.Time counts for nothing.
 //
-// Set Uncounted, FailedBefore and RemoveAfter in opts as for the rollout; Previous may be a result of Plan or of Revert, for
+// Set Ignored, FailedBefore and RemoveAfter in opts as for the rollout; Previous may be a result of Plan or of Revert, for
 // either function. Gates and Paused hold the way back, too, and GroupOrder is reversed. Ramp, MaxStarts and WaitBetweenGroups
 // slow it as they slow a rollout, and a ramp begins anew: leave them out unless you mean that.
 //
@@ -86,14 +86,14 @@ func (m *memory) since(abort *Abort) *memory {
 			has[r.Cluster] = true
 		}
 	}
-	kept := m.Memory
-	kept.Record.Left = nil
-	for _, left := range m.Record.Left {
+	kept := m.StoredRecord
+	kept.Record.Deselected = nil
+	for _, left := range m.Record.Deselected {
 		switch {
 		case !wentBack(&left.Report, abort.Time):
 			kept.Record.More = 0
 		case !has[left.Cluster]:
-			kept.Record.Left = append(kept.Record.Left, left)
+			kept.Record.Deselected = append(kept.Record.Deselected, left)
 		}
 	}
 	return newMemory(kept)

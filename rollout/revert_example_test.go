@@ -98,8 +98,8 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 	}
 	update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
 	opts := rollout.Options{
-		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: c.last, // and Uncounted, where the rollout has it
-		Memory: &rollout.Memory{Version: r.Target(), Record: records[""]},
+		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: c.last, // and Ignored, where the rollout has it
+		StoredRecord: &rollout.StoredRecord{Version: r.Target(), Record: records[""]},
 	}
 	var result *rollout.Result
 	if r.AbortedTime == nil {
@@ -116,7 +116,7 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		}
 	}
 	summary := result.Summary() // after an abort Revert's in any case: Plan counts those that never had the failed version, too
-	if r.AbortedTime != nil && len(result.Start)+len(result.HoldCounts()) == 0 {
+	if r.AbortedTime != nil && len(result.Start)+len(result.BlockCounts()) == 0 {
 		// Who joined gets what all others have.
 		if result, err = rollout.Plan(owner.strategy, groups, current, c.now(), opts); err != nil {
 			return nil, err

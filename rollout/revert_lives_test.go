@@ -138,7 +138,7 @@ func (s *lives) plan(l life) life {
 	add := func(what int8) { l.pending[l.todo], l.todo = what, l.todo+1 }
 	var r *rollout.Result
 	if l.aborted {
-		if r = s.revert(&l); len(r.Start)+len(r.HoldCounts()) == 0 { // nobody has to go back: who joined gets what all others have
+		if r = s.revert(&l); len(r.Start)+len(r.BlockCounts()) == 0 { // nobody has to go back: who joined gets what all others have
 			r = s.forward(&l, 'A')
 		}
 	} else if r = s.forward(&l, 'B'); l.asked || r.Breach != nil {

@@ -72,7 +72,7 @@ func TestTheDocumentedWayBackRemembersWhoFailedAndLeft(t *testing.T) {
 		}
 		c.act(t, fleet[i+1:]...) // the cluster left
 		c.at = c.at.Add(time.Minute)
-		if _, record := c.act(t, fleet[i+1:]...); len(record.Left) != i+1 || c.works[cluster] != nil {
+		if _, record := c.act(t, fleet[i+1:]...); len(record.Deselected) != i+1 || c.works[cluster] != nil {
 			t.Fatalf("%s left: record %v, works %v; want its failure, and no work of it", cluster, record, c.works)
 		}
 		c.at = c.at.Add(10 * time.Minute) // its slot is free
@@ -97,15 +97,15 @@ func TestARecordOfTheFailedVersionKeepsNobodyFromGoingBack(t *testing.T) {
 		report := status.Report{Cluster: cluster, Status: status.Failed, Applied: now.Add(-2 * time.Hour), LastTransitionTime: now.Add(-2 * time.Hour)}
 		abort.Failed = append(abort.Failed, report)
 		abort.Before = append(abort.Before, status.Report{Cluster: cluster, Status: status.ToApply})
-		record.Left = append(record.Left, status.Left{Report: report})
+		record.Deselected = append(record.Deselected, status.DeselectedCluster{Report: report})
 	}
 	for _, version := range []string{"v1", "v2"} {
-		memory := &rollout.Memory{Version: version, Record: record}
-		r, err := rollout.Revert(all("10m"), selecting(t, false, "a", "b"), abort, now, rollout.Options{Memory: memory})
+		memory := &rollout.StoredRecord{Version: version, Record: record}
+		r, err := rollout.Revert(all("10m"), selecting(t, false, "a", "b"), abort, now, rollout.Options{StoredRecord: memory})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(r.Start) != 2 || len(r.Record.Left) != 0 || r.Record.More != 0 || r.Record.Version != version {
+		if len(r.Start) != 2 || len(r.Record.Deselected) != 0 || r.Record.More != 0 || r.Record.Version != version {
 			t.Errorf("a memory for %s: %v, record %v; want both to start, and a record of nobody", version, r, r.Record)
 		}
 	}
@@ -120,15 +120,15 @@ func TestAFailureOnTheWayBackIsRemembered(t *testing.T) {
 		Before:       []status.Report{{Cluster: "b", Status: status.ToApply}},
 		StopAtBreach: true,
 	}
-	memory := &rollout.Memory{Version: "v1", Record: status.Record{Version: "v1", Left: []status.Left{
+	memory := &rollout.StoredRecord{Version: "v1", Record: status.Record{Version: "v1", Deselected: []status.DeselectedCluster{
 		{Report: status.Report{Cluster: "a", Status: status.TimeOut, Applied: now.Add(-30 * time.Minute)}, Group: grouping.Key{}},
 	}}}
 	for _, selected := range [][]string{{"b"}, {"a", "b"}} {
-		r, err := rollout.Revert(progressive("1", config("", "10m", 0)), selecting(t, false, selected...), abort, now, rollout.Options{Memory: memory})
+		r, err := rollout.Revert(progressive("1", config("", "10m", 0)), selecting(t, false, selected...), abort, now, rollout.Options{StoredRecord: memory})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Breach == nil || len(r.Start) != 0 || len(r.Record.Left) != 1 {
+		if r.Breach == nil || len(r.Start) != 0 || len(r.Record.Deselected) != 1 {
 			t.Errorf("%v selected: %v, record %v; want it stopped by a", selected, r, r.Record)
 		}
 	}

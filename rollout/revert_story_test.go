@@ -149,7 +149,7 @@ func (s *story) reconcile(crash int) (string, error) {
 		return "", err
 	}
 	summary := result.Summary()
-	if aborted && len(result.Start)+len(result.HoldCounts()) == 0 {
+	if aborted && len(result.Start)+len(result.BlockCounts()) == 0 {
 		if joined := plan(s.revisions.Target()); len(joined.Start) > 0 {
 			result = joined
 		}

@@ -279,7 +279,7 @@ func TestRemoveAfterGoesOnOnTheWayBack(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()
 	reports := []status.Report{{Cluster: "gone", Status: status.Failed, Applied: now.Add(-time.Hour)}}
 	last, err := rollout.Plan(all(""), groups, reports, now, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}})
-	if err != nil || !slices.Equal(last.Leaving, []string{"gone"}) {
+	if err != nil || !slices.Equal(last.PendingRemoval, []string{"gone"}) {
 		t.Fatal(last, err)
 	}
 	abort := rollout.Abort{Time: now, Failed: reports, Before: []status.Report{{Cluster: "gone", Status: status.ToApply}}}

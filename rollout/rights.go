@@ -12,57 +12,57 @@ import (
 // They hold under all types, over all groups together, in mandatory groups too, and beside all other limits. With 0 rights to
 // start nobody starts. Each cluster in flight holds a right to start, also one that failed with FailedFreesSlot. Each cluster that
 // failed needs a right to fail, also one in FailedBefore. Clusters that left hold theirs as if they were selected. Clusters in
-// Uncounted hold none; they start only while others could.
+// Ignored hold none; they start only while others could.
 //
 // Too many failures are no breach, since another hub may have a right to spare: nobody starts until there are enough rights. More
 // rights never start fewer clusters. Where several groups may start, those earlier in [Schedule].Stages start first.
-type Rights struct {
+type Shares struct {
 	// Start is how many clusters may be in flight at a time. It must not be negative.
-	Start int `json:"start"`
+	Concurrency int `json:"start"`
 	// Fail is how many clusters may have failed, in flight or not, for another one to start. It must not be negative.
-	Fail int `json:"fail"`
+	Failures int `json:"fail"`
 }
 
 // check returns the faults of rights.
-func (r *Rights) check(path *field.Path) (errs field.ErrorList) {
-	if r.Start < 0 {
-		errs = append(errs, field.Invalid(path.Child("start"), r.Start, "must not be negative"))
+func (r *Shares) check(path *field.Path) (errs field.ErrorList) {
+	if r.Concurrency < 0 {
+		errs = append(errs, field.Invalid(path.Child("start"), r.Concurrency, "must not be negative"))
 	}
-	if r.Fail < 0 {
-		errs = append(errs, field.Invalid(path.Child("fail"), r.Fail, "must not be negative"))
+	if r.Failures < 0 {
+		errs = append(errs, field.Invalid(path.Child("fail"), r.Failures, "must not be negative"))
 	}
 	return errs
 }
 
 // left gives how many more clusters may start, where those that count stand so.
-func (r *Rights) left(all *tally) int {
-	if all.failures() > r.Fail {
+func (r *Shares) left(all *tally) int {
+	if all.failures() > r.Failures {
 		return 0
 	}
-	return max(0, r.Start-all.inFlight())
+	return max(0, r.Concurrency-all.inFlight())
 }
 
 // isWithoutRight says whether nobody may start, whoever is in flight. A pace that is nil has no limits, or all are stopped.
-func (p *pace) isWithoutRight(r *Rights) bool {
-	return r != nil && p != nil && (r.Start == 0 || p.all.failures() > r.Fail)
+func (p *pace) isWithoutRight(r *Shares) bool {
+	return r != nil && p != nil && (r.Concurrency == 0 || p.all.failures() > r.Failures)
 }
 
 // rightsUsedUp gives the reason for clusters that the rights hold.
-func (s *schedule) rightsUsedUp(c *choice) Hold {
-	r, all, h := s.options.rights, &c.pace.all, Hold{Type: HoldRights, AllGroups: true}
+func (s *schedule) rightsUsedUp(c *choice) BlockReason {
+	r, all, h := s.options.rights, &c.pace.all, BlockReason{Type: BlockShares, AllGroups: true}
 	switch failures := all.failures(); {
-	case r.Start == 0:
-	case failures > r.Fail:
-		h.Failures, h.MaxFailures = failures, r.Fail
+	case r.Concurrency == 0:
+	case failures > r.Failures:
+		h.Failures, h.MaxFailures = failures, r.Failures
 	default:
-		h.InFlight, h.Starting, h.MaxConcurrency = all.inFlight(), c.starting(), r.Start
+		h.InFlight, h.Starting, h.MaxConcurrency = all.inFlight(), c.starting(), r.Concurrency
 		s.countSlow(&h, all, false)
 	}
 	return h
 }
 
-// rights gives the sentence of HoldRights.
-func (h Hold) rights() string {
+// rights gives the sentence of BlockShares.
+func (h BlockReason) rights() string {
 	switch taken := h.InFlight + h.Starting; {
 	case h.Failures > 0:
 		return h.detailed(fmt.Sprintf("%d failed here, and this hub has %s to fail", h.Failures, rightsOf(h.MaxFailures)))
@@ -86,7 +86,7 @@ func rightsOf(n int) string {
 }
 
 // rightsDetail describes the clusters that use up the rights; empty where there are no rights to use.
-func (r *Result) rightsDetail(h *Hold) string {
+func (r *Result) rightsDetail(h *BlockReason) string {
 	switch {
 	case h.Failures > 0:
 		f, _, _, _ := r.failedHere()
@@ -100,12 +100,12 @@ func (r *Result) rightsDetail(h *Hold) string {
 
 // explainRights says how a right comes free here. Where this hub has none to use, nothing here ends the wait.
 func (r *Result) explainRights(l *Link) (others away) {
-	switch h := &l.Hold; {
+	switch h := &l.Reason; {
 	case h.Failures > 0:
 		f, mendable, untold, attempt := r.failedHere()
 		l.Blockers, l.More, others = f.list()
 		if n := h.Failures - h.MaxFailures; mendable.n >= n {
-			l.Remedies = []Remedy{{Type: RemedyMend, Count: n, Of: mendable.n, Clusters: mendable.listed()}}
+			l.Remedies = []Remedy{{Type: RemedyFix, Count: n, Of: mendable.n, Clusters: mendable.listed()}}
 		}
 		l.Remedies = append(append(l.Remedies, untold.rulesRemedy()...), Remedy{Type: RemedyTryAgain, Count: attempt + 1})
 	case h.MaxConcurrency > 0:

@@ -28,12 +28,12 @@ func TestWithoutARightNobodyStarts(t *testing.T) {
 		{"ProgressivePerGroup", perGroup(config("100%", "", 0)), "", rollout.Options{}},
 		{"ProgressivePerGroup, groups side by side", perGroup(config("", "", 0)), "", rollout.Options{GroupOrder: rollout.GroupOrder{}}},
 		{"ProgressivePerGroup, a mandatory group", perGroup(config("", "", 0), "0"), "", rollout.Options{}},
-		{"who does not count", all(""), "", rollout.Options{Uncounted: []string{"a", "b", "c"}}},
+		{"who does not count", all(""), "", rollout.Options{Ignored: []string{"a", "b", "c"}}},
 		{"who is tried again", all(""), "a=Failed b=TimeOut", rollout.Options{Attempt: 1}},
 		{"beside who is in flight", all(""), "a=Progressing", rollout.Options{}},
 	} {
-		for want, rights := range map[bool]rollout.Rights{false: {Start: 0, Fail: 3}, true: {Start: 2, Fail: 3}} {
-			opts := merged(tt.opts, rollout.Options{Rights: &rights})
+		for want, rights := range map[bool]rollout.Shares{false: {Concurrency: 0, Failures: 3}, true: {Concurrency: 2, Failures: 3}} {
+			opts := merged(tt.opts, rollout.Options{Shares: &rights})
 			if r := plan(t, planned{strategy: tt.strategy, groups: []string{"a b", "c"}, reports: tt.reports, opts: opts}); (len(r.Start) > 0) != want {
 				t.Errorf("%s, %+v: %v", tt.name, rights, r)
 			}
@@ -55,12 +55,12 @@ func TestRights(t *testing.T) {
 		{"a failure in flight holds both", 1, 1, "a=Failed/0s", "in flight a; 2 held: 1 of 1 right to start taken: a failed, keeps its slot until 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{}},
 		{"whatever its slot is given to", 1, 1, "a=Failed/0s", "in flight a; 2 held: 1 of 1 right to start taken: a failed, keeps its slot until 2026-11-21T13:00:00Z; recheck after 1h0m0s", free},
 		{"a failure in the baseline needs a right", 3, 0, "a=TimeOut", "2 held: 1 failed here, and this hub has no right to fail: a", rollout.Options{FailedBefore: []string{"a"}}},
-		{"one that does not count needs none", 1, 0, "a=TimeOut", "start b; 1 held: 1 of 1 right to start taken: b starts now", rollout.Options{Uncounted: []string{"a"}}},
-		{"and starts beside the others", 1, 0, "a=Progressing/0s", "start c; in flight a; 1 held: 1 of 1 right to start taken: a progressing, times out at 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{Uncounted: []string{"c"}}},
-		{"but not where there is no right", 3, 0, "a=TimeOut", "2 held: 1 failed here, and this hub has no right to fail: a", rollout.Options{Uncounted: []string{"c"}}},
+		{"one that does not count needs none", 1, 0, "a=TimeOut", "start b; 1 held: 1 of 1 right to start taken: b starts now", rollout.Options{Ignored: []string{"a"}}},
+		{"and starts beside the others", 1, 0, "a=Progressing/0s", "start c; in flight a; 1 held: 1 of 1 right to start taken: a progressing, times out at 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{Ignored: []string{"c"}}},
+		{"but not where there is no right", 3, 0, "a=TimeOut", "2 held: 1 failed here, and this hub has no right to fail: a", rollout.Options{Ignored: []string{"c"}}},
 		{"who left counts", 1, 1, "z=Failed/0s", "removed z; 3 held: 1 of 1 right to start taken: z (left) failed, keeps its slot until 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{}},
 	} {
-		opts := merged(tt.opts, rollout.Options{Rights: &rollout.Rights{Start: tt.start, Fail: tt.fail}})
+		opts := merged(tt.opts, rollout.Options{Shares: &rollout.Shares{Concurrency: tt.start, Failures: tt.fail}})
 		r := plan(t, planned{strategy: all("1h"), groups: []string{"a b c"}, reports: tt.reports, opts: opts})
 		if got := r.String(); got != tt.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.why, got, tt.want)
@@ -76,11 +76,11 @@ func TestRightsHold(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		for _, p := range p.withRights(t) {
 			c := p.result.Counts
-			started, inFlight, failures := c.ToApply-c.Held, c.InFlight(), c.Failures()
+			started, inFlight, failures := c.ToApply-c.Blocked, c.InFlight(), c.Failures()
 			switch r := p.rights; {
-			case started+inFlight > max(r.Start, inFlight):
+			case started+inFlight > max(r.Concurrency, inFlight):
 				return fmt.Sprintf("%d started and %d in flight with %+v", started, inFlight, *r)
-			case len(p.result.Start) > 0 && (r.Start == 0 || failures > r.Fail):
+			case len(p.result.Start) > 0 && (r.Concurrency == 0 || failures > r.Failures):
 				return fmt.Sprintf("%d failed, and %d start with %+v", failures, len(p.result.Start), *r)
 			}
 		}
@@ -94,7 +94,7 @@ func TestMoreRightsNeverStartFewer(t *testing.T) {
 		with := p.withRights(t)
 		for _, fewer := range with {
 			for _, more := range with {
-				if more.rights.Start < fewer.rights.Start || more.rights.Fail < fewer.rights.Fail {
+				if more.rights.Concurrency < fewer.rights.Concurrency || more.rights.Failures < fewer.rights.Failures {
 					continue
 				}
 				for _, c := range fewer.result.Start {
@@ -105,7 +105,7 @@ func TestMoreRightsNeverStartFewer(t *testing.T) {
 			}
 		}
 		enough, without := p.world, p.world
-		enough.rights, without.rights, enough.memory, without.memory = &rollout.Rights{Start: math.MaxInt, Fail: math.MaxInt}, nil, nil, nil
+		enough.rights, without.rights, enough.memory, without.memory = &rollout.Shares{Concurrency: math.MaxInt, Failures: math.MaxInt}, nil, nil, nil
 		var a, b answer
 		a.observe(try(t, enough, p.groups).result)
 		b.observe(try(t, without, p.groups).result)
@@ -121,7 +121,7 @@ func (p trial) withRights(t fataler) (all []trial) {
 	for start := range 4 {
 		for fail := range 3 {
 			w := p.world
-			w.rights = &rollout.Rights{Start: start, Fail: fail}
+			w.rights = &rollout.Shares{Concurrency: start, Failures: fail}
 			all = append(all, try(t, w, p.groups))
 		}
 	}

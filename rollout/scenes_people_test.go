@@ -19,7 +19,7 @@ import (
 type people struct {
 	validated bool
 	verdicts  []status.Verdict
-	holds     map[string][]rollout.ClusterHold
+	holds     map[string][]rollout.ClusterFreeze
 }
 
 // judge gives what the verdicts make of reports.
@@ -41,7 +41,7 @@ func (s *stage) decide(words []string, rest string) (known bool, err error) {
 		delete(s.people.holds, words[1])
 		s.holdAll()
 	case "reviewed":
-		s.options["reviewed"] = rollout.Options{Reviewed: append([]string{}, clustersIn(rest)...)}
+		s.options["reviewed"] = rollout.Options{Allowlist: append([]string{}, clustersIn(rest)...)}
 	case "verdict":
 		err = s.verdict(words[1:])
 	default:
@@ -52,7 +52,7 @@ func (s *stage) decide(words []string, rest string) (known bool, err error) {
 
 // hold reads ` by "its site" until 13:00 blocking`.
 func (s *stage) hold(cluster, text string) error {
-	h := rollout.ClusterHold{Cluster: cluster}
+	h := rollout.ClusterFreeze{Cluster: cluster}
 	text, h.Blocks = strings.CutSuffix(text, " blocking")
 	text, until, timed := strings.Cut(text, " until ")
 	if _, reason, by := strings.Cut(text, " by "); by {
@@ -66,7 +66,7 @@ func (s *stage) hold(cluster, text string) error {
 		h.Until = now.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
 	}
 	if s.people.holds == nil {
-		s.people.holds = map[string][]rollout.ClusterHold{}
+		s.people.holds = map[string][]rollout.ClusterFreeze{}
 	}
 	s.people.holds[cluster] = append(s.people.holds[cluster], h)
 	s.holdAll()
@@ -75,11 +75,11 @@ func (s *stage) hold(cluster, text string) error {
 
 // holdAll makes an option of the holds.
 func (s *stage) holdAll() {
-	var all []rollout.ClusterHold
+	var all []rollout.ClusterFreeze
 	for _, cluster := range slices.Sorted(maps.Keys(s.people.holds)) {
 		all = append(all, s.people.holds[cluster]...)
 	}
-	s.options["holds"] = rollout.Options{Holds: all}
+	s.options["holds"] = rollout.Options{Freezes: all}
 }
 
 func (s *stage) verdict(words []string) (err error) {
@@ -109,7 +109,7 @@ func (s *stage) beside(c scene.Command, result *rollout.Result, groups *grouping
 	case "wouldStart":
 		index, err := number()
 		clusters, otherwise := result.WouldStart(grouping.Key{Index: int32(index)})
-		if len(clusters) == 0 && otherwise == (rollout.Hold{}) {
+		if len(clusters) == 0 && otherwise == (rollout.BlockReason{}) {
 			return "nobody waits", err
 		}
 		return fmt.Sprintf("would start %v %v", names(clusters), otherwise), err

@@ -317,7 +317,7 @@ func (s *stage) change(line string) error {
 	case "maxConcurrencyPerGroup":
 		s.options["perGroup"] = rollout.Options{MaxConcurrencyPerGroup: intstr.Parse(rest)}
 	case "uncounted":
-		s.options["uncounted"] = rollout.Options{Uncounted: clustersIn(rest)}
+		s.options["uncounted"] = rollout.Options{Ignored: clustersIn(rest)}
 	case "failedBefore":
 		s.options["failedBefore"] = rollout.Options{FailedBefore: clustersIn(rest)}
 	case "attempt":
@@ -330,17 +330,17 @@ func (s *stage) change(line string) error {
 		return err
 	case "recordMore":
 		n, err := strconv.Atoi(rest)
-		s.options["remember"] = rollout.Options{Memory: &rollout.Memory{Version: "v", Record: status.Record{Version: "v", More: n}}}
+		s.options["remember"] = rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", More: n}}}
 		return err
 	case "recorded":
 		age, err := time.ParseDuration(words[3])
 		at := s.now.Add(-age)
-		m := &rollout.Memory{Version: "v", Record: status.Record{Version: "v"}, AtOnce: true}
-		if before := s.options["remember"].Memory; before != nil {
-			m.Record.Left = before.Record.Left
+		m := &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v"}, AtOnce: true}
+		if before := s.options["remember"].StoredRecord; before != nil {
+			m.Record.Deselected = before.Record.Deselected
 		}
-		m.Record.Left = append(m.Record.Left, status.Left{Report: status.Report{Cluster: words[1], Status: status.RolloutStatus(words[2]), Applied: at, LastTransitionTime: at}})
-		s.options["remember"] = rollout.Options{Memory: m}
+		m.Record.Deselected = append(m.Record.Deselected, status.DeselectedCluster{Report: status.Report{Cluster: words[1], Status: status.RolloutStatus(words[2]), Applied: at, LastTransitionTime: at}})
+		s.options["remember"] = rollout.Options{StoredRecord: m}
 		return err
 	case "gone":
 		s.gone = clustersIn(rest)
@@ -359,7 +359,7 @@ func (s *stage) change(line string) error {
 	case "rights":
 		start, err := strconv.Atoi(words[1])
 		fail, err2 := strconv.Atoi(words[2])
-		s.options["rights"] = rollout.Options{Rights: &rollout.Rights{Start: start, Fail: fail}}
+		s.options["rights"] = rollout.Options{Shares: &rollout.Shares{Concurrency: start, Failures: fail}}
 		return errors.Join(err, err2)
 	case "maxStarts":
 		n, err := strconv.Atoi(words[1])

@@ -46,10 +46,10 @@ type Stage struct {
 	Mandatory bool `json:"mandatory,omitempty"`
 	// Clusters is the number of clusters in Groups, with those that left and still count.
 	Clusters int `json:"clusters"`
-	// Uncounted is how many of these clusters are not counted. The limits below are for the others.
-	Uncounted int `json:"uncounted,omitempty"`
+	// Ignored is how many of these clusters are not counted. The limits below are for the others.
+	Ignored int `json:"ignored,omitempty"`
 	// Left is how many of these clusters are not selected any more, and still count.
-	Left int `json:"left,omitempty"`
+	Deselected int `json:"deselected,omitempty"`
 	// MaxConcurrency is how many clusters may be in flight or started at a time; at most all that count. A percentage
 	// in the strategy's maxConcurrency or in [Options].MaxConcurrencyPerGroup is a share of those that count and are selected in Groups.
 	MaxConcurrency int `json:"maxConcurrency"`
@@ -308,8 +308,8 @@ func (s *schedule) show() Schedule {
 		to.Groups, keys = keys[:len(groups):len(groups)], keys[len(groups):]
 		for j, group := range groups {
 			to.Groups[j] = s.groups.Key(int(group))
-			to.Uncounted += s.uncountedIn(int(group))
-			to.Left += s.leftIn(int(group))
+			to.Ignored += s.uncountedIn(int(group))
+			to.Deselected += s.leftIn(int(group))
 		}
 	}
 	if s.links != nil {
@@ -350,7 +350,7 @@ func (s Stage) String() string {
 		}
 		b.WriteString(key.String())
 	}
-	if s.MaxConcurrency < s.Clusters-s.Uncounted {
+	if s.MaxConcurrency < s.Clusters-s.Ignored {
 		fmt.Fprintf(&b, ": %d at a time", s.MaxConcurrency)
 	}
 	b.WriteByte(']')

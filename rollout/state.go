@@ -114,7 +114,7 @@ func (s state) disposition() Disposition {
 	case s&starting != 0:
 		return DispositionStarting
 	case s.waiting(), s.parked():
-		return DispositionHeld
+		return DispositionBlocked
 	case inFlightStates.has(s):
 		return DispositionInFlight
 	case s == timedOutNow:
@@ -277,6 +277,6 @@ func (t *tally) counts(held int) status.Counts {
 		Skip:        int(t[skipped]),
 		Validating:  t.validating(),
 		Soaking:     t.soaking(),
-		Held:        held + t.parked(),
+		Blocked:     held + t.parked(),
 	}
 }

@@ -9,7 +9,7 @@ func (r *Result) String() string {
 	stopped := r.Breach != nil
 	for _, h := range r.counted((*Result).holdInBrief) {
 		parts = append(parts, h.String())
-		stopped = stopped && h.Hold.Type != HoldBreached
+		stopped = stopped && h.Reason.Type != BlockBreached
 	}
 	if stopped { // nobody waits, or for another reason
 		parts = append(parts, r.Breach.String())
@@ -33,8 +33,8 @@ func (n *Next) actions(inFlight []Cluster) (parts []string) {
 	if len(n.Removed) > 0 {
 		parts = append(parts, "removed "+strings.Join(n.Removed, " "))
 	}
-	if len(n.Leaving) > 0 {
-		parts = append(parts, "leaving "+strings.Join(n.Leaving, " "))
+	if len(n.PendingRemoval) > 0 {
+		parts = append(parts, "leaving "+strings.Join(n.PendingRemoval, " "))
 	}
 	return parts
 }

@@ -38,7 +38,7 @@ func (r *Result) stopsAt() (first time.Time) {
 	all.left = s.maxFailures - totals.all.inBudget()
 	rights := &budgets[len(s.stages)+1]
 	if rights.left = math.MaxInt; s.options.rights != nil {
-		rights.left = s.options.rights.Fail - totals.all.failures()
+		rights.left = s.options.rights.Failures - totals.all.failures()
 	}
 	for position, state := range r.states {
 		if !endingStates.has(state) || s.isAside(position) || r.isEarlier(position) {

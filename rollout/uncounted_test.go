@@ -39,7 +39,7 @@ func (p *trial) stand(keep func(cluster string) bool) (s standing) {
 	}
 	s.InFlight, s.Start, s.TimedOut = names(p.result.InFlight), names(p.result.Start), names(p.result.TimedOut)
 	s.Settled = names(slices.Collect(p.result.Settled()))
-	for c, hold := range p.result.Held() {
+	for c, hold := range p.result.Blocked() {
 		if isOwn(hold) { // whose detail names all that are held so
 			hold.Detail, hold.Many = "", false
 		}
@@ -48,14 +48,14 @@ func (p *trial) stand(keep func(cluster string) bool) (s standing) {
 		}
 	}
 	sum := p.result.Summary()
-	sum.Uncounted, sum.UncountedToApply = 0, 0
+	sum.Ignored, sum.IgnoredToApply = 0, 0
 	s.Breach, s.Counts, s.Aggregate, s.Summary = p.result.Breach, sum.Counts, sum.Aggregate(), sum.String()
 	return s
 }
 
 // isOwn says whether a hold is of the cluster itself (R59, R60).
-func isOwn(h rollout.Hold) bool {
-	return h.Type == rollout.HoldCluster || h.Type == rollout.HoldNotReviewed
+func isOwn(h rollout.BlockReason) bool {
+	return h.Type == rollout.BlockFrozen || h.Type == rollout.BlockNotAllowed
 }
 
 func differ(a, b standing) string { return gocmp.Diff(a, b, cmpopts.EquateEmpty()) }
@@ -103,16 +103,16 @@ func (p *trial) with(aside func(string) bool) world {
 func TestUncountedClustersStartOnceTheirStageIsReached(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		p = try(t, p.with(func(string) bool { return true }), p.groups)
-		if len(p.gates)+len(p.holds) > 0 || p.reviewed != nil || p.paused || p.incomplete || p.rights != nil && p.rights.Start == 0 { // R57
+		if len(p.gates)+len(p.holds) > 0 || p.reviewed != nil || p.paused || p.incomplete || p.rights != nil && p.rights.Concurrency == 0 { // R57
 			return ""
 		}
-		for _, hold := range p.result.Held() {
+		for _, hold := range p.result.Blocked() {
 			return "held where nothing is waited for: " + hold.String()
 		}
 		if b := p.result.Blockers(); len(b) > 0 || p.result.Breach != nil {
 			return fmt.Sprintf("blocked by %v, %v", b, p.result.Breach)
 		}
-		if s := p.result.Summary(); s.Total() != 0 || s.Uncounted != len(p.members) || s.Percent() != 0 || s.Aggregate() != status.Succeeded {
+		if s := p.result.Summary(); s.Total() != 0 || s.Ignored != len(p.members) || s.Percent() != 0 || s.Aggregate() != status.Succeeded {
 			return fmt.Sprintf("%+v", s.Counts)
 		}
 		return ""
@@ -137,14 +137,14 @@ func TestNobodyWaitsForWhoDoesNotCount(t *testing.T) {
 			}
 		}
 		var said []string
-		for _, h := range p.result.HoldCounts() {
-			if !isOwn(h.Hold) {
-				said = append(said, h.Hold.String())
+		for _, h := range p.result.BlockCounts() {
+			if !isOwn(h.Reason) {
+				said = append(said, h.Reason.String())
 			}
 		}
-		for c := range p.result.Held() {
+		for c := range p.result.Blocked() {
 			for _, link := range p.result.Explain(c.Name) {
-				if isOwn(link.Hold) { // which is the cluster's own
+				if isOwn(link.Reason) { // which is the cluster's own
 					continue
 				}
 				said = append(said, link.String())
@@ -245,11 +245,11 @@ func TestExceptions(t *testing.T) {
 		want string
 	}{
 		{rollout.Options{}, "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
-		{rollout.Options{Uncounted: []string{"b"}}, "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting, 1 not counted"},
-		{rollout.Options{Uncounted: []string{"a"}}, "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
+		{rollout.Options{Ignored: []string{"b"}}, "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting, 1 not counted"},
+		{rollout.Options{Ignored: []string{"a"}}, "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
 		{rollout.Options{FailedBefore: []string{"a"}}, "0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
 		{rollout.Options{FailedBefore: []string{"a"}, FailedFreesSlot: true}, "start b; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
-		{rollout.Options{FailedBefore: []string{"a"}, Uncounted: []string{"a"}}, "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
+		{rollout.Options{FailedBefore: []string{"a"}, Ignored: []string{"a"}}, "start b; 0 of 2 clusters done, 2 waiting, 1 not counted"},
 	} {
 		r := plan(t, planned{strategy: progressive("1", config("", "", 0)), groups: []string{"a b c"}, reports: "a=Failed/1m", opts: c.opts})
 		if got := r.Next.String(); got != c.want {
@@ -281,7 +281,7 @@ func TestExceptionsTakeFewAllocationsAtAnySize(t *testing.T) {
 		tenth := everyTenth(groups)
 		allocs := fewestAllocs(func() {
 			if _, err := rollout.Plan(strategies(n)[1], groups, reports, now.Add(time.Minute),
-				rollout.Options{Uncounted: tenth, FailedBefore: tenth, Attempt: 1}); err != nil {
+				rollout.Options{Ignored: tenth, FailedBefore: tenth, Attempt: 1}); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -301,8 +301,8 @@ func TestWarningsNameOneAndSeveral(t *testing.T) {
 		warning rollout.Warning
 		want    string
 	}{
-		{rollout.Warning{Type: rollout.WarningMandatoryGroupUncounted, Mandatory: canary, Clusters: 1}, `mandatory decision group "canary" protects nobody: its only cluster is not counted`},
-		{rollout.Warning{Type: rollout.WarningMandatoryGroupUncounted, Mandatory: canary, Clusters: 3}, `mandatory decision group "canary" protects nobody: none of its 3 clusters is counted`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupIgnored, Mandatory: canary, Clusters: 1}, `mandatory decision group "canary" protects nobody: its only cluster is not counted`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupIgnored, Mandatory: canary, Clusters: 3}, `mandatory decision group "canary" protects nobody: none of its 3 clusters is counted`},
 		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: "0"}, `mandatory decision group "canary" is skipped: there is no such group; the only group has the index 0`},
 		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a"`}, `mandatory decision group "canary" is skipped: there is no such group; the only group is "a"`},
 		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a", 1`}, `mandatory decision group "canary" is skipped: there is no such group; the groups are "a", 1`},

@@ -101,15 +101,15 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 func (c *choice) isWaiting(stage int) bool { return c.waits != nil && c.waits[stage].is }
 
 // waitNotOver gives the reason for the clusters of a stage that has to wait.
-func (s *schedule) waitNotOver(w *interval) Hold {
+func (s *schedule) waitNotOver(w *interval) BlockReason {
 	if w.unknown {
-		return Hold{Type: HoldWait, Group: s.keyOf(w.unknownOf), Per: s.wait}
+		return BlockReason{Type: BlockWait, Group: s.keyOf(w.unknownOf), Per: s.wait}
 	}
-	return Hold{Type: HoldWait, Group: s.keyOf(w.lastOf), Per: s.wait, Until: w.last.Add(s.wait).UTC()}
+	return BlockReason{Type: BlockWait, Group: s.keyOf(w.lastOf), Per: s.wait, Until: w.last.Add(s.wait).UTC()}
 }
 
-// wait gives the sentence of HoldWait.
-func (h Hold) wait() string {
+// wait gives the sentence of BlockWait.
+func (h BlockReason) wait() string {
 	if h.Until.IsZero() {
 		return fmt.Sprintf("waiting until %v after the last success in %v: no report says when that was", h.Per, h.Group)
 	}
@@ -137,8 +137,8 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 // explainWait says when the wait before a stage ends. Where that is unknown, it lists the clusters that succeeded at an
 // unknown time.
 func (r *Result) explainWait(l *Link, stage int) (others away) {
-	if !l.Hold.Until.IsZero() {
-		l.Remedies = []Remedy{r.waitUntil(l.Hold.Until)}
+	if !l.Reason.Until.IsZero() {
+		l.Remedies = []Remedy{r.waitUntil(l.Reason.Until)}
 		return others
 	}
 	var f few

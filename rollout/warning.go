@@ -18,12 +18,12 @@ const (
 	WarningFieldIgnored WarningType = "FieldIgnored"
 	// WarningMandatoryGroupEmpty says that a mandatory group selects no cluster and is skipped.
 	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
-	// WarningMandatoryGroupUncounted says that no cluster of a mandatory group is counted, so it protects nobody.
-	WarningMandatoryGroupUncounted WarningType = "MandatoryGroupUncounted"
+	// WarningMandatoryGroupIgnored says that no cluster of a mandatory group is counted, so it protects nobody.
+	WarningMandatoryGroupIgnored WarningType = "MandatoryGroupIgnored"
 	// WarningGateWithoutGroup says that a gate is before a group that does not exist, so it holds nothing.
 	WarningGateWithoutGroup WarningType = "GateWithoutGroup"
-	// WarningHoldWithoutCluster says that [Options].Holds has clusters that are not selected, so it holds nothing there.
-	WarningHoldWithoutCluster WarningType = "HoldWithoutCluster"
+	// WarningFreezeWithoutCluster says that [Options].Holds has clusters that are not selected, so it holds nothing there.
+	WarningFreezeWithoutCluster WarningType = "FreezeWithoutCluster"
 	// WarningOrderWithoutGroup says that [GroupOrder] has a name that no group has.
 	WarningOrderWithoutGroup WarningType = "OrderWithoutGroup"
 	// WarningGroupsIncomplete says that not all of the placement's decisions are there yet.
@@ -50,7 +50,7 @@ type Warning struct {
 
 	// Field is the path of the field in the strategy's JSON, or the option such as groupOrder (WarningFieldIgnored).
 	Field string `json:"field,omitempty"`
-	// Mandatory is the entry of the strategy (WarningMandatoryGroupEmpty, WarningMandatoryGroupUncounted).
+	// Mandatory is the entry of the strategy (WarningMandatoryGroupEmpty, WarningMandatoryGroupIgnored).
 	Mandatory clusterv1alpha1.MandatoryDecisionGroup `json:"mandatoryDecisionGroup,omitzero"`
 	// Group is the group that does not exist: as the [ClosedGate] has it, with the lowest index of those
 	// with the same name (WarningGateWithoutGroup), or with the name that
@@ -63,8 +63,8 @@ type Warning struct {
 	Missing string `json:"missing,omitempty"`
 
 	// Clusters is how many clusters the warning is about, and Cluster is the first of them by name
-	// (WarningHoldWithoutCluster, WarningReportsMerged, WarningReportWithoutTime, WarningUntracked, WarningSuccessWithoutTime, WarningRemovalsWithheld).
-	// WarningMandatoryGroupUncounted has only the number.
+	// (WarningFreezeWithoutCluster, WarningReportsMerged, WarningReportWithoutTime, WarningUntracked, WarningSuccessWithoutTime, WarningRemovalsWithheld).
+	// WarningMandatoryGroupIgnored has only the number.
 	Clusters int    `json:"clusters,omitempty"`
 	Cluster  string `json:"cluster,omitempty"`
 	// Reported is the number of clusters with a report, and MaxRemoved how many of them may be removed at once
@@ -83,14 +83,14 @@ func (w Warning) String() string {
 		return w.Field + " is set and has no effect under the strategy's type"
 	case WarningMandatoryGroupEmpty:
 		return w.mandatory()
-	case WarningMandatoryGroupUncounted:
+	case WarningMandatoryGroupIgnored:
 		if w.Clusters == 1 {
 			return w.entry() + " protects nobody: its only cluster is not counted"
 		}
 		return fmt.Sprintf("%s protects nobody: none of its %d clusters is counted", w.entry(), w.Clusters)
 	case WarningGateWithoutGroup:
 		return w.gate()
-	case WarningHoldWithoutCluster:
+	case WarningFreezeWithoutCluster:
 		return "nothing holds " + w.clusters("here: it is", "here: they are") + " not selected"
 	case WarningOrderWithoutGroup:
 		return w.order()

@@ -34,9 +34,9 @@ const (
 	ReasonClustersFailed = "ClustersFailed"
 	// ReasonNoClusterSelected says that there is no cluster to roll out to. The rollout has Succeeded.
 	ReasonNoClusterSelected = "NoClusterSelected"
-	// ReasonNoClusterCounted says that clusters are selected, but none of them counts. The rollout has Succeeded, which says
+	// ReasonAllClustersIgnored says that clusters are selected, but none of them counts. The rollout has Succeeded, which says
 	// nothing about its workload.
-	ReasonNoClusterCounted = "NoClusterCounted"
+	ReasonAllClustersIgnored = "AllClustersIgnored"
 	// ReasonRolloutSucceeded says that all clusters that count are done. The rollout has Succeeded.
 	ReasonRolloutSucceeded = "RolloutSucceeded"
 )
@@ -81,5 +81,5 @@ func (c Counts) nothingRan() string {
 	if c.selected() == 0 {
 		return ReasonNoClusterSelected
 	}
-	return ReasonNoClusterCounted
+	return ReasonAllClustersIgnored
 }

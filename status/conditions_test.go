@@ -131,7 +131,7 @@ func TestMessagesAreBounded(t *testing.T) {
 
 func ExampleSetConditions() {
 	summary := status.Summary{
-		Counts:  status.Counts{ToApply: 303, Progressing: 5, Succeeded: 12, Held: 303},
+		Counts:  status.Counts{ToApply: 303, Progressing: 5, Succeeded: 12, Blocked: 303},
 		Waiting: []string{`waiting for group 1 "canary"`},
 	}
 	var conditions []metav1.Condition // of the object's status

@@ -23,7 +23,7 @@ func (s *Summary) DeepCopy() *Summary {
 // DeepCopyInto copies the record.
 func (r *Record) DeepCopyInto(out *Record) {
 	*out = *r
-	out.Left, out.Breached = slices.Clone(r.Left), slices.Clone(r.Breached)
+	out.Deselected, out.Breached = slices.Clone(r.Deselected), slices.Clone(r.Breached)
 	for i := range out.Breached {
 		out.Breached[i].Clusters = slices.Clone(r.Breached[i].Clusters)
 	}

@@ -46,11 +46,11 @@ type PlacementProgress struct {
 //	ManifestworkApplied   False   NotAsExpected               clusters wait, and a breach stops the rollout
 //	                      False   Processing                  clusters wait, or decisions are missing
 //	                      True    NoClusterSelected           no placement selects a cluster
-//	                      True    NoClusterCounted            no placement selects a cluster that counts
+//	                      True    AllClustersIgnored            no placement selects a cluster that counts
 //	                      True    AsExpected                  otherwise
 //	PlacementRolledOut    False   Progressing                 a rollout is not at its end, or stopped by a breach
 //	                      True    NoClusterSelected           no placement selects a cluster
-//	                      True    NoClusterCounted            no placement selects a cluster that counts
+//	                      True    AllClustersIgnored            no placement selects a cluster that counts
 //	                      True    Complete                    otherwise
 //
 // Clusters that are not counted are in the counts, as they have works, but play no part in the conditions. The message of
@@ -74,7 +74,7 @@ func SetReplicaSetStatus(st *workv1alpha1.ManifestWorkReplicaSetStatus, placemen
 func (p *PlacementProgress) entry() workv1alpha1.PlacementSummary {
 	counts := workv1alpha1.ManifestWorkReplicaSetSummary{
 		DesiredTotal: p.Summary.selected(),
-		Updated:      p.Summary.updated() + p.Summary.Uncounted - p.Summary.UncountedToApply,
+		Updated:      p.Summary.updated() + p.Summary.Ignored - p.Summary.IgnoredToApply,
 	}
 	available := make([]bool, p.Groups.NumClusters())
 	for _, work := range p.Works {
@@ -118,7 +118,7 @@ func availableGroups(groups *grouping.Groups, available []bool) int {
 }
 
 // updated counts the selected clusters that count and have the present version, in whatever status.
-func (c Counts) updated() int { return c.Total() - c.Left - c.ToApply - c.Skip }
+func (c Counts) updated() int { return c.Total() - c.Deselected - c.ToApply - c.Skip }
 
 func one(is bool) int {
 	if is {

@@ -87,7 +87,7 @@ func TestPlacementSummary(t *testing.T) {
 		},
 		{
 			"S8 who left counts for the limits, and is neither selected nor among the selected with the version; who is not counted is both", "a b|c", "a:A b:A c:A z:A",
-			status.Counts{Succeeded: 2, Failed: 1, Left: 1, Uncounted: 2, UncountedToApply: 1}, "0/2",
+			status.Counts{Succeeded: 2, Failed: 1, Deselected: 1, Ignored: 2, IgnoredToApply: 1}, "0/2",
 			workv1alpha1.ManifestWorkReplicaSetSummary{Total: 4, Applied: 4, DesiredTotal: 4, Updated: 3},
 		},
 	} {
@@ -207,7 +207,7 @@ func TestPlacementVerifiedAndManifestworkApplied(t *testing.T) {
 			"True AsExpected: 2 clusters are selected", "True AsExpected: 2 of 2 clusters have the present version"},
 		{"a skipped cluster gets none", []status.Summary{{Counts: status.Counts{Skip: 1, Succeeded: 1}}},
 			"True AsExpected: 2 clusters are selected", "True AsExpected: 1 of 2 clusters have the present version"},
-		{"who left is not selected", []status.Summary{{Counts: status.Counts{Succeeded: 2, Failed: 1, ToApply: 1, Left: 1}}},
+		{"who left is not selected", []status.Summary{{Counts: status.Counts{Succeeded: 2, Failed: 1, ToApply: 1, Deselected: 1}}},
 			"True AsExpected: 3 clusters are selected", "False Processing: 2 of 3 clusters have the present version"},
 		{"nothing is selected", []status.Summary{{}},
 			"False PlacementDecisionEmpty: no cluster is selected", "True NoClusterSelected: no cluster is selected"},

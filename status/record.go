@@ -36,7 +36,7 @@ type Record struct {
 	// Attempt is the attempt at that version which was wanted when the record was made.
 	Attempt int `json:"attempt,omitempty"`
 	// Left are the clusters, in the order of their names.
-	Left []Left `json:"left,omitempty"`
+	Deselected []DeselectedCluster `json:"left,omitempty"`
 	// Exposed is the most clusters that the groups exposed at a time since the first of these left or moved (package
 	// rollout/exposure). As many may be exposed as long as one of them counts.
 	Exposed int `json:"exposed,omitempty"`
@@ -51,7 +51,7 @@ type Record struct {
 }
 
 // Left is the last report about a cluster that left.
-type Left struct {
+type DeselectedCluster struct {
 	// Report is TimeOut or Failed for a cluster that failed, Progressing, Validating or ToApply for one in flight, Succeeded for one that
 	// soaks or succeeded, and Skip for one that only started.
 	Report
@@ -93,8 +93,8 @@ func RecordsOf(object metav1.Object) (Records, error) {
 				return nil, field.Invalid(path.Child("breached").Index(i).Child("of"), r.Breached[i].Of, "must not be below 0")
 			}
 		}
-		for i := range r.Left {
-			if r.Left[i].Cluster == "" {
+		for i := range r.Deselected {
+			if r.Deselected[i].Cluster == "" {
 				return nil, field.Required(path.Child("left").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
 			}
 		}
@@ -108,7 +108,7 @@ func RecordsOf(object metav1.Object) (Records, error) {
 func (r Records) Note(object metav1.Object) (changed bool, err error) {
 	kept := make(Records, len(r))
 	for placement, record := range r {
-		if len(record.Left) > 0 || len(record.Breached) > 0 || record.More > 0 {
+		if len(record.Deselected) > 0 || len(record.Breached) > 0 || record.More > 0 {
 			kept[placement] = record
 		}
 	}

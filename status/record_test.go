@@ -26,13 +26,13 @@ func drawRecord(t *rapid.T) (r status.Record) {
 		r.Until = at(2).UTC()
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "clusters") {
-		left := status.Left{Group: grouping.Key{Index: int32(rapid.IntRange(-1, 2).Draw(t, "index")), Name: rapid.SampledFrom([]string{"", "eu"}).Draw(t, "name")}}
+		left := status.DeselectedCluster{Group: grouping.Key{Index: int32(rapid.IntRange(-1, 2).Draw(t, "index")), Name: rapid.SampledFrom([]string{"", "eu"}).Draw(t, "name")}}
 		left.Cluster, left.Attempt = fmt.Sprintf("c%d", i), r.Attempt
 		left.Status = rapid.SampledFrom([]status.RolloutStatus{status.TimeOut, status.Failed, status.Progressing, status.ToApply, status.Succeeded, status.Skip}).Draw(t, "status")
 		if rapid.Bool().Draw(t, "dated") {
 			left.Applied = at(1).Add(time.Duration(rapid.IntRange(0, 1e9).Draw(t, "ns"))).UTC()
 		}
-		r.Left = append(r.Left, left)
+		r.Deselected = append(r.Deselected, left)
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "breaches") {
 		b := status.Breached{Of: rapid.IntRange(0, 9).Draw(t, "of"), Clusters: []string{"a", "b"}[:rapid.IntRange(1, 2).Draw(t, "failed")]}
@@ -51,7 +51,7 @@ func TestRecordsAreReadBackAsTheyWereNoted(t *testing.T) {
 		for _, placement := range []string{"", "p", "q"} {
 			if rapid.Bool().Draw(t, placement) {
 				r := drawRecord(t)
-				if records[placement] = r; len(r.Left) > 0 || len(r.Breached) > 0 || r.More > 0 {
+				if records[placement] = r; len(r.Deselected) > 0 || len(r.Breached) > 0 || r.More > 0 {
 					want[placement] = r
 				}
 			}
@@ -85,7 +85,7 @@ func TestARecordWithoutBreachesIsWrittenAsEver(t *testing.T) {
 	const text = `{"":{"version":"v1","left":[{"cluster":"a","status":"TimeOut","group":{"index":1}}],"exposed":2}}`
 	owner := &metav1.ObjectMeta{Annotations: map[string]string{annotationOfRecords: text}}
 	records, err := status.RecordsOf(owner)
-	if err != nil || len(records[""].Left) != 1 || records[""].Breached != nil {
+	if err != nil || len(records[""].Deselected) != 1 || records[""].Breached != nil {
 		t.Fatalf("%v, %v", records, err)
 	}
 	if changed, err := records.Note(owner); changed || err != nil {
@@ -134,7 +134,7 @@ func TestAFullRecordFitsAnAnnotation(t *testing.T) {
 	full := status.Record{Version: strings.Repeat("v", 128), Attempt: 1 << 30, More: 1 << 30}
 	when := time.Date(2026, 11, 23, 12, 34, 56, 123456789, time.UTC)
 	for i := range 256 {
-		full.Left = append(full.Left, status.Left{
+		full.Deselected = append(full.Deselected, status.DeselectedCluster{
 			Report: status.Report{
 				Cluster: fmt.Sprintf("%063d", i), Status: status.Progressing, Applied: when, LastTransitionTime: when, Attempt: 1 << 30, Deleting: true,
 			},
@@ -169,7 +169,7 @@ func TestAFullRecordFitsAnAnnotation(t *testing.T) {
 	if err := beside(1); err == nil {
 		t.Error("a byte too many is no error")
 	}
-	full.Left[0].Applied = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	full.Deselected[0].Applied = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
 	if changed, err := (status.Records{"": full}).Note(owner); err == nil || changed {
 		t.Errorf("a time after the year 9999: changed %v, %v", changed, err)
 	}

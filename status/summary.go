@@ -9,7 +9,7 @@ import (
 
 // Counts says how many clusters stand where: the selected ones, and those that left with the version and still count. Each
 // cluster that counts is in exactly one of the first six numbers; Validating, Soaking, Held and Left say more about some of them. The
-// clusters that do not count are in Uncounted alone.
+// clusters that do not count are in Ignored alone.
 type Counts struct {
 	// ToApply counts the waiting clusters: reported as ToApply, or not reported.
 	ToApply int `json:"toApply"`
@@ -30,17 +30,17 @@ type Counts struct {
 	// Soaking counts the succeeded clusters whose minimum success time has not passed.
 	Soaking int `json:"soaking"`
 	// Held counts the waiting clusters that may not start now.
-	Held int `json:"held"`
+	Blocked int `json:"blocked"`
 
-	// Uncounted is the number of clusters that neither block nor count, since the caller said so. They are not in the
+	// Ignored is the number of clusters that neither block nor count, since the caller said so. They are not in the
 	// numbers above, nor in what the methods give.
-	Uncounted int `json:"uncounted,omitempty"`
-	// UncountedToApply is how many of the uncounted clusters wait.
-	UncountedToApply int `json:"uncountedToApply,omitempty"`
+	Ignored int `json:"ignored,omitempty"`
+	// IgnoredToApply is how many of the uncounted clusters wait.
+	IgnoredToApply int `json:"ignoredToApply,omitempty"`
 
 	// Left is how many of the clusters in the first six numbers are not selected any more. They have the version and are not
 	// done with it, so they still count.
-	Left int `json:"left,omitempty"`
+	Deselected int `json:"deselected,omitempty"`
 
 	// Partial says that the decision groups are incomplete, so that more clusters may be selected.
 	Partial bool `json:"partial,omitempty"`
@@ -52,7 +52,7 @@ func (c Counts) Total() int {
 }
 
 // selected gives the number of all clusters, counted or not.
-func (c Counts) selected() int { return c.Total() + c.Uncounted - c.Left }
+func (c Counts) selected() int { return c.Total() + c.Ignored - c.Deselected }
 
 // InFlight gives the number of clusters that have the workload and may yet change by themselves.
 func (c Counts) InFlight() int { return c.Progressing + c.Failed + c.Soaking }
@@ -86,10 +86,10 @@ func (c Counts) Add(other Counts) Counts {
 	c.Skip += other.Skip
 	c.Validating += other.Validating
 	c.Soaking += other.Soaking
-	c.Held += other.Held
-	c.Uncounted += other.Uncounted
-	c.UncountedToApply += other.UncountedToApply
-	c.Left += other.Left
+	c.Blocked += other.Blocked
+	c.Ignored += other.Ignored
+	c.IgnoredToApply += other.IgnoredToApply
+	c.Deselected += other.Deselected
 	c.Partial = c.Partial || other.Partial
 	return c
 }
@@ -104,13 +104,13 @@ func (c Counts) sentence() string { return c.inWords(0) }
 // inWords gives the counts with this many waiting.
 func (c Counts) inWords(waiting int) string {
 	switch {
-	case c.Total()+c.Uncounted == 0:
+	case c.Total()+c.Ignored == 0:
 		return "no cluster is selected"
 	case c.Total() == 0:
-		return fmt.Sprintf("no cluster of %d is counted", c.Uncounted)
+		return fmt.Sprintf("no cluster of %d is counted", c.Ignored)
 	}
 	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight") + clauses.Number(c.Validating, "of them being validated") +
-		clauses.Number(c.Failures(), "failed") + clauses.Number(waiting, "waiting") + clauses.Number(c.Left, "of them not selected any more") + clauses.Number(c.Uncounted, "not counted")
+		clauses.Number(c.Failures(), "failed") + clauses.Number(waiting, "waiting") + clauses.Number(c.Deselected, "of them not selected any more") + clauses.Number(c.Ignored, "not counted")
 }
 
 // Summary says how a whole rollout stands. Package rollout fills it in.
@@ -160,7 +160,7 @@ func (s Summary) String() string { return clauses.Join(s.clauses()) }
 // clauses gives the counts, if there is anything to count, and each text about what stops the rollout once.
 func (s Summary) clauses() []string {
 	stops := s.stops()
-	if s.Total()+s.Uncounted == 0 && s.Incomplete != "" {
+	if s.Total()+s.Ignored == 0 && s.Incomplete != "" {
 		return stops // it is unknown yet whether a cluster is selected
 	}
 	return append([]string{s.sentence()}, stops...)

@@ -47,7 +47,7 @@ func anyCounts(t *rapid.T) status.Counts {
 		ToApply: n("toApply", 5), Progressing: n("progressing", 5), Succeeded: n("succeeded", 5),
 		Failed: n("failed", 5), TimeOut: n("timeOut", 5), Skip: n("skip", 5),
 	}
-	c.Soaking, c.Held = n("soaking", c.Succeeded), n("held", c.ToApply)
+	c.Soaking, c.Blocked = n("soaking", c.Succeeded), n("held", c.ToApply)
 	c.Partial = rapid.Bool().Draw(t, "partial")
 	return c
 }
@@ -65,7 +65,7 @@ func TestCountsAddUp(t *testing.T) {
 		other := anyCounts(t)
 		if sum := c.Add(other); sum.Total() != c.Total()+other.Total() || sum.Done() != c.Done()+other.Done() ||
 			sum.InFlight() != c.InFlight()+other.InFlight() || sum.Failures() != c.Failures()+other.Failures() ||
-			sum.Held != c.Held+other.Held || sum.Partial != (c.Partial || other.Partial) || c.Add(status.Counts{}) != c {
+			sum.Blocked != c.Blocked+other.Blocked || sum.Partial != (c.Partial || other.Partial) || c.Add(status.Counts{}) != c {
 			t.Fatalf("%+v + %+v = %+v", c, other, sum)
 		}
 	})
@@ -73,7 +73,7 @@ func TestCountsAddUp(t *testing.T) {
 
 // As many clusters that are not counted as such that are do not make none.
 func TestClustersThatAreNotCountedAreSelected(t *testing.T) {
-	c := status.Counts{Succeeded: 2, Uncounted: 2}
+	c := status.Counts{Succeeded: 2, Ignored: 2}
 	if got, want := c.String(), "2 of 2 clusters done, 2 not counted"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -85,10 +85,10 @@ func TestClustersThatAreNotCountedAreSelected(t *testing.T) {
 
 func ExampleSummary() {
 	s := status.Summary{
-		Counts: status.Counts{ToApply: 302, Held: 302, Progressing: 5, Succeeded: 12, TimeOut: 1},
+		Counts: status.Counts{ToApply: 302, Blocked: 302, Progressing: 5, Succeeded: 12, TimeOut: 1},
 		Groups: []status.GroupCounts{
 			{Group: grouping.Key{Index: 0, Name: "canary"}, Counts: status.Counts{Succeeded: 10}},
-			{Group: grouping.Key{Index: 1}, Counts: status.Counts{ToApply: 302, Held: 302, Progressing: 5, Succeeded: 2, TimeOut: 1}},
+			{Group: grouping.Key{Index: 1}, Counts: status.Counts{ToApply: 302, Blocked: 302, Progressing: 5, Succeeded: 2, TimeOut: 1}},
 		},
 		Waiting: []string{"no free slot: 5 in flight, 5 at a time"},
 	}

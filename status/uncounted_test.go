@@ -12,16 +12,16 @@ import (
 
 // S5, R37: clusters that are not counted are in no number but their own, and add up.
 func TestUncountedClustersAreNumbersOfTheirOwn(t *testing.T) {
-	a := status.Counts{Succeeded: 1, Uncounted: 2, UncountedToApply: 1}
-	b := status.Counts{Failed: 1, Uncounted: 3, UncountedToApply: 3}
-	want := status.Counts{Succeeded: 1, Failed: 1, Uncounted: 5, UncountedToApply: 4}
+	a := status.Counts{Succeeded: 1, Ignored: 2, IgnoredToApply: 1}
+	b := status.Counts{Failed: 1, Ignored: 3, IgnoredToApply: 3}
+	want := status.Counts{Succeeded: 1, Failed: 1, Ignored: 5, IgnoredToApply: 4}
 	if got := a.Add(b); got != want || b.Add(a) != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if a.Total() != 1 || a.Done() != 1 || a.Percent() != 100 || b.InFlight() != 1 || b.Failures() != 1 {
 		t.Errorf("%v; %v", a, b)
 	}
-	if all := (status.Summary{Counts: status.Counts{Succeeded: 4, Uncounted: 1}}); all.Percent() != 100 || all.Aggregate() != status.Succeeded {
+	if all := (status.Summary{Counts: status.Counts{Succeeded: 4, Ignored: 1}}); all.Percent() != 100 || all.Aggregate() != status.Succeeded {
 		t.Errorf("%d%%, %v", all.Percent(), all.Aggregate())
 	}
 }
@@ -36,7 +36,7 @@ func TestAReplicaSetWantsWorksForUncountedClusters(t *testing.T) {
 	var st workv1alpha1.ManifestWorkReplicaSetStatus
 	status.SetReplicaSetStatus(&st, []status.PlacementProgress{{
 		Name: "p", Groups: groups, Works: []*workv1.ManifestWork{manifestWork()},
-		Summary: status.Summary{Counts: status.Counts{Succeeded: 1, Uncounted: 3, UncountedToApply: 1}},
+		Summary: status.Summary{Counts: status.Counts{Succeeded: 1, Ignored: 3, IgnoredToApply: 1}},
 	}}, 1, at(1))
 	if got := st.Summary; got.DesiredTotal != 4 || got.Updated != 3 || got.Total != 1 {
 		t.Errorf("%+v", got)

@@ -343,7 +343,7 @@ func (s *story) said(d dump) (r sight) {
 		s.t.Fatal(err)
 	}
 	c := stands.Summary
-	r = sight{Counts: Counts{c.ToApply, c.Progressing, c.Succeeded, c.Soaking, c.Failed, c.TimeOut, c.Left}, MayStart: len(stands.MayStart),
+	r = sight{Counts: Counts{c.ToApply, c.Progressing, c.Succeeded, c.Soaking, c.Failed, c.TimeOut, c.Deselected}, MayStart: len(stands.MayStart),
 		Unsuccessful: stands.Failed, Waits: slices.Clone(stands.MayStart),
 		AsksForFields: strings.Contains(strings.Join(stands.Notes, "\n"), showManagedFields)}
 	for _, w := range stands.Waiting {

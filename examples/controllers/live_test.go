@@ -52,7 +52,7 @@ func planned(t *testing.T, dump []byte) (r reading, notes string) {
 	}
 	now := report.Waves[0]
 	c, started := now.Counts, len(now.Started)
-	return reading{c.ToApply + started, c.Progressing - started, c.Succeeded, c.Soaking, c.Failed + c.TimeOut, c.Left}, strings.Join(report.Notes, "\n")
+	return reading{c.ToApply + started, c.Progressing - started, c.Succeeded, c.Soaking, c.Failed + c.TimeOut, c.Deselected}, strings.Join(report.Notes, "\n")
 }
 
 // dumpOf is what kubectl prints of all objects of some kinds, with or without managed fields. Strip takes something away.
@@ -261,7 +261,7 @@ func statusNow(t *testing.T, kubeconfig string) reading {
 		t.Fatal(err)
 	}
 	c := stands.Summary
-	return reading{c.ToApply, c.Progressing, c.Succeeded, c.Soaking, c.Failed + c.TimeOut, c.Left}
+	return reading{c.ToApply, c.Progressing, c.Succeeded, c.Soaking, c.Failed + c.TimeOut, c.Deselected}
 }
 
 // plugin gives what a command of the plugin prints, which must be without an error.

@@ -34,10 +34,10 @@ its own, too. With --and-later that ends: all start, also those that join later.
 			return "", err
 		case d.how.later && len(d.words) > 0:
 			return "", errors.New("--and-later: must be given without clusters")
-		case d.how.later && asked.Reviewed.Version == "":
+		case d.how.later && asked.Allowlist.Version == "":
 			return "", already("no review is asked for: all clusters start")
 		case d.how.later:
-			asked.Reviewed = approvals.Reviewed{}
+			asked.Allowlist = approvals.Allowlist{}
 			return "approve all clusters, those that join later, and later versions", d.note(asked)
 		}
 		if err := d.knows(d.words); err != nil {
@@ -48,8 +48,8 @@ its own, too. With --and-later that ends: all start, also those that join later.
 			wanted = d.selected()
 		}
 		var reviewed []string
-		if asked.Reviewed.Version == d.version() {
-			reviewed = asked.Reviewed.Clusters
+		if asked.Allowlist.Version == d.version() {
+			reviewed = asked.Allowlist.Clusters
 		}
 		more := without(wanted, reviewed)
 		switch {
@@ -62,7 +62,7 @@ its own, too. With --and-later that ends: all start, also those that join later.
 		if len(reviewed) == 0 { // who has the version is tried again without another approval
 			reviewed = d.have()
 		}
-		asked.Reviewed = approvals.Reviewed{Version: d.version(), Clusters: sorted(reviewed, more)}
+		asked.Allowlist = approvals.Allowlist{Version: d.version(), Clusters: sorted(reviewed, more)}
 		return fmt.Sprintf("approve %s for version %s: %s", of(len(more), "1 cluster", "%d clusters"), d.version(), output.Named(more)), d.note(asked)
 	},
 }
@@ -86,20 +86,20 @@ slots, and too many failures or a pause stop them, too. After that, approve lets
 			return "", already(fmt.Sprintf("%s version %s", those(without(d.words, nil), "has", "have"), d.version()))
 		}
 		was, dropped := asked, []string(nil)
-		if asked.Reviewed.Version == d.version() {
-			dropped = without(asked.Reviewed.Clusters, append(have, words...))
+		if asked.Allowlist.Version == d.version() {
+			dropped = without(asked.Allowlist.Clusters, append(have, words...))
 		}
-		asked.Reviewed = approvals.Reviewed{Version: d.version(), Clusters: sorted(have, words)}
-		asked.Holds = notOf(asked.Holds, words)
+		asked.Allowlist = approvals.Allowlist{Version: d.version(), Clusters: sorted(have, words)}
+		asked.Freezes = notOf(asked.Freezes, words)
 		opened, err := d.openBefore(&asked, words)
 		if err != nil {
 			return "", err
 		}
-		if len(opened) == 0 && sameHolds(was.Holds, asked.Holds) && was.Reviewed.Version == d.version() && len(dropped) == 0 && len(without(words, was.Reviewed.Clusters)) == 0 {
+		if len(opened) == 0 && sameHolds(was.Freezes, asked.Freezes) && was.Allowlist.Version == d.version() && len(dropped) == 0 && len(without(words, was.Allowlist.Clusters)) == 0 {
 			return "", already(those(words, "is", "are") + " let through already")
 		}
 		says := fmt.Sprintf("let %s through, for version %s", strings.Join(words, ", "), d.version())
-		if len(was.Holds) > len(asked.Holds) {
+		if len(was.Freezes) > len(asked.Freezes) {
 			says += "; the holds of these end"
 		}
 		if len(opened) > 0 {
@@ -126,10 +126,10 @@ func (d decided) openBefore(asked *approvals.Approvals, clusters []string) (open
 			}
 			for _, cluster := range clusters {
 				for _, link := range plan.Explain(cluster) {
-					if link.Hold.Type != rollout.HoldGateClosed {
+					if link.Reason.Type != rollout.BlockGateClosed {
 						continue
 					}
-					if gate, is := d.gateBefore(*asked, p.rollout.Placement.Name, link.Hold.Group); is {
+					if gate, is := d.gateBefore(*asked, p.rollout.Placement.Name, link.Reason.Group); is {
 						d.open(asked, gate)
 						opened = append(opened, groupWord(gate))
 					}

@@ -100,7 +100,7 @@ func (d *decision) behind(ctx context.Context, args []string) (names []string, e
 		switch {
 		case fault != nil || !d.wanted().Has(o):
 		case d.verb.name == release.name:
-			for _, h := range asked.Holds {
+			for _, h := range asked.Freezes {
 				names = append(names, h.Cluster)
 			}
 		default:

@@ -85,7 +85,7 @@ type change struct {
 	Spec []string `json:"spec,omitempty"`
 	// Joined and Left are the clusters that are selected now and were not, and the other way round.
 	Joined []string `json:"joined,omitempty"`
-	Left   []string `json:"left,omitempty"`
+	Left   []string `json:"deselected,omitempty"`
 	rollout.Changes
 }
 

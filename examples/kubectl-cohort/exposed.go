@@ -93,7 +93,7 @@ func sentence(e exposure.Exposure) string {
 	fmt.Fprintf(&b, ".\nAt most %d are in flight at a time. Done after %s if all goes well.", e.InFlight, span(e.Finish))
 	uncounted := 0
 	for _, stage := range e.Stages {
-		uncounted += stage.Uncounted
+		uncounted += stage.Ignored
 	}
 	if uncounted > 0 {
 		fmt.Fprintf(&b, "\nNot counted (--uncounted), and in none of these numbers: %d.", uncounted)
@@ -113,7 +113,7 @@ func (e *exposed) stages(b *strings.Builder) {
 			break
 		}
 		name := strings.NewReplacer("[", "", "]", "").Replace(stage.Stage.String())
-		fmt.Fprintf(t, "%s\t%d\tat most %d\tat most %d\t%s\n", name, stage.Clusters-stage.Uncounted, stage.Exposed, stage.InFlight, span(stage.Finish))
+		fmt.Fprintf(t, "%s\t%d\tat most %d\tat most %d\t%s\n", name, stage.Clusters-stage.Ignored, stage.Exposed, stage.InFlight, span(stage.Finish))
 	}
 	t.Flush()
 }

@@ -88,7 +88,7 @@ func (e *extras) options(s *scenario.Scenario, start time.Time) (options rollout
 	for _, gate := range e.gates {
 		options.Gates = append(options.Gates, gate.close(s.Groups, start)...)
 	}
-	options.Uncounted, options.FailedBefore = append(e.uncounted.names(s), s.Asked.GiveUp...), e.baseline.names(s)
+	options.Ignored, options.FailedBefore = append(e.uncounted.names(s), s.Asked.Ignored...), e.baseline.names(s)
 	return options
 }
 
@@ -96,7 +96,7 @@ func (e *extras) options(s *scenario.Scenario, start time.Time) (options rollout
 func (e *extras) standing(s *scenario.Scenario, now time.Time) rollout.Options {
 	options, asked := e.options(s, now), s.Options()
 	options.Paused, options.Attempt, options.Gates = asked.Paused, asked.Attempt, append(asked.Gates, options.Gates...)
-	options.Holds, options.Reviewed = asked.Holds, asked.Reviewed
+	options.Freezes, options.Allowlist = asked.Freezes, asked.Allowlist
 	return options
 }
 

@@ -58,13 +58,13 @@ func (p part) goesBack(named bool, now time.Time) string {
 		fmt.Fprintf(&b, "placement %s\n", p.stands.Placement)
 	}
 	var held []string
-	for _, h := range p.rollout.Asked.Holds {
+	for _, h := range p.rollout.Asked.Freezes {
 		if h.Until.IsZero() || now.Before(h.Until) {
 			held = append(held, h.Cluster)
 		}
 	}
 	var left []string // they lose it
-	for _, c := range p.stands.Plan.Left {
+	for _, c := range p.stands.Plan.Deselected {
 		left = append(left, c.Name)
 	}
 	have := without(p.have(), left)

@@ -82,7 +82,7 @@ func checkReport(t *testing.T, data []byte) {
 
 func (r oneReport) check(t *testing.T) {
 	for _, wave := range r.Waves {
-		if got := wave.Counts.total(); got != r.Placement.Clusters && (wave.Counts.Left == 0 || got-wave.Counts.Left > r.Placement.Clusters) {
+		if got := wave.Counts.total(); got != r.Placement.Clusters && (wave.Counts.Deselected == 0 || got-wave.Counts.Deselected > r.Placement.Clusters) {
 			t.Errorf("%d clusters after %s, want %d", got, wave.After, r.Placement.Clusters)
 		}
 	}

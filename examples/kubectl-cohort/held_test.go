@@ -95,7 +95,7 @@ func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
 		{map[string]string{"reviewed": "d of " + v3}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", "c is not among the reviewed clusters", "\n  to do:  kubectl cohort approve set c\n"}},
 		{map[string]string{"reviewed": "d of another"}, []string{"explain"}, []string{"c, d are not among the reviewed clusters", "kubectl cohort approve set c d\n"}},
 		{map[string]string{"block": "c"}, []string{"plan"}, []string{"Held: ", "release c"}},
-		{map[string]string{"hold": "c"}, []string{"status", "set", "-o", "json"}, []string{`"outcome": "Held"`, `"type": "ClusterHeld"`}},
+		{map[string]string{"hold": "c"}, []string{"status", "set", "-o", "json"}, []string{`"outcome": "Held"`, `"type": "ClusterFrozen"`}},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, status.Succeeded))
 		got := simulateText(t, "", append(test.args, "--server", h.URL)...)

@@ -309,7 +309,7 @@ const waitsShown = 3
 // alike is how many moments follow one another that are waits for the same, whoever holds the cluster.
 func alike(all []history.Moment) (n int) {
 	for _, m := range all {
-		if m.What != history.Waits || len(m.Explanation) == 0 || m.Explanation[0].Hold.Type != all[0].Explanation[0].Hold.Type || m.Explanation[0].Hold.Group != all[0].Explanation[0].Hold.Group {
+		if m.What != history.Waits || len(m.Explanation) == 0 || m.Explanation[0].Reason.Type != all[0].Explanation[0].Reason.Type || m.Explanation[0].Reason.Group != all[0].Explanation[0].Reason.Group {
 			break
 		}
 		n++

@@ -36,17 +36,17 @@ slots; with --block they wait for them. Who has the version keeps it, and is hel
 		case !until.IsZero() && !until.After(d.now):
 			return "", fmt.Errorf("--until %s: must be after now, %s", until.Format(time.RFC3339), d.now.Format(time.RFC3339))
 		}
-		before := asked.Holds
+		before := asked.Freezes
 		words := without(d.words, nil)
-		asked.Holds = notOf(before, words)
+		asked.Freezes = notOf(before, words)
 		for _, name := range words {
-			asked.Holds = append(asked.Holds, rollout.ClusterHold{Cluster: name, Reason: reason, Until: until, Blocks: d.how.block})
+			asked.Freezes = append(asked.Freezes, rollout.ClusterFreeze{Cluster: name, Reason: reason, Until: until, Blocks: d.how.block})
 		}
-		if sameHolds(before, asked.Holds) {
+		if sameHolds(before, asked.Freezes) {
 			return "", already(those(words, "is", "are") + " held so already")
 		}
-		says := saysHold(asked.Holds[len(asked.Holds)-1], words)
-		slices.SortStableFunc(asked.Holds, blockingLast)
+		says := saysHold(asked.Freezes[len(asked.Freezes)-1], words)
+		slices.SortStableFunc(asked.Freezes, blockingLast)
 		return says, d.note(asked)
 	},
 	besides: func(d decided, before, _ part) (lines []string) {
@@ -75,7 +75,7 @@ var release = verb{
 			return "", err
 		}
 		var held []string // a hold may name a cluster that is not there any more
-		for _, h := range asked.Holds {
+		for _, h := range asked.Freezes {
 			held = append(held, h.Cluster)
 		}
 		if err := d.knows(without(d.words, held)); err != nil {
@@ -85,27 +85,27 @@ var release = verb{
 		if len(words) == 0 {
 			return "", already(those(without(d.words, nil), "is", "are") + " not held")
 		}
-		asked.Holds = notOf(asked.Holds, words)
+		asked.Freezes = notOf(asked.Freezes, words)
 		return "release " + strings.Join(words, ", "), d.note(asked)
 	},
 }
 
 // notOf are the holds of other clusters.
-func notOf(holds []rollout.ClusterHold, clusters []string) []rollout.ClusterHold {
-	return slices.DeleteFunc(slices.Clone(holds), func(h rollout.ClusterHold) bool { return slices.Contains(clusters, h.Cluster) })
+func notOf(holds []rollout.ClusterFreeze, clusters []string) []rollout.ClusterFreeze {
+	return slices.DeleteFunc(slices.Clone(holds), func(h rollout.ClusterFreeze) bool { return slices.Contains(clusters, h.Cluster) })
 }
 
 // sameHolds says whether both hold the same, in whatever order.
-func sameHolds(a, b []rollout.ClusterHold) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(h rollout.ClusterHold) bool {
-		return !slices.ContainsFunc(b, func(other rollout.ClusterHold) bool {
+func sameHolds(a, b []rollout.ClusterFreeze) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(h rollout.ClusterFreeze) bool {
+		return !slices.ContainsFunc(b, func(other rollout.ClusterFreeze) bool {
 			return h.Cluster == other.Cluster && h.Reason == other.Reason && h.Blocks == other.Blocks && h.Until.Equal(other.Until)
 		})
 	})
 }
 
 // blockingLast orders holds as the annotations have them.
-func blockingLast(a, b rollout.ClusterHold) int {
+func blockingLast(a, b rollout.ClusterFreeze) int {
 	switch {
 	case a.Blocks == b.Blocks:
 		return 0
@@ -117,7 +117,7 @@ func blockingLast(a, b rollout.ClusterHold) int {
 }
 
 // saysHold says what a hold of some clusters is.
-func saysHold(h rollout.ClusterHold, clusters []string) string {
+func saysHold(h rollout.ClusterFreeze, clusters []string) string {
 	text := "hold " + strings.Join(clusters, ", ")
 	if h.Reason != "" {
 		text += fmt.Sprintf(" by %q", h.Reason)

@@ -73,7 +73,7 @@ func (d decided) have() (names []string) {
 
 // have are the clusters that have the version here.
 func (p part) have() (names []string) {
-	for _, of := range [][]rollout.Cluster{p.stands.Plan.InFlight, p.stands.Plan.TimedOut, p.stands.Plan.Left, slices.Collect(p.stands.Plan.Settled())} {
+	for _, of := range [][]rollout.Cluster{p.stands.Plan.InFlight, p.stands.Plan.TimedOut, p.stands.Plan.Deselected, slices.Collect(p.stands.Plan.Settled())} {
 		for _, c := range of {
 			names = append(names, c.Name)
 		}

@@ -66,7 +66,7 @@ func (p *pictures) keep(r output.Report, s *scenario.Scenario, how scenario.Play
 	if err != nil {
 		return err
 	}
-	states := timeline.States(s.Groups, plan, s.Uncounted)
+	states := timeline.States(s.Groups, plan, s.Ignored)
 	p.timelines = append(p.timelines, func() picture.Timeline { return drawn(r, s, trace, back, states) })
 	return nil
 }

@@ -183,9 +183,9 @@ func with(scenarios []*scenario.Scenario, cluster string) []*scenario.Scenario {
 // course is how a rollout is to be played. It notes what was learned, and which flags have no effect.
 func (f *flags) course(s *scenario.Scenario) (how scenario.Play, err error) {
 	options := f.standing(s, f.start.Time)
-	if len(f.uncounted)+len(s.Asked.GiveUp) > 0 {
+	if len(f.uncounted)+len(s.Asked.Ignored) > 0 {
 		flagged := f.uncounted.of(s)
-		s.Uncounted = func(cluster string) bool { return flagged(cluster) || slices.Contains(s.Asked.GiveUp, cluster) }
+		s.Ignored = func(cluster string) bool { return flagged(cluster) || slices.Contains(s.Asked.Ignored, cluster) }
 	}
 	check, _ := s.Planner(options)
 	first, err := check(nil, f.start.Time)
@@ -252,7 +252,7 @@ func (f *flags) play(s *scenario.Scenario, cluster string) (written, simulation.
 		return nil, "", err
 	}
 	if back != nil {
-		report.Back(trace.Aborted, back, s.Uncounted)
+		report.Back(trace.Aborted, back, s.Ignored)
 	}
 	return report, trace.Outcome, f.pictures.keep(report, s, how, trace, back)
 }

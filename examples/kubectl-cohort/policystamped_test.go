@@ -152,25 +152,25 @@ func TestPoliciesAreReadByTheirStamps(t *testing.T) {
 				{"a", []policyWrite{v("v1", "inform", -100), v("v1", "enforce", -99, "NonCompliant -99"), v("v2", "inform", -10, "Compliant -98"), v("v2", "enforce", -5, "NonCompliant -9")}, ""},
 				{"b", []policyWrite{v("v2", "inform", -10, "NonCompliant -98"), v("v2", "enforce", -5)}, ""},
 				{"c", []policyWrite{v("v2", "inform", -10)}, "NonCompliant -8"}, {"d", []policyWrite{v("v2", "inform", -10)}, ""}},
-			want: now{Counts: status.Counts{Progressing: 2, ToApply: 2, Held: 2}, Outcome: "Complete"}},
+			want: now{Counts: status.Counts{Progressing: 2, ToApply: 2, Blocked: 2}, Outcome: "Complete"}},
 		{why: "one has answered, one does not comply",
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v2", "inform", -10), v("v2", "enforce", -5, "NonCompliant -9")}, "Compliant -4"},
 				{"b", []policyWrite{v("v2", "inform", -10), v("v2", "enforce", -5, "NonCompliant -9")}, "NonCompliant -3"},
 				{"c", []policyWrite{v("v2", "inform", -10)}, "NonCompliant -8"}, {"d", []policyWrite{v("v2", "inform", -10)}, "Compliant -8"}},
-			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 1, Held: 1}, Outcome: "Complete"}},
+			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 1, Blocked: 1}, Outcome: "Complete"}},
 		{why: "one has answered, one has failed at once", owner: failsAtOnce,
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v2", "inform", -10), v("v2", "enforce", -5, "NonCompliant -9")}, "Compliant -4"},
 				{"b", []policyWrite{v("v2", "inform", -10), v("v2", "enforce", -5, "NonCompliant -9")}, "NonCompliant -3"},
 				{"c", []policyWrite{v("v2", "inform", -10)}, "NonCompliant -8"}, {"d", []policyWrite{v("v2", "inform", -10)}, "Compliant -8"}},
-			want: now{Counts: status.Counts{Succeeded: 1, Failed: 1, ToApply: 2, Held: 2}, Outcome: "Breached"}},
+			want: now{Counts: status.Counts{Succeeded: 1, Failed: 1, ToApply: 2, Blocked: 2}, Outcome: "Breached"}},
 		{why: "the deadline runs since the second pass",
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v2", "inform", -90), v("v2", "enforce", -31, "NonCompliant -80")}, ""},
 				{"b", []policyWrite{v("v2", "inform", -90), v("v2", "enforce", -29, "NonCompliant -80")}, ""},
 				{"c", []policyWrite{v("v2", "inform", -90)}, "NonCompliant -80"}, {"d", []policyWrite{v("v2", "inform", -90)}, "NonCompliant -80"}},
-			want: now{Counts: status.Counts{Progressing: 1, TimeOut: 1, ToApply: 2, Held: 2}, Outcome: "Breached"}},
+			want: now{Counts: status.Counts{Progressing: 1, TimeOut: 1, ToApply: 2, Blocked: 2}, Outcome: "Breached"}},
 		{why: "a third version is done",
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v1", "enforce", -90), v("v3", "inform", -60, "Compliant -80"), v("v2", "inform", -31, "Compliant -50"), v("v2", "enforce", -30, "Compliant -30")}, "Compliant -29"},
@@ -180,23 +180,23 @@ func TestPoliciesAreReadByTheirStamps(t *testing.T) {
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v1", "enforce", -30)}, "NonCompliant -29"}, {"b", []policyWrite{v("v1", "enforce", -30)}, "Compliant -29"},
 				{"c", []policyWrite{v("v1", "enforce", -20)}, "Compliant -19"}, {"d", []policyWrite{v("v1", "enforce", -20)}, "Compliant -19"}},
-			want: now{Counts: status.Counts{Progressing: 2, ToApply: 2, Held: 2}, Outcome: "Complete"}},
+			want: now{Counts: status.Counts{Progressing: 2, ToApply: 2, Blocked: 2}, Outcome: "Complete"}},
 		{why: "one failed and is not bound any more, and the root policy remembers", owner: policyGone,
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v2", "enforce", -30)}, "Compliant -29"}, {"b", []policyWrite{v("v2", "inform", -30)}, "NonCompliant -29"},
 				{"c", []policyWrite{v("v2", "inform", -30)}, "NonCompliant -29"}, {"d", []policyWrite{v("v2", "inform", -30)}, "NonCompliant -29"}},
-			want: now{Counts: status.Counts{Succeeded: 1, TimeOut: 1, ToApply: 3, Held: 3, Left: 1}, Outcome: "Breached"}},
+			want: now{Counts: status.Counts{Succeeded: 1, TimeOut: 1, ToApply: 3, Blocked: 3, Deselected: 1}, Outcome: "Breached"}},
 		{why: "one is at it and not bound any more: it takes a slot, and times out unheard",
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v2", "enforce", -30)}, "Compliant -29"}, {"b", []policyWrite{v("v2", "inform", -30), v("v2", "enforce", -5, "NonCompliant -29")}, ""},
 				{"c", []policyWrite{v("v2", "inform", -30)}, "NonCompliant -29"}, {"d", []policyWrite{v("v2", "inform", -30)}, "NonCompliant -29"},
 				{"e", []policyWrite{v("v2", "inform", -30), v("v2", "enforce", -5, "NonCompliant -29")}, ""}},
-			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 2, Held: 2, Left: 1}, Outcome: "Breached"}},
+			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 2, Blocked: 2, Deselected: 1}, Outcome: "Breached"}},
 		{why: "OCM's propagator makes no stamps: what is reported counts", unstamped: true,
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v2", "enforce", -30)}, "Compliant -29"}, {"b", []policyWrite{v("v2", "enforce", -30)}, ""},
 				{"c", []policyWrite{v("v2", "inform", -30)}, "NonCompliant -29"}, {"d", []policyWrite{v("v1", "enforce", -30)}, "NonCompliant -29"}},
-			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 1, Held: 1}, Outcome: "Complete"}},
+			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 1, Blocked: 1}, Outcome: "Complete"}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			root := livePolicy("v2")
@@ -219,8 +219,8 @@ func TestPoliciesAreReadByTheirStamps(t *testing.T) {
 func policyGone(t *testing.T, root string) string {
 	t.Helper()
 	object := unstructuredOf(t, root)
-	left := status.Left{Report: status.Report{Cluster: "gone", Status: status.TimeOut, LastTransitionTime: at(-10), Applied: at(-45)}}
-	if _, err := (status.Records{"": {Version: policyVersion(t, root), Left: []status.Left{left}}}).Note(object); err != nil {
+	left := status.DeselectedCluster{Report: status.Report{Cluster: "gone", Status: status.TimeOut, LastTransitionTime: at(-10), Applied: at(-45)}}
+	if _, err := (status.Records{"": {Version: policyVersion(t, root), Deselected: []status.DeselectedCluster{left}}}).Note(object); err != nil {
 		t.Fatal(err)
 	}
 	return asYAML(t, object.Object)

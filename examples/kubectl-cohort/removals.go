@@ -109,12 +109,12 @@ func (q *leaving) leavesOut(s *scenario.Scenario) bool {
 }
 
 // there are the clusters that have an object of the rollout, whichever placement it was written for, each with whether it is being
-// deleted. Uncounted are those of all placements.
+// deleted. Ignored are those of all placements.
 func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, uncounted []string) {
 	there, live := make(map[string]bool), false
 	for _, s := range parts {
 		options := q.options(s, time.Time{})
-		uncounted = append(uncounted, options.Uncounted...)
+		uncounted = append(uncounted, options.Ignored...)
 		for _, report := range slices.Concat(s.Reports(options), s.Unselected) {
 			there[report.Cluster] = report.Deleting
 		}
@@ -140,7 +140,7 @@ func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, unco
 // answer removes the workload of a placement wave by wave.
 func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, uncounted []string) (*removed, error) {
 	options := q.options(s, time.Time{})
-	options.Memory, options.Uncounted = s.Memory, uncounted
+	options.StoredRecord, options.Ignored = s.StoredRecord, uncounted
 	r := &removed{Rollout: s.Owner, Placement: s.Placements(), AtATime: q.atATime, Group: q.group, Notes: s.Notes, groupOf: lastGroups(s)}
 	there := maps.Clone(objects)
 	maps.DeleteFunc(there, func(cluster string, _ bool) bool {
@@ -151,7 +151,7 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, uncounte
 		if there[cluster] {
 			r.Leaving = append(r.Leaving, cluster)
 		}
-		if slices.Contains(options.Uncounted, cluster) {
+		if slices.Contains(options.Ignored, cluster) {
 			r.NotWaitedFor = append(r.NotWaitedFor, cluster)
 		}
 	}
@@ -186,9 +186,9 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, uncounte
 // lastGroups says in which group a cluster is, or was when it left.
 func lastGroups(s *scenario.Scenario) func(cluster string) (key grouping.Key, known bool) {
 	left := make(map[string]grouping.Key)
-	if s.Memory != nil && s.Memory.Record.Version == s.Memory.Version { // another record counts for nothing
-		for i := range s.Memory.Record.Left {
-			left[s.Memory.Record.Left[i].Cluster] = s.Memory.Record.Left[i].Group
+	if s.StoredRecord != nil && s.StoredRecord.Record.Version == s.StoredRecord.Version { // another record counts for nothing
+		for i := range s.StoredRecord.Record.Deselected {
+			left[s.StoredRecord.Record.Deselected[i].Cluster] = s.StoredRecord.Record.Deselected[i].Group
 		}
 	}
 	return func(cluster string) (grouping.Key, bool) {

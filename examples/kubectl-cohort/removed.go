@@ -18,7 +18,7 @@ type removed struct {
 	AtATime int    `json:"atATime"`
 	Group   string `json:"group,omitempty"`
 	// Leaving are on their way out already. Now are those to delete now.
-	Leaving []string `json:"leaving,omitempty"`
+	Leaving []string `json:"pendingRemoval,omitempty"`
 	Now     []string `json:"now,omitempty"`
 	// NotWaitedFor go with their groups, and hold up nobody.
 	NotWaitedFor []string `json:"notWaitedFor,omitempty"`

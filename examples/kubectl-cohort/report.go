@@ -115,7 +115,7 @@ func (f *flags) view(s *scenario.Scenario) (v view, err error) {
 	if clock.Word == "" {
 		clock.Word = "start" // a page has times of the day
 	}
-	v = view{Standing: output.NewStanding(s, plan, clock), groups: s.Groups, uncounted: s.Uncounted}
+	v = view{Standing: output.NewStanding(s, plan, clock), groups: s.Groups, uncounted: s.Ignored}
 	if v.Forecast, err = f.forecast(s, how); err != nil {
 		return v, err
 	}

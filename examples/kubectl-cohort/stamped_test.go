@@ -194,18 +194,18 @@ func TestWorksAreReadByTheirStamps(t *testing.T) {
 			works: []liveWork{{cluster: "a", spec: "v3", stamp: v3, stamped: -5, status: status.Succeeded, since: -500, unobserved: true},
 				{cluster: "b", spec: "v3", stamp: v3, stamped: -6, status: status.Progressing, since: -4},
 				{cluster: "c", spec: "v2", stamp: v2, stamped: -90, status: status.Succeeded, since: -80}, {cluster: "d", spec: "v1", stamp: v1, stamped: -500, status: status.Succeeded, since: -490}},
-			want: now{Counts: status.Counts{Progressing: 2, ToApply: 2, Held: 2}, Outcome: "Complete"}},
+			want: now{Counts: status.Counts{Progressing: 2, ToApply: 2, Blocked: 2}, Outcome: "Complete"}},
 		{why: "one that succeeded long ago soaks since the stamp", soak: 30 * time.Minute,
 			works: []liveWork{done("a"), done("b"), {cluster: "c", spec: "v2", stamp: v2, status: status.Succeeded}, {cluster: "d", spec: "v2", stamp: v2, status: status.Succeeded}},
-			want:  now{Counts: status.Counts{Succeeded: 2, Soaking: 2, ToApply: 2, Held: 2}, Outcome: "Complete"}},
+			want:  now{Counts: status.Counts{Succeeded: 2, Soaking: 2, ToApply: 2, Blocked: 2}, Outcome: "Complete"}},
 		{why: "one has failed, and the deadline of another has passed since the stamp",
 			works: []liveWork{{cluster: "a", spec: "v3", stamp: v3, stamped: -5, status: status.Failed, since: -4}, {cluster: "b", spec: "v3", stamp: v3, stamped: -31, status: status.Progressing, since: -500},
 				{cluster: "c", spec: "v2", stamp: v2, status: status.Succeeded}, {cluster: "d", spec: "v2", stamp: v2, status: status.Failed}},
-			want: now{Counts: status.Counts{Failed: 1, TimeOut: 1, ToApply: 2, Held: 2}, Outcome: "Breached"}},
+			want: now{Counts: status.Counts{Failed: 1, TimeOut: 1, ToApply: 2, Blocked: 2}, Outcome: "Breached"}},
 		{why: "a controller that names its versions otherwise stamped them: the newest stamp on the wanted spec counts",
 			works: []liveWork{{cluster: "a", spec: "v3", stamp: "3", stamped: -50, status: status.Succeeded}, {cluster: "b", spec: "v3", stamp: "5", stamped: -4, status: status.Progressing, since: -3},
 				{cluster: "c", spec: "v2", stamp: "4", status: status.Succeeded}, {cluster: "d", spec: "v3", stamp: "5", stamped: -6, status: status.Succeeded, since: -5}},
-			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 1, Held: 1}, Outcome: "Complete"}},
+			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 1, Blocked: 1}, Outcome: "Complete"}},
 		{why: "a stamp is believed, whatever someone did to the spec by hand",
 			works: []liveWork{{cluster: "a", spec: "by hand", stamp: v3, stamped: -20, status: status.Succeeded, since: -500}, done("b"), done("c"), done("d")},
 			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}},
@@ -215,11 +215,11 @@ func TestWorksAreReadByTheirStamps(t *testing.T) {
 		{why: "OCM's own controller makes no stamps, and the managed fields are there: they soak since the write", soak: 30 * time.Minute,
 			works: []liveWork{{cluster: "a", spec: "v3", stamped: -20, status: status.Succeeded, since: -500, managed: true}, {cluster: "b", spec: "v3", stamped: -40, status: status.Succeeded, since: -500, managed: true},
 				{cluster: "c", spec: "v3", stamped: -5, status: status.Progressing, since: -500, managed: true}, {cluster: "d", spec: "v2", status: status.Succeeded, managed: true}},
-			want: now{Counts: status.Counts{Succeeded: 2, Soaking: 1, Progressing: 1, ToApply: 1, Held: 1}, Outcome: "Complete"}},
+			want: now{Counts: status.Counts{Succeeded: 2, Soaking: 1, Progressing: 1, ToApply: 1, Blocked: 1}, Outcome: "Complete"}},
 		{why: "and kubectl left the managed fields out: the conditions count, and a note says how to get them", soak: 30 * time.Minute,
 			works: []liveWork{{cluster: "a", spec: "v3", status: status.Succeeded, since: -500}, {cluster: "b", spec: "v3", status: status.Succeeded, since: -20},
 				{cluster: "c", spec: "v3", status: status.Succeeded, since: -500, unobserved: true}, {cluster: "d", spec: "v2", status: status.Succeeded, since: -500}},
-			want: now{Counts: status.Counts{Succeeded: 2, Soaking: 1, Progressing: 1, ToApply: 1, Held: 1}, Outcome: "Complete"},
+			want: now{Counts: status.Counts{Succeeded: 2, Soaking: 1, Progressing: 1, ToApply: 1, Blocked: 1}, Outcome: "Complete"},
 			note: "neither a stamp nor managed fields say when these got the version, so the time of the last condition counts; kubectl get --show-managed-fields prints them (3): a, b, c\n"},
 		{why: "all of OCM's works are done, without the managed fields",
 			works: []liveWork{{cluster: "a", spec: "v3", status: status.Succeeded}, {cluster: "b", spec: "v3", status: status.Succeeded}, {cluster: "c", spec: "v3", status: status.Succeeded}, {cluster: "d", spec: "v3", status: status.Succeeded}},
@@ -227,10 +227,10 @@ func TestWorksAreReadByTheirStamps(t *testing.T) {
 		{why: "one left with the version and is still at it: it takes a slot",
 			works: []liveWork{done("a"), done("b"), {cluster: "gone", spec: "v3", stamp: v3, stamped: -5, status: status.Progressing, since: -4}, {cluster: "c", spec: "v3", stamp: v3, stamped: -5, status: status.Progressing, since: -4},
 				{cluster: "d", spec: "v2", stamp: v2, status: status.Succeeded}},
-			want: now{Counts: status.Counts{Succeeded: 2, Progressing: 2, ToApply: 1, Held: 1, Left: 1}, Outcome: "Complete"}, note: "not selected, so that the workload is removed there (1): gone\n"},
+			want: now{Counts: status.Counts{Succeeded: 2, Progressing: 2, ToApply: 1, Blocked: 1, Deselected: 1}, Outcome: "Complete"}, note: "not selected, so that the workload is removed there (1): gone\n"},
 		{why: "one failed and left, and its work is gone: its owner remembers", owner: gone(v3),
 			works: []liveWork{done("a"), done("b"), {cluster: "c", spec: "v2", stamp: v2, status: status.Succeeded}},
-			want:  now{Counts: status.Counts{Succeeded: 2, TimeOut: 1, ToApply: 2, Held: 2, Left: 1}, Outcome: "Breached"}},
+			want:  now{Counts: status.Counts{Succeeded: 2, TimeOut: 1, ToApply: 2, Blocked: 2, Deselected: 1}, Outcome: "Breached"}},
 		{why: "of a version before there is nothing to remember", owner: gone(v2),
 			works: []liveWork{done("a"), done("b"), done("c"), done("d")},
 			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}},
@@ -260,8 +260,8 @@ func TestWorksAreReadByTheirStamps(t *testing.T) {
 // gone has a set remember of a version that the cluster gone left with a failure.
 func gone(version string) func(*workv1alpha1.ManifestWorkReplicaSet) {
 	return func(set *workv1alpha1.ManifestWorkReplicaSet) {
-		left := status.Left{Report: status.Report{Cluster: "gone", Status: status.TimeOut, LastTransitionTime: at(-10), Applied: at(-45)}, Group: grouping.Key{}}
-		if _, err := (status.Records{"p": {Version: version, Left: []status.Left{left}}}).Note(set); err != nil {
+		left := status.DeselectedCluster{Report: status.Report{Cluster: "gone", Status: status.TimeOut, LastTransitionTime: at(-10), Applied: at(-45)}, Group: grouping.Key{}}
+		if _, err := (status.Records{"p": {Version: version, Deselected: []status.DeselectedCluster{left}}}).Note(set); err != nil {
 			panic(err)
 		}
 	}
@@ -279,7 +279,7 @@ func TestWorksOfSeveralPlacements(t *testing.T) {
 	got, _ := readNow(t, dump)
 	want := []now{
 		{Counts: status.Counts{Succeeded: 1, Progressing: 1}, Outcome: "Complete"},
-		{Counts: status.Counts{Succeeded: 1, Progressing: 1, Left: 1}, Outcome: "Complete"},
+		{Counts: status.Counts{Succeeded: 1, Progressing: 1, Deselected: 1}, Outcome: "Complete"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

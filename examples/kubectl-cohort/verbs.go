@@ -160,7 +160,7 @@ var retry = verb{
 			for _, report := range p.rollout.Observed {
 				attempt = max(attempt, report.Attempt)
 			}
-			if m := p.rollout.Memory; m != nil && m.Record.Version == m.Version {
+			if m := p.rollout.StoredRecord; m != nil && m.Record.Version == m.Version {
 				attempt = max(attempt, m.Record.Attempt)
 			}
 		}
@@ -185,11 +185,11 @@ var giveUp = verb{
 		if err != nil {
 			return "", err
 		}
-		given := without(d.words, asked.GiveUp)
+		given := without(d.words, asked.Ignored)
 		if len(given) == 0 {
 			return "", already(those(d.words, "is", "are") + " given up already")
 		}
-		asked.GiveUp = append(asked.GiveUp, given...)
+		asked.Ignored = append(asked.Ignored, given...)
 		return "give up " + strings.Join(given, ", "), d.note(asked)
 	},
 }
@@ -247,8 +247,8 @@ func (d decided) freeTheWayBack(version string) (freed bool, err error) {
 	if fault != nil || version == "" {
 		return false, nil
 	}
-	if asked.Reviewed.Version != "" {
-		asked.Reviewed = approvals.Reviewed{Version: version, Clusters: sorted(d.selected(), d.have())}
+	if asked.Allowlist.Version != "" {
+		asked.Allowlist = approvals.Allowlist{Version: version, Clusters: sorted(d.selected(), d.have())}
 		freed = true
 	}
 	if len(asked.Gates) > 0 {

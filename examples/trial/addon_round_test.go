@@ -51,11 +51,11 @@ func (r *round) look() (err error) {
 
 // plan plans with the record, and without those that a person gave up.
 func (r *round) plan(place addonv1beta1.PlacementStrategy) (err error) {
-	memory := rollout.Memory{Version: r.version, Record: r.records[""], AtOnce: goesAtOnce(r.owner)}
+	memory := rollout.StoredRecord{Version: r.version, Record: r.records[""], AtOnce: goesAtOnce(r.owner)}
 	givenUp := slices.Collect(maps.Keys(r.given))
-	options := rollout.Options{RemoveAfter: metav1.Duration{Duration: removeAfter}, Previous: r.last, Memory: &memory, Uncounted: givenUp}
+	options := rollout.Options{RemoveAfter: metav1.Duration{Duration: removeAfter}, Previous: r.last, StoredRecord: &memory, Ignored: givenUp}
 	if r.ignores(DutyRecord) {
-		options.Memory = nil
+		options.StoredRecord = nil
 	}
 	if r.result, err = rollout.Plan(place.RolloutStrategy, r.groups, r.reports, r.now, options); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (r *round) plan(place addonv1beta1.PlacementStrategy) (err error) {
 	if r.ignores(DutyPassRecord) {
 		selected = r.reports
 	}
-	r.partial, err = rollout.Plan(place.RolloutStrategy, r.groups, selected, r.now, rollout.Options{Uncounted: givenUp})
+	r.partial, err = rollout.Plan(place.RolloutStrategy, r.groups, selected, r.now, rollout.Options{Ignored: givenUp})
 	return err
 }
 

@@ -169,7 +169,7 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *rollback.Revis
 		return nil, err
 	}
 	strategy, options := owner.Spec.PlacementRefs[0].RolloutStrategy, c.options()
-	options.Memory = c.remember(r.Target(), records[""])
+	options.StoredRecord = c.remember(r.Target(), records[""])
 	update, current := c.reports(groups, owned, r.UpdateRevision, false), c.reports(groups, owned, r.CurrentRevision, true)
 	goesBack := r.AbortedTime != nil
 	if goesBack && c.ignores(DutyAbortOnce) && c.last == nil {
@@ -196,7 +196,7 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *rollback.Revis
 		}
 	}
 	rollback.SetConditions(&owner.Status.Conditions, *r, result.Summary(), owner.Generation, now)
-	if goesBack && (len(result.Start)+len(result.HoldCounts()) == 0 || c.ignores(DutyMendFirst)) && !c.ignores(DutyJoined) {
+	if goesBack && (len(result.Start)+len(result.BlockCounts()) == 0 || c.ignores(DutyMendFirst)) && !c.ignores(DutyJoined) {
 		back := result
 		if result, err = rollout.Plan(strategy, groups, current, now, options); err != nil {
 			return nil, err

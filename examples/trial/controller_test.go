@@ -179,7 +179,7 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	options.Uncounted, options.Memory = givenUp, c.remember(c.versionOfMemory(set), records[ref.Name])
+	options.Ignored, options.StoredRecord = givenUp, c.remember(c.versionOfMemory(set), records[ref.Name])
 	plan := func(reports []status.Report) (*rollout.Result, error) {
 		return rollout.Plan(c.ignored.Strategy(ref.RolloutStrategy), groups, reports, now, options)
 	}

@@ -31,7 +31,7 @@ func (c *controller) givenUp(ctx context.Context, set *workv1alpha1.ManifestWork
 		return nil, nil
 	}
 	names := strings.Split(set.Annotations[givenUpAnnotation], ",")
-	for _, left := range record.Left {
+	for _, left := range record.Deselected {
 		_, err := c.clusters.ClusterV1().ManagedClusters().Get(ctx, left.Cluster, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			names = append(names, left.Cluster)
@@ -43,11 +43,11 @@ func (c *controller) givenUp(ctx context.Context, set *workv1alpha1.ManifestWork
 }
 
 // remember hands Plan the record of who left.
-func (c *controller) remember(version string, record status.Record) *rollout.Memory {
+func (c *controller) remember(version string, record status.Record) *rollout.StoredRecord {
 	if c.ignores(DutyRecord) {
 		return nil
 	}
-	return &rollout.Memory{Version: version, Record: record}
+	return &rollout.StoredRecord{Version: version, Record: record}
 }
 
 // report makes the report of a work.

@@ -38,7 +38,7 @@ type config struct {
 	mayFail    int   // the share of failures
 	wait       uint8 // WaitBetweenGroups, in ticks; 0: none
 	installed  set   // the clusters that have the version before
-	aside      set   // Uncounted
+	aside      set   // Ignored
 	past       set   // FailedBefore
 	order      order // GroupOrder; nil: none
 
@@ -122,7 +122,7 @@ func (c *config) options() (o rollout.Options) {
 		o.MaxStarts = &rollout.StartLimit{Count: c.starts, Per: metav1.Duration{Duration: time.Duration(c.per) * tick}}
 	}
 	if c.rights > 0 {
-		o.Rights = &rollout.Rights{Start: c.rights, Fail: c.mayFail}
+		o.Shares = &rollout.Shares{Concurrency: c.rights, Failures: c.mayFail}
 	}
 	if c.order != nil {
 		o.GroupOrder = rollout.GroupOrder(c.order)
@@ -213,7 +213,7 @@ func (c *config) String() string {
 	say(c.rights > 0, "Shares of %d concurrent and %d failed", c.rights, c.mayFail)
 	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)
-	say(c.aside != 0, "Uncounted %s", c.aside.in(names))
+	say(c.aside != 0, "Ignored %s", c.aside.in(names))
 	say(c.past != 0, "FailedBefore %s", c.past.in(names))
 	say(c.maxRemoved > 0, "MaxRemoved %d", c.maxRemoved)
 	say(c.validates, "validation")

@@ -31,8 +31,8 @@ type input struct {
 	grace    time.Duration
 	previous *rollout.Result
 	options  rollout.Options
-	abort    *rollout.Abort  // the rollout is taken back; nil: it goes on
-	memory   *rollout.Memory // nil: the owner has no record
+	abort    *rollout.Abort        // the rollout is taken back; nil: it goes on
+	memory   *rollout.StoredRecord // nil: the owner has no record
 }
 
 // planner makes a plan. The mutants are others than plan.
@@ -46,7 +46,7 @@ func plan(in input) (*rollout.Result, error) {
 		opts.Previous = in.previous
 	}
 	if in.memory != nil {
-		opts.Memory = in.memory
+		opts.StoredRecord = in.memory
 	}
 	if in.abort != nil {
 		return rollout.Revert(in.strategy, in.groups, *in.abort, in.now, opts)
@@ -94,7 +94,7 @@ type controller struct {
 	plans    map[[most + 3]uint64]*decision
 	groups   map[uint64]*grouping.Groups
 	before   map[[2]uint64]*rollout.Result
-	memories map[[2]uint64]*rollout.Memory
+	memories map[[2]uint64]*rollout.StoredRecord
 	works    *[2][most][1 << saidBits]*status.Report // about the wanted version and the one before, of objects without a verdict
 	judged   map[[3]uint64]*status.Report            // and of those with one
 
@@ -104,7 +104,7 @@ type controller struct {
 func newController(c *config, p planner) *controller {
 	return &controller{
 		config: c, planner: p, plans: map[[most + 3]uint64]*decision{}, groups: map[uint64]*grouping.Groups{}, before: map[[2]uint64]*rollout.Result{},
-		memories: map[[2]uint64]*rollout.Memory{}, works: new([2][most][1 << saidBits]*status.Report), judged: map[[3]uint64]*status.Report{},
+		memories: map[[2]uint64]*rollout.StoredRecord{}, works: new([2][most][1 << saidBits]*status.Report), judged: map[[3]uint64]*status.Report{},
 	}
 }
 
@@ -161,7 +161,7 @@ func decided(r *rollout.Result) decision {
 	for _, list := range []struct {
 		of *set
 		in []rollout.Cluster
-	}{{&d.start, r.Start}, {&d.inFlight, r.InFlight}, {&d.timedOut, r.TimedOut}, {&d.left, r.Left}} {
+	}{{&d.start, r.Start}, {&d.inFlight, r.InFlight}, {&d.timedOut, r.TimedOut}, {&d.left, r.Deselected}} {
 		for _, c := range list.in {
 			list.of.add(int(c.Name[0] - 'a'))
 		}
@@ -169,10 +169,10 @@ func decided(r *rollout.Result) decision {
 	for _, name := range r.Removed {
 		d.removed.add(int(name[0] - 'a'))
 	}
-	for _, name := range r.Leaving {
+	for _, name := range r.PendingRemoval {
 		d.leaving.add(int(name[0] - 'a'))
 	}
-	for _, c := range r.Left {
+	for _, c := range r.Deselected {
 		if c.Status == status.TimeOut {
 			d.leftLate.add(int(c.Name[0] - 'a'))
 		}
@@ -184,16 +184,16 @@ func decided(r *rollout.Result) decision {
 	for _, c := range slices.Concat(r.Start, r.InFlight, r.TimedOut, slices.Collect(r.Settled())) {
 		take(c)
 	}
-	for c, hold := range r.Held() {
+	for c, hold := range r.Blocked() {
 		switch take(c); hold.Type {
-		case rollout.HoldCluster:
+		case rollout.BlockFrozen:
 			d.parked.add(int(c.Name[0] - 'a'))
-		case rollout.HoldNotReviewed:
+		case rollout.BlockNotAllowed:
 			d.unseen.add(int(c.Name[0] - 'a'))
 		}
 	}
-	for i := range r.Record.Left {
-		d.record[r.Record.Left[i].Cluster[0]-'a'] = entryOf(&r.Record.Left[i])
+	for i := range r.Record.Deselected {
+		d.record[r.Record.Deselected[i].Cluster[0]-'a'] = entryOf(&r.Record.Deselected[i])
 	}
 	d.memo, d.lasts = memoOf(&r.Record)
 	return d
@@ -236,12 +236,12 @@ func (k *controller) input(s *state) input {
 	in.close(s, now)
 	switch {
 	case s.paused && k.config.lends:
-		in.options.Rights = &rollout.Rights{}
+		in.options.Shares = &rollout.Shares{}
 	case s.paused:
 		in.options.Paused = true
 	}
 	if slices.ContainsFunc(s.clusters[:], func(c cluster) bool { return c.aside }) {
-		in.options.Uncounted = named(s, func(c *cluster) bool { return c.aside && !(c.ended && k.neglects == hearsDeletions) })
+		in.options.Ignored = named(s, func(c *cluster) bool { return c.aside && !(c.ended && k.neglects == hearsDeletions) })
 	}
 	if k.config.past != 0 {
 		in.options.FailedBefore = named(s, func(c *cluster) bool { return c.past })
@@ -250,7 +250,7 @@ func (k *controller) input(s *state) input {
 		in.options.Attempt = int(s.attempt)
 	}
 	if k.config.reviews {
-		in.options.Reviewed = append([]string{}, named(s, func(c *cluster) bool { return c.reviewed })...)
+		in.options.Allowlist = append([]string{}, named(s, func(c *cluster) bool { return c.reviewed })...)
 	}
 	in.previous = k.previous(s)
 	if k.config.records {
@@ -270,7 +270,7 @@ func (in *input) close(s *state, at time.Time) {
 			in.options.Gates = append(in.options.Gates, rollout.ClosedGate{Group: grouping.Key{Index: group}, Gate: gate})
 		}
 	}
-	in.options.Holds = s.holds(at)
+	in.options.Freezes = s.holds(at)
 }
 
 // named gives the names of the clusters that are meant.

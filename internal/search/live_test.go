@@ -180,25 +180,25 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 			return wrong("this hub has no share")
 		}
 	case s.paused && !x.config.lends:
-		if last.Hold.Type != rollout.HoldPaused {
+		if last.Reason.Type != rollout.BlockPaused {
 			return wrong("the rollout is paused")
 		}
 	case breach != "":
-		if failed := j.of(j.counted&^j.past, standing.fails); last.Hold.Type != rollout.HoldBreached || blamed == 0 || blamed&^failed != 0 {
+		if failed := j.of(j.counted&^j.past, standing.fails); last.Reason.Type != rollout.BlockBreached || blamed == 0 || blamed&^failed != 0 {
 			return wrong(breach)
 		}
-	case j.lacks() != "" && last.Hold.Type == rollout.HoldRights:
+	case j.lacks() != "" && last.Reason.Type == rollout.BlockShares:
 		if failed := j.of(j.counted, standing.fails); blamed == 0 || blamed&^failed != 0 {
 			return wrong(j.lacks())
 		}
-	case last.Hold.Type == rollout.HoldExposed:
+	case last.Reason.Type == rollout.BlockExposed:
 		bound, holds := j.bound()
 		exposed := j.exposed(j.counted)
-		if !holds || last.Hold.MaxConcurrency != bound || last.Hold.InFlight != exposed.len() || exposed.len() < bound || blamed == 0 || blamed&^exposed != 0 {
+		if !holds || last.Reason.MaxConcurrency != bound || last.Reason.InFlight != exposed.len() || exposed.len() < bound || blamed == 0 || blamed&^exposed != 0 {
 			return wrong(fmt.Sprintf("%d may be exposed, and [%s] are", bound, exposed.in(marks)))
 		}
-	case last.Hold.Type == rollout.HoldGateClosed:
-		if s.closed>>last.Hold.Group.Index&1 == 0 {
+	case last.Reason.Type == rollout.BlockGateClosed:
+		if s.closed>>last.Reason.Group.Index&1 == 0 {
 			return wrong("the gate is open")
 		}
 	default:
@@ -231,7 +231,7 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 			next.paused = false
 		case rollout.RemedyOpenGate:
 			next.closed &^= 1 << remedy.Group.Index
-		case rollout.RemedyMend, rollout.RemedyAnswer, rollout.RemedyValidate:
+		case rollout.RemedyFix, rollout.RemedyAnswer, rollout.RemedyValidate:
 			named := namedIn(remedy.Clusters)
 			if named&j.lost() != 0 {
 				return fmt.Sprintf("sentence: @%d is told %q, and nothing of [%s] is there to succeed", i, remedy, (named & j.lost()).in(marks))
@@ -251,13 +251,13 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 					count--
 				}
 			}
-		case rollout.RemedyGiveUp:
+		case rollout.RemedyIgnore:
 			for i := range next.clusters {
 				if c := &next.clusters[i]; blamed.has(i) && (c.shown == none || c.truth.deleting || j.lost().has(i)) {
 					c.aside = true
 				}
 			}
-		case rollout.RemedyRelease, rollout.RemedyReview:
+		case rollout.RemedyUnfreeze, rollout.RemedyAllow:
 			next.concede(remedy)
 		case rollout.RemedyRaiseMaxFailures:
 			strategy.budget = strconv.Itoa(count)
@@ -274,8 +274,8 @@ func (x *ends) checkRemedies(s *state, i int, last rollout.Link, blamed set) str
 		if err != nil {
 			return err.Error()
 		}
-		if links := r.Explain(names[i]); len(links) > 0 && links[len(links)-1].Hold == last.Hold {
-			return fmt.Sprintf("remedy: @%d is told %q, and after that still %q", i, remedy, last.Hold)
+		if links := r.Explain(names[i]); len(links) > 0 && links[len(links)-1].Reason == last.Reason {
+			return fmt.Sprintf("remedy: @%d is told %q, and after that still %q", i, remedy, last.Reason)
 		}
 	}
 	return ""

@@ -34,7 +34,7 @@ var leftMutants = []mutant{
 	{name: "records no failure (R48)", world: "agents that are cut off", broken: "exposure", planner: forgetting(asTimeOut, asFailed)},
 	{name: "keeps deselected clusters as evidence (R7)", world: "agents that are cut off", broken: "kept", planner: told(func(in *input, r *rollout.Result) {
 		r.Removed = slices.DeleteFunc(r.Removed, func(name string) bool {
-			return slices.ContainsFunc(r.Left, func(c rollout.Cluster) bool { return c.Name == name })
+			return slices.ContainsFunc(r.Deselected, func(c rollout.Cluster) bool { return c.Name == name })
 		})
 	})},
 	{name: "ignores the record (R49)", world: "objects that disappear at once", broken: "stays", planner: remembered(func(*input, *status.Left) bool { return false })},
@@ -92,7 +92,7 @@ var countsSelected = told(func(in *input, r *rollout.Result) {
 // startsHeld starts the clusters that one reason alone blocks.
 func startsHeld(by rollout.HoldType) planner {
 	return told(func(_ *input, r *rollout.Result) {
-		for c, hold := range r.Held() {
+		for c, hold := range r.Blocked() {
 			if hold.Type == by {
 				r.Start = append(slices.Clip(r.Start), c)
 			}
@@ -115,10 +115,10 @@ func pretend(in *input, r *rollout.Result) {
 func remembered(alter func(in *input, l *status.Left) bool) planner {
 	return given(func(in *input) {
 		memory := *in.memory
-		memory.Record.Left = nil
-		for _, l := range in.memory.Record.Left {
+		memory.Record.Deselected = nil
+		for _, l := range in.memory.Record.Deselected {
 			if alter(in, &l) {
-				memory.Record.Left = append(memory.Record.Left, l)
+				memory.Record.Deselected = append(memory.Record.Deselected, l)
 			}
 		}
 		in.memory, in.previous = &memory, nil
@@ -129,6 +129,6 @@ func remembered(alter func(in *input, l *status.Left) bool) planner {
 func forgetting(kinds ...recorded) planner {
 	return told(func(in *input, r *rollout.Result) {
 		pretend(in, r)
-		r.Record.Left = slices.DeleteFunc(slices.Clone(r.Record.Left), func(l status.Left) bool { return slices.Contains(kinds, entryOf(&l).as) })
+		r.Record.Deselected = slices.DeleteFunc(slices.Clone(r.Record.Deselected), func(l status.DeselectedCluster) bool { return slices.Contains(kinds, entryOf(&l).as) })
 	})
 }

@@ -40,7 +40,7 @@ var peopleMutants = []mutant{
 	})},
 	{name: "freezes a cluster that has the workload (R59)", late: true, world: "freezes and an allowlist", broken: "in flight", planner: told(func(in *input, r *rollout.Result) {
 		r.InFlight = slices.DeleteFunc(r.InFlight, func(c rollout.Cluster) bool {
-			return slices.ContainsFunc(in.options.Holds, func(h rollout.ClusterHold) bool { return h.Cluster == c.Name })
+			return slices.ContainsFunc(in.options.Freezes, func(h rollout.ClusterFreeze) bool { return h.Cluster == c.Name })
 		})
 	})},
 	{name: "gives no reason for a freeze (R59)", world: "freezes and an allowlist", broken: "sentence", planner: told(func(in *input, r *rollout.Result) {
@@ -53,8 +53,8 @@ var peopleMutants = []mutant{
 	{name: "starts clusters that are not on the allowlist (R60)", world: "freezes and an allowlist", broken: "freeze", planner: without("Reviewed")},
 	{name: "waits for clusters that are not on the allowlist (R60)", world: "freezes and an allowlist", broken: "blocked", planner: given(func(in *input) {
 		for _, name := range names {
-			if !slices.Contains(in.options.Reviewed, name) {
-				in.options.Holds = append(in.options.Holds, rollout.ClusterHold{Cluster: name, Blocks: true})
+			if !slices.Contains(in.options.Allowlist, name) {
+				in.options.Freezes = append(in.options.Freezes, rollout.ClusterFreeze{Cluster: name, Blocks: true})
 			}
 		}
 	})},
@@ -72,9 +72,9 @@ func validating(alter func(*status.Report)) planner {
 // withHolds makes a planner that reads freezes otherwise.
 func withHolds(alter func(*rollout.ClusterHold)) planner {
 	return given(func(in *input) {
-		in.options.Holds = slices.Clone(in.options.Holds)
-		for i := range in.options.Holds {
-			alter(&in.options.Holds[i])
+		in.options.Freezes = slices.Clone(in.options.Freezes)
+		for i := range in.options.Freezes {
+			alter(&in.options.Freezes[i])
 		}
 	})
 }

@@ -44,7 +44,7 @@ func (s *state) holds(at time.Time) (all []rollout.ClusterHold) {
 		if c.hold == free {
 			continue
 		}
-		h := rollout.ClusterHold{Cluster: names[i], Reason: "maintenance", Blocks: c.hold == heldFirmly}
+		h := rollout.ClusterFreeze{Cluster: names[i], Reason: "maintenance", Blocks: c.hold == heldFirmly}
 		if c.until > 0 {
 			h.Until = at.Add(time.Duration(c.until) * tick)
 		}
@@ -143,7 +143,7 @@ func (s *state) concede(r rollout.Remedy) {
 		c := &s.clusters[i]
 		switch {
 		case !namedIn(r.Clusters).has(i):
-		case r.Type == rollout.RemedyRelease:
+		case r.Type == rollout.RemedyUnfreeze:
 			c.hold, c.until = free, 0
 		default:
 			c.reviewed = true
@@ -155,12 +155,12 @@ func (s *state) concede(r rollout.Remedy) {
 // that there is no other reason; otherwise other rules check the rest of the explanation.
 func (x *ends) checkPeople(s *state, j *judge, i int, links rollout.Explanation) (wrong string, known bool) {
 	last := links[len(links)-1]
-	people := last.Hold.Type == rollout.HoldCluster || last.Hold.Type == rollout.HoldNotReviewed
+	people := last.Reason.Type == rollout.BlockFrozen || last.Reason.Type == rollout.BlockNotAllowed
 	c := &s.clusters[i]
 	if j.heldBack().has(i) {
-		of := rollout.HoldNotReviewed
+		of := rollout.BlockNotAllowed
 		if c.hold != free {
-			of = rollout.HoldCluster
+			of = rollout.BlockFrozen
 		}
 		if first := links[0].Hold.Type; first != of {
 			return fmt.Sprintf("the cluster is frozen or not on the allowlist, so %v comes first", of), true

@@ -63,7 +63,7 @@ func (x *follow) decideBoth(s *both) (plans [2]planned, fault string) {
 				p.former[i] = inGroup
 			}
 		}
-		for _, c := range r.Left {
+		for _, c := range r.Deselected {
 			p.former[c.Name[0]-'a'] = map[bool]place{true: inUnknown, false: inGroup}[c.Group.Index < 0]
 		}
 		if before := (formers{part, p.former, p.memos.result.exposes}); x.results[before] == nil {
@@ -88,14 +88,14 @@ func (x *follow) inputOf(s *both, part int) input {
 			in.reports = append(in.reports, *r)
 		}
 		if c.aside {
-			in.options.Uncounted = append(in.options.Uncounted, names[i])
+			in.options.Ignored = append(in.options.Ignored, names[i])
 		}
 		if left, recorded := c.noted[part].left(names[i]); recorded {
-			record.Left = append(record.Left, left)
+			record.Deselected = append(record.Deselected, left)
 		}
 		before.was[i] = c.former[part]
 	}
-	in.memory = &rollout.Memory{Version: version(0), Record: record, AtOnce: x.parts[0].atOnce}
+	in.memory = &rollout.StoredRecord{Version: version(0), Record: record, AtOnce: x.parts[0].atOnce}
 	if s.known {
 		in.previous = x.results[before]
 	}
@@ -107,7 +107,7 @@ func (e entry) left(cluster string) (l status.Left, recorded bool) {
 	if e.as == unrecorded {
 		return l, false
 	}
-	l = status.Left{Report: status.Report{Cluster: cluster, Status: statuses[e.as], Applied: now.Add(-time.Duration(e.applied) * tick), Attempt: int(e.attempt)}}
+	l = status.DeselectedCluster{Report: status.Report{Cluster: cluster, Status: statuses[e.as], Applied: now.Add(-time.Duration(e.applied) * tick), Attempt: int(e.attempt)}}
 	if e.as != asSilent && e.as != asStarted {
 		l.LastTransitionTime = now.Add(-time.Duration(e.changed) * tick)
 	}
@@ -290,7 +290,7 @@ func (x *follow) proposesIgnoring(s *both, open set) string {
 			continue
 		}
 		p := &plans[s.clusters[i].at]
-		if d, _, _ := p.result.Find(names[i]); d != rollout.DispositionHeld {
+		if d, _, _ := p.result.Find(names[i]); d != rollout.DispositionBlocked {
 			continue // it is on record as failed
 		}
 		links := p.result.Explain(names[i])
@@ -299,7 +299,7 @@ func (x *follow) proposesIgnoring(s *both, open set) string {
 		}
 		last := links[len(links)-1]
 		if !slices.ContainsFunc(last.Remedies, func(r rollout.Remedy) bool {
-			return r.Type == rollout.RemedyGiveUp || r.Type == rollout.RemedyMend || r.Type == rollout.RemedyAnswer
+			return r.Type == rollout.RemedyIgnore || r.Type == rollout.RemedyFix || r.Type == rollout.RemedyAnswer
 		}) {
 			return fmt.Sprintf("sentence: @%d waits for ever, and is told %q", i, last)
 		}

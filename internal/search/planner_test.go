@@ -54,11 +54,11 @@ func (l *listener) strategy(s *state) (strategy clusterv1alpha1.RolloutStrategy,
 	}
 	if in.memory != nil {
 		memory := *in.memory
-		memory.Record.Left = slices.Clone(memory.Record.Left)
-		for i := range memory.Record.Left {
-			l.shift(&memory.Record.Left[i].Report)
+		memory.Record.Deselected = slices.Clone(memory.Record.Deselected)
+		for i := range memory.Record.Deselected {
+			l.shift(&memory.Record.Deselected[i].Report)
 		}
-		opts.Memory = &memory
+		opts.StoredRecord = &memory
 	}
 	return in.strategy, opts
 }
@@ -184,8 +184,8 @@ func (l *listener) check(s *state) string {
 	want := *l.controller.decide(s)
 	want.fault, want.ended, want.succeeded, want.parked, want.unseen = "", false, false, 0, 0
 	r := rollout.Result{Next: l.planner.Next(l.now()), InFlight: l.planner.InFlight(l.now())}
-	for i := range r.Record.Left {
-		for _, t := range [...]*time.Time{&r.Record.Left[i].Applied, &r.Record.Left[i].LastTransitionTime} {
+	for i := range r.Record.Deselected {
+		for _, t := range [...]*time.Time{&r.Record.Deselected[i].Applied, &r.Record.Deselected[i].LastTransitionTime} {
 			if !t.IsZero() {
 				*t = t.Add(-l.passed)
 			}

@@ -75,16 +75,16 @@ func (k *controller) recall(s *state, reports []status.Report, opts *rollout.Opt
 		if c.then != c.former || c.lasts != 0 {
 			reports = slices.DeleteFunc(reports, func(r status.Report) bool { return r.Cluster == names[i] })
 			reports = append(reports, r)
-			record.Left = append(record.Left, status.Left{Report: r, Group: k.keyOf(c.former)})
+			record.Deselected = append(record.Deselected, status.DeselectedCluster{Report: r, Group: k.keyOf(c.former)})
 		}
 		if c.past {
 			opts.FailedBefore = append(opts.FailedBefore, names[i])
 		}
 		if c.aside && c.then != none {
-			opts.Uncounted = append(opts.Uncounted, names[i])
+			opts.Ignored = append(opts.Ignored, names[i])
 		}
 	}
-	opts.Memory = &rollout.Memory{Version: version(0), Record: record, AtOnce: true}
+	opts.StoredRecord = &rollout.StoredRecord{Version: version(0), Record: record, AtOnce: true}
 	return reports
 }
 

@@ -60,7 +60,7 @@ var statuses = [...]status.RolloutStatus{
 }
 
 // entryOf reads an entry of the library's.
-func entryOf(l *status.Left) (e entry) {
+func entryOf(l *status.DeselectedCluster) (e entry) {
 	for as, is := range statuses {
 		if is == l.Status {
 			e.as = recorded(as)
@@ -77,7 +77,7 @@ func entryOf(l *status.Left) (e entry) {
 }
 
 // memory gives the record as the controller reads it, through the owner's annotation.
-func (k *controller) memory(s *state) *rollout.Memory {
+func (k *controller) memory(s *state) *rollout.StoredRecord {
 	key := [...]uint64{uint64(s.recorded) | s.told.pack()<<2, 0}
 	for i := range s.clusters {
 		key[0] = key[0]<<mostLasting | uint64(s.clusters[i].toldLasts)
@@ -96,7 +96,7 @@ func (k *controller) memory(s *state) *rollout.Memory {
 		if e.as != asSilent && e.as != asStarted {
 			r.LastTransitionTime = now.Add(-time.Duration(e.changed) * tick)
 		}
-		record.Left = append(record.Left, status.Left{Report: r, Group: k.keyOf(e.group)})
+		record.Deselected = append(record.Deselected, status.DeselectedCluster{Report: r, Group: k.keyOf(e.group)})
 	}
 	record.Exposed = int(s.told.exposes)
 	record.Breached = k.breached(s.told, func(i int) uint8 { return s.clusters[i].toldLasts })
@@ -108,7 +108,7 @@ func (k *controller) memory(s *state) *rollout.Memory {
 	if err != nil {
 		panic(err)
 	}
-	m := &rollout.Memory{Version: version(0), Record: records[""], AtOnce: k.config.atOnce}
+	m := &rollout.StoredRecord{Version: version(0), Record: records[""], AtOnce: k.config.atOnce}
 	k.memories[key] = m
 	return m
 }

@@ -57,7 +57,7 @@
 //		replicas = append(replicas, passes.ReplicaOf(object.Policy, object.Status))
 //	}
 //	p, err := passes.Propagate(resolution, version, records[""], replicas, time.Now(), rollout.Options{
-//		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last.Remembered(), Uncounted: givenUp,
+//		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last.Remembered(), Ignored: givenUp,
 //	})
 //	if err != nil {
 //		return err

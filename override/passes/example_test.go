@@ -53,7 +53,7 @@ func ExamplePropagate() {
 			return
 		}
 		fmt.Println(p)
-		for cluster, hold := range p.Held() {
+		for cluster, hold := range p.Blocked() {
 			fmt.Println("-", cluster.Name, "is held:", hold)
 		}
 	}

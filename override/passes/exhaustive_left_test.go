@@ -56,28 +56,28 @@ var smallReplicas = []func(now time.Time) *passes.Replica{
 }
 
 // smallEntries are the kinds of entries of one cluster.
-var smallEntries = []func(now time.Time) *status.Left{
-	func(time.Time) *status.Left { return nil },
-	func(now time.Time) *status.Left {
-		return &status.Left{Report: status.Report{Status: status.TimeOut, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-9 * time.Minute)}}
+var smallEntries = []func(now time.Time) *status.DeselectedCluster{
+	func(time.Time) *status.DeselectedCluster { return nil },
+	func(now time.Time) *status.DeselectedCluster {
+		return &status.DeselectedCluster{Report: status.Report{Status: status.TimeOut, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-9 * time.Minute)}}
 	},
 	func(now time.Time) *status.Left { // it times out, and without a deadline it keeps its slot
 		return &status.Left{Report: status.Report{Status: status.Failed, Applied: now.Add(-11 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}}
 	},
-	func(now time.Time) *status.Left {
-		return &status.Left{Report: status.Report{Status: status.Progressing, Applied: now.Add(-3 * time.Minute), LastTransitionTime: now.Add(-3 * time.Minute)}}
+	func(now time.Time) *status.DeselectedCluster {
+		return &status.DeselectedCluster{Report: status.Report{Status: status.Progressing, Applied: now.Add(-3 * time.Minute), LastTransitionTime: now.Add(-3 * time.Minute)}}
 	},
-	func(now time.Time) *status.Left { // it was being validated
-		return &status.Left{Report: status.Report{Status: status.Validating, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-3 * time.Minute)}}
+	func(now time.Time) *status.DeselectedCluster { // it was being validated
+		return &status.DeselectedCluster{Report: status.Report{Status: status.Validating, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-3 * time.Minute)}}
 	},
-	func(now time.Time) *status.Left { // it times out
-		return &status.Left{Report: status.Report{Status: status.Progressing, Applied: now.Add(-10 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}}
+	func(now time.Time) *status.DeselectedCluster { // it times out
+		return &status.DeselectedCluster{Report: status.Report{Status: status.Progressing, Applied: now.Add(-10 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}}
 	},
-	func(now time.Time) *status.Left {
-		return &status.Left{Report: status.Report{Status: status.Succeeded, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-4 * time.Minute)}}
+	func(now time.Time) *status.DeselectedCluster {
+		return &status.DeselectedCluster{Report: status.Report{Status: status.Succeeded, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-4 * time.Minute)}}
 	},
-	func(now time.Time) *status.Left { // it has soaked
-		return &status.Left{Report: status.Report{Status: status.Succeeded, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-5 * time.Minute)}}
+	func(now time.Time) *status.DeselectedCluster { // it has soaked
+		return &status.DeselectedCluster{Report: status.Report{Status: status.Succeeded, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-5 * time.Minute)}}
 	},
 }
 
@@ -132,7 +132,7 @@ func smallWorld(t *testing.T, limits naiveLimits, names []string, world int, rem
 			if name == "a" {
 				e.Group = grouping.Key{Index: 0, Name: "canary"}
 			}
-			w.record.Left = append(w.record.Left, *e)
+			w.record.Deselected = append(w.record.Deselected, *e)
 		}
 		switch {
 		case pick(2) == 0:

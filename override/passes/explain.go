@@ -10,8 +10,8 @@ import (
 )
 
 // Held yields the clusters that wait (ToApply), by name, each with the reason.
-func (p *Propagation) Held() iter.Seq2[Cluster, Hold] {
-	return func(yield func(Cluster, Hold) bool) {
+func (p *Propagation) Blocked() iter.Seq2[Cluster, BlockReason] {
+	return func(yield func(Cluster, BlockReason) bool) {
 		for _, c := range p.Clusters {
 			if c.RolloutStatus == status.ToApply && !yield(c, p.hold(c)) {
 				return
@@ -21,12 +21,12 @@ func (p *Propagation) Held() iter.Seq2[Cluster, Hold] {
 }
 
 // hold gives the reason of a cluster that waits.
-func (p *Propagation) hold(c Cluster) Hold {
+func (p *Propagation) hold(c Cluster) BlockReason {
 	if p.isFirstPass(c) {
-		return Hold{FirstPass: true, SilentUntil: c.silentUntil}
+		return BlockReason{FirstPass: true, SilentUntil: c.silentUntil}
 	}
 	_, hold, _ := p.result.Find(c.Name)
-	return Hold{Rollout: hold}
+	return BlockReason{Rollout: hold}
 }
 
 // isFirstPass says whether the cluster waits because its replica does not have this version, or because there is no sign that the
@@ -43,7 +43,7 @@ type Hold struct {
 	// SilentUntil is when a cluster without such a sign may start all the same. It is zero where it gets the version now.
 	SilentUntil time.Time
 	// Rollout is the rollout's reason, if it is not the first pass.
-	Rollout rollout.Hold
+	Rollout rollout.BlockReason
 }
 
 const firstPass = "waiting until its replicated policy has this version, at first with remediationAction inform"
@@ -54,7 +54,7 @@ func silent(until time.Time) string {
 }
 
 // String is a sentence without its full stop, fit for the message of a condition or an event.
-func (h Hold) String() string {
+func (h BlockReason) String() string {
 	switch {
 	case !h.SilentUntil.IsZero():
 		return silent(h.SilentUntil)

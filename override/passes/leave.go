@@ -26,21 +26,21 @@ func (p *Propagation) Remembered() *rollout.Result {
 // remember makes the rollout count by the record. The record of a disabled policy stays as it is.
 func (p *Propagation) remember() {
 	if p.resolution.Disabled() {
-		p.Record.Left = slices.Clone(p.Record.Left)
+		p.Record.Deselected = slices.Clone(p.Record.Deselected)
 		return
 	}
 	stored := p.recovered()
-	p.recorded = stored.Left
-	p.options.Memory = &rollout.Memory{Version: p.version, Record: stored, AtOnce: true}
+	p.recorded = stored.Deselected
+	p.options.StoredRecord = &rollout.StoredRecord{Version: p.version, Record: stored, AtOnce: true}
 }
 
 // recovered gives the record in which two kinds of clusters have only started: those that are bound again and comply (O19), and
 // those on which the policy only informs, since nothing blocks them (O8).
 func (p *Propagation) recovered() status.Record {
 	record, complete := p.Record, p.resolution.Incomplete() == ""
-	record.Left = slices.Clone(record.Left)
-	for i := range record.Left {
-		left := &record.Left[i]
+	record.Deselected = slices.Clone(record.Deselected)
+	for i := range record.Deselected {
+		left := &record.Deselected[i]
 		own, bound := p.bound(left.Cluster)
 		if bound && (own.Action == policyv1.Inform || complete && isFailure(left) && own.complies(p.version)) {
 			left.Status = status.Skip
@@ -60,7 +60,7 @@ func (p *Propagation) keepRecord() {
 		return bound && own.edited
 	})
 	if p.resolution.Incomplete() != "" && stored.Version == p.version {
-		p.Record.Left = slices.Clone(stored.Left)
+		p.Record.Deselected = slices.Clone(stored.Deselected)
 	}
 }
 
@@ -126,8 +126,8 @@ func (p *Propagation) unboundAction(r *Replica) policyv1.RemediationAction {
 // deleted, and those that count by the record.
 func (p *Propagation) remove() {
 	p.Removed = p.result.Removed
-	left := make(map[string]status.RolloutStatus, len(p.result.Left))
-	for _, cluster := range p.result.Left {
+	left := make(map[string]status.RolloutStatus, len(p.result.Deselected))
+	for _, cluster := range p.result.Deselected {
 		left[cluster.Name] = shown(cluster.Status)
 	}
 	for _, r := range p.unbound {
@@ -143,8 +143,8 @@ func (p *Propagation) remove() {
 		}
 		p.kept = append(p.kept, c)
 	}
-	for i := range p.Record.Left {
-		name := p.Record.Left[i].Cluster
+	for i := range p.Record.Deselected {
+		name := p.Record.Deselected[i].Cluster
 		if is, counts := left[name]; counts {
 			p.kept = append(p.kept, Cluster{Name: name, RolloutStatus: is})
 		}

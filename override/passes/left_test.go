@@ -33,7 +33,7 @@ func flying(t *testing.T, limits naiveLimits, clusters string) *world {
 
 func recorded(r status.Record) string {
 	var all []string
-	for _, left := range r.Left {
+	for _, left := range r.Deselected {
 		all = append(all, fmt.Sprint(left.Cluster, " ", left.Status))
 	}
 	return strings.Join(all, ", ")
@@ -99,7 +99,7 @@ func TestReplicaIsDeletedOnceTheRecordIsStored(t *testing.T) {
 	if got := again.Removed; !slices.Equal(got, []string{"a"}) || recorded(again.Record) != "a Progressing" {
 		t.Fatalf("deletes %v, recorded %q", got, recorded(again.Record))
 	}
-	entry := again.Record.Left[0]
+	entry := again.Record.Deselected[0]
 	if entry.Group.Name != "prod" || !entry.Applied.Equal(w.now.Add(-time.Minute)) {
 		t.Errorf("the entry is %+v", entry)
 	}
@@ -312,7 +312,7 @@ func TestGroupOfWhoLeftIsKnownAfterOnePass(t *testing.T) {
 		w.policy.Spec.RemediationAction = action
 		w.call(rollout.Options{}) // and nothing is stored
 	}
-	if left := w.last.Record.Left; len(left) != 1 || left[0].Group.Name != "prod" {
+	if left := w.last.Record.Deselected; len(left) != 1 || left[0].Group.Name != "prod" {
 		t.Errorf("recorded %+v", left)
 	}
 }

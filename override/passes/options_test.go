@@ -25,7 +25,7 @@ func TestPropagateRefusesAttempts(t *testing.T) {
 			Paused: true, Gates: []rollout.ClosedGate{{Gate: rollout.Gate{Name: "approval"}}}, FailedFreesSlot: true,
 			Order: func(a, b string) int { return strings.Compare(b, a) }, GroupOrder: rollout.GroupOrder{"": {"canary"}},
 			MaxConcurrencyPerGroup: intstr.FromInt32(1), MaxRemoved: ptr(intstr.FromInt32(0)), RemoveAfter: metav1.Duration{Duration: time.Minute},
-			Uncounted: []string{"a"}, FailedBefore: []string{"a"}, Ramp: ptr(1), Rights: &rollout.Rights{Start: 1},
+			Ignored: []string{"a"}, FailedBefore: []string{"a"}, Ramp: ptr(1), Shares: &rollout.Shares{Concurrency: 1},
 			MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Minute}}, WaitBetweenGroups: metav1.Duration{Duration: time.Minute},
 		}
 		for field := range reflect.ValueOf(&options).Elem().NumField() {

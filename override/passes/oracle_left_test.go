@@ -20,7 +20,7 @@ type naiveStanding struct {
 	status   status.RolloutStatus // ToApply where neither tells of a start
 	inFlight bool
 	recorded bool // by the record
-	entry    *status.Left
+	entry    *status.DeselectedCluster
 }
 
 func (s naiveStanding) fails() bool  { return s.status == status.Failed || s.status == status.TimeOut }
@@ -34,7 +34,7 @@ func (w *world) says(cluster string) status.RolloutStatus {
 }
 
 // naiveFailure says whether an entry is of a failure (R49).
-func naiveFailure(e *status.Left) bool {
+func naiveFailure(e *status.DeselectedCluster) bool {
 	return e.Status == status.Failed || e.Status == status.TimeOut
 }
 
@@ -43,9 +43,9 @@ func (w *world) naiveEntry(cluster string) *status.Left {
 	if w.record.Version != w.versionName() || w.ignored[cluster] {
 		return nil
 	}
-	for i := range w.record.Left {
-		if w.record.Left[i].Cluster == cluster {
-			return &w.record.Left[i]
+	for i := range w.record.Deselected {
+		if w.record.Deselected[i].Cluster == cluster {
+			return &w.record.Deselected[i]
 		}
 	}
 	return nil
@@ -116,8 +116,8 @@ func (w *world) naiveLeft(bound []string) map[string]grouping.Key {
 	for cluster := range w.replicas {
 		consider(cluster)
 	}
-	for i := range w.record.Left {
-		consider(w.record.Left[i].Cluster)
+	for i := range w.record.Deselected {
+		consider(w.record.Deselected[i].Cluster)
 	}
 	return left
 }
@@ -220,7 +220,7 @@ func (w *world) naiveRecord(two bool, bound []string, left map[string]grouping.K
 	case w.record.Version != w.versionName() && len(w.lost) > 0 && !w.policy.Spec.Disabled:
 		return nil
 	case len(w.lost) > 0, w.policy.Spec.Disabled: // O14, O16
-		for _, e := range w.record.Left {
+		for _, e := range w.record.Deselected {
 			say(e.Cluster, e.Status, e.Group, e.Applied)
 		}
 		return entries
@@ -285,7 +285,7 @@ func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, fleet
 	w.t.Helper()
 	left := fleet.departed
 	var got []string
-	for _, e := range p.Record.Left {
+	for _, e := range p.Record.Deselected {
 		got = append(got, fmt.Sprintf("%s %s in %v since %s", e.Cluster, e.Status, e.Group, e.Applied.Format(time.TimeOnly)))
 	}
 	want := w.naiveRecord(two, bound, left)

@@ -289,7 +289,7 @@ func TestFindAndSummary(t *testing.T) {
 	if got := fmt.Sprint(p.Summary().Counts.Total()); got != "2" {
 		t.Errorf("%s clusters", got)
 	}
-	for range propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{typ: "Progressive"}), to("b", "d")), nil, rollout.Options{}).Held() {
+	for range propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{typ: "Progressive"}), to("b", "d")), nil, rollout.Options{}).Blocked() {
 		break // a loop may end early
 	}
 }

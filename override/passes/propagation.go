@@ -53,7 +53,7 @@ type Propagation struct {
 
 	// While it is being made:
 	unbound  []*Replica
-	recorded []status.Left
+	recorded []status.DeselectedCluster
 	reports  []status.Report
 }
 

@@ -223,7 +223,7 @@ func (s *stage) show(p *passes.Propagation) string {
 	if len(p.TimedOut) > 0 {
 		say("timed out %s", strings.Join(p.TimedOut, " "))
 	}
-	for cluster, hold := range p.Held() {
+	for cluster, hold := range p.Blocked() {
 		say("%s is held: %s", cluster.Name, hold)
 	}
 	if p.Breach != nil {
@@ -235,7 +235,7 @@ func (s *stage) show(p *passes.Propagation) string {
 	if p.RecheckAfter > 0 {
 		say("recheck after %v", p.RecheckAfter)
 	}
-	for _, left := range p.Record.Left {
+	for _, left := range p.Record.Deselected {
 		say("record: %s %s in %v", left.Cluster, left.Status, left.Group)
 	}
 	unchanged := ""

@@ -43,7 +43,7 @@ func TestACutOffClusterStartsLate(t *testing.T) {
 		f.edit(config("a", 1, time.Second))
 		f.run(30 * time.Second)
 		var got []string
-		for c, hold := range f.last.Held() {
+		for c, hold := range f.last.Blocked() {
 			got = append(got, fmt.Sprintf("%s: %s / %s", c.Name, hold, f.last.Explain(c.Name)))
 		}
 		sentence := "waiting until the cluster says something of this version with remediationAction inform, at most until " + test.from

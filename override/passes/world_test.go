@@ -186,7 +186,7 @@ func (w *world) call(opts rollout.Options) *passes.Propagation {
 		opts.Uncounted = nil
 		for cluster, is := range w.ignored {
 			if is {
-				opts.Uncounted = append(opts.Uncounted, cluster)
+				opts.Ignored = append(opts.Ignored, cluster)
 			}
 		}
 	}
@@ -295,7 +295,7 @@ func (w *world) settle() {
 	firstPass, recorded, removed, resumed := true, true, true, true
 	for calls := 0; ; calls++ {
 		p := w.call(rollout.Options{})
-		records := fmt.Sprint(w.record.Left) != fmt.Sprint(p.Record.Left)
+		records := fmt.Sprint(w.record.Deselected) != fmt.Sprint(p.Record.Deselected)
 		if len(p.Removed)+len(p.Writes()) == 0 && !w.rootChanges && !records {
 			return
 		}
@@ -434,8 +434,8 @@ func explained(e passes.Explanation) bool { return e.FirstPass || len(e.Rollout)
 // with a cluster that is waited for, and that Held gives its first link (O15).
 func (w *world) checkExplanations(p *passes.Propagation) {
 	w.t.Helper()
-	held := map[string]passes.Hold{}
-	for c, hold := range p.Held() {
+	held := map[string]passes.BlockReason{}
+	for c, hold := range p.Blocked() {
 		held[c.Name] = hold
 	}
 	for _, c := range p.Clusters {
@@ -456,12 +456,12 @@ func (w *world) checkExplanations(p *passes.Propagation) {
 			w.t.Fatalf("%s has the explanation %q", c, e)
 		}
 		if !explained(e) || e.FirstPass {
-			if hold != (passes.Hold{FirstPass: e.FirstPass}) {
+			if hold != (passes.BlockReason{FirstPass: e.FirstPass}) {
 				w.t.Fatalf("%s is held by %v, and explained by %q", c, hold, e)
 			}
 			continue
 		}
-		first := e.Rollout[0].Hold
+		first := e.Rollout[0].Reason
 		if first.Detail, hold.Rollout.Detail = "", ""; first.Type == "" || first != hold.Rollout { // later links say a part of it
 			w.t.Fatalf("%s is held by %v, and explained by %q", c, hold, e)
 		}
@@ -505,7 +505,7 @@ func (w *world) checkStart(p *passes.Propagation) {
 		}
 	}
 	var held []string
-	for c, hold := range p.Held() {
+	for c, hold := range p.Blocked() {
 		held = append(held, c.Name)
 		if r := w.replicas[c.Name]; hold.String() == "" || hold.FirstPass && r != nil && r.Version == w.versionName() {
 			w.t.Fatalf("%s is held: %+v", c, hold)
@@ -567,7 +567,7 @@ func (w *world) checkRoot(p *passes.Propagation, left map[string]grouping.Key) {
 		if counts[naiveShown(stands.status, w.replicas[c])]++; stands.status == status.Succeeded {
 			counts[status.Progressing]++ // it soaks
 		}
-		if _, removed := slices.BinarySearch(p.Removed, c); !removed || slices.ContainsFunc(p.Record.Left, func(e status.Left) bool { return e.Cluster == c }) {
+		if _, removed := slices.BinarySearch(p.Removed, c); !removed || slices.ContainsFunc(p.Record.Deselected, func(e status.DeselectedCluster) bool { return e.Cluster == c }) {
 			r := w.replicas[c]
 			if removed {
 				r = nil

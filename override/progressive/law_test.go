@@ -239,7 +239,7 @@ func (h *history) limit() {
 		if text := fmt.Sprint(strategy); strings.Contains(text, "progressDeadline") && strings.Contains(text, "naughty") {
 			opts.FailedBefore = append(opts.FailedBefore, name)
 		} else if strings.Contains(text, "naughty") {
-			opts.Uncounted = append(opts.Uncounted, name)
+			opts.Ignored = append(opts.Ignored, name)
 			h.uncounted[name] = true
 		}
 	}

@@ -105,7 +105,7 @@ func (n *naive) mayStart() (starts map[string]bool, breached bool) {
 	case n.status == status.Succeeded: // O39
 		strategy = clusterv1alpha1.RolloutStrategy{}
 	case n.deadline == 0: // O47
-		opts.Uncounted = ignored
+		opts.Ignored = ignored
 	default:
 		opts.FailedBefore = ignored
 	}

@@ -319,16 +319,16 @@ func (p *Propagation) record() (status.Record, error) {
 func (p *Propagation) plan(record status.Record, now time.Time, opts rollout.Options) (err error) {
 	strategy := p.engine
 	version := versionOf(p.root.content, p.next.RolloutUID)
-	opts.Memory = &rollout.Memory{Version: version, Record: record, AtOnce: true}
-	opts.Uncounted = slices.Concat(opts.Uncounted, p.givenUp)
+	opts.StoredRecord = &rollout.StoredRecord{Version: version, Record: record, AtOnce: true}
+	opts.Ignored = slices.Concat(opts.Ignored, p.givenUp)
 	switch {
 	case p.disabled:
 		strategy, opts = clusterv1alpha1.RolloutStrategy{}, rollout.Options{}
 	case p.next.RolloutStatus == status.Succeeded: // a cluster that joins gets the version at once (O39)
 		strategy = atOnce(strategy)
 		opts = rollout.Options{
-			Uncounted: opts.Uncounted, MaxRemoved: opts.MaxRemoved, RemoveAfter: opts.RemoveAfter,
-			Previous: opts.Previous, Memory: opts.Memory,
+			Ignored: opts.Ignored, MaxRemoved: opts.MaxRemoved, RemoveAfter: opts.RemoveAfter,
+			Previous: opts.Previous, StoredRecord: opts.StoredRecord,
 		}
 	default:
 		p.ignore(&opts)
@@ -341,7 +341,7 @@ func (p *Propagation) plan(record status.Record, now time.Time, opts rollout.Opt
 		return err
 	}
 	if p.next.RolloutStatus == status.Failed && p.Plan.Breach == nil { // it does not resume (O34)
-		opts.Holds = slices.Concat(opts.Holds, p.holdAll())
+		opts.Freezes = slices.Concat(opts.Freezes, p.holdAll())
 		p.Plan, err = rollout.Plan(strategy, p.groups, p.reports, now, opts)
 	}
 	return err
@@ -363,7 +363,7 @@ func (p *Propagation) giveUp(replicas []*replica, record status.Record) {
 	for _, r := range replicas {
 		gone[r.Cluster] = true
 	}
-	for _, left := range record.Left {
+	for _, left := range record.Deselected {
 		gone[left.Cluster] = true
 	}
 	for _, cluster := range p.state.Clusters {
@@ -394,15 +394,15 @@ func (p *Propagation) ignore(opts *rollout.Options) {
 	if hasDeadline(p.engine) {
 		opts.FailedBefore = slices.Concat(opts.FailedBefore, p.ignoredClusters)
 	} else {
-		opts.Uncounted = slices.Concat(opts.Uncounted, p.ignoredClusters)
+		opts.Ignored = slices.Concat(opts.Ignored, p.ignoredClusters)
 	}
 }
 
 // holdAll holds each cluster that waits in a rollout that has failed.
-func (p *Propagation) holdAll() []rollout.ClusterHold {
-	holds := make([]rollout.ClusterHold, len(p.Clusters))
+func (p *Propagation) holdAll() []rollout.ClusterFreeze {
+	holds := make([]rollout.ClusterFreeze, len(p.Clusters))
 	for i := range holds {
-		holds[i] = rollout.ClusterHold{Cluster: p.Clusters[i].Name, Reason: "the rollout has failed"}
+		holds[i] = rollout.ClusterFreeze{Cluster: p.Clusters[i].Name, Reason: "the rollout has failed"}
 	}
 	return holds
 }

@@ -169,7 +169,7 @@ func (p *Propagation) resume(starts map[string]bool) {
 
 // recordedFailure says whether the cluster's entry in the record is a failure.
 func (p *Propagation) recordedFailure(name string) bool {
-	return slices.ContainsFunc(p.Plan.Record.Left, func(left status.Left) bool {
+	return slices.ContainsFunc(p.Plan.Record.Deselected, func(left status.DeselectedCluster) bool {
 		return left.Cluster == name && (left.Status == status.Failed || left.Status == status.TimeOut)
 	})
 }
@@ -276,7 +276,7 @@ func (p *Propagation) conclude() (err error) {
 // outcome gives the state of a rollout that has not ended (O34, O35).
 func (p *Propagation) outcome() status.RolloutStatus {
 	complete := p.groups.Incomplete() == ""
-	failed, began, waits := false, len(p.Plan.Left) > 0, len(p.Clusters) == 0 || p.waitsElsewhere
+	failed, began, waits := false, len(p.Plan.Deselected) > 0, len(p.Clusters) == 0 || p.waitsElsewhere
 	for i := range p.Clusters {
 		c := &p.Clusters[i]
 		starts := c.Source == SourcePolicy && !c.started
@@ -301,8 +301,8 @@ func (p *Propagation) outcome() status.RolloutStatus {
 // remove lists what has to be deleted, and the clusters that stay in the root's status.
 func (p *Propagation) remove(replicas []*replica) {
 	p.Removed = p.Plan.Removed
-	left := make(map[string]status.RolloutStatus, len(p.Plan.Left))
-	for _, cluster := range p.Plan.Left {
+	left := make(map[string]status.RolloutStatus, len(p.Plan.Deselected))
+	for _, cluster := range p.Plan.Deselected {
 		left[cluster.Name] = shown(cluster.Status)
 	}
 	for _, r := range replicas {

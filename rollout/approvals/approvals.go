@@ -148,8 +148,8 @@ func (a Approvals) differs(again Approvals, path *field.Path) (errs field.ErrorL
 		wrote, reads any
 	}{
 		{annotationGates, a.Gates, again.Gates}, {annotationOpenGates, a.OpenGates, again.OpenGates},
-		{annotationRetry, a.Retry, again.Retry}, {annotationGiveUp, a.GiveUp, again.GiveUp},
-		{annotationHold, a.Holds, again.Holds}, {annotationReviewed, a.Reviewed, again.Reviewed},
+		{annotationRetry, a.Retry, again.Retry}, {annotationGiveUp, a.Ignored, again.Ignored},
+		{annotationHold, a.Freezes, again.Freezes}, {annotationReviewed, a.Allowlist, again.Allowlist},
 	} {
 		if !reflect.DeepEqual(part.wrote, part.reads) {
 			errs = append(errs, field.Invalid(path.Key(part.name), part.wrote, "cannot be written to an annotation: it would be read back as "+quoted(part.reads)))
@@ -160,11 +160,11 @@ func (a Approvals) differs(again Approvals, path *field.Path) (errs field.ErrorL
 
 // plain is the same with empty lists as nil, and with times in UTC without a monotonic clock.
 func (a Approvals) plain() Approvals {
-	a.Gates, a.GiveUp = append([]rollout.ClosedGate(nil), a.Gates...), append([]string(nil), a.GiveUp...)
+	a.Gates, a.Ignored = append([]rollout.ClosedGate(nil), a.Gates...), append([]string(nil), a.Ignored...)
 	a.OpenGates.Groups = append([]grouping.Key(nil), a.OpenGates.Groups...)
-	a.Holds, a.Reviewed.Clusters = append([]rollout.ClusterHold(nil), a.Holds...), append([]string(nil), a.Reviewed.Clusters...)
-	for i := range a.Holds {
-		if until := &a.Holds[i].Until; until.IsZero() {
+	a.Freezes, a.Allowlist.Clusters = append([]rollout.ClusterFreeze(nil), a.Freezes...), append([]string(nil), a.Allowlist.Clusters...)
+	for i := range a.Freezes {
+		if until := &a.Freezes[i].Until; until.IsZero() {
 			*until = time.Time{}
 		} else {
 			*until = until.Round(0).UTC()

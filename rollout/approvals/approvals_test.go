@@ -144,11 +144,11 @@ func TestApprovalsAreForAVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := []rollout.ClusterHold{{Cluster: "y"}}
+	held := []rollout.ClusterFreeze{{Cluster: "y"}}
 	for version, want := range map[string]rollout.Options{
-		"v1": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary"))}, Attempt: 3, Uncounted: []string{"x"}, Holds: held, Reviewed: []string{"z"}},
-		"v2": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Uncounted: []string{"x"}, Holds: held, Reviewed: []string{}},
-		"":   {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Uncounted: []string{"x"}, Holds: held, Reviewed: []string{}},
+		"v1": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary"))}, Attempt: 3, Ignored: []string{"x"}, Freezes: held, Allowlist: []string{"z"}},
+		"v2": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Ignored: []string{"x"}, Freezes: held, Allowlist: []string{}},
+		"":   {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Ignored: []string{"x"}, Freezes: held, Allowlist: []string{}},
 	} {
 		if diff := cmp.Diff(want, a.Options("", version)); diff != "" {
 			t.Errorf("version %q (-want +got)\n%s", version, diff)
@@ -222,12 +222,12 @@ func TestWhatIsNotedIsReadBack(t *testing.T) {
 			if rapid.Bool().Draw(t, "ends") {
 				hold.Until = ten.Add(time.Duration(rapid.Int64Range(-1e18, 1e18).Draw(t, "until")))
 			}
-			a.Holds = append(a.Holds, hold)
+			a.Freezes = append(a.Freezes, hold)
 		}
-		if a.Reviewed.Clusters = rapid.SliceOfN(rapid.SampledFrom([]string{"a", "of", "z.1"}), 0, 2).Draw(t, "reviewed"); len(a.Reviewed.Clusters) > 0 {
-			a.Reviewed.Version = version.Draw(t, "reviewed for")
+		if a.Allowlist.Clusters = rapid.SliceOfN(rapid.SampledFrom([]string{"a", "of", "z.1"}), 0, 2).Draw(t, "reviewed"); len(a.Allowlist.Clusters) > 0 {
+			a.Allowlist.Version = version.Draw(t, "reviewed for")
 		} else {
-			a.Reviewed.Clusters = nil
+			a.Allowlist.Clusters = nil
 		}
 
 		o := owner("left", "{}", "pause", "?", "retry", "5 of other")
@@ -266,7 +266,7 @@ func TestWhatCannotBeReadBackIsNotWritten(t *testing.T) {
 		{"a version alone", approvals.Approvals{OpenGates: approvals.OpenGates{Version: "v"}}, "open-gates]"},
 		{"a version that ends with a blank", approvals.Approvals{Retry: approvals.Retry{Attempt: 1, Version: "v "}}, "retry]"},
 		{"no attempt", approvals.Approvals{Retry: approvals.Retry{Version: "v"}}, "retry]"},
-		{"no cluster", approvals.Approvals{GiveUp: []string{""}}, "give-up]"},
+		{"no cluster", approvals.Approvals{Ignored: []string{""}}, "give-up]"},
 	} {
 		o := owner("left", "{}")
 		changed, err := test.a.Note(o)
@@ -275,11 +275,11 @@ func TestWhatCannotBeReadBackIsNotWritten(t *testing.T) {
 			t.Errorf("%s: changed %v, %v, has %v", test.why, changed, err, o.Annotations)
 		}
 	}
-	zoned := approvals.Approvals{Gates: []rollout.ClosedGate{{Gate: rollout.Gate{Opens: ten.In(time.FixedZone("", 3600))}}}, GiveUp: []string{}}
+	zoned := approvals.Approvals{Gates: []rollout.ClosedGate{{Gate: rollout.Gate{Opens: ten.In(time.FixedZone("", 3600))}}}, Ignored: []string{}}
 	if changed, err := zoned.Note(owner()); !changed || err != nil {
 		t.Errorf("a time in another zone: %v, %v", changed, err)
 	}
-	if changed, err := (approvals.Approvals{GiveUp: []string{}}).Note(&metav1.ObjectMeta{}); changed || err != nil {
+	if changed, err := (approvals.Approvals{Ignored: []string{}}).Note(&metav1.ObjectMeta{}); changed || err != nil {
 		t.Errorf("nothing, on an owner without annotations: %v, %v", changed, err)
 	}
 }

@@ -120,7 +120,7 @@ func (a *Approvals) readGiveUp(text string, path *field.Path) (errs field.ErrorL
 		if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
 			errs = append(errs, field.Invalid(path.Index(i), shortened(name), "must be the name of a cluster: "+faults[0]))
 		}
-		a.GiveUp = append(a.GiveUp, name)
+		a.Ignored = append(a.Ignored, name)
 	}
 	return errs
 }
@@ -136,7 +136,7 @@ func (a *Approvals) readHolds(block bool) func(text string, path *field.Path) fi
 			}
 			what, reason, _ := strings.Cut(item, " ")
 			name, until, timed := strings.Cut(what, "=")
-			hold := rollout.ClusterHold{Cluster: name, Reason: strings.TrimSpace(reason), Blocks: block}
+			hold := rollout.ClusterFreeze{Cluster: name, Reason: strings.TrimSpace(reason), Blocks: block}
 			if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
 				errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must begin with the name of a cluster, and semicolons must separate entries: "+faults[0]))
 			} else if timed {
@@ -145,7 +145,7 @@ func (a *Approvals) readHolds(block bool) func(text string, path *field.Path) fi
 					errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must have a time in RFC 3339 behind =, such as cluster7=2026-01-02T22:00:00Z maintenance"))
 				}
 			}
-			a.Holds = append(a.Holds, hold)
+			a.Freezes = append(a.Freezes, hold)
 			i++
 		}
 		return errs
@@ -158,14 +158,14 @@ func (a *Approvals) readReviewed(text string, path *field.Path) (errs field.Erro
 	if err != nil {
 		return field.ErrorList{err}
 	}
-	a.Reviewed.Version = version
+	a.Allowlist.Version = version
 	for i, name := range items(names) {
 		if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
 			errs = append(errs, field.Invalid(path.Index(i), shortened(name), "must be the name of a cluster: "+faults[0]))
 		}
-		a.Reviewed.Clusters = append(a.Reviewed.Clusters, name)
+		a.Allowlist.Clusters = append(a.Allowlist.Clusters, name)
 	}
-	if len(a.Reviewed.Clusters) == 0 {
+	if len(a.Allowlist.Clusters) == 0 {
 		errs = append(errs, field.Invalid(path, shortened(text), "must be "+form))
 	}
 	return errs
@@ -226,7 +226,7 @@ func readTime(text string) (at time.Time, detail string) {
 
 // texts are the values of all annotations; empty for those that are missing.
 func (a Approvals) texts() map[string]string {
-	texts := map[string]string{annotationPause: "", annotationRetry: "", annotationOpenGates: "", annotationGiveUp: strings.Join(a.GiveUp, ",")}
+	texts := map[string]string{annotationPause: "", annotationRetry: "", annotationOpenGates: "", annotationGiveUp: strings.Join(a.Ignored, ",")}
 	if a.Pause {
 		texts[annotationPause] = "true"
 	}
@@ -249,7 +249,7 @@ func (a Approvals) texts() map[string]string {
 		texts[annotationRetry] = strconv.Itoa(a.Retry.Attempt) + of + a.Retry.Version
 	}
 	var holds [2][]string
-	for _, hold := range a.Holds {
+	for _, hold := range a.Freezes {
 		text := hold.Cluster
 		if !hold.Until.IsZero() {
 			text += "=" + hold.Until.UTC().Format(time.RFC3339Nano)
@@ -265,8 +265,8 @@ func (a Approvals) texts() map[string]string {
 	}
 	texts[annotationHold], texts[annotationBlock] = strings.Join(holds[0], ";"), strings.Join(holds[1], ";")
 	texts[annotationReviewed] = ""
-	if len(a.Reviewed.Clusters) > 0 || a.Reviewed.Version != "" {
-		texts[annotationReviewed] = strings.Join(a.Reviewed.Clusters, ",") + of + a.Reviewed.Version
+	if len(a.Allowlist.Clusters) > 0 || a.Allowlist.Version != "" {
+		texts[annotationReviewed] = strings.Join(a.Allowlist.Clusters, ",") + of + a.Allowlist.Version
 	}
 	return texts
 }

@@ -77,7 +77,7 @@ type Stage struct {
 // Inputs are not changed.
 //
 // Of takes as long as a plan of a rollout that has not begun, and time linear in the groups, with Ramp, MaxStarts,
-// Uncounted or FailedBefore linear in the clusters. With GroupOrder it finds a maximum flow, in a few passes over the pairs
+// Ignored or FailedBefore linear in the clusters. With GroupOrder it finds a maximum flow, in a few passes over the pairs
 // of groups that directly follow each other, and at worst in as many passes as there are groups. With Ramp as well it makes
 // one more pass over these pairs for every 64 groups.
 func Of(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life Span, now time.Time, opts rollout.Options) (Exposure, error) {
@@ -114,7 +114,7 @@ func (e Exposure) String() string {
 // uncounted counts the ignored clusters.
 func (e Exposure) uncounted() (n int) {
 	for i := range e.Stages {
-		n += e.Stages[i].Uncounted
+		n += e.Stages[i].Ignored
 	}
 	return n
 }
@@ -122,7 +122,7 @@ func (e Exposure) uncounted() (n int) {
 // String is `[group 0 "canary"]: at most 3 of 3 clusters exposed, 3 in flight; done after 10m0s to 30m0s`.
 func (e Stage) String() string {
 	return fmt.Sprintf("%v: at most %d of %s exposed, %d in flight; done after %v",
-		e.Stage, e.Exposed, clusters(e.Clusters-e.Uncounted), e.InFlight, e.Finish)
+		e.Stage, e.Exposed, clusters(e.Clusters-e.Ignored), e.InFlight, e.Finish)
 }
 
 func clusters(n int) string {

@@ -88,17 +88,17 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 // unknowns says why the longest time of a rollout that begins at the time now is unknown.
 func (s *prospect) unknowns(now time.Time) (why []string) {
 	if s.groups.Incomplete() != "" {
-		why = append(why, rollout.Hold{Type: rollout.HoldGroupsIncomplete, Missing: s.groups.Incomplete()}.String())
+		why = append(why, rollout.BlockReason{Type: rollout.BlockGroupsIncomplete, Missing: s.groups.Incomplete()}.String())
 	}
 	if s.options.Paused {
-		why = append(why, rollout.Hold{Type: rollout.HoldPaused}.String())
+		why = append(why, rollout.BlockReason{Type: rollout.BlockPaused}.String())
 	}
 	closed := s.closedGates(now)
 	for _, group := range slices.SortedFunc(maps.Keys(closed), func(a, b int) int {
 		return cmp.Or(cmp.Compare(s.stageOf[a], s.stageOf[b]), cmp.Compare(a, b))
 	}) {
 		if gate := closed[group]; gate.Opens.IsZero() {
-			why = append(why, rollout.Hold{Type: rollout.HoldGateClosed, Group: s.groups.Key(group), Gate: gate}.String())
+			why = append(why, rollout.BlockReason{Type: rollout.BlockGateClosed, Group: s.groups.Key(group), Gate: gate}.String())
 			break // which names one
 		}
 	}

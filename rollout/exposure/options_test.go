@@ -31,8 +31,8 @@ func of(t *testing.T, opts rollout.Options) exposure.Exposure {
 func TestNamesThatStandTwiceCountOnce(t *testing.T) {
 	// Behind the gate are three that count: the number that a name would change.
 	gates := []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: noon().Add(48 * time.Hour)}}}
-	want := of(t, rollout.Options{Gates: gates, Uncounted: []string{"lima"}, FailedBefore: []string{"rome"}})
-	got := of(t, rollout.Options{Gates: gates, Uncounted: []string{"lima", "nowhere", "lima"}, FailedBefore: []string{"rome", "lima", "rome", ""}})
+	want := of(t, rollout.Options{Gates: gates, Ignored: []string{"lima"}, FailedBefore: []string{"rome"}})
+	got := of(t, rollout.Options{Gates: gates, Ignored: []string{"lima", "nowhere", "lima"}, FailedBefore: []string{"rome", "lima", "rome", ""}})
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

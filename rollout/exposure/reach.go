@@ -28,7 +28,7 @@ type prospect struct {
 // newProspect plans the rollout without reports, and adds what a plan does not have.
 func newProspect(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts *rollout.Options) (*prospect, error) {
 	anew := *opts
-	anew.Order, anew.Previous, anew.Memory, anew.Attempt = nil, nil, nil, 0
+	anew.Order, anew.Previous, anew.StoredRecord, anew.Attempt = nil, nil, nil, 0
 	plan, err := rollout.Plan(strategy, groups, nil, time.Time{}, anew)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (s *prospect) except() {
 		s.baseline = make([]int, len(s.Stages))
 	}
 	seen := make(map[int]bool) // the positions that were named
-	for i, name := range slices.Concat(s.options.Uncounted, s.options.FailedBefore) {
+	for i, name := range slices.Concat(s.options.Ignored, s.options.FailedBefore) {
 		position, is := s.groups.Position(name)
 		if !is || seen[position] {
 			continue
@@ -230,7 +230,7 @@ func (s *prospect) rampOf(n int) int {
 
 // counted gives how many clusters of a stage count.
 func (s *prospect) counted(stage int) int {
-	return s.Stages[stage].Clusters - s.Stages[stage].Uncounted
+	return s.Stages[stage].Clusters - s.Stages[stage].Ignored
 }
 
 // budgeted gives how many clusters of a stage are in a budget.

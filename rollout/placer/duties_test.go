@@ -383,7 +383,7 @@ func TestOptionsAndApprovalsAddUp(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b", "c")
 	owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All})
-	owner.Spec.Options.Holds = []rollout.ClusterHold{{Cluster: "a", Reason: "by the API"}}
+	owner.Spec.Options.Freezes = []rollout.ClusterFreeze{{Cluster: "a", Reason: "by the API"}}
 	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/hold": "b by a person"}
 	h.make(owner)
 	newProcess(h, things).settle()

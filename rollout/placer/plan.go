@@ -157,11 +157,11 @@ func (w wantedRollout) unrendered(groups *grouping.Groups) []rollout.ClusterHold
 	if w.For == nil {
 		return nil
 	}
-	var holds []rollout.ClusterHold
+	var holds []rollout.ClusterFreeze
 	for _, decision := range groups.All() {
 		cluster := decision.ClusterName
 		if err := w.of(cluster).err; err != nil {
-			holds = append(holds, rollout.ClusterHold{Cluster: cluster, Reason: err.Error()})
+			holds = append(holds, rollout.ClusterFreeze{Cluster: cluster, Reason: err.Error()})
 		}
 	}
 	return holds
@@ -175,7 +175,7 @@ func deselectedOf(works []*workv1.ManifestWork, groups *grouping.Groups, record 
 			clusters = append(clusters, work.Namespace)
 		}
 	}
-	for _, left := range record.Left {
+	for _, left := range record.Deselected {
 		clusters = append(clusters, left.Cluster)
 	}
 	slices.Sort(clusters)

@@ -115,11 +115,11 @@ func (w wantedRollout) options() rollout.Options {
 	options := w.Options
 	options.Paused = options.Paused || decided.Paused
 	options.Gates = decided.Gates
-	options.Holds = join(decided.Holds, options.Holds)
-	options.Uncounted = join(decided.Uncounted, options.Uncounted)
+	options.Freezes = join(decided.Freezes, options.Freezes)
+	options.Ignored = join(decided.Ignored, options.Ignored)
 	options.Attempt = max(options.Attempt, decided.Attempt)
-	if options.Reviewed == nil {
-		options.Reviewed = decided.Reviewed
+	if options.Allowlist == nil {
+		options.Allowlist = decided.Allowlist
 	}
 	if options.RemoveAfter.Duration == 0 {
 		options.RemoveAfter.Duration = grace
@@ -167,7 +167,7 @@ func (w wantedRollout) outdatedApprovals() []string {
 	}{
 		{"open-gates", w.approvals.OpenGates.Version, len(w.approvals.OpenGates.Groups) > 0},
 		{"retry", w.approvals.Retry.Version, w.approvals.Retry.Attempt > 0},
-		{"reviewed", w.approvals.Reviewed.Version, w.approvals.Reviewed.Version != ""},
+		{"reviewed", w.approvals.Allowlist.Version, w.approvals.Allowlist.Version != ""},
 	} {
 		if approval.there && approval.version != w.version {
 			sentences = append(sentences, fmt.Sprintf("%s names version %s, but version %s is wanted: it has no effect", approval.name, approval.version, w.version))

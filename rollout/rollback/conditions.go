@@ -79,8 +79,8 @@ func (r Revisions) wentBack(s *status.Summary) string {
 			clauses.Number(s.InFlight(), "in flight") + clauses.Number(s.Failures(), "failed")
 	case s.Incomplete != "":
 		return aborted // it is unknown yet which clusters have it
-	case s.UncountedToApply > 0:
-		return aborted + ": no selected cluster that counts has " + r.UpdateRevision + clauses.Number(s.UncountedToApply, "not counted still going back")
+	case s.IgnoredToApply > 0:
+		return aborted + ": no selected cluster that counts has " + r.UpdateRevision + clauses.Number(s.IgnoredToApply, "not counted still going back")
 	default:
 		return aborted + ": no selected cluster has " + r.UpdateRevision
 	}

@@ -30,7 +30,7 @@
 //  5. Set a progressDeadline, for the rollout and for the way back. Without one, a cluster that failed or never answers is
 //     in flight for ever, even where FailedBefore names it. So the rollout never completes: a first revision never becomes the
 //     current one, and then nothing can be aborted. And the conditions never say that the way back ended. The zero strategy
-//     has no deadline: use one of type All that sets it. Pass RemoveAfter, Uncounted and Memory as for the rollout, with
+//     has no deadline: use one of type All that sets it. Pass RemoveAfter, Ignored and Memory as for the rollout, with
 //     the version before; the page of rollout.Revert says what other options do.
 //
 //  6. Begin anew where the template changes. If the owner gets the older template back instead of being aborted, Plan with
@@ -57,8 +57,8 @@
 //		}
 //		update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
 //		opts := rollout.Options{
-//			RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: c.last, // and Uncounted, where the rollout has it
-//			Memory: &rollout.Memory{Version: r.Target(), Record: records[""]},
+//			RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: c.last, // and Ignored, where the rollout has it
+//			Memory: &rollout.StoredRecord{Version: r.Target(), Record: records[""]},
 //		}
 //		var result *rollout.Result
 //		if r.AbortedTime == nil {
@@ -75,7 +75,7 @@
 //			}
 //		}
 //		summary := result.Summary() // after an abort Revert's in any case: Plan counts those that never had the failed version, too
-//		if r.AbortedTime != nil && len(result.Start)+len(result.HoldCounts()) == 0 {
+//		if r.AbortedTime != nil && len(result.Start)+len(result.BlockCounts()) == 0 {
 //			// Who joined gets what all others have.
 //			if result, err = rollout.Plan(owner.strategy, groups, current, c.now(), opts); err != nil {
 //				return nil, err

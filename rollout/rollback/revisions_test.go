@@ -200,7 +200,7 @@ func TestConditionsOfRevisions(t *testing.T) {
 func TestNobodyWhoCountsHasTheFailedVersion(t *testing.T) {
 	aborted := metav1.NewTime(time.Date(2026, 11, 21, 13, 6, 0, 0, time.UTC))
 	r := rollback.Revisions{CurrentRevision: "v1", UpdateRevision: "v2", AbortedTime: &aborted}
-	summary := status.Summary{Counts: status.Counts{Skip: 1, Uncounted: 1, UncountedToApply: 1}}
+	summary := status.Summary{Counts: status.Counts{Skip: 1, Ignored: 1, IgnoredToApply: 1}}
 	var conditions []metav1.Condition
 	rollback.SetConditions(&conditions, r, summary, 1, aborted.Time)
 	want := "no selected cluster that counts has v2, 1 not counted still going back"

@@ -16,7 +16,7 @@ type Division struct {
 	// Grants has the grant to write into the account of each hub that gets one, on top of the account that was passed to [Divide].
 	Grants map[string]Grant
 	// Free are the rights that no hub holds.
-	Free rollout.Rights
+	Free rollout.Shares
 	// Stopped says why nothing may start on any hub; empty otherwise.
 	Stopped string
 	// RecheckAfter is how long until rights expire or are to be renewed; 0 if none are.
@@ -37,7 +37,7 @@ type Division struct {
 //
 // The errors (*field.Error) name a negative total, a hub that is missing or comes twice, and a Timing whose Lease is too short.
 // Divide takes time n log n in the hubs.
-func Divide(total rollout.Rights, accounts []Account, sent map[string]Grant, now time.Time, t Timing) (Division, error) {
+func Divide(total rollout.Shares, accounts []HubShares, sent map[string]Grant, now time.Time, t Timing) (Division, error) {
 	if err := check(total, accounts, t); err != nil {
 		return Division{}, err
 	}
@@ -54,8 +54,8 @@ func Divide(total rollout.Rights, accounts []Account, sent map[string]Grant, now
 	return d.division(), nil
 }
 
-func check(total rollout.Rights, accounts []Account, t Timing) error {
-	if total.Start < 0 || total.Fail < 0 {
+func check(total rollout.Shares, accounts []HubShares, t Timing) error {
+	if total.Concurrency < 0 || total.Failures < 0 {
 		return field.Invalid(field.NewPath("total"), fmt.Sprintf("%+v", total), "must not be negative")
 	}
 	shortest := 2 * (t.ClockError + t.SlowestWrite)
@@ -80,69 +80,69 @@ func check(total rollout.Rights, accounts []Account, t Timing) error {
 
 // hub is an account with what follows from it.
 type hub struct {
-	*Account
+	*HubShares
 	sent    Grant
 	settled bool           // the account shows what was sent last
 	read    bool           // the hub has read the grant that the account shows
 	silent  bool           // the hub has not, and the grant has expired
-	charge  rollout.Rights // what it may hold
-	next    rollout.Rights // what it is granted
+	charge  rollout.Shares // what it may hold
+	next    rollout.Shares // what it is granted
 	want    int            // how many rights to start it can use
 	failed  int
 	share   int // of the rights to start
 }
 
-func newHub(a *Account, sent map[string]Grant, now time.Time) hub {
+func newHub(a *HubShares, sent map[string]Grant, now time.Time) hub {
 	last, ok := sent[a.Hub]
-	h := hub{Account: a, sent: last, charge: a.charge(), next: a.Grant.Rights, failed: a.Report.Failed}
+	h := hub{HubShares: a, sent: last, charge: a.charge(), next: a.Grant.Shares, failed: a.Report.Failed}
 	h.settled = ok && a.Grant.is(last)
 	h.read = a.Report.Grant == a.Grant.Number
 	h.silent = !h.read && !now.Before(a.Grant.Expires.Time)
 	switch used := a.used(); {
 	case h.silent:
-		h.next = rollout.Rights{}
+		h.next = rollout.Shares{}
 		if used != a.Report.Taken {
 			h.failed = a.Seen.Failed
 		}
 	case h.read:
 		u := &a.Report.Use
-		h.want = u.InFlight + max(0, u.TimedOut-a.Report.Taken.Fail) + u.Waiting
-		h.next.Start = min(h.next.Start, h.want)
-		h.next.Fail = min(h.next.Fail, u.Failed+u.InFlight+u.Waiting)
+		h.want = u.InFlight + max(0, u.TimedOut-a.Report.Taken.Failures) + u.Waiting
+		h.next.Concurrency = min(h.next.Concurrency, h.want)
+		h.next.Failures = min(h.next.Failures, u.Failed+u.InFlight+u.Waiting)
 	}
 	return h
 }
 
 // divider works out what each hub is granted.
 type divider struct {
-	total   rollout.Rights
+	total   rollout.Shares
 	now     time.Time
 	timing  Timing
 	hubs    []hub
-	free    rollout.Rights // to grant now
-	over    rollout.Rights // how many more rights the hubs hold than there are, as where a limit was lowered
+	free    rollout.Shares // to grant now
+	over    rollout.Shares // how many more rights the hubs hold than there are, as where a limit was lowered
 	stopped string
 }
 
 // sum counts what is free: nothing, unless each account shows what was sent to it (H3, H4).
 func (d *divider) sum(sent map[string]Grant) {
-	known, failed, held := 0, 0, rollout.Rights{}
+	known, failed, held := 0, 0, rollout.Shares{}
 	for i := range d.hubs {
 		h := &d.hubs[i]
-		held.Start, held.Fail, failed = held.Start+h.charge.Start, held.Fail+h.charge.Fail, failed+h.failed
+		held.Concurrency, held.Failures, failed = held.Concurrency+h.charge.Concurrency, held.Failures+h.charge.Failures, failed+h.failed
 		if h.settled {
 			known++
 		}
 	}
-	d.over = most(rollout.Rights{}, rollout.Rights{Start: held.Start - d.total.Start, Fail: held.Fail - d.total.Fail})
+	d.over = most(rollout.Shares{}, rollout.Shares{Concurrency: held.Concurrency - d.total.Concurrency, Failures: held.Failures - d.total.Failures})
 	if known == len(d.hubs) && known == len(sent) {
 		// What the hubs hold too much of one kind is taken off what is free of the other.
-		d.free = most(rollout.Rights{}, rollout.Rights{
-			Start: d.total.Start - held.Start - d.over.Fail, Fail: d.total.Fail - held.Fail - d.over.Start,
+		d.free = most(rollout.Shares{}, rollout.Shares{
+			Concurrency: d.total.Concurrency - held.Concurrency - d.over.Failures, Failures: d.total.Failures - held.Failures - d.over.Concurrency,
 		})
 	}
-	if failed > d.total.Fail {
-		d.stopped = fmt.Sprintf("%d failed over all hubs, and at most %d may", failed, d.total.Fail)
+	if failed > d.total.Failures {
+		d.stopped = fmt.Sprintf("%d failed over all hubs, and at most %d may", failed, d.total.Failures)
 	}
 }
 
@@ -157,17 +157,17 @@ func (d *divider) failures() {
 	}
 	for i := range d.hubs {
 		if h := &d.hubs[i]; h.read && wants > 0 {
-			d.giveFail(h, min(share(d.total.Fail, h.want, wants), h.failed+h.want))
+			d.giveFail(h, min(share(d.total.Failures, h.want, wants), h.failed+h.want))
 		}
 	}
-	d.askFail(max(short, d.over.Fail))
+	d.askFail(max(short, d.over.Failures))
 }
 
 // giveFail raises a hub's rights to fail to at least n, as far as there are, and says how many it lacks.
 func (d *divider) giveFail(h *hub, n int) (lacks int) {
-	lacks = max(0, n-h.next.Fail)
-	given := min(lacks, d.free.Fail)
-	h.next.Fail, d.free.Fail = h.next.Fail+given, d.free.Fail-given
+	lacks = max(0, n-h.next.Failures)
+	given := min(lacks, d.free.Failures)
+	h.next.Failures, d.free.Failures = h.next.Failures+given, d.free.Failures-given
 	return lacks - given
 }
 
@@ -179,10 +179,10 @@ func (d *divider) askFail(n int) {
 			donors = append(donors, h)
 		}
 	}
-	slices.SortStableFunc(donors, func(a, b *hub) int { return cmp.Compare(b.next.Fail-b.failed, a.next.Fail-a.failed) })
+	slices.SortStableFunc(donors, func(a, b *hub) int { return cmp.Compare(b.next.Failures-b.failed, a.next.Failures-a.failed) })
 	for _, h := range donors {
-		asked := max(0, min(n, h.next.Fail-h.failed))
-		h.next.Fail, n = h.next.Fail-asked, n-asked
+		asked := max(0, min(n, h.next.Failures-h.failed))
+		h.next.Failures, n = h.next.Failures-asked, n-asked
 	}
 }
 
@@ -197,20 +197,20 @@ func (d *divider) starts() {
 	byLack := make([]*hub, 0, len(d.hubs))
 	starving := false
 	for i := range d.hubs {
-		if h := &d.hubs[i]; h.read && h.want > h.next.Start {
-			byLack, starving = append(byLack, h), starving || 2*h.next.Start < h.share
+		if h := &d.hubs[i]; h.read && h.want > h.next.Concurrency {
+			byLack, starving = append(byLack, h), starving || 2*h.next.Concurrency < h.share
 		}
 	}
-	slices.SortStableFunc(byLack, func(a, b *hub) int { return cmp.Compare(b.share-b.next.Start, a.share-a.next.Start) })
-	none := d.free.Start == 0
+	slices.SortStableFunc(byLack, func(a, b *hub) int { return cmp.Compare(b.share-b.next.Concurrency, a.share-a.next.Concurrency) })
+	none := d.free.Concurrency == 0
 	for _, h := range byLack {
-		given := min(d.free.Start, max(0, h.share-h.next.Start))
-		h.next.Start, d.free.Start = h.next.Start+given, d.free.Start-given
+		given := min(d.free.Concurrency, max(0, h.share-h.next.Concurrency))
+		h.next.Concurrency, d.free.Concurrency = h.next.Concurrency+given, d.free.Concurrency-given
 	}
 	for i := range d.hubs {
 		h := &d.hubs[i]
-		if much := h.next.Start > h.share+max(1, h.share/4); h.read && (d.over.Start > 0 || none && starving && much) {
-			h.next.Start = min(h.next.Start, h.share)
+		if much := h.next.Concurrency > h.share+max(1, h.share/4); h.read && (d.over.Concurrency > 0 || none && starving && much) {
+			h.next.Concurrency = min(h.next.Concurrency, h.share)
 		}
 	}
 }
@@ -218,12 +218,12 @@ func (d *divider) starts() {
 // shares works out each hub's share of the rights to start: in proportion to what it can use, and at most that. What is left by
 // rounding goes to those whose share lost most by it.
 func (d *divider) shares() {
-	there, wants := d.total.Start, 0
+	there, wants := d.total.Concurrency, 0
 	for i := range d.hubs {
 		if h := &d.hubs[i]; h.read {
 			wants += h.want
 		} else {
-			there -= h.charge.Start
+			there -= h.charge.Concurrency
 		}
 	}
 	there = max(0, min(there, wants))
@@ -274,10 +274,10 @@ func (d *divider) grant(h *hub) (Grant, bool) {
 		old.Number++
 		return old, true
 	}
-	next := Grant{Number: old.Number + 1, Rights: h.next, Expires: old.Expires, Stopped: d.stopped}
+	next := Grant{Number: old.Number + 1, Shares: h.next, Expires: old.Expires, Stopped: d.stopped}
 	if h.read && d.stopped == "" {
 		next.Expires = seconds(d.now.Add(d.timing.Lease))
 	}
-	renews := h.read && d.stopped == "" && (h.next != rollout.Rights{}) && !d.now.Before(old.Expires.Add(-d.timing.Lease/2))
-	return next, renews || next.Rights != old.Rights || next.Stopped != old.Stopped
+	renews := h.read && d.stopped == "" && (h.next != rollout.Shares{}) && !d.now.Before(old.Expires.Add(-d.timing.Lease/2))
+	return next, renews || next.Shares != old.Shares || next.Stopped != old.Stopped
 }

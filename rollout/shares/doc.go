@@ -15,7 +15,7 @@
 //
 // # The account
 //
-// For each hub and rollout there is an [Account], an object on the API server of the hub of hubs. Each of its parts has one writer:
+// For each hub and rollout there is an [HubShares], an object on the API server of the hub of hubs. Each of its parts has one writer:
 //
 //	Grant   the hub of hubs   as spec     how many rights the hub may take, and until when
 //	Report  the hub           as status   how many rights it has taken, and what it does with them
@@ -84,7 +84,7 @@
 // A cluster that joins waits for a right like all others. Percentages follow at the next Total. Where a total becomes less, nothing
 // is granted until it fits again.
 //
-// A cluster that moves from one hub to another counts on both until the hub that it left gives it up (Uncounted). Do that for one cluster
+// A cluster that moves from one hub to another counts on both until the hub that it left gives it up (Ignored). Do that for one cluster
 // after the other, once the account of the other hub shows this: as many rights are taken as clusters are in flight there, in a report that was
 // made after the cluster came there. And one of two things holds: either the other hub is granted what it has taken, or the hub that the
 // cluster left is granted fewer rights than clusters count in flight there. Earlier, the hub that it left would start another cluster in its place.

@@ -24,12 +24,12 @@ func Example() {
 	}
 	timing := shares.Timing{Lease: 10 * time.Minute, ClockError: 5 * time.Second, SlowestWrite: 30 * time.Second, Every: 10 * time.Second}
 	now := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
-	accounts := map[string]shares.Account{"hub-eu": {Hub: "hub-eu"}, "hub-us": {Hub: "hub-us"}}
+	accounts := map[string]shares.HubShares{"hub-eu": {Hub: "hub-eu"}, "hub-us": {Hub: "hub-us"}}
 
 	// The hub of hubs. It writes each grant on top of the account that it has read, and keeps what it sent.
 	granted := map[string]shares.Grant{}
 	divide := func() {
-		var all []shares.Account
+		var all []shares.HubShares
 		for _, hub := range []string{"hub-eu", "hub-us"} {
 			all = append(all, accounts[hub])
 		}
@@ -62,7 +62,7 @@ func Example() {
 	reconcile := func(hub string) {
 		account := accounts[hub]
 		may := account.May(reported[hub], now, timing)
-		result, err := rollout.Plan(shares.Local(strategy), groups, clusters[hub], now, rollout.Options{Rights: &may})
+		result, err := rollout.Plan(shares.Local(strategy), groups, clusters[hub], now, rollout.Options{Shares: &may})
 		if err != nil {
 			fmt.Println(err)
 			return

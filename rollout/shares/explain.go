@@ -13,8 +13,8 @@ import (
 // `held: this hub has no right to start; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z`.
 // It is empty where nobody waits or more may start, and where no account is of that hub. The hub of hubs has the accounts of
 // all; a hub may pass its own alone. Now is only compared with when rights expire.
-func Explain(hub string, accounts []Account, now time.Time) string {
-	var a *Account
+func Explain(hub string, accounts []HubShares, now time.Time) string {
+	var a *HubShares
 	for i := range accounts {
 		if accounts[i].Hub == hub {
 			a = &accounts[i]
@@ -28,22 +28,22 @@ func Explain(hub string, accounts []Account, now time.Time) string {
 	switch {
 	case a.Grant.Stopped != "":
 		return "held: " + a.Grant.Stopped
-	case !now.Before(a.Grant.Expires.Time) && (a.Grant.Rights != rollout.Rights{} || taken != rollout.Rights{}):
+	case !now.Before(a.Grant.Expires.Time) && (a.Grant.Shares != rollout.Shares{} || taken != rollout.Shares{}):
 		return "held: the rights of this hub expired at " + inUTC(a.Grant.Expires.Time)
-	case use.Failed > taken.Fail:
-		parts = append(parts, fmt.Sprintf("held: %d failed here, and this hub has %s to fail", use.Failed, count(taken.Fail)))
-		parts = append(parts, others(accounts, hub, now, func(a *Account) (has, unused int) {
-			return a.Report.Taken.Fail, a.Report.Taken.Fail - a.Report.Failed
+	case use.Failed > taken.Failures:
+		parts = append(parts, fmt.Sprintf("held: %d failed here, and this hub has %s to fail", use.Failed, count(taken.Failures)))
+		parts = append(parts, others(accounts, hub, now, func(a *HubShares) (has, unused int) {
+			return a.Report.Taken.Failures, a.Report.Taken.Failures - a.Report.Failed
 		})...)
-	case use.InFlight+use.Waiting > taken.Start:
-		if parts = append(parts, "held: this hub has no right to start"); taken.Start > 0 {
-			parts[0] = fmt.Sprintf("held: this hub has %s to start, and %d clusters to finish", count(taken.Start), use.InFlight+use.Waiting)
+	case use.InFlight+use.Waiting > taken.Concurrency:
+		if parts = append(parts, "held: this hub has no right to start"); taken.Concurrency > 0 {
+			parts[0] = fmt.Sprintf("held: this hub has %s to start, and %d clusters to finish", count(taken.Concurrency), use.InFlight+use.Waiting)
 		}
-		parts = append(parts, others(accounts, hub, now, func(a *Account) (has, idle int) {
-			if r := &a.Report; standing(r.Taken, a.Grant.Rights, r.Use) == unused {
-				idle = r.Taken.Start - r.InFlight
+		parts = append(parts, others(accounts, hub, now, func(a *HubShares) (has, idle int) {
+			if r := &a.Report; standing(r.Taken, a.Grant.Shares, r.Use) == unused {
+				idle = r.Taken.Concurrency - r.InFlight
 			}
-			return a.Report.Taken.Start, idle
+			return a.Report.Taken.Concurrency, idle
 		})...)
 	default:
 		return ""
@@ -55,9 +55,9 @@ func Explain(hub string, accounts []Account, now time.Time) string {
 }
 
 // others names up to three of the other hubs that have rights which they do not use, or which nobody can use while the hub is silent.
-func others(all []Account, hub string, now time.Time, of func(*Account) (has, unused int)) (parts []string) {
+func others(all []HubShares, hub string, now time.Time, of func(*HubShares) (has, unused int)) (parts []string) {
 	more, accounts := 0, slices.Clone(all)
-	slices.SortFunc(accounts, func(a, b Account) int { return strings.Compare(a.Hub, b.Hub) })
+	slices.SortFunc(accounts, func(a, b HubShares) int { return strings.Compare(a.Hub, b.Hub) })
 	for i := range accounts {
 		a := &accounts[i]
 		has, unused := of(a)

@@ -13,12 +13,12 @@ import (
 // that this process sent last. The clock is the hub's.
 //
 // The copy of the account may be old.
-func (a Account) May(sent Report, now time.Time, t Timing) rollout.Rights {
+func (a HubShares) May(sent Report, now time.Time, t Timing) rollout.Shares {
 	end := a.Grant.Expires.Add(-t.ClockError - t.SlowestWrite)
 	if !a.Report.is(sent) || a.Grant.Stopped != "" || !now.Before(end) {
-		return rollout.Rights{}
+		return rollout.Shares{}
 	}
-	return rollout.Rights{Start: min(a.Grant.Start, a.Report.Taken.Start), Fail: a.Report.Taken.Fail}
+	return rollout.Shares{Concurrency: min(a.Grant.Concurrency, a.Report.Taken.Concurrency), Failures: a.Report.Taken.Failures}
 }
 
 // Next gives the report that the hub has to write now, and whether it has to. Use is how its clusters stand. The report is written
@@ -27,10 +27,10 @@ func (a Account) May(sent Report, now time.Time, t Timing) rollout.Rights {
 //
 // A hub takes what it was granted and can use. It gives back what it cannot use any more, and what it is asked for and does
 // not need for clusters that are in flight or failed.
-func (a Account) Next(sent Report, use Use, now time.Time, t Timing) (Report, bool) {
+func (a HubShares) Next(sent Report, use Use, now time.Time, t Timing) (Report, bool) {
 	old := a.Report
 	next := Report{Number: old.Number + 1, Grant: a.Grant.Number, Taken: a.take(use), Use: use, Since: old.Since, Time: seconds(now)}
-	was, is := standing(old.Taken, a.Grant.Rights, old.Use), standing(next.Taken, a.Grant.Rights, use)
+	was, is := standing(old.Taken, a.Grant.Shares, old.Use), standing(next.Taken, a.Grant.Shares, use)
 	switch {
 	case is == content:
 		next.Since = metav1.Time{}
@@ -49,13 +49,13 @@ func (a Account) Next(sent Report, use Use, now time.Time, t Timing) (Report, bo
 }
 
 // take gives the rights that the hub takes, or keeps (H5 to H7).
-func (a *Account) take(use Use) rollout.Rights {
-	granted, held := a.Grant.Rights, most(a.Grant.Rights, a.Report.Taken)
+func (a *HubShares) take(use Use) rollout.Shares {
+	granted, held := a.Grant.Shares, most(a.Grant.Shares, a.Report.Taken)
 	// Burnt rights stay, and so do those of failed clusters that are in flight again where they have no right to start.
-	burnt := max(use.Failed, use.InFlight+use.TimedOut-held.Start)
-	taken := rollout.Rights{Fail: max(min(granted.Fail, use.Failed+use.InFlight+use.Waiting), min(held.Fail, burnt))}
-	needed := use.InFlight + max(0, use.TimedOut-taken.Fail)
-	taken.Start = max(min(granted.Start, needed+use.Waiting), needed)
+	burnt := max(use.Failed, use.InFlight+use.TimedOut-held.Concurrency)
+	taken := rollout.Shares{Failures: max(min(granted.Failures, use.Failed+use.InFlight+use.Waiting), min(held.Failures, burnt))}
+	needed := use.InFlight + max(0, use.TimedOut-taken.Failures)
+	taken.Concurrency = max(min(granted.Concurrency, needed+use.Waiting), needed)
 	return taken
 }
 
@@ -66,11 +66,11 @@ const (
 	unused  // it has more than it uses
 )
 
-func standing(taken, granted rollout.Rights, use Use) int {
+func standing(taken, granted rollout.Shares, use Use) int {
 	switch {
-	case use.Waiting > 0 && use.InFlight+use.Waiting > granted.Start:
+	case use.Waiting > 0 && use.InFlight+use.Waiting > granted.Concurrency:
 		return asks
-	case max(taken.Start, granted.Start) > use.InFlight:
+	case max(taken.Concurrency, granted.Concurrency) > use.InFlight:
 		return unused
 	}
 	return content
@@ -81,8 +81,8 @@ func UseOf(result *rollout.Result) Use {
 	c := result.Counts
 	return Use{
 		Clusters: c.Total(),
-		Waiting:  c.Held,
-		InFlight: c.InFlight() + c.ToApply - c.Held,
+		Waiting:  c.Blocked,
+		InFlight: c.InFlight() + c.ToApply - c.Blocked,
 		Failed:   c.Failures(),
 		TimedOut: c.TimeOut,
 	}

@@ -22,7 +22,7 @@ var timing = shares.Timing{Lease: 5 * time.Second, ClockError: time.Second, Slow
 
 // world says what may happen beside delay, loss and reordering, which always may.
 type world struct {
-	limits   rollout.Rights
+	limits   rollout.Shares
 	n        int        // how many hubs there are
 	clusters [hubs]int8 // of each hub
 	offset   [hubs]int8 // of each hub's clock, in ticks
@@ -120,7 +120,7 @@ func at(tick int8) time.Time { return epoch.Add(time.Duration(tick) * time.Secon
 const longAgo = -4
 
 func (g grant) real() shares.Grant {
-	out := shares.Grant{Number: int64(g.num), Rights: rollout.Rights{Start: int(g.start), Fail: int(g.fail)}}
+	out := shares.Grant{Number: int64(g.num), Shares: rollout.Shares{Concurrency: int(g.start), Failures: int(g.fail)}}
 	if g.num > 0 {
 		out.Expires = metav1.NewTime(at(g.expires))
 	}
@@ -131,7 +131,7 @@ func (g grant) real() shares.Grant {
 }
 
 func grantOf(g shares.Grant) grant {
-	out := grant{num: int8(g.Number), start: int8(g.Start), fail: int8(g.Fail), expires: longAgo, stopped: g.Stopped != ""}
+	out := grant{num: int8(g.Number), start: int8(g.Concurrency), fail: int8(g.Failures), expires: longAgo, stopped: g.Stopped != ""}
 	if !g.Expires.IsZero() {
 		out.expires = int8(max(longAgo, g.Expires.Sub(epoch)/time.Second))
 	}
@@ -143,17 +143,17 @@ func (r report) real() shares.Report {
 		return shares.Report{}
 	}
 	return shares.Report{
-		Number: int64(r.num), Grant: int64(r.grant), Taken: rollout.Rights{Start: int(r.start), Fail: int(r.fail)},
+		Number: int64(r.num), Grant: int64(r.grant), Taken: rollout.Shares{Concurrency: int(r.start), Failures: int(r.fail)},
 		Use: shares.Use{Clusters: int(r.clusters), Waiting: int(r.waiting), InFlight: int(r.inFlight), Failed: int(r.failed), TimedOut: int(r.failed)},
 	}
 }
 
 func reportOf(r shares.Report) report {
-	return report{int8(r.Number), int8(r.Grant), int8(r.Taken.Start), int8(r.Taken.Fail), int8(r.Clusters), int8(r.Waiting), int8(r.InFlight), int8(r.Failed), false}
+	return report{int8(r.Number), int8(r.Grant), int8(r.Taken.Concurrency), int8(r.Taken.Failures), int8(r.Clusters), int8(r.Waiting), int8(r.InFlight), int8(r.Failed), false}
 }
 
-func (w *world) real(a *account, i int) shares.Account {
-	out := shares.Account{Hub: string(rune('a' + i)), Grant: a.g.real(), Report: a.r.real()}
+func (w *world) real(a *account, i int) shares.HubShares {
+	out := shares.HubShares{Hub: string(rune('a' + i)), Grant: a.g.real(), Report: a.r.real()}
 	if a.look.is {
 		out.Seen = &shares.Seen{Report: out.Report.Number, InFlight: int(a.look.inFlight), Failed: int(a.look.failed), Time: out.Grant.Expires}
 	}
@@ -175,9 +175,9 @@ func (w *world) initial() state {
 	}
 	if w.giver {
 		for _, a := range []*account{&s.accounts[0], &s.copies[0].account, &s.hubs[0].copy.account} {
-			a.g.fail, a.r.fail = int8(w.limits.Fail), int8(w.limits.Fail)
+			a.g.fail, a.r.fail = int8(w.limits.Failures), int8(w.limits.Failures)
 		}
-		s.sent[0].fail, s.hubs[0].sent.fail = int8(w.limits.Fail), int8(w.limits.Fail)
+		s.sent[0].fail, s.hubs[0].sent.fail = int8(w.limits.Failures), int8(w.limits.Failures)
 	}
 	return s
 }
@@ -218,8 +218,8 @@ func (w *world) starts(h *hub, i int) bool {
 		a.Report = sent
 	}
 	may, use := a.May(sent, at(w.offset[i]), w.timing()), w.use(h)
-	fails := use.Failed <= may.Fail || w.broken == burntReused
-	return h.waiting > 0 && use.InFlight < may.Start && fails
+	fails := use.Failed <= may.Failures || w.broken == burntReused
+	return h.waiting > 0 && use.InFlight < may.Concurrency && fails
 }
 
 // next gives the report that a hub writes now.
@@ -234,14 +234,14 @@ func (w *world) next(s *state, i int) (report, bool) {
 
 // divide gives the grants that the hub of hubs writes now.
 func (w *world) divide(s *state) [hubs]grant {
-	accounts, sent := make([]shares.Account, w.n), map[string]shares.Grant{}
+	accounts, sent := make([]shares.HubShares, w.n), map[string]shares.Grant{}
 	for i := range accounts {
 		accounts[i] = w.real(&s.copies[i].account, i)
 		if s.hasSent[i] {
 			sent[accounts[i].Hub] = s.sent[i].real()
 		}
 		if w.broken == countedTwice {
-			accounts[i].Report.Taken = rollout.Rights{}
+			accounts[i].Report.Taken = rollout.Shares{}
 		}
 		if w.broken == noOwnWrites {
 			sent[accounts[i].Hub] = accounts[i].Grant
@@ -322,7 +322,7 @@ func (w *world) allows(h *hub, i int) bool {
 	if w.broken == actsUnanswered {
 		a.Report = sent
 	}
-	return a.May(sent, at(w.offset[i]), w.timing()).Start > 0
+	return a.May(sent, at(w.offset[i]), w.timing()).Concurrency > 0
 }
 
 // compress makes the gaps between numbers small: only their order, and what is one more than another, mean something.

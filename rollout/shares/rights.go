@@ -10,7 +10,7 @@ import (
 
 // Account is what the hub of hubs and one hub say to each other about one rollout. It is a value without pointers, but for Seen.
 // The zero Account of a hub grants and takes nothing.
-type Account struct {
+type HubShares struct {
 	// Hub is the name of the hub, unique within the rollout.
 	Hub string `json:"hub"`
 	// Grant is written by the hub of hubs.
@@ -26,7 +26,7 @@ type Grant struct {
 	// Number is one more with each Grant, from 1. It is 0 where nothing was granted yet.
 	Number int64 `json:"number"`
 	// Rights may be fewer than the hub has taken. Then it gives back those that it does not need.
-	rollout.Rights `json:",inline"`
+	rollout.Shares `json:",inline"`
 	// Expires is when these rights expire, by the clock of the hub of hubs.
 	Expires metav1.Time `json:"expires,omitzero"`
 	// Stopped says why nothing may start on any hub; empty otherwise. It is a sentence without its full stop.
@@ -41,7 +41,7 @@ type Report struct {
 	Grant int64 `json:"grant"`
 	// Taken are the rights that the hub may use without asking. It never has more clusters in flight than Taken.Start, nor more
 	// exposed than Taken.Start + Taken.Fail.
-	Taken rollout.Rights `json:"taken"`
+	Taken rollout.Shares `json:"taken"`
 	// Use is how the clusters stood when the report was made.
 	Use `json:",inline"`
 	// Since is the time from which the hub wants more rights to start than it has, or has more than it uses. It is zero if neither is so.
@@ -94,22 +94,22 @@ type Timing struct {
 }
 
 // most gives the larger number of each kind.
-func most(a, b rollout.Rights) rollout.Rights {
-	return rollout.Rights{Start: max(a.Start, b.Start), Fail: max(a.Fail, b.Fail)}
+func most(a, b rollout.Shares) rollout.Shares {
+	return rollout.Shares{Concurrency: max(a.Concurrency, b.Concurrency), Failures: max(a.Failures, b.Failures)}
 }
 
 // charge is how many rights the hub may hold, now or until it reports again, whatever was sent to it (H2, H9).
-func (a *Account) charge() rollout.Rights { return most(a.Grant.Rights, a.used()) }
+func (a *HubShares) charge() rollout.Shares { return most(a.Grant.Shares, a.used()) }
 
 // used is how many rights the hub has taken, as far as the account tells (H9).
-func (a *Account) used() rollout.Rights {
+func (a *HubShares) used() rollout.Shares {
 	taken := a.Report.Taken
 	s := a.Seen
 	if s == nil || s.Report != a.Report.Number || s.Time.Time.Before(a.Grant.Expires.Time) {
 		return taken
 	}
-	fail := min(s.Failed, taken.Fail)
-	return rollout.Rights{Start: s.InFlight + s.Failed - fail, Fail: fail}
+	fail := min(s.Failed, taken.Failures)
+	return rollout.Shares{Concurrency: s.InFlight + s.Failed - fail, Failures: fail}
 }
 
 // is says whether two grants are the same. Times in an object have no more than seconds, and another location.

@@ -29,17 +29,17 @@ var lasting = shares.Timing{Lease: time.Hour, ClockError: time.Minute, SlowestWr
 func in(d time.Duration) metav1.Time { return metav1.NewTime(epoch.Add(d)) }
 
 // holding is the account of a hub that has taken all that it was granted, and has the report that it sent last.
-func holding(hub string, start, fail int, use shares.Use) shares.Account {
-	held := rollout.Rights{Start: start, Fail: fail}
-	return shares.Account{
+func holding(hub string, start, fail int, use shares.Use) shares.HubShares {
+	held := rollout.Shares{Concurrency: start, Failures: fail}
+	return shares.HubShares{
 		Hub:    hub,
-		Grant:  shares.Grant{Number: 1, Rights: held, Expires: in(time.Hour)},
+		Grant:  shares.Grant{Number: 1, Shares: held, Expires: in(time.Hour)},
 		Report: shares.Report{Number: 1, Grant: 1, Taken: held, Use: use, Time: in(0)},
 	}
 }
 
 // shown is what a process of the hub of hubs has sent, where all accounts show it.
-func shown(accounts ...shares.Account) map[string]shares.Grant {
+func shown(accounts ...shares.HubShares) map[string]shares.Grant {
 	sent := map[string]shares.Grant{}
 	for _, a := range accounts {
 		sent[a.Hub] = a.Grant
@@ -60,26 +60,26 @@ func progressive(maxConcurrency, maxFailures string) clusterv1alpha1.RolloutStra
 // Rules H5, H9 and H15, case by case.
 func TestMay(t *testing.T) {
 	account := holding("eu", 3, 1, shares.Use{Clusters: 5, Waiting: 5})
-	all, none := rollout.Rights{Start: 3, Fail: 1}, rollout.Rights{}
+	all, none := rollout.Shares{Concurrency: 3, Failures: 1}, rollout.Shares{}
 	last := time.Hour - time.Minute - 2*time.Minute - time.Second // before the expiry, less clock error and slowest write
 	for _, tt := range []struct {
 		name   string
-		change func(a *shares.Account, sent *shares.Report)
+		change func(a *shares.HubShares, sent *shares.Report)
 		at     time.Duration
-		want   rollout.Rights
+		want   rollout.Shares
 	}{
 		{"what it has taken", nil, 0, all},
 		{"until a start might land too late", nil, last, all},
 		{"and not from then on", nil, last + time.Second, none},
-		{"a new process has sent nothing yet", func(_ *shares.Account, sent *shares.Report) { *sent = shares.Report{} }, 0, none},
-		{"the last report does not show", func(_ *shares.Account, sent *shares.Report) { sent.Number++ }, 0, none},
-		{"a report of another process has the same number", func(_ *shares.Account, sent *shares.Report) { sent.Taken.Start-- }, 0, none},
-		{"the rollout was stopped", func(a *shares.Account, _ *shares.Report) { a.Grant.Stopped = "2 failed" }, 0, none},
-		{"some is asked back", func(a *shares.Account, _ *shares.Report) { a.Grant.Start = 2 }, 0, rollout.Rights{Start: 2, Fail: 1}},
-		{"more was granted and is not taken", func(a *shares.Account, _ *shares.Report) { a.Grant.Start = 9 }, 0, all},
-		{"a burnt right is asked back", func(a *shares.Account, _ *shares.Report) { a.Grant.Fail = 0 }, 0, all},
-		{"the account is gone", func(a *shares.Account, _ *shares.Report) { *a = shares.Account{} }, 0, none},
-		{"the zero account", func(a *shares.Account, sent *shares.Report) { *a, *sent = shares.Account{}, shares.Report{} }, 0, none},
+		{"a new process has sent nothing yet", func(_ *shares.HubShares, sent *shares.Report) { *sent = shares.Report{} }, 0, none},
+		{"the last report does not show", func(_ *shares.HubShares, sent *shares.Report) { sent.Number++ }, 0, none},
+		{"a report of another process has the same number", func(_ *shares.HubShares, sent *shares.Report) { sent.Taken.Concurrency-- }, 0, none},
+		{"the rollout was stopped", func(a *shares.HubShares, _ *shares.Report) { a.Grant.Stopped = "2 failed" }, 0, none},
+		{"some is asked back", func(a *shares.HubShares, _ *shares.Report) { a.Grant.Concurrency = 2 }, 0, rollout.Shares{Concurrency: 2, Failures: 1}},
+		{"more was granted and is not taken", func(a *shares.HubShares, _ *shares.Report) { a.Grant.Concurrency = 9 }, 0, all},
+		{"a burnt right is asked back", func(a *shares.HubShares, _ *shares.Report) { a.Grant.Failures = 0 }, 0, all},
+		{"the account is gone", func(a *shares.HubShares, _ *shares.Report) { *a = shares.HubShares{} }, 0, none},
+		{"the zero account", func(a *shares.HubShares, sent *shares.Report) { *a, *sent = shares.HubShares{}, shares.Report{} }, 0, none},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a, sent := account, account.Report
@@ -97,24 +97,24 @@ func TestMay(t *testing.T) {
 func TestTaken(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
-		granted, taken rollout.Rights
+		granted, taken rollout.Shares
 		use            shares.Use
-		want           rollout.Rights
+		want           rollout.Shares
 	}{
-		{"what it is granted and can use", rollout.Rights{Start: 3, Fail: 1}, rollout.Rights{}, shares.Use{Waiting: 9}, rollout.Rights{Start: 3, Fail: 1}},
-		{"no more than it can use", rollout.Rights{Start: 3, Fail: 9}, rollout.Rights{}, shares.Use{Waiting: 1, InFlight: 1}, rollout.Rights{Start: 2, Fail: 2}},
-		{"nothing at the end", rollout.Rights{Start: 3, Fail: 1}, rollout.Rights{Start: 3, Fail: 1}, shares.Use{}, rollout.Rights{}},
-		{"asked back, and free", rollout.Rights{Start: 1}, rollout.Rights{Start: 3}, shares.Use{Waiting: 9, InFlight: 1}, rollout.Rights{Start: 1}},
-		{"asked back, and spent", rollout.Rights{Start: 1}, rollout.Rights{Start: 3}, shares.Use{Waiting: 9, InFlight: 3}, rollout.Rights{Start: 3}},
-		{"burnt", rollout.Rights{Fail: 0}, rollout.Rights{Start: 1, Fail: 1}, shares.Use{Failed: 1, TimedOut: 1}, rollout.Rights{Fail: 1}},
-		{"a failure without a right keeps its right to start", rollout.Rights{Start: 1}, rollout.Rights{Start: 1}, shares.Use{Failed: 1, TimedOut: 1}, rollout.Rights{Start: 1}},
-		{"and gives it back when it is granted a right to fail", rollout.Rights{Start: 1, Fail: 1}, rollout.Rights{Start: 1}, shares.Use{Failed: 1, TimedOut: 1}, rollout.Rights{Fail: 1}},
-		{"a failure in flight has both", rollout.Rights{Start: 1, Fail: 1}, rollout.Rights{Start: 1, Fail: 1}, shares.Use{InFlight: 1, Failed: 1}, rollout.Rights{Start: 1, Fail: 1}},
-		{"beside who timed out another is in flight again", rollout.Rights{Start: 1}, rollout.Rights{Start: 1, Fail: 2}, shares.Use{InFlight: 2, Failed: 1, TimedOut: 1}, rollout.Rights{Start: 2, Fail: 2}},
-		{"who timed out is in flight again beside another", rollout.Rights{Start: 1}, rollout.Rights{Start: 1, Fail: 1}, shares.Use{InFlight: 2}, rollout.Rights{Start: 2, Fail: 1}},
+		{"what it is granted and can use", rollout.Shares{Concurrency: 3, Failures: 1}, rollout.Shares{}, shares.Use{Waiting: 9}, rollout.Shares{Concurrency: 3, Failures: 1}},
+		{"no more than it can use", rollout.Shares{Concurrency: 3, Failures: 9}, rollout.Shares{}, shares.Use{Waiting: 1, InFlight: 1}, rollout.Shares{Concurrency: 2, Failures: 2}},
+		{"nothing at the end", rollout.Shares{Concurrency: 3, Failures: 1}, rollout.Shares{Concurrency: 3, Failures: 1}, shares.Use{}, rollout.Shares{}},
+		{"asked back, and free", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 3}, shares.Use{Waiting: 9, InFlight: 1}, rollout.Shares{Concurrency: 1}},
+		{"asked back, and spent", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 3}, shares.Use{Waiting: 9, InFlight: 3}, rollout.Shares{Concurrency: 3}},
+		{"burnt", rollout.Shares{Failures: 0}, rollout.Shares{Concurrency: 1, Failures: 1}, shares.Use{Failed: 1, TimedOut: 1}, rollout.Shares{Failures: 1}},
+		{"a failure without a right keeps its right to start", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 1}, shares.Use{Failed: 1, TimedOut: 1}, rollout.Shares{Concurrency: 1}},
+		{"and gives it back when it is granted a right to fail", rollout.Shares{Concurrency: 1, Failures: 1}, rollout.Shares{Concurrency: 1}, shares.Use{Failed: 1, TimedOut: 1}, rollout.Shares{Failures: 1}},
+		{"a failure in flight has both", rollout.Shares{Concurrency: 1, Failures: 1}, rollout.Shares{Concurrency: 1, Failures: 1}, shares.Use{InFlight: 1, Failed: 1}, rollout.Shares{Concurrency: 1, Failures: 1}},
+		{"beside who timed out another is in flight again", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 1, Failures: 2}, shares.Use{InFlight: 2, Failed: 1, TimedOut: 1}, rollout.Shares{Concurrency: 2, Failures: 2}},
+		{"who timed out is in flight again beside another", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 1, Failures: 1}, shares.Use{InFlight: 2}, rollout.Shares{Concurrency: 2, Failures: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			a := shares.Account{Hub: "eu", Grant: shares.Grant{Number: 2, Rights: tt.granted, Expires: in(time.Hour)}, Report: shares.Report{Number: 1, Grant: 1, Taken: tt.taken}}
+			a := shares.HubShares{Hub: "eu", Grant: shares.Grant{Number: 2, Shares: tt.granted, Expires: in(time.Hour)}, Report: shares.Report{Number: 1, Grant: 1, Taken: tt.taken}}
 			if got, must := a.Next(a.Report, tt.use, epoch, lasting); !must || got.Taken != tt.want {
 				t.Errorf("takes %+v (%v), want %+v", got.Taken, must, tt.want)
 			}
@@ -130,21 +130,21 @@ func TestNextReports(t *testing.T) {
 	reports := epoch.Add(lasting.Every)
 	for _, tt := range []struct {
 		name   string
-		change func(a *shares.Account, sent *shares.Report, use *shares.Use)
+		change func(a *shares.HubShares, sent *shares.Report, use *shares.Use)
 		soon   bool // at once
 		later  bool // after Every
 		since  time.Time
 	}{
-		{"nothing", func(*shares.Account, *shares.Report, *shares.Use) {}, false, false, time.Time{}},
-		{"clusters that come and go", func(_ *shares.Account, _ *shares.Report, u *shares.Use) { u.Waiting-- }, false, false, time.Time{}},
-		{"a grant", func(a *shares.Account, _ *shares.Report, _ *shares.Use) { a.Grant.Number++ }, true, true, epoch},
-		{"a new process", func(_ *shares.Account, sent *shares.Report, _ *shares.Use) { *sent = shares.Report{} }, true, true, epoch},
-		{"rights that are not needed", func(_ *shares.Account, _ *shares.Report, u *shares.Use) { u.Waiting, u.InFlight = 0, 2 }, false, true, reports},
-		{"rights enough for who waits", func(_ *shares.Account, _ *shares.Report, u *shares.Use) { u.Waiting, u.InFlight = 1, 2 }, false, true, reports},
-		{"it wants no more", func(_ *shares.Account, _ *shares.Report, u *shares.Use) { u.Waiting = 0 }, false, true, time.Time{}},
-		{"nor where one that is used was asked back", func(a *shares.Account, _ *shares.Report, u *shares.Use) { a.Grant.Start, u.Waiting = 2, 0 }, false, true, time.Time{}},
-		{"a failure", func(_ *shares.Account, _ *shares.Report, u *shares.Use) { u.Failed++ }, false, true, epoch},
-		{"a cluster joins", func(_ *shares.Account, _ *shares.Report, u *shares.Use) { u.Clusters++ }, false, true, epoch},
+		{"nothing", func(*shares.HubShares, *shares.Report, *shares.Use) {}, false, false, time.Time{}},
+		{"clusters that come and go", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting-- }, false, false, time.Time{}},
+		{"a grant", func(a *shares.HubShares, _ *shares.Report, _ *shares.Use) { a.Grant.Number++ }, true, true, epoch},
+		{"a new process", func(_ *shares.HubShares, sent *shares.Report, _ *shares.Use) { *sent = shares.Report{} }, true, true, epoch},
+		{"rights that are not needed", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting, u.InFlight = 0, 2 }, false, true, reports},
+		{"rights enough for who waits", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting, u.InFlight = 1, 2 }, false, true, reports},
+		{"it wants no more", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting = 0 }, false, true, time.Time{}},
+		{"nor where one that is used was asked back", func(a *shares.HubShares, _ *shares.Report, u *shares.Use) { a.Grant.Concurrency, u.Waiting = 2, 0 }, false, true, time.Time{}},
+		{"a failure", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Failed++ }, false, true, epoch},
+		{"a cluster joins", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Clusters++ }, false, true, epoch},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a, sent, use := account, account.Report, use
@@ -164,164 +164,164 @@ func TestNextReports(t *testing.T) {
 // Rules H2, H3, H4, H8, H9 and H15, case by case: what each hub is granted, as start/fail, where it gets a grant.
 func TestDivide(t *testing.T) {
 	waiting := func(n int) shares.Use { return shares.Use{Clusters: n, Waiting: n} }
-	silent := func(a shares.Account) shares.Account {
+	silent := func(a shares.HubShares) shares.HubShares {
 		a.Grant.Number, a.Grant.Expires = 2, in(-time.Minute)
 		return a
 	}
 	for _, tt := range []struct {
 		name     string
-		total    rollout.Rights
-		accounts []shares.Account
+		total    rollout.Shares
+		accounts []shares.HubShares
 		sent     func(map[string]shares.Grant)
-		want     map[string]rollout.Rights
+		want     map[string]rollout.Shares
 	}{
 		{
-			"in proportion to what is to be done", rollout.Rights{Start: 10}, []shares.Account{holding("eu", 0, 0, waiting(30)), holding("us", 0, 0, waiting(10))}, nil,
-			map[string]rollout.Rights{"eu": {Start: 8}, "us": {Start: 2}},
+			"in proportion to what is to be done", rollout.Shares{Concurrency: 10}, []shares.HubShares{holding("eu", 0, 0, waiting(30)), holding("us", 0, 0, waiting(10))}, nil,
+			map[string]rollout.Shares{"eu": {Concurrency: 8}, "us": {Concurrency: 2}},
 		},
 		{
-			"no more than a hub can use", rollout.Rights{Start: 10}, []shares.Account{holding("eu", 0, 0, waiting(3)), holding("us", 0, 0, waiting(2))}, nil,
-			map[string]rollout.Rights{"eu": {Start: 3}, "us": {Start: 2}},
+			"no more than a hub can use", rollout.Shares{Concurrency: 10}, []shares.HubShares{holding("eu", 0, 0, waiting(3)), holding("us", 0, 0, waiting(2))}, nil,
+			map[string]rollout.Shares{"eu": {Concurrency: 3}, "us": {Concurrency: 2}},
 		},
 		{
-			"what is taken is not free, whatever is granted", rollout.Rights{Start: 3}, []shares.Account{asked(holding("eu", 3, 0, waiting(9)), 0), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{},
+			"what is taken is not free, whatever is granted", rollout.Shares{Concurrency: 3}, []shares.HubShares{asked(holding("eu", 3, 0, waiting(9)), 0), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{},
 		},
 		{
-			"what is not used is asked back first", rollout.Rights{Start: 3}, []shares.Account{holding("eu", 3, 0, shares.Use{InFlight: 1}), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{"eu": {Start: 1}},
+			"what is not used is asked back first", rollout.Shares{Concurrency: 3}, []shares.HubShares{holding("eu", 3, 0, shares.Use{InFlight: 1}), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{"eu": {Concurrency: 1}},
 		},
 		{
-			"a hub with less than half of its share is given to", rollout.Rights{Start: 8}, []shares.Account{holding("eu", 8, 0, waiting(20)), holding("us", 0, 0, waiting(20))}, nil,
-			map[string]rollout.Rights{"eu": {Start: 4}},
+			"a hub with less than half of its share is given to", rollout.Shares{Concurrency: 8}, []shares.HubShares{holding("eu", 8, 0, waiting(20)), holding("us", 0, 0, waiting(20))}, nil,
+			map[string]rollout.Shares{"eu": {Concurrency: 4}},
 		},
 		{
-			"one with more is not", rollout.Rights{Start: 8}, []shares.Account{holding("eu", 6, 0, waiting(20)), holding("us", 2, 0, waiting(20))}, nil,
-			map[string]rollout.Rights{},
+			"one with more is not", rollout.Shares{Concurrency: 8}, []shares.HubShares{holding("eu", 6, 0, waiting(20)), holding("us", 2, 0, waiting(20))}, nil,
+			map[string]rollout.Shares{},
 		},
 		{
-			"a new process writes what is there, and grants nothing", rollout.Rights{Start: 8}, []shares.Account{holding("eu", 3, 1, waiting(9)), holding("us", 0, 0, waiting(9))},
+			"a new process writes what is there, and grants nothing", rollout.Shares{Concurrency: 8}, []shares.HubShares{holding("eu", 3, 1, waiting(9)), holding("us", 0, 0, waiting(9))},
 			func(sent map[string]shares.Grant) { clear(sent) },
-			map[string]rollout.Rights{"eu": {Start: 3, Fail: 1}, "us": {}},
+			map[string]rollout.Shares{"eu": {Concurrency: 3, Failures: 1}, "us": {}},
 		},
 		{
-			"while one grant does not show, none is raised", rollout.Rights{Start: 8}, []shares.Account{holding("eu", 0, 0, waiting(9)), holding("us", 0, 0, waiting(9))},
+			"while one grant does not show, none is raised", rollout.Shares{Concurrency: 8}, []shares.HubShares{holding("eu", 0, 0, waiting(9)), holding("us", 0, 0, waiting(9))},
 			func(sent map[string]shares.Grant) {
-				sent["us"] = shares.Grant{Number: 2, Rights: rollout.Rights{Start: 5}}
+				sent["us"] = shares.Grant{Number: 2, Shares: rollout.Shares{Concurrency: 5}}
 			},
-			map[string]rollout.Rights{"us": {Start: 5}},
+			map[string]rollout.Shares{"us": {Concurrency: 5}},
 		},
 		{
-			"another process wrote with the same number: what is there is written, and nothing granted", rollout.Rights{Start: 8}, []shares.Account{holding("eu", 3, 1, waiting(9))},
+			"another process wrote with the same number: what is there is written, and nothing granted", rollout.Shares{Concurrency: 8}, []shares.HubShares{holding("eu", 3, 1, waiting(9))},
 			func(sent map[string]shares.Grant) {
-				sent["eu"] = shares.Grant{Number: sent["eu"].Number, Rights: rollout.Rights{Start: 5}}
+				sent["eu"] = shares.Grant{Number: sent["eu"].Number, Shares: rollout.Shares{Concurrency: 5}}
 			},
-			map[string]rollout.Rights{"eu": {Start: 3, Fail: 1}},
+			map[string]rollout.Shares{"eu": {Concurrency: 3, Failures: 1}},
 		},
 		{
-			"an account is missing", rollout.Rights{Start: 8}, []shares.Account{holding("eu", 0, 0, waiting(9))},
+			"an account is missing", rollout.Shares{Concurrency: 8}, []shares.HubShares{holding("eu", 0, 0, waiting(9))},
 			func(sent map[string]shares.Grant) { sent["us"] = shares.Grant{Number: 2} },
-			map[string]rollout.Rights{},
+			map[string]rollout.Shares{},
 		},
 		{
-			"a hub that joined is written to first", rollout.Rights{Start: 8}, []shares.Account{holding("eu", 0, 0, waiting(9)), {Hub: "us"}},
+			"a hub that joined is written to first", rollout.Shares{Concurrency: 8}, []shares.HubShares{holding("eu", 0, 0, waiting(9)), {Hub: "us"}},
 			func(sent map[string]shares.Grant) { delete(sent, "us") },
-			map[string]rollout.Rights{"us": {}},
+			map[string]rollout.Shares{"us": {}},
 		},
 		{
-			"a silent hub keeps what it has taken, and nobody gets that", rollout.Rights{Start: 3}, []shares.Account{silent(holding("eu", 3, 0, waiting(9))), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{"eu": {}},
+			"a silent hub keeps what it has taken, and nobody gets that", rollout.Shares{Concurrency: 3}, []shares.HubShares{silent(holding("eu", 3, 0, waiting(9))), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{"eu": {}},
 		},
 		{
-			"and others get the rest", rollout.Rights{Start: 5}, []shares.Account{asked(silent(holding("eu", 3, 0, waiting(9))), 0), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{"us": {Start: 2}},
+			"and others get the rest", rollout.Shares{Concurrency: 5}, []shares.HubShares{asked(silent(holding("eu", 3, 0, waiting(9))), 0), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{"us": {Concurrency: 2}},
 		},
 		{
-			"or all that a person has not seen there", rollout.Rights{Start: 3}, []shares.Account{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{"us": {Start: 2}},
+			"or all that a person has not seen there", rollout.Shares{Concurrency: 3}, []shares.HubShares{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{"us": {Concurrency: 2}},
 		},
 		{
-			"unless the person looked too early", rollout.Rights{Start: 3}, []shares.Account{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, -2*time.Minute), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{},
+			"unless the person looked too early", rollout.Shares{Concurrency: 3}, []shares.HubShares{seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, -2*time.Minute), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{},
 		},
 		{
-			"or the hub has reported since", rollout.Rights{Start: 3}, []shares.Account{reported(seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0)), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{},
+			"or the hub has reported since", rollout.Shares{Concurrency: 3}, []shares.HubShares{reported(seen(asked(silent(holding("eu", 3, 0, waiting(9))), 0), 1, 0)), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{},
 		},
 		{
-			"a failure that a person has seen has its right to fail", rollout.Rights{Start: 3, Fail: 1},
-			[]shares.Account{failing(seen(burnt(asked(silent(holding("eu", 3, 1, waiting(9))), 0)), 1, 0)), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{"us": {Start: 2}},
+			"a failure that a person has seen has its right to fail", rollout.Shares{Concurrency: 3, Failures: 1},
+			[]shares.HubShares{failing(seen(burnt(asked(silent(holding("eu", 3, 1, waiting(9))), 0)), 1, 0)), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{"us": {Concurrency: 2}},
 		},
 		{
-			"a hub that has not read its last grant is asked for nothing", rollout.Rights{Fail: 1},
-			[]shares.Account{holding("eu", 0, 0, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1}), unread(holding("us", 0, 1, waiting(3)))}, nil,
-			map[string]rollout.Rights{},
+			"a hub that has not read its last grant is asked for nothing", rollout.Shares{Failures: 1},
+			[]shares.HubShares{holding("eu", 0, 0, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1}), unread(holding("us", 0, 1, waiting(3)))}, nil,
+			map[string]rollout.Shares{},
 		},
 		{
-			"a lowered budget is taken back", rollout.Rights{Fail: 1}, []shares.Account{holding("eu", 0, 2, waiting(3)), holding("us", 0, 1, waiting(3))}, nil,
-			map[string]rollout.Rights{"eu": {}},
+			"a lowered budget is taken back", rollout.Shares{Failures: 1}, []shares.HubShares{holding("eu", 0, 2, waiting(3)), holding("us", 0, 1, waiting(3))}, nil,
+			map[string]rollout.Shares{"eu": {}},
 		},
 		{
-			"a failure gets a right", rollout.Rights{Fail: 2}, []shares.Account{holding("eu", 0, 0, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 0, waiting(3))}, nil,
-			map[string]rollout.Rights{"eu": {Fail: 1}},
+			"a failure gets a right", rollout.Shares{Failures: 2}, []shares.HubShares{holding("eu", 0, 0, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 0, waiting(3))}, nil,
+			map[string]rollout.Shares{"eu": {Failures: 1}},
 		},
 		{
-			"one that another hub has not burnt", rollout.Rights{Fail: 1}, []shares.Account{holding("eu", 0, 0, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 1, waiting(3))}, nil,
-			map[string]rollout.Rights{"us": {}},
+			"one that another hub has not burnt", rollout.Shares{Failures: 1}, []shares.HubShares{holding("eu", 0, 0, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 1, waiting(3))}, nil,
+			map[string]rollout.Shares{"us": {}},
 		},
 		{
-			"a burnt right goes nowhere", rollout.Rights{Fail: 2}, []shares.Account{holding("eu", 0, 0, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 2, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1})}, nil,
-			map[string]rollout.Rights{"us": {Fail: 1}},
+			"a burnt right goes nowhere", rollout.Shares{Failures: 2}, []shares.HubShares{holding("eu", 0, 0, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1}), holding("us", 0, 2, shares.Use{Waiting: 3, Failed: 1, TimedOut: 1})}, nil,
+			map[string]rollout.Shares{"us": {Failures: 1}},
 		},
 		{
-			"what is taken beyond the grant is missing from the rights to fail", rollout.Rights{Start: 2, Fail: 1}, []shares.Account{
+			"what is taken beyond the grant is missing from the rights to fail", rollout.Shares{Concurrency: 2, Failures: 1}, []shares.HubShares{
 				asked(holding("eu", 2, 0, shares.Use{InFlight: 2}), 1), holding("us", 1, 0, shares.Use{Failed: 1, TimedOut: 1, Waiting: 1}),
 			}, nil,
-			map[string]rollout.Rights{},
+			map[string]rollout.Shares{},
 		},
 		{
-			"where fewer are free than failures need, the rest is asked back, and no more", rollout.Rights{Fail: 3},
-			[]shares.Account{failed("eu", 0, 1), failed("us", 0, 1), holding("ru", 0, 2, waiting(9))}, nil,
-			map[string]rollout.Rights{"eu": {Fail: 1}, "ru": {Fail: 1}},
+			"where fewer are free than failures need, the rest is asked back, and no more", rollout.Shares{Failures: 3},
+			[]shares.HubShares{failed("eu", 0, 1), failed("us", 0, 1), holding("ru", 0, 2, waiting(9))}, nil,
+			map[string]rollout.Shares{"eu": {Failures: 1}, "ru": {Failures: 1}},
 		},
 		{
-			"the hub with most that are not burnt gives", rollout.Rights{Fail: 5},
-			[]shares.Account{failed("eu", 3, 2), holding("us", 0, 2, waiting(3)), failed("ru", 0, 1)}, nil,
-			map[string]rollout.Rights{"us": {Fail: 1}},
+			"the hub with most that are not burnt gives", rollout.Shares{Failures: 5},
+			[]shares.HubShares{failed("eu", 3, 2), holding("us", 0, 2, waiting(3)), failed("ru", 0, 1)}, nil,
+			map[string]rollout.Shares{"us": {Failures: 1}},
 		},
 		{
-			"also where it is the first", rollout.Rights{Fail: 6},
-			[]shares.Account{failed("eu", 3, 1), failed("us", 3, 2), failed("ru", 0, 1)}, nil,
-			map[string]rollout.Rights{"eu": {Fail: 2}},
+			"also where it is the first", rollout.Shares{Failures: 6},
+			[]shares.HubShares{failed("eu", 3, 1), failed("us", 3, 2), failed("ru", 0, 1)}, nil,
+			map[string]rollout.Shares{"eu": {Failures: 2}},
 		},
 		{
-			"of a lowered budget what is burnt stays", rollout.Rights{Fail: 2}, []shares.Account{failed("eu", 3, 2), holding("us", 0, 1, waiting(3))}, nil,
-			map[string]rollout.Rights{"eu": {Fail: 2}, "us": {}},
+			"of a lowered budget what is burnt stays", rollout.Shares{Failures: 2}, []shares.HubShares{failed("eu", 3, 2), holding("us", 0, 1, waiting(3))}, nil,
+			map[string]rollout.Shares{"eu": {Failures: 2}, "us": {}},
 		},
 		{
-			"a hub with a failure gets its share of the others", rollout.Rights{Fail: 4}, []shares.Account{failed("eu", 0, 1)}, nil,
-			map[string]rollout.Rights{"eu": {Fail: 4}},
+			"a hub with a failure gets its share of the others", rollout.Shares{Failures: 4}, []shares.HubShares{failed("eu", 0, 1)}, nil,
+			map[string]rollout.Shares{"eu": {Failures: 4}},
 		},
 		{
-			"as many too many to fail are missing from those to start", rollout.Rights{Start: 4, Fail: 1}, []shares.Account{holding("eu", 0, 3, waiting(0)), holding("us", 0, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{"eu": {}, "us": {Start: 2}},
+			"as many too many to fail are missing from those to start", rollout.Shares{Concurrency: 4, Failures: 1}, []shares.HubShares{holding("eu", 0, 3, waiting(0)), holding("us", 0, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{"eu": {}, "us": {Concurrency: 2}},
 		},
 		{
-			"who lacks most is given to first", rollout.Rights{Start: 12}, []shares.Account{holding("eu", 1, 0, waiting(20)), holding("us", 0, 0, waiting(20)), holding("ru", 9, 0, waiting(20))}, nil,
-			map[string]rollout.Rights{"us": {Start: 2}},
+			"who lacks most is given to first", rollout.Shares{Concurrency: 12}, []shares.HubShares{holding("eu", 1, 0, waiting(20)), holding("us", 0, 0, waiting(20)), holding("ru", 9, 0, waiting(20))}, nil,
+			map[string]rollout.Shares{"us": {Concurrency: 2}},
 		},
 		{
-			"also where it is the first", rollout.Rights{Start: 12}, []shares.Account{holding("eu", 0, 0, waiting(20)), holding("us", 1, 0, waiting(20)), holding("ru", 9, 0, waiting(20))}, nil,
-			map[string]rollout.Rights{"eu": {Start: 2}},
+			"also where it is the first", rollout.Shares{Concurrency: 12}, []shares.HubShares{holding("eu", 0, 0, waiting(20)), holding("us", 1, 0, waiting(20)), holding("ru", 9, 0, waiting(20))}, nil,
+			map[string]rollout.Shares{"eu": {Concurrency: 2}},
 		},
 		{
-			"who lost most by rounding gets what it left", rollout.Rights{Start: 10}, []shares.Account{holding("eu", 0, 0, waiting(20)), holding("us", 0, 0, waiting(13))}, nil,
-			map[string]rollout.Rights{"eu": {Start: 6}, "us": {Start: 4}},
+			"who lost most by rounding gets what it left", rollout.Shares{Concurrency: 10}, []shares.HubShares{holding("eu", 0, 0, waiting(20)), holding("us", 0, 0, waiting(13))}, nil,
+			map[string]rollout.Shares{"eu": {Concurrency: 6}, "us": {Concurrency: 4}},
 		},
 		{
-			"a lowered limit is taken back", rollout.Rights{Start: 4}, []shares.Account{holding("eu", 5, 0, waiting(9)), holding("us", 5, 0, waiting(9))}, nil,
-			map[string]rollout.Rights{"eu": {Start: 2}, "us": {Start: 2}},
+			"a lowered limit is taken back", rollout.Shares{Concurrency: 4}, []shares.HubShares{holding("eu", 5, 0, waiting(9)), holding("us", 5, 0, waiting(9))}, nil,
+			map[string]rollout.Shares{"eu": {Concurrency: 2}, "us": {Concurrency: 2}},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -333,9 +333,9 @@ func TestDivide(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := map[string]rollout.Rights{}
+			got := map[string]rollout.Shares{}
 			for hub, g := range d.Grants {
-				got[hub] = g.Rights
+				got[hub] = g.Shares
 			}
 			if !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("grants %v, want %v", got, tt.want)
@@ -345,38 +345,38 @@ func TestDivide(t *testing.T) {
 }
 
 // failed is an account with rights to fail, of a hub on which clusters timed out and three wait.
-func failed(hub string, held, n int) shares.Account {
+func failed(hub string, held, n int) shares.HubShares {
 	return holding(hub, 0, held, shares.Use{Waiting: 3, Failed: n, TimedOut: n})
 }
 
 // asked is an account with rights to start that were asked back, up to n.
-func asked(a shares.Account, n int) shares.Account {
-	a.Grant.Start = n
+func asked(a shares.HubShares, n int) shares.HubShares {
+	a.Grant.Concurrency = n
 	return a
 }
 
-func unread(a shares.Account) shares.Account {
+func unread(a shares.HubShares) shares.HubShares {
 	a.Grant.Number++
 	return a
 }
 
-func reported(a shares.Account) shares.Account {
+func reported(a shares.HubShares) shares.HubShares {
 	a.Report.Number++
 	return a
 }
 
-func failing(a shares.Account) shares.Account {
+func failing(a shares.HubShares) shares.HubShares {
 	a.Seen.Failed++
 	return a
 }
 
 // burnt is an account with rights to fail that were asked back.
-func burnt(a shares.Account) shares.Account {
-	a.Grant.Fail = 0
+func burnt(a shares.HubShares) shares.HubShares {
+	a.Grant.Failures = 0
 	return a
 }
 
-func seen(a shares.Account, inFlight int, at time.Duration) shares.Account {
+func seen(a shares.HubShares, inFlight int, at time.Duration) shares.HubShares {
 	a.Seen = &shares.Seen{Report: a.Report.Number, InFlight: inFlight, Time: in(at)}
 	return a
 }
@@ -384,8 +384,8 @@ func seen(a shares.Account, inFlight int, at time.Duration) shares.Account {
 // Rule H10.
 func TestStop(t *testing.T) {
 	failed := shares.Use{Clusters: 9, Waiting: 6, Failed: 2, TimedOut: 2}
-	accounts := []shares.Account{holding("eu", 2, 1, failed), holding("us", 2, 0, shares.Use{Clusters: 9, Waiting: 9})}
-	d, err := shares.Divide(rollout.Rights{Start: 4, Fail: 1}, accounts, shown(accounts...), epoch, lasting)
+	accounts := []shares.HubShares{holding("eu", 2, 1, failed), holding("us", 2, 0, shares.Use{Clusters: 9, Waiting: 9})}
+	d, err := shares.Divide(rollout.Shares{Concurrency: 4, Failures: 1}, accounts, shown(accounts...), epoch, lasting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,10 +399,10 @@ func TestStop(t *testing.T) {
 	silent := unread(accounts[1])
 	silent.Grant.Expires = in(-time.Minute)
 	silent = failing(seen(silent, 0, 0))
-	if d, err := shares.Divide(rollout.Rights{Start: 4, Fail: 1}, []shares.Account{accounts[0], silent}, nil, epoch, lasting); err != nil || d.Stopped != "2 failed over all hubs, and at most 1 may" {
+	if d, err := shares.Divide(rollout.Shares{Concurrency: 4, Failures: 1}, []shares.HubShares{accounts[0], silent}, nil, epoch, lasting); err != nil || d.Stopped != "2 failed over all hubs, and at most 1 may" {
 		t.Errorf("with one that a person has seen: %+v, %v", d, err)
 	}
-	again, err := shares.Divide(rollout.Rights{Start: 4, Fail: 1}, accounts, shown(accounts...), epoch, lasting)
+	again, err := shares.Divide(rollout.Shares{Concurrency: 4, Failures: 1}, accounts, shown(accounts...), epoch, lasting)
 	if err != nil || again.Stopped != "" || again.Grants["us"].Stopped != "" || again.Grants["us"].Number != 3 {
 		t.Errorf("got %+v, %v", again, err)
 	}
@@ -411,9 +411,9 @@ func TestStop(t *testing.T) {
 // Rule H9: a grant is renewed at half of its lease if the hub has read the last one, and says when to look again.
 func TestRenewal(t *testing.T) {
 	a := holding("eu", 2, 0, shares.Use{Clusters: 9, Waiting: 7, InFlight: 2})
-	divide := func(a shares.Account, at time.Duration) shares.Division {
+	divide := func(a shares.HubShares, at time.Duration) shares.Division {
 		t.Helper()
-		d, err := shares.Divide(rollout.Rights{Start: 2}, []shares.Account{a}, shown(a), epoch.Add(at), lasting)
+		d, err := shares.Divide(rollout.Shares{Concurrency: 2}, []shares.HubShares{a}, shown(a), epoch.Add(at), lasting)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -423,20 +423,20 @@ func TestRenewal(t *testing.T) {
 		t.Errorf("at first: %+v", d)
 	}
 	d := divide(a, 30*time.Minute)
-	if g := d.Grants["eu"]; g.Number != 2 || !g.Expires.Time.Equal(epoch.Add(90*time.Minute)) || g.Rights != a.Grant.Rights {
+	if g := d.Grants["eu"]; g.Number != 2 || !g.Expires.Time.Equal(epoch.Add(90*time.Minute)) || g.Shares != a.Grant.Shares {
 		t.Errorf("after half of the lease: %+v", d)
 	}
 	a.Grant = d.Grants["eu"] // which the hub does not read
 	if d := divide(a, 60*time.Minute); len(d.Grants) != 0 || d.RecheckAfter != 30*time.Minute {
 		t.Errorf("while it is silent: %+v", d)
 	}
-	if d := divide(a, 90*time.Minute); d.Grants["eu"].Rights != (rollout.Rights{}) || !d.Grants["eu"].Expires.Time.Equal(a.Grant.Expires.Time) {
+	if d := divide(a, 90*time.Minute); d.Grants["eu"].Shares != (rollout.Shares{}) || !d.Grants["eu"].Expires.Time.Equal(a.Grant.Expires.Time) {
 		t.Errorf("when it has expired: %+v", d)
 	}
 	sooner, later := holding("ap", 0, 0, shares.Use{}), holding("us", 0, 0, shares.Use{})
 	sooner.Grant.Expires, later.Grant.Expires = in(50*time.Minute), in(2*time.Hour)
-	for _, both := range [][]shares.Account{{sooner, later}, {later, sooner}} {
-		if d, err := shares.Divide(rollout.Rights{}, both, shown(both...), epoch, lasting); err != nil || d.RecheckAfter != 20*time.Minute {
+	for _, both := range [][]shares.HubShares{{sooner, later}, {later, sooner}} {
+		if d, err := shares.Divide(rollout.Shares{}, both, shown(both...), epoch, lasting); err != nil || d.RecheckAfter != 20*time.Minute {
 			t.Errorf("of two hubs the first to be renewed: %+v, %v", d, err)
 		}
 	}
@@ -446,20 +446,20 @@ func TestRenewal(t *testing.T) {
 // may the hubs hold more than there is.
 func TestHubsJoinAndLeave(t *testing.T) {
 	const all = 12
-	accounts, uses, sent := map[string]*shares.Account{}, map[string]shares.Use{}, map[string]shares.Grant{}
+	accounts, uses, sent := map[string]*shares.HubShares{}, map[string]shares.Use{}, map[string]shares.Grant{}
 	join := func(hub string) {
-		accounts[hub], uses[hub] = &shares.Account{Hub: hub}, shares.Use{Clusters: 20, Waiting: 20}
+		accounts[hub], uses[hub] = &shares.HubShares{Hub: hub}, shares.Use{Clusters: 20, Waiting: 20}
 	}
 	reported, now := map[string]shares.Report{}, epoch
 	settle := func(want map[string]int) {
 		t.Helper()
 		for range 8 {
 			now = now.Add(lasting.Every)
-			var list []shares.Account
+			var list []shares.HubShares
 			for _, a := range accounts {
 				list = append(list, *a)
 			}
-			d, err := shares.Divide(rollout.Rights{Start: all}, list, sent, now, lasting)
+			d, err := shares.Divide(rollout.Shares{Concurrency: all}, list, sent, now, lasting)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -471,15 +471,15 @@ func TestHubsJoinAndLeave(t *testing.T) {
 				if r, must := a.Next(reported[hub], uses[hub], now, lasting); must {
 					reported[hub], a.Report = r, r
 				}
-				held += max(a.Grant.Start, a.Report.Taken.Start)
+				held += max(a.Grant.Concurrency, a.Report.Taken.Concurrency)
 			}
 			if held > all {
 				t.Fatalf("%d rights are held", held)
 			}
 		}
 		for hub, n := range want {
-			if may := accounts[hub].May(reported[hub], now, lasting); may.Start != n {
-				t.Errorf("%s may start %d, want %d", hub, may.Start, n)
+			if may := accounts[hub].May(reported[hub], now, lasting); may.Concurrency != n {
+				t.Errorf("%s may start %d, want %d", hub, may.Concurrency, n)
 			}
 		}
 	}
@@ -490,7 +490,7 @@ func TestHubsJoinAndLeave(t *testing.T) {
 	settle(map[string]int{"eu": 4, "us": 4, "ap": 4})
 	uses["ap"] = shares.Use{Clusters: 20}
 	settle(map[string]int{"ap": 0})
-	if a := accounts["ap"]; a.Grant.Rights != (rollout.Rights{}) || a.Report.Taken != (rollout.Rights{}) {
+	if a := accounts["ap"]; a.Grant.Shares != (rollout.Shares{}) || a.Report.Taken != (rollout.Shares{}) {
 		t.Fatalf("it may not go: %+v", a)
 	}
 	delete(accounts, "ap")
@@ -501,14 +501,14 @@ func TestHubsJoinAndLeave(t *testing.T) {
 
 // Rule H11.
 func TestTotal(t *testing.T) {
-	accounts := []shares.Account{holding("eu", 0, 0, shares.Use{Clusters: 60}), holding("us", 0, 0, shares.Use{Clusters: 41}), {Hub: "new"}}
+	accounts := []shares.HubShares{holding("eu", 0, 0, shares.Use{Clusters: 60}), holding("us", 0, 0, shares.Use{Clusters: 41}), {Hub: "new"}}
 	for _, tt := range []struct {
 		maxConcurrency, maxFailures string
-		want                        rollout.Rights
+		want                        rollout.Shares
 	}{
-		{"10", "2", rollout.Rights{Start: 10, Fail: 2}},
-		{"10%", "1%", rollout.Rights{Start: 11, Fail: 2}},
-		{"0", "0", rollout.Rights{Start: 101}},
+		{"10", "2", rollout.Shares{Concurrency: 10, Failures: 2}},
+		{"10%", "1%", rollout.Shares{Concurrency: 11, Failures: 2}},
+		{"0", "0", rollout.Shares{Concurrency: 101}},
 	} {
 		if got, err := shares.Total(progressive(tt.maxConcurrency, tt.maxFailures), accounts); err != nil || got != tt.want {
 			t.Errorf("%s, %s: %+v, %v; want %+v", tt.maxConcurrency, tt.maxFailures, got, err, tt.want)
@@ -543,20 +543,20 @@ func TestDivideErrors(t *testing.T) {
 	short := shares.Timing{Lease: time.Minute, ClockError: 10 * time.Second, SlowestWrite: 20 * time.Second}
 	for _, tt := range []struct {
 		path     string
-		total    rollout.Rights
-		accounts []shares.Account
+		total    rollout.Shares
+		accounts []shares.HubShares
 		timing   shares.Timing
 	}{
-		{"total", rollout.Rights{Start: -1}, nil, lasting},
-		{"timing", rollout.Rights{}, nil, shares.Timing{}},
-		{"timing", rollout.Rights{}, nil, short},
-		{"accounts[1].hub", rollout.Rights{}, []shares.Account{eu, eu}, lasting},
-		{"accounts[0].hub", rollout.Rights{}, []shares.Account{{}}, lasting},
+		{"total", rollout.Shares{Concurrency: -1}, nil, lasting},
+		{"timing", rollout.Shares{}, nil, shares.Timing{}},
+		{"timing", rollout.Shares{}, nil, short},
+		{"accounts[1].hub", rollout.Shares{}, []shares.HubShares{eu, eu}, lasting},
+		{"accounts[0].hub", rollout.Shares{}, []shares.HubShares{{}}, lasting},
 	} {
 		_, err := shares.Divide(tt.total, tt.accounts, nil, epoch, tt.timing)
 		refuses(t, err, tt.path)
 	}
-	if _, err := shares.Divide(rollout.Rights{}, []shares.Account{eu}, nil, epoch, shares.Timing{Lease: 2 * time.Second}); err != nil {
+	if _, err := shares.Divide(rollout.Shares{}, []shares.HubShares{eu}, nil, epoch, shares.Timing{Lease: 2 * time.Second}); err != nil {
 		t.Errorf("clocks without an error and writes that take no time: %v", err)
 	}
 }
@@ -570,20 +570,20 @@ func TestHubPlansWithItsRights(t *testing.T) {
 	since := epoch
 	flying := []status.Report{{Cluster: "a", Status: status.Progressing, LastTransitionTime: since}, {Cluster: "b", Status: status.TimeOut, LastTransitionTime: since}}
 	for _, tt := range []struct {
-		may    rollout.Rights
+		may    rollout.Shares
 		starts int
 		use    shares.Use
 	}{
-		{rollout.Rights{}, 0, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
-		{rollout.Rights{Fail: 1}, 0, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
-		{rollout.Rights{Start: 2}, 0, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
-		{rollout.Rights{Start: 1, Fail: 1}, 1, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // e alone
-		{rollout.Rights{Start: 2, Fail: 1}, 2, shares.Use{Clusters: 4, Waiting: 1, InFlight: 2, Failed: 1, TimedOut: 1}},                     // c and e
-		{rollout.Rights{Start: 9, Fail: 9}, 3, shares.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}},                     // all
-		{rollout.Rights{Start: 9, Fail: 0}, 0, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // a failure without a right
-		{rollout.Rights{Start: math.MaxInt, Fail: math.MaxInt}, 3, shares.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}}, // more than the API's numbers hold
+		{rollout.Shares{}, 0, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
+		{rollout.Shares{Failures: 1}, 0, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
+		{rollout.Shares{Concurrency: 2}, 0, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},
+		{rollout.Shares{Concurrency: 1, Failures: 1}, 1, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // e alone
+		{rollout.Shares{Concurrency: 2, Failures: 1}, 2, shares.Use{Clusters: 4, Waiting: 1, InFlight: 2, Failed: 1, TimedOut: 1}},                     // c and e
+		{rollout.Shares{Concurrency: 9, Failures: 9}, 3, shares.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}},                     // all
+		{rollout.Shares{Concurrency: 9, Failures: 0}, 0, shares.Use{Clusters: 4, Waiting: 2, InFlight: 1, Failed: 1, TimedOut: 1}},                     // a failure without a right
+		{rollout.Shares{Concurrency: math.MaxInt, Failures: math.MaxInt}, 3, shares.Use{Clusters: 4, Waiting: 0, InFlight: 3, Failed: 1, TimedOut: 1}}, // more than the API's numbers hold
 	} {
-		result, err := rollout.Plan(shares.Local(progressive("1%", "1%")), groups, flying, epoch, rollout.Options{Uncounted: []string{"e"}, Rights: &tt.may})
+		result, err := rollout.Plan(shares.Local(progressive("1%", "1%")), groups, flying, epoch, rollout.Options{Ignored: []string{"e"}, Shares: &tt.may})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -627,7 +627,7 @@ func TestExplain(t *testing.T) {
 	eu.Report.Since = in(15 * time.Minute)
 	busy := holding("hub-eu", 3, 2, shares.Use{Clusters: 9, InFlight: 1, Failed: 1, TimedOut: 1})
 	busy.Report.Since = eu.Report.Since
-	with := func(hub string) shares.Account {
+	with := func(hub string) shares.HubShares {
 		a := holding(hub, 1, 0, shares.Use{Clusters: 1})
 		a.Report.Since = eu.Report.Since
 		return a
@@ -640,27 +640,27 @@ func TestExplain(t *testing.T) {
 	stopped, expired := us, us
 	stopped.Grant.Stopped = "2 failed over all hubs, and at most 1 may"
 	expired.Grant.Expires = in(20 * time.Minute)
-	expired.Grant.Rights = rollout.Rights{Start: 1}
+	expired.Grant.Shares = rollout.Shares{Concurrency: 1}
 	none, lapsed := us, us // nothing was ever granted, or nothing is any more: nothing expired either
 	none.Grant.Expires, lapsed.Grant.Expires = metav1.Time{}, in(20*time.Minute)
 	for _, tt := range []struct {
-		accounts []shares.Account
+		accounts []shares.HubShares
 		want     string
 	}{
-		{[]shares.Account{us, eu}, "held: this hub has no right to start; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
-		{[]shares.Account{us, eu, nothing, silent}, "held: this hub has no right to start; hub-ap has 2 and is silent since 2026-01-02T10:00:00Z; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
-		{[]shares.Account{us}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
-		{[]shares.Account{failed, eu}, "held: 2 failed here, and this hub has no right to fail; hub-eu has 1 unused since 2026-01-02T10:15:00Z"},
-		{[]shares.Account{us, busy}, "held: this hub has no right to start; hub-eu has 2 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
-		{[]shares.Account{failed, busy}, "held: 2 failed here, and this hub has no right to fail; hub-eu has 1 unused since 2026-01-02T10:15:00Z"},
-		{[]shares.Account{us, with("a"), with("b"), with("c"), with("d")}, "held: this hub has no right to start; a has 1 unused since 2026-01-02T10:15:00Z; b has 1 unused since 2026-01-02T10:15:00Z; c has 1 unused since 2026-01-02T10:15:00Z; 1 more hub has some; asked at 2026-01-02T10:16:00Z"},
-		{[]shares.Account{us, with("a"), with("b"), with("c"), with("d"), with("e")}, "held: this hub has no right to start; a has 1 unused since 2026-01-02T10:15:00Z; b has 1 unused since 2026-01-02T10:15:00Z; c has 1 unused since 2026-01-02T10:15:00Z; 2 more hubs have some; asked at 2026-01-02T10:16:00Z"},
-		{[]shares.Account{stopped, eu}, "held: 2 failed over all hubs, and at most 1 may"},
-		{[]shares.Account{expired, eu}, "held: the rights of this hub expired at 2026-01-02T10:20:00Z"},
-		{[]shares.Account{none}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
-		{[]shares.Account{lapsed}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
-		{[]shares.Account{holding("hub-us", 9, 0, shares.Use{Waiting: 9})}, ""},
-		{[]shares.Account{holding("hub-us", 0, 0, shares.Use{})}, ""},
+		{[]shares.HubShares{us, eu}, "held: this hub has no right to start; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
+		{[]shares.HubShares{us, eu, nothing, silent}, "held: this hub has no right to start; hub-ap has 2 and is silent since 2026-01-02T10:00:00Z; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
+		{[]shares.HubShares{us}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
+		{[]shares.HubShares{failed, eu}, "held: 2 failed here, and this hub has no right to fail; hub-eu has 1 unused since 2026-01-02T10:15:00Z"},
+		{[]shares.HubShares{us, busy}, "held: this hub has no right to start; hub-eu has 2 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z"},
+		{[]shares.HubShares{failed, busy}, "held: 2 failed here, and this hub has no right to fail; hub-eu has 1 unused since 2026-01-02T10:15:00Z"},
+		{[]shares.HubShares{us, with("a"), with("b"), with("c"), with("d")}, "held: this hub has no right to start; a has 1 unused since 2026-01-02T10:15:00Z; b has 1 unused since 2026-01-02T10:15:00Z; c has 1 unused since 2026-01-02T10:15:00Z; 1 more hub has some; asked at 2026-01-02T10:16:00Z"},
+		{[]shares.HubShares{us, with("a"), with("b"), with("c"), with("d"), with("e")}, "held: this hub has no right to start; a has 1 unused since 2026-01-02T10:15:00Z; b has 1 unused since 2026-01-02T10:15:00Z; c has 1 unused since 2026-01-02T10:15:00Z; 2 more hubs have some; asked at 2026-01-02T10:16:00Z"},
+		{[]shares.HubShares{stopped, eu}, "held: 2 failed over all hubs, and at most 1 may"},
+		{[]shares.HubShares{expired, eu}, "held: the rights of this hub expired at 2026-01-02T10:20:00Z"},
+		{[]shares.HubShares{none}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
+		{[]shares.HubShares{lapsed}, "held: this hub has no right to start; asked at 2026-01-02T10:16:00Z"},
+		{[]shares.HubShares{holding("hub-us", 9, 0, shares.Use{Waiting: 9})}, ""},
+		{[]shares.HubShares{holding("hub-us", 0, 0, shares.Use{})}, ""},
 		{nil, ""},
 	} {
 		if got := shares.Explain("hub-us", tt.accounts, epoch.Add(30*time.Minute)); got != tt.want {
@@ -672,7 +672,7 @@ func TestExplain(t *testing.T) {
 // An account is the same after it was stored.
 func TestAccountIsStored(t *testing.T) {
 	a := holding("eu", 2, 1, shares.Use{Clusters: 9, Waiting: 5, InFlight: 2, Failed: 1, TimedOut: 1})
-	d, err := shares.Divide(rollout.Rights{Start: 4, Fail: 1}, []shares.Account{a}, shown(a), epoch.Add(time.Nanosecond), lasting)
+	d, err := shares.Divide(rollout.Shares{Concurrency: 4, Failures: 1}, []shares.HubShares{a}, shown(a), epoch.Add(time.Nanosecond), lasting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -683,14 +683,14 @@ func TestAccountIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stored shares.Account
+	var stored shares.HubShares
 	if err := json.Unmarshal(text, &stored); err != nil {
 		t.Fatal(err)
 	}
-	if may := stored.May(a.Report, epoch, lasting); may.Start != 4 {
+	if may := stored.May(a.Report, epoch, lasting); may.Concurrency != 4 {
 		t.Errorf("may %+v by %s", may, text)
 	}
-	if d, err := shares.Divide(rollout.Rights{Start: 4, Fail: 1}, []shares.Account{stored}, shown(a), epoch, lasting); err != nil || len(d.Grants) > 0 {
+	if d, err := shares.Divide(rollout.Shares{Concurrency: 4, Failures: 1}, []shares.HubShares{stored}, shown(a), epoch, lasting); err != nil || len(d.Grants) > 0 {
 		t.Errorf("%+v, %v by %s", d, err, text)
 	}
 }

@@ -86,7 +86,7 @@ type happening struct {
 	what int
 	// The report that arrives, on top of which version of the account; or the account that arrives.
 	report  shares.Report
-	account *shares.Account
+	account *shares.HubShares
 	version int
 }
 
@@ -111,11 +111,11 @@ func (q *queue) Pop() any          { old := *q; x := old[len(old)-1]; *q = old[:
 // simulation runs a fleet by rights. Messages take a second each way.
 type simulation struct {
 	timing   shares.Timing
-	total    rollout.Rights
+	total    rollout.Shares
 	queue    queue
 	now      time.Duration
 	hubs     []simulated
-	accounts []shares.Account
+	accounts []shares.HubShares
 	versions []int
 	sent     map[string]shares.Grant
 	planned  time.Duration // when the hub of hubs looks next; 0 if it need not
@@ -134,7 +134,7 @@ type simulation struct {
 type simulated struct {
 	took     []time.Duration // of the clusters that wait
 	inFlight int
-	copy     shares.Account
+	copy     shares.HubShares
 	version  int
 	sent     shares.Report
 	wakes    bool
@@ -144,7 +144,7 @@ const delay = time.Second
 
 func newSimulation(slots int, lease time.Duration) *simulation {
 	return &simulation{
-		total:  rollout.Rights{Start: slots},
+		total:  rollout.Shares{Concurrency: slots},
 		timing: shares.Timing{Lease: lease, ClockError: 5 * time.Second, SlowestWrite: 30 * time.Second, Every: 10 * time.Second},
 	}
 }
@@ -156,7 +156,7 @@ func (s *simulation) clock() time.Time { return epoch.Add(s.now) }
 func (s *simulation) run(f fleetOf, cutAt time.Duration) time.Duration {
 	s.sent, s.off = map[string]shares.Grant{}, -1
 	for i := range f.hubs {
-		s.hubs = append(s.hubs, simulated{took: f.hubs[i], copy: shares.Account{Hub: fmt.Sprintf("hub%03d", i)}})
+		s.hubs = append(s.hubs, simulated{took: f.hubs[i], copy: shares.HubShares{Hub: fmt.Sprintf("hub%03d", i)}})
 		s.accounts = append(s.accounts, s.hubs[i].copy)
 	}
 	s.versions = make([]int, len(s.hubs))
@@ -170,7 +170,7 @@ func (s *simulation) run(f fleetOf, cutAt time.Duration) time.Duration {
 	for left > 0 && len(s.queue) > 0 {
 		h := heap.Pop(&s.queue).(happening)
 		if s.off >= 0 {
-			free := s.total.Start - s.held - (s.inFlight - s.hubs[s.off].inFlight)
+			free := s.total.Concurrency - s.held - (s.inFlight - s.hubs[s.off].inFlight)
 			s.idle += time.Duration(max(0, free)) * (h.at - max(s.lastTaken, s.cutAt))
 		}
 		s.now, s.lastTaken = h.at, h.at
@@ -215,7 +215,7 @@ func (s *simulation) run(f fleetOf, cutAt time.Duration) time.Duration {
 func (s *simulation) cutOff() {
 	s.off, s.cutAt = 0, s.now
 	for i := range s.accounts {
-		if n := max(s.accounts[i].Grant.Start, s.accounts[i].Report.Taken.Start); n > s.held {
+		if n := max(s.accounts[i].Grant.Concurrency, s.accounts[i].Report.Taken.Concurrency); n > s.held {
 			s.off, s.held = i, n
 		}
 	}
@@ -267,7 +267,7 @@ func (s *simulation) divide() {
 func (s *simulation) reconcile(i int, report bool) {
 	h := &s.hubs[i]
 	may := h.copy.May(h.sent, s.clock(), s.timing)
-	for h.inFlight < may.Start && len(h.took) > 0 {
+	for h.inFlight < may.Concurrency && len(h.took) > 0 {
 		s.push(happening{at: s.now + h.took[0], what: done, hub: i})
 		h.took = h.took[1:]
 		h.inFlight++

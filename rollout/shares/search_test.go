@@ -101,9 +101,9 @@ func (w *world) judge(s *state) string {
 		inFlight, exposed = inFlight+flying, exposed+flying+int(h.failed)
 	}
 	switch {
-	case inFlight > w.limits.Start && !w.comeBack:
+	case inFlight > w.limits.Concurrency && !w.comeBack:
 		return fmt.Sprintf("%d in flight", inFlight)
-	case exposed > w.limits.Start+w.limits.Fail:
+	case exposed > w.limits.Concurrency+w.limits.Failures:
 		return fmt.Sprintf("%d exposed", exposed)
 	}
 	if w.broken != intact {
@@ -188,7 +188,7 @@ func (s *state) failedOver(w *world) bool {
 	for i := range s.hubs {
 		failed += int(s.hubs[i].failed)
 	}
-	return failed > w.limits.Fail
+	return failed > w.limits.Failures
 }
 
 // tickOf passes a second.
@@ -206,9 +206,9 @@ func (f found) String() string {
 }
 
 var (
-	one  = rollout.Rights{Start: 1}
-	two  = rollout.Rights{Start: 2}
-	both = rollout.Rights{Start: 2, Fail: 1}
+	one  = rollout.Shares{Concurrency: 1}
+	two  = rollout.Shares{Concurrency: 2}
+	both = rollout.Shares{Concurrency: 2, Failures: 1}
 	skew = [hubs]int8{-1, 1, 0}
 )
 
@@ -303,7 +303,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"a lease too short: by the slowest write", world{broken: noSlowestWrite, limits: one, n: 2, clusters: [hubs]int8{1, 1}, offset: skew, looks: 1, ticks: -1}, 24},
 		{"no lease", world{broken: noExpiry, limits: one, n: 2, clusters: [hubs]int8{1, 1}, offset: skew, looks: 1, ticks: -1}, 23},
 		{"a person looks too early", world{broken: tooEarly, limits: one, n: 2, clusters: [hubs]int8{1, 1}, looks: 1, ticks: -1}, 24},
-		{"a burnt right returned", world{broken: burntReturned, limits: rollout.Rights{Start: 1, Fail: 1}, n: 2, clusters: [hubs]int8{2, 2}, failures: 3}, 24},
+		{"a burnt right returned", world{broken: burntReturned, limits: rollout.Shares{Concurrency: 1, Failures: 1}, n: 2, clusters: [hubs]int8{2, 2}, failures: 3}, 24},
 		{"a failure without a right gives its slot back", world{broken: burntReused, limits: one, n: 2, clusters: [hubs]int8{2, 2}, failures: 1}, 4},
 		{"a new process counts at once", world{broken: countsAtOnce, limits: one, n: 2, clusters: [hubs]int8{2, 1}, crashes: 1}, 7},
 		{"a hub uses what the account does not show", world{broken: actsUnanswered, limits: one, n: 2, clusters: [hubs]int8{1, 1}, joins: 1}, 18},

@@ -14,26 +14,26 @@ import (
 //
 // It is an error (*field.Error, at the path of the strategy's JSON) if rights alone do not hold what the strategy asks for: it must
 // be Progressive without mandatory groups. So is a limit that is not valid.
-func Total(strategy clusterv1alpha1.RolloutStrategy, accounts []Account) (rollout.Rights, error) {
+func Total(strategy clusterv1alpha1.RolloutStrategy, accounts []HubShares) (rollout.Shares, error) {
 	if err := holdable(strategy); err != nil {
-		return rollout.Rights{}, err
+		return rollout.Shares{}, err
 	}
 	path := field.NewPath("progressive")
 	slots, err := limit.ParseConcurrency(path.Child("maxConcurrency"), strategy.Progressive.MaxConcurrency)
 	if err != nil {
-		return rollout.Rights{}, err
+		return rollout.Shares{}, err
 	}
 	failures, err := limit.Parse(path.Child("maxFailures"), strategy.Progressive.MaxFailures)
 	if err != nil {
-		return rollout.Rights{}, err
+		return rollout.Shares{}, err
 	}
 	clusters := 0
 	for i := range accounts {
 		clusters += accounts[i].Report.Clusters
 	}
-	total := rollout.Rights{Start: clusters, Fail: failures.Of(clusters)}
+	total := rollout.Shares{Concurrency: clusters, Failures: failures.Of(clusters)}
 	if slots != nil {
-		total.Start = slots.Of(clusters)
+		total.Concurrency = slots.Of(clusters)
 	}
 	return total, nil
 }

@@ -130,7 +130,7 @@ func TestTheOwnerOfAnObject(t *testing.T) {
 		steps := writes.StepsOf(c.owner, []*work{w}, result("", "", "a"))
 		got := "own"
 		switch foreign := steps.Foreign(); {
-		case len(foreign) == 1 && foreign[0].Holds:
+		case len(foreign) == 1 && foreign[0].Blocks:
 			got = "holds"
 		case len(foreign) == 1:
 			got = "left alone"
@@ -302,7 +302,7 @@ func TestAnObjectThatTwoOwnersWroteIsLeftAlone(t *testing.T) {
 	h.store(&work{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: oldName, Labels: map[string]string{setLabel: "apps.web", fleetLabel: "apps.web"}}})
 	for range 3 {
 		for _, by := range []writes.Owner{mine, fleet()} {
-			if foreign := h.look(t, by, "v1"); len(foreign) != 1 || !foreign[0].Holds || !strings.Contains(foreign[0].String(), "may belong to another owner") {
+			if foreign := h.look(t, by, "v1"); len(foreign) != 1 || !foreign[0].Blocks || !strings.Contains(foreign[0].String(), "may belong to another owner") {
 				t.Errorf("told %v", foreign)
 			}
 		}

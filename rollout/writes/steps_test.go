@@ -124,7 +124,7 @@ func TestFirstAnswersAreNotedInWhatIsThere(t *testing.T) {
 	deselected := func(r *rollout.Result, names ...string) *rollout.Result {
 		r.Record.Version = "v1"
 		for _, name := range names {
-			r.Left = append(r.Left, rollout.Cluster{Name: name})
+			r.Deselected = append(r.Deselected, rollout.Cluster{Name: name})
 		}
 		return r
 	}
@@ -164,14 +164,14 @@ func TestAClusterThatReturnsInFlightGetsItsWorkloadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, is := range []status.RolloutStatus{status.Progressing, status.ToApply} {
-		stored := status.Record{Version: "v", Left: []status.Left{
+		stored := status.Record{Version: "v", Deselected: []status.DeselectedCluster{
 			{Report: status.Report{Cluster: "a", Status: is, Applied: noon}},
 			{Report: status.Report{Cluster: "f", Status: status.Failed, Applied: noon}},
 		}}
 		reports := []status.Report{{Cluster: "b", Status: status.Progressing, Applied: noon}, {Cluster: "c", Status: status.Progressing, Applied: noon}}
 		strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{}}
 		strategy.Progressive.ProgressDeadline = "10m"
-		r, err := rollout.Plan(strategy, groups, reports, noon.Add(time.Minute), rollout.Options{Memory: &rollout.Memory{Version: "v", Record: stored, AtOnce: true}})
+		r, err := rollout.Plan(strategy, groups, reports, noon.Add(time.Minute), rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: stored, AtOnce: true}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -103,7 +103,7 @@ func (w *world) plan(hub string) (starts []string) {
 	w.t.Helper()
 	h := w.hubs[hub]
 	version := writes.VersionOf(w.set.Spec.ManifestWorkTemplate)
-	result, err := h.Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups[hub], nil, w.reports[hub], w.now, rollout.Options{Memory: &rollout.Memory{Version: version}})
+	result, err := h.Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups[hub], nil, w.reports[hub], w.now, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: version}})
 	w.must(err)
 	for _, c := range result.Start {
 		starts = append(starts, c.Name)
@@ -203,7 +203,7 @@ func TestTwoHubsShareALimit(t *testing.T) {
 	}
 	for _, hub := range []string{"hub-eu", "hub-us"} {
 		a := w.account(hub)
-		if a.Status.Taken.Start != len(w.started[hub]) || a.Spec.Rollout.Placement != "all" {
+		if a.Status.Taken.Concurrency != len(w.started[hub]) || a.Spec.Rollout.Placement != "all" {
 			t.Errorf("%s starts %v, and its account is %+v %+v", hub, w.started[hub], a.Spec, a.Status)
 		}
 	}
@@ -222,7 +222,7 @@ func TestStrategyThatCannotBeDivided(t *testing.T) {
 	if c := w.condition(); c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "placement all: progressive.mandatoryDecisionGroups: ") {
 		t.Errorf("the condition is %+v", c)
 	}
-	if a := w.account("hub-eu"); a.Spec.Grant.Start != 0 {
+	if a := w.account("hub-eu"); a.Spec.Grant.Concurrency != 0 {
 		t.Errorf("the grant is %+v", a.Spec.Grant)
 	}
 }
@@ -244,7 +244,7 @@ func TestAnotherVersion(t *testing.T) {
 		w.see("hub-eu")
 		h.sweep(ctx) // too early: a write of it may be in transit
 	}
-	if held := w.stored("hub-eu", before); held.Status.Taken.Start != 2 {
+	if held := w.stored("hub-eu", before); held.Status.Taken.Concurrency != 2 {
 		t.Errorf("it gave back %+v", held.Status)
 	}
 	w.now = w.now.Add(h.Timing.SlowestWrite)
@@ -275,7 +275,7 @@ func TestAccountsStayWhileTheyHaveShares(t *testing.T) {
 	w.must(w.api.Delete(t.Context(), w.account("hub-eu")))
 	w.change(func(set *workv1alpha1.ManifestWorkReplicaSet) { set.Annotations[HubsAnnotation] = "hub-eu" })
 	w.round()
-	if eu, us := w.account("hub-eu"), w.account("hub-us"); eu.Status.Taken.Start != 2 || us.Status.Taken.Start != 2 {
+	if eu, us := w.account("hub-eu"), w.account("hub-us"); eu.Status.Taken.Concurrency != 2 || us.Status.Taken.Concurrency != 2 {
 		t.Errorf("the accounts are %+v and %+v", eu.Status, us.Status)
 	}
 	for hub, reports := range w.reports {
@@ -307,7 +307,7 @@ func TestHubThatIsCutOff(t *testing.T) {
 		w.reports["hub-eu"][i].Status = status.Succeeded
 	}
 	version := writes.VersionOf(w.set.Spec.ManifestWorkTemplate)
-	result, err := h.Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, w.reports["hub-eu"], w.now, rollout.Options{Memory: &rollout.Memory{Version: version}})
+	result, err := h.Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, w.reports["hub-eu"], w.now, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: version}})
 	w.must(err)
 	if len(result.Start) != 2 {
 		t.Errorf("it starts %v", result.Start)
@@ -317,7 +317,7 @@ func TestHubThatIsCutOff(t *testing.T) {
 		t.Errorf("it looks again after %v, and its rights end after %v", result.RecheckAfter, end.Sub(w.now))
 	}
 	w.now = end
-	if result, err = h.Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, w.reports["hub-eu"], w.now, rollout.Options{Memory: &rollout.Memory{Version: version}}); err != nil || len(result.Start) > 0 {
+	if result, err = h.Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, w.reports["hub-eu"], w.now, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: version}}); err != nil || len(result.Start) > 0 {
 		t.Errorf("its rights have expired, and it starts %v, %v", result.Start, err)
 	}
 }
@@ -370,7 +370,7 @@ func TestSetThatIsNotShared(t *testing.T) {
 		hub  *Hub
 		set  *workv1alpha1.ManifestWorkReplicaSet
 	}{{"no hub", nil, w.set}, {"not shared", w.hubs["hub-eu"], alone}} {
-		result, err := tt.hub.Plan(plain{}, tt.set, tt.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, nil, w.now, rollout.Options{Memory: &rollout.Memory{Version: "1"}})
+		result, err := tt.hub.Plan(plain{}, tt.set, tt.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, nil, w.now, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "1"}})
 		if err != nil || len(result.Start) != 2 {
 			t.Errorf("%s: %v, %v", tt.name, result, err)
 		}
@@ -380,7 +380,7 @@ func TestSetThatIsNotShared(t *testing.T) {
 // A rollback needs no shares: it plans another version than the set wants.
 func TestRollbackNeedsNoShares(t *testing.T) {
 	w := newWorld(t, 2, map[string][]string{"hub-eu": clusters("e", 4)})
-	result, err := w.hubs["hub-eu"].Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, nil, w.now, rollout.Options{Memory: &rollout.Memory{Version: "before"}})
+	result, err := w.hubs["hub-eu"].Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, nil, w.now, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "before"}})
 	if err != nil || len(result.Start) != 2 {
 		t.Errorf("%v, %v", result, err)
 	}

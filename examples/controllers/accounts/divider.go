@@ -185,7 +185,7 @@ func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollo
 // none is the total of a rollout that is not wanted any more or cannot be divided: it reclaims all unused shares.
 func none(accounts []*Account) (total rollout.Rights) {
 	for _, a := range accounts {
-		total.Fail += a.Status.Failed
+		total.Failures += a.Status.Failed
 	}
 	return total
 }
@@ -204,7 +204,7 @@ func (m *memory) note(of Rollout, hub string, grant shares.Grant) {
 // remove deletes the accounts of hubs and versions that are not wanted any more, once they have no shares.
 func (d *Divider) remove(ctx context.Context, m *memory, of Rollout, accounts []*Account, wanted func(hub string) bool) error {
 	for _, a := range accounts {
-		empty := a.Spec.Grant.Rights == rollout.Rights{} && a.Status.Taken == rollout.Rights{}
+		empty := a.Spec.Grant.Shares == rollout.Shares{} && a.Status.Taken == rollout.Shares{}
 		if wanted(a.Namespace) || !empty {
 			continue
 		}
@@ -257,8 +257,8 @@ func (d *Divider) tell(ctx context.Context, set *workv1alpha1.ManifestWorkReplic
 	return d.Client.Status().Update(ctx, set)
 }
 
-func values(accounts []*Account) []shares.Account {
-	all := make([]shares.Account, len(accounts))
+func values(accounts []*Account) []shares.HubShares {
+	all := make([]shares.HubShares, len(accounts))
 	for i, a := range accounts {
 		all[i] = a.account()
 	}

@@ -77,7 +77,7 @@ func (h *Hub) Plan(
 	by Planner, set *workv1alpha1.ManifestWorkReplicaSet, ref workv1alpha1.LocalPlacementReference,
 	groups *grouping.Groups, works []*workv1.ManifestWork, reports []status.Report, now time.Time, options rollout.Options,
 ) (*rollout.Result, error) {
-	if h == nil || !isShared(set) || h.isBack(set, options.Memory.Version) {
+	if h == nil || !isShared(set) || h.isBack(set, options.StoredRecord.Version) {
 		return by.Plan(ref, groups, works, reports, now, options)
 	}
 	of := Rollout{Namespace: set.Namespace, Name: set.Name, Placement: ref.Name, Version: options.Memory.Version}
@@ -91,11 +91,11 @@ func (h *Hub) Plan(
 	if first, ok := h.planned[of.set()]; !ok || asked.Before(first) || ref.Name == set.Spec.PlacementRefs[0].Name {
 		h.planned[of.set()] = asked
 	}
-	may := rollout.Rights{}
+	may := rollout.Shares{}
 	if r.obsolete = (time.Time{}); account != nil {
 		may = account.account().May(r.sent, asked, h.Timing)
 	}
-	options.Rights, ref.RolloutStrategy = &may, shares.Local(ref.RolloutStrategy)
+	options.Shares, ref.RolloutStrategy = &may, shares.Local(ref.RolloutStrategy)
 	result, err := by.Plan(ref, groups, works, reports, now, options)
 	if err != nil || account == nil {
 		return result, err

@@ -31,12 +31,12 @@ func (g *GivenUp) Gone() (clusters []string) {
 // Left are the deselected clusters that count, by the records of an owner or by results.
 func Left(records status.Records, results map[string]*rollout.Result) (clusters []string) {
 	for _, record := range records {
-		for i := range record.Left {
-			clusters = append(clusters, record.Left[i].Cluster)
+		for i := range record.Deselected {
+			clusters = append(clusters, record.Deselected[i].Cluster)
 		}
 	}
 	for _, result := range results {
-		for _, left := range result.Left {
+		for _, left := range result.Deselected {
 			clusters = append(clusters, left.Name)
 		}
 	}
@@ -47,7 +47,7 @@ func Left(records status.Records, results map[string]*rollout.Result) (clusters 
 // cluster is deleted, so it must be read at intervals.
 func Soon(recheck time.Duration, results map[string]*rollout.Result) time.Duration {
 	for _, r := range results {
-		if waits := len(r.Left)+len(r.Record.Left) > 0; waits && (recheck == 0 || recheck > writes.Patience) {
+		if waits := len(r.Deselected)+len(r.Record.Deselected) > 0; waits && (recheck == 0 || recheck > writes.Patience) {
 			recheck = writes.Patience
 		}
 	}

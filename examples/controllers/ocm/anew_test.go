@@ -234,7 +234,7 @@ func (f *fleet) look() {
 		}
 		options := f.options
 		if !f.forgets {
-			options.Previous, options.Memory = target.last, &rollout.Memory{Version: "v2", Record: target.record, AtOnce: f.atOnce}
+			options.Previous, options.StoredRecord = target.last, &rollout.StoredRecord{Version: "v2", Record: target.record, AtOnce: f.atOnce}
 		}
 		r, err := rollout.Plan(f.strategy, groups, reports, f.now, options)
 		if err != nil {

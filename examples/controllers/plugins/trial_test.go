@@ -268,7 +268,7 @@ func (h *trial) observe(r *rollout.Result, judged []status.Report) {
 		}
 		positions[index] = true
 	}
-	for c := range r.Held() {
+	for c := range r.Blocked() {
 		if len(r.Explain(c.Name)) == 0 {
 			h.fatalf("%s waits, and nothing says why: %v", c.Name, r)
 		}
@@ -315,7 +315,7 @@ func (h *trial) reasons() (why map[string]int) {
 			h.fatalf("%s holds others up, and no blocker tells: %v", c.Name, h.last.Blockers())
 		}
 	}
-	for c := range h.last.Held() {
+	for c := range h.last.Blocked() {
 		links := h.last.Explain(c.Name)
 		for _, b := range links[len(links)-1].Blockers {
 			if !front[b.Name] {
@@ -329,7 +329,7 @@ func (h *trial) reasons() (why map[string]int) {
 
 // holds says whether a cluster is blocked.
 func (h *trial) holds() bool {
-	for range h.last.Held() {
+	for range h.last.Blocked() {
 		return true
 	}
 	return false

@@ -204,7 +204,7 @@ func (h *hub) recorded() string {
 	records, err := status.RecordsOf(h.policies[thePolicy.String()])
 	h.must(err)
 	var all []string
-	for _, left := range records[""].Left {
+	for _, left := range records[""].Deselected {
 		all = append(all, left.Cluster+" "+string(left.Status))
 	}
 	return strings.Join(all, ", ")

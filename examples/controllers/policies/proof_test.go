@@ -102,7 +102,7 @@ func (c *controller) say(p *proof.Process, key types.NamespacedName, before any)
 	if last.Breach != nil {
 		why = append(why, last.Breach.String())
 	}
-	for _, hold := range last.Held() {
+	for _, hold := range last.Blocked() {
 		why = append(why, hold.String())
 	}
 	p.Say(proof.Claim{Complete: last.Summary().Aggregate() == status.Succeeded, Message: strings.Join(why, "; ")})

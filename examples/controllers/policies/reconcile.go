@@ -80,7 +80,7 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err != nil && !root.root.Spec.Disabled {
 		return 0, c.refuse(root, err)
 	}
-	if asked.GiveUp, err = c.givenUp(ctx, root, asked.GiveUp, memory); err != nil {
+	if asked.Ignored, err = c.givenUp(ctx, root, asked.Ignored, memory); err != nil {
 		return 0, err
 	}
 	reports, recheck, unnoted := c.heard(ctx, root, memory, template, replicas)

@@ -79,15 +79,15 @@ func (o *Order) next(ctx context.Context, d *Deleted) (Next, error) {
 		return Next{reason: ReasonIncomplete, says: missing}, err
 	}
 	reports, leaving := d.reports()
-	uncounted, err := d.Gone.Of(asked.GiveUp, append(d.Gone.Gone(), leaving...), manager.IsGone(ctx, d.Live), d.Now)
+	uncounted, err := d.Gone.Of(asked.Ignored, append(d.Gone.Gone(), leaving...), manager.IsGone(ctx, d.Live), d.Now)
 	if err != nil {
 		return Next{}, err
 	}
 	story := newStory(groups, reports, uncounted)
 	version := writes.VersionOf(d.Set.Spec.ManifestWorkTemplate)
 	for i, ref := range d.Set.Spec.PlacementRefs {
-		memory := &rollout.Memory{Version: version, Record: records[ref.Name]}
-		clusters, err := rollout.Removals(ref.RolloutStrategy, groups[i], reports, most, rollout.Options{Uncounted: uncounted, Memory: memory})
+		memory := &rollout.StoredRecord{Version: version, Record: records[ref.Name]}
+		clusters, err := rollout.Removals(ref.RolloutStrategy, groups[i], reports, most, rollout.Options{Ignored: uncounted, StoredRecord: memory})
 		if err != nil {
 			return invalid(fmt.Errorf("placement %s: %w", ref.Name, err)), nil
 		}

@@ -74,7 +74,7 @@ func (t *Turn) Update(ctx context.Context, c client.Client, set *workv1alpha1.Ma
 func countUpdated(st *ManifestWorkReplicaSetStatus, summaries []status.Summary) {
 	st.Summary.Updated = 0
 	for i := range st.PlacementsSummary {
-		updated := summaries[i].ToApply + summaries[i].UncountedToApply
+		updated := summaries[i].ToApply + summaries[i].IgnoredToApply
 		st.PlacementsSummary[i].Summary.Updated = updated
 		st.Summary.Updated += updated
 	}

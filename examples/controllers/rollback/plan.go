@@ -37,7 +37,7 @@ func (t *Turn) Plan(
 		return nil, err
 	}
 	t.results = append(t.results, back)
-	if len(back.Start)+len(back.HoldCounts()) > 0 {
+	if len(back.Start)+len(back.BlockCounts()) > 0 {
 		return back, nil
 	}
 	return rollout.Plan(ref.RolloutStrategy, groups, reports, now, opts)

@@ -205,7 +205,7 @@ func (c *controller) plan(ctx context.Context, set *replicaSet, owner writes.Own
 		return nil, err
 	}
 	record := records[""]
-	for _, left := range record.Left {
+	for _, left := range record.Deselected {
 		unselected = append(unselected, left.Cluster)
 	}
 	givenUp, err := c.givenUp(ctx, set, unselected)
@@ -213,8 +213,8 @@ func (c *controller) plan(ctx context.Context, set *replicaSet, owner writes.Own
 		return nil, err
 	}
 	return rollout.Plan(set.Spec.PlacementRefs[0].RolloutStrategy, groups, reports, now, rollout.Options{
-		Previous: last, Uncounted: givenUp, RemoveAfter: metav1.Duration{Duration: c.removeAfter},
-		Memory: &rollout.Memory{Version: version, Record: record}})
+		Previous: last, Ignored: givenUp, RemoveAfter: metav1.Duration{Duration: c.removeAfter},
+		StoredRecord: &rollout.StoredRecord{Version: version, Record: record}})
 }
 
 // remember stores the record of deselected clusters in the set before anything is deleted.

@@ -101,9 +101,9 @@ func (l lying) Update(ctx context.Context, o client.Object, options ...client.Su
 	l.liar.mu.Unlock()
 	switch s := &a.Status; l.liar.duty {
 	case hubs.DutyCount:
-		s.Taken.Start, s.InFlight = max(0, s.Taken.Start-s.InFlight), 0
+		s.Taken.Concurrency, s.InFlight = max(0, s.Taken.Concurrency-s.InFlight), 0
 	case hubs.DutyBurnt:
-		s.Taken.Start, s.Taken.Fail = s.Taken.Start-max(0, s.TimedOut-s.Taken.Fail), 0
+		s.Taken.Concurrency, s.Taken.Failures = s.Taken.Concurrency-max(0, s.TimedOut-s.Taken.Failures), 0
 		s.Failed, s.TimedOut = 0, 0
 	}
 	return l.SubResourceWriter.Update(ctx, a, options...)
@@ -149,7 +149,7 @@ func (f *forgetful) List(ctx context.Context, list client.ObjectList, options ..
 	for i := range all.Items {
 		a := &all.Items[i]
 		if f.duty == hubs.DutyTaken {
-			a.Status.Taken.Start = 0
+			a.Status.Taken.Concurrency = 0
 		}
 		key := client.ObjectKeyFromObject(a)
 		if g := f.feigns[key]; g.Number > a.Spec.Grant.Number {
@@ -175,7 +175,7 @@ func (f *forgetful) Update(ctx context.Context, o client.Object, options ...clie
 	f.mu.Lock()
 	key, now := client.ObjectKeyFromObject(a), a.Spec.Grant
 	there := f.listed[key]
-	again := there.Number > 0 && now.Number == there.Number+1 && now.Rights == there.Rights && now.Expires.Equal(&there.Expires) &&
+	again := there.Number > 0 && now.Number == there.Number+1 && now.Shares == there.Shares && now.Expires.Equal(&there.Expires) &&
 		now.Stopped == there.Stopped
 	if again {
 		f.feigns[key], a.Spec.Grant = now, there

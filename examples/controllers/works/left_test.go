@@ -33,7 +33,7 @@ func (h *hub) left() (clusters []string) {
 	h.t.Helper()
 	records, err := status.RecordsOf(h.set())
 	h.must(err)
-	for _, left := range records["prod"].Left {
+	for _, left := range records["prod"].Deselected {
 		clusters = append(clusters, left.Cluster)
 	}
 	return clusters

@@ -129,7 +129,7 @@ func (c *controller) plan(
 	if err := errors.Join(err, unread); err != nil {
 		return c.refuse(set, err)
 	}
-	if asked.GiveUp, err = c.givenUp(ctx, asked.GiveUp, memory, records); err != nil {
+	if asked.Ignored, err = c.givenUp(ctx, asked.Ignored, memory, records); err != nil {
 		return err
 	}
 	save := func(w *work) error { return memory.written.Wrote(w, c.client.Update(ctx, w), c.now()) }
@@ -140,7 +140,7 @@ func (c *controller) plan(
 		}
 		opts := asked.Options(p.ref.Name, version)
 		opts.RemoveAfter.Duration, opts.Previous = c.removeAfter, memory.results[p.ref.Name]
-		opts.Memory = &rollout.Memory{Version: version, Record: records[p.ref.Name]}
+		opts.StoredRecord = &rollout.StoredRecord{Version: version, Record: records[p.ref.Name]}
 		p.result, err = c.rights.Plan(memory.turn, set, p.ref, p.groups, works, p.reports, now, opts)
 		if err != nil {
 			return c.refuse(set, fmt.Errorf("placement %s: %w", p.ref.Name, err))

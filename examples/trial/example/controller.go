@@ -101,8 +101,8 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	}
 	result, err := rollout.Plan(c.strategy(ref.RolloutStrategy), groups, reports, now, rollout.Options{
 		RemoveAfter: metav1.Duration{Duration: c.removeAfter}, Previous: c.last,
-		Memory:    &rollout.Memory{Version: version, Record: records[""]},
-		Uncounted: givenUp,
+		StoredRecord: &rollout.StoredRecord{Version: version, Record: records[""]},
+		Ignored:      givenUp,
 	})
 	if err != nil {
 		return 0, err
@@ -159,7 +159,7 @@ func (c *controller) former(ctx context.Context, s *set, works []*work) (writes.
 // givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one that left.
 func (c *controller) givenUp(ctx context.Context, set *set, record status.Record) ([]string, error) {
 	names := strings.Split(set.Annotations[givenUpBy], ",")
-	for _, left := range record.Left {
+	for _, left := range record.Deselected {
 		_, err := c.clusters.ClusterV1().ManagedClusters().Get(ctx, left.Cluster, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			names = append(names, left.Cluster)

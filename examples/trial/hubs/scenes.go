@@ -136,7 +136,7 @@ func (p *player) come(hub, n int, where string) {
 const before, behind = "before", "later"
 
 // stored is what the account of a hub says.
-func (p *player) stored(hub int) (a shares.Account) {
+func (p *player) stored(hub int) (a shares.HubShares) {
 	_ = p.accounts(hub, func(_ accountsClient, account *unstructured.Unstructured) error {
 		of := func(field string, to any) {
 			value, _, _ := unstructured.NestedMap(account.Object, strings.Split(field, ".")...)
@@ -184,7 +184,7 @@ func (p *player) sceneOf(d Duty) scene {
 		return p.granted(d)
 	case DutyFinalizer:
 		return scene{inFlight: 2, clusters: [2]int{2, 0}, play: func() {
-			p.until(func() bool { return p.working(eu, 2)() && p.stored(eu).Report.Taken.Start == 2 })
+			p.until(func() bool { return p.working(eu, 2)() && p.stored(eu).Report.Taken.Concurrency == 2 })
 			p.nets[eu].isCut.Store(true)
 			_ = p.accounts(eu, func(api accountsClient, account *unstructured.Unstructured) error {
 				return api.Delete(p.ctx, account.GetName(), metav1.DeleteOptions{})
@@ -202,7 +202,7 @@ func (p *player) unheard() scene {
 	return scene{inFlight: 1, clusters: [2]int{3, 1}, takes: 15 * time.Second, play: func() { p.watch(14 * time.Second) },
 		fate: func(from int, r *http.Request, body []byte) fate {
 			report, _ := books(r, body)
-			return fate{lost: from == eu && report.Taken.Start > 0}
+			return fate{lost: from == eu && report.Taken.Concurrency > 0}
 		}}
 }
 
@@ -219,7 +219,7 @@ func (p *player) expired(d Duty) scene {
 		return f
 	}
 	s.play = func() {
-		p.until(func() bool { return p.stored(eu).Report.Taken.Start == all })
+		p.until(func() bool { return p.stored(eu).Report.Taken.Concurrency == all })
 		p.nets[eu].isCut.Store(true)
 		p.come(us, 2*all, behind)
 		if d == DutyInTime {
@@ -277,7 +277,7 @@ func (p *player) granted(d Duty) scene {
 	sent, broken, arrives := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	return scene{inFlight: 1, clusters: [2]int{1, 0},
 		fate: func(from int, r *http.Request, body []byte) (f fate) {
-			if _, grant := books(r, body); from == hubOfHubs && grant.Start > 0 {
+			if _, grant := books(r, body); from == hubOfHubs && grant.Concurrency > 0 {
 				first.Do(func() {
 					f = fate{until: arrives, breaks: broken}
 					close(sent)
@@ -297,7 +297,7 @@ func (p *player) granted(d Duty) scene {
 			} else {
 				close(broken)
 			}
-			p.within(time.Until(late), func() bool { return p.stored(us).Grant.Start > 0 })
+			p.within(time.Until(late), func() bool { return p.stored(us).Grant.Concurrency > 0 })
 			arrive()
 			p.watch(8 * time.Second)
 		}}

@@ -45,7 +45,7 @@ func ExampleRolloutHandler() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(whole.Summary().Held, "held")
+	fmt.Println(whole.Summary().Blocked, "held")
 	// Output:
 	// b true
 	// 2 held

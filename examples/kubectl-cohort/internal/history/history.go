@@ -134,11 +134,11 @@ func (t *Teller) Watch(at time.Time, result *rollout.Result, report *status.Repo
 // look says how the cluster stands by a plan.
 func look(cluster string, result *rollout.Result, report *status.Report) stands {
 	disposition, _, selected := result.Find(cluster)
-	s := stands{applied: report.Applied, attempt: report.Attempt, left: disposition == rollout.DispositionLeft}
+	s := stands{applied: report.Applied, attempt: report.Attempt, left: disposition == rollout.DispositionDeselected}
 	switch {
 	case !selected:
 		s.what = NotSelected
-	case disposition == rollout.DispositionHeld:
+	case disposition == rollout.DispositionBlocked:
 		s.what, s.why = Waits, result.Explain(cluster)
 		for i := range s.why {
 			s.why[i].Remedies = nil // what somebody could have done then

@@ -11,7 +11,7 @@ import (
 )
 
 // WayBack is how the clusters that have the version get the one before again. Times are those since the start of the rollout.
-type WayBack struct {
+type Rollback struct {
 	// After is when the rollout was aborted, and Clusters is how many had the version then.
 	After    string           `json:"after"`
 	Clusters int              `json:"clusters"`
@@ -35,14 +35,14 @@ func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, unco
 	}
 	back.End = end(trace, back.Waves, uncounted, false)
 	has := aborted.Holders()
-	stands := fmt.Sprintf("%d of %d clusters went back", summary.Succeeded-summary.Soaking, has-summary.Uncounted)
+	stands := fmt.Sprintf("%d of %d clusters went back", summary.Succeeded-summary.Soaking, has-summary.Ignored)
 	if summary.Skip > 0 {
 		stands += fmt.Sprintf(", %d never had the version", summary.Skip)
 	}
-	if len(trace.Final.HoldCounts()) == 0 {
+	if len(trace.Final.BlockCounts()) == 0 {
 		back.End.Message = stands
 	}
-	r.WayBack = &WayBack{After: aborted.After.String(), Clusters: has, Schedule: trace.Final.Schedule,
+	r.Rollback = &Rollback{After: aborted.After.String(), Clusters: has, Schedule: trace.Final.Schedule,
 		Waves: back.Waves, End: back.End, Summary: back.Summary, report: back}
 }
 
@@ -60,7 +60,7 @@ func waves(trace *simulation.Trace, begin time.Duration) (all []Wave) {
 }
 
 // text writes the way back below the end of the rollout.
-func (w *WayBack) text(b *bytes.Buffer) error {
+func (w *Rollback) text(b *bytes.Buffer) error {
 	fmt.Fprintf(b, "\nThe way back, from %s: %d clusters have the version; %s\n", w.report.Clock.Column(w.After), w.Clusters, w.how())
 	if err := w.report.waveTable(b); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (w *WayBack) text(b *bytes.Buffer) error {
 }
 
 // how names the strategy of the way back.
-func (w *WayBack) how() string {
+func (w *Rollback) how() string {
 	if w.Schedule.Type == "All" {
 		return "all go back at once"
 	}
@@ -88,7 +88,7 @@ func (r Report) backColumns() []column {
 		{"BACK", func(w waveRow) any { return w.last.Counts.Succeeded - w.last.Counts.Soaking }},
 		{"FAILED", func(w waveRow) any { return w.last.Counts.Failed }},
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
-		{"LEFT", func(w waveRow) any { return w.last.Counts.Left }},
+		{"LEFT", func(w waveRow) any { return w.last.Counts.Deselected }},
 		{"NEVER HAD IT", func(w waveRow) any { return w.last.Counts.Skip }},
 		{reasons, func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}

@@ -48,13 +48,13 @@ func command(s *scenario.Scenario, kind, name string, r rollout.Remedy) string {
 		return "kubectl cohort open-gate " + name + " " + gateOf(s, r.Group)
 	case r.Type == rollout.RemedyTryAgain && replicaSet:
 		return "kubectl cohort retry " + name
-	case r.Type == rollout.RemedyGiveUp:
+	case r.Type == rollout.RemedyIgnore:
 		return "kubectl cohort give-up " + name + " " + named(r)
-	case r.Type == rollout.RemedyRelease:
+	case r.Type == rollout.RemedyUnfreeze:
 		return "kubectl cohort release " + name + " " + named(r)
-	case r.Type == rollout.RemedyReview && strings.HasSuffix(r.Clusters, " more"):
+	case r.Type == rollout.RemedyAllow && strings.HasSuffix(r.Clusters, " more"):
 		return "kubectl cohort approve " + name
-	case r.Type == rollout.RemedyReview:
+	case r.Type == rollout.RemedyAllow:
 		return "kubectl cohort approve " + name + " " + named(r)
 	case r.Type == rollout.RemedyValidate && replicaSet:
 		cluster, _, _ := strings.Cut(named(r), " ")

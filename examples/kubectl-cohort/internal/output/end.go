@@ -22,7 +22,7 @@ func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool, pol
 		Waiting:      last.Waiting,
 	}
 	n := stopped.Counts
-	e.Have = n.Total() - n.ToApply - n.Skip + n.Uncounted - n.UncountedToApply
+	e.Have = n.Total() - n.ToApply - n.Skip + n.Ignored - n.IgnoredToApply
 	if last.After != stopped.After {
 		e.LastChange = last.After
 	}
@@ -31,7 +31,7 @@ func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool, pol
 		e.Unsuccessful, e.Waiting, e.Message = nil, nil, "aborted: "+trace.Final.Summary().Counts.String()
 		return e
 	}
-	for cluster := range trace.Final.Held() {
+	for cluster := range trace.Final.Blocked() {
 		e.Held, e.Explanation = cluster.Name, trace.Final.Explain(cluster.Name)
 		break
 	}
@@ -60,7 +60,7 @@ func message(trace *simulation.Trace, explanation rollout.Explanation) string {
 	switch {
 	case len(explanation) > 0: // the last link is what holds everything up
 		return explanation[len(explanation)-1].String()
-	case trace.Final.Breach != nil && trace.Final.Summary().Held == 0: // there is nothing to stop
+	case trace.Final.Breach != nil && trace.Final.Summary().Blocked == 0: // there is nothing to stop
 		return tooMany(trace.Final.Breach)
 	case trace.Final.Breach != nil:
 		return trace.Final.Breach.String()
@@ -112,7 +112,7 @@ func left(trace *simulation.Trace) (shown []Unsuccessful) {
 			since[name] = w.After.String()
 		}
 	}
-	for _, c := range trace.Final.Left {
+	for _, c := range trace.Final.Deselected {
 		shown = append(shown, Unsuccessful{Cluster: c, Left: true, Since: since[c.Name]})
 	}
 	return shown

@@ -17,9 +17,9 @@ type StandingGate struct {
 	Gate string `json:"gate"`
 	// WouldStart are the clusters that start if somebody opens it now. If it has none, Otherwise is what else holds those behind it, and
 	// Message says that; both are empty where nobody waits behind it.
-	WouldStart []string      `json:"wouldStart,omitempty"`
-	Otherwise  *rollout.Hold `json:"otherwise,omitempty"`
-	Message    string        `json:"message,omitempty"`
+	WouldStart []string             `json:"wouldStart,omitempty"`
+	Otherwise  *rollout.BlockReason `json:"otherwise,omitempty"`
+	Message    string               `json:"message,omitempty"`
 }
 
 // gatesOf are the closed gates of a plan, and what it would do to open each.

@@ -26,7 +26,7 @@ type Report struct {
 	End     End     `json:"end"`
 	Summary Summary `json:"summary"`
 	// WayBack is there where the rollout is aborted.
-	WayBack *WayBack `json:"wayBack,omitempty"`
+	Rollback *Rollback `json:"rollback,omitempty"`
 
 	// Rows is how many rows a table of the text has at most: DefaultRows if it is 0, and no limit for AllRows.
 	Rows int `json:"-"`
@@ -88,7 +88,7 @@ type Wave struct {
 	// Validating are the clusters that succeeded and are being validated from now on.
 	Validating []string `json:"validating,omitempty"`
 	// Left are the clusters that have the version and that the scheduler drops now.
-	Left []string `json:"left,omitempty"`
+	Left []string `json:"deselected,omitempty"`
 	// Deleted are those of them whose objects are deleted. No agent lets go of these, so they stay.
 	Deleted []string `json:"deleted,omitempty"`
 	// Attempt is the one that begins now, if any does, and Again are the clusters that failed before and wait for their turn
@@ -108,7 +108,7 @@ type Wave struct {
 
 // Waiting is why some clusters wait, as data and as a sentence.
 type Waiting struct {
-	rollout.HoldCount
+	rollout.BlockCount
 	Message string `json:"message"`
 }
 
@@ -123,7 +123,7 @@ type End struct {
 	// Have is how many clusters have the version by then, counted or not.
 	Have int `json:"have"`
 	// Explanation says why Held, the first of the held clusters, waits.
-	Held        string              `json:"held,omitempty"`
+	Held        string              `json:"blocked,omitempty"`
 	Explanation rollout.Explanation `json:"explanation,omitempty"`
 	// Unsuccessful are the clusters that failed or are in flight for ever, in the order of their names. Those that are not
 	// counted come after them, and those that left with the version last.
@@ -137,7 +137,7 @@ type Unsuccessful struct {
 	// NotCounted says that nobody waits for it, and that its failure stops nothing.
 	NotCounted bool `json:"notCounted,omitempty"`
 	// Left says that it is not selected any more, and still counts. Since is when it got the version.
-	Left  bool   `json:"left,omitempty"`
+	Left  bool   `json:"deselected,omitempty"`
 	Since string `json:"since,omitempty"`
 }
 
@@ -183,7 +183,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start t
 	for i, w := range trace.Waves {
 		r.Waves[i].Passes, passes = passesUntil(passes, start.Add(w.After))
 	}
-	r.End = end(trace, r.Waves, s.Uncounted, r.Policy != nil)
+	r.End = end(trace, r.Waves, s.Ignored, r.Policy != nil)
 	return r, nil
 }
 
@@ -238,7 +238,7 @@ func boundGroups(groups *grouping.Groups) []Group {
 	return all
 }
 
-func waiting(all []rollout.HoldCount) (shown []Waiting) {
+func waiting(all []rollout.BlockCount) (shown []Waiting) {
 	for _, w := range all {
 		shown = append(shown, Waiting{w, w.String()})
 	}

@@ -26,11 +26,11 @@ type Standing struct {
 	// Strategy is the one that took effect, in words.
 	Strategy string `json:"strategy"`
 	// Summary counts the clusters. A cluster that may start now waits still.
-	Summary  Summary          `json:"summary"`
-	MayStart []string         `json:"mayStart,omitempty"`
-	Blockers []StandingHolder `json:"blockers,omitempty"`
-	Waiting  []Reason         `json:"waiting,omitempty"`
-	Gates    []StandingGate   `json:"gates,omitempty"`
+	Summary  Summary           `json:"summary"`
+	MayStart []string          `json:"mayStart,omitempty"`
+	Blockers []StandingBlocker `json:"blockers,omitempty"`
+	Waiting  []Reason          `json:"waiting,omitempty"`
+	Gates    []StandingGate    `json:"gates,omitempty"`
 	// Commands are those with which somebody can end a wait.
 	Commands []string `json:"commands,omitempty"`
 	// Validating are those that are being validated.
@@ -52,7 +52,7 @@ type Standing struct {
 }
 
 // StandingHolder is a cluster that others wait for, as data and as a sentence.
-type StandingHolder struct {
+type StandingBlocker struct {
 	rollout.Blocker
 	Message string `json:"message"`
 }
@@ -60,7 +60,7 @@ type StandingHolder struct {
 // Reason is why some clusters wait, down to what holds everything up.
 type Reason struct {
 	Clusters    []string            `json:"clusters"`
-	Hold        rollout.Hold        `json:"hold"`
+	Hold        rollout.BlockReason `json:"reason"`
 	Explanation rollout.Explanation `json:"explanation"`
 	Message     string              `json:"message"`
 }
@@ -126,9 +126,9 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		st.MayStart = append(st.MayStart, c.Name)
 	}
 	for _, b := range plan.Blockers() {
-		st.Blockers = append(st.Blockers, StandingHolder{b, b.String()})
+		st.Blockers = append(st.Blockers, StandingBlocker{b, b.String()})
 	}
-	for _, c := range unsuccessful(plan, s.Uncounted) {
+	for _, c := range unsuccessful(plan, s.Ignored) {
 		if c.Status == status.Failed || c.Status == status.TimeOut {
 			st.Failed = append(st.Failed, c.Name)
 		}
@@ -138,7 +138,7 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 			st.Validating = append(st.Validating, c.Name)
 		}
 	}
-	for _, c := range plan.Left { // who left counts, so it is named
+	for _, c := range plan.Deselected { // who left counts, so it is named
 		if c.Status == status.Failed || c.Status == status.TimeOut {
 			st.Failed = append(st.Failed, c.Name)
 		}
@@ -148,8 +148,8 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 			st.Warnings = append(st.Warnings, w.String())
 		}
 	}
-	of := make(map[rollout.Hold]int)
-	for c, hold := range plan.Held() {
+	of := make(map[rollout.BlockReason]int)
+	for c, hold := range plan.Blocked() {
 		i, found := of[hold]
 		if !found {
 			e := plan.Explain(c.Name)
@@ -170,10 +170,10 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 }
 
 // ofAll has the remedies of clusters that somebody holds, or that nobody reviewed, name all of them.
-func ofAll(e rollout.Explanation, hold rollout.Hold) {
+func ofAll(e rollout.Explanation, hold rollout.BlockReason) {
 	for i := range e {
 		for j := range e[i].Remedies {
-			if is := e[i].Remedies[j].Type; e[i].Hold == hold && (is == rollout.RemedyRelease || is == rollout.RemedyReview) {
+			if is := e[i].Remedies[j].Type; e[i].Reason == hold && (is == rollout.RemedyUnfreeze || is == rollout.RemedyAllow) {
 				e[i].Remedies[j].Clusters = hold.Detail
 			}
 		}

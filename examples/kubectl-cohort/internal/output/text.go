@@ -31,8 +31,8 @@ func (r Report) Text(w io.Writer) error {
 		}
 	}
 	r.end(&b)
-	if r.WayBack != nil {
-		if err := r.WayBack.text(&b); err != nil {
+	if r.Rollback != nil {
+		if err := r.Rollback.text(&b); err != nil {
 			return err
 		}
 	}
@@ -218,7 +218,7 @@ func (r Report) legend() string {
 			also = append(also, "failed, until their deadline")
 		}
 	}
-	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Left > 0 }) {
+	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Deselected > 0 }) {
 		also = append(also, "left with the version, until their deadline")
 		if r.Rollout.Schedule.ProgressDeadline == nil {
 			also[len(also)-1] = "left with the version, as there is no deadline"
@@ -269,9 +269,9 @@ func (r Report) columns() []column {
 		{"DONE", func(w waveRow) any { return w.last.Done }},
 		{"FAILED", func(w waveRow) any { return w.last.Counts.Failed }},
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
-		{"LEFT", func(w waveRow) any { return w.last.Counts.Left }},
+		{"LEFT", func(w waveRow) any { return w.last.Counts.Deselected }},
 		{"NOT COUNTED", func(w waveRow) any {
-			return fmt.Sprintf("%d of %d have it", w.last.Counts.Uncounted-w.last.Counts.UncountedToApply, w.last.Counts.Uncounted)
+			return fmt.Sprintf("%d of %d have it", w.last.Counts.Ignored-w.last.Counts.IgnoredToApply, w.last.Counts.Ignored)
 		}},
 		{reasons, func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}
@@ -283,8 +283,8 @@ func (r Report) columns() []column {
 			"VALIDATING":  func(n status.Counts) bool { return n.Validating > 0 },
 			"SOAKING":     func(n status.Counts) bool { return n.Soaking > 0 },
 			"TIMED OUT":   func(n status.Counts) bool { return n.TimeOut > 0 },
-			"LEFT":        func(n status.Counts) bool { return n.Left > 0 },
-			"NOT COUNTED": func(n status.Counts) bool { return n.Uncounted > 0 },
+			"LEFT":        func(n status.Counts) bool { return n.Deselected > 0 },
+			"NOT COUNTED": func(n status.Counts) bool { return n.Ignored > 0 },
 		}[c.title]
 		return sometimes && !slices.ContainsFunc(r.Waves, func(w Wave) bool { return there(w.Counts) })
 	})
@@ -300,7 +300,7 @@ func (r Report) why(waiting []Waiting) string {
 		rest += w.Clusters
 	}
 	for _, w := range waiting { // nobody is behind those that somebody holds
-		apart = apart || w.Hold.Type == rollout.HoldCluster || w.Hold.Type == rollout.HoldNotReviewed
+		apart = apart || w.Reason.Type == rollout.BlockFrozen || w.Reason.Type == rollout.BlockNotAllowed
 	}
 	switch {
 	case rest == 0:
@@ -309,7 +309,7 @@ func (r Report) why(waiting []Waiting) string {
 	default:
 		others = fmt.Sprintf(" (and %d behind them)", rest)
 	}
-	return fmt.Sprintf("%d held%s: %s", waiting[0].Clusters, others, r.Clock.Read(waiting[0].Hold.String()))
+	return fmt.Sprintf("%d held%s: %s", waiting[0].Clusters, others, r.Clock.Read(waiting[0].Reason.String()))
 }
 
 // mostNamed is how many clusters the text names; JSON has all.

@@ -139,7 +139,7 @@ func (h *Hub) withGrace() rollout.Options {
 
 // writes says whether p asks for anything.
 func (h *Hub) writes(p *passes.Propagation) bool {
-	return len(p.Removed)+len(p.Writes()) > 0 || !slices.Equal(h.record.Left, p.Record.Left)
+	return len(p.Removed)+len(p.Writes()) > 0 || !slices.Equal(h.record.Deselected, p.Record.Deselected)
 }
 
 func (h *Hub) find(cluster string) (int, bool) {

@@ -337,7 +337,7 @@ func TestTheRootPolicyEndsAsItsRollout(t *testing.T) {
 		}
 		for _, c := range last.Status {
 			disposition, _, found := trace.Final.Find(c.ClusterName)
-			if held := disposition == rollout.DispositionHeld; !found || held != (c.RolloutStatus == string(status.ToApply)) {
+			if held := disposition == rollout.DispositionBlocked; !found || held != (c.RolloutStatus == string(status.ToApply)) {
 				t.Fatalf("%s ends as %s, and the plan has it as %s:\n%s", c.ClusterName, c.RolloutStatus, disposition, shown(all))
 			}
 			if stands[c.ClusterName] != c.RolloutStatus {
@@ -350,7 +350,7 @@ func TestTheRootPolicyEndsAsItsRollout(t *testing.T) {
 // One that failed and is back recovers where it complies, unless it is validated: whoever was not found good may comply.
 func TestWhoWasNotFoundGoodDoesNotRecoverByComplying(t *testing.T) {
 	bound := hubOf(t, policyv1.Enforce, oneAtATime(), "", "ab")
-	record := status.Record{Version: "1", Left: []status.Left{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
+	record := status.Record{Version: "1", Deselected: []status.DeselectedCluster{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
 	for want, verdict := range []*status.Verdict{nil, {}} {
 		replica := passes.Replica{Cluster: "a", Version: "1", Action: policyv1.Inform, Compliance: policyv1.Compliant, Verdict: verdict}
 		now, err := policy.Resume(bound.Resolution(), "1", []passes.Replica{replica}, record, rollout.Options{}).Now(start())
@@ -363,7 +363,7 @@ func TestWhoWasNotFoundGoodDoesNotRecoverByComplying(t *testing.T) {
 // What the record has of a cluster that is bound again holds nobody up where the policy only informs (O8).
 func TestWhoIsBackIsHeldUpByNothingThatInforms(t *testing.T) {
 	bound := hubOf(t, policyv1.Inform, oneAtATime(), "", "ab")
-	record := status.Record{Version: "1", Left: []status.Left{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
+	record := status.Record{Version: "1", Deselected: []status.DeselectedCluster{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
 	now, err := policy.Resume(bound.Resolution(), "1", nil, record, rollout.Options{}).Now(start())
 	if counts := now.Summary().Counts; err != nil || counts.TimeOut != 0 {
 		t.Errorf("%v, %v", counts, err)

@@ -30,7 +30,7 @@ func (h *Hub) Play(lives func(cluster string) simulation.Life, start time.Time, 
 
 // remembers says whether a cluster counts, or may, that the policy is not bound to.
 func (h *Hub) remembers() bool {
-	return len(h.record.Left) > 0 || h.record.More > 0 || slices.ContainsFunc(h.replicas, func(r passes.Replica) bool {
+	return len(h.record.Deselected) > 0 || h.record.More > 0 || slices.ContainsFunc(h.replicas, func(r passes.Replica) bool {
 		_, bound := h.resolution.Find(r.Cluster)
 		return !bound && r.Version == h.version
 	})

@@ -127,7 +127,7 @@ func TestWhyAClusterWaitsIsWhatPropagateSays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for c := range r.Held() {
+			for c := range r.Blocked() {
 				want, slowly = append(want, p.Explain(c.Name).Rollout.String()), append(slowly, ofPolicy(r.Explain(c.Name)))
 			}
 			want, slowly = append(want, fmt.Sprint(p.Blockers())), append(slowly, fmt.Sprint(r.Blockers()))
@@ -136,7 +136,7 @@ func TestWhyAClusterWaitsIsWhatPropagateSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = w.hub(t).Play(w.life, start(), func(_ time.Duration, r *rollout.Result) {
-			for c := range r.Held() {
+			for c := range r.Blocked() {
 				fast = append(fast, ofPolicy(r.Explain(c.Name)))
 				waits++
 			}

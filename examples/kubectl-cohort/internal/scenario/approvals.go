@@ -22,8 +22,8 @@ func (s *Scenario) approve(r applier) {
 		s.note("%v: nobody starts as long as that stands there", r.Fault(err))
 		asked.Pause = true
 	}
-	s.Asked, s.Decided = asked, len(asked.Gates)+len(asked.Holds) > 0 || asked.Pause || asked.Reviewed.Version != ""
-	s.noteClusters("given up by the annotation "+annotationPrefix+"give-up", s.Asked.GiveUp)
+	s.Asked, s.Decided = asked, len(asked.Gates)+len(asked.Freezes) > 0 || asked.Pause || asked.Allowlist.Version != ""
+	s.noteClusters("given up by the annotation "+annotationPrefix+"give-up", s.Asked.Ignored)
 	if asked.Pause && err == nil {
 		s.note("paused by the annotation %spause", annotationPrefix)
 	}

@@ -95,7 +95,7 @@ func (s *Scenario) remember(r applier, version string) error {
 		record, found = records[""]
 	}
 	if found {
-		s.Memory = &rollout.Memory{Version: version, Record: record}
+		s.StoredRecord = &rollout.StoredRecord{Version: version, Record: record}
 	}
 	return nil
 }

@@ -90,9 +90,9 @@ func (s *Scenario) has(r applier, work source[workv1.ManifestWork]) bool {
 	if _, _, selected := s.Groups.Find(work.GetNamespace()); selected || placement == s.Placement.Name {
 		return true
 	}
-	if s.Memory != nil {
-		for i := range s.Memory.Record.Left {
-			if s.Memory.Record.Left[i].Cluster == work.GetNamespace() {
+	if s.StoredRecord != nil {
+		for i := range s.StoredRecord.Record.Deselected {
+			if s.StoredRecord.Record.Deselected[i].Cluster == work.GetNamespace() {
 				return true
 			}
 		}

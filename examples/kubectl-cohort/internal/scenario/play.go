@@ -42,7 +42,7 @@ func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (
 		trace, err := hub.Play(p.Lives, p.Start, watch...)
 		return trace, hub, err
 	}
-	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: p.Options, Memory: s.Memory, Retries: p.Retries, Abort: p.Abort}
+	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: p.Options, StoredRecord: s.StoredRecord, Retries: p.Retries, Abort: p.Abort}
 	trace, err := played.Play(s.Observed, p.Lives, p.Start, watch...)
 	return trace, nil, err
 }
@@ -62,7 +62,7 @@ func (s *Scenario) Now(opts rollout.Options, at time.Time) (*rollout.Result, err
 	if _, hub := s.Planner(opts); hub != nil {
 		return hub.Now(at)
 	}
-	opts.Memory = s.Memory
+	opts.StoredRecord = s.StoredRecord
 	for _, report := range s.Observed {
 		opts.Attempt = max(opts.Attempt, report.Attempt)
 	}
@@ -76,8 +76,8 @@ func (s *Scenario) Knows(cluster string) bool {
 
 // stored is the record that the owner has.
 func (s *Scenario) stored() (record status.Record) {
-	if s.Memory != nil {
-		record = s.Memory.Record
+	if s.StoredRecord != nil {
+		record = s.StoredRecord.Record
 	}
 	return record
 }

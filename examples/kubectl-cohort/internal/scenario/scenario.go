@@ -48,9 +48,9 @@ type Scenario struct {
 	Live     bool
 	// Unselected are reports of clusters that no placement selects, where they don't count in the rollout: of add-ons.
 	Unselected []status.Report
-	// Memory is what the owner has stored of clusters that left with the version; nil if nothing. Asked is what people decided, in
+	// StoredRecord is what the owner has stored of clusters that left with the version; nil if nothing. Asked is what people decided, in
 	// annotations of the owner, and Version is the one that is wanted, as these name it.
-	Memory  *rollout.Memory
+	StoredRecord  *rollout.StoredRecord
 	Asked   approvals.Approvals
 	Version string
 	// Validator is the plugin that validates each cluster that succeeded, and for a Policy the annotation that has it so; empty where
@@ -64,8 +64,8 @@ type Scenario struct {
 	Aborted bool
 	// Stands is a note that counts the objects that say so.
 	Stands string
-	// Uncounted says of a cluster that nobody waits for it; nil says it of none.
-	Uncounted func(cluster string) bool
+	// Ignored says of a cluster that nobody waits for it; nil says it of none.
+	Ignored func(cluster string) bool
 	// Notes say what is not as OCM would do it, and what was not read.
 	Notes []string
 

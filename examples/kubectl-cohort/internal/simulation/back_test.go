@@ -98,7 +98,7 @@ func TestWhoeverHasItGoesBackOnce(t *testing.T) {
 			t.Fatalf("%d go back and %d wait, %d have the version", n, held, trace.Aborted.Holders())
 		}
 		if strategy.Type == "" && back.Final.Counts.ToApply > 0 {
-			t.Fatalf("%v wait to go back at once", back.Final.HoldCounts())
+			t.Fatalf("%v wait to go back at once", back.Final.BlockCounts())
 		}
 	})
 }

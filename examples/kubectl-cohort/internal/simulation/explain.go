@@ -45,7 +45,7 @@ func (t *Trace) Explain(waves ...int) error {
 		}
 	}
 	waves = slices.DeleteFunc(slices.Clone(waves), func(i int) bool {
-		return t.Waves[i].Holds != nil || t.Waves[i].Counts.Held+t.Waves[i].Counts.UncountedToApply == 0
+		return t.Waves[i].Holds != nil || t.Waves[i].Counts.Blocked+t.Waves[i].Counts.IgnoredToApply == 0
 	})
 	if len(waves) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func (r *replay) explain(all []Wave, waves []int) error {
 			}
 		}
 		now = then
-		all[i].Holds = planner.Result(at).HoldCounts()
+		all[i].Holds = planner.Result(at).BlockCounts()
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func shown(trace *simulation.Trace) string {
 			}
 		}
 		for _, hold := range w.Holds {
-			fmt.Fprintf(&b, ", %d held: %s", hold.Clusters, hold.Hold.Type)
+			fmt.Fprintf(&b, ", %d held: %s", hold.Clusters, hold.Reason.Type)
 		}
 		b.WriteString("\n")
 	}

@@ -29,7 +29,7 @@ func TestWhoIsCutOffLeavesAndCounts(t *testing.T) {
 		{"a tolerated failure frees its slot", simulation.Rollout{Strategy: progressive(1, 1, "10m")},
 			"0s, start a\n5m0s, left a\n6m0s, deleted a\n10m0s, start b, timed out a\n20m0s, succeeded b\nCompleteWithFailures since 20m0s\n"},
 		{"who is given up takes no slot", simulation.Rollout{Strategy: progressive(1, 0, "10m"),
-			Options: rollout.Options{Uncounted: []string{"a"}}},
+			Options: rollout.Options{Ignored: []string{"a"}}},
 			"0s, start a b\n5m0s, left a\n6m0s, deleted a\n10m0s, succeeded b\nComplete since 10m0s\n"},
 		{"a later attempt gives it up", simulation.Rollout{Strategy: progressive(1, 0, "10m"), Retries: simulation.Retries{Times: 1, After: time.Hour}},
 			"0s, start a\n5m0s, left a\n6m0s, deleted a\n10m0s, timed out a\n1h10m0s, start b\n1h20m0s, succeeded b\nComplete since 1h20m0s\n"},
@@ -118,7 +118,7 @@ func TestWhoIsCutOffDoesNotGoBack(t *testing.T) {
 			if diff := cmp.Diff(test.want+"CompleteWithFailures since 10m0s\n", shown(back)); diff != "" || trace.Aborted.Holders() != 2 {
 				t.Errorf("%d have it, want 2 (-want +got):\n%s", trace.Aborted.Holders(), diff)
 			}
-			if left := back.Final.Left; len(left) != 1 || left[0].Name != "a" || left[0].Group.Index != 0 {
+			if left := back.Final.Deselected; len(left) != 1 || left[0].Name != "a" || left[0].Group.Index != 0 {
 				t.Errorf("%v left, want a of group 0", left)
 			}
 		})
@@ -175,7 +175,7 @@ func TestNeverMoreHaveABadVersionThanExposeSays(t *testing.T) {
 				t.Fatalf("%v: %v have it, %v allows %d", wave.After, exposed, exposure, most)
 			}
 		}
-		for _, cluster := range trace.Final.Left {
+		for _, cluster := range trace.Final.Deselected {
 			if trace.Outcome == simulation.Complete {
 				t.Fatalf("complete, and %v left with the version", cluster)
 			}

@@ -24,7 +24,7 @@ const (
 	// AtGate says that all that wait do so for a gate that someone has to open.
 	AtGate Outcome = "AtGate"
 	// Held says that all that wait do so for somebody who holds clusters, or who has yet to review them; some perhaps for a gate.
-	Held Outcome = "Held"
+	Held Outcome = "Blocked"
 	// TakenBack says that the rollout was aborted before it came to an end by itself.
 	TakenBack Outcome = "TakenBack"
 )
@@ -49,8 +49,8 @@ func outcome(final *rollout.Result) Outcome {
 // waitsForSomebody is AtGate if closed gates are the last reasons of all that wait, Held if these are gates, holds and reviews, and else
 // Stuck.
 func waitsForSomebody(final *rollout.Result) Outcome {
-	asked, is := make(map[rollout.Hold]bool), Stuck
-	for cluster, hold := range final.Held() {
+	asked, is := make(map[rollout.BlockReason]bool), Stuck
+	for cluster, hold := range final.Blocked() {
 		if asked[hold] {
 			continue
 		}
@@ -60,7 +60,7 @@ func waitsForSomebody(final *rollout.Result) Outcome {
 		if len(last) == 0 {
 			last = chain
 		}
-		if len(chain) == 0 || slices.ContainsFunc(last, func(l rollout.Link) bool { return l.Hold.Type != rollout.HoldGateClosed && !isParked(l) }) {
+		if len(chain) == 0 || slices.ContainsFunc(last, func(l rollout.Link) bool { return l.Reason.Type != rollout.BlockGateClosed && !isParked(l) }) {
 			return Stuck
 		}
 		switch {
@@ -75,7 +75,7 @@ func waitsForSomebody(final *rollout.Result) Outcome {
 
 // isParked says whether a cluster waits for somebody who holds it or reviews it.
 func isParked(l rollout.Link) bool {
-	return l.Hold.Type == rollout.HoldCluster || l.Hold.Type == rollout.HoldNotReviewed
+	return l.Reason.Type == rollout.BlockFrozen || l.Reason.Type == rollout.BlockNotAllowed
 }
 
 // stopped is the place of the wave from which on the outcome is as it is.
@@ -99,9 +99,9 @@ func (t *Trace) stopped() int {
 }
 
 // sameReason says whether as many clusters wait for the same, whoever is in flight by then.
-func sameReason(a, b rollout.HoldCount) bool {
-	reason := func(h rollout.HoldCount) (rollout.HoldType, grouping.Key, rollout.Gate, int) {
-		return h.Hold.Type, h.Hold.Group, h.Hold.Gate, h.Clusters
+func sameReason(a, b rollout.BlockCount) bool {
+	reason := func(h rollout.BlockCount) (rollout.BlockType, grouping.Key, rollout.Gate, int) {
+		return h.Reason.Type, h.Reason.Group, h.Reason.Gate, h.Clusters
 	}
 	aType, aGroup, aGate, aClusters := reason(a)
 	bType, bGroup, bGate, bClusters := reason(b)

@@ -42,7 +42,7 @@ func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life,
 			return nil, err
 		case !more:
 			return p.end()
-		case len(p.trace.Waves) > 1+r.Groups.Len()+len(r.Options.Holds)+3*p.lifetimes+r.Retries.Times: // as mostWaves
+		case len(p.trace.Waves) > 1+r.Groups.Len()+len(r.Options.Freezes)+3*p.lifetimes+r.Retries.Times: // as mostWaves
 			return nil, fmt.Errorf("no end after %d waves", len(p.trace.Waves))
 		}
 	}
@@ -98,7 +98,7 @@ type play struct {
 // begin takes in how things stand at the start.
 func (p *play) begin(observed []status.Report) error {
 	p.resume(observed)
-	if m := p.rollout.Memory; m != nil {
+	if m := p.rollout.StoredRecord; m != nil {
 		p.record = &m.Record
 		if _, err := (status.Records{"": m.Record}).Note(&p.owner); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (p *play) end() (*Trace, error) {
 	t := &p.trace
 	t.Final = p.witness.Result(p.now)
 	last := len(t.Waves) - 1
-	t.Waves[last].Holds = t.Final.HoldCounts()
+	t.Waves[last].Holds = t.Final.BlockCounts()
 	t.Outcome = outcome(t.Final)
 	if t.Aborted != nil {
 		t.Aborted.last = t.Final

@@ -52,7 +52,7 @@ func drawPace(t *rapid.T, options *rollout.Options) {
 // drawBeside are the options that take clusters out of the count.
 func drawBeside(t *rapid.T, options *rollout.Options) {
 	if rapid.IntRange(0, 2).Draw(t, "some are not counted") == 0 {
-		options.Uncounted = []string{"a", "b"}
+		options.Ignored = []string{"a", "b"}
 	}
 	if rapid.IntRange(0, 2).Draw(t, "some failed before") == 0 {
 		options.FailedBefore = []string{"c", "d"}
@@ -102,7 +102,7 @@ func (w world) controller(observed []status.Report) simulation.Planner {
 		groups := w.groups.Only(func(_ grouping.Key, cluster string) bool { return !drops[cluster] })
 		for {
 			options := w.options
-			options.Memory, options.RemoveAfter.Duration, options.Previous = &rollout.Memory{Version: "any", Record: record}, time.Minute, last
+			options.StoredRecord, options.RemoveAfter.Duration, options.Previous = &rollout.StoredRecord{Version: "any", Record: record}, time.Minute, last
 			result, err := rollout.Plan(w.strategy, groups, reports, now, options)
 			if err != nil || cmp.Equal(result.Record, record) {
 				last = result
@@ -131,7 +131,7 @@ type watched struct {
 	After   time.Duration
 	Result  string
 	Summary status.Summary
-	Holds   []rollout.HoldCount
+	Holds   []rollout.BlockCount
 }
 
 func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
@@ -142,7 +142,7 @@ func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
 		lives := func(cluster string) simulation.Life { return w.lives[cluster] }
 		watching := func(all *[]watched) func(time.Duration, *rollout.Result) {
 			return func(after time.Duration, r *rollout.Result) {
-				*all = append(*all, watched{after, r.String(), r.Summary(), r.HoldCounts()})
+				*all = append(*all, watched{after, r.String(), r.Summary(), r.BlockCounts()})
 			}
 		}
 		var slowly, fast []watched
@@ -170,7 +170,7 @@ func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
 			t.Fatalf("Resume and Play (-Resume +Play):\n%s", diff)
 		}
 		if want, got := want.Final, got.Final; want.String() != got.String() || !cmp.Equal(want.Summary(), got.Summary()) ||
-			!cmp.Equal(want.Next, got.Next, cmpopts.IgnoreFields(rollout.Next{}, "Record")) || !cmp.Equal(want.Record.Left, got.Record.Left) || !slices.Equal(want.InFlight, got.InFlight) ||
+			!cmp.Equal(want.Next, got.Next, cmpopts.IgnoreFields(rollout.Next{}, "Record")) || !cmp.Equal(want.Record.Deselected, got.Record.Deselected) || !slices.Equal(want.InFlight, got.InFlight) ||
 			!cmp.Equal(slices.Collect(want.Settled()), slices.Collect(got.Settled())) {
 			t.Fatalf("the end:\n%v\nwant\n%v\n(-Resume +Play)\n%s", got, want, cmp.Diff(want.Next, got.Next))
 		}

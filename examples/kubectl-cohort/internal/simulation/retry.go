@@ -21,7 +21,7 @@ type Retries struct {
 
 // firstAttempt is the one that those who were observed are in, or that the owner has a record of, or the options ask for: the last of these.
 func (p *play) firstAttempt(observed []status.Report) {
-	if m := p.rollout.Memory; m != nil && m.Record.Version == m.Version {
+	if m := p.rollout.StoredRecord; m != nil && m.Record.Version == m.Version {
 		p.first = m.Record.Attempt
 	}
 	for _, report := range observed {

@@ -133,8 +133,8 @@ func TestRetriesEnd(t *testing.T) {
 			for _, hold := range wave.Holds {
 				held += hold.Clusters
 			}
-			if held != wave.Counts.Held+wave.Counts.UncountedToApply {
-				t.Fatalf("%v: reasons for %d clusters, %d are held, %d not counted", wave.After, held, wave.Counts.Held, wave.Counts.UncountedToApply)
+			if held != wave.Counts.Blocked+wave.Counts.IgnoredToApply {
+				t.Fatalf("%v: reasons for %d clusters, %d are held, %d not counted", wave.After, held, wave.Counts.Blocked, wave.Counts.IgnoredToApply)
 			}
 		}
 		for cluster, n := range starts {
@@ -149,7 +149,7 @@ func TestRetriesEnd(t *testing.T) {
 			t.Fatalf("%v would start at the end", trace.Final.Start)
 		}
 		for i, wave := range trace.Waves { // an attempt also gives up the failures of clusters that left
-			if wave.Attempt > 0 && len(wave.Again) == 0 && trace.Waves[i-1].Counts.Left == 0 && !slices.ContainsFunc(observed, func(r status.Report) bool { return r.Status == status.Failed || r.Status == status.TimeOut }) {
+			if wave.Attempt > 0 && len(wave.Again) == 0 && trace.Waves[i-1].Counts.Deselected == 0 && !slices.ContainsFunc(observed, func(r status.Report) bool { return r.Status == status.Failed || r.Status == status.TimeOut }) {
 				t.Fatalf("%v: attempt %d for nobody", wave.After, wave.Attempt)
 			}
 		}

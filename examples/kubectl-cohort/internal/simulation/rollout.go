@@ -15,8 +15,8 @@ type Rollout struct {
 	Strategy clusterv1alpha1.RolloutStrategy
 	Groups   *grouping.Groups
 	Options  rollout.Options
-	// Memory is what its owner had stored of clusters that left before the simulation; nil if nothing.
-	Memory *rollout.Memory
+	// StoredRecord is what its owner had stored of clusters that left before the simulation; nil if nothing.
+	StoredRecord *rollout.StoredRecord
 	// Ledger keeps what the rollout writes besides; nil if nothing.
 	Ledger Ledger
 	// Retries try again what failed.
@@ -42,9 +42,9 @@ func (r Rollout) options(attempt int, record *status.Record) rollout.Options {
 	options := r.Options
 	options.Attempt = max(attempt, 0)
 	if record != nil {
-		options.Memory = &rollout.Memory{Version: "simulated", Record: *record}
-		if r.Memory != nil {
-			options.Memory.Version = r.Memory.Version
+		options.StoredRecord = &rollout.StoredRecord{Version: "simulated", Record: *record}
+		if r.StoredRecord != nil {
+			options.StoredRecord.Version = r.StoredRecord.Version
 		}
 		options.RemoveAfter.Duration = grace
 	}

@@ -142,8 +142,8 @@ func (r *run) wave() error {
 		r.trace.Final = result
 		if len(r.trace.Waves) == 0 {
 			r.lateForEver(result)
-			for _, hold := range result.Held() {
-				if hold.Type == rollout.HoldCluster {
+			for _, hold := range result.Blocked() {
+				if hold.Type == rollout.BlockFrozen {
 					r.held++
 				}
 			}
@@ -201,7 +201,7 @@ func (r *run) begin(cluster string, w *Wave) error {
 // something else than it says.
 func (r *run) note(w *Wave) {
 	result := r.trace.Final
-	w.Counts, w.Holds, w.Breached = result.Next.Counts, result.HoldCounts(), result.Breach != nil
+	w.Counts, w.Holds, w.Breached = result.Next.Counts, result.BlockCounts(), result.Breach != nil
 	statuses := make([]status.RolloutStatus, len(r.members))
 	stand := func(cluster rollout.Cluster) {
 		if i, found := r.started[cluster.Name]; found {
@@ -211,7 +211,7 @@ func (r *run) note(w *Wave) {
 	for _, cluster := range result.InFlight {
 		stand(cluster)
 	}
-	for _, cluster := range slices.Concat(result.TimedOut, result.Left) {
+	for _, cluster := range slices.Concat(result.TimedOut, result.Deselected) {
 		stand(cluster)
 	}
 	for cluster := range result.Settled() {

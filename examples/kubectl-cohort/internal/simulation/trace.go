@@ -47,5 +47,5 @@ type Wave struct {
 	// Breached says that more clusters have failed than may.
 	Breached bool
 	// Holds says why the rest waits. It is there where the wave was planned as a whole, or explained.
-	Holds []rollout.HoldCount
+	Holds []rollout.BlockCount
 }

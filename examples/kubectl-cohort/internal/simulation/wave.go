@@ -174,7 +174,7 @@ func (p *play) note(w *Wave) error {
 			return err
 		}
 	}
-	for _, cluster := range p.last.Left {
+	for _, cluster := range p.last.Deselected {
 		if i, found := p.started[cluster.Name]; found && p.said[i] != cluster.Status {
 			p.said[i] = cluster.Status
 			p.touched = append(p.touched, i)

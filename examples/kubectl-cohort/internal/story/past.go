@@ -49,7 +49,7 @@ func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
 		at(Done, since.Add(schedule.MinSuccessTime))
 	case s == status.Succeeded && disposition == rollout.DispositionSettled:
 		at(Done, since)
-	case disposition == rollout.DispositionInFlight || disposition == rollout.DispositionLeft:
+	case disposition == rollout.DispositionInFlight || disposition == rollout.DispositionDeselected:
 		e := Event{What: Stands, Standing: stands(said, s, since, schedule)}
 		if s == status.Validating {
 			e.Remedies = []rollout.Remedy{{Type: rollout.RemedyValidate, Count: 1, Of: 1, Clusters: t.cluster}}

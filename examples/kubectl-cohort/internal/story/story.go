@@ -139,13 +139,13 @@ func (t *Teller) Abort(after time.Duration, back *Teller) {
 // Watch takes in how things stand after a wave.
 func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 	disposition, _, selected := result.Find(t.cluster)
-	if t.previous == nil && t.observed != nil && disposition != rollout.DispositionHeld && disposition != rollout.DispositionStarting {
+	if t.previous == nil && t.observed != nil && disposition != rollout.DispositionBlocked && disposition != rollout.DispositionStarting {
 		t.past(result, disposition)
 	}
 	switch {
 	case !selected:
 		t.leave(after, result)
-	case disposition == rollout.DispositionHeld:
+	case disposition == rollout.DispositionBlocked:
 		t.started = false // if it was, it is tried again
 		t.wait(after, result.Explain(t.cluster))
 	case disposition == rollout.DispositionStarting:
@@ -156,7 +156,7 @@ func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 			t.start(after, result)
 		}
 		t.recovers(after)
-		if disposition == rollout.DispositionLeft {
+		if disposition == rollout.DispositionDeselected {
 			t.leave(after, result)
 		}
 		t.stand(after, result, disposition)
@@ -199,7 +199,7 @@ func (e *Event) goesOn(after time.Duration, before, why rollout.Explanation) {
 
 // sameWait says whether both wait for the same, whoever is in flight by then.
 func sameWait(a, b rollout.Link) bool {
-	return a.Hold.Type == b.Hold.Type && a.Hold.Group == b.Hold.Group && a.Hold.Gate == b.Hold.Gate
+	return a.Reason.Type == b.Reason.Type && a.Reason.Group == b.Reason.Group && a.Reason.Gate == b.Reason.Gate
 }
 
 // start notes the start, and what released the cluster if it waited.
@@ -237,26 +237,26 @@ func (t *Teller) recovers(after time.Duration) {
 func Released(why rollout.Explanation, previous, result *rollout.Result) string {
 	var parts []string
 	more := 0
-	if len(why) == 1 && why[0].Hold.Type == rollout.HoldCluster {
+	if len(why) == 1 && why[0].Reason.Type == rollout.BlockFrozen {
 		return "its hold ends"
 	}
-	if len(why) == 1 && why[0].Hold.Type == rollout.HoldNotReviewed {
+	if len(why) == 1 && why[0].Reason.Type == rollout.BlockNotAllowed {
 		return "it is approved"
 	}
 	for _, link := range why {
-		if link.Hold.Type == rollout.HoldGateClosed {
-			return "the gate before " + link.Hold.Group.String() + " opens"
+		if link.Reason.Type == rollout.BlockGateClosed {
+			return "the gate before " + link.Reason.Group.String() + " opens"
 		}
 		before := len(parts)
 		for _, blocker := range link.Blockers {
 			disposition, _, _ := result.Find(blocker.Name)
-			has := disposition == rollout.DispositionInFlight || disposition == rollout.DispositionLeft
+			has := disposition == rollout.DispositionInFlight || disposition == rollout.DispositionDeselected
 			is := standing(result, blocker.Name)
 			if !has || is != blocker.Status && is != status.Validating { // which releases nobody
 				parts = append(parts, blocker.Name+" "+become(result, blocker.Name, disposition))
 			}
 		}
-		if whole := link.Hold.Type == rollout.HoldMandatoryGroup || link.Hold.Type == rollout.HoldEarlierGroup; whole && len(parts)-before == len(link.Blockers) {
+		if whole := link.Reason.Type == rollout.BlockMandatoryGroup || link.Reason.Type == rollout.BlockEarlierGroup; whole && len(parts)-before == len(link.Blockers) {
 			more += link.More
 		}
 	}
@@ -285,7 +285,7 @@ func become(result *rollout.Result, cluster string, disposition rollout.Disposit
 		return "times out"
 	case disposition == "": // it is not selected, and what it does counts no longer
 		return "does not count any more"
-	case disposition == rollout.DispositionHeld || disposition == rollout.DispositionStarting:
+	case disposition == rollout.DispositionBlocked || disposition == rollout.DispositionStarting:
 		return "did not start"
 	default:
 		return "is " + strings.ToLower(string(s))
@@ -351,7 +351,7 @@ func (t *Teller) add(e Event, result *rollout.Result) {
 // remedies say what a person can do about the cluster's failure.
 func (t *Teller) remedies(result *rollout.Result) []rollout.Remedy {
 	ways := []rollout.Remedy{
-		{Type: rollout.RemedyMend, Count: 1, Of: 1, Clusters: t.cluster},
+		{Type: rollout.RemedyFix, Count: 1, Of: 1, Clusters: t.cluster},
 		{Type: rollout.RemedyTryAgain, Count: t.starts},
 	}
 	if b := result.Breach; b != nil {
@@ -361,7 +361,7 @@ func (t *Teller) remedies(result *rollout.Result) []rollout.Remedy {
 		ways = append(ways, rollout.Remedy{Type: rollout.RemedyRevert})
 	}
 	if t.left {
-		ways = append(ways, rollout.Remedy{Type: rollout.RemedyGiveUp, Clusters: t.cluster})
+		ways = append(ways, rollout.Remedy{Type: rollout.RemedyIgnore, Clusters: t.cluster})
 	}
 	return ways
 }
@@ -369,7 +369,7 @@ func (t *Teller) remedies(result *rollout.Result) []rollout.Remedy {
 // standing is the status that the result has for a cluster that is not held.
 func standing(result *rollout.Result, cluster string) status.RolloutStatus {
 	byName := func(c rollout.Cluster, name string) int { return strings.Compare(c.Name, name) }
-	for _, list := range [][]rollout.Cluster{result.InFlight, result.TimedOut, result.Left} {
+	for _, list := range [][]rollout.Cluster{result.InFlight, result.TimedOut, result.Deselected} {
 		if i, found := slices.BinarySearchFunc(list, cluster, byName); found {
 			return list[i].Status
 		}

@@ -29,8 +29,8 @@ func States(groups *grouping.Groups, plan *rollout.Result, uncounted func(cluste
 	for _, c := range plan.InFlight {
 		set(c, inFlight(c.Status))
 	}
-	for c, hold := range plan.Held() {
-		if hold.Type == rollout.HoldCluster || hold.Type == rollout.HoldNotReviewed {
+	for c, hold := range plan.Blocked() {
+		if hold.Type == rollout.BlockFrozen || hold.Type == rollout.BlockNotAllowed {
 			set(c, picture.Held)
 		}
 	}
@@ -82,7 +82,7 @@ type Course struct {
 // CourseOf puts the past and the forecast of a rollout together.
 func CourseOf(s *scenario.Scenario, plan *rollout.Result, trace *simulation.Trace, now time.Time) (c Course, err error) {
 	c = Course{Begin: now, Now: now}
-	states := States(s.Groups, plan, s.Uncounted)
+	states := States(s.Groups, plan, s.Ignored)
 	kept := s.Kept()
 	if c.Missing = kept.Missing; !s.Live {
 		c.Missing = ""
@@ -99,7 +99,7 @@ func CourseOf(s *scenario.Scenario, plan *rollout.Result, trace *simulation.Trac
 		if err != nil {
 			return c, err
 		}
-		past = append(past, snapshot{at, States(s.Groups, plan, s.Uncounted)})
+		past = append(past, snapshot{at, States(s.Groups, plan, s.Ignored)})
 	}
 	if len(past) > 0 {
 		c.Begin = past[0].at

@@ -112,7 +112,7 @@ func counts(c status.Counts) picture.Counts {
 		picture.InFlight:   c.Progressing - c.Validating,
 		picture.Failed:     c.Failed,
 		picture.TimedOut:   c.TimeOut,
-		picture.NotCounted: c.Uncounted,
+		picture.NotCounted: c.Ignored,
 		picture.Waiting:    c.ToApply,
 	}
 }

@@ -114,7 +114,7 @@ func ExampleResult_Find() {
 	// Output:
 	// berlin: Settled
 	// oslo: Starting
-	// paris: Held, waiting for group 0 "canary": 1 of 2 done; oslo starts now
+	// paris: Blocked, waiting for group 0 "canary": 1 of 2 done; oslo starts now
 	// tokyo is not selected
 }
 

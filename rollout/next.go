@@ -28,7 +28,7 @@ type Next struct {
 	// and are in flight, or they failed. They take slots and are in budgets as if they were selected. To give one up, name it
 	// in [Options].Ignored.
 	Deselected []Cluster `json:"deselected,omitempty"`
-	// Record is what the owner has to store, with [Options].Memory. It is zero without it.
+	// Record is what the owner has to store, with [Options].StoredRecord. It is zero without it.
 	Record status.Record `json:"record,omitzero"`
 
 	// Breach is the budget that is breached, so that nothing starts; nil if none is.

@@ -34,9 +34,9 @@ func TestOptionsJSON(t *testing.T) {
 		},
 		{
 			"holds", rollout.Options{Freezes: []rollout.ClusterFreeze{{Cluster: "a"}, {Cluster: "b", Reason: "its site", Until: now, Blocks: true}}},
-			`{"holds":[{"cluster":"a"},{"cluster":"b","reason":"its site","until":"2026-11-21T12:00:00Z","blocks":true}]}`,
+			`{"freezes":[{"cluster":"a"},{"cluster":"b","reason":"its site","until":"2026-11-21T12:00:00Z","blocks":true}]}`,
 		},
-		{"nobody was reviewed is not no review", rollout.Options{Allowlist: []string{}}, `{"reviewed":[]}`},
+		{"an empty allowlist is not no allowlist", rollout.Options{Allowlist: []string{}}, `{"allowlist":[]}`},
 		{"all groups side by side is not by index", rollout.Options{GroupOrder: rollout.GroupOrder{}}, `{"groupOrder":{}}`},
 		{"an order of groups", rollout.Options{GroupOrder: rollout.GroupOrder{"prod": {"canary"}}}, `{"groupOrder":{"prod":["canary"]}}`},
 		{"a count in groups", rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(2)}, `{"maxConcurrencyPerGroup":2}`},
@@ -46,13 +46,13 @@ func TestOptionsJSON(t *testing.T) {
 			`{"ramp":1,"maxStarts":{"count":20,"per":"1h0m0s"},"waitBetweenGroups":"1m0s"}`,
 		},
 		{"a ramp of nobody is not no ramp", rollout.Options{Ramp: ptr(0)}, `{"ramp":0}`},
-		{"no right is not no limit", rollout.Options{Shares: &rollout.Shares{}}, `{"rights":{"start":0,"fail":0}}`},
-		{"rights", rollout.Options{Shares: &rollout.Shares{Concurrency: 3, Failures: 1}}, `{"rights":{"start":3,"fail":1}}`},
-		{"exceptions", rollout.Options{Ignored: []string{"a"}, FailedBefore: []string{"b", "c"}, Attempt: 3}, `{"uncounted":["a"],"failedBefore":["b","c"],"attempt":3}`},
+		{"no share is not no limit", rollout.Options{Shares: &rollout.Shares{}}, `{"shares":{"start":0,"fail":0}}`},
+		{"shares", rollout.Options{Shares: &rollout.Shares{Concurrency: 3, Failures: 1}}, `{"shares":{"start":3,"fail":1}}`},
+		{"exceptions", rollout.Options{Ignored: []string{"a"}, FailedBefore: []string{"b", "c"}, Attempt: 3}, `{"ignored":["a"],"failedBefore":["b","c"],"attempt":3}`},
 		{"to remove nobody is a bound", rollout.Options{MaxRemoved: ptr(intstr.FromInt32(0)), RemoveAfter: metav1.Duration{Duration: time.Minute}}, `{"maxRemoved":0,"removeAfter":"1m0s"}`},
 		{
 			"a memory", rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", More: 1}, AtOnce: true}},
-			`{"memory":{"version":"v","record":{"version":"v","more":1},"atOnce":true}}`,
+			`{"storedRecord":{"version":"v","record":{"version":"v","more":1},"atOnce":true}}`,
 		},
 	} {
 		text, err := json.Marshal(c.opts)
@@ -74,8 +74,8 @@ func TestOptionsJSON(t *testing.T) {
 func FuzzOptionsJSON(f *testing.F) {
 	f.Add([]byte(`{"paused":true,"gates":[{"group":{"name":"prod"},"opens":"2026-01-02T03:04:05.000000006+01:00"}],"groupOrder":{"":["a"]}}`))
 	f.Add([]byte(`{"maxConcurrencyPerGroup":"050%","ramp":2,"maxStarts":{"count":1,"per":"90m"},"waitBetweenGroups":"1h","maxRemoved":0}`))
-	f.Add([]byte(`{"uncounted":["a","a"],"failedBefore":[""],"attempt":1,"memory":{"version":"v","record":{"version":"v","left":[{"cluster":"b","status":"Failed"}]}}}`))
-	f.Add([]byte(`{"groupOrder":{},"gates":[],"uncounted":[],"memory":null,"ramp":null,"maxStarts":{"count":0}}`))
+	f.Add([]byte(`{"ignored":["a","a"],"failedBefore":[""],"attempt":1,"storedRecord":{"version":"v","record":{"version":"v","left":[{"cluster":"b","status":"Failed"}]}}}`))
+	f.Add([]byte(`{"groupOrder":{},"gates":[],"ignored":[],"storedRecord":null,"ramp":null,"maxStarts":{"count":0}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var opts rollout.Options
 		if json.Unmarshal(text, &opts) != nil {

@@ -23,7 +23,7 @@ import (
 // Don't call it while the groups are incomplete ([grouping.Groups.Incomplete]): a cluster that is missing from them would go first. Where the
 // Placement is gone, pass nil.
 //
-// The group of a cluster that is not selected is that of [Options].Memory's record or of [Options].Previous. Clusters in
+// The group of a cluster that is not selected is that of [Options].StoredRecord's record or of [Options].Previous. Clusters in
 // [Options].Ignored go with their groups, but nobody waits for them and they take no place: their agents may be dead. Of the other
 // options only GroupOrder counts. To remove a group alone, report its clusters alone. Groups that [grouping.Apart] took apart may all be
 // given all reports: each leaves out whom another removes, and has the bound for itself.

@@ -97,8 +97,8 @@ func (s *stage) summaryOf(lines []string) (sum status.Summary) {
 			n, err := strconv.Atoi(number)
 			field := map[string]*int{
 				"toApply": &sum.ToApply, "progressing": &sum.Progressing, "succeeded": &sum.Succeeded, "failed": &sum.Failed,
-				"timeOut": &sum.TimeOut, "skip": &sum.Skip, "soaking": &sum.Soaking, "held": &sum.Blocked, "removed": &sum.Removed,
-				"uncounted": &sum.Ignored, "ignoredToApply": &sum.IgnoredToApply,
+				"timeOut": &sum.TimeOut, "skip": &sum.Skip, "soaking": &sum.Soaking, "blocked": &sum.Blocked, "removed": &sum.Removed,
+				"ignored": &sum.Ignored, "ignoredToApply": &sum.IgnoredToApply,
 			}[what]
 			if err != nil || field == nil {
 				s.t.Fatalf("no count %q", part)

@@ -68,7 +68,7 @@ func TestWorksGoInOrder(t *testing.T) {
 		t.Errorf("%v went, and the plugin said %v", next, midst.Now)
 	}
 	r.follow(events, "all wait for the dead one", func() bool { return r.over == 4 && r.waitsFor(r.dead) })
-	if waits := r.asked(); len(waits.Now) > 0 || !slices.Equal(waits.Leaving, []string{r.dead}) {
+	if waits := r.asked(); len(waits.Now) > 0 || !slices.Equal(waits.PendingRemoval, []string{r.dead}) {
 		t.Errorf("the plugin says %+v", waits)
 	}
 	end := time.Now().Add(2 * time.Second)

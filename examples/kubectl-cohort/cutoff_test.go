@@ -56,13 +56,13 @@ func TestJSONNamesWhoLeft(t *testing.T) {
 	var report struct {
 		Waves []struct {
 			After         string
-			Left, Deleted []string
+			Deselected, Deleted []string
 		}
 		End struct {
 			Outcome      string
 			Unsuccessful []struct {
 				Name, Status, Since string
-				Left                bool
+				Deselected                bool
 			}
 		}
 	}
@@ -72,8 +72,8 @@ func TestJSONNamesWhoLeft(t *testing.T) {
 	}
 	said := make(map[string]string)
 	for _, w := range report.Waves {
-		if len(w.Left) > 0 {
-			said["left"] += strings.Join(w.Left, " ") + " " + w.After
+		if len(w.Deselected) > 0 {
+			said["left"] += strings.Join(w.Deselected, " ") + " " + w.After
 		}
 		if len(w.Deleted) > 0 {
 			said["deleted"] += strings.Join(w.Deleted, " ") + " " + w.After
@@ -82,7 +82,7 @@ func TestJSONNamesWhoLeft(t *testing.T) {
 	if said["left"] != "b 15m0s" || said["deleted"] != "b 16m0s" {
 		t.Errorf("%v, want b after 15m and 16m", said)
 	}
-	if u := report.End.Unsuccessful; len(u) != 1 || u[0].Name != "b" || !u[0].Left || u[0].Since != "10m0s" || u[0].Status != "TimeOut" || report.End.Outcome != "Breached" {
+	if u := report.End.Unsuccessful; len(u) != 1 || u[0].Name != "b" || !u[0].Deselected || u[0].Since != "10m0s" || u[0].Status != "TimeOut" || report.End.Outcome != "Breached" {
 		t.Errorf("%+v, want b, which left", report.End)
 	}
 }

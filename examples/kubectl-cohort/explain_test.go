@@ -28,7 +28,7 @@ type link struct {
 
 type wave struct {
 	After                                      string
-	Started, Succeeded, Failed, TimedOut, Left []string
+	Started, Succeeded, Failed, TimedOut, Deselected []string
 }
 
 // What explain says of a cluster is what the report says of it: for every cluster of the fixtures, under any flags.
@@ -81,7 +81,7 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 			for _, of := range []struct {
 				what     string
 				clusters []string
-			}{{"Starts", w.Started}, {"Leaves", w.Left}, {"Succeeds", w.Succeeded}, {"Fails", w.Failed}, {"TimesOut", w.TimedOut}} {
+			}{{"Starts", w.Started}, {"Leaves", w.Deselected}, {"Succeeds", w.Succeeded}, {"Fails", w.Failed}, {"TimesOut", w.TimedOut}} {
 				if slices.Contains(of.clusters, cluster) {
 					want = append(want, of.what+" "+w.After)
 				}

@@ -47,7 +47,7 @@ func FuzzInput(f *testing.F) {
 	})
 }
 
-type counts struct{ ToApply, Progressing, Succeeded, Failed, TimeOut, Skip, Left int }
+type counts struct{ ToApply, Progressing, Succeeded, Failed, TimeOut, Skip, Deselected int }
 
 func (c counts) total() int {
 	return c.ToApply + c.Progressing + c.Succeeded + c.Failed + c.TimeOut + c.Skip

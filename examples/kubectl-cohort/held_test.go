@@ -88,14 +88,14 @@ func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
 		args        []string
 		want        []string
 	}{
-		{map[string]string{"hold": "c maintenance of store 7"}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", `1 cluster: c is held by "maintenance of store 7"`, "\n  to do:  kubectl cohort release set c\n", "forecast: Held at ", "\n  1 cluster: c"}},
+		{map[string]string{"hold": "c maintenance of store 7"}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", `1 cluster: c is held by "maintenance of store 7"`, "\n  to do:  kubectl cohort release set c\n", "forecast: Blocked at ", "\n  1 cluster: c"}},
 		{map[string]string{"hold": "c=2025-01-01T03:00:00Z"}, []string{"explain", "c"}, []string{"c is held until ", "; to do: release c\n", "starts: its hold ends\n"}},
 		{map[string]string{"hold": "c=1999-01-05T06:00:00Z"}, []string{"status", "set"}, []string{"\nmay start now (1): c\n"}},
 		{map[string]string{"hold": "nobody"}, []string{"status", "set"}, []string{"warning: ", "nobody"}},
 		{map[string]string{"reviewed": "d of " + v3}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", "c is not among the reviewed clusters", "\n  to do:  kubectl cohort approve set c\n"}},
 		{map[string]string{"reviewed": "d of another"}, []string{"explain"}, []string{"c, d are not among the reviewed clusters", "kubectl cohort approve set c d\n"}},
-		{map[string]string{"block": "c"}, []string{"plan"}, []string{"Held: ", "release c"}},
-		{map[string]string{"hold": "c"}, []string{"status", "set", "-o", "json"}, []string{`"outcome": "Held"`, `"type": "ClusterFrozen"`}},
+		{map[string]string{"block": "c"}, []string{"plan"}, []string{"Blocked: ", "release c"}},
+		{map[string]string{"hold": "c"}, []string{"status", "set", "-o", "json"}, []string{`"outcome": "Blocked"`, `"type": "ClusterFrozen"`}},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, status.Succeeded))
 		got := simulateText(t, "", append(test.args, "--server", h.URL)...)
@@ -142,7 +142,7 @@ func TestAClusterOfAPolicyIsHeld(t *testing.T) {
 	}
 	held := strings.Replace(string(text), "metadata:\n  name: no-root-login", "metadata:\n  annotations: {cohort.open-cluster-management.io/hold: store-09 shop closed}\n  name: no-root-login", 1)
 	got := simulateText(t, held, "status", "-f", "-")
-	for _, want := range []string{`1 cluster: store-09 is held by "shop closed"; to do: release store-09; waiting for mandatory group 0 "canary"`, "forecast: Held at "} {
+	for _, want := range []string{`1 cluster: store-09 is held by "shop closed"; to do: release store-09; waiting for mandatory group 0 "canary"`, "forecast: Blocked at "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -21,7 +21,7 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 	}{
 		{"d goes on in its place", nil, []string{"hold", "set", "c", "--reason", "maintenance of store 7", "--until", "12h"}, []string{
 			`ManifestWorkReplicaSet ns/set: hold c by "maintenance of store 7" until 20`, " UTC; nobody waits for that\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", `1 cluster waits: c is held by "maintenance of store 7" until `}},
-		{"others wait for it", nil, []string{"hold", "set", "c", "--block"}, []string{"hold c; others wait for that\n", "forecast: Held at "}},
+		{"others wait for it", nil, []string{"hold", "set", "c", "--block"}, []string{"hold c; others wait for that\n", "forecast: Blocked at "}},
 		{"who has the version keeps it", nil, []string{"hold", "set", "a"}, []string{"but:      a has the version, and keeps it: the hold is for another attempt or version\n"}},
 		{"another reason is another hold", map[string]string{"hold": "c one reason"}, []string{"hold", "set", "c", "--reason", "another"}, []string{`hold c by "another"; nobody`}},
 		{"the same hold is there", map[string]string{"hold": "c one reason"}, []string{"hold", "set", "c", "--reason", "one reason"}, []string{"ManifestWorkReplicaSet ns/set: c is held so already, nothing is written\n"}},

@@ -149,7 +149,7 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, uncounte
 	})
 	for _, cluster := range slices.Sorted(maps.Keys(there)) {
 		if there[cluster] {
-			r.Leaving = append(r.Leaving, cluster)
+			r.PendingRemoval = append(r.PendingRemoval, cluster)
 		}
 		if slices.Contains(options.Ignored, cluster) {
 			r.NotWaitedFor = append(r.NotWaitedFor, cluster)

@@ -18,8 +18,8 @@ type removed struct {
 	AtATime int    `json:"atATime"`
 	Group   string `json:"group,omitempty"`
 	// Leaving are on their way out already. Now are those to delete now.
-	Leaving []string `json:"pendingRemoval,omitempty"`
-	Now     []string `json:"now,omitempty"`
+	PendingRemoval []string `json:"pendingRemoval,omitempty"`
+	Now            []string `json:"now,omitempty"`
 	// NotWaitedFor go with their groups, and hold up nobody.
 	NotWaitedFor []string `json:"notWaitedFor,omitempty"`
 	// Waves go one after the other, each once the one before and all in Leaving are gone.
@@ -89,15 +89,15 @@ func (r *removed) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	b.WriteString("\n")
-	if len(r.Leaving) > 0 {
-		fmt.Fprintf(&b, "on their way out: %s\n", listed(r.Leaving, " "))
+	if len(r.PendingRemoval) > 0 {
+		fmt.Fprintf(&b, "on their way out: %s\n", listed(r.PendingRemoval, " "))
 	}
 	switch {
 	case len(r.Now) > 0:
 		fmt.Fprintf(&b, "to delete now: %s\n", listed(r.Now, " "))
 	case len(r.Waves) > 0:
 		b.WriteString("to delete now: nobody, before one that is on its way out is gone\n")
-	case len(r.Leaving) == 0:
+	case len(r.PendingRemoval) == 0:
 		b.WriteString("to delete now: nobody has it\n")
 	}
 	if len(r.NotWaitedFor) > 0 {

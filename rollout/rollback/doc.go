@@ -58,7 +58,7 @@
 //		update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
 //		opts := rollout.Options{
 //			RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: c.last, // and Ignored, where the rollout has it
-//			Memory: &rollout.StoredRecord{Version: r.Target(), Record: records[""]},
+//			StoredRecord: &rollout.StoredRecord{Version: r.Target(), Record: records[""]},
 //		}
 //		var result *rollout.Result
 //		if r.AbortedTime == nil {

@@ -102,8 +102,8 @@ func (s *stage) read(sum *status.Summary, line string) {
 		n, err := strconv.Atoi(number)
 		field := map[string]*int{
 			"toApply": &sum.ToApply, "progressing": &sum.Progressing, "succeeded": &sum.Succeeded, "failed": &sum.Failed,
-			"timeOut": &sum.TimeOut, "skip": &sum.Skip, "soaking": &sum.Soaking, "held": &sum.Blocked,
-			"uncounted": &sum.Ignored, "ignoredToApply": &sum.IgnoredToApply,
+			"timeOut": &sum.TimeOut, "skip": &sum.Skip, "soaking": &sum.Soaking, "blocked": &sum.Blocked,
+			"ignored": &sum.Ignored, "ignoredToApply": &sum.IgnoredToApply,
 		}[what]
 		if err != nil || field == nil {
 			s.t.Fatalf("no count %q", part)

@@ -55,7 +55,7 @@ const (
 // revision is identified by its hash.
 type ManifestWorkReplicaSetStatus struct {
 	workv1alpha1.ManifestWorkReplicaSetStatus `json:",inline"`
-	rollback.Revisions                         `json:",inline"`
+	rollback.Revisions                        `json:",inline"`
 
 	// CollisionCount is how often another content had the same hash. It is part of the next hash.
 	CollisionCount *int32 `json:"collisionCount,omitempty"`

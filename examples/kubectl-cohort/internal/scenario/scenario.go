@@ -50,9 +50,9 @@ type Scenario struct {
 	Unselected []status.Report
 	// StoredRecord is what the owner has stored of clusters that left with the version; nil if nothing. Asked is what people decided, in
 	// annotations of the owner, and Version is the one that is wanted, as these name it.
-	StoredRecord  *rollout.StoredRecord
-	Asked   approvals.Approvals
-	Version string
+	StoredRecord *rollout.StoredRecord
+	Asked        approvals.Approvals
+	Version      string
 	// Validator is the plugin that validates each cluster that succeeded, and for a Policy the annotation that has it so; empty where
 	// nobody validates. Unjudged are the reports without what was said of the clusters.
 	Validator string

@@ -227,8 +227,8 @@ func (r *removing) waitsFor(cluster string) bool {
 
 // goingWaves is what kubectl cohort removals says.
 type goingWaves struct {
-	Leaving, Now []string
-	Waves        [][]struct{ Clusters []string }
+	PendingRemoval, Now []string
+	Waves               [][]struct{ Clusters []string }
 }
 
 // asked asks it.

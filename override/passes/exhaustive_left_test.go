@@ -61,8 +61,8 @@ var smallEntries = []func(now time.Time) *status.DeselectedCluster{
 	func(now time.Time) *status.DeselectedCluster {
 		return &status.DeselectedCluster{Report: status.Report{Status: status.TimeOut, Applied: now.Add(-9 * time.Minute), LastTransitionTime: now.Add(-9 * time.Minute)}}
 	},
-	func(now time.Time) *status.Left { // it times out, and without a deadline it keeps its slot
-		return &status.Left{Report: status.Report{Status: status.Failed, Applied: now.Add(-11 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}}
+	func(now time.Time) *status.DeselectedCluster { // it times out, and without a deadline it keeps its slot
+		return &status.DeselectedCluster{Report: status.Report{Status: status.Failed, Applied: now.Add(-11 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}}
 	},
 	func(now time.Time) *status.DeselectedCluster {
 		return &status.DeselectedCluster{Report: status.Report{Status: status.Progressing, Applied: now.Add(-3 * time.Minute), LastTransitionTime: now.Add(-3 * time.Minute)}}
@@ -143,7 +143,7 @@ func smallWorld(t *testing.T, limits naiveLimits, names []string, world int, rem
 			others = append(others, name)
 		}
 	}
-	if len(w.record.Left) == len(names) { // it was made when they were deselected, and has the groups of that time (R66)
+	if len(w.record.Deselected) == len(names) { // it was made when they were deselected, and has the groups of that time (R66)
 		w.record.Exposed = len(names)
 	}
 	w.bind("b", "canary: "+strings.Join(canary, " ")+" | : "+strings.Join(others, " "))

@@ -35,8 +35,8 @@ func (p *Propagation) isFirstPass(c Cluster) bool {
 	return p.two && (c.isOther || !c.silentUntil.IsZero())
 }
 
-// Hold says why a cluster waits.
-type Hold struct {
+// BlockReason says why a cluster waits.
+type BlockReason struct {
 	// FirstPass says that the cluster gets this version with inform now, or that there is no sign yet that it got it. A later
 	// call says what the cluster waits for after that.
 	FirstPass bool

@@ -65,7 +65,7 @@ func (p *Propagation) keepRecord() {
 }
 
 // isFailure says whether the entry is a failure.
-func isFailure(left *status.Left) bool {
+func isFailure(left *status.DeselectedCluster) bool {
 	return left.Status == status.Failed || left.Status == status.TimeOut
 }
 

@@ -39,7 +39,7 @@ func naiveFailure(e *status.DeselectedCluster) bool {
 }
 
 // naiveEntry is what the stored record says of a cluster about the version.
-func (w *world) naiveEntry(cluster string) *status.Left {
+func (w *world) naiveEntry(cluster string) *status.DeselectedCluster {
 	if w.record.Version != w.versionName() || w.ignored[cluster] {
 		return nil
 	}

@@ -183,7 +183,7 @@ func (w *world) call(opts rollout.Options) *passes.Propagation {
 	if !w.unchecked {
 		w.unignoreBound(resolution)
 		opts.Previous = w.memory.Remembered()
-		opts.Uncounted = nil
+		opts.Ignored = nil
 		for cluster, is := range w.ignored {
 			if is {
 				opts.Ignored = append(opts.Ignored, cluster)

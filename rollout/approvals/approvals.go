@@ -25,16 +25,16 @@ type Approvals struct {
 	OpenGates OpenGates
 	// Retry is the requested attempt at a version.
 	Retry Retry
-	// GiveUp names the ignored clusters.
-	GiveUp []string
-	// Holds freeze single clusters. Those that block come after the others.
-	Holds []rollout.ClusterHold
-	// Reviewed is the allowlist of a version.
-	Reviewed Reviewed
+	// Ignored names the ignored clusters.
+	Ignored []string
+	// Freezes freeze single clusters. Those that block come after the others.
+	Freezes []rollout.ClusterFreeze
+	// Allowlist is the allowlist of a version.
+	Allowlist Allowlist
 }
 
-// Reviewed is the allowlist: the clusters that may start while a version is wanted. With the zero value all may.
-type Reviewed struct {
+// Allowlist is the allowlist: the clusters that may start while a version is wanted. With the zero value all may.
+type Allowlist struct {
 	Clusters []string
 	Version  string
 }
@@ -71,24 +71,24 @@ func Validate(annotations map[string]string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-// Options are the options that the approvals set while a version is wanted: Paused, Gates, Holds, Reviewed, Attempt and
-// Uncounted. Set the others yourself, and override these from fields of your API. The options share GiveUp, Holds and the
+// Options are the options that the approvals set while a version is wanted: Paused, Gates, Freezes, Allowlist, Attempt and
+// Ignored. Set the others yourself, and override these from fields of your API. The options share Ignored, Freezes and the
 // allowed clusters with the approvals.
 //
 // The placement is the one of the plan. The options get its gates and those without a placement, all with keys without a
 // placement, like the groups of one plan. Pass an empty placement if one plan is for all placements: then the groups are as
 // [grouping.Join] has them. For an owner with one placement, both its name and "" are right.
 //
-// For [rollout.Revert], leave out Gates, Attempt and Reviewed: they were decided for the version that is reverted, and its
+// For [rollout.Revert], leave out Gates, Attempt and Allowlist: they were decided for the version that is reverted, and its
 // allowlist would let no cluster roll back.
 func (a Approvals) Options(placement, version string) rollout.Options {
-	options := rollout.Options{Paused: a.Pause, Uncounted: a.GiveUp, Holds: a.Holds}
-	switch a.Reviewed.Version {
+	options := rollout.Options{Paused: a.Pause, Ignored: a.Ignored, Freezes: a.Freezes}
+	switch a.Allowlist.Version {
 	case "":
 	case version:
-		options.Reviewed = a.Reviewed.Clusters
+		options.Allowlist = a.Allowlist.Clusters
 	default:
-		options.Reviewed = []string{} // no cluster is allowed for this version
+		options.Allowlist = []string{} // no cluster is allowed for this version
 	}
 	if a.Retry.Version == version {
 		options.Attempt = a.Retry.Attempt

@@ -58,11 +58,11 @@ func TestFormsThatAreRead(t *testing.T) {
 		{"a version with blanks, and another of", "open-gates", "a of 1 of 2 ", approvals.Approvals{OpenGates: approvals.OpenGates{
 			Groups: []grouping.Key{named("a")}, Version: "1 of 2"}}},
 		{"an attempt", "retry", "2 of sha256:ab", approvals.Approvals{Retry: approvals.Retry{Attempt: 2, Version: "sha256:ab"}}},
-		{"clusters", "give-up", " x, a ,a", approvals.Approvals{GiveUp: []string{"x", "a", "a"}}},
-		{"a freeze with all parts, and one with none", "hold", " cluster7=2026-01-02T23:00:00+01:00  maintenance of store 7, and more ;;x", approvals.Approvals{Holds: []rollout.ClusterHold{
+		{"clusters", "give-up", " x, a ,a", approvals.Approvals{Ignored: []string{"x", "a", "a"}}},
+		{"a freeze with all parts, and one with none", "hold", " cluster7=2026-01-02T23:00:00+01:00  maintenance of store 7, and more ;;x", approvals.Approvals{Freezes: []rollout.ClusterFreeze{
 			{Cluster: "cluster7", Until: ten, Reason: "maintenance of store 7, and more"}, {Cluster: "x"}}}},
-		{"a freeze that blocks", "block", "x audit", approvals.Approvals{Holds: []rollout.ClusterHold{{Cluster: "x", Reason: "audit", Blocks: true}}}},
-		{"reviewed", "reviewed", "a, b of v1", approvals.Approvals{Reviewed: approvals.Reviewed{Clusters: []string{"a", "b"}, Version: "v1"}}},
+		{"a freeze that blocks", "block", "x audit", approvals.Approvals{Freezes: []rollout.ClusterFreeze{{Cluster: "x", Reason: "audit", Blocks: true}}}},
+		{"reviewed", "reviewed", "a, b of v1", approvals.Approvals{Allowlist: approvals.Allowlist{Clusters: []string{"a", "b"}, Version: "v1"}}},
 		{"another annotation", "left", "{", approvals.Approvals{}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -215,10 +215,10 @@ func TestWhatIsNotedIsReadBack(t *testing.T) {
 			a.Retry = approvals.Retry{Attempt: attempt, Version: version.Draw(t, "again")}
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "an ignored cluster") {
-			a.GiveUp = append(a.GiveUp, rapid.SampledFrom([]string{"a", "b.c", "true"}).Draw(t, "cluster"))
+			a.Ignored = append(a.Ignored, rapid.SampledFrom([]string{"a", "b.c", "true"}).Draw(t, "cluster"))
 		}
 		for i := range rapid.IntRange(0, 3).Draw(t, "held") {
-			hold := rollout.ClusterHold{Cluster: rapid.SampledFrom([]string{"a", "b.c"}).Draw(t, "frozen"), Reason: rapid.SampledFrom([]string{"", "its site, and more", "of=v"}).Draw(t, "why"), Blocks: i == 2}
+			hold := rollout.ClusterFreeze{Cluster: rapid.SampledFrom([]string{"a", "b.c"}).Draw(t, "frozen"), Reason: rapid.SampledFrom([]string{"", "its site, and more", "of=v"}).Draw(t, "why"), Blocks: i == 2}
 			if rapid.Bool().Draw(t, "ends") {
 				hold.Until = ten.Add(time.Duration(rapid.Int64Range(-1e18, 1e18).Draw(t, "until")))
 			}

@@ -9,9 +9,9 @@
 //	open-gates                           canary, 2 of VERSION               opens these of the gates, for this version
 //	retry                                1 of VERSION                       Attempt, for this version
 //	give-up                              cluster1, cluster2                 Uncounted
-//	hold                                 cluster7=2026-01-05T06:00:00Z maintenance of store 7; cluster8   Holds: freezes
-//	block                                the same, and others wait for these clusters   Holds
-//	reviewed                             cluster1, cluster2 of VERSION      Reviewed: the allowlist of this version
+//	hold                                 cluster7=2026-01-05T06:00:00Z maintenance of store 7; cluster8   Freezes: freezes
+//	block                                the same, and others wait for these clusters   Freezes
+//	reviewed                             cluster1, cluster2 of VERSION      Allowlist: the allowlist of this version
 //
 // A group is given by its name or its index. A name that is a number is read as an index. If an owner has several
 // placements, the placement and a slash come before the group. After a time behind =, the gate opens by itself.

@@ -83,10 +83,10 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, state *owne
 	}
 
 	options := wanted.options()
-	options.Uncounted = append(options.Uncounted, ignored...)
-	options.Holds = append(options.Holds, wanted.unrendered(groups)...)
+	options.Ignored = append(options.Ignored, ignored...)
+	options.Freezes = append(options.Freezes, wanted.unrendered(groups)...)
 	options.Previous = state.result
-	options.Memory = &rollout.Memory{Version: wanted.version, Record: records[""]}
+	options.StoredRecord = &rollout.StoredRecord{Version: wanted.version, Record: records[""]}
 	reports, unnoted := wanted.reports(own, groups, now)
 	result, err := rollout.Plan(wanted.Strategy, groups, reports, now, options)
 	if err != nil {
@@ -153,7 +153,7 @@ func (w wantedRollout) versionFor(work *workv1.ManifestWork, groups *grouping.Gr
 }
 
 // unrendered freezes the selected clusters for which For fails.
-func (w wantedRollout) unrendered(groups *grouping.Groups) []rollout.ClusterHold {
+func (w wantedRollout) unrendered(groups *grouping.Groups) []rollout.ClusterFreeze {
 	if w.For == nil {
 		return nil
 	}

@@ -177,18 +177,18 @@ type Foreign struct {
 	// Owner is the object's annotation: the group kind, namespace, name and UID of its owner, with slashes between them. It
 	// is empty if there is none.
 	Owner string
-	// Holds says that the cluster does not start while the object is there: another object could run the same workload
+	// Blocks says that the cluster does not start while the object is there: another object could run the same workload
 	// twice. The object belongs to an earlier owner of the same kind, namespace and name, or may be the owner's own.
-	Holds bool
+	Blocks bool
 }
 
 // String is a sentence without its full stop: `a: web-3184d5ed belongs to FleetConfig.example.com/apps/web/1, and is left alone`.
 func (f Foreign) String() string {
 	text := f.Cluster + ": " + f.Name
 	switch {
-	case f.Holds && f.Owner != "":
+	case f.Blocks && f.Owner != "":
 		return text + " belongs to " + f.Owner + ", an earlier owner of that name: nothing starts there until the object is gone or loses the annotation " + annotationOwner
-	case f.Holds:
+	case f.Blocks:
 		return text + " may belong to another owner of the same name: nothing starts there until the object is gone or has the annotation " + annotationOwner
 	case f.Owner != "":
 		return text + " belongs to " + f.Owner + ", and is left alone"

@@ -75,13 +75,13 @@ type Steps[T object] struct {
 func StepsOf[T object](owner Owner, objects []T, results ...*rollout.Result) *Steps[T] {
 	size, merged := 0, false
 	for _, result := range results {
-		size += len(result.Start) + len(result.InFlight) + len(result.Left) + len(result.Removed)
+		size += len(result.Start) + len(result.InFlight) + len(result.Deselected) + len(result.Removed)
 		merged = merged || slices.ContainsFunc(result.Warnings, func(warning rollout.Warning) bool { return warning.Type == rollout.WarningReportsMerged })
 	}
 	steps := &Steps[T]{owner: owner, results: results, kept: make(map[string]T, size)}
 	var none T
 	for _, result := range results {
-		for _, clusters := range [][]rollout.Cluster{result.Start, result.InFlight, result.Left} {
+		for _, clusters := range [][]rollout.Cluster{result.Start, result.InFlight, result.Deselected} {
 			for i := range clusters {
 				steps.kept[clusters[i].Name] = none
 			}
@@ -115,8 +115,8 @@ func (s *Steps[T]) leave(object T, claim claim) {
 		s.others, s.blocked = make(map[string][]T), make(map[string]bool)
 	}
 	s.others[cluster] = append(s.others[cluster], object)
-	found := Foreign{Cluster: cluster, Name: object.GetName(), Owner: object.GetAnnotations()[annotationOwner], Holds: claim != foreign}
-	if s.foreign = append(s.foreign, found); found.Holds {
+	found := Foreign{Cluster: cluster, Name: object.GetName(), Owner: object.GetAnnotations()[annotationOwner], Blocks: claim != foreign}
+	if s.foreign = append(s.foreign, found); found.Blocks {
 		s.blocked[cluster] = true
 	}
 }
@@ -215,7 +215,7 @@ func (s *Steps[T]) all(yield func(Step[T]) bool) bool {
 
 // updateDeselected yields the objects of deselected clusters, except those that are deleted and those that another plan writes.
 func (s *Steps[T]) updateDeselected(plan int, others map[string]bool, yield func(Step[T]) bool) bool {
-	for _, cluster := range s.results[plan].Left {
+	for _, cluster := range s.results[plan].Deselected {
 		if !others[cluster.Name] && s.has(cluster.Name, plan) && !s.apply(cluster, plan, false, yield) {
 			return false
 		}
@@ -226,7 +226,7 @@ func (s *Steps[T]) updateDeselected(plan int, others map[string]bool, yield func
 // writtenElsewhere are the clusters that are not written as deselected: they lose their objects, or a plan has them in flight or
 // starts them.
 func (s *Steps[T]) writtenElsewhere(removed map[string]bool) map[string]bool {
-	if !slices.ContainsFunc(s.results, func(result *rollout.Result) bool { return len(result.Left) > 0 }) {
+	if !slices.ContainsFunc(s.results, func(result *rollout.Result) bool { return len(result.Deselected) > 0 }) {
 		return nil
 	}
 	all := maps.Clone(removed)
@@ -250,7 +250,7 @@ func (s *Steps[T]) remove(object T, plan int, yield func(Step[T]) bool) bool {
 func (s *Steps[T]) apply(cluster rollout.Cluster, plan int, start bool, yield func(Step[T]) bool) bool {
 	step := Step[T]{Verb: VerbUpdate, Object: s.kept[cluster.Name], Cluster: cluster, Start: start, Plan: plan}
 	if isNil(step.Object) {
-		if s.blocked[cluster.Name] || !start && !goesOn(s.results[plan].Record.Left, cluster.Name) {
+		if s.blocked[cluster.Name] || !start && !goesOn(s.results[plan].Record.Deselected, cluster.Name) {
 			return true
 		}
 		step.Verb, step.Name = VerbCreate, NameOf(s.owner, s.others[cluster.Name]...)
@@ -269,8 +269,8 @@ func (s *Steps[T]) has(cluster string, plan int) bool {
 
 // goesOn says whether a record, whose entries are sorted, has a cluster in flight. Such a cluster was deselected for a
 // while, lost its object at once, and goes on where it was (R49).
-func goesOn(recorded []status.Left, cluster string) bool {
-	index, has := slices.BinarySearchFunc(recorded, cluster, func(entry status.Left, name string) int { return cmp.Compare(entry.Cluster, name) })
+func goesOn(recorded []status.DeselectedCluster, cluster string) bool {
+	index, has := slices.BinarySearchFunc(recorded, cluster, func(entry status.DeselectedCluster, name string) int { return cmp.Compare(entry.Cluster, name) })
 	return has && (recorded[index].Status == status.Progressing || recorded[index].Status == status.ToApply)
 }
 

@@ -101,7 +101,7 @@ func (c *controller) edit(
 		}
 		for _, work := range p.moved {
 			at, _, selected := p.result.Find(work.Namespace)
-			if selected && !removed[work] && at != rollout.DispositionStarting && at != rollout.DispositionLeft {
+			if selected && !removed[work] && at != rollout.DispositionStarting && at != rollout.DispositionDeselected {
 				moved := work.DeepCopy() // the work may have another version
 				metav1.SetMetaDataLabel(&moved.ObjectMeta, placementLabel, p.ref.Name)
 				failures.Add(work.Namespace, memory.written.Wrote(moved, c.client.Update(ctx, moved), c.now()))

@@ -128,8 +128,8 @@ type forgetful struct {
 	client.Client
 	duty   hubs.Duty
 	mu     sync.Mutex
-	listed map[types.NamespacedName]rights.Grant
-	feigns map[types.NamespacedName]rights.Grant // grants that were not stored
+	listed map[types.NamespacedName]shares.Grant
+	feigns map[types.NamespacedName]shares.Grant // grants that were not stored
 }
 
 func newForgetful(c client.Client, duty hubs.Duty) *forgetful {
@@ -190,7 +190,7 @@ func (f *forgetful) Update(ctx context.Context, o client.Object, options ...clie
 
 // feign makes a share object show a grant that was not stored. If the hub has confirmed the stored one, it confirms the
 // feigned one, too.
-func feign(a *accounts.Account, g rights.Grant) {
+func feign(a *accounts.Account, g shares.Grant) {
 	if a.Status.Grant == a.Spec.Grant.Number {
 		a.Status.Grant = g.Number
 	}

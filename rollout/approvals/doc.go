@@ -8,7 +8,7 @@
 //	gates                                canary, 2, eu/prod=2026-01-02T22:00:00Z   Gates
 //	open-gates                           canary, 2 of VERSION               opens these of the gates, for this version
 //	retry                                1 of VERSION                       Attempt, for this version
-//	give-up                              cluster1, cluster2                 Uncounted
+//	give-up                              cluster1, cluster2                 Ignored
 //	hold                                 cluster7=2026-01-05T06:00:00Z maintenance of store 7; cluster8   Freezes: freezes
 //	block                                the same, and others wait for these clusters   Freezes
 //	reviewed                             cluster1, cluster2 of VERSION      Allowlist: the allowlist of this version

@@ -52,7 +52,7 @@ func newProspect(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Grou
 
 // except counts the ignored clusters, and those of the baseline.
 func (s *prospect) except() {
-	if len(s.options.Uncounted) > 0 {
+	if len(s.options.Ignored) > 0 {
 		s.ignored = make([]int, s.groups.Len())
 	}
 	if len(s.options.FailedBefore) > 0 {
@@ -65,7 +65,7 @@ func (s *prospect) except() {
 			continue
 		}
 		seen[position] = true
-		if group := s.groups.GroupAt(position); i < len(s.options.Uncounted) {
+		if group := s.groups.GroupAt(position); i < len(s.options.Ignored) {
 			s.ignored[group]++
 		} else {
 			s.baseline[s.stageOf[group]]++

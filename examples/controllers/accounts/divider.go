@@ -30,7 +30,7 @@ import (
 type Divider struct {
 	// Client must read from the API server, not from a cache.
 	Client client.Client
-	Timing rights.Timing
+	Timing shares.Timing
 	// Now is the coordinator hub's clock.
 	Now func() time.Time
 
@@ -40,7 +40,7 @@ type Divider struct {
 // memory is what a process keeps of a set. It may be lost.
 type memory struct {
 	divided time.Time // the last time
-	sent    map[Rollout]map[string]rights.Grant
+	sent    map[Rollout]map[string]shares.Grant
 }
 
 // The label and the finalizer of accounts.
@@ -160,7 +160,7 @@ func (d *Divider) create(ctx context.Context, set *workv1alpha1.ManifestWorkRepl
 }
 
 // divide writes grants until there is nothing more to write, and returns when to requeue.
-func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollout.Rights, accounts []*Account) (time.Duration, error) {
+func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollout.Shares, accounts []*Account) (time.Duration, error) {
 	for {
 		division, err := shares.Divide(total, values(accounts), m.sent[of], d.Now(), d.Timing)
 		if err != nil || len(division.Grants) == 0 {
@@ -183,7 +183,7 @@ func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollo
 }
 
 // none is the total of a rollout that is not wanted any more or cannot be divided: it reclaims all unused shares.
-func none(accounts []*Account) (total rollout.Rights) {
+func none(accounts []*Account) (total rollout.Shares) {
 	for _, a := range accounts {
 		total.Failures += a.Status.Failed
 	}
@@ -225,7 +225,7 @@ func (d *Divider) remove(ctx context.Context, m *memory, of Rollout, accounts []
 }
 
 // explained says which hubs wait for shares, and which have unused ones.
-func explained(of Rollout, accounts []rights.Account, now time.Time) (told []string) {
+func explained(of Rollout, accounts []shares.HubShares, now time.Time) (told []string) {
 	for i := range accounts {
 		if why := shares.Explain(accounts[i].Hub, accounts, now); why != "" {
 			told = append(told, fmt.Sprintf("placement %s, %s: %s", of.Placement, accounts[i].Hub, why))

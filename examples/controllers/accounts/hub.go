@@ -27,7 +27,7 @@ import (
 type Hub struct {
 	// Name is the hub's name, and its namespace on the coordinator hub.
 	Name   string
-	Timing rights.Timing
+	Timing shares.Timing
 	Now    func() time.Time
 	// Client writes to the coordinator hub. Store has this hub's accounts there, and may be stale.
 	Client client.Client
@@ -44,7 +44,7 @@ type Hub struct {
 
 // reporting is what a process keeps of an account. All of it may be lost.
 type reporting struct {
-	sent     rights.Report // the last one
+	sent     shares.Report // the last one
 	sending  bool          // sent is not answered yet
 	again    time.Time     // the time of the retry after an error
 	obsolete time.Time     // since when the hub has not the rollout any more; zero if it has it
@@ -80,7 +80,7 @@ func (h *Hub) Plan(
 	if h == nil || !isShared(set) || h.isBack(set, options.StoredRecord.Version) {
 		return by.Plan(ref, groups, works, reports, now, options)
 	}
-	of := Rollout{Namespace: set.Namespace, Name: set.Name, Placement: ref.Name, Version: options.Memory.Version}
+	of := Rollout{Namespace: set.Namespace, Name: set.Name, Placement: ref.Name, Version: options.StoredRecord.Version}
 	account := kit.Get[Account](h.Store, h.Name, of.object()) // nil before there is one: then no cluster starts
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -142,7 +142,7 @@ func (h *Hub) InTime(
 }
 
 // report writes the report that is due. From now on nothing may start until the account shows it.
-func (h *Hub) report(r *reporting, account *Account, use rights.Use) {
+func (h *Hub) report(r *reporting, account *Account, use shares.Use) {
 	now := h.Now()
 	if r.sending || now.Before(r.again) {
 		return

@@ -31,7 +31,7 @@ type Options struct {
 	Kubeconfig string
 	Config     *rest.Config
 	// Timing has this hub's times. Lease is used only on the coordinator hub.
-	Timing rights.Timing
+	Timing shares.Timing
 	// Now is the hub's clock; nil for time.Now.
 	Now func() time.Time
 }
@@ -46,7 +46,7 @@ func Flags() *Options {
 }
 
 // timingFlags adds the flags that hubs and the coordinator hub have in common.
-func timingFlags(t *rights.Timing) {
+func timingFlags(t *shares.Timing) {
 	flag.DurationVar(&t.ClockError, "clock-error", 5*time.Second, "the largest difference between the clocks of a hub and the hub of hubs")
 	flag.DurationVar(&t.SlowestWrite, "slowest-write", 3*time.Minute, "the longest time from a plan until a start of it is stored; "+
 		"more than twice the time after which the API server of a hub ends a request")

@@ -21,7 +21,7 @@ type Account struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Spec              Spec `json:"spec"`
 	// Status is written by the hub.
-	Status rights.Report `json:"status,omitzero"`
+	Status shares.Report `json:"status,omitzero"`
 }
 
 // Spec is written by the coordinator hub and by operators.
@@ -29,9 +29,9 @@ type Spec struct {
 	// Rollout is written once, by the coordinator hub.
 	Rollout Rollout `json:"rollout"`
 	// Grant is written by the coordinator hub.
-	Grant rights.Grant `json:"grant,omitzero"`
+	Grant shares.Grant `json:"grant,omitzero"`
 	// Seen is written by an operator.
-	Seen *rights.Seen `json:"seen,omitempty"`
+	Seen *shares.Seen `json:"seen,omitempty"`
 }
 
 // Rollout names the rollout of one version, by one placement of a ManifestWorkReplicaSet that is on each hub and on the
@@ -55,8 +55,8 @@ func (r Rollout) object() string {
 }
 
 // account converts the object.
-func (a *Account) account() rights.Account {
-	return rights.Account{Hub: a.Namespace, Grant: a.Spec.Grant, Report: a.Status, Seen: a.Spec.Seen}
+func (a *Account) account() shares.HubShares {
+	return shares.HubShares{Hub: a.Namespace, Grant: a.Spec.Grant, Report: a.Status, Seen: a.Spec.Seen}
 }
 
 // AccountList is a list of accounts.

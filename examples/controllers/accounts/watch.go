@@ -17,8 +17,8 @@ import (
 )
 
 // TimingFlags adds the coordinator hub's times as flags. They have their values once flags are parsed.
-func TimingFlags() *rights.Timing {
-	t := &rights.Timing{}
+func TimingFlags() *shares.Timing {
+	t := &shares.Timing{}
 	flag.DurationVar(&t.Lease, "rights-lease", 10*time.Minute, "for how long shares are granted; "+
 		"a hub that is cut off goes on for at most one and a half times as long")
 	timingFlags(t)

@@ -30,7 +30,7 @@ func (t *Turn) Plan(
 		}
 		return result, err
 	}
-	opts.Gates, opts.Attempt, opts.Reviewed = nil, 0, nil // these belong to the rollout
+	opts.Gates, opts.Attempt, opts.Allowlist = nil, 0, nil // these belong to the rollout
 	abort := rollout.Abort{Time: t.stored.Status.AbortedTime.Time, Failed: t.failed(works, now), Before: reports}
 	back, err := rollout.Revert(atOnce(ref.RolloutStrategy), groups, abort, now, opts)
 	if err != nil {

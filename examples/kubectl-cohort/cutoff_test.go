@@ -55,14 +55,14 @@ func TestAPolicyKeepsWhoIsCutOff(t *testing.T) {
 func TestJSONNamesWhoLeft(t *testing.T) {
 	var report struct {
 		Waves []struct {
-			After         string
+			After               string
 			Deselected, Deleted []string
 		}
 		End struct {
 			Outcome      string
 			Unsuccessful []struct {
 				Name, Status, Since string
-				Deselected                bool
+				Deselected          bool
 			}
 		}
 	}

@@ -27,7 +27,7 @@ type link struct {
 }
 
 type wave struct {
-	After                                      string
+	After                                            string
 	Started, Succeeded, Failed, TimedOut, Deselected []string
 }
 

@@ -22,7 +22,7 @@ var leftMutants = []mutant{
 			}
 		})},
 	{name: "forgets the group of a moved cluster (R52)", world: "groups that change", broken: "order", planner: given(func(in *input) { in.previous = nil })},
-	{name: "forgets the group of a deselected cluster (R47)", world: "objects that disappear at once, of groups", broken: "blocked", planner: remembered(func(in *input, l *status.Left) bool {
+	{name: "forgets the group of a deselected cluster (R47)", world: "objects that disappear at once, of groups", broken: "blocked", planner: remembered(func(in *input, l *status.DeselectedCluster) bool {
 		l.Group.Index = -1
 		return true
 	})},
@@ -37,9 +37,9 @@ var leftMutants = []mutant{
 			return slices.ContainsFunc(r.Deselected, func(c rollout.Cluster) bool { return c.Name == name })
 		})
 	})},
-	{name: "ignores the record (R49)", world: "objects that disappear at once", broken: "stays", planner: remembered(func(*input, *status.Left) bool { return false })},
+	{name: "ignores the record (R49)", world: "objects that disappear at once", broken: "stays", planner: remembered(func(*input, *status.DeselectedCluster) bool { return false })},
 	{name: "keeps no record (duty 8)", world: "objects that disappear at once", broken: "exposure", planner: given(func(in *input) { in.memory = nil })},
-	{name: "lets any report end a recorded failure (R49)", late: true, world: "agents that are cut off from a canary", broken: "deselected", planner: remembered(func(in *input, l *status.Left) bool {
+	{name: "lets any report end a recorded failure (R49)", late: true, world: "agents that are cut off from a canary", broken: "deselected", planner: remembered(func(in *input, l *status.DeselectedCluster) bool {
 		return !slices.ContainsFunc(in.reports, func(r status.Report) bool { return r.Cluster == l.Cluster && !r.Applied.IsZero() })
 	})},
 	{name: "counts the record of another version (R49)", late: true, world: "cut off by an older version", broken: "deselected", planner: given(func(in *input) {
@@ -112,7 +112,7 @@ func pretend(in *input, r *rollout.Result) {
 }
 
 // remembered makes a planner that reads the record otherwise, or drops entries. It does not use the result before.
-func remembered(alter func(in *input, l *status.Left) bool) planner {
+func remembered(alter func(in *input, l *status.DeselectedCluster) bool) planner {
 	return given(func(in *input) {
 		memory := *in.memory
 		memory.Record.Deselected = nil

@@ -103,7 +103,7 @@ func (x *follow) inputOf(s *both, part int) input {
 }
 
 // left gives an entry as the library has it.
-func (e entry) left(cluster string) (l status.Left, recorded bool) {
+func (e entry) left(cluster string) (l status.DeselectedCluster, recorded bool) {
 	if e.as == unrecorded {
 		return l, false
 	}

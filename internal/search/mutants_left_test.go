@@ -90,7 +90,7 @@ var countsSelected = told(func(in *input, r *rollout.Result) {
 })
 
 // startsHeld starts the clusters that one reason alone blocks.
-func startsHeld(by rollout.HoldType) planner {
+func startsHeld(by rollout.BlockType) planner {
 	return told(func(_ *input, r *rollout.Result) {
 		for c, hold := range r.Blocked() {
 			if hold.Type == by {

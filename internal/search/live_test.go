@@ -175,7 +175,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 		return wrong("deselected clusters can be ignored")
 	}
 	switch breach := j.breach(); {
-	case s.paused && x.config.lends && last.Hold.Type == rollout.HoldRights:
+	case s.paused && x.config.lends && last.Hold.Type == rollout.BlockRights:
 		if last.Hold.MaxConcurrency > 0 || len(last.Remedies) > 0 {
 			return wrong("this hub has no share")
 		}

@@ -56,8 +56,8 @@ var leftMutants = []mutant{
 	})},
 	{name: "restarts without the record (duty 8)", world: "objects that disappear at once", broken: "exposure", planner: plan, duty: keepsRecord},
 	{name: "does not watch deleted ManagedClusters (duty 8)", world: "objects that disappear at once", broken: "deselected", planner: plan, duty: hearsDeletions},
-	{name: "starts clusters in the places of deselected or moved ones (R65)", world: "cut off and moved", broken: "places", planner: startsHeld(rollout.HoldPlaces)},
-	{name: "exposes more than the groups do (R66)", world: "groups that change", broken: "pace", planner: startsHeld(rollout.HoldExposed)},
+	{name: "starts clusters in the places of deselected or moved ones (R65)", world: "cut off and moved", broken: "places", planner: startsHeld(rollout.BlockPlaces)},
+	{name: "exposes more than the groups do (R66)", world: "groups that change", broken: "pace", planner: startsHeld(rollout.BlockExposed)},
 	{name: "forgets how many the groups exposed (R66)", world: "cut off and moved", broken: "blocked", planner: given(func(in *input) {
 		memory := *in.memory
 		memory.Record.Exposed = 0

@@ -30,10 +30,10 @@ var peopleMutants = []mutant{
 	{name: "forgets verdicts when it restarts (S12)", world: "validation", broken: "exposure", planner: plan, duty: keepsVerdicts},
 
 	{name: "ignores freezes (R59)", world: "freezes and an allowlist", broken: "freeze", planner: without("Holds")},
-	{name: "lets every freeze block its group (R59)", world: "freezes and an allowlist", broken: "blocked", planner: withHolds(func(h *rollout.ClusterHold) { h.Blocks = true })},
-	{name: "lets no freeze block its group (R59)", world: "freezes and an allowlist", broken: "order", planner: withHolds(func(h *rollout.ClusterHold) { h.Blocks = false })},
-	{name: "freezes without an end (R59)", world: "freezes and an allowlist", broken: "sleeps", planner: withHolds(func(h *rollout.ClusterHold) { h.Until = time.Time{} })},
-	{name: "lets a freeze end a moment early (R59)", world: "freezes and an allowlist", broken: "time", planner: withHolds(func(h *rollout.ClusterHold) {
+	{name: "lets every freeze block its group (R59)", world: "freezes and an allowlist", broken: "blocked", planner: withHolds(func(h *rollout.ClusterFreeze) { h.Blocks = true })},
+	{name: "lets no freeze block its group (R59)", world: "freezes and an allowlist", broken: "order", planner: withHolds(func(h *rollout.ClusterFreeze) { h.Blocks = false })},
+	{name: "freezes without an end (R59)", world: "freezes and an allowlist", broken: "sleeps", planner: withHolds(func(h *rollout.ClusterFreeze) { h.Until = time.Time{} })},
+	{name: "lets a freeze end a moment early (R59)", world: "freezes and an allowlist", broken: "time", planner: withHolds(func(h *rollout.ClusterFreeze) {
 		if !h.Until.IsZero() {
 			h.Until = h.Until.Add(-1)
 		}
@@ -70,7 +70,7 @@ func validating(alter func(*status.Report)) planner {
 }
 
 // withHolds makes a planner that reads freezes otherwise.
-func withHolds(alter func(*rollout.ClusterHold)) planner {
+func withHolds(alter func(*rollout.ClusterFreeze)) planner {
 	return given(func(in *input) {
 		in.options.Freezes = slices.Clone(in.options.Freezes)
 		for i := range in.options.Freezes {

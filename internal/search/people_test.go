@@ -38,7 +38,7 @@ func (c *cluster) decided() uint64 {
 }
 
 // holds gives the freezes as options have them, with the times at which they end.
-func (s *state) holds(at time.Time) (all []rollout.ClusterHold) {
+func (s *state) holds(at time.Time) (all []rollout.ClusterFreeze) {
 	for i := range s.clusters {
 		c := &s.clusters[i]
 		if c.hold == free {

@@ -14,14 +14,14 @@ func Keep(record, stored status.Record, isEdited func(cluster string) bool) stat
 	if record.Version != stored.Version {
 		return record
 	}
-	left := slices.Clone(record.Left)
+	left := slices.Clone(record.Deselected)
 	for i := range left {
 		now := &left[i]
-		at := slices.IndexFunc(stored.Left, func(l status.Left) bool { return l.Cluster == now.Cluster && l.Status == now.Status })
+		at := slices.IndexFunc(stored.Deselected, func(l status.DeselectedCluster) bool { return l.Cluster == now.Cluster && l.Status == now.Status })
 		if at >= 0 && isEdited(now.Cluster) {
-			now.Applied = stored.Left[at].Applied
+			now.Applied = stored.Deselected[at].Applied
 		}
 	}
-	record.Left = left
+	record.Deselected = left
 	return record
 }

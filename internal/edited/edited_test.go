@@ -14,7 +14,7 @@ func TestKeep(t *testing.T) {
 	of := func(version string, minute int, is status.RolloutStatus, clusters ...string) status.Record {
 		r := status.Record{Version: version}
 		for _, c := range clusters {
-			r.Left = append(r.Left, status.Left{Report: status.Report{Cluster: c, Status: is, Applied: noon.Add(time.Duration(minute) * time.Minute)}})
+			r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: status.Report{Cluster: c, Status: is, Applied: noon.Add(time.Duration(minute) * time.Minute)}})
 		}
 		return r
 	}
@@ -30,8 +30,8 @@ func TestKeep(t *testing.T) {
 		given := of("v1", 5, status.Progressing, "a", "b")
 		got := edited.Keep(given, test.stored, func(cluster string) bool { return cluster == "a" })
 		for i, minute := range test.minutes {
-			if want := noon.Add(time.Duration(minute) * time.Minute); !got.Left[i].Applied.Equal(want) {
-				t.Errorf("%s: %s is of %v, want %v", what, got.Left[i].Cluster, got.Left[i].Applied, want)
+			if want := noon.Add(time.Duration(minute) * time.Minute); !got.Deselected[i].Applied.Equal(want) {
+				t.Errorf("%s: %s is of %v, want %v", what, got.Deselected[i].Cluster, got.Deselected[i].Applied, want)
 			}
 		}
 		if !reflect.DeepEqual(given, of("v1", 5, status.Progressing, "a", "b")) {

@@ -171,12 +171,12 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 			stuck.add(i)
 		}
 	}
-	if blamed&j.left != 0 && !slices.ContainsFunc(last.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyGiveUp }) {
+	if blamed&j.left != 0 && !slices.ContainsFunc(last.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyIgnore }) {
 		return wrong("deselected clusters can be ignored")
 	}
 	switch breach := j.breach(); {
-	case s.paused && x.config.lends && last.Hold.Type == rollout.BlockRights:
-		if last.Hold.MaxConcurrency > 0 || len(last.Remedies) > 0 {
+	case s.paused && x.config.lends && last.Reason.Type == rollout.BlockShares:
+		if last.Reason.MaxConcurrency > 0 || len(last.Remedies) > 0 {
 			return wrong("this hub has no share")
 		}
 	case s.paused && !x.config.lends:

@@ -44,7 +44,7 @@ var peopleMutants = []mutant{
 		})
 	})},
 	{name: "gives no reason for a freeze (R59)", world: "freezes and an allowlist", broken: "sentence", planner: told(func(in *input, r *rollout.Result) {
-		in.options.Holds, in.options.Paused = nil, true
+		in.options.Freezes, in.options.Paused = nil, true
 		if wrong, err := plan(*in); err == nil {
 			wrong.Next, wrong.InFlight = r.Next, r.InFlight
 			*r = *wrong

@@ -144,7 +144,7 @@ var startingMutants = []mutant{
 	{name: "stops all groups at a gate (R33)", world: "groups in any order", broken: "blocked", planner: without("GroupOrder")},
 	{name: "counts all clusters (R37)", world: "ignored clusters", broken: "blocked", planner: without("Uncounted")},
 	{name: "starts ignored clusters before their turn (R37)", world: "ignored clusters", broken: "order", planner: told(func(in *input, r *rollout.Result) {
-		for c := range r.Held() {
+		for c := range r.Blocked() {
 			if c.Name == "c" {
 				r.Start = append(r.Start, c)
 			}
@@ -187,15 +187,15 @@ var startingMutants = []mutant{
 	})},
 	{name: "ignores shares (R57)", world: "shares", broken: "pace", planner: without("Rights")},
 	{name: "starts without a share of concurrency (R57)", world: "shares", broken: "stop", planner: given(func(in *input) {
-		if in.options.Rights.Start == 0 {
-			in.options.Rights = nil
+		if in.options.Shares.Concurrency == 0 {
+			in.options.Shares = nil
 		}
 	})},
-	{name: "starts beyond its share of failures (R57)", world: "shares", broken: "stop", planner: given(func(in *input) { in.options.Rights.Fail++ })},
+	{name: "starts beyond its share of failures (R57)", world: "shares", broken: "stop", planner: given(func(in *input) { in.options.Shares.Failures++ })},
 	{name: "leaves a part of its share unused (R57)", world: "shares", broken: "blocked", planner: given(func(in *input) {
-		in.options.Rights.Start = max(0, in.options.Rights.Start-1)
+		in.options.Shares.Concurrency = max(0, in.options.Shares.Concurrency-1)
 	})},
-	{name: "exposes more than its shares (R57)", late: true, world: "shares", broken: "exposure", planner: given(func(in *input) { in.options.Rights.Fail++ })},
+	{name: "exposes more than its shares (R57)", late: true, world: "shares", broken: "exposure", planner: given(func(in *input) { in.options.Shares.Failures++ })},
 	{name: "tries nothing again (R39)", world: "attempts", broken: "blocked", planner: without("Attempt")},
 	{name: "tries again while an attempt runs (R39)", world: "attempts", broken: "twice", planner: reported(func(_ *input, r *status.Report) {
 		if r.Status == status.Failed {

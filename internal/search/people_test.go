@@ -162,7 +162,7 @@ func (x *ends) checkPeople(s *state, j *judge, i int, links rollout.Explanation)
 		if c.hold != free {
 			of = rollout.BlockFrozen
 		}
-		if first := links[0].Hold.Type; first != of {
+		if first := links[0].Reason.Type; first != of {
 			return fmt.Sprintf("the cluster is frozen or not on the allowlist, so %v comes first", of), true
 		}
 		return "", people

@@ -65,7 +65,7 @@ func (k *controller) planBefore(s *state, age uint8, before *rollout.Result) *ro
 func (k *controller) recall(s *state, reports []status.Report, opts *rollout.Options) []status.Report {
 	// A cluster with an unknown group counts, so that the plan has the number that may be exposed.
 	unknown := status.DeselectedCluster{Report: status.Report{Cluster: "e", Status: status.Progressing, Applied: now}, Group: grouping.Key{Index: -1}}
-	record := status.Record{Version: version(0), Exposed: int(s.before.exposes), Left: []status.DeselectedCluster{unknown}}
+	record := status.Record{Version: version(0), Exposed: int(s.before.exposes), Deselected: []status.DeselectedCluster{unknown}}
 	record.Breached = k.breached(s.before, func(i int) uint8 { return s.clusters[i].lasts })
 	for i := range s.clusters {
 		c, r := &s.clusters[i], status.Report{Cluster: names[i], Status: status.Progressing, Applied: now}

@@ -47,7 +47,7 @@ var leftMutants = []mutant{
 		memory.Record.Version = memory.Version
 		in.memory = &memory
 	})},
-	{name: "ignores no deselected cluster (R37)", world: "agents that are cut off", broken: "deselected", planner: without("Uncounted")},
+	{name: "ignores no deselected cluster (R37)", world: "agents that are cut off", broken: "deselected", planner: without("Ignored")},
 	{name: "does not report what is being deleted (duty 8)", world: "agents that are cut off", broken: "deselected", planner: given(func(in *input) {
 		in.reports = slices.DeleteFunc(in.reports, func(r status.Report) bool { return r.Deleting })
 	})},

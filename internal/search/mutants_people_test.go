@@ -29,7 +29,7 @@ var peopleMutants = []mutant{
 	{name: "lets a verdict from before the write count (S12)", late: true, world: "verdicts that are late", broken: "concurrency", planner: plan, duty: asksForTime},
 	{name: "forgets verdicts when it restarts (S12)", world: "validation", broken: "exposure", planner: plan, duty: keepsVerdicts},
 
-	{name: "ignores freezes (R59)", world: "freezes and an allowlist", broken: "freeze", planner: without("Holds")},
+	{name: "ignores freezes (R59)", world: "freezes and an allowlist", broken: "freeze", planner: without("Freezes")},
 	{name: "lets every freeze block its group (R59)", world: "freezes and an allowlist", broken: "blocked", planner: withHolds(func(h *rollout.ClusterFreeze) { h.Blocks = true })},
 	{name: "lets no freeze block its group (R59)", world: "freezes and an allowlist", broken: "order", planner: withHolds(func(h *rollout.ClusterFreeze) { h.Blocks = false })},
 	{name: "freezes without an end (R59)", world: "freezes and an allowlist", broken: "sleeps", planner: withHolds(func(h *rollout.ClusterFreeze) { h.Until = time.Time{} })},
@@ -50,7 +50,7 @@ var peopleMutants = []mutant{
 			*r = *wrong
 		}
 	})},
-	{name: "starts clusters that are not on the allowlist (R60)", world: "freezes and an allowlist", broken: "freeze", planner: without("Reviewed")},
+	{name: "starts clusters that are not on the allowlist (R60)", world: "freezes and an allowlist", broken: "freeze", planner: without("Allowlist")},
 	{name: "waits for clusters that are not on the allowlist (R60)", world: "freezes and an allowlist", broken: "blocked", planner: given(func(in *input) {
 		for _, name := range names {
 			if !slices.Contains(in.options.Allowlist, name) {

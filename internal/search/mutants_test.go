@@ -142,7 +142,7 @@ var startingMutants = []mutant{
 		in.options.GroupOrder = rollout.GroupOrder{}
 	})},
 	{name: "stops all groups at a gate (R33)", world: "groups in any order", broken: "blocked", planner: without("GroupOrder")},
-	{name: "counts all clusters (R37)", world: "ignored clusters", broken: "blocked", planner: without("Uncounted")},
+	{name: "counts all clusters (R37)", world: "ignored clusters", broken: "blocked", planner: without("Ignored")},
 	{name: "starts ignored clusters before their turn (R37)", world: "ignored clusters", broken: "order", planner: told(func(in *input, r *rollout.Result) {
 		for c := range r.Blocked() {
 			if c.Name == "c" {
@@ -185,7 +185,7 @@ var startingMutants = []mutant{
 	{name: "forgets starts too late (R36)", world: "starts spread over time", broken: "blocked", planner: given(func(in *input) {
 		in.options.MaxStarts = &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 2*tick + 1}}
 	})},
-	{name: "ignores shares (R57)", world: "shares", broken: "pace", planner: without("Rights")},
+	{name: "ignores shares (R57)", world: "shares", broken: "pace", planner: without("Shares")},
 	{name: "starts without a share of concurrency (R57)", world: "shares", broken: "stop", planner: given(func(in *input) {
 		if in.options.Shares.Concurrency == 0 {
 			in.options.Shares = nil

@@ -47,7 +47,7 @@ func (a Action) String() string {
 // Actions compares the evaluation with observations: what was read of the objects that templates of the cluster's policies
 // may have, under the names that they have there, in any version. An object without an observation is missing. Objects of
 // other policies may be among them. The result has one action for each template, in their order, then one for each other
-// object that this policy has, sorted. A template whose object has no namespace has the policy's object of its kind and name
+// object that this policy has, sorted. A template with an object without a namespace has the policy's object of its kind and name
 // in any namespace.
 //
 // An existing object that belongs to another policy, or to none, is not touched: the verb is VerbLeave, and the message names

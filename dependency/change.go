@@ -145,7 +145,7 @@ func (c *change) finish() Watches {
 	return watches
 }
 
-// findCycles updates the components of all nodes, and gives the templates whose component changed.
+// findCycles updates the components of all nodes, and gives the templates with a changed component.
 //
 // Every edge that appeared or disappeared begins or ends at a template that was added or removed. A cycle that appeared or
 // disappeared therefore leads through such a template. It is enough to search from the templates that were added, and from

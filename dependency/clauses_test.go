@@ -7,9 +7,9 @@ import (
 	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
-// The tests of internal/clauses stand here, so that one binary less is linked.
+// The tests of internal/clauses are here, so that one binary less is linked.
 
-// S7: a message has 1,024 bytes where there is so much to say, and what has just that length is said whole.
+// S7: a long message has at most 1,024 bytes, and a message of just that length is not cut.
 func TestSentencesUseAllTheRoom(t *testing.T) {
 	x := func(n int) string { return strings.Repeat("x", n) }
 	const room = clauses.Longest - len("; and %d more") - 17 // what clauses have of a message that leaves some out

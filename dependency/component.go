@@ -8,7 +8,7 @@ import (
 type node struct {
 	template *template
 	target   *target
-	// component holds the cycles that the node is on. It is nil if there are none. place is the node's place among
+	// component has the cycles that the node is on. It is nil if there are none. place is the node's place among
 	// the component's members.
 	component *component
 	place     int32

@@ -56,7 +56,7 @@ func TestAPolicyThatDependsOnItselfIsValid(t *testing.T) {
 	}
 }
 
-// P8: cycles come and go with the policies on them, and others are told.
+// P8: cycles appear and disappear with the policies on them, and the templates on them are evaluated again.
 func TestCyclesFollowThePolicies(t *testing.T) {
 	e := dependency.NewEvaluator(cluster, nil)
 	set := func(line string) func() dependency.Watches {

@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// hubErrorAnnotation is in the definition of a template whose hub templates could not be resolved.
+// hubErrorAnnotation is in a template's definition if its hub templates could not be resolved.
 const hubErrorAnnotation = policyGroup + "/hub-templates-error"
 
 // definition has the fields of a template's definition that this package reads.

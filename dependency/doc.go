@@ -69,9 +69,9 @@
 //
 // # Where objects are found
 //
-// Policies, and all kinds of the policy group whose name ends in Policy, are in the cluster's namespace. [Scopes] tells
-// which of the other kinds are cluster-scoped and which are namespaced. The evaluator takes observations under the name
-// that an object has on the cluster.
+// Policies, and all kinds of the policy group with a name that ends in Policy, are in the cluster's namespace. The scope that is
+// given to [NewEvaluator] says which of the other kinds are cluster-scoped and which are namespaced. The evaluator takes
+// observations under the name that an object has on the cluster.
 //
 // # What is connected to what
 //

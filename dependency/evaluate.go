@@ -111,7 +111,7 @@ type TemplateEvaluation struct {
 	// AlsoIn are the other policies on the cluster that have a template for the same object, in order. Disabled policies and
 	// invalid templates are left out. Only one of the policies can own the object.
 	AlsoIn []string
-	// Err says why the template is invalid: it holds a *field.Error for each fault, with its path in the policy.
+	// Err says why the template is invalid: it has a *field.Error for each fault, with its path in the policy.
 	// It is nil in other states.
 	Err error
 }

@@ -39,7 +39,7 @@ type Evaluator struct {
 
 // NewEvaluator makes an evaluator without policies for the cluster with this namespace.
 //
-// Scope tells which kinds are cluster-scoped (meta.RESTScopeNameRoot) and which are namespaced
+// Scope says which kinds are cluster-scoped (meta.RESTScopeNameRoot) and which are namespaced
 // (meta.RESTScopeNameNamespace). It gives "" for a kind that it does not know. A RESTMapper knows it:
 //
 //	func(kind schema.GroupKind) meta.RESTScopeName {
@@ -67,7 +67,7 @@ type Watches struct {
 	// Remove are the objects that no template names any more, sorted. Their observations are forgotten.
 	Remove []Object
 	// Templates are the templates to evaluate again, sorted: all templates of the policies that were set, and templates
-	// of other policies whose cycle appeared, changed or disappeared, or that create the same object as a template that was
+	// of other policies with a cycle that appeared, changed or disappeared, or with the same object as a template that was
 	// added or removed. The caller deletes the objects of a deleted policy: see [Evaluation].
 	Templates []TemplateRef
 }
@@ -75,7 +75,7 @@ type Watches struct {
 // Set adds policies, or replaces those with the same name, as one change. It keeps only their names and compliances.
 //
 // It is an error if a policy is nil, has no name, has a namespace other than the cluster's, or is given twice; then
-// nothing changes. The error holds a *field.Error for each. The faults of templates are in their evaluations, and no
+// nothing changes. The error has a *field.Error for each. The faults of templates are in their evaluations, and no
 // errors here. Set takes time linear in the given policies. If other templates wait for these, it searches for cycles,
 // in time linear in all that the given policies wait for, directly or through others. While a dependency names no
 // object, it looks at all policies.

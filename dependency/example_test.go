@@ -209,7 +209,7 @@ func ExampleEvaluation_Actions() {
 }
 
 // A generator orders the policies of the hub by what they wait for: it brings them into the form in which they name
-// each other on a cluster, and gives them to an evaluator. Policy app waits for Policy base, whose second template waits
+// each other on a cluster, and gives them to an evaluator. Policy app waits for Policy base. The second template of base waits
 // for its first. Policy loop waits for itself.
 func ExampleEvaluator_Order() {
 	const api = "policy.open-cluster-management.io/v1"

@@ -42,7 +42,7 @@ func decode(data []byte) *unstructured.Unstructured {
 	return u
 }
 
-// Whatever stands in a policy, it is read or refused with the fields that are wrong, and each template is
+// Whatever a policy has, it is read or refused with the fields that are wrong, and each template is
 // evaluated or says with fields why not.
 func FuzzPolicy(f *testing.F) {
 	addFixtures(f)
@@ -95,7 +95,7 @@ func FuzzPolicy(f *testing.F) {
 	})
 }
 
-// Whatever an object holds, it has a compliance or a problem, and not both. Without a name it was not read.
+// Whatever an object has, its observation has a compliance or a problem, and not both. Without a name it was not read.
 func FuzzObservationOf(f *testing.F) {
 	addFixtures(f)
 	f.Add([]byte(`{"apiVersion":"constraints.gatekeeper.sh/v1","kind":"K","metadata":{"name":"o"},"status":{"totalViolations":1e300}}`))

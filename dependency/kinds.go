@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// kinds are those that templates may have. An empty list stands for [Kinds], and one without a Kind for all of its group.
+// kinds are the kinds that templates may have. An empty list means [Kinds], and an entry without a Kind all kinds of its group.
 type kinds []schema.GroupKind
 
 // Kinds gives the kinds that templates of OCM's policies have: those of its policy controllers, and Gatekeeper's
 // ConstraintTemplates and constraints. A template of any other kind is invalid: the controller creates what authors of policies
-// ask for, with permissions that these authors may not have. OCM's template sync also takes kinds whose
-// CustomResourceDefinition has the label policy.open-cluster-management.io/policy-type: template. Add those of your cluster.
+// ask for, with permissions that these authors may not have. OCM's template sync also takes kinds with a
+// CustomResourceDefinition that has the label policy.open-cluster-management.io/policy-type: template. Add those of your cluster.
 //
-// An entry without a Kind stands for all kinds of its group.
+// An entry without a Kind means all kinds of its group.
 func Kinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		{Group: policyGroup, Kind: "ConfigurationPolicy"},

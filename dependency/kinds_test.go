@@ -154,7 +154,7 @@ func TestADependencyInAnotherVersionIsNamed(t *testing.T) {
 	}
 }
 
-// P3: where the version is right, it is not the mistake: the policy is on its way.
+// P3: where the version is right, there is no mistake: the policy has not arrived yet.
 func TestADependencyInItsOwnVersionIsNoMistake(t *testing.T) {
 	e := evaluate(world("x: a(y)", "y: b"), known{object("y"): {Problem: dependency.ReasonNotFound}})[0]
 	if got, want := e.Templates[0].Message(), "Dependencies were not satisfied: Policy y is not found, must be Compliant"; got != want {

@@ -222,7 +222,7 @@ func TestFailedReadsDeleteNothingFurtherOn(t *testing.T) {
 	})
 }
 
-// written is what is read of a policy whose status has this compliance.
+// written is the observation of a policy with this compliance in its status.
 func written(c policyv1.ComplianceState) dependency.Observation {
 	if c == "" {
 		return dependency.Observation{Problem: dependency.ReasonFieldMissing}

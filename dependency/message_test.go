@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// P4: a message has at most 1 kB and one line, whatever names and errors hold, and says all that it has to say.
+// P4: a message has at most 1 kB and one line, whatever names and errors have, and nothing that matters is missing.
 func TestMessagesAreBounded(t *testing.T) {
 	long := strings.Repeat("long name ä\r\n", 40)
 	template := dependency.TemplateEvaluation{State: dependency.StatePending, IgnorePending: true}

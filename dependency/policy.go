@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// PolicyOf reads a Policy. It does what runtime.DefaultUnstructuredConverter does, but its error holds a *field.Error
+// PolicyOf reads a Policy. It does what runtime.DefaultUnstructuredConverter does, but its error has a *field.Error
 // for each field of a wrong type. A missing spec is an error, too: a policy without templates would have all its objects
 // deleted. Faults of templates and dependencies are no errors here: see [Validate]. The object is not
 // changed, and the policy shares nothing with it.

@@ -97,7 +97,7 @@ objectDefinition.metadata.namespace: Invalid value: "a boolean": must be a strin
 	}
 }
 
-// A definition may hold an object rather than JSON, as typed clients make it.
+// A definition may have an object rather than JSON, as typed clients make it.
 func TestTemplatesOfTypedObjects(t *testing.T) {
 	u := read(t, "observed.yaml")[1]
 	p := world("x: a")[0]

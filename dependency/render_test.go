@@ -58,7 +58,7 @@ func TestRenderedActions(t *testing.T) {
 	}
 }
 
-// P11: whose an object is, and what of a definition does not count.
+// P11: the owner of an object, and the parts of a definition that are not applied.
 func TestRenderedMetadata(t *testing.T) {
 	const metadata = `"metadata":{"name":"a","namespace":"elsewhere","labels":{"team":"x","policy.open-cluster-management.io/policy":"forged"},
 		"annotations":{"why":"y"},"resourceVersion":"7","uid":"forged","ownerReferences":[{"apiVersion":"v1","kind":"Node","name":"n","uid":"z"}]},"status":{"compliant":"Compliant"}`

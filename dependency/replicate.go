@@ -27,7 +27,7 @@ const (
 	ownAnnotations = "cohort.open-cluster-management.io/"
 )
 
-// Replicate turns a policy of the hub into the policy for a managed cluster, whose namespace on the hub has the cluster's
+// Replicate turns a policy of the hub into the policy for a managed cluster. The cluster's namespace on the hub has the cluster's
 // name. The result has the name, the labels and the annotations that OCM's propagator gives it, and the spec that was read,
 // even fields that [policyv1.Policy] lacks, with the dependencies under their names on the cluster. It has no status and
 // no other metadata, so it can be created on the hub. The caller sets the action of that cluster (spec.remediationAction).

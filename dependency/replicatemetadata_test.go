@@ -73,7 +73,7 @@ func TestReplicatedMetadata(t *testing.T) {
 	}
 }
 
-// P2: a replica that goes to another cluster has the labels of that one, and keeps what else stands on it.
+// P2: a replica for another cluster has the labels of that cluster, and keeps all other labels.
 func TestAReplicaOfAnotherCluster(t *testing.T) {
 	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": policyVersion, "kind": "Policy", "spec": map[string]any{}}}
 	u.SetNamespace("n")

@@ -114,7 +114,7 @@ func (t TemplateEvaluation) says(policy string, own Observation, c policyv1.Comp
 		return text, false
 	case t.State == StatePending:
 		return string(c) + "; " + t.Message(), false
-	default: // it is to be created, has not said anything, or is disabled
+	default: // it is to be created, has not reported, or is disabled
 		return "", false
 	}
 }

@@ -30,7 +30,7 @@ type known = map[dependency.Object]dependency.Observation
 // has ignorePending and waits for Policy y to be Compliant and for ConfigurationPolicy b to be NonCompliant. A
 // question mark stands for Pending, and an asterisk for a mistaken compliance. # alone names no object. A name
 // that begins with + is a ConstraintTemplate's, with = a constraint's, with @ an OperatorPolicy's, and with % a
-// ConfigMap's, of which there must be no template. A policy whose name begins with - is disabled.
+// ConfigMap's, of which there must be no template. A policy with a name that begins with - is disabled.
 func world(lines ...string) []*policyv1.Policy {
 	policies := make([]*policyv1.Policy, len(lines))
 	for i, line := range lines {
@@ -189,7 +189,7 @@ func lines(results []dependency.Evaluation) string {
 	return strings.Join(texts, "\n")
 }
 
-// evaluate is Evaluate for worlds, whose policies are never refused.
+// evaluate is Evaluate for worlds. Their policies are never refused.
 func evaluate(policies []*policyv1.Policy, observations known) []dependency.Evaluation {
 	results, err := dependency.Evaluate(cluster, policies, observations, nil)
 	if err != nil {

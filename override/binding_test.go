@@ -133,7 +133,7 @@ func TestBindingsOfDisabledPolicy(t *testing.T) {
 	}
 }
 
-// O6: a webhook is told of each exclusion for which Bindings refuses the set, whichever policy it is of.
+// O6: a webhook gets an error for each exclusion for which Bindings refuses the set, whichever policy it is of.
 func TestValidateSetFindsWhatBindingsRefuses(t *testing.T) {
 	if err := override.ValidateSet(nil, field.NewPath("set")).ToAggregate(); err == nil || err.Error() != "set: Required value: must not be nil" {
 		t.Errorf("no set: %v", err)
@@ -228,7 +228,7 @@ func TestResolveRefusesALongName(t *testing.T) {
 	}
 }
 
-// O1: bad fields are said with the binding or set and the field, in an order of their own.
+// O1: errors name the binding or set and the field, in a fixed order.
 func TestBindingsErrors(t *testing.T) {
 	shipped := placementBinding("shipped", "Policy", "policy")
 	shipped.BindingOverrides.RemediationAction = "inform"

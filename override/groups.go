@@ -85,8 +85,8 @@ func (r *Resolution) Incomplete() string {
 	return r.incomplete
 }
 
-// Undecided says that the groups of a binding that enforces are incomplete. Then clusters whose action is the policy's
-// own may turn out to be enforced.
+// Undecided says that the groups of a binding that enforces are incomplete. Then clusters with the policy's own
+// action may turn out to be enforced.
 func (r *Resolution) Undecided() bool { return r != nil && r.undecided }
 
 // readCompleteness records which parts are incomplete.

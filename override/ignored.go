@@ -6,7 +6,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// Ignored is a binding of the policy that has no effect, or whose override has no effect.
+// Ignored is a binding of the policy that has no effect, or has an override without effect.
 type Ignored struct {
 	Binding string
 	Type    IgnoredType

@@ -8,7 +8,7 @@ import (
 
 // Placements gives the entries for status.placement of the root policy, sorted by the names of the bindings. A binding that
 // reaches the policy directly and through sets has an entry for each way. Exclusions names all clusters that the entry's set
-// excludes for the policy. Decisions is not set. Bindings whose placementRef is neither a Placement nor a PlacementRule have no
+// excludes for the policy. Decisions is not set. Bindings to neither a Placement nor a PlacementRule have no
 // entry, nor have sub filters that are known to select no bound cluster. An entry has the name of its placement only if the
 // binding has Groups.
 //

@@ -18,7 +18,7 @@ import (
 // the policy's action and strategy and the groups of its placements, so the caller keeps nothing else.
 //
 // It comes from Resolve and never changes. Keep it until the policy, a binding, a set or a placement changes. It is safe
-// for concurrent use. The zero value and nil stand for a policy that is bound nowhere, and are incomplete.
+// for concurrent use. The zero value and nil are those of a policy that is bound nowhere, and are incomplete.
 type Resolution struct {
 	resolved, disabled bool
 	action             policyv1.RemediationAction
@@ -50,12 +50,12 @@ type Cluster struct {
 	// BoundBy are the names of the bindings that bind it, in order; never empty.
 	BoundBy []string
 
-	// DecidedBy are the names of the bindings whose override turned the action to enforce, sub filters among them,
+	// DecidedBy are the names of the bindings with an override that turned the action to enforce, sub filters among them,
 	// in order. Empty means that the action is the policy's own.
 	DecidedBy []string
 
-	// IgnoredBy are the names of the bindings that select it and whose override or sub filter is ignored because the
-	// policy's rollout strategy is not All, in order.
+	// IgnoredBy are the names of the bindings that select it and have an override or a sub filter that is ignored, because
+	// the policy's rollout strategy is not All, in order.
 	IgnoredBy []string
 }
 

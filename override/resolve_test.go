@@ -107,7 +107,7 @@ func TestDisabledPolicyIsBoundNowhere(t *testing.T) {
 	}
 }
 
-// Bad input is said with its place, in an order of its own, and nothing is resolved.
+// Errors name the place of bad input, in a fixed order, and nothing is resolved.
 func TestResolveErrors(t *testing.T) {
 	joined, err := grouping.Join(grouping.PlacementGroups{Placement: "x", Groups: oneGroup("A")}, grouping.PlacementGroups{Placement: "y", Groups: oneGroup("B")})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // other than enforce, a subFilter other than restricted. The errors have the paths of its JSON, below path. Bindings
 // refuses the same bindings.
 //
-// Validate takes any placementRef and any subjects. A binding whose placementRef is no Placement and no PlacementRule, or
+// Validate takes any placementRef and any subjects. A binding with a placementRef that is no Placement and no PlacementRule, or
 // has another API group or no name, binds nothing, and the [Resolution] says so (Ignored). A subject that is neither a Policy
 // nor a PolicySet of OCM is ignored without a message. A webhook that wants to refuse these checks them itself.
 func Validate(binding *policyv1.PlacementBinding, path *field.Path) field.ErrorList {

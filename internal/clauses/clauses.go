@@ -50,7 +50,7 @@ func Bounded(clauses []string) string {
 	return message
 }
 
-// Shorten cuts a longer text down to most bytes or a few less, between two characters, and marks the cut with "…". Most is at least 3.
+// Shorten cuts a longer text to at most this many bytes, between two characters, and marks the cut with "…". Most is at least 3.
 func Shorten(text string, most int) string {
 	const ellipsis = "…"
 	if len(text) <= most {

@@ -1,4 +1,4 @@
-// Package edited keeps what a record has of clusters that somebody edited.
+// Package edited keeps a record stable while objects that were edited by hand are written again.
 package edited
 
 import (
@@ -7,9 +7,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Keep gives a record in which each cluster that is about to be written again keeps the time that the stored record has. Its report begins anew
-// at each call until the write is made. With that time the record would differ at each call, and a controller that stores the record before
-// all else would never make the write. The records are not changed.
+// Keep gives a record in which each cluster with an edited object, which is about to be written again, keeps the time of the stored record.
+// The report of such a cluster begins again at each call until the write is made. Without Keep the record would differ at each call, and a
+// controller that stores the record first would never make the write. The records are not changed.
 func Keep(record, stored status.Record, isEdited func(cluster string) bool) status.Record {
 	if record.Version != stored.Version {
 		return record

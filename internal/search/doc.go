@@ -39,7 +39,7 @@
 // spread over time, ignored clusters and failures that do not count.
 //
 // The controller follows the duties that package rollout documents. It reads PlacementDecisions with their Placement,
-// ManifestWorks with their stamps, and the record of deselected clusters ([rollout.Memory]) from an annotation of its owner, and
+// ManifestWorks with their stamps, and the record of deselected clusters ([rollout.StoredRecord]) from an annotation of its owner, and
 // calls [rollout.Plan] with the result before. Packages grouping and status are therefore part of the proof. It stores the record
 // first, and carries out the other writes of a plan in any order. Names decide which of several clusters starts first; here every
 // order is tried, so states that differ only in names are one state. Times are kept as ages, and all ages past every end are one,

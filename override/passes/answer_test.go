@@ -185,7 +185,7 @@ func TestWhatATemplateOwedItOwesStill(t *testing.T) {
 	}
 }
 
-// O17: as long as the cluster goes on writing its status, what it said before may still be outdated.
+// O17: as long as the cluster keeps writing its status, its earlier messages may be outdated.
 func TestWhoWasAwayIsGivenTimeToAnswer(t *testing.T) {
 	a := config("a", 1, 0)
 	edited := a
@@ -272,7 +272,7 @@ func TestContentEditedByHandIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// O23: the deadline begins again with the write, so a cluster whose replica was edited long after its start does not time out before.
+// O23: the deadline begins again with the write, so a cluster with a replica that was edited long after its start does not time out before.
 func TestAClusterThatWasEditedDoesNotTimeOut(t *testing.T) {
 	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}), to("a", "b"))
 	edited := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Edited: true, Compliance: policyv1.Compliant, Applied: noon.Add(-time.Hour), RolloutStatus: status.Succeeded}
@@ -295,7 +295,7 @@ func TestTheRecordOfAClusterThatWasEditedSettles(t *testing.T) {
 		{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Edited: true, Applied: started, RolloutStatus: status.Progressing},
 		{Cluster: "b", Version: "v2", Action: policyv1.Inform, Compliance: policyv1.NonCompliant, Applied: started, RolloutStatus: status.ToApply},
 	}
-	record := status.Record{Version: "v2", Exposed: 1, Left: []status.Left{
+	record := status.Record{Version: "v2", Exposed: 1, Deselected: []status.DeselectedCluster{
 		{Report: status.Report{Cluster: "a", Status: status.Progressing, Applied: started}, Group: grouping.Key{Index: 7, Name: "gone"}},
 	}}
 	for i := range 3 {
@@ -306,7 +306,7 @@ func TestTheRecordOfAClusterThatWasEditedSettles(t *testing.T) {
 		if i > 0 && !reflect.DeepEqual(p.Record, record) {
 			t.Fatalf("call %d: %+v, and stored is %+v", i, p.Record, record)
 		}
-		if len(p.Record.Left) != 1 || len(p.Start) > 0 || fmt.Sprint(p.Edited) != "[a]" {
+		if len(p.Record.Deselected) != 1 || len(p.Start) > 0 || fmt.Sprint(p.Edited) != "[a]" {
 			t.Fatalf("call %d: %+v, starts %v, edited %v", i, p.Record, p.Start, p.Edited)
 		}
 		record = p.Record

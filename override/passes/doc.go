@@ -31,7 +31,7 @@
 //     clusters are validated, set the Verdict of each replica; see below.
 //     A stale cache shows a replica as it was before your last write, so a started cluster seems to wait. Read your own writes:
 //     wait for the cache, or overlay the written objects.
-//  3. Call Propagate, with RemoveAfter and the Remembered of the Propagation before. In Uncounted name the clusters that an
+//  3. Call Propagate, with RemoveAfter and the Remembered of the Propagation before. In Ignored name the clusters that an
 //     operator ignores, and recorded clusters without a ManagedCluster.
 //  4. Note the record of the Propagation in the root policy. If that changed the root policy, write it, and reconcile again
 //     once you read that write back. Users write the root policy too, so write with its resourceVersion.

@@ -144,7 +144,7 @@ func TestAnOldAnswerOnItsWayDoesNotPass(t *testing.T) {
 	}
 }
 
-// O17: c00 was cut off during the edit, and gets the second pass alone, after 12 minutes. Its first message tells that it got the write.
+// O17: c00 was offline during the edit, and gets the second pass alone, after 12 minutes. Its first message shows that it got the write.
 // Its messages from before the write count five minutes later: its other template answers after a minute, and until then no other
 // cluster starts. A controller with a cache that leaves managed fields out has only the times of the messages.
 func TestAClusterThatIsBackHasTimeToAnswer(t *testing.T) {

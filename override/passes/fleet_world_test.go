@@ -58,7 +58,7 @@ func (p part) enforces(action policyv1.RemediationAction) bool {
 	return !p.informsOnly() && (action == policyv1.Enforce || action == "" && p.own == policyv1.Enforce)
 }
 
-// fleet is a hub in virtual time with a policy of several templates, its propagator, and clusters whose status sync writes as OCM's
+// fleet is a hub in virtual time with a policy of several templates, its propagator, and clusters with a status sync that writes as OCM's
 // framework-addon does: details template by template from the events, compliant left as it was where a template is new, and with the
 // resourceVersion of the replica that the cluster has got. The hub refuses a status of a cluster that has not got the last write.
 type fleet struct {
@@ -236,7 +236,7 @@ func (f *fleet) written(a *agent) {
 	})
 }
 
-// back ends that a cluster is cut off: it gets the replica as it is now, and nothing of what was written in between.
+// back ends that a cluster is offline: it gets the present replica, and nothing of what was written in between.
 func (f *fleet) back(cluster string) {
 	a := f.agents[cluster]
 	a.away = false
@@ -321,7 +321,7 @@ func (f *fleet) sync(a *agent) {
 	})
 }
 
-// managedFields are those of a replica whose status a cluster has just written. The API server's times have whole seconds.
+// managedFields are those of a replica after a cluster has written its status. The API server's times have whole seconds.
 func (f *fleet) managedFields() []metav1.ManagedFieldsEntry {
 	if f.strips {
 		return nil
@@ -349,7 +349,7 @@ func (f *fleet) isDone(cluster string) bool {
 	})
 }
 
-// exposed are the clusters whose replicas have the version with the root's action, and are not truly done with it. A version of which no
+// exposed are the clusters with replicas that have the version with the root's action, and that are not truly done with it. A version of which no
 // template enforces anything exposes none.
 func (f *fleet) exposed() (all []string) {
 	if !slices.ContainsFunc(f.parts, func(p part) bool { return p.enforces(f.root.Spec.RemediationAction) }) {

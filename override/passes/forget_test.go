@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// O16: the record is kept while something is limited, and emptied where nothing is. What was forgotten does not come back.
+// O16: the record is kept while something is limited, and emptied where nothing is. Forgotten entries do not come back.
 func TestWhatForgetsWhoLeft(t *testing.T) {
 	perGroup, all := naiveLimits{typ: clusterv1alpha1.ProgressivePerGroup}, naiveLimits{typ: clusterv1alpha1.All}
 	starts := rollout.Options{MaxStarts: &rollout.StartLimit{Count: 5, Per: metav1.Duration{Duration: time.Hour}}}

@@ -31,7 +31,7 @@ func (f naiveFleet) fails(cluster string) bool {
 	return s == status.Failed || s == status.TimeOut
 }
 
-// naiveLasting adds those of some breaches that stand to others, but for those of which another one has all clusters and no larger budget.
+// naiveLasting adds those of some breaches that last to others, except where another one has all their clusters and no larger budget.
 func (l naiveLimits) naiveLasting(f naiveFleet, all []naiveBreach, told ...naiveBreach) []naiveBreach {
 	if l.maxFailures == 0 || l.typ == clusterv1alpha1.All {
 		return nil
@@ -76,8 +76,8 @@ func (w *world) naiveTold() []naiveBreach {
 	return told
 }
 
-// checkLasting compares the breaches on record with the rules, and keeps what the result tells of them. Of groups that are half there
-// nothing new is told.
+// checkLasting compares the recorded breaches with the rules, and keeps those of the result. Partially observed groups
+// change none of them.
 func (w *world) checkLasting(recorded []status.Breached, two bool, fleet naiveFleet) {
 	w.t.Helper()
 	isHalf := len(w.lost) > 0 && !w.policy.Spec.Disabled

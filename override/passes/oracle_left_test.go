@@ -15,9 +15,9 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// naiveStanding is how a cluster stands by its replica or by the record (O16, O19), where the rollout is in two passes.
+// naiveStanding is the state of a cluster by its replica or by the record (O16, O19), if the rollout is in two passes.
 type naiveStanding struct {
-	status   status.RolloutStatus // ToApply where neither tells of a start
+	status   status.RolloutStatus // ToApply where neither has a start
 	inFlight bool
 	recorded bool // by the record
 	entry    *status.DeselectedCluster
@@ -51,7 +51,7 @@ func (w *world) naiveEntry(cluster string) *status.DeselectedCluster {
 	return nil
 }
 
-// naiveStand says how a cluster stands, bound or not.
+// naiveStand gives the state of a cluster, bound or not.
 func (w *world) naiveStand(cluster string, bound bool) naiveStanding {
 	var stands naiveStanding
 	stands.status, stands.inFlight = w.limits.naiveStatus(w.replicas[cluster], w.versionName(), w.policy.Spec.RemediationAction, w.now)
@@ -314,7 +314,7 @@ func (w *world) checkLeft(p *passes.Propagation, two bool, bound []string, fleet
 	w.checkLasting(p.Record.Breached, two, fleet)
 	isHalf := len(w.lost) > 0 && !w.policy.Spec.Disabled // the groups of a disabled policy are not read
 	if isHalf && w.former != nil && !w.formerHalf {
-		return // R47: groups that are being written tell nothing
+		return // R47: groups that are being written do not count
 	}
 	w.formerHalf = isHalf
 	if !two {
@@ -343,7 +343,7 @@ func (w *world) naiveExposed(entries, placed, ceiling int) int {
 	return ceiling
 }
 
-// checkNothingIsForgotten checks that a cluster that has started and is not done goes on counting until its own report says that it is
+// checkNothingIsForgotten checks that a cluster that has started and is not done keeps counting until its own report says that it is
 // done, it is ignored, or the policy is another one (O16), whatever the controller forgets.
 func (w *world) checkNothingIsForgotten(two bool, bound []string) {
 	w.t.Helper()

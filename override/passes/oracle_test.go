@@ -81,7 +81,7 @@ func (l naiveLimits) naiveLimit(s status.RolloutStatus, since, now time.Time) (s
 	return s, true
 }
 
-// naiveReport is what a started replica tells, and since when that is so (S3, O22).
+// naiveReport is the report of a started replica, with its time (S3, O22).
 func (l naiveLimits) naiveReport(r *passes.Replica) (s status.RolloutStatus, since time.Time) {
 	s, since = status.Progressing, r.Applied
 	if r.Generation == r.LastEvaluatedGeneration && (r.Compliance == "Compliant" || r.Compliance == "NonCompliant") {

@@ -63,7 +63,7 @@ import (
 // name). A deselected cluster that has started and is not done counts: it takes its slot, and its failure is in the budget, until
 // it recovers, is ignored, or another version is wanted. It is also forgotten once nothing is limited any more: the policy
 // informs, or its strategy is All. Its replica is deleted all the same, but only once the record that was passed in has the cluster:
-// store [Propagation].Record first, and read it back. To ignore a cluster, name it in Uncounted.
+// store [Propagation].Record first, and read it back. To ignore a cluster, name it in Ignored.
 //
 // A cluster that is bound again while the record has it in flight resumes: it gets its action at once. With a
 // recorded failure it is Failed, or TimeOut after its deadline, and stays at inform until it reports that it complies with this
@@ -76,7 +76,7 @@ import (
 //     again by itself.
 //   - RemoveAfter keeps the replica of a deselected cluster for a grace period. Previous comes from the Propagation before
 //     ([Propagation.Remembered]). Without it the grace period would start again at each call, and nothing would ever be deleted.
-//   - Memory has no effect: pass the record.
+//   - StoredRecord has no effect: pass the record.
 //   - A percentage in MaxRemoved is a share of the replicas that have this version or are to be deleted: right after an edit, of
 //     a small number.
 //

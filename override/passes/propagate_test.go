@@ -144,7 +144,7 @@ func TestDisabledPolicyIsDeletedWhateverIsWrong(t *testing.T) {
 	}
 }
 
-// What is wrong is said with its place, all of it at once.
+// All errors are returned at once, each with its place.
 func TestPropagateErrors(t *testing.T) {
 	r := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.All}), to("a", "b"))
 	for _, test := range []struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // checkReports checks what each replica says to the rollout: nothing where it is of another version, not bound, or has the wrong action
-// in the one pass (O8, O9), and otherwise what it tells, with the verdict (O22), or that it waits.
+// in the one pass (O8, O9), and otherwise its report, with the verdict (O22), or that it waits.
 func (w *world) checkReports(resolution *override.Resolution) {
 	w.t.Helper()
 	for name, r := range w.replicas {

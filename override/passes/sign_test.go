@@ -125,7 +125,7 @@ func informed(t *testing.T, before, then []part, had []policyv1.PolicyDetails) *
 	return s
 }
 
-// O26, O17: a cluster was cut off while both passes were written, so it gets the second alone. There is nothing new in a template that
+// O26, O17: a cluster was offline while both passes were written, so it gets the second alone. There is nothing new in a template that
 // the version did not change, and there is no report on it. The cluster is done all the same, and no cluster fails.
 func TestAClusterThatMissedTheFirstPassIsDone(t *testing.T) {
 	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 2 * time.Hour}, policyv1.Enforce, 2)

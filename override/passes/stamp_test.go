@@ -68,7 +68,7 @@ func TestStampedPoliciesTellAll(t *testing.T) {
 	hub["a"].says(policyv1.Compliant, "1", now.Add(time.Hour))
 	hub["b"].says(policyv1.NonCompliant, "2", now)
 	step("a: enforce, Progressing (update); b: inform, ToApply")
-	step("a: enforce, Progressing; b: inform, ToApply") // what a said is of the first pass
+	step("a: enforce, Progressing; b: inform, ToApply") // the report of a is on the first pass
 	hub["a"].says(policyv1.Compliant, "3", now.Add(time.Hour))
 	step("a: enforce, Succeeded (updateStatus); b: enforce, Progressing (update)")
 	step("a: enforce, Succeeded; b: enforce, Progressing")

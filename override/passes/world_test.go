@@ -301,7 +301,7 @@ func (w *world) settle() {
 		}
 		// Writes once done are not asked for again. The call after a first pass may start clusters, the call after one that
 		// changed the record may delete, the call after one that deleted may change the root's status, and the call after one
-		// that let a cluster go on forgets its entry.
+		// that resumed a cluster forgets its entry.
 		if calls > 4 || records && !recorded && !resumed || len(p.Writes()) > 0 && !firstPass && !recorded || len(p.Removed) > 0 && !recorded || !firstPass && !recorded && !removed && !resumed {
 			w.t.Fatalf("O11: call %d still asks for %s", calls+1, p)
 		}
@@ -481,7 +481,7 @@ func (w *world) checkExplanations(p *passes.Propagation) {
 	}
 }
 
-// naiveNotCompliant says whether a cluster is in flight and has said that it does not comply with the version that it has (O15). In
+// naiveNotCompliant says whether a cluster is in flight and has reported that it does not comply with its version (O15). In
 // these worlds the cluster reports on no single template.
 func (w *world) naiveNotCompliant(c passes.Cluster) bool {
 	r := w.replicas[c.Name]

@@ -100,7 +100,7 @@ func TestTheDeadlineOfIgnoredClusters(t *testing.T) {
 	}
 }
 
-// O49: what a strategy says of another type is told.
+// O49: fields of a strategy that are for another type are reported.
 func TestStrategiesOfAnotherTypeAreTold(t *testing.T) {
 	for strategy, want := range map[string]string{
 		"ManualPerGroup":      "spec.rolloutStrategy.progressivePerGroup: Forbidden: has no effect: the policy's rolloutStrategy is ManualPerGroup",

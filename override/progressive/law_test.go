@@ -57,7 +57,7 @@ func (h *history) draw() {
 	if typ == "Progressive" {
 		words = append(words, fmt.Sprintf("concurrency=%d", rapid.IntRange(1, 3).Draw(h.rapid, "concurrency")))
 	}
-	if typ != "ManualPerGroup" && rapid.Bool().Draw(h.rapid, "tolerates") { // approvals change the order, which exposure.Of is not told
+	if typ != "ManualPerGroup" && rapid.Bool().Draw(h.rapid, "tolerates") { // approvals change the order, which exposure.Of does not know
 		words = append(words, "failures=1")
 	}
 	if rapid.Bool().Draw(h.rapid, "deadline") {
@@ -100,7 +100,7 @@ func (h *history) act() string {
 	case 2, 3, 4, 5:
 		name, says := one(h.clusters()), rapid.SampledFrom([]policyv1.ComplianceState{policyv1.Compliant, policyv1.Compliant, policyv1.NonCompliant, policyv1.Pending}).Draw(h.rapid, "says")
 		templates := h.names[:rapid.IntRange(1, len(h.names)).Draw(h.rapid, "templates")]
-		if h.complies(name) { // exposure.Of assumes that it goes on to
+		if h.complies(name) { // exposure.Of assumes that it keeps doing so
 			says = policyv1.Compliant
 		}
 		h.report(name, says, templates...)
@@ -270,7 +270,7 @@ func TestHistories(t *testing.T) {
 	})
 }
 
-// fail tells the path where a check fails.
+// fail prints the path where a check fails.
 func (h *history) fail(r *rapid.T, path *[]string, do func()) {
 	h.t = failing{r, path}
 	do()
@@ -287,7 +287,7 @@ func (f failing) Fatalf(format string, args ...any) {
 
 func (f failing) Fatal(args ...any) { f.Fatalf("%s", fmt.Sprint(args...)) }
 
-// calls makes some calls, of which some are cut off, or all until nothing is asked for.
+// calls makes some calls, some of them interrupted, or all until nothing is asked for.
 func (h *history) calls(r *rapid.T) {
 	rest := rapid.Bool().Draw(r, "to rest")
 	for range 30 {

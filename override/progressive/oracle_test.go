@@ -61,7 +61,7 @@ func (n *naive) started(c *naiveCluster) bool {
 	return c.uid == n.uid && c.content == n.generation && !c.back
 }
 
-// stands gives how a started cluster stands (O37).
+// stands gives the state of a started cluster (O37).
 func (n *naive) stands(c *naiveCluster) status.RolloutStatus {
 	switch {
 	case c.answer == "Compliant":
@@ -178,7 +178,7 @@ func (n *naive) step() bool {
 	return n.String() != before
 }
 
-// outcome says how a rollout in progress stands (O34, O35).
+// outcome gives the state of a rollout in progress (O34, O35).
 func (n *naive) outcome(breached bool) status.RolloutStatus {
 	began, ended, failed := false, len(n.clusters) > 0, false
 	for name, c := range n.clusters {

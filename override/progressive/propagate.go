@@ -31,11 +31,11 @@ type State struct {
 	Resolution *override.Resolution
 	// Rollout is the policy's object; nil only if a live read says that it does not exist.
 	Rollout *Rollout
-	// NewUID is drawn anew for each call. It becomes the rolloutUID if a rollout begins.
+	// NewUID is generated for each call. It becomes the rolloutUID if a rollout begins.
 	NewUID string
 	// Replicas are all replicated policies of the root policy, in any order, as passes.ReplicaOf reads them. Set Edited where one
 	// that has the root policy's content is not what would be written now, such as by what its hub templates resolve to; leave it as
-	// it was read where it has an earlier version, which you cannot make anew.
+	// it was read where it has an earlier version, which you cannot make again.
 	Replicas []passes.Replica
 	// Clusters are all ManagedClusters of the hub, in any order. A deselected cluster that is not among them is ignored, since its
 	// ManagedCluster was deleted. Without any, no cluster is ignored; under ignoreClusterRolloutStatus they are required. A
@@ -47,7 +47,7 @@ type State struct {
 // documentation has the duties of the caller. The result shares the replicas' texts and the policy with the state.
 //
 // All options apply while the rollout is in progress, with these exceptions: an Attempt is an error, since a rollout is retried by its
-// UID; a GroupOrder is an error under ManualPerGroup, which has its own; Memory has no effect, since the Rollout has the record.
+// UID; a GroupOrder is an error under ManualPerGroup, which has its own; StoredRecord has no effect, since the Rollout has the record.
 // Give the Plan of the Propagation before as Previous.
 //
 // Errors are *field.Error, joined by errors.Join: what [Validate] finds in the policy, unless it is disabled; a resolution of another

@@ -107,7 +107,7 @@ func TestTheRecordOfAClusterThatWasEditedSettles(t *testing.T) {
 	w.bind("b", "p", "dev: a | prod: b")
 	w.sync(rollout.Options{})
 	w.bind("b", "p", "new: c | prod: b a")
-	if w.sync(rollout.Options{}); len(w.last.Plan.Record.Left) != 1 {
+	if w.sync(rollout.Options{}); len(w.last.Plan.Record.Deselected) != 1 {
 		t.Fatalf("the record is %+v", w.last.Plan.Record)
 	}
 	w.now = w.now.Add(time.Minute)

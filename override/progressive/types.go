@@ -75,6 +75,6 @@ type RolloutStatus struct {
 	// RolloutStatus is the same as the root policy's: ToApply, Progressing, Succeeded or Failed. The last two are kept until
 	// another rollout begins.
 	RolloutStatus status.RolloutStatus `json:"rolloutStatus,omitempty"`
-	// RolloutUID tells this rollout from others.
+	// RolloutUID identifies this rollout.
 	RolloutUID string `json:"rolloutUID,omitempty"`
 }

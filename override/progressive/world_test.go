@@ -311,7 +311,7 @@ func (w *world) bound(opts rollout.Options) {
 	w.exposed = max(w.exposed, said.Exposed)
 }
 
-// String lists the clusters with what they have, and how the root policy and its Rollout stand.
+// String lists the clusters with their versions, and the states of the root policy and its Rollout.
 func (w *world) String() string {
 	var out []string
 	for _, c := range w.status.Status {

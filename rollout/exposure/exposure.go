@@ -16,18 +16,18 @@ import (
 // Exposure has the blast radius of a version that does not work, and the duration of its rollout, before the rollout begins.
 //
 // A cluster is exposed while it is in flight with the version or has failed with it: it has neither succeeded and soaked,
-// nor been skipped. The numbers of exposed clusters hold whatever clusters report and in whatever order, also if many
-// fail at once, fail and recover, or never answer. Pauses and gates may end at any time, and [rollout.Options].Rights may change, so
+// nor been skipped. The numbers of exposed clusters are right whatever clusters report and in whatever order, also if many
+// fail at once, fail and recover, or never answer. Pauses and gates may end at any time, and [rollout.Options].Shares may change, so
 // these numbers do not depend on them, nor the times on shares. More clusters can be exposed if one of these assumptions fails:
 //
 //   - A cluster that succeeded and soaked keeps working, and one that has the version and is skipped is done with it.
 //   - Without a progressDeadline no cluster reports TimeOut, which frees the slot of a failed cluster.
 //   - Reports show each cluster that has the version, and no new [rollout.Options].Attempt is asked for.
 //
-// Exposed holds even if the groups are cut again at each step, and if clusters join, are deselected, move, are frozen, are not on the
+// Exposed is right even if the groups are cut again at each step, and if clusters join, are deselected, move, are frozen, are not on the
 // allowlist or are skipped for a while. If the groups change, it is the greatest of all groups that there were. Under the type All it is
 // about the clusters that are selected at a time: deselected clusters with the version come on top. The other numbers assume that the
-// groups keep their clusters at each moment, that the groups of frozen clusters wait for them ([rollout.ClusterHold].Blocks), that every
+// groups keep their clusters at each moment, that the groups of frozen clusters wait for them ([rollout.ClusterFreeze].Blocks), that every
 // cluster is on the allowlist, and that a skip lasts.
 //
 // For each number of clusters there is a history that reaches it. With [rollout.Options].FailedBefore, and with Ramp where groups run
@@ -37,7 +37,7 @@ import (
 // [rollout.Options].MaxStarts where groups run side by side, the shortest time is only a bound, which ignores the ramp, and the longest is
 // unknown.
 type Exposure struct {
-	// Clusters is the number of selected clusters that count. Ignored clusters are left out ([rollout.Options].Uncounted).
+	// Clusters is the number of selected clusters that count. Ignored clusters are left out ([rollout.Options].Ignored).
 	Clusters int `json:"clusters"`
 	// Exposed is the most clusters that are exposed at the same time, however the groups are cut. It is also the most at a breach and
 	// after it.
@@ -71,7 +71,7 @@ type Stage struct {
 
 // Of computes the exposure of a rollout by strategy over groups that begins at the time now. Life is how long a cluster
 // takes from its start to its success, without the strategy's MinSuccessTime. The options are the same as for
-// [rollout.Plan]; Previous and Memory are not used. The documentation of [Exposure] has the assumptions.
+// [rollout.Plan]; Previous and StoredRecord are not used. The documentation of [Exposure] has the assumptions.
 //
 // The errors are the same as from [rollout.Plan], and one where life is negative or its Longest is below its Shortest.
 // Inputs are not changed.

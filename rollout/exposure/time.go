@@ -21,7 +21,7 @@ type Span struct {
 	Longest time.Duration
 }
 
-// unknownEnd stands for an unknown length of time. Sums stop at it.
+// unknownEnd is an unknown length of time. Sums stop at it.
 const unknownEnd time.Duration = math.MaxInt64
 
 // String is `10m0s to 30m0s`, `10m0s` where both are the same, or `10m0s or more`.

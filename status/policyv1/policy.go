@@ -25,7 +25,7 @@ type PolicySpec struct {
 	RemediationAction RemediationAction `json:"remediationAction,omitempty"`
 	// RolloutStrategy says how the policy is enforced on one cluster after the other. An empty type is All.
 	RolloutStrategy clusterv1alpha1.RolloutStrategy `json:"rolloutStrategy,omitzero"`
-	// Dependencies hold for every template.
+	// Dependencies apply to every template.
 	Dependencies []PolicyDependency `json:"dependencies,omitempty"`
 	// PolicyTemplates are the templates in their order.
 	PolicyTemplates []PolicyTemplate `json:"policy-templates"`
@@ -43,7 +43,7 @@ type HubTemplateOptions struct {
 type PolicyTemplate struct {
 	// ObjectDefinition is the object, any JSON.
 	ObjectDefinition runtime.RawExtension `json:"objectDefinition"`
-	// ExtraDependencies hold for this template, in addition to the policy's Dependencies.
+	// ExtraDependencies apply to this template, in addition to the policy's Dependencies.
 	ExtraDependencies []PolicyDependency `json:"extraDependencies,omitempty"`
 	// IgnorePending says that the template counts as compliant for the policy while it is pending.
 	IgnorePending bool `json:"ignorePending,omitempty"`

@@ -33,9 +33,9 @@ func Reconcile(owner metav1.Object, placement *clusterv1beta1.Placement, decisio
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	memory := &rollout.StoredRecord{Version: version, Record: records[""]} // deselected clusters with the version count
-	// RemoveAfter, Previous and Uncounted need what a controller keeps between two calls; this function keeps nothing.
-	result, err := rollout.Plan(strategy, groups, reports, now, rollout.Options{StoredRecord: memory})
+	storedRecord := &rollout.StoredRecord{Version: version, Record: records[""]} // deselected clusters with the version count
+	// RemoveAfter, Previous and Ignored need what a controller keeps between two calls; this function keeps nothing.
+	result, err := rollout.Plan(strategy, groups, reports, now, rollout.Options{StoredRecord: storedRecord})
 	if err != nil {
 		return nil, nil, 0, err // names the field of the strategy
 	}

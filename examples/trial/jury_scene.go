@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"sync"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
@@ -19,6 +20,7 @@ type jury struct {
 	healed      time.Time            // when agents became well that were not; zero if never
 	switched    span                 // while nothing happens after the objects became those of another controller
 
+	readings       *readings
 	switchedPartly bool // it had given the next version to some of its objects
 
 	decided []decided // lazily: what decisions said when they were complete, in their order
@@ -50,7 +52,7 @@ func (j *jury) truthAt(rv int64) *sight {
 func (j *jury) present() *sight { return j.truthAt(1 << 62) }
 
 // read reads what an object says of its cluster.
-func (j *jury) read(o object) held { return j.judged(j.trade.read(o), o) }
+func (j *jury) read(o object) held { return j.judged(j.raw(o), o) }
 
 func (j *jury) judged(h held, o object) held {
 	if h.started && h.answer == does && j.trade.validates != nil && j.trade.validates(j.trial) {
@@ -67,9 +69,32 @@ func (j *jury) judged(h held, o object) held {
 	return h
 }
 
+// raw reads an object as its trade does, once.
+func (j *jury) raw(o object) held { return j.readings.of(o, j.trade.read) }
+
+// readings are what was read from objects, which never change.
+type readings struct {
+	mu  sync.Mutex
+	all map[object]held
+}
+
+func (r *readings) of(o object, read func(object) held) held {
+	if r == nil {
+		return read(o)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h, known := r.all[o]
+	if !known {
+		h = read(o)
+		r.all[o] = h
+	}
+	return h
+}
+
 // readAt does so with an object's state of a time, which may have been edited by hand and set back since it got its version.
 func (j *jury) readAt(i id, rv int64, o object) held {
-	h := j.trade.read(o)
+	h := j.raw(o)
 	if h.answer != awaited || j.trade.reread == nil {
 		return j.judged(h, o)
 	}
@@ -78,7 +103,7 @@ func (j *jury) readAt(i id, rv int64, o object) held {
 		if e.rv > rv {
 			break
 		}
-		if was := j.trade.read(e.object); e.gone || was.version != h.version || was.started != h.started {
+		if was := j.raw(e.object); e.gone || was.version != h.version || was.started != h.started {
 			since = nil
 		} else if n := len(since); n > 0 && since[n-1].GetGeneration() == e.object.GetGeneration() {
 			since[n-1] = e.object

@@ -24,7 +24,7 @@ func (j *jury) checkShown() (broken []violation) {
 		case w == nil || e.gone:
 		case e.id.kind == j.trade.owner && j.trade.isOwner(e.object):
 			s := j.trade.shown(e.object)
-			if after && !s.known && !j.switchedPartly {
+			if after && !s.known && !j.switchedPartly && !j.unheard(e.rv-1) {
 				broken = append(broken, violation{invariant: invKnown, rv: e.rv, text: fmt.Sprintf("the owner lost its compliance by the %s of %s", w.verb, w.sent.UTC().Format("15:04:05.000"))})
 			}
 			for _, cluster := range s.failed {
@@ -46,6 +46,17 @@ func (j *jury) checkShown() (broken []violation) {
 // isSwitch says whether nothing happens at a time but that objects have just become those of another controller.
 func (j *jury) isSwitch(at time.Time) bool {
 	return !at.Before(j.switched.from) && at.Before(j.switched.to)
+}
+
+// unheard says whether nothing was ever heard of a part of some object.
+func (j *jury) unheard(rv int64) bool {
+	s := j.truthAt(rv)
+	for _, h := range s.held {
+		if h.unheard {
+			return true
+		}
+	}
+	return false
 }
 
 // ofOthers are the versions that another controller brought to clusters.

@@ -266,6 +266,7 @@ func (s *sight) waits(now time.Time) (held, could []string) {
 		case gets || !s.j.deleted[cluster].IsZero():
 		case has && h.dying:
 			held = append(held, cluster)
+		case s.j.trade.gates && has && h.version == s.version && !h.answered: // its first pass lasts until it says something, as it does unless it is dead
 		case s.stands(cluster, now, leniency{}).at == failed && !s.givenUp[cluster]: // its failure lasts, and it waits for nobody
 		case s.stands(cluster, now, leniency{}).at != waiting && !s.givenUp[cluster]:
 			held = append(held, cluster) // something lasts of it

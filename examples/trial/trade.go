@@ -97,7 +97,9 @@ type held struct {
 	finalizer bool
 	content   string // what a person may change by hand; empty where that is nothing
 
-	success time.Time // of a cluster that was not found good yet
+	success  time.Time // of a cluster that was not found good yet
+	answered bool      // all parts have, whatever that means for the rollout
+	unheard  bool      // nothing was ever heard of one of the parts
 
 	applied time.Time // when the write was sent that brought it
 }

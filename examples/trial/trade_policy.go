@@ -134,6 +134,7 @@ func readPolicy(since []object) held {
 		dying: u.GetDeletionTimestamp() != nil, finalizer: len(u.GetFinalizers()) > 0, content: contentOf(u),
 	}
 	details, unfit, waits := detailsOf(u), false, len(templates) == 0
+	h.unheard = slices.ContainsFunc(templates, func(t policyTemplate) bool { return len(details[t.name].History) == 0 })
 	for i := range templates {
 		t := &templates[i]
 		d := details[t.name]
@@ -146,6 +147,7 @@ func readPolicy(since []object) held {
 		unfit = unfit || d.Compliant == nonCompliant && (t.own != informOnly || !h.started)
 		waits = waits || d.Compliant == pending && (t.own != informOnly || !h.started)
 	}
+	h.answered = true
 	switch {
 	case unfit:
 		h.answer = doesNot

@@ -28,6 +28,7 @@ type runner struct {
 	removed  map[string]bool      // whom the person deselected or deleted, ever
 	healed   time.Time            // when agents became well that were not
 	switched span                 // while nothing happens after the objects became those of another controller
+	readings readings
 	// switchedPartly says that it had given the next version to some of its objects.
 	switchedPartly bool
 }
@@ -54,7 +55,7 @@ func (t *trial) newRunner(at *site, subject *Subject) *runner {
 	t.name = "t1"
 	return &runner{
 		player: &player{world: t.world, site: at, subject: subject, rng: rand.New(rand.NewPCG(t.seed, 12)), died: map[int]time.Time{}},
-		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, gone: map[string]time.Time{}, removed: map[string]bool{},
+		trial:  t, deadline: map[string]time.Time{}, deleted: map[string]time.Time{}, gone: map[string]time.Time{}, readings: readings{all: map[object]held{}}, removed: map[string]bool{},
 	}
 }
 
@@ -287,7 +288,7 @@ func (r *runner) jury() *jury {
 		deleted: map[string]time.Time{}, gone: maps.Clone(r.gone), exempt: map[string]bool{}, healed: r.healed,
 	}
 	j.reads, j.managed = r.reads, r.managed
-	j.switched, j.switchedPartly = r.switched, r.switchedPartly
+	j.switched, j.switchedPartly, j.readings = r.switched, r.switchedPartly, &r.readings
 	for c, at := range r.deleted {
 		j.deleted[c] = at
 	}

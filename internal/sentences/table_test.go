@@ -284,8 +284,8 @@ var rooms = []room{
 	{
 		dir: "override/passes",
 		rows: []row{
-			{"Propagation, waits for the first pass", `^\S+ is held: waiting until its replicated policy has this version, at first with remediationAction inform$`},
-			{"Propagation, waits", `^\S+ is held: waiting for .*`},
+			{"Propagation, waits for the first pass", `^\S+ is blocked: waiting until its replicated policy has this version, at first with remediationAction inform$`},
+			{"Propagation, waits", `^\S+ is blocked: waiting for .*`},
 			{"Propagation, breach", `^breach: stopped: .*`},
 		},
 	},

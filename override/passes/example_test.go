@@ -53,18 +53,18 @@ func ExamplePropagate() {
 			return
 		}
 		fmt.Println(p)
-		for cluster, hold := range p.Blocked() {
-			fmt.Println("-", cluster.Name, "is held:", hold)
+		for cluster, reason := range p.Blocked() {
+			fmt.Println("-", cluster.Name, "is blocked:", reason)
 		}
 	}
 	// Output:
 	// london: inform, ToApply (create); paris: inform, ToApply (create)
-	// - london is held: waiting until its replicated policy has this version, at first with remediationAction inform
-	// - paris is held: waiting until its replicated policy has this version, at first with remediationAction inform
+	// - london is blocked: waiting until its replicated policy has this version, at first with remediationAction inform
+	// - paris is blocked: waiting until its replicated policy has this version, at first with remediationAction inform
 	// london: enforce, Progressing (update); paris: inform, ToApply
-	// - paris is held: 1 of 1 slot taken: london starts now
+	// - paris is blocked: 1 of 1 slot taken: london starts now
 	// london: enforce, Progressing; paris: inform, ToApply
-	// - paris is held: 1 of 1 slot taken: london progressing since 2026-11-21T12:00:00Z, and without a progressDeadline keeps its slot until it is done
+	// - paris is blocked: 1 of 1 slot taken: london progressing since 2026-11-21T12:00:00Z, and without a progressDeadline keeps its slot until it is done
 	// london: enforce, Succeeded (updateStatus); paris: enforce, Progressing (update)
 }
 

@@ -9,24 +9,24 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Held yields the clusters that wait (ToApply), by name, each with the reason.
+// Blocked yields the clusters that wait (ToApply), by name, each with the reason.
 func (p *Propagation) Blocked() iter.Seq2[Cluster, BlockReason] {
 	return func(yield func(Cluster, BlockReason) bool) {
 		for _, c := range p.Clusters {
-			if c.RolloutStatus == status.ToApply && !yield(c, p.hold(c)) {
+			if c.RolloutStatus == status.ToApply && !yield(c, p.blockReason(c)) {
 				return
 			}
 		}
 	}
 }
 
-// hold gives the reason of a cluster that waits.
-func (p *Propagation) hold(c Cluster) BlockReason {
+// blockReason gives the reason of a cluster that waits.
+func (p *Propagation) blockReason(c Cluster) BlockReason {
 	if p.isFirstPass(c) {
 		return BlockReason{FirstPass: true, SilentUntil: c.silentUntil}
 	}
-	_, hold, _ := p.result.Find(c.Name)
-	return BlockReason{Rollout: hold}
+	_, reason, _ := p.result.Find(c.Name)
+	return BlockReason{Rollout: reason}
 }
 
 // isFirstPass says whether the cluster waits because its replica does not have this version, or because there is no sign that the
@@ -54,14 +54,14 @@ func silent(until time.Time) string {
 }
 
 // String is a sentence without its full stop, fit for the message of a condition or an event.
-func (h BlockReason) String() string {
+func (r BlockReason) String() string {
 	switch {
-	case !h.SilentUntil.IsZero():
-		return silent(h.SilentUntil)
-	case h.FirstPass:
+	case !r.SilentUntil.IsZero():
+		return silent(r.SilentUntil)
+	case r.FirstPass:
 		return firstPass
 	}
-	return h.Rollout.String()
+	return r.Rollout.String()
 }
 
 // Explain says why the named cluster waits (ToApply), down to the clusters that wait for no other, or what a cluster in flight

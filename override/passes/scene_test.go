@@ -223,8 +223,8 @@ func (s *stage) show(p *passes.Propagation) string {
 	if len(p.TimedOut) > 0 {
 		say("timed out %s", strings.Join(p.TimedOut, " "))
 	}
-	for cluster, hold := range p.Blocked() {
-		say("%s is held: %s", cluster.Name, hold)
+	for cluster, reason := range p.Blocked() {
+		say("%s is blocked: %s", cluster.Name, reason)
 	}
 	if p.Breach != nil {
 		say("breach: %v", p.Breach)

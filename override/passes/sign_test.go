@@ -43,8 +43,8 @@ func TestACutOffClusterStartsLate(t *testing.T) {
 		f.edit(config("a", 1, time.Second))
 		f.run(30 * time.Second)
 		var got []string
-		for c, hold := range f.last.Blocked() {
-			got = append(got, fmt.Sprintf("%s: %s / %s", c.Name, hold, f.last.Explain(c.Name)))
+		for c, reason := range f.last.Blocked() {
+			got = append(got, fmt.Sprintf("%s: %s / %s", c.Name, reason, f.last.Explain(c.Name)))
 		}
 		sentence := "waiting until the cluster says something of this version with remediationAction inform, at most until " + test.from
 		if want := fmt.Sprintf("[c00: %s / %[1]s]", sentence); fmt.Sprint(got) != want {

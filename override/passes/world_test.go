@@ -434,13 +434,13 @@ func explained(e passes.Explanation) bool { return e.FirstPass || len(e.Rollout)
 // with a cluster that is waited for, and that Held gives its first link (O15).
 func (w *world) checkExplanations(p *passes.Propagation) {
 	w.t.Helper()
-	held := map[string]passes.BlockReason{}
-	for c, hold := range p.Blocked() {
-		held[c.Name] = hold
+	blocked := map[string]passes.BlockReason{}
+	for c, reason := range p.Blocked() {
+		blocked[c.Name] = reason
 	}
 	for _, c := range p.Clusters {
 		e := p.Explain(c.Name)
-		hold, isHeld := held[c.Name]
+		reason, isBlocked := blocked[c.Name]
 		r := w.replicas[c.Name]
 		if w.naiveNotCompliant(c) != (e.InFlight != nil) {
 			w.t.Fatalf("%s has the explanation %q", c, e)
@@ -448,7 +448,7 @@ func (w *world) checkExplanations(p *passes.Propagation) {
 		if e.InFlight != nil {
 			continue
 		}
-		if waits := c.RolloutStatus == status.ToApply; waits != explained(e) || waits != isHeld || waits != (e.String() != "") {
+		if waits := c.RolloutStatus == status.ToApply; waits != explained(e) || waits != isBlocked || waits != (e.String() != "") {
 			w.t.Fatalf("%s has the explanation %q", c, e)
 		}
 		two := w.policy.Spec.RemediationAction != policyv1.Inform && w.policy.Spec.RolloutStrategy.Type != clusterv1alpha1.All
@@ -456,14 +456,14 @@ func (w *world) checkExplanations(p *passes.Propagation) {
 			w.t.Fatalf("%s has the explanation %q", c, e)
 		}
 		if !explained(e) || e.FirstPass {
-			if hold != (passes.BlockReason{FirstPass: e.FirstPass}) {
-				w.t.Fatalf("%s is held by %v, and explained by %q", c, hold, e)
+			if reason != (passes.BlockReason{FirstPass: e.FirstPass}) {
+				w.t.Fatalf("%s is blocked by %v, and explained by %q", c, reason, e)
 			}
 			continue
 		}
 		first := e.Rollout[0].Reason
-		if first.Detail, hold.Rollout.Detail = "", ""; first.Type == "" || first != hold.Rollout { // later links say a part of it
-			w.t.Fatalf("%s is held by %v, and explained by %q", c, hold, e)
+		if first.Detail, reason.Rollout.Detail = "", ""; first.Type == "" || first != reason.Rollout { // later links say a part of it
+			w.t.Fatalf("%s is blocked by %v, and explained by %q", c, reason, e)
 		}
 		if last := e.Rollout[len(e.Rollout)-1]; len(last.Blockers)+len(last.Remedies) == 0 {
 			w.t.Fatalf("%s waits for no cluster: %q", c, e)
@@ -504,15 +504,15 @@ func (w *world) checkStart(p *passes.Propagation) {
 			waits = append(waits, c.Name)
 		}
 	}
-	var held []string
-	for c, hold := range p.Blocked() {
-		held = append(held, c.Name)
-		if r := w.replicas[c.Name]; hold.String() == "" || hold.FirstPass && r != nil && r.Version == w.versionName() {
-			w.t.Fatalf("%s is held: %+v", c, hold)
+	var blocked []string
+	for c, reason := range p.Blocked() {
+		blocked = append(blocked, c.Name)
+		if r := w.replicas[c.Name]; reason.String() == "" || reason.FirstPass && r != nil && r.Version == w.versionName() {
+			w.t.Fatalf("%s is blocked: %+v", c, reason)
 		}
 	}
-	if got := slices.Sorted(slices.Values(p.Start)); !slices.Equal(got, started) || !slices.Equal(held, waits) {
-		w.t.Fatalf("starts %v and holds %v, want %v and %v: %s", got, held, started, waits, p)
+	if got := slices.Sorted(slices.Values(p.Start)); !slices.Equal(got, started) || !slices.Equal(blocked, waits) {
+		w.t.Fatalf("starts %v and blocks %v, want %v and %v: %s", got, blocked, started, waits, p)
 	}
 	for _, name := range p.TimedOut {
 		if c, _ := p.Find(name); c.RolloutStatus != status.TimeOut && c.RolloutStatus != naiveShown(status.TimeOut, w.replicas[name]) {

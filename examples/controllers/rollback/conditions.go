@@ -149,7 +149,7 @@ func (s standing) aborted(ended bool) []metav1.Condition {
 	rollback.SetConditions(&own, s.set.Status.Revisions, s.summary, s.set.Generation, s.set.Status.AbortedTime.Time)
 	message := own[0].Message
 	if !ended && s.summary.Total() == 0 && s.summary.Incomplete == "" {
-		message = "aborted at " + s.set.Status.AbortedTime.UTC().Format(time.RFC3339) + ": clusters go back to " + s.set.Status.CurrentRevision
+		message = "aborted at " + s.set.Status.AbortedTime.UTC().Format(time.RFC3339) + ": clusters roll back to " + s.set.Status.CurrentRevision
 	}
 	switch {
 	case ended:

@@ -123,7 +123,7 @@ func (t *Turn) isAsked() bool {
 
 // cannotGoBack says in the status that there is no revision to roll back to.
 func (k *Keeper) cannotGoBack(ctx context.Context, set *ManifestWorkReplicaSet) error {
-	err := fmt.Errorf("ControllerRevision %s/%s is gone: no cluster can go back to it, give the set another template", set.Namespace,
+	err := fmt.Errorf("ControllerRevision %s/%s is missing, so no cluster can roll back to it: give the set another template", set.Namespace,
 		nameOf(set, set.Status.CurrentRevision))
 	c := standing{set: set}.failed(err)
 	if setCondition(&set.Status.Conditions, c, k.Now()) {

@@ -30,14 +30,14 @@ import (
 
 const pluginPage = "../kubectl-cohort/README.md"
 
-// operator is a person with the plugin, before a hub with works.
+// operator is a user with the plugin, at a hub with works.
 type operator struct {
 	*liveWorks
 	guard *gatekeeper
-	heard io.Writer // gets what the plugin asks as well
+	heard io.Writer // also gets what the plugin asks
 }
 
-// operate starts a hub with works, of 8 clusters, and a gatekeeper before it, with a set whose gate is closed.
+// operate starts a hub with works and 8 clusters, a gatekeeper in front of it, and a set with a closed gate.
 func operate(t *testing.T, flags ...string) *operator {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
@@ -65,7 +65,7 @@ func operate(t *testing.T, flags ...string) *operator {
 	return &operator{h, g, io.Discard}
 }
 
-// asks gives what the plugin prints, which must be within a minute and without an error.
+// asks returns the output of the plugin, which must succeed within a minute.
 func (o *operator) asks(args ...string) string {
 	o.t.Helper()
 	out, said, err := o.tries(nil, args...)
@@ -86,7 +86,7 @@ func (o *operator) tries(stdin io.Reader, args ...string) (out, said string, err
 	return stdout.String(), stderr.String(), err
 }
 
-// says is an error of the test where a text lacks something.
+// says fails the test if a text lacks something.
 func (o *operator) says(text string, wants ...string) {
 	o.t.Helper()
 	for _, want := range wants {
@@ -96,7 +96,7 @@ func (o *operator) says(text string, wants ...string) {
 	}
 }
 
-// eventually has the agents answer until something is so.
+// eventually lets the agents answer until a condition holds.
 func (o *operator) eventually(what string, so func() bool) {
 	o.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
@@ -125,14 +125,14 @@ func (o *operator) have(text string) (n int) {
 	return n
 }
 
-// doneWith says whether all have a text, and have answered.
+// doneWith says whether all clusters have a text, and have answered.
 func (o *operator) doneWith(text string) func() bool {
 	return func() bool {
 		return o.have(text) == 8 && !slices.ContainsFunc(o.works, func(w workv1.ManifestWork) bool { return !answered(&w) })
 	}
 }
 
-// stays says that the given number of clusters have a text, and that no more get it for a second.
+// stays checks that a number of clusters have a text, and that no more get it for a second.
 func (o *operator) stays(text string, n int) {
 	o.t.Helper()
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -144,8 +144,8 @@ func (o *operator) stays(text string, n int) {
 	}
 }
 
-// A person opens a gate, pauses, goes on, tries again, gives a cluster up and takes a version back. The program works does that, and
-// the plugin has said what will follow.
+// An operator opens a gate, pauses, resumes, retries, ignores a cluster and reverts a version. The plugin prints the
+// consequences in advance, and the program works does that.
 func TestAPersonDecidesWithThePlugin(t *testing.T) {
 	t.Parallel()
 	o := operate(t)
@@ -190,14 +190,14 @@ func TestAPersonDecidesWithThePlugin(t *testing.T) {
 	}
 }
 
-// silence has the first three clusters say nothing, so that a version stays with them until one is told to fail.
+// silence makes the first three clusters silent, so that they keep a version until one is made to fail.
 func (o *operator) silence() {
 	for _, name := range clustersOf(o)[:3] {
 		o.agents[name] = ""
 	}
 }
 
-// firstFails waits until the three have a text, and has the first of them fail, and the others succeed after that.
+// firstFails waits until the three have a text, and makes the first of them fail. The others then succeed.
 func (o *operator) firstFails(text string) {
 	o.t.Helper()
 	o.eventually("three have "+text, func() bool { return o.have(text) == 3 })
@@ -209,13 +209,13 @@ func (o *operator) firstFails(text string) {
 	o.eventually("the others are done with "+text, func() bool { return strings.Contains(o.asks("status"), "2 of 8 clusters done") })
 }
 
-// Where the controller keeps revisions, it takes one back, and all that have it go back at once.
+// With revisions, the controller rolls one back, on all its clusters at once.
 func TestAPersonTakesARevisionBackWithThePlugin(t *testing.T) {
 	t.Parallel()
 	o := operate(t, "-rollback")
 	o.asks("open-gate", set.Name, "-y")
 	o.eventually("all have the first revision, and the set says so", func() bool {
-		var stored unstructured.Unstructured // a revision that the set does not call current yet is none to go back to
+		var stored unstructured.Unstructured // only the current revision of the set is one to roll back to
 		stored.SetAPIVersion("work.open-cluster-management.io/v1alpha1")
 		stored.SetKind("ManifestWorkReplicaSet")
 		o.must(o.Get(t.Context(), client.ObjectKey(set), &stored))
@@ -235,7 +235,6 @@ func TestAPersonTakesARevisionBackWithThePlugin(t *testing.T) {
 	o.says(o.asks("status", set.Name), "note: revision .* is taken back since ")
 }
 
-// patch patches the set.
 func (o *operator) patch(patch string) error {
 	owner := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: set.Name}}
 	return o.Patch(o.t.Context(), owner, client.RawPatch(types.MergePatchType, []byte(patch)))
@@ -249,7 +248,7 @@ func clustersOf(o *operator) (names []string) {
 	return names
 }
 
-// What was read may have changed while the person thought about it: nothing is written then.
+// If objects changed while the plugin waited for the operator's answer, it writes nothing.
 func TestADecisionIsAboutWhatWasRead(t *testing.T) {
 	t.Parallel()
 	o := operate(t)
@@ -258,7 +257,7 @@ func TestADecisionIsAboutWhatWasRead(t *testing.T) {
 	o.heard = heard
 	go func() {
 		defer io.Copy(io.Discard, asked)
-		_, _ = bufio.NewReader(asked).ReadString('?') // it asks when it has read all
+		_, _ = bufio.NewReader(asked).ReadString('?') // it asks once it has read everything
 		_ = o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/pause":"true"}}}`)
 		_, _ = answer.Write([]byte("yes\n"))
 		answer.Close()
@@ -279,8 +278,8 @@ func sorted(g *gatekeeper) []string {
 	return slices.Sorted(slices.Values(g.asked.UnsortedList()))
 }
 
-// What the page asks for suffices, and each right is needed: the commands that read use all rights to read and no other, and without
-// the right to patch nothing is written.
+// The permissions on the page suffice, and each is needed: commands that read use all permissions to read and no others,
+// and without the permission to patch nothing is written.
 func TestThePluginNeedsTheseRightsAlone(t *testing.T) {
 	t.Parallel()
 	o := operate(t)
@@ -312,7 +311,7 @@ func TestThePluginNeedsTheseRightsAlone(t *testing.T) {
 	if after, err := o.set(); err != nil || after.Generation != before.Generation || len(after.Annotations) != len(before.Annotations) {
 		t.Errorf("%v: it was written: %v", err, after.Annotations)
 	}
-	// The add-ons of a hub are read where there is one that rolls out; the API server here has none.
+	// The add-ons of a hub are read if one of them rolls out; this API server has none.
 	missing := slices.DeleteFunc(slices.Clone(reads), func(r string) bool {
 		return o.guard.asked.Has(r) || strings.Contains(r, " managedclusteraddons.")
 	})
@@ -320,7 +319,7 @@ func TestThePluginNeedsTheseRightsAlone(t *testing.T) {
 		t.Errorf("the page asks for rights that no command uses: %v", missing)
 	}
 
-	for i, right := range reads { // each is needed, unless the answer says what is not known
+	for i, right := range reads { // each is needed, unless the output says what is unknown without it
 		if strings.Contains(right, " managedclusteraddons.") {
 			continue
 		}

@@ -26,10 +26,10 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// TestDecisions runs the program decisions against a real API server while clusters come, leave, and change their groups.
-// It kills the program in the midst of its writes, and looks from outside whether a cluster that stays selected is ever in
-// no PlacementDecision: by a watch, whose events come in the order in which the API server has stored them. Beside it runs the mirror of
-// examples/inventory, which is killed, too: no cluster that stays is ever in no slice of SIG Multicluster's.
+// TestDecisions runs the program decisions with a real API server while clusters join, are deleted, and change their
+// groups. It kills the program between its writes. A watch, whose events are in the order of the writes, checks that each
+// cluster that stays selected is in some PlacementDecision at any time. The mirror of examples/inventory also runs and is
+// killed: each such cluster is in some slice of SIG Multicluster's at any time.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
@@ -42,8 +42,8 @@ func TestDecisions(t *testing.T) {
 	t.Logf("%d events, %d of slices, %d kills, %d clusters in the end", f.events, f.slices.events, kills, len(f.wanted))
 }
 
-// TestDecisionsAll makes sure that the test before sees what it looks for: with all PlacementDecisions written at once,
-// clusters that stay are in none for a moment.
+// TestDecisionsAll shows that the test above can fail: if all PlacementDecisions are written at once, some clusters are in
+// none for a moment.
 func TestDecisionsAll(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, "-update-strategy", "All")
@@ -54,8 +54,8 @@ func TestDecisionsAll(t *testing.T) {
 	t.Logf("%d events, %d clusters that stay were in no PlacementDecision for a moment", f.events, len(absent))
 }
 
-// TestDecisionsLeaders runs two replicas; one leads. The leader is killed in the midst of its writes, or hangs and comes back
-// when the other one leads. No cluster that stays may be absent.
+// TestDecisionsLeaders runs two replicas, of which one leads. The leader is killed between its writes, or hangs and comes
+// back when the other one leads. No cluster that stays may be absent.
 func TestDecisionsLeaders(t *testing.T) {
 	if testing.Short() {
 		t.Skip("leases run out in 15 seconds")
@@ -72,13 +72,13 @@ func TestDecisionsLeaders(t *testing.T) {
 	t.Logf("%d events, %d times another leader, %d clusters in the end", f.events, takeovers, len(f.wanted))
 }
 
-// fleet plays the users, and has what the decisions must come to.
+// fleet plays the users, and knows the wanted decisions.
 type fleet struct {
 	client.WithWatch
 	t       *testing.T
 	start   func() *exec.Cmd
 	program *exec.Cmd
-	leaders *replicas         // in place of the program, if there are two
+	leaders *replicas         // instead of the program, with two replicas
 	wanted  map[string]string // by cluster: its stage
 	next    int
 	rng     *rand.Rand
@@ -92,10 +92,10 @@ type fleet struct {
 	slices view // of SIG Multicluster's, if there is a mirror
 }
 
-// view is what a watch has shown of one kind of objects.
+// view is what a watch has shown of objects of one kind.
 type view struct {
 	objects map[string][]string // by object: its clusters
-	stay    map[string]bool     // clusters that were seen, and may not be absent
+	stay    map[string]bool     // clusters that were seen, and must not be absent
 	absent  map[string]bool
 	events  int
 }
@@ -135,7 +135,7 @@ func newFleet(t *testing.T, args ...string) *fleet {
 	return f
 }
 
-// waitFor waits until a file is there.
+// waitFor waits until a file exists.
 func waitFor(t *testing.T, file string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
@@ -154,7 +154,7 @@ func (f *fleet) must(err error) {
 	}
 }
 
-// watch replays the PlacementDecisions as they are stored, event by event.
+// watch replays the writes of PlacementDecisions, event by event.
 func (f *fleet) watch() {
 	w, err := f.Watch(f.t.Context(), &clusterv1beta1.PlacementDecisionList{})
 	f.must(err)
@@ -204,8 +204,8 @@ func (v *view) selected() map[string]bool {
 	return there
 }
 
-// change makes changes, one after the other, and waits for the decisions to follow. At each third it kills the program
-// while it writes. It returns the clusters that were in no PlacementDecision though they stay.
+// change makes changes, one after the other, and waits for the decisions to follow. At each third change it kills the
+// program while it writes. It returns the selected clusters that were in no PlacementDecision.
 func (f *fleet) change(t *testing.T, changes int) (absent []string, kills int) {
 	set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
 	f.must(f.Create(t.Context(), set))
@@ -284,11 +284,11 @@ func (f *fleet) place(size int, named ...string) {
 	f.must(f.Patch(f.t.Context(), &placement, patch))
 }
 
-// join has n clusters join that never were there before.
+// join adds n new clusters.
 func (f *fleet) join(n int, stage string) {
 	f.t.Helper()
 	for range n {
-		name := fmt.Sprintf("cluster-%04d", (f.next*617)%10_000) // anywhere among the others
+		name := fmt.Sprintf("cluster-%04d", (f.next*617)%10_000) // sorted anywhere among the others
 		f.next++
 		f.want(name, stage)
 		f.must(f.Create(f.t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
@@ -312,12 +312,12 @@ func (f *fleet) some(n int) []string {
 	return all[:n]
 }
 
-// leave has n clusters leave for ever.
+// leave deletes n clusters.
 func (f *fleet) leave(n int) {
 	f.t.Helper()
 	for _, name := range f.some(n) {
 		f.mu.Lock()
-		delete(f.wanted, name) // from here on it may be absent
+		delete(f.wanted, name) // from now on it may be absent
 		delete(f.stay, name)
 		delete(f.slices.stay, name)
 		f.mu.Unlock()
@@ -336,7 +336,7 @@ func (f *fleet) move(n int, stage string) {
 	}
 }
 
-// edit gives a PlacementDecision another label of its placement, or takes it off, as a person may by mistake.
+// edit changes or removes the placement label of a PlacementDecision, as a user may by mistake.
 func (f *fleet) edit(label string) {
 	f.t.Helper()
 	var list clusterv1beta1.PlacementDecisionList
@@ -360,8 +360,8 @@ func (f *fleet) settled(what string) {
 	}
 }
 
-// unsettled says what of the decisions is not as it should be: each cluster of the fleet in one group, of its stage if the
-// Placement names it, and no group larger than it may be.
+// unsettled says what is wrong with the decisions: each cluster of the fleet must be in one group, of its stage if the
+// Placement names it, and no group may be too large.
 func (f *fleet) unsettled(ctx context.Context) string {
 	var placement clusterv1beta1.Placement
 	var list clusterv1beta1.PlacementDecisionList

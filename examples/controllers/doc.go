@@ -1,3 +1,3 @@
-// Package controllers has whole controllers that use the library, each in a directory of its own, and a test that runs
-// them against a real API server. README.md says what each part is for.
+// Package controllers has whole controllers that use the library, each in its own directory, and a test that runs them with
+// a real API server. README.md describes each part.
 package controllers

@@ -27,9 +27,9 @@ var (
 	keep     = flag.String("keep-dumps", "", "a directory for the dumps of TestDumps that the plugin contradicts")
 )
 
-// TestDumps rolls out on real hubs, as seeds say: by the programs works and policies, and by OCM's own controller, which makes no
-// stamps. It goes through up to three versions, with failures, stops and clusters that leave. What the plugin says of each dump about
-// now is what one reads in the objects without a look at a stamp, as dumpsread_test.go does.
+// TestDumps runs random rollouts on real hubs: with the programs works and policies, and with OCM's own controller, which
+// writes no stamps. Each has up to three versions, with failures, stops and deselected clusters. The plugin's report on
+// each dump must equal what dumpsread_test.go reads in the objects without their stamps.
 func TestDumps(t *testing.T) {
 	t.Parallel()
 	var done tally
@@ -58,10 +58,10 @@ func TestDumps(t *testing.T) {
 // tally counts what was dumped.
 type tally struct {
 	dumps, stamped, managed, failed, stopped, left atomic.Int64
-	version                                        [3]atomic.Int64 // how many dumps are of which
+	version                                        [3]atomic.Int64 // the number of dumps of each version
 }
 
-// kind is by whom it is rolled out.
+// kind is the kind of a rollout, by its controller.
 type kind struct {
 	name     string
 	programs [][]string // with their flags
@@ -75,19 +75,19 @@ var kinds = []kind{
 	{"policies", [][]string{{"policies", "-metrics-bind-address", "0"}}, true, newDumpedPolicies},
 }
 
-// objects are what is rolled out, and the agents of the clusters.
+// objects are the objects of a rollout, and the agents of the clusters.
 type objects interface {
-	// begin writes a version that is wanted from now on.
+	// begin writes a new wanted version.
 	begin(text string)
-	// answer has some agents answer, and says how many have still to.
+	// answer lets some agents answer, and returns how many have yet to.
 	answer() (due int)
-	// dump gives what kubectl prints of the rollout. Unstamped objects are as if OCM's controllers had written them.
+	// dump returns what kubectl prints of the rollout. Unstamped objects are as OCM's controllers would write them.
 	dump(stamped, clusters bool) []unstructured.Unstructured
-	// read reads how each cluster with the version stands.
+	// read returns the state of each cluster with the version.
 	read(d dump) map[string]stand
 	// says is what the controller itself says: all are done with the version.
 	says() (done bool)
-	// left says whether nobody is at the cluster any more: its object is gone, or hangs in deletion.
+	// left says whether a cluster is lost: its object is gone, or hangs in deletion.
 	left(cluster string) bool
 }
 
@@ -116,35 +116,35 @@ func newDumpHub(t *testing.T, k kind) *dumpHub {
 	return h
 }
 
-// what an agent says of a version.
+// The answers of an agent about a version.
 const (
 	saysOK      = "ok"
 	saysFailed  = "failed"
-	saysLater   = "progressing" // and no more
-	saysApplied = "applied"     // and no more
+	saysLater   = "progressing" // and nothing after that
+	saysApplied = "applied"     // and nothing after that
 	saysNothing = ""
 )
 
-// story is a rollout that a seed has drawn.
+// story is a random rollout.
 type story struct {
 	*dumpHub
 	t      *testing.T
 	rng    *rand.Rand
 	tally  *tally
 	kind   kind
-	ns     string // of the owner and the placement; clusters begin with it
+	ns     string // of the owner and the placement, and the prefix of clusters' names
 	limits limits
 	of     objects
 
 	all      []string          // clusters
 	selected map[string]bool   // of these
-	agents   map[string]string // what each says of the version; ok if it is not there
+	agents   map[string]string // each agent's answer about the version; success if it is missing
 	version  int               // from 1
-	leftWith map[string]int    // by cluster that left: the version
+	leftWith map[string]int    // by deselected cluster: the version
 	trouble  string
 	at       int // the version with the trouble
 	versions int
-	answers  float64 // how likely an agent answers at a look
+	answers  float64 // the probability of an answer in each round
 }
 
 func newStory(t *testing.T, on *dumpHub, k kind, seed uint64) *story {
@@ -164,7 +164,7 @@ func newStory(t *testing.T, on *dumpHub, k kind, seed uint64) *story {
 	return s
 }
 
-// tell goes through the versions.
+// tell plays the versions.
 func (s *story) tell() {
 	s.t.Helper()
 	s.place(s.all)
@@ -183,7 +183,7 @@ func (s *story) tell() {
 	}
 }
 
-// draw draws what goes wrong.
+// draw draws the faults.
 func (s *story) draw() {
 	order := s.rng.Perm(len(s.all))
 	fails := 1
@@ -228,12 +228,12 @@ func (s *story) goOn() {
 	}
 }
 
-// leave has the scheduler drop the cluster that is in trouble, and goes on.
+// leave makes the scheduler deselect the faulty cluster, and goes on.
 func (s *story) leave() {
 	s.t.Helper()
 	for _, cluster := range slices.Sorted(maps.Keys(s.agents)) {
 		if _, with := s.of.read(s.dump(true, true, 0))[cluster]; !with {
-			continue // it had not begun
+			continue // it had not started
 		}
 		s.tally.left.Add(1)
 		s.leftWith[cluster] = s.version
@@ -252,15 +252,15 @@ func (s *story) leave() {
 	s.goOn()
 }
 
-// agree waits until the controller says of the hub what is read: all are done, or not.
+// agree waits until the controller's own status agrees with what is read: all are done, or not.
 func (s *story) agree() {
 	s.t.Helper()
 	if s.limits.soak {
-		return // OCM's counts who soaks as done
+		return // OCM's controller counts soaking clusters as done
 	}
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
 		now := s.reading(s.dump(true, true, 0))
-		done := now.Succeeded == len(s.selected) && (now.Left == 0 || !s.kind.stamps) // OCM's forgets who left
+		done := now.Succeeded == len(s.selected) && (now.Left == 0 || !s.kind.stamps) // OCM's controller forgets deselected clusters
 		if s.of.says() == done {
 			return
 		}
@@ -270,7 +270,7 @@ func (s *story) agree() {
 	}
 }
 
-// dump is what kubectl prints at a time, and how.
+// dump is what kubectl prints, and when.
 type dump struct {
 	objects          []unstructured.Unstructured // with managed fields
 	stamped, managed bool
@@ -299,7 +299,7 @@ func (d dump) text(t *testing.T) []byte {
 	return text
 }
 
-// compare reads a dump of now, or one that is old already.
+// compare reads a dump, now or when it is old.
 func (s *story) compare() {
 	s.t.Helper()
 	d := s.dump(s.rng.IntN(4) > 0, s.rng.IntN(2) == 0, []time.Duration{0, 0, 30 * time.Minute, 2 * time.Hour}[s.rng.IntN(4)])
@@ -320,7 +320,7 @@ func (s *story) compare() {
 	}
 }
 
-// said is what the plugin says of a dump about now.
+// said is the plugin's report on a dump.
 func (s *story) said(d dump) (r sight) {
 	s.t.Helper()
 	cmd := exec.Command(program(s.t, "kubectl-cohort"), "status", "-f", "-", "-o", "json", "--start", d.now.UTC().Format(time.RFC3339Nano))
@@ -351,6 +351,6 @@ func (s *story) said(d dump) (r sight) {
 		r.Stopped = r.Stopped || w.Hold.Type == "BudgetBreached"
 	}
 	slices.Sort(r.Waits)
-	slices.Sort(r.Unsuccessful) // those that left come last
+	slices.Sort(r.Unsuccessful) // deselected clusters come last
 	return r
 }

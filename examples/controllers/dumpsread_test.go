@@ -12,16 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// What one reads in the objects of a dump, by the documentation alone: nothing here knows a stamp or calls the library.
+// This file reads the objects of a dump by OCM's documentation: it knows no stamp and does not call the library.
 
-// aWhile is a progressDeadline and a minSuccessTime that no test waits for. Old dumps have waited.
+// aWhile is a progressDeadline and a minSuccessTime that no test waits for. Old dumps are dated after it.
 const aWhile = time.Hour
 
-// limits are those of a strategy.
+// limits are the limits of a strategy.
 type limits struct {
 	kind                        string // pool, groups, mandatory or all
 	maxConcurrency, maxFailures int
-	deadline, soak              bool // of a while
+	deadline, soak              bool // whether they are set, to aWhile
 }
 
 func drawLimits(rng *rand.Rand, trouble string, clusters int) limits {
@@ -31,10 +31,10 @@ func drawLimits(rng *rand.Rand, trouble string, clusters int) limits {
 	}
 	if trouble == "stops" || trouble == "leaves" {
 		l.kind = []string{"pool", "pool", "groups", "mandatory"}[rng.IntN(4)]
-		if l.kind != "pool" { // in one group or in another, one is too many
+		if l.kind != "pool" { // one failure too many may be in any group
 			l.maxFailures = 0
 		}
-		l.maxConcurrency = max(l.maxConcurrency, l.maxFailures+1) // else who failed takes all slots
+		l.maxConcurrency = max(l.maxConcurrency, l.maxFailures+1) // otherwise failed clusters take all slots
 	}
 	return l
 }
@@ -62,24 +62,24 @@ func (l limits) strategy() map[string]any {
 	return map[string]any{"type": "Progressive", "progressive": fields}
 }
 
-// stand is how a cluster with the version stands: Progressing, Succeeded, Failed or TimeOut, from when that counts, zero if nobody
-// knows, and whether the dump says when it got the version.
+// stand is the state of a cluster with the version: Progressing, Succeeded, Failed or TimeOut, from when it counts (zero if
+// unknown), and whether the dump says when the cluster got the version.
 type stand struct {
 	is      string
 	since   time.Time
 	undated bool
 }
 
-// Counts are those of all clusters.
+// Counts are the counts of all clusters.
 type Counts struct{ ToApply, Progressing, Succeeded, Soaking, Failed, TimeOut, Left int }
 
-// sight is how a rollout stands.
+// sight is the state of a rollout.
 type sight struct {
 	Counts
 	Waits, Unsuccessful []string
 	Stopped             bool // more failed than may
-	MayStart            int  // of those that wait; -1 if it is not looked at
-	AsksForFields       bool // as nothing says when clusters got the version
+	MayStart            int  // the number of waiting clusters that may start; -1 if it is not checked
+	AsksForFields       bool // because nothing says when clusters got the version
 }
 
 func (s sight) same(as sight) bool { return cmp.Equal(s, as) }
@@ -94,7 +94,7 @@ func (s sight) diff(said sight) string {
 	return ""
 }
 
-// reading is what one reads in a dump.
+// reading is the state of a rollout that a dump shows.
 func (s *story) reading(d dump) (r sight) {
 	groups := groupsOf(d.objects)
 	stands := s.of.read(d)
@@ -104,7 +104,7 @@ func (s *story) reading(d dump) (r sight) {
 		r.AsksForFields = r.AsksForFields || st.undated
 		since := d.now.Sub(st.since)
 		if st.since.IsZero() {
-			since = 0 // nobody knows: no deadline passes, and no soak ends
+			since = 0 // unknown: no deadline passes, and no soak ends
 		}
 		soaking := st.is == "Succeeded" && s.limits.soaks() && since < aWhile
 		if s.limits.deadline && since >= aWhile && (st.is == "Progressing" || st.is == "Failed") {
@@ -156,7 +156,7 @@ func (s *story) reading(d dump) (r sight) {
 
 func (l limits) soaks() bool { return l.soak && l.kind != "all" }
 
-// stopped says whether more failed than may, by group.
+// stopped says whether more clusters failed than are tolerated, by group.
 func (l limits) stopped(failed map[string]int) bool {
 	all, most := 0, 0
 	for _, n := range failed {
@@ -173,7 +173,7 @@ func (l limits) stopped(failed map[string]int) bool {
 	return all > l.maxFailures
 }
 
-// mayStart is how many of those that wait may start now, in the canary group and behind it.
+// mayStart is how many of the waiting clusters may start now, in the canary group and after it.
 func (l limits) mayStart(stopped bool, waits []string, groups map[string]string, inFlight map[string]int) int {
 	of := map[string]int{}
 	for _, cluster := range waits {
@@ -193,10 +193,10 @@ func (l limits) mayStart(stopped bool, waits []string, groups map[string]string,
 	return min(of[""], max(0, l.maxConcurrency-inFlight[""]))
 }
 
-// canary is the name of the first group, where there is one. The other one has none.
+// canary is the name of the first group, if there are two. The other one has no name.
 const canary = "canary"
 
-// groupsOf are the selected clusters with the names of their groups.
+// groupsOf are the groups of the selected clusters.
 func groupsOf(objects []unstructured.Unstructured) map[string]string {
 	groups := map[string]string{}
 	for i := range objects {
@@ -211,7 +211,7 @@ func groupsOf(objects []unstructured.Unstructured) map[string]string {
 	return groups
 }
 
-// remembered is what the owner remembers of clusters that left with the present version.
+// remembered is the owner's record of deselected clusters with the present version.
 func (s *story) remembered(owner *unstructured.Unstructured) map[string]stand {
 	var records map[string]struct {
 		Left []struct {
@@ -241,7 +241,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// written is when someone wrote the spec last, as the managed fields say.
+// written is the time of the last write to the spec, by the managed fields.
 func written(o *unstructured.Unstructured) (at time.Time) {
 	for _, entry := range o.GetManagedFields() {
 		if entry.Subresource == "" && entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"f:spec":`) {

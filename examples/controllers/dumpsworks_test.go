@@ -38,7 +38,7 @@ func (s *story) must(err error) {
 	}
 }
 
-// create creates an object, or writes its spec over one that is there.
+// create creates an object, or overwrites its spec.
 func (s *story) create(kind schema.GroupVersionResource, o *unstructured.Unstructured) {
 	s.t.Helper()
 	of := s.client.Resource(kind).Namespace(o.GetNamespace())
@@ -50,7 +50,7 @@ func (s *story) create(kind schema.GroupVersionResource, o *unstructured.Unstruc
 	s.must(err)
 }
 
-// patch changes an object, or a part of it. One that is gone or has changed is not there any more.
+// patch changes an object, or a subresource. It fails if the object is gone or has changed.
 func (s *story) patch(kind schema.GroupVersionResource, o *unstructured.Unstructured, change map[string]any, part ...string) {
 	s.t.Helper()
 	text, err := json.Marshal(change)
@@ -60,7 +60,7 @@ func (s *story) patch(kind schema.GroupVersionResource, o *unstructured.Unstruct
 	}
 }
 
-// list are the objects of a kind, in a namespace or with a label.
+// list lists the objects of a kind, in a namespace or with a label.
 func (s *story) list(kind schema.GroupVersionResource, namespace, label string) []unstructured.Unstructured {
 	s.t.Helper()
 	list, err := s.client.Resource(kind).Namespace(namespace).List(s.t.Context(), metav1.ListOptions{LabelSelector: label})
@@ -68,7 +68,7 @@ func (s *story) list(kind schema.GroupVersionResource, namespace, label string) 
 	return list.Items
 }
 
-// selection is the placement with its decisions, and the clusters.
+// selection are the placement with its decisions, and the clusters.
 func (s *story) selection(clusters bool) []unstructured.Unstructured {
 	all := append(s.list(placements, s.ns, ""), s.list(decisions, s.ns, "")...)
 	if clusters {
@@ -118,7 +118,7 @@ func (s *story) place(clusters []string) {
 	s.patch(placements, o, map[string]any{"status": o.Object["status"]}, "status")
 }
 
-// object is a typed object as the client takes it.
+// object converts a typed object for the client.
 func (s *story) object(typed any, apiVersion, kind string) *unstructured.Unstructured {
 	s.t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
@@ -130,7 +130,7 @@ func (s *story) object(typed any, apiVersion, kind string) *unstructured.Unstruc
 // dumpedWorks is a ManifestWorkReplicaSet with its works and their agents.
 type dumpedWorks struct {
 	*story
-	holds bool // agents have a finalizer on their works, and those that are cut off let go of none
+	holds bool // agents have finalizers on their works, and agents that are cut off remove none
 }
 
 func newDumpedWorks(s *story) objects { return &dumpedWorks{s, s.rng.IntN(2) == 0} }
@@ -149,8 +149,8 @@ func (w *dumpedWorks) begin(text string) {
 	w.create(replicaSets, &unstructured.Unstructured{Object: set})
 }
 
-// answer has agents say what they say of each work, once. An agent whose clock was slow said so three hours ago of the first version: a
-// condition keeps its time as long as its status is the same.
+// answer lets agents answer about each work, once. An agent with a slow clock answered three hours ago, in the first
+// version: a condition keeps its time as long as its status is the same.
 func (w *dumpedWorks) answer() (due int) {
 	for _, o := range w.works() {
 		var work workv1.ManifestWork
@@ -197,14 +197,14 @@ func (w *dumpedWorks) say(work *workv1.ManifestWork, says string) {
 	condition(workv1.WorkDegraded, says == saysFailed)
 }
 
-// textOf is the version that a work has.
+// textOf is the version of a work.
 func (w *dumpedWorks) textOf(o *unstructured.Unstructured) string {
 	manifests, _, _ := unstructured.NestedSlice(o.Object, "spec", "workload", "manifests")
 	text, _, _ := unstructured.NestedString(manifests[0].(map[string]any), "data", "text")
 	return text
 }
 
-// dump has works that are a day old, as those of a hub are when a later version comes: their creation says nothing of it.
+// dump makes works look a day old, as they are when a later version comes: their creation then tells nothing about it.
 func (w *dumpedWorks) dump(stamped, clusters bool) []unstructured.Unstructured {
 	works := w.works()
 	for i := range works {
@@ -218,7 +218,7 @@ func (w *dumpedWorks) dump(stamped, clusters bool) []unstructured.Unstructured {
 	return slices.Concat(w.selection(clusters), w.list(replicaSets, w.ns, ""), works)
 }
 
-// specGeneration is the generation of the spec. The deletion counts as one.
+// specGeneration is the generation of the spec: a deletion increments the object's.
 func specGeneration(o *unstructured.Unstructured) int64 {
 	if o.GetDeletionTimestamp() != nil {
 		return o.GetGeneration() - 1
@@ -239,7 +239,7 @@ func (w *dumpedWorks) read(d dump) map[string]stand {
 	return stands
 }
 
-// stand is how a work with the version stands, by its conditions about it.
+// stand is the state of a work with the version, by its conditions.
 func (w *dumpedWorks) stand(o *unstructured.Unstructured, d dump) (s stand) {
 	var work workv1.ManifestWork
 	w.must(runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &work))
@@ -250,7 +250,7 @@ func (w *dumpedWorks) stand(o *unstructured.Unstructured, d dump) (s stand) {
 		}
 		return c.Status == metav1.ConditionTrue, c.LastTransitionTime.Time, c.ObservedGeneration == work.Generation || c.ObservedGeneration == specGeneration(o)
 	}
-	applied := written(o) // also of a dump with stamps: they say the same
+	applied := written(o) // also for a dump with stamps, which say the same
 	switch {
 	case specGeneration(o) == 1:
 		applied = work.CreationTimestamp.Time

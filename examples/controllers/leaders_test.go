@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// replicas are two processes of a program; one leads.
+// replicas are two processes of a program, of which one leads.
 type replicas struct {
 	t               *testing.T
 	start           func() *exec.Cmd
@@ -22,7 +22,7 @@ type replicas struct {
 	takeovers       int
 }
 
-// elect starts a process, and when it leads another one.
+// elect starts a process, and another one when it leads.
 func elect(t *testing.T, kubeconfig string, start func() *exec.Cmd) *replicas {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -36,7 +36,7 @@ func elect(t *testing.T, kubeconfig string, start func() *exec.Cmd) *replicas {
 	return r
 }
 
-// lease is the only one there is.
+// lease is the only lease of the hub.
 func (r *replicas) lease() (lease coordinationv1.Lease) {
 	list, err := r.leases.CoordinationV1().Leases("").List(r.t.Context(), metav1.ListOptions{})
 	if err == nil && len(list.Items) > 0 {
@@ -45,7 +45,7 @@ func (r *replicas) lease() (lease coordinationv1.Lease) {
 	return lease
 }
 
-// await waits until someone else holds the lease.
+// await waits until another process holds the lease.
 func (r *replicas) await(what string) {
 	r.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
@@ -59,7 +59,7 @@ func (r *replicas) await(what string) {
 	}
 }
 
-// kill kills the leader. The standby takes over when the lease has run out.
+// kill kills the leader. The standby takes over when the lease expires.
 func (r *replicas) kill() {
 	r.t.Helper()
 	if err := r.leader.Process.Kill(); err != nil {
@@ -69,8 +69,8 @@ func (r *replicas) kill() {
 	r.takeOver()
 }
 
-// freeze stops the leader in whatever it does, as a machine does that hangs, until the standby leads. Then it goes on,
-// finds that another one leads, and ends.
+// freeze stops the leader like a machine that hangs, until the standby leads. Then it continues, finds another leader, and
+// ends.
 func (r *replicas) freeze() {
 	r.t.Helper()
 	frozen := r.leader
@@ -78,7 +78,7 @@ func (r *replicas) freeze() {
 		r.t.Fatal(err)
 	}
 	r.takeOver()
-	time.Sleep(time.Second) // the new leader is at work
+	time.Sleep(time.Second) // let the new leader work
 	if err := frozen.Process.Signal(syscall.SIGCONT); err != nil {
 		r.t.Fatal(err)
 	}

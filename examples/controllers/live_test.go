@@ -27,10 +27,10 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// reading is how a rollout stands: how many clusters stand where. A cluster of any kind of failure is failed.
+// reading has the counts of clusters by state. Any kind of failure counts as failed.
 type reading struct{ ToApply, Progressing, Succeeded, Soaking, Failed, Left int }
 
-// planned is what kubectl cohort plan says of a dump about now, and its notes. Clusters that it would start now wait still.
+// planned is the report of kubectl cohort plan on a dump, and its notes. Clusters that it would start now count as waiting.
 func planned(t *testing.T, dump []byte) (r reading, notes string) {
 	t.Helper()
 	cmd := exec.Command(program(t, "kubectl-cohort"), "plan", "-f", "-", "-o", "json", "--start", time.Now().UTC().Format(time.RFC3339))
@@ -55,7 +55,7 @@ func planned(t *testing.T, dump []byte) (r reading, notes string) {
 	return reading{c.ToApply + started, c.Progressing - started, c.Succeeded, c.Soaking, c.Failed + c.TimeOut, c.Deselected}, strings.Join(report.Notes, "\n")
 }
 
-// dumpOf is what kubectl prints of all objects of some kinds, with or without managed fields. Strip takes something away.
+// dumpOf is what kubectl prints of all objects of some kinds, with or without managed fields. Strip removes something.
 func dumpOf(t *testing.T, of dynamic.Interface, managed bool, strip func(*unstructured.Unstructured), kinds ...schema.GroupVersionResource) (objects []unstructured.Unstructured, text []byte) {
 	t.Helper()
 	all := unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
@@ -81,7 +81,7 @@ func dumpOf(t *testing.T, of dynamic.Interface, managed bool, strip func(*unstru
 	return all.Items, text
 }
 
-// unstamp takes the stamp off a work, so that it is like one of OCM's own controller.
+// unstamp removes the stamp of a work, so that it is like one of OCM's own controller.
 func unstamp(object *unstructured.Unstructured) {
 	if object.GetKind() == "ManifestWork" {
 		object.SetAnnotations(nil)
@@ -90,18 +90,18 @@ func unstamp(object *unstructured.Unstructured) {
 
 const showManagedFields = "--show-managed-fields"
 
-// liveWorks is a hub with works, on which the test decides what each agent says.
+// liveWorks is a hub with works on which the test decides each agent's answer.
 type liveWorks struct {
 	*hub
 	objects    dynamic.Interface
 	kubeconfig string
-	agents     map[string]status.RolloutStatus // what each says of its work; Succeeded where it is not there, nothing where it is empty
-	soak       bool                            // for longer than the test
+	agents     map[string]status.RolloutStatus // the answer of each; Succeeded if it is missing, no answer if it is empty
+	soak       bool                            // a soak that outlasts the test
 	dumps      int
 }
 
-// TestThePluginReadsWorks runs the program works through three versions, with a breach, a cluster that left with a failure, and
-// soaks. What the plan says of each dump about now is what one sees in its objects, without a look at a stamp.
+// TestThePluginReadsWorks runs the program works through three versions, with a breach, a failed cluster that is
+// deselected, and soaks. The plugin's report on each dump must equal what the objects show without their stamps.
 func TestThePluginReadsWorks(t *testing.T) {
 	t.Parallel()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
@@ -115,7 +115,7 @@ func TestThePluginReadsWorks(t *testing.T) {
 	run(t, program(t, "works"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")
 
 	clusters := names("prod", 8)
-	for _, name := range clusters { // who has none is given up when it leaves
+	for _, name := range clusters { // a deselected cluster without one is ignored
 		cluster := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.open-cluster-management.io/v1", "kind": "ManagedCluster", "metadata": map[string]any{"name": name}, "spec": map[string]any{"hubAcceptsClient": true}}}
 		_, err := h.objects.Resource(schema.GroupVersionResource{Group: "cluster.open-cluster-management.io", Version: "v1", Resource: "managedclusters"}).Create(t.Context(), cluster, metav1.CreateOptions{})
 		h.must(err)
@@ -159,7 +159,7 @@ func TestThePluginReadsWorks(t *testing.T) {
 	t.Logf("%d dumps", h.dumps)
 }
 
-// until has the agents answer, and reads dumps, until one stands so.
+// until lets the agents answer, and reads dumps, until one has a state.
 func (h *liveWorks) until(what string, so func(reading) bool) {
 	h.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
@@ -180,7 +180,7 @@ func (h *liveWorks) until(what string, so func(reading) bool) {
 	}
 }
 
-// say has an agent say how its work stands. A condition keeps its time as long as it is the same.
+// say sets the conditions of a work as its agent. A condition keeps its time as long as its status is the same.
 func (h *liveWorks) say(work *workv1.ManifestWork) {
 	says, told := h.agents[work.Namespace]
 	if told && says == "" || answered(work) {
@@ -196,10 +196,10 @@ func (h *liveWorks) say(work *workv1.ManifestWork) {
 	condition(workv1.WorkApplied, true)
 	condition(workv1.WorkProgressing, says == status.Failed)
 	condition(workv1.WorkDegraded, says == status.Failed)
-	_ = h.Status().Update(h.t.Context(), work) // a conflict is for the next time
+	_ = h.Status().Update(h.t.Context(), work) // after a conflict, try again next time
 }
 
-// liveKinds are the kinds that a dump of works has.
+// liveKinds are the kinds in a dump of works.
 func liveKinds() []schema.GroupVersionResource {
 	cluster, work := schema.GroupVersion{Group: "cluster.open-cluster-management.io", Version: "v1beta1"}, "work.open-cluster-management.io"
 	return []schema.GroupVersionResource{
@@ -208,7 +208,7 @@ func liveKinds() []schema.GroupVersionResource {
 	}
 }
 
-// compare reads dumps of the hub: with stamps and without, with managed fields and without.
+// compare reads dumps of the hub, with and without stamps and managed fields.
 func (h *liveWorks) compare() (now reading) {
 	h.t.Helper()
 	for _, kind := range []struct {
@@ -232,7 +232,7 @@ func (h *liveWorks) compare() (now reading) {
 	return now
 }
 
-// live asks the plugin for the status of the hub itself. It counts where nothing has changed meanwhile.
+// live asks the plugin for the status of the hub itself. It counts only if nothing changed meanwhile.
 func (h *liveWorks) live() {
 	h.t.Helper()
 	dump := func() reading {
@@ -251,7 +251,7 @@ func (h *liveWorks) live() {
 	h.t.Error("the hub never stands still")
 }
 
-// statusNow is what kubectl cohort status says of the only rollout of a hub.
+// statusNow is what kubectl cohort status prints of the only rollout of a hub.
 func statusNow(t *testing.T, kubeconfig string) reading {
 	t.Helper()
 	var stands struct {
@@ -264,7 +264,7 @@ func statusNow(t *testing.T, kubeconfig string) reading {
 	return reading{c.ToApply, c.Progressing, c.Succeeded, c.Soaking, c.Failed + c.TimeOut, c.Deselected}
 }
 
-// plugin gives what a command of the plugin prints, which must be without an error.
+// plugin returns the output of a command of the plugin, which must succeed.
 func plugin(t *testing.T, kubeconfig string, args ...string) []byte {
 	t.Helper()
 	cmd := exec.Command(program(t, "kubectl-cohort"), append(args, "--kubeconfig", kubeconfig)...)
@@ -277,14 +277,15 @@ func plugin(t *testing.T, kubeconfig string, args ...string) []byte {
 	return out
 }
 
-// has says whether a work's spec is the template of the set.
+// has says whether a work's spec equals the template of the set.
 func (h *liveWorks) has(objects []unstructured.Unstructured, work *unstructured.Unstructured) bool {
 	i := slices.IndexFunc(objects, func(o unstructured.Unstructured) bool { return o.GetKind() == "ManifestWorkReplicaSet" })
 	template, _, _ := unstructured.NestedMap(objects[i].Object, "spec", "manifestWorkTemplate")
 	return fmt.Sprint(work.Object["spec"]) == fmt.Sprint(template)
 }
 
-// read reads how the rollout stands: by the specs and the conditions of the works, and by the names in the set's record.
+// read returns the state of the rollout: by the specs and the conditions of the works, and by the names in the set's
+// record.
 func (h *liveWorks) read(objects []unstructured.Unstructured) (r reading) {
 	selected := map[string]bool{}
 	stands := map[string]string{}
@@ -337,7 +338,7 @@ func (h *liveWorks) read(objects []unstructured.Unstructured) (r reading) {
 	return r
 }
 
-// standing is how a work stands, by its conditions.
+// standing is the state of a work, by its conditions.
 func (h *liveWorks) standing(o *unstructured.Unstructured) string {
 	var work workv1.ManifestWork
 	h.must(runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &work))
@@ -352,8 +353,8 @@ func (h *liveWorks) standing(o *unstructured.Unstructured) string {
 	return "Succeeded"
 }
 
-// TestThePluginReadsPolicies runs the program policies through two versions, with a failure. What the plan says of each dump
-// about now is what one sees in the replicas: which generation a cluster reported on is in its messages.
+// TestThePluginReadsPolicies runs the program policies through two versions, with a failure. The plugin's report on each
+// dump must equal what the replicas show: a cluster's messages have the generation that it reported on.
 func TestThePluginReadsPolicies(t *testing.T) {
 	t.Parallel()
 	f := newPolicies(t)
@@ -391,7 +392,7 @@ func TestThePluginReadsPolicies(t *testing.T) {
 	t.Logf("%d dumps", dumps)
 }
 
-// readReplicas reads how a policy stands: by its replicas' templates and actions, and the generation that was reported on.
+// readReplicas reads the state of a policy: by its replicas' templates and actions, and the reported generation.
 func readReplicas(objects []unstructured.Unstructured) (r reading) {
 	root := slices.IndexFunc(objects, func(o unstructured.Unstructured) bool {
 		return o.GetKind() == "Policy" && o.GetNamespace() == "policies"

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// sigDefinitions is where the definitions of SIG Multicluster are: in the module that examples/inventory requires.
+// sigDefinitions is the directory of SIG Multicluster's definitions: in the module that examples/inventory requires.
 func sigDefinitions(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-C", "../inventory", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-inventory-api").Output()
@@ -23,7 +23,7 @@ func sigDefinitions(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(out)), "config/crd/bases")
 }
 
-// copied starts the mirror, and watches its slices as the PlacementDecisions are watched.
+// copied starts the mirror, and watches its slices like the PlacementDecisions.
 func (f *fleet) copied() {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("multicluster.x-k8s.io/v1alpha1")
@@ -53,7 +53,7 @@ func (f *fleet) copied() {
 	f.copier = f.mirror()
 }
 
-// mirrored waits until the slices have whom the fleet wants, and looks who was absent.
+// mirrored waits until the slices have the clusters of the fleet, and reports clusters that were absent.
 func (f *fleet) mirrored() {
 	f.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {

@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Whoever never saw the plugin asks a live hub seven questions. Each has its answer in one command, and within a minute.
+// An operator who does not know the plugin asks a live hub seven questions. One command answers each within a minute.
 func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	t.Parallel()
 	o := operate(t)
@@ -25,14 +25,14 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	}
 	o.asks("open-gate", set.Name, "--yes")
 	o.eventually("all have the first version", o.doneWith("one"))
-	o.agents["prod-00"], o.agents["prod-01"], o.agents["prod-06"] = "", "", "" // so prod-07 waits for as long as the questions take
+	o.agents["prod-00"], o.agents["prod-01"], o.agents["prod-06"] = "", "", "" // so prod-07 waits during all questions
 	o.must(o.patch(`{"spec":{"placementRefs":[{"name":"prod","rolloutStrategy":{"type":"Progressive","progressive":{"maxConcurrency":3,"progressDeadline":"1h"}}}]}}`))
 	o.change(`{"text":"two"}`)
 	o.eventually("the gate holds the next version, too", func() bool { return strings.Contains(o.asks("explain"), "gate") })
 	o.says(o.asks("status", set.Name), `to do:  kubectl cohort open-gate web 0\n`) // What may I do?
 	o.asks("open-gate", set.Name, "--yes")
 	o.eventually("three are silent, and all but one of the others are done", func() bool { return o.have("two") == 7 })
-	started, day := o.startedLast(), `(\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d)?` // the date stands there around midnight
+	started, day := o.startedLast(), `(\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d)?` // the date is shown around midnight
 	o.eventually("the recorder has seen that", func() bool {
 		out, _, err := o.tries(nil, "history", started, "--recording", recording)
 		return err == nil && regexp.MustCompile(`(?m)^`+day+`\s+starts`).MatchString(out)
@@ -41,7 +41,7 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	for _, question := range []struct {
 		asked   string
 		command []string
-		answer  []string // patterns, all of which have to be there
+		answer  []string // patterns that must all match
 	}{
 		{"Who holds X, and until when?", []string{"explain", "prod-07"}, []string{`slots? taken: prod-00.*times? out at ` + day + `|waits until ` + day}},
 		{"Who holds everything up?", []string{"status", set.Name}, []string{`(?m)^held up by:$`, `(?m)^  .*prod-0[01].*: has not answered, times out at ` + day + `; \d clusters? waits? for that$`}},
@@ -69,7 +69,8 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	}
 }
 
-// A person pauses a policy and goes on. What its clusters evaluate by themselves is not tried again, and nothing keeps the policy before.
+// An operator pauses and resumes a policy. Clusters evaluate policies by themselves, so there is no retry, and no earlier
+// version is kept.
 func TestAPersonDecidesAboutAPolicy(t *testing.T) {
 	t.Parallel()
 	f := newPolicies(t)
@@ -103,7 +104,7 @@ func TestAPersonDecidesAboutAPolicy(t *testing.T) {
 	f.until("all clusters have the second version", func() bool { return f.count("two", "enforce") == 20 })
 }
 
-// startedLast is the cluster that got its present version last.
+// startedLast is the cluster that last got its present version.
 func (o *operator) startedLast() (name string) {
 	var last time.Time
 	for i := range o.works {

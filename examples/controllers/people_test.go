@@ -15,7 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 )
 
-// undecided is a rollout plugin that leaves it to a person whether a cluster is good.
+// undecided is a rollout plugin that leaves the verdict to an operator.
 func undecided(t *testing.T) (endpoint string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +34,7 @@ func undecided(t *testing.T) (endpoint string) {
 	return server.URL
 }
 
-// verdict is what stands in the work of a cluster.
+// verdict is the verdict in the work of a cluster.
 func (o *operator) verdict(cluster string) status.Verdict {
 	o.t.Helper()
 	at := slices.IndexFunc(clustersOf(o), func(name string) bool { return name == cluster })
@@ -51,8 +51,8 @@ func (o *operator) verdict(cluster string) status.Verdict {
 	return status.Verdict{}
 }
 
-// A person holds a cluster, lets another through, approves, releases and validates. The program works does that, and the explanation is
-// right before and after.
+// An operator freezes a cluster, allows another, approves, unfreezes and validates. The program works does that, and the
+// explanation is right before and after.
 func TestAPersonHoldsApprovesAndValidates(t *testing.T) {
 	t.Parallel()
 	o := operate(t, "-plugin", "mesh="+undecided(t))
@@ -97,6 +97,6 @@ func TestAPersonHoldsApprovesAndValidates(t *testing.T) {
 		return o.have("two") == 5 && strings.Contains(o.asks("status", set.Name), "3 of them being validated")
 	})
 	o.says(o.asks("abort", set.Name, "-y"), "to the template of 3 clusters that wait; gates and reviews do not hold that up", "3 of 3 slots taken: prod-05, prod-06, prod-07 are being validated")
-	o.says(o.asks("validate", set.Name, "prod-05", "yes", "-y"), "1 cluster starts at once: prod-00") // who has the version before is validated now, too
+	o.says(o.asks("validate", set.Name, "prod-05", "yes", "-y"), "1 cluster starts at once: prod-00") // a cluster with the version before is now validated, too
 	o.eventually("it goes back", func() bool { return o.have("two") == 4 })
 }

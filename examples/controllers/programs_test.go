@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// patience is how long a test waits for what has to come. It is no limit of anything: a machine that is busy with other things takes ten
-// times as long as an idle one.
+// patience is the timeout of the tests' waits: a busy machine takes ten times as long as an idle one.
 const patience = 3 * time.Minute
 
-// built is where the programs are, once they are.
+// built is the directory of the built programs.
 var built string
 
-// programs builds the API server, the controllers, the mirror, the kubectl plugin and OCM's own controller once, and says where.
+// programs builds the API server, the controllers, the mirror, the kubectl plugin and OCM's own controller once, and
+// returns their directory.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "controllers")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// program is the path of one of them.
+// program is the path of a program.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := programs()

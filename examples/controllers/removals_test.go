@@ -25,22 +25,23 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/removals"
 )
 
-// removing looks from outside how the works of a deleted set go. It plays the agents, all but one of which let go.
+// removing watches how the works of a deleted set are deleted. It plays the agents; all but one remove their finalizers.
 type removing struct {
 	*hub
 	kubeconfig string
 	most       int
 	dead       string
 
-	there   map[string]bool // the clusters that have a work, and whether that is being deleted
+	there   map[string]bool // the clusters that have a work, and whether it is being deleted
 	began   []string        // the order in which they were deleted
-	over    int             // how many are gone
-	givenUp bool            // the dead one is
+	over    int             // the number of deleted works
+	givenUp bool            // whether the cluster of the dead agent is ignored
 }
 
-// TestWorksGoInOrder has the program works, with -remove-at-most, remove a deleted set. Each event of a work is judged: no more are in deletion
-// than may be, and no group loses a work while a later one has any. The program is killed in the midst, and an agent is dead until a person gives its
-// cluster up. The order is what kubectl cohort removals says before, in the midst, and while it waits.
+// TestWorksGoInOrder runs the program works with -remove-at-most, and deletes a set. It checks each event of a work: no
+// more works are in deletion than allowed, and no group loses a work while a later group has one. The program is killed
+// meanwhile, and an agent is dead until an operator ignores its cluster. The order is the one that kubectl cohort removals
+// prints before, during and at the wait.
 func TestWorksGoInOrder(t *testing.T) {
 	t.Parallel()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
@@ -87,7 +88,7 @@ func TestWorksGoInOrder(t *testing.T) {
 	}
 }
 
-// rolledOut rolls a set out to clusters in groups of 3, and gives the events of its works from then on.
+// rolledOut rolls a set out to clusters in groups of 3, and returns later events of its works.
 func (r *removing) rolledOut(clusters []string) <-chan watch.Event {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -124,7 +125,7 @@ func (r *removing) rolledOut(clusters []string) <-chan watch.Event {
 	return w.ResultChan()
 }
 
-// follow judges events, and has agents let go now and then, until something is so.
+// follow judges events, and lets agents remove finalizers now and then, until a condition holds.
 func (r *removing) follow(events <-chan watch.Event, what string, so func() bool) {
 	r.t.Helper()
 	end, tick := time.After(patience), time.NewTicker(100*time.Millisecond)
@@ -145,7 +146,6 @@ func (r *removing) follow(events <-chan watch.Event, what string, so func() bool
 	}
 }
 
-// judge looks at an event.
 func (r *removing) judge(event watch.Event) {
 	r.t.Helper()
 	work, is := event.Object.(*workv1.ManifestWork)
@@ -202,7 +202,7 @@ func (r *removing) going() (n int) {
 	return n
 }
 
-// letGo has the agents let go of the works that are being deleted, but the dead one.
+// letGo lets the agents remove their finalizers from works that are being deleted, except for the dead one.
 func (r *removing) letGo() {
 	r.t.Helper()
 	for cluster, deleting := range r.there {
@@ -217,7 +217,7 @@ func (r *removing) letGo() {
 	}
 }
 
-// waitsFor says whether the set's condition says that it waits for a cluster alone.
+// waitsFor says whether the set's condition says that it waits for only one cluster.
 func (r *removing) waitsFor(cluster string) bool {
 	o, err := r.set()
 	r.must(err)
@@ -225,20 +225,20 @@ func (r *removing) waitsFor(cluster string) bool {
 	return c != nil && c.Reason == removals.ReasonInOrder && strings.HasPrefix(c.Message, "placement prod: in deletion: "+cluster+"; 3 more to delete")
 }
 
-// goingWaves is what kubectl cohort removals says.
+// goingWaves is what kubectl cohort removals prints.
 type goingWaves struct {
 	PendingRemoval, Now []string
 	Waves               [][]struct{ Clusters []string }
 }
 
-// asked asks it.
+// asked runs it.
 func (r *removing) asked() (says goingWaves) {
 	r.t.Helper()
 	r.must(json.Unmarshal(plugin(r.t, r.kubeconfig, "removals", "--at-a-time", fmt.Sprint(r.most), "-o", "json"), &says))
 	return says
 }
 
-// all are the clusters in the order in which they are to go.
+// all are the clusters in the order of deletion.
 func (g *goingWaves) all() (clusters []string) {
 	for _, wave := range g.Waves {
 		for _, of := range wave {

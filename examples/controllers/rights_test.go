@@ -26,7 +26,7 @@ import (
 // right is a verb on a resource, such as "list placements.cluster.open-cluster-management.io".
 func right(verb, resource, group string) string { return verb + " " + resource + "." + group }
 
-// readRole reads the rights of a ClusterRole in a page.
+// readRole reads the permissions of a ClusterRole in a page.
 func readRole(t *testing.T, page, name string) (rights []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -54,9 +54,10 @@ func readRole(t *testing.T, page, name string) (rights []string) {
 	return rights
 }
 
-// gatekeeper stands before an API server that allows everything, and lets through what a role allows. It notes what was asked.
+// gatekeeper is a proxy before an API server that allows everything. It passes what a role allows, and records the
+// requests.
 type gatekeeper struct {
-	kubeconfig string // for the other side
+	kubeconfig string // for clients of the proxy
 
 	mu      sync.Mutex
 	allowed []string
@@ -69,7 +70,7 @@ func (g *gatekeeper) allow(rights ...[]string) {
 	g.allowed = slices.Concat(rights...)
 }
 
-// guard starts one before the API server of a kubeconfig.
+// guard starts a gatekeeper before the API server of a kubeconfig.
 func guard(t *testing.T, kubeconfig string) *gatekeeper {
 	t.Helper()
 	waitFor(t, kubeconfig)

@@ -20,8 +20,8 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
 )
 
-// TestWorksRollback runs the program works with -rollback, and does what the page of package rollback tells a person to: to take a revision back
-// from two placements while the program is killed, and to undo one.
+// TestWorksRollback runs the program works with -rollback, and the commands of the page of package rollback: a rollback on
+// two placements while the program is killed, and an undo.
 func TestWorksRollback(t *testing.T) {
 	t.Parallel()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
@@ -42,7 +42,7 @@ func TestWorksRollback(t *testing.T) {
 	h.change(`{"text":"two"}`)
 	h.until("some have the second revision", func() bool { return h.updated() >= 6 })
 	second := h.revisions().UpdateRevision
-	h.limits = map[string]int{"prod": 12, "test": 5} // it goes back at once
+	h.limits = map[string]int{"prod": 12, "test": 5} // a rollback is done at once
 	h.patch(map[string]any{"metadata": map[string]any{"annotations": map[string]string{rollback.AbortAnnotation: h.generation()}}})
 	h.until("it is taken back", func() bool { return h.revisions().AbortedTime != nil })
 	works.Process.Kill()
@@ -82,7 +82,7 @@ func (h *hub) patch(content any) {
 	h.must(h.Patch(h.t.Context(), o, client.RawPatch(types.MergePatchType, text)))
 }
 
-// revisions reads what the status of the set has beyond the API's Go type.
+// revisions reads the fields of the set's status that the API's Go type lacks.
 func (h *hub) revisions() rollback.ManifestWorkReplicaSetStatus {
 	h.t.Helper()
 	o := &unstructured.Unstructured{}
@@ -96,7 +96,6 @@ func (h *hub) revisions() rollback.ManifestWorkReplicaSetStatus {
 	return read.Status
 }
 
-// says says whether the conditions Progressing and PlacementRolledOut have these reasons.
 func (h *hub) says(progressing, rolledOut string) bool {
 	status := h.revisions()
 	p := meta.FindStatusCondition(status.Conditions, rollback.ConditionProgressing)
@@ -104,7 +103,7 @@ func (h *hub) says(progressing, rolledOut string) bool {
 	return p != nil && r != nil && p.Reason == progressing && r.Reason == rolledOut
 }
 
-// revision is the template that a ControllerRevision has.
+// revision is the template in a ControllerRevision.
 func (h *hub) revision(hash string) (template workv1.ManifestWorkSpec) {
 	h.t.Helper()
 	var r appsv1.ControllerRevision

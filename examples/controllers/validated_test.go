@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Where clusters of a policy are validated, the canaries hold everybody up until a person has found each of them good, also over a
-// restart. One that a person does not find good stops the rollout.
+// If clusters of a policy are validated, the canaries block all others until an operator has accepted each, even across a
+// restart. A rejected canary stops the rollout.
 func TestAPersonValidatesClustersOfAPolicy(t *testing.T) {
 	t.Parallel()
 	f := newPolicies(t)

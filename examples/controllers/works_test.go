@@ -29,8 +29,8 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// TestWorks runs the program works against a real API server, plays the scheduler and the agents, and looks from outside
-// whether the limits hold. It kills the program in mid-rollout.
+// TestWorks runs the program works with a real API server, plays the scheduler and the agents, and checks the limits from
+// outside. It kills the program in mid-rollout.
 func TestWorks(t *testing.T) {
 	t.Parallel()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
@@ -69,8 +69,8 @@ func TestWorks(t *testing.T) {
 	t.Logf("%d looks at the works, at most %v in flight", h.looks, h.most)
 }
 
-// TestNamesThatAreTooLong has the program works refuse, on a real API server, a set whose works could not have its label, and find
-// works that have a label for longer names.
+// TestNamesThatAreTooLong runs the program works with a real API server. It refuses a set whose works could not have its
+// label, and finds works that have a label for longer names.
 func TestNamesThatAreTooLong(t *testing.T) {
 	t.Parallel()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
@@ -81,7 +81,7 @@ func TestNamesThatAreTooLong(t *testing.T) {
 		o := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: set.Namespace, Name: name}}
 		o.Spec.ManifestWorkTemplate = template(`{"text":"one"}`)
 		o.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "prod", RolloutStrategy: strategy(2)}}
-		// OCM's controller was here: it leaves its finalizer, and a work with the label that it writes for long names.
+		// OCM's controller ran before: it leaves its finalizer, and a work with the label that it writes for long names.
 		o.Finalizers = []string{workv1alpha1.ManifestWorkReplicaSetFinalizer}
 		h.must(h.Create(t.Context(), o))
 		h.must(h.Create(t.Context(), &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{
@@ -130,7 +130,7 @@ func TestNamesThatAreTooLong(t *testing.T) {
 	}
 }
 
-// run runs a program until the test ends. What it says is shown if the test fails.
+// run runs a program until the test ends. Its output is shown if the test fails.
 func run(t *testing.T, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	var said bytes.Buffer
@@ -164,7 +164,7 @@ type hub struct {
 	t      *testing.T
 	limits map[string]int // by placement
 	works  []workv1.ManifestWork
-	uids   map[string]types.UID // by cluster: the work that it has for ever, as long as it is selected
+	uids   map[string]types.UID // by cluster: the UID of its work, which must not change while the cluster is selected
 	most   map[string]int       // by placement
 	looks  int
 }
@@ -205,7 +205,7 @@ func strategy(n int) clusterv1alpha1.RolloutStrategy {
 	}
 }
 
-// Its rule is what has agents say when a work is done: without one nothing says so, and the plugin foresees that.
+// Its condition rule lets agents say when a work is done: without one they never do, and the plugin predicts that.
 func template(data string) workv1.ManifestWorkSpec {
 	raw := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"it","namespace":"default"},"data":` + data + `}`
 	return workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{
@@ -268,7 +268,7 @@ func (h *hub) place(name string, clusters ...string) {
 	h.must(h.Status().Update(ctx, placement))
 }
 
-// until plays the agents and looks at the works until something is so.
+// until plays the agents and checks the works until a condition holds.
 func (h *hub) until(what string, so func() bool) {
 	h.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
@@ -284,7 +284,7 @@ func (h *hub) until(what string, so func() bool) {
 	}
 }
 
-// look looks at all works, checks the limits, and lets each second agent answer.
+// look checks the limits on all works, and lets each second agent answer.
 func (h *hub) look() {
 	h.t.Helper()
 	h.looks++
@@ -330,7 +330,7 @@ func answered(work *workv1.ManifestWork) bool {
 	return c != nil && c.ObservedGeneration == work.Generation
 }
 
-// answer plays an agent that is done.
+// answer reports success on a work, as its agent does.
 func (h *hub) answer(work *workv1.ManifestWork) {
 	h.t.Helper()
 	for conditionType, is := range map[string]metav1.ConditionStatus{
@@ -340,7 +340,7 @@ func (h *hub) answer(work *workv1.ManifestWork) {
 			Type: conditionType, Status: is, Reason: "Test", ObservedGeneration: work.Generation,
 		})
 	}
-	if err := h.Status().Update(h.t.Context(), work); !apierrors.IsConflict(err) { // otherwise at the next look
+	if err := h.Status().Update(h.t.Context(), work); !apierrors.IsConflict(err) { // otherwise in the next round
 		h.must(client.IgnoreNotFound(err))
 	}
 }
@@ -351,7 +351,7 @@ func (h *hub) set() (*workv1alpha1.ManifestWorkReplicaSet, error) {
 	return &o, err
 }
 
-// done says whether the set's status says that the present template is rolled out to n clusters.
+// done says whether the set's status shows the present template on n clusters.
 func (h *hub) done(n int) bool {
 	o, err := h.set()
 	h.must(err)
@@ -361,7 +361,7 @@ func (h *hub) done(n int) bool {
 		s.Total == n && s.DesiredTotal == n && s.Updated == n && s.Available == n
 }
 
-// updated counts the works that have got the second version.
+// updated counts the works with the second version.
 func (h *hub) updated() (n int) {
 	for i := range h.works {
 		if h.works[i].Generation == 2 {
@@ -371,7 +371,6 @@ func (h *hub) updated() (n int) {
 	return n
 }
 
-// work is a cluster's, or nil.
 func (h *hub) work(cluster string) *workv1.ManifestWork {
 	for i := range h.works {
 		if h.works[i].Namespace == cluster {

@@ -383,7 +383,7 @@ func TestThePluginReadsPolicies(t *testing.T) {
 	f.apply("policies", policyOf("two", "{type: Progressive, progressive: {maxConcurrency: 4}}"))
 	f.until("a cluster has failed with the second, and all is stopped", func() bool { now := compare(); return now.Failed == 1 && now.Progressing == 0 })
 	if now := compare(); now.ToApply == 0 {
-		t.Errorf("%+v: nobody waits", now)
+		t.Errorf("%+v: no cluster waits", now)
 	} else if live := statusNow(t, f.kubeconfig); live != now {
 		t.Errorf("status says %+v of the hub, and the objects %+v", live, now)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// An operator who does not know the plugin asks a live hub seven questions. One command answers each within a minute.
+// An operator without knowledge of the plugin asks a live hub seven questions. One command answers each within a minute.
 func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	t.Parallel()
 	o := operate(t)

@@ -64,7 +64,7 @@ func TestWorksGoInOrder(t *testing.T) {
 	r.follow(events, "all agents that live have let go", r.isQuiet)
 	midst, begun := r.asked(), len(r.began)
 	start()
-	r.follow(events, "those go whom the plugin named", func() bool { return len(r.began) >= begun+len(midst.Now) })
+	r.follow(events, "the named works are deleted", func() bool { return len(r.began) >= begun+len(midst.Now) })
 	if next := r.began[begun:][:len(midst.Now)]; len(midst.Now) == 0 || !slices.Equal(next, midst.Now) {
 		t.Errorf("%v went, and the plugin said %v", next, midst.Now)
 	}
@@ -73,7 +73,7 @@ func TestWorksGoInOrder(t *testing.T) {
 		t.Errorf("the plugin says %+v", waits)
 	}
 	end := time.Now().Add(2 * time.Second)
-	r.follow(events, "nobody else goes", func() bool { return time.Now().After(end) })
+	r.follow(events, "no other work is deleted", func() bool { return time.Now().After(end) })
 	if len(r.began) != 5 {
 		t.Errorf("%v were deleted", r.began)
 	}

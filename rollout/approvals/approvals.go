@@ -27,13 +27,13 @@ type Approvals struct {
 	Retry Retry
 	// Ignored names the ignored clusters.
 	Ignored []string
-	// Freezes freeze single clusters. Those that block come after the others.
+	// Freezes are freezes of single clusters. Those that block come after the others.
 	Freezes []rollout.ClusterFreeze
-	// Allowlist is the allowlist of a version.
+	// Allowlist has the allowed clusters of a version.
 	Allowlist Allowlist
 }
 
-// Allowlist is the allowlist: the clusters that may start while a version is wanted. With the zero value all may.
+// Allowlist has the clusters that may start while a version is wanted. With the zero value all may.
 type Allowlist struct {
 	Clusters []string
 	Version  string

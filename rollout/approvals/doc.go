@@ -9,9 +9,9 @@
 //	open-gates                           canary, 2 of VERSION               opens these of the gates, for this version
 //	retry                                1 of VERSION                       Attempt, for this version
 //	give-up                              cluster1, cluster2                 Ignored
-//	hold                                 cluster7=2026-01-05T06:00:00Z maintenance of store 7; cluster8   Freezes: freezes
+//	hold                                 cluster7=2026-01-05T06:00:00Z maintenance of store 7; cluster8   Freezes
 //	block                                the same, and others wait for these clusters   Freezes
-//	reviewed                             cluster1, cluster2 of VERSION      Allowlist: the allowlist of this version
+//	reviewed                             cluster1, cluster2 of VERSION      Allowlist, for this version
 //
 // A group is given by its name or its index. A name that is a number is read as an index. If an owner has several
 // placements, the placement and a slash come before the group. After a time behind =, the gate opens by itself.

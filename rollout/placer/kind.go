@@ -57,7 +57,7 @@ type Rollout struct {
 
 	// Options are what the API of the owner adds to the strategy. They are combined with the operators' annotations
 	// (package approvals): a pause, a gate or a freeze of either counts, and so does the higher attempt. The annotation
-	// open-gates opens gates of either. RemoveAfter 0 means a minute. Previous and Memory are set by this package.
+	// open-gates opens gates of either. RemoveAfter 0 means a minute. Previous and StoredRecord are set by this package.
 	Options rollout.Options
 }
 

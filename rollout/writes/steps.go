@@ -65,7 +65,7 @@ type Steps[T object] struct {
 // another name, or does not start if that could run the same workload twice. See [Steps.Foreign].
 //
 // A cluster does not start while all its objects are being deleted. A cluster in flight without an object gets one only if
-// the record has it in flight (see AtOnce of rollout.Memory). A deselected cluster that counts is updated with those in
+// the record has it in flight (see [rollout.StoredRecord.AtOnce]). A deselected cluster that counts is updated with those in
 // flight as long as it has an object with the version: its first answer has to be recorded.
 //
 // One object of a cluster is kept: preferably one that is not being deleted, then the one with the name of [NameOf], then

@@ -1,5 +1,5 @@
 // Package accounts stores the limits of ManifestWorkReplicaSets that are rolled out over many hubs. It runs the algorithm
-// of rollout/rights on the API server of a coordinator hub, and needs only resourceVersions, watches and Leases.
+// of rollout/shares on the API server of a coordinator hub, and needs only resourceVersions, watches and Leases.
 //
 // A shared set is the same on each hub and on the coordinator hub: namespace, name, template, and strategy. Its annotation
 // [HubsAnnotation] names the hubs. Your tool of choice propagates it. On each hub the controller works places the
@@ -59,7 +59,7 @@
 //
 // # Limitations
 //
-// Mandatory groups, ProgressivePerGroup and All are not divided: package rollout/rights says why, and shows barriers. A
+// Mandatory groups, ProgressivePerGroup and All are not divided: package rollout/shares says why, and shows barriers. A
 // cluster that moves between hubs while it is in flight is not ignored automatically. An operator ignores it, as any
-// deselected cluster (give-up), once the account of its new hub shows it. Package rollout/rights has the conditions.
+// deselected cluster (give-up), once the account of its new hub shows it. Package rollout/shares has the conditions.
 package accounts

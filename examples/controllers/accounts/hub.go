@@ -72,7 +72,7 @@ type Planner interface {
 }
 
 // Plan plans a placement with the shares of this hub, and writes a report if one is due. The result's RecheckAfter includes
-// the time of the next report. Options must have the Memory, which names the version. A rollback needs no shares.
+// the time of the next report. Options must have the StoredRecord, which names the version. A rollback needs no shares.
 func (h *Hub) Plan(
 	by Planner, set *workv1alpha1.ManifestWorkReplicaSet, ref workv1alpha1.LocalPlacementReference,
 	groups *grouping.Groups, works []*workv1.ManifestWork, reports []status.Report, now time.Time, options rollout.Options,

@@ -1,4 +1,4 @@
-// Command apiserver starts an API server for the controllers beside it, with OCM's custom resources and nothing else,
+// Command apiserver starts an API server for these controllers, with OCM's custom resources and nothing else,
 // and writes a kubeconfig for it:
 //
 //	go run ./apiserver -kubeconfig hub.kubeconfig

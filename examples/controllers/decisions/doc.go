@@ -14,5 +14,5 @@
 //	main.go         flags and the manager
 //
 // There is no finalizer: the Placement owns its PlacementDecisions, and the garbage collector deletes them after it. Do not
-// run this beside OCM's placement controller.
+// run this together with OCM's placement controller.
 package main

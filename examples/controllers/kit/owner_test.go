@@ -43,7 +43,7 @@ func TestOwnersWithLongNames(t *testing.T) {
 		selectors := OwnerSelectors(set)
 		for _, text := range selectors {
 			if _, err := labels.Parse(text); err != nil {
-				t.Errorf("%s: nobody can select by %q: %v", test.why, text, err)
+				t.Errorf("%s: cannot select by %q: %v", test.why, text, err)
 			}
 		}
 		if test.fits {
@@ -85,13 +85,13 @@ func TestOwnerOf(t *testing.T) {
 		{"too long for the label", map[string]string{ownerHashLabel: hash}, map[string]string{ownerAnnotation: "apps/" + long}, "apps/" + long},
 		{"a name with a dot", map[string]string{OwnerLabel: "apps.web.v1"}, nil, "apps/web.v1"},
 		{"the same in the annotation", map[string]string{ownerHashLabel: hash}, map[string]string{ownerAnnotation: "apps/web.v1"}, "apps/web.v1"},
-		{"the annotation alone, which nobody can select by", nil, map[string]string{ownerAnnotation: "apps/web"}, ""},
+		{"only the annotation, by which no selector selects", nil, map[string]string{ownerAnnotation: "apps/web"}, ""},
 		{"the hash alone", map[string]string{ownerHashLabel: hash}, nil, ""},
 		{"half a label", map[string]string{OwnerLabel: "web"}, nil, ""},
 		{"half a label beside the others", map[string]string{OwnerLabel: "web", ownerHashLabel: hash}, map[string]string{ownerAnnotation: "apps/web"}, ""},
 		{"an empty label", map[string]string{OwnerLabel: ""}, nil, ""},
 		{"no name", map[string]string{OwnerLabel: "apps."}, nil, ""},
-		{"somebody else's", map[string]string{other: "apps.web"}, nil, ""},
+		{"another owner's", map[string]string{other: "apps.web"}, nil, ""},
 	} {
 		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Labels: test.labels, Annotations: test.annotations}}
 		owner, ok := OwnerOf(work)

@@ -253,9 +253,9 @@ func (h *trial) observe(r *rollout.Result, judged []status.Report) {
 		said := h.plugin.said[report.Cluster]
 		switch {
 		case report.Status == status.Succeeded && !said["SUCCEEDED"]:
-			h.fatalf("%s counts as Succeeded, and nobody said so of this version: %v", report.Cluster, said)
+			h.fatalf("%s counts as Succeeded, without such a verdict on this version: %v", report.Cluster, said)
 		case report.Status == status.Failed && !said["FAILED"]:
-			h.fatalf("%s counts as Failed, and nobody said so of this version: %v", report.Cluster, said)
+			h.fatalf("%s counts as Failed, without such a verdict on this version: %v", report.Cluster, said)
 		case report.Status != status.Succeeded && h.done[report.Cluster]:
 			h.fatalf("%s was found good, and is %s", report.Cluster, report.Status)
 		}

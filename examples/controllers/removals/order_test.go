@@ -22,7 +22,7 @@ func TestHowManyMayGo(t *testing.T) {
 		{why: "the set says more", flag: "5", annotation: "7", want: 7},
 		{why: "the set says all at once", flag: "5", annotation: "0"},
 		{why: "the set alone says", flag: "0", annotation: "2", want: 2},
-		{why: "nobody can read it", flag: "5", annotation: "few", err: `"few": must be how many`},
+		{why: "unreadable", flag: "5", annotation: "few", err: `"few": must be how many`},
 		{why: "less than none", flag: "5", annotation: "-2", err: `"-2": must be how many`},
 		{why: "an empty one", flag: "5", annotation: "", err: `"": must be how many`},
 		{why: "a controller that has no order", none: true, annotation: "few"},

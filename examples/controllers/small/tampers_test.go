@@ -52,7 +52,7 @@ type forgetful struct {
 }
 
 var tampers = []tamper{
-	{what: "the record of who left is not stored", with: func(f *forgetful) {
+	{what: "the record of deselected clusters is not stored", with: func(f *forgetful) {
 		f.client = interceptor.NewClient(watching{f.client}, interceptor.Funcs{Update: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.UpdateOption) error {
 			if _, is := o.(*replicaSet); is {
 				return nil
@@ -134,7 +134,7 @@ var tampers = []tamper{
 	{what: "a finalizer is taken off before the works are gone", with: func(f *forgetful) { f.finalizer(false) },
 		says: "the finalizer was taken off the owner"},
 	{what: "no leader is elected among two replicas", first: func(p *proof.Process) { p.Lock = nil }, says: "never asked for the lease"},
-	{what: "a resync of ten seconds hides that nobody watches PlacementDecisions", with: func(f *forgetful) {
+	{what: "a resync of ten seconds hides that PlacementDecisions are not watched", with: func(f *forgetful) {
 		f.unseen = proof.Decisions
 		f.after(func(result *reconcile.Result, err *error) {
 			if result.RequeueAfter == 0 || result.RequeueAfter > 10*time.Second {
@@ -202,7 +202,7 @@ var tampers = []tamper{
 	{what: "what the first look finds is not told", with: func(f *forgetful) {
 		f.events = second{f.events, f}
 	}, says: "what the first look finds is not told"},
-	{what: "nobody asks whether there is a ManagedCluster", with: func(f *forgetful) { f.live = everyCluster{f.live} },
+	{what: "ManagedClusters are not read", with: func(f *forgetful) { f.live = everyCluster{f.live} },
 		says: "nobody asked whether there is a ManagedCluster"},
 	{what: "all works in the namespace of a cluster go with it", with: func(f *forgetful) {
 		f.client = interceptor.NewClient(watching{f.client}, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
@@ -319,7 +319,7 @@ func (f *forgetful) before(do func(types.NamespacedName)) {
 	}
 }
 
-// after changes what a look returns.
+// after changes what a reconcile returns.
 func (f *forgetful) after(do func(*reconcile.Result, *error)) {
 	look := f.look
 	f.look = func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {

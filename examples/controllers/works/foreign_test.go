@@ -87,7 +87,7 @@ func TestWorksOfAnEarlierSetGoOn(t *testing.T) {
 	}
 }
 
-// W15: works with names from before names depended on the kind keep them, and get no second work beside them.
+// W15: works with names from before names depended on the kind keep them, and the cluster gets no second work.
 func TestOldNamesStay(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")

@@ -4,7 +4,7 @@
 //	go run ./works -kubeconfig ~/.kube/config
 //
 // It is a whole controller, meant to be copied. Read it in this order: reconcile.go, read.go, apply.go, known.go,
-// caches.go. Labels, finalizer and conditions are OCM's own, so that other tools understand them. Do not run it beside
+// caches.go. Labels, finalizer and conditions are OCM's own, so that other tools understand them. Do not run it together with
 // OCM's controller for the same sets.
 package main
 

@@ -78,7 +78,7 @@ func TestWorksGoInOrder(t *testing.T) {
 		t.Errorf("%v were deleted", r.began)
 	}
 	r.givenUp = true
-	r.patch(map[string]any{"metadata": map[string]any{"annotations": map[string]string{"cohort.open-cluster-management.io/give-up": r.dead}}})
+	r.patch(map[string]any{"metadata": map[string]any{"annotations": map[string]string{"cohort.open-cluster-management.io/ignore": r.dead}}})
 	r.follow(events, "the set is gone", r.hub.gone)
 	if deleting, there := r.there[r.dead]; !there || !deleting || len(r.there) != 1 {
 		t.Errorf("there are still %v", r.there)

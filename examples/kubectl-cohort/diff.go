@@ -221,7 +221,7 @@ func takeOver(old, new []manifest.Object) map[string][]string {
 
 // decidedMeanwhile are the annotations with which people decide that are not as they were.
 func decidedMeanwhile(was, is manifest.Object) (names []string) {
-	for _, word := range []string{"pause", "gates", "open-gates", "retry", "give-up"} {
+	for _, word := range []string{"pause", "gates", "open-gates", "retry", "block", "ignore", "give-up", "freeze", "hold", "allowlist", "reviewed"} {
 		name := "cohort.open-cluster-management.io/" + word
 		if was.GetAnnotations()[name] != is.GetAnnotations()[name] {
 			names = append(names, fmt.Sprintf("metadata.annotations[%s]", name))

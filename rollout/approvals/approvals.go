@@ -128,7 +128,12 @@ func (a Approvals) Note(owner metav1.Object) (changed bool, err error) {
 		return false, fielderrs.Join(errs)
 	}
 	next := maps.Clone(owner.GetAnnotations())
-	maps.DeleteFunc(next, func(name, _ string) bool { _, is := texts[name]; return is })
+	for key := range texts {
+		delete(next, key)
+		if before, had := earlier(key); had {
+			delete(next, before)
+		}
+	}
 	if next == nil {
 		next = make(map[string]string, len(noted))
 	}
@@ -148,8 +153,8 @@ func (a Approvals) differs(again Approvals, path *field.Path) (errs field.ErrorL
 		wrote, reads any
 	}{
 		{annotationGates, a.Gates, again.Gates}, {annotationOpenGates, a.OpenGates, again.OpenGates},
-		{annotationRetry, a.Retry, again.Retry}, {annotationGiveUp, a.Ignored, again.Ignored},
-		{annotationHold, a.Freezes, again.Freezes}, {annotationReviewed, a.Allowlist, again.Allowlist},
+		{annotationRetry, a.Retry, again.Retry}, {annotationIgnore, a.Ignored, again.Ignored},
+		{annotationFreeze, a.Freezes, again.Freezes}, {annotationAllowlist, a.Allowlist, again.Allowlist},
 	} {
 		if !reflect.DeepEqual(part.wrote, part.reads) {
 			errs = append(errs, field.Invalid(path.Key(part.name), part.wrote, "cannot be written to an annotation: it would be read back as "+quoted(part.reads)))
@@ -183,12 +188,17 @@ func (a Approvals) plain() Approvals {
 // Same says whether two states of an owner have the same approvals, even unreadable ones.
 func Same(a, b metav1.Object) bool {
 	x, y := a.GetAnnotations(), b.GetAnnotations()
-	for _, name := range annotations() {
-		text, there := x[name]
-		other, isThere := y[name]
-		if text != other || there != isThere {
+	for _, key := range annotations() {
+		before, had := earlier(key)
+		if !sameText(x, y, key) || had && !sameText(x, y, before) {
 			return false
 		}
 	}
 	return true
+}
+
+func sameText(x, y map[string]string, key string) bool {
+	text, there := x[key]
+	other, isThere := y[key]
+	return text == other && there == isThere
 }

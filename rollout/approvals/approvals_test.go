@@ -3,6 +3,7 @@ package approvals_test
 import (
 	"errors"
 	"maps"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,11 +59,11 @@ func TestFormsThatAreRead(t *testing.T) {
 		{"a version with blanks, and another of", "open-gates", "a of 1 of 2 ", approvals.Approvals{OpenGates: approvals.OpenGates{
 			Groups: []grouping.Key{named("a")}, Version: "1 of 2"}}},
 		{"an attempt", "retry", "2 of sha256:ab", approvals.Approvals{Retry: approvals.Retry{Attempt: 2, Version: "sha256:ab"}}},
-		{"clusters", "give-up", " x, a ,a", approvals.Approvals{Ignored: []string{"x", "a", "a"}}},
-		{"a freeze with all parts, and one with none", "hold", " cluster7=2026-01-02T23:00:00+01:00  maintenance of store 7, and more ;;x", approvals.Approvals{Freezes: []rollout.ClusterFreeze{
+		{"clusters", "ignore", " x, a ,a", approvals.Approvals{Ignored: []string{"x", "a", "a"}}},
+		{"a freeze with all parts, and one with none", "freeze", " cluster7=2026-01-02T23:00:00+01:00  maintenance of store 7, and more ;;x", approvals.Approvals{Freezes: []rollout.ClusterFreeze{
 			{Cluster: "cluster7", Until: ten, Reason: "maintenance of store 7, and more"}, {Cluster: "x"}}}},
 		{"a freeze that blocks", "block", "x audit", approvals.Approvals{Freezes: []rollout.ClusterFreeze{{Cluster: "x", Reason: "audit", Blocks: true}}}},
-		{"reviewed", "reviewed", "a, b of v1", approvals.Approvals{Allowlist: approvals.Allowlist{Clusters: []string{"a", "b"}, Version: "v1"}}},
+		{"an allowlist", "allowlist", "a, b of v1", approvals.Approvals{Allowlist: approvals.Allowlist{Clusters: []string{"a", "b"}, Version: "v1"}}},
 		{"another annotation", "left", "{", approvals.Approvals{}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
@@ -98,12 +99,12 @@ func TestFaultsHaveAPath(t *testing.T) {
 		{"the first attempt", "retry", "0 of v1", "", "must be the number of an attempt, from 1"},
 		{"a word", "retry", "again of v1", "", "must be the number of an attempt, from 1"},
 		{"too many", "retry", "4294967296 of v1", "", "must be the number of an attempt, from 1"},
-		{"a frozen cluster with an invalid name", "hold", "a;b_c why", "[1]", "must begin with the name of a cluster, and semicolons must separate entries"},
+		{"a frozen cluster with an invalid name", "freeze", "a;b_c why", "[1]", "must begin with the name of a cluster, and semicolons must separate entries"},
 		{"a freeze with an invalid end", "block", "a=soon why", "[0]", "must have a time in RFC 3339 behind =, such as cluster7="},
-		{"an allowlist without a version", "reviewed", "a", "", "must be the clusters to allow and the version"},
-		{"an empty allowlist", "reviewed", ", of v1", "", "must be the clusters to allow"},
-		{"an allowed cluster with an invalid name", "reviewed", "a,b c of v1", "[1]", "must be the name of a cluster"},
-		{"an ignored cluster with an invalid name", "give-up", "a,b c", "[1]", "must be the name of a cluster"},
+		{"an allowlist without a version", "allowlist", "a", "", "must be the clusters to allow and the version"},
+		{"an empty allowlist", "allowlist", ", of v1", "", "must be the clusters to allow"},
+		{"an allowed cluster with an invalid name", "allowlist", "a,b c of v1", "[1]", "must be the name of a cluster"},
+		{"an ignored cluster with an invalid name", "ignore", "a,b c", "[1]", "must be the name of a cluster"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			o := owner(test.name, test.value, "retry", "1 of v1")
@@ -140,7 +141,7 @@ func TestWhatWasFoundIsShortened(t *testing.T) {
 
 // R54: an approval of another version has no effect. A pause, gates, ignored and frozen clusters have.
 func TestApprovalsAreForAVersion(t *testing.T) {
-	a, err := approvals.Of(owner("pause", "true", "gates", "canary,2", "open-gates", "2,other of v1", "retry", "3 of v1", "give-up", "x", "hold", "y", "reviewed", "z of v1"))
+	a, err := approvals.Of(owner("pause", "true", "gates", "canary,2", "open-gates", "2,other of v1", "retry", "3 of v1", "ignore", "x", "freeze", "y", "allowlist", "z of v1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,8 +225,8 @@ func TestWhatIsNotedIsReadBack(t *testing.T) {
 			}
 			a.Freezes = append(a.Freezes, hold)
 		}
-		if a.Allowlist.Clusters = rapid.SliceOfN(rapid.SampledFrom([]string{"a", "of", "z.1"}), 0, 2).Draw(t, "reviewed"); len(a.Allowlist.Clusters) > 0 {
-			a.Allowlist.Version = version.Draw(t, "reviewed for")
+		if a.Allowlist.Clusters = rapid.SliceOfN(rapid.SampledFrom([]string{"a", "of", "z.1"}), 0, 2).Draw(t, "allowlist"); len(a.Allowlist.Clusters) > 0 {
+			a.Allowlist.Version = version.Draw(t, "allowlist for")
 		} else {
 			a.Allowlist.Clusters = nil
 		}
@@ -266,7 +267,7 @@ func TestWhatCannotBeReadBackIsNotWritten(t *testing.T) {
 		{"a version alone", approvals.Approvals{OpenGates: approvals.OpenGates{Version: "v"}}, "open-gates]"},
 		{"a version that ends with a blank", approvals.Approvals{Retry: approvals.Retry{Attempt: 1, Version: "v "}}, "retry]"},
 		{"no attempt", approvals.Approvals{Retry: approvals.Retry{Version: "v"}}, "retry]"},
-		{"no cluster", approvals.Approvals{Ignored: []string{""}}, "give-up]"},
+		{"no cluster", approvals.Approvals{Ignored: []string{""}}, "ignore]"},
 	} {
 		o := owner("left", "{}")
 		changed, err := test.a.Note(o)
@@ -296,7 +297,7 @@ func TestSame(t *testing.T) {
 		{"a pause", owner("pause", "true"), owner(), false},
 		{"a gate is opened", owner("gates", "a"), owner("gates", "a", "open-gates", "a of v"), false},
 		{"an unreadable value", owner("retry", ""), owner(), false},
-		{"an ignored cluster", owner("give-up", "a"), owner("give-up", "b"), false},
+		{"an ignored cluster", owner("ignore", "a"), owner("ignore", "b"), false},
 		{"the same", owner("gates", "?"), owner("gates", "?"), true},
 	} {
 		if got := approvals.Same(test.a, test.b); got != test.want || approvals.Same(test.b, test.a) != test.want {
@@ -311,7 +312,7 @@ func FuzzOf(f *testing.F) {
 	f.Add("", "=,/,0=", " of ", "1 of", ",")
 	f.Add("false", "9=0000-01-01T00:00:00+23:59", "of of of", "01 of \xff", "A")
 	f.Fuzz(func(t *testing.T, pause, gates, open, retry, giveUp string) {
-		o := owner("pause", pause, "gates", gates, "open-gates", open, "retry", retry, "give-up", giveUp, "hold", gates, "block", retry, "reviewed", open)
+		o := owner("pause", pause, "gates", gates, "open-gates", open, "retry", retry, "ignore", giveUp, "freeze", gates, "block", retry, "allowlist", open)
 		a, err := approvals.Of(o)
 		if errs := approvals.Validate(o.Annotations, nil); (len(errs) > 0) != (err != nil) {
 			t.Fatalf("%v, and a webhook says %v", err, errs)
@@ -328,4 +329,44 @@ func FuzzOf(f *testing.F) {
 			t.Fatalf("%v: %v (-want +got)\n%s", noted.Annotations, err, diff)
 		}
 	})
+}
+
+// R53: owners on a hub have keys of earlier versions. These count as before, also for a process of the earlier version that takes over
+// again, since no process rewrites them.
+func TestKeysOfEarlierVersionsCount(t *testing.T) {
+	earlier := owner("give-up", "x", "hold", "y why", "reviewed", "z of v1")
+	want, err := approvals.Of(owner("ignore", "x", "freeze", "y why", "allowlist", "z of v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := approvals.Of(earlier)
+	if err != nil || !reflect.DeepEqual(got, want) || len(got.Ignored)+len(got.Freezes)+len(got.Allowlist.Clusters) != 3 {
+		t.Fatalf("%v: got %+v, want %+v", err, got, want)
+	}
+	if changed, err := got.Note(earlier); err != nil || !changed {
+		t.Fatalf("noted: %v, %v", changed, err)
+	}
+	if again, err := approvals.Of(earlier); err != nil || !reflect.DeepEqual(again, want) || len(earlier.GetAnnotations()) != 3 {
+		t.Errorf("%v: %+v remain of %v", err, again, earlier.GetAnnotations())
+	}
+	if (approvals.Approvals{}).Note(earlier); len(earlier.GetAnnotations()) != 0 {
+		t.Errorf("what ended remains: %v", earlier.GetAnnotations())
+	}
+}
+
+// R53: where the key of an earlier version says something else than its successor, no process guesses which of them an operator meant.
+func TestKeysThatContradictEachOtherAreAnError(t *testing.T) {
+	for _, test := range []struct{ before, now string }{{"give-up", "ignore"}, {"hold", "freeze"}, {"reviewed", "allowlist"}} {
+		const prefix = "cohort.open-cluster-management.io/"
+		if _, err := approvals.Of(owner(test.before, "a of v1", test.now, "b of v1")); err == nil ||
+			!strings.Contains(err.Error(), "metadata.annotations["+prefix+test.before+"]") || !strings.Contains(err.Error(), "differs from "+prefix+test.now) {
+			t.Errorf("%s and %s: %v", test.before, test.now, err)
+		}
+		if _, err := approvals.Of(owner("hold", "a", "freeze", "a")); err != nil {
+			t.Errorf("the same under both keys: %v", err)
+		}
+		if approvals.Same(owner(test.before, "a"), owner(test.before, "b")) {
+			t.Errorf("another %s is no change", test.before)
+		}
+	}
 }

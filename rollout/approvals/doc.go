@@ -8,17 +8,17 @@
 //	gates                                canary, 2, eu/prod=2026-01-02T22:00:00Z   Gates
 //	open-gates                           canary, 2 of VERSION               opens these of the gates, for this version
 //	retry                                1 of VERSION                       Attempt, for this version
-//	give-up                              cluster1, cluster2                 Ignored
-//	hold                                 cluster7=2026-01-05T06:00:00Z maintenance of store 7; cluster8   Freezes
+//	ignore                               cluster1, cluster2                 Ignored
+//	freeze                               cluster7=2026-01-05T06:00:00Z maintenance of store 7; cluster8   Freezes
 //	block                                the same, and others wait for these clusters   Freezes
-//	reviewed                             cluster1, cluster2 of VERSION      Allowlist, for this version
+//	allowlist                            cluster1, cluster2 of VERSION      Allowlist, for this version
 //
 // A group is given by its name or its index. A name that is a number is read as an index. If an owner has several
 // placements, the placement and a slash come before the group. After a time behind =, the gate opens by itself.
 //
 // # The version of an approval
 //
-// open-gates, retry and reviewed name the version that the operator looked at. Once another version is wanted, an opened
+// open-gates, retry and allowlist name the version that the operator looked at. Once another version is wanted, an opened
 // gate is closed again, the attempt is 0, and no cluster is on the allowlist. The version is the text that the controller
 // stamps on objects as cohort.open-cluster-management.io/version; for a Policy without the action at its end. The other
 // approvals count for every version: a forgotten pause, gate or freeze delays a rollout, and starts nothing.

@@ -19,16 +19,30 @@ const (
 	annotationGates     = "cohort.open-cluster-management.io/gates"
 	annotationOpenGates = "cohort.open-cluster-management.io/open-gates"
 	annotationRetry     = "cohort.open-cluster-management.io/retry"
-	annotationGiveUp    = "cohort.open-cluster-management.io/give-up"
-	annotationHold      = "cohort.open-cluster-management.io/hold"
+	annotationIgnore    = "cohort.open-cluster-management.io/ignore"
+	annotationFreeze    = "cohort.open-cluster-management.io/freeze"
 	annotationBlock     = "cohort.open-cluster-management.io/block"
-	annotationReviewed  = "cohort.open-cluster-management.io/reviewed"
+	annotationAllowlist = "cohort.open-cluster-management.io/allowlist"
 )
+
+// earlier gives the key that an annotation had before, if any. Live owners have such keys. They are read, and [Approvals.Note]
+// replaces them.
+func earlier(key string) (before string, had bool) {
+	switch key {
+	case annotationIgnore:
+		return "cohort.open-cluster-management.io/give-up", true
+	case annotationFreeze:
+		return "cohort.open-cluster-management.io/hold", true
+	case annotationAllowlist:
+		return "cohort.open-cluster-management.io/reviewed", true
+	}
+	return "", false
+}
 
 // annotations are the keys of all approvals.
 func annotations() [8]string {
 	return [8]string{
-		annotationPause, annotationGates, annotationOpenGates, annotationRetry, annotationGiveUp, annotationHold, annotationBlock, annotationReviewed,
+		annotationPause, annotationGates, annotationOpenGates, annotationRetry, annotationIgnore, annotationFreeze, annotationBlock, annotationAllowlist,
 	}
 }
 
@@ -37,19 +51,30 @@ const of = " of "
 
 // parse reads approvals (R53).
 func parse(from map[string]string, path *field.Path) (decided Approvals, errs field.ErrorList) {
-	read := func(name string, do func(text string, path *field.Path) field.ErrorList) {
-		if text, there := from[name]; there {
-			errs = append(errs, do(text, path.Key(name))...)
+	read := func(key string, do func(text string, path *field.Path) field.ErrorList) {
+		text, there := from[key]
+		if before, had := earlier(key); had {
+			former, isThere := from[before]
+			switch {
+			case isThere && !there:
+				key, text, there = before, former, true
+			case isThere && former != text:
+				errs = append(errs, field.Invalid(path.Key(before), shortened(former), "differs from "+key+", which replaces it: remove one of the two"))
+				return
+			}
+		}
+		if there {
+			errs = append(errs, do(text, path.Key(key))...)
 		}
 	}
 	read(annotationPause, decided.readPause)
 	read(annotationGates, decided.readGates)
 	read(annotationOpenGates, decided.readOpenGates)
 	read(annotationRetry, decided.readRetry)
-	read(annotationGiveUp, decided.readGiveUp)
-	read(annotationHold, decided.readHolds(false))
-	read(annotationBlock, decided.readHolds(true))
-	read(annotationReviewed, decided.readReviewed)
+	read(annotationIgnore, decided.readIgnored)
+	read(annotationFreeze, decided.readFreezes(false))
+	read(annotationBlock, decided.readFreezes(true))
+	read(annotationAllowlist, decided.readAllowlist)
 	return decided, errs
 }
 
@@ -115,7 +140,7 @@ func (a *Approvals) readRetry(text string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-func (a *Approvals) readGiveUp(text string, path *field.Path) (errs field.ErrorList) {
+func (a *Approvals) readIgnored(text string, path *field.Path) (errs field.ErrorList) {
 	for i, name := range items(text) {
 		if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
 			errs = append(errs, field.Invalid(path.Index(i), shortened(name), "must be the name of a cluster: "+faults[0]))
@@ -125,9 +150,9 @@ func (a *Approvals) readGiveUp(text string, path *field.Path) (errs field.ErrorL
 	return errs
 }
 
-// readHolds reads freezes, separated by semicolons, since reasons may have commas. An item is a cluster, an optional end,
+// readFreezes reads freezes, separated by semicolons, since reasons may have commas. An item is a cluster, an optional end,
 // and an optional reason.
-func (a *Approvals) readHolds(block bool) func(text string, path *field.Path) field.ErrorList {
+func (a *Approvals) readFreezes(block bool) func(text string, path *field.Path) field.ErrorList {
 	return func(text string, path *field.Path) (errs field.ErrorList) {
 		i := 0
 		for item := range strings.SplitSeq(text, ";") {
@@ -136,23 +161,23 @@ func (a *Approvals) readHolds(block bool) func(text string, path *field.Path) fi
 			}
 			what, reason, _ := strings.Cut(item, " ")
 			name, until, timed := strings.Cut(what, "=")
-			hold := rollout.ClusterFreeze{Cluster: name, Reason: strings.TrimSpace(reason), Blocks: block}
+			freeze := rollout.ClusterFreeze{Cluster: name, Reason: strings.TrimSpace(reason), Blocks: block}
 			if faults := validation.IsDNS1123Subdomain(name); len(faults) > 0 {
 				errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must begin with the name of a cluster, and semicolons must separate entries: "+faults[0]))
 			} else if timed {
 				at, detail := readTime(until)
-				if hold.Until = at; detail != "" {
+				if freeze.Until = at; detail != "" {
 					errs = append(errs, field.Invalid(path.Index(i), shortened(item), "must have a time in RFC 3339 behind =, such as cluster7=2026-01-02T22:00:00Z maintenance"))
 				}
 			}
-			a.Freezes = append(a.Freezes, hold)
+			a.Freezes = append(a.Freezes, freeze)
 			i++
 		}
 		return errs
 	}
 }
 
-func (a *Approvals) readReviewed(text string, path *field.Path) (errs field.ErrorList) {
+func (a *Approvals) readAllowlist(text string, path *field.Path) (errs field.ErrorList) {
 	const form = "the clusters to allow and the version to allow, such as cluster1,cluster2" + of + "VERSION"
 	names, version, err := versioned(text, path, form)
 	if err != nil {
@@ -226,7 +251,7 @@ func readTime(text string) (at time.Time, detail string) {
 
 // texts are the values of all annotations; empty for those that are missing.
 func (a Approvals) texts() map[string]string {
-	texts := map[string]string{annotationPause: "", annotationRetry: "", annotationOpenGates: "", annotationGiveUp: strings.Join(a.Ignored, ",")}
+	texts := map[string]string{annotationPause: "", annotationRetry: "", annotationOpenGates: "", annotationIgnore: strings.Join(a.Ignored, ",")}
 	if a.Pause {
 		texts[annotationPause] = "true"
 	}
@@ -248,25 +273,25 @@ func (a Approvals) texts() map[string]string {
 	if a.Retry != (Retry{}) {
 		texts[annotationRetry] = strconv.Itoa(a.Retry.Attempt) + of + a.Retry.Version
 	}
-	var holds [2][]string
-	for _, hold := range a.Freezes {
-		text := hold.Cluster
-		if !hold.Until.IsZero() {
-			text += "=" + hold.Until.UTC().Format(time.RFC3339Nano)
+	var freezes [2][]string
+	for _, freeze := range a.Freezes {
+		text := freeze.Cluster
+		if !freeze.Until.IsZero() {
+			text += "=" + freeze.Until.UTC().Format(time.RFC3339Nano)
 		}
-		if hold.Reason != "" {
-			text += " " + hold.Reason
+		if freeze.Reason != "" {
+			text += " " + freeze.Reason
 		}
 		at := 0
-		if hold.Blocks {
+		if freeze.Blocks {
 			at = 1
 		}
-		holds[at] = append(holds[at], text)
+		freezes[at] = append(freezes[at], text)
 	}
-	texts[annotationHold], texts[annotationBlock] = strings.Join(holds[0], ";"), strings.Join(holds[1], ";")
-	texts[annotationReviewed] = ""
+	texts[annotationFreeze], texts[annotationBlock] = strings.Join(freezes[0], ";"), strings.Join(freezes[1], ";")
+	texts[annotationAllowlist] = ""
 	if len(a.Allowlist.Clusters) > 0 || a.Allowlist.Version != "" {
-		texts[annotationReviewed] = strings.Join(a.Allowlist.Clusters, ",") + of + a.Allowlist.Version
+		texts[annotationAllowlist] = strings.Join(a.Allowlist.Clusters, ",") + of + a.Allowlist.Version
 	}
 	return texts
 }

@@ -51,7 +51,7 @@
 //   - It names a ManifestWork by a hash of the owner's kind, namespace and name, and notes the owner in an annotation. It
 //     does not touch objects of other owners, and warns of those in the way.
 //   - A deselected cluster that has the version counts towards the limits until its ManagedCluster is deleted, or an
-//     operator ignores the cluster (give-up).
+//     operator ignores the cluster (the annotation ignore).
 //   - It writes in this order: the record of deselected clusters; deletions; updates; creations; the times of first
 //     answers; the status. Before each write it checks that the owner still wants the same. There is no hook in between.
 //   - It adds a finalizer to the owner, and the annotation cohort.open-cluster-management.io/left, which is the record.

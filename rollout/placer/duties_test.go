@@ -306,7 +306,7 @@ func TestApprovalsAreHeard(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b")
 	owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}})
-	owner.Annotations = map[string]string{prefix + "gates": "0", prefix + "hold": "b"}
+	owner.Annotations = map[string]string{prefix + "gates": "0", prefix+"freeze": "b"}
 	h.make(owner)
 	p := newProcess(h, things)
 	p.settle()
@@ -326,7 +326,7 @@ func TestApprovalsAreHeard(t *testing.T) {
 	if h.having() != "a" {
 		t.Errorf("%q have started, and a must, as b is held", h.having())
 	}
-	h.annotate(prefix+"hold", "")
+	h.annotate(prefix+"freeze", "")
 	h.annotate(prefix+"pause", "true")
 	p.settle()
 	if h.having() != "a" {
@@ -343,7 +343,7 @@ func TestApprovalsAreHeard(t *testing.T) {
 func TestApprovalsResolveFailures(t *testing.T) {
 	const prefix = "cohort.open-cluster-management.io/"
 	for name, test := range map[string]struct{ key, value, having string }{
-		"ignored":              {"give-up", "a", "a b"},
+		"ignored":              {"ignore", "a", "a b"},
 		"tried again":          {"retry", "1 of VERSION", "a"},
 		"tried again, in vain": {"retry", "1 of another", "a"},
 	} {
@@ -370,7 +370,7 @@ func TestTheAllowlistIsHeard(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b")
 	owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All})
-	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/reviewed": "b of " + writes.VersionOf(workOf("v1"))}
+	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/allowlist": "b of " + writes.VersionOf(workOf("v1"))}
 	h.make(owner)
 	newProcess(h, things).settle()
 	if h.having() != "b" {
@@ -384,7 +384,7 @@ func TestOptionsAndApprovalsAddUp(t *testing.T) {
 	h.selects("a", "b", "c")
 	owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All})
 	owner.Spec.Options.Freezes = []rollout.ClusterFreeze{{Cluster: "a", Reason: "by the API"}}
-	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/hold": "b by a person"}
+	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/freeze": "b by a person"}
 	h.make(owner)
 	newProcess(h, things).settle()
 	if message := conditionOf(h, ConditionReconciling).Message; h.having() != "c" || !strings.Contains(message, "by the API") || !strings.Contains(message, "by a person") {

@@ -557,7 +557,7 @@ func TestApprovalsAreNotCopied(t *testing.T) {
 	h := newHub(t)
 	h.selects("a")
 	owner := newThing(oneAtATime())
-	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/give-up": "b", "team": "blue"}
+	owner.Annotations = map[string]string{"cohort.open-cluster-management.io/ignore": "b", "team": "blue"}
 	h.make(owner)
 	kind := things
 	kind.Rollout = func(owner *thing) (Rollout, error) {
@@ -568,7 +568,7 @@ func TestApprovalsAreNotCopied(t *testing.T) {
 	p := newProcess(h, kind)
 	p.settle()
 	work := h.work("a")
-	if _, copied := work.Annotations["cohort.open-cluster-management.io/give-up"]; copied || work.Annotations["team"] != "blue" || work.Labels["team"] != "blue" {
+	if _, copied := work.Annotations["cohort.open-cluster-management.io/ignore"]; copied || work.Annotations["team"] != "blue" || work.Labels["team"] != "blue" {
 		t.Errorf("the ManifestWork is %v", work.ObjectMeta)
 	}
 	if work.Labels[OwnerLabel] != p.hashOf(ownerKey) {

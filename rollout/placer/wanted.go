@@ -167,7 +167,7 @@ func (w wantedRollout) outdatedApprovals() []string {
 	}{
 		{"open-gates", w.approvals.OpenGates.Version, len(w.approvals.OpenGates.Groups) > 0},
 		{"retry", w.approvals.Retry.Version, w.approvals.Retry.Attempt > 0},
-		{"reviewed", w.approvals.Allowlist.Version, w.approvals.Allowlist.Version != ""},
+		{"allowlist", w.approvals.Allowlist.Version, w.approvals.Allowlist.Version != ""},
 	} {
 		if approval.there && approval.version != w.version {
 			sentences = append(sentences, fmt.Sprintf("%s names version %s, but version %s is wanted: it has no effect", approval.name, approval.version, w.version))

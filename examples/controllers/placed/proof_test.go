@@ -21,7 +21,7 @@ import (
 const grace = 5 * time.Second
 
 // giveUp is the annotation that names the ignored clusters.
-const giveUp = "cohort.open-cluster-management.io/give-up"
+const giveUp = "cohort.open-cluster-management.io/ignore"
 
 // TestProof tests package placer in virtual time: see the documentation of package trial.
 //

@@ -79,13 +79,13 @@ func TestAGateOfAPolicyIsOpenedForAVersion(t *testing.T) {
 
 // Who is held is enforced in no place, and nobody waits for it; where the hold blocks, its group does. The hold ends when the annotation does.
 func TestAHeldClusterOfAPolicyIsNotEnforced(t *testing.T) {
-	h := waiting(t, prefix+"hold", "a maintenance of store 7")
+	h := waiting(t, prefix+"freeze", "a maintenance of store 7")
 	h.wrote("b: update enforce")
 	h.report(policyv1.Compliant, "b")
 	h.wrote("")
 	h.restart()
 	h.wrote("")
-	h.annotate(prefix+"hold", "")
+	h.annotate(prefix+"freeze", "")
 	h.wrote("a: update enforce")
 
 	h = waiting(t, prefix+"block", "a audit")
@@ -96,9 +96,9 @@ func TestAHeldClusterOfAPolicyIsNotEnforced(t *testing.T) {
 
 // A policy is enforced on those that were reviewed for its version.
 func TestAPolicyIsEnforcedWhereItWasReviewed(t *testing.T) {
-	h := waiting(t, prefix+"reviewed", "b of yesterday")
+	h := waiting(t, prefix+"allowlist", "b of yesterday")
 	h.wrote("")
-	h.annotate(prefix+"reviewed", "b of "+h.stamped())
+	h.annotate(prefix+"allowlist", "b of "+h.stamped())
 	h.wrote("b: update enforce")
 	h.report(policyv1.Compliant, "b")
 	h.wrote("")

@@ -33,7 +33,7 @@ import (
 )
 
 // giveUpAnnotation names clusters that a person gives up.
-const giveUpAnnotation = "cohort.open-cluster-management.io/give-up"
+const giveUpAnnotation = "cohort.open-cluster-management.io/ignore"
 
 // hub is a controller with a fake API server for Policies, and caches that show what is on it when they are told to.
 type hub struct {

@@ -164,10 +164,10 @@ func (h *hub) other(object *unstructured.Unstructured, what, value string) {
 	case "abort": // an operator's request, for a generation
 		annotate(object, rollback.AbortAnnotation, value)
 	case "hold":
-		annotate(object, prefix+"hold", value)
+		annotate(object, prefix+"freeze", value)
 	case "reviewed": // for a template
 		text, clusters, _ := strings.Cut(value, " ")
-		annotate(object, prefix+"reviewed", strings.ReplaceAll(clusters, " ", ",")+" of "+writes.VersionOf(h.stored(text)))
+		annotate(object, prefix+"allowlist", strings.ReplaceAll(clusters, " ", ",")+" of "+writes.VersionOf(h.stored(text)))
 	case "collide": // another object has the name
 		content := h.stored(value)
 		h.must(h.server.Create(h.t.Context(), &appsv1.ControllerRevision{ObjectMeta: metav1.ObjectMeta{

@@ -50,7 +50,7 @@ const setLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 var setKind = schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWorkReplicaSet"}
 
 // givenUpBy is the annotation that names the ignored clusters, separated by commas.
-const givenUpBy = "cohort.open-cluster-management.io/give-up"
+const givenUpBy = "cohort.open-cluster-management.io/ignore"
 
 // availableSucceeds is the annotation with which, by the value true, works have succeeded once they are Available, if no
 // conditionRules in the template say when they are done.

@@ -36,7 +36,7 @@ import (
 )
 
 // giveUpAnnotation names the ignored clusters.
-const giveUpAnnotation = "cohort.open-cluster-management.io/give-up"
+const giveUpAnnotation = "cohort.open-cluster-management.io/ignore"
 
 // grace is how long a deselected cluster keeps its work.
 const grace = 5 * time.Second

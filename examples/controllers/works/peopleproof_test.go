@@ -34,7 +34,7 @@ func TestProofWithOperators(t *testing.T) {
 	subject := &proof.Subject{
 		Run: listening, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2,
 		People: &proof.People{
-			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Hold: prefix + "hold", Reviewed: prefix + "reviewed",
+			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Hold: prefix+"freeze", Reviewed: prefix+"allowlist",
 			Version: func(set *workv1alpha1.ManifestWorkReplicaSet) string {
 				return writes.VersionOf(set.Spec.ManifestWorkTemplate)
 			},
@@ -63,8 +63,8 @@ func listening(ctx context.Context, p *proof.Process) error {
 		case proof.DutyHold, proof.DutyReviewed:
 			c.caches.sets = store{Indexer: c.caches.sets, change: func(o any) any {
 				set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
-				delete(set.Annotations, prefix+"hold")
-				delete(set.Annotations, prefix+"reviewed")
+				delete(set.Annotations, prefix+"freeze")
+				delete(set.Annotations, prefix+"allowlist")
 				return set
 			}}
 		}

@@ -139,18 +139,18 @@ func TestAnOperatorFreezesOneCluster(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b", "c")
 	h.create(ref("prod", atATime(1)))
-	h.annotate(prefix+"hold", "a maintenance of store 7")
+	h.annotate(prefix+"freeze", "a maintenance of store 7")
 	h.wrote("create b")
 	if said := h.memories.Of(theSet).results["prod"].Explain("a").String(); said != `a is held by "maintenance of store 7"; to do: release a` {
 		t.Errorf("explained by %q", said)
 	}
-	h.annotate(prefix+"hold", "")
-	h.annotate(prefix+"reviewed", "a of "+h.version())
+	h.annotate(prefix+"freeze", "")
+	h.annotate(prefix+"allowlist", "a of "+h.version())
 	h.answer(status.Succeeded, "b")
 	h.wrote("create a")
 	h.answer(status.Succeeded, "a")
 	h.wrote("")
-	h.annotate(prefix+"reviewed", "a,c of "+h.version())
+	h.annotate(prefix+"allowlist", "a,c of "+h.version())
 	h.wrote("create c")
 }
 

@@ -236,10 +236,10 @@ func TestWorksAreReadByTheirStamps(t *testing.T) {
 			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}},
 		{why: "a person gave it up", owner: func(set *workv1alpha1.ManifestWorkReplicaSet) {
 			gone(v3)(set)
-			set.Annotations["cohort.open-cluster-management.io/give-up"] = "gone, other"
+			set.Annotations["cohort.open-cluster-management.io/ignore"] = "gone, other"
 		},
 			works: []liveWork{done("a"), done("b"), done("c"), done("d")},
-			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}, note: "given up by the annotation cohort.open-cluster-management.io/give-up (2): gone, other\n"},
+			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}, note: "given up by the annotation cohort.open-cluster-management.io/ignore (2): gone, other\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			dump := []string{thirdVersion(t, test.soak, test.owner, "p"), decisionOf("a", "b", "c", "d")}

@@ -23,7 +23,7 @@ func (s *Scenario) approve(r applier) {
 		asked.Pause = true
 	}
 	s.Asked, s.Decided = asked, len(asked.Gates)+len(asked.Freezes) > 0 || asked.Pause || asked.Allowlist.Version != ""
-	s.noteClusters("given up by the annotation "+annotationPrefix+"give-up", s.Asked.Ignored)
+	s.noteClusters("given up by the annotation "+annotationPrefix+"ignore", s.Asked.Ignored)
 	if asked.Pause && err == nil {
 		s.note("paused by the annotation %spause", annotationPrefix)
 	}

@@ -50,7 +50,7 @@ const firstPass = "waiting until its replicated policy has this version, at firs
 
 // silent is the sentence of a cluster in its first pass that has given no sign of it.
 func silent(until time.Time) string {
-	return "waiting until the cluster says something of this version with remediationAction inform, at most until " + until.UTC().Format(time.RFC3339)
+	return "waiting until the cluster reports on this version with remediationAction inform, at most until " + until.UTC().Format(time.RFC3339)
 }
 
 // String is a sentence without its full stop, fit for the message of a condition or an event.

@@ -113,7 +113,7 @@ func TestATemplateThatSaysNothingNewHangsNothing(t *testing.T) {
 	if f.run(20 * time.Second); f.last.Explain("c00").String() == "" || f.status.RolloutStatus != "Progressing" {
 		t.Errorf("%s: %s", f.status.RolloutStatus, f.last.Explain("c00"))
 	}
-	if got := f.last.Explain("c00").String(); !strings.Contains(got, "no answer to this version from template limits; what was said before counts from ") || strings.Contains(got, "template a") {
+	if got := f.last.Explain("c00").String(); !strings.Contains(got, "no answer to this version from template limits; earlier messages count from ") || strings.Contains(got, "template a") {
 		t.Errorf("explained by %q", got)
 	}
 	if !f.settled(time.Hour) {
@@ -163,7 +163,7 @@ func TestAClusterThatIsBackHasTimeToAnswer(t *testing.T) {
 		}
 		f.back("c00")
 		f.run(30 * time.Second)
-		if got := f.last.Explain("c00").String(); !strings.Contains(got, "no answer to this version from template slow; what was said before counts from ") {
+		if got := f.last.Explain("c00").String(); !strings.Contains(got, "no answer to this version from template slow; earlier messages count from ") {
 			t.Errorf("strips %t: explained by %q", strips, got)
 		}
 		if !f.settled(time.Hour) {

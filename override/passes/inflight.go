@@ -118,7 +118,7 @@ func (f *InFlight) String() string {
 		parts = append(parts, unanswered(f.Unanswered))
 	}
 	if !f.CountsFrom.IsZero() {
-		parts = append(parts, "what was said before counts from "+f.CountsFrom.UTC().Format(time.RFC3339)+" if nothing else is said")
+		parts = append(parts, "earlier messages count from "+f.CountsFrom.UTC().Format(time.RFC3339)+" if no new one arrives")
 	}
 	if len(f.Pending) > 0 {
 		parts = append(parts, pending(f.Pending))
@@ -142,7 +142,7 @@ func (f *InFlight) unfit() string {
 
 func unanswered(names []string) string { return "no answer to this version from " + named(names) }
 
-func pending(names []string) string { return "Pending: dependencies are not met of " + named(names) }
+func pending(names []string) string { return "Pending: dependencies are not met for " + named(names) }
 
 // named names at most three templates.
 func named(names []string) string {

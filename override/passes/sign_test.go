@@ -46,7 +46,7 @@ func TestACutOffClusterStartsLate(t *testing.T) {
 		for c, reason := range f.last.Blocked() {
 			got = append(got, fmt.Sprintf("%s: %s / %s", c.Name, reason, f.last.Explain(c.Name)))
 		}
-		sentence := "waiting until the cluster says something of this version with remediationAction inform, at most until " + test.from
+		sentence := "waiting until the cluster reports on this version with remediationAction inform, at most until " + test.from
 		if want := fmt.Sprintf("[c00: %s / %[1]s]", sentence); fmt.Sprint(got) != want {
 			t.Errorf("deadline %v: got\n%s, want\n%s", test.deadline, got, want)
 		}

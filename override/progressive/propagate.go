@@ -69,12 +69,12 @@ func Propagate(state State, now time.Time, opts rollout.Options) (*Propagation, 
 	if err != nil {
 		return nil, err
 	}
-	p.giveUp(ordered, record)
+	p.findDetached(ordered, record)
 	p.align(ordered, now)
 	if err := p.plan(record, now, opts); err != nil {
 		return nil, err
 	}
-	p.Plan.Record = edited.Keep(p.Plan.Record, record, p.beginsAnew)
+	p.Plan.Record = edited.Keep(p.Plan.Record, record, p.isRewritten)
 	p.settle(ordered, now)
 	if err := p.conclude(); err != nil {
 		return nil, err
@@ -252,14 +252,14 @@ func (p *Propagation) align(replicas []*replica, now time.Time) {
 	for i := range p.Clusters {
 		if c := &p.Clusters[i]; c.replica != nil {
 			report := p.report(c.replica, c.started, now)
-			if p.isAnew(c) {
+			if p.isWrittenAgain(c) {
 				written := passes.Replica{Cluster: c.Name, Version: c.replica.Version, Action: c.Action, Applied: now}
 				report = written.Started(p.state.Resolution, now)
 			}
 			p.reports = append(p.reports, report)
 			if c.started {
 				c.RolloutStatus = shown(report.Status)
-			} else if p.wasTakenBack(c.replica) {
+			} else if p.wasRolledBack(c.replica) {
 				c.RolloutStatus = status.TimeOut
 			}
 		}
@@ -269,18 +269,18 @@ func (p *Propagation) align(replicas []*replica, now time.Time) {
 	}
 }
 
-// isAnew says whether deadline and answers of a cluster begin anew: it has started, and is written now.
-func (p *Propagation) isAnew(c *Cluster) bool {
+// isWrittenAgain says whether a started cluster is written again now, with a new deadline and new answers.
+func (p *Propagation) isWrittenAgain(c *Cluster) bool {
 	return c.started && !p.disabled && (c.replica.Edited || !c.replica.acts(c.Action))
 }
 
-func (p *Propagation) beginsAnew(cluster string) bool {
+func (p *Propagation) isRewritten(cluster string) bool {
 	position, bound := p.groups.Position(cluster)
-	return bound && p.isAnew(&p.Clusters[position])
+	return bound && p.isWrittenAgain(&p.Clusters[position])
 }
 
-// wasTakenBack says whether the replica has the last successful version since its cluster timed out in this rollout (O40).
-func (p *Propagation) wasTakenBack(r *replica) bool {
+// wasRolledBack says whether the replica has the last successful version since its cluster timed out in this rollout (O40).
+func (p *Propagation) wasRolledBack(r *replica) bool {
 	return r.uid == p.next.RolloutUID && r.remembered == status.TimeOut
 }
 
@@ -291,7 +291,7 @@ func (p *Propagation) report(r *replica, started bool, now time.Time) status.Rep
 		return status.Report{Cluster: r.Cluster, Status: status.ToApply}
 	case started:
 		return r.Started(p.state.Resolution, now)
-	case p.wasTakenBack(r):
+	case p.wasRolledBack(r):
 		return status.Report{Cluster: r.Cluster, Status: status.TimeOut, Applied: r.Applied, LastTransitionTime: r.Applied}
 	default:
 		return status.Report{Cluster: r.Cluster, Status: status.ToApply}
@@ -306,7 +306,7 @@ func shown(s status.RolloutStatus) status.RolloutStatus {
 	return s
 }
 
-// record reads what the Rollout has stored about clusters that left.
+// record reads the stored record of deselected clusters from the Rollout.
 func (p *Propagation) record() (status.Record, error) {
 	if p.disabled || p.state.Rollout == nil || !p.state.Rollout.isOwnedBy(p.state.Policy) {
 		return status.Record{}, nil
@@ -320,7 +320,7 @@ func (p *Propagation) plan(record status.Record, now time.Time, opts rollout.Opt
 	strategy := p.engine
 	version := versionOf(p.root.content, p.next.RolloutUID)
 	opts.StoredRecord = &rollout.StoredRecord{Version: version, Record: record, AtOnce: true}
-	opts.Ignored = slices.Concat(opts.Ignored, p.givenUp)
+	opts.Ignored = slices.Concat(opts.Ignored, p.detached)
 	switch {
 	case p.disabled:
 		strategy, opts = clusterv1alpha1.RolloutStrategy{}, rollout.Options{}
@@ -341,7 +341,7 @@ func (p *Propagation) plan(record status.Record, now time.Time, opts rollout.Opt
 		return err
 	}
 	if p.next.RolloutStatus == status.Failed && p.Plan.Breach == nil { // it does not resume (O34)
-		opts.Freezes = slices.Concat(opts.Freezes, p.holdAll())
+		opts.Freezes = slices.Concat(opts.Freezes, p.freezeAll())
 		p.Plan, err = rollout.Plan(strategy, p.groups, p.reports, now, opts)
 	}
 	return err
@@ -354,32 +354,32 @@ func atOnce(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
 	return all
 }
 
-// giveUp finds the clusters that left and whose ManagedCluster was deleted (O47).
-func (p *Propagation) giveUp(replicas []*replica, record status.Record) {
+// findDetached finds the deselected clusters without a ManagedCluster (O47).
+func (p *Propagation) findDetached(replicas []*replica, record status.Record) {
 	if len(p.state.Clusters) == 0 {
 		return
 	}
-	gone := make(map[string]bool, len(replicas))
+	detached := make(map[string]bool, len(replicas))
 	for _, r := range replicas {
-		gone[r.Cluster] = true
+		detached[r.Cluster] = true
 	}
-	for _, left := range record.Deselected {
-		gone[left.Cluster] = true
+	for _, entry := range record.Deselected {
+		detached[entry.Cluster] = true
 	}
 	for _, cluster := range p.state.Clusters {
 		if cluster != nil {
-			delete(gone, cluster.Name)
+			delete(detached, cluster.Name)
 		}
 	}
-	for name := range gone {
+	for name := range detached {
 		if _, bound := p.groups.Position(name); !bound {
-			p.givenUp = append(p.givenUp, name)
+			p.detached = append(p.detached, name)
 		}
 	}
-	slices.Sort(p.givenUp)
+	slices.Sort(p.detached)
 }
 
-// ignore leaves the ignored clusters out of what the rollout waits for (O47).
+// ignore sets the options by which the rollout does not wait for ignored clusters (O47).
 func (p *Propagation) ignore(opts *rollout.Options) {
 	selector, _ := p.strategy.selector(nil) // it was checked
 	if selector == nil {
@@ -398,11 +398,11 @@ func (p *Propagation) ignore(opts *rollout.Options) {
 	}
 }
 
-// holdAll holds each cluster that waits in a rollout that has failed.
-func (p *Propagation) holdAll() []rollout.ClusterFreeze {
-	holds := make([]rollout.ClusterFreeze, len(p.Clusters))
-	for i := range holds {
-		holds[i] = rollout.ClusterFreeze{Cluster: p.Clusters[i].Name, Reason: "the rollout has failed"}
+// freezeAll freezes each waiting cluster of a failed rollout.
+func (p *Propagation) freezeAll() []rollout.ClusterFreeze {
+	freezes := make([]rollout.ClusterFreeze, len(p.Clusters))
+	for i := range freezes {
+		freezes[i] = rollout.ClusterFreeze{Cluster: p.Clusters[i].Name, Reason: "the rollout has failed"}
 	}
-	return holds
+	return freezes
 }

@@ -46,7 +46,7 @@ type Propagation struct {
 	engine          clusterv1alpha1.RolloutStrategy
 	approvals       approvals
 	ignoredClusters []string
-	givenUp         []string // not bound, and without a ManagedCluster
+	detached        []string // not bound, and without a ManagedCluster
 	groups          *grouping.Groups
 	root            definition
 	last            *definition
@@ -169,8 +169,8 @@ func (p *Propagation) resume(starts map[string]bool) {
 
 // recordedFailure says whether the cluster's entry in the record is a failure.
 func (p *Propagation) recordedFailure(name string) bool {
-	return slices.ContainsFunc(p.Plan.Record.Deselected, func(left status.DeselectedCluster) bool {
-		return left.Cluster == name && (left.Status == status.Failed || left.Status == status.TimeOut)
+	return slices.ContainsFunc(p.Plan.Record.Deselected, func(entry status.DeselectedCluster) bool {
+		return entry.Cluster == name && (entry.Status == status.Failed || entry.Status == status.TimeOut)
 	})
 }
 
@@ -183,7 +183,7 @@ func (p *Propagation) assign(c *Cluster, starts bool) {
 		c.Source, c.version, c.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID, NewCluster), NewCluster
 	case starts:
 		c.Source, c.version, c.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID), status.Progressing
-	case c.started && c.RolloutStatus == status.TimeOut && p.takesBack(c): // O40
+	case c.started && c.RolloutStatus == status.TimeOut && p.rollsBack(c): // O40
 		c.give(p.last, versionOf(p.last.content, p.next.RolloutUID, status.TimeOut))
 	case c.started:
 		c.Source, c.version = SourcePolicy, r.Version
@@ -211,8 +211,8 @@ func (c *Cluster) actionOf(d *definition) policyv1.RemediationAction {
 	return d.action
 }
 
-// takesBack says whether a cluster that timed out gets the last successful version, and does not have it yet.
-func (p *Propagation) takesBack(c *Cluster) bool {
+// rollsBack says whether a cluster that timed out gets the last successful version, and does not have it yet.
+func (p *Propagation) rollsBack(c *Cluster) bool {
 	if p.next.RolloutStatus != status.Failed || p.last == nil {
 		return false
 	}
@@ -301,27 +301,27 @@ func (p *Propagation) outcome() status.RolloutStatus {
 // remove lists what has to be deleted, and the clusters that stay in the root's status.
 func (p *Propagation) remove(replicas []*replica) {
 	p.Removed = p.Plan.Removed
-	left := make(map[string]status.RolloutStatus, len(p.Plan.Deselected))
+	deselected := make(map[string]status.RolloutStatus, len(p.Plan.Deselected))
 	for _, cluster := range p.Plan.Deselected {
-		left[cluster.Name] = shown(cluster.Status)
+		deselected[cluster.Name] = shown(cluster.Status)
 	}
 	for _, r := range replicas {
 		if _, bound := p.groups.Position(r.Cluster); bound {
 			continue
 		}
-		p.waitsElsewhere = p.waitsElsewhere || !p.hasVersion(r) && !slices.Contains(p.givenUp, r.Cluster)
+		p.waitsElsewhere = p.waitsElsewhere || !p.hasVersion(r) && !slices.Contains(p.detached, r.Cluster)
 		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); removed {
 			continue
 		}
 		c := Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.Compliance}
-		if is, counts := left[c.Name]; counts {
+		if is, counts := deselected[c.Name]; counts {
 			c.RolloutStatus = is
-			delete(left, c.Name)
+			delete(deselected, c.Name)
 		}
 		p.kept = append(p.kept, c)
 	}
-	for _, name := range slices.Sorted(maps.Keys(left)) {
-		p.kept = append(p.kept, Cluster{Name: name, RolloutStatus: left[name]})
+	for _, name := range slices.Sorted(maps.Keys(deselected)) {
+		p.kept = append(p.kept, Cluster{Name: name, RolloutStatus: deselected[name]})
 	}
 }
 

@@ -40,10 +40,10 @@ func (p *Propagation) recovered() status.Record {
 	record, complete := p.Record, p.resolution.Incomplete() == ""
 	record.Deselected = slices.Clone(record.Deselected)
 	for i := range record.Deselected {
-		left := &record.Deselected[i]
-		own, bound := p.bound(left.Cluster)
-		if bound && (own.Action == policyv1.Inform || complete && isFailure(left) && own.complies(p.version)) {
-			left.Status = status.Skip
+		entry := &record.Deselected[i]
+		own, bound := p.bound(entry.Cluster)
+		if bound && (own.Action == policyv1.Inform || complete && isFailure(entry) && own.complies(p.version)) {
+			entry.Status = status.Skip
 		}
 	}
 	return record
@@ -65,8 +65,8 @@ func (p *Propagation) keepRecord() {
 }
 
 // isFailure says whether the entry is a failure.
-func isFailure(left *status.DeselectedCluster) bool {
-	return left.Status == status.Failed || left.Status == status.TimeOut
+func isFailure(entry *status.DeselectedCluster) bool {
+	return entry.Status == status.Failed || entry.Status == status.TimeOut
 }
 
 // bound gives the bound cluster of that name.
@@ -88,13 +88,13 @@ func (c *Cluster) complies(version string) bool {
 // be in flight, since it keeps its slot, and is not enforced again.
 func (p *Propagation) resume() {
 	for i := range p.recorded {
-		left := &p.recorded[i]
-		own, bound := p.bound(left.Cluster)
+		entry := &p.recorded[i]
+		own, bound := p.bound(entry.Cluster)
 		if !bound || own.RolloutStatus != status.ToApply {
 			continue
 		}
 		switch disposition, _, _ := p.result.Find(own.Name); {
-		case disposition == rollout.DispositionInFlight && isFailure(left):
+		case disposition == rollout.DispositionInFlight && isFailure(entry):
 			own.RolloutStatus, own.Action = status.Failed, policyv1.Inform
 		case disposition == rollout.DispositionInFlight:
 			own.RolloutStatus = status.Progressing
@@ -126,26 +126,26 @@ func (p *Propagation) unboundAction(r *Replica) policyv1.RemediationAction {
 // deleted, and those that count by the record.
 func (p *Propagation) remove() {
 	p.Removed = p.result.Removed
-	left := make(map[string]status.RolloutStatus, len(p.result.Deselected))
+	deselected := make(map[string]status.RolloutStatus, len(p.result.Deselected))
 	for _, cluster := range p.result.Deselected {
-		left[cluster.Name] = shown(cluster.Status)
+		deselected[cluster.Name] = shown(cluster.Status)
 	}
 	for _, r := range p.unbound {
 		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); removed {
 			continue
 		}
 		c := Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.told()}
-		if is, counts := left[c.Name]; counts {
+		if is, counts := deselected[c.Name]; counts {
 			if c.RolloutStatus = is; is == status.TimeOut {
 				c.RolloutStatus = r.timedOut(p.version, p.unboundAction(r))
 			}
-			delete(left, c.Name)
+			delete(deselected, c.Name)
 		}
 		p.kept = append(p.kept, c)
 	}
 	for i := range p.Record.Deselected {
 		name := p.Record.Deselected[i].Cluster
-		if is, counts := left[name]; counts {
+		if is, counts := deselected[name]; counts {
 			p.kept = append(p.kept, Cluster{Name: name, RolloutStatus: is})
 		}
 	}

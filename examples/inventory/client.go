@@ -23,37 +23,37 @@ type Client struct {
 var _ decisionupdate.Client = Client{}
 
 // Create creates a slice with its clusters.
-func (c Client) Create(ctx context.Context, o *clusterv1beta1.PlacementDecision, _ metav1.CreateOptions) (*clusterv1beta1.PlacementDecision, error) {
-	s := FromOCM(c.Convention, o)
-	return c.answer(s, c.Client.Create(ctx, s))
+func (c Client) Create(ctx context.Context, decision *clusterv1beta1.PlacementDecision, _ metav1.CreateOptions) (*clusterv1beta1.PlacementDecision, error) {
+	slice := FromOCM(c.Convention, decision)
+	return c.answer(slice, c.Client.Create(ctx, slice))
 }
 
 // Update writes a slice.
-func (c Client) Update(ctx context.Context, o *clusterv1beta1.PlacementDecision, _ metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
-	s := FromOCM(c.Convention, o)
-	return c.answer(s, c.Client.Update(ctx, s))
+func (c Client) Update(ctx context.Context, decision *clusterv1beta1.PlacementDecision, _ metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
+	slice := FromOCM(c.Convention, decision)
+	return c.answer(slice, c.Client.Update(ctx, slice))
 }
 
 // UpdateStatus also writes the slice.
-func (c Client) UpdateStatus(ctx context.Context, o *clusterv1beta1.PlacementDecision, opts metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
-	return c.Update(ctx, o, opts)
+func (c Client) UpdateStatus(ctx context.Context, decision *clusterv1beta1.PlacementDecision, opts metav1.UpdateOptions) (*clusterv1beta1.PlacementDecision, error) {
+	return c.Update(ctx, decision, opts)
 }
 
 // Delete deletes a slice.
 func (c Client) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
-	s := &sig.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: name}}
-	return c.Client.Delete(ctx, s, &client.DeleteOptions{Preconditions: opts.Preconditions})
+	slice := &sig.PlacementDecision{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: name}}
+	return c.Client.Delete(ctx, slice, &client.DeleteOptions{Preconditions: opts.Preconditions})
 }
 
 // Get reads a slice from the API server.
 func (c Client) Get(ctx context.Context, name string, _ metav1.GetOptions) (*clusterv1beta1.PlacementDecision, error) {
-	s := &sig.PlacementDecision{}
-	return c.answer(s, c.Live.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, s))
+	slice := &sig.PlacementDecision{}
+	return c.answer(slice, c.Live.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, slice))
 }
 
-func (c Client) answer(s *sig.PlacementDecision, err error) (*clusterv1beta1.PlacementDecision, error) {
+func (c Client) answer(slice *sig.PlacementDecision, err error) (*clusterv1beta1.PlacementDecision, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ToOCM(c.Convention, s)[0], nil
+	return ToOCM(c.Convention, slice)[0], nil
 }

@@ -29,7 +29,7 @@ import (
 //
 // Read returns an error if a slice is nil, occurs twice, has more than 100 clusters or a reference without a name, or
 // differs from the others in its decision, namespace or scheduler. Then it returns nil groups, which are incomplete.
-func Read(c Convention, decisions []*sig.PlacementDecision, profiles []*sig.ClusterProfile) (*grouping.Groups, error) {
+func Read(convention Convention, decisions []*sig.PlacementDecision, profiles []*sig.ClusterProfile) (*grouping.Groups, error) {
 	for i, s := range decisions {
 		if s == nil {
 			return nil, field.Required(field.NewPath("slices").Index(i), "must not be nil")
@@ -45,7 +45,7 @@ func Read(c Convention, decisions []*sig.PlacementDecision, profiles []*sig.Clus
 	if len(errs) > 0 {
 		return nil, errors.Join(errs.ToAggregate().Errors()...)
 	}
-	objects := ToOCM(c, decisions...)
+	objects := ToOCM(convention, decisions...)
 	for _, o := range objects {
 		if o.Labels[sig.DecisionKeyLabel] == "" {
 			base, _ := named(o.Name)
@@ -63,27 +63,27 @@ func Read(c Convention, decisions []*sig.PlacementDecision, profiles []*sig.Clus
 }
 
 // validate returns the faults of a slice, compared with the first one of its decision.
-func validate(s, first *sig.PlacementDecision) (errs field.ErrorList) {
-	path := field.NewPath("slices").Key(s.Namespace + "/" + s.Name)
-	key, want := s.Labels[sig.DecisionKeyLabel], first.Labels[sig.DecisionKeyLabel]
-	base, _ := named(s.Name)
+func validate(slice, first *sig.PlacementDecision) (errs field.ErrorList) {
+	path := field.NewPath("slices").Key(slice.Namespace + "/" + slice.Name)
+	key, want := slice.Labels[sig.DecisionKeyLabel], first.Labels[sig.DecisionKeyLabel]
+	base, _ := named(slice.Name)
 	wantBase, _ := named(first.Name)
 	switch {
 	case key != want:
 		errs = append(errs, field.Invalid(path.Child("metadata", "labels").Key(sig.DecisionKeyLabel), key, fmt.Sprintf(
 			"must be the decision key of the other slices, %q as of %s", want, first.Name)))
 	case key == "" && base != wantBase:
-		errs = append(errs, field.Invalid(path.Child("metadata", "name"), s.Name, fmt.Sprintf(
+		errs = append(errs, field.Invalid(path.Child("metadata", "name"), slice.Name, fmt.Sprintf(
 			"must be <base>-<index> with the base of the other slices, %q as of %s, where no slice has a decision key", wantBase, first.Name)))
 	}
-	if s.SchedulerName != first.SchedulerName {
-		errs = append(errs, field.Invalid(path.Child("schedulerName"), s.SchedulerName, fmt.Sprintf(
+	if slice.SchedulerName != first.SchedulerName {
+		errs = append(errs, field.Invalid(path.Child("schedulerName"), slice.SchedulerName, fmt.Sprintf(
 			"must be the scheduler of the other slices, %q as of %s", first.SchedulerName, first.Name)))
 	}
-	if n := len(s.Decisions); n > grouping.MaxDecisions {
+	if n := len(slice.Decisions); n > grouping.MaxDecisions {
 		errs = append(errs, field.TooMany(path.Child("decisions"), n, grouping.MaxDecisions))
 	}
-	for i, d := range s.Decisions {
+	for i, d := range slice.Decisions {
 		if d.ClusterProfileRef.Name == "" {
 			errs = append(errs, field.Required(path.Child("decisions").Index(i).Child("clusterProfileRef", "name"), "must be the name of a ClusterProfile"))
 		}
@@ -103,9 +103,9 @@ func named(name string) (base, index string) {
 
 // going looks for a slice that is being deleted, whose clusters move to another slice or are deselected.
 func going(decisions []*sig.PlacementDecision) string {
-	for _, s := range decisions {
-		if s.DeletionTimestamp != nil {
-			return fmt.Sprintf("slice %s is being deleted", s.Name)
+	for _, slice := range decisions {
+		if slice.DeletionTimestamp != nil {
+			return fmt.Sprintf("slice %s is being deleted", slice.Name)
 		}
 	}
 	return ""
@@ -114,24 +114,24 @@ func going(decisions []*sig.PlacementDecision) string {
 // oddIndexes says what is wrong with the indexes of slices. They are optional: if no slice has one, nothing is wrong.
 func oddIndexes(decisions []*sig.PlacementDecision) string {
 	owner, without := make(map[int]string), ""
-	for _, s := range decisions {
-		label, labelled := s.Labels[sig.DecisionIndexLabel]
-		if !labelled && s.Labels[sig.DecisionKeyLabel] == "" && len(decisions) > 1 {
-			_, label = named(s.Name)
+	for _, slice := range decisions {
+		label, labelled := slice.Labels[sig.DecisionIndexLabel]
+		if !labelled && slice.Labels[sig.DecisionKeyLabel] == "" && len(decisions) > 1 {
+			_, label = named(slice.Name)
 			labelled = label != ""
 		}
 		if !labelled {
-			without = s.Name
+			without = slice.Name
 			continue
 		}
 		index, err := strconv.ParseUint(label, 10, 31)
 		if err != nil {
-			return fmt.Sprintf("slice %s has %q for its index", s.Name, label)
+			return fmt.Sprintf("slice %s has %q for its index", slice.Name, label)
 		}
 		if other, twice := owner[int(index)]; twice {
-			return fmt.Sprintf("slices %s and %s both have the index %d", other, s.Name, index)
+			return fmt.Sprintf("slices %s and %s both have the index %d", other, slice.Name, index)
 		}
-		owner[int(index)] = s.Name
+		owner[int(index)] = slice.Name
 	}
 	if len(owner) > 0 && without != "" {
 		return fmt.Sprintf("slice %s has no index, and others have one", without)
@@ -147,11 +147,11 @@ func oddIndexes(decisions []*sig.PlacementDecision) string {
 // twice looks for a cluster in two slices, as during a move.
 func twice(decisions []*sig.PlacementDecision) string {
 	first := make(map[sig.ClusterProfileReference]string)
-	for ref, s := range references(decisions) {
+	for ref, slice := range references(decisions) {
 		if other, again := first[ref]; again {
-			return fmt.Sprintf("cluster %s/%s is in %s and again in %s", ref.Namespace, ref.Name, other, s)
+			return fmt.Sprintf("cluster %s/%s is in %s and again in %s", ref.Namespace, ref.Name, other, slice)
 		}
-		first[ref] = s
+		first[ref] = slice
 	}
 	return ""
 }
@@ -162,12 +162,12 @@ func unknown(decisions []*sig.PlacementDecision, profiles []*sig.ClusterProfile)
 		return ""
 	}
 	known := make(map[sig.ClusterProfileReference]bool, len(profiles))
-	for _, p := range profiles {
-		known[sig.ClusterProfileReference{Namespace: p.Namespace, Name: p.Name}] = true
+	for _, profile := range profiles {
+		known[sig.ClusterProfileReference{Namespace: profile.Namespace, Name: profile.Name}] = true
 	}
-	for ref, s := range references(decisions) {
+	for ref, slice := range references(decisions) {
 		if !known[ref] {
-			return fmt.Sprintf("cluster %s/%s is in %s, and there is no such ClusterProfile", ref.Namespace, ref.Name, s)
+			return fmt.Sprintf("cluster %s/%s is in %s, and there is no such ClusterProfile", ref.Namespace, ref.Name, slice)
 		}
 	}
 	return ""
@@ -176,10 +176,10 @@ func unknown(decisions []*sig.PlacementDecision, profiles []*sig.ClusterProfile)
 // references yields each reference with its namespace, and the name of its slice.
 func references(decisions []*sig.PlacementDecision) iter.Seq2[sig.ClusterProfileReference, string] {
 	return func(yield func(sig.ClusterProfileReference, string) bool) {
-		for _, s := range decisions {
-			for _, d := range s.Decisions {
-				ref := d.ClusterProfileRef
-				if ref.Namespace = cmp.Or(ref.Namespace, s.Namespace); !yield(ref, s.Name) {
+		for _, slice := range decisions {
+			for _, decision := range slice.Decisions {
+				ref := decision.ClusterProfileRef
+				if ref.Namespace = cmp.Or(ref.Namespace, slice.Namespace); !yield(ref, slice.Name) {
 					return
 				}
 			}

@@ -28,44 +28,44 @@ func (c Convention) namespace(slice string) string { return cmp.Or(c.Profiles, s
 // ToOCM converts slices to objects of OCM. A reference to a ClusterProfile in another namespace than the convention's
 // becomes a cluster "<namespace>/<name>", which cannot be the name of a cluster in OCM. If the label of OCM's placement is
 // missing, it becomes the decision key. Nil stays nil. The objects share nothing with the slices.
-func ToOCM(c Convention, decisions ...*sig.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+func ToOCM(convention Convention, decisions ...*sig.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	objects := make([]*clusterv1beta1.PlacementDecision, len(decisions))
-	for i, s := range decisions {
-		if s == nil {
+	for i, slice := range decisions {
+		if slice == nil {
 			continue
 		}
-		o := &clusterv1beta1.PlacementDecision{ObjectMeta: *s.ObjectMeta.DeepCopy()}
-		if key := o.Labels[sig.DecisionKeyLabel]; key != "" && o.Labels[clusterv1beta1.PlacementLabel] == "" {
-			o.Labels[clusterv1beta1.PlacementLabel] = key
+		object := &clusterv1beta1.PlacementDecision{ObjectMeta: *slice.ObjectMeta.DeepCopy()}
+		if key := object.Labels[sig.DecisionKeyLabel]; key != "" && object.Labels[clusterv1beta1.PlacementLabel] == "" {
+			object.Labels[clusterv1beta1.PlacementLabel] = key
 		}
-		for _, d := range s.Decisions {
-			ref := d.ClusterProfileRef
+		for _, decision := range slice.Decisions {
+			ref := decision.ClusterProfileRef
 			name := ref.Name
-			if namespace := cmp.Or(ref.Namespace, s.Namespace); namespace != c.namespace(s.Namespace) {
+			if namespace := cmp.Or(ref.Namespace, slice.Namespace); namespace != convention.namespace(slice.Namespace) {
 				name = namespace + "/" + name
 			}
-			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: name, Reason: d.Reason})
+			object.Status.Decisions = append(object.Status.Decisions, clusterv1beta1.ClusterDecision{ClusterName: name, Reason: decision.Reason})
 		}
-		objects[i] = o
+		objects[i] = object
 	}
 	return objects
 }
 
 // FromOCM converts an object of OCM to a slice. It leaves out decisions without a cluster, which OCM has for slots that are
 // not scheduled yet.
-func FromOCM(c Convention, o *clusterv1beta1.PlacementDecision) *sig.PlacementDecision {
-	s := &sig.PlacementDecision{ObjectMeta: *o.ObjectMeta.DeepCopy(), Decisions: []sig.ClusterDecision{}, SchedulerName: c.Scheduler}
-	for _, d := range o.Status.Decisions {
-		if d.ClusterName == "" {
+func FromOCM(convention Convention, object *clusterv1beta1.PlacementDecision) *sig.PlacementDecision {
+	slice := &sig.PlacementDecision{ObjectMeta: *object.ObjectMeta.DeepCopy(), Decisions: []sig.ClusterDecision{}, SchedulerName: convention.Scheduler}
+	for _, decision := range object.Status.Decisions {
+		if decision.ClusterName == "" {
 			continue
 		}
-		ref := sig.ClusterProfileReference{Namespace: c.namespace(o.Namespace), Name: d.ClusterName}
-		if namespace, name, other := strings.Cut(d.ClusterName, "/"); other {
+		ref := sig.ClusterProfileReference{Namespace: convention.namespace(object.Namespace), Name: decision.ClusterName}
+		if namespace, name, other := strings.Cut(decision.ClusterName, "/"); other {
 			ref = sig.ClusterProfileReference{Namespace: namespace, Name: name}
 		}
-		s.Decisions = append(s.Decisions, sig.ClusterDecision{ClusterProfileRef: ref, Reason: d.Reason})
+		slice.Decisions = append(slice.Decisions, sig.ClusterDecision{ClusterProfileRef: ref, Reason: decision.Reason})
 	}
-	return s
+	return slice
 }
 
 // Label returns all objects of a placement with the labels of slices, and without scores. The placement's name is the
@@ -76,15 +76,15 @@ func Label(objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.Placem
 	sorted := slices.SortedFunc(slices.Values(cut(objects)), func(a, b *clusterv1beta1.PlacementDecision) int {
 		return cmp.Or(group(a)-group(b), cmp.Compare(len(a.Name), len(b.Name)), strings.Compare(a.Name, b.Name))
 	})
-	for i, o := range sorted {
-		labelled := *o
-		labelled.Labels = maps.Clone(o.Labels)
+	for i, object := range sorted {
+		labelled := *object
+		labelled.Labels = maps.Clone(object.Labels)
 		if labelled.Labels == nil {
 			labelled.Labels = make(map[string]string)
 		}
-		labelled.Labels[sig.DecisionKeyLabel] = o.Labels[clusterv1beta1.PlacementLabel]
+		labelled.Labels[sig.DecisionKeyLabel] = object.Labels[clusterv1beta1.PlacementLabel]
 		labelled.Labels[sig.DecisionIndexLabel] = strconv.Itoa(i)
-		labelled.Status.Decisions = slices.Clone(o.Status.Decisions)
+		labelled.Status.Decisions = slices.Clone(object.Status.Decisions)
 		for j := range labelled.Status.Decisions {
 			labelled.Status.Decisions[j].Score = 0
 		}
@@ -95,14 +95,14 @@ func Label(objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.Placem
 
 // cut splits objects with more than 100 clusters.
 func cut(objects []*clusterv1beta1.PlacementDecision) (all []*clusterv1beta1.PlacementDecision) {
-	for _, o := range objects {
-		if len(o.Status.Decisions) <= grouping.MaxDecisions {
-			all = append(all, o)
+	for _, object := range objects {
+		if len(object.Status.Decisions) <= grouping.MaxDecisions {
+			all = append(all, object)
 			continue
 		}
 		n := 0
-		for part := range slices.Chunk(o.Status.Decisions, grouping.MaxDecisions) {
-			one := *o
+		for part := range slices.Chunk(object.Status.Decisions, grouping.MaxDecisions) {
+			one := *object
 			one.Status.Decisions = part
 			if n > 0 {
 				one.Name += "-over-" + strconv.Itoa(n)
@@ -113,8 +113,8 @@ func cut(objects []*clusterv1beta1.PlacementDecision) (all []*clusterv1beta1.Pla
 	return all
 }
 
-func group(o *clusterv1beta1.PlacementDecision) int {
-	index, err := strconv.ParseUint(o.Labels[clusterv1beta1.DecisionGroupIndexLabel], 10, 31)
+func group(object *clusterv1beta1.PlacementDecision) int {
+	index, err := strconv.ParseUint(object.Labels[clusterv1beta1.DecisionGroupIndexLabel], 10, 31)
 	if err != nil {
 		return 0
 	}

@@ -54,9 +54,9 @@ const Divided = "RightsDivided"
 
 // Reconcile divides the limits of a set.
 func (d *Divider) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	m := d.memories.Of(request.NamespacedName)
+	memory := d.memories.Of(request.NamespacedName)
 	now := d.Now()
-	if wait := m.divided.Add(d.Timing.Every).Sub(now); wait > 0 && wait <= d.Timing.Every {
+	if wait := memory.divided.Add(d.Timing.Every).Sub(now); wait > 0 && wait <= d.Timing.Every {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	set := &workv1alpha1.ManifestWorkReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: request.Name}}
@@ -72,7 +72,7 @@ func (d *Divider) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	m.divided = now
+	memory.divided = now
 	result := reconcile.Result{}
 	var told []string
 	var invalid error
@@ -91,14 +91,14 @@ func (d *Divider) Reconcile(ctx context.Context, request reconcile.Request) (rec
 		if current && unread != nil {
 			invalid = errors.Join(invalid, fmt.Errorf("placement %s: %w", of.Placement, unread))
 		}
-		after, err := d.divide(ctx, m, of, total, accounts[of])
+		after, err := d.divide(ctx, memory, of, total, accounts[of])
 		if err != nil {
 			return reconcile.Result{}, err
 		}
 		if after > 0 && (result.RequeueAfter == 0 || after < result.RequeueAfter) {
 			result.RequeueAfter = after
 		}
-		if err := d.remove(ctx, m, of, accounts[of], func(hub string) bool {
+		if err := d.remove(ctx, memory, of, accounts[of], func(hub string) bool {
 			return current && slices.Contains(hubsOf(set), hub)
 		}); err != nil {
 			return reconcile.Result{}, err
@@ -160,9 +160,9 @@ func (d *Divider) create(ctx context.Context, set *workv1alpha1.ManifestWorkRepl
 }
 
 // divide writes grants until there is nothing more to write, and returns when to requeue.
-func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollout.Shares, accounts []*Account) (time.Duration, error) {
+func (d *Divider) divide(ctx context.Context, memory *memory, of Rollout, total rollout.Shares, accounts []*Account) (time.Duration, error) {
 	for {
-		division, err := shares.Divide(total, values(accounts), m.sent[of], d.Now(), d.Timing)
+		division, err := shares.Divide(total, values(accounts), memory.sent[of], d.Now(), d.Timing)
 		if err != nil || len(division.Grants) == 0 {
 			return division.RecheckAfter, err
 		}
@@ -171,7 +171,7 @@ func (d *Divider) divide(ctx context.Context, m *memory, of Rollout, total rollo
 			if !is {
 				continue
 			}
-			m.note(of, a.Namespace, grant)
+			memory.note(of, a.Namespace, grant)
 			written := a.deepCopy() // based on the object that was read
 			written.Spec.Grant = grant
 			if err := d.Client.Update(ctx, written); err != nil {
@@ -202,7 +202,7 @@ func (m *memory) note(of Rollout, hub string, grant shares.Grant) {
 }
 
 // remove deletes the accounts of hubs and versions that are not wanted any more, once they have no shares.
-func (d *Divider) remove(ctx context.Context, m *memory, of Rollout, accounts []*Account, wanted func(hub string) bool) error {
+func (d *Divider) remove(ctx context.Context, memory *memory, of Rollout, accounts []*Account, wanted func(hub string) bool) error {
 	for _, a := range accounts {
 		empty := a.Spec.Grant.Shares == rollout.Shares{} && a.Status.Taken == rollout.Shares{}
 		if wanted(a.Namespace) || !empty {
@@ -217,8 +217,8 @@ func (d *Divider) remove(ctx context.Context, m *memory, of Rollout, accounts []
 		if err := d.Client.Delete(ctx, a, now); client.IgnoreNotFound(err) != nil {
 			return err
 		}
-		if delete(m.sent[of], a.Namespace); len(m.sent[of]) == 0 {
-			delete(m.sent, of)
+		if delete(memory.sent[of], a.Namespace); len(memory.sent[of]) == 0 {
+			delete(memory.sent, of)
 		}
 	}
 	return nil
@@ -239,19 +239,19 @@ func (d *Divider) tell(ctx context.Context, set *workv1alpha1.ManifestWorkReplic
 	if gone {
 		return nil
 	}
-	c := metav1.Condition{Type: Divided, Status: metav1.ConditionTrue, Reason: "Divided", ObservedGeneration: set.Generation,
+	condition := metav1.Condition{Type: Divided, Status: metav1.ConditionTrue, Reason: "Divided", ObservedGeneration: set.Generation,
 		LastTransitionTime: metav1.NewTime(d.Now()), Message: "no hub waits for shares"}
 	const most = 10
 	if len(told) > most {
 		told = append(told[:most:most], fmt.Sprintf("%d more hubs wait", len(told)-most))
 	}
 	if len(told) > 0 {
-		c.Reason, c.Message = "Waiting", strings.Join(told, ". ")
+		condition.Reason, condition.Message = "Waiting", strings.Join(told, ". ")
 	}
 	if invalid != nil {
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, "Invalid", invalid.Error()
+		condition.Status, condition.Reason, condition.Message = metav1.ConditionFalse, "Invalid", invalid.Error()
 	}
-	if set = set.DeepCopy(); !meta.SetStatusCondition(&set.Status.Conditions, c) {
+	if set = set.DeepCopy(); !meta.SetStatusCondition(&set.Status.Conditions, condition) {
 		return nil
 	}
 	return d.Client.Status().Update(ctx, set)

@@ -38,11 +38,11 @@ type Options struct {
 
 // Flags adds the options as flags. They have their values once flags are parsed.
 func Flags() *Options {
-	o := &Options{}
-	flag.StringVar(&o.Hub, "hub", "", "the name of this hub, if it shares limits with others by accounts on a hub of hubs")
-	flag.StringVar(&o.Kubeconfig, "hub-of-hubs", "", "the kubeconfig of the hub of hubs")
-	timingFlags(&o.Timing)
-	return o
+	options := &Options{}
+	flag.StringVar(&options.Hub, "hub", "", "the name of this hub, if it shares limits with others by accounts on a hub of hubs")
+	flag.StringVar(&options.Kubeconfig, "hub-of-hubs", "", "the kubeconfig of the hub of hubs")
+	timingFlags(&options.Timing)
+	return options
 }
 
 // timingFlags adds the flags that hubs and the coordinator hub have in common.
@@ -117,16 +117,16 @@ func informerOf(from client.WithWatch, hub string) toolscache.SharedIndexInforme
 
 // follow enqueues the set of an account when the account changes.
 func (h *Hub) follow(informer toolscache.SharedIndexInformer) error {
-	looks := func(o any) {
-		if gone, is := o.(toolscache.DeletedFinalStateUnknown); is {
-			o = gone.Obj
+	looks := func(object any) {
+		if gone, is := object.(toolscache.DeletedFinalStateUnknown); is {
+			object = gone.Obj
 		}
-		if a, is := o.(*Account); is {
+		if a, is := object.(*Account); is {
 			h.look(a.Spec.Rollout.set())
 		}
 	}
 	_, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: looks, UpdateFunc: func(_, o any) { looks(o) }, DeleteFunc: looks,
+		AddFunc: looks, UpdateFunc: func(_, object any) { looks(object) }, DeleteFunc: looks,
 	})
 	return err
 }

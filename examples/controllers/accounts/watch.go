@@ -35,8 +35,8 @@ func Watch(m ctrl.Manager, workers int, by reconcile.Reconciler) error {
 		Complete(manager.Paced(by))
 }
 
-func setOf(o client.Object) []types.NamespacedName {
-	if a, is := o.(*Account); is {
+func setOf(object client.Object) []types.NamespacedName {
+	if a, is := object.(*Account); is {
 		return []types.NamespacedName{a.Spec.Rollout.set()}
 	}
 	return nil

@@ -61,8 +61,8 @@ type Validation struct {
 }
 
 // isAbout says whether the answer is about the request, as far as it says so.
-func (v *Validation) isAbout(r *Request) bool {
-	return (v.Revision == "" || v.Revision == r.Revision) && (v.Attempt == nil || *v.Attempt == r.Attempt)
+func (v *Validation) isAbout(request *Request) bool {
+	return (v.Revision == "" || v.Revision == request.Revision) && (v.Attempt == nil || *v.Attempt == request.Attempt)
 }
 
 func (r *Rollout) statusOf(result *rollout.Result) (s RolloutStatus) {

@@ -9,9 +9,9 @@ import (
 
 // Flags adds the flag -plugin, which registers a plugin and may be given several times: -plugin my-rollout=https://my-rollout.my-namespace:10843
 func Flags() *Hooks {
-	h := &Hooks{Registered: make(map[string]Plugin)}
-	flag.Func("plugin", "a rollout plugin, as OCM's enhancement 231 has it: NAME=URL; may be given several times", h.register)
-	return h
+	hooks := &Hooks{Registered: make(map[string]Plugin)}
+	flag.Func("plugin", "a rollout plugin, as OCM's enhancement 231 has it: NAME=URL; may be given several times", hooks.register)
+	return hooks
 }
 
 func (h *Hooks) register(text string) error {

@@ -48,11 +48,11 @@ type Hooks struct {
 }
 
 // isSilent says whether a plugin did not answer in time earlier in a reconcile.
-func (h *Hooks) isSilent(r *Rollout) bool {
+func (h *Hooks) isSilent(rollout *Rollout) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at, was := h.silent[r.Set.GetAnnotations()[AnnotationPlugin]]
-	return was && at.Equal(r.Now)
+	at, was := h.silent[rollout.Set.GetAnnotations()[AnnotationPlugin]]
+	return was && at.Equal(rollout.Now)
 }
 
 // refusal is an error of a plugin, or of its name, for an event.
@@ -71,14 +71,14 @@ func refused(err error) error {
 }
 
 // heard records the outcome of a call.
-func (h *Hooks) heard(r *Rollout, err error) error {
+func (h *Hooks) heard(rollout *Rollout, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if h.silent == nil {
 			h.silent = make(map[string]time.Time)
 		}
-		h.silent[r.Set.GetAnnotations()[AnnotationPlugin]] = r.Now
+		h.silent[rollout.Set.GetAnnotations()[AnnotationPlugin]] = rollout.Now
 	}
 	return err
 }
@@ -103,20 +103,20 @@ func (h *Hooks) of(set metav1.Object) (Plugin, error) {
 	if h != nil {
 		registered = h.Registered
 	}
-	p := registered[name]
-	if p == nil {
+	plugin := registered[name]
+	if plugin == nil {
 		return nil, fmt.Errorf("%s plugin is not registered; there are %v", name, slices.Sorted(maps.Keys(registered)))
 	}
-	return p, nil
+	return plugin, nil
 }
 
 // within bounds a call.
 func (h *Hooks) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	d := longest
+	bound := longest
 	if h != nil && h.Longest > 0 {
-		d = h.Longest
+		bound = h.Longest
 	}
-	return context.WithTimeout(ctx, d)
+	return context.WithTimeout(ctx, bound)
 }
 
 // request has what all calls about a rollout share.
@@ -157,10 +157,10 @@ func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, a
 	works := make(map[string]*workv1.ManifestWork, len(r.Works))
 	for _, work := range r.Works {
 		works[work.Namespace] = work
-		v, err := status.VerdictOf(work, work.Namespace, r.Now)
-		if unread = errors.Join(unread, err); err == nil && v.Cluster != "" {
-			verdicts = append(verdicts, v)
-			if noted := work.DeepCopy(); v.NoteOn(noted) { // an operator's verdict, which has no time
+		verdict, err := status.VerdictOf(work, work.Namespace, r.Now)
+		if unread = errors.Join(unread, err); err == nil && verdict.Cluster != "" {
+			verdicts = append(verdicts, verdict)
+			if noted := work.DeepCopy(); verdict.NoteOn(noted) { // an operator's verdict, which has no time
 				unread = errors.Join(unread, save(noted))
 			}
 		}
@@ -189,33 +189,33 @@ func (h *Hooks) Judge(ctx context.Context, r Rollout, reports []status.Report, a
 }
 
 // validate calls the plugin for the clusters that are being validated. The answers are keyed by the index of the report.
-func (h *Hooks) validate(ctx context.Context, r *Rollout, plugin Plugin, missing error, judged []status.Report) map[int]status.Verdict {
+func (h *Hooks) validate(ctx context.Context, rollout *Rollout, plugin Plugin, missing error, judged []status.Report) map[int]status.Verdict {
 	ctx, cancel := h.within(ctx)
 	defer cancel()
 	answers := make(map[int]status.Verdict)
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	slots, positions := make(chan struct{}, atOnce), r.positions()
+	slots, positions := make(chan struct{}, atOnce), rollout.positions()
 	for i := range judged {
 		report := &judged[i]
-		if _, selected := r.Groups.Position(report.Cluster); report.Status != status.Validating || !selected {
+		if _, selected := rollout.Groups.Position(report.Cluster); report.Status != status.Validating || !selected {
 			continue
 		}
-		request := r.request()
+		request := rollout.request()
 		request.Cluster, request.Attempt = report.Cluster, report.Attempt
-		if p, has := positions[report.Cluster]; has {
-			request.Position = &p
+		if position, has := positions[report.Cluster]; has {
+			request.Position = &position
 		}
 		all.Add(1)
 		go func() {
 			defer all.Done()
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			v := ask(ctx, plugin, missing, request)
-			v.Time = r.Now
+			verdict := ask(ctx, plugin, missing, request)
+			verdict.Time = rollout.Now
 			mu.Lock()
 			defer mu.Unlock()
-			answers[i] = v
+			answers[i] = verdict
 		}()
 	}
 	all.Wait()
@@ -223,24 +223,24 @@ func (h *Hooks) validate(ctx context.Context, r *Rollout, plugin Plugin, missing
 }
 
 // ask calls the plugin for one cluster. An invalid answer is an error, which the verdict repeats.
-func ask(ctx context.Context, plugin Plugin, missing error, r *Request) (v status.Verdict) {
-	v = status.Verdict{Cluster: r.Cluster, Version: r.Revision, Attempt: r.Attempt, Result: status.ValidationInProgress}
+func ask(ctx context.Context, plugin Plugin, missing error, request *Request) (verdict status.Verdict) {
+	verdict = status.Verdict{Cluster: request.Cluster, Version: request.Revision, Attempt: request.Attempt, Result: status.ValidationInProgress}
 	if missing != nil {
-		v.Message = missing.Error()
-		return v
+		verdict.Message = missing.Error()
+		return verdict
 	}
-	said, err := plugin.ValidateRolloutCompletion(ctx, r)
+	said, err := plugin.ValidateRolloutCompletion(ctx, request)
 	switch {
 	case err != nil:
-		v.Message = err.Error()
-	case !said.isAbout(r):
-		v.Message = fmt.Sprintf("ValidateRolloutCompletion: an answer about %q was given, and %q was asked about", said.Revision, r.Revision)
+		verdict.Message = err.Error()
+	case !said.isAbout(request):
+		verdict.Message = fmt.Sprintf("ValidateRolloutCompletion: an answer about %q was given, and %q was asked about", said.Revision, request.Revision)
 	case said.Result == status.ValidationSucceeded, said.Result == status.ValidationFailed, said.Result == status.ValidationInProgress:
-		v.Result, v.Message = said.Result, said.Message
+		verdict.Result, verdict.Message = said.Result, said.Message
 	default:
-		v.Message = fmt.Sprintf("ValidateRolloutCompletion: %q must be SUCCEEDED, FAILED or INPROGRESS", said.Result)
+		verdict.Message = fmt.Sprintf("ValidateRolloutCompletion: %q must be SUCCEEDED, FAILED or INPROGRESS", said.Result)
 	}
-	return v
+	return verdict
 }
 
 // Prepare calls the plugin to prepare a cluster that starts, and returns its work. On an error write nothing, and try
@@ -306,8 +306,8 @@ func beside(ours, theirs map[string]string) map[string]string {
 func (r *Rollout) positions() map[string]rollout.Position {
 	noted := make(map[string]rollout.Position)
 	for _, work := range r.Works {
-		if p := positionOf(work); p != nil && status.StampOf(work).Version == r.Version {
-			noted[work.Namespace] = *p
+		if position := positionOf(work); position != nil && status.StampOf(work).Version == r.Version {
+			noted[work.Namespace] = *position
 		}
 	}
 	return noted
@@ -315,11 +315,11 @@ func (r *Rollout) positions() map[string]rollout.Position {
 
 // positionOf reads the position from a work; nil if there is none.
 func positionOf(work *workv1.ManifestWork) *rollout.Position {
-	var p rollout.Position
-	if json.Unmarshal([]byte(work.Annotations[annotationPosition]), &p) != nil || p.Index < 1 {
+	var position rollout.Position
+	if json.Unmarshal([]byte(work.Annotations[annotationPosition]), &position) != nil || position.Index < 1 {
 		return nil
 	}
-	return &p
+	return &position
 }
 
 // Progress informs the plugin of the progress.

@@ -34,27 +34,27 @@ func (h HTTP) Initialize(ctx context.Context) error {
 }
 
 // BeginRollout posts the request, and reads only the status of the answer.
-func (h HTTP) BeginRollout(ctx context.Context, r *Request) error {
-	return h.call(ctx, "BeginRollout", r, nil)
+func (h HTTP) BeginRollout(ctx context.Context, request *Request) error {
+	return h.call(ctx, "BeginRollout", request, nil)
 }
 
 // ProgressRollout posts the request, and reads only the status of the answer.
-func (h HTTP) ProgressRollout(ctx context.Context, r *Request) error {
-	return h.call(ctx, "ProgressRollout", r, nil)
+func (h HTTP) ProgressRollout(ctx context.Context, request *Request) error {
+	return h.call(ctx, "ProgressRollout", request, nil)
 }
 
 // ValidateRolloutCompletion posts the request, and decodes a Validation from the answer. It is not checked here.
-func (h HTTP) ValidateRolloutCompletion(ctx context.Context, r *Request) (v Validation, err error) {
-	return v, h.call(ctx, "ValidateRolloutCompletion", r, &v)
+func (h HTTP) ValidateRolloutCompletion(ctx context.Context, request *Request) (validation Validation, err error) {
+	return validation, h.call(ctx, "ValidateRolloutCompletion", request, &validation)
 }
 
 // MutateManifestWork posts the request and the work, as request and manifestWork, and decodes the manifestWork of the
 // answer, which is required.
-func (h HTTP) MutateManifestWork(ctx context.Context, r *Request, work *workv1.ManifestWork) (*workv1.ManifestWork, error) {
+func (h HTTP) MutateManifestWork(ctx context.Context, request *Request, work *workv1.ManifestWork) (*workv1.ManifestWork, error) {
 	var answer struct {
 		Work *workv1.ManifestWork `json:"manifestWork"`
 	}
-	err := h.call(ctx, "MutateManifestWork", mutation{r, work}, &answer)
+	err := h.call(ctx, "MutateManifestWork", mutation{request, work}, &answer)
 	if err == nil && answer.Work == nil {
 		err = fmt.Errorf("MutateManifestWork: the answer must have a manifestWork")
 	}

@@ -47,45 +47,45 @@ type Next struct {
 
 // Next returns the works of a set to delete now. Before it returns Last, it lists the works from the API server: the cache
 // may not show yet what this controller, or one before it, has just created. Its errors are those of the API server.
-func (o *Order) Next(ctx context.Context, d Deleted) (Next, error) {
-	next, err := o.next(ctx, &d)
+func (o *Order) Next(ctx context.Context, deleted Deleted) (Next, error) {
+	next, err := o.next(ctx, &deleted)
 	if err != nil || !next.Last {
 		return next, err
 	}
-	if d.Works, err = manager.ListWorks(ctx, d.Live, d.Set); err != nil {
+	if deleted.Works, err = manager.ListWorks(ctx, deleted.Live, deleted.Set); err != nil {
 		return Next{}, err
 	}
-	return o.next(ctx, &d)
+	return o.next(ctx, &deleted)
 }
 
-func (o *Order) next(ctx context.Context, d *Deleted) (Next, error) {
-	d.Works = kit.OfDeleted(d.Set, d.Works)
-	most, err := o.of(d.Set)
+func (o *Order) next(ctx context.Context, deleted *Deleted) (Next, error) {
+	deleted.Works = kit.OfDeleted(deleted.Set, deleted.Works)
+	most, err := o.of(deleted.Set)
 	switch {
-	case len(d.Works) == 0:
+	case len(deleted.Works) == 0:
 		return Next{Last: true}, nil
 	case err != nil:
 		return invalid(err), nil
 	case most == 0:
-		return Next{Delete: d.staying(), Last: !d.foreground()}, nil
+		return Next{Delete: deleted.staying(), Last: !deleted.foreground()}, nil
 	}
-	asked, err := approvals.Of(d.Set)
-	records, unread := status.RecordsOf(d.Set)
-	groups, ungrouped := d.Groups()
+	asked, err := approvals.Of(deleted.Set)
+	records, unread := status.RecordsOf(deleted.Set)
+	groups, ungrouped := deleted.Groups()
 	if err := errors.Join(err, unread, ungrouped); err != nil {
 		return invalid(err), nil
 	}
-	if missing, err := d.missing(ctx, groups); missing != "" || err != nil {
+	if missing, err := deleted.missing(ctx, groups); missing != "" || err != nil {
 		return Next{reason: ReasonIncomplete, says: missing}, err
 	}
-	reports, leaving := d.reports()
-	uncounted, err := d.Gone.Of(asked.Ignored, append(d.Gone.Gone(), leaving...), manager.IsGone(ctx, d.Live), d.Now)
+	reports, leaving := deleted.reports()
+	uncounted, err := deleted.Gone.Of(asked.Ignored, append(deleted.Gone.Gone(), leaving...), manager.IsGone(ctx, deleted.Live), deleted.Now)
 	if err != nil {
 		return Next{}, err
 	}
 	story := newStory(groups, reports, uncounted)
-	version := writes.VersionOf(d.Set.Spec.ManifestWorkTemplate)
-	for i, ref := range d.Set.Spec.PlacementRefs {
+	version := writes.VersionOf(deleted.Set.Spec.ManifestWorkTemplate)
+	for i, ref := range deleted.Set.Spec.PlacementRefs {
 		memory := &rollout.StoredRecord{Version: version, Record: records[ref.Name]}
 		clusters, err := rollout.Removals(ref.RolloutStrategy, groups[i], reports, most, rollout.Options{Ignored: uncounted, StoredRecord: memory})
 		if err != nil {
@@ -95,8 +95,8 @@ func (o *Order) next(ctx context.Context, d *Deleted) (Next, error) {
 			story.going[cluster] = true
 		}
 	}
-	next := Next{Last: !d.foreground() && !story.waits(), reason: ReasonInOrder, says: story.text(d.Set.Spec.PlacementRefs, most)}
-	for _, work := range d.staying() {
+	next := Next{Last: !deleted.foreground() && !story.waits(), reason: ReasonInOrder, says: story.text(deleted.Set.Spec.PlacementRefs, most)}
+	for _, work := range deleted.staying() {
 		if story.going[work.Namespace] {
 			next.Delete = append(next.Delete, work)
 		}

@@ -19,10 +19,10 @@ type Order struct{ AtMost int }
 
 // Flags adds the flag -remove-at-most.
 func Flags() *Order {
-	o := &Order{}
+	order := &Order{}
 	flag.Func("remove-at-most", "how many works of a placement may be in deletion at a time when a set is deleted: works are deleted in the "+
-		"reverse order of the rollout; 0 for all at once (default 0). The annotation of a set overrides it: "+Annotation, o.set)
-	return o
+		"reverse order of the rollout; 0 for all at once (default 0). The annotation of a set overrides it: "+Annotation, order.set)
+	return order
 }
 
 func (o *Order) set(text string) (err error) {

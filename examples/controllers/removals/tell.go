@@ -77,18 +77,18 @@ type story struct {
 }
 
 func newStory(groups []*grouping.Groups, reports []status.Report, uncounted []string) *story {
-	s := &story{of: map[string]int{}, stays: map[string]bool{}, uncounted: map[string]bool{}, going: map[string]bool{}}
+	story := &story{of: map[string]int{}, stays: map[string]bool{}, uncounted: map[string]bool{}, going: map[string]bool{}}
 	for _, cluster := range uncounted {
-		s.uncounted[cluster] = true
+		story.uncounted[cluster] = true
 	}
-	for _, r := range reports {
-		s.of[r.Cluster] = slices.IndexFunc(groups, func(g *grouping.Groups) bool { _, selects := g.Position(r.Cluster); return selects })
-		if s.of[r.Cluster] < 0 {
-			s.of[r.Cluster] = len(groups) - 1 // the last placement removes deselected clusters
+	for _, report := range reports {
+		story.of[report.Cluster] = slices.IndexFunc(groups, func(group *grouping.Groups) bool { _, selects := group.Position(report.Cluster); return selects })
+		if story.of[report.Cluster] < 0 {
+			story.of[report.Cluster] = len(groups) - 1 // the last placement removes deselected clusters
 		}
-		s.stays[r.Cluster] = s.stays[r.Cluster] || !r.Deleting
+		story.stays[report.Cluster] = story.stays[report.Cluster] || !report.Deleting
 	}
-	return s
+	return story
 }
 
 // waits says whether the set must wait for a cluster.

@@ -36,16 +36,16 @@ func (t *Turn) SetStatus(set *workv1alpha1.ManifestWorkReplicaSet, progress []st
 		}
 		countUpdated(&next.Status, summaries)
 	}
-	s := standing{set: next, summary: joined(progress, summaries), found: t.found, asked: t.isAsked(), exceeded: t.exceeded}
-	t.completed = next.Status.Complete(s.summary)
-	for _, c := range s.conditions() {
+	state := standing{set: next, summary: joined(progress, summaries), found: t.found, asked: t.isAsked(), exceeded: t.exceeded}
+	t.completed = next.Status.Complete(state.summary)
+	for _, condition := range state.conditions() {
 		// Start from the condition before, so that its time is that of its last change.
-		if old := meta.FindStatusCondition(before.Conditions, c.Type); old != nil {
-			*meta.FindStatusCondition(next.Status.Conditions, c.Type) = *old
+		if old := meta.FindStatusCondition(before.Conditions, condition.Type); old != nil {
+			*meta.FindStatusCondition(next.Status.Conditions, condition.Type) = *old
 		} else {
-			meta.RemoveStatusCondition(&next.Status.Conditions, c.Type)
+			meta.RemoveStatusCondition(&next.Status.Conditions, condition.Type)
 		}
-		setCondition(&next.Status.Conditions, c, now)
+		setCondition(&next.Status.Conditions, condition, now)
 	}
 	set.Status = next.Status.ManifestWorkReplicaSetStatus
 	t.stored.Status.Revisions = next.Status.Revisions
@@ -93,14 +93,14 @@ func joined(progress []status.PlacementProgress, summaries []status.Summary) (al
 	}
 	var incomplete, breach, paused []string
 	for i := range summaries {
-		s := &summaries[i]
-		all.Counts = all.Add(s.Counts)
-		incomplete, breach = append(incomplete, of(i, s.Incomplete)...), append(breach, of(i, s.Breach)...)
-		paused = append(paused, of(i, s.Paused)...)
-		for _, gate := range s.Gates {
+		summary := &summaries[i]
+		all.Counts = all.Add(summary.Counts)
+		incomplete, breach = append(incomplete, of(i, summary.Incomplete)...), append(breach, of(i, summary.Breach)...)
+		paused = append(paused, of(i, summary.Paused)...)
+		for _, gate := range summary.Gates {
 			all.Gates = append(all.Gates, of(i, gate)...)
 		}
-		for _, wait := range s.Waiting {
+		for _, wait := range summary.Waiting {
 			all.Waiting = append(all.Waiting, of(i, wait)...)
 		}
 	}
@@ -185,7 +185,7 @@ func (s standing) progressing(is metav1.ConditionStatus, reason, message string)
 func (s standing) name() string { return "revision " + nameOf(s.set, s.set.Status.UpdateRevision) }
 
 // setCondition sets a condition, and says whether that changed it.
-func setCondition(conditions *[]metav1.Condition, c metav1.Condition, now time.Time) bool {
-	c.LastTransitionTime = metav1.NewTime(now)
-	return meta.SetStatusCondition(conditions, c)
+func setCondition(conditions *[]metav1.Condition, condition metav1.Condition, now time.Time) bool {
+	condition.LastTransitionTime = metav1.NewTime(now)
+	return meta.SetStatusCondition(conditions, condition)
 }

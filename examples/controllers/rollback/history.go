@@ -41,10 +41,10 @@ func (r *revision) hash() string { return r.Labels[HashLabel] }
 func nameOf(set metav1.Object, hash string) string { return set.GetName() + "-" + hash }
 
 // read decodes a ControllerRevision. An unreadable one is an error: clusters may have to roll back to it.
-func read(o *appsv1.ControllerRevision) (*revision, error) {
-	r := &revision{ControllerRevision: o}
-	if err := json.Unmarshal(o.Data.Raw, &r.snapshot); err != nil {
-		return nil, fmt.Errorf("ControllerRevision %s/%s has no template of a ManifestWorkReplicaSet in its data: %w", o.Namespace, o.Name, err)
+func read(object *appsv1.ControllerRevision) (*revision, error) {
+	r := &revision{ControllerRevision: object}
+	if err := json.Unmarshal(object.Data.Raw, &r.snapshot); err != nil {
+		return nil, fmt.Errorf("ControllerRevision %s/%s has no template of a ManifestWorkReplicaSet in its data: %w", object.Namespace, object.Name, err)
 	}
 	return r, nil
 }
@@ -59,7 +59,7 @@ func (k *Keeper) historyOf(ctx context.Context, set *ManifestWorkReplicaSet) (hi
 	if err != nil {
 		return nil, err
 	}
-	var h history
+	var all history
 	for i := range list.Items {
 		if !metav1.IsControlledBy(&list.Items[i], set) {
 			continue // of a deleted set of the same name: the garbage collector deletes it
@@ -68,12 +68,12 @@ func (k *Keeper) historyOf(ctx context.Context, set *ManifestWorkReplicaSet) (hi
 		if err != nil {
 			return nil, err
 		}
-		h = append(h, r)
+		all = append(all, r)
 	}
-	slices.SortFunc(h, func(a, b *revision) int {
+	slices.SortFunc(all, func(a, b *revision) int {
 		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Name, b.Name))
 	})
-	return h, nil
+	return all, nil
 }
 
 // of finds a revision by its content, whatever its hash; nil if there is none. Of several the newest counts.
@@ -96,14 +96,14 @@ func (h history) named(hash string) *revision {
 }
 
 // isFound says whether a revision is wanted again after a later one: the later one was undone.
-func (h history) isFound(r *revision) bool {
-	return slices.ContainsFunc(h, func(other *revision) bool { return other.Metadata.Generation > r.Metadata.Generation })
+func (h history) isFound(known *revision) bool {
+	return slices.ContainsFunc(h, func(other *revision) bool { return other.Metadata.Generation > known.Metadata.Generation })
 }
 
 // excess are the revisions to delete, the oldest first: those that no cluster should have, except for the newest ones
 // within the limit.
 func (h history) excess(limit int, live ...string) []*revision {
-	dead := slices.DeleteFunc(slices.Clone(h), func(r *revision) bool { return slices.Contains(live, r.hash()) })
+	dead := slices.DeleteFunc(slices.Clone(h), func(known *revision) bool { return slices.Contains(live, known.hash()) })
 	return dead[:max(0, len(dead)-max(0, limit))]
 }
 
@@ -125,13 +125,13 @@ func sameTemplate(a, b *workv1.ManifestWorkSpec) bool {
 
 // keep makes the present template of a set the newest revision in its history, and returns that revision. If another
 // content has the hash, it returns nil: the collision is counted in the set, and the next hash is another one.
-func (k *Keeper) keep(ctx context.Context, set *ManifestWorkReplicaSet, h history) (*revision, error) {
+func (k *Keeper) keep(ctx context.Context, set *ManifestWorkReplicaSet, all history) (*revision, error) {
 	template := &set.Spec.ManifestWorkTemplate
 	newest := int64(0)
-	if len(h) > 0 {
-		newest = h[len(h)-1].Revision
+	if len(all) > 0 {
+		newest = all[len(all)-1].Revision
 	}
-	if present := h.of(template); present != nil {
+	if present := all.of(template); present != nil {
 		if present.Revision == newest {
 			return present, nil
 		}
@@ -183,12 +183,12 @@ func newRevision(set *ManifestWorkReplicaSet, number int64) (*revision, error) {
 }
 
 // prune deletes the revisions over the limit.
-func (k *Keeper) prune(ctx context.Context, set *ManifestWorkReplicaSet, h history) error {
+func (k *Keeper) prune(ctx context.Context, set *ManifestWorkReplicaSet, all history) error {
 	limit := 10
 	if set.Spec.RevisionHistoryLimit != nil {
 		limit = int(*set.Spec.RevisionHistoryLimit)
 	}
-	for _, r := range h.excess(limit, set.Status.CurrentRevision, set.Status.UpdateRevision) {
+	for _, r := range all.excess(limit, set.Status.CurrentRevision, set.Status.UpdateRevision) {
 		if err := k.Client.Delete(ctx, r.ControllerRevision, client.Preconditions{UID: &r.UID}); client.IgnoreNotFound(err) != nil {
 			return err
 		}

@@ -109,8 +109,8 @@ func (t *Turn) Abort(ctx context.Context) (bool, error) {
 	if !next.Status.Abort(now) {
 		return false, nil // such as for the first revision
 	}
-	for _, c := range (standing{set: next, asked: t.isAsked()}).aborted(false) {
-		setCondition(&next.Status.Conditions, c, now)
+	for _, condition := range (standing{set: next, asked: t.isAsked()}).aborted(false) {
+		setCondition(&next.Status.Conditions, condition, now)
 	}
 	return true, t.keeper.store(ctx, next)
 }
@@ -125,8 +125,8 @@ func (t *Turn) isAsked() bool {
 func (k *Keeper) cannotGoBack(ctx context.Context, set *ManifestWorkReplicaSet) error {
 	err := fmt.Errorf("ControllerRevision %s/%s is missing, so no cluster can roll back to it: give the set another template", set.Namespace,
 		nameOf(set, set.Status.CurrentRevision))
-	c := standing{set: set}.failed(err)
-	if setCondition(&set.Status.Conditions, c, k.Now()) {
+	condition := standing{set: set}.failed(err)
+	if setCondition(&set.Status.Conditions, condition, k.Now()) {
 		if stored := k.store(ctx, set); stored != nil {
 			return stored
 		}

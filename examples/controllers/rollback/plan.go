@@ -53,9 +53,9 @@ func exceeded(result *rollout.Result) bool {
 	timedOut := summary.TimeOut
 	if !breach.AllGroups {
 		timedOut = 0
-		for _, g := range summary.Groups {
-			if g.Group == breach.Group {
-				timedOut += g.TimeOut
+		for _, group := range summary.Groups {
+			if group.Group == breach.Group {
+				timedOut += group.TimeOut
 			}
 		}
 	}

@@ -26,9 +26,9 @@ import (
 func (c *controller) stepsOf(owner writes.Owner, placements []*placement, works, others []*work) *writes.Steps[*work] {
 	results, name := make([]*rollout.Result, len(placements)), writes.NameOf[*work](owner)
 	all := slices.Concat(works, others)
-	for i, p := range placements {
-		results[i] = p.result
-		for _, cluster := range p.result.Start {
+	for i, placed := range placements {
+		results[i] = placed.result
+		for _, cluster := range placed.result.Start {
 			there := kit.Get[work](c.caches.works, cluster.Name, name)
 			if there != nil && !owner.Has(there) && !slices.Contains(others, there) {
 				all = append(all, there)
@@ -51,9 +51,9 @@ func (c *controller) owner(ctx context.Context, set *replicaSet) (writes.Owner, 
 // tellForeign warns once of each object of another owner that is in the way.
 func (c *controller) tellForeign(set *replicaSet, memory *memory, foreign []writes.Foreign) {
 	told := make(map[writes.Foreign]bool, len(foreign))
-	for _, f := range foreign {
-		if told[f] = true; !memory.foreign[f] {
-			c.teller.Event(set, kit.Warning, "ForeignObject", f.String())
+	for _, object := range foreign {
+		if told[object] = true; !memory.foreign[object] {
+			c.teller.Event(set, kit.Warning, "ForeignObject", object.String())
 		}
 	}
 	memory.foreign = told
@@ -72,9 +72,9 @@ func (c *controller) carryOut(
 			removed[step.Object] = true
 			failures.Add(step.Cluster.Name, c.remove(ctx, memory, step.Object))
 		case step.Start: // a cluster in flight already has all of the version
-			p := placements[step.Plan]
-			wanted := memory.turn.Mark(wanted(owner, set, step, p.ref.Name))
-			wanted, err := c.plugins.Prepare(ctx, p.asks, p.result, step.Cluster, wanted)
+			placed := placements[step.Plan]
+			wanted := memory.turn.Mark(wanted(owner, set, step, placed.ref.Name))
+			wanted, err := c.plugins.Prepare(ctx, placed.asks, placed.result, step.Cluster, wanted)
 			if err == nil {
 				err = manager.Write(ctx, c.client, &memory.written, step.Object, wanted, version, step.Cluster.Attempt, c.now)
 			}
@@ -91,19 +91,19 @@ func (c *controller) edit(
 	ctx context.Context, memory *memory, placements []*placement, removed map[*work]bool, version string,
 	failures *kit.Failures,
 ) {
-	soaks := slices.ContainsFunc(placements, func(p *placement) bool { return p.asks.NeedsAnswers(p.result) })
-	for _, p := range placements {
-		failures.Add("(all)", c.plugins.Progress(ctx, p.asks, p.result))
-		for _, work := range p.answered {
+	soaks := slices.ContainsFunc(placements, func(placed *placement) bool { return placed.asks.NeedsAnswers(placed.result) })
+	for _, placed := range placements {
+		failures.Add("(all)", c.plugins.Progress(ctx, placed.asks, placed.result))
+		for _, work := range placed.answered {
 			if soaks && !removed[work] { // it may also count in the placement that the cluster has left
 				failures.Add(work.Namespace, manager.Write(ctx, c.client, &memory.written, work, work, version, 0, c.now))
 			}
 		}
-		for _, work := range p.moved {
-			at, _, selected := p.result.Find(work.Namespace)
+		for _, work := range placed.moved {
+			at, _, selected := placed.result.Find(work.Namespace)
 			if selected && !removed[work] && at != rollout.DispositionStarting && at != rollout.DispositionDeselected {
 				moved := work.DeepCopy() // the work may have another version
-				metav1.SetMetaDataLabel(&moved.ObjectMeta, placementLabel, p.ref.Name)
+				metav1.SetMetaDataLabel(&moved.ObjectMeta, placementLabel, placed.ref.Name)
 				failures.Add(work.Namespace, memory.written.Wrote(moved, c.client.Update(ctx, moved), c.now()))
 			}
 		}
@@ -112,14 +112,14 @@ func (c *controller) edit(
 
 // wanted is the work that a cluster should have.
 func wanted(owner writes.Owner, set *replicaSet, step writes.Step[*work], placement string) *work {
-	w := &work{
+	created := &work{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: step.Cluster.Name, Name: step.Name, Labels: map[string]string{placementLabel: placement},
 		},
 		Spec: set.Spec.ManifestWorkTemplate,
 	}
-	owner.NoteOn(w)
-	return w
+	owner.NoteOn(created)
+	return created
 }
 
 func (c *controller) remove(ctx context.Context, memory *memory, work *work) error {
@@ -133,8 +133,8 @@ func (c *controller) store(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement,
 ) (*replicaSet, error) {
 	records := make(status.Records, len(placements))
-	for _, p := range placements {
-		records[p.ref.Name] = p.result.Record
+	for _, placed := range placements {
+		records[placed.ref.Name] = placed.result.Record
 	}
 	with := set.DeepCopy()
 	if changed, err := records.Note(with); !changed || err != nil {

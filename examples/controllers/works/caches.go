@@ -54,13 +54,13 @@ var (
 )
 
 // newCaches gets the informers of a manager's cache, before the manager starts.
-func newCaches(ctx context.Context, from cache.Cache) (c caches, err error) {
+func newCaches(ctx context.Context, from cache.Cache) (stores caches, err error) {
 	var errs [4]error
-	c.sets, errs[0] = manager.Store(ctx, from, &replicaSet{}, setIndexers)
-	c.works, errs[1] = manager.Store(ctx, from, &work{}, workIndexers)
-	c.placements, errs[2] = manager.Store(ctx, from, &clusterv1beta1.Placement{}, nil)
-	c.decisions, errs[3] = manager.Store(ctx, from, &clusterv1beta1.PlacementDecision{}, kit.DecisionIndexers)
-	return c, errors.Join(errs[:]...)
+	stores.sets, errs[0] = manager.Store(ctx, from, &replicaSet{}, setIndexers)
+	stores.works, errs[1] = manager.Store(ctx, from, &work{}, workIndexers)
+	stores.placements, errs[2] = manager.Store(ctx, from, &clusterv1beta1.Placement{}, nil)
+	stores.decisions, errs[3] = manager.Store(ctx, from, &clusterv1beta1.PlacementDecision{}, kit.DecisionIndexers)
+	return stores, errors.Join(errs[:]...)
 }
 
 func (c *caches) set(key types.NamespacedName) *replicaSet {
@@ -81,9 +81,9 @@ func (c *caches) worksOf(set *replicaSet) []*work {
 
 // watch enqueues each set that an event concerns. Events of a set itself count if its spec or its annotations change, which
 // have operators' decisions. Its status is written by this controller.
-func (c *controller) watch(m ctrl.Manager, workers int, reconciler reconcile.Reconciler) error {
+func (c *controller) watch(to ctrl.Manager, workers int, reconciler reconcile.Reconciler) error {
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
-	return ctrl.NewControllerManagedBy(m).Named("works").
+	return ctrl.NewControllerManagedBy(to).Named("works").
 		For(&replicaSet{}, builder.WithPredicates(changed)).
 		Watches(&work{}, manager.Concerns(setsOfWork)).
 		Watches(&clusterv1beta1.Placement{}, manager.Concerns(c.setsOf)).

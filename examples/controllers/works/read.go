@@ -53,31 +53,31 @@ func (c *controller) readWorks(owner writes.Owner, set *replicaSet, labelled []*
 		}
 		work = status.Adopt(work, set.Spec.ManifestWorkTemplate, version)
 		works = append(works, work)
-		p := placementOf(work.Namespace, placements)
-		p.works = append(p.works, work)
+		placed := placementOf(work.Namespace, placements)
+		placed.works = append(placed.works, work)
 		state := status.WorkState{Work: work, Version: version, AvailableSucceeds: kit.AvailableSucceeds(set), Now: now}
 		report, ok := status.FromManifestWork(state)
 		if ok {
 			all = append(all, report)
 		}
 		switch {
-		case work.DeletionTimestamp == nil && work.Labels[placementLabel] != p.ref.Name && p.selects(work.Namespace):
-			p.moved = append(p.moved, work)
+		case work.DeletionTimestamp == nil && work.Labels[placementLabel] != placed.ref.Name && placed.selects(work.Namespace):
+			placed.moved = append(placed.moved, work)
 		case ok && report.Answered.Equal(now): // even of a work that hangs in deletion: otherwise its soak never ends
-			p.answered = append(p.answered, work)
+			placed.answered = append(placed.answered, work)
 		}
 	}
-	for _, p := range placements {
-		p.reports = all // a cluster that moved to another placement may count in both
+	for _, placed := range placements {
+		placed.reports = all // a cluster that moved to another placement may count in both
 	}
 	return works, others
 }
 
 // placementOf is the placement that selects a cluster, or the last one.
 func placementOf(cluster string, placements []*placement) *placement {
-	for _, p := range placements {
-		if p.selects(cluster) {
-			return p
+	for _, placed := range placements {
+		if placed.selects(cluster) {
+			return placed
 		}
 	}
 	return placements[len(placements)-1]

@@ -132,18 +132,18 @@ func (c *controller) plan(
 	if asked.Ignored, err = c.givenUp(ctx, asked.Ignored, memory, records); err != nil {
 		return err
 	}
-	save := func(w *work) error { return memory.written.Wrote(w, c.client.Update(ctx, w), c.now()) }
-	for _, p := range placements {
-		p.asks = plugins.Rollout{Set: set, Placement: p.ref.Name, Groups: p.groups, Works: works, Version: version, Now: now}
-		if p.reports, p.answered, err = c.plugins.Judge(ctx, p.asks, p.reports, p.answered, save); err != nil {
+	save := func(work *work) error { return memory.written.Wrote(work, c.client.Update(ctx, work), c.now()) }
+	for _, placed := range placements {
+		placed.asks = plugins.Rollout{Set: set, Placement: placed.ref.Name, Groups: placed.groups, Works: works, Version: version, Now: now}
+		if placed.reports, placed.answered, err = c.plugins.Judge(ctx, placed.asks, placed.reports, placed.answered, save); err != nil {
 			return err
 		}
-		opts := asked.Options(p.ref.Name, version)
-		opts.RemoveAfter.Duration, opts.Previous = c.removeAfter, memory.results[p.ref.Name]
-		opts.StoredRecord = &rollout.StoredRecord{Version: version, Record: records[p.ref.Name]}
-		p.result, err = c.rights.Plan(memory.turn, set, p.ref, p.groups, works, p.reports, now, opts)
+		opts := asked.Options(placed.ref.Name, version)
+		opts.RemoveAfter.Duration, opts.Previous = c.removeAfter, memory.results[placed.ref.Name]
+		opts.StoredRecord = &rollout.StoredRecord{Version: version, Record: records[placed.ref.Name]}
+		placed.result, err = c.rights.Plan(memory.turn, set, placed.ref, placed.groups, works, placed.reports, now, opts)
 		if err != nil {
-			return c.refuse(set, fmt.Errorf("placement %s: %w", p.ref.Name, err))
+			return c.refuse(set, fmt.Errorf("placement %s: %w", placed.ref.Name, err))
 		}
 	}
 	return nil
@@ -154,8 +154,8 @@ func (c *controller) setStatus(
 	ctx context.Context, set *replicaSet, memory *memory, placements []*placement, now time.Time,
 ) error {
 	shown := make([]status.PlacementProgress, len(placements))
-	for i, p := range placements {
-		shown[i] = status.PlacementProgress{Name: p.ref.Name, Groups: p.groups, Works: p.works, Summary: p.result.Summary()}
+	for i, placed := range placements {
+		shown[i] = status.PlacementProgress{Name: placed.ref.Name, Groups: placed.groups, Works: placed.works, Summary: placed.result.Summary()}
 	}
 	set = set.DeepCopy()
 	loaded := c.plugins.SetLoaded(ctx, set, &set.Status.Conditions, now)
@@ -174,14 +174,14 @@ func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) ki
 func (c *controller) tell(set *replicaSet, memory *memory, placements []*placement) {
 	before := memory.results
 	memory.results = make(map[string]*rollout.Result, len(placements))
-	for _, p := range placements {
-		previous := before[p.ref.Name]
+	for _, placed := range placements {
+		previous := before[placed.ref.Name]
 		if previous == nil && len(set.Status.Conditions) == 0 {
 			previous = &rollout.Result{}
 		}
-		values := []string{set.Namespace, set.Name, p.ref.Name}
-		c.teller.Tell(set, values, "placement "+p.ref.Name+": ", p.result.Changes(previous), p.result.Counts)
-		memory.results[p.ref.Name] = p.result
+		values := []string{set.Namespace, set.Name, placed.ref.Name}
+		c.teller.Tell(set, values, "placement "+placed.ref.Name+": ", placed.result.Changes(previous), placed.result.Counts)
+		memory.results[placed.ref.Name] = placed.result
 	}
 	for name := range before {
 		if memory.results[name] == nil {

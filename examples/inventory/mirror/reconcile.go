@@ -69,9 +69,9 @@ func (m *mirrorer) decisions(ctx context.Context, key types.NamespacedName) (sou
 		return nil, false, err
 	}
 	for i := range list.Items {
-		if o := &list.Items[i]; placementOf(o) == key.Name {
-			metav1.SetMetaDataLabel(&o.ObjectMeta, clusterv1beta1.PlacementLabel, key.Name)
-			source = append(source, o)
+		if object := &list.Items[i]; placementOf(object) == key.Name {
+			metav1.SetMetaDataLabel(&object.ObjectMeta, clusterv1beta1.PlacementLabel, key.Name)
+			source = append(source, object)
 		}
 	}
 	var placement clusterv1beta1.Placement
@@ -99,40 +99,40 @@ func (m *mirrorer) slices(ctx context.Context, key types.NamespacedName) ([]*clu
 	}
 	var own []*clusterv1beta1.PlacementDecision
 	for i := range list.Items {
-		s := &list.Items[i]
-		if keyOf(s) != key.Name {
+		slice := &list.Items[i]
+		if keyOf(slice) != key.Name {
 			continue
 		}
-		if s.SchedulerName != m.convention.Scheduler {
+		if slice.SchedulerName != m.convention.Scheduler {
 			return nil, reconcile.TerminalError(fmt.Errorf("slice %s/%s has the decision key %s and is of the scheduler %q, want %q",
-				s.Namespace, s.Name, key.Name, s.SchedulerName, m.convention.Scheduler))
+				slice.Namespace, slice.Name, key.Name, slice.SchedulerName, m.convention.Scheduler))
 		}
-		o := inventory.ToOCM(m.convention, s)[0]
-		if s.Labels[clusterv1beta1.PlacementLabel] != key.Name {
-			delete(o.Labels, sig.DecisionKeyLabel) // makes a difference, so that the update writes all labels
-			metav1.SetMetaDataLabel(&o.ObjectMeta, clusterv1beta1.PlacementLabel, key.Name)
+		object := inventory.ToOCM(m.convention, slice)[0]
+		if slice.Labels[clusterv1beta1.PlacementLabel] != key.Name {
+			delete(object.Labels, sig.DecisionKeyLabel) // makes a difference, so that the update writes all labels
+			metav1.SetMetaDataLabel(&object.ObjectMeta, clusterv1beta1.PlacementLabel, key.Name)
 		}
-		own = append(own, o)
+		own = append(own, object)
 	}
 	return own, nil
 }
 
 // placementOf names the placement of a PlacementDecision: by its label, or by its controller reference if the label was
 // removed, or edited so that it contradicts the object's name. Otherwise the clusters would be missing for a moment.
-func placementOf(o client.Object) string {
-	label := o.GetLabels()[clusterv1beta1.PlacementLabel]
-	owner := metav1.GetControllerOfNoCopy(o)
-	if owner != nil && owner.Kind == "Placement" && !strings.HasPrefix(o.GetName(), label+"-decision-") {
+func placementOf(object client.Object) string {
+	label := object.GetLabels()[clusterv1beta1.PlacementLabel]
+	owner := metav1.GetControllerOfNoCopy(object)
+	if owner != nil && owner.Kind == "Placement" && !strings.HasPrefix(object.GetName(), label+"-decision-") {
 		return owner.Name
 	}
 	return label
 }
 
 // keyOf names the placement of a slice: by its name if a label agrees, or else by a label, or else by its name.
-func keyOf(o client.Object) string {
-	labels, named := o.GetLabels(), ""
-	if end := strings.LastIndex(o.GetName(), "-decision-"); end > 0 {
-		named = o.GetName()[:end]
+func keyOf(object client.Object) string {
+	labels, named := object.GetLabels(), ""
+	if end := strings.LastIndex(object.GetName(), "-decision-"); end > 0 {
+		named = object.GetName()[:end]
 	}
 	key, placement := labels[sig.DecisionKeyLabel], labels[clusterv1beta1.PlacementLabel]
 	if key == named || placement == named {

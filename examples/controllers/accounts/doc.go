@@ -61,5 +61,5 @@
 //
 // Mandatory groups, ProgressivePerGroup and All are not divided: package rollout/shares says why, and shows barriers. A
 // cluster that moves between hubs while it is in flight is not ignored automatically. An operator ignores it, as any
-// deselected cluster (give-up), once the account of its new hub shows it. Package rollout/shares has the conditions.
+// deselected cluster (annotation ignore), once the account of its new hub shows it. Package rollout/shares has the conditions.
 package accounts

@@ -19,7 +19,7 @@
 //
 //   - The bound is for each placementRef: a set with three of them may have three times as many works in deletion.
 //   - A work that hangs in deletion counts towards the bound, since its agent may only be slow. An operator ignores the
-//     cluster with the annotation give-up of the set, or by deleting its ManagedCluster. Then the work does not count, and
+//     cluster with the annotation ignore of the set, or by deleting its ManagedCluster. Then the work does not count, and
 //     is not awaited.
 //   - The set stays until its last work is gone, under any cascadeDeletionPolicy. With Background it does not wait for
 //     works of ignored clusters, once these are being deleted.

@@ -103,7 +103,7 @@ func (j *jury) readAt(i id, rv int64, o object) held {
 		if e.rv > rv {
 			break
 		}
-		if was := j.raw(e.object); e.gone || was.version != h.version || was.started != h.started {
+		if e.gone {
 			since = nil
 		} else if n := len(since); n > 0 && since[n-1].GetGeneration() == e.object.GetGeneration() {
 			since[n-1] = e.object

@@ -35,7 +35,7 @@ func (j *jury) checkShown() (broken []violation) {
 			}
 		case after && e.id.kind == j.trade.object:
 			before, truth := j.at(e.id, e.rv-1), j.truthAt(e.rv-1)
-			if before != nil && before.GetGeneration() != e.object.GetGeneration() && truth != nil && j.read(before).version == truth.version {
+			if before != nil && before.GetGeneration() != e.object.GetGeneration() && truth != nil && j.read(before).started && j.read(before).version == truth.version {
 				broken = append(broken, violation{invariant: invKnown, rv: e.rv, text: e.id.String() + " is written anew although it has what is wanted"})
 			}
 		}

@@ -25,9 +25,9 @@ type Trade struct {
 	wanted func(owner object) (string, clusterv1alpha1.RolloutStrategy)
 	// read reads what an object says of its cluster.
 	read func(o object) held
-	// reread does so where an object was edited by hand: since are the states from its first one with the version, the newest last. What did not
-	// change since then need not be answered anew. It may be nil.
-	reread func(since []object) held
+	// reread does so by the states of an object since it was made, the newest last. What did not change since it was answered need not be
+	// answered anew: neither where an edit by hand was set back, nor by a cluster that never got what was written in between. It may be nil.
+	reread func(states []object) held
 	// claims reads what the owner says. It is nil where the subject says it itself.
 	claims func(owner object) *Claim
 	// report makes the patch of an object's status that an agent writes.

@@ -124,10 +124,9 @@ func strategyOfPolicy(u *unstructured.Unstructured) (s clusterv1alpha1.RolloutSt
 }
 
 // readPolicy reads a replicated policy from its states, the newest last. It has answered once the newest message of each template is about what
-// the template is now, as agents of a trial write it, and has been in all later ones of these states. A template that only informs has done what it
-// should whatever it says.
-func readPolicy(since []object) held {
-	u := since[len(since)-1].(*unstructured.Unstructured)
+// the template is now, as agents of a trial write it. A template that only informs has done what it should whatever it says.
+func readPolicy(states []object) held {
+	u := states[len(states)-1].(*unstructured.Unstructured)
 	templates := templatesIn(u)
 	h := held{
 		version: versionOfPolicy(u), started: !strings.EqualFold(actionOfPolicy(u), "inform"),
@@ -138,7 +137,7 @@ func readPolicy(since []object) held {
 	for i := range templates {
 		t := &templates[i]
 		d := details[t.name]
-		if !d.hasAnsweredSince(t, since) {
+		if !d.hasAnsweredIn(t, states) {
 			return h
 		}
 		if at := d.History[0].LastTimestamp.Time; at.After(h.at) {

@@ -266,17 +266,22 @@ func (d *templateDetails) hasAnswered(t *policyTemplate, u *unstructured.Unstruc
 	return len(d.History) > 0 && strings.HasSuffix(d.History[0].Message, t.about(u))
 }
 
-// hasAnsweredSince says whether the newest message is about what the template is now, in the last of the states or in one since which the template
-// has not changed.
-func (d *templateDetails) hasAnsweredSince(t *policyTemplate, since []object) bool {
-	for _, o := range slices.Backward(since) {
+// hasAnsweredIn says whether the newest message is about what the template is now, in one of these states: it is what the cluster said last, so
+// the cluster has done nothing else with the template since. A cluster that never got what was written in between has the content still, of
+// whichever version.
+func (d *templateDetails) hasAnsweredIn(t *policyTemplate, states []object) bool {
+	now := states[len(states)-1].(*unstructured.Unstructured)
+	for _, o := range slices.Backward(states) {
 		u := o.(*unstructured.Unstructured)
-		if !slices.Contains(templatesIn(u), *t) {
-			return false
+		if actionOfPolicy(u) != actionOfPolicy(now) || !d.hasAnswered(t, u) {
+			continue
 		}
-		if d.hasAnswered(t, u) {
-			return true
-		}
+		return slices.ContainsFunc(templatesIn(u), func(was policyTemplate) bool {
+			if versionOfPolicy(u) != versionOfPolicy(now) {
+				was.note, was.waitsFor, was.ignorePending = t.note, t.waitsFor, t.ignorePending
+			}
+			return was == *t
+		})
 	}
 	return false
 }

@@ -137,7 +137,7 @@ func TestATemplateThatWasNotEditedNeedNotAnswerAnew(t *testing.T) {
 		t.Errorf("before the edit: %+v", h)
 	}
 	p.templates[1].waitsFor = "a"
-	next(2)
+	next(2, 1)
 	p.templates[1].waitsFor = ""
 	if h := next(3); h.answer != awaited {
 		t.Errorf("set back, and nothing said: %+v", h)
@@ -147,6 +147,15 @@ func TestATemplateThatWasNotEditedNeedNotAnswerAnew(t *testing.T) {
 	}
 	if h := readPolicy(since[3:]); h.answer != awaited {
 		t.Errorf("without the states before: %+v", h)
+	}
+	p.write("inform", 4)
+	since = append(since, p.DeepCopy())
+	if h := next(5); h.answer != does {
+		t.Errorf("it never got what was written with inform: %+v", h)
+	}
+	p.templates[0].content = "v2"
+	if h := next(6); h.answer != awaited {
+		t.Errorf("one has another content: %+v", h)
 	}
 }
 

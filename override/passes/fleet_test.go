@@ -172,6 +172,39 @@ func TestAClusterThatIsBackHasTimeToAnswer(t *testing.T) {
 	}
 }
 
+// O17: c00 is offline during an edit. If a ConfigurationPolicy has to answer, c00 fails at its deadline. If not, c00 looks like a
+// cluster with nothing new to say, and is done five minutes after the second pass.
+func TestAnOfflineClusterIsDoneOnlyWhereNoTemplateMustAnswer(t *testing.T) {
+	limits := part{name: "limits", kind: "K8sLabels", content: 1, delay: time.Second, fits: true}
+	edited := limits
+	edited.content = 2
+	for _, test := range []struct {
+		why         string
+		first, then []part
+		want        status.RolloutStatus
+	}{
+		{"a constraint is edited", []part{limits}, []part{edited}, status.Succeeded},
+		{"and c00 has the ConfigurationPolicy beside it already", []part{limits, config("a", 1, 0)}, []part{edited, config("a", 1, 0)}, status.Succeeded},
+		{"and the ConfigurationPolicy beside it", []part{limits, config("a", 1, 0)}, []part{edited, config("a", 2, 0)}, status.TimeOut},
+		{"and a ConfigurationPolicy is added", []part{limits}, []part{edited, config("a", 1, 0)}, status.TimeOut},
+	} {
+		f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 30 * time.Minute}, policyv1.Enforce, 2)
+		f.edit(test.first...)
+		if !f.settled(time.Hour) {
+			t.Fatal("the first version is not done")
+		}
+		f.agents["c00"].away = true
+		f.edit(test.then...)
+		if f.run(9 * time.Minute); f.hub["c00"].status.RolloutStatus != "Progressing" {
+			t.Errorf("%s: %s before the five minutes of both passes are over", test.why, f.hub["c00"].status.RolloutStatus)
+		}
+		f.run(time.Hour)
+		if got := f.hub["c00"].status.RolloutStatus; got != string(test.want) {
+			t.Errorf("%s: %s, want %s", test.why, got, test.want)
+		}
+	}
+}
+
 // S3: a report about inform that is late is no breach.
 func TestALateReportAboutInformIsNoBreach(t *testing.T) {
 	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}, policyv1.Enforce, 2)

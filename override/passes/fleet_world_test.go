@@ -93,6 +93,9 @@ type agent struct {
 	lag      time.Duration         // between hub and cluster, each way
 	clock    time.Duration         // how far its clock is ahead
 	away     bool                  // it is cut off
+	cut      int                   // the version that was written while it was cut off, until the hub gets a status
+	unheard  int                   // the version that it counts as done with although the hub has got no status
+	told     map[string]string     // what the last status that the hub got is about, by template
 	seen     int                   // the resourceVersion of the replica that it has got
 	there    policyv1.PolicyStatus // and its status
 	has      []part                // the policy's templates, as the spec sync wrote them
@@ -159,6 +162,11 @@ func (f *fleet) run(d time.Duration) {
 // edit wants other templates.
 func (f *fleet) edit(parts ...part) {
 	f.version++
+	for _, a := range f.agents {
+		if a.away {
+			a.cut = f.version
+		}
+	}
 	f.parts = slices.Clone(parts)
 	f.root.Spec.PolicyTemplates = templatesOf(parts)
 	f.soon()
@@ -213,6 +221,7 @@ func (f *fleet) reconcile() {
 		s.status.RolloutStatus = string(c.RolloutStatus)
 		f.written(f.agents[c.Name])
 	}
+	f.countUnheard()
 	p.SetStatus(&f.status)
 	if len(p.Writes()) > 0 {
 		f.soon()
@@ -220,6 +229,20 @@ func (f *fleet) reconcile() {
 		f.after(p.RecheckAfter, f.soon)
 	}
 	f.check()
+}
+
+// countUnheard notes the clusters that were cut off, count as done, and whose status the hub has not got since. O17 allows it where
+// they have evaluated each ConfigurationPolicy before, as far as the hub knows: they look like clusters with nothing new to say.
+func (f *fleet) countUnheard() {
+	for cluster, s := range f.hub {
+		a := f.agents[cluster]
+		mustAnswer := slices.ContainsFunc(f.parts, func(p part) bool {
+			return p.kind == "ConfigurationPolicy" && a.told[p.name] != p.evaluated(f.root.Spec.RemediationAction)
+		})
+		if a.cut == f.version && !mustAnswer && s.status.RolloutStatus == string(status.Succeeded) {
+			a.unheard = f.version
+		}
+	}
 }
 
 // written has the cluster get the replica as it is on the hub now, unless it has got a later one by then.
@@ -310,11 +333,17 @@ func (f *fleet) sync(a *agent) {
 	if a.away || all == a.there.ComplianceState && reflect.DeepEqual(details, a.there.Details) {
 		return
 	}
-	change := a.seen
+	change, about := a.seen, map[string]string{}
+	for _, p := range a.has {
+		if about[p.name] = a.told[p.name]; a.done[p.name] {
+			about[p.name] = a.objects[p.name]
+		}
+	}
 	f.after(a.lag, func() {
 		if s := f.hub[a.cluster]; s != nil && s.change == change {
 			s.status.Details, s.status.ComplianceState = details, all
 			s.ManagedFields = f.managedFields()
+			a.cut, a.told = 0, about
 			f.written(a)
 			f.soon()
 		}
@@ -349,8 +378,8 @@ func (f *fleet) isDone(cluster string) bool {
 	})
 }
 
-// exposed are the clusters with replicas that have the version with the root's action, and that are not truly done with it. A version of which no
-// template enforces anything exposes none.
+// exposed are the clusters with replicas that have the version with the root's action, and that are not truly done with it, without those
+// that count as done unheard. A version of which no template enforces anything exposes none.
 func (f *fleet) exposed() (all []string) {
 	if !slices.ContainsFunc(f.parts, func(p part) bool { return p.enforces(f.root.Spec.RemediationAction) }) {
 		return nil
@@ -358,7 +387,7 @@ func (f *fleet) exposed() (all []string) {
 	for _, cluster := range slices.Sorted(maps.Keys(f.hub)) {
 		s := f.hub[cluster]
 		stamp := status.StampOf(s).Version
-		if stamp == fmt.Sprintf("v%d %s", f.version, f.root.Spec.RemediationAction) && !f.isDone(cluster) {
+		if stamp == fmt.Sprintf("v%d %s", f.version, f.root.Spec.RemediationAction) && !f.isDone(cluster) && f.agents[cluster].unheard != f.version {
 			all = append(all, cluster)
 		}
 	}

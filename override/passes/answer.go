@@ -124,6 +124,9 @@ func isSilent(parts []template, said []message, st *policyv1.PolicyStatus, noted
 	if !noted.stamped || !noted.known {
 		return false
 	}
+	if noted.lacks(st) {
+		return false
+	}
 	owes := len(removed(parts, st)) > 0
 	for i := range parts {
 		before, is := noted.of[keyOf(parts[i].name)]

@@ -205,6 +205,29 @@ func TestAnOfflineClusterIsDoneOnlyWhereNoTemplateMustAnswer(t *testing.T) {
 	}
 }
 
+// O26: a template is removed. c00 was cut off for almost five minutes, and says nothing new in time but that the template is gone. That
+// is the sign of its first pass, so c00 starts at once. Its other template owes an answer to each pass, whatever it said before.
+func TestAClusterThatOnlyDropsATemplateHasTheFirstPass(t *testing.T) {
+	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 30 * time.Minute}, policyv1.Enforce, 3)
+	f.bound()
+	f.edit(config("gone", 1, 0), config("slow", 1, time.Minute))
+	if !f.settled(time.Hour) {
+		t.Fatal("the first version is not done")
+	}
+	f.agents["c00"].away, f.agents["c01"].away = true, true
+	f.edit(config("slow", 1, time.Minute))
+	f.run(4*time.Minute + 30*time.Second)
+	f.back("c00")
+	if f.run(10 * time.Second); f.hub["c00"].Spec.RemediationAction != policyv1.Enforce {
+		t.Errorf("c00 is not started: %s", f.last.Explain("c00"))
+	}
+	f.run(10 * time.Minute)
+	f.back("c01")
+	if !f.settled(time.Hour) {
+		t.Error(f.status.RolloutStatus)
+	}
+}
+
 // S3: a report about inform that is late is no breach.
 func TestALateReportAboutInformIsNoBreach(t *testing.T) {
 	f := newFleet(t, naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}, policyv1.Enforce, 2)

@@ -158,6 +158,21 @@ func (n notes) due(t *template, m message, applied time.Time) *due {
 	}
 }
 
+// lacks says whether a template had a message at the write, and has no entry in the status any more.
+func (n notes) lacks(st *policyv1.PolicyStatus) bool {
+	there := make(map[string]bool, len(st.Details)+1)
+	there[wholeName] = true // has no entry
+	for i := range st.Details {
+		there[keyOf(st.Details[i].TemplateMeta.Name)] = true
+	}
+	for key, before := range n.of {
+		if before.message != "" && !there[key] {
+			return true
+		}
+	}
+	return false
+}
+
 // notesOf reads the annotations of a policy that has this status. An empty annotation means that there was nothing to note.
 func notesOf(stamped bool, annotations map[string]string, st *policyv1.PolicyStatus) notes {
 	text, is := annotations[annotationReported]

@@ -80,6 +80,8 @@ func TestSignsOfTheFirstPass(t *testing.T) {
 		{"an added template has an entry", []part{a1}, []part{a1, b}, []policyv1.PolicyDetails{was}, []policyv1.PolicyDetails{was, detail("b", "", noon)}, true},
 		{"an added template has the entry of one that was removed", []part{a1}, []part{a1, b}, []policyv1.PolicyDetails{was, gone}, []policyv1.PolicyDetails{was, gone}, false},
 		{"a removed template has an entry", []part{a1, b}, []part{a1}, []policyv1.PolicyDetails{was, gone}, []policyv1.PolicyDetails{was, gone}, false},
+		{"a removed template has none any more, and another one says nothing new", []part{a1, b}, []part{a2}, []policyv1.PolicyDetails{was, gone}, []policyv1.PolicyDetails{was}, true},
+		{"it had none before", []part{a1, b}, []part{a2}, []policyv1.PolicyDetails{was}, []policyv1.PolicyDetails{was}, false},
 		{"a removed template has none", []part{a1, b}, []part{a1}, []policyv1.PolicyDetails{was, gone}, []policyv1.PolicyDetails{was}, true},
 	} {
 		r := informed(t, test.before, test.then, test.had)

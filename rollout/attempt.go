@@ -1,4 +1,4 @@
 package rollout
 
 // attempts gives the attempt at the version that each position is in.
-type attempts = sparse[int]
+type attempts = pagedSlice[int]

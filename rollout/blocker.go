@@ -36,12 +36,12 @@ type Blocker struct {
 	// Waiting is the number of held clusters that wait for it, directly or through others.
 	Waiting int `json:"waiting,omitempty"`
 
-	settled  bool // it succeeded and soaked, and is waited for because the time is unknown
-	slotless bool // it failed, and its slot went to the next
-	leaves   bool // it left, is in flight, and counts until its object is gone
-	late     bool // it starts once its object is gone, which is being deleted
-	lost     bool // it failed, and only the record tells of it
-	parked   bool // it waits, and somebody holds it
+	settled        bool // it succeeded and soaked, and is waited for because the time is unknown
+	slotless       bool // it failed, and its slot went to the next
+	endsWithObject bool // it left, is in flight, and counts until its object is gone
+	late           bool // it starts once its object is gone, which is being deleted
+	lost           bool // it failed, and only the record tells of it
+	frozen         bool // it waits, and somebody holds it
 }
 
 // String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
@@ -52,14 +52,14 @@ func (b Blocker) String() string {
 // label names the cluster in a sentence.
 func (b *Blocker) label() string {
 	if b.Deselected {
-		return b.Name + leftMark
+		return b.Name + deselectedMark
 	}
 	return b.Name
 }
 
 // says repeats the message of the cluster's report, cut where it is long.
 func (b *Blocker) says() string {
-	if b.Message == "" || b.parked {
+	if b.Message == "" || b.frozen {
 		return ""
 	}
 	return "; " + quoted(b.label(), b.Message)
@@ -78,9 +78,9 @@ func quoted(cluster, message string) string {
 // kind says what the cluster does, or what several clusters in its state do.
 func (b *Blocker) kind(many bool) string {
 	switch {
-	case b.parked && !many && b.Message != "":
+	case b.frozen && !many && b.Message != "":
 		return fmt.Sprintf("is held by %q", b.Message)
-	case b.parked:
+	case b.frozen:
 		return plural(many, "is held", "are held")
 	case b.late:
 		return plural(many, "starts once its object is gone, which is being deleted", "start once their objects are gone, which are being deleted")
@@ -110,9 +110,9 @@ func (b *Blocker) kind(many bool) string {
 // end says until when the cluster does so, in words that follow the words of kind.
 func (b *Blocker) end(many bool) string {
 	switch {
-	case b.parked && !b.Until.IsZero():
+	case b.frozen && !b.Until.IsZero():
 		return " until " + inUTC(b.Until)
-	case b.parked || b.Starting || b.Status == status.TimeOut:
+	case b.frozen || b.Starting || b.Status == status.TimeOut:
 		return ""
 	case b.settled:
 		return ", no report says when"
@@ -162,7 +162,7 @@ func (b *Blocker) slot(many bool) string {
 	case b.Status == status.Failed:
 		done = plural(many, "it succeeds", "they succeed")
 	}
-	if b.leaves {
+	if b.endsWithObject {
 		done += plural(many, " or its object is gone", " or their objects are gone")
 	}
 	return b.since(many) + ", and without a progressDeadline " + keeps + " until " + done
@@ -171,7 +171,7 @@ func (b *Blocker) slot(many bool) string {
 // untracked says until when a cluster of which nothing says when it is done keeps its slot, where there is no deadline.
 func (b *Blocker) untracked(many bool) string {
 	keeps := plural(many, "; it keeps its slot", "; they keep their slots")
-	if b.leaves {
+	if b.endsWithObject {
 		keeps += plural(many, " until its object is gone", " until their objects are gone")
 	}
 	return keeps
@@ -213,8 +213,8 @@ func inUTC(t time.Time) string {
 
 // blocker describes the cluster at a position.
 func (r *Result) blocker(position int) Blocker {
-	s, n := r.states[position], r.notes()
-	b := Blocker{Cluster: r.cluster(position), Deselected: r.schedule.hasLeft(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
+	s, n := r.states[position], r.knownDetails()
+	b := Blocker{Cluster: r.cluster(position), Deselected: r.schedule.isDeselectedAt(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
 	if age := r.ages.of(position); agedStates.has(s) && age != unknownAge {
 		b.Since = r.since(position)
 		if limit := r.schedule.rules.limitOf(s); limit > 0 {
@@ -232,15 +232,15 @@ func (r *Result) blocker(position int) Blocker {
 	}
 	b.late, b.lost = b.Starting && n.deleting[position], n.lost[position]
 	switch {
-	case s.parked():
-		h := r.holdAt(position)
-		b.parked, b.Message, b.Until = true, h.Reason, h.Until
+	case s.isFrozen():
+		h := r.blockAt(position)
+		b.frozen, b.Message, b.Until = true, h.Reason, h.Until
 	case !s.waiting():
 		b.Message = n.says[position]
 	}
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
-	m := r.schedule.options.memory
-	b.leaves = b.Deselected && !failureStates.has(s) && (m == nil || !m.AtOnce)
+	m := r.schedule.options.record
+	b.endsWithObject = b.Deselected && !failureStates.has(s) && (m == nil || !m.AtOnce)
 	return b
 }
 
@@ -268,31 +268,31 @@ func (r *Result) Blockers() []Blocker {
 	if r.schedule == nil || r.schedule.options.paused || r.schedule.missing != "" {
 		return nil
 	}
-	waiting, forAll := r.heldByStage()
-	lacks := r.choice.pace.isWithoutRight(r.schedule.options.rights)
-	forTimes := r.heldForTimes()
-	allHeld := 0
+	waiting, forAll := r.blockedByStage()
+	lacks := r.choice.pace.hasNoShare(r.schedule.options.shares)
+	forTimes := r.blockedForTimes()
+	allBlocked := 0
 	if r.choice.breach != nil {
-		allHeld = r.allHeld()
+		allBlocked = r.allBlocked()
 	}
 	var all []Blocker
 	for position, state := range r.states {
-		if r.schedule.isAside(position) {
+		if r.schedule.ignoresAt(position) {
 			continue // nobody waits for it
 		}
 		group := r.schedule.groups.GroupAt(position)
 		waits := 0
 		if r.choice.breach != nil {
 			if r.isInBreach(position) {
-				waits = allHeld
+				waits = allBlocked
 			}
 		} else {
 			if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {
-				waits = r.holdsOf(state, waiting[i])
+				waits = r.blocksOf(state, waiting[i])
 			}
-			waits += r.holdsOf(state, heldBy{forSlots: forAll.ramp})
-			if forAll.rights > 0 && r.usesUpRights(state) {
-				waits += forAll.rights
+			waits += r.blocksOf(state, blockedBy{forSlots: forAll.ramp})
+			if forAll.shares > 0 && r.usesUpShares(state) {
+				waits += forAll.shares
 			}
 			if state&starting != 0 || agedStates.has(state) {
 				waits += forAll.exposed
@@ -316,18 +316,18 @@ func (r *Result) Blockers() []Blocker {
 	return all
 }
 
-// heldBy counts the clusters that an active stage holds.
-type heldBy struct {
+// blockedBy counts the clusters that an active stage holds.
+type blockedBy struct {
 	behind   int // in the stages that come after it, directly or not
 	forSlots int // in the stage itself, for want of a slot
 }
 
-// heldByAll counts the clusters that the limits on all stages together hold.
-type heldByAll struct{ rights, exposed, ramp, starts int }
+// blockedByAll counts the clusters that the limits on all stages together hold.
+type blockedByAll struct{ shares, exposed, ramp, starts int }
 
-// holdsOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
+// blocksOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
 // wait until it is settled. Clusters in the stage that lack a slot wait while it has one.
-func (r *Result) holdsOf(s state, h heldBy) (holds int) {
+func (r *Result) blocksOf(s state, h blockedBy) (blocks int) {
 	if blockingStates.has(s) {
 		return h.behind
 	}
@@ -335,36 +335,36 @@ func (r *Result) holdsOf(s state, h heldBy) (holds int) {
 		return 0
 	}
 	if !isFailed(s) {
-		holds += h.behind
+		blocks += h.behind
 	}
 	if !isFailed(s) || !r.schedule.options.freeFailed {
-		holds += h.forSlots
+		blocks += h.forSlots
 	}
-	return holds
+	return blocks
 }
 
-// usesUpRights says whether the rights would hold fewer clusters without a cluster in the state.
-func (r *Result) usesUpRights(s state) bool {
-	rights := r.schedule.options.rights
+// usesUpShares says whether the rights would hold fewer clusters without a cluster in the state.
+func (r *Result) usesUpShares(s state) bool {
+	shares := r.schedule.options.shares
 	switch {
-	case rights.Concurrency == 0:
+	case shares.Concurrency == 0:
 		return false
-	case r.choice.pace.isWithoutRight(rights):
+	case r.choice.pace.hasNoShare(shares):
 		return failureStates.has(s)
 	}
 	return s&starting != 0 || inFlightStates.has(s)
 }
 
-// heldByStage counts the clusters that each active stage holds, and those that the limits on all stages hold.
-func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
+// blockedByStage counts the clusters that each active stage holds, and those that the limits on all stages hold.
+func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 	s, c := r.schedule, &r.choice
-	held := make([]int, len(s.stages)) // of each stage
-	by = make([]heldBy, len(c.grants()))
+	blocked := make([]int, len(s.stages)) // of each stage
+	by = make([]blockedBy, len(c.grants()))
 	for group := range r.tallies {
-		stage, n := int(s.stageOf[group]), r.held(group)
-		held[stage] += n + r.parkedIn(group)
-		if s.options.rights != nil && s.hold(c, group).Type == BlockShares {
-			all.rights += n
+		stage, n := int(s.stageOf[group]), r.blocked(group)
+		blocked[stage] += n + r.frozenIn(group)
+		if s.options.shares != nil && s.blockReason(c, group).Type == BlockShares {
+			all.shares += n
 			continue
 		}
 		i, active := c.grantOf(stage)
@@ -386,16 +386,16 @@ func (r *Result) heldByStage() (by []heldBy, all heldByAll) {
 	}
 	for i := range by {
 		for _, stage := range s.behind(c.grants()[i].stage) {
-			by[i].behind += held[stage]
+			by[i].behind += blocked[stage]
 		}
 	}
 	return by, all
 }
 
-// allHeld counts all held clusters.
-func (r *Result) allHeld() (n int) {
+// allBlocked counts all held clusters.
+func (r *Result) allBlocked() (n int) {
 	for group := range r.tallies {
-		n += r.held(group) + r.parkedIn(group)
+		n += r.blocked(group) + r.frozenIn(group)
 	}
 	return n
 }

@@ -47,7 +47,7 @@ func (b *Breach) detail() string {
 		names := slices.Clone(b.Clusters)
 		for i := range names {
 			if slices.Contains(b.Deselected, names[i]) {
-				names[i] += leftMark
+				names[i] += deselectedMark
 			}
 		}
 		s.WriteString(listed(names, b.Failures) + " failed")
@@ -89,8 +89,8 @@ func (b *Breach) clone() *Breach {
 	return &c
 }
 
-// hold gives the breach as the reason of a held cluster.
-func (b *Breach) hold() BlockReason {
+// blockReason gives the breach as the reason of a held cluster.
+func (b *Breach) blockReason() BlockReason {
 	return BlockReason{Type: BlockBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}
 }
 
@@ -124,20 +124,20 @@ func (s *schedule) isBreachedInAll(o *observed) bool {
 
 // firstFailures names the first failed clusters of a stage, or of all stages where stage is negative, and those among them
 // that left.
-func (s *schedule) firstFailures(v view, stage int) (names, left []string) {
+func (s *schedule) firstFailures(v view, stage int) (names, deselected []string) {
 	names = make([]string, 0, maxNamed)
 	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
 		if stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage || !s.inBudget(position) {
 			continue
 		}
-		if s.hasLeft(position) {
-			left = append(left, s.groups.Cluster(position))
+		if s.isDeselectedAt(position) {
+			deselected = append(deselected, s.groups.Cluster(position))
 		}
 		if names = append(names, s.groups.Cluster(position)); len(names) == maxNamed {
 			break
 		}
 	}
-	return names, left
+	return names, deselected
 }
 
 // lostIn counts the failures of a stage, or of all stages where it is negative, of which only the record tells.
@@ -145,7 +145,7 @@ func (s *schedule) lostIn(v view, o *observed, stage int) (n int) {
 	if o.record == nil {
 		return 0
 	}
-	for cluster := range s.options.memory.all() {
+	for cluster := range s.options.record.all() {
 		position, member := s.groups.Position(cluster)
 		if !member || !failureStates.has(v.at(position)) || !s.inBudget(position) || stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage {
 			continue

@@ -76,7 +76,7 @@ func (r *Result) Changes(previous *Result) Changes {
 	case is != nil && (was == nil || was.Group != is.Group || was.AllGroups != is.AllGroups):
 		c.Breached = is.clone()
 	case was != nil && is == nil:
-		c.Resumed = !r.goesBack() || previous.goesBack()
+		c.Resumed = !r.isRollback() || previous.isRollback()
 	}
 	c.Warned = r.warnedSince(previous)
 	return c
@@ -87,7 +87,7 @@ func (r *Result) why(lists ...[]string) (why map[string]string) {
 	for _, list := range lists {
 		for _, cluster := range list {
 			position, _ := r.schedule.groups.Position(cluster)
-			if message := r.notes().says[position]; message != "" {
+			if message := r.knownDetails().says[position]; message != "" {
 				if why == nil {
 					why = make(map[string]string)
 				}
@@ -98,15 +98,15 @@ func (r *Result) why(lists ...[]string) (why map[string]string) {
 	return why
 }
 
-// goesBack says whether this is a result of [Revert].
-func (r *Result) goesBack() bool { return r.schedule != nil && r.schedule.options.back != nil }
+// isRollback says whether this is a result of [Revert].
+func (r *Result) isRollback() bool { return r.schedule != nil && r.schedule.options.rollback != nil }
 
 // add notes how a cluster changed.
 func (c *Changes) add(name string, was, is state) {
 	if was == is {
 		return
 	}
-	waited, waits := was.waiting() || was.parked(), is.waiting() || is.parked()
+	waited, waits := was.waiting() || was.isFrozen(), is.waiting() || is.isFrozen()
 	if waited && !waits && is != skipped {
 		c.Started = append(c.Started, name)
 	}

@@ -41,22 +41,22 @@ type view interface {
 // unreported} at most two at a time, the second stage is the only active one. In its grant used has one progressing, open
 // is {1, 1} and slots is 1: d starts, e is held for want of a slot.
 type choice struct {
-	only   [1]grant // where the stages are a chain: the grant of the active stage
-	active int      // how many of only there are: none where all stages are complete
-	tracks *tracks  // where the stages are a graph; nil for a chain
+	only         [1]grant      // where the stages are a chain: the grant of the active stage
+	active       int           // how many of only there are: none where all stages are complete
+	activeStages *activeStages // where the stages are a graph; nil for a chain
 
-	waits  []interval   // the wait of each stage; nil without the option
-	pace   *pace        // the limits on all stages together; nil if there are none
-	aside  int          // how many clusters that are not counted wait
-	breach *Breach      // the budget that is breached; nil if none is
-	last   []lasting    // the breaches that last, however the groups are cut
-	closed map[int]Gate // the closed gate before each group; nil where none is closed
+	waits          []interval   // the wait of each stage; nil without the option
+	pace           *pace        // the limits on all stages together; nil if there are none
+	ignoredWaiting int          // how many clusters that are not counted wait
+	breach         *Breach      // the budget that is breached; nil if none is
+	last           []lasting    // the breaches that last, however the groups are cut
+	closed         map[int]Gate // the closed gate before each group; nil where none is closed
 	// Where the stages are a chain: the group of the first stage with a closed gate before it, among the stages of one
 	// group in a sequence; -1 if there is none.
 	barrier int
 
 	unselected map[string]time.Time // when each cluster to remove was first found unselected; nil without RemoveAfter
-	once       []past               // of which clusters only the start or the success counts
+	departed   []departure          // of which clusters only the start or the success counts
 	full       overflow             // the clusters that the record has no room for
 	retry      int                  // the attempt that makes room for them; 0 where none does
 }
@@ -72,11 +72,11 @@ type grant struct {
 	barrier int       // the group whose closed gate holds the stage and all behind it; -1 if none
 }
 
-// tracks says which stages of a graph are active, and what the others wait for.
+// activeStages says which stages of a graph are active, and what the others wait for.
 //
 // For example, b and c come after a, and d after both: a {succeeded}, b {progressing}, c {unreported}, d {unreported}.
 // Then the grants are for b and c, of is -1, 0, 1, -1, and behind is -1, -1, -1, 1: d waits for b first.
-type tracks struct {
+type activeStages struct {
 	grants   []grant // of the active stages, in their order
 	of       []int32 // the index of each stage's grant; -1 where the stage is not active
 	behind   []int32 // for each stage the first incomplete stage that it comes after; -1 if there is none
@@ -85,16 +85,16 @@ type tracks struct {
 
 // grants gives the grants of the active stages, in order.
 func (c *choice) grants() []grant {
-	if c.tracks != nil {
-		return c.tracks.grants
+	if c.activeStages != nil {
+		return c.activeStages.grants
 	}
 	return c.only[:c.active]
 }
 
 // grantOf gives the index in grants of an active stage.
 func (c *choice) grantOf(stage int) (int, bool) {
-	if c.tracks != nil {
-		i := c.tracks.of[stage]
+	if c.activeStages != nil {
+		i := c.activeStages.of[stage]
 		return int(i), i >= 0
 	}
 	return 0, c.active > 0 && c.only[0].stage == stage
@@ -102,8 +102,8 @@ func (c *choice) grantOf(stage int) (int, bool) {
 
 // waitsFor gives the first incomplete stage that the given one comes after. It is an active stage.
 func (c *choice) waitsFor(stage int) (int, bool) {
-	if c.tracks != nil {
-		first := c.tracks.behind[stage]
+	if c.activeStages != nil {
+		first := c.activeStages.behind[stage]
 		return int(first), first >= 0
 	}
 	return c.only[0].stage, c.active > 0 && c.only[0].stage < stage
@@ -132,10 +132,10 @@ func (g *grant) startingFrom(waiting state) int {
 // groups.
 func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
 	t := &o.totals
-	c.closed, c.aside, c.once, c.full = s.closedGates(now), t.asideAll.waiting(), o.once, overflow{r.More, r.Until}
+	c.closed, c.ignoredWaiting, c.departed, c.full = s.closedGates(now), t.ignoredAll.waiting(), o.departed, overflow{r.More, r.Until}
 	c.retry = s.retry(r)
 	if s.links != nil {
-		c.tracks = s.follow(c, t)
+		c.activeStages = s.follow(c, t)
 	} else {
 		c.barrier = s.barrier(c)
 	}
@@ -159,15 +159,15 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 
 // follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph, where stages that
 // come after the same ones share what these are.
-func (s *schedule) follow(c *choice, t *totals) *tracks {
+func (s *schedule) follow(c *choice, t *totals) *activeStages {
 	n := len(s.stages)
-	tr := &tracks{of: make([]int32, n), behind: make([]int32, n), barriers: make([]int32, n)}
+	tr := &activeStages{of: make([]int32, n), behind: make([]int32, n), barriers: make([]int32, n)}
 	for stage := range n {
 		behind, barrier := int32(-1), int32(-1)
 		after := s.links.after[stage]
-		if twin := int(s.links.twins[stage]); twin < stage {
-			if after, behind = nil, tr.behind[twin]; int(tr.barriers[twin]) != twin {
-				barrier = tr.barriers[twin]
+		if same := int(s.links.samePredecessors[stage]); same < stage {
+			if after, behind = nil, tr.behind[same]; int(tr.barriers[same]) != same {
+				barrier = tr.barriers[same]
 			}
 		}
 		for _, before := range after {
@@ -240,7 +240,7 @@ func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 			}
 		}
 	}
-	own := max(0, s.stages[g.stage].maxConcurrency-s.holdingSlots(g.used))
+	own := max(0, s.stages[g.stage].maxConcurrency-s.slotsUsed(g.used))
 	g.limit = BlockConcurrency
 	if places := s.places(g); places < own {
 		own, g.limit = places, BlockPlaces
@@ -251,8 +251,8 @@ func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 	}
 }
 
-// holdingSlots counts the clusters of a stage that count against its concurrency (R11, R25).
-func (s *schedule) holdingSlots(t *tally) int {
+// slotsUsed counts the clusters of a stage that count against its concurrency (R11, R25).
+func (s *schedule) slotsUsed(t *tally) int {
 	if s.options.freeFailed {
 		return t.inFlight() - t.failed()
 	}
@@ -269,7 +269,7 @@ func (c *choice) isClosed(group int) bool {
 func (s *schedule) start(v view, c *choice, r *Result) []Cluster {
 	n := c.starting()
 	if !s.stopped(c) {
-		n += c.aside
+		n += c.ignoredWaiting
 	}
 	if n == 0 {
 		return nil
@@ -281,10 +281,10 @@ func (s *schedule) start(v view, c *choice, r *Result) []Cluster {
 			clusters = s.startOf(v, c, &grants[i], waiting, r, clusters)
 		}
 		counted := len(clusters)
-		if c.aside > 0 {
-			clusters = s.startAside(v, c, waiting, r, clusters)
+		if c.ignoredWaiting > 0 {
+			clusters = s.listIgnored(v, c, waiting, r, clusters)
 		}
-		if c.tracks != nil || len(clusters) > counted {
+		if c.activeStages != nil || len(clusters) > counted {
 			slices.SortFunc(clusters[first:], func(a, b Cluster) int { return s.compareNames(a.Name, b.Name) })
 		}
 	}
@@ -301,7 +301,7 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, r *Result
 		return clusters
 	}
 	for position, place, ok := v.turn(g.stage, waiting, 0); ok; position, place, ok = v.turn(g.stage, waiting, place+1) {
-		if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) || s.isAside(position) {
+		if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) || s.ignoresAt(position) {
 			continue
 		}
 		clusters = s.addCluster(clusters, position, waiting, s.options.attempt)
@@ -322,7 +322,7 @@ func (s *schedule) list(v view, states stateSet, n int) []Cluster {
 	}
 	clusters, tries := make([]Cluster, 0, n), v.attempts()
 	for position, state, ok := v.in(states, 0); ok; position, state, ok = v.in(states, position+1) {
-		if !s.hasLeft(position) {
+		if !s.isDeselectedAt(position) {
 			clusters = s.addCluster(clusters, position, state, tries.of(position))
 		}
 		if n--; n == 0 {

@@ -32,18 +32,18 @@ type Link struct {
 // mend a, or raise maxFailures to 1`.
 func (l Link) String() string {
 	said := l.Reason.String()
-	var ways []string
+	var remedies []string
 	for _, r := range l.Remedies {
 		if !r.Stops.IsZero() {
 			said += "; " + r.stops()
 		}
 		if r.Type != RemedyWait && r.Type != RemedyAnswer { // the hold's sentence says so already
-			ways = append(ways, r.String())
+			remedies = append(remedies, r.String())
 		}
 	}
 	todo := ""
-	if len(ways) > 0 {
-		todo = "; to do: " + strings.Join(ways, ", or ")
+	if len(remedies) > 0 {
+		todo = "; to do: " + strings.Join(remedies, ", or ")
 	}
 	for i := range l.Blockers {
 		if says := l.Blockers[i].says(); len(said)+len(says)+len(todo) <= mostOfLink {
@@ -77,8 +77,8 @@ func (r *Result) Explain(cluster string) Explanation {
 		return nil
 	}
 	group := r.schedule.groups.GroupAt(position)
-	if r.states[position].parked() {
-		return r.explainParked(position)
+	if r.states[position].isFrozen() {
+		return r.explainFrozen(position)
 	}
 	if _, waits := r.choice.waitsFor(int(r.schedule.stageOf[group])); waits && !r.schedule.stopped(&r.choice) {
 		return r.explainGroups(group)
@@ -86,16 +86,16 @@ func (r *Result) Explain(cluster string) Explanation {
 	return Explanation{r.link(group)}
 }
 
-// heldBefore finds the group of the active stage that the given group waits for, if clusters of that group are held
+// blockedBefore finds the group of the active stage that the given group waits for, if clusters of that group are held
 // themselves.
-func (r *Result) heldBefore(group int) (int, bool) {
+func (r *Result) blockedBefore(group int) (int, bool) {
 	s, c := r.schedule, &r.choice
 	before, waits := c.waitsFor(int(s.stageOf[group]))
 	if !waits || s.stopped(c) {
 		return 0, false
 	}
 	active, ok := s.groupOf(before)
-	return active, ok && r.heldCounted(active) > 0
+	return active, ok && r.blockedCounted(active) > 0
 }
 
 // grant gives the index of the grant that the held clusters of a group wait for: the grant of its stage, or of the
@@ -111,8 +111,8 @@ func (r *Result) grant(group int) int {
 
 // link describes the wait of the held clusters of a group that waits for no other group.
 func (r *Result) link(group int) Link {
-	l := Link{Reason: r.holdInBrief(group)}
-	var others away // whom it waits for and who can be given up
+	l := Link{Reason: r.briefBlock(group)}
+	var others ignorableClusters // whom it waits for and who can be given up
 	switch l.Reason.Type {
 	case BlockPaused:
 		l.Remedies = []Remedy{{Type: RemedyResume}}
@@ -127,13 +127,13 @@ func (r *Result) link(group int) Link {
 		}
 		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Reason.Group, Gate: l.Reason.Gate.Name})
 	case BlockShares:
-		others = r.explainRights(&l)
+		others = r.explainShares(&l)
 	case BlockConcurrency:
-		f := r.look(r.grant(group))
+		f := r.waitSetOf(r.grant(group))
 		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.slotRemedies(f, r.withoutSlot())
 	case BlockPlaces:
-		f := r.look(r.grant(group))
+		f := r.waitSetOf(r.grant(group))
 		l.Blockers, l.More, others = f.last.list()
 		l.Remedies = r.groupRemedies(f, []int{group})
 	case BlockExposed:
@@ -141,7 +141,7 @@ func (r *Result) link(group int) Link {
 		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.exposureRemedies(f)
 	case BlockRamp:
-		f := r.lookAtFleet()
+		f := r.fleetWaitSet()
 		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.slotRemedies(f, r.withoutSlot())
 	case BlockStarts:
@@ -151,20 +151,20 @@ func (r *Result) link(group int) Link {
 	case BlockRecordFull:
 		l.Remedies = r.explainFull()
 	}
-	l.Remedies = append(l.Remedies, others.giveUp()...)
+	l.Remedies = append(l.Remedies, others.ignore()...)
 	return l
 }
 
 // explainStarts says when one more cluster may start by MaxStarts. Where that is unknown, it lists the clusters in
 // flight without a time.
-func (r *Result) explainStarts(l *Link) (others away) {
+func (r *Result) explainStarts(l *Link) (others ignorableClusters) {
 	switch h := &l.Reason; {
 	case !h.Until.IsZero():
 		l.Remedies = []Remedy{r.waitUntil(h.Until)}
 	case h.Starting > 0:
 		l.Remedies = []Remedy{r.waitUntil(r.now.Add(h.Per))}
 	default:
-		var f few
+		var f topN
 		for position, state := range r.states {
 			if r.isUnknown(position, state) {
 				b := r.blocker(position)
@@ -180,69 +180,69 @@ func (r *Result) explainStarts(l *Link) (others away) {
 
 // isUnknown says whether the cluster at a position is in flight since an unknown time.
 func (r *Result) isUnknown(position int, s state) bool {
-	return inFlightStates.has(s) && r.ages.of(position) == unknownAge && !r.schedule.isAside(position)
+	return inFlightStates.has(s) && r.ages.of(position) == unknownAge && !r.schedule.ignoresAt(position)
 }
 
 // list gives a copy of the blockers, how many more there are, and who of all can be given up.
-func (f *few) list() ([]Blocker, int, away) {
-	return append([]Blocker(nil), f.blockers...), f.n - len(f.blockers), f.away
+func (f *topN) list() ([]Blocker, int, ignorableClusters) {
+	return append([]Blocker(nil), f.blockers...), f.n - len(f.blockers), f.ignorable
 }
 
 // failures gives the first clusters that count in the breach, the number of the others, and who of all can be given up.
-func (r *Result) failures() (blockers []Blocker, more int, gone away) {
+func (r *Result) failures() (blockers []Blocker, more int, ignorable ignorableClusters) {
 	for _, name := range r.choice.breach.Clusters {
 		position, _ := r.schedule.groups.Position(name)
 		b := r.blocker(position)
 		b.Until = time.Time{} // a cluster that timed out has failed as well
 		blockers = append(blockers, b)
 	}
-	return blockers, r.choice.breach.Failures - len(blockers), r.awayInBreach()
+	return blockers, r.choice.breach.Failures - len(blockers), r.ignorableInBreach()
 }
 
-// awayInBreach gives the clusters that count in the breach and left, or cannot recover.
-func (r *Result) awayInBreach() (gone away) {
-	positions := slices.Collect(maps.Keys(r.notes().lost))
-	for _, position := range r.schedule.gone() {
+// ignorableInBreach gives the clusters that count in the breach and left, or cannot recover.
+func (r *Result) ignorableInBreach() (ignorable ignorableClusters) {
+	positions := slices.Collect(maps.Keys(r.knownDetails().lost))
+	for _, position := range r.schedule.deselectedPositions() {
 		positions = append(positions, int(position))
 	}
 	slices.Sort(positions)
 	for _, position := range slices.Compact(positions) {
 		if b := r.blocker(position); r.isInBreach(position) {
-			gone.add(&b)
+			ignorable.add(&b)
 		}
 	}
-	return gone
+	return ignorable
 }
 
-// hold gives the reason for the held clusters of a group, with the sentence about the clusters that are waited for.
-func (r *Result) hold(group int) BlockReason {
-	h := r.holdInBrief(group)
-	if next, ok := r.heldBefore(group); ok {
-		h.Detail += "; " + r.schedule.hold(&r.choice, next).String()
+// blockReason gives the reason for the held clusters of a group, with the sentence about the clusters that are waited for.
+func (r *Result) blockReason(group int) BlockReason {
+	h := r.briefBlock(group)
+	if next, ok := r.blockedBefore(group); ok {
+		h.Detail += "; " + r.schedule.blockReason(&r.choice, next).String()
 	}
 	return h
 }
 
-// holdInBrief gives the same, without the reason for the clusters held in the active stage where another link has it.
-func (r *Result) holdInBrief(group int) BlockReason {
-	h := r.schedule.hold(&r.choice, group)
+// briefBlock gives the same, without the reason for the clusters held in the active stage where another link has it.
+func (r *Result) briefBlock(group int) BlockReason {
+	h := r.schedule.blockReason(&r.choice, group)
 	switch h.Type {
 	case BlockBreached:
 		h.Detail = r.choice.breach.detail()
 	case BlockShares:
-		h.Detail = r.rightsDetail(&h)
+		h.Detail = r.sharesDetail(&h)
 	case BlockConcurrency:
-		f := r.look(r.grant(group))
+		f := r.waitSetOf(r.grant(group))
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
 	case BlockPlaces:
-		h.Detail = r.progress(r.grant(group), true, failedCrowds)
+		h.Detail = r.progress(r.grant(group), true, failedStateGroups)
 	case BlockExposed:
 		h.Detail = r.exposed().sentences(0, 0)
 	case BlockRamp:
-		f := r.lookAtFleet()
+		f := r.fleetWaitSet()
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
 	case BlockMandatoryGroup, BlockEarlierGroup:
-		h.Detail = r.progress(r.grant(group), true, failedCrowds)
+		h.Detail = r.progress(r.grant(group), true, failedStateGroups)
 	}
 	return h
 }
@@ -250,20 +250,20 @@ func (r *Result) holdInBrief(group int) BlockReason {
 // withoutSlot gives the crowds of clusters in flight that have no slot.
 func (r *Result) withoutSlot() stateSet {
 	if r.schedule.options.freeFailed {
-		return failedCrowds
+		return failedStateGroups
 	}
 	return 0
 }
 
 // progress says how far an active stage is, and perhaps which clusters are waited for there, but for those in some states.
-func (r *Result) progress(grant int, who bool, without stateSet) string {
+func (r *Result) progress(grant int, named bool, without stateSet) string {
 	c := r.choice.grants()[grant].used.counts(0)
 	parts := []string{fmt.Sprintf("%d of %d done", c.Done(), c.Total())}
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
-	if who {
-		if waiting := r.look(grant).sentences(0, without); waiting != "" {
+	if named {
+		if waiting := r.waitSetOf(grant).sentences(0, without); waiting != "" {
 			parts = append(parts, waiting)
 		}
 	}

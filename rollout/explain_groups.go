@@ -39,12 +39,12 @@ func (r *Result) waitedBy(group int) (w waited) {
 // in those, each once.
 func (r *Result) explainGroups(group int) Explanation {
 	w := r.waitedBy(group)
-	own := Link{Reason: r.schedule.hold(&r.choice, group)}
+	own := Link{Reason: r.schedule.blockReason(&r.choice, group)}
 	links, told := Explanation{own}, make(map[int]bool)
-	var all front
+	var all waitSet
 	for _, active := range w.active {
-		all.join(r.look(r.grant(active)))
-		if r.heldCounted(active) == 0 {
+		all.join(r.waitSetOf(r.grant(active)))
+		if r.blockedCounted(active) == 0 {
 			continue
 		}
 		l := r.link(active)
@@ -63,15 +63,15 @@ func (r *Result) explainGroups(group int) Explanation {
 			told[active] = true
 		}
 	}
-	for _, l := range r.blockedBy(w.active) {
+	for _, l := range r.freezeLinks(w.active) {
 		if len(links) <= maxNamed {
 			links = append(links, l)
 		}
 	}
-	var others away
+	var others ignorableClusters
 	own.Blockers, own.More, others = all.last.list()
 	if len(links) == 1 {
-		own.Remedies = append(r.groupRemedies(&all, w.active), others.giveUp()...)
+		own.Remedies = append(r.groupRemedies(&all, w.active), others.ignore()...)
 	}
 	own.Reason.Detail = r.inGroups(w, told)
 	links[0] = own
@@ -88,7 +88,7 @@ func (r *Result) inGroups(w waited, told map[int]bool) string {
 		if i > 0 {
 			of = fmt.Sprintf("; and for %v: ", r.schedule.groups.Key(group))
 		}
-		next := of + r.progress(grant, !told[group], failedCrowds|1<<blockingToApply)
+		next := of + r.progress(grant, !told[group], failedStateGroups|1<<blockingToApply)
 		if i > 0 && s.Len()+len(next) > longestDetail {
 			next = of + r.progress(grant, false, 0)
 		}

@@ -45,7 +45,7 @@ func (f overflow) with(now overflow) overflow {
 }
 
 // overflow gives the clusters that the stored record counts, for the wanted attempt.
-func (m *memory) overflow(attempt int, now time.Time) overflow {
+func (m *recordIndex) overflow(attempt int, now time.Time) overflow {
 	r := &m.Record
 	if r.Attempt < attempt || r.More == 0 || !r.Until.IsZero() && !now.Before(r.Until) {
 		return overflow{}
@@ -109,7 +109,7 @@ func (s *schedule) fullEnds(c *choice, t *totals, now time.Time) time.Duration {
 	switch f := &c.full; {
 	case f.n == 0 || f.until.IsZero() || s.options.paused || s.missing != "" || c.breach != nil:
 		return 0
-	case t.all.waiting() == 0 && t.asideAll.waiting() == 0:
+	case t.all.waiting() == 0 && t.ignoredAll.waiting() == 0:
 		return 0
 	default:
 		return f.until.Sub(now)
@@ -130,12 +130,12 @@ func (s *schedule) retry(r *status.Record) (attempt int) {
 }
 
 // explainFull says what ends the wait for a record without room.
-func (r *Result) explainFull() (ways []Remedy) {
+func (r *Result) explainFull() (remedies []Remedy) {
 	if until := r.choice.full.until; !until.IsZero() {
 		return []Remedy{r.waitUntil(until)}
 	}
 	if r.choice.retry > 0 {
-		ways = append(ways, Remedy{Type: RemedyTryAgain, Count: r.choice.retry})
+		remedies = append(remedies, Remedy{Type: RemedyTryAgain, Count: r.choice.retry})
 	}
-	return append(ways, Remedy{Type: RemedyForget})
+	return append(remedies, Remedy{Type: RemedyForget})
 }

@@ -159,8 +159,8 @@ func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Durat
 			}
 		}
 	}
-	for group := range t.aside {
-		if _, waits := c.waitsFor(int(s.stageOf[group])); waits || t.aside[group].waiting() == 0 {
+	for group := range t.ignored {
+		if _, waits := c.waitsFor(int(s.stageOf[group])); waits || t.ignored[group].waiting() == 0 {
 			continue
 		}
 		if barrier := s.barrierOf(c, int(s.stageOf[group])); barrier >= 0 {

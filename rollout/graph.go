@@ -33,7 +33,7 @@ func (s *schedule) arrange(mandatory int) graph {
 		g.before[group] = first
 		first = g.add(s.order[i : i+1])
 	}
-	j := newJoints(s.options.groupOrder)
+	j := newSetNodes(s.options.groupOrder)
 	heads := s.chains(&g, others, j)
 	j.connect()
 	for _, head := range heads {
@@ -55,7 +55,7 @@ type head struct {
 
 // chains lets the groups of each name, in each placement, come one after the other. It notes the last of each for its name,
 // and lists the first of each.
-func (s *schedule) chains(g *graph, groups []int32, j *joints) (heads []head) {
+func (s *schedule) chains(g *graph, groups []int32, j *setNodes) (heads []head) {
 	type chain struct{ placement, name string }
 	number := make(map[chain]int)
 	var last []int // for each chain where its last group stands in groups
@@ -80,10 +80,10 @@ func (s *schedule) chains(g *graph, groups []int32, j *joints) (heads []head) {
 	return heads
 }
 
-// joints say what comes directly before each name. A joint stands for several names, and for other joints. A name without a
+// setNodes say what comes directly before each name. A joint stands for several names, and for other joints. A name without a
 // group has no place in the graph: whatever comes after it comes after its joint. Names that come after the same ones have the
 // same joint. So n names, one without a group, and m names after that have n + m pairs here, and not n · m.
-type joints struct {
+type setNodes struct {
 	order *groupOrder
 	ends  [][]int32        // for each name the last group of each of its chains
 	of    []int32          // for each name its joint; 0 where nothing comes before it
@@ -91,18 +91,18 @@ type joints struct {
 	known map[string]int32 // the joint for the numbers in from
 	sets  []int32          // for each joint its set in the graph; 0 until somebody asks
 
-	seenName, seenJoint []int32 // by which joint last
+	seenName, seenNode []int32 // by which joint last
 }
 
-func newJoints(order *groupOrder) *joints {
+func newSetNodes(order *groupOrder) *setNodes {
 	n := len(order.names)
-	return &joints{
+	return &setNodes{
 		order: order, ends: make([][]int32, n), of: make([]int32, n), from: make([][]int32, 1), known: make(map[string]int32),
 	}
 }
 
 // connect finds the joint of each name, once it is known which names have groups.
-func (j *joints) connect() {
+func (j *setNodes) connect() {
 	var from []int32
 	var key []byte
 	for _, name := range j.order.sorted {
@@ -127,40 +127,40 @@ func (j *joints) connect() {
 		for _, number := range from {
 			key = binary.LittleEndian.AppendUint32(key, uint32(number))
 		}
-		joint, known := j.known[string(key)]
+		node, known := j.known[string(key)]
 		if !known {
-			joint = int32(len(j.from))
-			j.known[string(key)] = joint
+			node = int32(len(j.from))
+			j.known[string(key)] = node
 			j.from = append(j.from, slices.Clone(from))
 		}
-		j.of[name] = joint
+		j.of[name] = node
 	}
-	j.sets, j.seenJoint, j.seenName = make([]int32, len(j.from)), make([]int32, len(j.from)), make([]int32, len(j.of))
+	j.sets, j.seenNode, j.seenName = make([]int32, len(j.from)), make([]int32, len(j.from)), make([]int32, len(j.of))
 }
 
 // setIn gives the set of the groups that a joint stands for.
-func (j *joints) setIn(g *graph, joint int32) int32 {
-	if j.sets[joint] != 0 {
-		return j.sets[joint]
+func (j *setNodes) setIn(g *graph, node int32) int32 {
+	if j.sets[node] != 0 {
+		return j.sets[node]
 	}
 	var groups []int32
-	for todo := []int32{joint}; len(todo) > 0; {
+	for todo := []int32{node}; len(todo) > 0; {
 		from := j.from[todo[len(todo)-1]]
 		todo = todo[:len(todo)-1]
 		for _, number := range from {
 			switch {
-			case number >= 0 && j.seenName[number] != joint:
-				j.seenName[number] = joint
+			case number >= 0 && j.seenName[number] != node:
+				j.seenName[number] = node
 				groups = append(groups, j.ends[number]...)
-			case number < 0 && j.seenJoint[^number] != joint:
-				j.seenJoint[^number] = joint
+			case number < 0 && j.seenNode[^number] != node:
+				j.seenNode[^number] = node
 				todo = append(todo, ^number)
 			}
 		}
 	}
 	slices.Sort(groups)
-	j.sets[joint] = g.add(groups)
-	return j.sets[joint]
+	j.sets[node] = g.add(groups)
+	return j.sets[node]
 }
 
 // sort puts the other groups behind the mandatory ones, each behind all that it comes after, otherwise by their index.
@@ -197,8 +197,8 @@ func (g *graph) sort(others []int32) {
 	}
 }
 
-// turnRound gives the reverse graph, in which each group comes after those that came after it (R44).
-func (g *graph) turnRound() graph {
+// reverse gives the reverse graph, in which each group comes after those that came after it (R44).
+func (g *graph) reverse() graph {
 	round := newGraph(len(g.before))
 	round.order = slices.Clone(g.order)
 	slices.Reverse(round.order)
@@ -293,15 +293,15 @@ func (s *schedule) link(g graph) {
 
 // links say which stages of a graph come directly after which.
 type links struct {
-	after [][]int // as in Schedule.After
-	twins []int32 // for each stage the first that comes directly after the same ones; they share a slice of after
+	after            [][]int // as in Schedule.After
+	samePredecessors []int32 // for each stage the first that comes directly after the same ones; they share a slice of after
 }
 
 // clone gives a copy of what Schedule.After has.
 func (l *links) clone() [][]int {
 	after := slices.Clone(l.after)
-	for i, twin := range l.twins {
-		if after[i] = after[twin]; int(twin) == i {
+	for i, same := range l.samePredecessors {
+		if after[i] = after[same]; int(same) == i {
 			after[i] = slices.Clone(l.after[i])
 		}
 	}

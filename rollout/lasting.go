@@ -29,11 +29,11 @@ func newLasting(b status.Breached, failed *tally) lasting {
 }
 
 // told gives the breaches that may last: those that the result before had and those that the record has.
-func (s *schedule) told(former *former) (all []status.Breached) {
-	if former != nil {
-		all = former.lasting
+func (s *schedule) told(previous *previousResult) (all []status.Breached) {
+	if previous != nil {
+		all = previous.lasting
 	}
-	if m := s.options.memory; m != nil && len(m.Record.Breached) > 0 {
+	if m := s.options.record; m != nil && len(m.Record.Breached) > 0 {
 		all = slices.Concat(all, m.Record.Breached)
 	}
 	return all
@@ -41,7 +41,7 @@ func (s *schedule) told(former *former) (all []status.Breached) {
 
 // lasting gives the breaches that last: those of before that stand, and those of now that a new cut could end.
 func (s *schedule) lasting(v view, o *observed) (all []lasting) {
-	if s.rules.typ == clusterv1alpha1.All || s.options.back.isTolerant() || s.rules.maxFailures.IsZero() {
+	if s.rules.typ == clusterv1alpha1.All || s.options.rollback.isTolerant() || s.rules.maxFailures.IsZero() {
 		return nil
 	}
 	for i := range o.before {
@@ -83,7 +83,7 @@ func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 	}
 	if isInAll {
 		of[-1] = len(all)
-		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.gone())}, &o.all))
+		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.deselectedPositions())}, &o.all))
 	}
 	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
 		if !s.inBudget(position) {
@@ -102,14 +102,14 @@ func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 func (s *schedule) selectedIn(stage int) (n int) {
 	for _, group := range s.groupsOf(stage) {
 		g := int(group)
-		n += s.groups.Size(g) - s.uncountedIn(g) - s.leftIn(g) - s.movedIn(g)
+		n += s.groups.Size(g) - s.ignoredIn(g) - s.deselectedIn(g) - s.movedIn(g)
 	}
 	return n
 }
 
 // keep adds a breach if it stands and no other one stands as long, and leaves out those that do not stand longer than this one.
 func (s *schedule) keep(all []lasting, b lasting) []lasting {
-	b.mandatory = !b.AllGroups && s.options.back == nil && s.rules.isMandatory(b.Group)
+	b.mandatory = !b.AllGroups && s.options.rollback == nil && s.rules.isMandatory(b.Group)
 	if !b.mandatory {
 		b.budget = s.rules.maxFailures.Within(b.Of, len(b.positions))
 	}
@@ -145,7 +145,7 @@ func (b *lasting) breach(s *schedule, o *observed) *Breach {
 		Clusters: slices.Clone(b.Clusters[:min(maxNamed, len(b.Clusters))]),
 	}
 	for i, position := range b.positions {
-		if i < maxNamed && s.hasLeft(int(position)) {
+		if i < maxNamed && s.isDeselectedAt(int(position)) {
 			reported.Deselected = append(reported.Deselected, b.Clusters[i])
 		}
 		reported.Lost += one(o.record != nil && o.record.isLost(int(position)))

@@ -12,7 +12,7 @@ import (
 // index.
 func (s *schedule) split() (mandatory int) {
 	s.order = s.order[:0]
-	if len(s.rules.mandatory) == 0 && len(s.gone()) == 0 {
+	if len(s.rules.mandatory) == 0 && len(s.deselectedPositions()) == 0 {
 		for i := range s.groups.Len() {
 			s.order = append(s.order, int32(i))
 		}
@@ -34,7 +34,7 @@ func (s *schedule) split() (mandatory int) {
 
 // isPooled says whether all groups are one stage.
 func (s *schedule) isPooled() bool {
-	return s.rules.typ == clusterv1alpha1.All || s.rules.typ == clusterv1alpha1.Progressive && (len(s.rules.mandatory) == 0 || s.options.back != nil)
+	return s.rules.typ == clusterv1alpha1.All || s.rules.typ == clusterv1alpha1.Progressive && (len(s.rules.mandatory) == 0 || s.options.rollback != nil)
 }
 
 // mandatoryKeys gives the names of the mandatory groups, and the indexes of those without a name, each mapped to 0.
@@ -95,7 +95,7 @@ func (s *schedule) checkMandatory() {
 				w.Known = s.known()
 			}
 			s.warn(w)
-		} else if clusters == s.uncountedOf(m) {
+		} else if clusters == s.ignoredOf(m) {
 			s.warn(Warning{Type: WarningMandatoryGroupIgnored, Mandatory: m, Clusters: clusters})
 		}
 	}

@@ -4,15 +4,15 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// whoMoved gives the selected clusters that count in another group than the one that selects them now, with that group (R52).
+// findMoved gives the selected clusters that count in another group than the one that selects them now, with that group (R52).
 // States are by position. The schedule is the one by the groups of now.
-func (s *schedule) whoMoved(states []state) (moved map[string]grouping.Key) {
-	former := s.options.former
-	if !s.mayMove(former) {
+func (s *schedule) findMoved(states []state) (moved map[string]grouping.Key) {
+	previous := s.options.previous
+	if !s.mayMove(previous) {
 		return nil
 	}
 	for position, is := range states {
-		if key, other := s.movedFrom(former, position, is); other {
+		if key, other := s.movedFrom(previous, position, is); other {
 			moved = with(moved, s.groups.Cluster(position), key)
 		}
 	}
@@ -20,21 +20,21 @@ func (s *schedule) whoMoved(states []state) (moved map[string]grouping.Key) {
 }
 
 // mayMove says whether anyone can count in another group than now.
-func (s *schedule) mayMove(former *former) bool {
-	knows := former != nil && former.groups != s.groups || s.options.memory.all() != nil
+func (s *schedule) mayMove(previous *previousResult) bool {
+	knows := previous != nil && previous.groups != s.groups || s.options.record.all() != nil
 	return knows && !s.isPooled()
 }
 
 // movedFrom gives the group in which the selected cluster at a position counts, where it is another than now. It takes time in
 // proportion to the groups where it is.
-func (s *schedule) movedFrom(former *former, position int, is state) (key grouping.Key, moved bool) {
-	if !inFlightStates.has(is) && !failureStates.has(is) || s.isAside(position) {
+func (s *schedule) movedFrom(previous *previousResult, position int, is state) (key grouping.Key, moved bool) {
+	if !inFlightStates.has(is) && !failureStates.has(is) || s.ignoresAt(position) {
 		return key, false
 	}
 	cluster, group := s.groups.Cluster(position), s.groups.GroupAt(position)
-	if e, known := s.options.memory.entry(cluster); known {
+	if e, known := s.options.record.entry(cluster); known {
 		key = e.key
-	} else if key, known = former.groupOf(cluster); !known {
+	} else if key, known = previous.groupOf(cluster); !known {
 		return key, false
 	}
 	if key == s.groups.Key(group) || key.Index < 0 {
@@ -42,14 +42,14 @@ func (s *schedule) movedFrom(former *former, position int, is state) (key groupi
 	}
 	before, there := groupWith(s.groups, key)
 	if !there {
-		return key, inFlightStates.has(is) && !s.isAheadOfGone(group, key)
+		return key, inFlightStates.has(is) && !s.isAheadOf(group, key)
 	}
 	return key, s.isPut(s.stageOf[before], s.stageOf[group])
 }
 
-// isAheadOfGone says whether a group comes before one that is gone: a mandatory group before all that are none.
-func (s *schedule) isAheadOfGone(group int, gone grouping.Key) bool {
-	return s.options.back == nil && s.rules.isMandatory(s.groups.Key(group)) && !s.rules.isMandatory(gone)
+// isAheadOf says whether a group comes before one that is gone: a mandatory group before all that are none.
+func (s *schedule) isAheadOf(group int, other grouping.Key) bool {
+	return s.options.rollback == nil && s.rules.isMandatory(s.groups.Key(group)) && !s.rules.isMandatory(other)
 }
 
 // isPut says whether a cluster that moved from the stage before to the stage now counts in the one before.

@@ -66,10 +66,10 @@ type observed struct {
 	deleting map[int]bool  // the selected clusters whose objects are being deleted, by position; nil if none are
 	merged   names         // the clusters with several reports
 
-	once   []past            // clusters of which only the start or the success counts
-	before []status.Breached // the breaches that the result before and the record had
+	departed []departure       // clusters of which only the start or the success counts
+	before   []status.Breached // the breaches that the result before and the record had
 
-	where placed // who left or moved and still counts, as long as the schedule is without them
+	formerGroups formerGroups // who left or moved and still counts, as long as the schedule is without them
 
 	unselected map[string]time.Time // when clusters were first found unselected, as far as earlier results know
 	due        []string             // the ones to remove now, in order
@@ -95,13 +95,13 @@ func (n *names) add(cluster string) {
 // warnings there, unless that is nil. What it lists is the caller's.
 func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, r *Result) {
 	c.last = s.lasting(v, o)
-	s.record(&n.Record, v, c.last, o.deleting, o.once, now)
+	s.record(&n.Record, v, c.last, o.deleting, o.departed, now)
 	s.choose(c, &n.Record, v, o, now)
-	leaving, left := s.leave(o, c, now)
+	pending, remaining := s.splitRemovals(o, c, now)
 	withheld, released := s.withhold(&n.Record, o.due, now)
-	leaving = append(leaving, withheld...)
-	slices.Sort(leaving)
-	n.PendingRemoval, n.Deselected = leaving, s.left(v)
+	pending = append(pending, withheld...)
+	slices.Sort(pending)
+	n.PendingRemoval, n.Deselected = pending, s.deselectedClusters(v)
 	n.Start = s.start(v, c, r)
 	n.TimedOut = s.list(v, timedOutNowStates, o.in(timedOutNow))
 	warnings := s.warningsOf(v, o)
@@ -109,10 +109,10 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 		r.warnings = warnings
 	}
 	n.Breach, n.Warnings = c.breach.clone(), slices.Clone(warnings)
-	n.RecheckAfter = sooner(sooner(o.recheck, sooner(left, released)), s.changes(c, &o.totals, now))
+	n.RecheckAfter = sooner(sooner(o.recheck, sooner(remaining, released)), s.changes(c, &o.totals, now))
 	n.Counts = o.all.counts(o.all.waiting() - c.starting())
-	n.Counts.Ignored, n.Counts.IgnoredToApply = s.numAside(), o.asideAll.waiting()+o.asideAll.parked()
-	n.Counts.Deselected, n.Counts.Partial = len(s.gone()), s.missing != ""
+	n.Counts.Ignored, n.Counts.IgnoredToApply = s.numIgnored(), o.ignoredAll.waiting()+o.ignoredAll.frozen()
+	n.Counts.Deselected, n.Counts.Partial = len(s.deselectedPositions()), s.missing != ""
 	if removed := without(o.due, withheld); len(removed) > 0 && !s.withholds(o) {
 		n.Removed = removed
 	}
@@ -151,8 +151,8 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	unknown := o.in(unreported) + o.in(parkedUnreported) + o.in(blockingUnreported)
-	return s.groups.NumClusters() - len(s.gone()) - unknown - s.options.back.unreported() + len(o.removed)
+	unknown := o.in(unreported) + o.in(frozenUnreported) + o.in(blockingUnreported)
+	return s.groups.NumClusters() - len(s.deselectedPositions()) - unknown - s.options.rollback.unreported() + len(o.removed)
 }
 
 // warningsOf gives the warnings of the schedule and of the reports. Where there are only the former, both share them.
@@ -161,13 +161,13 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 	if o.merged.n > 0 {
 		warnings = append(warnings, Warning{Type: WarningReportsMerged, Clusters: o.merged.n, Cluster: o.merged.first})
 	}
-	if n := o.all.undated() + o.asideAll.undated(); n > 0 {
+	if n := o.all.undated() + o.ignoredAll.undated(); n > 0 {
 		w := Warning{Type: WarningReportWithoutTime, Clusters: n}
 		position, _, _ := v.in(undatedStates, 0)
 		w.Cluster = s.groups.Cluster(position)
 		warnings = append(warnings, w)
 	}
-	if n := o.all.untracked() + o.asideAll.untracked(); n > 0 {
+	if n := o.all.untracked() + o.ignoredAll.untracked(); n > 0 {
 		position, _, _ := v.in(untrackedStates, 0)
 		warnings = append(warnings, Warning{Type: WarningUntracked, Clusters: n, Cluster: s.groups.Cluster(position)})
 	}

@@ -20,17 +20,17 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	tallies := s.newTallies()
 	r.states, r.tallies = make([]state, n), tallies[:s.groups.Len():s.groups.Len()]
 	if s.options.startLimit != nil {
-		r.note().startTimes = make([]time.Time, n)
+		r.addDetails().startTimes = make([]time.Time, n)
 	}
-	*o = observed{unselected: s.options.unselected, record: r, before: s.told(s.options.former)}
+	*o = observed{unselected: s.options.unselected, record: r, before: s.told(s.options.previous)}
 	named := true
-	plain := s.options.memory == nil // of a report that time changes nothing of, no more than a state is noted
-	var others strays                // the reports of clusters that are not selected
+	plain := s.options.record == nil // of a report that time changes nothing of, no more than a state is noted
+	var others unselectedReports     // the reports of clusters that are not selected
 	var several map[string]status.Report
 	for i := range reports {
 		report := &reports[i]
 		position, member := s.groups.Position(report.Cluster)
-		if !member || s.hasLeft(position) {
+		if !member || s.isDeselectedAt(position) {
 			others.add(i, len(reports))
 		}
 		switch {
@@ -53,28 +53,28 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	if !named {
 		return fielderrs.Join(nameless(reports, field.NewPath("reports")))
 	}
-	if others.n > 0 || s.options.memory.all() != nil {
-		o.where.left, o.once = s.whoLeft(s.options.former, s.seen(reports, &others, now), now)
+	if others.n > 0 || s.options.record.all() != nil {
+		o.formerGroups.deselected, o.departed = s.findDeselected(s.options.previous, s.seen(reports, &others, now), now)
 	}
 	r.merge(reports, several, now)
 	r.recall(o, now)
-	r.park(now)
-	if s.leavers != nil {
-		o.where = placed{}
-	} else if o.where.moved = s.whoMoved(r.states); !o.where.none() {
+	r.freeze(now)
+	if s.formerMembers != nil {
+		o.formerGroups = formerGroups{}
+	} else if o.formerGroups.moved = s.findMoved(r.states); !o.formerGroups.none() {
 		return nil // to be observed with them
 	}
 	for cluster := range several {
-		if position, _ := s.groups.Position(cluster); !s.hasLeft(position) {
+		if position, _ := s.groups.Position(cluster); !s.isDeselectedAt(position) {
 			o.merged.add(cluster)
 		}
 	}
 	o.remove(s.groups, reports, &others)
-	o.deleting = s.endings(r.notes().deleting)
+	o.deleting = s.endings(r.knownDetails().deleting)
 	o.recheck = r.count(now)
-	r.aside = s.setAside(r.tallies, r.states)
-	o.recent = r.recentStarts(o.once, now)
-	o.totals = s.sum(r.tallies, r.aside, tallies[len(tallies)-len(s.stages):])
+	r.ignoredTallies = s.splitIgnored(r.tallies, r.states)
+	o.recent = r.recentStarts(o.departed, now)
+	o.totals = s.sum(r.tallies, r.ignoredTallies, tallies[len(tallies)-len(s.stages):])
 	o.active, o.breached = s.firsts(&o.totals)
 	return nil
 }
@@ -85,8 +85,8 @@ const unknownAge time.Duration = math.MinInt64
 // set notes the report of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
 	kind := kindOf(report)
-	if report.Attempt != 0 || r.noted != nil {
-		r.note().tries.set(position, report.Attempt, len(r.states))
+	if report.Attempt != 0 || r.details != nil {
+		r.addDetails().tries.set(position, report.Attempt, len(r.states))
 	}
 	if r.schedule.timeless.has(kind) {
 		r.states[position] = kind
@@ -94,10 +94,10 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 		r.date(position, kind, report, now)
 	}
 	r.untell(position, kind)
-	if report.Message != "" || r.noted != nil {
+	if report.Message != "" || r.details != nil {
 		r.say(position, report.Message)
 	}
-	if report.Deleting || r.notes().evidence != nil || r.schedule.hasLeft(position) || r.schedule.options.memory != nil {
+	if report.Deleting || r.knownDetails().evidence != nil || r.schedule.isDeselectedAt(position) || r.schedule.options.record != nil {
 		r.keep(position, report)
 	}
 }
@@ -108,7 +108,7 @@ func (r *Result) date(position int, kind state, report *status.Report, now time.
 	state := r.schedule.state(kind, since, report.Attempt, now)
 	r.states[position] = state
 	r.age(position, state, since, now)
-	if n := r.noted; n != nil && n.startTimes != nil {
+	if n := r.details; n != nil && n.startTimes != nil {
 		n.startTimes[position] = startedAt(kind, since, appliedOf(report, since))
 	}
 }
@@ -116,21 +116,21 @@ func (r *Result) date(position int, kind state, report *status.Report, now time.
 // keep keeps the report of a cluster that left or moved, whose object is being deleted, or that the record has.
 func (r *Result) keep(position int, said *status.Report) {
 	s := r.schedule
-	_, stored := s.options.memory.entry(said.Cluster)
-	if !said.Deleting && !s.hasLeft(position) && !s.hasMoved(position) && !stored {
-		delete(r.notes().deleting, position) // one of several reports may have said so
+	_, stored := s.options.record.entry(said.Cluster)
+	if !said.Deleting && !s.isDeselectedAt(position) && !s.hasMoved(position) && !stored {
+		delete(r.knownDetails().deleting, position) // one of several reports may have said so
 		return
 	}
 	n := r.remember()
 	n.evidence[position], n.deleting[position] = reportOf(said), said.Deleting
-	if s.hasLeft(position) && r.states[position].waiting() {
+	if s.isDeselectedAt(position) && r.states[position].waiting() {
 		r.states[position] = skipped
 	}
 }
 
 // remember makes the maps of what has to be known beyond the states.
-func (r *Result) remember() *noted {
-	n := r.note()
+func (r *Result) remember() *details {
+	n := r.addDetails()
 	if n.evidence == nil {
 		n.evidence, n.deleting = make(map[int]report), make(map[int]bool)
 	}
@@ -140,10 +140,10 @@ func (r *Result) remember() *noted {
 // say notes the message of the report that counts for the cluster at a position; the empty one is none.
 func (r *Result) say(position int, message string) {
 	if message == "" {
-		delete(r.notes().says, position)
+		delete(r.knownDetails().says, position)
 		return
 	}
-	n := r.note()
+	n := r.addDetails()
 	if n.says == nil {
 		n.says = make(map[int]string)
 	}
@@ -153,10 +153,10 @@ func (r *Result) say(position int, message string) {
 // untell notes whether the cluster at a position, of a kind, timed out while nothing says when it is done.
 func (r *Result) untell(position int, kind state) {
 	if kind != untracked || r.states[position] != timedOutNow {
-		delete(r.notes().untold, position) // one of several reports, or one that the record replaces, may have said so
+		delete(r.knownDetails().untold, position) // one of several reports, or one that the record replaces, may have said so
 		return
 	}
-	n := r.note()
+	n := r.addDetails()
 	if n.untold == nil {
 		n.untold = make(map[int]bool)
 	}
@@ -168,7 +168,7 @@ func (r *Result) lose(position int, is bool) {
 	if !is {
 		return
 	}
-	n := r.note()
+	n := r.addDetails()
 	if n.lost == nil {
 		n.lost = make(map[int]bool)
 	}
@@ -176,18 +176,18 @@ func (r *Result) lose(position int, is bool) {
 }
 
 // isLost says whether only the record tells of the failure of the cluster at a position.
-func (r *Result) isLost(position int) bool { return r.notes().lost[position] }
+func (r *Result) isLost(position int) bool { return r.knownDetails().lost[position] }
 
 // recall lets what the record says count where the reports say less (R49).
 func (r *Result) recall(o *observed, now time.Time) {
 	s := r.schedule
-	for cluster, e := range s.options.memory.all() {
+	for cluster, e := range s.options.record.all() {
 		position, member := s.groups.Position(cluster)
 		if !member {
 			continue
 		}
-		saw := sighting{r.notes().evidence[position], r.notes().deleting[position], !s.hasLeft(position)}
-		x, recorded := s.decide(cluster, saw)
+		obs := observation{r.knownDetails().evidence[position], r.knownDetails().deleting[position], !s.isDeselectedAt(position)}
+		x, recorded := s.decide(cluster, obs)
 		if !recorded {
 			o.comesBack(s, position, x, e, now)
 			continue
@@ -198,7 +198,7 @@ func (r *Result) recall(o *observed, now time.Time) {
 		n.tries.set(position, x.attempt, len(r.states))
 		delete(n.says, position)
 		n.evidence[position] = x
-		r.lose(position, saw.isLost(r.states[position], recorded))
+		r.lose(position, obs.isLost(r.states[position], recorded))
 		r.untell(position, x.kind)
 		if n.startTimes != nil {
 			n.startTimes[position] = startedAt(x.kind, x.since, x.applied)
@@ -208,7 +208,7 @@ func (r *Result) recall(o *observed, now time.Time) {
 
 // comesBack lets the earlier start of a cluster count that waits for its turn once more (R49).
 func (o *observed) comesBack(s *schedule, position int, r report, e entry, now time.Time) {
-	if !r.kind.waiting() || s.isAside(position) || !s.hasStarted(e.report, now) && !s.isAwaited(e.report, now) {
+	if !r.kind.waiting() || s.ignoresAt(position) || !s.hasStarted(e.report, now) && !s.isAwaited(e.report, now) {
 		return
 	}
 	if e.isSuccess() {
@@ -216,17 +216,17 @@ func (o *observed) comesBack(s *schedule, position int, r report, e entry, now t
 	} else {
 		e.kind = onceStarted
 	}
-	o.once = append(o.once, past{s.groups.Cluster(position), e.key, e.report})
+	o.departed = append(o.departed, departure{s.groups.Cluster(position), e.key, e.report})
 }
 
 // seen merges the reports of each cluster that is not selected and may count.
-func (s *schedule) seen(reports []status.Report, others *strays, now time.Time) map[string]sighting {
+func (s *schedule) seen(reports []status.Report, others *unselectedReports, now time.Time) map[string]observation {
 	var merged map[string]status.Report
 	for i := range reports {
 		if others.n == 0 || !others.Has(i) {
 			continue
 		}
-		if _, recorded := s.options.memory.entry(reports[i].Cluster); !recorded && !s.mayCount(reportOf(&reports[i]), now) {
+		if _, recorded := s.options.record.entry(reports[i].Cluster); !recorded && !s.mayCount(reportOf(&reports[i]), now) {
 			continue
 		}
 		if merged == nil {
@@ -244,16 +244,16 @@ func (s *schedule) seen(reports []status.Report, others *strays, now time.Time) 
 			merged[reports[i].Cluster] = reports[i]
 		}
 	}
-	all := make(map[string]sighting, len(merged))
+	all := make(map[string]observation, len(merged))
 	for cluster, report := range merged {
-		all[cluster] = sighting{report: reportOf(&report), deleting: report.Deleting}
+		all[cluster] = observation{report: reportOf(&report), deleting: report.Deleting}
 	}
 	return all
 }
 
 // age notes how long the cluster at a position has been in a state, where that matters.
 func (r *Result) age(position int, s state, since, now time.Time) {
-	delete(r.notes().far, position) // one of several reports, or one that the record replaces, may have been far away
+	delete(r.knownDetails().far, position) // one of several reports, or one that the record replaces, may have been far away
 	if !agedStates.has(s) && (s != succeeded || r.schedule.wait == 0) {
 		return
 	}
@@ -263,7 +263,7 @@ func (r *Result) age(position int, s state, since, now time.Time) {
 		age = unknownAge
 	case age == math.MaxInt64 || age == math.MinInt64: // further away than a Duration can say
 		age = max(age, unknownAge+1)
-		n := r.note()
+		n := r.addDetails()
 		if n.far == nil {
 			n.far = make(map[int]time.Time)
 		}
@@ -274,8 +274,8 @@ func (r *Result) age(position int, s state, since, now time.Time) {
 
 // since gives the time from which the age of a position counts, where that is known.
 func (r *Result) since(position int) time.Time {
-	if r.noted != nil {
-		if at, ok := r.noted.far[position]; ok {
+	if r.details != nil {
+		if at, ok := r.details.far[position]; ok {
 			return at
 		}
 	}
@@ -308,9 +308,9 @@ func (r *Result) count(now time.Time) (recheck time.Duration) {
 	for position, s := range r.states {
 		tallies[groups.GroupAt(position)][s]++
 		switch {
-		case !(datedStates | parkedStates).has(s):
-		case s.parked():
-			recheck = sooner(recheck, r.schedule.untilReleased(position, now))
+		case !(datedStates | frozenStates).has(s):
+		case s.isFrozen():
+			recheck = sooner(recheck, r.schedule.untilUnfrozen(position, now))
 		default:
 			recheck = sooner(recheck, rules.left(s, r.ages.of(position)))
 		}
@@ -319,14 +319,14 @@ func (r *Result) count(now time.Time) (recheck time.Duration) {
 }
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
-func (r *Result) recentStarts(once []past, now time.Time) recent {
+func (r *Result) recentStarts(departed []departure, now time.Time) recent {
 	l := r.schedule.options.startLimit
 	if l == nil {
 		return recent{}
 	}
-	within, unknown := r.schedule.startsOf(once, now), 0
-	for position, at := range r.noted.startTimes {
-		if r.schedule.isAside(position) {
+	within, unknown := r.schedule.startsOf(departed, now), 0
+	for position, at := range r.details.startTimes {
+		if r.schedule.ignoresAt(position) {
 			continue
 		} else if at.IsZero() {
 			unknown += one(inFlightStates.has(r.states[position]))
@@ -334,12 +334,12 @@ func (r *Result) recentStarts(once []past, now time.Time) recent {
 			within = append(within, at)
 		}
 	}
-	r.noted.startTimes = nil
+	r.details.startTimes = nil
 	return l.recent(within, unknown)
 }
 
 // remove collects the clusters that are not selected, in order, each once (R7), without those that another part removes (R50).
-func (o *observed) remove(groups *grouping.Groups, reports []status.Report, others *strays) {
+func (o *observed) remove(groups *grouping.Groups, reports []status.Report, others *unselectedReports) {
 	if others.n == 0 {
 		return
 	}
@@ -362,12 +362,12 @@ func (o *observed) remove(groups *grouping.Groups, reports []status.Report, othe
 	}
 	o.removed = slices.Compact(o.removed)
 	if o.there = o.removed; deleting > 0 {
-		o.there = whoStays(o.removed, reports, others)
+		o.there = notDeleting(o.removed, reports, others)
 	}
 }
 
-// whoStays gives those of the names, which are in order, that have an object which is not being deleted.
-func whoStays(names []string, reports []status.Report, others *strays) []string {
+// notDeleting gives those of the names, which are in order, that have an object which is not being deleted.
+func notDeleting(names []string, reports []status.Report, others *unselectedReports) []string {
 	stays := make([]bool, len(names))
 	for i := range reports {
 		if at, found := slices.BinarySearch(names, reports[i].Cluster); found && others.Has(i) && !reports[i].Deleting {
@@ -383,14 +383,14 @@ func whoStays(names []string, reports []status.Report, others *strays) []string 
 	return there
 }
 
-// strays are the reports of clusters that are not selected, by their places in the list. They take memory once there is one.
-type strays struct {
+// unselectedReports are the reports of clusters that are not selected, by their places in the list. They take memory once there is one.
+type unselectedReports struct {
 	bitset.Set
 	n int
 }
 
 // add takes in the i-th report.
-func (s *strays) add(i, reports int) {
+func (s *unselectedReports) add(i, reports int) {
 	if s.n == 0 {
 		s.Set = bitset.New(reports)
 	}

@@ -157,32 +157,32 @@ type options struct {
 	maxRemoved       *limit.Limit // nil: all
 	grace            time.Duration
 	unselected       map[string]time.Time // in the previous result
-	former           *former              // of the previous result; nil if there is none
-	memory           *memory              // nil: the owner keeps no record
+	previous         *previousResult      // of the previous result; nil if there is none
+	record           *recordIndex         // nil: the owner keeps no record
 	order            func(a, b string) int
 	gates            gates
 	named            *named      // nil: they name no cluster
 	groupOrder       *groupOrder // nil: by index
 	ramp             int         // 0: none
 	startLimit       *startLimit // nil: none
-	rights           *Shares     // nil: the hub shares no limits
+	shares           *Shares     // nil: the hub shares no limits
 	wait             time.Duration
-	back             *wayBack // nil: the rollout goes on
-	attempt          int      // the wanted attempt
+	rollback         *rollback // nil: the rollout goes on
+	attempt          int       // the wanted attempt
 }
 
 // named are the clusters that options name.
 type named struct {
-	holds        []ClusterFreeze // one for each cluster, in the order of the names
-	reviewed     nameSet
-	isReviewed   bool // only the reviewed clusters start
-	uncounted    nameSet
+	freezes      []ClusterFreeze // one for each cluster, in the order of the names
+	allowlist    nameSet
+	hasAllowlist bool // only the reviewed clusters start
+	ignored      nameSet
 	failedBefore nameSet
 }
 
-// isUncounted says whether options name a cluster in Ignored.
-func (c *options) isUncounted(cluster string) bool {
-	return c.named != nil && c.named.uncounted.has(cluster)
+// ignores says whether options name a cluster in Ignored.
+func (c *options) ignores(cluster string) bool {
+	return c.named != nil && c.named.ignored.has(cluster)
 }
 
 // Validate reports what is wrong with options, for a webhook to return. The errors have the paths of their JSON, such as
@@ -195,7 +195,7 @@ func (o Options) Validate(path *field.Path) field.ErrorList {
 // compile checks options and copies them (R51). It makes a path only for a field that is set.
 func (o *Options) compile(path *field.Path) (options, field.ErrorList) {
 	c := options{paused: o.Paused, freeFailed: o.FailedFreesSlot, order: o.Order, attempt: o.Attempt, gates: newGates(o.Gates)}
-	c.unselected, c.former = o.Previous.remembers()
+	c.unselected, c.previous = o.Previous.carriedOver()
 	errs := append(c.compileLimits(o, path), c.compileSpans(o, path)...)
 	errs = append(errs, c.compileNames(o, path)...)
 	if c.attempt < 0 {
@@ -203,7 +203,7 @@ func (o *Options) compile(path *field.Path) (options, field.ErrorList) {
 	}
 	if o.StoredRecord != nil {
 		var err *field.Error
-		c.memory, err = o.StoredRecord.compile(path.Child("memory"))
+		c.record, err = o.StoredRecord.compile(path.Child("memory"))
 		errs = withError(errs, err)
 	}
 	return c, errs
@@ -231,8 +231,8 @@ func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorL
 		errs = append(errs, startErrs...)
 	}
 	if o.Shares != nil {
-		rights := *o.Shares
-		c.rights, errs = &rights, append(errs, rights.check(path.Child("rights"))...)
+		shares := *o.Shares
+		c.shares, errs = &shares, append(errs, shares.check(path.Child("rights"))...)
 	}
 	if o.MaxRemoved != nil {
 		most, err := limit.Parse(path.Child("maxRemoved"), *o.MaxRemoved)
@@ -246,10 +246,10 @@ func (c *options) compileNames(o *Options, path *field.Path) field.ErrorList {
 	if len(o.Freezes) == 0 && o.Allowlist == nil && len(o.Ignored) == 0 && len(o.FailedBefore) == 0 {
 		return nil
 	}
-	holds, errs := compileHolds(o.Freezes, path)
+	holds, errs := compileFreezes(o.Freezes, path)
 	c.named = &named{
-		holds: holds, reviewed: newNameSet(o.Allowlist), isReviewed: o.Allowlist != nil,
-		uncounted: newNameSet(o.Ignored), failedBefore: newNameSet(o.FailedBefore),
+		freezes: holds, allowlist: newNameSet(o.Allowlist), hasAllowlist: o.Allowlist != nil,
+		ignored: newNameSet(o.Ignored), failedBefore: newNameSet(o.FailedBefore),
 	}
 	return errs
 }
@@ -290,7 +290,7 @@ func (s nameSet) has(name string) bool {
 }
 
 // isOrdered says whether clusters start in another order than by name.
-func (c *options) isOrdered() bool { return c.order != nil || c.back != nil }
+func (c *options) isOrdered() bool { return c.order != nil || c.rollback != nil }
 
 // checkOptions warns of the options that have no effect, in the order of their names (R18). While groups are incomplete, those
 // that are there do not decide.
@@ -312,5 +312,5 @@ func (s *schedule) checkOptions() {
 
 // hasMandatory says whether the strategy has mandatory groups, which a way back has not.
 func (s *schedule) hasMandatory() bool {
-	return s.rules.typ == clusterv1alpha1.Progressive && s.options.back == nil && len(s.rules.mandatory) > 0
+	return s.rules.typ == clusterv1alpha1.Progressive && s.options.rollback == nil && len(s.rules.mandatory) > 0
 }

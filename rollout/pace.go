@@ -64,7 +64,7 @@ type pace struct {
 	bound      int // how many clusters may hold a slot by Ramp
 	rampLeft   int // how many more may start by Ramp
 	startsLeft int // how many more may start by MaxStarts
-	rightsLeft int // how many more may start by Rights
+	sharesLeft int // how many more may start by Rights
 	exposes    int // how many clusters may be exposed (R66)
 	roomLeft   int // how many more may be
 	recent     recent
@@ -72,17 +72,17 @@ type pace struct {
 
 // pace gives the limits on all stages together; nil if there are none (R35, R36, R57, R66).
 func (s *schedule) pace(c *choice, o *observed) *pace {
-	ramp, limit, rights, bounded := s.options.ramp, s.options.startLimit, s.options.rights, s.isOutOfTurn(c, &o.totals)
-	if ramp == 0 && limit == nil && rights == nil && !bounded {
+	ramp, limit, shares, bounded := s.options.ramp, s.options.startLimit, s.options.shares, s.isOutOfTurn(c, &o.totals)
+	if ramp == 0 && limit == nil && shares == nil && !bounded {
 		return nil
 	}
-	p := &pace{all: o.all, soaked: o.all.soaked(), rampLeft: math.MaxInt, startsLeft: math.MaxInt, rightsLeft: math.MaxInt, roomLeft: math.MaxInt, recent: o.recent}
-	if rights != nil {
-		p.rightsLeft = rights.left(&p.all)
+	p := &pace{all: o.all, soaked: o.all.soaked(), rampLeft: math.MaxInt, startsLeft: math.MaxInt, sharesLeft: math.MaxInt, roomLeft: math.MaxInt, recent: o.recent}
+	if shares != nil {
+		p.sharesLeft = shares.remaining(&p.all)
 	}
 	if ramp > 0 {
 		p.bound = max(ramp, p.soaked)
-		p.rampLeft = max(0, p.bound-s.holdingSlots(&p.all))
+		p.rampLeft = max(0, p.bound-s.slotsUsed(&p.all))
 	}
 	if bounded {
 		p.exposes = s.exposes(c, &o.totals)
@@ -97,8 +97,8 @@ func (s *schedule) pace(c *choice, o *observed) *pace {
 // limit bounds how many clusters of an active stage start by what the limits on all stages leave, and takes these clusters
 // off what is left. Own is how many the stage's own limits would let start, of which g.limit is the one that holds most.
 func (p *pace) limit(g *grant, own int) {
-	switch least := min(own, p.rightsLeft, p.roomLeft, p.rampLeft, p.startsLeft); least {
-	case p.rightsLeft:
+	switch least := min(own, p.sharesLeft, p.roomLeft, p.rampLeft, p.startsLeft); least {
+	case p.sharesLeft:
 		g.limit = BlockShares
 	case own: // as it is
 	case p.roomLeft:
@@ -108,8 +108,8 @@ func (p *pace) limit(g *grant, own int) {
 	default:
 		g.limit = BlockStarts
 	}
-	g.slots = min(g.slots, p.rightsLeft, p.roomLeft, p.rampLeft, p.startsLeft)
-	p.rightsLeft, p.roomLeft, p.rampLeft, p.startsLeft = p.rightsLeft-g.slots, p.roomLeft-g.slots, p.rampLeft-g.slots, p.startsLeft-g.slots
+	g.slots = min(g.slots, p.sharesLeft, p.roomLeft, p.rampLeft, p.startsLeft)
+	p.sharesLeft, p.roomLeft, p.rampLeft, p.startsLeft = p.sharesLeft-g.slots, p.roomLeft-g.slots, p.rampLeft-g.slots, p.startsLeft-g.slots
 }
 
 // nextStart gives the time from now until MaxStarts lets one more cluster start that it holds; 0 if there is none.
@@ -119,20 +119,20 @@ func (c *choice) nextStart(now time.Time) time.Duration {
 	}
 	grants := c.grants()
 	for i := range grants {
-		if g := &grants[i]; g.limit == BlockStarts && g.held() {
+		if g := &grants[i]; g.limit == BlockStarts && g.blocked() {
 			return c.pace.recent.next.Sub(now)
 		}
 	}
 	return 0
 }
 
-// held says whether clusters of an active stage are held that no gate holds.
-func (g *grant) held() bool { return g.slots < g.open[unreported]+g.open[toApply] }
+// blocked says whether clusters of an active stage are held that no gate holds.
+func (g *grant) blocked() bool { return g.slots < g.open[unreported]+g.open[toApply] }
 
 // rampUsedUp gives the reason for clusters that the ramp holds.
 func (s *schedule) rampUsedUp(c *choice) BlockReason {
 	p := c.pace
-	h := BlockReason{Type: BlockRamp, AllGroups: true, InFlight: s.holdingSlots(&p.all), Starting: c.starting(), MaxConcurrency: p.bound}
+	h := BlockReason{Type: BlockRamp, AllGroups: true, InFlight: s.slotsUsed(&p.all), Starting: c.starting(), MaxConcurrency: p.bound}
 	s.countSlow(&h, &p.all, s.options.freeFailed)
 	return h
 }

@@ -13,18 +13,18 @@ import (
 // For example, the groups are 0 {a} and 1 {b}. The version kills the agent of a, the hub drops a, and the scheduler divides again by
 // size: 0 {b}. Then a counts in group 0 and is not selected there. So a has a place that b waits for.
 
-// countStrangers counts for each stage the clusters that count in it although the groups of now have them elsewhere, or nowhere: those
+// countPlacesKept counts for each stage the clusters that count in it although the groups of now have them elsewhere, or nowhere: those
 // that left and those that moved. On a way back those do not matter that left with the failed version (R43).
-func (s *schedule) countStrangers() {
+func (s *schedule) countPlacesKept() {
 	if !s.isCutAnew() {
 		return
 	}
 	s.inStage = make([]int, len(s.stages))
 	for group, stage := range s.stageOf {
-		s.inStage[stage] += s.leftIn(group) + s.movedIn(group)
+		s.inStage[stage] += s.deselectedIn(group) + s.movedIn(group)
 	}
-	for _, position := range s.gone() {
-		s.inStage[s.stageAt(int(position))] -= one(s.options.back.isReturning(s.groups.Cluster(int(position))))
+	for _, position := range s.deselectedPositions() {
+		s.inStage[s.stageAt(int(position))] -= one(s.options.rollback.isDeselected(s.groups.Cluster(int(position))))
 	}
 }
 
@@ -32,18 +32,18 @@ func (s *schedule) countStrangers() {
 func (s *schedule) stageAt(position int) int32 { return s.stageOf[s.groups.GroupAt(position)] }
 
 // isCutAnew says whether a cluster counts where the groups of now do not have it.
-func (s *schedule) isCutAnew() bool { return len(s.gone())+len(s.moved()) > 0 }
+func (s *schedule) isCutAnew() bool { return len(s.deselectedPositions())+len(s.movedPositions()) > 0 }
 
 // places gives how many clusters of an active stage may start beside those that have a place there without being selected there (R65).
 func (s *schedule) places(g *grant) int {
 	if !s.isCutAnew() || !s.isOneGroup(g.stage) {
 		return math.MaxInt
 	}
-	switch strangers := s.strangers(g.stage); {
-	case strangers == 0:
+	switch placesKept := s.placesKept(g.stage); {
+	case placesKept == 0:
 		return math.MaxInt
-	case g.used.waiting() > strangers:
-		return g.used.waiting() - strangers
+	case g.used.waiting() > placesKept:
+		return g.used.waiting() - placesKept
 	case g.used.isUnderWay():
 		return 0
 	default:
@@ -54,7 +54,7 @@ func (s *schedule) places(g *grant) int {
 // isOutOfTurn says whether a cluster counts where the groups of now do not have it, or clusters are exposed where the groups of now would
 // not have exposed them. Only then can more be exposed than by the groups of now (R66).
 func (s *schedule) isOutOfTurn(c *choice, t *totals) bool {
-	return s.isBounded() && (s.isCutAnew() || s.isCrowded(c, t) || s.isRampedBehind(c, t))
+	return s.isBounded() && (s.isCutAnew() || s.isFull(c, t) || s.isRampedBehind(c, t))
 }
 
 // isRampedBehind says whether a cluster has soaked in a stage whose turn has not come, so that the ramp is steeper than the groups of now
@@ -68,8 +68,8 @@ func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
 	return false
 }
 
-// isCrowded says whether more clusters are exposed in a stage than the groups of now expose there: in one whose turn has not come any.
-func (s *schedule) isCrowded(c *choice, t *totals) bool {
+// isFull says whether more clusters are exposed in a stage than the groups of now expose there: in one whose turn has not come any.
+func (s *schedule) isFull(c *choice, t *totals) bool {
 	grants, elsewhere := c.grants(), t.all.exposed()
 	for i := range grants {
 		elsewhere -= grants[i].used.exposed()
@@ -159,7 +159,7 @@ func (s *schedule) areSlotsFreed(t *totals) bool {
 
 // isBounded says whether the groups bound how many are exposed. Under All nothing does, and a way back exposes nobody to anything new.
 func (s *schedule) isBounded() bool {
-	return s.rules.typ != clusterv1alpha1.All && s.options.back == nil
+	return s.rules.typ != clusterv1alpha1.All && s.options.rollback == nil
 }
 
 // ceiling gives the most clusters that the groups of this schedule and, while somebody counts who left or moved, of those before it
@@ -176,13 +176,13 @@ func (s *schedule) ceiling() int {
 }
 
 // recallCeiling notes what the result before and the record know of that. The former knows the groups when the first of those left.
-func (s *schedule) recallCeiling(former *former) *schedule {
+func (s *schedule) recallCeiling(previous *previousResult) *schedule {
 	if s.isCutAnew() && s.isBounded() {
 		s.exposed = s.exposesInOrder(s.freesSlots())
-		if former != nil && !former.half { // nothing has started by groups that were being written
-			s.exposed = max(s.exposed, former.ceiling())
+		if previous != nil && !previous.incomplete { // nothing has started by groups that were being written
+			s.exposed = max(s.exposed, previous.ceiling())
 		}
-		if m := s.options.memory; m != nil {
+		if m := s.options.record; m != nil {
 			s.exposed = max(s.exposed, m.Record.Exposed)
 		}
 	}
@@ -216,22 +216,22 @@ func (s *schedule) countBaseline() {
 	s.atStage = make([]int, len(s.stages))
 	for _, position := range s.baseline {
 		at := int(position)
-		s.atStage[s.stageAt(at)] += one(!s.isAside(at) && !s.hasLeft(at) && !s.hasMoved(at))
+		s.atStage[s.stageAt(at)] += one(!s.ignoresAt(at) && !s.isDeselectedAt(at) && !s.hasMoved(at))
 	}
 }
 
 // loadOf gives the load of a stage by the groups of now.
 func (s *schedule) loadOf(stage int) load {
-	tier := &s.stages[stage]
-	n := -s.strangers(stage)
+	limits := &s.stages[stage]
+	n := -s.placesKept(stage)
 	for _, group := range s.groupsOf(stage) {
-		n += s.groups.Size(int(group)) - s.uncountedIn(int(group))
+		n += s.groups.Size(int(group)) - s.ignoredIn(int(group))
 	}
-	budget := tier.maxFailures
-	if s.rules.typ == clusterv1alpha1.Progressive && !tier.mandatory {
+	budget := limits.maxFailures
+	if s.rules.typ == clusterv1alpha1.Progressive && !limits.mandatory {
 		budget = s.maxFailures
 	}
-	return load{n, min(n, tier.maxConcurrency), min(n, budget+s.baselineIn(stage))}
+	return load{n, min(n, limits.maxConcurrency), min(n, budget+s.baselineIn(stage))}
 }
 
 // placesTaken gives the reason for clusters that R65 holds.
@@ -252,17 +252,17 @@ func (h BlockReason) exposure() string {
 }
 
 // exposed gives the front of all clusters that are exposed or start. It takes time linear in the fleet.
-func (r *Result) exposed() *front {
-	f, s := &front{}, r.schedule
+func (r *Result) exposed() *waitSet {
+	f, s := &waitSet{}, r.schedule
 	for position, is := range r.states {
-		if is&starting == 0 && !agedStates.has(is) || s.isAside(position) {
+		if is&starting == 0 && !agedStates.has(is) || s.ignoresAt(position) {
 			continue
 		}
 		b := r.blocker(position)
 		if is == timedOutNow {
 			is = timedOut
 		}
-		f.crowds[crowdOf(&b, is)].add(b)
+		f.byState[stateGroupOf(&b, is)].add(b)
 		f.first.add(&b, -1)
 		switch {
 		case is == soakingUndated:
@@ -278,32 +278,32 @@ func (r *Result) exposed() *front {
 }
 
 // exposureRemedies says how fewer clusters are exposed: they succeed, or are mended.
-func (r *Result) exposureRemedies(f *front) (ways []Remedy) {
+func (r *Result) exposureRemedies(f *waitSet) (remedies []Remedy) {
 	if !f.frees.IsZero() {
-		ways = append(ways, r.waitUntil(f.frees))
+		remedies = append(remedies, r.waitUntil(f.frees))
 	}
-	var mendable crowd
+	var fixable stateGroup
 	for _, s := range [...]state{failed, failedUndated, timedOut} {
-		mendable.merge(&f.crowds[s])
+		fixable.merge(&f.byState[s])
 	}
-	u, lost, untracked := &f.undatedSlots, f.crowds[failedLost].n, f.untracked()
-	stuck, able := 1<<soakingUndated|1<<failedLost|untrackedCrowds, f.first.n-u.n-lost-untracked.n
+	u, lost, untracked := &f.undatedSlots, f.byState[failedLost].n, f.untracked()
+	stuck, able := 1<<soakingUndated|1<<failedLost|untrackedStateGroups, f.first.n-u.n-lost-untracked.n
 	dates := f.dates
 	if able < f.needed && dates == 0 && f.frees.IsZero() {
 		dates = u.n // and others have to succeed as well
 	}
 	if dates > 0 {
-		ways = append(ways, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: true})
+		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: true})
 	}
-	if able-mendable.n >= f.needed { // or some have to be mended
-		stuck, able = stuck|failedCrowds|1<<timedOut, able-mendable.n
+	if able-fixable.n >= f.needed { // or some have to be mended
+		stuck, able = stuck|failedStateGroups|1<<timedOut, able-fixable.n
 	}
-	if able >= f.needed && able > mendable.n {
-		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(stuck)})
+	if able >= f.needed && able > fixable.n {
+		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesExcept(stuck)})
 	}
-	ways = append(append(ways, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
-	if mendable.n >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyFix, Count: f.needed, Of: mendable.n, Clusters: mendable.listed()})
+	remedies = append(append(remedies, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
+	if fixable.n >= f.needed {
+		remedies = append(remedies, Remedy{Type: RemedyFix, Count: f.needed, Of: fixable.n, Clusters: fixable.listed()})
 	}
-	return ways
+	return remedies
 }

@@ -37,29 +37,29 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 // still count, or some moved, the reports are observed once more, with the schedule of all of them.
 func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error) {
 	now = now.Round(0) // reports have wall clock times, so a monotonic reading of the caller is dropped
-	s.options.back.rank(s, now)
+	s.options.rollback.rank(s, now)
 	plan := new(struct { // one allocation for all
 		result Result
 		scan   scan
-		fronts fronts
+		fronts waitSets
 	})
 	var o observed
 	r := &plan.result
 	if err := r.observe(&o, s, reports, now); err != nil {
 		return nil, err
 	}
-	if where := &o.where; !where.none() {
+	if where := &o.formerGroups; !where.none() {
 		with, options := where.in(s.groups), s.options
-		options.back = options.back.in(with, s.groups)
-		s = newSchedule(&s.rules, &options, with, where).recallCeiling(options.former)
-		s.options.back.rank(s, now)
+		options.rollback = options.rollback.in(with, s.groups)
+		s = newSchedule(&s.rules, &options, with, where).recallCeiling(options.previous)
+		s.options.rollback.rank(s, now)
 		*r = Result{}
 		if err := r.observe(&o, s, reports, now); err != nil {
 			return nil, err
 		}
 	}
 	plan.scan = scan{result: r}
-	r.fronts = &plan.fronts
+	r.waitSets = &plan.fronts
 	r.complete(&plan.scan, &o, now)
 	return r, nil
 }
@@ -68,13 +68,13 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 func (r *Result) complete(v view, o *observed, now time.Time) {
 	s := r.schedule
 	if r.now = now; o.deleting != nil {
-		r.note().deleting = o.deleting
+		r.addDetails().deleting = o.deleting
 	}
 	r.Schedule = s.show()
 	r.InFlight = s.list(v, inFlightStates, o.inFlight())
 	s.next(&r.Next, &r.choice, v, o, now, r)
 	r.removed = len(r.Removed)
-	if r.kept = without(o.removed, r.Removed); s.gone() != nil { // how these stand is known
+	if r.kept = without(o.removed, r.Removed); s.deselectedPositions() != nil { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {
 			_, counts := s.groups.Position(cluster)
 			return counts
@@ -85,7 +85,7 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 // mark notes that the cluster at a position starts.
 func (r *Result) mark(position int) {
 	r.states[position] |= starting
-	if r.schedule.isAside(position) {
+	if r.schedule.ignoresAt(position) {
 		return
 	}
 	if r.started == nil {

@@ -44,7 +44,7 @@ type Planner struct {
 
 	unselected map[string]time.Time // when clusters were first found unselected, by the last answer; nil if unknown
 	groups     *grouping.Groups     // the selected clusters
-	former     *former              // of the last answer; nil if there is none
+	previous   *previousResult      // of the last answer; nil if there is none
 	answered   *schedule            // of the last answer
 	stale      bool                 // who left has to be found anew
 }
@@ -67,7 +67,7 @@ func (p *Planner) lock() *tracker {
 		p.several, p.writes = make(map[string]bool), make(map[string]write)
 		p.deleting, p.others = make(map[string]bool), make(map[string]report)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, nil), facts: newFacts(0)}).fill()
+		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, nil), reportTable: newReportTable(0)}).fill()
 	}
 	return p.tracker
 }
@@ -141,14 +141,14 @@ func (p *Planner) Result(now time.Time) *Result {
 	o.stages = slices.Clone(o.stages) // the result keeps that of the active stage
 	t := p.tracker
 	r := &Result{
-		schedule: p.remembering(t.schedule),
-		states:   slices.Clone(t.states),
-		tallies:  slices.Clone(t.totals.groups),
-		aside:    slices.Clone(t.totals.aside),
-		fronts:   &fronts{},
+		schedule:       p.remembering(t.schedule),
+		states:         slices.Clone(t.states),
+		tallies:        slices.Clone(t.totals.groups),
+		ignoredTallies: slices.Clone(t.totals.ignored),
+		waitSets:       &waitSets{},
 	}
 	if t.tries.pages != nil {
-		r.note().tries = t.tries.clone()
+		r.addDetails().tries = t.tries.clone()
 	}
 	for position, state := range r.states {
 		r.age(position, state, t.since[position], t.now)
@@ -168,7 +168,7 @@ func (p *Planner) remembering(s *schedule) *schedule {
 		return s
 	}
 	knows := *s
-	knows.options.former = p.formerly(&knows.options)
+	knows.options.previous = p.previousGroups(&knows.options)
 	return &knows
 }
 
@@ -181,17 +181,17 @@ func (p *Planner) advance(now time.Time) {
 		p.build(&t.schedule.rules, &t.schedule.options, now)
 		return
 	case back:
-		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, facts: t.facts, now: now}).fill()
+		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, reportTable: t.reportTable, now: now}).fill()
 		return
 	}
 	t.advance(now)
-	for _, position := range t.schedule.gone() {
+	for _, position := range t.schedule.deselectedPositions() {
 		if !t.schedule.stillCounts(t.reported(int(position)), now) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
 	}
-	for _, position := range t.schedule.moved() {
+	for _, position := range t.schedule.movedPositions() {
 		if p.isSettled(int(position)) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
@@ -201,11 +201,11 @@ func (p *Planner) advance(now time.Time) {
 
 // tell puts into o what the planner knows, except for the states of the selected clusters.
 func (p *Planner) tell(o *observed) {
-	o.once = p.once(p.tracker.now)
-	p.tracker.once = o.once
+	o.departed = p.once(p.tracker.now)
+	p.tracker.departed = o.departed
 	p.tracker.tell(o)
-	o.record, o.before = p, p.tracker.schedule.told(p.formerly(&p.tracker.schedule.options))
-	p.leaving(o)
+	o.record, o.before = p, p.tracker.schedule.told(p.previousGroups(&p.tracker.schedule.options))
+	p.pendingRemoval(o)
 	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
 		o.unselected = p.unselected
 	}
@@ -219,8 +219,8 @@ func (p *Planner) tell(o *observed) {
 // remember keeps when clusters were first found unselected, and the groups.
 func (p *Planner) remember(c *choice) {
 	s := p.tracker.schedule
-	if p.answered != s || p.former.once != nil || c.once != nil || len(p.former.lasting)+len(c.last) > 0 {
-		p.former, p.answered = s.knows(p.formerly(&s.options), c), s
+	if p.answered != s || p.previous.departed != nil || c.departed != nil || len(p.previous.lasting)+len(c.last) > 0 {
+		p.previous, p.answered = s.knows(p.previousGroups(&s.options), c), s
 	}
 	if p.tracker.schedule.options.grace <= 0 {
 		p.unselected = nil

@@ -26,7 +26,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 		return all
 	}
 	groups := r.schedule.groups
-	size := func(group int) int { return groups.Size(group) - r.schedule.leftIn(group) }
+	size := func(group int) int { return groups.Size(group) - r.schedule.deselectedIn(group) }
 	taken, takenIn := make(map[int]bool, len(noted)), make(map[[2]int]bool, len(noted))
 	for cluster, p := range noted {
 		position, member := groups.Position(cluster)
@@ -38,8 +38,8 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 		taken[p.Index] = true
 		group := groups.GroupAt(position)
 		takenIn[[2]int{group, p.InGroup}] = true
-		if !r.schedule.hasLeft(position) {
-			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.gone()), size(group)
+		if !r.schedule.isDeselectedAt(position) {
+			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.deselectedPositions()), size(group)
 			all[cluster] = p
 		}
 	}
@@ -58,7 +58,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 			in++
 		}
 		taken[next], takenIn[[2]int{group, in}], nextIn[group] = true, true, in
-		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.gone()), InGroup: in, OfGroup: size(group)}
+		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.deselectedPositions()), InGroup: in, OfGroup: size(group)}
 	}
 	return all
 }

@@ -13,14 +13,14 @@ import (
 
 // endings gives the selected clusters among those whose objects are being deleted.
 func (s *schedule) endings(deleting map[int]bool) map[int]bool {
-	maps.DeleteFunc(deleting, func(position int, is bool) bool { return !is || s.hasLeft(position) })
+	maps.DeleteFunc(deleting, func(position int, is bool) bool { return !is || s.isDeselectedAt(position) })
 	return deleting
 }
 
 // record puts into r what the owner has to store (R48, R52). Last has the breaches that last, deleting has the positions of the selected clusters whose
 // objects are being deleted, and once has the clusters whose start or success alone counts.
-func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map[int]bool, once []past, now time.Time) {
-	m := s.options.memory
+func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map[int]bool, departed []departure, now time.Time) {
+	m := s.options.record
 	if m == nil {
 		return
 	}
@@ -33,12 +33,12 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 		return
 	}
 	for _, position := range s.recordable(deleting) {
-		if left, wanted := s.wants(v, int(position), deleting[int(position)], now); wanted {
-			r.Deselected = append(r.Deselected, left)
+		if entry, wanted := s.wants(v, int(position), deleting[int(position)], now); wanted {
+			r.Deselected = append(r.Deselected, entry)
 		}
 	}
-	for i := range once {
-		p := &once[i]
+	for i := range departed {
+		p := &departed[i]
 		as := status.Skip
 		if s.isAwaited(p.report, now) {
 			as = status.Succeeded
@@ -47,8 +47,8 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 	}
 	slices.SortFunc(r.Deselected, func(a, b status.DeselectedCluster) int { return strings.Compare(a.Cluster, b.Cluster) })
 	breached, bytes := s.fitBreached(last)
-	left, over := s.fit(r.Deselected, s.roomOfRecord()-bytes)
-	r.Breached, r.Deselected, over = breached, left, before.with(over)
+	entry, over := s.fit(r.Deselected, s.roomOfRecord()-bytes)
+	r.Breached, r.Deselected, over = breached, entry, before.with(over)
 	if r.More, r.Until = over.n, over.until; len(r.Deselected) > 0 {
 		r.Exposed = s.exposedBefore()
 	}
@@ -57,11 +57,11 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 // recordable gives the positions that may need an entry, each once: of clusters that left or moved, whose objects are being
 // deleted, or that have one.
 func (s *schedule) recordable(deleting map[int]bool) []int32 {
-	positions := slices.Concat(s.gone(), s.moved())
+	positions := slices.Concat(s.deselectedPositions(), s.movedPositions())
 	for position := range deleting {
 		positions = append(positions, int32(position))
 	}
-	for cluster := range s.options.memory.entries {
+	for cluster := range s.options.record.entries {
 		if position, ok := s.groups.Position(cluster); ok {
 			positions = append(positions, int32(position))
 		}
@@ -83,16 +83,16 @@ func rankOf(l *status.DeselectedCluster) int {
 }
 
 // wants gives the entry of a cluster that left or moved, whose object is being deleted, or that has an entry (R48, R49).
-func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (left status.DeselectedCluster, wanted bool) {
-	cluster, m := s.groups.Cluster(position), s.options.memory
+func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (entry status.DeselectedCluster, wanted bool) {
+	cluster, m := s.groups.Cluster(position), s.options.record
 	r, is := v.reported(position), v.at(position)
 	e, stored := m.entry(cluster)
 	stands := stored && r.equals(e.report)
 	moved := s.hasMoved(position)
-	if s.isAside(position) || !s.hasLeft(position) && !moved && !deleting && !stands || s.options.back.isReturning(cluster) {
-		return left, false
+	if s.ignoresAt(position) || !s.isDeselectedAt(position) && !moved && !deleting && !stands || s.options.rollback.isDeselected(cluster) {
+		return entry, false
 	}
-	budgeted := s.rules.typ != clusterv1alpha1.All || s.options.rights != nil
+	budgeted := s.rules.typ != clusterv1alpha1.All || s.options.shares != nil
 	limited := budgeted || s.options.ramp > 0 || s.options.startLimit != nil
 	other, _ := elsewhere(s.groups, cluster)
 	var as status.RolloutStatus
@@ -108,20 +108,20 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (le
 	case s.hasStarted(r, now):
 		as = status.Skip
 	default:
-		return left, false
+		return entry, false
 	}
 	return status.DeselectedCluster{Report: r.toStatus(cluster, as), Group: s.groups.Key(s.groups.GroupAt(position))}, true
 }
 
 // isStored says whether the stored record tells of a cluster as much as the entry does. The times may differ: those of an answer
 // that is not noted change with each call.
-func (m *memory) isStored(left *status.DeselectedCluster) bool {
-	e, known := m.entries[left.Cluster]
-	if !known || e.attempt != left.Attempt {
+func (m *recordIndex) isStored(entry *status.DeselectedCluster) bool {
+	e, known := m.entries[entry.Cluster]
+	if !known || e.attempt != entry.Attempt {
 		return false
 	}
 	fails, flies := failureStates.has(e.kind), inFlightStates.has(e.kind)
-	switch left.Status {
+	switch entry.Status {
 	case status.TimeOut, status.Failed:
 		return fails
 	case status.Succeeded:
@@ -136,7 +136,7 @@ func (m *memory) isStored(left *status.DeselectedCluster) bool {
 // withhold gives the clusters that are due for removal and have to wait: the stored record does not tell of them yet what the given
 // one tells (R48). By time alone that changes after released at the earliest; 0 if it does not.
 func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (withheld []string, released time.Duration) {
-	m := s.options.memory
+	m := s.options.record
 	switch {
 	case m == nil || s.missing != "" || len(due) == 0:
 		return nil, 0
@@ -151,13 +151,13 @@ func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (with
 	}
 	waits := make(map[string]*status.DeselectedCluster)
 	for i := range r.Deselected {
-		if left := &r.Deselected[i]; !m.isStored(left) {
-			waits[left.Cluster] = left
+		if entry := &r.Deselected[i]; !m.isStored(entry) {
+			waits[entry.Cluster] = entry
 		}
 	}
 	for _, cluster := range due {
-		if left := waits[cluster]; left != nil {
-			withheld, released = append(withheld, cluster), sooner(released, s.untilChanged(left, now))
+		if entry := waits[cluster]; entry != nil {
+			withheld, released = append(withheld, cluster), sooner(released, s.untilChanged(entry, now))
 		}
 	}
 	return withheld, released

@@ -144,46 +144,46 @@ func (r Remedy) some() string {
 // cannot be taken back itself.
 func (r *Result) breachRemedies() []Remedy {
 	b := r.choice.breach
-	var ways []Remedy
-	mendable, untold := r.recoverable()
-	if mendable.n >= b.Failures-b.MaxFailures {
-		ways = append(ways, Remedy{Type: RemedyFix, Count: b.Failures - b.MaxFailures, Of: mendable.n, Clusters: mendable.listed()})
+	var remedies []Remedy
+	fixable, untold := r.recoverable()
+	if fixable.n >= b.Failures-b.MaxFailures {
+		remedies = append(remedies, Remedy{Type: RemedyFix, Count: b.Failures - b.MaxFailures, Of: fixable.n, Clusters: fixable.listed()})
 	}
-	ways = append(ways, untold.rulesRemedy()...)
-	ways = append(ways, Remedy{Type: RemedyTryAgain, Count: r.lastAttempt() + 1})
+	remedies = append(remedies, untold.rulesRemedy()...)
+	remedies = append(remedies, Remedy{Type: RemedyTryAgain, Count: r.lastAttempt() + 1})
 	if !b.Mandatory {
-		ways = append(ways, Remedy{Type: RemedyRaiseMaxFailures, Count: b.Failures})
+		remedies = append(remedies, Remedy{Type: RemedyRaiseMaxFailures, Count: b.Failures})
 	}
-	if r.schedule.options.back == nil {
-		ways = append(ways, Remedy{Type: RemedyRevert})
+	if r.schedule.options.rollback == nil {
+		remedies = append(remedies, Remedy{Type: RemedyRevert})
 	}
-	return ways
+	return remedies
 }
 
 // recoverable gives the clusters that count in the breach and can be mended, and those that timed out only because nothing says when they
 // are done.
-func (r *Result) recoverable() (mendable, untold crowd) {
-	b, n := r.choice.breach, r.notes()
+func (r *Result) recoverable() (fixable, untold stateGroup) {
+	b, n := r.choice.breach, r.knownDetails()
 	if len(n.lost) == 0 && len(n.untold) == 0 {
-		return crowd{n: b.Failures, names: b.Clusters}, untold
+		return stateGroup{n: b.Failures, names: b.Clusters}, untold
 	}
 	for position := range r.states {
 		if r.isInBreach(position) {
-			r.sort(position, Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}}, &mendable, &untold)
+			r.sort(position, Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}}, &fixable, &untold)
 		}
 	}
-	return mendable, untold
+	return fixable, untold
 }
 
 // sort adds a cluster that failed to those that can be mended, or to those of which nothing says when they are done; to neither where only
 // the record tells of it.
-func (r *Result) sort(position int, b Blocker, mendable, untold *crowd) {
-	switch n := r.notes(); {
+func (r *Result) sort(position int, b Blocker, fixable, untold *stateGroup) {
+	switch n := r.knownDetails(); {
 	case n.lost[position]:
 	case n.untold[position]:
 		untold.add(b)
 	default:
-		mendable.add(b)
+		fixable.add(b)
 	}
 }
 
@@ -198,27 +198,27 @@ func (r *Result) isInBreach(position int) bool {
 
 // lastAttempt gives the last attempt among the failures that count in the breach.
 func (r *Result) lastAttempt() int {
-	r.fronts.once.Do(func() {
-		r.fronts.found = &found{}
+	r.waitSets.once.Do(func() {
+		r.waitSets.sets = &foundWaitSets{}
 		tries := r.attempts()
 		if tries == nil {
 			return
 		}
 		for position := range r.states {
 			if r.isInBreach(position) {
-				r.fronts.found.attempt = max(r.fronts.found.attempt, tries.of(position))
+				r.waitSets.sets.attempt = max(r.waitSets.sets.attempt, tries.of(position))
 			}
 		}
 	})
-	return r.fronts.found.attempt
+	return r.waitSets.sets.attempt
 }
 
 // slotRemedies says how one of the slots that clusters hold becomes free. Clusters in the slotless states hold none.
-func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
+func (r *Result) slotRemedies(f *waitSet, slotless stateSet) (remedies []Remedy) {
 	if !f.frees.IsZero() {
-		ways = append(ways, r.waitUntil(f.frees))
+		remedies = append(remedies, r.waitUntil(f.frees))
 	}
-	u, soaking, lost := &f.undatedSlots, f.crowds[soakingUndated].n, f.crowds[failedLost].n // nothing more comes from these
+	u, soaking, lost := &f.undatedSlots, f.byState[soakingUndated].n, f.byState[failedLost].n // nothing more comes from these
 	if slotless != 0 {
 		lost = 0
 	}
@@ -228,52 +228,52 @@ func (r *Result) slotRemedies(f *front, slotless stateSet) (ways []Remedy) {
 		dates = u.n // and others have to succeed as well
 	}
 	if dates > 0 {
-		ways = append(ways, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
+		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
 	}
 	if soaking == 0 && lost == 0 && untracked.n == 0 {
-		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
+		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
 	} else if able >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesBut(1<<soakingUndated | 1<<failedLost | untrackedCrowds | 1<<blockingToApply | slotless)})
+		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesExcept(1<<soakingUndated | 1<<failedLost | untrackedStateGroups | 1<<blockingToApply | slotless)})
 	}
-	ways = append(append(ways, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
+	remedies = append(append(remedies, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
 	if slotless != 0 {
-		return ways
+		return remedies
 	}
-	if c := &f.crowds[failed]; c.n >= f.needed {
-		ways = append(ways, Remedy{Type: RemedyFix, Count: f.needed, Of: c.n, Clusters: c.listed()})
+	if c := &f.byState[failed]; c.n >= f.needed {
+		remedies = append(remedies, Remedy{Type: RemedyFix, Count: f.needed, Of: c.n, Clusters: c.listed()})
 	}
-	return append(ways, r.deadlineRemedy(f, f.excess, f.crowds[failed].n+lost)...)
+	return append(remedies, r.deadlineRemedy(f, f.excess, f.byState[failed].n+lost)...)
 }
 
 // groupRemedies says how the active stages of a front become complete. No counted cluster is held in them, so that there is one
 // that starts or is in flight and that they wait for. Time alone does not complete a stage with a cluster that is held until before
 // then, as it waits for its turn from then on.
-func (r *Result) groupRemedies(f *front, groups []int) (ways []Remedy) {
-	if ends := f.last.blockers[0].Until; f.starting == 0 && !f.parks && !ends.IsZero() && !r.releases(groups, ends) {
-		ways = append(ways, r.waitUntil(ends))
+func (r *Result) groupRemedies(f *waitSet, groups []int) (remedies []Remedy) {
+	if ends := f.last.blockers[0].Until; f.starting == 0 && !f.anyFrozen && !ends.IsZero() && !r.unfreezes(groups, ends) {
+		remedies = append(remedies, r.waitUntil(ends))
 	}
-	soaking := f.crowds[soakingUndated].n // nothing more comes from these
+	soaking := f.byState[soakingUndated].n // nothing more comes from these
 	if u := &f.undated; u.n > 0 {
-		ways = append(ways, Remedy{Type: RemedyReportTime, Count: u.n, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
+		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: u.n, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
 	}
 	untracked := f.untracked()
 	if soaking == 0 && untracked.n == 0 {
-		ways = append(ways, Remedy{Type: RemedyAnswer, Count: f.last.n, Of: f.last.n, Clusters: f.last.names()})
+		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.last.n, Of: f.last.n, Clusters: f.last.names()})
 	}
-	ways = append(append(ways, untracked.rulesRemedy()...), f.validateRemedy(f.last.n)...)
-	return append(ways, r.deadlineRemedy(f, f.last.n, 0)...)
+	remedies = append(append(remedies, untracked.rulesRemedy()...), f.validateRemedy(f.last.n)...)
+	return append(remedies, r.deadlineRemedy(f, f.last.n, 0)...)
 }
 
 // untracked gives the clusters of which nothing will say when they are done.
-func (f *front) untracked() (c crowd) {
+func (f *waitSet) untracked() (c stateGroup) {
 	for _, s := range [...]state{untracked, untrackedUndated, untrackedAgain} {
-		c.merge(&f.crowds[s])
+		c.merge(&f.byState[s])
 	}
 	return c
 }
 
 // rulesRemedy proposes that something says of a crowd when it is done.
-func (c *crowd) rulesRemedy() []Remedy {
+func (c *stateGroup) rulesRemedy() []Remedy {
 	if c.n == 0 {
 		return nil
 	}
@@ -281,10 +281,10 @@ func (c *crowd) rulesRemedy() []Remedy {
 }
 
 // validateRemedy proposes to validate as many clusters as are needed, if enough wait for their validation.
-func (f *front) validateRemedy(needed int) []Remedy {
-	var c crowd
+func (f *waitSet) validateRemedy(needed int) []Remedy {
+	var c stateGroup
 	for _, s := range [...]state{validating, validatingUndated, validatingAgain} {
-		c.merge(&f.crowds[s])
+		c.merge(&f.byState[s])
 	}
 	if c.n == 0 || c.n < needed {
 		return nil
@@ -294,8 +294,8 @@ func (f *front) validateRemedy(needed int) []Remedy {
 
 // deadlineRemedy proposes a deadline, where there is none and one would end the wait for n clusters. Failed is how many
 // clusters keep, until the deadline, a slot that is waited for.
-func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
-	endless := f.crowds[silent].n + f.crowds[refused].n + f.crowds[progressing].n + f.crowds[validating].n + failed
+func (r *Result) deadlineRemedy(f *waitSet, n, failed int) []Remedy {
+	endless := f.byState[silent].n + f.byState[refused].n + f.byState[progressing].n + f.byState[validating].n + failed
 	if r.schedule.rules.deadline != nil || f.unknown > 0 || f.earlier > 0 || endless == 0 || endless < n {
 		return nil
 	}
@@ -303,7 +303,7 @@ func (r *Result) deadlineRemedy(f *front, n, failed int) []Remedy {
 }
 
 // names joins the names of the first few, and counts the others.
-func (f *few) names() string {
+func (f *topN) names() string {
 	names := make([]string, len(f.blockers))
 	for i := range f.blockers {
 		names[i] = f.blockers[i].label()

@@ -47,12 +47,12 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 		}
 	}
 	const unknown = -1
-	left, going := make(map[int]int), 0
+	remaining, going := make(map[int]int), 0
 	stay := make(map[int][]string)
 	for cluster, stays := range there {
 		stage := s.lastStageOf(cluster, unknown)
-		counts := !o.isUncounted(cluster)
-		if left[stage] += one(counts); stays {
+		counts := !o.ignores(cluster)
+		if remaining[stage] += one(counts); stays {
 			stay[stage] = append(stay[stage], cluster)
 		} else {
 			going += one(counts)
@@ -62,7 +62,7 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	take := func(stage int) {
 		slices.Sort(stay[stage])
 		for _, cluster := range stay[stage] {
-			switch counts := !o.isUncounted(cluster); {
+			switch counts := !o.ignores(cluster); {
 			case !counts:
 				next = append(next, cluster)
 			case going < most:
@@ -71,11 +71,11 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 		}
 	}
 	take(unknown)
-	for stage := len(s.stages) - 1; stage >= 0 && left[unknown] == 0; stage-- {
-		if s.links == nil && left[stage+1] > 0 {
+	for stage := len(s.stages) - 1; stage >= 0 && remaining[unknown] == 0; stage-- {
+		if s.links == nil && remaining[stage+1] > 0 {
 			break // nor may those before it go
 		}
-		if s.links == nil || !slices.ContainsFunc(s.behind(stage), func(later int) bool { return left[later] > 0 }) {
+		if s.links == nil || !slices.ContainsFunc(s.behind(stage), func(later int) bool { return remaining[later] > 0 }) {
 			take(stage)
 		}
 	}
@@ -88,10 +88,10 @@ func (s *schedule) lastStageOf(cluster string, unknown int) int {
 	if position, selected := s.groups.Position(cluster); selected {
 		return int(s.stageOf[s.groups.GroupAt(position)])
 	}
-	e, known := s.options.memory.entry(cluster)
+	e, known := s.options.record.entry(cluster)
 	key := e.key
 	if !known {
-		key, known = s.options.former.groupOf(cluster)
+		key, known = s.options.previous.groupOf(cluster)
 	}
 	if group, there := groupWith(s.groups, key); known && there {
 		return int(s.stageOf[group])

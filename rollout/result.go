@@ -36,23 +36,23 @@ type Result struct {
 	Schedule Schedule `json:"schedule"`
 
 	// The caller may change the fields above, so no method but String reads them.
-	schedule *schedule // nil where no Plan made the result
-	choice   choice
-	now      time.Time
-	removed  int
-	kept     []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
-	warnings []Warning
-	states   []state               // of each position
-	ages     sparse[time.Duration] // how long each position has been in flight or failed
-	noted    *noted                // what else is known of single clusters; nil where there is nothing
-	tallies  []tally               // of each group, over the clusters that count
-	aside    []tally               // of each group, over the uncounted clusters; nil where all are counted
-	started  []int32               // for each group how many clusters that count are in Start; nil if none is
-	fronts   *fronts               // what is waited for; worked out when somebody asks
+	schedule       *schedule // nil where no Plan made the result
+	choice         choice
+	now            time.Time
+	removed        int
+	kept           []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
+	warnings       []Warning
+	states         []state                   // of each position
+	ages           pagedSlice[time.Duration] // how long each position has been in flight or failed
+	details        *details                  // what else is known of single clusters; nil where there is nothing
+	tallies        []tally                   // of each group, over the clusters that count
+	ignoredTallies []tally                   // of each group, over the uncounted clusters; nil where all are counted
+	started        []int32                   // for each group how many clusters that count are in Start; nil if none is
+	waitSets       *waitSets                 // what is waited for; worked out when somebody asks
 }
 
-// noted is what a result knows of few clusters, by position.
-type noted struct {
+// details is what a result knows of few clusters, by position.
+type details struct {
 	far        map[int]time.Time // the time of the report, where that is too long ago or ahead for ages
 	tries      attempts
 	startTimes []time.Time    // when each position started; only with MaxStarts and while the result is made
@@ -63,28 +63,28 @@ type noted struct {
 	says       map[int]string // the messages of the reports that count; nil where none has one
 }
 
-// notes gives what is noted, to be read.
-func (r *Result) notes() (n noted) {
-	if r.noted != nil {
-		n = *r.noted
+// knownDetails gives what is noted, to be read.
+func (r *Result) knownDetails() (n details) {
+	if r.details != nil {
+		n = *r.details
 	}
 	return n
 }
 
-// note gives what is noted, to be added to.
-func (r *Result) note() *noted {
-	if r.noted == nil {
-		r.noted = &noted{}
+// addDetails gives what is noted, to be added to.
+func (r *Result) addDetails() *details {
+	if r.details == nil {
+		r.details = &details{}
 	}
-	return r.noted
+	return r.details
 }
 
 // attempts gives the attempt of each position.
 func (r *Result) attempts() *attempts {
-	if r.noted == nil {
+	if r.details == nil {
 		return nil
 	}
-	return &r.noted.tries
+	return &r.details.tries
 }
 
 // Disposition says in which part of a result a selected cluster is.
@@ -119,20 +119,20 @@ func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 		return "", BlockReason{}, false
 	}
 	d := r.states[position].disposition()
-	if r.schedule.hasLeft(position) {
+	if r.schedule.isDeselectedAt(position) {
 		d = DispositionDeselected
 	}
 	if d != DispositionBlocked {
 		return d, BlockReason{}, true
 	}
-	return d, r.holdAt(position), true
+	return d, r.blockAt(position), true
 }
 
 // Held yields the waiting clusters that do not start, in the order of their names, each with the reason.
 func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 	return func(yield func(Cluster, BlockReason) bool) {
 		for position, s := range r.states {
-			if s.disposition() == DispositionBlocked && !yield(r.cluster(position), r.holdAt(position)) {
+			if s.disposition() == DispositionBlocked && !yield(r.cluster(position), r.blockAt(position)) {
 				return
 			}
 		}
@@ -144,7 +144,7 @@ func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 func (r *Result) Settled() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
 		for position, s := range r.states {
-			if s.disposition() == DispositionSettled && !r.schedule.hasLeft(position) && !yield(r.cluster(position)) {
+			if s.disposition() == DispositionSettled && !r.schedule.isDeselectedAt(position) && !yield(r.cluster(position)) {
 				return
 			}
 		}
@@ -162,10 +162,10 @@ func (h BlockCount) String() string { return fmt.Sprintf("%d held: %v", h.Cluste
 
 // BlockCounts gives the reasons of all held clusters with their numbers, in the order of the groups. It takes time linear in the groups,
 // with [Options].Holds and [Options].Reviewed in the fleet.
-func (r *Result) BlockCounts() []BlockCount { return r.counted((*Result).hold) }
+func (r *Result) BlockCounts() []BlockCount { return r.counted((*Result).blockReason) }
 
 // counted does what BlockCounts does; hold gives the reason for a group's held clusters. In a group those that somebody holds come last.
-func (r *Result) counted(hold func(r *Result, group int) BlockReason) []BlockCount {
+func (r *Result) counted(reason func(r *Result, group int) BlockReason) []BlockCount {
 	var all []BlockCount
 	at := make(map[BlockReason]int)
 	add := func(h BlockReason, n int) {
@@ -177,17 +177,17 @@ func (r *Result) counted(hold func(r *Result, group int) BlockReason) []BlockCou
 		}
 		all[i].Clusters += n
 	}
-	var p *parked
+	var p *frozenClusters
 	if r.schedule != nil {
-		p = r.parked()
+		p = r.frozen()
 	}
 	for group := range r.tallies {
-		if n := r.held(group); n > 0 {
-			add(hold(r, group), n)
+		if n := r.blocked(group); n > 0 {
+			add(reason(r, group), n)
 		}
 		if p != nil {
 			for _, h := range p.inGroup[group] {
-				add(h, p.counts[groupHold{group, h}])
+				add(h, p.counts[groupBlock{group, h}])
 			}
 		}
 	}
@@ -203,13 +203,13 @@ func (r *Result) Summary() status.Summary {
 	}
 	s.Partial = r.schedule != nil && r.schedule.missing != ""
 	for group := range r.tallies {
-		counts := r.tallies[group].counts(r.heldCounted(group))
+		counts := r.tallies[group].counts(r.blockedCounted(group))
 		counts.Partial = s.Partial
-		if r.aside != nil {
-			counts.Ignored, counts.IgnoredToApply = r.schedule.uncountedIn(group), r.aside[group].waiting()+r.aside[group].parked()
+		if r.ignoredTallies != nil {
+			counts.Ignored, counts.IgnoredToApply = r.schedule.ignoredIn(group), r.ignoredTallies[group].waiting()+r.ignoredTallies[group].frozen()
 		}
 		if r.schedule != nil {
-			counts.Deselected = r.schedule.leftIn(group)
+			counts.Deselected = r.schedule.deselectedIn(group)
 		}
 		s.Groups[group] = status.GroupCounts{Group: r.schedule.groups.Key(group), Counts: counts}
 		s.Counts = s.Counts.Add(counts)
@@ -231,7 +231,7 @@ func (r *Result) stops(s *status.Summary) {
 	if r.schedule.options.paused {
 		s.Paused = BlockReason{Type: BlockPaused}.String()
 	}
-	for _, h := range r.counted((*Result).holdInBrief) {
+	for _, h := range r.counted((*Result).briefBlock) {
 		switch sentence := h.Reason.String(); h.Reason.Type {
 		case BlockGateClosed:
 			s.Gates = append(s.Gates, sentence)
@@ -246,17 +246,17 @@ func (r *Result) stops(s *status.Summary) {
 	}
 }
 
-// held counts a group's waiting clusters that do not start, counted or not, without those that somebody holds.
-func (r *Result) held(group int) int {
-	n := r.heldCounted(group)
-	if r.aside != nil && !r.schedule.letsThrough(&r.choice, group) {
-		n += r.aside[group].waiting()
+// blocked counts a group's waiting clusters that do not start, counted or not, without those that somebody holds.
+func (r *Result) blocked(group int) int {
+	n := r.blockedCounted(group)
+	if r.ignoredTallies != nil && !r.schedule.startsIgnored(&r.choice, group) {
+		n += r.ignoredTallies[group].waiting()
 	}
 	return n
 }
 
-// heldCounted does so for the clusters that count.
-func (r *Result) heldCounted(group int) int {
+// blockedCounted does so for the clusters that count.
+func (r *Result) blockedCounted(group int) int {
 	n := r.tallies[group].waiting()
 	if r.started != nil {
 		n -= int(r.started[group])

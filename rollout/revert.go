@@ -69,14 +69,14 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 	if errs = append(errs, abort.check(now)...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	o.memory = o.memory.since(&abort)
-	back, reports := newWayBack(groups, &abort, &o)
-	o.back, o.freeFailed = back, o.freeFailed || back.isTolerant()
+	o.record = o.record.since(&abort)
+	rollback, reports := newRollback(groups, &abort, &o)
+	o.rollback, o.freeFailed = rollback, o.freeFailed || rollback.isTolerant()
 	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
 }
 
 // since gives the memory of a way back (R43): what tells of the failed version is left out.
-func (m *memory) since(abort *Abort) *memory {
+func (m *recordIndex) since(abort *Abort) *recordIndex {
 	if m == nil || len(m.entries) == 0 {
 		return m
 	}
@@ -88,15 +88,15 @@ func (m *memory) since(abort *Abort) *memory {
 	}
 	kept := m.StoredRecord
 	kept.Record.Deselected = nil
-	for _, left := range m.Record.Deselected {
+	for _, entry := range m.Record.Deselected {
 		switch {
-		case !wentBack(&left.Report, abort.Time):
+		case !rolledBack(&entry.Report, abort.Time):
 			kept.Record.More = 0
-		case !has[left.Cluster]:
-			kept.Record.Deselected = append(kept.Record.Deselected, left)
+		case !has[entry.Cluster]:
+			kept.Record.Deselected = append(kept.Record.Deselected, entry)
 		}
 	}
-	return newMemory(kept)
+	return newRecordIndex(kept)
 }
 
 // check returns the faults of an abort at the time now.

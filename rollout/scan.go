@@ -36,7 +36,7 @@ func (v *scan) in(states stateSet, from int) (int, state, bool) {
 
 func (v *scan) at(position int) state { return v.result.states[position] }
 
-func (v *scan) reported(position int) report { return v.result.notes().evidence[position] }
+func (v *scan) reported(position int) report { return v.result.knownDetails().evidence[position] }
 
 func (v *scan) attempts() *attempts { return v.result.attempts() }
 
@@ -103,7 +103,7 @@ func (v *scan) lastSuccess(stage int) time.Time {
 	l.lasts = make([]time.Time, len(s.stages))
 	for position, state := range v.result.states {
 		age := v.result.ages.of(position)
-		if !succeededStates.has(state) || age == unknownAge || state == succeededUndated || s.isAside(position) {
+		if !succeededStates.has(state) || age == unknownAge || state == succeededUndated || s.ignoresAt(position) {
 			continue
 		}
 		last := &l.lasts[s.stageOf[s.groups.GroupAt(position)]]
@@ -112,7 +112,7 @@ func (v *scan) lastSuccess(stage int) time.Time {
 		}
 	}
 	for stage := range l.lasts {
-		l.lasts[stage] = latest(l.lasts[stage], s.successOf(v.result.choice.once, stage))
+		l.lasts[stage] = latest(l.lasts[stage], s.successOf(v.result.choice.departed, stage))
 	}
 	return l.lasts[stage]
 }

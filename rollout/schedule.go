@@ -65,15 +65,15 @@ type Stage struct {
 // stages of ProgressivePerGroup are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
 	*exceptions
-	*leavers
-	*parks
+	*formerMembers
+	*freezes
 	rules       rules
 	options     options
 	groups      *grouping.Groups // with the clusters that left and still count
 	missing     string           // what the groups lack; empty where they are complete
 	order       []int32          // the groups, stage by stage
 	stageOf     []int32          // of each group
-	stages      []tier
+	stages      []stageLimits
 	links       *links        // which stages come after which, in a graph; nil for a chain
 	maxFailures int           // of all clusters
 	wait        time.Duration // between groups; 0 if none
@@ -83,8 +83,8 @@ type schedule struct {
 	names       string // what known gave, once it was asked
 }
 
-// tier is a [Stage] without what follows from its groups. A result has a copy of each stage for its caller, so these are small.
-type tier struct {
+// stageLimits is a [Stage] without what follows from its groups. A result has a copy of each stage for its caller, so these are small.
+type stageLimits struct {
 	first          int32 // where its groups begin in the order
 	mandatory      bool
 	clusters       int
@@ -94,13 +94,13 @@ type tier struct {
 
 // newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
 // moved; it is nil where nobody was looked for.
-func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *schedule {
+func newSchedule(r *rules, o *options, groups *grouping.Groups, where *formerGroups) *schedule {
 	n := groups.Len()
 	places := make([]int32, 2*n)
 	s := &schedule{rules: *r, options: *o, groups: groups, missing: groups.Incomplete(), order: places[:n:n], stageOf: places[n:]}
-	s.leavers = newLeavers(groups, where)
+	s.formerMembers = newFormerMembers(groups, where)
 	s.except()
-	s.park()
+	s.findFreezes()
 	s.maxFailures = s.numCounted()
 	s.warnings = slices.Clip(r.warnings)
 	mandatory := s.split()
@@ -109,15 +109,15 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *
 		g = s.arrange(mandatory)
 		s.order = g.order
 	}
-	if o.back != nil {
-		mandatory, s.order = 0, s.turnRound()
-		g = g.turnRound()
+	if o.rollback != nil {
+		mandatory, s.order = 0, s.reversedOrder()
+		g = g.reverse()
 	}
 	alone := mandatory // how many groups are a stage each
 	if r.typ == clusterv1alpha1.ProgressivePerGroup {
 		alone = n
 	}
-	s.stages = make([]tier, 0, min(alone+1, n))
+	s.stages = make([]stageLimits, 0, min(alone+1, n))
 	for i := range alone {
 		s.addStage(i, i+1, i < mandatory)
 	}
@@ -127,10 +127,10 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *
 	switch {
 	case r.typ == clusterv1alpha1.ProgressivePerGroup:
 		s.link(g)
-	case r.typ == clusterv1alpha1.Progressive && !o.back.isTolerant():
-		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.gone()), s.maxFailures)
+	case r.typ == clusterv1alpha1.Progressive && !o.rollback.isTolerant():
+		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.deselectedPositions()), s.maxFailures)
 	}
-	s.countStrangers()
+	s.countPlacesKept()
 	s.countBaseline()
 	s.waitBetween()
 	s.rules.datesSuccess = s.awaited != nil
@@ -141,17 +141,17 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where *placed) *
 
 // addStage adds a stage with the groups from a place in the order to another.
 func (s *schedule) addStage(from, to int, mandatory bool) {
-	s.stages = append(s.stages, tier{first: int32(from), mandatory: mandatory})
+	s.stages = append(s.stages, stageLimits{first: int32(from), mandatory: mandatory})
 	last := len(s.stages) - 1
 	stage := &s.stages[last]
-	uncounted, strangers := 0, 0
+	ignored, placesKept := 0, 0
 	for _, i := range s.order[from:to] {
 		stage.clusters += s.groups.Size(int(i))
-		uncounted += s.uncountedIn(int(i))
-		strangers += s.leftIn(int(i)) + s.movedIn(int(i))
+		ignored += s.ignoredIn(int(i))
+		placesKept += s.deselectedIn(int(i)) + s.movedIn(int(i))
 		s.stageOf[i] = int32(last)
 	}
-	s.limit(stage, stage.clusters-uncounted, strangers)
+	s.limit(stage, stage.clusters-ignored, placesKept)
 }
 
 // groupsOf gives the groups of a stage, in the order of their index.
@@ -188,7 +188,7 @@ func (s *schedule) check() {
 	}
 	s.checkMandatory()
 	s.checkGates()
-	s.checkHolds()
+	s.checkFreezes()
 	s.checkGroupOrder()
 }
 
@@ -220,7 +220,7 @@ func (s *schedule) known() string {
 }
 
 // numCounted gives how many clusters count, those that left included.
-func (s *schedule) numCounted() int { return s.groups.NumClusters() - s.numAside() }
+func (s *schedule) numCounted() int { return s.groups.NumClusters() - s.numIgnored() }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 
@@ -240,8 +240,8 @@ func (s *schedule) concurrency() (limit.Limit, string) {
 }
 
 // limit fills in the limits of a stage with some clusters that count, of which some are selected elsewhere or nowhere.
-func (s *schedule) limit(stage *tier, all, strangers int) {
-	n := all - strangers // shares are of those that are selected there (R46)
+func (s *schedule) limit(stage *stageLimits, all, placesKept int) {
+	n := all - placesKept // shares are of those that are selected there (R46)
 	stage.maxConcurrency, stage.maxFailures = all, all
 	concurrency, source := s.concurrency()
 	switch {
@@ -253,14 +253,14 @@ func (s *schedule) limit(stage *tier, all, strangers int) {
 	switch {
 	case stage.mandatory:
 		stage.maxFailures = 0
-	case s.rules.typ == clusterv1alpha1.ProgressivePerGroup && !s.options.back.isTolerant():
+	case s.rules.typ == clusterv1alpha1.ProgressivePerGroup && !s.options.rollback.isTolerant():
 		stage.maxFailures = s.rules.maxFailures.Within(n, all)
 	}
 }
 
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
 func (s *schedule) compare(a, b int32) int {
-	if c := s.options.back.compare(a, b); c != 0 {
+	if c := s.options.rollback.compare(a, b); c != 0 {
 		return c
 	}
 	if s.options.order == nil {
@@ -271,10 +271,10 @@ func (s *schedule) compare(a, b int32) int {
 
 // compareNames does what compare does, for the names of clusters.
 func (s *schedule) compareNames(a, b string) int {
-	if back := s.options.back; back != nil {
+	if rollback := s.options.rollback; rollback != nil {
 		p, _ := s.groups.Position(a)
 		q, _ := s.groups.Position(b)
-		if c := back.compare(int32(p), int32(q)); c != 0 {
+		if c := rollback.compare(int32(p), int32(q)); c != 0 {
 			return c
 		}
 	}
@@ -308,8 +308,8 @@ func (s *schedule) show() Schedule {
 		to.Groups, keys = keys[:len(groups):len(groups)], keys[len(groups):]
 		for j, group := range groups {
 			to.Groups[j] = s.groups.Key(int(group))
-			to.Ignored += s.uncountedIn(int(group))
-			to.Deselected += s.leftIn(int(group))
+			to.Ignored += s.ignoredIn(int(group))
+			to.Deselected += s.deselectedIn(int(group))
 		}
 	}
 	if s.links != nil {

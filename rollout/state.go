@@ -34,8 +34,8 @@ const (
 	skipped                         // settled
 	timedOut                        // settled and a failure: reported so
 	timedOutNow                     // settled and a failure: by its deadline
-	parkedUnreported                // waiting, held by itself, and nobody waits for it (R59, R60)
-	parkedToApply                   // likewise
+	frozenUnreported                // waiting, held by itself, and nobody waits for it (R59, R60)
+	frozenToApply                   // likewise
 	blockingUnreported              // waiting, held by itself, and others wait for it (R59)
 	blockingToApply                 // likewise
 	numStates
@@ -68,7 +68,7 @@ const (
 	undatedSuccess    stateSet = 1 << succeededUndated
 	datedStates       stateSet = inFlightStates &^ undatedStates // time may change these
 	blockingStates    stateSet = 1<<blockingUnreported | 1<<blockingToApply
-	parkedStates      stateSet = 1<<parkedUnreported | 1<<parkedToApply | blockingStates
+	frozenStates      stateSet = 1<<frozenUnreported | 1<<frozenToApply | blockingStates
 	agedStates        stateSet = inFlightStates | failureStates // a result has the ages of these
 )
 
@@ -86,8 +86,8 @@ func (s state) plain() state {
 
 func (s state) waiting() bool { return s&^starting <= toApply }
 
-// parked says whether a cluster waits and somebody holds it.
-func (s state) parked() bool { return parkedStates.has(s) }
+// isFrozen says whether a cluster waits and somebody holds it.
+func (s state) isFrozen() bool { return frozenStates.has(s) }
 
 // status gives the status that a result has for a cluster in this state.
 func (s state) status() status.RolloutStatus {
@@ -113,7 +113,7 @@ func (s state) disposition() Disposition {
 	switch {
 	case s&starting != 0:
 		return DispositionStarting
-	case s.waiting(), s.parked():
+	case s.waiting(), s.isFrozen():
 		return DispositionBlocked
 	case inFlightStates.has(s):
 		return DispositionInFlight
@@ -130,10 +130,10 @@ func (s *schedule) stateAt(position int, r report, now time.Time) state {
 	switch {
 	case !is.waiting():
 		return is
-	case s.hasLeft(position):
+	case s.isDeselectedAt(position):
 		return skipped
-	case s.isParking():
-		return s.parked(position, is, now)
+	case s.anyFrozen():
+		return s.frozenState(position, is, now)
 	default:
 		return is
 	}
@@ -142,7 +142,7 @@ func (s *schedule) stateAt(position int, r report, now time.Time) state {
 // state gives a cluster's state at the time now, from its reported kind, the time from which it is of that kind, and its attempt
 // (R3 to R5, R39).
 func (s *schedule) state(kind state, since time.Time, attempt int, now time.Time) state {
-	if kind == ending && s.options.back != nil {
+	if kind == ending && s.options.rollback != nil {
 		kind = succeeded
 	}
 	is := s.rules.at(kind, since, now)
@@ -232,7 +232,7 @@ func (t *tally) waiting() int { return int(t[unreported] + t[toApply]) }
 func (t *tally) blocking() int {
 	return int(t[blockingUnreported] + t[blockingToApply])
 }
-func (t *tally) parked() int  { return int(t[parkedUnreported]+t[parkedToApply]) + t.blocking() }
+func (t *tally) frozen() int  { return int(t[frozenUnreported]+t[frozenToApply]) + t.blocking() }
 func (t *tally) failed() int  { return int(t[failed] + t[failedUndated]) }
 func (t *tally) soaked() int  { return int(t[succeeded] + t[succeededUndated]) }
 func (t *tally) soaking() int { return int(t[soaking] + t[soakingUndated]) }
@@ -267,9 +267,9 @@ func (t *tally) add(other *tally) {
 
 // counts gives the tally as a summary has it. Held is how many of the waiting clusters do not start, without those that somebody
 // holds.
-func (t *tally) counts(held int) status.Counts {
+func (t *tally) counts(blocked int) status.Counts {
 	return status.Counts{
-		ToApply:     t.waiting() + t.parked(),
+		ToApply:     t.waiting() + t.frozen(),
 		Progressing: t.progressing(),
 		Succeeded:   t.soaking() + t.soaked(),
 		Failed:      t.failed(),
@@ -277,6 +277,6 @@ func (t *tally) counts(held int) status.Counts {
 		Skip:        int(t[skipped]),
 		Validating:  t.validating(),
 		Soaking:     t.soaking(),
-		Blocked:     held + t.parked(),
+		Blocked:     blocked + t.frozen(),
 	}
 }

@@ -7,7 +7,7 @@ import "strings"
 func (r *Result) String() string {
 	parts := r.actions(r.InFlight)
 	stopped := r.Breach != nil
-	for _, h := range r.counted((*Result).holdInBrief) {
+	for _, h := range r.counted((*Result).briefBlock) {
 		parts = append(parts, h.String())
 		stopped = stopped && h.Reason.Type != BlockBreached
 	}

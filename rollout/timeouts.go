@@ -36,16 +36,16 @@ func (r *Result) stopsAt() (first time.Time) {
 	}
 	all := &budgets[len(s.stages)]
 	all.left = s.maxFailures - totals.all.inBudget()
-	rights := &budgets[len(s.stages)+1]
-	if rights.left = math.MaxInt; s.options.rights != nil {
-		rights.left = s.options.rights.Failures - totals.all.failures()
+	shares := &budgets[len(s.stages)+1]
+	if shares.left = math.MaxInt; s.options.shares != nil {
+		shares.left = s.options.shares.Failures - totals.all.failures()
 	}
 	for position, state := range r.states {
-		if !endingStates.has(state) || s.isAside(position) || r.isEarlier(position) {
+		if !endingStates.has(state) || s.ignoresAt(position) || r.isEarlier(position) {
 			continue
 		}
 		at := r.since(position).Add(s.rules.limitOf(state))
-		if rights.at = append(rights.at, at); !s.inBudget(position) {
+		if shares.at = append(shares.at, at); !s.inBudget(position) {
 			continue
 		}
 		stage := &budgets[s.stageOf[s.groups.GroupAt(position)]]
@@ -61,12 +61,12 @@ func (r *Result) stopsAt() (first time.Time) {
 
 // waitUntil says that time ends a wait, and whether the rollout stops by then.
 func (r *Result) waitUntil(at time.Time) Remedy {
-	r.fronts.timing.Do(func() {
+	r.waitSets.stopsOnce.Do(func() {
 		stops := r.stopsAt()
-		r.fronts.stops = &stops
+		r.waitSets.stops = &stops
 	})
 	remedy := Remedy{Type: RemedyWait, At: at}
-	if stops := *r.fronts.stops; !stops.After(at) {
+	if stops := *r.waitSets.stops; !stops.After(at) {
 		remedy.Stops = stops
 	}
 	return remedy

@@ -6,15 +6,15 @@ type totals struct {
 	stages []tally
 	all    tally
 
-	aside    []tally // the uncounted clusters of each group; nil where all are counted
-	asideAll tally
+	ignored    []tally // the uncounted clusters of each group; nil where all are counted
+	ignoredAll tally
 }
 
 // inFlight counts the clusters in flight, counted or not.
-func (t *totals) inFlight() int { return t.all.inFlight() + t.asideAll.inFlight() }
+func (t *totals) inFlight() int { return t.all.inFlight() + t.ignoredAll.inFlight() }
 
 // in counts the clusters in a state, counted or not.
-func (t *totals) in(s state) int { return int(t.all[s] + t.asideAll[s]) }
+func (t *totals) in(s state) int { return int(t.all[s] + t.ignoredAll[s]) }
 
 // newTallies gives the tallies of the groups, and those of the stages at the end. Both are the same where the i-th stage is the
 // i-th group, for each i.
@@ -28,8 +28,8 @@ func (s *schedule) newTallies() []tally {
 }
 
 // sum adds up the tallies of the groups. Those of the stages are zero before, or the same.
-func (s *schedule) sum(groups, aside, stages []tally) totals {
-	t := totals{groups: groups, stages: stages, aside: aside}
+func (s *schedule) sum(groups, ignored, stages []tally) totals {
+	t := totals{groups: groups, stages: stages, ignored: ignored}
 	if len(groups) == 0 || len(stages) == 0 || &groups[0] != &stages[0] {
 		for i := range groups {
 			t.stages[s.stageOf[i]].add(&groups[i])
@@ -42,8 +42,8 @@ func (s *schedule) sum(groups, aside, stages []tally) totals {
 			t.all.add(&t.stages[i])
 		}
 	}
-	for i := range aside {
-		t.asideAll.add(&aside[i])
+	for i := range ignored {
+		t.ignoredAll.add(&ignored[i])
 	}
 	return t
 }

@@ -25,13 +25,13 @@ type tracker struct {
 	schedule *schedule
 	now      time.Time
 
-	facts
+	reportTable
 	states []state // the state of each position at the time now
 	timers *timers
 
-	inSpan  *timers // with MaxStarts, the positions that started within its span; otherwise nil
-	once    []past  // clusters of which only the start or the success counts
-	unknown int     // how many clusters in flight have no time
+	inSpan   *timers     // with MaxStarts, the positions that started within its span; otherwise nil
+	departed []departure // clusters of which only the start or the success counts
+	unknown  int         // how many clusters in flight have no time
 
 	successes []lastSuccess // of each stage; nil without WaitBetweenGroups
 
@@ -73,7 +73,7 @@ func (t *tracker) fill() *tracker {
 		t.time(position)
 		t.start(position)
 	}
-	t.totals = s.sum(tallies, s.setAside(tallies, t.states), make([]tally, len(s.stages)))
+	t.totals = s.sum(tallies, s.splitIgnored(tallies, t.states), make([]tally, len(s.stages)))
 	for stage := range s.stages {
 		t.markStage(stage)
 	}
@@ -82,8 +82,8 @@ func (t *tracker) fill() *tracker {
 
 // due gives the time at which time alone changes the state of a position.
 func (t *tracker) due(position int32) time.Time {
-	if t.states[position].parked() {
-		return t.schedule.ends(int(position))
+	if t.states[position].isFrozen() {
+		return t.schedule.freezeEnd(int(position))
 	}
 	limit, _, _, _ := t.schedule.rules.phase(t.kinds[position])
 	return t.since[position].Add(limit)
@@ -91,7 +91,7 @@ func (t *tracker) due(position int32) time.Time {
 
 // isDueBefore says whether a is due before b. Positions of one kind have the same limit.
 func (t *tracker) isDueBefore(a, b int32) bool {
-	if t.kinds[a] == t.kinds[b] && !t.states[a].parked() && !t.states[b].parked() {
+	if t.kinds[a] == t.kinds[b] && !t.states[a].isFrozen() && !t.states[b].isFrozen() {
 		return t.since[a].Before(t.since[b])
 	}
 	return t.due(a).Before(t.due(b))
@@ -111,7 +111,7 @@ func (t *tracker) report(position int, r report) {
 
 // success gives the time at which a position that counts succeeded; zero if it did not, or if that is unknown.
 func (t *tracker) success(position int) time.Time {
-	if !succeededStates.has(t.states[position]) || t.schedule.isAside(position) {
+	if !succeededStates.has(t.states[position]) || t.schedule.ignoresAt(position) {
 		return time.Time{}
 	}
 	return t.since[position]
@@ -140,7 +140,7 @@ type lastSuccess struct {
 // lastSuccess implements view. It takes time linear in the clusters of the stage if the last success is not known any
 // more.
 func (t *tracker) lastSuccess(stage int) time.Time {
-	return latest(t.lastOfMembers(stage), t.schedule.successOf(t.once, stage))
+	return latest(t.lastOfMembers(stage), t.schedule.successOf(t.departed, stage))
 }
 
 // lastOfMembers does what lastSuccess does, for the members of the stage.
@@ -169,7 +169,7 @@ func (t *tracker) leavesBefore(a, b int32) bool { return t.leavesSpan(a).Before(
 // start notes that a position started within the span of MaxStarts, or is in flight since an unknown time.
 func (t *tracker) start(position int) {
 	switch {
-	case t.inSpan == nil || t.schedule.isAside(position):
+	case t.inSpan == nil || t.schedule.ignoresAt(position):
 	case t.isUnknown(position):
 		t.unknown++
 	case !startedAt(t.kinds[position], t.since[position], t.since[position]).IsZero() && t.now.Before(t.leavesSpan(int32(position))):
@@ -187,7 +187,7 @@ func (t *tracker) unstart(position int) {
 
 // isUnknown says whether a position is in flight since an unknown time.
 func (t *tracker) isUnknown(position int) bool {
-	return inFlightStates.has(t.states[position]) && t.since[position].IsZero() && !t.schedule.isAside(position)
+	return inFlightStates.has(t.states[position]) && t.since[position].IsZero() && !t.schedule.ignoresAt(position)
 }
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
@@ -196,14 +196,14 @@ func (t *tracker) recentStarts() recent {
 		return recent{}
 	}
 	l, starts := t.schedule.options.startLimit, t.inSpan.heap
-	if first, ok := t.inSpan.next(); ok && len(t.once) == 0 && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
+	if first, ok := t.inSpan.next(); ok && len(t.departed) == 0 && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
 		return recent{n: len(starts) + t.unknown, unknown: t.unknown, next: t.leavesSpan(first).UTC()}
 	}
 	within := make([]time.Time, len(starts))
 	for i, position := range starts {
 		within[i] = t.leavesSpan(position).Add(-l.per)
 	}
-	within = append(within, t.schedule.startsOf(t.once, t.now)...)
+	within = append(within, t.schedule.startsOf(t.departed, t.now)...)
 	return l.recent(within, t.unknown)
 }
 
@@ -212,7 +212,7 @@ func (t *tracker) advance(now time.Time) {
 	t.now = now
 	for position, ok := t.timers.next(); ok && !now.Before(t.due(position)); position, ok = t.timers.next() {
 		t.timers.clear(position)
-		if t.settle(int(position)); t.states[position].parked() { // it timed out and is tried again, while somebody holds it
+		if t.settle(int(position)); t.states[position].isFrozen() { // it timed out and is tried again, while somebody holds it
 			t.time(int(position))
 		}
 	}
@@ -254,10 +254,10 @@ func (t *tracker) settle(position int) {
 
 	group := t.schedule.groups.GroupAt(position)
 	stage := t.schedule.stageOf[group]
-	if t.schedule.isAside(position) {
-		for _, aside := range []*tally{&t.totals.aside[group], &t.totals.asideAll} {
-			aside[before]--
-			aside[after]++
+	if t.schedule.ignoresAt(position) {
+		for _, ignored := range []*tally{&t.totals.ignored[group], &t.totals.ignoredAll} {
+			ignored[before]--
+			ignored[after]++
 		}
 		return
 	}
@@ -313,8 +313,8 @@ func (t *tracker) unmark(position int, s state) {
 
 // time sets the timer of a position whose state changes by time alone.
 func (t *tracker) time(position int) {
-	if t.states[position].parked() {
-		if t.schedule.untilReleased(position, t.now) > 0 {
+	if t.states[position].isFrozen() {
+		if t.schedule.untilUnfrozen(position, t.now) > 0 {
 			t.timers.set(int32(position))
 		}
 		return

@@ -10,7 +10,7 @@ import (
 
 // ordersGroups says whether groups go one after the other under the type (R34).
 func (s *schedule) ordersGroups() bool {
-	behindMandatory := s.rules.typ == clusterv1alpha1.Progressive && len(s.rules.mandatory) > 0 && s.options.back == nil
+	behindMandatory := s.rules.typ == clusterv1alpha1.Progressive && len(s.rules.mandatory) > 0 && s.options.rollback == nil
 	return s.rules.typ == clusterv1alpha1.ProgressivePerGroup || behindMandatory
 }
 
@@ -39,7 +39,7 @@ func (s *schedule) waitBetween() {
 
 // countsAny says whether any cluster of a stage counts.
 func (s *schedule) countsAny(stage int) bool {
-	return slices.ContainsFunc(s.groupsOf(stage), func(group int32) bool { return s.groups.Size(int(group)) > s.uncountedIn(int(group)) })
+	return slices.ContainsFunc(s.groupsOf(stage), func(group int32) bool { return s.groups.Size(int(group)) > s.ignoredIn(int(group)) })
 }
 
 // interval is what a stage waits for after all stages before it are complete. The zero interval is over.
@@ -83,8 +83,8 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 			continue
 		}
 		w := &all[stage]
-		if s.links != nil && int(s.links.twins[stage]) < stage {
-			*w = all[s.links.twins[stage]]
+		if s.links != nil && int(s.links.samePredecessors[stage]) < stage {
+			*w = all[s.links.samePredecessors[stage]]
 			continue
 		}
 		for _, before := range s.directlyBefore(stage) {
@@ -127,7 +127,7 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 		if !w.is || w.unknown || s.barrierOf(c, stage) >= 0 || c.isClosed(group) {
 			continue
 		}
-		if t.groups[group].waiting() > 0 || t.aside != nil && t.aside[group].waiting() > 0 {
+		if t.groups[group].waiting() > 0 || t.ignored != nil && t.ignored[group].waiting() > 0 {
 			next = sooner(next, w.last.Add(s.wait).Sub(now))
 		}
 	}
@@ -136,12 +136,12 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 
 // explainWait says when the wait before a stage ends. Where that is unknown, it lists the clusters that succeeded at an
 // unknown time.
-func (r *Result) explainWait(l *Link, stage int) (others away) {
+func (r *Result) explainWait(l *Link, stage int) (others ignorableClusters) {
 	if !l.Reason.Until.IsZero() {
 		l.Remedies = []Remedy{r.waitUntil(l.Reason.Until)}
 		return others
 	}
-	var f few
+	var f topN
 	before := r.schedule.before(stage)
 	for position := range r.states {
 		if r.isUndatedSuccess(position) && before[r.schedule.stageOf[r.schedule.groups.GroupAt(position)]] {
@@ -157,17 +157,17 @@ func (r *Result) explainWait(l *Link, stage int) (others away) {
 // isUndatedSuccess says whether the cluster at a position counts and succeeded at an unknown time, so that a stage may
 // wait for that time.
 func (r *Result) isUndatedSuccess(position int) bool {
-	return r.states[position] == succeededUndated && !r.schedule.isAside(position)
+	return r.states[position] == succeededUndated && !r.schedule.ignoresAt(position)
 }
 
-// heldForTimes counts for each stage the clusters that wait because some of its clusters succeeded at an unknown time.
-func (r *Result) heldForTimes() []int {
+// blockedForTimes counts for each stage the clusters that wait because some of its clusters succeeded at an unknown time.
+func (r *Result) blockedForTimes() []int {
 	s, c := r.schedule, &r.choice
-	waiting, held := make([]int, len(s.stages)), make([]int, len(s.stages))
+	waiting, blocked := make([]int, len(s.stages)), make([]int, len(s.stages))
 	for group := range r.tallies {
 		stage := int(s.stageOf[group])
 		if c.isWaiting(stage) && c.waits[stage].unknown && s.barrierOf(c, stage) < 0 && !c.isClosed(group) {
-			waiting[stage] += r.held(group) + r.parkedIn(group)
+			waiting[stage] += r.blocked(group) + r.frozenIn(group)
 		}
 	}
 	for stage, n := range waiting {
@@ -176,11 +176,11 @@ func (r *Result) heldForTimes() []int {
 		}
 		for before, is := range s.before(stage) {
 			if is {
-				held[before] += n
+				blocked[before] += n
 			}
 		}
 	}
-	return held
+	return blocked
 }
 
 // undatedSuccesses counts the clusters that count, succeeded at an unknown time, and have a stage with clusters after theirs.
@@ -199,7 +199,7 @@ func (s *schedule) undatedSuccesses(t *totals) (n int) {
 // firstUndatedSuccess names the first of them.
 func (s *schedule) firstUndatedSuccess(v view) string {
 	position, _, ok := v.in(undatedSuccess, 0)
-	for ok && (s.isAside(position) || !s.awaited[s.stageOf[s.groups.GroupAt(position)]]) {
+	for ok && (s.ignoresAt(position) || !s.awaited[s.stageOf[s.groups.GroupAt(position)]]) {
 		position, _, ok = v.in(undatedSuccess, position+1)
 	}
 	return s.groups.Cluster(position)

@@ -2,9 +2,9 @@ package rollout
 
 import "slices"
 
-// sparse has a value for each position. It has room only for the pages of positions where a value is not zero, since few
+// pagedSlice has a value for each position. It has room only for the pages of positions where a value is not zero, since few
 // clusters of a large fleet are in flight or failed.
-type sparse[V comparable] struct {
+type pagedSlice[V comparable] struct {
 	pages  []int32 // of each page of positions: which page of the values has theirs, counted from 1
 	values []V
 }
@@ -13,7 +13,7 @@ type sparse[V comparable] struct {
 const pageSize = 16
 
 // of gives the value of a position; zero where there is nothing at all.
-func (s *sparse[V]) of(position int) (v V) {
+func (s *pagedSlice[V]) of(position int) (v V) {
 	if s == nil || s.pages == nil {
 		return v
 	}
@@ -24,7 +24,7 @@ func (s *sparse[V]) of(position int) (v V) {
 }
 
 // set notes the value of one of n positions.
-func (s *sparse[V]) set(position int, v V, n int) {
+func (s *pagedSlice[V]) set(position int, v V, n int) {
 	var zero V
 	if s.pages == nil {
 		if v == zero {
@@ -44,7 +44,7 @@ func (s *sparse[V]) set(position int, v V, n int) {
 
 // addPage makes room for one more page. The room grows in at most three steps, whatever the size of the fleet: a sixteenth of the
 // positions, or two pages where that is more, a quarter, all; and once more after a clone.
-func (s *sparse[V]) addPage() int32 {
+func (s *pagedSlice[V]) addPage() int32 {
 	used, pages := len(s.values), len(s.pages)
 	if cap(s.values)-used < pageSize {
 		room := pages
@@ -62,6 +62,6 @@ func (s *sparse[V]) addPage() int32 {
 	return int32(used/pageSize) + 1
 }
 
-func (s *sparse[V]) clone() sparse[V] {
-	return sparse[V]{slices.Clone(s.pages), slices.Clone(s.values)}
+func (s *pagedSlice[V]) clone() pagedSlice[V] {
+	return pagedSlice[V]{slices.Clone(s.pages), slices.Clone(s.values)}
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// front has the clusters of an active stage that the held clusters of a result wait for, as sentences and explanations
+// waitSet has the clusters of an active stage that the held clusters of a result wait for, as sentences and explanations
 // need them.
 //
 // For example, c and d wait for a mandatory group {a soaking until 10:15, b progressing until 10:50}. Then the crowd of
 // soaking is a, the crowd of progressing is b, last is b, a, and first is a, b.
-type front struct {
-	crowds [numCrowds]crowd // of the active stage, by state; clusters that start are under toApply
-	last   few              // the clusters that the stage waits for, the last to end first; those that never end come before all others
-	first  few              // the clusters that have a slot, the first to free it first
-	excess int              // how many slots have to come free before one more cluster may start
-	needed int              // how many of those with a slot have to succeed before one more cluster may start
-	frees  time.Time        // when that many are free; zero if time alone does not free them
-	ends   []end            // when time frees each slot; only while the front is made
+type waitSet struct {
+	byState [numStateGroups]stateGroup // of the active stage, by state; clusters that start are under toApply
+	last    topN                       // the clusters that the stage waits for, the last to end first; those that never end come before all others
+	first   topN                       // the clusters that have a slot, the first to free it first
+	excess  int                        // how many slots have to come free before one more cluster may start
+	needed  int                        // how many of those with a slot have to succeed before one more cluster may start
+	frees   time.Time                  // when that many are free; zero if time alone does not free them
+	ends    []end                      // when time frees each slot; only while the front is made
 	// How many only start now, and how many are in flight since an unknown time.
 	starting, unknown int
-	parks             bool // somebody is held by itself
+	anyFrozen         bool // somebody is held by itself
 	earlier           int  // how many are in flight in an attempt before the wanted one
 
 	// The clusters of last and of first whose deadline or soak ends once a report gives the time from which it runs.
-	undated, undatedSlots crowd
+	undated, undatedSlots stateGroup
 	dates                 int // how many of undatedSlots need such a report for time to free enough slots; 0 if that would not help
 }
 
@@ -39,21 +39,21 @@ type end struct {
 	soaks bool
 }
 
-// fronts has what is worked out once for a result, when somebody asks.
-type fronts struct {
-	once, parking, timing sync.Once
+// waitSets has what is worked out once for a result, when somebody asks.
+type waitSets struct {
+	once, frozenOnce, stopsOnce sync.Once
 
-	found  *found
-	parked *parked
+	sets   *foundWaitSets
+	frozen *frozenClusters
 	stops  *time.Time // when time-outs stop the rollout; zero if they do not
 }
 
-// found has the fronts of the active stages, in order. They are found in one pass over the fleet. There are none where something
+// foundWaitSets has the fronts of the active stages, in order. They are found in one pass over the fleet. There are none where something
 // stops all stages: the held clusters then wait for no others, or for clusters that failed.
-type found struct {
-	of      []front
-	fleet   *front // the front of all clusters; nil where neither the ramp nor the rights hold any
-	attempt int    // at a breach the last attempt among the failures that count
+type foundWaitSets struct {
+	of      []waitSet
+	fleet   *waitSet // the front of all clusters; nil where neither the ramp nor the rights hold any
+	attempt int      // at a breach the last attempt among the failures that count
 }
 
 // Beside the states there are crowds for clusters that are tried again (R39), for those that start late, and for those that cannot
@@ -66,18 +66,18 @@ const (
 	validatingAgain
 	startingLate
 	failedLost
-	numCrowds
+	numStateGroups
 )
 
 const (
-	failedCrowds    stateSet = failedStates | 1<<failedLost
-	untrackedCrowds stateSet = untrackedStates | 1<<untrackedAgain
+	failedStateGroups    stateSet = failedStates | 1<<failedLost
+	untrackedStateGroups stateSet = untrackedStates | 1<<untrackedAgain
 )
 
-// crowdOf gives the crowd of a cluster in a state.
-func crowdOf(b *Blocker, s state) state {
+// stateGroupOf gives the crowd of a cluster in a state.
+func stateGroupOf(b *Blocker, s state) state {
 	switch {
-	case b.parked:
+	case b.frozen:
 		return blockingToApply
 	case b.late:
 		return startingLate
@@ -98,25 +98,25 @@ func crowdOf(b *Blocker, s state) state {
 	}
 }
 
-// crowd holds clusters in the same state.
-type crowd struct {
+// stateGroup holds clusters in the same state.
+type stateGroup struct {
 	n     int
 	names []string // the first of them, in order
 	first Blocker  // who ends first
 	last  Blocker  // who ends last
 }
 
-// few holds the first blockers in some order, at most maxNamed, and counts all of them.
-type few struct {
-	blockers []Blocker
-	n        int
-	away     away // of all of them
+// topN holds the first blockers in some order, at most maxNamed, and counts all of them.
+type topN struct {
+	blockers  []Blocker
+	n         int
+	ignorable ignorableClusters // of all of them
 }
 
 // add counts b, and inserts it if it is among the first, in the order of compareEnds, or reversed if sign is -1.
-func (f *few) add(b *Blocker, sign int) {
+func (f *topN) add(b *Blocker, sign int) {
 	f.n++
-	f.away.add(b)
+	f.ignorable.add(b)
 	at := len(f.blockers)
 	for at > 0 && sign*compareEnds(b, &f.blockers[at-1]) < 0 {
 		at--
@@ -126,37 +126,37 @@ func (f *few) add(b *Blocker, sign int) {
 	}
 }
 
-// look gives the front of an active stage, by the index of its grant.
-func (r *Result) look(grant int) *front {
-	r.fronts.once.Do(func() {
+// waitSetOf gives the front of an active stage, by the index of its grant.
+func (r *Result) waitSetOf(grant int) *waitSet {
+	r.waitSets.once.Do(func() {
 		if !r.schedule.stopped(&r.choice) {
-			r.findFronts()
+			r.findWaitSets()
 		}
 	})
-	return &r.fronts.found.of[grant]
+	return &r.waitSets.sets.of[grant]
 }
 
-// lookAtFleet gives the front of all clusters, where the ramp or the rights hold some.
-func (r *Result) lookAtFleet() *front {
-	r.look(0)
-	return r.fronts.found.fleet
+// fleetWaitSet gives the front of all clusters, where the ramp or the rights hold some.
+func (r *Result) fleetWaitSet() *waitSet {
+	r.waitSetOf(0)
+	return r.waitSets.sets.fleet
 }
 
-func (r *Result) findFronts() {
+func (r *Result) findWaitSets() {
 	s, grants := r.schedule, r.choice.grants()
-	fronts := make([]front, len(grants))
-	var fleet *front
-	byRights := false // then the ramp holds none
-	for i := range fronts {
+	sets := make([]waitSet, len(grants))
+	var fleet *waitSet
+	byShares := false // then the ramp holds none
+	for i := range sets {
 		g := &grants[i]
-		fronts[i].excess = s.holdingSlots(g.used) + g.slots - s.stages[g.stage].maxConcurrency + 1
-		fronts[i].needed = fronts[i].excess
-		if byRights = byRights || g.limit == BlockShares; (byRights || g.limit == BlockRamp) && fleet == nil {
-			fleet = &front{}
+		sets[i].excess = s.slotsUsed(g.used) + g.slots - s.stages[g.stage].maxConcurrency + 1
+		sets[i].needed = sets[i].excess
+		if byShares = byShares || g.limit == BlockShares; (byShares || g.limit == BlockRamp) && fleet == nil {
+			fleet = &waitSet{}
 		}
 	}
 	for position, state := range r.states {
-		if state&starting == 0 && !inFlightStates.has(state) && !blockingStates.has(state) || s.isAside(position) {
+		if state&starting == 0 && !inFlightStates.has(state) && !blockingStates.has(state) || s.ignoresAt(position) {
 			continue
 		}
 		i, active := r.choice.grantOf(int(s.stageOf[s.groups.GroupAt(position)]))
@@ -165,33 +165,33 @@ func (r *Result) findFronts() {
 		}
 		b, earlier := r.blocker(position), r.isEarlier(position)
 		if active {
-			fronts[i].add(b, state, s.options.freeFailed, earlier)
+			sets[i].add(b, state, s.options.freeFailed, earlier)
 		}
-		if fleet != nil && !b.parked {
-			b.slotless = b.slotless && !byRights
-			fleet.add(b, state, s.options.freeFailed && !byRights, earlier)
+		if fleet != nil && !b.frozen {
+			b.slotless = b.slotless && !byShares
+			fleet.add(b, state, s.options.freeFailed && !byShares, earlier)
 		}
 	}
-	for i := range fronts {
-		fronts[i].close(fronts[i].isFree)
+	for i := range sets {
+		sets[i].close(sets[i].isFree)
 	}
 	switch {
-	case byRights:
-		fleet.excess = r.choice.pace.all.inFlight() + r.choice.starting() - s.options.rights.Concurrency + 1
+	case byShares:
+		fleet.excess = r.choice.pace.all.inFlight() + r.choice.starting() - s.options.shares.Concurrency + 1
 		fleet.needed = fleet.excess
 		fleet.close(fleet.isFree)
 	case fleet != nil:
 		r.closeRamp(fleet)
 	}
-	r.fronts.found = &found{of: fronts, fleet: fleet}
+	r.waitSets.sets = &foundWaitSets{of: sets, fleet: fleet}
 }
 
 // add takes in a cluster that starts or is in flight, perhaps in an attempt before the wanted one. A failed cluster has no
 // slot if failures free it.
-func (f *front) add(b Blocker, state state, freeFailed, earlier bool) {
-	f.crowds[crowdOf(&b, state)].add(b)
-	if b.parked {
-		f.parks = true
+func (f *waitSet) add(b Blocker, state state, freeFailed, earlier bool) {
+	f.byState[stateGroupOf(&b, state)].add(b)
+	if b.frozen {
+		f.anyFrozen = true
 		f.last.add(&b, 1)
 		return
 	}
@@ -218,7 +218,7 @@ func (f *front) add(b Blocker, state state, freeFailed, earlier bool) {
 
 // close works out what follows from the clusters that were added. IsFree says whether one more cluster may start once that
 // many slots are free, and that many of them from clusters that soaked.
-func (f *front) close(isFree func(ended, soaked int) bool) {
+func (f *waitSet) close(isFree func(ended, soaked int) bool) {
 	slices.SortFunc(f.ends, func(a, b end) int { return a.at.Compare(b.at) })
 	soaked := 0
 	for i, e := range f.ends {
@@ -236,9 +236,9 @@ func (f *front) close(isFree func(ended, soaked int) bool) {
 
 // countDates gives how many clusters, whichever they are, need a report that says since when, for time to free enough slots;
 // 0 where no number is enough. Soaked is how many of the slots that time frees belong to soaking clusters.
-func (f *front) countDates(isFree func(ended, soaked int) bool, soaked int) int {
+func (f *waitSet) countDates(isFree func(ended, soaked int) bool, soaked int) int {
 	u := &f.undatedSlots
-	others := u.n - f.crowds[soakingUndated].n // the ones that do not soak
+	others := u.n - f.byState[soakingUndated].n // the ones that do not soak
 	for n := 1; n <= u.n; n++ {
 		if isFree(len(f.ends)+n, soaked+max(0, n-others)) {
 			return n
@@ -248,41 +248,41 @@ func (f *front) countDates(isFree func(ended, soaked int) bool, soaked int) int 
 }
 
 // join takes in the clusters of another active stage, when a stage waits for both.
-func (f *front) join(other *front) {
-	for i := range f.crowds {
-		f.crowds[i].merge(&other.crowds[i])
+func (f *waitSet) join(other *waitSet) {
+	for i := range f.byState {
+		f.byState[i].merge(&other.byState[i])
 	}
-	n, gone := f.last.n+other.last.n, f.last.away
-	gone.merge(&other.last.away)
+	n, ignorable := f.last.n+other.last.n, f.last.ignorable
+	ignorable.merge(&other.last.ignorable)
 	for i := range other.last.blockers {
 		f.last.add(&other.last.blockers[i], 1)
 	}
-	f.last.n, f.last.away = n, gone
+	f.last.n, f.last.ignorable = n, ignorable
 	f.starting += other.starting
-	f.parks = f.parks || other.parks
+	f.anyFrozen = f.anyFrozen || other.anyFrozen
 	f.unknown += other.unknown
 	f.earlier += other.earlier
 	f.undated.merge(&other.undated)
 }
 
-// namesBut joins the names of the clusters in all crowds but some.
-func (f *front) namesBut(without stateSet) string {
-	var all crowd
-	for i := range f.crowds {
+// namesExcept joins the names of the clusters in all crowds but some.
+func (f *waitSet) namesExcept(without stateSet) string {
+	var all stateGroup
+	for i := range f.byState {
 		if !without.has(state(i)) {
-			all.merge(&f.crowds[i])
+			all.merge(&f.byState[i])
 		}
 	}
 	return all.listed()
 }
 
 // isFree says whether one more cluster of a stage may start.
-func (f *front) isFree(ended, _ int) bool { return f.excess >= 1 && ended >= f.excess }
+func (f *waitSet) isFree(ended, _ int) bool { return f.excess >= 1 && ended >= f.excess }
 
 // closeRamp closes the front of all clusters. With the ramp, a cluster that has soaked frees a slot and may add one.
-func (r *Result) closeRamp(f *front) {
+func (r *Result) closeRamp(f *waitSet) {
 	p, initial := r.choice.pace, r.schedule.options.ramp
-	taken := r.schedule.holdingSlots(&p.all) + r.choice.starting()
+	taken := r.schedule.slotsUsed(&p.all) + r.choice.starting()
 	isFree := func(ended, soaked int) bool { return taken-ended < max(initial, p.soaked+soaked) }
 	f.excess = taken - p.bound + 1
 	for f.needed = 1; !isFree(f.needed, f.needed); {
@@ -292,18 +292,18 @@ func (r *Result) closeRamp(f *front) {
 }
 
 // joinStarts puts the clusters that start into one crowd, never reported or reported ToApply.
-func (f *front) joinStarts() {
-	f.crowds[toApply].merge(&f.crowds[unreported])
-	f.crowds[unreported] = crowd{}
+func (f *waitSet) joinStarts() {
+	f.byState[toApply].merge(&f.byState[unreported])
+	f.byState[unreported] = stateGroup{}
 }
 
 // waitedFor says which clusters a rollout waits for that holds nobody: all that start or are in flight.
 func (r *Result) waitedFor() string {
-	var f front
+	var f waitSet
 	for position, state := range r.states {
-		if (state&starting != 0 || inFlightStates.has(state)) && !r.schedule.isAside(position) {
+		if (state&starting != 0 || inFlightStates.has(state)) && !r.schedule.ignoresAt(position) {
 			b := r.blocker(position)
-			f.crowds[crowdOf(&b, state)].add(b)
+			f.byState[stateGroupOf(&b, state)].add(b)
 		}
 	}
 	f.joinStarts()
@@ -312,7 +312,7 @@ func (r *Result) waitedFor() string {
 
 func isFailed(s state) bool { return failedStates.has(s) }
 
-func (c *crowd) add(b Blocker) {
+func (c *stateGroup) add(b Blocker) {
 	if c.n++; c.n <= maxNamed {
 		c.names = append(c.names, b.label())
 	}
@@ -325,9 +325,9 @@ func (c *crowd) add(b Blocker) {
 }
 
 // listed joins the names of the first, and counts the others.
-func (c *crowd) listed() string { return listed(c.names, c.n) }
+func (c *stateGroup) listed() string { return listed(c.names, c.n) }
 
-func (c *crowd) merge(other *crowd) {
+func (c *stateGroup) merge(other *stateGroup) {
 	c.n += other.n
 	c.names = append(c.names, other.names...)
 	slices.Sort(c.names)
@@ -340,7 +340,7 @@ func (c *crowd) merge(other *crowd) {
 // sentence says what the clusters of a crowd do and until when: until they are done or, where slots have to become free,
 // until they give theirs back. If they end at different times it names the last, or the first to free a slot. Where more
 // than one slot has to become free, it names the first and the last.
-func (c *crowd) sentence(slots int) string {
+func (c *stateGroup) sentence(slots int) string {
 	b, which, end := c.last, "last", (*Blocker).end
 	if slots > 0 {
 		b, which, end = c.first, "first", (*Blocker).slot
@@ -365,14 +365,14 @@ const longestDetail = 560
 
 // sentences joins the sentences of all crowds but some, the most troublesome first. Slots is how many have to become free,
 // if slots are waited for.
-func (f *front) sentences(slots int, without stateSet) string {
+func (f *waitSet) sentences(slots int, without stateSet) string {
 	var s strings.Builder
 	more := 0
 	for _, state := range [...]state{
 		untrackedUndated, progressingUndated, validatingUndated, failedUndated, soakingUndated, failedLost, startingLate, silentAgain, refusedAgain,
 		untrackedAgain, progressingAgain, validatingAgain, blockingToApply, untracked, silent, refused, failed, timedOut, progressing, validating, soaking, toApply,
 	} {
-		c := &f.crowds[state]
+		c := &f.byState[state]
 		if c.n == 0 || without.has(state) || slots > 0 && state == blockingToApply { // who is held has no slot
 			continue
 		}

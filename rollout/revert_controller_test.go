@@ -19,7 +19,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The stories, whose commands stand in testdata/stories/README.md.
+// The stories, whose commands stand in testdata/histories/README.md.
 type story struct {
 	*stage
 	works      map[string]*work
@@ -39,7 +39,7 @@ type work struct {
 
 // R43 to R45, S10, S11, told.
 func TestStories(t *testing.T) {
-	scene.Run(t, "testdata/stories/*.txt", func(t *testing.T) func(scene.Command) string {
+	scene.Run(t, "testdata/histories/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &story{}
 		return func(c scene.Command) string {
 			text, err := s.do(c)

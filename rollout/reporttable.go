@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// facts has the reports of the clusters by position.
-type facts struct {
+// reportTable has the reports of the clusters by position.
+type reportTable struct {
 	kinds []state // unreported if there is none
 	since []time.Time
 	tries attempts
-	lags  sparse[time.Duration] // how long before since the version was applied
-	far   map[int]time.Time     // when it was applied, where that is too long for a Duration
+	lags  pagedSlice[time.Duration] // how long before since the version was applied
+	far   map[int]time.Time         // when it was applied, where that is too long for a Duration
 }
 
-func newFacts(n int) facts {
-	return facts{kinds: make([]state, n), since: make([]time.Time, n)}
+func newReportTable(n int) reportTable {
+	return reportTable{kinds: make([]state, n), since: make([]time.Time, n)}
 }
 
 // reported gives the report of a position.
-func (f *facts) reported(position int) report {
+func (f *reportTable) reported(position int) report {
 	return report{f.kinds[position], f.since[position], f.tries.of(position), f.applied(position)}
 }
 
 // applied gives the time when a position got the version; since where its report does not say.
-func (f *facts) applied(position int) time.Time {
+func (f *reportTable) applied(position int) time.Time {
 	if at, ok := f.far[position]; ok {
 		return at
 	}
@@ -32,7 +32,7 @@ func (f *facts) applied(position int) time.Time {
 }
 
 // note takes in the report of a position.
-func (f *facts) note(position int, r report) {
+func (f *reportTable) note(position int, r report) {
 	f.kinds[position], f.since[position] = r.kind, r.since
 	f.tries.set(position, r.attempt, len(f.kinds))
 	lag := r.since.Sub(r.applied)

@@ -34,22 +34,22 @@ func (r *Shares) check(path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// left gives how many more clusters may start, where those that count stand so.
-func (r *Shares) left(all *tally) int {
+// remaining gives how many more clusters may start, where those that count stand so.
+func (r *Shares) remaining(all *tally) int {
 	if all.failures() > r.Failures {
 		return 0
 	}
 	return max(0, r.Concurrency-all.inFlight())
 }
 
-// isWithoutRight says whether nobody may start, whoever is in flight. A pace that is nil has no limits, or all are stopped.
-func (p *pace) isWithoutRight(r *Shares) bool {
+// hasNoShare says whether nobody may start, whoever is in flight. A pace that is nil has no limits, or all are stopped.
+func (p *pace) hasNoShare(r *Shares) bool {
 	return r != nil && p != nil && (r.Concurrency == 0 || p.all.failures() > r.Failures)
 }
 
-// rightsUsedUp gives the reason for clusters that the rights hold.
-func (s *schedule) rightsUsedUp(c *choice) BlockReason {
-	r, all, h := s.options.rights, &c.pace.all, BlockReason{Type: BlockShares, AllGroups: true}
+// sharesUsedUp gives the reason for clusters that the rights hold.
+func (s *schedule) sharesUsedUp(c *choice) BlockReason {
+	r, all, h := s.options.shares, &c.pace.all, BlockReason{Type: BlockShares, AllGroups: true}
 	switch failures := all.failures(); {
 	case r.Concurrency == 0:
 	case failures > r.Failures:
@@ -61,21 +61,21 @@ func (s *schedule) rightsUsedUp(c *choice) BlockReason {
 	return h
 }
 
-// rights gives the sentence of BlockShares.
-func (h BlockReason) rights() string {
+// shares gives the sentence of BlockShares.
+func (h BlockReason) shares() string {
 	switch taken := h.InFlight + h.Starting; {
 	case h.Failures > 0:
-		return h.detailed(fmt.Sprintf("%d failed here, and this hub has %s to fail", h.Failures, rightsOf(h.MaxFailures)))
+		return h.detailed(fmt.Sprintf("%d failed here, and this hub has %s to fail", h.Failures, sharesOf(h.MaxFailures)))
 	case h.MaxConcurrency == 0:
 		return "this hub has no right to start"
 	case taken <= h.MaxConcurrency:
-		return h.detailed(fmt.Sprintf("%d of %s to start taken", taken, rightsOf(h.MaxConcurrency)))
+		return h.detailed(fmt.Sprintf("%d of %s to start taken", taken, sharesOf(h.MaxConcurrency)))
 	default: // some were asked back
-		return h.detailed(fmt.Sprintf("%d in flight, and this hub has %s to start", taken, rightsOf(h.MaxConcurrency)))
+		return h.detailed(fmt.Sprintf("%d in flight, and this hub has %s to start", taken, sharesOf(h.MaxConcurrency)))
 	}
 }
 
-func rightsOf(n int) string {
+func sharesOf(n int) string {
 	switch n {
 	case 0:
 		return "no right"
@@ -85,31 +85,31 @@ func rightsOf(n int) string {
 	return fmt.Sprintf("%d rights", n)
 }
 
-// rightsDetail describes the clusters that use up the rights; empty where there are no rights to use.
-func (r *Result) rightsDetail(h *BlockReason) string {
+// sharesDetail describes the clusters that use up the rights; empty where there are no rights to use.
+func (r *Result) sharesDetail(h *BlockReason) string {
 	switch {
 	case h.Failures > 0:
 		f, _, _, _ := r.failedHere()
 		return f.names()
 	case h.MaxConcurrency > 0:
-		f := r.lookAtFleet()
+		f := r.fleetWaitSet()
 		return f.sentences(f.excess, 0)
 	}
 	return ""
 }
 
-// explainRights says how a right comes free here. Where this hub has none to use, nothing here ends the wait.
-func (r *Result) explainRights(l *Link) (others away) {
+// explainShares says how a right comes free here. Where this hub has none to use, nothing here ends the wait.
+func (r *Result) explainShares(l *Link) (others ignorableClusters) {
 	switch h := &l.Reason; {
 	case h.Failures > 0:
-		f, mendable, untold, attempt := r.failedHere()
+		f, fixable, untold, attempt := r.failedHere()
 		l.Blockers, l.More, others = f.list()
-		if n := h.Failures - h.MaxFailures; mendable.n >= n {
-			l.Remedies = []Remedy{{Type: RemedyFix, Count: n, Of: mendable.n, Clusters: mendable.listed()}}
+		if n := h.Failures - h.MaxFailures; fixable.n >= n {
+			l.Remedies = []Remedy{{Type: RemedyFix, Count: n, Of: fixable.n, Clusters: fixable.listed()}}
 		}
 		l.Remedies = append(append(l.Remedies, untold.rulesRemedy()...), Remedy{Type: RemedyTryAgain, Count: attempt + 1})
 	case h.MaxConcurrency > 0:
-		f := r.lookAtFleet()
+		f := r.fleetWaitSet()
 		l.Blockers, l.More, others = f.first.list()
 		l.Remedies = r.slotRemedies(f, 0)
 	}
@@ -118,19 +118,19 @@ func (r *Result) explainRights(l *Link) (others away) {
 
 // failedHere gives the clusters that failed and count, by name, the ones among them that can be mended, those that timed out only because
 // nothing says when they are done, and the last attempt. It takes time linear in the fleet.
-func (r *Result) failedHere() (f few, mendable, untold crowd, attempt int) {
+func (r *Result) failedHere() (f topN, fixable, untold stateGroup, attempt int) {
 	for position, state := range r.states {
-		if !failureStates.has(state) || r.schedule.isAside(position) {
+		if !failureStates.has(state) || r.schedule.ignoresAt(position) {
 			continue
 		}
 		b := r.blocker(position)
 		b.Until = time.Time{} // a cluster that timed out has failed as well
 		attempt = max(attempt, r.attempts().of(position))
-		r.sort(position, b, &mendable, &untold)
-		f.away.add(&b)
+		r.sort(position, b, &fixable, &untold)
+		f.ignorable.add(&b)
 		if f.n++; f.n <= maxNamed {
 			f.blockers = append(f.blockers, b)
 		}
 	}
-	return f, mendable, untold, attempt
+	return f, fixable, untold, attempt
 }

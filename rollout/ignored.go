@@ -4,18 +4,18 @@ import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 // exceptions says which clusters and which failures do not count (R37, R38); nil where all do.
 type exceptions struct {
-	aside    []int32 // the positions that are not counted, in order
-	isAt     []bool  // whether each position is not counted; nil where all are counted
-	before   []bool  // whether the failures of each position are left out of the budgets; nil where none are
-	baseline []int32 // the positions of these, in order
-	atStage  []int   // how many of these are selected in each stage and count; nil where none are
-	inGroup  []int   // for each group how many of its clusters are not counted
+	ignored   []int32 // the positions that are not counted, in order
+	isIgnored []bool  // whether each position is not counted; nil where all are counted
+	before    []bool  // whether the failures of each position are left out of the budgets; nil where none are
+	baseline  []int32 // the positions of these, in order
+	atStage   []int   // how many of these are selected in each stage and count; nil where none are
+	inGroup   []int   // for each group how many of its clusters are not counted
 }
 
 // except finds the clusters that the options name.
 func (s *schedule) except() {
 	named := s.options.named
-	if named == nil || named.failedBefore == nil && named.uncounted == nil {
+	if named == nil || named.failedBefore == nil && named.ignored == nil {
 		return
 	}
 	n, e := s.groups.NumClusters(), &exceptions{}
@@ -27,14 +27,14 @@ func (s *schedule) except() {
 			e.baseline = append(e.baseline, int32(position))
 		})
 	}
-	if named.uncounted == nil {
+	if named.ignored == nil {
 		return
 	}
-	e.isAt, e.inGroup, e.aside = make([]bool, n), make([]int, s.groups.Len()), make([]int32, 0, len(named.uncounted))
-	s.positions(named.uncounted, func(position int) {
-		e.isAt[position] = true
+	e.isIgnored, e.inGroup, e.ignored = make([]bool, n), make([]int, s.groups.Len()), make([]int32, 0, len(named.ignored))
+	s.positions(named.ignored, func(position int) {
+		e.isIgnored[position] = true
 		e.inGroup[s.groups.GroupAt(position)]++
-		e.aside = append(e.aside, int32(position))
+		e.ignored = append(e.ignored, int32(position))
 	})
 }
 
@@ -47,8 +47,10 @@ func (s *schedule) positions(named nameSet, take func(position int)) {
 	}
 }
 
-// isAside says whether the cluster at a position is not counted.
-func (e *exceptions) isAside(position int) bool { return e != nil && e.isAt != nil && e.isAt[position] }
+// ignoresAt says whether the cluster at a position is not counted.
+func (e *exceptions) ignoresAt(position int) bool {
+	return e != nil && e.isIgnored != nil && e.isIgnored[position]
+}
 
 // failedBefore says whether the failures of the cluster at a position are left out of the budgets.
 func (e *exceptions) failedBefore(position int) bool {
@@ -57,19 +59,19 @@ func (e *exceptions) failedBefore(position int) bool {
 
 // inBudget says whether the failed cluster at a position is in a budget.
 func (e *exceptions) inBudget(position int) bool {
-	return !e.isAside(position) && !e.failedBefore(position)
+	return !e.ignoresAt(position) && !e.failedBefore(position)
 }
 
-// numAside counts the clusters that are not counted.
-func (e *exceptions) numAside() int {
+// numIgnored counts the clusters that are not counted.
+func (e *exceptions) numIgnored() int {
 	if e == nil {
 		return 0
 	}
-	return len(e.aside)
+	return len(e.ignored)
 }
 
-// uncountedIn counts the clusters of a group that are not counted.
-func (e *exceptions) uncountedIn(group int) int {
+// ignoredIn counts the clusters of a group that are not counted.
+func (e *exceptions) ignoredIn(group int) int {
 	if e == nil || e.inGroup == nil {
 		return 0
 	}
@@ -84,10 +86,10 @@ func (e *exceptions) baselineIn(stage int) int {
 	return e.atStage[stage]
 }
 
-// uncountedOf counts the clusters that are not counted, in the groups that an entry of the strategy means.
-func (s *schedule) uncountedOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
+// ignoredOf counts the clusters that are not counted, in the groups that an entry of the strategy means.
+func (s *schedule) ignoredOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
 	for group := range s.groups.Len() {
-		key, size := s.groups.Key(group), s.uncountedIn(group)
+		key, size := s.groups.Key(group), s.ignoredIn(group)
 		if m.GroupName != "" && key.Name == m.GroupName || m.GroupName == "" && key.Index == m.GroupIndex {
 			n += size
 		}
@@ -95,36 +97,36 @@ func (s *schedule) uncountedOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int)
 	return n
 }
 
-// setAside moves the clusters that are not counted from the tallies of the groups into tallies of their own, and notes in
+// splitIgnored moves the clusters that are not counted from the tallies of the groups into tallies of their own, and notes in
 // the others which failures are excused. The tallies aside are nil where all clusters count.
-func (s *schedule) setAside(groups []tally, states []state) (aside []tally) {
+func (s *schedule) splitIgnored(groups []tally, states []state) (ignored []tally) {
 	e := s.exceptions
 	if e == nil {
 		return nil
 	}
-	if len(e.aside) > 0 {
-		aside = make([]tally, len(groups))
+	if len(e.ignored) > 0 {
+		ignored = make([]tally, len(groups))
 	}
-	for _, position := range e.aside {
+	for _, position := range e.ignored {
 		group := s.groups.GroupAt(int(position))
 		groups[group][states[position]]--
-		aside[group][states[position]]++
+		ignored[group][states[position]]++
 	}
 	for position, before := range e.before {
-		if before && !e.isAside(position) && failureStates.has(states[position]) {
+		if before && !e.ignoresAt(position) && failureStates.has(states[position]) {
 			groups[s.groups.GroupAt(position)][excused]++
 		}
 	}
-	return aside
+	return ignored
 }
 
-// letsThrough says whether the waiting, uncounted clusters of a group start now. They do once no earlier stage is waited
+// startsIgnored says whether the waiting, uncounted clusters of a group start now. They do once no earlier stage is waited
 // for, no closed gate is in the way, and the hub has a right.
-func (s *schedule) letsThrough(c *choice, group int) bool {
+func (s *schedule) startsIgnored(c *choice, group int) bool {
 	stage := int(s.stageOf[group])
 	_, waits := c.waitsFor(stage)
 	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group) && !c.isWaiting(stage) &&
-		!c.pace.isWithoutRight(s.options.rights)
+		!c.pace.hasNoShare(s.options.shares)
 }
 
 // barrierOf gives the group whose closed gate holds a stage and all behind it; -1 if there is none. It takes constant
@@ -133,27 +135,27 @@ func (s *schedule) barrierOf(c *choice, stage int) int {
 	switch {
 	case c.closed == nil:
 		return -1
-	case c.tracks == nil && (c.barrier < 0 || int(s.stageOf[c.barrier]) > stage):
+	case c.activeStages == nil && (c.barrier < 0 || int(s.stageOf[c.barrier]) > stage):
 		return -1
-	case c.tracks == nil:
+	case c.activeStages == nil:
 		return c.barrier
-	case c.tracks.barriers[stage] < 0:
+	case c.activeStages.barriers[stage] < 0:
 		return -1
 	default:
-		return s.alone(int(c.tracks.barriers[stage]))
+		return s.alone(int(c.activeStages.barriers[stage]))
 	}
 }
 
-// startAside appends the uncounted clusters in one of the waiting states that start.
-func (s *schedule) startAside(v view, c *choice, waiting state, r *Result, clusters []Cluster) []Cluster {
+// listIgnored appends the uncounted clusters in one of the waiting states that start.
+func (s *schedule) listIgnored(v view, c *choice, waiting state, r *Result, clusters []Cluster) []Cluster {
 	last, through := -1, false
-	for _, at := range s.exceptions.aside {
+	for _, at := range s.exceptions.ignored {
 		position := int(at)
 		if v.at(position) != waiting {
 			continue
 		}
 		if group := s.groups.GroupAt(position); group != last {
-			last, through = group, s.letsThrough(c, group)
+			last, through = group, s.startsIgnored(c, group)
 		}
 		if !through {
 			continue

@@ -18,10 +18,10 @@ import (
 func (p *Planner) build(r *rules, o *options, now time.Time) {
 	old := p.tracker
 	s := newSchedule(r, o, p.groups, nil)
-	former, again := p.formerly(o), p.stale
+	previous, again := p.previousGroups(o), p.stale
 	p.stale, p.names = false, nil
 	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.groups == p.groups {
-		p.tracker = (&tracker{schedule: s, facts: old.facts, now: now}).fill()
+		p.tracker = (&tracker{schedule: s, reportTable: old.reportTable, now: now}).fill()
 		return
 	}
 	reported := p.reported()
@@ -31,18 +31,18 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 			p.others[cluster] = r
 		}
 	})
-	if where := p.placed(s, former, reported, now); !where.none() {
-		s = newSchedule(r, o, where.in(p.groups), where).recallCeiling(former)
+	if where := p.placed(s, previous, reported, now); !where.none() {
+		s = newSchedule(r, o, where.in(p.groups), where).recallCeiling(previous)
 	}
-	t := &tracker{schedule: s, facts: newFacts(s.groups.NumClusters()), now: now}
+	t := &tracker{schedule: s, reportTable: newReportTable(s.groups.NumClusters()), now: now}
 	reported(func(cluster string, r report) {
 		if position, member := s.groups.Position(cluster); member {
 			t.note(position, r)
 		}
 	})
-	for cluster := range o.memory.all() {
+	for cluster := range o.record.all() {
 		if position, member := s.groups.Position(cluster); member {
-			counts, _ := s.decide(cluster, sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)})
+			counts, _ := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.isDeselectedAt(position)})
 			t.note(position, counts)
 		}
 	}
@@ -51,14 +51,14 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 
 // isPlain says whether nobody can have left or moved.
 func (p *Planner) isPlain(o *options) bool {
-	former := p.formerly(o)
-	return len(p.others) == 0 && o.memory.all() == nil && (former == nil || former.groups == p.groups)
+	previous := p.previousGroups(o)
+	return len(p.others) == 0 && o.record.all() == nil && (previous == nil || previous.groups == p.groups)
 }
 
 // placed finds who left or moved and still counts. The schedule is the one by the groups of now.
-func (p *Planner) placed(s *schedule, f *former, reported func(func(string, report)), now time.Time) *placed {
-	var where placed
-	where.left, _ = s.whoLeft(f, p.seen(s, now), now)
+func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, report)), now time.Time) *formerGroups {
+	var where formerGroups
+	where.deselected, _ = s.findDeselected(f, p.seen(s, now), now)
 	if !s.mayMove(f) {
 		return &where
 	}
@@ -74,8 +74,8 @@ func (p *Planner) placed(s *schedule, f *former, reported func(func(string, repo
 			consider(cluster, r)
 		}
 	})
-	for cluster := range s.options.memory.all() {
-		counts, _ := s.decide(cluster, sighting{p.others[cluster], p.deleting[cluster], true})
+	for cluster := range s.options.record.all() {
+		counts, _ := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], true})
 		consider(cluster, counts)
 	}
 	return &where
@@ -85,18 +85,18 @@ func (p *Planner) placed(s *schedule, f *former, reported func(func(string, repo
 // begins or ceases to be in flight or a failure (R52).
 func (p *Planner) mayMove(position int) bool {
 	s := p.tracker.schedule
-	former := p.formerly(&s.options)
+	previous := p.previousGroups(&s.options)
 	if s.hasMoved(position) {
 		return true
 	}
 	cluster := s.groups.Cluster(position)
-	e, known := s.options.memory.entry(cluster)
-	if !known && (former == nil || former.groups == s.groups) || s.hasLeft(position) {
+	e, known := s.options.record.entry(cluster)
+	if !known && (previous == nil || previous.groups == s.groups) || s.isDeselectedAt(position) {
 		return false
 	}
 	key := e.key
 	if !known {
-		key, known = former.groupOf(cluster)
+		key, known = previous.groupOf(cluster)
 	}
 	return known && key != s.groups.Key(s.groups.GroupAt(position))
 }
@@ -122,8 +122,8 @@ func (p *Planner) reported() func(take func(cluster string, r report)) {
 	return func(take func(cluster string, r report)) {
 		for position, kind := range t.kinds {
 			cluster := s.groups.Cluster(position)
-			if kind != unreported && !s.hasLeft(position) && !p.isRecorded(s, cluster) {
-				take(cluster, t.facts.reported(position))
+			if kind != unreported && !s.isDeselectedAt(position) && !p.isRecorded(s, cluster) {
+				take(cluster, t.reportTable.reported(position))
 			}
 		}
 		for cluster, r := range others {
@@ -134,15 +134,15 @@ func (p *Planner) reported() func(take func(cluster string, r report)) {
 
 // isRecorded says whether the record of a schedule has a cluster.
 func (p *Planner) isRecorded(s *schedule, cluster string) bool {
-	_, is := s.options.memory.entry(cluster)
+	_, is := s.options.record.entry(cluster)
 	return is
 }
 
 // last gives what was reported of a cluster.
 func (p *Planner) last(cluster string) report {
 	s := p.tracker.schedule
-	if position, member := s.groups.Position(cluster); member && !s.hasLeft(position) && !p.isRecorded(s, cluster) {
-		return p.tracker.facts.reported(position)
+	if position, member := s.groups.Position(cluster); member && !s.isDeselectedAt(position) && !p.isRecorded(s, cluster) {
+		return p.tracker.reportTable.reported(position)
 	}
 	return p.others[cluster]
 }
@@ -152,8 +152,8 @@ func (p *Planner) set(cluster string, r report) {
 	t := p.tracker
 	s := t.schedule
 	position, member := s.groups.Position(cluster)
-	recorded, left := p.isRecorded(s, cluster), member && s.hasLeft(position)
-	if member && !left && !recorded {
+	recorded, deselected := p.isRecorded(s, cluster), member && s.isDeselectedAt(position)
+	if member && !deselected && !recorded {
 		before := t.states[position]
 		t.report(position, r)
 		if counts(before) != counts(t.states[position]) && p.mayMove(position) {
@@ -168,52 +168,52 @@ func (p *Planner) set(cluster string, r report) {
 		delete(p.others, cluster)
 	}
 	switch counts := s.stillCounts(r, t.now); {
-	case left && counts && !recorded:
+	case deselected && counts && !recorded:
 		t.report(position, r)
-	case recorded, left != counts:
+	case recorded, deselected != counts:
 		p.stale = true
 	}
 }
 
-// formerly gives what the last answer knew of the clusters' groups, or what the option says of the result before.
-func (p *Planner) formerly(o *options) *former {
-	if p.former != nil {
-		return p.former
+// previousGroups gives what the last answer knew of the clusters' groups, or what the option says of the result before.
+func (p *Planner) previousGroups(o *options) *previousResult {
+	if p.previous != nil {
+		return p.previous
 	}
-	return o.former
+	return o.previous
 }
 
 // seen gives what was reported of the clusters that are not selected and may count.
-func (p *Planner) seen(s *schedule, now time.Time) map[string]sighting {
-	var saw map[string]sighting
+func (p *Planner) seen(s *schedule, now time.Time) map[string]observation {
+	var obs map[string]observation
 	for cluster, r := range p.others {
 		if _, selected := p.groups.Position(cluster); selected || !p.isRecorded(s, cluster) && !s.mayCount(r, now) {
 			continue
 		}
-		if saw == nil {
-			saw = make(map[string]sighting)
+		if obs == nil {
+			obs = make(map[string]observation)
 		}
-		saw[cluster] = sighting{report: r, deleting: p.deleting[cluster]}
+		obs[cluster] = observation{report: r, deleting: p.deleting[cluster]}
 	}
-	return saw
+	return obs
 }
 
 // once finds the clusters that do not count any more, except for their start or their success.
-func (p *Planner) once(now time.Time) []past {
+func (p *Planner) once(now time.Time) []departure {
 	s := p.tracker.schedule
 	if s.options.startLimit == nil && s.wait == 0 {
 		return nil
 	}
 	var o observed
-	_, o.once = s.whoLeft(p.formerly(&s.options), p.seen(s, now), now)
-	for cluster, e := range s.options.memory.all() {
-		if position, selected := s.groups.Position(cluster); selected && !s.hasLeft(position) {
-			if counts, recorded := s.decide(cluster, sighting{p.others[cluster], p.deleting[cluster], true}); !recorded {
+	_, o.departed = s.findDeselected(p.previousGroups(&s.options), p.seen(s, now), now)
+	for cluster, e := range s.options.record.all() {
+		if position, selected := s.groups.Position(cluster); selected && !s.isDeselectedAt(position) {
+			if counts, recorded := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], true}); !recorded {
 				o.comesBack(s, position, counts, e, now)
 			}
 		}
 	}
-	return o.once
+	return o.departed
 }
 
 // tellMore notes the failures that the record alone tells of, and the messages of the reports that count.
@@ -221,12 +221,12 @@ func (p *Planner) tellMore(r *Result) {
 	s := r.schedule
 	for cluster, message := range p.says {
 		if position, member := s.groups.Position(cluster); member {
-			if _, recorded := s.decide(cluster, sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)}); !recorded {
+			if _, recorded := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.isDeselectedAt(position)}); !recorded {
 				r.say(position, message)
 			}
 		}
 	}
-	for cluster := range s.options.memory.all() {
+	for cluster := range s.options.record.all() {
 		if position, member := s.groups.Position(cluster); member {
 			r.lose(position, p.isLost(position))
 		}
@@ -237,13 +237,13 @@ func (p *Planner) tellMore(r *Result) {
 func (p *Planner) isLost(position int) bool {
 	s := p.tracker.schedule
 	cluster := s.groups.Cluster(position)
-	saw := sighting{p.others[cluster], p.deleting[cluster], !s.hasLeft(position)}
-	_, recorded := s.decide(cluster, saw)
-	return saw.isLost(p.tracker.states[position], recorded)
+	obs := observation{p.others[cluster], p.deleting[cluster], !s.isDeselectedAt(position)}
+	_, recorded := s.decide(cluster, obs)
+	return obs.isLost(p.tracker.states[position], recorded)
 }
 
-// leaving notes which clusters were reported and are not selected, and whose objects are being deleted.
-func (p *Planner) leaving(o *observed) {
+// pendingRemoval notes which clusters were reported and are not selected, and whose objects are being deleted.
+func (p *Planner) pendingRemoval(o *observed) {
 	o.removed = p.removedNames()
 	if o.there = o.removed; len(p.deleting) == 0 {
 		return
@@ -252,7 +252,7 @@ func (p *Planner) leaving(o *observed) {
 	s := p.tracker.schedule
 	o.deleting = make(map[int]bool)
 	for cluster := range p.deleting {
-		if position, member := s.groups.Position(cluster); member && !s.hasLeft(position) {
+		if position, member := s.groups.Position(cluster); member && !s.isDeselectedAt(position) {
 			o.deleting[position] = true
 		}
 	}
@@ -274,50 +274,50 @@ func (p *Planner) removedNames() []string {
 	return p.names
 }
 
-// former is what a result before knew of the groups of clusters.
-type former struct {
-	schedule                         // its groups have those that had left; it is without what it knew of the results before
-	once     map[string]grouping.Key // of clusters of which only the start or the success counted
-	lasting  []status.Breached       // the breaches that last
-	half     bool                    // the groups were being written: they tell the part of a cluster, and its group only if it had left or moved
+// previousResult is what a result before knew of the groups of clusters.
+type previousResult struct {
+	schedule                           // its groups have those that had left; it is without what it knew of the results before
+	departed   map[string]grouping.Key // of clusters of which only the start or the success counted
+	lasting    []status.Breached       // the breaches that last
+	incomplete bool                    // the groups were being written: they tell the part of a cluster, and its group only if it had left or moved
 }
 
 // knows gives what a result knows, and the results before it. Groups that are being written tell nothing of where a cluster
 // was, unless there is nothing else to tell whose it is; nothing has started by them either (R47).
-func (s *schedule) knows(before *former, c *choice) *former {
-	if s.missing != "" && before != nil && !before.half {
+func (s *schedule) knows(before *previousResult, c *choice) *previousResult {
+	if s.missing != "" && before != nil && !before.incomplete {
 		return before
 	}
 	return s.newFormer(c)
 }
 
 // newFormer gives what a result knows.
-func (s *schedule) newFormer(c *choice) *former {
-	f := &former{schedule: *s, half: s.missing != ""}
-	f.options.former = nil // or each result would keep all before it
+func (s *schedule) newFormer(c *choice) *previousResult {
+	f := &previousResult{schedule: *s, incomplete: s.missing != ""}
+	f.options.previous = nil // or each result would keep all before it
 	for i := range c.last {
 		f.lasting = append(f.lasting, c.last[i].Breached)
 	}
-	for i := range c.once {
-		if f.once == nil {
-			f.once = make(map[string]grouping.Key, len(c.once))
+	for i := range c.departed {
+		if f.departed == nil {
+			f.departed = make(map[string]grouping.Key, len(c.departed))
 		}
-		f.once[c.once[i].cluster] = c.once[i].key
+		f.departed[c.departed[i].cluster] = c.departed[i].key
 	}
 	return f
 }
 
 // groupOf gives the group in which a cluster was.
-func (f *former) groupOf(cluster string) (key grouping.Key, known bool) {
+func (f *previousResult) groupOf(cluster string) (key grouping.Key, known bool) {
 	if f == nil {
 		return key, false
 	}
 	if position, was := f.groups.Position(cluster); was {
-		if f.half && !f.hasLeft(position) && !f.hasMoved(position) {
+		if f.incomplete && !f.isDeselectedAt(position) && !f.hasMoved(position) {
 			return unknownGroup(), true
 		}
 		return f.groups.Key(f.groups.GroupAt(position)), true
 	}
-	key, known = f.once[cluster]
+	key, known = f.departed[cluster]
 	return key, known
 }

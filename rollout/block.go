@@ -111,7 +111,7 @@ type BlockReason struct {
 func (h BlockReason) String() string {
 	switch h.Type {
 	case BlockFrozen, BlockNotAllowed:
-		return h.parked()
+		return h.frozen()
 	case BlockPaused:
 		return "the rollout is paused"
 	case BlockGroupsIncomplete:
@@ -130,7 +130,7 @@ func (h BlockReason) String() string {
 	case BlockGateClosed:
 		return h.gate()
 	case BlockShares:
-		return h.rights()
+		return h.shares()
 	case BlockConcurrency, BlockRamp:
 		return h.concurrency()
 	case BlockPlaces:
@@ -219,9 +219,9 @@ func slots(n int) string {
 	return fmt.Sprintf("%d slots", n)
 }
 
-// hold says why the waiting clusters of a group that do not start are held. Its cases are in the order of the
+// blockReason says why the waiting clusters of a group that do not start are held. Its cases are in the order of the
 // constants.
-func (s *schedule) hold(c *choice, group int) BlockReason {
+func (s *schedule) blockReason(c *choice, group int) BlockReason {
 	stage := int(s.stageOf[group])
 	before, waits := c.waitsFor(stage)
 	i, active := c.grantOf(stage)
@@ -231,7 +231,7 @@ func (s *schedule) hold(c *choice, group int) BlockReason {
 	case s.options.paused:
 		return BlockReason{Type: BlockPaused}
 	case c.breach != nil:
-		return c.breach.hold()
+		return c.breach.blockReason()
 	case c.full.n > 0:
 		return BlockReason{Type: BlockRecordFull, Failures: c.full.n, Until: c.full.until}
 	case waits:
@@ -249,14 +249,14 @@ func (s *schedule) hold(c *choice, group int) BlockReason {
 		return BlockReason{Type: BlockGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
 	case c.isWaiting(stage):
 		return s.waitNotOver(&c.waits[stage])
-	case c.pace.isWithoutRight(s.options.rights):
-		return s.rightsUsedUp(c)
+	case c.pace.hasNoShare(s.options.shares):
+		return s.sharesUsedUp(c)
 	case !active: // nobody waits then
 		return BlockReason{}
 	}
 	switch g := &c.grants()[i]; g.limit {
 	case BlockShares:
-		return s.rightsUsedUp(c)
+		return s.sharesUsedUp(c)
 	case BlockPlaces:
 		return s.placesTaken(g)
 	case BlockExposed:
@@ -273,7 +273,7 @@ func (s *schedule) hold(c *choice, group int) BlockReason {
 func (s *schedule) usedUp(g *grant) BlockReason {
 	h := BlockReason{
 		Type:           BlockConcurrency,
-		InFlight:       s.holdingSlots(g.used),
+		InFlight:       s.slotsUsed(g.used),
 		Starting:       g.slots,
 		MaxConcurrency: s.stages[g.stage].maxConcurrency,
 	}

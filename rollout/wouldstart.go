@@ -37,10 +37,10 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 		if !r.isBehind(gate, group) {
 			continue
 		}
-		if opened.held(group) > 0 {
-			return nil, opened.hold(group)
+		if opened.blocked(group) > 0 {
+			return nil, opened.blockReason(group)
 		}
-		if p := opened.parked(); p != nil && len(p.inGroup[group]) > 0 {
+		if p := opened.frozen(); p != nil && len(p.inGroup[group]) > 0 {
 			return nil, p.inGroup[group][0]
 		}
 	}
@@ -66,12 +66,12 @@ func (r *Result) isBehind(gate grouping.Key, group int) bool {
 // again chooses once more, with another schedule over the same groups and what was observed.
 func (r *Result) again(s *schedule) *Result {
 	next := *r
-	next.schedule, next.choice, next.started, next.fronts = s, choice{}, nil, &fronts{}
+	next.schedule, next.choice, next.started, next.waitSets = s, choice{}, nil, &waitSets{}
 	next.states = slices.Clone(r.states)
 	for position := range next.states {
 		next.states[position] &^= starting
 	}
-	o := observed{totals: s.sum(r.tallies, r.aside, make([]tally, len(s.stages))), once: r.choice.once}
+	o := observed{totals: s.sum(r.tallies, r.ignoredTallies, make([]tally, len(s.stages))), departed: r.choice.departed}
 	o.active, o.breached = s.firsts(&o.totals)
 	if r.choice.pace != nil {
 		o.recent = r.choice.pace.recent

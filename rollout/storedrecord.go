@@ -53,19 +53,19 @@ type StoredRecord struct {
 }
 
 // compile checks a memory and looks up what its record says.
-func (m *StoredRecord) compile(path *field.Path) (*memory, *field.Error) {
-	isNameless := func(left status.DeselectedCluster) bool { return left.Cluster == "" }
+func (m *StoredRecord) compile(path *field.Path) (*recordIndex, *field.Error) {
+	isNameless := func(stored status.DeselectedCluster) bool { return stored.Cluster == "" }
 	if m.Version == "" {
 		return nil, field.Required(path.Child("version"), "must be the version that is wanted")
 	}
 	if i := slices.IndexFunc(m.Record.Deselected, isNameless); i >= 0 {
 		return nil, field.Required(path.Child("record", "left").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
 	}
-	return newMemory(*m), nil
+	return newRecordIndex(*m), nil
 }
 
-// memory is a checked Memory.
-type memory struct {
+// recordIndex is a checked Memory.
+type recordIndex struct {
 	StoredRecord
 	entries map[string]entry // by cluster; nil where there are none
 }
@@ -76,8 +76,8 @@ type entry struct {
 	key grouping.Key
 }
 
-func newMemory(m StoredRecord) *memory {
-	known := &memory{StoredRecord: m}
+func newRecordIndex(m StoredRecord) *recordIndex {
+	known := &recordIndex{StoredRecord: m}
 	if m.Record.Version != m.Version {
 		known.Record = status.Record{}
 		return known
@@ -85,15 +85,15 @@ func newMemory(m StoredRecord) *memory {
 	known.entries = make(map[string]entry, len(m.Record.Deselected))
 	merged := make(map[string]status.Report, len(m.Record.Deselected)) // two entries of a cluster count as one (R1)
 	for i := range m.Record.Deselected {
-		left := &m.Record.Deselected[i]
-		if before, again := merged[left.Cluster]; again {
-			merged[left.Cluster] = status.Merge(before, left.Report)
+		stored := &m.Record.Deselected[i]
+		if before, again := merged[stored.Cluster]; again {
+			merged[stored.Cluster] = status.Merge(before, stored.Report)
 		} else {
-			merged[left.Cluster] = left.Report
+			merged[stored.Cluster] = stored.Report
 		}
-		report := merged[left.Cluster]
+		report := merged[stored.Cluster]
 		report.Deleting = false // an entry is not an object
-		e := entry{report: reportOf(&report), key: left.Group}
+		e := entry{report: reportOf(&report), key: stored.Group}
 		switch {
 		case failureStates.has(e.kind):
 		case report.Status == status.Succeeded && !m.AtOnce:
@@ -104,13 +104,13 @@ func newMemory(m StoredRecord) *memory {
 		if e.key.Index < 0 {
 			e.key = unknownGroup()
 		}
-		known.entries[left.Cluster] = e
+		known.entries[stored.Cluster] = e
 	}
 	return known
 }
 
 // entry gives what the record says of a cluster.
-func (m *memory) entry(cluster string) (entry, bool) {
+func (m *recordIndex) entry(cluster string) (entry, bool) {
 	if m == nil {
 		return entry{}, false
 	}
@@ -119,15 +119,15 @@ func (m *memory) entry(cluster string) (entry, bool) {
 }
 
 // all gives what the record says, by cluster.
-func (m *memory) all() map[string]entry {
+func (m *recordIndex) all() map[string]entry {
 	if m == nil {
 		return nil
 	}
 	return m.entries
 }
 
-// sighting is what was reported of a cluster: the zero sighting where nothing was.
-type sighting struct {
+// observation is what was reported of a cluster: the zero sighting where nothing was.
+type observation struct {
 	report
 	deleting bool
 	selected bool
@@ -135,23 +135,23 @@ type sighting struct {
 
 // decide gives the report that counts for a cluster, from what was reported and from the record (R49). It says whether the
 // record's counts.
-func (s *schedule) decide(cluster string, saw sighting) (counts report, recorded bool) {
-	e, known := s.options.memory.entry(cluster)
-	if !known || s.isGivenUp(cluster) {
-		return saw.report, false
+func (s *schedule) decide(cluster string, obs observation) (counts report, recorded bool) {
+	e, known := s.options.record.entry(cluster)
+	if !known || s.ignores(cluster) {
+		return obs.report, false
 	}
 	fails := failureStates.has(e.kind)
 	if fails && e.attempt < s.options.attempt {
 		e.kind, fails = onceStarted, false
 	}
-	about := !saw.kind.waiting()
+	about := !obs.kind.waiting()
 	switch {
-	case fails && about && saw.endsFailure(&e):
-		return saw.report, false
+	case fails && about && obs.endsFailure(&e):
+		return obs.report, false
 	case fails:
 		return e.report, true
-	case about, saw.selected && (e.kind == onceStarted || e.isSuccess()):
-		return saw.report, false
+	case about, obs.selected && (e.kind == onceStarted || e.isSuccess()):
+		return obs.report, false
 	default:
 		return e.report, true
 	}
@@ -159,71 +159,71 @@ func (s *schedule) decide(cluster string, saw sighting) (counts report, recorded
 
 // isLost says whether a cluster that counts in a state has failed although nothing that has the version is there to recover (R29): only
 // the record tells of it, maybe as of a flight whose deadline has passed since.
-func (saw *sighting) isLost(counts state, recorded bool) bool {
-	return recorded && failureStates.has(counts) && saw.kind.waiting()
+func (obs *observation) isLost(counts state, recorded bool) bool {
+	return recorded && failureStates.has(counts) && obs.kind.waiting()
 }
 
 // endsFailure says whether a report about the version counts although the record says that the cluster failed. Silence does not
 // end a failure: a cluster that is back gets its workload again, and its agent has not said yet that it is better.
-func (saw *sighting) endsFailure(e *entry) bool {
+func (obs *observation) endsFailure(e *entry) bool {
 	switch {
-	case saw.isSuccess(), saw.attempt > e.attempt, saw.selected && !saw.deleting && saw.kind.plain() != silent:
+	case obs.isSuccess(), obs.attempt > e.attempt, obs.selected && !obs.deleting && obs.kind.plain() != silent:
 		return true
 	default:
-		return failureStates.has(saw.kind) && saw.attempt == e.attempt
+		return failureStates.has(obs.kind) && obs.attempt == e.attempt
 	}
 }
 
-// whoLeft gives the groups of the clusters that are not selected and count (R46, R47, R50). It also gives the
+// findDeselected gives the groups of the clusters that are not selected and count (R46, R47, R50). It also gives the
 // clusters that do not count any more, except for their start or their success. Seen has what was reported of clusters that are not
 // selected. Of those in the record it must have all.
-func (s *schedule) whoLeft(former *former, seen map[string]sighting, now time.Time) (left map[string]grouping.Key, once []past) {
-	consider := func(cluster string, saw sighting) {
-		e, known := s.options.memory.entry(cluster)
+func (s *schedule) findDeselected(previous *previousResult, seen map[string]observation, now time.Time) (stored map[string]grouping.Key, departed []departure) {
+	consider := func(cluster string, obs observation) {
+		e, known := s.options.record.entry(cluster)
 		key := e.key
 		if !known {
-			key, known = former.groupOf(cluster)
+			key, known = previous.groupOf(cluster)
 		}
 		_, selected := elsewhere(s.groups, cluster)
 		parts, _ := s.groups.Parts()
-		others := len(parts) > 1 && !known && (selected || former != nil)
-		if others || s.isGivenUp(cluster) {
+		others := len(parts) > 1 && !known && (selected || previous != nil)
+		if others || s.ignores(cluster) {
 			return
 		}
 		if !known {
 			key = unknownGroup()
 		}
-		switch r, _ := s.decide(cluster, saw); {
+		switch r, _ := s.decide(cluster, obs); {
 		case s.stillCounts(r, now):
-			left = with(left, cluster, key)
+			stored = with(stored, cluster, key)
 		case s.hasStarted(r, now) || s.isAwaited(r, now):
-			once = append(once, past{cluster, key, r})
+			departed = append(departed, departure{cluster, key, r})
 		}
 	}
-	for cluster, saw := range seen {
-		consider(cluster, saw)
+	for cluster, obs := range seen {
+		consider(cluster, obs)
 	}
-	for cluster := range s.options.memory.all() {
+	for cluster := range s.options.record.all() {
 		if _, reported := seen[cluster]; reported {
 			continue
 		}
-		if position, selected := s.groups.Position(cluster); !selected || s.hasLeft(position) {
-			consider(cluster, sighting{})
+		if position, selected := s.groups.Position(cluster); !selected || s.isDeselectedAt(position) {
+			consider(cluster, observation{})
 		}
 	}
-	return left, once
+	return stored, departed
 }
 
 // past is a cluster that does not count any more, except for its start or its success (R34, R36).
-type past struct {
+type departure struct {
 	cluster string
 	key     grouping.Key
 	report
 }
 
-// isGivenUp says of a cluster that left whether it is not counted (R37).
-func (s *schedule) isGivenUp(cluster string) bool {
-	return s.options.isUncounted(cluster)
+// ignores says of a cluster that left whether it is not counted (R37).
+func (s *schedule) ignores(cluster string) bool {
+	return s.options.ignores(cluster)
 }
 
 // stillCounts says whether a cluster that left is in flight or a failure (R46).
@@ -238,10 +238,10 @@ func (s *schedule) mayCount(r report, now time.Time) bool {
 }
 
 // startsOf gives the starts within the span of MaxStarts of clusters that are no members any more.
-func (s *schedule) startsOf(once []past, now time.Time) []time.Time {
-	starts := make([]time.Time, 0, len(once))
-	for i := range once {
-		if p := &once[i]; s.hasStarted(p.report, now) {
+func (s *schedule) startsOf(departed []departure, now time.Time) []time.Time {
+	starts := make([]time.Time, 0, len(departed))
+	for i := range departed {
+		if p := &departed[i]; s.hasStarted(p.report, now) {
 			starts = append(starts, startedAt(p.kind, p.since, p.applied))
 		}
 	}
@@ -249,9 +249,9 @@ func (s *schedule) startsOf(once []past, now time.Time) []time.Time {
 }
 
 // successOf gives the last success of clusters that are no members of a stage any more; zero if there is none.
-func (s *schedule) successOf(once []past, stage int) (last time.Time) {
-	for i := range once {
-		p := &once[i]
+func (s *schedule) successOf(departed []departure, stage int) (last time.Time) {
+	for i := range departed {
+		p := &departed[i]
 		if !p.isSuccess() {
 			continue
 		}

@@ -11,47 +11,47 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// wayBack has what a rollout needs to go back; nil for one that goes on (R43 to R45).
+// rollback has what a rollout needs to go back; nil for one that goes on (R43 to R45).
 //
 // For example, a has the failed version since 12:00, b has it since 11:00 and failed with it, c went back, and d has no
 // workload. Then ranks is 2, 1, 0, 0, and absent is 1.
-type wayBack struct {
+type rollback struct {
 	stopAtBreach bool
-	has          holders
+	clusters     rollbackClusters
 	ranks        []int32 // the turn of each position with the failed version, from 1; 0 for the others
 	absent       int     // the selected clusters without any report
-	left         returning
+	deselected   deselectedInRollback
 }
 
 // in gives the same for groups with more clusters than those before.
-func (b *wayBack) in(groups, before *grouping.Groups) *wayBack {
+func (b *rollback) in(groups, before *grouping.Groups) *rollback {
 	if b == nil {
 		return nil
 	}
 	moved := *b
-	moved.has = make(holders, groups.NumClusters())
-	for position := range b.has {
+	moved.clusters = make(rollbackClusters, groups.NumClusters())
+	for position := range b.clusters {
 		at, _ := groups.Position(before.Cluster(position))
-		moved.has[at] = b.has[position]
+		moved.clusters[at] = b.clusters[position]
 	}
 	return &moved
 }
 
-// isReturning says of a cluster whether it left with the failed version. Nothing that is known of it is about the version before
+// isDeselected says of a cluster whether it left with the failed version. Nothing that is known of it is about the version before
 // (R43).
-func (b *wayBack) isReturning(cluster string) bool {
+func (b *rollback) isDeselected(cluster string) bool {
 	if b == nil {
 		return false
 	}
-	_, is := b.left[cluster]
+	_, is := b.deselected[cluster]
 	return is
 }
 
 // isTolerant says whether any number of clusters may fail (R45).
-func (b *wayBack) isTolerant() bool { return b != nil && !b.stopAtBreach }
+func (b *rollback) isTolerant() bool { return b != nil && !b.stopAtBreach }
 
 // unreported counts the clusters that are left out and have no report.
-func (b *wayBack) unreported() int {
+func (b *rollback) unreported() int {
 	if b == nil {
 		return 0
 	}
@@ -60,7 +60,7 @@ func (b *wayBack) unreported() int {
 
 // compare orders positions by their turn; 0 where neither has the failed version, as with clusters that are tried again
 // (R44).
-func (b *wayBack) compare(p, q int32) int {
+func (b *rollback) compare(p, q int32) int {
 	if b == nil {
 		return 0
 	}
@@ -68,8 +68,8 @@ func (b *wayBack) compare(p, q int32) int {
 	return cmp.Compare(turn(p), turn(q))
 }
 
-// turnRound gives the groups in the order of the way back (R44).
-func (s *schedule) turnRound() []int32 {
+// reversedOrder gives the groups in the order of the way back (R44).
+func (s *schedule) reversedOrder() []int32 {
 	all := slices.Clone(s.order)
 	if s.rules.typ == clusterv1alpha1.ProgressivePerGroup {
 		slices.Reverse(all)
@@ -79,14 +79,14 @@ func (s *schedule) turnRound() []int32 {
 	return all
 }
 
-// newWayBack finds the clusters that have the failed version and those that went back already. It makes the reports
+// newRollback finds the clusters that have the failed version and those that went back already. It makes the reports
 // with which the version before is rolled out to these alone (R43).
-func newWayBack(groups *grouping.Groups, abort *Abort, o *options) (*wayBack, []status.Report) {
-	has := findHolders(groups, abort.Failed)
-	b := &wayBack{stopAtBreach: abort.StopAtBreach, has: has}
+func newRollback(groups *grouping.Groups, abort *Abort, o *options) (*rollback, []status.Report) {
+	has := findRollbackClusters(groups, abort.Failed)
+	b := &rollback{stopAtBreach: abort.StopAtBreach, clusters: has}
 	reports := make([]status.Report, 0, max(len(abort.Before), len(abort.Failed), groups.NumClusters()))
-	left := leftWith(groups, abort)
-	b.left = left
+	deselected := deselectedWith(groups, abort)
+	b.deselected = deselected
 	list := func(report status.Report) {
 		if report.Status == status.Skip && report.Applied.IsZero() && o.standsIn(report.Cluster) {
 			report.Status = status.ToApply // what the record says counts
@@ -94,44 +94,44 @@ func newWayBack(groups *grouping.Groups, abort *Abort, o *options) (*wayBack, []
 		reports = append(reports, report)
 	}
 	// A cluster gets as many reports as the list has that has more of them, so that several are noticed wherever they are.
-	selected, gone := make([]listings, len(has)), make(map[string]listings)
+	selected, unselected := make([]listings, len(has)), make(map[string]listings)
 	for _, report := range abort.Before {
 		position, is := groups.Position(report.Cluster)
 		if !is {
-			gone[report.Cluster] = listings{before: gone[report.Cluster].before + 1}
-			list(left.report(report, wentBack(&report, abort.Time)))
+			unselected[report.Cluster] = listings{before: unselected[report.Cluster].before + 1}
+			list(deselected.report(report, rolledBack(&report, abort.Time)))
 			continue
 		}
 		selected[position].before++
 		switch {
 		case has.at(position):
-			list(goesBack(&report))
-		case wentBack(&report, abort.Time):
+			list(rollsBack(&report))
+		case rolledBack(&report, abort.Time):
 			list(report)
 		default:
-			list(leftOut(report.Cluster))
+			list(skipReport(report.Cluster))
 		}
 	}
 	for _, report := range abort.Failed {
 		position, is := groups.Position(report.Cluster)
 		if !is {
-			n := gone[report.Cluster]
+			n := unselected[report.Cluster]
 			if n.another() {
-				list(left.report(report, false))
+				list(deselected.report(report, false))
 			}
-			gone[report.Cluster] = n
+			unselected[report.Cluster] = n
 			continue
 		}
 		switch more := selected[position].another(); {
 		case more && has.at(position):
-			list(goesBack(&report))
+			list(rollsBack(&report))
 		case more:
-			list(leftOut(report.Cluster))
+			list(skipReport(report.Cluster))
 		}
 	}
 	for position := range selected {
 		if selected[position] == (listings{}) && !o.standsIn(groups.Cluster(position)) {
-			list(leftOut(groups.Cluster(position)))
+			list(skipReport(groups.Cluster(position)))
 			b.absent++
 		}
 	}
@@ -140,8 +140,8 @@ func newWayBack(groups *grouping.Groups, abort *Abort, o *options) (*wayBack, []
 
 // standsIn says whether an entry of the record stands in for the report of a cluster that has none (R49).
 func (c *options) standsIn(cluster string) bool {
-	e, known := c.memory.entry(cluster)
-	if !known || c.isUncounted(cluster) {
+	e, known := c.record.entry(cluster)
+	if !known || c.ignores(cluster) {
 		return false
 	}
 	if failureStates.has(e.kind) {
@@ -150,10 +150,10 @@ func (c *options) standsIn(cluster string) bool {
 	return e.kind != onceStarted && e.kind != onceSucceeded && e.kind != succeeded
 }
 
-// leftWith says when clusters began to go back that are not selected and have the failed version: at the abort, or when they
+// deselectedWith says when clusters began to go back that are not selected and have the failed version: at the abort, or when they
 // got it if that was later.
-func leftWith(groups *grouping.Groups, abort *Abort) returning {
-	since := make(returning)
+func deselectedWith(groups *grouping.Groups, abort *Abort) deselectedInRollback {
+	since := make(deselectedInRollback)
 	for i := range abort.Failed {
 		r := &abort.Failed[i]
 		if _, selected := groups.Position(r.Cluster); selected || !hasVersion(r) {
@@ -164,12 +164,12 @@ func leftWith(groups *grouping.Groups, abort *Abort) returning {
 	return since
 }
 
-// returning says when clusters that left with the failed version began to go back.
-type returning map[string]time.Time
+// deselectedInRollback says when clusters that left with the failed version began to go back.
+type deselectedInRollback map[string]time.Time
 
 // report gives what is reported of a cluster that is not selected (R43). Its object is to be deleted; until then it is in flight
 // if it has the failed version, as reported if it went back, and otherwise left out.
-func (g returning) report(r status.Report, wentBack bool) status.Report {
+func (g deselectedInRollback) report(r status.Report, wentBack bool) status.Report {
 	since, has := g[r.Cluster]
 	switch {
 	case has:
@@ -177,7 +177,7 @@ func (g returning) report(r status.Report, wentBack bool) status.Report {
 	case wentBack:
 		return r
 	default:
-		out := leftOut(r.Cluster)
+		out := skipReport(r.Cluster)
 		out.Deleting = r.Deleting
 		return out
 	}
@@ -201,35 +201,35 @@ func (n *listings) another() bool {
 	return n.failed > n.before
 }
 
-// goesBack gives what is reported of a cluster that has the failed version, from a report about either version.
-func goesBack(r *status.Report) status.Report {
+// rollsBack gives what is reported of a cluster that has the failed version, from a report about either version.
+func rollsBack(r *status.Report) status.Report {
 	return status.Report{Cluster: r.Cluster, Status: status.ToApply, Deleting: r.Deleting}
 }
 
-// leftOut gives the report of a cluster that never had the failed version.
-func leftOut(cluster string) status.Report {
+// skipReport gives the report of a cluster that never had the failed version.
+func skipReport(cluster string) status.Report {
 	return status.Report{Cluster: cluster, Status: status.Skip}
 }
 
-// wentBack says whether a cluster has got the version before since the abort, from a report about that version (R43).
-func wentBack(r *status.Report, aborted time.Time) bool {
+// rolledBack says whether a cluster has got the version before since the abort, from a report about that version (R43).
+func rolledBack(r *status.Report, aborted time.Time) bool {
 	return !r.Applied.IsZero() && !isBefore(r.Applied.Round(0), aborted.Round(0))
 }
 
-// holders are the clusters that have the failed version, by position.
-type holders []holder
+// rollbackClusters are the clusters that have the failed version, by position.
+type rollbackClusters []rollbackCluster
 
-// holder is a cluster that has the failed version; the report is nil if it has not.
-type holder struct {
+// rollbackCluster is a cluster that has the failed version; the report is nil if it has not.
+type rollbackCluster struct {
 	report  *status.Report // the one that counts (R1)
 	applied time.Time      // the latest of several; zero if nobody knows
 }
 
-func (has holders) at(position int) bool { return has[position].report != nil }
+func (has rollbackClusters) at(position int) bool { return has[position].report != nil }
 
-// findHolders finds the holders. Where several reports say that a cluster has the failed version, it merges them.
-func findHolders(groups *grouping.Groups, failed []status.Report) holders {
-	has := make(holders, groups.NumClusters())
+// findRollbackClusters finds the holders. Where several reports say that a cluster has the failed version, it merges them.
+func findRollbackClusters(groups *grouping.Groups, failed []status.Report) rollbackClusters {
+	has := make(rollbackClusters, groups.NumClusters())
 	for i := range failed {
 		report := &failed[i]
 		position, selected := groups.Position(report.Cluster)
@@ -256,11 +256,11 @@ func hasVersion(r *status.Report) bool {
 }
 
 // rank gives each holder its turn (R44).
-func (b *wayBack) rank(s *schedule, now time.Time) {
+func (b *rollback) rank(s *schedule, now time.Time) {
 	if b == nil {
 		return
 	}
-	has := b.has
+	has := b.clusters
 	turns := make([]int32, 0, len(has))
 	failed := make([]bool, len(has))
 	for position := range has {

@@ -2,22 +2,22 @@ package rollout
 
 import "time"
 
-// remembers says when clusters were first found unselected, and in which groups clusters were. Both are nil where there is no
+// carriedOver says when clusters were first found unselected, and in which groups clusters were. Both are nil where there is no
 // result.
-func (r *Result) remembers() (map[string]time.Time, *former) {
+func (r *Result) carriedOver() (map[string]time.Time, *previousResult) {
 	if r == nil || r.schedule == nil {
 		return nil, nil
 	}
-	return r.choice.unselected, r.schedule.knows(r.schedule.options.former, &r.choice)
+	return r.choice.unselected, r.schedule.knows(r.schedule.options.previous, &r.choice)
 }
 
-// leave splits the clusters that were reported and are not selected, and whose objects are not being deleted. It puts those
+// splitRemovals splits the clusters that were reported and are not selected, and whose objects are not being deleted. It puts those
 // to remove into o.due, and returns the others with the time until the first is due. It notes in the choice when each
 // was first found unselected.
 //
 // For example, with a grace of a minute, a gone since 12:00 and b since 12:00:50, at 12:01 a is due, b is leaving, and
 // the time is 50 seconds.
-func (s *schedule) leave(o *observed, c *choice, now time.Time) (leaving []string, left time.Duration) {
+func (s *schedule) splitRemovals(o *observed, c *choice, now time.Time) (pending []string, remaining time.Duration) {
 	grace := s.options.grace
 	switch {
 	case grace <= 0:
@@ -34,11 +34,11 @@ func (s *schedule) leave(o *observed, c *choice, now time.Time) (leaving []strin
 		}
 		c.unselected[name] = since
 		if stays := grace - now.Sub(since); stays > 0 {
-			leaving = append(leaving, name)
-			left = sooner(left, stays)
+			pending = append(pending, name)
+			remaining = sooner(remaining, stays)
 		} else {
 			o.due = append(o.due, name)
 		}
 	}
-	return leaving, left
+	return pending, remaining
 }

@@ -1,0 +1,196 @@
+package rollout
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cohort-ocm/cohort/grouping"
+)
+
+// Who left with the version and is not done with it stays a member of its group (R46, R47): the schedule is made over the
+// groups with these clusters. So all that looks at positions, tallies and stages counts them like any other cluster. What is
+// said of them alone stands here.
+//
+// A selected cluster that moved while it counts stays a member of the group before, in the same way (R52).
+//
+// For example, group 0 is {a b} and group 1 {c}. Then b is tainted with its work in flight: the groups are 0 {a} and 1 {c},
+// and the schedule's groups are still 0 {a b} and 1 {c}, and b is in gone.
+
+// unknownGroup is the key of the group of clusters that left from a group that nobody knows.
+func unknownGroup() grouping.Key { return grouping.Key{Index: -1} }
+
+// elsewhere says of a cluster whether another part takes care of its removal, where the groups were taken apart (R50): another
+// part selects it, or no part does and this is not the last one. Selected says whether another part selects it. For groups that
+// were not taken apart both are false.
+func elsewhere(groups *grouping.Groups, cluster string) (other, selected bool) {
+	parts, at := groups.Parts()
+	for i, part := range parts {
+		if _, selects := part.Groups.Position(cluster); selects {
+			return i != at, i != at
+		}
+	}
+	return at < len(parts)-1, false
+}
+
+// formerGroups are the clusters that count in another group than the one that selects them now, with the group in which they count. Those
+// that left are selected by none.
+type formerGroups struct{ deselected, moved map[string]grouping.Key }
+
+// none says whether everyone is where the groups have them.
+func (p *formerGroups) none() bool { return len(p.deselected)+len(p.moved) == 0 }
+
+// in gives the groups with the clusters where they count.
+func (p *formerGroups) in(groups *grouping.Groups) *grouping.Groups {
+	all := p.deselected
+	if len(p.moved) > 0 {
+		all = maps.Clone(p.moved)
+		maps.Copy(all, p.deselected)
+	}
+	return groups.With(all)
+}
+
+// formerMembers are the clusters of a schedule that left or moved; nil where they were not looked for.
+type formerMembers struct {
+	deselected   []int32 // the positions of those that left, in order
+	isDeselected []bool  // of each position; nil where nobody left
+	inGroup      []int   // how many that left are in each group; nil where nobody left
+	moved        []int32 // the positions of those that moved, in order
+	movedInGroup []int   // how many that moved count in each group; nil where nobody moved
+	inStage      []int   // how many left or moved and keep a place in each stage (R65); nil where none did
+	exposed      int     // the most clusters that the groups expose, of now and since the first of these counts (R66); 0 where nothing bounds that
+}
+
+// deselectedPositions gives the positions of the clusters that left, in order.
+func (l *formerMembers) deselectedPositions() []int32 {
+	if l == nil {
+		return nil
+	}
+	return l.deselected
+}
+
+// movedPositions gives the positions of the clusters that moved, in order.
+func (l *formerMembers) movedPositions() []int32 {
+	if l == nil {
+		return nil
+	}
+	return l.moved
+}
+
+// exposedBefore gives the most clusters that the groups expose, of now and since the first of those that left or moved counts.
+func (l *formerMembers) exposedBefore() int {
+	if l == nil {
+		return 0
+	}
+	return l.exposed
+}
+
+// placesKept gives how many clusters count in a stage that are not selected there, and keep a place.
+func (l *formerMembers) placesKept(stage int) int {
+	if l == nil || l.inStage == nil {
+		return 0
+	}
+	return l.inStage[stage]
+}
+
+// isDeselectedAt says whether the cluster at a position is not selected.
+func (l *formerMembers) isDeselectedAt(position int) bool {
+	return l != nil && l.isDeselected != nil && l.isDeselected[position]
+}
+
+// deselectedIn counts the clusters of a group that left.
+func (l *formerMembers) deselectedIn(group int) int {
+	if l == nil || l.inGroup == nil {
+		return 0
+	}
+	return l.inGroup[group]
+}
+
+// movedIn counts the clusters that count in a group and moved to another.
+func (l *formerMembers) movedIn(group int) int {
+	if l == nil || l.movedInGroup == nil {
+		return 0
+	}
+	return l.movedInGroup[group]
+}
+
+// hasMoved says whether the cluster at a position is a member of another group than the one that selects it.
+func (l *formerMembers) hasMoved(position int) bool {
+	_, has := slices.BinarySearch(l.movedPositions(), int32(position))
+	return has
+}
+
+// newFormerMembers finds the clusters that left or moved among the members of groups.
+func newFormerMembers(groups *grouping.Groups, where *formerGroups) *formerMembers {
+	if where == nil {
+		return nil
+	}
+	l := &formerMembers{}
+	if len(where.moved) > 0 {
+		l.movedInGroup = make([]int, groups.Len())
+	}
+	for cluster := range where.moved {
+		position, _ := groups.Position(cluster)
+		l.moved = append(l.moved, int32(position))
+		l.movedInGroup[groups.GroupAt(position)]++
+	}
+	slices.Sort(l.moved)
+	deselected := where.deselected
+	if len(deselected) == 0 {
+		return l
+	}
+	l.isDeselected, l.inGroup = make([]bool, groups.NumClusters()), make([]int, groups.Len())
+	for cluster := range deselected {
+		position, _ := groups.Position(cluster)
+		l.isDeselected[position] = true
+		l.deselected = append(l.deselected, int32(position))
+		l.inGroup[groups.GroupAt(position)]++
+	}
+	slices.Sort(l.deselected)
+	return l
+}
+
+// deselectedMark follows the name of a cluster that left, in sentences.
+const deselectedMark = " (left)"
+
+// ignorableClusters counts clusters that can be given up, since they left, start late, or cannot recover, and has the names of the first.
+type ignorableClusters struct {
+	n     int
+	names []string
+}
+
+// add counts a cluster if it is one of these.
+func (a *ignorableClusters) add(b *Blocker) {
+	if !b.Deselected && !b.late && !b.lost {
+		return
+	}
+	if a.n++; a.n <= maxNamed {
+		a.names = append(a.names, b.Name)
+	}
+}
+
+func (a *ignorableClusters) merge(other *ignorableClusters) {
+	a.n += other.n
+	a.names = append(a.names, other.names...)
+	slices.Sort(a.names)
+	a.names = a.names[:min(len(a.names), maxNamed)]
+}
+
+// ignore names the way to give up such clusters, if there are some.
+func (a *ignorableClusters) ignore() []Remedy {
+	if a.n == 0 {
+		return nil
+	}
+	return []Remedy{{Type: RemedyIgnore, Clusters: listed(a.names, a.n)}}
+}
+
+// deselectedClusters lists the clusters that left.
+func (s *schedule) deselectedClusters(v view) []Cluster {
+	if len(s.deselectedPositions()) == 0 {
+		return nil
+	}
+	clusters := make([]Cluster, 0, len(s.deselectedPositions()))
+	for _, position := range s.deselectedPositions() {
+		clusters = s.addCluster(clusters, int(position), v.at(int(position)), v.attempts().of(int(position)))
+	}
+	return clusters
+}

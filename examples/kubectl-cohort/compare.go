@@ -185,7 +185,7 @@ func (c *comparison) compare(s *scenario.Scenario, others []scenario.NamedStrate
 		}
 		first := planner.Result(compare.Start())
 		strategies = append(strategies, output.Strategy(first.Schedule))
-		for _, note := range ignored(first.Warnings, cmp.Or(course.Type, clusterv1alpha1.All)) {
+		for _, note := range withoutEffect(first.Warnings, cmp.Or(course.Type, clusterv1alpha1.All)) {
 			s.Notes = append(s.Notes, named.Name+": "+note)
 		}
 		q.Candidates = append(q.Candidates, compare.Candidate{Name: named.Name, Strategy: course, Options: options})

@@ -73,7 +73,7 @@ func TestCompareRefusesWhatItCannotCompare(t *testing.T) {
 			append(design[:4:4], "--strategy", "-"), "stdin:1: RolloutStrategy: progressive.maxFailures"},
 		{"a policy that informs", documents(aCluster, aPlacement, aBinding, strings.Replace(aPolicy, "enforce", "inform", 1)), []string{"-f", "-"},
 			"compare: Policy ns/pol informs, which it does everywhere at once by any strategy: must be a policy that enforces"},
-		{"a rollout to nobody", documents(aCluster, strings.Replace(aPlacement, "spec: {}", "spec: {clusterSets: [x]}", 1), aReplicaSet), []string{"-f", "-"},
+		{"a rollout to no cluster", documents(aCluster, strings.Replace(aPlacement, "spec: {}", "spec: {clusterSets: [x]}", 1), aReplicaSet), []string{"-f", "-"},
 			"compare: ManifestWorkReplicaSet ns/set selects no cluster"},
 		{"one picture of two", documents(aCluster, aPlacement, aReplicaSet, strings.Replace(aReplicaSet, "name: set", "name: other", 1)), []string{"-f", "-", "--svg", "x.svg"},
 			"--svg and --png: a picture has one of the 2 rollouts: must be given with --rollout"},
@@ -107,7 +107,7 @@ func TestCompareTakesPoliciesAndSeveralRollouts(t *testing.T) {
 	got := simulateText(t, in, "compare", "-f", "-", "--strategy", strategies, "--bad-rate", "0%")
 	for _, want := range []string{
 		"ns/set 40m 40m", "unlimited 10m 10m", // all at once
-		"ns/pol 40m 40m", "unlimited 40m 40m", // a policy takes one at a time where nobody says how many
+		"ns/pol 40m 40m", "unlimited 40m 40m", // a policy takes one at a time where no number is given
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 			t.Errorf("no %q in\n%s", want, got)

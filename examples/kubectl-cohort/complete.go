@@ -88,9 +88,9 @@ func (d *decision) behind(ctx context.Context, args []string) (names []string, e
 		return []string{"yes", "no"}, nil
 	case d.verb.name == validate.name && len(args) > 2:
 		return nil, nil
-	case slices.Contains([]string{giveUp.name, approve.name, letThrough.name, hold.name, validate.name}, d.verb.name):
+	case slices.Contains([]string{ignore.name, allow.name, startFirst.name, freeze.name, validate.name}, d.verb.name):
 		return d.clusterNames(ctx, args)
-	case d.verb.name != openGate.name && d.verb.name != release.name:
+	case d.verb.name != openGate.name && d.verb.name != unfreeze.name:
 		return nil, nil
 	}
 	all, err := d.rollouts(ctx)
@@ -99,7 +99,7 @@ func (d *decision) behind(ctx context.Context, args []string) (names []string, e
 		asked, fault := approvals.Of(&o)
 		switch {
 		case fault != nil || !d.wanted().Has(o):
-		case d.verb.name == release.name:
+		case d.verb.name == unfreeze.name:
 			for _, h := range asked.Freezes {
 				names = append(names, h.Cluster)
 			}

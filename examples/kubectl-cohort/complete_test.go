@@ -12,7 +12,7 @@ func TestAShellIsOfferedWhatTheHubHas(t *testing.T) {
 	cluster := func(name string) string {
 		return "\napiVersion: cluster.open-cluster-management.io/v1\nkind: ManagedCluster\nmetadata: {name: " + name + "}\nspec: {hubAcceptsClient: true}\n"
 	}
-	h := newHub(t, documents(decidedSet(t, map[string]string{"gates": "0, prod", "hold": "edge-2;d why"}, status.Succeeded), cluster("edge-1"), cluster("edge-2"), cluster("lab-1")))
+	h := newHub(t, documents(decidedSet(t, map[string]string{"gates": "0, prod", "freeze": "edge-2;d why"}, status.Succeeded), cluster("edge-1"), cluster("edge-2"), cluster("lab-1")))
 	for _, test := range []struct {
 		args []string
 		want string
@@ -22,10 +22,10 @@ func TestAShellIsOfferedWhatTheHubHas(t *testing.T) {
 		{[]string{"pause", "s"}, "set\n"},
 		{[]string{"open-gate", "set", ""}, "0\nprod\n"},
 		{[]string{"open-gate", "set", "0", ""}, "prod\n"},
-		{[]string{"give-up", "set", "edge-1", "e"}, "edge-2\n"},
-		{[]string{"hold", "set", "e"}, "edge-1\nedge-2\n"},
-		{[]string{"release", "set", ""}, "d\nedge-2\n"},
-		{[]string{"approve", "set", "edge-1", "e"}, "edge-2\n"},
+		{[]string{"ignore", "set", "edge-1", "e"}, "edge-2\n"},
+		{[]string{"freeze", "set", "e"}, "edge-1\nedge-2\n"},
+		{[]string{"unfreeze", "set", ""}, "d\nedge-2\n"},
+		{[]string{"allow", "set", "edge-1", "e"}, "edge-2\n"},
 		{[]string{"validate", "set", "l"}, "lab-1\n"},
 		{[]string{"validate", "set", "lab-1", ""}, "no\nyes\n"},
 		{[]string{"validate", "set", "lab-1", "yes", ""}, ""},

@@ -14,12 +14,12 @@ func TestABehaviorCutsClustersOff(t *testing.T) {
 		args    []string
 		want    string
 	}{
-		{"after its lease", document, nil, "\n7m    0        1          0     0       1     2 held"},
-		{"after that of the flag", document, []string{"--lease", "9m"}, "\n9m    0        1          0     0       1     2 held"},
-		{"after that of OCM", strings.Replace(document, "lease: 7m, ", "", 1), nil, "\n5m    0        1          0     0       1     2 held"},
-		{"the same by flags", "", []string{"--cut-off", "a", "--lease", "7m"}, "\n7m    0        1          0     0       1     2 held"},
-		{"a share", "", []string{"--cut-off", "100%"}, "\n5m    0        1          0     0       1     2 held"},
-		{"nobody", "", []string{"--lease", "7m"}, "note: --lease: no effect, no cluster is cut off: --cut-off says which are\n"},
+		{"after its lease", document, nil, "\n7m    0        1          0     0       1           2 blocked"},
+		{"after that of the flag", document, []string{"--lease", "9m"}, "\n9m    0        1          0     0       1           2 blocked"},
+		{"after that of OCM", strings.Replace(document, "lease: 7m, ", "", 1), nil, "\n5m    0        1          0     0       1           2 blocked"},
+		{"the same by flags", "", []string{"--cut-off", "a", "--lease", "7m"}, "\n7m    0        1          0     0       1           2 blocked"},
+		{"a share", "", []string{"--cut-off", "100%"}, "\n5m    0        1          0     0       1           2 blocked"},
+		{"no cluster", "", []string{"--lease", "7m"}, "note: --lease: no effect, no cluster is cut off: --cut-off says which are\n"},
 	} {
 		got := simulateText(t, documents(aReplicaSet, decisionOf("a", "b", "c"), test.in), append(test.args, "-f", "-")...)
 		if !strings.Contains(got, test.want) {
@@ -28,7 +28,7 @@ func TestABehaviorCutsClustersOff(t *testing.T) {
 	}
 }
 
-// Whoever tolerates the taint stays selected, and never answers.
+// Where the taint is tolerated, the cluster stays selected, and never answers.
 func TestAPlacementThatToleratesTheTaintKeepsClusters(t *testing.T) {
 	for _, test := range []struct{ why, tolerations, want string }{
 		{"this taint", "{key: cluster.open-cluster-management.io/unreachable, operator: Exists}", "(1): a\n"},
@@ -51,7 +51,7 @@ func TestAPolicyKeepsWhoIsCutOff(t *testing.T) {
 	}
 }
 
-// JSON names who left, when it got the version, and whose object hangs in deletion.
+// JSON names deselected clusters, when they got the version, and which objects hang in deletion.
 func TestJSONNamesWhoLeft(t *testing.T) {
 	var report struct {
 		Waves []struct {
@@ -83,11 +83,11 @@ func TestJSONNamesWhoLeft(t *testing.T) {
 		t.Errorf("%v, want b after 15m and 16m", said)
 	}
 	if u := report.End.Unsuccessful; len(u) != 1 || u[0].Name != "b" || !u[0].Deselected || u[0].Since != "10m0s" || u[0].Status != "TimeOut" || report.End.Outcome != "Breached" {
-		t.Errorf("%+v, want b, which left", report.End)
+		t.Errorf("%+v, want b, which was deselected", report.End)
 	}
 }
 
-// A cluster whose work is on the hub and that is not selected stops the rollout, if its agent never answered.
+// An unselected cluster with a work on the hub stops the rollout, if its agent never answered.
 func TestWhoHadLeftStopsARolloutUnderWay(t *testing.T) {
 	gone := work("gone", "00:01", aManifest, condition("Applied", "True", "00:02"))
 	in := documents(strings.Replace(aReplicaSet, "manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}", 1), decisionOf("a"), gone)

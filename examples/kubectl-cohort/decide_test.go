@@ -46,7 +46,7 @@ func recent(text string) string {
 
 func versionOf(text string) string { return writes.VersionOf(versionSpec(text)) }
 
-// Before a decision is written it is said what follows: who starts, who waits, how far a bad version can get, and how it ends.
+// Before it writes a decision, the command says what follows: which clusters start, which wait, how far a bad version can get, and how it ends.
 func TestADecisionSaysWhatFollows(t *testing.T) {
 	v3 := versionOf("v3")
 	for _, test := range []struct {
@@ -56,18 +56,18 @@ func TestADecisionSaysWhatFollows(t *testing.T) {
 		args        []string
 		want        []string
 	}{
-		{"a pause starts nobody", nil, status.Succeeded, []string{"pause", "set"}, []string{
-			"ManifestWorkReplicaSet ns/set: pause\n", "now:      1 of 4 clusters done, 1 in flight, 2 waiting\n", "then:     nobody starts at once\n",
+		{"a pause starts no cluster", nil, status.Succeeded, []string{"pause", "set"}, []string{
+			"ManifestWorkReplicaSet ns/set: pause\n", "now:      1 of 4 clusters done, 1 in flight, 2 waiting\n", "then:     no cluster starts at once\n",
 			"then:     1 cluster does not start now: c\n", "1 cluster in flight goes on", "stays on the 1 cluster that has it and are not done"}},
-		{"who goes on starts the next", map[string]string{"pause": "true"}, status.Succeeded, []string{"resume", "set"}, []string{
+		{"a resumed rollout starts the next", map[string]string{"pause": "true"}, status.Succeeded, []string{"resume", "set"}, []string{
 			"1 cluster starts at once: c\n", "1 cluster waits: 2 of 2 slots taken", "can get to 2 of 4 clusters at most; 1 of these have it", "forecast: Complete at"}},
 		{"a gate is opened for a version", map[string]string{"gates": "0"}, status.Succeeded, []string{"open-gate", "set"}, []string{
 			"open the gate before group 0, for version " + v3, "1 cluster starts at once: c\n"}},
 		{"another attempt", nil, status.Failed, []string{"retry", "set"}, []string{
 			"attempt 1 at version " + v3 + ", where it failed: a\n", "1 cluster starts at once: a\n"}},
 		{"after an attempt the next", map[string]string{"retry": "4 of " + v3}, status.Failed, []string{"retry", "set"}, nil},
-		{"who is given up stops nothing", nil, status.Failed, []string{"give-up", "set", "a"}, []string{"give up a\n", "1 cluster starts at once: c\n"}},
-		{"the template before comes from who waits", nil, status.Failed, []string{"abort", "set"}, []string{
+		{"an ignored cluster stops nothing", nil, status.Failed, []string{"ignore", "set", "a"}, []string{"ignore a\n", "1 cluster starts at once: c\n"}},
+		{"the template before comes from clusters that wait", nil, status.Failed, []string{"abort", "set"}, []string{
 			"take version " + v3 + " back, to the template of 2 clusters that wait\n", "2 clusters start at once: a b\n", "forecast: Complete"}},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, test.a))
@@ -98,11 +98,11 @@ func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
-	for name, want := range map[string]string{ // who is held keeps it until that ends, and with a pause everyone
-		"hold":  "1 cluster that has the version goes back at once: b\n  but:      1 is held, and goes back when that ends: a\n",
-		"pause": "then:     nobody goes back while the rollout is paused; 2 clusters have the version: a b\n",
+	for name, want := range map[string]string{ // a frozen cluster keeps it until that ends, and with a pause all do
+		"freeze":  "1 cluster that has the version goes back at once: b\n  but:      1 is frozen, and goes back when that ends: a\n",
+		"pause": "then:     no cluster goes back while the rollout is paused; 2 clusters have the version: a b\n",
 	} {
-		value := map[string]string{"hold": "a its site;b=2020-01-01T00:00:00Z", "pause": "true"}[name]
+		value := map[string]string{"freeze": "a its site;b=2020-01-01T00:00:00Z", "pause": "true"}[name]
 		h.now(strings.Replace(decidedSet(t, map[string]string{name: value}, "Failed"), "\nstatus:\n", "\nstatus:\n  updateRevision: r2\n  currentRevision: r1\n", 1))
 		if got := simulateText(t, "", "abort", "set", "--dry-run", "--server", h.URL); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -114,10 +114,10 @@ func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 	}
 	h.now(set("  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n  conditions: [{type: Progressing, message: 0 of 2 clusters went back}]\n"))
 	if got := simulateText(t, "", "status", "set", "--server", h.URL); !strings.Contains(got, "note: revision r2 is taken back since ") ||
-		!strings.Contains(got, "note: of the way back the controller says: 0 of 2 clusters went back\n") || strings.Contains(got, "may start now") || strings.Contains(got, "kubectl cohort") {
+		!strings.Contains(got, "note: of the rollback the controller says: 0 of 2 clusters went back\n") || strings.Contains(got, "may start now") || strings.Contains(got, "kubectl cohort") {
 		t.Errorf("a version that is taken back is told as one that goes on:\n%s", got)
 	}
-	if got := simulateText(t, "", "explain", "c", "--server", h.URL); !strings.Contains(got, "note: of the way back the controller says: 0 of 2") || strings.Contains(got, "paused") || strings.Contains(got, "waits") {
+	if got := simulateText(t, "", "explain", "c", "--server", h.URL); !strings.Contains(got, "note: of the rollback the controller says: 0 of 2") || strings.Contains(got, "paused") || strings.Contains(got, "waits") {
 		t.Errorf("a cluster that waits for a version that is taken back is told to wait:\n%s", got)
 	}
 }
@@ -132,7 +132,7 @@ func TestTheTableSaysThatAVersionIsTakenBack(t *testing.T) {
 	}
 }
 
-// What cannot be decided is refused before anybody is asked, and what is not confirmed is not written.
+// What cannot be decided is refused before the user is asked, and what is not confirmed is not written.
 func TestDecisionsThatAreRefused(t *testing.T) {
 	unstamped := strings.ReplaceAll(decidedSet(t, nil, status.Succeeded), "cohort.open-cluster-management.io/version", "example.com/other")
 	for _, test := range []struct {
@@ -146,8 +146,8 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 		{decidedSet(t, map[string]string{"gates": "0,prod"}, status.Succeeded), []string{"open-gate", "set"}, "must be followed by the gates to open, of 0, prod"},
 		{decidedSet(t, map[string]string{"gates": "0,prod"}, status.Succeeded), []string{"open-gate", "set", "prot"}, `prot: must be a closed gate, of 0, prod; did you mean`},
 		{decidedSet(t, nil, status.Succeeded), []string{"retry", "set"}, "no cluster failed or timed out"},
-		{decidedSet(t, nil, status.Succeeded), []string{"give-up", "set", "nobody"}, "nobody: must be a cluster of the rollout"},
-		{decidedSet(t, nil, status.Succeeded), []string{"give-up", "set"}, "give-up: must be followed by ROLLOUT CLUSTER..."},
+		{decidedSet(t, nil, status.Succeeded), []string{"ignore", "set", "unknown"}, "unknown: must be a cluster of the rollout"},
+		{decidedSet(t, nil, status.Succeeded), []string{"ignore", "set"}, "ignore: must be followed by ROLLOUT CLUSTER..."},
 		{decidedSet(t, nil, status.Succeeded), []string{"pause", "sett"}, "--rollout sett: must be one of"},
 		{documents(liveNow(liveSet()), ""), []string{"abort", "set", "more"}, "abort: must be followed by ROLLOUT"},
 	} {
@@ -171,14 +171,14 @@ func TestApprovalsCountInEveryAnswer(t *testing.T) {
 		{map[string]string{"pause": "true"}, status.Succeeded, []string{"explain"}, "\n  to do:  kubectl cohort resume set\n"},
 		{map[string]string{"gates": "0"}, status.Succeeded, []string{"status", "set"}, "\n  to do:  kubectl cohort open-gate set 0\n"},
 		{nil, status.Failed, []string{"status", "set"}, "\n  to do:  kubectl cohort retry set\n  or:     kubectl cohort abort set\n"},
-		{map[string]string{"pause": "yes"}, status.Succeeded, []string{"status", "set"}, `Unsupported value: "yes": supported values: "true", "false": nobody starts as long as that stands there`},
+		{map[string]string{"pause": "yes"}, status.Succeeded, []string{"status", "set"}, `Unsupported value: "yes": supported values: "true", "false": no cluster starts as long as that stands there`},
 		{map[string]string{"gates": "0"}, status.Succeeded, []string{"explain", "c"}, "the gate before group 0 is closed"},
 		{map[string]string{"gates": "0", "open-gates": "0 of " + v3}, status.Succeeded, []string{"status", "set"}, "\nmay start now (1): c\n"},
 		{map[string]string{"gates": "0", "open-gates": "0 of v2"}, status.Succeeded, []string{"status", "set"}, "the gate before group 0 is closed"},
 		{map[string]string{"retry": "1 of " + v3}, status.Failed, []string{"status", "set"}, "\nmay start now (1): a\n"},
 		{map[string]string{"retry": "1 of " + v3}, status.Failed, []string{"plan"}, "attempt 1 begins: try again a\n"},
 		{map[string]string{"retry": "1 of another"}, status.Failed, []string{"status", "set"}, "\nfailed (1): a\n"},
-		{map[string]string{"give-up": "a"}, status.Failed, []string{"status", "set"}, "\nmay start now (1): c\n"},
+		{map[string]string{"ignore": "a"}, status.Failed, []string{"status", "set"}, "\nmay start now (1): c\n"},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, test.a))
 		if got := simulateText(t, "", append(test.args, "--server", h.URL)...); !strings.Contains(got, test.want) {
@@ -203,7 +203,7 @@ func TestADecisionIsAboutOneObjectAndConfirmed(t *testing.T) {
 	}
 }
 
-// Who waits is listed as kubectl lists names, or with all names.
+// A cluster that waits is listed as kubectl lists names, or with all names.
 func TestExplainListsWhoWaits(t *testing.T) {
 	var names []string
 	for i := range 15 {

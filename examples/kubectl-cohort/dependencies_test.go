@@ -51,7 +51,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// What was observed alone says nothing about any template: whoever passes only that has forgotten a file.
+// What was observed alone says nothing about any template: a user that passes only that has forgotten a file.
 func TestFilesWithoutAnyPolicyAreRefused(t *testing.T) {
 	for in, want := range map[string]string{
 		"# nothing\n": "no Policy with a spec among the 0 objects",

@@ -83,9 +83,9 @@ type change struct {
 	Is  *stood `json:"is,omitempty"`
 	// Spec are the fields of the object's spec that are not as they were.
 	Spec []string `json:"spec,omitempty"`
-	// Joined and Left are the clusters that are selected now and were not, and the other way round.
-	Joined []string `json:"joined,omitempty"`
-	Left   []string `json:"deselected,omitempty"`
+	// Joined and Deselected are the clusters that are selected now and were not, and the other way round.
+	Joined     []string `json:"joined,omitempty"`
+	Deselected []string `json:"deselected,omitempty"`
 	rollout.Changes
 }
 
@@ -271,7 +271,7 @@ func compared(was, is *scenario.Scenario, wasAt, isAt time.Time) (c change, err 
 	if was == nil || is == nil {
 		return c, nil
 	}
-	c.Joined, c.Left = missing(is, was), missing(was, is)
+	c.Joined, c.Deselected = missing(is, was), missing(was, is)
 	c.Changes = after.Changes(before)
 	return c, nil
 }
@@ -332,7 +332,7 @@ func (c change) text(b *bytes.Buffer) {
 	for _, part := range []struct {
 		title    string
 		clusters []string
-	}{{"selected", c.Joined}, {"not selected any more", c.Left}, {"started", c.Started}, {"succeeded", c.Succeeded}, {"failed", c.Failed},
+	}{{"selected", c.Joined}, {"not selected any more", c.Deselected}, {"started", c.Started}, {"succeeded", c.Succeeded}, {"failed", c.Failed},
 		{"timed out", c.TimedOut}, {"recovered", c.Recovered}} {
 		if len(part.clusters) > 0 {
 			fmt.Fprintf(b, "  %s (%d): %s\n", part.title, len(part.clusters), strings.Join(part.clusters, " "))
@@ -347,7 +347,7 @@ func (c change) text(b *bytes.Buffer) {
 	for _, w := range c.Warned {
 		fmt.Fprintf(b, "  warning: %v\n", w)
 	}
-	if c.Was != nil && c.Is != nil && len(c.Spec)+len(c.Joined)+len(c.Left) == 0 && c.Changes.String() == "" {
+	if c.Was != nil && c.Is != nil && len(c.Spec)+len(c.Joined)+len(c.Deselected) == 0 && c.Changes.String() == "" {
 		fmt.Fprintln(b, "  nothing changed")
 	}
 }

@@ -3,10 +3,10 @@
 //
 //	kubectl cohort status|explain|plan|compare|exposure|removals|dependencies [-f FILE…] [flags]
 //	kubectl cohort history CLUSTER, diff OLD [NEW], record FILE, replay FILE, report FILE
-//	kubectl cohort open-gate|approve|let-through|hold|release|validate|pause|resume|retry|give-up|abort ROLLOUT
+//	kubectl cohort open-gate|allow|start-first|freeze|unfreeze|validate|pause|resume|retry|ignore|abort ROLLOUT
 //
 // It reads a hub or your objects, asks the library how things stand, and plays rollouts through in virtual time. README.md
-// beside this file shows how to build and use it; this page has the details.
+// in this directory shows how to build and use it; this page has the details.
 //
 // # Input
 //
@@ -40,10 +40,10 @@
 // package status. Otherwise it waits for its turn. An add-on has the version if its configurations are what the status
 // of the ClusterManagementAddOn wants for the placement; a replicated policy has it if its templates are the root's.
 // Clusters that have the version and are not done go on from when they got it: with --takes 10m, one that got it 8 minutes
-// ago succeeds in 2. A cluster that should be done already needs a tenth more of the time that it has had. A cluster whose
-// deadline has passed stays timed out. How long clusters take is learned from those that are done. How many
+// ago succeeds in 2. A cluster that should be done already needs a tenth more of the time that it has had. A cluster with a
+// deadline in the past stays timed out. How long clusters take is learned from those that are done. How many
 // fail is learned once ten have settled. Notes say what was learned, and from how many. --takes overrides it, and so does any
-// flag that says who fails.
+// flag that says which clusters fail.
 //
 // # Recordings
 //
@@ -53,11 +53,11 @@
 //
 // # Decisions
 //
-// open-gate, pause, resume, retry and give-up write annotations of what rolls out, as package rollout/approvals documents them.
-// Each command that reads a rollout reads these, too: what is paused starts nobody in a plan, a status or an explanation, and a gate is
+// open-gate, pause, resume, retry and ignore write annotations of what rolls out, as package rollout/approvals documents them.
+// Each command that reads a rollout reads these, too: a paused rollout starts no cluster in a plan, a status or an explanation, and a gate is
 // open for the version that it was opened for. What follows from a decision is what two plans of now say, without it and with it, and a
-// simulation from there. A patch names the version of the object that was read. Where only the status and the record of clusters that
-// left have changed since, it is tried again; where the spec or an approval has, nothing is written.
+// simulation from there. A patch names the version of the object that was read. Where only the status and the record of deselected
+// clusters have changed since, it is tried again; where the spec or an approval has, nothing is written.
 //
 // # The page
 //
@@ -68,8 +68,8 @@
 //
 // history plans each reading of a recording that changed anything, and each at which a deadline, a soak or a wait ended, and tells when the
 // decision for the cluster changed, or its reason. Where a stamp or a condition dates a change to between two readings, its time counts.
-// Before the first reading, and without a recording, it plans again at each time that stamps and conditions keep: at each, whoever got
-// the version later waits, and whoever came to stand as it does later is in flight. So a failure that was mended is not seen, nor is
+// Before the first reading, and without a recording, it plans again at each time that stamps and conditions keep: at each, a cluster that got
+// the version later waits, and one that came to its present status later is in flight. So a failure that was fixed is not seen, nor is
 // another strategy or another selection than that of now; where these say that a cluster would have waited as it started, history
 // says so. It goes back to the first stamp of the version, or to the last time at which a cluster was tried again. Replicated policies
 // keep too little for that, and so do works without stamps and managed fields.
@@ -115,7 +115,7 @@
 //
 // # How clusters behave
 //
-// A cluster succeeds 10 minutes after it got the workload, or after --takes. Flags say who does not:
+// A cluster succeeds 10 minutes after it got the workload, or after --takes. Flags say which clusters do not:
 //
 //	--fail edge-7=5m --fail 'lab-*'    these fail, after 5 minutes and after --takes
 //	--fail-share 5% --seed 3           5% of the others fail, drawn at random
@@ -126,7 +126,7 @@
 //	--cut-off 'edge-*' --cut-off 5%    the version cuts these off, by name, by pattern or as a share
 //	--not-good edge-7 --not-good 5%   these succeed, and are not found good then
 //	--not-good-rate 2%                of those that succeed each is not found good with this chance
-//	--never-validated 'lab-*'         these succeed, and nobody ever says whether they are good
+//	--never-validated 'lab-*'         these succeed, and never get a verdict
 //	--lease 3m                        the scheduler drops them so long after their start; 5m unless given
 //	--retry 2/30m --fail-attempts 1    half an hour after a breach, or else after the end, what failed is tried again, twice
 //	                                 at most, and succeeds then
@@ -156,7 +156,7 @@
 //	  - rate: 2%
 //	    outcome: NotGood             # it succeeds, and is not found good
 //	    validatedAfter: 1m-4m        # its success
-//	  - after: 12m                   # everybody else
+//	  - after: 12m                   # all others
 //
 // The seed decides all luck, and the luck of a cluster does not depend on the other clusters. Where a cluster is tried
 // again, rates and ranges are drawn anew.
@@ -168,13 +168,13 @@
 // # Validation
 //
 // Where a ManifestWorkReplicaSet names a rollout plugin, each cluster that succeeded has to be found good, too. It is in flight until
-// somebody has said so. So it is where one of --validates, --not-good, --not-good-rate and --never-validated is given, or where the Behavior
+// a verdict said so. That holds where one of --validates, --not-good, --not-good-rate and --never-validated is given, or where the Behavior
 // says anything of it: what if clusters were validated?
 //
 //	--validates 1m-4m    after its success each cluster is validated for a time of its own between these; 5m unless given
 //
 // The progressDeadline begins anew with the success, and minSuccessTime with the yes. A no is a failure. Of --recover and recoversAfter a
-// cluster that was not found good is found good so long after the no, and one that nobody validated so long after its success.
+// cluster that was not found good is found good so long after the no, and one without a verdict so long after its success.
 // One that failed and succeeds later after all is validated then. The column VALIDATING counts those that are being validated, JSON has
 // them in waves[].validating, and a picture has a band for them.
 //
@@ -195,29 +195,29 @@
 // # Clusters that leave
 //
 // A cluster that is cut off never answers from its start on. After the lease the hub taints it as unreachable, and the
-// scheduler drops it. All others stay in their groups, and nobody takes its place. If the Placement tolerates the taint it
+// scheduler drops it. All others stay in their groups, and no cluster takes its place. If the Placement tolerates the taint it
 // stays selected; a note says so. The controller that is played does what package rollout asks of one: it keeps the record of
-// who left in the owner, and deletes the cluster's work a minute later. Nobody lets go of the work, so it hangs in deletion.
+// the deselected cluster in the owner, and deletes the cluster's work a minute later. No agent removes the finalizer, so the work hangs in deletion.
 //
-// Such a cluster still counts. It takes its slot until its deadline, and is a failure then. The column LEFT counts these
-// clusters, the lines below the waves name them, and so do the last lines. JSON has them in waves[].left and waves[].deleted.
-// A picture has a band for them. Name a cluster in --uncounted to see how it goes if somebody gives it up. For a Policy the
-// scheduler drops nobody: such clusters only never answer.
+// Such a cluster still counts. It takes its slot until its deadline, and is a failure then. The column DESELECTED counts these
+// clusters, the lines below the waves name them, and so do the last lines. JSON has them in waves[].deselected and waves[].deleted.
+// A picture has a band for them. Name a cluster in --ignore to see how it goes if a user ignores it. For a Policy the
+// scheduler drops no cluster: such clusters only never answer.
 //
 // Where the input says how a rollout stands, it may have works of clusters that are not selected. One that is in flight or
 // failed counts in the same way. Its agent lets go of the work unless that is being deleted already.
 //
-// # The way back
+// # Rollback
 //
 //	--abort-on-breach       as soon as more clusters failed than the strategy tolerates
 //	--abort-at 2h           so long after the start, whatever has happened, unless the rollout is complete
 //	--back-by-strategy      within the limits of the strategy, in the reverse order, and not all at once
 //
 // Clusters that have the version by then get the version before again, as rollout.Revert plans it. The report goes on with a
-// table of the way back, JSON has it in wayBack, explain says how it goes for the cluster, and a picture has both. A cluster
+// table of the rollback, JSON has it in rollback, explain says how it goes for the cluster, and a picture has both. A cluster
 // takes as long to go back as it took to succeed or fail. One that did not answer does not answer then either. From a
-// thousand clusters on, that time is rounded up to a hundredth of the longest, as each wave of the way back costs a whole
-// plan. Gates, a ramp and waits do not apply. A Policy has no way back: play a rollout of the policy before instead.
+// thousand clusters on, that time is rounded up to a hundredth of the longest, as each wave of the rollback costs a whole
+// plan. Gates, a ramp and waits do not apply. A Policy has no rollback: play a rollout of the policy before instead.
 //
 // # Pictures
 //
@@ -234,7 +234,7 @@
 // This plays each rollout in the files, or the one that --rollout names, and each RolloutStrategy in the files of --strategy,
 // over the same fleet with the same luck. It says how long each takes in half of all runs and in 95 of 100, how likely it is
 // to stop a good version, and how many clusters have a bad version when it is stopped. For a Policy it plays the strategy
-// that takes effect. The flags that say who fails, and the Behavior, are ignored. kubectl cohort compare -h lists the other flags.
+// that takes effect. The flags that say which clusters fail, and the Behavior, are ignored. kubectl cohort compare -h lists the other flags.
 //
 // # Removal in order
 //
@@ -258,8 +258,8 @@
 //
 //	Complete              every cluster succeeded and soaked
 //	CompleteWithFailures  as many failed as the strategy tolerates
-//	AtGate                all that wait do so for a gate that someone has to open
-//	Held                  all that wait do so for somebody who holds them or has yet to review them
+//	AtGate                all that wait do so for a gate that a user has to open
+//	Blocked               all that wait are frozen, or not on the allowlist yet
 //	Stuck                 clusters wait or are in flight, and nothing happens any more
 //	Breached              more failed than the strategy tolerates
 //	NothingSelected       there is no cluster; a line for each rule says how many it drops
@@ -273,7 +273,7 @@
 //	                                           order of their index; a semicolon or another flag for more, any for no order
 //	--shuffle, --shuffle=v2                      within a group clusters get their turn in an order from a seed, or from the version
 //	--gate prod=4h --gate 3                      a gate before the group of this name or index, closed for a time or for ever
-//	--uncounted power=off --uncounted 'lab-*'    nobody waits for these clusters, and their failure stops nothing
+//	--ignore power=off --ignore 'lab-*'    no cluster waits for these, and their failure stops nothing
 //	--failed-before edge-7                      its failure is in no budget, as it was there before the rollout
 //	--max-concurrency-per-group 5               as many clusters of each group at a time, under ProgressivePerGroup
 //	--ramp 2, --max-starts 10/1h                 start gently, and at most ten within an hour
@@ -295,6 +295,6 @@
 //
 // Package scenario makes rollouts from the objects. Package behavior says what each cluster will report. Package simulation
 // is the loop of a controller in virtual time, with a rollout.Planner that says what may start. For a Policy, the hub of
-// package policy stands in between and keeps the replicated policies. Package story tells how it goes for one cluster.
+// package policy stands in between and keeps the replicated policies. Package clusterevents records how it goes for one cluster.
 // Package output writes the report.
 package main

@@ -56,7 +56,7 @@ func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, usual
 			note("--%s: no effect, the policy goes to all clusters at once", name)
 		}
 	} else {
-		notes = append(notes, ignored(first.Warnings, schedule.Type)...)
+		notes = append(notes, withoutEffect(first.Warnings, schedule.Type)...)
 		limited := f.ramp != 0
 		for _, stage := range schedule.Stages {
 			limited = limited || stage.MaxConcurrency < stage.Clusters
@@ -83,7 +83,7 @@ func (f *flags) withoutEffect(s *scenario.Scenario, first *rollout.Result, usual
 			note("%s: no effect, a forecast of a policy finds each cluster good at once", flag)
 		}
 	case f.validatesGiven && uses.Validates == 0 && s.Groups.NumClusters() > 0:
-		note("--validates: no effect, other flags or the Behavior say of every cluster when somebody says whether it is good, or that nobody does")
+		note("--validates: no effect, other flags or the Behavior say of every cluster when its verdict comes, or that none does")
 	}
 	cutOff := func(r behavior.Rule) bool { return r.Outcome == behavior.CutOff }
 	if f.leaseGiven && len(f.cutOff) == 0 && !slices.ContainsFunc(s.Behavior.Clusters, cutOff) {

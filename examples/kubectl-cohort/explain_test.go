@@ -22,7 +22,7 @@ type event struct {
 }
 
 type link struct {
-	Hold     struct{ Type string }
+	Reason   struct{ Type string }
 	Blockers []struct{ Name string }
 }
 
@@ -47,7 +47,7 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 			args = append(args, "--retry", fmt.Sprintf("%d/20m", rapid.IntRange(1, 2).Draw(t, "times")))
 		}
 		if rapid.Bool().Draw(t, "cut off") {
-			args = append(args, "--cut-off", rapid.SampledFrom([]string{"3", "100%", cluster}).Draw(t, "who"), "--lease", rapid.SampledFrom([]string{"3m", "2h"}).Draw(t, "lease"))
+			args = append(args, "--cut-off", rapid.SampledFrom([]string{"3", "100%", cluster}).Draw(t, "cut off"), "--lease", rapid.SampledFrom([]string{"3m", "2h"}).Draw(t, "lease"))
 		}
 		if rapid.Bool().Draw(t, "gate") {
 			args = append(args, "--gate", rapid.SampledFrom([]string{"0=15m", "1=2h", "1"}).Draw(t, "which"))
@@ -91,15 +91,15 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 			switch e.What {
 			case "Waits":
 				if len(e.Explanation) == 0 {
-					t.Fatalf("it waits at %s, and nobody says why", e.After)
+					t.Fatalf("it waits at %s, and nothing says why", e.After)
 				}
-				holders(t, e, report.Waves)
+				wantBlockers(t, e, report.Waves)
 				if last := i == len(explained.Events)-1; last != (e.Until == "") || !last && explained.Events[i+1].After != e.Until {
 					t.Fatalf("it waits at %s until %q: %v", e.After, e.Until, explained.Events)
 				}
 			case "Starts":
 				if i > 0 && e.Released == "" {
-					t.Fatalf("nobody says what released it at %s: %v", e.After, explained.Events)
+					t.Fatalf("nothing says what released it at %s: %v", e.After, explained.Events)
 				}
 				fallthrough
 			case "Succeeds", "Fails", "TimesOut", "Leaves":
@@ -133,8 +133,8 @@ func TestExplainWhoRecoversWithoutAnotherTry(t *testing.T) {
 	}
 }
 
-// holders wants those whom a cluster waits for at a time to have the version by then.
-func holders(t *rapid.T, e event, waves []wave) {
+// holders wants the clusters that a cluster waits for at a time to have the version by then.
+func wantBlockers(t *rapid.T, e event, waves []wave) {
 	check := func(at string, why []link) {
 		now, err := time.ParseDuration(at)
 		if err != nil {
@@ -178,11 +178,11 @@ func TestExplainSaysHowAWaitChanges(t *testing.T) {
 	}
 }
 
-// A wait that time does not end may be ended by a person, and sometimes by nobody.
+// A wait that time does not end may be ended by a user, and sometimes by nothing.
 func TestExplainSaysWhoEndsAWait(t *testing.T) {
 	late := strings.Replace(fleet(), "maxConcurrency: 2, maxFailures: 2", "maxConcurrency: 1, progressDeadline: 1000000h", 1)
 	never := strings.Replace(late, ", progressDeadline: 1000000h", "", 1)
-	for in, want := range map[string]string{never: "\n0s      waits until somebody acts\n", late: "\n0s      waits, and nothing ends that\n"} {
+	for in, want := range map[string]string{never: "\n0s      waits until a user acts\n", late: "\n0s      waits, and nothing ends that\n"} {
 		if got := simulateText(t, in, "-f", "-", "--never", "a", "explain", "c"); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

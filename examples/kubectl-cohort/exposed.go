@@ -60,7 +60,7 @@ func (e *exposed) Text(w io.Writer) error {
 	return err
 }
 
-// numbers are what is exposed, and which limits hold.
+// numbers are what is exposed, and which limits suffice.
 func (e *exposed) numbers(b *strings.Builder) {
 	if e.Now != nil {
 		fmt.Fprintf(b, "\n%v\n\nA rollout that begins anew:", e.Now)
@@ -91,12 +91,12 @@ func sentence(e exposure.Exposure) string {
 		fmt.Fprintf(&b, ", %d if it works on none", e.ExposedIfAllFail)
 	}
 	fmt.Fprintf(&b, ".\nAt most %d are in flight at a time. Done after %s if all goes well.", e.InFlight, span(e.Finish))
-	uncounted := 0
+	ignored := 0
 	for _, stage := range e.Stages {
-		uncounted += stage.Ignored
+		ignored += stage.Ignored
 	}
-	if uncounted > 0 {
-		fmt.Fprintf(&b, "\nNot counted (--uncounted), and in none of these numbers: %d.", uncounted)
+	if ignored > 0 {
+		fmt.Fprintf(&b, "\nNot counted (--ignore), and in none of these numbers: %d.", ignored)
 	}
 	return b.String()
 }
@@ -118,7 +118,7 @@ func (e *exposed) stages(b *strings.Builder) {
 	t.Flush()
 }
 
-// span is like "5m to 20m", or "5m or more" where nobody knows.
+// span is like "5m to 20m", or "5m or more" where the end is unknown.
 func span(s exposure.Span) string {
 	switch {
 	case s.Longest == s.Shortest:

@@ -136,7 +136,7 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 		}
 		answer.Now = &now
 	}
-	answer.Notes = append(answer.Notes, ignored(e.Warnings, cmp.Or(course.Strategy.Type, clusterv1alpha1.All))...)
+	answer.Notes = append(answer.Notes, withoutEffect(e.Warnings, cmp.Or(course.Strategy.Type, clusterv1alpha1.All))...)
 	if q.shuffle.given {
 		answer.Notes = append(answer.Notes, "--shuffle: no effect, the numbers are of any order")
 	}

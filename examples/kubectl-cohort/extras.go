@@ -31,13 +31,13 @@ type extras struct {
 	maxStarts starts
 	between   time.Duration // the groups
 	gates     gates
-	uncounted some
+	ignored   some
 	baseline  some
 }
 
 func (e *extras) declare(s *pflag.FlagSet) {
 	e.declareGroupOrder(s)
-	commandline.Var(s, &e.shuffle, "shuffle", "", "within a group clusters get their turn in an order from a `seed`, and not in that of their names: --shuffle=v2, or --shuffle for the version that is wanted as the seed; not on the way back")
+	commandline.Var(s, &e.shuffle, "shuffle", "", "within a group clusters get their turn in an order from a `seed`, and not in that of their names: --shuffle=v2, or --shuffle for the version that is wanted as the seed; not in a rollback")
 	s.Lookup("shuffle").NoOptDefVal = byVersion
 	s.StringVar(&e.perGroup, "max-concurrency-per-group", e.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
 	s.BoolVar(&e.freesSlot, "failed-frees-slot", e.freesSlot, "a tolerated failed cluster makes room for the next at once")
@@ -45,16 +45,16 @@ func (e *extras) declare(s *pflag.FlagSet) {
 	s.DurationVar(&e.between, "wait-between-groups", e.between, "`time` to wait after the last success of a group before the next one starts")
 	commandline.Var(s, &e.maxStarts, "max-starts", "", "`number/time`: start at most that number within any such time, as in 10/1h")
 	commandline.Var(s, &e.gates, "gate", "", "`group[=after]`: a gate before the group with this index or name, closed for ever or until some time after the start; may be repeated")
-	e.declareUncounted(s)
-	commandline.Var(s, &e.baseline, "failed-before", "", "`clusters` that failed before the rollout, so that their failure is in no budget: as --uncounted; may be repeated")
+	e.declareIgnored(s)
+	commandline.Var(s, &e.baseline, "failed-before", "", "`clusters` that failed before the rollout, so that their failure is in no budget: as --ignore; may be repeated")
 }
 
 func (e *extras) declareGroupOrder(s *pflag.FlagSet) {
 	commandline.Var(s, &e.order, "group-order", "", "which `groups` come after which, by name, under ProgressivePerGroup: as in 'prod after staging,canary', or any for no order; may be repeated")
 }
 
-func (e *extras) declareUncounted(s *pflag.FlagSet) {
-	commandline.Var(s, &e.uncounted, "uncounted", "", "`clusters` that nobody waits for and whose failure stops nothing: a name, a pattern like edge-*, or labels like power=off; may be repeated")
+func (e *extras) declareIgnored(s *pflag.FlagSet) {
+	commandline.Var(s, &e.ignored, "ignore", "", "`clusters` that no cluster waits for, and that stop nothing when they fail: a name, a pattern like edge-*, or labels like power=off; may be repeated")
 }
 
 // extraNames are the flags that declare declares.
@@ -88,7 +88,7 @@ func (e *extras) options(s *scenario.Scenario, start time.Time) (options rollout
 	for _, gate := range e.gates {
 		options.Gates = append(options.Gates, gate.close(s.Groups, start)...)
 	}
-	options.Ignored, options.FailedBefore = append(e.uncounted.names(s), s.Asked.Ignored...), e.baseline.names(s)
+	options.Ignored, options.FailedBefore = append(e.ignored.names(s), s.Asked.Ignored...), e.baseline.names(s)
 	return options
 }
 
@@ -100,17 +100,17 @@ func (e *extras) standing(s *scenario.Scenario, now time.Time) rollout.Options {
 	return options
 }
 
-// backOptions are those that hold on the way back, all at once or within the limits of the strategy. Those that slow a
-// rollout down are left out, and so are gates: whoever takes a rollout back is in a hurry.
+// backOptions are those of a rollback, all at once or within the limits of the strategy. Those that slow a
+// rollout down are left out, and so are gates: a user that takes a rollout back is in a hurry.
 func (e *extras) backOptions(s *scenario.Scenario, limited bool) rollout.Options {
-	back := extras{uncounted: e.uncounted, baseline: e.baseline}
+	back := extras{ignored: e.ignored, baseline: e.baseline}
 	if limited {
 		back.order, back.perGroup, back.freesSlot = e.order, e.perGroup, e.freesSlot
 	}
 	return back.options(s, time.Time{})
 }
 
-// fault names the flag whose option package rollout refuses.
+// fault names the flag for the option that package rollout refuses.
 func (e *extras) fault(err error) error {
 	wrong := (*field.Error)(nil)
 	if !errors.As(err, &wrong) {
@@ -148,7 +148,7 @@ func (e *extras) check(scenarios []*scenario.Scenario) error {
 	if err := e.order.check(names); err != nil {
 		return err
 	}
-	return errors.Join(e.uncounted.check("--uncounted", scenarios), e.baseline.check("--failed-before", scenarios))
+	return errors.Join(e.ignored.check("--ignore", scenarios), e.baseline.check("--failed-before", scenarios))
 }
 
 // keysOf are the groups of the rollouts, and their names in order; none where nothing is selected.
@@ -194,8 +194,8 @@ func flagOf(option string) string {
 	return map[string]string{"groupOrder": "--group-order", "maxConcurrencyPerGroup": "--max-concurrency-per-group", "waitBetweenGroups": "--wait-between-groups"}[option]
 }
 
-// ignored says which flags have no effect under a strategy of this type; a plan warns of them.
-func ignored(warnings []rollout.Warning, strategy clusterv1alpha1.RolloutType) (notes []string) {
+// withoutEffect says which flags have no effect under a strategy of this type; a plan warns of them.
+func withoutEffect(warnings []rollout.Warning, strategy clusterv1alpha1.RolloutType) (notes []string) {
 	for _, w := range warnings {
 		if flag := flagOf(w.Field); flag != "" && w.Type == rollout.WarningFieldIgnored {
 			notes = append(notes, fmt.Sprintf("%s: no effect, %s", flag, whyIgnored(flag, strategy)))
@@ -218,7 +218,7 @@ func (e *extras) given() (names []string) {
 		given bool
 	}{{"group-order", e.order.given}, {"shuffle", e.shuffle.given}, {"max-concurrency-per-group", e.perGroup != ""}, {"failed-frees-slot", e.freesSlot}, {"ramp", e.ramp != 0},
 		{"wait-between-groups", e.between != 0}, {"max-starts", e.maxStarts.n > 0}, {"gate", len(e.gates) > 0},
-		{"uncounted", len(e.uncounted) > 0}, {"failed-before", len(e.baseline) > 0}} {
+		{"ignore", len(e.ignored) > 0}, {"failed-before", len(e.baseline) > 0}} {
 		if flag.given {
 			names = append(names, flag.name)
 		}

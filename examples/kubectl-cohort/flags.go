@@ -43,7 +43,7 @@ type flags struct {
 	abortOnBreach  bool
 	backByStrategy bool
 
-	failsGiven bool // any flag that says who fails, never answers, or is not found good
+	failsGiven bool // any flag that says which clusters fail, never answers, or is not found good
 	startGiven bool
 	leaseGiven bool
 
@@ -87,7 +87,7 @@ func (f *flags) declare(s *pflag.FlagSet) {
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of all that is drawn at random; 0 is that of the Behavior document")
 
 	f.extras.declare(s)
-	s.DurationVar(&f.abortAt, "abort-at", f.abortAt, "`time` after the start at which the rollout is taken back: whoever has the version gets the one before again")
+	s.DurationVar(&f.abortAt, "abort-at", f.abortAt, "`time` after the start at which the rollout is taken back: each cluster that has the version gets the one before again")
 	s.BoolVar(&f.abortOnBreach, "abort-on-breach", f.abortOnBreach, "take the rollout back as soon as more clusters failed than the strategy tolerates")
 	s.BoolVar(&f.backByStrategy, "back-by-strategy", f.backByStrategy, "go back within the limits of the strategy and in the reverse order, with --abort-at or --abort-on-breach; without it all go back at once")
 }
@@ -144,7 +144,7 @@ func (f *flags) contradiction() error {
 	said := make(map[string]string)
 	say := func(flag, name string) error {
 		if other, found := said[name]; found && other != flag {
-			return fmt.Errorf("%s %s: must not be given beside %s %s, which says something else of the same clusters", flag, name, other, name)
+			return fmt.Errorf("%s %s: must not be given with %s %s, which says something else of the same clusters", flag, name, other, name)
 		}
 		said[name] = flag
 		return nil

@@ -71,9 +71,9 @@ func TestFlagsChangeTheRollout(t *testing.T) {
 		{"R33 --group-order lets groups go side by side", regions, []string{"--takes", "10m", "--group-order", "staging-eu,staging-us after canary; prod-eu after staging-eu; prod-us after staging-us"},
 			"0s 2 2 0 0, 10m 2 2 2 0, 20m 5 5 4 0, 30m 0 0 9 0"},
 		{"R33 in no order", regions, []string{"--group-order", "any"}, "0s 9 9 0 0, 10m 0 0 9 0"},
-		{"R37 --uncounted by label", regions, []string{"--never", "shop-madrid", "--uncounted", "power=off"},
+		{"R37 --ignore by label", regions, []string{"--never", "shop-madrid", "--ignore", "power=off"},
 			"0s 2 2 0 0, 10m 1 1 2 0, 20m 3 2 3 0, 30m 1 1 5 0, 40m 2 2 6 0, 50m 0 0 8 0, 1h20m 0 0 8 0"},
-		{"R37 --uncounted by name, as by label", regions, []string{"--never", "shop-madrid", "--uncounted", "*-madrid"},
+		{"R37 --ignore by name, as by label", regions, []string{"--never", "shop-madrid", "--ignore", "*-madrid"},
 			"0s 2 2 0 0, 10m 1 1 2 0, 20m 3 2 3 0, 30m 1 1 5 0, 40m 2 2 6 0, 50m 0 0 8 0, 1h20m 0 0 8 0"},
 		{"R38 without --failed-before a failure stops it", regions, []string{"--fail", "canary-2"}, "0s 2 2 0 0, 10m 0 1 1 1, 1h10m 0 0 1 0"},
 		{"R38 --failed-before", regions, []string{"--fail", "canary-2", "--failed-before", "canary-2"},
@@ -149,17 +149,17 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 		{"an order for another type", fleet(), []string{"--group-order", "any"}, "note: --group-order: no effect, the strategy's type is Progressive and not ProgressivePerGroup\n"},
 		{"a wait where no group comes after another", fleet(), []string{"--wait-between-groups", "1h"}, "note: --wait-between-groups: no effect, no group comes after another\n"},
 		{"a baseline that does not fail", fleet(), []string{"--failed-before", "a"}, "note: --failed-before: no effect, none of these clusters fails here: --fail says which do\n"},
-		{"an order for a policy that informs", inform, []string{"--uncounted", "a"}, "note: --uncounted: no effect, the policy goes to all clusters at once\n"},
+		{"an order for a policy that informs", inform, []string{"--ignore", "a"}, "note: --ignore: no effect, the policy goes to all clusters at once\n"},
 		{"a limit that no group reaches", perGroup, []string{"--max-concurrency-per-group", "4"}, "note: --max-concurrency-per-group: no effect, no group has more clusters than that\n"},
 		{"slots where there is no limit", strings.Replace(fleet(), "type: Progressive\n", "type: All\n", 1), []string{"--failed-frees-slot"},
 			"note: --failed-frees-slot: no effect, all clusters of a stage may be in flight at a time\n"},
 		{"a seed for nothing", fleet(), []string{"--seed", "3"}, "note: --seed: no effect, nothing is drawn at random\n"},
-		{"a time for nobody", fleet(), []string{"--takes", "1m"}, "note: --takes: no effect, other flags or the Behavior say of every cluster how long it takes\n"},
+		{"a time for no cluster", fleet(), []string{"--takes", "1m"}, "note: --takes: no effect, other flags or the Behavior say of every cluster how long it takes\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			got := simulateText(t, test.in, append(test.args, "-f", "-")...)
 			if !strings.Contains(got, test.want) || len(test.args) > 0 && strings.Contains(got, "warning: ") && !strings.Contains(got, "warning: progressive.") {
-				t.Errorf("no %q, or a warning beside it, in\n%s", test.want, got)
+				t.Errorf("no %q, or a warning of it, in\n%s", test.want, got)
 			}
 		})
 	}
@@ -182,9 +182,9 @@ func TestHelpHasEachFlagOnce(t *testing.T) {
 	}
 }
 
-// Who is not counted is not counted on the way back either.
+// An ignored cluster is ignored in a rollback, too.
 func TestTheWayBackHasTheClustersThatDoNotCount(t *testing.T) {
-	got := simulateText(t, "", "-f", "testdata/regions/shops.yaml", "--uncounted", "canary-2", "--never", "canary-2", "--abort-at", "15m")
+	got := simulateText(t, "", "-f", "testdata/regions/shops.yaml", "--ignore", "canary-2", "--never", "canary-2", "--abort-at", "15m")
 	if want := "after 25m: Complete: 2 of 2 clusters went back, 6 never had the version\n  canary-2 in group 0 \"canary\": TimeOut, not counted\n"; !strings.Contains(got, want) {
 		t.Errorf("no %s in\n%s", want, got)
 	}
@@ -196,8 +196,8 @@ func TestFlagsDoNotContradictEachOther(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--fail", "a", "--never", "a"}, "--never a: must not be given beside --fail a, which says something else of the same clusters"},
-		{[]string{"--never", "b*", "--cut-off", "b*"}, "--cut-off b*: must not be given beside --never b*, which says something else of the same clusters"},
+		{[]string{"--fail", "a", "--never", "a"}, "--never a: must not be given with --fail a, which says something else of the same clusters"},
+		{[]string{"--never", "b*", "--cut-off", "b*"}, "--cut-off b*: must not be given with --never b*, which says something else of the same clusters"},
 	} {
 		if got := refused(t, fleet(), append(test.args, "-f", "-")...); got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)

@@ -45,45 +45,45 @@ func (d *decision) stand(all []part, s *scenario.Scenario) ([]part, error) {
 	if p.stands.Forecast, err = d.forecast(s, how); err != nil {
 		return nil, err
 	}
-	if p.here, err = d.reach(s); err != nil {
+	if p.here, err = d.blastRadius(s); err != nil {
 		return nil, err
 	}
 	return append(all, p), nil
 }
 
-// goesBack says what will be where a controller takes the version back by itself: all that have it go back at once, but whom people hold.
+// goesBack says what follows where a controller rolls back by itself: all clusters that have the version go back at once, except frozen ones.
 func (p part) goesBack(named bool, now time.Time) string {
 	var b strings.Builder
 	if named {
 		fmt.Fprintf(&b, "placement %s\n", p.stands.Placement)
 	}
-	var held []string
+	var frozen []string
 	for _, h := range p.rollout.Asked.Freezes {
 		if h.Until.IsZero() || now.Before(h.Until) {
-			held = append(held, h.Cluster)
+			frozen = append(frozen, h.Cluster)
 		}
 	}
-	var left []string // they lose it
+	var deselected []string // they lose it
 	for _, c := range p.stands.Plan.Deselected {
-		left = append(left, c.Name)
+		deselected = append(deselected, c.Name)
 	}
-	have := without(p.have(), left)
+	have := without(p.have(), deselected)
 	slices.Sort(have)
-	at := without(have, held)
-	held = without(have, at)
+	at := without(have, frozen)
+	frozen = without(have, at)
 	fmt.Fprintf(&b, "  now:      %v\n", p.stands.Summary.Counts)
 	switch {
 	case p.rollout.Asked.Pause:
-		fmt.Fprintf(&b, "  then:     nobody goes back while the rollout is paused; %s: %s\n", of(len(have), "1 cluster has the version", "%d clusters have the version"), output.Named(have))
+		fmt.Fprintf(&b, "  then:     no cluster goes back while the rollout is paused; %s: %s\n", of(len(have), "1 cluster has the version", "%d clusters have the version"), output.Named(have))
 	case len(at) == 0:
-		fmt.Fprintf(&b, "  then:     nobody goes back at once\n")
+		fmt.Fprintf(&b, "  then:     no cluster goes back at once\n")
 	default:
 		fmt.Fprintf(&b, "  then:     %s at once: %s\n", of(len(at), "1 cluster that has the version goes back", "%d clusters that have the version go back"), output.Named(at))
 	}
-	if len(held) > 0 && !p.rollout.Asked.Pause {
-		fmt.Fprintf(&b, "  but:      %s: %s\n", of(len(held), "1 is held, and goes back when that ends", "%d are held, and go back when that ends"), output.Named(held))
+	if len(frozen) > 0 && !p.rollout.Asked.Pause {
+		fmt.Fprintf(&b, "  but:      %s: %s\n", of(len(frozen), "1 is frozen, and goes back when that ends", "%d are frozen, and go back when that ends"), output.Named(frozen))
 	}
-	fmt.Fprintf(&b, "  reach:    nobody else gets it\n")
+	fmt.Fprintf(&b, "  exposed:  no other cluster gets it\n")
 	return b.String()
 }
 
@@ -100,7 +100,7 @@ func (p part) since(before part, named bool, besides ...string) string {
 	if len(starts) > 0 {
 		follow("%s at once: %s", of(len(starts), "1 cluster starts", "%d clusters start"), output.Named(starts))
 	} else {
-		follow("nobody starts at once")
+		follow("no cluster starts at once")
 	}
 	if len(stops) > 0 {
 		follow("%s not start now: %s", of(len(stops), "1 cluster does", "%d clusters do"), output.Named(stops))
@@ -124,9 +124,9 @@ func (p part) since(before part, named bool, besides ...string) string {
 		follow("%s", of(rest, "1 more waits for another reason", "%d more wait for other reasons"))
 	}
 	if p.rollout.Options().Paused {
-		fmt.Fprintf(&b, "  reach:    a version that does not work stays on the %s it and are not done\n", of(p.here.Exposed, "1 cluster that has", "%d clusters that have"))
+		fmt.Fprintf(&b, "  exposed:  a version that does not work stays on the %s it and are not done\n", of(p.here.Exposed, "1 cluster that has", "%d clusters that have"))
 	} else {
-		fmt.Fprintf(&b, "  reach:    a version that does not work can get to %d of %d clusters at most; %d of these have it and are not done\n", p.here.AtMost, p.here.Clusters, p.here.Exposed)
+		fmt.Fprintf(&b, "  exposed:  a version that does not work can get to %d of %d clusters at most; %d of these have it and are not done\n", p.here.AtMost, p.here.Clusters, p.here.Exposed)
 	}
 	fmt.Fprintf(&b, "  %s\n", p.stands.Outlook())
 	return b.String()

@@ -12,12 +12,12 @@ import (
 // help stands before the flags. Its exit statuses are the same as in exitCode.
 const help = `kubectl cohort shows how rollouts of Open Cluster Management stand, what comes next, and why a cluster waits.
 
-It reads the hub of your kubeconfig, or files where -f is given. It writes to a hub only by open-gate, approve, let-through, hold,
-release, validate, pause, resume, retry, give-up and abort, which ask first.
+It reads the hub of your kubeconfig, or files where -f is given. It writes to a hub only by open-gate, allow, start-first,
+freeze, unfreeze, validate, pause, resume, retry, ignore and abort, which ask first.
 
 examples:
   kubectl cohort plan                                 what comes next on this hub, and when does it end?
-  kubectl cohort explain cluster7                     why does this cluster wait, and for whom?
+  kubectl cohort explain cluster7                     why does this cluster wait, and for which?
   kubectl cohort history cluster7                     why did it start at 10:15?
   kubectl cohort plan -f all.yaml --fail edge-7       what if this cluster fails?
   kubectl cohort plan --max-concurrency 20            what if more go at a time?
@@ -26,7 +26,7 @@ examples:
   kubectl cohort removals --rollout web               in which order does it go, where it is deleted?
   kubectl cohort report web.html --rollout web        all of that as a page
   kubectl cohort open-gate web prod                   go on: the gate before prod
-  kubectl cohort hold web edge-7 --until 12h          go on without edge-7, until tomorrow
+  kubectl cohort freeze web edge-7 --until 12h        go on without edge-7, until tomorrow
   kubectl cohort dependencies -n cluster7             what do the templates of a cluster's policies wait for?
 
 kinds that roll out, all that there are or the one of --rollout:
@@ -44,7 +44,7 @@ exit status:
   2  flags, files or the hub are wrong, or a decision was not confirmed or not written: one line says which and where
   3  of exposure: no limits keep a rollout within --at-most and --within
   and with --exit-code the outcome: 0 Complete, 3 CompleteWithFailures, 4 AtGate, 5 Stuck, 6 Breached,
-  7 NothingSelected, 8 TakenBack, 9 Held; of several rollouts the greatest
+  7 NothingSelected, 8 TakenBack, 9 Blocked; of several rollouts the greatest
   go run turns every status but 0 into 1: build the program to use them.
 
 Paths are those from the current directory, which go run -C changes.`
@@ -66,7 +66,7 @@ var sections = []section{
 		"not-good", "not-good-rate", "never-validated", "recover", "never-rate", "bad-rate", "retry", "fail-attempts", "runs", "seed"}},
 	{"bounds", []string{"at-most", "within", "at-a-time", "group"}},
 	{beyond, extraNames()},
-	{"the way back", []string{"abort-at", "abort-on-breach", "back-by-strategy"}},
+	{"the rollback", []string{"abort-at", "abort-on-breach", "back-by-strategy"}},
 	{"output", []string{"output", "watch", "interval", "rows", "chart", "svg", "png", "exit-code"}},
 }
 

@@ -23,10 +23,10 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-const historyUsage = `Tell what was of a cluster: what it waited for, who held it, what released it, when it started, and what became of it.
+const historyUsage = `Tell what was of a cluster: what it waited for, what blocked it, what ended the wait, when it started, and what became of it.
 
 The objects of a hub keep a part of that: when each cluster got the version, and its last change. From these of all clusters it
-is planned again who waited for whom, with the strategy and the clusters of now. Kubernetes Events that name the cluster are added;
+is planned again which cluster waited for which, with the strategy and the clusters of now. Kubernetes Events that name the cluster are added;
 a hub keeps these for an hour. What nothing says is not recorded. A recording has all from its first reading to its last.`
 
 // historyCommand tells the past of a cluster.
@@ -34,7 +34,7 @@ func historyCommand(flags *genericclioptions.ConfigFlags) *cobra.Command {
 	f := newFlags(flags)
 	cmd := &cobra.Command{
 		Use:   "history CLUSTER",
-		Short: "Tell what was of a cluster: why it waited, for whom, what released it, and from when on that is known",
+		Short: "Tell what was of a cluster: why it waited, for which clusters, what ended the wait, and from when on that is known",
 		Long:  historyUsage,
 		Example: `  kubectl cohort history edge-8                          why did it start at 10:15?
   kubectl cohort history edge-8 --recording monday.rec   each time at which the decision or its reason changed
@@ -118,7 +118,7 @@ func (f *flags) histories(cmd *cobra.Command, cluster string) (pasts, error) {
 	return all, nil
 }
 
-// placed says where the cluster is; it is an error if nobody knows it.
+// placed says where the cluster is; an unknown cluster is an error.
 func (p *pastOf) placed(s *scenario.Scenario) error {
 	group, selected, why, err := s.Why(p.Cluster)
 	if err != nil {
@@ -175,14 +175,14 @@ func (f *flags) events(ctx context.Context, all []*scenario.Scenario) (events []
 	return events, slices.Compact(notes), err
 }
 
-// watch shows a teller how the rollout stands at a time.
-func watch(t *history.Teller, s *scenario.Scenario, cluster string, at time.Time, from history.Source) error {
+// watch shows a recorder how the rollout stands at a time.
+func watch(t *history.Recorder, s *scenario.Scenario, cluster string, at time.Time, from history.Source) error {
 	_, err := planned(t, s, cluster, at, from)
 	return err
 }
 
 // planned does what watch does, and gives the time when that changes by itself; zero if it does not.
-func planned(t *history.Teller, s *scenario.Scenario, cluster string, at time.Time, from history.Source) (next time.Time, err error) {
+func planned(t *history.Recorder, s *scenario.Scenario, cluster string, at time.Time, from history.Source) (next time.Time, err error) {
 	plan, err := s.Now(s.Options(), at)
 	if err != nil {
 		return next, err
@@ -206,13 +206,13 @@ const (
 )
 
 // reconstruct tells what the objects of a rollout keep of the time before. It says from which time on; zero where they keep nothing.
-func reconstruct(t *history.Teller, s *scenario.Scenario, cluster string, before time.Time) (since time.Time, err error) {
+func reconstruct(t *history.Recorder, s *scenario.Scenario, cluster string, before time.Time) (since time.Time, err error) {
 	kept := s.Kept()
 	if _, _, selected := s.Groups.Find(cluster); kept.Missing == "" && !selected {
 		kept.Missing = "it is not selected"
 	}
 	if kept.Missing != "" {
-		t.Say(history.Moment{What: history.NotRecorded, Message: "who waited for whom, as " + kept.Missing})
+		t.Say(history.Moment{What: history.NotRecorded, Message: "which cluster waited for which, as " + kept.Missing})
 		return since, nil
 	}
 	moments := slices.DeleteFunc(kept.Moments, func(at time.Time) bool { return !at.Before(before) })
@@ -306,7 +306,7 @@ func (p pastOf) text() string {
 // waitsShown is how many of the first and of the last changes of one wait a text has; data has all.
 const waitsShown = 3
 
-// alike is how many moments follow one another that are waits for the same, whoever holds the cluster.
+// alike is how many moments follow one another that are waits for the same reason, whichever clusters are waited for.
 func alike(all []history.Moment) (n int) {
 	for _, m := range all {
 		if m.What != history.Waits || len(m.Explanation) == 0 || m.Explanation[0].Reason.Type != all[0].Explanation[0].Reason.Type || m.Explanation[0].Reason.Group != all[0].Explanation[0].Reason.Group {

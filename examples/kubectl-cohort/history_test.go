@@ -56,7 +56,7 @@ func recordingOf(t *testing.T, shots ...shot) string {
 // toldMoment is a moment in JSON.
 type toldMoment struct {
 	Time, Until, What, Message, From string
-	HeldBy                           []string
+	WaitsFor                         []string
 }
 
 func toldOf(t *testing.T, stdin string, args ...string) (all [][]toldMoment) {
@@ -147,7 +147,7 @@ func TestTheObjectsKeepWhatWasRecorded(t *testing.T) {
 	}
 }
 
-// aDay is a recording in which b fails and is mended, d starts and succeeds, an hour is missing, a new version comes, e takes the place
+// aDay is a recording in which b fails and is fixed, d starts and succeeds, an hour is missing, a new version comes, e takes the place
 // of d, and the rollout is deleted.
 func aDay(t *testing.T) string {
 	t.Helper()
@@ -198,7 +198,7 @@ func TestHistoryIsThatInTestdata(t *testing.T) {
 		{"history-waits", liveSet(), append([]string{"d"}, atOneOClock...)},
 		{"history-failed", liveBreach(), append([]string{"b"}, atOneOClock...)},
 		{"history-late", liveSet(), []string{"b", "-f", "-", "--start", "2025-01-01T02:00:00Z"}},
-		{"history-left", liveSet(), append([]string{"gone"}, atOneOClock...)},
+		{"history-deselected", liveSet(), append([]string{"gone"}, atOneOClock...)},
 		{"history-several", another, append([]string{"a"}, atOneOClock...)},
 		{"history-events", told, append([]string{"b"}, atOneOClock...)},
 		{"history-policy", "", []string{"store-08", "-f", "testdata/policy/progressive.yaml"}},
@@ -216,7 +216,7 @@ func TestHistoryIsThatInTestdata(t *testing.T) {
 	}
 }
 
-// A recording of a policy's rollout has who waited for whom, which its objects do not keep.
+// A recording of a policy's rollout has which cluster waited for which, which its objects do not keep.
 func TestHistoryOfAPolicy(t *testing.T) {
 	replica := func(cluster, reported string, writes ...policyWrite) string {
 		return liveReplica{cluster, writes, reported}.yaml(t, true)
@@ -228,7 +228,7 @@ func TestHistoryOfAPolicy(t *testing.T) {
 	after := documents(append(others, replica("a", "Compliant 1", inform(-10), enforce))...)
 	told := toldOf(t, "", "c", "--recording", recordingOf(t, shot{at(0), before}, shot{at(1), before}, shot{at(2), after}))[0]
 	last := told[len(told)-1]
-	if len(told) != 3 || told[0].What != "NotRecorded" || told[1].What != "Waits" || strings.Join(told[1].HeldBy, " ") != "a b" || last.What != "MayStart" || last.Message != "a is done" {
+	if len(told) != 3 || told[0].What != "NotRecorded" || told[1].What != "Waits" || strings.Join(told[1].WaitsFor, " ") != "a b" || last.What != "MayStart" || last.Message != "a is done" {
 		t.Errorf("%+v, want that c waits for a and b, and may start when a is done", told)
 	}
 }
@@ -266,7 +266,7 @@ func TestHistoryIsRefused(t *testing.T) {
 	}{
 		{"no cluster", "", nil, "history: must be followed by one cluster, found 0"},
 		{"two clusters", "", []string{"a", "b"}, "history: must be followed by one cluster, found 2"},
-		{"a cluster that nobody knows", "", append([]string{"site-00"}, runs()["design"]...), "history site-00: must be a cluster that is there; did you mean site-001?"},
+		{"an unknown cluster", "", append([]string{"site-00"}, runs()["design"]...), "history site-00: must be a cluster that is there; did you mean site-001?"},
 		{"one that a recording does not have", "", []string{"gon", "--recording", day}, "history gon: must be a cluster that is there; did you mean gone?"},
 		{"a recording of no rollout", "", []string{"a", "--recording", nothing}, "until 2025-01-01T01:01:00Z nothing rolls out on the hub"},
 		{"a time before the recording", "", []string{"a", "--recording", day, "--at", "00:59"}, "not recorded at 2025-01-01T00:59:00Z: it is from 2025-01-01T01:00:00Z to 2025-01-01T02:03:00Z"},

@@ -14,7 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/exposure"
 )
 
-// pace is how long clusters take and, where they are validated, how long that takes and who is not found good.
+// pace is how long clusters take and, where they are validated, how long that takes and which are not found good.
 type pace struct {
 	takes, validates           times
 	takesGiven, validatesGiven bool
@@ -33,7 +33,7 @@ func (p *pace) declareValidates(s *pflag.FlagSet) {
 func (p *pace) declareJudged(s *pflag.FlagSet) {
 	commandline.Var(s, &p.notGood, "not-good", "", "`clusters` that succeed and are not found good then: a name, a pattern, or a share such as 3 or 5%; may be repeated")
 	p.declareNotGoodRate(s)
-	commandline.Var(s, &p.neverValidated, "never-validated", "", "`clusters` that succeed and of which nobody ever says whether they are good: a name, a pattern, or a share; may be repeated")
+	commandline.Var(s, &p.neverValidated, "never-validated", "", "`clusters` that succeed and never get a verdict: a name, a pattern, or a share; may be repeated")
 }
 
 func (p *pace) declareNotGoodRate(s *pflag.FlagSet) {
@@ -64,7 +64,7 @@ func (p pace) judging() (names []string) {
 	return names
 }
 
-// learned is the pace by the clusters of a rollout that have succeeded, and those that somebody judged, unless flags say it.
+// learned is the pace by the clusters of a rollout that have succeeded, and those with a verdict, unless flags say it.
 func (p pace) learned(s *scenario.Scenario) pace {
 	if !s.Live {
 		return p
@@ -116,7 +116,7 @@ func (p pace) span(s *scenario.Scenario) exposure.Span {
 const enough = 10
 
 // learnRates learns the chances to fail, and not to be found good, from the clusters that have settled, unless a flag or the Behavior says
-// who does.
+// does.
 func learnRates(s *scenario.Scenario, fails, notGood *rate, given bool) {
 	if given || !s.Live || len(s.Behavior.Clusters) > 0 {
 		return
@@ -124,15 +124,15 @@ func learnRates(s *scenario.Scenario, fails, notGood *rate, given bool) {
 	learned := scenario.Learn(s.Reports(rollout.Options{}), s.Unjudged)
 	if learned.Failed > 0 && learned.Settled >= enough {
 		fails.Rate = learned.FailRate()
-		s.Notes = append(s.Notes, fmt.Sprintf("--fail-rate: %v, as %d of %d clusters failed that have settled; who else fails is drawn", fails, learned.Failed, learned.Settled))
+		s.Notes = append(s.Notes, fmt.Sprintf("--fail-rate: %v, as %d of %d clusters failed that have settled; which others fail is drawn", fails, learned.Failed, learned.Settled))
 	}
 	if learned.NotGood > 0 && learned.Judged >= enough {
 		notGood.Rate = learned.NotGoodRate()
-		s.Notes = append(s.Notes, fmt.Sprintf("--not-good-rate: %v, as %d of %d clusters with a verdict were not found good; who else is not is drawn", notGood, learned.NotGood, learned.Judged))
+		s.Notes = append(s.Notes, fmt.Sprintf("--not-good-rate: %v, as %d of %d clusters with a verdict were not found good; which others are not is drawn", notGood, learned.NotGood, learned.Judged))
 	}
 }
 
-// mostOf is a text about clusters whose extremes are left out where they are many.
+// mostOf is a text about clusters; extremes are left out where they are many.
 func mostOf(n int, one, several string) string {
 	if n >= enough {
 		return "most of " + of(n, one, several)

@@ -68,12 +68,12 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 			"note: from here on: 4 objects in the files say where the rollout stands\n",
 			"note: not selected, so that the workload is removed there (1): gone\n",
 			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n",
-			"\nnow    0        1          1     0       2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
-			"\n01:05  1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
+			"\nnow    0        1          1     0       2 blocked: 1 of 1 slot taken: b progressing, times out at 01:21\n",
+			"\n01:05  1        1          2     0       1 blocked: 1 of 1 slot taken: c progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
 		{"a took 5 minutes and gone 4, which b has had twice over", nil, []string{"\nnote: --takes: 4m-5m, as the 2 clusters that are done took\n",
-			"\n01:01     1        1          2     0       1 held: 1 of 1 slot taken: c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
+			"\n01:01     1        1          2     0       1 blocked: 1 of 1 slot taken: c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"--never", "b"}, []string{
-			"\nnow    0        1          1     0       0          2 held: 1 of 1 slot taken: b progressing, times out at 01:21\n",
+			"\nnow    0        1          1     0       0          2 blocked: 1 of 1 slot taken: b progressing, times out at 01:21\n",
 			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n"}},
 		{"a cluster that has it", []string{"explain", "b"}, []string{
 			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
@@ -91,7 +91,7 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 	}
 }
 
-// Clusters fail as often as they did so far, if enough have settled, unless a flag says who fails.
+// Clusters fail as often as they did so far, if enough have settled, unless a flag says which clusters fail.
 func TestTheFailRateIsLearned(t *testing.T) {
 	set := strings.NewReplacer("manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}",
 		"maxConcurrency: 1", "maxConcurrency: 1, maxFailures: 100%").Replace(aReplicaSet)
@@ -155,7 +155,7 @@ func TestTheRateOfNoesIsLearned(t *testing.T) {
 		names, objects = append(names, w.cluster), append(objects, w.yaml(t))
 	}
 	dump := documents(append(objects, decisionOf(names...))...)
-	const fails, notGood = "\nnote: --fail-rate: 14.29%, as 2 of 14 clusters failed that have settled; who else fails is drawn\n", "\nnote: --not-good-rate: 9.091%, as 1 of 11 clusters with a verdict were not found good; who else is not is drawn\n"
+	const fails, notGood = "\nnote: --fail-rate: 14.29%, as 2 of 14 clusters failed that have settled; which others fail is drawn\n", "\nnote: --not-good-rate: 9.091%, as 1 of 11 clusters with a verdict were not found good; which others are not is drawn\n"
 	for _, test := range []struct {
 		args    []string
 		learned bool
@@ -209,7 +209,7 @@ func TestARolloutUnderWayGoesOnNow(t *testing.T) {
 			t.Errorf("b has timed out long ago, yet no %q in\n%s", want, got)
 		}
 	}
-	for _, start := range []string{"2025-01-01T01:45:00Z", "2025-01-02T01:45:00Z"} { // who says when needs no note
+	for _, start := range []string{"2025-01-01T01:45:00Z", "2025-01-02T01:45:00Z"} { // with a given start there is no note
 		if got := simulateText(t, liveSet(), "-f", "-", "--start", start); strings.Contains(got, "the newest time in the files") {
 			t.Errorf("--start %s, and a note in\n%s", start, got)
 		}
@@ -239,7 +239,7 @@ func TestAddOnsGoOnFromTheirConfiguration(t *testing.T) {
 			t.Errorf("%s: an add-on says no times, yet no %q in\n%s", version, want, explained)
 		}
 		got := simulateText(t, in, "-f", "-", "--start", "2025-01-01T01:00:00Z")
-		for _, want := range []string{"from here on: 2 objects", "\nnow    1        1          1     0       1 held: ", "at 01:20, after 20m: Complete: 3 of 3"} {
+		for _, want := range []string{"from here on: 2 objects", "\nnow    1        1          1     0       1 blocked: ", "at 01:20, after 20m: Complete: 3 of 3"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", version, want, got)
 			}
@@ -372,11 +372,11 @@ func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
 	}
 }
 
-// Who had the version before the simulation goes back as well; who has an older one stays as it is.
+// A cluster that had the version before the simulation goes back as well; one with an older one stays as it is.
 func TestARolloutUnderWayIsTakenBack(t *testing.T) {
 	got := simulateText(t, liveSet(), "-f", "-", "--start", "2025-01-01T01:00:00Z", "--abort-at", "4m", "--takes", "15m")
 	for _, want := range []string{
-		"The way back, from 01:04: 2 clusters have the version; all go back at once\n",
+		"Rollback, from 01:04: 2 clusters have the version; all go back at once\n",
 		"at 01:19, after 19m: Complete: 2 of 2 clusters went back, 2 never had the version\n",
 	} {
 		if !strings.Contains(got, want) {

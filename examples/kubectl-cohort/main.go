@@ -9,7 +9,7 @@ import (
 
 func main() {
 	// A hundred thousand clusters fit in less than a gigabyte, which is worth collecting garbage more often only once it
-	// is near. Whoever has more clusters waits longer.
+	// is near. With more clusters it waits longer.
 	debug.SetGCPercent(200)
 	debug.SetMemoryLimit(850 << 20)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

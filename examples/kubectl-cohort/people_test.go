@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Before somebody holds, releases, approves or lets through it is said what follows, and where nothing would change it is said that it is so.
+// Before a freeze, unfreeze, allow or start-first the command says what follows. Where nothing would change, it says that.
 func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 	v3 := versionOf("v3")
 	for _, test := range []struct {
@@ -19,38 +19,38 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		args        []string
 		want        []string
 	}{
-		{"d goes on in its place", nil, []string{"hold", "set", "c", "--reason", "maintenance of store 7", "--until", "12h"}, []string{
-			`ManifestWorkReplicaSet ns/set: hold c by "maintenance of store 7" until 20`, " UTC; nobody waits for that\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", `1 cluster waits: c is held by "maintenance of store 7" until `}},
-		{"others wait for it", nil, []string{"hold", "set", "c", "--block"}, []string{"hold c; others wait for that\n", "forecast: Blocked at "}},
-		{"who has the version keeps it", nil, []string{"hold", "set", "a"}, []string{"but:      a has the version, and keeps it: the hold is for another attempt or version\n"}},
-		{"another reason is another hold", map[string]string{"hold": "c one reason"}, []string{"hold", "set", "c", "--reason", "another"}, []string{`hold c by "another"; nobody`}},
-		{"the same hold is there", map[string]string{"hold": "c one reason"}, []string{"hold", "set", "c", "--reason", "one reason"}, []string{"ManifestWorkReplicaSet ns/set: c is held so already, nothing is written\n"}},
-		{"it waits for its turn again", map[string]string{"hold": "c;d"}, []string{"release", "set", "c"}, []string{"release c\n", "1 cluster starts at once: c\n", "1 cluster waits: d is held"}},
-		{"both holds of it end", map[string]string{"hold": "c one", "block": "c two"}, []string{"release", "set", "c", "b"}, []string{"release c\n", "1 cluster starts at once: c\n"}},
-		{"nobody holds it", map[string]string{"hold": "d"}, []string{"release", "set", "c"}, []string{"c is not held, nothing is written\n"}},
-		{"one that is not selected any more is released", map[string]string{"hold": "gone"}, []string{"release", "set", "gone"}, []string{"release gone\n", "nobody starts at once\n"}},
+		{"d goes on in its place", nil, []string{"freeze", "set", "c", "--reason", "maintenance of store 7", "--until", "12h"}, []string{
+			`ManifestWorkReplicaSet ns/set: freeze c by "maintenance of store 7" until 20`, " UTC; no cluster waits for them\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", `1 cluster waits: c is held by "maintenance of store 7" until `}},
+		{"others wait for it", nil, []string{"freeze", "set", "c", "--block"}, []string{"freeze c; others wait for them\n", "forecast: Blocked at "}},
+		{"a cluster that has the version keeps it", nil, []string{"freeze", "set", "a"}, []string{"but:      a has the version, and keeps it: the freeze is for another attempt or version\n"}},
+		{"another reason is another freeze", map[string]string{"freeze": "c one reason"}, []string{"freeze", "set", "c", "--reason", "another"}, []string{`freeze c by "another"; no cluster`}},
+		{"the same freeze is there", map[string]string{"freeze": "c one reason"}, []string{"freeze", "set", "c", "--reason", "one reason"}, []string{"ManifestWorkReplicaSet ns/set: c is frozen so already, nothing is written\n"}},
+		{"it waits for its turn again", map[string]string{"freeze": "c;d"}, []string{"unfreeze", "set", "c"}, []string{"unfreeze c\n", "1 cluster starts at once: c\n", "1 cluster waits: d is held"}},
+		{"both freezes of it end", map[string]string{"freeze": "c one", "block": "c two"}, []string{"unfreeze", "set", "c", "b"}, []string{"unfreeze c\n", "1 cluster starts at once: c\n"}},
+		{"it is not frozen", map[string]string{"freeze": "d"}, []string{"unfreeze", "set", "c"}, []string{"c is not frozen, nothing is written\n"}},
+		{"a deselected cluster is unfrozen", map[string]string{"freeze": "gone"}, []string{"unfreeze", "set", "gone"}, []string{"unfreeze gone\n", "no cluster starts at once\n"}},
 
-		{"a first approval is a review: c does not start any more", nil, []string{"approve", "set", "d"}, []string{
-			"approve 1 cluster for version " + v3 + ": d\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", "c is not among the reviewed clusters"}},
-		{"all that are there", map[string]string{"reviewed": "d of another"}, []string{"approve", "set"}, []string{"approve 4 clusters for version " + v3 + ": a b c d\n", "1 cluster starts at once: c\n"}},
-		{"one more", map[string]string{"reviewed": "a,b,d of " + v3}, []string{"approve", "set", "c", "d"}, []string{"approve 1 cluster for version " + v3 + ": c\n", "1 cluster does not start now: d\n"}},
-		{"they are approved", map[string]string{"reviewed": "a,b,c,d of " + v3}, []string{"approve", "set", "c", "d"}, []string{"c, d are approved for version " + v3 + " already, nothing is written\n"}},
-		{"all are approved", map[string]string{"reviewed": "a,b,c,d of " + v3}, []string{"approve", "set"}, []string{"all clusters are approved for version " + v3 + " already, nothing is written\n"}},
-		{"each reason is told", map[string]string{"reviewed": "a,b,c of " + v3}, []string{"hold", "set", "c"}, []string{"then:     1 cluster waits: c is held", "then:     1 cluster waits: d is not among"}},
-		{"the review ends", map[string]string{"reviewed": "d of another"}, []string{"approve", "set", "--and-later"}, []string{"approve all clusters, those that join later, and later versions\n", "1 cluster starts at once: c\n"}},
-		{"there is no review to end", nil, []string{"approve", "set", "--and-later"}, []string{"no review is asked for: all clusters start, nothing is written\n"}},
-		{"what is approved and held waits, and the reason is named", map[string]string{"reviewed": "a,b of " + v3, "hold": "c;d"}, []string{"approve", "set", "c"}, []string{"nobody starts at once\n", "c, d are held; to do: release c, d"}},
+		{"the first allow begins an allowlist: c does not start any more", nil, []string{"allow", "set", "d"}, []string{
+			"allow 1 cluster for version " + v3 + ": d\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", "c is not among the reviewed clusters"}},
+		{"all that are there", map[string]string{"allowlist": "d of another"}, []string{"allow", "set"}, []string{"allow 4 clusters for version " + v3 + ": a b c d\n", "1 cluster starts at once: c\n"}},
+		{"one more", map[string]string{"allowlist": "a,b,d of " + v3}, []string{"allow", "set", "c", "d"}, []string{"allow 1 cluster for version " + v3 + ": c\n", "1 cluster does not start now: d\n"}},
+		{"they are allowed", map[string]string{"allowlist": "a,b,c,d of " + v3}, []string{"allow", "set", "c", "d"}, []string{"c, d are allowed for version " + v3 + " already, nothing is written\n"}},
+		{"all are allowed", map[string]string{"allowlist": "a,b,c,d of " + v3}, []string{"allow", "set"}, []string{"all clusters are allowed for version " + v3 + " already, nothing is written\n"}},
+		{"each reason is told", map[string]string{"allowlist": "a,b,c of " + v3}, []string{"freeze", "set", "c"}, []string{"then:     1 cluster waits: c is held", "then:     1 cluster waits: d is not among"}},
+		{"the allowlist ends", map[string]string{"allowlist": "d of another"}, []string{"allow", "set", "--and-later"}, []string{"allow all clusters, those that join later, and later versions\n", "1 cluster starts at once: c\n"}},
+		{"there is no allowlist to end", nil, []string{"allow", "set", "--and-later"}, []string{"there is no allowlist: all clusters start, nothing is written\n"}},
+		{"a cluster that is allowed and frozen waits, and the reason is named", map[string]string{"allowlist": "a,b of " + v3, "freeze": "c;d"}, []string{"allow", "set", "c"}, []string{"no cluster starts at once\n", "c, d are held; to do: release c, d"}},
 
-		{"past a gate and a hold", map[string]string{"gates": "0", "hold": "d"}, []string{"let-through", "set", "d"}, []string{
-			"let d through, for version " + v3 + "; the holds of these end; the gate before group 0 opens; all others that do not have it wait to be approved\n", "1 cluster starts at once: d\n", "c is not among the reviewed clusters"}},
-		{"what was approved waits again", map[string]string{"reviewed": "c of " + v3}, []string{"let-through", "set", "d"}, []string{"wait to be approved, also c\n", "1 cluster starts at once: d\n"}},
-		{"a pause is no gate", map[string]string{"pause": "true"}, []string{"let-through", "set", "d"}, []string{"nobody starts at once\n", "the rollout is paused; to do: resume"}},
-		{"it is let through", map[string]string{"reviewed": "a,b,d of " + v3}, []string{"let-through", "set", "d"}, []string{"d is let through already, nothing is written\n"}},
-		{"it has the version", nil, []string{"let-through", "set", "a"}, []string{"a has version " + v3 + ", nothing is written\n"}},
+		{"past a gate and a freeze", map[string]string{"gates": "0", "freeze": "d"}, []string{"start-first", "set", "d"}, []string{
+			"start d first, with version " + v3 + "; the freezes of these end; the gate before group 0 opens; all others that do not have it wait to be allowed\n", "1 cluster starts at once: d\n", "c is not among the reviewed clusters"}},
+		{"what was allowed waits again", map[string]string{"allowlist": "c of " + v3}, []string{"start-first", "set", "d"}, []string{"wait to be allowed, also c\n", "1 cluster starts at once: d\n"}},
+		{"a pause is no gate", map[string]string{"pause": "true"}, []string{"start-first", "set", "d"}, []string{"no cluster starts at once\n", "the rollout is paused; to do: resume"}},
+		{"it is first", map[string]string{"allowlist": "a,b,d of " + v3}, []string{"start-first", "set", "d"}, []string{"d is first already, nothing is written\n"}},
+		{"it has the version", nil, []string{"start-first", "set", "a"}, []string{"a has version " + v3 + ", nothing is written\n"}},
 
 		{"it is so", nil, []string{"resume", "set"}, []string{"it is not paused, nothing is written\n"}},
 		{"it is so already", map[string]string{"pause": "true"}, []string{"pause", "set"}, []string{"it is paused already, nothing is written\n"}},
-		{"it counts no more already", map[string]string{"give-up": "c"}, []string{"give-up", "set", "c"}, []string{"c is given up already, nothing is written\n"}},
+		{"it counts no more already", map[string]string{"ignore": "c"}, []string{"ignore", "set", "c"}, []string{"c is ignored already, nothing is written\n"}},
 		{"the gate is open already", map[string]string{"gates": "0,prod", "open-gates": "0 of " + v3}, []string{"open-gate", "set", "0"}, []string{"the gate before group 0 is open for version " + v3 + " already, nothing is written\n"}},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, status.Succeeded))
@@ -63,18 +63,18 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 	}
 }
 
-// Whoever takes a version back waits for no approval of that: gates open for the version before, and all are approved for it.
+// A rollback waits for no approval: gates open for the version before, and all clusters are allowed for it.
 func TestAbortWaitsForNoApproval(t *testing.T) {
-	h := newHub(t, decidedSet(t, map[string]string{"gates": "0,prod", "open-gates": "0 of " + versionOf("v3"), "reviewed": "a,b of " + versionOf("v3")}, status.Failed))
+	h := newHub(t, decidedSet(t, map[string]string{"gates": "0,prod", "open-gates": "0 of " + versionOf("v3"), "allowlist": "a,b of " + versionOf("v3")}, status.Failed))
 	got := simulateText(t, "", "abort", "set", "--dry-run", "--server", h.URL)
-	for _, want := range []string{"to the template of 2 clusters that wait; gates and reviews do not hold that up\n", "2 clusters start at once: a b\n", "forecast: Complete"} {
+	for _, want := range []string{"to the template of 2 clusters that wait; gates and the allowlist do not block that\n", "2 clusters start at once: a b\n", "forecast: Complete"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 }
 
-// A closed gate says whom its opening starts now, and what else holds these where it starts nobody.
+// A closed gate says which clusters its opening starts now, and what else blocks these where it starts no cluster.
 func TestAGateSaysWhatItsOpeningDoes(t *testing.T) {
 	v3 := versionOf("v3")
 	for _, test := range []struct {
@@ -84,13 +84,13 @@ func TestAGateSaysWhatItsOpeningDoes(t *testing.T) {
 		args        []string
 		want        string
 	}{
-		{"whom it starts", map[string]string{"gates": "0"}, status.Succeeded, []string{"status", "set"}, "\n  gate 0: opening it starts 1 cluster now: c\n  to do:  kubectl cohort open-gate set 0\n"},
-		{"a pause holds, too", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"explain"}, "\n  gate 0: opening it starts nobody now: the rollout is paused\n"},
-		{"a pause holds, too, and opening says so", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  then:     nobody starts at once\n  but:      the gate is not all that holds: the rollout is paused\n"},
-		{"nobody is approved", map[string]string{"gates": "0", "reviewed": "c of another"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"},
-			"  now:      1 of 4 clusters done, 1 in flight, 2 waiting\n  then:     nobody starts at once\n  but:      the gate is not all that holds: c, d are not among the reviewed clusters\n"},
-		{"a failure stops all", map[string]string{"gates": "0"}, status.Failed, []string{"open-gate", "set", "--dry-run"}, "  but:      the gate is not all that holds: stopped: a failed"},
-		{"no group has it", map[string]string{"gates": "0,prod", "open-gates": "0 of " + v3}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  but:      nobody waits behind it now\n"},
+		{"which clusters it starts", map[string]string{"gates": "0"}, status.Succeeded, []string{"status", "set"}, "\n  gate 0: opening it starts 1 cluster now: c\n  to do:  kubectl cohort open-gate set 0\n"},
+		{"a pause blocks, too", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"explain"}, "\n  gate 0: opening it starts no cluster now: the rollout is paused\n"},
+		{"a pause blocks, too, and opening says so", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  then:     no cluster starts at once\n  but:      the gate is not all that blocks: the rollout is paused\n"},
+		{"no cluster is allowed", map[string]string{"gates": "0", "allowlist": "c of another"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"},
+			"  now:      1 of 4 clusters done, 1 in flight, 2 waiting\n  then:     no cluster starts at once\n  but:      the gate is not all that blocks: c, d are not among the reviewed clusters\n"},
+		{"a failure stops all", map[string]string{"gates": "0"}, status.Failed, []string{"open-gate", "set", "--dry-run"}, "  but:      the gate is not all that blocks: stopped: a failed"},
+		{"no group has it", map[string]string{"gates": "0,prod", "open-gates": "0 of " + v3}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  but:      no cluster waits behind it now\n"},
 		{"as data", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"status", "set", "-o", "yaml"}, "gates:\n- gate: \"0\"\n  message: the rollout is paused\n  otherwise:\n    type: Paused\n"},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, test.a))
@@ -112,7 +112,7 @@ func TestAPersonValidatesACluster(t *testing.T) {
 		want         []string
 	}{
 		{"yes", "", []string{"a", "yes"}, []string{"ManifestWorkReplicaSet ns/set: a is good with version " + v3 + "\n", "now:      0 of 4 clusters done, 2 in flight, 2 of them being validated, 2 waiting\n", "1 cluster starts at once: c\n"}},
-		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "nobody starts at once\n", "2 clusters wait: stopped: a failed, ", `; a: "no route"; to do: mend a`}},
+		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "no cluster starts at once\n", "2 clusters wait: stopped: a failed, ", `; a: "no route"; to do: mend a`}},
 		{"a person has the last word", said("SUCCEEDED", ""), []string{"a", "no", "--reason", "no route"}, []string{"1 cluster does not start now: c\n"}},
 		{"or takes a no back", said("FAILED", "no route"), []string{"a", "yes"}, []string{"1 cluster starts at once: c\n"}},
 		{"it was said already", said("SUCCEEDED", ""), []string{"a", "yes"}, []string{"a is validated so already, nothing is written\n"}},
@@ -128,7 +128,7 @@ func TestAPersonValidatesACluster(t *testing.T) {
 	}
 }
 
-// What nobody can mean is refused in a line that says what must be.
+// A meaningless command is refused in a line that says what must be.
 func TestWhatAPersonCannotDecide(t *testing.T) {
 	set, validated := decidedSet(t, nil, status.Succeeded), recent(validatedSet(t, ""))
 	for _, test := range []struct {
@@ -136,22 +136,22 @@ func TestWhatAPersonCannotDecide(t *testing.T) {
 		args []string
 		want string
 	}{
-		{set, []string{"hold", "set"}, "hold: must be followed by ROLLOUT CLUSTER..."},
-		{set, []string{"hold", "set", "nobody"}, "hold ManifestWorkReplicaSet ns/set: nobody: must be a cluster of the rollout"},
-		{set, []string{"hold", "set", "c", "--reason", "one; two"}, `--reason "one; two": must be one line without a semicolon`},
-		{set, []string{"hold", "set", "c", "--until", "2020-01-01T00:00:00Z"}, "--until 2020-01-01T00:00:00Z: must be after now, 20"},
-		{set, []string{"hold", "set", "c", "--until", "monday"}, "--until monday: must be a time in RFC 3339 such as 2026-01-05T06:00:00Z, or for how long, such as 12h"},
-		{set, []string{"release", "set", "nobody"}, "nobody: must be a cluster of the rollout"},
-		{set, []string{"approve", "set", "nobody"}, "nobody: must be a cluster of the rollout"},
-		{set, []string{"approve", "set", "c", "--and-later"}, "--and-later: must be given without clusters"},
-		{set, []string{"let-through", "set"}, "let-through: must be followed by ROLLOUT CLUSTER..."},
-		{set, []string{"let-through", "set", "nobody"}, "nobody: must be a cluster of the rollout"},
-		{set, []string{"validate", "set", "a", "yes"}, "no plugin validates its clusters: it has no annotation cohort.open-cluster-management.io/plugin, so nobody asks for a verdict"},
+		{set, []string{"freeze", "set"}, "freeze: must be followed by ROLLOUT CLUSTER..."},
+		{set, []string{"freeze", "set", "unknown"}, "freeze ManifestWorkReplicaSet ns/set: unknown: must be a cluster of the rollout"},
+		{set, []string{"freeze", "set", "c", "--reason", "one; two"}, `--reason "one; two": must be one line without a semicolon`},
+		{set, []string{"freeze", "set", "c", "--until", "2020-01-01T00:00:00Z"}, "--until 2020-01-01T00:00:00Z: must be after now, 20"},
+		{set, []string{"freeze", "set", "c", "--until", "monday"}, "--until monday: must be a time in RFC 3339 such as 2026-01-05T06:00:00Z, or for how long, such as 12h"},
+		{set, []string{"unfreeze", "set", "unknown"}, "unknown: must be a cluster of the rollout"},
+		{set, []string{"allow", "set", "unknown"}, "unknown: must be a cluster of the rollout"},
+		{set, []string{"allow", "set", "c", "--and-later"}, "--and-later: must be given without clusters"},
+		{set, []string{"start-first", "set"}, "start-first: must be followed by ROLLOUT CLUSTER..."},
+		{set, []string{"start-first", "set", "unknown"}, "unknown: must be a cluster of the rollout"},
+		{set, []string{"validate", "set", "a", "yes"}, "no plugin validates its clusters: it has no annotation cohort.open-cluster-management.io/plugin, so no plugin is asked for a verdict"},
 		{validated, []string{"validate", "set", "a"}, "validate: must be followed by ROLLOUT CLUSTER yes|no"},
 		{validated, []string{"validate", "set", "a", "maybe"}, "maybe: must be yes or no"},
 		{validated, []string{"validate", "set", "a", "no"}, "no: must have a --reason, which explanations repeat"},
 		{validated, []string{"validate", "set", "c", "yes"}, "c: must have succeeded with version " + versionOf("v3") + ", and waits for that version"},
-		{validated, []string{"validate", "set", "nobody", "yes"}, "nobody: must be a cluster of the rollout"},
+		{validated, []string{"validate", "set", "unknown", "yes"}, "unknown: must be a cluster of the rollout"},
 		{validated, []string{"validate", "set", "a", "yes"}, "not confirmed, nothing is written"},
 	} {
 		h := newHub(t, test.text)
@@ -184,7 +184,7 @@ func TestAPersonValidatesAClusterThatWentBack(t *testing.T) {
 	}
 }
 
-// Whoever asks a hub reads of that hub and not of files, is not told that it is old, and gets the command for a gate also where nothing is
+// A user of a hub reads of that hub and not of files, is not told that it is old, and gets the command for a gate also where nothing is
 // written yet. Where a controller writes without stamps, or no annotation asks for anything, there is no such command.
 func TestAHubIsNoFile(t *testing.T) {
 	long := func(annotations string, works ...liveWork) string {
@@ -252,7 +252,7 @@ func TestWhatIsMissingIsMissingWhereItWasRead(t *testing.T) {
 	}
 }
 
-// Who has not succeeded cannot be validated, and it is said what the cluster does.
+// A cluster that has not succeeded cannot be validated, and the command says what the cluster does.
 func TestWhoHasNotSucceededIsNotValidated(t *testing.T) {
 	v3 := versionOf("v3")
 	for want, w := range map[string]liveWork{

@@ -35,7 +35,7 @@ func (p *pictures) declare(s *pflag.FlagSet) {
 // check finds what is wrong before there is anything to draw.
 func (p *pictures) check(f format) error {
 	if p.chart && f != "" && f != "text" {
-		return fmt.Errorf("--chart: must be given without -o %s, whose output it would be in", f)
+		return fmt.Errorf("--chart: must be given without -o %s, which writes to the same output", f)
 	}
 	if p.svg == "-" || p.png == "-" {
 		return errors.New("--svg and --png: must be the name of a file, as standard output has the report: ./- is one of that name")
@@ -113,7 +113,7 @@ func drawFile(name string, draw func(io.Writer) error) error {
 	return nil
 }
 
-// rows is a number of rows, or all; the zero value is the number that a text has where nobody says.
+// rows is a number of rows, or all; the zero value is the number that a text has by default.
 type rows int
 
 func (r *rows) String() string {

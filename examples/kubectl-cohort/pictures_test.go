@@ -59,7 +59,7 @@ func TestProgressIsSaidOnlyOfWhatTakesLong(t *testing.T) {
 	}
 	defer file.Close()
 	progressOn(file).begin("being quick")()
-	progressOn(new(bytes.Buffer)).begin("being nobody's business")()
+	progressOn(new(bytes.Buffer)).begin("being private")()
 	if got, err := os.ReadFile(file.Name()); err != nil || len(got) > 0 {
 		t.Errorf("%v: got %q", err, got)
 	}

@@ -10,12 +10,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/behavior"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/clusterevents"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/output"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/short"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
-	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/story"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
@@ -29,7 +29,7 @@ func exitCode(outcome simulation.Outcome) int {
 		simulation.Breached:             6,
 		simulation.NothingSelected:      7,
 		simulation.TakenBack:            8,
-		simulation.Held:                 9,
+		simulation.Blocked:              9,
 	}[outcome]
 }
 
@@ -58,9 +58,9 @@ func explainCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 	var form statusFormat
 	cmd := &cobra.Command{
 		Use:   "explain [CLUSTER...]",
-		Short: "Tell how the rollouts go for clusters: what each waits for, who holds it up, when it starts; without a name, who waits and why",
-		Example: `  kubectl cohort explain edge-8                      why does this cluster wait, and for whom?
-  kubectl cohort explain                             who waits, by reason, and what can be done?
+		Short: "Tell how the rollouts go for clusters: what each waits for, what blocks it, when it starts; without a name, which clusters wait and why",
+		Example: `  kubectl cohort explain edge-8                      why does this cluster wait, and for which?
+  kubectl cohort explain                             which clusters wait, by reason, and what can be done?
   kubectl cohort explain edge-8 -f all.yaml --fail edge-7`,
 		RunE: func(cmd *cobra.Command, clusters []string) error {
 			if len(clusters) == 0 {
@@ -183,8 +183,8 @@ func with(scenarios []*scenario.Scenario, cluster string) []*scenario.Scenario {
 // course is how a rollout is to be played. It notes what was learned, and which flags have no effect.
 func (f *flags) course(s *scenario.Scenario) (how scenario.Play, err error) {
 	options := f.standing(s, f.start.Time)
-	if len(f.uncounted)+len(s.Asked.Ignored) > 0 {
-		flagged := f.uncounted.of(s)
+	if len(f.ignored)+len(s.Asked.Ignored) > 0 {
+		flagged := f.ignored.of(s)
 		s.Ignored = func(cluster string) bool { return flagged(cluster) || slices.Contains(s.Asked.Ignored, cluster) }
 	}
 	check, _ := s.Planner(options)
@@ -257,12 +257,12 @@ func (f *flags) play(s *scenario.Scenario, cluster string) (written, simulation.
 	return report, trace.Outcome, f.pictures.keep(report, s, how, trace, back)
 }
 
-// back plays the way back of a rollout that was aborted; nil if it was not.
+// back plays the rollback of a rollout that was aborted; nil if it was not.
 func (f *flags) back(s *scenario.Scenario, trace *simulation.Trace, watch ...func(time.Duration, *rollout.Result)) (*simulation.Trace, error) {
 	if trace.Aborted == nil {
 		return nil, nil
 	}
-	defer f.progress.begin("playing the way back")()
+	defer f.progress.begin("playing the rollback")()
 	strategy, options := s.AtOnce(), f.backOptions(s, false)
 	if f.backByStrategy {
 		strategy, options = s.Strategy, f.backOptions(s, true)
@@ -276,26 +276,26 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play, cluster strin
 	if err != nil {
 		return nil, "", fmt.Errorf("explain %w", err)
 	}
-	teller := story.New(cluster, f.start.Time, s.Reports(how.Options))
-	trace, _, err := s.Play(how, teller.Watch)
+	recorder := clusterevents.New(cluster, f.start.Time, s.Reports(how.Options))
+	trace, _, err := s.Play(how, recorder.Watch)
 	if err != nil {
 		return nil, "", err
 	}
 	if aborted := trace.Aborted; aborted != nil && selected {
-		var back *story.Teller
+		var back *clusterevents.Recorder
 		if aborted.Has(cluster) {
-			back = story.New(cluster, f.start.Time, nil)
+			back = clusterevents.New(cluster, f.start.Time, nil)
 			if _, err := f.back(s, trace, back.Watch); err != nil {
 				return nil, "", err
 			}
 		}
-		teller.Abort(aborted.After, back)
+		recorder.Abort(aborted.After, back)
 	}
 	key := &group
 	if !selected {
 		key = nil
 	}
-	events := teller.Events()
+	events := recorder.Events()
 	if s.Aborted { // they are of a rollout that does not go on, and the notes say so
 		events = nil
 	}
@@ -304,7 +304,7 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play, cluster strin
 	return explained, trace.Outcome, nil
 }
 
-// clock has times since the start where nobody says when that is.
+// clock has times since the start where that time is unknown.
 func (f *flags) clock(s *scenario.Scenario) output.Clock {
 	clock := output.Clock{Start: f.start.Time}
 	switch {

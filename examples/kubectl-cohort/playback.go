@@ -98,12 +98,12 @@ type playback struct {
 	all     []*recordedPast // in the order in which they came to be known
 	before  time.Time       // the reading before
 	fault   string          // why it could not be read
-	unknown error           // why nobody knows the cluster
+	unknown error           // why the cluster is not known
 }
 
 // recordedPast is what is known of the cluster in a rollout.
 type recordedPast struct {
-	*history.Teller
+	*history.Recorder
 	name  string
 	since time.Time
 	last  *scenario.Scenario
@@ -157,10 +157,10 @@ func (p *playback) changed(at time.Time, objects []manifest.Object) error {
 					continue
 				}
 			}
-			one = &recordedPast{Teller: history.New(p.cluster), name: s.Rollout, since: at}
+			one = &recordedPast{Recorder: history.New(p.cluster), name: s.Rollout, since: at}
 			p.known[s.Rollout], p.all = one, append(p.all, one)
 			if at.Equal(p.first) {
-				since, err := reconstruct(one.Teller, s, p.cluster, at)
+				since, err := reconstruct(one.Recorder, s, p.cluster, at)
 				if err != nil {
 					return err
 				}
@@ -191,7 +191,7 @@ func (p *playback) changed(at time.Time, objects []manifest.Object) error {
 
 // plan looks at a rollout.
 func (p *playback) plan(one *recordedPast, at time.Time) (err error) {
-	one.next, err = planned(one.Teller, one.last, p.cluster, at, history.Recording)
+	one.next, err = planned(one.Recorder, one.last, p.cluster, at, history.Recording)
 	return err
 }
 

@@ -173,7 +173,7 @@ func TestPolicyOverThreeHundredClustersStaysReadable(t *testing.T) {
 	}
 	got := simulateText(t, documents(fleet...), "-f", "-")
 	for line := range strings.Lines(got) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 150 && !strings.Contains(line, " held: ") { // the reason is a sentence
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 150 && !strings.Contains(line, " blocked: ") { // the reason is a sentence
 			t.Errorf("%d characters: %s", n, line)
 		}
 	}
@@ -197,7 +197,7 @@ func TestMaxConcurrencyOfAPolicyIsThatOfItsPlacement(t *testing.T) {
 	}{
 		{"alone", fleet, 1},
 		{"beside a sub filter by another", documents(fleet, sub, other), 1},
-		{"beside a PlacementRule that selects nobody", documents(fleet, empty, strings.Replace(aRule, "{clusterName: a, clusterNamespace: a}", "", 1)), 1},
+		{"beside a PlacementRule that selects no cluster", documents(fleet, empty, strings.Replace(aRule, "{clusterName: a, clusterNamespace: a}", "", 1)), 1},
 		{"beside another that binds the same", documents(fleet, second, other), 1},
 	} {
 		got := simulateText(t, test.in, "-f", "-")
@@ -223,7 +223,7 @@ func TestAGateIsBeforeTheGroupOfEachPlacement(t *testing.T) {
 	inQ := strings.NewReplacer("name: p-decision-1", "name: q-decision-1", "placement: p", "placement: q", "clusterName: a", "clusterName: b").Replace(aDecision)
 	in := documents(aPolicy, aBinding, second, aDecision, inQ)
 	got := simulateText(t, in, "-f", "-", "--gate", "0")
-	if want := "after 0s: AtGate: the gate before group 0 of placement bind is closed; to do: open the gate before group 0 of placement bind\n  also 1 held: the gate before group 0 of placement second is closed\n"; !strings.Contains(got, want) {
+	if want := "after 0s: AtGate: the gate before group 0 of placement bind is closed; to do: open the gate before group 0 of placement bind\n  also 1 blocked: the gate before group 0 of placement second is closed\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	const note = "note: --gate: no effect, the policy goes to all clusters at once\n"
@@ -235,7 +235,7 @@ func TestAGateIsBeforeTheGroupOfEachPlacement(t *testing.T) {
 	}
 }
 
-// Under All, too, a gate holds at inform who would be enforced, so that nobody may say that it has no effect.
+// Under All, too, a gate keeps clusters at inform that would be enforced, so that no note may say that it has no effect.
 func TestAGateHoldsAPolicyUnderAll(t *testing.T) {
 	in := documents(aCluster, aPlacement, aBinding, strings.Replace(aPolicy, "type: Progressive, progressive: {maxConcurrency: 1}", "type: All", 1))
 	got := simulateText(t, in, "-f", "-", "--gate", "0")

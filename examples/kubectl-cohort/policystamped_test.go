@@ -26,7 +26,7 @@ func livePolicy(version string) string {
 		"maxConcurrency: 1", "maxConcurrency: 2, progressDeadline: 30m").Replace(aPolicy)
 }
 
-// failsAtOnce is the policy of an author who waits for no deadline.
+// failsAtOnce is a policy without a deadline.
 func failsAtOnce(_ *testing.T, root string) string {
 	return strings.Replace(root, "name: pol, namespace: ns", `name: pol, namespace: ns, annotations: {cohort.open-cluster-management.io/fail-at-once: "true"}`, 1)
 }
@@ -215,7 +215,7 @@ func TestPoliciesAreReadByTheirStamps(t *testing.T) {
 	}
 }
 
-// policyGone has the root policy remember of its version that the cluster gone left with a failure.
+// policyGone has the root policy remember of its version that the cluster gone was deselected with a failure.
 func policyGone(t *testing.T, root string) string {
 	t.Helper()
 	object := unstructuredOf(t, root)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// patience is how long something may take before somebody is told what it is.
+// patience is how long something may take before the user is told what it is.
 const patience = time.Second
 
 // progress says on standard error what takes long. The zero progress says nothing.
 type progress struct{ w io.Writer }
 
-// progressOn is one for a terminal or a file, where somebody may look at it.
+// progressOn is one for a terminal or a file, that a user may look at.
 func progressOn(w io.Writer) progress {
 	if _, ok := w.(*os.File); !ok {
 		return progress{}
@@ -45,7 +45,7 @@ func (p progress) beginShare(doing string, share func() float64) (end func()) {
 	return func() { close(over); said.Wait() }
 }
 
-// pause is how long nothing is said again. Where there is a share, somebody may wait for it.
+// pause is how long nothing is said again. Where there is a share, a user may wait for it.
 func (p progress) pause(share func() float64) time.Duration {
 	if share != nil {
 		return 2 * patience

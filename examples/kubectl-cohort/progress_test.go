@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Who waits is told which share is done, and a guess of the rest once it is more than a wild one.
+// A waiting user is told which share is done, and a guess of the rest once it is more than a wild one.
 func TestProgressGuessesTheRest(t *testing.T) {
 	for _, test := range []struct {
 		share float64

@@ -62,7 +62,7 @@ func words(command string) (all []string) {
 	return all
 }
 
-// Who has nothing yet gets an answer by the first three commands of the README. Of them only the first is not run: the
+// A new user gets an answer by the first three commands of the README. Of them only the first is not run: the
 // repository is this one.
 func TestThreeCommandsLeadToAnAnswer(t *testing.T) {
 	if testing.Short() {

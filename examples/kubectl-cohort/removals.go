@@ -26,8 +26,8 @@ type leaving struct {
 
 const removalsUsage = `Say in which order clusters lose the workload where its owner is deleted, or with --group where a group goes.
 
-It goes in the reverse order of the rollout: first clusters of which nobody knows the group, then the groups from the last to the first.
-Nobody waits for a cluster that is given up or --uncounted. This is the order of a controller that asks the library (rollout.Removals).
+It goes in the reverse order of the rollout: first clusters of unknown group, then the groups from the last to the first.
+No cluster waits for an ignored cluster. This is the order of a controller that asks the library (rollout.Removals).
 OCM's own controllers delete all at once. Nothing is deleted here.`
 
 // removalsCommand says in which order a workload goes.
@@ -53,7 +53,7 @@ func (q *leaving) declare(s *pflag.FlagSet) {
 	s.IntVar(&q.atATime, "at-a-time", q.atATime, "`number` of clusters that are on their way out at a time, at most")
 	s.StringVar(&q.group, "group", "", "`group` that goes alone, by its index or its name")
 	q.extras.declareGroupOrder(s)
-	q.extras.declareUncounted(s)
+	q.extras.declareIgnored(s)
 }
 
 // run says for each rollout how it goes.
@@ -81,10 +81,10 @@ func (q *leaving) run(cmd *cobra.Command) error {
 			parts = scenarios[:next]
 		}
 		scenarios = scenarios[len(parts):]
-		there, uncounted := q.there(parts)
+		there, ignored := q.there(parts)
 		parts = slices.DeleteFunc(parts, q.leavesOut)
 		for i, s := range parts {
-			one, err := q.answer(s, there, uncounted)
+			one, err := q.answer(s, there, ignored)
 			if err != nil {
 				return err
 			}
@@ -110,11 +110,11 @@ func (q *leaving) leavesOut(s *scenario.Scenario) bool {
 
 // there are the clusters that have an object of the rollout, whichever placement it was written for, each with whether it is being
 // deleted. Ignored are those of all placements.
-func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, uncounted []string) {
+func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, ignored []string) {
 	there, live := make(map[string]bool), false
 	for _, s := range parts {
 		options := q.options(s, time.Time{})
-		uncounted = append(uncounted, options.Ignored...)
+		ignored = append(ignored, options.Ignored...)
 		for _, report := range slices.Concat(s.Reports(options), s.Unselected) {
 			there[report.Cluster] = report.Deleting
 		}
@@ -125,8 +125,8 @@ func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, unco
 		}
 		live = live || s.Live || len(s.Unselected) > 0
 	}
-	if live || len(q.files) == 0 { // a hub without objects says that nobody has it
-		return there, uncounted
+	if live || len(q.files) == 0 { // a hub without objects says that no cluster has it
+		return there, ignored
 	}
 	for _, s := range parts {
 		s.Notes = append(s.Notes, "no object says which clusters have the workload: it is as if all had it that are selected")
@@ -134,13 +134,13 @@ func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, unco
 			there[s.Groups.Cluster(i)] = false
 		}
 	}
-	return there, uncounted
+	return there, ignored
 }
 
 // answer removes the workload of a placement wave by wave.
-func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, uncounted []string) (*removed, error) {
+func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, ignored []string) (*removed, error) {
 	options := q.options(s, time.Time{})
-	options.StoredRecord, options.Ignored = s.StoredRecord, uncounted
+	options.StoredRecord, options.Ignored = s.StoredRecord, ignored
 	r := &removed{Rollout: s.Owner, Placement: s.Placements(), AtATime: q.atATime, Group: q.group, Notes: s.Notes, groupOf: lastGroups(s)}
 	there := maps.Clone(objects)
 	maps.DeleteFunc(there, func(cluster string, _ bool) bool {
@@ -171,7 +171,7 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, uncounte
 		before := len(there)
 		maps.DeleteFunc(there, func(_ string, deleting bool) bool { return deleting }) // those of the wave before are gone
 		if len(next) == 0 && len(there) == before {
-			return nil, fmt.Errorf("%s to placement %s: nobody may go, and %s stay", r.Rollout, r.Placement, listed(slices.Sorted(maps.Keys(there)), " "))
+			return nil, fmt.Errorf("%s to placement %s: no cluster may go, and %s stay", r.Rollout, r.Placement, listed(slices.Sorted(maps.Keys(there)), " "))
 		}
 		for _, cluster := range next {
 			there[cluster] = true
@@ -183,19 +183,19 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, uncounte
 	return r, nil
 }
 
-// lastGroups says in which group a cluster is, or was when it left.
+// lastGroups says in which group a cluster is, or was when it was deselected.
 func lastGroups(s *scenario.Scenario) func(cluster string) (key grouping.Key, known bool) {
-	left := make(map[string]grouping.Key)
+	groups := make(map[string]grouping.Key)
 	if s.StoredRecord != nil && s.StoredRecord.Record.Version == s.StoredRecord.Version { // another record counts for nothing
 		for i := range s.StoredRecord.Record.Deselected {
-			left[s.StoredRecord.Record.Deselected[i].Cluster] = s.StoredRecord.Record.Deselected[i].Group
+			groups[s.StoredRecord.Record.Deselected[i].Cluster] = s.StoredRecord.Record.Deselected[i].Group
 		}
 	}
 	return func(cluster string) (grouping.Key, bool) {
 		if position, selected := s.Groups.Position(cluster); selected {
 			return s.Groups.Key(s.Groups.GroupAt(position)), true
 		}
-		key, known := left[cluster]
+		key, known := groups[cluster]
 		for i := range s.Groups.Len() {
 			if known && s.Groups.Key(i) == key {
 				return key, true

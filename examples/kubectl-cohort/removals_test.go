@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// leavingSet is the rollout of liveSet with two groups: a and b are in the first, c and d in the second. B is on its way out, nobody knows
+// leavingSet is the rollout of liveSet with two groups: a and b are in the first, c and d in the second. B is on its way out, it is unknown
 // the group of gone, and the record of the owner has the second group for left. D has nothing.
 func leavingSet(t *testing.T) string {
 	t.Helper()
@@ -36,7 +36,7 @@ func TestRemovalsSayWhoGoesWhen(t *testing.T) {
 		args    []string
 		want    string
 	}{
-		{"the groups in the reverse order, and nobody waits for shop-madrid", "", append(shops, "--uncounted", "shop-madrid"), `: all of it goes, at most 2 clusters at a time
+		{"the groups in the reverse order, and no cluster waits for shop-madrid", "", append(shops, "--ignore", "shop-madrid"), `: all of it goes, at most 2 clusters at a time
 note: no object says which clusters have the workload: it is as if all had it that are selected
 
 to delete now: shop-boston shop-denver
@@ -48,7 +48,7 @@ WAVE  GROUP                 CLUSTERS
 3     group 2 "prod-eu"     shop-berlin shop-madrid shop-paris
 4     group 1 "staging-eu"  staging-eu-1
 5     group 0 "canary"      canary-1 canary-2
-last  ManifestWorkReplicaSet retail/tills itself, once nobody has anything of it
+last  ManifestWorkReplicaSet retail/tills itself, once no cluster has anything of it
 `},
 		{"in the order of the flag", "", append(shops, "--group-order", "canary after prod-us"), "\n1     group 0 \"canary\"      canary-1 canary-2\n2     group 4 \"prod-us\"     shop-boston shop-denver\n3     group 3 \"staging-us\"  staging-us-1\n      group 2 \"prod-eu\"     shop-berlin\n"},
 		{"a group alone", "", append(shops, "--group", "prod-eu"), ": group prod-eu goes, at most 2 clusters at a time\nnote: no object says which clusters have the workload: it is as if all had it that are selected\n" +
@@ -57,17 +57,17 @@ last  ManifestWorkReplicaSet retail/tills itself, once nobody has anything of it
 			"\n1-150    group 2                     site-001 site-002 site-003 site-004 site-005 site-006 site-007 site-008 site-009 site-010 and 140 more\n151-300  group 3 "},
 		{"one is on its way out, and takes the place", leavingSet(t), []string{"-f", "-"}, `
 on their way out: b
-to delete now: nobody, before one that is on its way out is gone
+to delete now: none, before one that is on its way out is gone
 
 WAVE  GROUP             CLUSTERS
 1     not in any group  gone
 2     group 1           c
 3     group 1           left
 4     group 0           a
-last  ManifestWorkReplicaSet ns/set itself, once nobody has anything of it
+last  ManifestWorkReplicaSet ns/set itself, once no cluster has anything of it
 `},
 		{"two places", leavingSet(t), []string{"-f", "-", "--at-a-time", "2"}, "\nto delete now: gone\n\nWAVE  GROUP             CLUSTERS\n1     not in any group  gone\n2     group 1           c left\n3     group 0           a\n"},
-		{"a dead agent holds up nobody", leavingSet(t), []string{"-f", "-", "--uncounted", "b"}, "\non their way out: b\nto delete now: gone\nnot waited for: b\n"},
+		{"a dead agent blocks no cluster", leavingSet(t), []string{"-f", "-", "--ignore", "b"}, "\non their way out: b\nto delete now: gone\nnot waited for: b\n"},
 		{"a record of another version counts for nothing", strings.Replace(leavingSet(t), `{"version":"`, `{"version":"other`, 1), []string{"-f", "-", "--at-a-time", "9"},
 			"\n1     not in any group  gone left\n2     group 1           c\n"},
 		{"data", leavingSet(t), []string{"-f", "-", "-o", "json", "--group", "1"}, `  "atATime": 1,
@@ -92,9 +92,9 @@ last  ManifestWorkReplicaSet ns/set itself, once nobody has anything of it
 			t.Errorf("%s: no\n%s\nin\n%s", test.why, test.want, got)
 		}
 	}
-	// A hub that has no object of it says that nobody has it; files need not have these objects.
+	// A hub that has no object of it says that no cluster has it; files need not have these objects.
 	h := newHub(t, documents(aCluster, aReplicaSet, aDecision))
-	if got, want := simulateText(t, "", "removals", "--server", h.URL), "\nto delete now: nobody has it\nlast  ManifestWorkReplicaSet ns/set itself"; !strings.Contains(got, want) {
+	if got, want := simulateText(t, "", "removals", "--server", h.URL), "\nto delete now: no cluster has it\nlast  ManifestWorkReplicaSet ns/set itself"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }
@@ -103,7 +103,7 @@ func TestRemovalsRefuse(t *testing.T) {
 	for flag, want := range map[string]string{
 		"--at-a-time=0":     "--at-a-time 0: must be at least 1\n",
 		"--group=prod":      `--group prod: must be the index or the name of a group: group 0 "canary", group 1 "staging-eu"`,
-		"--uncounted=x":     "--uncounted x: must name a cluster",
+		"--ignore=x":        "--ignore x: must name a cluster",
 		"--group-order=x":   "must say which groups come after which",
 		"--max-failures=10": "--max-failures: no such flag",
 		"x":                 `unexpected argument "x"`,
@@ -116,7 +116,7 @@ func TestRemovalsRefuse(t *testing.T) {
 	}
 }
 
-// A cluster whose replicated policy only informs, and waits for its turn, has it all the same.
+// A cluster with a replicated policy that only informs, and that waits for its turn, has it all the same.
 func TestRemovalsOfAPolicyNameWhoWaits(t *testing.T) {
 	dump := []string{livePolicy("v2"), aBinding, decisionOf("a", "b", "c", "d")}
 	for _, r := range []liveReplica{

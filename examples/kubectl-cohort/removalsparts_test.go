@@ -16,7 +16,7 @@ func groupsOfPlacement(placement string, words ...string) string {
 	return documents(all...)
 }
 
-// twoPlacements is a ManifestWorkReplicaSet to the placements q and p. Both select b, which q has. Nobody selects w and z any more, whose works
+// twoPlacements is a ManifestWorkReplicaSet to the placements q and p. Both select b, which q has. Nothing selects w and z any more; their works
 // were written for q and for p.
 func twoPlacements() string {
 	all := []string{setOfTwo()}
@@ -43,14 +43,14 @@ func anAddOnOf(cluster, version string, deleting bool) string {
 	return "\napiVersion: addon.open-cluster-management.io/" + version + "\nkind: ManagedClusterAddOn\nmetadata: " + metadata + "}\nspec: {}\n"
 }
 
-// Each placement loses its own clusters, those that several select are of the first, and who is selected by none is of the last, whichever
+// Each placement loses its own clusters, those that several select are of the first, and those that none selects are of the last, whichever
 // placement its object was written for. The owner goes once, after the last.
 func TestRemovalsOfSeveralPlacements(t *testing.T) {
 	const q = "ManifestWorkReplicaSet ns/set to placement ns/q: all of it goes, at most 2 clusters at a time\n"
 	const p = "ManifestWorkReplicaSet ns/set to placement ns/p: all of it goes, at most 2 clusters at a time\n"
 	const ofQ = "\nto delete now: a b\n\nWAVE  GROUP    CLUSTERS\n1     group 0  a b\n"
 	const ofP = "\nto delete now: w z\n\nWAVE  GROUP             CLUSTERS\n1     not in any group  w z\n2     group 1           d\n      group 0           c\n"
-	const last = "last  ManifestWorkReplicaSet ns/set itself, once nobody has anything of it\n"
+	const last = "last  ManifestWorkReplicaSet ns/set itself, once no cluster has anything of it\n"
 	for _, test := range []struct {
 		why, in string
 		args    []string
@@ -62,11 +62,11 @@ func TestRemovalsOfSeveralPlacements(t *testing.T) {
 		{"one, in a namespace", twoPlacements(), []string{"--placement", "ns/q"}, []string{q + "note: ", ofQ}, []string{"itself", "placement ns/p"}},
 		{"a group that one placement has", twoPlacements(), []string{"--group", "1"}, []string{"to placement ns/p: group 1 goes", "\nto delete now: d\n"}, []string{"itself", "placement ns/q"}},
 		{"a dump of a hub, as a list", list(t, twoPlacements()), nil, []string{ofQ, ofP + last}, nil},
-		{"who of them is not waited for", twoPlacements(), []string{"--uncounted", "a", "--uncounted", "w", "--uncounted", "z"},
+		{"which of them are not waited for", twoPlacements(), []string{"--ignore", "a", "--ignore", "w", "--ignore", "z"},
 			[]string{"not waited for: a\n", "\nto delete now: c d w z\nnot waited for: w z\n"}, []string{"a w"}},
 		{"files without objects", setOfTwo(), nil, []string{ofQ, "\nto delete now: c d\n\nWAVE  GROUP    CLUSTERS\n1     group 1  d\n      group 0  c\n" + last}, nil},
-		{"objects of one placement say that nobody has it in the other", documents(setOfTwo(), work("c", "00:01", "")), nil,
-			[]string{q, "\nto delete now: nobody has it\n\n────────", "\nto delete now: c\n"}, []string{"no object says"}},
+		{"objects of one placement say that no cluster has it in the other", documents(setOfTwo(), work("c", "00:01", "")), nil,
+			[]string{q, "\nto delete now: no cluster has it\n\n────────", "\nto delete now: c\n"}, []string{"no object says"}},
 	} {
 		got := simulateText(t, test.in, append([]string{"removals", "-f", "-", "--at-a-time", "2"}, test.args...)...)
 		for _, want := range test.want {
@@ -97,15 +97,15 @@ func TestRemovalsOfAnAddOn(t *testing.T) {
 		got := simulateText(t, documents(all...), "removals", "-f", "-")
 		for _, want := range []string{
 			"ClusterManagementAddOn addon to placement ns/q: all of it goes, at most 1 cluster at a time\n",
-			"\non their way out: c\nto delete now: nobody, before one that is on its way out is gone\n\nWAVE  GROUP    CLUSTERS\n1     group 0  a\n2     group 0  b\n\n────────",
-			"\nto delete now: z\n\nWAVE  GROUP             CLUSTERS\n1     not in any group  z\n2     group 0           d\nlast  ClusterManagementAddOn addon itself, once nobody has anything of it\n",
+			"\non their way out: c\nto delete now: none, before one that is on its way out is gone\n\nWAVE  GROUP    CLUSTERS\n1     group 0  a\n2     group 0  b\n\n────────",
+			"\nto delete now: z\n\nWAVE  GROUP             CLUSTERS\n1     not in any group  z\n2     group 0           d\nlast  ClusterManagementAddOn addon itself, once no cluster has anything of it\n",
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no\n%s\nin\n%s", version, want, got)
 			}
 		}
 	}
-	// Where only clusters have it that nobody selects, these say that nobody else has it.
+	// Where only deselected clusters have it, these say that no other has it.
 	if got, want := simulateText(t, documents(anAddOn, aDecision, anAddOnOf("z", "v1alpha1", false)), "removals", "-f", "-"), "\n1     not in any group  z\nlast  "; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}

@@ -20,17 +20,17 @@ type removed struct {
 	// Leaving are on their way out already. Now are those to delete now.
 	PendingRemoval []string `json:"pendingRemoval,omitempty"`
 	Now            []string `json:"now,omitempty"`
-	// NotWaitedFor go with their groups, and hold up nobody.
+	// NotWaitedFor go with their groups, and block no cluster.
 	NotWaitedFor []string `json:"notWaitedFor,omitempty"`
 	// Waves go one after the other, each once the one before and all in Leaving are gone.
 	Waves []goes   `json:"waves,omitempty"`
 	Notes []string `json:"notes,omitempty"`
 
 	groupOf func(cluster string) (grouping.Key, bool)
-	last    bool // of the placements: after it nobody has anything
+	last    bool // of the placements: after it no cluster has anything
 }
 
-// goes is what goes at a time, by group. A group that nobody knows has no key, and comes first.
+// goes is what goes at a time, by group. An unknown group has no key, and comes first.
 type goes []ofGroup
 
 type ofGroup struct {
@@ -96,9 +96,9 @@ func (r *removed) Text(w io.Writer) error {
 	case len(r.Now) > 0:
 		fmt.Fprintf(&b, "to delete now: %s\n", listed(r.Now, " "))
 	case len(r.Waves) > 0:
-		b.WriteString("to delete now: nobody, before one that is on its way out is gone\n")
+		b.WriteString("to delete now: none, before one that is on its way out is gone\n")
 	case len(r.PendingRemoval) == 0:
-		b.WriteString("to delete now: nobody has it\n")
+		b.WriteString("to delete now: no cluster has it\n")
 	}
 	if len(r.NotWaitedFor) > 0 {
 		fmt.Fprintf(&b, "not waited for: %s\n", listed(r.NotWaitedFor, " "))
@@ -142,7 +142,7 @@ func (r *removed) table(b *strings.Builder) {
 		rows++
 	}
 	if r.last {
-		fmt.Fprintf(t, "last\t%s itself, once nobody has anything of it\n", r.Rollout)
+		fmt.Fprintf(t, "last\t%s itself, once no cluster has anything of it\n", r.Rollout)
 	}
 	t.Flush()
 }

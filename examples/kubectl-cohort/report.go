@@ -81,9 +81,9 @@ func (f *flags) report(cmd *cobra.Command, file string) error {
 // view is how a rollout stands, with its past and its forecast.
 type view struct {
 	output.Standing
-	course    timeline.Course
-	groups    *grouping.Groups
-	uncounted func(cluster string) bool
+	course  timeline.Course
+	groups  *grouping.Groups
+	ignored func(cluster string) bool
 }
 
 // views are those of the rollouts that are wanted.
@@ -115,7 +115,7 @@ func (f *flags) view(s *scenario.Scenario) (v view, err error) {
 	if clock.Word == "" {
 		clock.Word = "start" // a page has times of the day
 	}
-	v = view{Standing: output.NewStanding(s, plan, clock), groups: s.Groups, uncounted: s.Ignored}
+	v = view{Standing: output.NewStanding(s, plan, clock), groups: s.Groups, ignored: s.Ignored}
 	if v.Forecast, err = f.forecast(s, how); err != nil {
 		return v, err
 	}
@@ -143,7 +143,7 @@ func (v view) page() page.Rollout {
 			stages[key] = stageWords(i, v.Plan.Schedule)
 		}
 	}
-	states := timeline.States(v.groups, v.Plan, v.uncounted)
+	states := timeline.States(v.groups, v.Plan, v.ignored)
 	for i := range v.groups.Len() {
 		key := v.groups.Key(i)
 		g := page.Group{Name: key.String(), Stage: stages[key], Counts: v.Summary.Groups[i].Counts.String()}
@@ -159,7 +159,7 @@ func (v view) page() page.Rollout {
 	return r
 }
 
-// explain says in the groups who failed and who waits in them, and whom of them others wait for.
+// explain says in the groups which clusters failed and which wait, and which of them others wait for.
 func (v view) explain(groups []page.Group) {
 	of := func(cluster string) *page.Group {
 		if position, found := v.groups.Position(cluster); found {
@@ -198,8 +198,8 @@ func (v view) explain(groups []page.Group) {
 		}
 	}
 	for _, b := range v.Blockers {
-		if g := of(b.Name); g != nil && len(g.Holders) < most {
-			g.Holders = append(g.Holders, page.Holder{Name: b.Name, Message: strings.TrimPrefix(v.Clock.Read(b.Message), b.Name+" ")})
+		if g := of(b.Name); g != nil && len(g.Blockers) < most {
+			g.Blockers = append(g.Blockers, page.Blocker{Name: b.Name, Message: strings.TrimPrefix(v.Clock.Read(b.Message), b.Name+" ")})
 		}
 	}
 }

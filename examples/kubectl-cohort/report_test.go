@@ -16,7 +16,7 @@ import (
 )
 
 // In a browser a page shows the past and what is expected by the clock, says how things stand under the mouse, leads from the picture to
-// the explanation of a group, is dark where the reader wants that, and asks nobody for anything.
+// the explanation of a group, is dark where the reader wants that, and asks for nothing.
 func TestAReportInABrowser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "page.html")
 	simulateText(t, "", "report", file, "-f", "testdata/live/web.yaml", "--start", "2025-01-31T10:30:00Z")
@@ -50,7 +50,7 @@ func TestAReportInABrowser(t *testing.T) {
 	b.until("document.querySelector('.says').textContent", ", expected: ")
 
 	if top := b.eval("getComputedStyle(document.querySelectorAll('.group')[2]).borderLeftColor"); top == b.eval("getComputedStyle(document.querySelector('a')).color") {
-		t.Errorf("the group is marked before anybody went to it: %s", top)
+		t.Errorf("the group is marked before a user went to it: %s", top)
 	}
 	for _, kind := range []string{"mouseMoved", "mousePressed", "mouseReleased"} {
 		b.mouse(kind, `a.row[href="#group-0-2"] rect.frame`, 0.5)
@@ -81,7 +81,7 @@ func TestAReportShowsTextAsText(t *testing.T) {
 	course.Groups = []picture.Group{{Name: bad, Clusters: 1, Points: []picture.Point{{Counts: picture.Counts{picture.InFlight: 1}}}}}
 	course.Points = course.Groups[0].Points
 	p := page.Page{Now: course.Now, Rollouts: []page.Rollout{{Name: bad, Placement: bad, Strategy: bad, Status: bad, Counts: bad, Outlook: bad, Notes: []string{bad}, Warnings: []string{bad}, Course: course,
-		Groups: []page.Group{{Name: bad, Stage: bad, Counts: bad, Why: []page.Reason{{Clusters: 1, Message: bad}}, Holders: []page.Holder{{Name: bad, Message: bad}}, Clusters: []page.Cluster{{Name: bad}}}}}}}
+		Groups: []page.Group{{Name: bad, Stage: bad, Counts: bad, Why: []page.Reason{{Clusters: 1, Message: bad}}, Blockers: []page.Blocker{{Name: bad, Message: bad}}, Clusters: []page.Cluster{{Name: bad}}}}}}}
 	var text bytes.Buffer
 	if err := p.Write(&text); err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestWhatClustersSay(t *testing.T) {
 				"have conditionRules in the template, or Available, say when a cluster is done\nforecast: Stuck",
 			"has not answered\nprogressDeadline\nComplete"},
 		{"one of them", "explain c1 -f noprog.yaml", "09:05", "now              is applied, and no conditionRules in its template say when it is done", "has not answered\nis done at"},
-		{"who waits for it", "explain c2 -f noprog.yaml", "09:05", "waits until somebody acts\nc1 is applied, and no conditionRules in its template say when it is done", "has not answered\nstarts"},
+		{"a cluster that waits for it", "explain c2 -f noprog.yaml", "09:05", "waits until a user acts\nc1 is applied, and no conditionRules in its template say when it is done", "has not answered\nstarts"},
 		{"with a deadline all of them time out, and it is said why", "status web -f hubup.yaml", "09:05",
 			`c1 c2 c3: "no conditionRules in its template give the condition Progressing"`, "has not answered\nComplete"},
 		{"one that timed out", "explain c2 -f hubup.yaml", "09:05", `times out: "no conditionRules in its template give the condition Progressing"`, "has not answered"},
@@ -104,7 +104,7 @@ func TestAvailableSucceeds(t *testing.T) {
 }
 
 // Before there is any work, the template says whether its works can be done. A forecast of a set whose template has no conditionRules for
-// Progressing never ends well, unless Available counts. A template without manifests is a sketch, of which nobody knows.
+// Progressing never ends well, unless Available counts. A template without manifests is a sketch, of which nothing is known.
 func TestATemplateSaysBeforeThereAreWorks(t *testing.T) {
 	const manifest = "workload:\n      manifests:\n      - apiVersion: v1\n        kind: Namespace\n        metadata:\n          name: web"
 	rule := func(condition string) string {

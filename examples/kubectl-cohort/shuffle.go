@@ -54,9 +54,9 @@ func (x *shuffle) check(scenarios []*scenario.Scenario) error {
 // Of how many groups, and of how many clusters in each, a note says the order.
 const mostShuffled = 10
 
-// says is a note about the order in which the clusters that wait get their turn, group by group. Nobody may wait.
+// says is a note about the order in which the clusters that wait get their turn, group by group. Perhaps none waits.
 func (x *shuffle) says(s *scenario.Scenario, reports []status.Report) string {
-	first, has := make(map[string]bool), make(map[string]bool) // who has another version, and who has the wanted one
+	first, has := make(map[string]bool), make(map[string]bool) // clusters with another version, and with the wanted one
 	for i := range reports {
 		waits := reports[i].Status == status.ToApply && reports[i].Applied.IsZero()
 		first[reports[i].Cluster], has[reports[i].Cluster] = waits, !waits
@@ -82,7 +82,7 @@ func (x *shuffle) says(s *scenario.Scenario, reports []status.Report) string {
 		said = append(said, fmt.Sprintf("%v: %s", s.Groups.Key(group), listed(names, " ")))
 	}
 	if len(said) == 0 {
-		return fmt.Sprintf("--shuffle: no effect, nobody waits of whom the seed %q would say the turn", x.of(s))
+		return fmt.Sprintf("--shuffle: no effect, no cluster waits for a turn that the seed %q could give", x.of(s))
 	}
 	return fmt.Sprintf("--shuffle: the seed %q gives each cluster its turn within its group: %s", x.of(s), listed(said, "; "))
 }

@@ -66,7 +66,7 @@ func TestAShuffleSaysTheOrderAndWhereThereIsNone(t *testing.T) {
 			t.Errorf("%v: no %q in\n%s", test.args, test.want, got)
 		}
 	}
-	// Clusters with another version come before those that never had one, and who has the version has had its turn.
+	// Clusters with another version come before those that never had one, and a cluster with the version has had its turn.
 	if got, want := simulateText(t, liveSet(), "plan", "-f", "-", "--shuffle=v1"), "within its group: group 0: c d\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}

@@ -117,7 +117,7 @@ func (w liveWork) yaml(t *testing.T) string {
 	return asYAML(t, work)
 }
 
-// now is how a dump stands when it is read: the first wave, in which nothing was played yet but who starts at once.
+// now is how a dump stands when it is read: the first wave, in which nothing was played yet but the first starts.
 type now struct {
 	Counts  status.Counts
 	Outcome string
@@ -206,7 +206,7 @@ func TestWorksAreReadByTheirStamps(t *testing.T) {
 			works: []liveWork{{cluster: "a", spec: "v3", stamp: "3", stamped: -50, status: status.Succeeded}, {cluster: "b", spec: "v3", stamp: "5", stamped: -4, status: status.Progressing, since: -3},
 				{cluster: "c", spec: "v2", stamp: "4", status: status.Succeeded}, {cluster: "d", spec: "v3", stamp: "5", stamped: -6, status: status.Succeeded, since: -5}},
 			want: now{Counts: status.Counts{Succeeded: 1, Progressing: 2, ToApply: 1, Blocked: 1}, Outcome: "Complete"}},
-		{why: "a stamp is believed, whatever someone did to the spec by hand",
+		{why: "a stamp is believed, whatever was done to the spec by hand",
 			works: []liveWork{{cluster: "a", spec: "by hand", stamp: v3, stamped: -20, status: status.Succeeded, since: -500}, done("b"), done("c"), done("d")},
 			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}},
 		{why: "a mixture, as on the day on which a controller begins to use stamps",
@@ -224,22 +224,22 @@ func TestWorksAreReadByTheirStamps(t *testing.T) {
 		{why: "all of OCM's works are done, without the managed fields",
 			works: []liveWork{{cluster: "a", spec: "v3", status: status.Succeeded}, {cluster: "b", spec: "v3", status: status.Succeeded}, {cluster: "c", spec: "v3", status: status.Succeeded}, {cluster: "d", spec: "v3", status: status.Succeeded}},
 			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}, note: flag},
-		{why: "one left with the version and is still at it: it takes a slot",
+		{why: "one was deselected with the version and is still at it: it takes a slot",
 			works: []liveWork{done("a"), done("b"), {cluster: "gone", spec: "v3", stamp: v3, stamped: -5, status: status.Progressing, since: -4}, {cluster: "c", spec: "v3", stamp: v3, stamped: -5, status: status.Progressing, since: -4},
 				{cluster: "d", spec: "v2", stamp: v2, status: status.Succeeded}},
 			want: now{Counts: status.Counts{Succeeded: 2, Progressing: 2, ToApply: 1, Blocked: 1, Deselected: 1}, Outcome: "Complete"}, note: "not selected, so that the workload is removed there (1): gone\n"},
-		{why: "one failed and left, and its work is gone: its owner remembers", owner: gone(v3),
+		{why: "one failed and was deselected, and its work is gone: its owner remembers", owner: gone(v3),
 			works: []liveWork{done("a"), done("b"), {cluster: "c", spec: "v2", stamp: v2, status: status.Succeeded}},
 			want:  now{Counts: status.Counts{Succeeded: 2, TimeOut: 1, ToApply: 2, Blocked: 2, Deselected: 1}, Outcome: "Breached"}},
 		{why: "of a version before there is nothing to remember", owner: gone(v2),
 			works: []liveWork{done("a"), done("b"), done("c"), done("d")},
 			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}},
-		{why: "a person gave it up", owner: func(set *workv1alpha1.ManifestWorkReplicaSet) {
+		{why: "a user ignores it", owner: func(set *workv1alpha1.ManifestWorkReplicaSet) {
 			gone(v3)(set)
 			set.Annotations["cohort.open-cluster-management.io/ignore"] = "gone, other"
 		},
 			works: []liveWork{done("a"), done("b"), done("c"), done("d")},
-			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}, note: "given up by the annotation cohort.open-cluster-management.io/ignore (2): gone, other\n"},
+			want:  now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}, note: "ignored by the annotation cohort.open-cluster-management.io/ignore (2): gone, other\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			dump := []string{thirdVersion(t, test.soak, test.owner, "p"), decisionOf("a", "b", "c", "d")}
@@ -257,7 +257,7 @@ func TestWorksAreReadByTheirStamps(t *testing.T) {
 	}
 }
 
-// gone has a set remember of a version that the cluster gone left with a failure.
+// gone has a set remember of a version that the cluster gone was deselected with a failure.
 func gone(version string) func(*workv1alpha1.ManifestWorkReplicaSet) {
 	return func(set *workv1alpha1.ManifestWorkReplicaSet) {
 		left := status.DeselectedCluster{Report: status.Report{Cluster: "gone", Status: status.TimeOut, LastTransitionTime: at(-10), Applied: at(-45)}, Group: grouping.Key{}}

@@ -26,10 +26,10 @@ func statusCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:   "status [ROLLOUT]",
-		Short: "Say how rollouts stand, who holds everything up and until when, what to do, and when they end",
+		Short: "Say how rollouts stand, what blocks everything and until when, what to do, and when they end",
 		Example: `  kubectl cohort status                       all rollouts of the hub, a line each
-  kubectl cohort status web                   one rollout, with its groups and who holds it up
-  kubectl cohort status -n shops -o wide      those of a namespace, with who holds them up
+  kubectl cohort status web                   one rollout, with its groups and what blocks it
+  kubectl cohort status -n shops -o wide      those of a namespace, with what blocks them
   kubectl cohort status web --max-concurrency 20   when would it end if more went at a time?`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -237,7 +237,7 @@ func (all waiting) names() string {
 // Value is a list of all of them.
 func (all waiting) Value() (any, error) { return map[string]waiting{"rollouts": all}, nil }
 
-// explainAll says who waits, by reason.
+// explainAll says which clusters wait, by reason.
 func (f *flags) explainAll(cmd *cobra.Command, form statusFormat) error {
 	if err := f.complete(cmd.Flags()); err != nil {
 		return err

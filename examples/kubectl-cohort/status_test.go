@@ -91,7 +91,7 @@ func TestWhatIf(t *testing.T) {
 		{"another strategy with fewer at a time", liveSet(), []string{"--strategy", others, "--max-concurrency", "2"}, "now 1 2"},
 		{"a failure that stops it", liveBreach(), nil, "Breached"},
 		{"a failure that may be", liveBreach(), []string{"--max-failures", "1", "--fail-rate", "0%"}, "CompleteWithFailures"},
-		{"nobody in the version before", all, nil, "Complete"},
+		{"no cluster in the version before", all, nil, "Complete"},
 	} {
 		if got := simulateText(t, test.in, append(test.args, atOneOClock...)...); !strings.Contains(strings.Join(strings.Fields(got), " "), test.want) {
 			t.Errorf("%s: no %q in\n%s", test.why, test.want, got)

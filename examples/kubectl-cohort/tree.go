@@ -24,8 +24,8 @@ const (
 	leastStrip  = 10 // characters of a picture
 )
 
-// tree writes a rollout as a tree for a terminal of this width: its stages, their groups and the few clusters that matter, and beside them
-// one picture of the past and of what is expected, by the clock.
+// tree writes a rollout as a tree for a terminal of this width: its stages, their groups and the few clusters that matter, and next to them
+// one picture of the past and of the forecast, by the clock.
 func (v view) tree(w io.Writer, width int) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %s, %v\n", v.Rollout, v.Summary.Aggregate, v.Summary.Counts)
@@ -162,9 +162,9 @@ func leaves(below string, g page.Group) (all []branch) {
 	if n := len(g.Failed); n > 0 {
 		all = append(all, branch{text: fmt.Sprintf("%s   failed: %s", below, output.Named(g.Failed))})
 	}
-	for i, h := range g.Holders {
+	for i, h := range g.Blockers {
 		if i == mostInGroup {
-			all = append(all, branch{text: fmt.Sprintf("%s   and %d more that others wait for", below, len(g.Holders)-i)})
+			all = append(all, branch{text: fmt.Sprintf("%s   and %d more that others wait for", below, len(g.Blockers)-i)})
 			break
 		}
 		all = append(all, branch{text: fmt.Sprintf("%s   %s %s", below, h.Name, h.Message)})
@@ -248,12 +248,14 @@ func (s strip) line(groups []int) string {
 	return b.String()
 }
 
-func failed(c picture.Counts) int { return c[picture.Failed] + c[picture.TimedOut] + c[picture.Left] }
+func failed(c picture.Counts) int {
+	return c[picture.Failed] + c[picture.TimedOut] + c[picture.Deselected]
+}
 
 // cell is how clusters stand, as a character: some fail now or an eighth has failed, some are in flight and none is done, or the share of
 // those that are done.
 func cell(c picture.Counts, fails bool) string {
-	total, done := c.Total()-c[picture.NotCounted], c[picture.Succeeded]+c[picture.WentBack]
+	total, done := c.Total()-c[picture.Ignored], c[picture.Succeeded]+c[picture.WentBack]
 	switch {
 	case total == 0:
 		return " "

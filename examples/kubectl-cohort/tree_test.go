@@ -38,7 +38,7 @@ func treeOf(t *testing.T, now string, width int, files ...string) string {
 	return b.String()
 }
 
-// A tree has stages, groups and the clusters that matter, beside one picture of the past and of what is expected.
+// A tree has stages, groups and the clusters that matter, next to one picture of the past and of the forecast.
 func TestATreeHasWhatMatters(t *testing.T) {
 	golden(t, "testdata/output/tree.txt", treeOf(t, "2025-01-31T10:30:00Z", 100, "testdata/live/web.yaml"))
 	golden(t, "testdata/output/tree-narrow.txt", treeOf(t, "2025-01-31T10:45:00Z", 60, "testdata/live/web.yaml"))

@@ -25,16 +25,16 @@ func TestFlagsOfValidation(t *testing.T) {
 		want    string
 	}{
 		{"each is validated for as long as that", plain, []string{"--validates", "15m"}, "0s 2 2 0 0, 10m 0 2 2 0, 25m 2 2 0 2, 35m 0 2 2 2, 50m 0 0 0 4"},
-		{"for 5 minutes unless somebody says how long", plain, []string{"--not-good", "d"}, "0s 2 2 0 0, 10m 0 2 2 0, 15m 2 2 0 2, 25m 0 2 2 2, 30m 0 1 0 3"},
+		{"for 5 minutes by default", plain, []string{"--not-good", "d"}, "0s 2 2 0 0, 10m 0 2 2 0, 15m 2 2 0 2, 25m 0 2 2 2, 30m 0 1 0 3"},
 		{"the deadline begins anew with the success, and the soak with the yes", deadline, []string{"--takes", "15m", "--validates", "15m"},
 			"0s 2 2 0 0, 15m 0 2 2 0, 30m 0 2 0 2, 33m 2 2 0 0, 48m 0 2 2 0, 1h3m 0 2 0 2, 1h6m 0 0 0 0"},
 		{"a no that becomes a yes", plain, []string{"--not-good", "[ab]", "--recover", "7m"}, "0s 2 2 0 0, 10m 0 2 2 0, 15m 0 2 0 0, 22m 2 2 0 2, 32m 0 2 2 2, 37m 0 0 0 4"},
-		{"nobody says anything of two, and an hour after their success somebody does", plain, []string{"--never-validated", "a", "--never-validated", "b", "--recover", "1h"},
+		{"two get no verdict until an hour after their success", plain, []string{"--never-validated", "a", "--never-validated", "b", "--recover", "1h"},
 			"0s 2 2 0 0, 10m 0 2 2 0, 1h10m 2 2 0 2, 1h20m 0 2 2 2, 1h25m 0 0 0 4"},
 		{"a share, drawn", plain, []string{"--not-good", "100%", "--seed", "3"}, "0s 2 2 0 0, 10m 0 2 2 0, 15m 0 2 0 0"},
 		{"a chance", plain, []string{"--not-good-rate", "1"}, "0s 2 2 0 0, 10m 0 2 2 0, 15m 0 2 0 0"},
 		{"the Behavior says so", strings.Replace(plain, "{names: [none]}", "{names: [a], outcome: NotGood, validatedAfter: 30m}", 1), nil, "0s 2 2 0 0, 10m 0 2 2 0, 15m 1 2 1 1, 25m 0 2 2 1, 30m 1 2 1 2, 40m 0 2 1 2, 45m 0 1 0 3"},
-		{"who failed is validated when it succeeds", plain, []string{"--fail", "a=1m", "--recover", "30m", "--validates", "2m"},
+		{"a cluster that failed is validated when it succeeds", plain, []string{"--fail", "a=1m", "--recover", "30m", "--validates", "2m"},
 			"0s 2 2 0 0, 1m 0 2 0 0, 10m 0 2 1 0, 12m 1 2 0 1, 22m 0 2 1 1, 24m 1 2 0 2, 31m 0 2 1 2, 33m 0 1 0 3, 34m 0 1 1 3, 36m 0 0 0 4"},
 		{"what was not found good is tried again", plain, []string{"--not-good", "[ab]", "--retry", "1/30m", "--fail-attempts", "1"},
 			"0s 2 2 0 0, 10m 0 2 2 0, 15m 0 2 0 0, 45m 2 2 0 0, attempt 1 begins: try again, 55m 0 2 2 0, 1h 2 2 0 2, 1h10m 0 2 2 2, 1h15m 0 0 0 4"},
@@ -58,7 +58,7 @@ func TestFlagsOfValidationSayWhatTheyDo(t *testing.T) {
 	}{
 		{policy, []string{"--validates", "1m"}, "note: --validates: no effect, a forecast of a policy finds each cluster good at once\n"},
 		{policy, []string{"--not-good-rate", "5%"}, "note: --not-good-rate: no effect, a forecast of a policy finds each cluster good at once\n"},
-		{judged, []string{"--validates", "1m"}, "note: --validates: no effect, other flags or the Behavior say of every cluster when somebody says whether it is good, or that nobody does\n"},
+		{judged, []string{"--validates", "1m"}, "note: --validates: no effect, other flags or the Behavior say of every cluster when its verdict comes, or that none does\n"},
 		{fleet(), []string{"--never-validated", "*", "--validates", "1m"}, "note: --validates: no effect, "},
 		{fleet(), []string{"--never-validated", "*", "--recover", "2h", "--validates", "1m"}, "note: --validates: no effect, "},
 		{fleet(), []string{"--validates", "1m", "--seed", "2"}, "note: --seed: no effect, nothing is drawn at random\n"},
@@ -84,7 +84,7 @@ func TestFlagsOfValidationSayWhatTheyDo(t *testing.T) {
 		{[]string{"--not-good", "120%"}, "--not-good 120%: must be a count, or a percentage from 0% to 100%"},
 		{[]string{"--not-good", "edge"}, "--not-good edge: must name a cluster that is selected, or be a pattern for some"},
 		{[]string{"--never-validated", "["}, "--never-validated [: must be a name or a pattern"},
-		{[]string{"--fail", "a", "--not-good", "a"}, "--not-good a: must not be given beside --fail a, which says something else of the same clusters"},
+		{[]string{"--fail", "a", "--not-good", "a"}, "--not-good a: must not be given with --fail a, which says something else of the same clusters"},
 		{[]string{"--recover", "1h"}, "--not-good, --not-good-rate or --never-validated"},
 	} {
 		if got := refused(t, fleet(), append(test.args, "-f", "-")...); !strings.Contains(got, test.want) {
@@ -103,7 +103,7 @@ func TestAPolicyIsPlayedWithoutValidation(t *testing.T) {
 	}
 }
 
-// Who is being validated has succeeded, so no chance to fail is his, and who is validated next to him releases nobody.
+// A cluster that is being validated has succeeded, so it has no chance to fail any more; a further validated cluster ends no wait.
 func TestExplainWithValidation(t *testing.T) {
 	slow := strings.Replace(fleet(), "{after: 1h}", "{names: [b], after: 15m}, {names: [none]}", 1)
 	for _, test := range []struct {
@@ -116,7 +116,7 @@ func TestExplainWithValidation(t *testing.T) {
 		{slow, []string{"explain", "c", "--validates", "5m"}, "\n15m     starts: a is done\n"},
 		{slow, []string{"explain", "b", "--not-good", "b"}, "\n10m     succeeds, and is being validated\n15m     fails: it is not found good; to do: mend b, or try again what failed (set the attempt to 1)\n"},
 		{strings.Replace(slow, "maxFailures: 2", "maxFailures: 2, progressDeadline: 20m", 1), []string{"explain", "b", "--never-validated", "b"},
-			"\n30m     times out: nobody has said whether it is good; to do: validate b, or mend b, or try again what failed (set the attempt to 1)\n"},
+			"\n30m     times out: it got no verdict; to do: validate b, or mend b, or try again what failed (set the attempt to 1)\n"},
 		{slow, []string{"exposure", "--takes", "10m", "--validates", "5m-7m"}, "Done after 30m to 34m if all goes well."},
 		{validatedSet(t, ""), []string{"exposure", "--takes", "10m", "--validates", "2m"}, "Done after 24m if all goes well."},
 		{slow, []string{"plan", "--chart", "--validates", "5m"}, "being validated"},
@@ -127,7 +127,7 @@ func TestExplainWithValidation(t *testing.T) {
 	}
 }
 
-// Who is validated when stands in JSON.
+// A cluster that is validated when stands in JSON.
 func TestTheWavesNameWhoIsValidated(t *testing.T) {
 	var got struct {
 		Waves []struct{ Validating, Succeeded []string }

@@ -216,7 +216,7 @@ func (g gate) close(groups *grouping.Groups, start time.Time) (closed []rollout.
 type starts struct {
 	n   int
 	per time.Duration
-	// such is an example for those who give something else.
+	// such is an example for those that give something else.
 	such string
 }
 

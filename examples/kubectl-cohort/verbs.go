@@ -26,7 +26,7 @@ import (
 
 // decideCommands are the commands that write.
 func decideCommands(hub *genericclioptions.ConfigFlags) (all []*cobra.Command) {
-	for _, v := range []verb{openGate, approve, letThrough, hold, release, validate, pause, resume, retry, giveUp, abort} {
+	for _, v := range []verb{openGate, allow, startFirst, freeze, unfreeze, validate, pause, resume, retry, ignore, abort} {
 		all = append(all, decideCommand(hub, v))
 	}
 	return all
@@ -72,7 +72,7 @@ A group is called as the annotation cohort.open-cluster-management.io/gates call
 		}
 		return fmt.Sprintf("open the gate before %s, for version %s", groupWords(words), d.version()), d.note(asked)
 	},
-	besides: whatElseHolds,
+	besides: otherReasons,
 }
 
 // isOpen says whether a gate is open, for the version that is wanted or because its time has come.
@@ -88,8 +88,8 @@ func (d decided) open(asked *approvals.Approvals, group grouping.Key) {
 	asked.OpenGates.Groups = append(asked.OpenGates.Groups, group)
 }
 
-// whatElseHolds says what holds the clusters behind a gate besides, where nobody starts although it is opened.
-func whatElseHolds(_ decided, before, after part) []string {
+// otherReasons says what else blocks the clusters behind a gate, where no cluster starts although it is opened.
+func otherReasons(_ decided, before, after part) []string {
 	var opened []output.StandingGate
 	for _, gate := range before.stands.Gates {
 		if !slices.ContainsFunc(after.stands.Gates, func(g output.StandingGate) bool { return g.Gate == gate.Gate }) {
@@ -100,15 +100,15 @@ func whatElseHolds(_ decided, before, after part) []string {
 	case len(opened) != 1 || len(opened[0].WouldStart) > 0: // of several a line says why clusters wait, without the gates
 		return nil
 	case opened[0].Otherwise == nil:
-		return []string{"nobody waits behind it now"}
+		return []string{"no cluster waits behind it now"}
 	}
-	return []string{"the gate is not all that holds: " + before.stands.Clock.Read(opened[0].Message)}
+	return []string{"the gate is not all that blocks: " + before.stands.Clock.Read(opened[0].Message)}
 }
 
 var pause = verb{
 	name: "pause", done: "annotated",
-	short:   "Start nobody any more, until resume",
-	long:    "Start nobody any more, whatever version is wanted, until resume. Clusters in flight go on.",
+	short:   "Start no cluster any more, until resume",
+	long:    "Start no cluster any more, whatever version is wanted, until resume. Clusters in flight go on.",
 	example: "  kubectl cohort pause web",
 	change: func(d decided) (string, error) {
 		asked, err := d.asked()
@@ -175,11 +175,11 @@ var retry = verb{
 	},
 }
 
-var giveUp = verb{
-	name: "give-up", args: " CLUSTER...", least: 1, most: -1, done: "annotated",
-	short:   "Have clusters count no more, whatever becomes of them",
-	long:    "Have clusters count no more: nobody waits for them, and their failures stop nothing. They keep what they have.",
-	example: "  kubectl cohort give-up web edge-7",
+var ignore = verb{
+	name: "ignore", args: " CLUSTER...", least: 1, most: -1, done: "annotated",
+	short:   "Ignore clusters: they count no more, whatever becomes of them",
+	long:    "Ignore clusters: no cluster waits for them, and their failures stop nothing. They keep what they have.",
+	example: "  kubectl cohort ignore web edge-7",
 	change: func(d decided) (string, error) {
 		asked, err := d.askedOf(d.words)
 		if err != nil {
@@ -187,10 +187,10 @@ var giveUp = verb{
 		}
 		given := without(d.words, asked.Ignored)
 		if len(given) == 0 {
-			return "", already(those(d.words, "is", "are") + " given up already")
+			return "", already(those(d.words, "is", "are") + " ignored already")
 		}
 		asked.Ignored = append(asked.Ignored, given...)
-		return "give up " + strings.Join(given, ", "), d.note(asked)
+		return "ignore " + strings.Join(given, ", "), d.note(asked)
 	},
 }
 
@@ -200,9 +200,9 @@ var abort = verb{
 	long: `Take a ManifestWorkReplicaSet back to the version before.
 
 Where its controller keeps revisions (enhancement 229, works -rollback), all clusters that have the version go back at once. Elsewhere
-its template becomes the one before again, which is read from the works of clusters that wait: who has the version goes back within
+its template becomes the one before again, which is read from the works of clusters that wait: clusters that have the version go back within
 the limits of the strategy. Any controller does that, as it is a change of the spec. Gates open for it and all
-clusters are approved for it, so that nothing but the strategy, a pause and holds keep a cluster from going back. Where the spec comes
+clusters are allowed for it, so that nothing but the strategy, a pause and freezes keep a cluster from going back. Where the spec comes
 from elsewhere, such as a repository, that has to go back, too.`,
 	example: "  kubectl cohort abort web --dry-run",
 	change: func(d decided) (string, error) {
@@ -233,16 +233,16 @@ from elsewhere, such as a repository, that has to go back, too.`,
 		if err := unstructured.SetNestedField(d.owner.Object, template, "spec", "manifestWorkTemplate"); err != nil {
 			return "", err
 		}
-		if freed, err := d.freeTheWayBack(version); err != nil || !freed {
+		if freed, err := d.freeRollback(version); err != nil || !freed {
 			return says, err
 		}
-		return says + "; gates and reviews do not hold that up", nil
+		return says + "; gates and the allowlist do not block that", nil
 	},
 }
 
-// freeTheWayBack opens the gates for a version, and approves all clusters for it if there is a review, so that nothing that a person has yet to
-// approve holds up who takes a version back. It says whether there was any. What nobody can read, and a version that nobody knows, it leaves.
-func (d decided) freeTheWayBack(version string) (freed bool, err error) {
+// freeRollback opens the gates for a version, and allows all clusters for it if there is an allowlist, so that
+// neither blocks a rollback. It says whether there was any. It leaves what it cannot read, and an unknown version.
+func (d decided) freeRollback(version string) (freed bool, err error) {
 	asked, fault := d.asked()
 	if fault != nil || version == "" {
 		return false, nil

@@ -21,7 +21,7 @@ var validate = verb{
 the annotation cohort.open-cluster-management.io/validate: "true".
 
 Yes has it count as done, or soak from now on. No is a failure, with a reason that explanations repeat. It is about the version and the attempt
-that the cluster has now. The last word counts, whether of a person or of the plugin; after a yes or a no nobody asks the plugin again.`,
+that the cluster has now. The last word counts, of a user or of the plugin; after a yes or a no the plugin is not asked again.`,
 	example: `  kubectl cohort validate web edge-7 yes
   kubectl cohort validate web edge-7 no --reason "the mesh has no route to store 7"`,
 	flags: func(h *how, s *pflag.FlagSet) {
@@ -32,7 +32,7 @@ that the cluster has now. The last word counts, whether of a person or of the pl
 			if d.owner.GetKind() == "Policy" {
 				return 0, fmt.Errorf("its clusters are not validated: it has no annotation %svalidate: \"true\"", annotationPrefix)
 			}
-			return 0, fmt.Errorf("no plugin validates its clusters: it has no annotation %splugin, so nobody asks for a verdict", annotationPrefix)
+			return 0, fmt.Errorf("no plugin validates its clusters: it has no annotation %splugin, so no plugin is asked for a verdict", annotationPrefix)
 		}
 		if err := d.knows(d.words[:1]); err != nil {
 			return 0, err
@@ -58,7 +58,7 @@ that the cluster has now. The last word counts, whether of a person or of the pl
 			return "", err
 		}
 		version := status.StampOf(d.object).Version
-		if !d.parts[0].rollout.Aborted { // also of a work that nobody stamped
+		if !d.parts[0].rollout.Aborted { // also of a work without a stamp
 			version = d.version()
 		}
 		v := status.Verdict{Version: version, Attempt: report.Attempt, Message: strings.TrimSpace(d.how.reason)}

@@ -222,7 +222,7 @@ func TestAWatchInATerminal(t *testing.T) {
 		t.Fatalf("within a minute never %q and not %q; it shows\n%s", want, never, screen)
 	}
 	shows("1 of 4 clusters done, 1 in flight", "2 of 4")
-	shows("└─ group 0 1/4 ", "2 of 4") // beside a picture of the past and of what is expected, with a line between
+	shows("└─ group 0 1/4 ", "2 of 4") // next to a picture of the past and of what is expected, with a line between
 	if screen := tmux("capture-pane", "-p"); !regexp.MustCompile(`└─ group 0 1/4 +[·░▁-█]+│[·░▁-█]+\n`).MatchString(screen) || !strings.Contains(screen, "b progressing, times out at ") || !strings.Contains(screen, " now") {
 		t.Errorf("no tree with a picture in\n%s", screen)
 	}

@@ -56,12 +56,12 @@ type Rule struct {
 	Outcome Outcome `json:"outcome,omitempty"`
 	// After is the time from the cluster's start until it fails or succeeds, of a range each cluster's own; Usual.Takes if nil.
 	After *chance.Range `json:"after,omitempty"`
-	// ValidatedAfter is the time from its success until somebody says whether it is good; Usual.Validates if nil.
+	// ValidatedAfter is the time from its success until its verdict; Usual.Validates if nil.
 	ValidatedAfter *chance.Range `json:"validatedAfter,omitempty"`
 	// Attempts is in how many attempts at the version this becomes of it. From the next attempt on it succeeds. 0 is all.
 	Attempts int `json:"attempts,omitempty"`
 	// RecoversAfter is the time until a cluster succeeds after all: from its failure or from the no, from its start where it does
-	// not answer, or from its success where nobody validates it; never if nil.
+	// not answer, or from its success where it is not validated; never if nil.
 	RecoversAfter *chance.Range `json:"recoversAfter,omitempty"`
 }
 
@@ -101,7 +101,7 @@ const (
 	NeverAnswers Outcome = "NeverAnswers"
 	// CutOff never answers, and the scheduler drops it after the lease.
 	CutOff Outcome = "CutOff"
-	// NotGood succeeds, and somebody says no then. NeverValidated succeeds, and nobody says anything. Both only succeed where nobody is
+	// NotGood succeeds, and gets a no then. NeverValidated succeeds, and never gets a verdict. Both only succeed where no cluster is
 	// asked.
 	NotGood        Outcome = "NotGood"
 	NeverValidated Outcome = "NeverValidated"
@@ -112,19 +112,19 @@ func outcomes() []Outcome {
 	return []Outcome{Succeeds, Fails, NeverAnswers, CutOff, NotGood, NeverValidated}
 }
 
-// isJudged says whether the rule is about what somebody says of clusters that succeeded.
+// isJudged says whether the rule is about the verdicts of clusters that succeeded.
 func (r Rule) isJudged() bool {
 	return r.Outcome == NotGood || r.Outcome == NeverValidated || r.ValidatedAfter != nil
 }
 
-// Judges says whether a rule is about what somebody says of clusters that succeeded.
+// Judges says whether a rule is about the verdicts of clusters that succeeded.
 func (s Spec) Judges() bool { return slices.ContainsFunc(s.Clusters, Rule.isJudged) }
 
 // Usual is what a cluster does of which no rule says more.
 type Usual struct {
 	// Takes is how long it takes to succeed, or to fail.
 	Takes chance.Range
-	// Validates is how long after its success somebody says whether it is good; nil where nobody is asked.
+	// Validates is how long after its success its verdict comes; nil where none is asked for.
 	Validates *chance.Range
 }
 

@@ -43,7 +43,7 @@ func shown(lives map[string]simulation.Life) string {
 	return b.String()
 }
 
-// takes is that each cluster takes so long, and that nobody validates it.
+// takes is that each cluster takes so long, and that it is not validated.
 func takes(d time.Duration) behavior.Usual { return behavior.Usual{Takes: chance.Exactly(d)} }
 
 func clusters() []behavior.Cluster {
@@ -57,9 +57,9 @@ func clusters() []behavior.Cluster {
 
 func TestLivesFollowTheFirstRuleThatMatches(t *testing.T) {
 	for _, test := range []struct{ why, spec, want string }{
-		{"without rules everybody succeeds after the fallback", `{}`,
+		{"without rules every cluster succeeds after the fallback", `{}`,
 			"a: Succeeded 10m0s\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
-		{"an empty rule is for everybody", `clusters: [{after: 1m}]`,
+		{"an empty rule is for every cluster", `clusters: [{after: 1m}]`,
 			"a: Succeeded 1m0s\nb: Succeeded 1m0s\nc: Succeeded 1m0s\nd1: Succeeded 1m0s\n"},
 		{"of two rules the first decides", `clusters: [{names: [a], after: 1m}, {names: [a, b], after: 2m}]`,
 			"a: Succeeded 1m0s\nb: Succeeded 2m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
@@ -67,13 +67,13 @@ func TestLivesFollowTheFirstRuleThatMatches(t *testing.T) {
 			"a: Succeeded 10m0s\nb: Succeeded 10m0s\nc: Failed 10m0s\nd1: Failed 10m0s\n"},
 		{"selector and groups are ANDed", `clusters: [{selector: {matchLabels: {link: slow}}, groups: [canary], outcome: NeverAnswers}]`,
 			"a:\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
-		{"who is cut off is dropped after the lease", `clusters: [{names: [a, c], outcome: CutOff}, {names: [b], outcome: NeverAnswers}]`,
+		{"a cluster that is cut off is dropped after the lease", `clusters: [{names: [a, c], outcome: CutOff}, {names: [b], outcome: NeverAnswers}]`,
 			"a: dropped 5m0s\nb:\nc: dropped 5m0s\nd1: Succeeded 10m0s\n"},
 		{"the lease may be given", `{lease: 90s, clusters: [{outcome: CutOff}]}`,
 			"a: dropped 1m30s\nb: dropped 1m30s\nc: dropped 1m30s\nd1: dropped 1m30s\n"},
 		{"a failure recovers after it happened", `clusters: [{names: [a], outcome: Fails, after: 5m, recoversAfter: 1h}]`,
 			"a: Failed 5m0s Succeeded 1h5m0s\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
-		{"who never answers recovers after its start", `clusters: [{names: [a], outcome: NeverAnswers, recoversAfter: 1h}]`,
+		{"a cluster that never answers recovers after its start", `clusters: [{names: [a], outcome: NeverAnswers, recoversAfter: 1h}]`,
 			"a: Succeeded 1h0m0s\nb: Succeeded 10m0s\nc: Succeeded 10m0s\nd1: Succeeded 10m0s\n"},
 		{"0s is a time, and not the fallback", `clusters: [{after: 0s}]`,
 			"a: Succeeded 0s\nb: Succeeded 0s\nc: Succeeded 0s\nd1: Succeeded 0s\n"},
@@ -90,7 +90,7 @@ func TestLivesFollowTheFirstRuleThatMatches(t *testing.T) {
 	}
 }
 
-// Where clusters are validated, who succeeds is Validating first, also where that is after a failure. Who says no or nothing may say yes later.
+// Where clusters are validated, a cluster that succeeds is Validating first, also where that is after a failure. A cluster that says no or nothing may say yes later.
 func TestLivesWithValidation(t *testing.T) {
 	for _, test := range []struct{ why, rule, asked, unasked string }{
 		{"the usual time", `{}`, "Validating 10m0s Succeeded 12m0s", "Succeeded 10m0s"},
@@ -120,7 +120,7 @@ func TestLivesWithValidation(t *testing.T) {
 	}
 }
 
-// Who has succeeded and is being validated did not fail: what is drawn befalls others, and names decide all the same. In another attempt it
+// A cluster that has succeeded and is being validated did not fail: what is drawn befalls others, and names decide all the same. In another attempt it
 // starts anew.
 func TestDrawnFailuresBefallNobodyWhoSucceeded(t *testing.T) {
 	two := chance.Exactly(2 * time.Minute)
@@ -139,12 +139,12 @@ func TestDrawnFailuresBefallNobodyWhoSucceeded(t *testing.T) {
 		lives, unused, _ := s.Lives(all, behavior.Usual{Takes: chance.Exactly(time.Minute), Validates: &two})
 		good := strings.Count(shown(lives), "Validating 1m0s Succeeded 3m0s\n")
 		if spared := good == 1 && len(lives["c00001"]) == 2; spared != test.spared || good > 1 || len(unused) > 0 {
-			t.Errorf("%s in attempt %d: who is validated is spared: %v, want %v; unused %v\n%s", test.rule, test.attempt, spared, test.spared, unused, shown(lives))
+			t.Errorf("%s in attempt %d: a validated cluster is spared: %v, want %v; unused %v\n%s", test.rule, test.attempt, spared, test.spared, unused, shown(lives))
 		}
 	}
 }
 
-// Without validation luck is as it was before there was any, and with it nobody takes another time until the success.
+// Without validation luck is as it was before there was any, and with it no cluster takes another time until the success.
 func TestValidationChangesNoLuck(t *testing.T) {
 	s := spec(t, `{seed: 5, clusters: [{rate: 20%, outcome: Fails, after: 1m-5m, recoversAfter: 1h-2h}]}`)
 	usual := behavior.Usual{Takes: chance.Range{Least: time.Minute, Most: time.Hour}}
@@ -242,7 +242,7 @@ func TestRatesOfTwoRulesAreDrawnApart(t *testing.T) {
 	}
 }
 
-// What befalls a cluster does not depend on who else there is, nor on the order.
+// What befalls a cluster depends neither on other clusters nor on the order.
 func TestLuckIsAClustersOwn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := spec(t, fmt.Sprintf(`{seed: %d, clusters: [{rate: 20%%, outcome: Fails, after: 1m-5m, recoversAfter: 1h-2h}, {rate: 0.1, outcome: NeverAnswers}, {names: ["*1"], after: 0s-10s}]}`,
@@ -340,7 +340,7 @@ clusters:
 	// office: Succeeded 10m0s
 }
 
-// In a later attempt a rule may be over, and luck is another; who is in a share stays so.
+// In a later attempt a rule may be over, and luck is another; a cluster in a share stays in it.
 func TestLaterAttempts(t *testing.T) {
 	for _, test := range []struct {
 		why, spec string

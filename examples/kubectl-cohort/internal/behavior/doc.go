@@ -19,7 +19,7 @@
 //	    outcome: Fails
 //	  - share: 5%                   # of the clusters that match and that no earlier rule has
 //	    outcome: NeverAnswers
-//	  - after: 12m                  # everybody else
+//	  - after: 12m                  # all others
 //
 // A cluster that no rule matches succeeds after the fallback time. Names, selector and groups are
 // ANDed; share or rate are of those that all of them match.

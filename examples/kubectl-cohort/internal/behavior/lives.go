@@ -93,7 +93,7 @@ func (s Spec) luck(cluster string) *rand.Rand {
 }
 
 // choose gives the clusters of left that a rule applies to, as places in clusters, and how many it matches. With a share
-// it takes that many of the matching ones, with a rate those whose luck has it. The number of the rule seeds the luck.
+// it takes that many of the matching ones, with a rate those that luck chooses. The number of the rule seeds the luck.
 func (r Rule) choose(clusters []Cluster, left []int32, seed, rule uint64, attempt int) (chosen []int32, matching int) {
 	selector := labels.Everything()
 	if r.Selector != nil {
@@ -181,7 +181,7 @@ func (r Rule) life(usual Usual, lease time.Duration, luck *rand.Rand) (life simu
 		is(status.Validating)
 		at += validated
 		is(status.Failed)
-		asked = false // who says yes after all has been asked
+		asked = false // a yes after all answers
 	case r.Outcome == NeverValidated && asked:
 		is(status.Validating)
 		asked = false

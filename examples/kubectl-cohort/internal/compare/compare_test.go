@@ -201,7 +201,7 @@ func TestSameSeedGivesTheSame(t *testing.T) {
 	if other, _ := compare.Compare(q); cmp.Equal(once, other) {
 		t.Error("another seed gives the same")
 	}
-	// A candidate meets the same luck whoever is compared with it.
+	// A candidate meets the same luck whatever is compared with it.
 	q.Seed, q.Candidates = 1, q.Candidates[1:]
 	if alone, _ := compare.Compare(q); !cmp.Equal(once[1:], alone) {
 		t.Errorf("with another it is %+v, alone %+v", once[1], alone)

@@ -25,7 +25,7 @@ func SplitEvents(objects []manifest.Object) (events, rest []manifest.Object) {
 
 // Tell adds the events about the object that rolls out, such as "ManifestWorkReplicaSet ns/web", which name the cluster or say that
 // the whole rollout stopped or goes on. The controllers of this library name the first three clusters of a change.
-func (t *Teller) Tell(events []manifest.Object, object string) {
+func (t *Recorder) Tell(events []manifest.Object, object string) {
 	for _, e := range events {
 		at, reason, note := timeOf(e), text(e, "reason"), text(e, "note")+text(e, "message")
 		whole := reason == "Stopped" || reason == "Resumed"

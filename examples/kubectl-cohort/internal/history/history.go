@@ -1,4 +1,4 @@
-// Package history tells what was of a cluster in a rollout: when its decision changed, or the reason for that, and who held it.
+// Package history tells what was of a cluster in a rollout: when its decision changed, or the reason for that, and what blocked it.
 //
 // It looks at plans of the past, one after the other. Where each comes from is the caller's: a reading of a recording, or what the
 // objects of today keep of a time.
@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/clusterevents"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
-	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/story"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -50,21 +50,21 @@ const (
 
 // Moment is a change, at its time.
 type Moment struct {
-	// Time is zero where nobody knows when it was. A NotRecorded without a time is from the beginning.
+	// Time is zero where the time is unknown it was. A NotRecorded without a time is from the beginning.
 	Time time.Time `json:"time,omitzero"`
 	// Until is when a NotRecorded ends.
 	Until time.Time `json:"until,omitzero"`
 	What  What      `json:"what"`
 	// Message is the reason of a wait, what ended it, or what else there is to say.
 	Message string `json:"message,omitempty"`
-	// HeldBy are the first clusters that a wait is for.
-	HeldBy      []string            `json:"heldBy,omitempty"`
+	// WaitsFor are the first clusters that a wait is for.
+	WaitsFor    []string            `json:"waitsFor,omitempty"`
 	Explanation rollout.Explanation `json:"explanation,omitempty"`
 	From        Source              `json:"from,omitempty"`
 }
 
-// Teller puts the history of a cluster together.
-type Teller struct {
+// Recorder puts the history of a cluster together.
+type Recorder struct {
 	cluster string
 	moments []Moment
 
@@ -75,12 +75,12 @@ type Teller struct {
 
 // stands is how the cluster stands.
 type stands struct {
-	what    What
-	why     rollout.Explanation // of a wait
-	message string
-	left    bool
-	applied time.Time // of the version
-	attempt int
+	what       What
+	why        rollout.Explanation // of a wait
+	message    string
+	deselected bool
+	applied    time.Time // of the version
+	attempt    int
 }
 
 // has says whether the cluster has the version.
@@ -88,17 +88,17 @@ func (s stands) has() bool {
 	return !slices.Contains([]What{"", NotSelected, Waits, MayStart, Skipped}, s.what)
 }
 
-// New is the teller for a cluster.
-func New(cluster string) *Teller { return &Teller{cluster: cluster} }
+// New is the recorder for a cluster.
+func New(cluster string) *Recorder { return &Recorder{cluster: cluster} }
 
 // Moments are those so far, in the order of time.
-func (t *Teller) Moments() []Moment {
+func (t *Recorder) Moments() []Moment {
 	slices.SortStableFunc(t.moments, func(a, b Moment) int { return a.Time.Compare(b.Time) })
 	return t.moments
 }
 
 // Say adds a moment. In an instant it may be planned several times: how a cluster waits in the end counts, and what released it.
-func (t *Teller) Say(m Moment) {
+func (t *Recorder) Say(m Moment) {
 	if last := len(t.moments) - 1; last >= 0 && t.moments[last].Time.Equal(m.Time) && m.What != NotRecorded {
 		switch before := t.moments[last].What; {
 		case before == MayStart && m.What == Starts:
@@ -114,11 +114,11 @@ func (t *Teller) Say(m Moment) {
 }
 
 // Begun says whether anything was watched.
-func (t *Teller) Begun() bool { return t.result != nil }
+func (t *Recorder) Begun() bool { return t.result != nil }
 
 // Watch takes in the plan of a time, which must not be before that of the last one, with what was reported of the cluster then; nil if
 // nothing.
-func (t *Teller) Watch(at time.Time, result *rollout.Result, report *status.Report, from Source) {
+func (t *Recorder) Watch(at time.Time, result *rollout.Result, report *status.Report, from Source) {
 	if report == nil {
 		report = new(status.Report)
 	}
@@ -134,20 +134,20 @@ func (t *Teller) Watch(at time.Time, result *rollout.Result, report *status.Repo
 // look says how the cluster stands by a plan.
 func look(cluster string, result *rollout.Result, report *status.Report) stands {
 	disposition, _, selected := result.Find(cluster)
-	s := stands{applied: report.Applied, attempt: report.Attempt, left: disposition == rollout.DispositionDeselected}
+	s := stands{applied: report.Applied, attempt: report.Attempt, deselected: disposition == rollout.DispositionDeselected}
 	switch {
 	case !selected:
 		s.what = NotSelected
 	case disposition == rollout.DispositionBlocked:
 		s.what, s.why = Waits, result.Explain(cluster)
 		for i := range s.why {
-			s.why[i].Remedies = nil // what somebody could have done then
+			s.why[i].Remedies = nil // what a user could have done then
 		}
 		s.message = strings.ReplaceAll(s.why.String(), "\n", "; ")
 	case disposition == rollout.DispositionStarting:
 		s.what = MayStart
 	default:
-		s.what = what(story.StatusOf(result, cluster), disposition)
+		s.what = what(clusterevents.StatusOf(result, cluster), disposition)
 	}
 	return s
 }
@@ -172,11 +172,11 @@ func what(s status.RolloutStatus, disposition rollout.Disposition) What {
 }
 
 // begin tells how the cluster stands first, and what its report says of the time before.
-func (t *Teller) begin(at time.Time, now stands, result *rollout.Result, report *status.Report, from Source) {
+func (t *Recorder) begin(at time.Time, now stands, result *rollout.Result, report *status.Report, from Source) {
 	if now.has() {
 		t.Say(Moment{Time: report.Applied, What: Starts, From: Stamps})
 		t.status(time.Time{}, at, now.what, result, report, Stamps)
-		if now.left {
+		if now.deselected {
 			t.Say(Moment{Time: at, What: Leaves, From: from})
 		}
 		return
@@ -196,8 +196,8 @@ func (s stands) moment(at time.Time, from Source) Moment {
 	m := Moment{Time: at, What: s.what, Message: s.message, Explanation: s.why, From: from}
 	for _, link := range s.why {
 		for _, b := range link.Blockers {
-			if !slices.Contains(m.HeldBy, b.Name) {
-				m.HeldBy = append(m.HeldBy, b.Name)
+			if !slices.Contains(m.WaitsFor, b.Name) {
+				m.WaitsFor = append(m.WaitsFor, b.Name)
 			}
 		}
 	}
@@ -205,10 +205,10 @@ func (s stands) moment(at time.Time, from Source) Moment {
 }
 
 // goOn tells what is new.
-func (t *Teller) goOn(at time.Time, now stands, result *rollout.Result, report *status.Report, from Source) {
+func (t *Recorder) goOn(at time.Time, now stands, result *rollout.Result, report *status.Report, from Source) {
 	was := t.stands
 	again := now.has() && was.has() && (now.attempt > was.attempt || now.applied.After(was.applied))
-	if now.left && !was.left {
+	if now.deselected && !was.deselected {
 		t.Say(Moment{Time: at, What: Leaves, From: from})
 	}
 	switch {
@@ -218,7 +218,7 @@ func (t *Teller) goOn(at time.Time, now stands, result *rollout.Result, report *
 		case was.what == Waits && from == Stamps:
 			m.Message = "what the objects keep does not say why: by the strategy and the clusters of now it would have waited"
 		case was.what == Waits:
-			m.Message = story.Released(was.why, t.result, result)
+			m.Message = clusterevents.Released(was.why, t.result, result)
 		case again && now.attempt > was.attempt:
 			m.Message = fmt.Sprintf("again, in attempt %d", now.attempt)
 		case again:
@@ -233,17 +233,17 @@ func (t *Teller) goOn(at time.Time, now stands, result *rollout.Result, report *
 	case !now.has() && (now.what != was.what || now.message != was.message):
 		m := now.moment(at, from)
 		if now.what == MayStart && was.what == Waits {
-			m.Message = story.Released(was.why, t.result, result)
+			m.Message = clusterevents.Released(was.why, t.result, result)
 		}
 		t.Say(m)
 	}
 }
 
 // status tells that the cluster came to stand so, at some time after the one and not after the other.
-func (t *Teller) status(after, at time.Time, now What, result *rollout.Result, report *status.Report, from Source) {
+func (t *Recorder) status(after, at time.Time, now What, result *rollout.Result, report *status.Report, from Source) {
 	since, schedule := scenario.Since(report), &result.Schedule
 	when := func(exact time.Time) time.Time {
-		if after.IsZero() && !exact.After(at) { // zero where nobody knows
+		if after.IsZero() && !exact.After(at) { // zero where that is unknown
 			return exact
 		}
 		return within(exact, after, at)

@@ -49,8 +49,8 @@ func TestAPatchIsForWhatWasRead(t *testing.T) {
 			`{"metadata":{"annotations":{"cohort.open-cluster-management.io/pause":"true"},"resourceVersion":"7"}}`,
 			`{"metadata":{"annotations":{"cohort.open-cluster-management.io/pause":"true"},"resourceVersion":"9"}}`}, ""},
 		{"its spec changed meanwhile", set(t, "7", 3, paused), setText("9", 4, `"a":"b"`), nil, "it changed after it was read, nothing is written"},
-		{"somebody else decided meanwhile", set(t, "7", 3, paused), setText("9", 3, `"cohort.open-cluster-management.io/gates":"0"`), nil, "it changed after it was read, nothing is written"},
-		{"somebody else gave a verdict meanwhile", set(t, "7", 3, paused), setText("9", 3, `"cohort.open-cluster-management.io/verdict":"{\"result\":\"FAILED\",\"version\":\"v\"}"`), nil, "it changed after it was read, nothing is written"},
+		{"another user decided meanwhile", set(t, "7", 3, paused), setText("9", 3, `"cohort.open-cluster-management.io/gates":"0"`), nil, "it changed after it was read, nothing is written"},
+		{"another user gave a verdict meanwhile", set(t, "7", 3, paused), setText("9", 3, `"cohort.open-cluster-management.io/verdict":"{\"result\":\"FAILED\",\"version\":\"v\"}"`), nil, "it changed after it was read, nothing is written"},
 		{"it was tried again meanwhile", set(t, "7", 3, paused), setText("9", 3, `"cohort.open-cluster-management.io/version":"v","cohort.open-cluster-management.io/attempt":"1"`), nil, "it changed after it was read, nothing is written"},
 		{"it is gone", set(t, "7", 3, paused), `{"metadata":{"name":"other"}}`, nil, "it changed after it was read, nothing is written"},
 	} {

@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// commands are those of this program with which somebody can end a wait, each once. Where a controller has written that is not of this
+// commands are those of this program with which a user can end a wait, each once. Where a controller has written that is not of this
 // library, they are those alone that every controller obeys, and so they are where nothing is written and no annotation asks for anything.
 func commands(s *scenario.Scenario, waiting []Reason, validating []string) (all []string) {
 	object, _, _ := strings.Cut(s.Rollout, " to placement ")
@@ -49,13 +49,13 @@ func command(s *scenario.Scenario, kind, name string, r rollout.Remedy) string {
 	case r.Type == rollout.RemedyTryAgain && replicaSet:
 		return "kubectl cohort retry " + name
 	case r.Type == rollout.RemedyIgnore:
-		return "kubectl cohort give-up " + name + " " + named(r)
+		return "kubectl cohort ignore " + name + " " + named(r)
 	case r.Type == rollout.RemedyUnfreeze:
-		return "kubectl cohort release " + name + " " + named(r)
+		return "kubectl cohort unfreeze " + name + " " + named(r)
 	case r.Type == rollout.RemedyAllow && strings.HasSuffix(r.Clusters, " more"):
-		return "kubectl cohort approve " + name
+		return "kubectl cohort allow " + name
 	case r.Type == rollout.RemedyAllow:
-		return "kubectl cohort approve " + name + " " + named(r)
+		return "kubectl cohort allow " + name + " " + named(r)
 	case r.Type == rollout.RemedyValidate && replicaSet:
 		cluster, _, _ := strings.Cut(named(r), " ")
 		return "kubectl cohort validate " + name + " " + cluster + " yes"
@@ -66,7 +66,7 @@ func command(s *scenario.Scenario, kind, name string, r rollout.Remedy) string {
 // named are the clusters that a remedy names, as words of a command.
 func named(r rollout.Remedy) string {
 	clusters, _, _ := strings.Cut(strings.ReplaceAll(r.Clusters, ",", ""), " and ")
-	return strings.ReplaceAll(clusters, " (left)", "")
+	return strings.NewReplacer(" (left)", "", " (deselected)", "").Replace(clusters)
 }
 
 // word is what a command calls a group.

@@ -11,14 +11,14 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// end says how it ended. Nil for uncounted is nobody. A policy's clusters keep no attempts, and the policy before is not at hand: none are
+// end says how it ended. Nil for ignored is none. A policy's clusters keep no attempts, and the policy before is not at hand: none are
 // tried again, and none go back.
-func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool, policy bool) End {
+func end(trace *simulation.Trace, waves []Wave, ignored func(string) bool, policy bool) End {
 	stopped, last := waves[trace.Stopped], waves[len(waves)-1]
 	e := End{
 		After:        stopped.After,
 		Outcome:      trace.Outcome,
-		Unsuccessful: append(unsuccessful(trace.Final, uncounted), left(trace)...),
+		Unsuccessful: append(unsuccessful(trace.Final, ignored), deselected(trace)...),
 		Waiting:      last.Waiting,
 	}
 	n := stopped.Counts
@@ -32,7 +32,7 @@ func end(trace *simulation.Trace, waves []Wave, uncounted func(string) bool, pol
 		return e
 	}
 	for cluster := range trace.Final.Blocked() {
-		e.Held, e.Explanation = cluster.Name, trace.Final.Explain(cluster.Name)
+		e.Blocked, e.Explanation = cluster.Name, trace.Final.Explain(cluster.Name)
 		break
 	}
 	if policy {
@@ -69,7 +69,7 @@ func message(trace *simulation.Trace, explanation rollout.Explanation) string {
 	}
 }
 
-// tooMany says that more failed than may, of a rollout that everybody has.
+// tooMany says that more failed than may, of a rollout that all clusters have.
 func tooMany(b *rollout.Breach) string {
 	failed, in, may := "1 cluster failed", "", "none"
 	if b.Failures > 1 {
@@ -81,11 +81,11 @@ func tooMany(b *rollout.Breach) string {
 	if b.MaxFailures > 0 {
 		may = fmt.Sprintf("at most %d", b.MaxFailures)
 	}
-	return fmt.Sprintf("%s%s, where %s may; nobody waits", failed, in, may)
+	return fmt.Sprintf("%s%s, where %s may; no cluster waits", failed, in, may)
 }
 
 // unsuccessful lists the clusters that stand where they should not, by name, those that are not counted last.
-func unsuccessful(r *rollout.Result, uncounted func(string) bool) (shown []Unsuccessful) {
+func unsuccessful(r *rollout.Result, ignored func(string) bool) (shown []Unsuccessful) {
 	all := slices.Concat(r.InFlight, r.TimedOut)
 	for c := range r.Settled() {
 		if c.Status == status.TimeOut {
@@ -95,8 +95,8 @@ func unsuccessful(r *rollout.Result, uncounted func(string) bool) (shown []Unsuc
 	slices.SortFunc(all, func(a, b rollout.Cluster) int { return strings.Compare(a.Name, b.Name) })
 	var beside []Unsuccessful
 	for _, c := range all {
-		if uncounted != nil && uncounted(c.Name) {
-			beside = append(beside, Unsuccessful{Cluster: c, NotCounted: true})
+		if ignored != nil && ignored(c.Name) {
+			beside = append(beside, Unsuccessful{Cluster: c, Ignored: true})
 		} else {
 			shown = append(shown, Unsuccessful{Cluster: c})
 		}
@@ -104,8 +104,8 @@ func unsuccessful(r *rollout.Result, uncounted func(string) bool) (shown []Unsuc
 	return append(shown, beside...)
 }
 
-// left lists the clusters that left with the version and still count, by name.
-func left(trace *simulation.Trace) (shown []Unsuccessful) {
+// deselected lists the deselected clusters that have the version and still count, by name.
+func deselected(trace *simulation.Trace) (shown []Unsuccessful) {
 	since := make(map[string]string)
 	for _, w := range trace.Waves {
 		for _, name := range w.Started {
@@ -113,7 +113,7 @@ func left(trace *simulation.Trace) (shown []Unsuccessful) {
 		}
 	}
 	for _, c := range trace.Final.Deselected {
-		shown = append(shown, Unsuccessful{Cluster: c, Left: true, Since: since[c.Name]})
+		shown = append(shown, Unsuccessful{Cluster: c, Deselected: true, Since: since[c.Name]})
 	}
 	return shown
 }
@@ -132,11 +132,11 @@ func (r Report) unsuccessful(b *bytes.Buffer) {
 // aside is what is to be said of the cluster besides.
 func (u Unsuccessful) aside(clock Clock) string {
 	switch {
-	case u.NotCounted:
+	case u.Ignored:
 		return ", not counted"
-	case u.Left && u.Since != "":
+	case u.Deselected && u.Since != "":
 		return ", not selected any more; has the version since " + clock.Column(u.Since)
-	case u.Left:
+	case u.Deselected:
 		return ", not selected any more"
 	}
 	return ""

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/clusterevents"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
-	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/story"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 )
@@ -41,9 +41,9 @@ type Explained struct {
 
 // Event is what happens to the cluster at a time after the start of the simulation, or before it.
 type Event struct {
-	// After is empty where it was before, and nobody knows when.
-	After string     `json:"after,omitempty"`
-	What  story.What `json:"what"`
+	// After is empty where it was before, and the time is unknown.
+	After string             `json:"after,omitempty"`
+	What  clusterevents.What `json:"what"`
 	// Until is when a wait ends; empty where it never does.
 	Until       string              `json:"until,omitempty"`
 	Explanation rollout.Explanation `json:"explanation,omitempty"`
@@ -53,8 +53,8 @@ type Event struct {
 	MoreChanges int                 `json:"moreChanges,omitempty"`
 	// Released says what ended the wait before a start.
 	Released string `json:"released,omitempty"`
-	// HoldsUp says until when a cluster that leaves holds others up; empty where it holds up nobody.
-	HoldsUp string `json:"holdsUp,omitempty"`
+	// BlocksOthersUntil says until when a deselected cluster blocks others; empty where it blocks none.
+	BlocksOthersUntil string `json:"blocksOthersUntil,omitempty"`
 	// Standing says what a cluster in flight does, and until when, as the simulation begins.
 	Standing string `json:"standing,omitempty"`
 	// Remedies say what a person can do about a failure.
@@ -69,10 +69,10 @@ type ExplanationChange struct {
 
 // Explain gathers what there is to show of a cluster, in the rollout of a policy or of something else. Group is nil if it is
 // not selected.
-func Explain(cluster, object string, policy bool, group *grouping.Key, why []string, events []story.Event, outcome simulation.Outcome) Explained {
+func Explain(cluster, object string, policy bool, group *grouping.Key, why []string, events []clusterevents.Event, outcome simulation.Outcome) Explained {
 	e := Explained{Cluster: cluster, Rollout: object, Selected: group != nil, Group: group, Why: why, Outcome: outcome}
 	for _, event := range events {
-		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, HoldsUp: event.HoldsUp, Remedies: event.Remedies, Standing: event.Standing}
+		shown := Event{After: event.After.String(), What: event.What, Explanation: event.Explanation, Released: event.Released, BlocksOthersUntil: event.BlocksOthersUntil, Remedies: event.Remedies, Standing: event.Standing}
 		if event.Unknown {
 			shown.After = ""
 		}
@@ -90,9 +90,9 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 		switch {
 		case event.What.Waits() && event.Until > 0:
 			shown.Until = event.Until.String()
-		case event.What == story.Starts:
+		case event.What == clusterevents.Starts:
 			e.Started = shown.After
-		case event.What == story.Stands || event.What == story.Progressing || event.What == story.Validates || event.What == story.Leaves:
+		case event.What == clusterevents.Stands || event.What == clusterevents.Progressing || event.What == clusterevents.Validates || event.What == clusterevents.Leaves:
 		case !event.What.Waits():
 			e.Ended = shown.After
 		}
@@ -102,12 +102,12 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 }
 
 // words are what the text calls the events.
-var words = map[story.What]string{
-	story.Waits: "waits", story.Starts: "starts", story.Progressing: "is progressing again", story.Succeeds: "succeeds",
-	story.Validates: "succeeds, and is being validated", story.Fails: "fails", story.TimesOut: "times out", story.Done: "is done",
-	story.Leaves:  "is not selected any more",
-	story.Aborted: "the rollout is aborted", story.WaitsToGo: "waits to go back", story.GoesBack: "goes back to the version before",
-	story.WentBack: "is back", story.StaysBehind: "stays as it is: it never had the version",
+var words = map[clusterevents.What]string{
+	clusterevents.Waits: "waits", clusterevents.Starts: "starts", clusterevents.Progressing: "is progressing again", clusterevents.Succeeds: "succeeds",
+	clusterevents.Validates: "succeeds, and is being validated", clusterevents.Fails: "fails", clusterevents.TimesOut: "times out", clusterevents.Done: "is done",
+	clusterevents.Leaves:  "is not selected any more",
+	clusterevents.Aborted: "the rollout is aborted", clusterevents.WaitsToGo: "waits to go back", clusterevents.GoesBack: "goes back to the version before",
+	clusterevents.WentBack: "is back", clusterevents.StaysBehind: "stays as it is: it never had the version",
 }
 
 // Text writes it for a terminal.
@@ -136,11 +136,11 @@ func (e Explained) Text(w io.Writer) error {
 		}
 	}
 	for i, event := range e.Events {
-		if i+1 < len(e.Events) && e.Events[i+1].What == story.Done && e.Events[i+1].After == event.After {
+		if i+1 < len(e.Events) && e.Events[i+1].What == clusterevents.Done && e.Events[i+1].After == event.After {
 			continue // the next line says so: it does not soak
 		}
 		what := words[event.What] + event.Standing
-		if i > 0 && event.What == story.Done && e.Events[i-1].After == event.After {
+		if i > 0 && event.What == clusterevents.Done && e.Events[i-1].After == event.After {
 			what = "succeeds and is done"
 		}
 		fmt.Fprintf(&b, "%-*s %s", width, e.column(event.After), what)
@@ -149,15 +149,15 @@ func (e Explained) Text(w io.Writer) error {
 		case event.Until != "":
 			fmt.Fprintf(&b, " until %s", e.Clock.Column(event.Until))
 		case event.mayEnd():
-			fmt.Fprint(&b, " until somebody acts")
+			fmt.Fprint(&b, " until a user acts")
 		default:
 			fmt.Fprint(&b, ", and nothing ends that")
 		}
 		if event.Released != "" {
 			fmt.Fprintf(&b, ": %s", event.Released)
 		}
-		if event.HoldsUp != "" {
-			fmt.Fprintf(&b, ", and holds others up: %s", event.HoldsUp)
+		if event.BlocksOthersUntil != "" {
+			fmt.Fprintf(&b, ", and holds others up: %s", event.BlocksOthersUntil)
 		}
 		for i, remedy := range event.Remedies {
 			fmt.Fprintf(&b, "%s%v", []string{"; to do: ", ", or "}[min(i, 1)], remedy)
@@ -167,7 +167,7 @@ func (e Explained) Text(w io.Writer) error {
 			because(&b, width, "", event.Explanation)
 		}
 		for i, change := range event.Changes {
-			if i == story.FirstLater && event.MoreChanges > 0 {
+			if i == clusterevents.FirstLater && event.MoreChanges > 0 {
 				fmt.Fprintf(&b, "%*s … %d more changes …\n", width+2, "", event.MoreChanges)
 			}
 			because(&b, width, e.Clock.Column(change.After), change.Explanation)
@@ -177,7 +177,7 @@ func (e Explained) Text(w io.Writer) error {
 	return err
 }
 
-// mayEnd says whether somebody can end a wait that does not end by itself.
+// mayEnd says whether a user can end a wait that does not end by itself.
 func (e Event) mayEnd() bool {
 	why := e.Explanation
 	if n := len(e.Changes); n > 0 {

@@ -15,8 +15,8 @@ import (
 type StandingGate struct {
 	// Gate is what commands call it.
 	Gate string `json:"gate"`
-	// WouldStart are the clusters that start if somebody opens it now. If it has none, Otherwise is what else holds those behind it, and
-	// Message says that; both are empty where nobody waits behind it.
+	// WouldStart are the clusters that start if a user opens it now. If it has none, Otherwise is what else blocks those behind it, and
+	// Message says that; both are empty where no cluster waits behind it.
 	WouldStart []string             `json:"wouldStart,omitempty"`
 	Otherwise  *rollout.BlockReason `json:"otherwise,omitempty"`
 	Message    string               `json:"message,omitempty"`
@@ -41,13 +41,13 @@ func gatesOf(s *scenario.Scenario, plan *rollout.Result, now time.Time) (all []S
 	return all
 }
 
-// Says is what it would do to open the gate; empty where nobody waits behind it.
+// Says is what it would do to open the gate; empty where no cluster waits behind it.
 func (g StandingGate) Says() string {
 	switch n := len(g.WouldStart); {
 	case n > 0:
 		return fmt.Sprintf("opening it starts %s now: %s", several(n, "cluster"), Named(g.WouldStart))
 	case g.Otherwise != nil:
-		return "opening it starts nobody now: " + g.Message
+		return "opening it starts no cluster now: " + g.Message
 	}
 	return ""
 }

@@ -1,6 +1,6 @@
 package output
 
-// DefaultReasons is how many waves of JSON say at most why the rest waits, where nobody says. Each costs a whole plan.
+// DefaultReasons is how many waves of JSON say at most why the rest waits, by default. Each costs a whole plan.
 const DefaultReasons = 1000
 
 // Value is the report, as data. If there are more waves than rows, only the waves that a table would show say why the rest

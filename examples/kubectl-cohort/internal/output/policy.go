@@ -41,7 +41,7 @@ type Binding struct {
 	Enforces int `json:"enforces"`
 }
 
-// Bound is a cluster that the policy is bound to, its action there, and the bindings that made it so. Nobody decided
+// Bound is a cluster that the policy is bound to, its action there, and the bindings that made it so. Nothing decided
 // where the action is the policy's own.
 type Bound struct {
 	Name      string   `json:"name"`
@@ -64,7 +64,7 @@ type Pass struct {
 	RolloutStatus   status.RolloutStatus `json:"rolloutStatus"`
 }
 
-// Change is the clusters whose replicated policy got an action and a rollout status.
+// Change is the clusters with a replicated policy that got an action and a rollout status.
 type Change struct {
 	Action        string               `json:"action"`
 	RolloutStatus status.RolloutStatus `json:"rolloutStatus"`

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// unset stands for the action of a policy whose templates decide.
+// unset stands for the action of a policy that leaves it to its templates.
 const unset = "unset"
 
 // text is the bindings and the clusters that they bind.

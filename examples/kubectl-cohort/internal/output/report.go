@@ -25,7 +25,7 @@ type Report struct {
 	Waves   []Wave  `json:"waves"`
 	End     End     `json:"end"`
 	Summary Summary `json:"summary"`
-	// WayBack is there where the rollout is aborted.
+	// Rollback is there where the rollout is aborted.
 	Rollback *Rollback `json:"rollback,omitempty"`
 
 	// Rows is how many rows a table of the text has at most: DefaultRows if it is 0, and no limit for AllRows.
@@ -38,7 +38,7 @@ type Report struct {
 	Clock Clock `json:"-"`
 
 	trace *simulation.Trace
-	back  bool // it is a way back
+	back  bool // it is a rollback
 }
 
 // Placement is what was rolled out to.
@@ -87,9 +87,9 @@ type Wave struct {
 	TimedOut  []string `json:"timedOut,omitempty"`
 	// Validating are the clusters that succeeded and are being validated from now on.
 	Validating []string `json:"validating,omitempty"`
-	// Left are the clusters that have the version and that the scheduler drops now.
-	Left []string `json:"deselected,omitempty"`
-	// Deleted are those of them whose objects are deleted. No agent lets go of these, so they stay.
+	// Deselected are the clusters that have the version and that the scheduler drops now.
+	Deselected []string `json:"deselected,omitempty"`
+	// Deleted are those of them with deleted objects. No agent lets go of these, so they stay.
 	Deleted []string `json:"deleted,omitempty"`
 	// Attempt is the one that begins now, if any does, and Again are the clusters that failed before and wait for their turn
 	// once more.
@@ -122,11 +122,11 @@ type End struct {
 	Message string `json:"message"`
 	// Have is how many clusters have the version by then, counted or not.
 	Have int `json:"have"`
-	// Explanation says why Held, the first of the held clusters, waits.
-	Held        string              `json:"blocked,omitempty"`
+	// Explanation says why Blocked, the first of the blocked clusters, waits.
+	Blocked     string              `json:"blocked,omitempty"`
 	Explanation rollout.Explanation `json:"explanation,omitempty"`
 	// Unsuccessful are the clusters that failed or are in flight for ever, in the order of their names. Those that are not
-	// counted come after them, and those that left with the version last.
+	// counted come after them, and deselected ones that have the version last.
 	Unsuccessful []Unsuccessful `json:"unsuccessful,omitempty"`
 	Waiting      []Waiting      `json:"waiting,omitempty"`
 }
@@ -134,11 +134,11 @@ type End struct {
 // Unsuccessful is a cluster that stands where it should not.
 type Unsuccessful struct {
 	rollout.Cluster
-	// NotCounted says that nobody waits for it, and that its failure stops nothing.
-	NotCounted bool `json:"notCounted,omitempty"`
-	// Left says that it is not selected any more, and still counts. Since is when it got the version.
-	Left  bool   `json:"deselected,omitempty"`
-	Since string `json:"since,omitempty"`
+	// Ignored says that no cluster waits for it, and that its failure stops nothing.
+	Ignored bool `json:"ignored,omitempty"`
+	// Deselected says that it is not selected any more, and still counts. Since is when it got the version.
+	Deselected bool   `json:"deselected,omitempty"`
+	Since      string `json:"since,omitempty"`
 }
 
 // AboutAnOption says whether a warning is about an option and not about the strategy. A note says it of the flag.
@@ -197,7 +197,7 @@ func (r Report) explain(waves ...int) error {
 	}
 	for i, w := range r.trace.Waves {
 		if r.Waves[i].Waiting == nil {
-			r.Waves[i].Waiting = waiting(w.Holds)
+			r.Waves[i].Waiting = waiting(w.Blocks)
 		}
 	}
 	return nil

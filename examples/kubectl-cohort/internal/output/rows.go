@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// DefaultRows is how many rows a table has at most where nobody says.
+	// DefaultRows is how many rows a table has at most by default.
 	DefaultRows = 60
 	// AllRows is no limit.
 	AllRows = -1
 )
 
-// rows is how many rows there may be, where nobody gives a number.
+// rows is how many rows there may be, by default.
 func (r Report) rows(usual int) int {
 	if r.Rows < 0 {
 		return math.MaxInt
@@ -35,7 +35,7 @@ type waveRow struct {
 	waves       int
 	started     int
 	passes      []Pass
-	attempts    []string // what begins an attempt, and who leaves
+	attempts    []string // what begins an attempt, and deselected clusters
 }
 
 // time is like "10m", or "10m–25m" of several waves.
@@ -73,8 +73,8 @@ func waveRows(waves []Wave, end string, most int) (all []waveRow) {
 		case len(w.Again) > 0:
 			row.attempts = append(row.attempts, "try again "+listed(w.Again))
 		}
-		if len(w.Left) > 0 {
-			row.attempts = append(row.attempts, "not selected any more: "+listed(w.Left))
+		if len(w.Deselected) > 0 {
+			row.attempts = append(row.attempts, "not selected any more: "+listed(w.Deselected))
 		}
 		if len(w.Deleted) > 0 {
 			row.attempts = append(row.attempts, "deleted, and no agent lets go of it: "+listed(w.Deleted))

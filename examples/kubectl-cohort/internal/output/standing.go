@@ -10,10 +10,10 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/clusterevents"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/short"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
-	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/story"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -31,11 +31,11 @@ type Standing struct {
 	Blockers []StandingBlocker `json:"blockers,omitempty"`
 	Waiting  []Reason          `json:"waiting,omitempty"`
 	Gates    []StandingGate    `json:"gates,omitempty"`
-	// Commands are those with which somebody can end a wait.
+	// Commands are those with which a user can end a wait.
 	Commands []string `json:"commands,omitempty"`
 	// Validating are those that are being validated.
 	Validating []string `json:"validating,omitempty"`
-	// Failed are the clusters that failed or timed out, those that left last.
+	// Failed are the clusters that failed or timed out, deselected ones last.
 	Failed []string `json:"failed,omitempty"`
 	// Says is what the reports of clusters say that failed or are in flight.
 	Says []Said `json:"says,omitempty"`
@@ -60,12 +60,12 @@ type StandingBlocker struct {
 // Reason is why some clusters wait, down to what holds everything up.
 type Reason struct {
 	Clusters    []string            `json:"clusters"`
-	Hold        rollout.BlockReason `json:"reason"`
+	Block       rollout.BlockReason `json:"reason"`
 	Explanation rollout.Explanation `json:"explanation"`
 	Message     string              `json:"message"`
 }
 
-// Said is what some clusters, or the hub about them, say of how they stand. Whoever writes it is not to be trusted: the text quotes it.
+// Said is what some clusters, or the hub about them, say of how they stand. The text quotes it, as its author is not trusted.
 type Said struct {
 	Clusters []string `json:"clusters"`
 	Message  string   `json:"message"`
@@ -76,7 +76,7 @@ func saidBy(reports []status.Report, plan *rollout.Result) (all []Said) {
 	of := make(map[string][]string)
 	for i := range reports {
 		r := &reports[i]
-		is := story.StatusOf(plan, r.Cluster)
+		is := clusterevents.StatusOf(plan, r.Cluster)
 		if r.Message != "" && is != status.ToApply && is != status.Succeeded && is != status.Skip && !slices.Contains(of[r.Message], r.Cluster) {
 			of[r.Message] = append(of[r.Message], r.Cluster)
 		}
@@ -138,7 +138,7 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 			st.Validating = append(st.Validating, c.Name)
 		}
 	}
-	for _, c := range plan.Deselected { // who left counts, so it is named
+	for _, c := range plan.Deselected { // a deselected cluster counts, so it is named
 		if c.Status == status.Failed || c.Status == status.TimeOut {
 			st.Failed = append(st.Failed, c.Name)
 		}
@@ -149,16 +149,16 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		}
 	}
 	of := make(map[rollout.BlockReason]int)
-	for c, hold := range plan.Blocked() {
-		i, found := of[hold]
+	for c, block := range plan.Blocked() {
+		i, found := of[block]
 		if !found {
 			e := plan.Explain(c.Name)
-			ofAll(e, hold)
+			ofAll(e, block)
 			if s.Policy != nil {
 				ofPolicy(e)
 			}
 			i = len(st.Waiting)
-			of[hold], st.Waiting = i, append(st.Waiting, Reason{Hold: hold, Explanation: e, Message: strings.ReplaceAll(e.String(), "\n", "; ")})
+			of[block], st.Waiting = i, append(st.Waiting, Reason{Block: block, Explanation: e, Message: strings.ReplaceAll(e.String(), "\n", "; ")})
 		}
 		st.Waiting[i].Clusters = append(st.Waiting[i].Clusters, c.Name)
 	}
@@ -169,12 +169,12 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 	return st
 }
 
-// ofAll has the remedies of clusters that somebody holds, or that nobody reviewed, name all of them.
-func ofAll(e rollout.Explanation, hold rollout.BlockReason) {
+// ofAll has the remedies of frozen clusters, or of those that are not allowed, name all of them.
+func ofAll(e rollout.Explanation, block rollout.BlockReason) {
 	for i := range e {
 		for j := range e[i].Remedies {
-			if is := e[i].Remedies[j].Type; e[i].Reason == hold && (is == rollout.RemedyUnfreeze || is == rollout.RemedyAllow) {
-				e[i].Remedies[j].Clusters = hold.Detail
+			if is := e[i].Remedies[j].Type; e[i].Reason == block && (is == rollout.RemedyUnfreeze || is == rollout.RemedyAllow) {
+				e[i].Remedies[j].Clusters = block.Detail
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func (s Standing) Text(w io.Writer) error {
 	var b bytes.Buffer
 	s.head(&b)
 	s.ofGroups(&b)
-	s.holders(&b)
+	s.blockers(&b)
 	s.reasons(&b)
 	s.names(&b, "being validated", s.Validating)
 	s.names(&b, "failed", s.Failed)
@@ -198,13 +198,13 @@ func (s Standing) Text(w io.Writer) error {
 	return err
 }
 
-// Waits writes who waits, and why.
+// Waits writes which clusters wait, and why.
 func (s Standing) Waits(w io.Writer) error {
 	var b bytes.Buffer
 	s.head(&b)
 	s.reasons(&b)
 	if len(s.Waiting) == 0 {
-		fmt.Fprintln(&b, "\nnobody waits")
+		fmt.Fprintln(&b, "\nno cluster waits")
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -235,7 +235,7 @@ func (s Standing) ofGroups(b *bytes.Buffer) {
 	t.Flush()
 }
 
-// bar draws the clusters of a group in 20 characters: done, failed, in flight and waiting. Who is there has at least one.
+// bar draws the clusters of a group in 20 characters: done, failed, in flight and waiting. A number above 0 has at least one.
 func bar(c status.Counts) string {
 	const length = 20
 	if c.Total() == 0 {
@@ -260,11 +260,11 @@ func bar(c status.Counts) string {
 	return text
 }
 
-func (s Standing) holders(b *bytes.Buffer) {
+func (s Standing) blockers(b *bytes.Buffer) {
 	if len(s.Blockers) == 0 {
 		return
 	}
-	fmt.Fprintln(b, "\nheld up by:")
+	fmt.Fprintln(b, "\nblocked by:")
 	var rows []string
 	of := make(map[string][]string) // the clusters of a row
 	for _, h := range s.Blockers {
@@ -361,7 +361,7 @@ func (s Standings) Text(w io.Writer) error {
 	var b bytes.Buffer
 	columns := []any{"ROLLOUT", "STATUS", "CLUSTERS", "DONE", "IN FLIGHT", "FAILED", "WAITING", "FORECAST", "IN"}
 	if s.Wide {
-		columns = append(columns, "PLACEMENT", "HELD UP BY", "STRATEGY")
+		columns = append(columns, "PLACEMENT", "BLOCKED BY", "STRATEGY")
 	}
 	t := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 	row(t, columns...)
@@ -376,11 +376,11 @@ func (s Standings) Text(w io.Writer) error {
 			}
 		}
 		if s.Wide {
-			holder := "-"
+			blocker := "-"
 			if len(one.Blockers) > 0 {
-				holder = one.Clock.Read(one.Blockers[0].Message)
+				blocker = one.Clock.Read(one.Blockers[0].Message)
 			}
-			cells = append(cells, one.Placement, holder, one.Strategy)
+			cells = append(cells, one.Placement, blocker, one.Strategy)
 		}
 		row(t, cells...)
 		for _, note := range one.Notes {

@@ -202,7 +202,7 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 	return nil
 }
 
-// legend says who is in flight that a reader may not take for it.
+// legend names clusters in flight that a reader may not take for it.
 func (r Report) legend() string {
 	var also []string
 	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Validating > 0 }) {
@@ -219,16 +219,16 @@ func (r Report) legend() string {
 		}
 	}
 	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Deselected > 0 }) {
-		also = append(also, "left with the version, until their deadline")
+		also = append(also, "were deselected with the version, until their deadline")
 		if r.Rollout.Schedule.ProgressDeadline == nil {
-			also[len(also)-1] = "left with the version, as there is no deadline"
+			also[len(also)-1] = "were deselected with the version, as there is no deadline"
 		}
 	}
 	return strings.Join(also, ", and those that ")
 }
 
 // waveRows are the rows of the table of waves, the last wave of each saying why the rest waits. There are at most so
-// many where nobody says.
+// many by default.
 func (r Report) waveRows(most int) ([]waveRow, error) {
 	rows := waveRows(r.Waves, r.End.After, r.rows(most))
 	var last []int
@@ -269,8 +269,8 @@ func (r Report) columns() []column {
 		{"DONE", func(w waveRow) any { return w.last.Done }},
 		{"FAILED", func(w waveRow) any { return w.last.Counts.Failed }},
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
-		{"LEFT", func(w waveRow) any { return w.last.Counts.Deselected }},
-		{"NOT COUNTED", func(w waveRow) any {
+		{"DESELECTED", func(w waveRow) any { return w.last.Counts.Deselected }},
+		{"IGNORED", func(w waveRow) any {
 			return fmt.Sprintf("%d of %d have it", w.last.Counts.Ignored-w.last.Counts.IgnoredToApply, w.last.Counts.Ignored)
 		}},
 		{reasons, func(w waveRow) any { return r.why(w.last.Waiting) }},
@@ -280,11 +280,11 @@ func (r Report) columns() []column {
 	}
 	return slices.DeleteFunc(all, func(c column) bool {
 		there, sometimes := map[string]func(status.Counts) bool{
-			"VALIDATING":  func(n status.Counts) bool { return n.Validating > 0 },
-			"SOAKING":     func(n status.Counts) bool { return n.Soaking > 0 },
-			"TIMED OUT":   func(n status.Counts) bool { return n.TimeOut > 0 },
-			"LEFT":        func(n status.Counts) bool { return n.Deselected > 0 },
-			"NOT COUNTED": func(n status.Counts) bool { return n.Ignored > 0 },
+			"VALIDATING": func(n status.Counts) bool { return n.Validating > 0 },
+			"SOAKING":    func(n status.Counts) bool { return n.Soaking > 0 },
+			"TIMED OUT":  func(n status.Counts) bool { return n.TimeOut > 0 },
+			"DESELECTED": func(n status.Counts) bool { return n.Deselected > 0 },
+			"IGNORED":    func(n status.Counts) bool { return n.Ignored > 0 },
 		}[c.title]
 		return sometimes && !slices.ContainsFunc(r.Waves, func(w Wave) bool { return there(w.Counts) })
 	})
@@ -299,7 +299,7 @@ func (r Report) why(waiting []Waiting) string {
 	for _, w := range waiting[1:] {
 		rest += w.Clusters
 	}
-	for _, w := range waiting { // nobody is behind those that somebody holds
+	for _, w := range waiting { // none is behind frozen ones
 		apart = apart || w.Reason.Type == rollout.BlockFrozen || w.Reason.Type == rollout.BlockNotAllowed
 	}
 	switch {
@@ -309,7 +309,7 @@ func (r Report) why(waiting []Waiting) string {
 	default:
 		others = fmt.Sprintf(" (and %d behind them)", rest)
 	}
-	return fmt.Sprintf("%d held%s: %s", waiting[0].Clusters, others, r.Clock.Read(waiting[0].Reason.String()))
+	return fmt.Sprintf("%d blocked%s: %s", waiting[0].Clusters, others, r.Clock.Read(waiting[0].Reason.String()))
 }
 
 // mostNamed is how many clusters the text names; JSON has all.
@@ -331,7 +331,7 @@ func (r Report) end(b *bytes.Buffer) {
 	r.unsuccessful(b)
 	r.otherReasons(b)
 	switch r.End.Outcome {
-	case simulation.Breached, simulation.Stuck, simulation.AtGate, simulation.Held:
+	case simulation.Breached, simulation.Stuck, simulation.AtGate, simulation.Blocked:
 		fmt.Fprintf(b, "  %d of %d clusters have the version then\n", r.End.Have, r.Placement.Clusters)
 	}
 	fmt.Fprintf(b, "%v (%d%%), aggregate status %s\n", r.Summary.Counts, r.Summary.Percent, r.Summary.Aggregate)

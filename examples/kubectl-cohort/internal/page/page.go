@@ -36,9 +36,9 @@ type Group struct {
 	Name, Stage string
 	Counts      string
 	Why         []Reason
-	Failed      []string // or timed out
-	Says        []string // what the reports say of its clusters, quoted
-	Holders     []Holder // of it, whom others wait for
+	Failed      []string  // or timed out
+	Says        []string  // what the reports say of its clusters, quoted
+	Blockers    []Blocker // of it that others wait for
 	Clusters    []Cluster
 	More        int // clusters that are not listed
 }
@@ -50,7 +50,7 @@ type Reason struct {
 }
 
 // Holder is a cluster that others wait for.
-type Holder struct{ Name, Message string }
+type Blocker struct{ Name, Message string }
 
 // Cluster is one of a group.
 type Cluster struct {

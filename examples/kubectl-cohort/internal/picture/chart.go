@@ -34,15 +34,15 @@ var curves = []curve{
 	{"succeeded", []State{Succeeded, Soaking}, "*", asciigraph.Green},
 	{"in flight", []State{InFlight}, "o", asciigraph.Blue},
 	{"failed", []State{Failed, TimedOut}, "x", asciigraph.Red},
-	{"left", []State{Left}, "#", asciigraph.Yellow},
+	{"left", []State{Deselected}, "#", asciigraph.Yellow},
 	{"went back", []State{WentBack}, "<", asciigraph.Magenta},
 }
 
-// curves are the curves of this rollout: few are taken back, and in few somebody leaves.
+// curves are the curves of this rollout: few are taken back, and in few a cluster is deselected.
 func (t Timeline) curves() []curve {
 	return slices.DeleteFunc(slices.Clone(curves), func(c curve) bool {
 		state := c.states[0]
-		return (state == WentBack || state == Left) && !slices.ContainsFunc(t.Points, func(p Point) bool { return p.Counts[state] > 0 })
+		return (state == WentBack || state == Deselected) && !slices.ContainsFunc(t.Points, func(p Point) bool { return p.Counts[state] > 0 })
 	})
 }
 

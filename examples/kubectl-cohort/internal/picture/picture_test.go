@@ -198,7 +198,7 @@ func far(a, b tone) bool {
 }
 
 func TestStatesDifferInBlackAndWhite(t *testing.T) {
-	states := []picture.State{picture.Succeeded, picture.Soaking, picture.InFlight, picture.Failed, picture.TimedOut, picture.Left, picture.Waiting}
+	states := []picture.State{picture.Succeeded, picture.Soaking, picture.InFlight, picture.Failed, picture.TimedOut, picture.Deselected, picture.Waiting}
 	tones := make([]tone, len(states))
 	for i, state := range states {
 		var all picture.Counts
@@ -215,7 +215,7 @@ func TestStatesDifferInBlackAndWhite(t *testing.T) {
 	t.Log(tones)
 }
 
-// Three failures among 100,000 clusters stopped the rollout: whoever looks sees them, also where all others are done.
+// Three failures among 100,000 clusters stopped the rollout: the picture shows them, also where all others are done.
 func TestFewFailuresAreSeen(t *testing.T) {
 	var before, after picture.Counts
 	before[picture.Succeeded], after[picture.Succeeded], after[picture.Failed] = 100_000, 99_997, 3
@@ -278,7 +278,7 @@ func TestColourOnlyOnATerminalThatWantsIt(t *testing.T) {
 		want bool
 	}{
 		{"a terminal", terminal, nil, true},
-		{"a terminal whose user wants none", terminal, map[string]string{"NO_COLOR": "1"}, false},
+		{"a user that wants none", terminal, map[string]string{"NO_COLOR": "1"}, false},
 		{"an empty NO_COLOR forbids nothing", terminal, map[string]string{"NO_COLOR": ""}, true},
 		{"a terminal that can't", terminal, map[string]string{"TERM": "dumb"}, false},
 		{"a file", file, nil, false},

@@ -37,7 +37,7 @@ func (s stack) draw(p pen) {
 	for i := range top {
 		top[i] = s.top
 	}
-	for _, state := range []State{NotCounted, Held} {
+	for _, state := range []State{Ignored, Frozen} {
 		lower := make([]vg.Length, len(top))
 		for i := range top {
 			lower[i] = top[i] - heights[i][state]
@@ -70,7 +70,7 @@ func (s stack) height(n int, state State) vg.Length {
 	}
 	// A quarter of a point is less than an eye sees, and equal steps are left out of the picture.
 	h := math.Round(4*float64(s.box.height())*float64(n)/float64(s.total)) / 4
-	if state == Failed || state == TimedOut || state == Left {
+	if state == Failed || state == TimedOut || state == Deselected {
 		h = max(h, leastHeight)
 	}
 	return vg.Length(h)

@@ -14,11 +14,11 @@ const (
 	InFlight
 	Failed
 	TimedOut
-	Left
+	Deselected
 	WentBack
 	Waiting
-	Held // by somebody, or not reviewed
-	NotCounted
+	Frozen // or not allowed
+	Ignored
 	numStates
 )
 
@@ -51,9 +51,9 @@ var looks = [numStates]look{
 	Failed:     {"failed", color.RGBA{0x8e, 0x10, 0x1c, 0xff}, plain},
 	WentBack:   {"went back", color.RGBA{0x9b, 0x8f, 0xb8, 0xff}, level},
 	TimedOut:   {"timed out", color.RGBA{0xe8, 0xa3, 0x3d, 0xff}, crossed},
-	Left:       {"left", color.RGBA{0x77, 0x6a, 0x8c, 0xff}, rising},
-	Held:       {"held", color.RGBA{0xf3, 0xe6, 0xc4, 0xff}, level},
-	NotCounted: {"not counted", color.RGBA{0xe0, 0xe0, 0xe0, 0xff}, plain},
+	Deselected: {"deselected", color.RGBA{0x77, 0x6a, 0x8c, 0xff}, rising},
+	Frozen:     {"frozen", color.RGBA{0xf3, 0xe6, 0xc4, 0xff}, level},
+	Ignored:    {"ignored", color.RGBA{0xe0, 0xe0, 0xe0, 0xff}, plain},
 	Waiting:    {"waiting", color.RGBA{0xff, 0xff, 0xff, 0xff}, plain},
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Timeline is a rollout as a picture shows it.
 type Timeline struct {
-	// Title says what is rolled out to whom, and Sentence how it ended.
+	// Title says what is rolled out to which clusters, and Sentence how it ended.
 	Title, Sentence string
 	// Points say how all clusters stood, in the order of time.
 	Points []Point

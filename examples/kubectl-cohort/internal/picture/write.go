@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// SVG writes the picture as SVG. What it says in words stands in the title and the description, too, for those who
+// SVG writes the picture as SVG. What it says in words stands in the title and the description, too, for those that
 // hear it read out.
 func (t Timeline) SVG(w io.Writer) error {
 	p := lay(t)

@@ -13,5 +13,5 @@
 // write the same.
 //
 // What was written is kept as a [Pass] for each call of Propagate. A cluster that a rollout holds at inform reports
-// nothing, as nobody says what enforcing the policy would change there.
+// nothing, as nothing says what enforcing the policy would change there.
 package policy

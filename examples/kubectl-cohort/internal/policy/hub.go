@@ -25,7 +25,7 @@ type Hub struct {
 	replicas   []passes.Replica // by cluster
 	record     status.Record    // what the root policy has stored
 	last       *passes.Propagation
-	may        []rollout.Cluster // who may start by the last plan, also those whose first pass is to come
+	may        []rollout.Cluster // those that may start by the last plan, also those whose first pass is to come
 	status     policyv1.PolicyStatus
 	passes     []Pass
 	observed   map[string]status.Report // of the replicas that were there at the beginning
@@ -115,7 +115,7 @@ func (h *Hub) Plan(reports []status.Report, now time.Time) (*rollout.Result, err
 	return nil, errors.New("no end of writing replicated policies")
 }
 
-// Now is how the rollout stands: the plan's Start are all who may start, whichever pass is the next one of each.
+// Now is how the rollout stands: the plan's Start are all that may start, whichever pass is the next one of each.
 func (h *Hub) Now(now time.Time) (*rollout.Result, error) {
 	plan, err := h.Plan(h.Observed(), now)
 	if err != nil {

@@ -108,7 +108,7 @@ func TestHubWritesPassByPass(t *testing.T) {
 10m0s a:enforce/Succeeded b:enforce/Progressing root:/Progressing
 20m0s b:enforce/Succeeded root:Compliant/Succeeded
 `},
-		{"who does not comply is in flight, and stops nothing yet", policyv1.Enforce, oneAtATime(), "",
+		{"a cluster that does not comply is in flight, and stops nothing yet", policyv1.Enforce, oneAtATime(), "",
 			map[string]simulation.Life{"a": steps(5, status.Failed, 15, status.Succeeded), "b": fine},
 			`0s a:inform/ToApply b:inform/ToApply root:/Progressing
 0s a:enforce/Progressing root:/Progressing
@@ -347,7 +347,7 @@ func TestTheRootPolicyEndsAsItsRollout(t *testing.T) {
 	})
 }
 
-// One that failed and is back recovers where it complies, unless it is validated: whoever was not found good may comply.
+// One that failed and is back recovers where it complies, unless it is validated: a cluster that was not found good may comply.
 func TestWhoWasNotFoundGoodDoesNotRecoverByComplying(t *testing.T) {
 	bound := hubOf(t, policyv1.Enforce, oneAtATime(), "", "ab")
 	record := status.Record{Version: "1", Deselected: []status.DeselectedCluster{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
@@ -360,7 +360,7 @@ func TestWhoWasNotFoundGoodDoesNotRecoverByComplying(t *testing.T) {
 	}
 }
 
-// What the record has of a cluster that is bound again holds nobody up where the policy only informs (O8).
+// What the record has of a cluster that is bound again blocks no cluster where the policy only informs (O8).
 func TestWhoIsBackIsHeldUpByNothingThatInforms(t *testing.T) {
 	bound := hubOf(t, policyv1.Inform, oneAtATime(), "", "ab")
 	record := status.Record{Version: "1", Deselected: []status.DeselectedCluster{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}

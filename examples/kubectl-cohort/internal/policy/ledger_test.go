@@ -114,7 +114,7 @@ func ofPolicy(e rollout.Explanation) string {
 	return e.String()
 }
 
-// What those who watch are told of the clusters that wait is what package passes says of them, however it is played.
+// What the watchers are told of the clusters that wait is what package passes says of them, however it is played.
 func TestWhyAClusterWaitsIsWhatPropagateSays(t *testing.T) {
 	waits := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,6 +153,6 @@ func TestWhyAClusterWaitsIsWhatPropagateSays(t *testing.T) {
 		}
 	})
 	if waits == 0 {
-		t.Error("nobody ever waited")
+		t.Error("no cluster ever waited")
 	}
 }

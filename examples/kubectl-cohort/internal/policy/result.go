@@ -43,7 +43,7 @@ func Course(r *override.Resolution, options rollout.Options) (clusterv1alpha1.Ro
 		progressive = *strategy.Progressive
 	}
 	if progressive.MaxConcurrency == (intstr.IntOrString{}) {
-		progressive.MaxConcurrency = intstr.FromInt32(1) // where nobody says how many
+		progressive.MaxConcurrency = intstr.FromInt32(1) // where no number is given
 	}
 	strategy.Progressive = &progressive
 	return strategy, options

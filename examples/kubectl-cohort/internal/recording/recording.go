@@ -74,7 +74,7 @@ type Recording struct {
 	readings []reading
 }
 
-// Read reads a recording. It may end in the midst of a line, as one does whose writer was killed.
+// Read reads a recording. It may end in the midst of a line, as after a killed writer.
 func Read(name string, r io.Reader) (*Recording, error) {
 	text, err := gzip.NewReader(r)
 	if err != nil {

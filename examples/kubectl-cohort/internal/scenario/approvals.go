@@ -15,23 +15,23 @@ const annotationPrefix = "cohort.open-cluster-management.io/"
 // TakenBack is in the note about a revision that is taken back.
 const TakenBack = "is taken back since"
 
-// approve reads what people decided about the rollout. Where a controller cannot read that it starts nobody, and neither does this.
+// approve reads what users decided about the rollout. A controller that cannot read that starts no cluster, and neither does this.
 func (s *Scenario) approve(r applier) {
 	asked, err := approvals.Of(&r.Object)
 	if err != nil {
-		s.note("%v: nobody starts as long as that stands there", r.Fault(err))
+		s.note("%v: no cluster starts as long as that stands there", r.Fault(err))
 		asked.Pause = true
 	}
 	s.Asked, s.Decided = asked, len(asked.Gates)+len(asked.Freezes) > 0 || asked.Pause || asked.Allowlist.Version != ""
-	s.noteClusters("given up by the annotation "+annotationPrefix+"ignore", s.Asked.Ignored)
+	s.noteClusters("ignored by the annotation "+annotationPrefix+"ignore", s.Asked.Ignored)
 	if asked.Pause && err == nil {
 		s.note("paused by the annotation %spause", annotationPrefix)
 	}
 	if since, _, _ := unstructured.NestedString(r.Object.Object, "status", "abortedTime"); since != "" {
 		revision, _, _ := unstructured.NestedString(r.Object.Object, "status", "updateRevision")
-		s.note("revision %s %s %s: what is said here is of that revision, which nobody gets any more", revision, TakenBack, since)
+		s.note("revision %s %s %s: what is said here is of that revision, which no cluster gets any more", revision, TakenBack, since)
 		if says := saysOf(r.Object.Object, "Progressing"); says != "" {
-			s.note("of the way back the controller says: %s", says)
+			s.note("of the rollback the controller says: %s", says)
 		}
 		s.Asked.Pause, s.Aborted = true, true
 	}

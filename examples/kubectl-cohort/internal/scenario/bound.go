@@ -206,7 +206,7 @@ func (o *objects) part(s *Scenario, wanted Ref, parts map[Ref]*Scenario) (*Scena
 	there = slices.DeleteFunc(there, func(r Ref) bool { return !r.matches(wanted) })
 	switch len(there) {
 	case 0:
-		return nil, fmt.Errorf("placementRef: %s neither a Placement %v nor PlacementDecisions of it", o.holder(), wanted)
+		return nil, fmt.Errorf("placementRef: %s neither a Placement %v nor PlacementDecisions of it", o.source(), wanted)
 	case 1:
 	default:
 		return nil, fmt.Errorf("placementRef: %d placements %s (%s): must be one", len(there), o.where(), join(there))
@@ -239,7 +239,7 @@ func (o *objects) ruled(s *Scenario, wanted Ref) (*grouping.Groups, error) {
 		groups, err := grouping.FromNames(map[grouping.Key][]string{{}: clusters})
 		return groups, rule.Fault(err)
 	}
-	return nil, fmt.Errorf("placementRef: %s no PlacementRule %v", o.holder(), wanted)
+	return nil, fmt.Errorf("placementRef: %s no PlacementRule %v", o.source(), wanted)
 }
 
 // gather takes over what is to be said of the placements, and what of the files has no part in the rollout.

@@ -138,7 +138,7 @@ func (o *objects) chooseTarget(c chosen, wanted Ref) (chosen, error) {
 	case len(there) > 1:
 		return c, fmt.Errorf("%d placements %s (%s), choose one with --placement", len(there), o.where(), join(there))
 	case wanted.Name != "":
-		return c, c.rollout.Fault(fmt.Errorf("placement %v: %s neither a Placement of this name nor PlacementDecisions of it", wanted, o.holder()))
+		return c, c.rollout.Fault(fmt.Errorf("placement %v: %s neither a Placement of this name nor PlacementDecisions of it", wanted, o.source()))
 	default:
 		return c, errors.New("no Placement and no PlacementDecisions " + o.where())
 	}

@@ -60,7 +60,7 @@ func (s *Scenario) turn() string {
 	return "they do what the templates say (no remediationAction is set), one stage after the other,"
 }
 
-// noteOneAtATime says where a limit is that nobody wrote.
+// noteOneAtATime says where a limit is a default.
 func (s *Scenario) noteOneAtATime(course clusterv1alpha1.RolloutStrategy) {
 	if p := s.Strategy.Progressive; course.Type == clusterv1alpha1.Progressive && (p == nil || p.MaxConcurrency == intstr.IntOrString{}) && s.Groups.ClustersPerDecisionGroup() == 0 {
 		s.note("spec.rolloutStrategy.progressive.maxConcurrency: not set, which for a Policy means one cluster at a time")

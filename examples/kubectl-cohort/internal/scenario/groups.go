@@ -95,7 +95,7 @@ func (s *Scenario) placement() *clusterv1beta1.Placement {
 // divide selects clusters and puts them into groups, as OCM's placement controller would.
 func (s *Scenario) divide(c chosen, o *objects) error {
 	if len(o.clusters) == 0 {
-		return c.placement.Fault(errors.New(o.holder() + " neither PlacementDecisions of it nor ManagedClusters to select"))
+		return c.placement.Fault(errors.New(o.source() + " neither PlacementDecisions of it nor ManagedClusters to select"))
 	}
 	selection, err := o.newSelection(*c.placement)
 	if err != nil {

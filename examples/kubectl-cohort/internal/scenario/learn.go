@@ -15,14 +15,14 @@ type Learned struct {
 	Done  int
 	// Failed is how many failed, of Settled that failed or succeeded.
 	Failed, Settled int
-	// Validates is how long somebody needed after a success to say whether the cluster is good, without the same tenths. NotGood is how
+	// Validates is how long the verdict took after a success, without the same tenths. NotGood is how
 	// many were not found good, of Judged.
 	Validates       chance.Range
 	NotGood, Judged int
 }
 
 // Learn looks at where a rollout stands. Where clusters are validated, unjudged are the reports without what was said of the
-// clusters: a cluster took as long as until its success, and whoever failed then was not found good.
+// clusters: a cluster took as long as until its success, and one that failed then was not found good.
 func Learn(reports, unjudged []status.Report) (l Learned) {
 	succeeded := make(map[string]*status.Report)
 	for i := range unjudged {

@@ -83,7 +83,7 @@ func (s *Scenario) Removes(cluster string) bool {
 	return !s.selected(cluster) && (len(parts) == 0 || at == len(parts)-1)
 }
 
-// remember takes over what the owner has stored of clusters that left with the version, by the name of the placement or
+// remember takes over what the owner has stored of deselected clusters that have the version, by the name of the placement or
 // by none.
 func (s *Scenario) remember(r applier, version string) error {
 	records, err := status.RecordsOf(&r.Object)

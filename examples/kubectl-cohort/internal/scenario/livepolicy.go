@@ -63,7 +63,7 @@ func (s *Scenario) validate(r applier, replicas []replicated, now time.Time) {
 	if value := r.GetAnnotations()[annotationValidate]; !s.Stamped || value == "" || value == "false" {
 		return
 	} else if value != "true" {
-		s.note("metadata.annotations[%s]: %q must be true or false: nobody starts as long as that stands there", annotationValidate, value)
+		s.note("metadata.annotations[%s]: %q must be true or false: no cluster starts as long as that stands there", annotationValidate, value)
 		s.Asked.Pause = true
 		return
 	}
@@ -74,10 +74,10 @@ func (s *Scenario) validate(r applier, replicas []replicated, now time.Time) {
 		replica := &s.Policy.Replicas[i]
 		v, err := status.VerdictOf(&replicas[i], replica.Cluster, now)
 		if err != nil {
-			s.note("%v: nobody starts as long as that stands there", replicas[i].Fault(err))
+			s.note("%v: no cluster starts as long as that stands there", replicas[i].Fault(err))
 			s.Asked.Pause = true
 		}
-		if v.Time.IsZero() && v.Cluster != "" { // nobody knows when that is: of the success
+		if v.Time.IsZero() && v.Cluster != "" { // the time is unknown that is: of the success
 			v.Time = Since(&status.Report{Applied: replica.Applied, LastTransitionTime: replica.ComplianceTime})
 		}
 		replica.Verdict = &v
@@ -130,7 +130,7 @@ func (o *objects) policyVersion(r applier, replicas []replicated, want []any) st
 	return version
 }
 
-// unstamped is a replicated policy that nobody stamped as package passes sees it. It is of the version if its content is the
+// unstamped is a replicated policy without a stamp as package passes sees it. It is of the version if its content is the
 // root's.
 func (r *replicated) unstamped(version string, want []any) passes.Replica {
 	replica := passes.ReplicaOf(&r.policy, &r.status)

@@ -50,7 +50,7 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 	return found, nil
 }
 
-// lacksRules says whether works of a template never say that they are done. A template without manifests is a sketch, of which nobody knows.
+// lacksRules says whether works of a template never say that they are done. A template without manifests is a sketch, of which nothing is known.
 func lacksRules(template *workv1.ManifestWorkSpec) bool {
 	return len(template.Workload.Manifests) > 0 && !slices.ContainsFunc(template.ManifestConfigs, func(config workv1.ManifestConfigOption) bool {
 		return slices.ContainsFunc(config.ConditionRules, func(rule workv1.ConditionRule) bool { return rule.Condition == workv1.WorkProgressing })

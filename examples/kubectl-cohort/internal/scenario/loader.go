@@ -11,7 +11,7 @@ import (
 )
 
 // Loader loads again and again as objects change. It decodes an object once, as long as each load has it: an object with the same
-// content, by identity, which nobody may change. The zero Loader is ready; a nil one remembers nothing.
+// content, by identity, which must not change. The zero Loader is ready; a nil one remembers nothing.
 type Loader struct {
 	known map[uintptr]*decoded // of the last load, by the address of the content
 }

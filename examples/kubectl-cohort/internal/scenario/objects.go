@@ -37,7 +37,7 @@ type objects struct {
 	rules      []source[placementRule]
 
 	hub     bool                         // a hub was read and not files
-	now     time.Time                    // of the reading; zero where nobody says
+	now     time.Time                    // of the reading; zero if unknown
 	places  map[string]manifest.Position // of each named object
 	ignored map[string]int               // objects by kind that have no part in a rollout
 	unknown map[string]int               // status fields of ManagedClusters that our types don't have
@@ -60,7 +60,7 @@ func (o *objects) where() string {
 }
 
 // holder begins a sentence about what is there.
-func (o *objects) holder() string {
+func (o *objects) source() string {
 	if o.hub {
 		return "the hub has"
 	}

@@ -48,13 +48,13 @@ type Scenario struct {
 	Live     bool
 	// Unselected are reports of clusters that no placement selects, where they don't count in the rollout: of add-ons.
 	Unselected []status.Report
-	// StoredRecord is what the owner has stored of clusters that left with the version; nil if nothing. Asked is what people decided, in
+	// StoredRecord is what the owner has stored of deselected clusters that have the version; nil if nothing. Asked is what people decided, in
 	// annotations of the owner, and Version is the one that is wanted, as these name it.
 	StoredRecord *rollout.StoredRecord
 	Asked        approvals.Approvals
 	Version      string
 	// Validator is the plugin that validates each cluster that succeeded, and for a Policy the annotation that has it so; empty where
-	// nobody validates. Unjudged are the reports without what was said of the clusters.
+	// is validated by nothing. Unjudged are the reports without what was said of the clusters.
 	Validator string
 	Unjudged  []status.Report
 	// Stamped says that a controller of this library has written for the rollout, and Decided that annotations of the owner ask one for
@@ -64,7 +64,7 @@ type Scenario struct {
 	Aborted bool
 	// Stands is a note that counts the objects that say so.
 	Stands string
-	// Ignored says of a cluster that nobody waits for it; nil says it of none.
+	// Ignored says of a cluster that no cluster waits for it; nil says it of none.
 	Ignored func(cluster string) bool
 	// Notes say what is not as OCM would do it, and what was not read.
 	Notes []string

@@ -60,7 +60,7 @@ func (s clusterSets) have(c *clusterv1.ManagedCluster) bool {
 }
 
 // setsOf gives the cluster sets that OCM's scheduler selects from: those that are bound to the Placement's namespace, and
-// of these the ones that the Placement names, if it names any. Without any ManagedClusterSetBinding nobody knows what
+// of these the ones that the Placement names, if it names any. Without any ManagedClusterSetBinding it is unknown what
 // is bound, and all sets are then.
 func (o *objects) setsOf(placement source[clusterv1beta1.Placement]) (s clusterSets, err error) {
 	wanted := placement.typed.Spec.ClusterSets

@@ -58,7 +58,7 @@ func (s *Scenario) Kept() (k Kept) {
 }
 
 // Then is the rollout as it was at a time, as far as its objects keep that: with the strategy and the clusters of now. It is given
-// as a controller saw it who wrote at that time, and as it was when it had written.
+// as a controller saw it that wrote at that time, and as it was when it had written.
 func (s *Scenario) Then(at time.Time) (seen, written *Scenario) {
 	return s.with(func(r *status.Report) bool { return !r.Applied.Before(at) }, at), s.with(func(r *status.Report) bool { return r.Applied.After(at) }, at)
 }
@@ -66,7 +66,7 @@ func (s *Scenario) Then(at time.Time) (seen, written *Scenario) {
 // with is the rollout at a time, at which some wait.
 func (s *Scenario) with(waits func(*status.Report) bool, at time.Time) *Scenario {
 	then := *s
-	then.Asked.Pause = false // nobody knows when it began
+	then.Asked.Pause = false // the time is unknown it began
 	then.Observed = slices.Clone(s.Observed)
 	for i := range then.Observed {
 		switch r := &then.Observed[i]; {
@@ -86,7 +86,7 @@ func (s *Scenario) with(waits func(*status.Report) bool, at time.Time) *Scenario
 
 func hasVersion(r *status.Report) bool { return r.Status != status.ToApply || !r.Applied.IsZero() }
 
-// Since is when a cluster came to stand as its report says; zero if nobody knows.
+// Since is when a cluster came to stand as its report says; zero if unknown.
 func Since(r *status.Report) time.Time {
 	since := later(r.Applied, r.LastTransitionTime)
 	if r.Status == status.Succeeded || r.Status == status.Validating {

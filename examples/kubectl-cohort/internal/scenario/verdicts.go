@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// annotationPlugin names the rollout plugin that validates the clusters of a ManifestWorkReplicaSet. Where there is none nobody asks for
+// annotationPlugin names the rollout plugin that validates the clusters of a ManifestWorkReplicaSet. Where there is none, no plugin is asked for
 // verdicts, and none counts.
 const annotationPlugin = annotationPrefix + "plugin"
 
@@ -17,7 +17,7 @@ const annotationPlugin = annotationPrefix + "plugin"
 const annotationValidate = annotationPrefix + "validate"
 
 // judge lets count what was said of clusters that succeeded, as the controller works does. The reports are those of the works, in
-// their order. A verdict without a time is of now, and where nobody knows when that is, of the success.
+// their order. A verdict without a time is of now, and where the time is unknown that is, of the success.
 func (s *Scenario) judge(r applier, works []source[workv1.ManifestWork], reports []status.Report, now time.Time) []status.Report {
 	if s.Validator = r.GetAnnotations()[annotationPlugin]; s.Validator == "" {
 		return reports
@@ -28,7 +28,7 @@ func (s *Scenario) judge(r applier, works []source[workv1.ManifestWork], reports
 	for i, work := range works {
 		v, err := status.VerdictOf(work.typed, work.GetNamespace(), now)
 		if err != nil {
-			s.note("%v: nobody starts as long as that stands there", work.Fault(err))
+			s.note("%v: no cluster starts as long as that stands there", work.Fault(err))
 			s.Asked.Pause = true
 			continue
 		}
@@ -55,7 +55,7 @@ func (s *Scenario) noteUnloaded(r applier) {
 	}
 }
 
-// succeeded gives the time of the success of a cluster that has to be validated as well; zero where nobody knows.
+// succeeded gives the time of the success of a cluster that has to be validated as well; zero where that is unknown.
 func (s *Scenario) succeeded(cluster string) time.Time {
 	for i := range s.Unjudged {
 		if r := &s.Unjudged[i]; r.Cluster == cluster && r.Status == status.Succeeded {

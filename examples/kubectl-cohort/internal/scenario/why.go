@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Why says why a cluster is in its group, or why it is selected by nobody. It is an error if nobody knows the cluster.
+// Why says why a cluster is in its group, or why no placement selects it. An unknown cluster is an error.
 func (s *Scenario) Why(cluster string) (key grouping.Key, selected bool, why []string, err error) {
 	key, _, selected = s.Groups.Find(cluster)
 	managed, there := s.managed[cluster]

@@ -40,7 +40,7 @@ func (p *play) due() {
 			continue
 		}
 		p.news = append(p.news, e.member)
-		if m := &p.members[e.member]; !m.left && m.leaves(p.now) {
+		if m := &p.members[e.member]; !m.deselected && m.leaves(p.now) {
 			p.leaving = append(p.leaving, e.member)
 		}
 		p.expect(e.member)

@@ -33,7 +33,7 @@ type told struct {
 	record                  *status.Record
 }
 
-// Explain gives Holds to the waves at these places, in order, or to all if there is none. Each costs a whole plan,
+// Explain gives Blocks to the waves at these places, in order, or to all if there is none. Each costs a whole plan,
 // unless it has them.
 func (t *Trace) Explain(waves ...int) error {
 	if t.replay == nil {
@@ -45,7 +45,7 @@ func (t *Trace) Explain(waves ...int) error {
 		}
 	}
 	waves = slices.DeleteFunc(slices.Clone(waves), func(i int) bool {
-		return t.Waves[i].Holds != nil || t.Waves[i].Counts.Blocked+t.Waves[i].Counts.IgnoredToApply == 0
+		return t.Waves[i].Blocks != nil || t.Waves[i].Counts.Blocked+t.Waves[i].Counts.IgnoredToApply == 0
 	})
 	if len(waves) == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (r *replay) explain(all []Wave, waves []int) error {
 			}
 		}
 		if now.dropped != then.dropped {
-			planner.Next(at) // which shows it who was in which group
+			planner.Next(at) // which shows it each cluster's group
 			planner.SetGroups(without(r.rollout.Groups, r.dropped[:then.dropped]))
 		}
 		if now.attempt != then.attempt || now.record != then.record {
@@ -85,7 +85,7 @@ func (r *replay) explain(all []Wave, waves []int) error {
 			}
 		}
 		now = then
-		all[i].Holds = planner.Result(at).BlockCounts()
+		all[i].Blocks = planner.Result(at).BlockCounts()
 	}
 	return nil
 }

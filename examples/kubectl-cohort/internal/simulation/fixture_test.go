@@ -70,13 +70,13 @@ func shown(trace *simulation.Trace) string {
 		for _, part := range []struct {
 			what     string
 			clusters []string
-		}{{"start", w.Started}, {"validating", w.Validating}, {"succeeded", w.Succeeded}, {"failed", w.Failed}, {"timed out", w.TimedOut}, {"left", w.Left}, {"deleted", w.Deleted}} {
+		}{{"start", w.Started}, {"validating", w.Validating}, {"succeeded", w.Succeeded}, {"failed", w.Failed}, {"timed out", w.TimedOut}, {"deselected", w.Deselected}, {"deleted", w.Deleted}} {
 			if len(part.clusters) > 0 {
 				fmt.Fprintf(&b, ", %s %s", part.what, strings.Join(part.clusters, " "))
 			}
 		}
-		for _, hold := range w.Holds {
-			fmt.Fprintf(&b, ", %d held: %s", hold.Clusters, hold.Reason.Type)
+		for _, hold := range w.Blocks {
+			fmt.Fprintf(&b, ", %d blocked: %s", hold.Clusters, hold.Reason.Type)
 		}
 		b.WriteString("\n")
 	}

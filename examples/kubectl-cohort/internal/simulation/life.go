@@ -7,7 +7,7 @@ import (
 )
 
 // Life is what a cluster reports after it got the workload. It is Progressing at first; each step, in the
-// order of their times, is another status. One that somebody validates is Validating from its success until he has said
+// order of their times, is another status. One that is validated is Validating from its success until its verdict
 // whether it is good. The zero Life is a cluster that never answers.
 type Life []Step
 
@@ -22,7 +22,7 @@ type Step struct {
 	Drops bool
 }
 
-// recovery is the life of a cluster that has just failed: when it succeeds after all, if it does, and what somebody says of that.
+// recovery is the life of a cluster that has just failed: when it succeeds after all, if it does, and the verdict on that.
 func (l Life) recovery() Life {
 	for i, step := range l {
 		switch {
@@ -66,9 +66,9 @@ type member struct {
 	attempt  int // at the version
 	restarts int
 
-	left     bool // the scheduler has dropped it
-	deleting bool // its object is being deleted, and nobody lets go of it
-	gone     bool // its object is
+	deselected bool // the scheduler has dropped it
+	deleting   bool // its object is being deleted, and no agent lets go of it
+	gone       bool // its object is
 }
 
 // report is what the cluster says at the time now.

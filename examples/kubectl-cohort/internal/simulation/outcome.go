@@ -21,15 +21,15 @@ const (
 	NothingSelected Outcome = "NothingSelected"
 	// Stuck says that clusters wait or are in flight, and that nothing happens any more, or not before the horizon.
 	Stuck Outcome = "Stuck"
-	// AtGate says that all that wait do so for a gate that someone has to open.
+	// AtGate says that all that wait do so for a gate that a user has to open.
 	AtGate Outcome = "AtGate"
-	// Held says that all that wait do so for somebody who holds clusters, or who has yet to review them; some perhaps for a gate.
-	Held Outcome = "Blocked"
+	// Blocked says that all that wait are frozen or not allowed; some perhaps wait for a gate.
+	Blocked Outcome = "Blocked"
 	// TakenBack says that the rollout was aborted before it came to an end by itself.
 	TakenBack Outcome = "TakenBack"
 )
 
-// outcome is how it ended for a rollout whose last plan is given.
+// outcome is how a rollout with this last plan ended.
 func outcome(final *rollout.Result) Outcome {
 	summary := final.Summary()
 	switch {
@@ -43,12 +43,12 @@ func outcome(final *rollout.Result) Outcome {
 		}
 		return Complete
 	}
-	return waitsForSomebody(final)
+	return waitsForUser(final)
 }
 
-// waitsForSomebody is AtGate if closed gates are the last reasons of all that wait, Held if these are gates, holds and reviews, and else
+// waitsForUser is AtGate if closed gates are the last reasons of all that wait, Blocked if these are gates, freezes and the allowlist, and else
 // Stuck.
-func waitsForSomebody(final *rollout.Result) Outcome {
+func waitsForUser(final *rollout.Result) Outcome {
 	asked, is := make(map[rollout.BlockReason]bool), Stuck
 	for cluster, hold := range final.Blocked() {
 		if asked[hold] {
@@ -65,7 +65,7 @@ func waitsForSomebody(final *rollout.Result) Outcome {
 		}
 		switch {
 		case slices.ContainsFunc(chain, isParked):
-			is = Held
+			is = Blocked
 		case is == Stuck:
 			is = AtGate
 		}
@@ -73,7 +73,7 @@ func waitsForSomebody(final *rollout.Result) Outcome {
 	return is
 }
 
-// isParked says whether a cluster waits for somebody who holds it or reviews it.
+// isParked says whether a cluster is frozen or not allowed.
 func isParked(l rollout.Link) bool {
 	return l.Reason.Type == rollout.BlockFrozen || l.Reason.Type == rollout.BlockNotAllowed
 }
@@ -92,13 +92,13 @@ func (t *Trace) stopped() int {
 	case Breached:
 		return since(func(w Wave) bool { return w.Breached })
 	case AtGate:
-		return since(func(w Wave) bool { return slices.EqualFunc(w.Holds, t.Waves[last].Holds, sameReason) })
+		return since(func(w Wave) bool { return slices.EqualFunc(w.Blocks, t.Waves[last].Blocks, sameReason) })
 	default:
 		return since(func(w Wave) bool { return w.Counts == t.Waves[last].Counts })
 	}
 }
 
-// sameReason says whether as many clusters wait for the same, whoever is in flight by then.
+// sameReason says whether as many clusters wait for the same reason, whichever clusters are in flight by then.
 func sameReason(a, b rollout.BlockCount) bool {
 	reason := func(h rollout.BlockCount) (rollout.BlockType, grouping.Key, rollout.Gate, int) {
 		return h.Reason.Type, h.Reason.Group, h.Reason.Gate, h.Clusters

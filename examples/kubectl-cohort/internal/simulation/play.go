@@ -14,7 +14,7 @@ import (
 
 // Play comes to the same as [Resume] with rollout.Plan, observed having at most one report of a cluster. It costs as
 // much as there are events, where Resume costs as much as there are clusters at each of them. Of the waves, only the
-// last has its Holds; [Trace.Explain] gives them to others. With somebody who watches, each wave costs a whole plan.
+// last has its Blocks; [Trace.Explain] gives them to others. With a watcher, each wave costs a whole plan.
 func (r Rollout) Play(observed []status.Report, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
 	planner, err := r.planner()
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *play) goOn() (bool, error) {
 type play struct {
 	run
 	rollout Rollout
-	// planner decides. It is told who timed out, as it says so each time otherwise; witness is told what the clusters say.
+	// planner decides. It is told which clusters timed out, as it says so each time otherwise; witness is told what the clusters say.
 	planner   *rollout.Planner
 	witness   *rollout.Planner
 	said      []status.RolloutStatus // by member, as the planner takes what it was told; empty where it is not selected
@@ -89,8 +89,8 @@ type play struct {
 
 	groups  *grouping.Groups // without those that the scheduler has dropped
 	leaving []int            // the members that it drops now
-	// owner is the object that rolls out, with the record of who left, and record is what was read of it; nil as long as it
-	// keeps none, since nobody has left.
+	// owner is the object that rolls out, with the record of deselected clusters, and record is what was read of it; nil as long as it
+	// keeps none, since no cluster was deselected.
 	owner  metav1.ObjectMeta
 	record *status.Record
 }
@@ -109,7 +109,7 @@ func (p *play) begin(observed []status.Report) error {
 			return err
 		}
 	}
-	if p.record == nil && slices.ContainsFunc(observed, p.hasLeft) {
+	if p.record == nil && slices.ContainsFunc(observed, p.hasDeselected) {
 		if err := p.remember(); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (p *play) end() (*Trace, error) {
 	t := &p.trace
 	t.Final = p.witness.Result(p.now)
 	last := len(t.Waves) - 1
-	t.Waves[last].Holds = t.Final.BlockCounts()
+	t.Waves[last].Blocks = t.Final.BlockCounts()
 	t.Outcome = outcome(t.Final)
 	if t.Aborted != nil {
 		t.Aborted.last = t.Final

@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// drawObserved is how a rollout stands that somebody else has begun, also on clusters that it has no more.
+// drawObserved is how a rollout stands that another process has begun, also on clusters that it has no more.
 func drawObserved(t *rapid.T) (observed []status.Report) {
 	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d", "x", "y"}), 0, 5, rapid.ID).Draw(t, "observed") {
 		report := status.Report{Cluster: name, Status: rapid.SampledFrom([]status.RolloutStatus{
@@ -75,7 +75,7 @@ func cutOff(minutes int) simulation.Life {
 	return simulation.Life{{After: time.Duration(minutes) * time.Minute, Drops: true}}
 }
 
-// controller is a planner of a hub: its scheduler drops who is cut off, and its owner keeps the record and the last result.
+// controller is a planner of a hub: its scheduler drops clusters that are cut off, and its owner keeps the record and the last result.
 func (w world) controller(observed []status.Report) simulation.Planner {
 	var last *rollout.Result
 	var record status.Record
@@ -126,12 +126,12 @@ func (w world) goesOn(observed status.Report) bool {
 	return w.deadline == nil || since.IsZero() || start().Sub(since) < *w.deadline
 }
 
-// watched is what those who watch are told.
+// watched is what the watchers are told.
 type watched struct {
 	After   time.Duration
 	Result  string
 	Summary status.Summary
-	Holds   []rollout.BlockCount
+	Blocks  []rollout.BlockCount
 }
 
 func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
@@ -178,7 +178,7 @@ func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(slowly, fast); diff != "" {
-			t.Fatalf("those who watch are told something else (-Resume +Play):\n%s", diff)
+			t.Fatalf("the watchers are told something else (-Resume +Play):\n%s", diff)
 		}
 	})
 }

@@ -225,7 +225,7 @@ func TestEveryClusterIsAccountedFor(t *testing.T) {
 				t.Fatalf("%v: %d clusters counted, want %d", wave.After, wave.Counts.Total(), w.groups.NumClusters())
 			}
 			waiting := 0
-			for _, reason := range wave.Holds {
+			for _, reason := range wave.Blocks {
 				waiting += reason.Clusters
 			}
 			if want := w.groups.NumClusters() - len(started); wave.Counts.ToApply != want || waiting != want {
@@ -273,7 +273,7 @@ func TestTheEndIsTheEnd(t *testing.T) {
 	})
 }
 
-// Whoever looks at a rollout half way and goes on from there comes to the same end.
+// A simulation that begins half way comes to the same end.
 func TestGoingOnFromTheMiddleComesToTheSameEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Retries say how often somebody tries again, with the same version, what failed or timed out (rollout.Options.Attempt).
+// Retries say how often a user tries again, with the same version, what failed or timed out (rollout.Options.Attempt).
 type Retries struct {
 	// Times is how often; never if it is 0.
 	Times int
@@ -19,7 +19,7 @@ type Retries struct {
 	Lives func(cluster string, again int) Life
 }
 
-// firstAttempt is the one that those who were observed are in, or that the owner has a record of, or the options ask for: the last of these.
+// firstAttempt is the one of the observed clusters, or that the owner has a record of, or the options ask for: the last of these.
 func (p *play) firstAttempt(observed []status.Report) {
 	if m := p.rollout.StoredRecord; m != nil && m.Record.Version == m.Version {
 		p.first = m.Record.Attempt
@@ -33,7 +33,7 @@ func (p *play) firstAttempt(observed []status.Report) {
 	p.attempt = p.first
 }
 
-// retry says when somebody tries again, if ever. found says whether anything else will happen.
+// retry says when a user tries again, if ever. found says whether anything else will happen.
 func (p *play) retry(found bool) (at time.Time, ok bool) {
 	retries := p.rollout.Retries
 	switch {
@@ -96,7 +96,7 @@ func unanswered(s status.RolloutStatus) bool {
 
 func failed(s status.RolloutStatus) bool { return s == status.Failed || s == status.TimeOut }
 
-// late notes who was in flight before this attempt began and waits now, as its deadline has passed: that is no failure, and
+// late notes the clusters that were in flight before this attempt began and waits now, as its deadline has passed: that is no failure, and
 // nothing tells of it.
 func (p *play) late(w *Wave) {
 	p.before = slices.DeleteFunc(p.before, func(i int) bool {

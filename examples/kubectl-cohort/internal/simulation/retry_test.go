@@ -32,9 +32,9 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 			"0s, start a\n5m0s, failed a\n35m0s, start a, failed a\n1h5m0s, start a, failed a\nBreached since 1h5m0s\n"},
 		{"at the end, where the failure is tolerated", "20m", 1, map[string]simulation.Life{"a": failsAt(5)}, nil,
 			"0s, start a\n5m0s, failed a\n25m0s, start b, timed out a\n35m0s, succeeded b\n1h5m0s, start a\n1h15m0s, succeeded a\nComplete since 1h15m0s\n"},
-		{"who never answered", "20m", 0, map[string]simulation.Life{"a": {}}, nil,
+		{"a cluster that never answered", "20m", 0, map[string]simulation.Life{"a": {}}, nil,
 			"0s, start a\n20m0s, timed out a\n50m0s, start a\n1h0m0s, start b, succeeded a\n1h10m0s, succeeded b\nComplete since 1h10m0s\n"},
-		{"not who recovers before", "", 0, map[string]simulation.Life{"a": {{After: 5 * time.Minute, Status: status.Failed}, {After: 15 * time.Minute, Status: status.Succeeded}}}, nil,
+		{"not one that recovers before", "", 0, map[string]simulation.Life{"a": {{After: 5 * time.Minute, Status: status.Failed}, {After: 15 * time.Minute, Status: status.Succeeded}}}, nil,
 			"0s, start a\n5m0s, failed a\n15m0s, start b, succeeded a\n25m0s, succeeded b\nComplete since 25m0s\n"},
 		{"a recovery of the first attempt is none of the second", "", 0, map[string]simulation.Life{
 			"a": {{After: 5 * time.Minute, Status: status.Failed}, {After: 37 * time.Minute, Status: status.Succeeded}}}, map[string][]simulation.Life{"a": {failsAt(4)}},
@@ -54,7 +54,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range trace.Waves {
-				trace.Waves[i].Holds = nil
+				trace.Waves[i].Blocks = nil
 			}
 			if diff := cmp.Diff(test.want, shown(trace)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -63,7 +63,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 	}
 }
 
-// Who is in flight from an earlier attempt waits once its deadline has passed, and is in flight once more when it succeeds. If the deadline of
+// A cluster that is in flight from an earlier attempt waits once its deadline has passed, and is in flight once more when it succeeds. If the deadline of
 // its validation passes, too, it waits again, and the waves tell that.
 func TestWhoIsLateTwiceWaitsTwice(t *testing.T) {
 	lives := map[string]simulation.Life{
@@ -87,7 +87,7 @@ func TestWhoIsLateTwiceWaitsTwice(t *testing.T) {
 }
 
 // Whatever happens, time goes on, no cluster starts more often than it is tried, reasons are the same as in a plan in the
-// attempt of the wave, and who failed at the end has been tried as often as wanted.
+// attempt of the wave, and a failed cluster at the end has been tried as often as wanted.
 func TestRetriesEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -130,11 +130,11 @@ func TestRetriesEnd(t *testing.T) {
 				starts[cluster]++
 			}
 			held := 0
-			for _, hold := range wave.Holds {
+			for _, hold := range wave.Blocks {
 				held += hold.Clusters
 			}
 			if held != wave.Counts.Blocked+wave.Counts.IgnoredToApply {
-				t.Fatalf("%v: reasons for %d clusters, %d are held, %d not counted", wave.After, held, wave.Counts.Blocked, wave.Counts.IgnoredToApply)
+				t.Fatalf("%v: reasons for %d clusters, %d are blocked, %d ignored", wave.After, held, wave.Counts.Blocked, wave.Counts.IgnoredToApply)
 			}
 		}
 		for cluster, n := range starts {
@@ -148,15 +148,15 @@ func TestRetriesEnd(t *testing.T) {
 		if len(trace.Final.Start) > 0 {
 			t.Fatalf("%v would start at the end", trace.Final.Start)
 		}
-		for i, wave := range trace.Waves { // an attempt also gives up the failures of clusters that left
+		for i, wave := range trace.Waves { // an attempt also drops the failures of deselected clusters
 			if wave.Attempt > 0 && len(wave.Again) == 0 && trace.Waves[i-1].Counts.Deselected == 0 && !slices.ContainsFunc(observed, func(r status.Report) bool { return r.Status == status.Failed || r.Status == status.TimeOut }) {
-				t.Fatalf("%v: attempt %d for nobody", wave.After, wave.Attempt)
+				t.Fatalf("%v: attempt %d for no cluster", wave.After, wave.Attempt)
 			}
 		}
 	})
 }
 
-// Who watches sees each start, also of a cluster that starts again in the instant in which it fails.
+// A cluster that watches sees each start, also of a cluster that starts again in the instant in which it fails.
 func TestWhoWatchesSeesThatItStartsAgain(t *testing.T) {
 	fails := func(minutes int) simulation.Life {
 		return simulation.Life{{After: time.Duration(minutes) * time.Minute, Status: status.Failed}}
@@ -174,7 +174,7 @@ func TestWhoWatchesSeesThatItStartsAgain(t *testing.T) {
 	}
 }
 
-// Who was in flight when an attempt began and runs out of time after that waits once more, and did not fail.
+// A cluster that was in flight when an attempt began and runs out of time after that waits once more, and did not fail.
 func TestWhoRunsOutOfTimeInALaterAttemptWaits(t *testing.T) {
 	fails := func(minutes int) simulation.Life {
 		return simulation.Life{{After: time.Duration(minutes) * time.Minute, Status: status.Failed}}

@@ -15,7 +15,7 @@ type Rollout struct {
 	Strategy clusterv1alpha1.RolloutStrategy
 	Groups   *grouping.Groups
 	Options  rollout.Options
-	// StoredRecord is what its owner had stored of clusters that left before the simulation; nil if nothing.
+	// StoredRecord is what its owner had stored of clusters deselected before the simulation; nil if nothing.
 	StoredRecord *rollout.StoredRecord
 	// Ledger keeps what the rollout writes besides; nil if nothing.
 	Ledger Ledger
@@ -34,7 +34,7 @@ type Ledger interface {
 	Plan(next rollout.Next, now time.Time) (start []rollout.Cluster, tell []status.Report)
 }
 
-// grace is how long a controller keeps the workload of a cluster that left (rollout.Options.RemoveAfter).
+// grace is how long a controller keeps the workload of a deselected cluster (rollout.Options.RemoveAfter).
 const grace = time.Minute
 
 // options gives the options of the rollout in an attempt, with what the owner has stored; nil if it stores nothing.

@@ -23,7 +23,7 @@ const Horizon = 100 * 365 * 24 * time.Hour
 // deadline or a soak, or the opening of a gate. A planner that wants more waves than that, or starts a cluster twice,
 // is wrong; both are errors, as are the planner's own.
 //
-// Those who watch are called after each wave with its last plan.
+// Watchers are called after each wave with its last plan.
 func Run(plan Planner, lives func(cluster string) Life, start time.Time, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
 	return Resume(plan, nil, lives, start, watch...)
 }
@@ -62,7 +62,7 @@ type run struct {
 	waiting map[string]status.Report // observed, and not started since
 	trace   Trace
 	watch   []func(time.Duration, *rollout.Result)
-	held    int // clusters that somebody holds at the start
+	frozen  int // frozen clusters at the start
 }
 
 // resume takes in what was observed. Clusters that don't have the workload, or another version, wait.
@@ -101,7 +101,7 @@ func (r *run) resume(observed []status.Report) {
 func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // began is when a life began that is under way since a time: then, if its first step is still to come. A cluster that should
-// have taken it already needs a tenth more than the time that it has had. Where nobody knows the time, and where the cluster
+// have taken it already needs a tenth more than the time that it has had. Where it is unknown the time, and where the cluster
 // is yet to lose its agent, the life begins at the start.
 func (r *run) began(since time.Time, life Life) time.Time {
 	if since.IsZero() || since.After(r.start) || len(life) == 0 || life[0].Drops {
@@ -129,9 +129,9 @@ func (r *run) lateForEver(result *rollout.Result) {
 func (r *run) wave() error {
 	w := Wave{After: r.now.Sub(r.start)}
 	for i := range r.members {
-		if m := &r.members[i]; !m.left && m.leaves(r.now) {
-			m.left = true
-			w.Left = append(w.Left, m.name)
+		if m := &r.members[i]; !m.deselected && m.leaves(r.now) {
+			m.deselected = true
+			w.Deselected = append(w.Deselected, m.name)
 		}
 	}
 	for {
@@ -142,9 +142,9 @@ func (r *run) wave() error {
 		r.trace.Final = result
 		if len(r.trace.Waves) == 0 {
 			r.lateForEver(result)
-			for _, hold := range result.Blocked() {
-				if hold.Type == rollout.BlockFrozen {
-					r.held++
+			for _, block := range result.Blocked() {
+				if block.Type == rollout.BlockFrozen {
+					r.frozen++
 				}
 			}
 		}
@@ -168,8 +168,8 @@ func (r *run) wave() error {
 	return nil
 }
 
-// remove deletes the objects of clusters, and gives the members whose objects were not being deleted yet. An object stays where
-// nobody lets go of it, and is gone where an agent does.
+// remove deletes the objects of clusters, and gives the members with objects that were not being deleted yet. An object stays where
+// no agent lets go of it, and is gone where an agent does.
 func (r *run) remove(clusters []string, w *Wave) (removed []int) {
 	for _, cluster := range clusters {
 		i, has := r.started[cluster]
@@ -177,7 +177,7 @@ func (r *run) remove(clusters []string, w *Wave) (removed []int) {
 			continue
 		}
 		m := &r.members[i]
-		if m.deleting, m.gone = m.left, !m.left; m.deleting {
+		if m.deleting, m.gone = m.deselected, !m.deselected; m.deleting {
 			w.Deleted = append(w.Deleted, cluster)
 		}
 		removed = append(removed, i)
@@ -201,7 +201,7 @@ func (r *run) begin(cluster string, w *Wave) error {
 // something else than it says.
 func (r *run) note(w *Wave) {
 	result := r.trace.Final
-	w.Counts, w.Holds, w.Breached = result.Next.Counts, result.BlockCounts(), result.Breach != nil
+	w.Counts, w.Blocks, w.Breached = result.Next.Counts, result.BlockCounts(), result.Breach != nil
 	statuses := make([]status.RolloutStatus, len(r.members))
 	stand := func(cluster rollout.Cluster) {
 		if i, found := r.started[cluster.Name]; found {
@@ -248,10 +248,10 @@ func (r *run) next() (next time.Time, found bool) {
 	return next, found
 }
 
-// mostWaves gives how many waves there can be by now: the first, and one for each gate and each hold. For each status that a cluster
+// mostWaves gives how many waves there can be by now: the first, and one for each gate and each freeze. For each status that a cluster
 // may have there is one when it comes, one at its deadline and one after its soak.
 func (r *run) mostWaves() int {
-	most := 1 + len(r.trace.Final.Summary().Groups) + r.held
+	most := 1 + len(r.trace.Final.Summary().Groups) + r.frozen
 	for i := range r.members {
 		most += 3 * (1 + len(r.members[i].life))
 	}

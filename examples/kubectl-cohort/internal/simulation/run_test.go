@@ -40,8 +40,8 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 		name: "two at a time", why: "a slot is free as soon as one succeeds, not when both have",
 		plan:  planner(progressive(2, 0, ""), groupsOf("abcd"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(time.Minute, status.Succeeded)}},
-		want: "0s, start a b, 2 held: ConcurrencyUsedUp\n" +
-			"1m0s, start c, succeeded a, 1 held: ConcurrencyUsedUp\n" +
+		want: "0s, start a b, 2 blocked: ConcurrencyUsedUp\n" +
+			"1m0s, start c, succeeded a, 1 blocked: ConcurrencyUsedUp\n" +
 			"10m0s, start d, succeeded b\n11m0s, succeeded c\n20m0s, succeeded d\nComplete since 20m0s\n",
 	}, {
 		name: "clusters that answer at once", why: "each start permits the next in the same instant, which is one wave",
@@ -52,26 +52,26 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 		name: "time out and recovery", why: "the deadline ends where no cluster reports anything, so only RecheckAfter tells when",
 		plan:  planner(progressive(1, 0, "30m"), groupsOf("ab"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(2*time.Hour, status.Succeeded)}},
-		want: "0s, start a, 1 held: ConcurrencyUsedUp\n" +
-			"30m0s, timed out a, 1 held: BudgetBreached\n" +
+		want: "0s, start a, 1 blocked: ConcurrencyUsedUp\n" +
+			"30m0s, timed out a, 1 blocked: BudgetBreached\n" +
 			"2h0m0s, start b, succeeded a\n2h10m0s, succeeded b\nComplete since 2h10m0s\n",
 	}, {
 		name: "failure", why: "what the budget does not allow ends it",
 		plan:  planner(progressive(1, 0, ""), groupsOf("ab"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(5*time.Minute, status.Failed)}},
-		want: "0s, start a, 1 held: ConcurrencyUsedUp\n" +
-			"5m0s, failed a, 1 held: BudgetBreached\nBreached since 5m0s\n",
+		want: "0s, start a, 1 blocked: ConcurrencyUsedUp\n" +
+			"5m0s, failed a, 1 blocked: BudgetBreached\nBreached since 5m0s\n",
 	}, {
 		name: "a breach in the middle", why: "it stopped when the budget was breached, whatever the others do after that",
 		plan:  planner(progressive(3, 0, "1h"), groupsOf("abcd"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": {step(5*time.Minute, status.Failed)}},
-		want: "0s, start a b c, 1 held: ConcurrencyUsedUp\n5m0s, failed a, 1 held: BudgetBreached\n" +
-			"10m0s, succeeded b c, 1 held: BudgetBreached\n1h5m0s, timed out a, 1 held: BudgetBreached\nBreached since 5m0s\n",
+		want: "0s, start a b c, 1 blocked: ConcurrencyUsedUp\n5m0s, failed a, 1 blocked: BudgetBreached\n" +
+			"10m0s, succeeded b c, 1 blocked: BudgetBreached\n1h5m0s, timed out a, 1 blocked: BudgetBreached\nBreached since 5m0s\n",
 	}, {
 		name: "no answer and no deadline", why: "nothing will ever happen, which is no reason to wait for it",
 		plan:  planner(perGroup, groupsOf("a", "b"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": nil},
-		want:  "0s, start a, 1 held: EarlierGroupIncomplete\nStuck since 0s\n",
+		want:  "0s, start a, 1 blocked: EarlierGroupIncomplete\nStuck since 0s\n",
 	}, {
 		name: "a tolerated failure without a deadline", why: "it is in flight for ever, so the rollout never completes",
 		plan:  planner(progressive(2, 1, ""), groupsOf("ab"), rollout.Options{}),
@@ -80,16 +80,16 @@ func TestRunPlaysARolloutThrough(t *testing.T) {
 	}, {
 		name: "gates", why: "the one that opens is waited for, the other is not",
 		plan: planner(perGroup, groupsOf("a", "b", "c"), rollout.Options{Gates: []rollout.ClosedGate{closed(1, start().Add(time.Hour)), closed(2, time.Time{})}}),
-		want: "0s, start a, 2 held: EarlierGroupIncomplete\n" +
-			"10m0s, succeeded a, 1 held: GateClosed, 1 held: EarlierGroupIncomplete\n" +
-			"1h0m0s, start b, 1 held: EarlierGroupIncomplete\n1h10m0s, succeeded b, 1 held: GateClosed\nAtGate since 1h10m0s\n",
+		want: "0s, start a, 2 blocked: EarlierGroupIncomplete\n" +
+			"10m0s, succeeded a, 1 blocked: GateClosed, 1 blocked: EarlierGroupIncomplete\n" +
+			"1h0m0s, start b, 1 blocked: EarlierGroupIncomplete\n1h10m0s, succeeded b, 1 blocked: GateClosed\nAtGate since 1h10m0s\n",
 	}, {
-		name: "behind a group at a gate", why: "who waits for those at the gate waits for the gate",
+		name: "behind a group at a gate", why: "a cluster that waits for those at the gate waits for the gate",
 		plan: planner(perGroup, groupsOf("a", "b", "c"), rollout.Options{Gates: []rollout.ClosedGate{closed(1, time.Time{})}}),
-		want: "0s, start a, 2 held: EarlierGroupIncomplete\n" +
-			"10m0s, succeeded a, 1 held: GateClosed, 1 held: EarlierGroupIncomplete\nAtGate since 10m0s\n",
+		want: "0s, start a, 2 blocked: EarlierGroupIncomplete\n" +
+			"10m0s, succeeded a, 1 blocked: GateClosed, 1 blocked: EarlierGroupIncomplete\nAtGate since 10m0s\n",
 	}, {
-		name: "beyond the horizon", why: "a deadline may be longer than anybody watches",
+		name: "beyond the horizon", why: "a deadline may be longer than the horizon",
 		plan:  planner(progressive(1, 0, "1000000h"), groupsOf("a"), rollout.Options{}),
 		lives: map[string]simulation.Life{"a": nil},
 		want:  "0s, start a\nStuck since 0s\n",
@@ -158,7 +158,7 @@ func TestResumeCountsFromWhenAClusterGotIt(t *testing.T) {
 			"0s\n2m0s, succeeded a\nComplete since 2m0s\n"},
 		{"it is late by little, and gets a second", status.Report{Status: status.Progressing, Applied: start()}, takes(0, status.Succeeded),
 			"0s\n1s, succeeded a\nComplete since 1s\n"},
-		{"nobody knows since when", status.Report{Status: status.Progressing}, takes(10*time.Minute, status.Succeeded),
+		{"it is unknown since when", status.Report{Status: status.Progressing}, takes(10*time.Minute, status.Succeeded),
 			"0s\n10m0s, succeeded a\nComplete since 10m0s\n"},
 		{"it recovers half an hour after it failed", status.Report{Status: status.Failed, Applied: ago(time.Hour), LastTransitionTime: ago(20 * time.Minute)}, failsAndRecovers,
 			"0s\n10m0s, succeeded a\nComplete since 10m0s\n"},

@@ -34,9 +34,9 @@ type Wave struct {
 	// became so. All are in the order of their start.
 	Validating                  []string
 	Succeeded, Failed, TimedOut []string
-	// Left are the clusters that have the version and that the scheduler drops, in the order of their start.
-	Left []string
-	// Deleted are those of them whose objects are deleted: nobody lets go of these, so that they stay.
+	// Deselected are the clusters that have the version and that the scheduler drops, in the order of their start.
+	Deselected []string
+	// Deleted are those of them whose objects are deleted: no agent lets go of these, so that they stay.
 	Deleted []string
 	// Attempt is the one that begins now, 0 if none does. Again are the clusters of earlier attempts that failed and wait for
 	// their turn once more from now on.
@@ -46,6 +46,6 @@ type Wave struct {
 	Counts status.Counts
 	// Breached says that more clusters have failed than may.
 	Breached bool
-	// Holds says why the rest waits. It is there where the wave was planned as a whole, or explained.
-	Holds []rollout.BlockCount
+	// Blocks says why the rest waits. It is there where the wave was planned as a whole, or explained.
+	Blocks []rollout.BlockCount
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// validated succeeds after some minutes, and so much later somebody says that it is good, or not.
+// validated succeeds after some minutes, and so much later its verdict comes.
 func validated(succeeds, said int, is status.RolloutStatus) simulation.Life {
 	success := time.Duration(succeeds) * time.Minute
 	return simulation.Life{{After: success, Status: status.Validating}, {After: success + time.Duration(said)*time.Minute, Status: is}}
 }
 
-// The deadline begins anew with the success, and the soak with the yes. A no is a failure, and who is asked in vain times out.
+// The deadline begins anew with the success, and the soak with the yes. A no is a failure, and a cluster without a verdict times out.
 func TestClustersAreValidated(t *testing.T) {
 	for _, test := range []struct {
 		why   string
@@ -31,14 +31,14 @@ func TestClustersAreValidated(t *testing.T) {
 		want  string
 	}{
 		{"8 and 8 minutes are in time, with a deadline of 10", map[string]simulation.Life{"a": validated(8, 8, status.Succeeded), "b": validated(1, 0, status.Succeeded)}, 0,
-			"0s, start a, 1 held: ConcurrencyUsedUp\n8m0s, validating a, 1 held: ConcurrencyUsedUp\n16m0s, start b, succeeded a\n17m0s, succeeded b\nComplete since 17m0s\n"},
+			"0s, start a, 1 blocked: ConcurrencyUsedUp\n8m0s, validating a, 1 blocked: ConcurrencyUsedUp\n16m0s, start b, succeeded a\n17m0s, succeeded b\nComplete since 17m0s\n"},
 		{"the soak begins with the yes", map[string]simulation.Life{"a": validated(2, 3, status.Succeeded), "b": validated(1, 1, status.Succeeded)}, 4 * time.Minute,
-			"0s, start a, 1 held: ConcurrencyUsedUp\n2m0s, validating a, 1 held: ConcurrencyUsedUp\n5m0s, succeeded a, 1 held: ConcurrencyUsedUp\n9m0s, start b\n" +
+			"0s, start a, 1 blocked: ConcurrencyUsedUp\n2m0s, validating a, 1 blocked: ConcurrencyUsedUp\n5m0s, succeeded a, 1 blocked: ConcurrencyUsedUp\n9m0s, start b\n" +
 				"10m0s, validating b\n11m0s, succeeded b\n15m0s\nComplete since 15m0s\n"},
 		{"a no stops all", map[string]simulation.Life{"a": validated(2, 3, status.Failed)}, 0,
-			"0s, start a, 1 held: ConcurrencyUsedUp\n2m0s, validating a, 1 held: ConcurrencyUsedUp\n5m0s, failed a, 1 held: BudgetBreached\n15m0s, timed out a, 1 held: BudgetBreached\nBreached since 5m0s\n"},
-		{"nobody ever says anything", map[string]simulation.Life{"a": {{After: 2 * time.Minute, Status: status.Validating}}}, 0,
-			"0s, start a, 1 held: ConcurrencyUsedUp\n2m0s, validating a, 1 held: ConcurrencyUsedUp\n12m0s, timed out a, 1 held: BudgetBreached\nBreached since 12m0s\n"},
+			"0s, start a, 1 blocked: ConcurrencyUsedUp\n2m0s, validating a, 1 blocked: ConcurrencyUsedUp\n5m0s, failed a, 1 blocked: BudgetBreached\n15m0s, timed out a, 1 blocked: BudgetBreached\nBreached since 5m0s\n"},
+		{"there is never a verdict", map[string]simulation.Life{"a": {{After: 2 * time.Minute, Status: status.Validating}}}, 0,
+			"0s, start a, 1 blocked: ConcurrencyUsedUp\n2m0s, validating a, 1 blocked: ConcurrencyUsedUp\n12m0s, timed out a, 1 blocked: BudgetBreached\nBreached since 12m0s\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			strategy := progressive(1, 0, "10m")
@@ -90,7 +90,7 @@ func TestValidationGoesOnFromWhereItStands(t *testing.T) {
 	}
 }
 
-// Who was being validated when an attempt begins goes on with it, and waits for its turn in the new one once its deadline has passed.
+// A cluster that was being validated when an attempt begins goes on with it, and waits for its turn in the new one once its deadline has passed.
 func TestWhoIsNotValidatedIsTriedAgainInTheNextAttempt(t *testing.T) {
 	for _, success := range []int{2, 12} { // before the second attempt and after
 		lives := map[string]simulation.Life{"a": {{After: 5 * time.Minute, Status: status.Failed}}, "b": validated(success, 99, status.Succeeded)}

@@ -38,7 +38,7 @@ func (p *play) wave() error {
 		return err
 	}
 	if p.record != nil {
-		p.witness.Next(p.now) // it remembers who is leaving
+		p.witness.Next(p.now) // it remembers deselected clusters
 	}
 	p.trace.Waves = append(p.trace.Waves, w)
 	p.trace.replay.told = append(p.trace.replay.told, told{len(p.trace.replay.words), len(p.trace.replay.dropped), p.attempt, p.record})
@@ -76,7 +76,7 @@ func (p *play) plan() error {
 	return p.ask()
 }
 
-// ask asks what may happen, until somebody starts or there is nothing more to tell.
+// ask asks what may happen, until a cluster starts or there is nothing more to tell.
 func (p *play) ask() error {
 	for {
 		p.last = p.planner.Next(p.now)
@@ -117,7 +117,7 @@ func taken(report status.Report) status.RolloutStatus {
 // starts gives the workload to those that may have it now.
 func (p *play) starts(w *Wave) error {
 	if slices.ContainsFunc(p.last.Start, func(c rollout.Cluster) bool { _, twice := p.started[c.Name]; return twice }) {
-		p.tellWatchers(w.After) // who starts again at once would not be seen to
+		p.tellWatchers(w.After) // a cluster that starts again at once would not be seen to
 	}
 	for _, cluster := range p.last.Start {
 		if i, twice := p.started[cluster.Name]; twice {

@@ -12,8 +12,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// States are those of the selected clusters by a plan, by position. Nobody is uncounted if that is nil.
-func States(groups *grouping.Groups, plan *rollout.Result, uncounted func(cluster string) bool) []picture.State {
+// States are those of the selected clusters by a plan, by position. Nothing is ignored if that is nil.
+func States(groups *grouping.Groups, plan *rollout.Result, ignored func(cluster string) bool) []picture.State {
 	states := slices.Repeat([]picture.State{picture.Waiting}, groups.NumClusters())
 	set := func(c rollout.Cluster, is picture.State) {
 		if position, found := groups.Position(c.Name); found {
@@ -29,14 +29,14 @@ func States(groups *grouping.Groups, plan *rollout.Result, uncounted func(cluste
 	for _, c := range plan.InFlight {
 		set(c, inFlight(c.Status))
 	}
-	for c, hold := range plan.Blocked() {
-		if hold.Type == rollout.BlockFrozen || hold.Type == rollout.BlockNotAllowed {
-			set(c, picture.Held)
+	for c, block := range plan.Blocked() {
+		if block.Type == rollout.BlockFrozen || block.Type == rollout.BlockNotAllowed {
+			set(c, picture.Frozen)
 		}
 	}
 	for i := range states {
-		if uncounted != nil && uncounted(groups.Cluster(i)) {
-			states[i] = picture.NotCounted
+		if ignored != nil && ignored(groups.Cluster(i)) {
+			states[i] = picture.Ignored
 		}
 	}
 	return states

@@ -16,7 +16,7 @@ import (
 // title and sentence are the caller's. The states are those of the clusters as it began, by position; all
 // wait if that is nil.
 //
-// Of one that was aborted, back is its way back, with times since then.
+// Of one that was aborted, back is its rollback, with times since then.
 func Of(groups *grouping.Groups, trace, back *simulation.Trace, states []picture.State) picture.Timeline {
 	t := picture.Timeline{Mark: mark(trace)}
 	for _, w := range trace.Waves {
@@ -25,10 +25,10 @@ func Of(groups *grouping.Groups, trace, back *simulation.Trace, states []picture
 	all := changes(groups, trace)
 	if back != nil {
 		all = slices.DeleteFunc(all, func(c change) bool { return c.after > trace.Aborted.After }) // the end of a soak
-		all = append(all, wayBack(groups, trace.Aborted.After, back)...)
+		all = append(all, rollback(groups, trace.Aborted.After, back)...)
 	}
 	t.Groups = ofGroups(groups, all, states)
-	if slices.ContainsFunc(trace.Waves, func(w simulation.Wave) bool { return len(w.Left) > 0 }) { // counts don't say how they stand
+	if slices.ContainsFunc(trace.Waves, func(w simulation.Wave) bool { return len(w.Deselected) > 0 }) { // counts don't say how they stand
 		t.Points = together(t.Groups, 0)
 	}
 	if back != nil {
@@ -37,8 +37,8 @@ func Of(groups *grouping.Groups, trace, back *simulation.Trace, states []picture
 	return t
 }
 
-// wayBack are the changes of a way back that begins so long after the start.
-func wayBack(groups *grouping.Groups, begin time.Duration, back *simulation.Trace) []change {
+// rollback are the changes of a rollback that begins so long after the start.
+func rollback(groups *grouping.Groups, begin time.Duration, back *simulation.Trace) []change {
 	all := changes(groups, back)
 	for i := range all {
 		all[i].after += begin
@@ -87,7 +87,7 @@ var words = map[simulation.Outcome]string{
 	simulation.Breached:             "stopped",
 	simulation.Stuck:                "stuck",
 	simulation.AtGate:               "at a closed gate",
-	simulation.Held:                 "held",
+	simulation.Blocked:              "blocked",
 	simulation.NothingSelected:      "nothing selected",
 	simulation.TakenBack:            "aborted",
 }
@@ -112,7 +112,7 @@ func counts(c status.Counts) picture.Counts {
 		picture.InFlight:   c.Progressing - c.Validating,
 		picture.Failed:     c.Failed,
 		picture.TimedOut:   c.TimeOut,
-		picture.NotCounted: c.Ignored,
+		picture.Ignored:    c.Ignored,
 		picture.Waiting:    c.ToApply,
 	}
 }
@@ -131,14 +131,14 @@ func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 	if trace.Final != nil {
 		soak = trace.Final.Schedule.MinSuccessTime
 	}
-	left := make(map[string]bool) // which stay so, whatever is known of them
+	deselected := make(map[string]bool) // which stay so, whatever is known of them
 	for _, w := range trace.Waves {
-		for _, name := range w.Left {
-			left[name] = true
+		for _, name := range w.Deselected {
+			deselected[name] = true
 		}
 		add := func(names []string, after time.Duration, to picture.State) {
 			for _, name := range names {
-				if position, found := groups.Position(name); found && (!left[name] || to == picture.Left) {
+				if position, found := groups.Position(name); found && (!deselected[name] || to == picture.Deselected) {
 					all = append(all, change{after, position, to})
 				}
 			}
@@ -154,7 +154,7 @@ func changes(groups *grouping.Groups, trace *simulation.Trace) (all []change) {
 		}
 		add(w.Failed, w.After, picture.Failed)
 		add(w.TimedOut, w.After, picture.TimedOut)
-		add(w.Left, w.After, picture.Left)
+		add(w.Deselected, w.After, picture.Deselected)
 	}
 	sortChanges(all)
 	return all
@@ -185,7 +185,7 @@ func ofGroups(groups *grouping.Groups, changes []change, first []picture.State) 
 	}
 	for _, c := range changes {
 		group := groups.GroupAt(c.position)
-		if states[c.position] == picture.NotCounted {
+		if states[c.position] == picture.Ignored {
 			continue
 		}
 		now[group][states[c.position]]--

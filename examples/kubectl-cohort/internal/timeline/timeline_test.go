@@ -104,17 +104,17 @@ func TestGroupsAddUpToAll(t *testing.T) {
 				t.Fatalf("after %v the groups are %v together, all are %v", point.After, sum, point.Counts)
 			}
 		}
-		left := 0
+		deselected := 0
 		for _, w := range trace.Waves {
-			left += len(w.Left)
+			deselected += len(w.Deselected)
 		}
-		if last := tl.Points[len(tl.Points)-1].Counts; last[picture.Left] != left || last.Total() != groups.NumClusters() {
-			t.Fatalf("at the end %v, want %d that left of %d", last, left, groups.NumClusters())
+		if last := tl.Points[len(tl.Points)-1].Counts; last[picture.Deselected] != deselected || last.Total() != groups.NumClusters() {
+			t.Fatalf("at the end %v, want %d deselected of %d", last, deselected, groups.NumClusters())
 		}
 	})
 }
 
-// After an abort the picture goes on: who has the version goes back, who never had it waits.
+// After an abort the picture goes on: a cluster that has the version goes back, one that never had it waits.
 func TestTheWayBackFollowsTheRollout(t *testing.T) {
 	groups := fleet(t, 2, 2, 1)
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup,

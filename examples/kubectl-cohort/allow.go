@@ -14,18 +14,18 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/approvals"
 )
 
-var approve = verb{
-	name: "approve", args: " [CLUSTER...]", most: -1, done: "annotated",
-	short: "Approve clusters for the version that is wanted now: these start, and no others",
-	long: `Approve clusters for the version that is wanted now: what was reviewed is what starts. Without a cluster it is all that are selected now.
+var allow = verb{
+	name: "allow", args: " [CLUSTER...]", most: -1, done: "annotated",
+	short: "Allow clusters for the version that is wanted now: these start, and no others",
+	long: `Allow clusters for the version that is wanted now: only these start. Without a cluster it is all that are selected now.
 
-From the first approval on only approved clusters start: one that joins later waits for an approval of its own, and each later version waits for
-its own, too. With --and-later that ends: all start, also those that join later. Gates, holds and the strategy hold as before.`,
-	example: `  kubectl cohort approve web --dry-run        review: who is it, and what follows?
-  kubectl cohort approve web                  all that are selected now
-  kubectl cohort approve web edge-7 edge-8    these two, besides those that are approved already`,
+From the first allow on, only allowed clusters start. A cluster that joins later has to be allowed, and so have all clusters for each later
+version. With --and-later that ends: all start, also those that join later. Gates, freezes and the strategy apply as before.`,
+	example: `  kubectl cohort allow web --dry-run          which clusters would it be, and what follows?
+  kubectl cohort allow web                    all that are selected now
+  kubectl cohort allow web edge-7 edge-8      these two, besides those that are allowed already`,
 	flags: func(h *how, s *pflag.FlagSet) {
-		s.BoolVar(&h.later, "and-later", false, "end the review: all clusters start, also those that join later, of any version")
+		s.BoolVar(&h.later, "and-later", false, "end the allowlist: all clusters start, also those that join later, of any version")
 	},
 	change: func(d decided) (string, error) {
 		asked, err := d.asked()
@@ -35,10 +35,10 @@ its own, too. With --and-later that ends: all start, also those that join later.
 		case d.how.later && len(d.words) > 0:
 			return "", errors.New("--and-later: must be given without clusters")
 		case d.how.later && asked.Allowlist.Version == "":
-			return "", already("no review is asked for: all clusters start")
+			return "", already("there is no allowlist: all clusters start")
 		case d.how.later:
 			asked.Allowlist = approvals.Allowlist{}
-			return "approve all clusters, those that join later, and later versions", d.note(asked)
+			return "allow all clusters, those that join later, and later versions", d.note(asked)
 		}
 		if err := d.knows(d.words); err != nil {
 			return "", err
@@ -47,34 +47,34 @@ its own, too. With --and-later that ends: all start, also those that join later.
 		if len(wanted) == 0 {
 			wanted = d.selected()
 		}
-		var reviewed []string
+		var allowed []string
 		if asked.Allowlist.Version == d.version() {
-			reviewed = asked.Allowlist.Clusters
+			allowed = asked.Allowlist.Clusters
 		}
-		more := without(wanted, reviewed)
+		more := without(wanted, allowed)
 		switch {
 		case len(more) > 0:
 		case len(d.words) == 0:
-			return "", already(fmt.Sprintf("all clusters are approved for version %s already", d.version()))
+			return "", already(fmt.Sprintf("all clusters are allowed for version %s already", d.version()))
 		default:
-			return "", already(fmt.Sprintf("%s approved for version %s already", those(d.words, "is", "are"), d.version()))
+			return "", already(fmt.Sprintf("%s allowed for version %s already", those(d.words, "is", "are"), d.version()))
 		}
-		if len(reviewed) == 0 { // who has the version is tried again without another approval
-			reviewed = d.have()
+		if len(allowed) == 0 { // a cluster that has the version is retried without another allow
+			allowed = d.have()
 		}
-		asked.Allowlist = approvals.Allowlist{Version: d.version(), Clusters: sorted(reviewed, more)}
-		return fmt.Sprintf("approve %s for version %s: %s", of(len(more), "1 cluster", "%d clusters"), d.version(), output.Named(more)), d.note(asked)
+		asked.Allowlist = approvals.Allowlist{Version: d.version(), Clusters: sorted(allowed, more)}
+		return fmt.Sprintf("allow %s for version %s: %s", of(len(more), "1 cluster", "%d clusters"), d.version(), output.Named(more)), d.note(asked)
 	},
 }
 
-var letThrough = verb{
-	name: "let-through", args: " CLUSTER...", least: 1, most: -1, done: "annotated",
-	short: "Let some clusters start before all others, past gates and holds",
-	long: `Let some clusters start before all others, with the version that is wanted now: their holds end, the gates before them open, and every other
-cluster that does not have the version waits to be approved. So they are the only ones to start. The strategy holds as before: they take
-slots, and too many failures or a pause stop them, too. After that, approve lets the others go on.`,
-	example: `  kubectl cohort let-through web edge-7       edge-7 first, although the gate before it is closed
-  kubectl cohort approve web                  then all others`,
+var startFirst = verb{
+	name: "start-first", args: " CLUSTER...", least: 1, most: -1, done: "annotated",
+	short: "Let some clusters start before all others, past gates and freezes",
+	long: `Let some clusters start before all others, with the version that is wanted now: their freezes end, the gates before them open, and every other
+cluster that does not have the version waits to be allowed. No other cluster starts then. The strategy applies as before: they take
+slots, and too many failures or a pause stop them, too. After that, allow lets the others go on.`,
+	example: `  kubectl cohort start-first web edge-7       edge-7 first, although the gate before it is closed
+  kubectl cohort allow web                    then all others`,
 	change: func(d decided) (string, error) {
 		asked, err := d.askedOf(d.words)
 		if err != nil {
@@ -95,17 +95,17 @@ slots, and too many failures or a pause stop them, too. After that, approve lets
 		if err != nil {
 			return "", err
 		}
-		if len(opened) == 0 && sameHolds(was.Freezes, asked.Freezes) && was.Allowlist.Version == d.version() && len(dropped) == 0 && len(without(words, was.Allowlist.Clusters)) == 0 {
-			return "", already(those(words, "is", "are") + " let through already")
+		if len(opened) == 0 && sameFreezes(was.Freezes, asked.Freezes) && was.Allowlist.Version == d.version() && len(dropped) == 0 && len(without(words, was.Allowlist.Clusters)) == 0 {
+			return "", already(those(words, "is", "are") + " first already")
 		}
-		says := fmt.Sprintf("let %s through, for version %s", strings.Join(words, ", "), d.version())
+		says := fmt.Sprintf("start %s first, with version %s", strings.Join(words, ", "), d.version())
 		if len(was.Freezes) > len(asked.Freezes) {
-			says += "; the holds of these end"
+			says += "; the freezes of these end"
 		}
 		if len(opened) > 0 {
 			says += "; the gate before " + groupWords(opened) + " opens"
 		}
-		says += "; all others that do not have it wait to be approved"
+		says += "; all others that do not have it wait to be allowed"
 		if len(dropped) > 0 {
 			says += ", also " + output.Named(dropped)
 		}
@@ -113,7 +113,7 @@ slots, and too many failures or a pause stop them, too. After that, approve lets
 	},
 }
 
-// openBefore opens the gates that hold clusters, one after the other, and names them.
+// openBefore opens the gates that block clusters, one after the other, and names them.
 func (d decided) openBefore(asked *approvals.Approvals, clusters []string) (opened []string, err error) {
 	for range asked.Gates {
 		before := len(opened)

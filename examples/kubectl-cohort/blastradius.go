@@ -9,8 +9,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// reach says how far the version of a rollout can get from where it stands now; nowhere where it changes no cluster.
-func (f *flags) reach(s *scenario.Scenario) (h here, err error) {
+// blastRadius says how far the version of a rollout can get from where it stands now; nowhere where it changes no cluster.
+func (f *flags) blastRadius(s *scenario.Scenario) (h here, err error) {
 	course, err := s.Exposed()
 	if err != nil || course.Groups == nil {
 		return h, err

@@ -29,7 +29,7 @@ func TestTheWayBack(t *testing.T) {
 		{"at a time, while one is in flight", simulation.Abort{At: 12 * time.Minute}, clusterv1alpha1.RolloutStrategy{}, failed,
 			"aborted after 12m0s\n0s, start b a\n5m0s, succeeded b\n10m0s, succeeded a\nComplete since 10m0s\n"},
 		{"one after the other, the failed one first", simulation.Abort{OnBreach: true}, progressive(1, 0, ""), failed,
-			"aborted after 15m0s\n0s, start b, 1 held: ConcurrencyUsedUp\n5m0s, start a, succeeded b\n15m0s, succeeded a\nComplete since 15m0s\n"},
+			"aborted after 15m0s\n0s, start b, 1 blocked: ConcurrencyUsedUp\n5m0s, start a, succeeded b\n15m0s, succeeded a\nComplete since 15m0s\n"},
 		{"one that never answers", simulation.Abort{At: time.Hour}, clusterv1alpha1.RolloutStrategy{}, map[string]simulation.Life{"a": {}},
 			"aborted after 1h0m0s\n0s, start a\nStuck since 0s\n"},
 		{"not before a breach", simulation.Abort{OnBreach: true}, clusterv1alpha1.RolloutStrategy{}, nil, ""},
@@ -56,7 +56,7 @@ func TestTheWayBack(t *testing.T) {
 	}
 }
 
-// Whatever a rollout has done, whoever has its version goes back once and nobody else does, by any strategy.
+// Whatever a rollout has done, each cluster that has its version goes back once and no other does, by any strategy.
 func TestWhoeverHasItGoesBackOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -77,7 +77,7 @@ func TestWhoeverHasItGoesBackOnce(t *testing.T) {
 		seen := make(map[string]int)
 		back, err := trace.Aborted.Back(strategy, rollout.Options{}, func(_ time.Duration, r *rollout.Result) {
 			if r.Breach != nil {
-				t.Fatalf("the way back is breached: %v", r.Breach)
+				t.Fatalf("the rollback is breached: %v", r.Breach)
 			}
 		})
 		if err != nil {
@@ -94,8 +94,8 @@ func TestWhoeverHasItGoesBackOnce(t *testing.T) {
 				t.Fatalf("%s goes back %d times, has the version: %v", cluster, times, trace.Aborted.Has(cluster))
 			}
 		}
-		if held := back.Final.Counts.ToApply; n+held != trace.Aborted.Holders() {
-			t.Fatalf("%d go back and %d wait, %d have the version", n, held, trace.Aborted.Holders())
+		if held := back.Final.Counts.ToApply; n+held != trace.Aborted.HaveVersion() {
+			t.Fatalf("%d go back and %d wait, %d have the version", n, held, trace.Aborted.HaveVersion())
 		}
 		if strategy.Type == "" && back.Final.Counts.ToApply > 0 {
 			t.Fatalf("%v wait to go back at once", back.Final.BlockCounts())

@@ -1,4 +1,4 @@
-package story
+package clusterevents
 
 import (
 	"strconv"
@@ -8,8 +8,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// past tells what the cluster has done before the simulation, as far as it said when.
-func (t *Teller) past(result *rollout.Result, disposition rollout.Disposition) {
+// before records what the cluster did before the simulation, as far as it said when.
+func (t *Recorder) before(result *rollout.Result, disposition rollout.Disposition) {
 	said, schedule := t.observed, &result.Schedule
 	at := func(what What, at time.Time) {
 		e := Event{What: what, Unknown: at.IsZero()}

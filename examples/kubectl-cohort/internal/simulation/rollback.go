@@ -41,15 +41,15 @@ func (p *play) abort(next time.Time, found bool) bool {
 	case wanted.At == 0 || found && next.Before(at):
 		return false
 	case !found && at.After(p.now) && p.last.Breach == nil && p.last.Counts.ToApply == 0 && p.last.Counts.InFlight() == 0:
-		return false // it is complete, and nobody takes it back
+		return false // it is complete, and is not taken back
 	}
 	p.now = at
 	p.trace.Aborted = &Aborted{After: at.Sub(p.start), rollout: p.rollout, time: at, members: p.members, lives: p.lives, groups: p.groups}
 	return true
 }
 
-// Holders is how many clusters have the version that is taken back: the selected ones, and those that left since the start.
-func (a *Aborted) Holders() (n int) {
+// HaveVersion is how many clusters have the version that is taken back: the selected ones, and those deselected since the start.
+func (a *Aborted) HaveVersion() (n int) {
 	for i := range a.members {
 		if _, selected := a.rollout.Groups.Position(a.members[i].name); selected && !a.members[i].gone && a.members[i].report(a.time).Status != status.Skip {
 			n++
@@ -68,7 +68,7 @@ func (a *Aborted) Has(cluster string) bool {
 	return false
 }
 
-// Back plays the way back as rollout.Revert has it, by a strategy and with options. A cluster takes as long to go back as it
+// Back plays the rollback as rollout.Revert has it, by a strategy and with options. A cluster takes as long to go back as it
 // took to succeed or fail, and succeeds; one that did not answer does not then either. Times of the trace are those since
 // the abort. Each wave costs a whole plan, so for many clusters the times are rounded up.
 func (a *Aborted) Back(strategy clusterv1alpha1.RolloutStrategy, options rollout.Options, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {
@@ -123,7 +123,7 @@ func (a *Aborted) selected(now time.Time) *grouping.Groups {
 	return without(a.groups, drops)
 }
 
-// back is the life of a cluster on the way back.
+// back is the life of a cluster on the rollback.
 func back(life Life, round time.Duration) Life {
 	if len(life) == 0 {
 		return nil

@@ -21,18 +21,18 @@ func TestWhoIsCutOffLeavesAndCounts(t *testing.T) {
 		want   string
 	}{
 		{"it takes its slot until the deadline, and is a failure then", simulation.Rollout{Strategy: progressive(1, 0, "10m")},
-			"0s, start a\n5m0s, left a\n6m0s, deleted a\n10m0s, timed out a\nBreached since 10m0s\n"},
+			"0s, start a\n5m0s, deselected a\n6m0s, deleted a\n10m0s, timed out a\nBreached since 10m0s\n"},
 		{"the deadline may be before it leaves", simulation.Rollout{Strategy: progressive(1, 0, "2m")},
-			"0s, start a\n2m0s, timed out a\n5m0s, left a\n6m0s, deleted a\nBreached since 2m0s\n"},
+			"0s, start a\n2m0s, timed out a\n5m0s, deselected a\n6m0s, deleted a\nBreached since 2m0s\n"},
 		{"without a deadline it takes its slot for ever", simulation.Rollout{Strategy: progressive(1, 0, "")},
-			"0s, start a\n5m0s, left a\n6m0s, deleted a\nStuck since 5m0s\n"},
+			"0s, start a\n5m0s, deselected a\n6m0s, deleted a\nStuck since 5m0s\n"},
 		{"a tolerated failure frees its slot", simulation.Rollout{Strategy: progressive(1, 1, "10m")},
-			"0s, start a\n5m0s, left a\n6m0s, deleted a\n10m0s, start b, timed out a\n20m0s, succeeded b\nCompleteWithFailures since 20m0s\n"},
-		{"who is given up takes no slot", simulation.Rollout{Strategy: progressive(1, 0, "10m"),
+			"0s, start a\n5m0s, deselected a\n6m0s, deleted a\n10m0s, start b, timed out a\n20m0s, succeeded b\nCompleteWithFailures since 20m0s\n"},
+		{"an ignored cluster takes no slot", simulation.Rollout{Strategy: progressive(1, 0, "10m"),
 			Options: rollout.Options{Ignored: []string{"a"}}},
-			"0s, start a b\n5m0s, left a\n6m0s, deleted a\n10m0s, succeeded b\nComplete since 10m0s\n"},
+			"0s, start a b\n5m0s, deselected a\n6m0s, deleted a\n10m0s, succeeded b\nComplete since 10m0s\n"},
 		{"a later attempt gives it up", simulation.Rollout{Strategy: progressive(1, 0, "10m"), Retries: simulation.Retries{Times: 1, After: time.Hour}},
-			"0s, start a\n5m0s, left a\n6m0s, deleted a\n10m0s, timed out a\n1h10m0s, start b\n1h20m0s, succeeded b\nComplete since 1h20m0s\n"},
+			"0s, start a\n5m0s, deselected a\n6m0s, deleted a\n10m0s, timed out a\n1h10m0s, start b\n1h20m0s, succeeded b\nComplete since 1h20m0s\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			test.played.Groups = groupsOf("ab")
@@ -41,7 +41,7 @@ func TestWhoIsCutOffLeavesAndCounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range trace.Waves {
-				trace.Waves[i].Holds = nil
+				trace.Waves[i].Blocks = nil
 			}
 			if diff := cmp.Diff(test.want, shown(trace)); diff != "" || len(trace.Final.Removed) > 0 {
 				t.Errorf("%v still to remove (-want +got):\n%s", trace.Final.Removed, diff)
@@ -58,9 +58,9 @@ func TestTryingAgainRenewsNoLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range trace.Waves {
-		trace.Waves[i].Holds = nil
+		trace.Waves[i].Blocks = nil
 	}
-	want := "0s, start a\n10m0s, timed out a\n30m0s, start a\n35m0s, left a\n36m0s, deleted a\n40m0s, timed out a\nBreached since 40m0s\n"
+	want := "0s, start a\n10m0s, timed out a\n30m0s, start a\n35m0s, deselected a\n36m0s, deleted a\n40m0s, timed out a\nBreached since 40m0s\n"
 	if diff := cmp.Diff(want, shown(trace)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -77,7 +77,7 @@ func TestWhoHadLeftBeforeTheSimulation(t *testing.T) {
 	}{
 		{"in flight", status.Progressing, false, "0s\n1m0s, start a\n11m0s, succeeded a\nComplete since 11m0s\n"},
 		{"failed", status.Failed, false, "0s\n1m0s\n30m0s, timed out x\nBreached since 0s\n"},
-		{"in flight, and nobody lets go", status.Progressing, true, "0s\n30m0s, timed out x\nBreached since 30m0s\n"},
+		{"in flight, and its agent is gone", status.Progressing, true, "0s\n30m0s, timed out x\nBreached since 30m0s\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			observed := []status.Report{{Cluster: "x", Status: test.gone, LastTransitionTime: start(), Applied: start(), Deleting: test.while}}
@@ -86,7 +86,7 @@ func TestWhoHadLeftBeforeTheSimulation(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range trace.Waves {
-				trace.Waves[i].Holds = nil
+				trace.Waves[i].Blocks = nil
 			}
 			if diff := cmp.Diff(test.want, shown(trace)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -95,15 +95,15 @@ func TestWhoHadLeftBeforeTheSimulation(t *testing.T) {
 	}
 }
 
-// R43: who left does not go back, and who leaves on the way back neither.
+// R43: a deselected cluster does not go back, nor does one that is deselected during the rollback.
 func TestWhoIsCutOffDoesNotGoBack(t *testing.T) {
 	for _, test := range []struct {
 		why   string
 		abort time.Duration
 		want  string
 	}{
-		{"it left before", 7 * time.Minute, "0s, start b\n10m0s, succeeded b\n"},
-		{"it leaves meanwhile", 3 * time.Minute, "0s, start a b\n2m0s, left a\n3m0s, deleted a\n10m0s, succeeded b, timed out a\n"},
+		{"it was deselected before", 7 * time.Minute, "0s, start b\n10m0s, succeeded b\n"},
+		{"it is deselected meanwhile", 3 * time.Minute, "0s, start a b\n2m0s, deselected a\n3m0s, deleted a\n10m0s, succeeded b, timed out a\n"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			played := simulation.Rollout{Strategy: progressive(2, 0, "10m"), Groups: groupsOf("abc"), Abort: simulation.Abort{At: test.abort}}
@@ -115,8 +115,8 @@ func TestWhoIsCutOffDoesNotGoBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want+"CompleteWithFailures since 10m0s\n", shown(back)); diff != "" || trace.Aborted.Holders() != 2 {
-				t.Errorf("%d have it, want 2 (-want +got):\n%s", trace.Aborted.Holders(), diff)
+			if diff := cmp.Diff(test.want+"CompleteWithFailures since 10m0s\n", shown(back)); diff != "" || trace.Aborted.HaveVersion() != 2 {
+				t.Errorf("%d have it, want 2 (-want +got):\n%s", trace.Aborted.HaveVersion(), diff)
 			}
 			if left := back.Final.Deselected; len(left) != 1 || left[0].Name != "a" || left[0].Group.Index != 0 {
 				t.Errorf("%v left, want a of group 0", left)
@@ -177,7 +177,7 @@ func TestNeverMoreHaveABadVersionThanExposeSays(t *testing.T) {
 		}
 		for _, cluster := range trace.Final.Deselected {
 			if trace.Outcome == simulation.Complete {
-				t.Fatalf("complete, and %v left with the version", cluster)
+				t.Fatalf("complete, and %v deselected with the version", cluster)
 			}
 		}
 	})

@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// WayBack is how the clusters that have the version get the one before again. Times are those since the start of the rollout.
+// Rollback is how the clusters that have the version get the one before again. Times are those since the start of the rollout.
 type Rollback struct {
 	// After is when the rollout was aborted, and Clusters is how many had the version then.
 	After    string           `json:"after"`
@@ -24,8 +24,8 @@ type Rollback struct {
 	report Report // of these waves
 }
 
-// Back adds the way back of an aborted rollout. Nobody is uncounted if that is nil.
-func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, uncounted func(cluster string) bool) {
+// Back adds the rollback of an aborted rollout. Nothing is ignored if that is nil.
+func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, ignored func(cluster string) bool) {
 	summary := trace.Final.Summary()
 	back := Report{
 		trace: trace, Rows: r.Rows, Width: r.Width, Clock: r.Clock, back: true,
@@ -33,8 +33,8 @@ func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, unco
 		Summary: Summary{summary.Aggregate(), summary.Percent(), summary},
 		Waves:   waves(trace, aborted.After),
 	}
-	back.End = end(trace, back.Waves, uncounted, false)
-	has := aborted.Holders()
+	back.End = end(trace, back.Waves, ignored, false)
+	has := aborted.HaveVersion()
 	stands := fmt.Sprintf("%d of %d clusters went back", summary.Succeeded-summary.Soaking, has-summary.Ignored)
 	if summary.Skip > 0 {
 		stands += fmt.Sprintf(", %d never had the version", summary.Skip)
@@ -50,18 +50,18 @@ func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, unco
 func waves(trace *simulation.Trace, begin time.Duration) (all []Wave) {
 	for _, w := range trace.Waves {
 		all = append(all, Wave{
-			After: (begin + w.After).String(), Started: w.Started, Validating: w.Validating, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut, Left: w.Left, Deleted: w.Deleted,
+			After: (begin + w.After).String(), Started: w.Started, Validating: w.Validating, Succeeded: w.Succeeded, Failed: w.Failed, TimedOut: w.TimedOut, Deselected: w.Deselected, Deleted: w.Deleted,
 			Attempt: w.Attempt, Again: w.Again,
 			InFlight: w.Counts.InFlight(), Done: w.Counts.Done(), Failures: w.Counts.Failures(),
-			Counts: w.Counts, Waiting: waiting(w.Holds),
+			Counts: w.Counts, Waiting: waiting(w.Blocks),
 		})
 	}
 	return all
 }
 
-// text writes the way back below the end of the rollout.
+// text writes the rollback below the end of the rollout.
 func (w *Rollback) text(b *bytes.Buffer) error {
-	fmt.Fprintf(b, "\nThe way back, from %s: %d clusters have the version; %s\n", w.report.Clock.Column(w.After), w.Clusters, w.how())
+	fmt.Fprintf(b, "\nRollback, from %s: %d clusters have the version; %s\n", w.report.Clock.Column(w.After), w.Clusters, w.how())
 	if err := w.report.waveTable(b); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (w *Rollback) text(b *bytes.Buffer) error {
 	return nil
 }
 
-// how names the strategy of the way back.
+// how names the strategy of the rollback.
 func (w *Rollback) how() string {
 	if w.Schedule.Type == "All" {
 		return "all go back at once"
@@ -78,7 +78,7 @@ func (w *Rollback) how() string {
 	return fmt.Sprintf("they go back within the limits of the strategy: %s", short.Text(w.Schedule.String(), mostScheduleWidth))
 }
 
-// backColumns are the columns for the waves of a way back.
+// backColumns are the columns for the waves of a rollback.
 func (r Report) backColumns() []column {
 	return []column{
 		{"TIME", func(w waveRow) any { return w.time(r.Clock) }},
@@ -88,7 +88,7 @@ func (r Report) backColumns() []column {
 		{"BACK", func(w waveRow) any { return w.last.Counts.Succeeded - w.last.Counts.Soaking }},
 		{"FAILED", func(w waveRow) any { return w.last.Counts.Failed }},
 		{"TIMED OUT", func(w waveRow) any { return w.last.Counts.TimeOut }},
-		{"LEFT", func(w waveRow) any { return w.last.Counts.Deselected }},
+		{"DESELECTED", func(w waveRow) any { return w.last.Counts.Deselected }},
 		{"NEVER HAD IT", func(w waveRow) any { return w.last.Counts.Skip }},
 		{reasons, func(w waveRow) any { return r.why(w.last.Waiting) }},
 	}

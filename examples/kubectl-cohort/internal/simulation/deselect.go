@@ -8,8 +8,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// hasLeft says whether somebody had left with the workload before the simulation began, or was about to.
-func (p *play) hasLeft(observed status.Report) bool {
+// hasDeselected says whether a cluster was deselected with the workload before the simulation began, or was about to be.
+func (p *play) hasDeselected(observed status.Report) bool {
 	_, selected := p.groups.Position(observed.Cluster)
 	return !selected || observed.Deleting
 }
@@ -20,21 +20,21 @@ func (p *play) remember() error {
 	return p.setOptions()
 }
 
-// leave has the scheduler drop those whose agents it can't reach for too long. The others stay in their groups.
+// leave has the scheduler drop clusters with agents that are unreachable for too long. The others stay in their groups.
 func (p *play) leave(w *Wave) error {
 	if len(p.leaving) == 0 {
 		return nil
 	}
 	slices.Sort(p.leaving)
 	for _, i := range p.leaving {
-		p.members[i].left = true
-		w.Left = append(w.Left, p.members[i].name)
+		p.members[i].deselected = true
+		w.Deselected = append(w.Deselected, p.members[i].name)
 	}
 	p.leaving = nil
-	p.trace.replay.dropped = append(p.trace.replay.dropped, w.Left...)
-	p.groups = without(p.groups, w.Left)
+	p.trace.replay.dropped = append(p.trace.replay.dropped, w.Deselected...)
+	p.groups = without(p.groups, w.Deselected)
 	for _, planner := range []*rollout.Planner{p.planner, p.witness} {
-		planner.Next(p.now) // which shows it who was in which group
+		planner.Next(p.now) // which shows it each cluster's group
 		planner.SetGroups(p.groups)
 	}
 	if p.record == nil {
@@ -52,8 +52,8 @@ func without(groups *grouping.Groups, clusters []string) *grouping.Groups {
 	return groups.Only(func(_ grouping.Key, cluster string) bool { return !drops[cluster] })
 }
 
-// keep does what a controller does before anybody starts. It stores the record in the owner if that is new, and reads it back.
-// Or else it deletes the objects of those who left. It says whether to plan anew.
+// keep does what a controller does before a cluster starts. It stores the record in the owner if that is new, and reads it back.
+// Or else it deletes the objects of deselected clusters. It says whether to plan anew.
 func (p *play) keep(w *Wave) (anew bool, err error) {
 	if p.record == nil {
 		return false, nil

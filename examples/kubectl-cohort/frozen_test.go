@@ -37,7 +37,7 @@ func verdictOn(result, message, version, time string) string {
 }
 
 // A cluster that succeeded is in flight until it is found good. A no is a failure with its reason, and a verdict about another version,
-// or one that nobody gave, is none. Each answer says so.
+// or one that was not given, is none. Each answer says so.
 func TestValidationCountsInEveryAnswer(t *testing.T) {
 	v3 := versionOf("v3")
 	yes := verdictOn("SUCCEEDED", "", v3, "2025-01-01T00:50:00Z")
@@ -46,9 +46,9 @@ func TestValidationCountsInEveryAnswer(t *testing.T) {
 		args         []string
 		want         []string
 	}{
-		{"nobody has said anything", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight, 2 of them being validated, 2 waiting\n", "validated by the plugin mesh",
+		{"there is no verdict", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight, 2 of them being validated, 2 waiting\n", "validated by the plugin mesh",
 			"a: is being validated, times out at 01:15", "\n  2 clusters: 2 of 2 slots taken: a, b are being validated, the first, a, times out at 01:15", "kubectl cohort validate set a yes\n"}},
-		{"who is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and is being validated\n", "is being validated, times out at 01:20; to do: validate b\n", "succeeds and is done: it is found good\n"}},
+		{"a cluster that is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and is being validated\n", "is being validated, times out at 01:20; to do: validate b\n", "succeeds and is done: it is found good\n"}},
 		{"its past has it", "", []string{"history", "b"}, []string{"\n00:48   starts\n", "\n00:50   succeeds, and is being validated\n"}},
 		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight, 1 of them being validated, 2 waiting\n", "\nmay start now (1): c\n"}},
 		{"it was being validated before", yes, []string{"history", "a"}, []string{"\n00:40   starts\n", "\n00:45   succeeds, and is being validated\n", "\n00:50   succeeds and is done\n"}},
@@ -56,8 +56,8 @@ func TestValidationCountsInEveryAnswer(t *testing.T) {
 		{"of a version before, it counts for nothing", verdictOn("SUCCEEDED", "", versionOf("v2"), "2025-01-01T00:50:00Z"), []string{"status"}, []string{"2 of them being validated"}},
 		{"of before the write, it counts for nothing", verdictOn("SUCCEEDED", "", v3, "2024-12-31T00:50:00Z"), []string{"status"}, []string{"2 of them being validated"}},
 		{"a person wrote it, without a time", `{"result":"SUCCEEDED","version":"` + v3 + `"}`, []string{"status"}, []string{"1 of them being validated"}},
-		{"nobody can read it, so the controller starts nobody", `{"result":"GOOD","version":"` + v3 + `"}`, []string{"status"}, []string{
-			`ManifestWork a/set: metadata.annotations[cohort.open-cluster-management.io/verdict].result: Unsupported value: "GOOD"`, "nobody starts as long as that stands there", "the rollout is paused"}},
+		{"the value is invalid, so the controller starts no cluster", `{"result":"GOOD","version":"` + v3 + `"}`, []string{"status"}, []string{
+			`ManifestWork a/set: metadata.annotations[cohort.open-cluster-management.io/verdict].result: Unsupported value: "GOOD"`, "no cluster starts as long as that stands there", "the rollout is paused"}},
 	} {
 		got := simulateText(t, validatedSet(t, test.verdict), append(test.args, "-f", "-", "--start", "2025-01-01T01:00:00Z")...)
 		for _, want := range test.want {
@@ -68,7 +68,7 @@ func TestValidationCountsInEveryAnswer(t *testing.T) {
 	}
 }
 
-// Without the name of a plugin no verdict counts, as its controller asks nobody.
+// Without the name of a plugin no verdict counts, as its controller asks no plugin.
 func TestNoVerdictCountsWhereNobodyIsAsked(t *testing.T) {
 	dump := strings.Replace(validatedSet(t, verdictOn("FAILED", "", versionOf("v3"), "2025-01-01T00:50:00Z")), "cohort.open-cluster-management.io/plugin", "example.com/plugin", 1)
 	if got := simulateText(t, dump, "status", "-f", "-", "--start", "2025-01-01T01:00:00Z"); !strings.Contains(got, "\n2 of 4 clusters done, 2 waiting\n") {
@@ -76,11 +76,11 @@ func TestNoVerdictCountsWhereNobodyIsAsked(t *testing.T) {
 	}
 	loaded := strings.Replace(validatedSet(t, ""), "\nstatus:\n", "\nstatus:\n  conditions: [{type: PluginLoaded, status: \"False\", reason: Failed, message: mesh plugin is not registered, lastTransitionTime: null}]\n", 1)
 	if got := simulateText(t, loaded, "status", "-f", "-", "--start", "2025-01-01T01:00:00Z"); !strings.Contains(got, "note: its controller says in the condition PluginLoaded: mesh plugin is not registered\n") {
-		t.Errorf("nobody says why nothing goes on:\n%s", got)
+		t.Errorf("nothing says why nothing goes on:\n%s", got)
 	}
 }
 
-// A hold and a review count in each answer, as they count for the controllers that read them.
+// A freeze and an allowlist count in each answer, as they count for the controllers that read them.
 func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
 	v3 := versionOf("v3")
 	for _, test := range []struct {
@@ -88,14 +88,14 @@ func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
 		args        []string
 		want        []string
 	}{
-		{map[string]string{"hold": "c maintenance of store 7"}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", `1 cluster: c is held by "maintenance of store 7"`, "\n  to do:  kubectl cohort release set c\n", "forecast: Blocked at ", "\n  1 cluster: c"}},
-		{map[string]string{"hold": "c=2025-01-01T03:00:00Z"}, []string{"explain", "c"}, []string{"c is held until ", "; to do: release c\n", "starts: its hold ends\n"}},
-		{map[string]string{"hold": "c=1999-01-05T06:00:00Z"}, []string{"status", "set"}, []string{"\nmay start now (1): c\n"}},
-		{map[string]string{"hold": "nobody"}, []string{"status", "set"}, []string{"warning: ", "nobody"}},
-		{map[string]string{"reviewed": "d of " + v3}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", "c is not among the reviewed clusters", "\n  to do:  kubectl cohort approve set c\n"}},
-		{map[string]string{"reviewed": "d of another"}, []string{"explain"}, []string{"c, d are not among the reviewed clusters", "kubectl cohort approve set c d\n"}},
+		{map[string]string{"freeze": "c maintenance of store 7"}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", `1 cluster: c is held by "maintenance of store 7"`, "\n  to do:  kubectl cohort unfreeze set c\n", "forecast: Blocked at ", "\n  1 cluster: c"}},
+		{map[string]string{"freeze": "c=2025-01-01T03:00:00Z"}, []string{"explain", "c"}, []string{"c is held until ", "; to do: release c\n", "starts: its freeze ends\n"}},
+		{map[string]string{"freeze": "c=1999-01-05T06:00:00Z"}, []string{"status", "set"}, []string{"\nmay start now (1): c\n"}},
+		{map[string]string{"freeze": "unknown"}, []string{"status", "set"}, []string{"warning: ", "unknown"}},
+		{map[string]string{"allowlist": "d of " + v3}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", "c is not among the reviewed clusters", "\n  to do:  kubectl cohort allow set c\n"}},
+		{map[string]string{"allowlist": "d of another"}, []string{"explain"}, []string{"c, d are not among the reviewed clusters", "kubectl cohort allow set c d\n"}},
 		{map[string]string{"block": "c"}, []string{"plan"}, []string{"Blocked: ", "release c"}},
-		{map[string]string{"hold": "c"}, []string{"status", "set", "-o", "json"}, []string{`"outcome": "Blocked"`, `"type": "ClusterFrozen"`}},
+		{map[string]string{"freeze": "c"}, []string{"status", "set", "-o", "json"}, []string{`"outcome": "Blocked"`, `"type": "ClusterFrozen"`}},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, status.Succeeded))
 		got := simulateText(t, "", append(test.args, "--server", h.URL)...)
@@ -107,14 +107,14 @@ func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
 	}
 }
 
-// What is said of a dump of a live hub with holds, a review and validation is kept, in all forms.
+// What is said of a dump of a live hub with freezes, an allowlist and validation is kept, in all forms.
 func TestADumpWithHoldsAndVerdicts(t *testing.T) {
 	const now = "2026-11-24T19:15:00Z"
 	for name, args := range map[string][]string{
 		"status-validating":   {"status", "-f", "testdata/live/validating.yaml"},
 		"explain-validating":  {"explain", "prod-01", "-f", "testdata/live/validating.yaml"},
-		"explain-hold":        {"explain", "prod-06", "-f", "testdata/live/validating.yaml"},
-		"explain-unreviewed":  {"explain", "-f", "testdata/live/validating.yaml"},
+		"explain-frozen":      {"explain", "prod-06", "-f", "testdata/live/validating.yaml"},
+		"explain-not-allowed": {"explain", "-f", "testdata/live/validating.yaml"},
 		"history-validating":  {"history", "prod-00", "-f", "testdata/live/validating.yaml"},
 		"status-not-good":     {"status", "-f", "testdata/live/refused.yaml"},
 		"explain-not-good":    {"explain", "prod-01", "-f", "testdata/live/refused.yaml"},
@@ -126,7 +126,7 @@ func TestADumpWithHoldsAndVerdicts(t *testing.T) {
 		})
 	}
 	page := simulateText(t, "", "report", "-", "-f", "testdata/live/validating.yaml", "--start", now)
-	for _, want := range []string{`<i class="key being-validated"></i>being validated`, `<i class="key held"></i>held`, "1 of 8 clusters done, 4 in flight, 3 of them being validated, 3 waiting",
+	for _, want := range []string{`<i class="key being-validated"></i>being validated`, `<i class="key frozen"></i>frozen`, "1 of 8 clusters done, 4 in flight, 3 of them being validated, 3 waiting",
 		"prod-06 is held by &#34;maintenance of store 6&#34; until", "prod-05, prod-07 are not among the reviewed clusters"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
@@ -134,13 +134,13 @@ func TestADumpWithHoldsAndVerdicts(t *testing.T) {
 	}
 }
 
-// A policy's cluster is held as one of a ManifestWorkReplicaSet is.
+// A policy's cluster is frozen as one of a ManifestWorkReplicaSet is.
 func TestAClusterOfAPolicyIsHeld(t *testing.T) {
 	text, err := os.ReadFile("testdata/policy/progressive.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := strings.Replace(string(text), "metadata:\n  name: no-root-login", "metadata:\n  annotations: {cohort.open-cluster-management.io/hold: store-09 shop closed}\n  name: no-root-login", 1)
+	held := strings.Replace(string(text), "metadata:\n  name: no-root-login", "metadata:\n  annotations: {cohort.open-cluster-management.io/freeze: store-09 shop closed}\n  name: no-root-login", 1)
 	got := simulateText(t, held, "status", "-f", "-")
 	for _, want := range []string{`1 cluster: store-09 is held by "shop closed"; to do: release store-09; waiting for mandatory group 0 "canary"`, "forecast: Blocked at "} {
 		if !strings.Contains(got, want) {

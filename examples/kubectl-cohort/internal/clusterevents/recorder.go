@@ -1,6 +1,6 @@
-// Package story tells what a simulated rollout is for one cluster: what it waits for, who holds it up, what releases
+// Package clusterevents records what a simulated rollout is for one cluster: what it waits for, what blocks it, what releases
 // it, when it starts and what becomes of it. The sentences are the library's.
-package story
+package clusterevents
 
 import (
 	"fmt"
@@ -26,14 +26,14 @@ type Event struct {
 	More  int
 	// Released says what ended the wait before a start, what was reported with a failure, or what ended a validation.
 	Released string
-	// Unknown says that it was before the simulation, and that nobody knows when. After is 0 then.
+	// Unknown says that it was before the simulation, and that the time is unknown. After is 0 then.
 	Unknown bool
 	// Standing says what a cluster in flight does, and until when, as the simulation begins.
 	Standing string
 	// Remedies say what a person can do about a failure.
 	Remedies []rollout.Remedy
-	// HoldsUp says until when a cluster that leaves holds others up; empty where it holds up nobody.
-	HoldsUp string
+	// BlocksOthersUntil says until when a deselected cluster blocks others; empty where it blocks none.
+	BlocksOthersUntil string
 }
 
 // Standing is why a cluster waits from a time on.
@@ -63,7 +63,7 @@ const (
 	Done        What = "Done"
 	Stands      What = "Stands" // when the simulation begins, it is in flight already
 
-	// Kinds of events on the way back.
+	// Kinds of events of the rollback.
 	Aborted     What = "Aborted" // the rollout is
 	WaitsToGo   What = "WaitsToGo"
 	GoesBack    What = "GoesBack"
@@ -74,23 +74,23 @@ const (
 // Waits says whether the event is a wait.
 func (w What) Waits() bool { return w == Waits || w == WaitsToGo }
 
-// Teller puts the story of a cluster together while a simulation runs.
-type Teller struct {
-	cluster  string
-	begin    time.Time      // of the simulation
-	observed *status.Report // what the cluster said before it; nil if nothing
-	events   []Event
-	previous *rollout.Result
-	why      rollout.Explanation // of the wait that goes on, as it stands now
-	started  bool
-	starts   int  // so far; the attempt at the version is one less
-	shown    What // the state that the events have told of
-	left     bool // so have they of that it left
+// Recorder records the events of one cluster while a simulation runs.
+type Recorder struct {
+	cluster    string
+	begin      time.Time      // of the simulation
+	observed   *status.Report // what the cluster said before it; nil if nothing
+	events     []Event
+	previous   *rollout.Result
+	why        rollout.Explanation // of the wait that goes on, as it stands now
+	started    bool
+	starts     int  // so far; the attempt at the version is one less
+	shown      What // the state that the events have told of
+	deselected bool // so they have recorded that it was deselected
 }
 
-// New is the teller for a cluster. The simulation begins at a time, with what was observed until then.
-func New(cluster string, begin time.Time, observed []status.Report) *Teller {
-	t := &Teller{cluster: cluster, begin: begin}
+// New is the recorder for a cluster. The simulation begins at a time, with what was observed until then.
+func New(cluster string, begin time.Time, observed []status.Report) *Recorder {
+	t := &Recorder{cluster: cluster, begin: begin}
 	if i := slices.IndexFunc(observed, func(r status.Report) bool { return r.Cluster == cluster }); i >= 0 {
 		t.observed = &observed[i]
 	}
@@ -98,11 +98,11 @@ func New(cluster string, begin time.Time, observed []status.Report) *Teller {
 }
 
 // Events are those so far, in order.
-func (t *Teller) Events() []Event { return t.events }
+func (t *Recorder) Events() []Event { return t.events }
 
-// Abort ends the story at a time, as the rollout is aborted, and goes on with the story of the way back, whose times count
+// Abort ends the events at a time, as the rollout is aborted, and goes on with those of the rollback, with times that count
 // from then. It is nil where the cluster never had the version.
-func (t *Teller) Abort(after time.Duration, back *Teller) {
+func (t *Recorder) Abort(after time.Duration, back *Recorder) {
 	if last := len(t.events) - 1; last >= 0 && t.events[last].What == Waits {
 		t.events[last].Until = after
 		if t.events[last].After == after {
@@ -137,10 +137,10 @@ func (t *Teller) Abort(after time.Duration, back *Teller) {
 }
 
 // Watch takes in how things stand after a wave.
-func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
+func (t *Recorder) Watch(after time.Duration, result *rollout.Result) {
 	disposition, _, selected := result.Find(t.cluster)
 	if t.previous == nil && t.observed != nil && disposition != rollout.DispositionBlocked && disposition != rollout.DispositionStarting {
-		t.past(result, disposition)
+		t.before(result, disposition)
 	}
 	switch {
 	case !selected:
@@ -165,7 +165,7 @@ func (t *Teller) Watch(after time.Duration, result *rollout.Result) {
 }
 
 // wait begins a wait, or goes on with one for the same.
-func (t *Teller) wait(after time.Duration, why rollout.Explanation) {
+func (t *Recorder) wait(after time.Duration, why rollout.Explanation) {
 	if last := len(t.events) - 1; last >= 0 && t.events[last].What == Waits {
 		if slices.EqualFunc(t.why, why, sameWait) {
 			t.events[last].goesOn(after, t.why, why)
@@ -178,7 +178,7 @@ func (t *Teller) wait(after time.Duration, why rollout.Explanation) {
 	t.shown, t.why = Waits, why
 }
 
-// goesOn notes that the cluster waits for the same, and who holds it up now if that is new.
+// goesOn notes that the cluster waits for the same, and what blocks it now if that is new.
 func (e *Event) goesOn(after time.Duration, before, why rollout.Explanation) {
 	last := len(e.Later) - 1
 	switch {
@@ -197,13 +197,13 @@ func (e *Event) goesOn(after time.Duration, before, why rollout.Explanation) {
 	}
 }
 
-// sameWait says whether both wait for the same, whoever is in flight by then.
+// sameWait says whether both wait for the same reason, whichever clusters are in flight by then.
 func sameWait(a, b rollout.Link) bool {
 	return a.Reason.Type == b.Reason.Type && a.Reason.Group == b.Reason.Group && a.Reason.Gate == b.Reason.Gate
 }
 
 // start notes the start, and what released the cluster if it waited.
-func (t *Teller) start(after time.Duration, result *rollout.Result) {
+func (t *Recorder) start(after time.Duration, result *rollout.Result) {
 	if t.started {
 		return
 	}
@@ -224,7 +224,7 @@ func (t *Teller) start(after time.Duration, result *rollout.Result) {
 }
 
 // recovers ends the wait of a cluster that was to be tried again and recovered without that.
-func (t *Teller) recovers(after time.Duration) {
+func (t *Recorder) recovers(after time.Duration) {
 	t.started = true
 	if last := len(t.events) - 1; last >= 0 && t.events[last].What == Waits {
 		if t.events[last].Until = after; t.events[last].After == after {
@@ -238,7 +238,7 @@ func Released(why rollout.Explanation, previous, result *rollout.Result) string 
 	var parts []string
 	more := 0
 	if len(why) == 1 && why[0].Reason.Type == rollout.BlockFrozen {
-		return "its hold ends"
+		return "its freeze ends"
 	}
 	if len(why) == 1 && why[0].Reason.Type == rollout.BlockNotAllowed {
 		return "it is approved"
@@ -252,7 +252,7 @@ func Released(why rollout.Explanation, previous, result *rollout.Result) string 
 			disposition, _, _ := result.Find(blocker.Name)
 			has := disposition == rollout.DispositionInFlight || disposition == rollout.DispositionDeselected
 			is := standing(result, blocker.Name)
-			if !has || is != blocker.Status && is != status.Validating { // which releases nobody
+			if !has || is != blocker.Status && is != status.Validating { // which ends no wait
 				parts = append(parts, blocker.Name+" "+become(result, blocker.Name, disposition))
 			}
 		}
@@ -293,22 +293,22 @@ func become(result *rollout.Result, cluster string, disposition rollout.Disposit
 }
 
 // leave notes that the cluster is not selected any more, if that is new.
-func (t *Teller) leave(after time.Duration, result *rollout.Result) {
-	if t.left || !t.started {
+func (t *Recorder) leave(after time.Duration, result *rollout.Result) {
+	if t.deselected || !t.started {
 		return
 	}
-	t.left = true
+	t.deselected = true
 	e := Event{After: after, What: Leaves}
 	for _, b := range result.Blockers() {
 		if b.Name == t.cluster {
-			e.HoldsUp = b.String()
+			e.BlocksOthersUntil = b.String()
 		}
 	}
 	t.events = append(t.events, e)
 }
 
 // stand notes where the cluster stands now if that is new.
-func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition rollout.Disposition) {
+func (t *Recorder) stand(after time.Duration, result *rollout.Result, disposition rollout.Disposition) {
 	what := Starts
 	switch s := standing(result, t.cluster); {
 	case disposition == rollout.DispositionSettled && s == status.Succeeded:
@@ -329,7 +329,7 @@ func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition 
 	}
 	validated := ""
 	if t.shown == Validates {
-		validated = map[What]string{Succeeds: "it is found good", Done: "it is found good", Fails: "it is not found good", TimesOut: "nobody has said whether it is good"}[what]
+		validated = map[What]string{Succeeds: "it is found good", Done: "it is found good", Fails: "it is not found good", TimesOut: "it got no verdict"}[what]
 	}
 	if what == Done && t.shown != Succeeds { // it does not soak
 		t.events = append(t.events, Event{After: after, What: Succeeds})
@@ -338,10 +338,10 @@ func (t *Teller) stand(after time.Duration, result *rollout.Result, disposition 
 }
 
 // add notes where the cluster stands, and what to do about that.
-func (t *Teller) add(e Event, result *rollout.Result) {
-	if e.What == Fails || e.What == TimesOut && t.shown != Fails { // who failed has its remedies then
+func (t *Recorder) add(e Event, result *rollout.Result) {
+	if e.What == Fails || e.What == TimesOut && t.shown != Fails { // a failed cluster has its remedies then
 		e.Remedies = t.remedies(result)
-		if t.shown == Validates && e.What == TimesOut { // somebody may say yes after all
+		if t.shown == Validates && e.What == TimesOut { // a yes may come after all
 			e.Remedies = slices.Insert(e.Remedies, 0, rollout.Remedy{Type: rollout.RemedyValidate, Count: 1, Of: 1, Clusters: t.cluster})
 		}
 	}
@@ -349,7 +349,7 @@ func (t *Teller) add(e Event, result *rollout.Result) {
 }
 
 // remedies say what a person can do about the cluster's failure.
-func (t *Teller) remedies(result *rollout.Result) []rollout.Remedy {
+func (t *Recorder) remedies(result *rollout.Result) []rollout.Remedy {
 	ways := []rollout.Remedy{
 		{Type: rollout.RemedyFix, Count: 1, Of: 1, Clusters: t.cluster},
 		{Type: rollout.RemedyTryAgain, Count: t.starts},
@@ -360,13 +360,13 @@ func (t *Teller) remedies(result *rollout.Result) []rollout.Remedy {
 		}
 		ways = append(ways, rollout.Remedy{Type: rollout.RemedyRevert})
 	}
-	if t.left {
+	if t.deselected {
 		ways = append(ways, rollout.Remedy{Type: rollout.RemedyIgnore, Clusters: t.cluster})
 	}
 	return ways
 }
 
-// standing is the status that the result has for a cluster that is not held.
+// standing is the status that the result has for a cluster that is not blocked.
 func standing(result *rollout.Result, cluster string) status.RolloutStatus {
 	byName := func(c rollout.Cluster, name string) int { return strings.Compare(c.Name, name) }
 	for _, list := range [][]rollout.Cluster{result.InFlight, result.TimedOut, result.Deselected} {

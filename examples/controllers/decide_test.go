@@ -157,7 +157,7 @@ func TestAPersonDecidesWithThePlugin(t *testing.T) {
 		`(?m)^manifestworkreplicaset.work.open-cluster-management.io/web annotated$`)
 	o.eventually("all have the first version", o.doneWith("one"))
 
-	o.says(o.asks("pause", set.Name, "-y"), "nobody starts at once")
+	o.says(o.asks("pause", set.Name, "-y"), "no cluster starts at once")
 	o.must(o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/gates":null}}}`))
 	first := clustersOf(o)[0]
 	o.silence()
@@ -183,7 +183,7 @@ func TestAPersonDecidesWithThePlugin(t *testing.T) {
 	o.silence()
 	o.change(`{"text":"four"}`)
 	o.firstFails("four")
-	o.says(o.asks("give-up", set.Name, first, "-y"), "give up "+first, "3 clusters start at once")
+	o.says(o.asks("ignore", set.Name, first, "-y"), "ignore "+first, "3 clusters start at once")
 	o.eventually("all others have it", o.doneWith("four"))
 	if _, said, err := o.tries(nil, "abort", set.Name, "-y"); err == nil || !strings.Contains(said, "no cluster waits with another template") {
 		t.Errorf("taken back to nothing: %v %s", err, said)
@@ -301,7 +301,7 @@ func TestThePluginNeedsTheseRightsAlone(t *testing.T) {
 	}
 	before, err := o.set()
 	o.must(err)
-	for _, command := range [][]string{{"open-gate", set.Name}, {"pause", set.Name}, {"give-up", set.Name, "prod-03"}, {"hold", set.Name, "prod-03"}, {"approve", set.Name}, {"let-through", set.Name, "prod-03"}} {
+	for _, command := range [][]string{{"open-gate", set.Name}, {"pause", set.Name}, {"ignore", set.Name, "prod-03"}, {"freeze", set.Name, "prod-03"}, {"allow", set.Name}, {"start-first", set.Name, "prod-03"}} {
 		_, said, err := o.tries(nil, append(command, "--yes")...)
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(said, "nothing is written: ") || !strings.Contains(said, "is forbidden") {

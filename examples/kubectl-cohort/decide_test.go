@@ -99,8 +99,8 @@ func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{ // a frozen cluster keeps it until that ends, and with a pause all do
-		"freeze":  "1 cluster that has the version goes back at once: b\n  but:      1 is frozen, and goes back when that ends: a\n",
-		"pause": "then:     no cluster goes back while the rollout is paused; 2 clusters have the version: a b\n",
+		"freeze": "1 cluster that has the version goes back at once: b\n  but:      1 is frozen, and goes back when that ends: a\n",
+		"pause":  "then:     no cluster goes back while the rollout is paused; 2 clusters have the version: a b\n",
 	} {
 		value := map[string]string{"freeze": "a its site;b=2020-01-01T00:00:00Z", "pause": "true"}[name]
 		h.now(strings.Replace(decidedSet(t, map[string]string{name: value}, "Failed"), "\nstatus:\n", "\nstatus:\n  updateRevision: r2\n  currentRevision: r1\n", 1))

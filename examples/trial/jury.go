@@ -148,6 +148,8 @@ func (s *sight) undone(cluster string, now time.Time) string {
 		return ""
 	case s.isSelected(cluster):
 		return "is selected, and not done"
+	case s.wasEdited(cluster): // what a person did there is not written back any more
+		return ""
 	case at.failed:
 		return "left, and failed"
 	case at.holds:
@@ -155,4 +157,10 @@ func (s *sight) undone(cluster string, now time.Time) string {
 	default:
 		return ""
 	}
+}
+
+// wasEdited says whether a person changed the object of a cluster by hand, and it was not written back.
+func (s *sight) wasEdited(cluster string) bool {
+	h, has := s.held[cluster]
+	return has && h.version == s.version && h.content != "" && h.content != s.j.raw(s.owner).content
 }

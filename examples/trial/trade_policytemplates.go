@@ -267,21 +267,19 @@ func (d *templateDetails) hasAnswered(t *policyTemplate, u *unstructured.Unstruc
 }
 
 // hasAnsweredIn says whether the newest message is about what the template is now, in one of these states: it is what the cluster said last, so
-// the cluster has done nothing else with the template since. A cluster that never got what was written in between has the content still, of
-// whichever version.
+// the cluster has done nothing else with the template since. One that was edited by hand has to answer for what was set back. A cluster that never
+// got what was written in between has the content still, of whichever version.
 func (d *templateDetails) hasAnsweredIn(t *policyTemplate, states []object) bool {
 	now := states[len(states)-1].(*unstructured.Unstructured)
 	for _, o := range slices.Backward(states) {
 		u := o.(*unstructured.Unstructured)
-		if actionOfPolicy(u) != actionOfPolicy(now) || !d.hasAnswered(t, u) {
-			continue
+		all, same := templatesIn(u), versionOfPolicy(u) == versionOfPolicy(now)
+		if same && !slices.Contains(all, *t) {
+			return false
 		}
-		return slices.ContainsFunc(templatesIn(u), func(was policyTemplate) bool {
-			if versionOfPolicy(u) != versionOfPolicy(now) {
-				was.note, was.waitsFor, was.ignorePending = t.note, t.waitsFor, t.ignorePending
-			}
-			return was == *t
-		})
+		if actionOfPolicy(u) == actionOfPolicy(now) && d.hasAnswered(t, u) {
+			return slices.ContainsFunc(all, func(was policyTemplate) bool { return was.name == t.name && was.kind == t.kind && was.own == t.own })
+		}
 	}
 	return false
 }

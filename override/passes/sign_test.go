@@ -145,3 +145,16 @@ func TestAClusterThatMissedTheFirstPassIsDone(t *testing.T) {
 		t.Errorf("%s: %s", f.status.RolloutStatus, f.last.Explain("c00"))
 	}
 }
+
+// O26: a replica is read as of a time. Five minutes after the write of the first pass a cluster that says nothing has been through it.
+func TestAReplicaReadLaterHasBeenThroughASilentFirstPass(t *testing.T) {
+	resolution := resolve(t, policy(policyv1.Enforce, naiveLimits{typ: clusterv1alpha1.Progressive}), to("a"))
+	s := informed(t, nil, []part{config("a", 1, 0)}, nil)
+	silent := passes.ReplicaOf(&s.Policy, &s.status)
+	for after, through := range map[time.Duration]bool{time.Second: false, 5*time.Minute - time.Second: false, 5 * time.Minute: true} {
+		read := silent.At(noon.Add(after))
+		if _, got := read.Report(resolution, "v2", noon.Add(time.Second)); got != through {
+			t.Errorf("read %v after the write, it reports: %t, want %t", after, got, through)
+		}
+	}
+}

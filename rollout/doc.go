@@ -1,62 +1,65 @@
-// Package rollout answers who gets the workload next, and why the others wait.
+// Package rollout decides which clusters get the workload next, and says why each other cluster waits.
 //
-// [Plan] takes what a controller has at hand: the strategy of its API object, the decision groups, what it observed on each
-// cluster, and the time. It returns what may happen now. It starts nothing, keeps nothing, and reads no clock. The same input
-// in any order gives the same result.
+// [Plan] takes the strategy of the owner (the API object of the rollout), the decision groups, the reports of the clusters
+// and the time. It returns what may happen now. Plan starts nothing, keeps nothing and reads no clock. The same input in
+// any order gives the same result.
 //
 // # The duties of a controller
 //
-// Limits hold on a running hub only if what you pass in is true. So let one process act at a time, by leader election, look at
-// an owner in one goroutine at a time, and take these steps each time something changes.
+// The limits hold on a running hub only if the input is true. Run one process at a time by leader election, reconcile an
+// owner in one goroutine at a time, and take these steps in each reconcile.
 //
-//  1. Read the groups together with their Placement, by [grouping.Read], whenever a PlacementDecision or the
-//     status of the Placement changes. A scheduler writes its decisions one after the other. In between, a canary group
-//     that is not filled yet looks like an empty one, and an empty cache looks like a selection of nobody. Groups that
-//     were read with their Placement can tell that they are incomplete; then nothing starts and nobody is removed.
+//  1. Read the decision groups together with their Placement, by [grouping.Read]. Reconcile on each event of the informers
+//     for PlacementDecisions and for the Placement, also for its status. A scheduler writes its decisions one by one: until
+//     all are written, a canary group can look empty. The Placement lets Read detect partially observed decisions. Then
+//     nothing starts and nothing is removed.
 //
-//  2. Name the version of the workload that is wanted, such as a hash of its template. Then make a [status.Report] of each
-//     object of the workload, with [status.FromManifestWork] or its like and the wanted version. Take the objects that duty 3
-//     gives, so do that first. A cluster whose object has another version waits for its turn again. One whose object has the
-//     wanted version is in flight from that write on, even while its agent is silent, and can time out. Report objects
-//     that are being deleted, too: an agent that was cut off never lets go of its object.
+//  2. Name the wanted version of the workload, such as a hash of its template. Make a [status.Report] of each object of the
+//     workload with [status.FromManifestWork] or its like. Take the objects from duty 3. A cluster whose object carries
+//     another version waits for its turn again. Once its object carries the wanted version, a cluster is in flight from the
+//     time of that write and can time out, even before the agent reports. Report also objects that have a
+//     deletionTimestamp: a disconnected agent never removes its finalizer.
 //
-//  3. Plan with your own writes, those of the owner too: caches show them late. Package rollout/writes has Own for them.
-//     Tell it the answer to each write, and take the objects from it. Read those that it is unsure of from the API
-//     server: an answer was lost, or the cache has not shown the object for long. No event need come of that, so look again
-//     after Own.RecheckAfter. The caches may also lack what the process before has written. So when a process begins to act
-//     or gets its lease, it lists the owners and their objects from the API server, once in its life, and hands them to
-//     Own. Keep what must last in the objects, not in memory: a controller restarts.
+//  3. Overlay your own writes on the informer caches, those of the owner too, because caches lag behind. Own in package
+//     rollout/writes does so. Tell Own the result of each write, and take the objects from Own. Do a live read of each
+//     object that Own reports as uncertain: the response to a write was lost, or the cache has lacked the write for long.
+//     No watch event may follow, so requeue after Own.RecheckAfter. When a process starts to act or gets the lease, list
+//     the owners and their objects live once, and hand them to Own: the caches may lack writes of the process before.
+//     Store in the objects what has to survive a restart.
 //
-//  4. Give a cluster one object, under the name that the steps of duty 6 give, which notes its owner (writes.Owner): owners of
-//     two kinds may have one name. Where there are two objects, pass the reports of both to Plan, which counts the worst and
-//     warns; the steps delete the surplus object. They leave alone what is another's: warn of it.
+//  4. Give a cluster one object, under the name that the steps of duty 6 give. The object names its owner (writes.Owner),
+//     because owners of two kinds may have one name. If a cluster has two objects, pass the reports of both to Plan. Plan
+//     counts the worse one and warns, and the steps delete the surplus object. The steps do not touch objects of another
+//     owner: warn of them.
 //
-//  5. Call Plan, with four fields of its [Options] set. RemoveAfter and Previous, the previous result: a scheduler that
-//     rewrites its decisions can leave a cluster out for a moment while all counts are right, and the cluster must keep its
-//     workload. Keep a previous result for each owner and each of its plans. Memory with the record of the owner, and
-//     Ignored with the clusters that a person gave up: see "Who left" below.
+//  5. Call Plan with four fields of its [Options] set. RemoveAfter and Previous, the previous result, keep the workload of
+//     a cluster which a scheduler omits for a moment. Keep a previous result for each owner and each of its plans.
+//     StoredRecord has the record of the owner, and Ignored has the clusters that a user ignores: see "Deselected clusters"
+//     below.
 //
-//  6. Carry out what it says. First store Record in the owner, if it has changed. Then go on with the same result, through
-//     writes.StepsOf: the workload of clusters in Removed goes, surplus objects go, and clusters in InFlight and Start get the
-//     workload. Do nothing for the others. A cluster in Start whose object is still being deleted gets the workload once that
-//     is gone. It holds its slot until then, without a deadline: if its agent is dead, a person has to give it up. Before each
-//     write the steps ask for the owner, and end where another version is wanted. In the write that carries the version, note
-//     the version, the attempt that the result has for the cluster, and the time of the write (not of the plan). writes.Work
-//     makes such an object, and says whether anything changes.
+//  6. Do what the result says. First update the record in the owner, if Record has changed; on a resourceVersion conflict
+//     return and requeue. Then apply the same result through writes.StepsOf: delete the workload of the clusters in Removed,
+//     delete surplus objects, and apply the workload to the clusters in InFlight and Start. Do not touch the other clusters.
+//     If the object of a cluster in Start is still being deleted, create the new object once the old one is gone. The
+//     cluster holds its slot until then, without a deadline; if its agent is dead, a user has to ignore the cluster. Before
+//     each write the steps check the owner, and stop if another version is wanted. In the write that carries the version,
+//     store the version, the attempt that the result has for the cluster, and the time of the write (not of the plan).
+//     writes.Work makes such an object and says whether anything changes.
 //
-//  7. Set the status of the owner from [Result.Summary]. Make events of [Result.Changes], which tells each thing once, also
-//     each warning. If you keep reports, report TimeOut from now on for each cluster in TimedOut.
+//  7. Set the status of the owner from [Result.Summary]. Emit events from [Result.Changes], which reports each change and
+//     each warning once. If you store reports, store TimeOut for each cluster in TimedOut.
 //
-//  8. Come back when one of the objects changes, or after RecheckAfter. Do so also where a write failed, and try again
-//     within a minute: writes.Pace says when. controller-runtime ignores RequeueAfter beside an error, and its own pause
-//     doubles up to a quarter of an hour: one cluster that always refuses would make all other deadlines and soaks late.
+//  8. Requeue after RecheckAfter, also if a write failed, and retry the write within a minute: writes.Pace says when.
+//     controller-runtime ignores RequeueAfter when Reconcile returns an error. Its exponential backoff grows to a quarter
+//     of an hour, so one write that always fails would delay every deadline and soak.
 //
-//  9. When the owner is deleted, start nothing more, and delete its objects. The garbage collector finds those in other
-//     namespaces only where the owner itself has no namespace. Ask the API server whether the owner is really gone, and which
-//     objects there are: a cache may be empty, or lack what you have just created. If a new owner gets the same name,
-//     objects of the one before may still be terminating: report them, and their clusters start once they are gone.
+//  9. When the owner has a deletionTimestamp, start nothing more and delete its objects; a finalizer on the owner gives
+//     time for that. The garbage collector deletes objects in other namespaces only if the owner is cluster-scoped. Do a
+//     live read of the owner and a live list of its objects first: a cache may be empty, or lack a new object. If a new
+//     owner has the same name, objects of the old one may still be terminating. Report them: their clusters start once the
+//     objects are gone.
 //
-// Package placer does all of them; examples/controllers/small is without it.
+// Package placer does all of them. examples/controllers/small does them without placer.
 //
 // A webhook calls [Validate], and [Options.Validate] where users write options, too.
 //
@@ -81,92 +84,93 @@
 // is a share of the group's clusters; under Progressive, of all selected clusters. A Progressive strategy without
 // MaxConcurrency uses the clustersPerDecisionGroup of the Placement. If that is unset, too, all start at once.
 //
-// # What may surprise
+// # Pitfalls
 //
-// Set a progressDeadline. Without one a tolerated Failed cluster keeps its slot for ever, since it may yet recover, and so does
-// a silent one. The deadline runs from the last transition that was reported, or from the write of the version if that is
-// later. So a failure begins it anew. With FailedFreesSlot the slot is free at once.
+// Set a progressDeadline. Without one, a failed cluster within maxFailures keeps its slot for ever, since it may recover,
+// and so does a silent one. The deadline runs from the last reported transition, or from the write of the version if that
+// is later, so a failure restarts it. With FailedFreesSlot a failure frees the slot at once.
 //
-// A ManifestWork is done only where conditionRules in its template give the condition Progressing. Without them it keeps its slot, or
-// times out, and the result warns. Add rules, or let Available count ([status.WorkState].AvailableSucceeds).
+// A ManifestWork is done only if conditionRules in its template set the condition Progressing. Otherwise the cluster keeps
+// its slot or times out, and the result warns. Add rules, or let Available count ([status.WorkState].AvailableSucceeds).
 //
-// Under Progressive, MaxConcurrency does not limit mandatory groups: each starts as a whole and takes no slot from the others.
-// Any failure in it stops the rollout.
+// Under Progressive, MaxConcurrency does not limit mandatory groups. Each starts as a whole and takes no slot from the
+// others. Any failure in it stops the rollout.
 //
 // A report without any time has no deadline, and its soak never ends. The result warns.
 //
-// A soak may run from the write of the version instead of the success with it: the time of a condition stays the same where the
-// condition only observes the new version. So a cluster whose agent answers late has soaked
-// already. A controller that notes the first answer ([status.WorkState].Now) soaks from that. Without it, let
-// minSuccessTime be longer than agents take to answer. If you pass Now, note each answer (package writes notes those of clusters in
-// flight or left). Until then each reading begins the soak anew, and WaitBetweenGroups never ends.
+// A soak may run from the write of the version instead of the success: a condition keeps its time if only its
+// observedGeneration changes. Then a cluster whose agent responds late has soaked already. A controller that records the
+// first response ([status.WorkState].Now) soaks from that response. Without Now, set a minSuccessTime that is longer than
+// agents take to respond. With Now, record each response (package writes does so for clusters in flight or deselected).
+// Until the first response is recorded, every reconcile restarts the soak, and WaitBetweenGroups never elapses.
 //
-// Where a cluster has to be validated after it succeeded (OCM's enhancement 231), status.Judge makes the reports. The cluster is
-// in flight until the verdict, its deadline begins anew with the success, and its soak begins with the yes.
+// If a cluster has to be validated after it succeeded (OCM's enhancement 231), status.Judge makes the reports. The cluster
+// is in flight until the verdict. Its deadline restarts with the success, and its soak starts with the positive verdict.
 //
-// A breach or a timeout ends when its clusters are reported otherwise, or another version or a later attempt is wanted. A new
-// cut ends no breach.
+// A breach or a timeout ends if its clusters are reported otherwise, or if another version or a later attempt is wanted.
+// New decision groups end no breach.
 //
 // # Beyond the API's strategy
 //
-// [Options] have more: a pause, gates and holds, other orders, gentler starts, limits on starts and removals, clusters and
-// failures that do not count, another attempt, a hub's part of shared limits. The page of each field says what it does. The zero
-// Options add nothing, any fields can be set together, and the result warns of one that has no effect. Package rollout/approvals
-// reads from annotations what people decide.
+// [Options] have more: a pause, gates, freezes, an allowlist, other orders, slower starts, limits on starts and removals,
+// ignored clusters, another attempt, and a hub's shares of common limits. The page of each field says what it does. The
+// zero Options add nothing. Any fields can be set together, and the result warns of a field without effect. Package
+// rollout/approvals reads users' decisions from annotations.
 //
-// [Result.WouldStart] says what an approval of a gate would do, and [Removals] who loses the workload next when all of
-// it goes.
+// [Result.WouldStart] says what opening a gate would start. [Removals] says which clusters lose the workload next when all
+// of it is removed.
 //
 // # Values per cluster
 //
-// A template may have values for each cluster. Let the version of a cluster be a hash of what it is to have, and make its report
-// with that. A new value is then a new version of that cluster alone: it waits for its turn, and the others stay done. Give
-// [StoredRecord] the version of the template, so that a failure counts until that changes. Values that change without the
-// owner's generation are to be looked at again before each write.
+// A template may have values for each cluster. Then the version of a cluster is a hash of what the cluster is to have, and
+// its report is made with that version. A new value is a new version of that cluster alone: the cluster waits for its
+// turn, and the others stay done. Give [StoredRecord] the version of the template, so that a failure counts until the
+// template changes. If values change without the owner's generation, compare them again before each write.
 //
 // # Several placements
 //
-// Where one strategy goes for all placements of a workload, join their groups with [grouping.Join]. All and Progressive pool
-// joined groups. ProgressivePerGroup goes through one placement after the other. A mandatory group then means such a group
-// of each.
+// If one strategy applies to all placements of a workload, join their groups with [grouping.Join]. All and Progressive pool
+// joined groups. ProgressivePerGroup rolls out one placement after the other. A mandatory group then means that group of
+// each placement.
 //
-// Where each placement has a strategy of its own, take the groups apart with [grouping.Apart], and make a plan of each part.
-// Give every plan the reports of all clusters, about the version that its part wants, and a record of its own. Store the records
-// of all parts before you remove anyone: the last part removes clusters that another one has to remember.
+// If each placement has its own strategy, split the groups with [grouping.Apart] and call Plan for each part. Give each
+// plan the reports of all clusters, about the version that its part wants, and its own record. Store the records of all
+// parts before you remove a cluster: the last part removes clusters that the record of another part must have.
 //
-// # Who left
+// # Deselected clusters
 //
-// A version may be what makes a cluster leave. It kills the agent; after five minutes the hub taints the cluster, and the
-// scheduler drops it. If the cluster stopped counting then, the next one would start, and such a version would go over the
-// whole fleet without a failure. So who has the version counts, selected or not. [Next].Left has these clusters, and the
-// sentences call them "a (left)".
+// A version may cause a cluster to be deselected. It kills the agent, after five minutes the hub taints the cluster, and
+// the scheduler drops it. If the cluster stopped counting then, the next cluster would start, and the version would reach
+// the whole fleet without a failure. A cluster with the version therefore counts, selected or not. [Next].Deselected has
+// the deselected clusters that count.
 //
-// A failure counts until the cluster recovers, another version or attempt is wanted, or a person gives the cluster up: by its
-// name in Ignored, or by deleting its ManagedCluster. The page of [StoredRecord] says what the controller does for that. Its field
-// AtOnce says how objects go: set it for add-ons without a pre-delete hook.
+// A failure counts until the cluster recovers, another version or attempt is wanted, or a user ignores the cluster: by its
+// name in Ignored, or by deleting its ManagedCluster. The page of [StoredRecord] says what the controller does for that.
+// Set its field AtOnce if deletion is immediate (no finalizer), as for add-ons without a pre-delete hook.
 //
-// # Before it begins
+// # Blast radius
 //
-// Package rollout/exposure works out how far a bad version can get and how long a rollout takes, and finds limits that keep it
-// within bounds.
+// Package rollout/exposure computes the blast radius of a bad version (the most clusters that can get it) and the duration
+// of a rollout. It finds limits that keep both within bounds.
 //
-// # The way back
+// # Rollback
 //
-// [Revert] takes a failed rollout back: clusters that have the failed version get the version before it again. Under All
-// they go back at once; another strategy limits the way back. A cluster that never had the failed version is not touched.
+// [Revert] rolls a failed rollout back: the clusters with the failed version get the version before it again. Under All
+// they do so at once; another strategy limits the rollback. A cluster which never had the failed version is not touched.
 // Package rollout/rollback has the duties and the code.
 //
-// # A change at a time
+// # Incremental planning
 //
-// A controller that hears of one cluster at a time can keep a [Planner], which gives the same answers in about a microsecond. The
-// duties are the same, except that it need not read its own writes: it calls [Planner.Applied] after each.
+// A controller that gets one changed cluster at a time can keep a [Planner], which gives the same answers in about a
+// microsecond. The duties are the same, except that the controller need not overlay its own writes: it calls
+// [Planner.Applied] after each write.
 //
-// # Where it departs from OCM's present helper
+// # Differences from OCM's helper
 //
-// OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts clusters over MaxConcurrency, and overlooks
-// failures. rollout/RULES.md has the table.
+// OCM's helper (open-cluster-management.io/sdk-go, pkg/apis/cluster/v1alpha1) starts more clusters than MaxConcurrency
+// allows, and overlooks failures. rollout/RULES.md has the table.
 //
-// The API documents MinSuccessTime as the time from the start of each rollout. Here it runs from the
-// cluster's success, or from the write of the version if that is later. The documents go on when a cluster "timed out". Here that is a
-// failure, and stops at maxFailures 0.
+// The API documents MinSuccessTime as the time from the start of each rollout. Here it runs from the cluster's success, or
+// from the write of the version if that is later. The documents continue when a cluster timed out. Here a timeout is a
+// failure, and stops the rollout at maxFailures 0.
 package rollout

@@ -80,13 +80,13 @@ type aborter struct {
 
 // The block of rollback/doc.go.
 
-// plan says what may happen to the works of an owner, which get the template of r.Target(). It says nothing where it stored
-// what has to stand there first. Otherwise the caller carries out the result, and stores the owner's status if that has changed.
-// It stamps each work with the Attempt of its cluster in the result.
+// plan returns what may happen to the works of an owner, which get the template of r.Target(). It returns nothing if it stored
+// what has to be stored first. Otherwise the caller carries out the result, and stores the owner's status if that has changed.
+// The caller stamps each work with the Attempt of its cluster in the result.
 func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups) (*rollout.Result, error) {
 	r := &owner.revisions
 	if r.Want(hashOf(owner.template)) {
-		// First the template is kept under the name of its revision. Where that fails, nothing may name the revision.
+		// First keep the template under the name of its revision. If that fails, nothing may name the revision.
 		if err := c.keepTemplate(ctx, owner); err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 	}
 	update, current := c.reports(owner, r.UpdateRevision), c.reports(owner, r.CurrentRevision)
 	opts := rollout.Options{
-		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: c.last, // and Ignored, where the rollout has it
+		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: c.last, // and Ignored, if the rollout has it
 		StoredRecord: &rollout.StoredRecord{Version: r.Target(), Record: records[""]},
 	}
 	var result *rollout.Result
@@ -107,7 +107,7 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 			return nil, err
 		}
 		if (owner.abort || result.Breach != nil) && r.Abort(c.now()) {
-			return nil, c.updateStatus(ctx, owner) // stored before anything goes back
+			return nil, c.updateStatus(ctx, owner) // store the time before a cluster rolls back
 		}
 	} else {
 		abort := rollout.Abort{Time: r.AbortedTime.Time, Failed: update, Before: current}
@@ -115,9 +115,9 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 			return nil, err
 		}
 	}
-	summary := result.Summary() // after an abort Revert's in any case: Plan counts those that never had the failed version, too
+	summary := result.Summary() // after an abort always Revert's: Plan also counts clusters that never had the failed version
 	if r.AbortedTime != nil && len(result.Start)+len(result.BlockCounts()) == 0 {
-		// Who joined gets what all others have.
+		// A cluster that joined gets the version of all others.
 		if result, err = rollout.Plan(owner.strategy, groups, current, c.now(), opts); err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (c *aborter) plan(ctx context.Context, owner *app, groups *grouping.Groups)
 		err = c.update(ctx, owner)
 	}
 	if err != nil {
-		return nil, err // the record is stored before anything is carried out
+		return nil, err // store the record before you carry out the result
 	}
 	r.Complete(summary)
 	rollback.SetConditions(&owner.status, *r, summary, owner.Generation, c.now())

@@ -122,7 +122,7 @@ func (r *round) carryOut(ctx context.Context) (time.Duration, error) {
 		err = errors.Join(err, r.apply(ctx, cluster.Name))
 	}
 	recheck := result.RecheckAfter
-	if r.ignores(DutyPassRecord) { // it looks after who left, and forgets why they count
+	if r.ignores(DutyPassRecord) { // it looks after deselected clusters, and forgets why they count
 		recheck = r.result.RecheckAfter
 	}
 	return recheck, errors.Join(err, r.setStatus(ctx))

@@ -44,7 +44,7 @@ func dutiesOfAddOns() map[Duty][]Invariant {
 	return duties
 }
 
-var ofAddOns = &Subject{Run: runInstaller, Trade: OfAddOns(), RemoveAfter: removeAfter, GivenUp: givenUpAnnotation, Placements: 1, Replicas: 1}
+var ofAddOns = &Subject{Run: runInstaller, Delivery: OfAddOns(), RemoveAfter: removeAfter, GivenUp: givenUpAnnotation, Placements: 1, Replicas: 1}
 
 // installer rolls the configuration of an add-on out to the clusters of a placement.
 type installer struct {
@@ -95,7 +95,7 @@ func (c *installer) reconcile(ctx context.Context) (time.Duration, error) {
 	}
 	now := time.Now()
 	round := &round{installer: c, owner: owner, version: version, desired: desired, groups: groups, addOns: addOns, now: now, given: givenUp(owner, givenUpAnnotation)}
-	if c.ignores(DutyGivenUp) {
+	if c.ignores(DutyIgnored) {
 		round.given = nil
 	}
 	if err := round.look(); err != nil {

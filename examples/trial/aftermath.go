@@ -17,13 +17,13 @@ import (
 
 // Of what happens to each owner sooner or later.
 const (
-	invGone   Invariant = "a cluster whose ManagedCluster is deleted holds nobody up"
+	invGone   Invariant = "a cluster without a ManagedCluster blocks no other"
 	invOwner  Invariant = "the works of an owner go when it is deleted"
 	invOthers Invariant = "nothing of another one is touched"
 	invTold   Invariant = "people are told what is wrong"
 )
 
-// hasAftermath says whether a world has one: one process acts at a time, no version is taken back, and nobody has a say.
+// hasAftermath says whether a world has one: one process acts at a time, no version is taken back, and no user decides.
 func (w *world) hasAftermath() bool { return w.ignored == "" && w.long == nil && w.traceable() }
 
 // The times of the aftermath. A queue's own pauses are longer than a minute after four minutes of errors.
@@ -33,7 +33,7 @@ const (
 	longestPause = time.Minute // until what failed is tried again
 )
 
-// aftermath plays what happens to each owner sooner or later, when the story of a world is over: somebody else writes beside the controller,
+// aftermath plays what happens to each owner sooner or later, when the acts of a world are over: another client writes next to the controller,
 // an admission forbids a write, the API server is away, a cluster fails and is deleted, and so is the owner. All agents are well.
 func (p *player) aftermath(ctx context.Context) error {
 	p.mu.Lock()
@@ -128,7 +128,7 @@ func (p *player) lastLook() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.reconciles) == 0 {
-		return "nobody has looked"
+		return "no process has looked"
 	}
 	return p.reconciles[len(p.reconciles)-1].ending()
 }
@@ -189,14 +189,14 @@ func isAnothers(o object) bool { return o.GetLabels()[anothers] != "" }
 
 // forbidOne forbids the works of whichever cluster gets the next version first.
 func (p *player) forbidOne(ctx context.Context) error {
-	p.weather.deny(true, p.givenUp...)
+	p.serverFaults.deny(true, p.givenUp...)
 	since := time.Now()
 	if err := p.template(ctx); err != nil {
 		return err
 	}
 	sleep(ctx, forbiddenFor)
-	where, s := p.weather.denied(), p.present()
-	p.weather.deny(false)
+	where, s := p.serverFaults.denied(), p.present()
+	p.serverFaults.deny(false)
 	if where == "" {
 		p.awaitsAll(ctx, fmt.Sprintf("a new version is wanted since %s", clock(since)))
 		return nil
@@ -223,10 +223,10 @@ func (p *player) leaveAlone(ctx context.Context) error {
 		return err
 	}
 	sleep(ctx, 100*time.Millisecond)
-	p.weather.leave(true)
+	p.serverFaults.leave(true)
 	since := time.Now()
 	sleep(ctx, awayFor)
-	p.weather.leave(false)
+	p.serverFaults.leave(false)
 	p.awaitsAll(ctx, fmt.Sprintf("the API server was away from %s to %s", clock(since), clock(time.Now())))
 	return nil
 }
@@ -236,7 +236,7 @@ func oneAtATime() clusterv1alpha1.RolloutStrategy {
 	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}}
 }
 
-// loseCluster has the first cluster that gets the next version fail, be cut off, and leave. Nobody else may get the version, until a person
+// loseCluster has the first cluster that gets the next version fail, be cut off, and deselected. No other cluster may get the version, until a user
 // deletes the ManagedCluster. Clusters that are given up are none of these: they get the version whatever happens.
 func (p *player) loseCluster(ctx context.Context) error {
 	f := p.placed[0]
@@ -283,7 +283,7 @@ func (p *player) loseCluster(ctx context.Context) error {
 		return err
 	}
 	if longest := longestPause + p.patience(); !p.awaits(ctx, longest, func(*scene) bool { return len(p.having(sick)) > 0 }) {
-		p.blame(invGone, "%s failed at %s and left, its ManagedCluster was deleted at %s, and nobody got the version within %v: nobody asked whether there is a ManagedCluster %s",
+		p.blame(invGone, "%s failed at %s and left, its ManagedCluster was deleted at %s, and no cluster got the version within %v: no process asked whether there is a ManagedCluster %s",
 			sick, clock(since), clock(deleted), longest, sick)
 		return nil
 	}
@@ -340,7 +340,7 @@ func (p *player) deleteOwner(ctx context.Context) error {
 	}
 	if !p.awaits(ctx, longest, func(s *scene) bool { return len(s.works) == 0 }) {
 		s := p.present()
-		p.blame(invOwner, "the owner was deleted at %s%s, and its works in %v are there %v later: nobody deletes them", clock(deleted), p.finalizers(), namespaces(s), longest)
+		p.blame(invOwner, "the owner was deleted at %s%s, and its works in %v are there %v later: no process deletes them", clock(deleted), p.finalizers(), namespaces(s), longest)
 	}
 	return nil
 }
@@ -361,7 +361,7 @@ func (p *player) checkOrder() {
 		}
 		if slices.Sort(stay); len(stay) > 0 && len(e.object.GetFinalizers()) > 0 {
 			p.faults = append(p.faults, violation{invariant: invOwner, rv: e.rv, text: fmt.Sprintf(
-				"the finalizer was taken off the owner at %s, and nobody had deleted the works in %v: a process that dies now leaves them", clock(e.at), stay)})
+				"the finalizer was taken off the owner at %s, and no process had deleted the works in %v: a process that dies now leaves them", clock(e.at), stay)})
 		}
 		return
 	}

@@ -32,23 +32,23 @@ type step struct {
 	phase phase
 }
 
-// temper is how an agent takes a new generation of a work.
-type temper string
+// agentMode is how an agent takes a new generation of a work.
+type agentMode string
 
 const (
-	quick      temper = "quick"
-	slow       temper = "slow"
-	silent     temper = "silent"
-	tardy      temper = "late"
-	hanging    temper = "hanging"
-	broken     temper = "failing"
-	recovering temper = "recovering"
-	flapping   temper = "flapping"
-	punctual   temper = "a tenth of a second before the deadline"
+	quick      agentMode = "quick"
+	slow       agentMode = "slow"
+	silent     agentMode = "silent"
+	tardy      agentMode = "late"
+	hanging    agentMode = "hanging"
+	broken     agentMode = "failing"
+	recovering agentMode = "recovering"
+	flapping   agentMode = "flapping"
+	punctual   agentMode = "a tenth of a second before the deadline"
 )
 
-// steps draws the steps of an agent of a temper.
-func steps(t temper, rng *rand.Rand, deadline time.Duration) []step {
+// steps draws the steps of an agent of a agentMode.
+func steps(t agentMode, rng *rand.Rand, deadline time.Duration) []step {
 	ms := func(from, to int) time.Duration { return time.Duration(from+rng.IntN(to-from)) * time.Millisecond }
 	switch t {
 	case quick:
@@ -74,20 +74,20 @@ func steps(t temper, rng *rand.Rand, deadline time.Duration) []step {
 
 // agents play the agents of a rollout's clusters, one for each work.
 type agents struct {
-	client   clients
-	temper   func(work *manifestWork, rng *rand.Rand) temper
-	deadline time.Duration // that punctual agents know; 0 if there is none
-	rng      func(work string, nth int) *rand.Rand
-	ctx      context.Context
-	running  sync.WaitGroup
-	healed   chan struct{} // closed when all agents become quick and well
-	withHold func(cluster string) bool
-	dying    time.Duration
-	lines    *lines
-	clock    func(cluster string) time.Time
-	paced    func(time.Duration) time.Duration
-	takes    func(work *manifestWork)      // called when an agent has taken a generation of a work
-	sickens  func(work *manifestWork) bool // says whether a generation of a work fails, whatever the agent is like; may be nil
+	client    clients
+	agentMode func(work *manifestWork, rng *rand.Rand) agentMode
+	deadline  time.Duration // that punctual agents know; 0 if there is none
+	rng       func(work string, nth int) *rand.Rand
+	ctx       context.Context
+	running   sync.WaitGroup
+	healed    chan struct{} // closed when all agents become quick and well
+	withHold  func(cluster string) bool
+	dying     time.Duration
+	lines     *lines
+	clock     func(cluster string) time.Time
+	paced     func(time.Duration) time.Duration
+	takes     func(work *manifestWork)      // called when an agent has taken a generation of a work
+	sickens   func(work *manifestWork) bool // says whether a generation of a work fails, whatever the agent is like; may be nil
 
 	mu   sync.Mutex
 	all  map[types.UID]chan event
@@ -178,7 +178,7 @@ func (l *lifetime) sees(e event) bool {
 		return true
 	}
 	l.generation = work.Generation
-	t := l.temper(work, l.rng)
+	t := l.agentMode(work, l.rng)
 	if l.healed == nil {
 		t = quick
 	}

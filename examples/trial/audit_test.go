@@ -101,7 +101,7 @@ func TestAuditLogOfAHub(t *testing.T) {
 	if got := []any{alone.Starts, alone.Removals, len(alone.Holes)}; fmt.Sprint(got) != fmt.Sprint([]any{ofWatches.Starts, ofWatches.Removals, 0}) {
 		t.Errorf("from the audit log alone: starts, removals and holes are %v, from the watches %v", got, want[:2])
 	}
-	if len(ofLog.Writers) != 2 || ofLog.Writers["(controller)"] < ofLog.Starts || ofLog.Writers["(user)"] == 0 { // who clears up in the end
+	if len(ofLog.Writers) != 2 || ofLog.Writers["(controller)"] < ofLog.Starts || ofLog.Writers["(user)"] == 0 { // which clears up in the end
 		t.Errorf("written by %v", ofLog.Writers)
 	}
 	t.Logf("%d starts, %d removals, %d findings, %d kB of audit log", ofLog.Starts, ofLog.Removals, len(ofLog.Findings), len(logged)>>10)

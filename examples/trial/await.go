@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// quiet is how long nothing happens until nothing will: the slowest agent takes six seconds, and who waits for his own write to be shown ten.
+// quiet is how long nothing happens until nothing will: the slowest agent takes six seconds, and a process that waits for its own write to be shown takes ten.
 func (p *player) quiet() time.Duration {
 	var soak time.Duration
 	for _, f := range p.placed {

@@ -21,7 +21,7 @@ func TestBusyTimeIsNoRest(t *testing.T) {
 		{0, 0.5, false, 500 * time.Millisecond, "nor does it now"},
 		{0, 10.5, true, 500 * time.Millisecond, "a reconcile runs"},
 		{0, 10.75, false, 750 * time.Millisecond, "it has ended, and nothing came of it"},
-		{0, 20.75, false, 10750 * time.Millisecond, "nobody looked for ten seconds, and nothing happened"},
+		{0, 20.75, false, 10750 * time.Millisecond, "no process looked for ten seconds, and nothing happened"},
 		{20.8, 21, false, 200 * time.Millisecond, "something happens"},
 		{20.8, 21.2, false, 400 * time.Millisecond, "and nothing more"},
 		{21.1, 21.4, true, 100 * time.Millisecond, "what happened before the last look shows now, and a reconcile has run since that look"},
@@ -46,7 +46,7 @@ func TestNobodyLeads(t *testing.T) {
 		"one of two has":                     {[]*replica{{}, {running: true}}, true},
 		"the leader runs":                    {[]*replica{{running: true, lock: held("a")}}, true},
 		"the leader has crashed":             {[]*replica{{lock: held("a")}, {running: true, lock: held("b")}}, false},
-		"nobody has taken the lease yet":     {[]*replica{{running: true, lock: &lock{identity: "a", lease: &lease{}}}}, false},
+		"no process has taken the lease yet": {[]*replica{{running: true, lock: &lock{identity: "a", lease: &lease{}}}}, false},
 	} {
 		for _, r := range tt.replicas {
 			r.caches = newLag(0, 0, 0, 0)
@@ -62,7 +62,7 @@ func TestNobodyLeads(t *testing.T) {
 	}
 }
 
-// A trial does not end while no process runs, or the machine serves nobody: what is left to do has to wait for it.
+// A trial does not end while no process runs, or the machine serves no process: what is left to do has to wait for it.
 func TestATrialAwaitsTheProcess(t *testing.T) {
 	for name, tt := range map[string]struct {
 		running bool
@@ -74,7 +74,7 @@ func TestATrialAwaitsTheProcess(t *testing.T) {
 		"it is looked at every 5 seconds": {true, 5 * time.Second, 15 * time.Second},
 	} {
 		one := &replica{running: tt.running, caches: newLag(0, 0, 0, 0)}
-		p := &player{world: &world{}, subject: &Subject{Trade: OfAddOns()}, replicas: []*replica{one}, events: []event{{at: dawn}}, reconciles: []*reconcile{{}}}
+		p := &player{world: &world{}, subject: &Subject{Delivery: OfAddOns()}, replicas: []*replica{one}, events: []event{{at: dawn}}, reconciles: []*reconcile{{}}}
 		r := &runner{player: p, trial: &trial{world: p.world}}
 		var still stillness
 		var ended time.Duration

@@ -15,9 +15,9 @@ import (
 
 // wayBack is how a world takes versions back.
 type wayBack struct {
-	tempers map[string][]temper // of agents that get the version before again
-	asks    bool                // a person asks for it; otherwise a breach may do
-	kill    int                 // the write after the version that fails at which the process dies; 0 for none
+	tempers map[string][]agentMode // of agents that get the version before again
+	asks    bool                   // a person asks for it; otherwise a breach may do
+	kill    int                    // the write after the version that fails at which the process dies; 0 for none
 }
 
 // What happens to a version that is taken back.
@@ -29,7 +29,7 @@ const (
 )
 
 // temperOf draws how an agent takes a work: the first version well, and another one, and one that comes again, as it comes.
-func (b *wayBack) temperOf(p *player, work *manifestWork, rng *rand.Rand) temper {
+func (b *wayBack) temperOf(p *player, work *manifestWork, rng *rand.Rand) agentMode {
 	c, version := short(work.Namespace), versionIn(work)
 	switch r := p.revising(); {
 	case r.aborted() && version == r.Current:
@@ -37,7 +37,7 @@ func (b *wayBack) temperOf(p *player, work *manifestWork, rng *rand.Rand) temper
 	case version == "v1":
 		return quick
 	default:
-		return pick(rng, p.world.temper[c]...)
+		return pick(rng, p.world.agentMode[c]...)
 	}
 }
 
@@ -107,9 +107,9 @@ func drawBack(seed uint64, subject *Subject, ignored Duty) *world {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	chance := func(p float64) bool { return rng.Float64() < p }
 	ms := func(from, to int) time.Duration { return time.Duration(from+rng.IntN(to-from)) * time.Millisecond }
-	w.ignored, w.back = ignored, &wayBack{tempers: map[string][]temper{}, asks: chance(0.3)}
+	w.ignored, w.back = ignored, &wayBack{tempers: map[string][]agentMode{}, asks: chance(0.3)}
 	for _, c := range w.pool {
-		w.temper[c] = pick(rng, []temper{quick}, []temper{slow}, []temper{broken}, []temper{broken}, []temper{recovering}, []temper{silent}, []temper{hanging}, []temper{tardy}, []temper{flapping})
+		w.agentMode[c] = pick(rng, []agentMode{quick}, []agentMode{slow}, []agentMode{broken}, []agentMode{broken}, []agentMode{recovering}, []agentMode{silent}, []agentMode{hanging}, []agentMode{tardy}, []agentMode{flapping})
 		w.back.tempers[c] = drawTempers(rng)
 	}
 	// Without a deadline the way back may have no end.
@@ -156,7 +156,7 @@ const (
 	DutyStoreAbort   Duty = "store the aborted time before anything goes back"
 	DutyAbortOnce    Duty = "leave the aborted time as it was stored"
 	DutyNoOther      Duty = "write the version before, and no other"
-	DutyMendFirst    Duty = "plan for those that joined only where nobody waits to go back"
+	DutyMendFirst    Duty = "plan for those that joined only where no cluster waits to go back"
 	DutyJoined       Duty = "plan for those that joined"
 )
 
@@ -189,7 +189,7 @@ func (w *world) focusBack(rng *rand.Rand) {
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
 			RolloutConfig: config, MaxConcurrency: intstr.FromInt32(limit)}}
 	}
-	agents := func(of map[string][]temper, t ...temper) {
+	agents := func(of map[string][]agentMode, t ...agentMode) {
 		for _, c := range w.pool {
 			of[c] = t
 		}
@@ -205,30 +205,30 @@ func (w *world) focusBack(rng *rand.Rand) {
 	switch w.ignored {
 	case DutyKeepTemplate, DutyAbortOnce:
 		progressive(1)
-		agents(w.temper, broken, quick)
+		agents(w.agentMode, broken, quick)
 		plan(2*time.Second, 4, crashes)
 		w.back.kill = 3 + rng.IntN(4)
 	case DutyNoOther, DutyJoined:
 		progressive(2)
-		agents(w.temper, quick)
+		agents(w.agentMode, quick)
 		agents(w.back.tempers, quick)
 		plan(500*time.Millisecond, 3, joins)
 	case DutyMendFirst:
 		progressive(1)
-		agents(w.temper, quick)
+		agents(w.agentMode, quick)
 		agents(w.back.tempers, slow)
 		plan(1500*time.Millisecond, 4, joins)
 	case DutyApplied:
 		w.strips, w.heals = true, false
 		progressive(1)
-		agents(w.temper, quick)
+		agents(w.agentMode, quick)
 		agents(w.back.tempers, slow, tardy)
 		plan(1500*time.Millisecond, 5, crashes)
 	case DutyReadYourWrites, DutyFirstLook:
 		// What failed recovers before the caches show that it was aborted, so that the rollout would go on.
 		config.ProgressDeadline = "10s"
 		progressive(1)
-		agents(w.temper, recovering)
+		agents(w.agentMode, recovering)
 		w.only, w.often, w.worst, w.breaks = ReplicaSets, 0.9, 3*time.Second, 0
 		plan(0, 0)
 		if w.ignored == DutyFirstLook {
@@ -238,18 +238,18 @@ func (w *world) focusBack(rng *rand.Rand) {
 	case DutyLeft: // some of those on their way back leave, and the next ones start in their place
 		w.initial, config.ProgressDeadline = w.pool, "10s"
 		progressive(3)
-		agents(w.temper, quick)
+		agents(w.agentMode, quick)
 		agents(w.back.tempers, hanging)
 		plan(3*time.Second, 6, leaves)
 	case KeepConcurrency:
 		progressive(2)
-		agents(w.temper, quick)
+		agents(w.agentMode, quick)
 		agents(w.back.tempers, slow)
 		plan(1500*time.Millisecond, 0)
 	case KeepOrder:
 		w.named, w.groupOf, w.size = nil, map[string]string{}, 2
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
-		agents(w.temper, quick)
+		agents(w.agentMode, quick)
 		agents(w.back.tempers, slow)
 		plan(1500*time.Millisecond, 0)
 	}

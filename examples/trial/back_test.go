@@ -212,7 +212,7 @@ func (c *aborter) plan(ctx context.Context, owner *replicaSet, r *rollback.Revis
 	return result, nil
 }
 
-// storeRecord stores who left, if that has changed.
+// storeRecord stores the deselected clusters, if that has changed.
 func (c *aborter) storeRecord(ctx context.Context, set *replicaSet, record status.Record) (bool, error) {
 	with := set.DeepCopy()
 	if changed, err := (status.Records{"": record}).Note(with); !changed || err != nil {

@@ -16,7 +16,7 @@ func (h *history) cause(i Invariant, e event, version string, w *write) string {
 		return slices.ContainsFunc(h.look(h.seen(view), e.rv, r.read, r).forbids(cluster, version, w.sent, leniency{}), func(v violation) bool { return v.invariant == i || i == invLeavers || i == invSoak || i == invDeadline })
 	}
 	if w.generated && i == invOnce {
-		return fmt.Sprintf("the name of %s was left to the API server, so that a creation whose answer was lost is made again under another name", e.id.key)
+		return fmt.Sprintf("the name of %s was left to the API server, so that a creation that lost its answer is made again under another name", e.id.key)
 	}
 	if !breaks(r.view) {
 		if own := h.unseenWrite(r, w, e.rv, func(view map[id]int64) bool { return i == invOnce || breaks(view) }); own != "" {
@@ -60,7 +60,7 @@ func (h *history) unseenWrite(r *reconcile, by *write, rv int64, forbids func(ma
 		case o.life != r.life:
 			return fmt.Sprintf("planned without the write of the process before of %s (%s), which its caches did not show: it did not ask the API server when it began", clock(o.sent), o.name())
 		case o.lost:
-			return fmt.Sprintf("planned without its own write of %s (%s), whose answer was lost", clock(o.sent), o.name())
+			return fmt.Sprintf("planned without its own write of %s (%s), that lost its answer", clock(o.sent), o.name())
 		default:
 			return fmt.Sprintf("planned without its own write of %s (%s), which its caches did not show", clock(o.sent), o.name())
 		}
@@ -93,7 +93,7 @@ func (h *history) recordOf(cluster string, rv int64) string {
 	return fmt.Sprintf("no annotation of the owner names %s, which was not done and left: no record of it was stored", cluster)
 }
 
-// records says whether some annotation of the owner names a cluster, beside that of who is given up.
+// records says whether some annotation of the owner names a cluster, besides that of ignored clusters.
 func (h *history) records(cluster string, rv int64) bool {
 	for _, e := range slices.Backward(h.events) {
 		if e.id.kind != ReplicaSets || e.rv > rv || e.gone {
@@ -120,10 +120,10 @@ func (h *history) quietSince(at time.Time, patience time.Duration) string {
 	if last == nil || at.Sub(last.ended) < patience || last.after > 0 && last.ended.Add(last.after).After(at) {
 		return ""
 	}
-	return fmt.Sprintf("; %s: nobody came back after RecheckAfter", last.ending())
+	return fmt.Sprintf("; %s: no process came back after RecheckAfter", last.ending())
 }
 
-// whyStays says of a cluster that left and has its work why nobody may have removed it.
+// whyStays says of a deselected cluster with a work why no process may have removed it.
 func (h *history) whyStays(cluster string, f finding, longest time.Duration) string {
 	s := h.truth(f.rv)
 	if clusters, _ := s.notDone(f.at, leniency{}); slices.Contains(clusters, cluster) && !h.records(cluster, f.rv) {

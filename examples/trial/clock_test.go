@@ -72,7 +72,7 @@ func TestToAProcessWhoIsBackIsAwayUntilItsCachesShowIt(t *testing.T) {
 			if after := 4500 * time.Millisecond; of == Works {
 				broken = s.history().check(0, after)
 			} else {
-				j := s.jury()
+				j := s.checker()
 				j.removeAfter = after
 				broken = j.checkKept(s.events[gone-1])
 			}

@@ -239,7 +239,7 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 	return recheck, err
 }
 
-// store stores the record of who left, and says whether it was another one.
+// store stores the record of deselected clusters, and says whether it was another one.
 func (c *controller) store(ctx context.Context, set *replicaSet, records status.Records) (bool, error) {
 	with := set.DeepCopy()
 	if changed, err := records.Note(with); !changed || err != nil || c.ignores(DutyRecord) {
@@ -371,7 +371,7 @@ func (c *controller) begin(ctx context.Context) error {
 	return nil
 }
 
-// forgets says whether it ignores that nobody knows whether a write was done.
+// forgets says whether it ignores that a write is uncertain.
 func (c *controller) forgets(err error) bool {
 	return c.ignores(DutyLostAnswer) && apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
 }

@@ -184,7 +184,7 @@ func (p *player) isDeleted(cluster string) bool {
 	return is
 }
 
-// deleteCluster has a person delete a cluster: nobody selects it any more, and what is in its namespace vanishes.
+// deleteCluster has a person delete a cluster: no placement selects it any more, and what is in its namespace vanishes.
 func (p *player) deleteCluster(ctx context.Context, cluster string) error {
 	p.mu.Lock()
 	p.deleted[cluster] = time.Now()
@@ -223,7 +223,7 @@ func drawCut(seed uint64, subject *Subject, ignored Duty) *world {
 	w.ignored, w.foreign = ignored, false // without a status no bound of exposure is known
 	for _, c := range w.pool {
 		w.holds[c] = true // an agent has its finalizer on a work before it applies anything
-		w.temper[c] = pick(rng, []temper{quick}, []temper{quick}, []temper{slow}, []temper{tardy}, []temper{broken}, []temper{recovering}, []temper{silent}, []temper{hanging})
+		w.agentMode[c] = pick(rng, []agentMode{quick}, []agentMode{quick}, []agentMode{slow}, []agentMode{tardy}, []agentMode{broken}, []agentMode{recovering}, []agentMode{silent}, []agentMode{hanging})
 	}
 	var longest time.Duration
 	for _, f := range w.fleets() {
@@ -261,7 +261,7 @@ func drawCut(seed uint64, subject *Subject, ignored Duty) *world {
 	return w
 }
 
-// drawDisaster makes the smallest case of all: a version cuts off whoever gets it, one at a time, and no failure is
+// drawDisaster makes the smallest case of all: a version cuts off each cluster that gets it, one at a time, and no failure is
 // tolerated. The lease is to the deadline as OCM's five minutes are to ten.
 func drawDisaster(seed uint64, subject *Subject) *world {
 	w := drawCut(seed, subject, DutyLeft)
@@ -269,22 +269,22 @@ func drawDisaster(seed uint64, subject *Subject) *world {
 	return w
 }
 
-// The duties of a controller whose clusters leave, beside the duties of any controller.
+// The duties of a controller with deselected clusters, besides the duties of any controller.
 const (
 	DutyLeft     Duty = "report clusters that are not selected, too"
 	DutyDeleting Duty = "report objects that are being deleted, too"
-	DutyGivenUp  Duty = "hear a person who gives a cluster up"
-	DutyComplete Duty = "sum up with those who left"
+	DutyIgnored  Duty = "hear a user that ignores a cluster"
+	DutyComplete Duty = "sum up with deselected clusters"
 	DutyPromptly Duty = "delete the workload of those removed also while it is stopped"
 	DutyBefore   Duty = "give Plan the result before, and not none"
-	DutyRecord   Duty = "store the record of who left"
+	DutyRecord   Duty = "store the record of deselected clusters"
 )
 
 // cutOffDuties are those, with the invariants that are broken without them.
 var cutOffDuties = map[Duty][]Invariant{
 	DutyLeft:     {invLeavers, invExposed},
 	DutyDeleting: {invLeavers, invExposed},
-	DutyGivenUp:  {invLate, invLeft},
+	DutyIgnored:  {invLate, invLeft},
 	DutyComplete: {invDone},
 	DutyPromptly: {invRemoved, invLeft},
 	DutyBefore:   {invRemoved, invLeft},
@@ -299,7 +299,7 @@ func (w *world) focusCut(rng *rand.Rand) {
 	w.alone(1)
 	for i := range 20 {
 		c := fmt.Sprintf("c%02d", i)
-		w.pool, w.initial, w.holds[c], w.temper[c] = append(w.pool[:i:i], c), append(w.initial[:i:i], c), true, []temper{slow}
+		w.pool, w.initial, w.holds[c], w.agentMode[c] = append(w.pool[:i:i], c), append(w.initial[:i:i], c), true, []agentMode{slow}
 	}
 	w.others, w.named, w.groupOf, w.size, w.heals, w.breaks = nil, nil, map[string]string{}, 0, false, 0
 	w.often, w.worst, w.pause, w.writers, w.slow = 0.1, 50*time.Millisecond, 0, 1, time.Millisecond
@@ -316,7 +316,7 @@ func (w *world) focusCut(rng *rand.Rand) {
 		}
 	}
 	switch w.ignored {
-	case DutyGivenUp:
+	case DutyIgnored:
 		some(1, givesUp)
 	case DutyDeleting:
 		progressive(1, "20s") // it leaves, and its work is deleted, long before it times out
@@ -326,19 +326,19 @@ func (w *world) focusCut(rng *rand.Rand) {
 		w.strategy.Progressive.MinSuccessTime.Duration = 6 * time.Second // until long after the decisions changed: no late view has them half written
 		w.cut.shares = []float64{0.4}
 	case DutyPromptly, DutyBefore:
-		for c := range w.temper {
-			w.temper[c] = []temper{broken}
+		for c := range w.agentMode {
+			w.agentMode[c] = []agentMode{broken}
 		}
-		w.cut.shares, w.script, w.initial = []float64{0}, nil, w.initial[:6] // so that those who leave have something
+		w.cut.shares, w.script, w.initial = []float64{0}, nil, w.initial[:6] // so that deselected clusters have something
 		progressive(5, "None")
 		some(4, leaves)
 	case DutyRecord:
-		for c := range w.temper {
-			w.temper[c] = []temper{broken}
+		for c := range w.agentMode {
+			w.agentMode[c] = []agentMode{broken}
 		}
 		w.cut.shares, w.script, w.initial = []float64{0}, nil, w.initial[:4]
 		some(3, leaves)
-		for range 3 { // who failed leaves hardly ever last, and then another one waits
+		for range 3 { // a failed cluster hardly ever leaves last, and then another one waits
 			some(1, joins)
 			some(1, leaves)
 		}

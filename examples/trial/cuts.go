@@ -108,9 +108,9 @@ var simpler = []simplification{
 		return is
 	}},
 	{"agents that are not quick", func(w *world) (is bool) {
-		for c, t := range w.temper {
-			is = is || !slices.Equal(t, []temper{quick})
-			w.temper[c] = []temper{quick}
+		for c, t := range w.agentMode {
+			is = is || !slices.Equal(t, []agentMode{quick})
+			w.agentMode[c] = []agentMode{quick}
 		}
 		return is
 	}},

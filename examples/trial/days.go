@@ -23,12 +23,12 @@ type leap struct {
 
 // What happens in a world that lasts for days.
 const (
-	serverAway = "server away" // for minutes, or hours: nobody reads or writes
+	serverAway = "server away" // for minutes, or hours: no client reads or writes
 	suspended  = "suspended"   // the machine of the process is, for hours
 )
 
 // Days shows that a controller breaks nothing in worlds that last for days: with soaks and deadlines of hours, agents that take hours, an API server
-// that is away, a process whose machine is suspended, and clusters whose clocks leap.
+// that is away, a process on a suspended machine, and clusters with leaping clocks.
 func (h *Hub) Days(t *testing.T, subject *Subject) {
 	h.suits(t, subject, needSays)
 	h.rollouts(t, subject, "Days", max(1, *flagRollouts/2), func(seed uint64) *world { return drawDays(seed, subject) })
@@ -64,7 +64,7 @@ func drawDays(seed uint64, subject *Subject) *world {
 	return w
 }
 
-// paced is a time of agents, and of who waits for them.
+// paced is a time of agents, and of processes that wait for them.
 func (w *world) paced(d time.Duration) time.Duration {
 	if w.long == nil {
 		return d
@@ -126,7 +126,7 @@ func (h *history) absence() (all time.Duration) {
 	return all
 }
 
-// resolve finds out which writes the server has carried out of those on whose way it went away.
+// resolve finds out which writes the server has carried out of those during which it went away.
 func (h *history) resolve() {
 	for i := range h.writes {
 		w := &h.writes[i]

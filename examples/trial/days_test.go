@@ -51,13 +51,13 @@ func TestWhoNeverLooksAgainIsFoundInDays(t *testing.T) {
 	}
 }
 
-// While the API server or the process is away, nobody waits for the controller.
+// While the API server or the process is away, nothing waits for the controller.
 func TestWhoIsAwayIsNotLate(t *testing.T) {
 	for name, test := range map[string]struct {
 		absent []span
 		late   bool
 	}{
-		"nobody was away":          {nil, true},
+		"nothing was away":         {nil, true},
 		"all the time":             {[]span{{dawn, dawn.Add(time.Minute)}}, false},
 		"until a short time ago":   {[]span{{dawn, dawn.Add(9 * time.Second)}}, false},
 		"long ago, for some time":  {[]span{{dawn, dawn.Add(5 * time.Second)}}, true},
@@ -80,7 +80,7 @@ func TestWhoIsAwayIsNotLate(t *testing.T) {
 	}
 }
 
-// The server may have carried out a write on whose way it went away. The process that sent it has made it, then, and no stranger.
+// The server may have carried out a write during which it went away. The process that sent it has made it, then, and no stranger.
 func TestAWriteOnWhoseWayTheServerWentAway(t *testing.T) {
 	for name, test := range map[string]struct {
 		w     write

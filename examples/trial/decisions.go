@@ -50,7 +50,7 @@ func (s *seenRef) lacks(pds []*placementDecision, clusters int) string {
 	case s.placement == nil:
 		return "there is no Placement"
 	case s.placement.Annotations[clusterv1beta1.PlacementDisableAnnotation] == "true":
-		return "" // nobody writes its status
+		return "" // its status is not written
 	}
 	spoken, counts := map[string]groupKey{}, map[groupKey]int{}
 	for _, g := range s.placement.Status.DecisionGroups {

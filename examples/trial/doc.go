@@ -14,7 +14,7 @@
 // Half of the worlds of a kind are the same in each run, and half are new each day; the log has their seeds. A world that breaks something is
 // made smaller: whatever it can break the same invariant without is left out, such as steps, clusters and faults, in up to -shrink=200 more plays. The
 // log tells the smallest in at most 30 lines, with the command that plays it again, and with a line for testdata/stories of the tested package,
-// whose worlds are played in each run. The first world of each kind, or N with -twice=N, is played a second time, where selects take other cases if several are
+// played in each run. The first world of each kind, or N with -twice=N, is played a second time, where selects take other cases if several are
 // ready, and a difference is an error.
 //
 // Two tests need a real API server, and real time: what the judge makes of the audit log of one, and a program of another process, in any language:
@@ -33,7 +33,7 @@
 // To put your controller on trial, see README.md: say in a [Subject] how a process of it runs and what its status says, and call
 // [Hub.Rollouts] and [Hub.EachDuty]. A [Process] has what it may use: a network, caches, a lease, and the duty to ignore.
 //
-// # Who takes part
+// # The actors
 //
 //   - The controller. The controller of the tests (controller_test.go) is what a reader of README and of the pages of
 //     rollout and status would write for ManifestWorkReplicaSets: list, plan, write, set status, with the generated client
@@ -49,7 +49,7 @@
 //     one after the other or with several writers; then it deletes surplus ones; then it writes the Placement's status.
 //     Where groups have a size, each cluster that leaves moves others up, into the group before.
 //     With some seeds the set follows two placements, each with its strategy. With some scheduling is disabled, and another
-//     controller writes the decisions, so that nobody writes the Placement's status.
+//     controller writes the decisions, so that the Placement's status is not written.
 //   - Agents (agent.go) are quick, slow, tardy, silent, hanging, failing, recovering or flapping, and may draw anew with
 //     each generation. With some seeds all answer a tenth of a second before their deadline. Their conditions have times of whole seconds, which stay where only the generation changes.
 //   - The script (world.go, script.go) changes the template and the size of groups, lets clusters join, leave, return, and move
@@ -88,12 +88,12 @@
 //     by at least a third, but not wholly.
 //   - Version: a write does not carry an older version than the caches already showed when it was sent, or than a process before
 //     had written when this one began.
-//   - Kept: no work is deleted whose cluster is selected or, while decisions are half written, whose cluster is selected
-//     before and afterwards. Nor is a work deleted whose cluster was in no decision for less than the 2 s that the controller
+//   - Kept: no work of a cluster is deleted that is selected or, while decisions are partially observed, is selected
+//     before and afterwards. Nor is a work of a cluster deleted that was in no decision for less than the 2 s that the controller
 //     waits, apart from the delay of caches. Of two works one may go.
 //   - Once: no work is created for a cluster that has one that isn't being deleted.
 //   - Late: no cluster that might start in the truth waits for longer than 5 s plus the delays of caches and network, while
-//     nobody else starts: whoever does takes the place of those behind.
+//     no other starts: one that does takes the place of those behind.
 //   - Payload: a work carries what the user wrote into the set, and the spec of the set is the user's.
 //   - Left behind, status, stuck: once nothing has happened for longer than soak, deadline and the slowest agent take, no
 //     cluster may be able to start, and none may have a work without being selected. The conditions are about the present
@@ -105,7 +105,7 @@
 // selected, so that the same invariants say that its work is neither deleted nor made anew. It may count in both: the one before may
 // wait for it also where it is done, or timed out, by the other one.
 //
-// A world ends at one moment, and what comes later is not judged: agents go on, and nobody answers them.
+// A world ends at one moment, and what comes later is not judged: agents go on, and no process answers them.
 //
 // The figures also count the starts that broke an invariant only in the truth, which no controller can know before its
 // caches show it, and those that only a soak from the first answer would have forbidden. The times of conditions do not tell
@@ -120,7 +120,7 @@
 //   - A new version comes, and an admission forbids the works of the first cluster that gets it, for four minutes. Meanwhile the status is about the
 //     present generation, is not complete, and names the cluster. Afterwards the cluster gets the version within a minute.
 //   - The API server is away for five minutes, and the rollout goes on within a minute.
-//   - A cluster fails and leaves where no failure is tolerated. Nobody else starts until its ManagedCluster is deleted, and then somebody does.
+//   - A cluster fails and is deselected where no failure is tolerated. No other starts until its ManagedCluster is deleted, and then one does.
 //   - The owner is deleted, and with some seeds the process dies meanwhile. The works go, and a finalizer holds the owner until then. With some seeds
 //     the owner comes again at once, its caches show that late, and no selected cluster loses its work. Where the subject makes Events, one says
 //     that a mandatory group of the new owner is nowhere.
@@ -156,13 +156,13 @@
 //
 //   - Stored: a version is written only where the set's status says that clusters get it. So the aborted time is stored
 //     before the first cluster goes back, and a new revision before anything of it is written.
-//   - Taken back: nobody gets a version that is taken back, as far as the process could know.
+//   - Taken back: no cluster gets a version that is taken back, as far as the process could know.
 //   - Aborted: the time is when it was written, and stays as it is until another version is wanted.
 //   - Mending: while a cluster waits to go back, a cluster that never had the version gets nothing.
 //   - Untouched: no work is written again that has its version. So each holder goes back once.
 //   - Order, concurrency: groups go back last first; no more clusters are on their way back than MaxConcurrency.
-//   - Leavers: who left with the version that is taken back is on its way from the abort on, until its deadline has passed or its
-//     object is gone. Who went back and left before it was done counts like any other, and so does its failure for those that joined.
+//   - Leavers: a deselected cluster with the version that is taken back is on its way from the abort on, until its deadline has passed or its
+//     object is gone. A cluster that went back and was deselected before it was done counts like any other, and so does its failure for those that joined.
 //   - Went back: in the end no selected cluster has the version, clusters that joined have the version before, unless it
 //     breaches their budget, and the conditions say how many clusters went back, of how many.
 //
@@ -170,22 +170,22 @@
 // other joined clusters wait for it.
 //
 // This found an error in the documentation, which stored a new revision even if its template could not be kept. Then
-// nobody could go back.
+// no cluster could go back.
 //
 // # Trials: add-ons, and policies in two passes
 //
-// A [Trade] is something else than ManifestWorks that a controller rolls out: [OfAddOns], for which a controller of the tests
+// A [Delivery] is something else than ManifestWorks that a controller rolls out: [OfAddOns], for which a controller of the tests
 // stands (addon_test.go), and [OfPolicies], which the controller policies of examples/controllers rolls out. Both are under
 // OCM's published definitions. In a trial (trial.go) a version works, fails, is met with silence, or kills the agents of 0 to
-// 100% of the clusters, before or after they have reported. The scheduler drops those whose agents are dead. A person deselects
+// 100% of the clusters, before or after they have reported. The scheduler drops those with dead agents. A person deselects
 // clusters, also such that are not done, deletes clusters with all that is in their namespaces, and gives clusters up on the
 // owner. Agents come back. Add-ons with a finalizer hang in deletion where the agent is dead; others, and all replicated
 // policies, are gone at once. Caches, network and crashes are as everywhere here.
 //
-// The jury (jury.go, jury_scene.go, jury_verdict.go) judges a start, a deletion and a claim in the truth and in the known world,
+// The checker (invariants.go, snapshot.go, invariants_waits.go) judges a start, a deletion and a claim in the truth and in the known world,
 // as the observer does. Beside the invariants that are the same, it judges:
 //
-//   - Who left: a cluster that is not selected counts in limits, budgets and groups while its object says that it has the version
+//   - Deselected: a cluster that is not selected counts in limits, budgets and groups while its object says that it has the version
 //     and is not done, also where the object is being deleted. Of an object that is gone there lasts a failure that a process
 //     knew of before, and a start without an answer if the object was gone at once when the controller deleted it. It lasts
 //     until a person gives the cluster up, another version is wanted, or the cluster has the version again. A failure that
@@ -193,8 +193,8 @@
 //   - Bound: of a version that works nowhere no more clusters get it than MaxFailures and MaxConcurrency together, and the
 //     mandatory groups, under Progressive, without those that a person took out.
 //   - Called: nothing is called complete, or becomes known to work, while a cluster that counts is not done.
-//   - Prompt: who is not selected any more loses the workload after the grace. So no policy stays enforced there.
-//   - Given up: whom a person gives up holds nobody up. The invariants about being late and left behind say so.
+//   - Prompt: a cluster that is not selected any more loses the workload after the grace. So no policy stays enforced there.
+//   - Ignored: an ignored cluster blocks no other. The invariants about being late and left behind say so.
 //   - Passes: a policy is enforced only where the cluster had the version with inform, and while no other selected cluster is
 //     enforced with another version.
 //   - Shown: where no version so far did anything but work, no cluster of a policy is shown as Failed. What a person changed in a replica is
@@ -225,33 +225,33 @@
 //
 //   - Exposed: no more clusters have a version that is not done than the strategy exposes, wherever they went. Where stages
 //     go one after the other, clusters that joined, moved or came again have no bound and are left out.
-//   - Leavers: a start that only those who left forbade.
+//   - Leavers: a start that only deselected clusters forbade.
 //   - Done: nothing is called complete while a cluster that left is in flight, nor succeeded while one has failed.
-//   - Removed: who left loses its work promptly, also while the rollout is stopped. The work may hang in its deletion. The time
+//   - Removed: a deselected cluster loses its work promptly, also while the rollout is stopped. The work may hang in its deletion. The time
 //     begins anew with a process, and where the decisions are half written, in truth or in what a process sees.
-//   - Stuck: if only those who left hold others up, the message names one of them.
+//   - Stuck: if only deselected clusters block others, the message names one of them.
 //
 // The first of these worlds is the smallest case: 20 clusters, one at a time, no failure tolerated, and a version that cuts
-// off whoever gets it. The library once let it reach all 20. It has to stop at the first.
+// off each cluster that gets it. The library once let it reach all 20. It has to stop at the first.
 //
 //	go test -run TestCutOff -rollouts=100          100 rollouts that cut clusters off
 //	go test ./works -run TestProof/CutOff$         the same with the controller works
 //
 // # People
 //
-// In some worlds (people.go) a person holds clusters for a while, releases them, and reviews some; nobody else may start then. A
+// In some worlds (people.go) a user freezes clusters for a while, unfreezes them, and allows some; no other may start then. A
 // validator says yes, no, late or nothing, or something of yesterday's version, and each cluster has a value of its own. A cluster that
-// nobody has found good is in flight, and one that was found bad has failed. In addition the observer judges (judge_people.go):
+// has no verdict is in flight, and one that was found bad has failed. In addition the observer judges (judge_people.go):
 //
-//   - Held, reviewed: nobody starts who is held, or was not reviewed for this version.
-//   - Verdict: no verdict stands in a work that nobody gave, and none counts for another version.
+//   - Frozen, allowed: no cluster starts that is frozen, or not allowed for this version.
+//   - Verdict: no verdict stands in a work that was not given, and none counts for another version.
 //   - Value: a work has the value of its cluster and version.
 //
 // # Days
 //
 // In some worlds (days.go) soaks and deadlines take hours, as agents do. The API server is away for minutes or hours, and the machine of the process is
-// suspended. The clocks of some clusters leap by up to an hour, to and fro, so that conditions have times of yesterday or of the future. Who is
-// late while the server or the process is away is none. A write on whose way the server went away is the process's, if it was carried out.
+// suspended. The clocks of some clusters leap by up to an hour, to and fro, so that conditions have times of yesterday or of the future. Being
+// late while the server or the process is away is no fault. A write during which the server went away is the process's, if it was carried out.
 // No zone is read: all times are instants, so no day has 23 hours.
 //
 // # Versions of clusters
@@ -263,7 +263,7 @@
 //	go test -run TestValues -rollouts=100          100 rollouts in which clusters have versions of their own
 //	go test -run TestEachDutyOfValues              each duty there
 //
-// A cluster that moves to another group while it counts stays in the group before. Nobody sees in which of them a process saw it when it started,
+// A cluster that moves to another group while it counts stays in the group before. It is not known in which of them a process saw it when it started,
 // so no start is a fault that only one of the two forbids (moves.go).
 //
 // # Figures
@@ -277,16 +277,16 @@
 // figures of the last long ones stand in rollout/SAFETY.md, too.
 //
 // A duty that is ignored is broken in a trace, with three gaps. Three duties are suspicious at most, since a late view explains what their lack does: to
-// plan with one's own writes, to read what got no answer, and to look first at what the process before wrote. A failure whose object is gone is broken
+// plan with one's own writes, to read what got no answer, and to look first at what the process before wrote. A failure without an object is broken
 // as well: worlds in which clusters may be deleted have ManagedClusters, and traces have them, too.
 // The duties of the way back and towards people are not tested from traces: the page of package judge says what it does not judge.
 //
-// A trial does not report a cluster as waiting for nothing if it waits for one in flight whose group is gone, or while a process may
-// wait for a write of its own that no cache shows, since somebody removed the object first.
+// A trial does not report a cluster as waiting for nothing if it waits for one in flight with a vanished group, or while a process may
+// wait for a write of its own that no cache shows, since another client removed the object first.
 //
 // # That it would be found
 //
-// [Hub.Untold] plays the worlds that are bent towards each duty with a subject that is told to ignore none. It breaks nothing there. Whoever forgets a duty
+// [Hub.Untold] plays the worlds that are bent towards each duty with a subject that is told to ignore none. It breaks nothing there. A controller that forgets a duty
 // and does not say so is found: [Hub.Find] plays these worlds until one is broken. TestTampers of examples/controllers/small has 24 such authors.
 //
 // [Hub.EachDuty] runs the controller with one duty of the documentation ignored (duties.go), in worlds where that may matter,

@@ -25,9 +25,9 @@ func (c *controller) options() rollout.Options {
 	return rollout.Options{RemoveAfter: metav1.Duration{Duration: removeAfter}, Previous: c.last}
 }
 
-// givenUp leaves out of all counts whom a person gave up, also by deleting the ManagedCluster of one that left.
+// givenUp leaves ignored clusters out of all counts, also those ignored by deleting the ManagedCluster of one that left.
 func (c *controller) givenUp(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, record status.Record) ([]string, error) {
-	if c.ignores(DutyGivenUp) {
+	if c.ignores(DutyIgnored) {
 		return nil, nil
 	}
 	names := strings.Split(set.Annotations[givenUpAnnotation], ",")
@@ -42,7 +42,7 @@ func (c *controller) givenUp(ctx context.Context, set *workv1alpha1.ManifestWork
 	return names, nil
 }
 
-// remember hands Plan the record of who left.
+// remember hands Plan the record of deselected clusters.
 func (c *controller) remember(version string, record status.Record) *rollout.StoredRecord {
 	if c.ignores(DutyRecord) {
 		return nil

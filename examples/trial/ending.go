@@ -20,7 +20,7 @@ type ending struct {
 	moving   []string // those of them that have not failed
 	doubtful []string // clusters that left, and may count all the same: a controller need not see that a person deleted them
 	both     []string // selected clusters that count in the placement before, too, and are not done there
-	byLeft   bool     // nobody but those that left holds anyone up
+	byLeft   bool     // only deselected clusters block others
 	says     Saying
 	back     bool // the version is taken back, and the status speaks of that alone
 }
@@ -61,13 +61,13 @@ func (h *history) endOf(s *scene, now time.Time, says func(*replicaSet) Saying) 
 	return end
 }
 
-// over says whether nobody waits for anything.
+// over says whether no cluster waits for anything.
 func (e ending) over() bool {
 	return len(e.inFlight)+len(e.held)+len(e.could)+len(e.moving) == 0
 }
 
 // checkEnd judges how a rollout stands that stands still. A cluster that left counts for a process where it saw the cluster last, in
-// whichever placement the cluster was for a moment. So an invariant is broken only if it is so where those who left were in truth, and also
+// whichever placement the cluster was for a moment. So an invariant is broken only if it is so where the deselected clusters were in truth, and also
 // where the last process saw them.
 func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []violation {
 	broken := h.checkEndOf(h.truth(1<<62), now, says)

@@ -10,7 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// A world ends at one moment. What an agent says when nobody answers it any more is not held against the status of then.
+// A world ends at one moment. What an agent says when no process answers it any more is not held against the status of then.
 func TestWhatComesAfterTheEndIsNotJudged(t *testing.T) {
 	aborted := dawn.Add(time.Second)
 	subject := &Subject{
@@ -56,14 +56,14 @@ func TestWhatComesAfterTheEndIsNotJudged(t *testing.T) {
 	}
 }
 
-// Whoever starts takes the place of those behind. So nobody waits for nothing as long as somebody starts.
+// A cluster that starts takes the place of those behind. So no cluster waits for nothing as long as one starts.
 func TestWhoStartsTakesThePlaceOfOthers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		between func(s *tale)
 		late    bool
 	}{
-		"nobody starts":    {func(s *tale) { s.set("v1", "p") }, true},
-		"another one does": {func(s *tale) { s.work("b", "v1") }, false},
+		"no cluster starts": {func(s *tale) { s.set("v1", "p") }, true},
+		"another one does":  {func(s *tale) { s.work("b", "v1") }, false},
 	} {
 		s := &tale{}
 		s.set("v1", "p")
@@ -93,7 +93,7 @@ func TestWhoStartsTakesThePlaceOfOthers(t *testing.T) {
 			j.addOn("t-c1", "v1")
 		}
 		wait(4)
-		judge := j.jury()
+		judge := j.checker()
 		late = judge.checkLate()
 		if found := len(late) > 0; found != tt.late {
 			t.Errorf("%s, of add-ons: %v", name, late)
@@ -122,13 +122,13 @@ func (s *tale) addOn(cluster, version string) int64 {
 	return s.add(OnClusters, o)
 }
 
-// jury has a tale judged, by a patience of 6 s.
-func (s *tale) jury() *jury {
-	return &jury{history: newHistory(s.events, s.writes, s.reconciles), trade: OfAddOns(), trial: &trial{world: &world{name: "t", fleet: fleet{name: "fleet"}, pool: []string{"c0", "c1", "c2"}}}}
+// checker has a tale judged, by a patience of 6 s.
+func (s *tale) checker() *checker {
+	return &checker{history: newHistory(s.events, s.writes, s.reconciles), delivery: OfAddOns(), trial: &trial{world: &world{name: "t", fleet: fleet{name: "fleet"}, pool: []string{"c0", "c1", "c2"}}}}
 }
 
-// A person who deletes a cluster takes its policy with it. Who had read before that it went through its first pass enforces it in good
-// faith, and whoever knows that it is gone does not.
+// A user that deletes a cluster takes its policy with it. A process that had read before that it went through its first pass enforces it in good
+// faith. A process that knows that it is gone does not.
 func TestAFirstPassThatIsGone(t *testing.T) {
 	passed, other := map[string]held{"a": {version: "v2"}}, map[string]held{"a": {version: "v1"}}
 	for name, tt := range map[string]struct {
@@ -143,8 +143,8 @@ func TestAFirstPassThatIsGone(t *testing.T) {
 		"it is gone, and had another one":   {nil, other, true},
 		"it has another one than was known": {other, passed, false},
 	} {
-		j := &jury{history: newHistory(nil, nil, nil), trade: OfPolicies(), trial: &trial{world: &world{}}}
-		if broken := j.checkPasses(event{}, "a", &sight{j: j, version: "v2", held: tt.known}, &sight{j: j, version: "v2", held: tt.truth}); (len(broken) > 0) != tt.broken {
+		j := &checker{history: newHistory(nil, nil, nil), delivery: OfPolicies(), trial: &trial{world: &world{}}}
+		if broken := j.checkPasses(event{}, "a", &snapshot{j: j, version: "v2", held: tt.known}, &snapshot{j: j, version: "v2", held: tt.truth}); (len(broken) > 0) != tt.broken {
 			t.Errorf("%s: %v", name, broken)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // exposed lists the other clusters of a ref that have a version and are not done with it, wherever they went. Where
-// stages go one after the other it leaves out those that joined, moved or came again, for whom there is no bound.
+// stages go one after the other it leaves out those that joined, moved or came again, for which there is no bound.
 func (s *scene) exposed(ref *seenRef, cluster, version string, staged bool, now time.Time, l leniency) (clusters []string) {
 	for c, works := range s.works {
 		if _, selected := ref.groupOf[c]; !selected && s.left[c].ref != ref.name || c == cluster || s.givenUp[c] || s.deleted[c] || staged && (s.moved[c] || s.came[c]) {

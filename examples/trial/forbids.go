@@ -65,7 +65,7 @@ func (s *scene) rollout(ref *seenRef, cluster, version string, now time.Time, l 
 	stages, first := ref.stages(perGroup, *mandatory)
 	r := &limits.Rollout{PerGroup: perGroup, Failures: config.MaxFailures, Size: len(ref.groupOf)}
 	if l.everywhere && (perGroup || len(*mandatory) > 0) {
-		r.Stages = []limits.Stage{{Name: "of those who left", Mandatory: true, Seats: s.seatsLeft(nil, version, config, now, l)}}
+		r.Stages = []limits.Stage{{Name: "of deselected clusters", Mandatory: true, Seats: s.seatsLeft(nil, version, config, now, l)}}
 	}
 	for i, stage := range stages {
 		all := members(stage)

@@ -24,7 +24,7 @@ var ofTheAddOns = foreignKind{
 		written, err := api.Create(ctx, probe, metav1.CreateOptions{})
 		return written, func() (object, error) { return api.Get(ctx, "probe", metav1.GetOptions{}) }, err
 	},
-	nobody: nobody(OfAddOns()), own: ofAddOns,
+	idle: idle(OfAddOns()), own: ofAddOns,
 	play: func(ctx context.Context, hub *realHub, subject *Subject, i int, seed uint64) *foreignOutcome {
 		return foreignTrial(i, seed).record(ctx, hub.site, subject, worldName())
 	},
@@ -39,8 +39,8 @@ var trialClasses = map[string]struct {
 	size     int
 	effects  []string // of the first version
 	blinks   bool     // clusters are deselected for a moment
-	still    bool     // nobody joins
-	front    bool     // who joins is in the first group, too
+	still    bool     // no cluster joins
+	front    bool     // a cluster that joins is in the first group, too
 }{
 	"over concurrency":               {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), effects: []string{silences}},
 	"breach unseen":                  {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), effects: []string{failsOn}},
@@ -63,7 +63,7 @@ func withSoak(s clusterv1alpha1.RolloutStrategy, soak time.Duration) clusterv1al
 	return s
 }
 
-// foreignTrial is any, or one in which a difference matters. Nobody but the program deletes add-ons.
+// foreignTrial is any, or one in which a difference matters. Only the program deletes add-ons.
 func foreignTrial(i int, seed uint64) *trial {
 	t := drawTrial(seed, "")
 	t.atOnce, t.told = true, true
@@ -102,7 +102,7 @@ func (t *trial) bend(class string) {
 	}
 }
 
-// record runs a trial to its end, with no process whose caches are seen.
+// record runs a trial to its end, without a process with observed caches.
 func (t *trial) record(ctx context.Context, at *site, subject *Subject, name string) *foreignOutcome {
 	r := t.newRunner(at, subject)
 	t.name = name
@@ -119,7 +119,7 @@ func (t *trial) record(ctx context.Context, at *site, subject *Subject, name str
 
 // clean deletes what is left of a trial.
 func (r *runner) clean(ctx context.Context) {
-	t := r.subject.Trade
+	t := r.subject.Delivery
 	for _, c := range r.clusters(r.pool) {
 		r.unregister(ctx, c)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
 )
 
-// ofPlacements are worlds of a Placement whose clusters come, go and change. The program writes the decisions.
+// ofPlacements are worlds of a Placement with clusters that come, go and change. The program writes the decisions.
 var ofPlacements = foreignKind{
 	schedules: true,
 	definitions: func() ([]string, error) {

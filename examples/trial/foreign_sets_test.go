@@ -26,7 +26,7 @@ var ofSets = foreignKind{
 		written, err := api.Create(ctx, probe, metav1.CreateOptions{})
 		return written, func() (object, error) { return api.Get(ctx, "probe", metav1.GetOptions{}) }, err
 	},
-	nobody: nobody(nil), own: subject,
+	idle: idle(nil), own: subject,
 	play: func(ctx context.Context, hub *realHub, subject *Subject, i int, seed uint64) *foreignOutcome {
 		w := foreignWorld(i, seed, subject)
 		o := w.record(ctx, hub.site, subject, worldName())
@@ -62,22 +62,22 @@ var classes = map[string]struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	group    string
 	size     int
-	tempers  []temper
-	front    bool // who joins is in that group, too
-	still    bool // nobody joins
+	tempers  []agentMode
+	front    bool // a cluster that joins is in that group, too
+	still    bool // no cluster joins
 }{
-	"over concurrency":               {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), tempers: []temper{silent}},
-	"group size unread":              {strategy: atATime(intstr.FromInt32(0), intstr.FromString("100%"), ""), size: 2, tempers: []temper{silent}},
-	"generous budget read as none":   {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), tempers: []temper{broken}},
-	"breach unseen":                  {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), tempers: []temper{broken}},
-	"breach behind":                  {strategy: groupByGroup("2s", intstr.FromInt32(0)), group: "canary", front: true, tempers: []temper{quick, quick, broken, broken, broken, broken, broken}},
-	"silent agent":                   {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s"), still: true, tempers: []temper{silent}},
-	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), group: "canary", tempers: []temper{quick, quick, hanging, hanging, hanging, hanging, hanging}},
-	"next group too early":           {strategy: groupByGroup("None", intstr.FromString("100%")), size: 2, tempers: []temper{broken, silent}},
-	"breached group started":         {strategy: groupByGroup("2s", intstr.FromInt32(0)), size: 3, tempers: []temper{broken, quick, quick}},
-	"mandatory overtaken":            {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "2s")), group: "canary", tempers: []temper{broken, quick}},
-	"time-out holds the rest":        {strategy: behind(atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s")), group: "canary", tempers: []temper{quick, quick, silent}},
-	"behind mandatory groups, waves": {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None")), group: "canary", tempers: []temper{quick, quick, quick, silent}},
+	"over concurrency":               {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), tempers: []agentMode{silent}},
+	"group size unread":              {strategy: atATime(intstr.FromInt32(0), intstr.FromString("100%"), ""), size: 2, tempers: []agentMode{silent}},
+	"generous budget read as none":   {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), tempers: []agentMode{broken}},
+	"breach unseen":                  {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), tempers: []agentMode{broken}},
+	"breach behind":                  {strategy: groupByGroup("2s", intstr.FromInt32(0)), group: "canary", front: true, tempers: []agentMode{quick, quick, broken, broken, broken, broken, broken}},
+	"silent agent":                   {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s"), still: true, tempers: []agentMode{silent}},
+	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), group: "canary", tempers: []agentMode{quick, quick, hanging, hanging, hanging, hanging, hanging}},
+	"next group too early":           {strategy: groupByGroup("None", intstr.FromString("100%")), size: 2, tempers: []agentMode{broken, silent}},
+	"breached group started":         {strategy: groupByGroup("2s", intstr.FromInt32(0)), size: 3, tempers: []agentMode{broken, quick, quick}},
+	"mandatory overtaken":            {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "2s")), group: "canary", tempers: []agentMode{broken, quick}},
+	"time-out holds the rest":        {strategy: behind(atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s")), group: "canary", tempers: []agentMode{quick, quick, silent}},
+	"behind mandatory groups, waves": {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None")), group: "canary", tempers: []agentMode{quick, quick, quick, silent}},
 }
 
 func atATime(limit, failures intstr.IntOrString, deadline string) clusterv1alpha1.RolloutStrategy {
@@ -102,7 +102,7 @@ func (w *world) bend(class string) {
 	w.strategy, w.size, w.backwards, w.worst = c.strategy, c.size, true, 50*time.Millisecond
 	w.initial = w.pool[len(w.pool)-7:]
 	for i, name := range w.initial {
-		if w.temper[name] = []temper{c.tempers[i%len(c.tempers)]}; c.group != "" && i < 2 {
+		if w.agentMode[name] = []agentMode{c.tempers[i%len(c.tempers)]}; c.group != "" && i < 2 {
 			w.named, w.groupOf[name] = []string{c.group}, c.group
 		}
 	}
@@ -116,7 +116,7 @@ func (w *world) bend(class string) {
 	}
 }
 
-// record runs a world to its end, with no process whose caches are seen.
+// record runs a world to its end, without a process with observed caches.
 func (w *world) record(ctx context.Context, at *site, subject *Subject, name string) *observation {
 	w.name = name
 	p := w.newPlayer(at, subject)

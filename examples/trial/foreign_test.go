@@ -35,8 +35,8 @@ type foreignKind struct {
 	probe func(ctx context.Context, hub *realHub) (written object, now func() (object, error), err error)
 	// play plays one world, to a subject of this process.
 	play func(ctx context.Context, hub *realHub, subject *Subject, i int, seed uint64) *foreignOutcome
-	// nobody makes a subject that does nothing, since the program does, and own is one to compare it with. It may be nil.
-	nobody, own *Subject
+	// idle makes a subject that does nothing, since the program does, and own is one to compare it with. It may be nil.
+	idle, own *Subject
 	// schedules says that the program writes the decisions, and nothing but decisions is judged. Otherwise the harness writes them.
 	schedules bool
 	// definitions are those that the program needs beside the hub's. It may be nil.
@@ -54,11 +54,11 @@ type foreignOutcome struct {
 	err     error
 }
 
-// nobody is a subject that does nothing, since the program does.
-func nobody(trade *Trade) *Subject {
+// idle is a subject that does nothing, since the program does.
+func idle(delivery *Delivery) *Subject {
 	return &Subject{
 		Run:  func(ctx context.Context, _ *Process) error { <-ctx.Done(); return nil },
-		Says: func(*replicaSet) Saying { return Saying{} }, Trade: trade,
+		Says: func(*replicaSet) Saying { return Saying{} }, Delivery: delivery,
 		RemoveAfter: 2 * time.Second, Placements: 2, Replicas: 1, GivenUp: givenUpAnnotation,
 	}
 }
@@ -143,7 +143,7 @@ func TestForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	hub, subject := startReal(t, apiserver.Audit{}, definitions), kind.nobody
+	hub, subject := startReal(t, apiserver.Audit{}, definitions), kind.idle
 	if *flagForeign != "own" {
 		hub.run(t, *flagForeign)
 		kind.answers(t, hub)

@@ -42,10 +42,10 @@ type history struct {
 
 	left *leaving // nil where only selected clusters count
 
-	hold     string                                           // the annotation of who is held
-	reviewed string                                           // the annotation of who was reviewed
+	hold     string                                           // the annotation of frozen clusters
+	reviewed string                                           // the annotation of the allowlist
 	named    map[string]string                                // versions of the payload, by the subject's name
-	verdict  func(work *manifestWork, version string) Verdict // about that version; nil where nobody validates
+	verdict  func(work *manifestWork, version string) Verdict // about that version; nil without validation
 
 	revisions func(*replicaSet) Revisions // by the versions of the payload; nil where the controller keeps none
 }
@@ -167,8 +167,8 @@ type scene struct {
 	refs  []*seenRef // in the order of the set's placementRefs
 	works map[string][]seenWork
 
-	hold     string            // the annotation of the set that says who is held
-	reviewed string            // the annotation of the set that says who was reviewed
+	hold     string            // the annotation of the set of frozen clusters
+	reviewed string            // the annotation of the set of the allowlist
 	named    map[string]string // versions of the payload, by the subject's name
 	replicas map[string]string // what the set says that clusters have of their own
 	revising *Revisions        // what the set's status says of its revisions; nil where the controller keeps none
@@ -201,7 +201,7 @@ type seenRef struct {
 	revived    int            // how many groups at the front are there only for clusters that left
 }
 
-// refOf is the first ref that selects a cluster, or nil. As long as one before it is incomplete, nobody knows whether it
+// refOf is the first ref that selects a cluster, or nil. As long as one before it is incomplete, it is unknown whether it
 // is the first: it says why.
 func (s *scene) refOf(cluster string) (ref *seenRef, incomplete string) {
 	for _, r := range s.refs {
@@ -244,7 +244,7 @@ type seenWork struct {
 	applied  time.Time
 	heldBack bool      // the write of the version was
 	answered time.Time // when its agent said first how it stands with the version; zero if it has not
-	said     *Verdict  // about the version; nil where nobody validates
+	said     *Verdict  // about the version; nil without validation
 }
 
 // look makes a scene of the objects that get gets, as of a resourceVersion and a time: as the process of a reconcile knows it,

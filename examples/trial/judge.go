@@ -72,7 +72,7 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 		text := fmt.Sprintf("%s got version %s in reconcile %d: %s", cluster, version, w.reconcile, v.text)
 		switch v.invariant {
 		case invMandatory, invOrder, invConcurrency, invBudget:
-			// Who left, or what takes time, may be all that forbade it.
+			// Deselected clusters, or what takes time, may be all that forbade it.
 			if len(forbidden(leniency{noLeft: true})) == 0 {
 				v.invariant = invLeavers
 			} else if len(forbidden(leniency{noSoak: true})) == 0 {
@@ -253,7 +253,7 @@ func (h *history) nearest(rv int64, cluster string, direction int) bool {
 	return false
 }
 
-// checkWaits finds clusters that could have started all the time for longer than it may take, while nobody else did: whoever starts
+// checkWaits finds clusters that could have started all the time for longer than it may take, while no other did: one that starts
 // takes the place of those behind.
 func (h *history) checkWaits(patience time.Duration) (broken []violation) {
 	var starts []time.Time

@@ -8,8 +8,8 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// R43, R46: who left with the version that is taken back counts as on its way until its object is gone or its deadline has passed since the abort,
-// and so does who went back and left before it was done.
+// R43, R46: a deselected cluster with the version that is taken back counts as on its way until its object is gone or its deadline has passed since the abort,
+// and so does one that went back and was deselected before it was done.
 func TestWhoLeftCountsOnTheWayBack(t *testing.T) {
 	for name, tt := range map[string]struct {
 		has      string        // what a has, which left
@@ -19,15 +19,15 @@ func TestWhoLeftCountsOnTheWayBack(t *testing.T) {
 		l        leniency
 		want     Invariant // that is broken if b goes back; "" for none
 	}{
-		"it has the version that is taken back":     {has: "v2", want: invConcurrency},
-		"its deadline has passed":                   {has: "v2", after: time.Minute},
-		"it is on its way back":                     {has: "v1", back: true, want: invConcurrency},
-		"it never had the version":                  {has: "v1"},
-		"it has nothing":                            {},
-		"who left does not count":                   {has: "v2", l: leniency{noLeft: true}},
-		"its group goes back before":                {has: "v2", perGroup: true, want: invBackOrder},
-		"its group goes back before, a is done":     {has: "v1", perGroup: true},
-		"of who left nobody knows where it counted": {has: "v2", perGroup: true, l: leniency{everywhere: true}, want: invBackOrder},
+		"it has the version that is taken back":            {has: "v2", want: invConcurrency},
+		"its deadline has passed":                          {has: "v2", after: time.Minute},
+		"it is on its way back":                            {has: "v1", back: true, want: invConcurrency},
+		"it never had the version":                         {has: "v1"},
+		"it has nothing":                                   {},
+		"a deselected cluster does not count":              {has: "v2", l: leniency{noLeft: true}},
+		"its group goes back before":                       {has: "v2", perGroup: true, want: invBackOrder},
+		"its group goes back before, a is done":            {has: "v1", perGroup: true},
+		"it is unknown where a deselected cluster counted": {has: "v2", perGroup: true, l: leniency{everywhere: true}, want: invBackOrder},
 	} {
 		s := &tale{}
 		s.set("v2", "p")

@@ -45,7 +45,7 @@ func (h *history) keepFailures(patience time.Duration) {
 	h.left.failures = all
 }
 
-// failures lists the clusters that left, or whose works are being deleted, and have failed.
+// failures lists the clusters that were deselected, or have works in deletion, and failed.
 func (s *scene) failures(now time.Time, l leniency) (clusters []string) {
 	for c, works := range s.works {
 		at, left := s.left[c]
@@ -70,7 +70,7 @@ func (s *scene) failures(now time.Time, l leniency) (clusters []string) {
 	return clusters
 }
 
-// mayHaveFailed says of a cluster for which a process knows no object with a version whether it failed with it, and nobody can tell whether the
+// mayHaveFailed says of a cluster for which a process knows no object with a version whether it failed with it, and it is unknown whether the
 // process saw that it recovered: an agent that comes back may say that all is well, and let go of its object at once, and a cache shows the last of both alone. A
 // failure stays on record then, and holds up no later group; a success would have the cluster wait for its turn.
 func (s *scene) mayHaveFailed(cluster, version string) bool {

@@ -9,7 +9,7 @@ import (
 )
 
 // R49: a cluster times out, leaves, and comes back while its work is being deleted. Its agent says that all is well, and lets go of the work. A
-// cache may show the last of both alone: then the failure stays on record, and the next group starts. Whoever saw the success starts it again first.
+// cache may show the last of both alone: then the failure stays on record, and the next group starts. A process that saw the success starts it again first.
 func TestASuccessThatNoCacheNeedHaveShown(t *testing.T) {
 	for name, tt := range map[string]struct {
 		deadline string

@@ -122,7 +122,7 @@ func (h *history) have(set *replicaSet, rv int64) map[string]bool {
 	return all
 }
 
-// compare notes who is not where it was.
+// compare notes which clusters are not where they were.
 func (l *leaving) compare(now *stay, have map[string]bool, set *replicaSet) {
 	begin, before := l.stays[0].places, l.stays[len(l.stays)-1].places
 	for c, p := range now.places {
@@ -242,7 +242,7 @@ func (s *seenRef) leave(cluster string, from place) {
 }
 
 // leavers are those that left from the groups of a stage. Everywhere they are all that left or moved, since a controller
-// may not know from where, and who moved counts where it was.
+// may not know from where, and a moved one counts where it was.
 func (s *scene) leavers(stage []seenGroup, l leniency) (all []string) {
 	switch {
 	case l.noLeft:

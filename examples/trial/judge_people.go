@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// keepPeople has a history read who is held, and the verdicts on works.
+// keepPeople has a history read frozen clusters, and the verdicts on works.
 func (h *history) keepPeople(p *People) {
 	versions := map[string]string{} // of the payload, by the subject's name
 	for _, e := range h.states[id{ReplicaSets, h.setKey()}] {
@@ -39,7 +39,7 @@ func (s *scene) isHeld(cluster string, now time.Time) bool {
 	return false
 }
 
-// isReviewed says whether a cluster may start with a version as far as people review: nobody does, or it was reviewed for that version.
+// isReviewed says whether a cluster may start with a version by the allowlist: there is none, or the cluster is allowed for that version.
 func (s *scene) isReviewed(cluster, version string) bool {
 	names, of, reviews := strings.Cut(s.set.Annotations[s.reviewed], " of ")
 	return s.reviewed == "" || !reviews || s.named[of] == version && slices.Contains(strings.Split(names, ", "), cluster)
@@ -48,15 +48,15 @@ func (s *scene) isReviewed(cluster, version string) bool {
 // peopleForbid says what people have against a start.
 func (s *scene) peopleForbid(cluster, version string, now time.Time) (broken []violation) {
 	if s.isHeld(cluster, now) {
-		broken = append(broken, violation{invariant: invHeld, text: cluster + " is held"})
+		broken = append(broken, violation{invariant: invFrozen, text: cluster + " is held"})
 	}
 	if !s.isReviewed(cluster, version) {
-		broken = append(broken, violation{invariant: invReviewed, text: fmt.Sprintf("%s was not reviewed for %s: %q", cluster, version, s.set.Annotations[s.reviewed])})
+		broken = append(broken, violation{invariant: invAllowed, text: fmt.Sprintf("%s was not reviewed for %s: %q", cluster, version, s.set.Annotations[s.reviewed])})
 	}
 	return broken
 }
 
-// checkVerdicts finds verdicts that stand in works, and that nobody gave.
+// checkVerdicts finds verdicts that stand in works, and that were not given.
 func (h *history) checkVerdicts(said map[string]bool, p *People) (broken []violation) {
 	for _, e := range h.events {
 		work, is := e.object.(*manifestWork)
@@ -64,7 +64,7 @@ func (h *history) checkVerdicts(said map[string]bool, p *People) (broken []viola
 			continue
 		}
 		if v := p.Verdict(work); (v.Yes || v.No) && !said[saidOf(work.Namespace, &v)] {
-			broken = append(broken, violation{invariant: invVerdict, rv: e.rv, text: fmt.Sprintf("%s has %+v, and nobody said so", work.Namespace, v)})
+			broken = append(broken, violation{invariant: invVerdict, rv: e.rv, text: fmt.Sprintf("%s has %+v, which was not given", work.Namespace, v)})
 		}
 	}
 	return broken
@@ -86,7 +86,7 @@ func (h *history) checkValues() (broken []violation) {
 	return broken
 }
 
-// saidOf is the verdict on a work with a version; nil where nobody validates.
+// saidOf is the verdict on a work with a version; nil without validation.
 func (h *history) saidOf(work *manifestWork, version string) *Verdict {
 	if h.verdict == nil {
 		return nil

@@ -158,7 +158,7 @@ func TestWhoLeftIsWhereTheProcessSawIt(t *testing.T) {
 	}
 }
 
-// R47, R50: at the end, too, who left counts where the process saw it. A placement whose deadline is over has a failure more, and one without a
+// R47, R50: at the end, too, a deselected cluster counts where the process saw it. A placement whose deadline is over has a failure more, and one without a
 // deadline waits.
 func TestAtTheEndWhoLeftIsWhereTheProcessSawIt(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -202,7 +202,7 @@ func TestAtTheEndWhoLeftIsWhereTheProcessSawIt(t *testing.T) {
 	}
 }
 
-// R47: a group that is gone exists again for those who left it, before all others. One that has only its name or its index is
+// R47: a group that is gone exists again for those that left it, before all others. One that has only its name or its index is
 // another.
 func TestAGroupThatIsGoneComesBeforeAllOthers(t *testing.T) {
 	r := &seenRef{groups: []seenGroup{{index: 0, name: "eu"}, {index: 1}}}
@@ -293,7 +293,7 @@ func TestWhatAProcessReadIsKnown(t *testing.T) {
 	}
 }
 
-// R40: the bound assumes that the groups stay the same. Who comes, or comes again, without the version is beyond it; who comes
+// R40: the bound assumes that the groups stay the same. A cluster that comes, or comes again, without the version is beyond it; one that comes
 // back with it is not.
 func TestWhoComesAgainWithoutTheVersionIsBeyondTheBound(t *testing.T) {
 	for version, beyond := range map[string]bool{"v1": true, "v2": false} {
@@ -357,12 +357,12 @@ func TestAFailureThatIsGoneKeepsItsSlot(t *testing.T) {
 		l        leniency
 		holds    bool
 	}{
-		"without a deadline":                           {"None", time.Hour, leniency{}, true},
-		"in time, where a controller may know less":    {"10s", 5 * time.Second, leniency{everywhere: true}, true},
-		"in time, and it may have failed before":       {"10s", 5 * time.Second, leniency{}, false},
-		"late, also where a controller may know less":  {"10s", 12 * time.Second, leniency{everywhere: true}, false},
-		"of who left nothing counts in this one":       {"None", time.Hour, leniency{noLeft: true}, false},
-		"without a deadline, a controller knows less ": {"None", time.Hour, leniency{everywhere: true}, true},
+		"without a deadline":                                 {"None", time.Hour, leniency{}, true},
+		"in time, where a controller may know less":          {"10s", 5 * time.Second, leniency{everywhere: true}, true},
+		"in time, and it may have failed before":             {"10s", 5 * time.Second, leniency{}, false},
+		"late, also where a controller may know less":        {"10s", 12 * time.Second, leniency{everywhere: true}, false},
+		"of a deselected cluster nothing counts in this one": {"None", time.Hour, leniency{noLeft: true}, false},
+		"without a deadline, a controller knows less ":       {"None", time.Hour, leniency{everywhere: true}, true},
 	} {
 		if _, _, holds := s.stands("a", "v1", clusterv1alpha1.RolloutConfig{ProgressDeadline: tt.deadline}, dawn.Add(tt.after), tt.l); holds != tt.holds {
 			t.Errorf("%s: it holds a slot: %v", name, holds)
@@ -370,7 +370,7 @@ func TestAFailureThatIsGoneKeepsItsSlot(t *testing.T) {
 	}
 }
 
-// R48: a cluster whose object is gone may have failed by its deadline before. Where the last to look did so about then, nobody can
+// R48: a cluster without an object may have failed by its deadline before. Where the last to look did so about then, nothing can
 // know from outside whether it took that for a failure.
 func TestAFailureAtTheLastMomentIsDoubtful(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -391,7 +391,7 @@ func TestAFailureAtTheLastMomentIsDoubtful(t *testing.T) {
 		rv := s.add(OnClusters, addOn.DeepCopy())
 		s.events[rv-1].gone, s.events[rv-1].at = true, started.Add(8*time.Second)
 		s.writes = []write{{verb: "DELETE", kind: OnClusters, key: "a/x", done: true, sent: deletes.began}}
-		j := &jury{history: newHistory(s.events, s.writes, s.reconciles), trade: OfAddOns()}
+		j := &checker{history: newHistory(s.events, s.writes, s.reconciles), delivery: OfAddOns()}
 		_, cluster, surely, may := j.ghost(s.events[0].id, "v1", clusterv1alpha1.RolloutConfig{ProgressDeadline: "4s"}, rv)
 		if surely != tt.surely || may != tt.may || cluster != "a" {
 			t.Errorf("%s: of %q a failure lasts: surely %v, maybe %v", name, cluster, surely, may)
@@ -400,7 +400,7 @@ func TestAFailureAtTheLastMomentIsDoubtful(t *testing.T) {
 }
 
 // R5: the time of a condition stays where only the generation changes, so a soak counts from the write, which is longer ago than
-// the first answer. Which starts were too early by that is a figure, not a fault: a status cannot tell it to whoever looks later.
+// the first answer. Which starts were too early by that is a figure, not a fault: a status cannot tell it later.
 func TestSoaksFromTheFirstAnswerAreAFigure(t *testing.T) {
 	for name, tt := range map[string]struct {
 		soak time.Duration
@@ -441,7 +441,7 @@ func TestSoaksFromTheFirstAnswerAreAFigure(t *testing.T) {
 	}
 }
 
-// R52: who is in flight counts in the group that it was in, so whoever comes after that group need not start.
+// R52: a cluster in flight counts in the group that it was in, so one that comes after that group need not start.
 func TestWhoMovedMayHoldOthersBack(t *testing.T) {
 	for name, groups := range map[string][2][]string{
 		"a moved":            {{"a"}, {"b"}},
@@ -464,7 +464,7 @@ func TestWhoMovedMayHoldOthersBack(t *testing.T) {
 	}
 }
 
-// R46: who left is a member, too, so a MaxConcurrency that means all means one more.
+// R46: a deselected cluster is a member, too, so a MaxConcurrency that means all means one more.
 func TestALimitThatMeansAllMeansAllMembers(t *testing.T) {
 	for limit, allowed := range map[intstr.IntOrString]bool{
 		intstr.FromInt32(0):       true,
@@ -489,7 +489,7 @@ func TestALimitThatMeansAllMeansAllMembers(t *testing.T) {
 	}
 }
 
-// A write that changes nothing is answered with the resourceVersion of what is there, which somebody else may have written before.
+// A write that changes nothing is answered with the resourceVersion of what is there, which another client may have written before.
 func TestAWriteThatChangesNothingIsNoEvent(t *testing.T) {
 	s := &tale{}
 	s.set("v1", "p")

@@ -25,8 +25,8 @@ func (h *history) laggings(isObject func(event) bool) map[int64]lagging {
 	return all
 }
 
-// writer is the write of the controller that an event comes from. It is nil if somebody else wrote, and where a deletion only ends:
-// who began it was judged then.
+// writer is the write of the controller that an event comes from. It is nil if another client wrote, and where a deletion only ends:
+// its beginning was judged then.
 func (h *history) writer(e event, written map[int64]time.Time) (w *write) {
 	before := h.at(e.id, e.rv-1)
 	switch {

@@ -96,10 +96,10 @@ func TestEachWriteIsJudgedWithItsOwnLag(t *testing.T) {
 		behind time.Duration
 		want   time.Duration
 	}{
-		"it knew almost all":    {100 * time.Millisecond, 250 * time.Millisecond},
-		"just too much for it":  {201 * time.Millisecond, 500 * time.Millisecond},
-		"it was far behind":     {5 * time.Second, 8 * time.Second},
-		"somebody else's write": {-1, 8 * time.Second},
+		"it knew almost all":     {100 * time.Millisecond, 250 * time.Millisecond},
+		"just too much for it":   {201 * time.Millisecond, 500 * time.Millisecond},
+		"it was far behind":      {5 * time.Second, 8 * time.Second},
+		"another client's write": {-1, 8 * time.Second},
 	} {
 		h := &history{events: []event{{rv: 7}}}
 		traced := traced{history: h, lags: map[int64]lagging{}}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// lines are the connections of agents to the hub. An agent whose line is cut reads and writes nothing, as one that is dead.
+// lines are the connections of agents to the hub. An agent on a cut line reads and writes nothing, as one that is dead.
 // The zero value has all lines whole.
 type lines struct {
 	mu  sync.Mutex
@@ -58,7 +58,7 @@ func (l *lines) await(ctx context.Context, cluster string) bool {
 	return ctx.Err() == nil
 }
 
-// severed lists the clusters whose line is cut for as long as a lease, or longer.
+// severed lists the clusters with a line that is cut for as long as a lease, or longer.
 func (l *lines) severed(lease time.Duration) (clusters []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *lines) severed(lease time.Duration) (clusters []string) {
 	return clusters
 }
 
-// keepLeases calls changed with the clusters that are unreachable, each time others are: those whose agent has not renewed
+// keepLeases calls changed with the clusters that are unreachable, each time others are: those with an agent that has not renewed
 // its lease, as OCM's taint says. It returns when the context ends, or with an error of changed.
 func (l *lines) keepLeases(ctx context.Context, lease time.Duration, changed func(unreachable []string) error) error {
 	var before []string

@@ -11,13 +11,13 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
-// Of when a controller looks, and who does.
+// When controllers look, and which do.
 const (
-	invLooks   Invariant = "nobody looks again and again where nothing happens"
+	invLooks   Invariant = "no controller looks again and again where nothing happens"
 	invHeard   Invariant = "what the caches show is looked at"
 	invAgain   Invariant = "what failed is tried again within a minute"
 	invOneLook Invariant = "one look at an owner at a time"
-	invLeads   Invariant = "who has not asked for the lease writes nothing"
+	invLeads   Invariant = "a process that has not asked for the lease writes nothing"
 )
 
 // overlap is a look that began while another one at the same owner ran in the same process.
@@ -251,7 +251,7 @@ func matters(s *showing) string {
 	return ""
 }
 
-// ownOnly says whether nothing but what a controller may note itself is different: no person has given anybody up.
+// ownOnly says whether nothing but what a controller may note itself is different: no user ignores a cluster.
 func ownOnly(now, before *replicaSet) bool {
 	for key, value := range now.Annotations {
 		if before.Annotations[key] != value && (strings.Contains(key, "give") || key == noted) {
@@ -270,7 +270,7 @@ func (p *player) checkTriedAgain(until time.Time) []violation {
 		}
 		why := "it asked for the next one " + r.after.String() + " later"
 		if r.err != nil {
-			why = fmt.Sprintf("it returned its error (%v) to its queue, whose pauses grow to a quarter of an hour, and which does not hear beside an error when to come back", r.err)
+			why = fmt.Sprintf("it returned its error (%v) to its queue: its pauses grow to a quarter of an hour, and RequeueAfter is ignored with an error", r.err)
 		}
 		return &violation{invariant: invAgain, rv: p.rvAt(r.ended), text: fmt.Sprintf("a look of process %d failed at %s, and the next one came %v later: %s",
 			r.life, clock(r.ended), next.Sub(r.ended).Round(time.Millisecond), why)}

@@ -11,7 +11,7 @@ type dated struct {
 	at time.Time
 }
 
-// keepMoves has a history know who moved from group to group.
+// keepMoves has a history know which clusters moved from group to group.
 func (h *history) keepMoves() {
 	for _, e := range h.events {
 		if e.id.kind != Placements && e.id.kind != Decisions {
@@ -27,7 +27,7 @@ func (h *history) keepMoves() {
 const stale = time.Second
 
 // changedGroup says whether a cluster has been in several groups since it got a version, or since shortly before. It counts in the one
-// in which it started (R52), and nobody sees in which of them the process saw it then.
+// in which it started (R52), and it is not known in which of them the process saw it then.
 func (s *scene) changedGroup(cluster, version string) bool {
 	return len(s.placesWith(cluster, version)) > 1
 }

@@ -10,7 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// R52: who moves to another group counts where it started. The judge blames nobody who counts it in either.
+// R52: a cluster that moves to another group counts where it started. The judge blames no controller that counts it in either.
 func TestWhoMovedCountsInEither(t *testing.T) {
 	at := func(s int, groups ...place) dated {
 		d := dated{stay{places: map[string]place{}}, dawn.Add(time.Duration(s) * time.Second)}
@@ -30,7 +30,7 @@ func TestWhoMovedCountsInEither(t *testing.T) {
 		"it moved just before it started":   {[]dated{at(0, one), at(9, zero)}, true},
 		"it left and came back":             {[]dated{at(0, zero), at(20), at(21, zero)}, false},
 		"it left and came back elsewhere":   {[]dated{at(0, zero), at(20), at(21, one)}, true},
-		"nobody knows where it ever was":    {nil, false},
+		"it is unknown where it ever was":   {nil, false},
 		"it was moved there and back again": {[]dated{at(0, zero), at(20, one), at(21, zero)}, true},
 	} {
 		s := &scene{works: map[string][]seenWork{"a": {{version: "v1", applied: dawn.Add(10 * time.Second)}}}, stays: tt.stays}
@@ -62,26 +62,26 @@ func TestWhoMovedCountsInEither(t *testing.T) {
 	}
 }
 
-// R50: who moves to another placement while it counts keeps counting in the one before. So a status may say at the end that this one waits for it,
+// R50: a cluster that moves to another placement while it counts keeps counting in the one before. So a status may say at the end that this one waits for it,
 // also where it is done, or has timed out, by the one that selects it.
 func TestWhoMovedMayHoldUpThePlacementBefore(t *testing.T) {
 	const a = "a (left) has not answered"
 	moves, stays := [][]string{{"a", "c"}, nil, {"a"}}, [][]string{{"c"}, {"a"}, nil}
 	for name, tt := range map[string]struct {
 		deadline string     // of the placement before
-		are      [][]string // the first group there, who else is in the second, and who is in the other placement after that
+		are      [][]string // the first group there, the rest of the second, and those in the other placement after that
 		early    bool       // it moved before it got the version
 		waiting  bool       // a cluster waits there, and another one left
 		message  string
 		want     []Invariant
 	}{
-		"it is named":                                   {"None", moves, false, false, a, nil},
-		"nobody is named":                               {"None", moves, false, false, "1 in flight", []Invariant{invStatus}},
-		"it timed out there, too":                       {"4s", moves, false, false, a, []Invariant{invStatus}},
-		"it was never there with the version":           {"None", moves, true, false, a, []Invariant{invStatus}},
-		"someone waits for it and for one that left":    {"None", moves, false, true, a, nil},
-		"someone waits for them, and nobody is named":   {"None", moves, false, true, "2 in flight", []Invariant{invStuck}},
-		"someone waits for one that left, and it stays": {"None", stays, false, true, a, []Invariant{invStuck}},
+		"it is named":                                     {"None", moves, false, false, a, nil},
+		"none is named":                                   {"None", moves, false, false, "1 in flight", []Invariant{invStatus}},
+		"it timed out there, too":                         {"4s", moves, false, false, a, []Invariant{invStatus}},
+		"it was never there with the version":             {"None", moves, true, false, a, []Invariant{invStatus}},
+		"a cluster waits for it and for one that left":    {"None", moves, false, true, a, nil},
+		"a cluster waits for them, and none is named":     {"None", moves, false, true, "2 in flight", []Invariant{invStuck}},
+		"a cluster waits for one that left, and it stays": {"None", stays, false, true, a, []Invariant{invStuck}},
 	} {
 		s := &tale{}
 		refs := s.events[s.set("v1", "p", "q")-1].object.(*replicaSet).Spec.PlacementRefs

@@ -31,31 +31,31 @@ const (
 	invVersion     Invariant = "no version is written that is known to be replaced"
 	invKept        Invariant = "nothing is deleted while it is selected"
 	invOnce        Invariant = "no cluster has two works"
-	invLeft        Invariant = "nobody is left behind"
-	invLate        Invariant = "nobody waits for nothing"
+	invLeft        Invariant = "no cluster is left behind"
+	invLate        Invariant = "no cluster waits for nothing"
 	invStatus      Invariant = "the status says how it stands"
-	invStuck       Invariant = "a rollout that stands still says whom it waits for"
+	invStuck       Invariant = "a rollout that stands still says which clusters it waits for"
 
 	// Of clusters that are cut off, and leave.
 	invExposed Invariant = "no more clusters have a version that is not done than the strategy exposes"
-	invLeavers Invariant = "who left with the version counts as before"
+	invLeavers Invariant = "a deselected cluster with the version counts as before"
 	invDone    Invariant = "nothing is called complete while a cluster that has the version is not done"
-	invRemoved Invariant = "who left loses its work promptly"
+	invRemoved Invariant = "a deselected cluster loses its work promptly"
 
 	// Of a version that is taken back.
 	invStored    Invariant = "what is written stands in the status first"
-	invTakenBack Invariant = "nobody gets a version that is taken back"
+	invTakenBack Invariant = "no cluster gets a version that is taken back"
 	invMending   Invariant = "nothing new begins while clusters wait to go back"
 	invBackOrder Invariant = "groups go back in the reverse order"
 	invUntouched Invariant = "what has its version is not written again" // nor where clusters have versions of their own
 	invAborted   Invariant = "the aborted time stays what it was"
-	invWentBack  Invariant = "nobody is left with a version that was taken back"
+	invWentBack  Invariant = "no cluster is left with a version that was taken back"
 
 	// Of people in the loop.
-	invHeld     Invariant = "nobody starts who is held"
-	invReviewed Invariant = "nobody starts who was not reviewed"
-	invVerdict  Invariant = "no verdict counts that nobody gave"
-	invValue    Invariant = "each cluster has the value that is its own"
+	invFrozen  Invariant = "no frozen cluster starts"
+	invAllowed Invariant = "no cluster starts that is not allowed"
+	invVerdict Invariant = "no verdict counts that was not given"
+	invValue   Invariant = "each cluster has the value that is its own"
 )
 
 // A violation is an invariant that was broken, where, and what was seen.
@@ -85,7 +85,7 @@ const (
 // leniency is how a standing is read where times decide. In any case it is read in favour of a start; with noSoak a
 // soak is over at once, with noDeadline a deadline after a third of it. What is forbidden without and allowed with one
 // of them was forbidden by a time alone. With noLeft clusters that left do not count, nor do works that are being deleted.
-// Everywhere reads it in favour of who waits, where a controller may not know what the history tells: who left counts
+// Everywhere reads it in favour of the waiting cluster, where a controller may not know what the history tells: a deselected cluster counts
 // before all stages.
 // FromAnswer, and everywhere, has a soak run from when the agent answered the version first, where the time of the condition is older.
 type leniency struct{ noSoak, noDeadline, noLeft, everywhere, fromAnswer bool }
@@ -94,7 +94,7 @@ type leniency struct{ noSoak, noDeadline, noLeft, everywhere, fromAnswer bool }
 func (s *scene) stands(cluster, version string, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) (at standing, surelyFailed, holds bool) {
 	at = waiting
 	if s.givenUp[cluster] || s.deleted[cluster] && !l.everywhere {
-		return succeeded, false, false // it blocks nobody and is in no count
+		return succeeded, false, false // it blocks none and is in no count
 	}
 	for _, w := range s.works[cluster] {
 		terminates := w.DeletionTimestamp != nil

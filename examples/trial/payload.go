@@ -55,7 +55,7 @@ func readPayload(raw []byte) (version, lacks string) {
 	return withReplicas(configMap.Data.Version, configMap.Data.Replicas), ""
 }
 
-// checkPayloads finds works that carry something else than the template of the set ever had, and sets whose template the
+// checkPayloads finds works that carry something else than the template of the set ever had, and sets with a template that the
 // controller changed, which is the user's.
 func (h *history) checkPayloads() (broken []violation) {
 	for _, e := range h.events {

@@ -9,7 +9,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 )
 
-// A work that does not carry what the user wrote is found, with what it lacks, and nothing panics: whoever wrote it.
+// A work that does not carry what the user wrote is found, with what it lacks, and nothing panics, whichever client wrote it.
 func TestBadPayloadsAreFound(t *testing.T) {
 	raw := func(text string) workv1.ManifestWorkSpec {
 		return workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(text)}}}}}

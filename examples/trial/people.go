@@ -19,13 +19,13 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// People is what a subject has to say of the people in a world of [Hub.People]: one who holds clusters and reviews them, and one who validates them.
+// People is what a subject has to say of the users in a world of [Hub.People]: one that freezes clusters and allows them, and one that validates them.
 type People struct {
 	// Annotations are those of each set: they say that its clusters are validated.
 	Annotations map[string]string
 	// Hold is the annotation of the set in which a person holds clusters: "cluster1 why; cluster2=2026-01-05T06:00:00Z why".
 	Hold string
-	// Reviewed is the annotation of the set in which a person says who was reviewed for a version: "cluster1, cluster2 of VERSION".
+	// Reviewed is the annotation of the set in which a user allows clusters for a version: "cluster1, cluster2 of VERSION".
 	Reviewed string
 	// Version names the version of a set's template, as verdicts do.
 	Version func(set *replicaSet) string
@@ -55,13 +55,13 @@ const (
 // people are the people of a world.
 type people struct {
 	habits map[string][]habit // by cluster: one is drawn for each version
-	late   time.Duration      // how long who is late takes
+	late   time.Duration      // how long a late one takes
 
 	// Guarded by the player's mutex.
-	asked map[string]time.Time // by cluster and version: when somebody asked first
+	asked map[string]time.Time // by cluster and version: when a process asked first
 	said  map[string]bool      // by cluster, version and answer
 	held  map[string]string    // by cluster: until when, empty for without an end
-	seen  string               // who was reviewed, and for which version; empty where nobody reviews
+	seen  string               // allowed clusters, and for which version; empty without an allowlist
 }
 
 // What people do in a script.
@@ -83,7 +83,7 @@ func (p *Process) Validate(cluster, version string) (Verdict, error) {
 	defer player.mu.Unlock()
 	w, now, key := player.people, time.Now(), cluster+" "+version
 	if w == nil {
-		return Verdict{}, errors.New("trial: nobody validates in this world")
+		return Verdict{}, errors.New("trial: nothing validates in this world")
 	}
 	if w.asked[key].IsZero() {
 		w.asked[key] = now
@@ -120,7 +120,7 @@ func (p *Process) Value(work *manifestWork) error {
 
 func valueOf(cluster, version string) string { return cluster + " with " + version }
 
-// versionsAsked are the versions about which somebody asked of a cluster. The player is locked.
+// versionsAsked are the versions about which a process asked of a cluster. The player is locked.
 func (p *player) versionsAsked(cluster string) (all []string) {
 	for key := range p.people.asked {
 		if version, is := strings.CutPrefix(key, cluster+" "); is {
@@ -159,7 +159,7 @@ func (p *player) person(ctx context.Context, what string, f *placed) error {
 		}
 	case reviewsSome:
 		some := slices.DeleteFunc(slices.Clone(f.selected), func(string) bool { return p.rng.IntN(3) == 0 })
-		if some = append(some, c); p.ignored == DutyReviewed {
+		if some = append(some, c); p.ignored == DutyAllowed {
 			some = []string{c}
 		}
 		p.people.seen = strings.Join(some, ", ") + " of " + p.subject.People.Version(set)
@@ -177,7 +177,7 @@ func (p *player) release(ctx context.Context) error {
 	return p.hold(ctx)
 }
 
-// hold writes on the set who is held, and who was reviewed.
+// hold writes the frozen and the allowed clusters on the set.
 func (p *player) hold(ctx context.Context) error {
 	p.mu.Lock()
 	var all []string
@@ -208,7 +208,7 @@ func drawPeople(seed uint64, subject *Subject, ignored Duty) *world {
 		asked: map[string]time.Time{}, said: map[string]bool{}, held: map[string]string{},
 	}
 	for _, c := range w.pool {
-		w.temper[c] = pick(rng, []temper{quick}, []temper{quick}, []temper{slow}, []temper{quick, slow}, []temper{flapping}, []temper{broken, quick})
+		w.agentMode[c] = pick(rng, []agentMode{quick}, []agentMode{quick}, []agentMode{slow}, []agentMode{quick, slow}, []agentMode{flapping}, []agentMode{broken, quick})
 		w.people.habits[c] = pick(rng, []habit{saysYes}, []habit{saysYes}, []habit{saysYes, saysLate}, []habit{saysLate}, []habit{saysNo, saysYes},
 			[]habit{saysNever, saysYes}, []habit{saysOfLast, saysYes})
 	}
@@ -224,7 +224,7 @@ func drawPeople(seed uint64, subject *Subject, ignored Duty) *world {
 		}
 	}
 	happens := []string{newTemplate, joins, crashes, crashes}
-	if !perGroup { // groups go on without who is held, which the observer does not know
+	if !perGroup { // groups go on without frozen clusters, which the observer does not know
 		happens = append(happens, holdsOne, holdsOne, holdsTo, releasesOne, reviewsSome, reviewsSome)
 	}
 	if len(w.others) > 0 {
@@ -245,16 +245,16 @@ func drawPeople(seed uint64, subject *Subject, ignored Duty) *world {
 const (
 	DutyKeepVerdict Duty = "keep a verdict before it counts"
 	DutyAbout       Duty = "count no verdict about another version"
-	DutyHold        Duty = "start nobody who is held"
-	DutyReviewed    Duty = "start nobody who was not reviewed"
+	DutyFrozen      Duty = "start no frozen cluster"
+	DutyAllowed     Duty = "start only allowed clusters"
 	DutyValue       Duty = "give each cluster the value that is its own"
 )
 
 var peopleDuties = map[Duty][]Invariant{
 	DutyKeepVerdict: {invConcurrency},
 	DutyAbout:       {invVerdict},
-	DutyHold:        {invHeld},
-	DutyReviewed:    {invReviewed},
+	DutyFrozen:      {invFrozen},
+	DutyAllowed:     {invAllowed},
 	DutyValue:       {invValue},
 }
 
@@ -268,14 +268,14 @@ func (w *world) focusPeople() {
 		f.plain(clusterv1alpha1.RolloutConfig{ProgressDeadline: "20s", MaxFailures: intstr.FromString("100%")}, 1)
 	}
 	for _, c := range w.pool {
-		w.temper[c], w.people.habits[c] = []temper{quick}, []habit{saysYes}
+		w.agentMode[c], w.people.habits[c] = []agentMode{quick}, []habit{saysYes}
 		if w.ignored == DutyAbout {
 			w.people.habits[c] = []habit{saysOfLast}
 		}
 	}
-	if w.script = nil; w.ignored == DutyHold {
+	if w.script = nil; w.ignored == DutyFrozen {
 		w.script = []change{{0, holdsOne}, {0, holdsOne}, {0, holdsOne}}
-	} else if w.ignored == DutyReviewed {
+	} else if w.ignored == DutyAllowed {
 		w.script = []change{{0, reviewsSome}}
 	}
 	w.script = append(w.script, change{3 * time.Second, newTemplate}, change{3 * time.Second, joins})

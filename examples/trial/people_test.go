@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The observer reads who is held, and who was reviewed, from the annotations of the set.
+// The observer reads frozen and allowed clusters from the annotations of the set.
 func TestWhomPeopleLetStart(t *testing.T) {
 	until := dawn.Add(time.Minute).Format(time.RFC3339)
 	for name, tt := range map[string]struct {
@@ -16,7 +16,7 @@ func TestWhomPeopleLetStart(t *testing.T) {
 		now            time.Time
 		held, seen     bool
 	}{
-		"nobody says anything":                {"", "", dawn, false, true},
+		"nothing is said":                     {"", "", dawn, false, true},
 		"it is held":                          {"b why; a why", "", dawn, true, true},
 		"another one is held":                 {"b a", "", dawn, false, true},
 		"it is held until later":              {"a=" + until + " why", "", dawn, true, true},
@@ -34,8 +34,8 @@ func TestWhomPeopleLetStart(t *testing.T) {
 	}
 }
 
-// Among the worlds with people are some with two placements and some in which leaders change. Where groups go one after the other nobody is
-// held, since the observer does not know that groups go on without who is.
+// Among the worlds with people are some with two placements and some in which leaders change. Where groups go one after the other no cluster is
+// frozen, since the observer does not know that groups go on without frozen ones.
 func TestWorldsWithPeopleAreDrawn(t *testing.T) {
 	of := &Subject{Placements: 2, Replicas: 2}
 	two, leaders, both := 0, 0, 0

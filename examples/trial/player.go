@@ -90,7 +90,7 @@ func (w *world) play(ctx context.Context, at *site, subject *Subject) *observati
 func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	h := newHistory(p.events, writes, reconciles)
 	h.reads = p.reads
-	if p.cut != nil { // elsewhere nobody deletes one
+	if p.cut != nil { // elsewhere none is deleted
 		h.managed = p.managed
 	}
 	h.keepMoves()
@@ -126,11 +126,11 @@ func (p *player) trim() {
 }
 
 // temperOf draws how an agent takes a work.
-func (p *player) temperOf(work *manifestWork, rng *rand.Rand) temper {
+func (p *player) temperOf(work *manifestWork, rng *rand.Rand) agentMode {
 	if p.back != nil {
 		return p.back.temperOf(p, work, rng)
 	}
-	return pick(rng, p.world.temper[short(work.Namespace)]...)
+	return pick(rng, p.world.agentMode[short(work.Namespace)]...)
 }
 
 // patience is how long a start may take: the caches' delay, retries, a new leader, and a list of writes.
@@ -168,12 +168,12 @@ type player struct {
 	rng     *rand.Rand
 	version int
 
-	placed   []*placed
-	replicas []*replica
-	agents   *agents
-	lines    lines
-	weather  weather
-	user     clients
+	placed       []*placed
+	replicas     []*replica
+	agents       *agents
+	lines        lines
+	serverFaults serverFaults
+	user         clients
 
 	ages bool // its world has an aftermath
 
@@ -215,7 +215,7 @@ type placed struct {
 	selected  []string
 	size      int
 	left      string   // the cluster that left last
-	asked     []string // what the scheduler was asked for last, before it left anyone out
+	asked     []string // what the scheduler was asked for last, before it left any out
 	askedSize int
 }
 
@@ -226,11 +226,11 @@ func (p *player) run(ctx context.Context) error {
 	defer cancel()
 	p.agents = &agents{
 		client: p.site.clients("agent"), ctx: ctx, healed: make(chan struct{}), all: map[types.UID]chan event{}, made: map[string]int{},
-		temper:   p.temperOf,
-		deadline: p.longestDeadline(),
-		dying:    p.dying,
-		withHold: func(cluster string) bool { return p.holds[short(cluster)] },
-		lines:    &p.lines, takes: p.takes, clock: p.clock(), paced: p.paced, sickens: p.isSick,
+		agentMode: p.temperOf,
+		deadline:  p.longestDeadline(),
+		dying:     p.dying,
+		withHold:  func(cluster string) bool { return p.holds[short(cluster)] },
+		lines:     &p.lines, takes: p.takes, clock: p.clock(), paced: p.paced, sickens: p.isSick,
 		rng: func(work string, nth int) *rand.Rand { return drawn(p.seed, "agent", short(work), nth) },
 	}
 	p.user = p.site.clients("user")
@@ -279,7 +279,7 @@ func (p *player) newReplica(number int, leader *lease) *replica {
 	r.caches.strips, r.caches.only = p.strips, p.only
 	r.net = &transport{
 		seed: p.seed, replica: number, drawn: map[string]int{}, lag: r.caches, set: id{ReplicaSets, p.setName().String()}, breaks: p.breaks, unheard: p.unheard, slow: p.slow, read: p.noteRead,
-		weather: &p.weather, fails: func(reconcile int) {
+		serverFaults: &p.serverFaults, fails: func(reconcile int) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.reconciles[reconcile].failed = true

@@ -74,16 +74,16 @@ func (k *kindOf[W, O]) blame(t *testing.T, s seeds.Story, o O) {
 	if len(smallest.Without) == len(s.Without) {
 		last = o
 	}
-	t.Logf("the smallest world that breaks this, after %d more plays:\n%s\n%s", plays, storyOf(last, broken[0].invariant), k.again(t.Name(), smallest))
+	t.Logf("the smallest world that breaks this, after %d more plays:\n%s\n%s", plays, reportOf(last, broken[0].invariant), k.again(t.Name(), smallest))
 }
 
-// suits ends a test whose subject lacks something, or whose hub does.
+// suits ends a test if its subject lacks something, or its hub does.
 func (h *Hub) suits(t *testing.T, subject *Subject, needs need) {
 	t.Helper()
 	if err := subject.check(needs); err != nil {
 		t.Fatal(err)
 	}
-	if trade := subject.Trade; trade != nil && trade.object == Policies && !h.policies {
+	if delivery := subject.Delivery; delivery != nil && delivery.object == Policies && !h.policies {
 		t.Fatal("trial: the hub has no policy API, and must have it for policies: give Start the files of apiserver.PolicyDefinitions")
 	}
 }

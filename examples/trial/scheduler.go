@@ -25,7 +25,7 @@ type scheduler struct {
 	writers   int    // how many PlacementDecisions are written at a time
 	slice     int    // how many clusters a PlacementDecision has at most
 	pause     time.Duration
-	foreign   bool                        // it is another one than OCM's: scheduling is disabled, and nobody writes the placement's status
+	foreign   bool                        // it is another one than OCM's: scheduling is disabled, and the placement's status is not written
 	named     []string                    // groups by name, in their order; what isn't in one of them comes last
 	groupOf   func(cluster string) string // a cluster's name of group
 	rng       *rand.Rand

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Division by size is unsteady, as OCM's is: who leaves has each cluster behind it move up, into the group before. Only its own label group sees
-// that, and without a size nobody moves.
+// Division by size is unsteady, as OCM's is: a cluster that leaves has each one behind it move up, into the group before. Only its own label group sees
+// that, and without a size none moves.
 func TestWhoLeavesMovesOthersUp(t *testing.T) {
 	s := &scheduler{named: []string{"canary"}, groupOf: func(c string) string { return map[string]string{"a": "canary", "b": "canary", "c": "canary"}[c] }}
 	for _, test := range []struct {
@@ -30,7 +30,7 @@ func TestWhoLeavesMovesOthersUp(t *testing.T) {
 	}
 }
 
-// So clusters move where nobody moved them, in many worlds.
+// So clusters move where no user moved them, in many worlds.
 func TestInManyWorldsGroupsShift(t *testing.T) {
 	shift, worlds := 0, uint64(100)
 	for seed := range worlds {

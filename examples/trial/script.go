@@ -100,7 +100,7 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 		if what == exchange {
 			return p.change(ctx, comes, f)
 		}
-	case returns: // who left last, and with it someone else
+	case returns: // the one that left last, and with it another
 		if f.left != "" && !slices.Contains(f.selected, f.left) && !p.isDeleted(f.left) {
 			f.selected = append(f.selected, f.left)
 			return p.change(ctx, joins, f)
@@ -178,7 +178,7 @@ func (p *player) crash() {
 func (p *player) cutLeader(ctx context.Context) {
 	r := p.leader()
 	if r.lock == nil {
-		return // nobody leads where all act
+		return // none leads where all act
 	}
 	r.net.holdNext(RenewDeadline + LeaseDuration + time.Duration(p.rng.Int64N(int64(2*time.Second))))
 	r.lock.cut.Store(true)

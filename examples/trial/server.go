@@ -97,7 +97,7 @@ type site struct {
 	watch func(world string, feed func(event)) (end func()) // feed has each write of a world, in their order, and must be quick
 }
 
-// clients are the clients of one actor, whose name stands in the managed fields of what it writes.
+// clients are the clients of one actor; its name stands in the managed fields of what it writes.
 type clients struct {
 	cluster clusterclient.Interface
 	work    workclient.Interface

@@ -38,8 +38,8 @@ func TestAWorldThatBreaksSomethingIsShrunk(t *testing.T) {
 	if plays == 400 || len(small.pool) >= len(whole.pool) || len(small.initial) > 4 {
 		t.Errorf("after %d plays %d clusters of %d, %d at first: %v", plays, len(small.pool), len(whole.pool), len(small.initial), smallest.Without)
 	}
-	story := storyOf(last, invConcurrency)
-	if n := strings.Count(story, "\n") + 1; n > longestStory || !strings.Contains(story, string(invConcurrency)) || !strings.Contains(story, "the set wants v1") {
+	story := reportOf(last, invConcurrency)
+	if n := strings.Count(story, "\n") + 1; n > longestReport || !strings.Contains(story, string(invConcurrency)) || !strings.Contains(story, "the set wants v1") {
 		t.Errorf("%d lines:\n%s", n, story)
 	}
 	again := k.again(t.Name(), smallest)
@@ -51,8 +51,8 @@ func TestAWorldThatBreaksSomethingIsShrunk(t *testing.T) {
 	}
 	read := seeds.Story{Without: seeds.Parts(args[2])}
 	fmt.Sscan(args[1], &read.Seed)
-	if o := k.story(t, read, 0); o.hash() != last.hash() || storyOf(o, invConcurrency) != story {
-		t.Errorf("played again it is another world:\n%s", storyOf(o, invConcurrency))
+	if o := k.story(t, read, 0); o.hash() != last.hash() || reportOf(o, invConcurrency) != story {
+		t.Errorf("played again it is another world:\n%s", reportOf(o, invConcurrency))
 	}
 }
 
@@ -88,7 +88,7 @@ func TestPartsOfWorlds(t *testing.T) {
 		t.Errorf("left out were %v", left)
 	}
 	w := draw(1, subject, "")
-	for range w.pool { // somebody has to stay
+	for range w.pool { // one has to stay
 		for _, c := range slices.Clone(w.pool) {
 			w.without("cluster " + c)
 		}

@@ -25,8 +25,8 @@ type Subject struct {
 	Says func(*workv1alpha1.ManifestWorkReplicaSet) Saying
 	// RemoveAfter is for how long a cluster has to be out of the decisions until it loses its work.
 	RemoveAfter time.Duration
-	// Trade is what it rolls out in trials. It is nil for ManifestWorks, in other worlds.
-	Trade *Trade
+	// Delivery is what it rolls out in trials. It is nil for ManifestWorks, in other worlds.
+	Delivery *Delivery
 	// GivenUp is the annotation of the owner in which a person names the clusters that are given up, with commas between them.
 	// [Hub.CutOff] and [Hub.Trials] need it.
 	GivenUp string
@@ -70,7 +70,7 @@ func (s *Subject) check(needs need) error {
 		{"Revisions", needs&needRevisions != 0 && s.Revisions == nil},
 		{"Revision", (needs&needRevisions != 0 || s.Revisions != nil) && s.Revision == nil},
 		{"People", needs&needPeople != 0 && (s.People == nil || s.People.Hold == "" || s.People.Version == nil || s.People.Verdict == nil)},
-		{"Trade", needs&needTrade != 0 && s.Trade == nil},
+		{"Delivery", needs&needTrade != 0 && s.Delivery == nil},
 	} {
 		if of.missing {
 			return fmt.Errorf("trial: Subject.%s is not set, and must be for this trial", of.field)
@@ -121,7 +121,7 @@ func (p *Process) Handle(k Kind, handler cache.ResourceEventHandler) {
 // next, and the controller is judged by what they showed at the beginning. So read all that you plan from before the first write, or return
 // after that, as after adding a finalizer. There is one reconcile at a time.
 //
-// A world ends only when reconciles end without an error. So do not return one for somebody who may be away for good.
+// A world ends only when reconciles end without an error. So do not return one for a cluster that may be away for good.
 func (p *Process) Reconcile(do func() (time.Duration, error)) {
 	r, player := p.replica, p.replica.player
 	player.mu.Lock()

@@ -12,7 +12,7 @@ import (
 // headOfTrace is how many lines stand before the events of a trace.
 const headOfTrace = 2
 
-// trace writes a history as a recording, as if somebody had watched since long before.
+// trace writes a history as a recording, as if watched since long before.
 func (h *history) trace() ([]byte, error) {
 	var b bytes.Buffer
 	out := json.NewEncoder(&b)

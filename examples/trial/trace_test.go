@@ -21,7 +21,7 @@ func TestEachDutyFromTraces(t *testing.T) {
 	theHub.dutiesFromTraces(t, all, subject, func(seed uint64, d Duty) *world { return draw(seed, subject, d) })
 }
 
-// TestEachDutyOfCutOffFromTraces shows that of the duties of a controller whose clusters leave.
+// TestEachDutyOfCutOffFromTraces shows that of the duties of a controller with deselected clusters.
 func TestEachDutyOfCutOffFromTraces(t *testing.T) {
 	theHub.dutiesFromTraces(t, cutOffDuties, subject, func(seed uint64, d Duty) *world { return drawCut(seed, subject, d) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/trial/judge"
 )
 
-// traceable says whether the judge that has only a trace knows all that counts in a world: no version is taken back, nobody validates or holds
+// traceable says whether the judge that has only a trace knows all that counts in a world: no version is taken back, no user validates or freezes
 // clusters, no cluster has a version of its own, and one process acts at a time.
 func (w *world) traceable() bool {
 	return w.back == nil && w.people == nil && !w.replicasDiffer && (w.replicas == 1 || w.elects)
@@ -61,13 +61,13 @@ func removedBy(deleted map[string]time.Time, x *judge.Finding) bool {
 
 // addTrial does so with a trial.
 func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
-	j := o.jury
-	if o.err != nil || j.trade.validates != nil && j.trade.validates(o.trial) || len(j.ofOthers()) > 0 {
-		return // no trace tells who was found good, or whose controller it was
+	j := o.checker
+	if o.err != nil || j.delivery.validates != nil && j.delivery.validates(o.trial) || len(j.ofOthers()) > 0 {
+		return // no trace tells which were found good, or which controller it was
 	}
 	t.Helper()
 	f.judge(t, traced{o, j.history, judge.Options{Patience: j.patience() + unshownFor, RemoveAfter: subject.RemoveAfter, Began: j.beginnings(), GivenUp: subject.GivenUp}, o.trial.worst,
-		j.laggings(func(e event) bool { return e.id.kind == j.trade.object || e.id.kind == j.trade.owner }), func(x *judge.Finding) bool { return removedBy(j.deleted, x) }})
+		j.laggings(func(e event) bool { return e.id.kind == j.delivery.object || e.id.kind == j.delivery.owner }), func(x *judge.Finding) bool { return removedBy(j.deleted, x) }})
 }
 
 // judge judges a history from its trace: once for each lag of which there are writes, and then these alone. What is no write is judged with

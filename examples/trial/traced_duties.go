@@ -24,8 +24,8 @@ var kindsOf = map[Invariant][]judge.Kind{
 
 // untraced are the duties that need not leave a trace beyond the lag, with the reasons.
 var untraced = map[Duty]string{
-	DutyReadYourWrites: "who plans without its own writes does what a view as old as the caches says",
-	DutyLostAnswer:     "a write whose answer was lost is an own write that the caches do not show yet",
+	DutyReadYourWrites: "a process that plans without its own writes does what a view as old as the caches says",
+	DutyLostAnswer:     "a write that lost its answer is an own write that the caches do not show yet",
 	DutyFirstLook:      "what the process before wrote is no older than the caches of the next one",
 }
 
@@ -51,7 +51,7 @@ func (h *Hub) trialDutiesFromTraces(t *testing.T, duties map[Duty][]Invariant, s
 		trial.outlast(subject.RemoveAfter)
 		return h.try(t, subject, trial)
 	}, func(o *tried) (*judge.Report, []violation, error) {
-		report, err := o.jury.judgedBy(tracedOptions(o.trial.world, o.jury.history, subject))
+		report, err := o.checker.judgedBy(tracedOptions(o.trial.world, o.checker.history, subject))
 		return report, o.violations, err
 	})
 }

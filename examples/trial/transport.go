@@ -24,7 +24,7 @@ type write struct {
 	done      bool  // the server has carried it out
 	lost      bool  // but the controller was told nothing
 	refused   bool  // the server was too busy, and may have done it all the same
-	unknown   bool  // the connection broke on its way, and nobody said whether the server has carried it out
+	unknown   bool  // the connection broke on its way, and no answer said whether the server has carried it out
 	delayed   bool  // it came to the server when the process had given up
 	denied    bool  // the server forbade it
 	generated bool  // it left the name to the server
@@ -60,16 +60,16 @@ var (
 // transport is the network between a controller and the API server. It is slow, it breaks before a request or
 // before its answer, it holds requests back, and the controller may crash at any write.
 type transport struct {
-	lag     *lag
-	set     id
-	breaks  float64       // how many writes meet a broken connection
-	unheard int           // of so many processes what they write to the owner never comes to the server, but for the status, and patches without an annotation
-	slow    time.Duration // every write takes as long at most
-	note    func(write)
-	read    func(read)
-	reread  func(reconcile int)
-	weather *weather            // that of the world; nil for a fair one
-	fails   func(reconcile int) // notes that a request of it failed; may be nil
+	lag          *lag
+	set          id
+	breaks       float64       // how many writes meet a broken connection
+	unheard      int           // of so many processes what they write to the owner never comes to the server, but for the status, and patches without an annotation
+	slow         time.Duration // every write takes as long at most
+	note         func(write)
+	read         func(read)
+	reread       func(reconcile int)
+	serverFaults *serverFaults       // that of the world; nil for a fair one
+	fails        func(reconcile int) // notes that a request of it failed; may be nil
 
 	sending sync.WaitGroup
 	seed    uint64
@@ -207,7 +207,7 @@ func (t *transport) draw(life int, verb, path string) (f fate) {
 }
 
 // roundTrip carries a request. An Event meets a network that breaks, and nothing else: a process makes those whenever it likes, beside its
-// reconciles, whose caches stay as they are.
+// reconciles; its caches stay as they are.
 func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request) (*http.Response, error) {
 	verb, event := r.Method, isEvent(r.URL.Path)
 	if event {
@@ -220,10 +220,10 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 	if f.dies {
 		defer t.kill()
 	}
-	if t.fails != nil && !event && (f.lostBefore || f.lostAfter || t.weather.away()) {
+	if t.fails != nil && !event && (f.lostBefore || f.lostAfter || t.serverFaults.away()) {
 		t.fails(f.reconcile)
 	}
-	if f.lostBefore || t.weather.away() {
+	if f.lostBefore || t.serverFaults.away() {
 		return nil, breaking(r.Context())
 	}
 	switch {
@@ -238,7 +238,7 @@ func (t *transport) roundTrip(base http.RoundTripper, life int, r *http.Request)
 		return nil, breaking(r.Context())
 	}
 	w.delayed, w.generated = f.hold > 0, r.Method == http.MethodPost && bodyHas(r, `"generateName"`)
-	if w.kind == Works && !w.status && t.weather.denies(w.key) {
+	if w.kind == Works && !w.status && t.serverFaults.denies(w.key) {
 		w.denied, w.answered = true, time.Now()
 		t.note(w)
 		t.fails(f.reconcile)

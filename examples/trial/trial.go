@@ -17,7 +17,7 @@ type trial struct {
 	effects []effect      // of the versions, from the first
 	first   bool          // the first version is waited for
 	atOnce  bool          // objects are gone as soon as they are deleted
-	drops   bool          // the scheduler drops clusters whose agent is dead
+	drops   bool          // the scheduler drops clusters with a dead agent
 	lease   time.Duration // until it knows
 	gives   bool          // in the end a person gives up all that are dead
 	acts    []act
@@ -159,7 +159,7 @@ func (t *trial) hopeless(version string) bool {
 	return e.share == 1 && (e.what == cutsOff || e.what == failsAndCuts || e.what == failsOn || e.what == silences)
 }
 
-// The duties of a controller that keeps a record, and of one in two passes, beside those of any whose clusters leave.
+// The duties of a controller that keeps a record, and of one in two passes, besides those of any with deselected clusters.
 const (
 	DutyReadBack   Duty = "read the record back before you delete"
 	DutyPassRecord Duty = "plan with the record"
@@ -170,7 +170,7 @@ const (
 
 	DutyManagedFields Duty = "read each object with its managed fields"
 	DutyVerdict       Duty = "count a success once it was found good"
-	DutyUnregistered  Duty = "give up clusters that left and whose ManagedCluster is gone"
+	DutyUnregistered  Duty = "ignore deselected clusters without a ManagedCluster"
 	DutyOwnerGone     Duty = "delete the workload of an owner that is gone"
 )
 
@@ -181,7 +181,7 @@ var TrialDuties = map[Duty][]Invariant{
 	DutyRecord:     {invLeavers, invExposed, invDone},
 	DutyReadBack:   {invLeavers, invExposed, invDone},
 	DutyPassRecord: {invLeavers, invExposed, invDone},
-	DutyGivenUp:    {invLeft, invLate},
+	DutyIgnored:    {invLeft, invLate},
 	DutyComplete:   {invDone},
 	DutyPromptly:   {invRemoved},
 	DutyTakeBack:   {invTakeBack},
@@ -198,7 +198,7 @@ var TrialDuties = map[Duty][]Invariant{
 	DutyOwnerGone:      {invRemoved},
 }
 
-// outlast has processes live long enough to remove those who left, after which what a process has not stored is lost with it. The acts are
+// outlast has processes live long enough to remove deselected clusters, after which what a process has not stored is lost with it. The acts are
 // for a controller that removes after two seconds. Writes that break take as long again.
 func (t *trial) outlast(removeAfter time.Duration) {
 	for i := range t.acts {
@@ -242,9 +242,9 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 	case DutyReadBack:
 		// What it believes to have stored is lost with the process.
 		everywhere(failsAndCuts, 1)
-		t.atOnce, t.breaks, t.unheard = true, 0, 3 // the fourth process is heard, so that who reads it back comes to the end
+		t.atOnce, t.breaks, t.unheard = true, 0, 3 // the fourth process is heard, so that a process that reads it back comes to the end
 		t.acts = []act{{5 * time.Second, stops}, {3 * time.Second, stops}, {3 * time.Second, stops}}
-	case DutyGivenUp:
+	case DutyIgnored:
 		everywhere(failsAndCuts, 0.5)
 		t.gives, t.heals = true, true
 	case DutyComplete:

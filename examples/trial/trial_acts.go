@@ -52,7 +52,7 @@ func (r *runner) act(ctx context.Context, what string) error {
 		return nil
 	case dropsAtWork:
 		r.mu.Lock()
-		j := r.jury()
+		j := r.checker()
 		r.mu.Unlock()
 		s := j.present()
 		r.deselect(r.any(func(c string) bool { return s != nil && s.stands(c, time.Now(), leniency{}).holds }))
@@ -75,7 +75,7 @@ func (r *runner) act(ctx context.Context, what string) error {
 
 // got waits for a cluster that gets the wanted version; empty if none does within some seconds.
 func (r *runner) got(ctx context.Context) string {
-	t, seen := r.subject.Trade, 0
+	t, seen := r.subject.Delivery, 0
 	for start := time.Now(); time.Since(start) < 8*time.Second && ctx.Err() == nil; r.sleep(ctx, 10*time.Millisecond) {
 		r.mu.Lock()
 		fresh := r.events[seen:]
@@ -129,7 +129,7 @@ func (r *runner) reselect(cluster string) {
 // giveUp has a person give a cluster up that is dead, or else one that failed or is in flight.
 func (r *runner) giveUp(ctx context.Context) error {
 	r.mu.Lock()
-	j := r.jury()
+	j := r.checker()
 	r.mu.Unlock()
 	s := j.present()
 	if s == nil {
@@ -147,17 +147,17 @@ func (r *runner) giveUp(ctx context.Context) error {
 	return nil
 }
 
-// say writes on the owner whom the person gives up.
+// say writes the ignored clusters on the owner.
 func (r *runner) say(ctx context.Context) error {
 	r.mu.Lock()
-	j := r.jury()
+	j := r.checker()
 	r.mu.Unlock()
 	s := j.present()
 	if s == nil {
 		return nil
 	}
 	body := patchOf(nil, map[string]any{"metadata": map[string]any{"annotations": map[string]string{r.subject.GivenUp: strings.Join(r.asked, ",")}}})
-	return r.subject.Trade.patch(ctx, r.user, r.subject.Trade.owner, s.owner, body)
+	return r.subject.Delivery.patch(ctx, r.user, r.subject.Delivery.owner, s.owner, body)
 }
 
 // delete has a person give a cluster up and delete it, with all that is in its namespace. An agent that is gone removes no
@@ -176,7 +176,7 @@ func (r *runner) delete(ctx context.Context) error {
 	r.sel.Lock()
 	r.deleted[cluster] = time.Now()
 	r.sel.Unlock()
-	t := r.subject.Trade
+	t := r.subject.Delivery
 	var object object
 	r.mu.Lock()
 	for _, e := range r.events {

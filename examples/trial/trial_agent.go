@@ -33,7 +33,7 @@ type play struct {
 	after  time.Duration
 	answer answer
 	dies   bool
-	good   bool // somebody finds the cluster good
+	good   bool // the cluster is found good
 	part   int  // which part of the object, where it has several
 }
 
@@ -75,7 +75,7 @@ type agent struct {
 
 // plan draws what an agent does about a content.
 func (a *agent) plan() {
-	h := a.r.subject.Trade.read(a.object)
+	h := a.r.subject.Delivery.read(a.object)
 	ms := func(from, to int) time.Duration { return time.Duration(from+a.rng.IntN(to-from)) * time.Millisecond }
 	effect := a.r.trial.effectOn(short(a.cluster), h.version)
 	works := play{after: pick(a.rng, ms(5, 80), ms(100, 1200)), answer: does}
@@ -103,7 +103,7 @@ func (a *agent) plan() {
 	if n := len(a.plays); n > 0 && h.started && a.plays[n-1].answer == does && !a.plays[n-1].dies && a.isValidated() {
 		a.plays = append(a.plays, play{after: ms(50, 1500), good: true})
 	}
-	if parts := a.r.subject.Trade.parts; parts != nil {
+	if parts := a.r.subject.Delivery.parts; parts != nil {
 		a.plays = spread(a.plays, parts(a.object), a.rng)
 	}
 	a.arm()
@@ -162,14 +162,14 @@ func (a *agent) look(ctx context.Context) {
 	if a.object == nil {
 		return
 	}
-	h := a.r.subject.Trade.read(a.object)
+	h := a.r.subject.Delivery.read(a.object)
 	if a.r.trial.told && !a.r.trial.atOnce && !h.dying && !h.finalizer {
 		// OCM's add-on framework puts it there. If that fails, the next state of the object is on its way.
 		_ = a.patch(ctx, patchOf(a.object, map[string]any{"metadata": map[string]any{"finalizers": []string{finalizerOfAgents}}}))
 		return
 	}
 	if mark := a.markOf(h); a.r.trial.told && h.started && !h.dying && mark != a.underWay {
-		if a.patch(ctx, patchOf(a.object, a.r.subject.Trade.report(a.object, awaited, 0)), "status") != nil {
+		if a.patch(ctx, patchOf(a.object, a.r.subject.Delivery.report(a.object, awaited, 0)), "status") != nil {
 			return // the next state of it is on its way
 		}
 		a.underWay = mark
@@ -235,13 +235,13 @@ func (a *agent) act(ctx context.Context) {
 }
 
 func (a *agent) isValidated() bool {
-	validates := a.r.subject.Trade.validates
+	validates := a.r.subject.Delivery.validates
 	return validates != nil && validates(a.r.trial)
 }
 
-// approve has somebody find the cluster good.
+// approve has the cluster found good.
 func (a *agent) approve(ctx context.Context) {
-	if patch := a.r.subject.Trade.approve(a.object); patch != nil {
+	if patch := a.r.subject.Delivery.approve(a.object); patch != nil {
 		if err := a.patch(ctx, patchOf(a.object, patch)); err != nil {
 			a.timer = time.After(50 * time.Millisecond)
 			return
@@ -253,7 +253,7 @@ func (a *agent) approve(ctx context.Context) {
 
 // report makes the report of a play, nil where there is nothing to say, and says after which part that part speaks again.
 func (a *agent) report(p play) (map[string]any, int) {
-	t := a.r.subject.Trade
+	t := a.r.subject.Delivery
 	if t.reportPart != nil {
 		return t.reportPart(a.object, p.answer, p.part)
 	}
@@ -261,7 +261,7 @@ func (a *agent) report(p play) (map[string]any, int) {
 }
 
 func (a *agent) patch(ctx context.Context, body []byte, sub ...string) error {
-	t := a.r.subject.Trade
+	t := a.r.subject.Delivery
 	return t.patch(ctx, a.r.agentClients, t.object, a.object, body, sub...)
 }
 

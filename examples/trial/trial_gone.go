@@ -7,11 +7,11 @@ import (
 )
 
 // unregisters says whether a person deletes the ManagedClusters of clusters that left, in place of giving them up.
-func (t *trial) unregisters(of *Trade) bool {
+func (t *trial) unregisters(of *Delivery) bool {
 	return of.unregisters && (t.ignored == DutyUnregistered || t.ignored == "" && drawn(t.seed, "unregister").IntN(3) == 0)
 }
 
-// unregisterAll deletes the ManagedClusters of all clusters that left and whose agents are dead, and says whether there were any.
+// unregisterAll deletes the ManagedClusters of all clusters that were deselected and have dead agents, and says whether there were any.
 func (r *runner) unregisterAll(ctx context.Context) (any bool) {
 	selected := map[string]bool{}
 	for _, c := range r.selection() {
@@ -33,12 +33,12 @@ func (r *runner) unregisterAll(ctx context.Context) (any bool) {
 
 // removeOwner has a person delete the owner in the end, which leaves nothing behind.
 func (r *runner) removeOwner(ctx context.Context) error {
-	t := r.subject.Trade
+	t := r.subject.Delivery
 	if !t.unregisters || r.ignored != DutyOwnerGone && (r.ignored != "" || drawn(r.seed, "owner").IntN(4) > 0) {
 		return nil
 	}
 	r.mu.Lock()
-	j := r.jury()
+	j := r.checker()
 	r.mu.Unlock()
 	s, longest := j.present(), j.patience()+unshownFor
 	if s == nil {

@@ -12,9 +12,9 @@ import (
 // objects are those of clusters that are there, in order.
 func (r *runner) objects() (all []object) {
 	r.mu.Lock()
-	j := r.jury()
+	j := r.checker()
 	r.mu.Unlock()
-	t := r.subject.Trade
+	t := r.subject.Delivery
 	for i := range j.states {
 		if o := j.at(i, 1<<62); o != nil && i.kind == t.object && !t.isOwner(o) && o.GetDeletionTimestamp() == nil {
 			all = append(all, o)
@@ -26,7 +26,7 @@ func (r *runner) objects() (all []object) {
 
 // edit has a person change the object of a cluster by hand. A conflict is as if there had been none.
 func (r *runner) edit(ctx context.Context, rng *rand.Rand) {
-	t := r.subject.Trade
+	t := r.subject.Delivery
 	if t.edit == nil {
 		return
 	}
@@ -37,14 +37,14 @@ func (r *runner) edit(ctx context.Context, rng *rand.Rand) {
 }
 
 // takeOver has all objects of a complete rollout be as another controller writes them, and another process begin, and says whether that was in
-// the middle of an edit: some or all objects have the next version, and nobody has answered it. Nothing else happens for a while.
+// the middle of an edit: some or all objects have the next version, and no process has answered it. Nothing else happens for a while.
 func (r *runner) takeOver(ctx context.Context) (edited bool, err error) {
-	t, rng := r.subject.Trade, drawn(r.seed, "switch")
+	t, rng := r.subject.Delivery, drawn(r.seed, "switch")
 	if t.strip == nil || t.validates(r.trial) || r.ignored != DutyAdopt && r.ignored != DutyManagedFields && rng.IntN(3) > 0 {
 		return false, nil
 	}
 	r.mu.Lock()
-	complete := r.jury().complete(time.Now())
+	complete := r.checker().complete(time.Now())
 	r.mu.Unlock()
 	all := r.objects()
 	if !complete || slices.ContainsFunc(all, func(o object) bool { return !t.adopts(o) }) {

@@ -69,13 +69,13 @@ func (f *trialFigures) add(o *tried) bool {
 	if o.complete {
 		f.complete++
 	}
-	f.events, f.restarts, f.violations = f.events+len(o.jury.events), f.restarts+o.restarts, f.violations+len(o.violations)
-	for _, w := range o.jury.writes {
+	f.events, f.restarts, f.violations = f.events+len(o.checker.events), f.restarts+o.restarts, f.violations+len(o.violations)
+	for _, w := range o.checker.writes {
 		f.writes++
 		if w.done && w.lost {
 			f.lost++
 		}
-		if w.done && w.kind == o.jury.trade.object && w.verb == "DELETE" {
+		if w.done && w.kind == o.checker.delivery.object && w.verb == "DELETE" {
 			f.removed++
 		}
 	}

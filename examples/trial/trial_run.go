@@ -21,11 +21,11 @@ type runner struct {
 	sel      sync.Mutex
 	selected []string             // by the person, and not deleted
 	deadline map[string]time.Time // when the scheduler finds out that an agent is dead
-	asked    []string             // whom the person gave up
+	asked    []string             // ignored clusters
 	deleted  map[string]time.Time
 	gone     map[string]time.Time // by cluster that left: when a person deleted its ManagedCluster
 	kept     []violation          // what an owner that is gone left behind
-	removed  map[string]bool      // whom the person deselected or deleted, ever
+	removed  map[string]bool      // clusters that a user deselected or deleted, ever
 	healed   time.Time            // when agents became well that were not
 	switched span                 // while nothing happens after the objects became those of another controller
 	readings readings
@@ -36,7 +36,7 @@ type runner struct {
 // tried is what came of a trial.
 type tried struct {
 	trial      *trial
-	jury       *jury
+	checker    *checker
 	violations []violation
 	err        error
 	restarts   int
@@ -76,11 +76,11 @@ func (t *trial) play(ctx context.Context, at *site, subject *Subject) *tried {
 		r.events = all[:r.endedWith]
 		r.player.trim()
 	}
-	o.jury, r.events = r.jury(), all
-	o.jury.until = r.ended
+	o.checker, r.events = r.checker(), all
+	o.checker.until = r.ended
 	r.mu.Unlock()
 	if o.err == nil {
-		o.violations, o.complete = o.jury.verdict(r.ended)
+		o.violations, o.complete = o.checker.verdict(r.ended)
 		o.violations = append(o.violations, r.kept...)
 	}
 	return o
@@ -121,7 +121,7 @@ func (r *runner) run(ctx context.Context) error {
 
 func (r *runner) feed(e event) {
 	r.player.feed(e)
-	if e.id.kind == r.subject.Trade.object && !r.subject.Trade.isOwner(e.object) {
+	if e.id.kind == r.subject.Delivery.object && !r.subject.Delivery.isOwner(e.object) {
 		r.crew.feed(e)
 	}
 }
@@ -147,7 +147,7 @@ func (r *runner) scheduleAll(ctx context.Context, s *scheduler) error {
 	return nil
 }
 
-// selection is whom the scheduler selects now: not those whose agent has been dead for as long as a lease.
+// selection is what the scheduler selects now: not those with an agent that has been dead for as long as a lease.
 func (r *runner) selection() (now []string) {
 	r.sel.Lock()
 	defer r.sel.Unlock()
@@ -173,7 +173,7 @@ func (r *runner) follow(ctx context.Context) error {
 		return err
 	}
 	if r.trial.first {
-		r.until(ctx, 8*time.Second, func() bool { return r.jury().complete(time.Now()) })
+		r.until(ctx, 8*time.Second, func() bool { return r.checker().complete(time.Now()) })
 		edited, err := r.takeOver(ctx)
 		if err == nil && !edited {
 			err = r.next(ctx)
@@ -204,14 +204,14 @@ func (r *runner) follow(ctx context.Context) error {
 	return r.removeOwner(ctx)
 }
 
-// giveAllUp has a person give up all whose agents are dead, until there are no more of them.
+// giveAllUp has a user ignore all with dead agents, until there are no more of them.
 func (r *runner) giveAllUp(ctx context.Context) error {
 	for range 6 {
 		if err := r.standStill(ctx); err != nil {
 			return err
 		}
 		r.heal()
-		if r.trial.unregisters(r.subject.Trade) {
+		if r.trial.unregisters(r.subject.Delivery) {
 			if !r.unregisterAll(ctx) {
 				return nil
 			}
@@ -233,7 +233,7 @@ func (r *runner) giveAllUp(ctx context.Context) error {
 	return r.standStill(ctx)
 }
 
-// heal has every version work on all clusters whose agents live, if the trial heals.
+// heal has every version work on all clusters with living agents, if the trial heals.
 func (r *runner) heal() {
 	if !r.heals {
 		return
@@ -276,15 +276,15 @@ func (r *runner) until(ctx context.Context, longest time.Duration, so func() boo
 // next writes the next version.
 func (r *runner) next(ctx context.Context) error {
 	r.version++
-	return r.subject.Trade.put(ctx, r, fmt.Sprintf("v%d", r.version), r.version == 1)
+	return r.subject.Delivery.put(ctx, r, fmt.Sprintf("v%d", r.version), r.version == 1)
 }
 
-// jury judges what happened so far. The player is locked.
-func (r *runner) jury() *jury {
+// checker judges what happened so far. The player is locked.
+func (r *runner) checker() *checker {
 	r.sel.Lock()
 	defer r.sel.Unlock()
-	j := &jury{
-		history: newHistory(r.events, r.writes, r.reconciles), trade: r.subject.Trade, trial: r.trial, removeAfter: r.subject.RemoveAfter, givenUp: r.subject.GivenUp,
+	j := &checker{
+		history: newHistory(r.events, r.writes, r.reconciles), delivery: r.subject.Delivery, trial: r.trial, removeAfter: r.subject.RemoveAfter, givenUp: r.subject.GivenUp,
 		deleted: map[string]time.Time{}, gone: maps.Clone(r.gone), exempt: map[string]bool{}, healed: r.healed,
 	}
 	j.reads, j.managed = r.reads, r.managed
@@ -304,7 +304,7 @@ func (r *runner) standStill(ctx context.Context) error {
 	deadline, _ := time.ParseDuration(config.ProgressDeadline)
 	quiet := deadline + config.MinSuccessTime.Duration + 2*r.worst + 4*time.Second + r.subject.RemoveAfter
 	r.mu.Lock()
-	quiet = max(quiet, r.subject.RemoveAfter+r.jury().patience()+time.Second)
+	quiet = max(quiet, r.subject.RemoveAfter+r.checker().patience()+time.Second)
 	r.mu.Unlock()
 	longest := 3 * time.Minute
 	if r.ignored != "" {
@@ -329,17 +329,17 @@ func (r *runner) standStill(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.end(time.Now())
-	return nil // the jury says what is wrong
+	return nil // the checker says what is wrong
 }
 
 // atRest says whether nothing has happened for long, or all is complete. What has to wait until a
 // process runs again is none of that time. The player is locked.
 func (r *runner) atRest(still *stillness, start, now time.Time, quiet time.Duration) bool {
 	last, busy, idle := r.activity(now)
-	if idle && r.heals && now.Sub(last) > time.Second && r.jury().complete(now) {
+	if idle && r.heals && now.Sub(last) > time.Second && r.checker().complete(now) {
 		return true
 	}
-	return still.since(later(last, start), now, busy) > quiet && now.Sub(acts(start, now, r.jury().unshown())) > 3*time.Second+2*r.worst
+	return still.since(later(last, start), now, busy) > quiet && now.Sub(acts(start, now, r.checker().unshown())) > 3*time.Second+2*r.worst
 }
 
 func later(a, b time.Time) time.Time {

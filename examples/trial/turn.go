@@ -2,7 +2,7 @@ package trial
 
 import "sync"
 
-// turn is a mutex that may be held while its holder sleeps or waits for the network. In virtual time who waits for it lets time pass, which who
+// turn is a mutex that may be held while its holder sleeps or waits for the network. In virtual time a goroutine that waits for it lets time pass, which one that
 // waits for a sync.Mutex does not.
 type turn struct {
 	once sync.Once

@@ -35,7 +35,7 @@ func untold(n int, subject *Subject) *world {
 }
 
 // Untold shows that a controller breaks nothing where some duty matters: it plays the worlds of [Hub.EachDuty] and its kin with a subject that
-// is told to leave nothing out. So whoever forgets a duty without saying so is found.
+// is told to leave nothing out. So a controller that forgets a duty without saying so is found.
 func (h *Hub) Untold(t *testing.T, subject *Subject) {
 	h.suits(t, subject, needSays)
 	h.rollouts(t, subject, "Untold", 2**flagRollouts, func(seed uint64) *world { return untold(int(seed), subject) })

@@ -104,7 +104,7 @@ func (p *player) wantReplicas(ctx context.Context, f *placed) error {
 	return err
 }
 
-// The duties of a controller whose clusters have versions of their own, beside the duties of any controller.
+// The duties of a controller of clusters with versions of their own, besides the duties of any controller.
 const (
 	DutyOwnVersion    Duty = "name what a cluster has of its own in its version"
 	DutyOthersVersion Duty = "name nothing of other clusters in it"
@@ -148,22 +148,22 @@ func (w *world) focusValues(rng *rand.Rand) {
 	case DutyInTurn: // several clusters get new values at a time
 		w.initial, w.heals = w.initial[:4], false
 		w.plain(clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromString("100%")}, 1)
-		for c := range w.temper {
-			w.temper[c] = []temper{slow}
+		for c := range w.agentMode {
+			w.agentMode[c] = []agentMode{slow}
 		}
 		w.script = []change{{10 * time.Second, newReplicas}, {soon(), newReplicas}, {soon(), newReplicas}}
 	case DutyWholeMemory:
-		// Who failed leaves, and its failure is nowhere but in the record when somebody else gets a new value.
+		// A failed cluster leaves, and its failure is only in the record when another one gets a new value.
 		w.initial, w.breaks, w.heals = w.initial[:4], 0, false
 		w.plain(clusterv1alpha1.RolloutConfig{ProgressDeadline: "4s"}, 1)
-		for c := range w.temper {
-			w.temper[c] = []temper{broken}
+		for c := range w.agentMode {
+			w.agentMode[c] = []agentMode{broken}
 		}
 		w.script = []change{{soon(), leaves}, {soon(), leaves}, {soon(), leaves}, {8 * time.Second, newReplicas}}
 	default:
 		w.plain(clusterv1alpha1.RolloutConfig{MaxFailures: intstr.FromString("100%")}, 2)
-		for c := range w.temper {
-			w.temper[c] = []temper{quick}
+		for c := range w.agentMode {
+			w.agentMode[c] = []agentMode{quick}
 		}
 		w.script = []change{{4 * time.Second, newReplicas}, {soon(), newReplicas}}
 	}

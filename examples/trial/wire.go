@@ -30,7 +30,7 @@ const (
 	PolicySets  Kind = "PolicySet"
 	Bindings    Kind = "PlacementBinding"
 
-	managedClusters Kind = "ManagedCluster" // no cache has them: they tell a trace who was given up
+	managedClusters Kind = "ManagedCluster" // no cache has them: they tell a trace which clusters are ignored
 	kubeEvents      Kind = "Event"          // nor these
 )
 
@@ -90,7 +90,7 @@ type seen struct {
 	make func() object
 }
 
-// watched are the resources whose objects take part, by their names.
+// watched are the resources of the objects that take part, by their names.
 var watched = map[string]seen{
 	"managedclusters":         {managedClusters, func() object { return &clusterv1.ManagedCluster{} }},
 	"events":                  {kubeEvents, func() object { return &unstructured.Unstructured{} }},

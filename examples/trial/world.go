@@ -24,19 +24,19 @@ type world struct {
 	fleet
 	others []fleet // of further placements
 
-	pool    []string            // all clusters
-	temper  map[string][]temper // what an agent draws from
-	holds   map[string]bool     // clusters whose agent has a finalizer
-	heals   bool                // in the end all agents are well
-	script  []change
-	writers int
-	slice   int
-	pause   time.Duration
-	often   float64
-	only    Kind // if set, events of nothing else are late
-	worst   time.Duration
-	breaks  float64
-	slow    time.Duration
+	pool      []string               // all clusters
+	agentMode map[string][]agentMode // what an agent draws from
+	holds     map[string]bool        // clusters with an agent that has a finalizer
+	heals     bool                   // in the end all agents are well
+	script    []change
+	writers   int
+	slice     int
+	pause     time.Duration
+	often     float64
+	only      Kind // if set, events of nothing else are late
+	worst     time.Duration
+	breaks    float64
+	slow      time.Duration
 
 	replicas  int           // processes at a time
 	elects    bool          // they elect a leader
@@ -58,7 +58,7 @@ type world struct {
 	replicasDiffer bool // from cluster to cluster, so that each has a version of its own
 }
 
-// alone has no leader elected, so that nobody is cut off from a lease.
+// alone has no leader elected, so that none is cut off from a lease.
 func (w *world) alone(replicas int) {
 	w.replicas, w.elects = replicas, false
 	w.script = slices.DeleteFunc(w.script, func(c change) bool { return c.what == cuts })
@@ -151,7 +151,7 @@ func draw(seed uint64, subject *Subject, ignored Duty) *world {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	chance := func(p float64) bool { return rng.Float64() < p }
 	w := &world{
-		seed: seed, ignored: ignored, temper: map[string][]temper{}, holds: map[string]bool{},
+		seed: seed, ignored: ignored, agentMode: map[string][]agentMode{}, holds: map[string]bool{},
 		dying: pick[time.Duration](rng, 100, 800, 3000) * time.Millisecond, heals: chance(0.75), writers: pick(rng, 1, 1, 2, 4), slice: pick(rng, 2, 3, 100),
 		pause: pick[time.Duration](rng, 0, 50, 150) * time.Millisecond, often: pick(rng, 0.1, 0.3, 0.7),
 		worst: pick[time.Duration](rng, 50, 200, 600) * time.Millisecond, breaks: pick(rng, 0, 0.02, 0.06), slow: pick[time.Duration](rng, 1, 30, 300) * time.Millisecond,
@@ -161,7 +161,7 @@ func draw(seed uint64, subject *Subject, ignored Duty) *world {
 	for i := range n + 5 {
 		c := fmt.Sprintf("c%02d", i)
 		w.pool = append(w.pool, c)
-		w.temper[c] = drawTempers(rng)
+		w.agentMode[c] = drawTempers(rng)
 		w.holds[c] = chance(0.2)
 	}
 	several := ignored == "" && subject.Placements > 1 && chance(0.5)
@@ -196,8 +196,8 @@ func (w *world) rare() {
 	rng := rand.New(rand.NewPCG(w.seed, 14))
 	w.foreign = rng.IntN(6) == 0 && w.ignored == ""
 	if rng.IntN(8) == 0 && w.ignored == "" && w.longestDeadline() > 0 {
-		for c := range w.temper {
-			w.temper[c] = []temper{punctual}
+		for c := range w.agentMode {
+			w.agentMode[c] = []agentMode{punctual}
 		}
 	}
 }
@@ -233,11 +233,11 @@ func drawn(seed uint64, thing ...any) *rand.Rand {
 func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
 
 // drawTempers returns what an agent draws from, one for each generation of its work.
-func drawTempers(rng *rand.Rand) []temper {
+func drawTempers(rng *rand.Rand) []agentMode {
 	return pick(rng,
-		[]temper{quick}, []temper{quick}, []temper{slow}, []temper{quick, slow},
-		[]temper{quick, silent}, []temper{tardy, slow}, []temper{hanging, quick}, []temper{broken, quick, slow},
-		[]temper{recovering}, []temper{flapping}, []temper{flapping, recovering, quick},
+		[]agentMode{quick}, []agentMode{quick}, []agentMode{slow}, []agentMode{quick, slow},
+		[]agentMode{quick, silent}, []agentMode{tardy, slow}, []agentMode{hanging, quick}, []agentMode{broken, quick, slow},
+		[]agentMode{recovering}, []agentMode{flapping}, []agentMode{flapping, recovering, quick},
 	)
 }
 
@@ -272,9 +272,9 @@ func (w *world) focus(rng *rand.Rand) {
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{
 			RolloutConfig: config, MaxConcurrency: intstr.FromInt32(limit)}}
 	}
-	everyone := func(t ...temper) {
-		for c := range w.temper {
-			w.temper[c] = t
+	all := func(t ...agentMode) {
+		for c := range w.agentMode {
+			w.agentMode[c] = t
 		}
 	}
 	plan := func(n int, step time.Duration, what ...string) {
@@ -293,10 +293,10 @@ func (w *world) focus(rng *rand.Rand) {
 			RolloutConfig:           config,
 			MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}}}}
 	case DutyReadYourWrites, DutyLostAnswer:
-		// A work that the caches don't show yet is planned again, unless somebody comes in before it.
+		// A work that the caches don't show yet is planned again, unless another process comes in before it.
 		w.named, w.groupOf, w.initial, w.backwards = nil, map[string]string{}, w.pool[len(w.pool)-2:], true
 		progressive(1)
-		everyone(slow, tardy)
+		all(slow, tardy)
 		w.often, w.worst, w.pause, w.writers, w.breaks, w.only = 0.8, 3*time.Second, 0, 1, 0, Works
 		if plan(14, 700*time.Millisecond, joins); w.ignored == DutyLostAnswer {
 			plan(6, 500*time.Millisecond, loses)
@@ -313,7 +313,7 @@ func (w *world) focus(rng *rand.Rand) {
 		w.named, w.groupOf, w.initial, w.size = nil, map[string]string{}, w.pool, 8
 		config.ProgressDeadline = "6s"
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
-		everyone(silent)
+		all(silent)
 		w.slow, w.breaks, w.pause, w.worst, w.heals = time.Second, 0, 0, 50*time.Millisecond, false
 		w.script = []change{{8*time.Second + time.Duration(rng.Int64N(int64(2*time.Second))), newTemplate}} // when all of the first group have a work
 	case DutyApplied:
@@ -322,7 +322,7 @@ func (w *world) focus(rng *rand.Rand) {
 		w.named, w.groupOf = nil, map[string]string{}
 		config.ProgressDeadline = "3s"
 		progressive(2)
-		everyone(silent)
+		all(silent)
 		plan(16, 700*time.Millisecond, crashes)
 		w.script[6].what = newTemplate
 	case DutyOneName:
@@ -334,14 +334,14 @@ func (w *world) focus(rng *rand.Rand) {
 	case DutyRecheck:
 		config.MinSuccessTime.Duration = 2 * time.Second
 		progressive(1)
-		everyone(quick)
+		all(quick)
 		plan(1, time.Second, newTemplate)
 	case DutyFirstLook:
-		// Who takes over has had its caches all along, and they are behind. Somebody who comes in before those that were started is
+		// A process that takes over has had its caches all along, and they are behind. A process that comes in before those that were started is
 		// started in their place.
 		w.named, w.groupOf, w.initial, w.backwards = nil, map[string]string{}, w.pool[len(w.pool)-2:], true
 		progressive(1)
-		everyone(slow, tardy)
+		all(slow, tardy)
 		w.often, w.worst, w.pause, w.writers, w.breaks, w.stale, w.down = 0.8, 3*time.Second, 0, 1, 0, true, 1500*time.Millisecond
 		w.only = Works
 		plan(12, 600*time.Millisecond, replaces)
@@ -352,7 +352,7 @@ func (w *world) focus(rng *rand.Rand) {
 		// All are done with the version before, and are taken for done.
 		w.named, w.groupOf = nil, map[string]string{}
 		progressive(3)
-		everyone(quick)
+		all(quick)
 		plan(2, 4*time.Second, newTemplate)
 	case DutyUpdate:
 		plan(3, time.Second, newTemplate)
@@ -363,45 +363,45 @@ func (w *world) focus(rng *rand.Rand) {
 		w.named, w.groupOf, w.size, w.writers, w.initial, w.backwards = nil, map[string]string{}, 2, 1, w.pool[len(w.pool)-6:], true
 		w.pause, w.worst, w.slow = 150*time.Millisecond, 50*time.Millisecond, time.Millisecond
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: &clusterv1alpha1.RolloutAll{}}
-		everyone(quick)
+		all(quick)
 		plan(6, time.Second, exchange)
 	case KeepSoak:
 		config.MinSuccessTime.Duration = 4 * time.Second
 		progressive(1)
-		everyone(quick)
+		all(quick)
 	case KeepDeadline:
 		config.ProgressDeadline = "4s"
 		progressive(1)
-		everyone(silent, hanging)
+		all(silent, hanging)
 		w.heals = false
 	case KeepBudget:
 		config.MaxFailures = intstr.FromInt32(0)
 		progressive(1)
-		everyone(broken)
+		all(broken)
 		w.strategy.Progressive.ProgressDeadline = "2s"
 		w.heals = false
 		plan(1, 8*time.Second, newTemplate)
 	case KeepConcurrency:
 		progressive(2)
-		everyone(slow, tardy)
+		all(slow, tardy)
 		w.worst, w.slow = 50*time.Millisecond, 30*time.Millisecond
 		plan(2, 2*time.Second, newTemplate)
 	case KeepMandatory:
 		progressive(3)
-		everyone(slow)
+		all(slow)
 		w.named, w.groupOf, w.size = []string{"canary"}, map[string]string{}, 0
 		for _, c := range w.initial[:2] {
 			w.groupOf[c] = "canary"
 		}
 		w.strategy.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "canary"}}
 	case KeepOrder:
-		everyone(slow)
+		all(slow)
 		w.size = 2
 		w.strategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: config}}
 	case DutyOneWrite:
 		w.breaks = 0.4
 		progressive(3)
-		everyone(quick)
+		all(quick)
 		plan(12, 500*time.Millisecond, newTemplate, crashes)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestRareWorldsAreDrawn(t *testing.T) {
 	isPunctual := func(w *world) bool {
 		for _, c := range w.pool {
-			if !slices.Equal(w.temper[c], []temper{punctual}) {
+			if !slices.Equal(w.agentMode[c], []agentMode{punctual}) {
 				return false
 			}
 		}
@@ -40,7 +40,7 @@ func TestRareWorldsAreDrawn(t *testing.T) {
 	}
 }
 
-// G13: where scheduling is disabled nobody writes the Placement's status, and the decisions are whole as they are.
+// G13: where scheduling is disabled the Placement's status is not written, and the decisions are whole as they are.
 func TestDecisionsOfAForeignSchedulerAreComplete(t *testing.T) {
 	for disabled, complete := range map[string]bool{"true": true, "": false, "false": false} {
 		s := &tale{}
@@ -54,7 +54,7 @@ func TestDecisionsOfAForeignSchedulerAreComplete(t *testing.T) {
 	}
 }
 
-// Where several processes act, or one alone, nobody leads. To cut the leader off does nothing then.
+// Where several processes act, or one alone, none leads. To cut the leader off does nothing then.
 func TestCutLeaderWithoutALock(t *testing.T) {
 	p := &player{replicas: []*replica{{net: &transport{}}}}
 	p.cutLeader(context.Background())

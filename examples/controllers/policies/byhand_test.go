@@ -126,7 +126,7 @@ func TestPoliciesOfOCMsPropagatorAreTakenOver(t *testing.T) {
 }
 
 // A Placement that does not exist selects nobody: the API server is asked, since a cache that lacks it may be behind. While that is not
-// known, nothing is deleted and nobody starts.
+// known, nothing is deleted and none starts.
 func TestAPlacementThatIsGone(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")

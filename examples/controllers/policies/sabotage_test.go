@@ -25,7 +25,7 @@ var outsideDuties = map[proof.Duty][]proof.Invariant{
 	proof.DutyRecord:     proof.TrialDuties[proof.DutyRecord],
 	proof.DutyReadBack:   proof.TrialDuties[proof.DutyReadBack],
 	proof.DutyPassRecord: append(proof.TrialDuties[proof.DutyPromptly], proof.TrialDuties[proof.DutyPassRecord]...),
-	proof.DutyGivenUp:    proof.TrialDuties[proof.DutyGivenUp],
+	proof.DutyIgnored:    proof.TrialDuties[proof.DutyIgnored],
 	proof.DutyPromptly:   proof.TrialDuties[proof.DutyPromptly],
 	proof.DutyTakeBack:   proof.TrialDuties[proof.DutyTakeBack],
 	proof.DutyAdopt:      proof.TrialDuties[proof.DutyAdopt],
@@ -77,7 +77,7 @@ func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
 			if gave {
 				annotations[giveUpAnnotation] = given
 			}
-		case proof.DutyGivenUp:
+		case proof.DutyIgnored:
 			delete(annotations, giveUpAnnotation)
 		case proof.DutyVerdict:
 			delete(annotations, validateAnnotation)

@@ -20,7 +20,7 @@ func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) ki
 }
 
 // tell tells what is new since the reconcile before. Of what happened before this process there is nothing to tell,
-// unless nobody has looked at the policy yet.
+// unless no process has looked at the policy yet.
 func (c *controller) tell(ctx context.Context, root *policy, memory *memory, resolution *override.Resolution, p *passes.Propagation) {
 	c.tellDropped(ctx, root, memory)
 	previous := memory.last

@@ -138,7 +138,7 @@ func (s *saboteur) misread(o any) any {
 	}
 	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
 	switch s.duty {
-	case proof.DutyGivenUp:
+	case proof.DutyIgnored:
 		delete(set.Annotations, givenUpBy)
 	case proof.DutyLeft: // all deselected clusters are ignored
 		metav1.SetMetaDataAnnotation(&set.ObjectMeta, givenUpBy, strings.Join(s.notSelected(set), ","))
@@ -220,7 +220,7 @@ func (c sabotaged) Update(ctx context.Context, o client.Object, options ...clien
 // updateSet keeps an operator's annotations in the set, even if the controller does not read them: otherwise the update
 // would remove them.
 func (c sabotaged) updateSet(ctx context.Context, set *replicaSet, options ...client.UpdateOption) error {
-	if c.by.duty != proof.DutyGivenUp {
+	if c.by.duty != proof.DutyIgnored {
 		return c.Client.Update(ctx, set, options...)
 	}
 	if o, there, _ := c.by.process.Store(proof.ReplicaSets).GetByKey(client.ObjectKeyFromObject(set).String()); there {

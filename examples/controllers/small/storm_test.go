@@ -22,7 +22,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// W16: the API server is down for an hour, right after a write whose answer was lost. The controller retries after pauses
+// W16: the API server is down for an hour, right after a write that lost its answer. The controller retries after pauses
 // that double to a minute, not in a tight loop.
 func TestAnAPIServerThatIsDownIsNotStormed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -65,7 +65,7 @@ var tampers = []tamper{
 	}, says: "does not get the result before (Previous)"},
 	{what: "RecheckAfter is not heard", with: func(f *forgetful) {
 		f.after(func(result *reconcile.Result, err *error) { result.RequeueAfter = 0 })
-	}, says: "nobody came back after RecheckAfter"},
+	}, says: "no process came back after RecheckAfter"},
 	{what: "the status is written before the works", with: func(f *forgetful) { statusFirst(f) },
 		why: "the status is that of the same plan, and is written again after each look in which something changed"},
 	{what: "own writes are not kept", with: func(f *forgetful) {
@@ -203,7 +203,7 @@ var tampers = []tamper{
 		f.events = second{f.events, f}
 	}, says: "what the first look finds is not told"},
 	{what: "ManagedClusters are not read", with: func(f *forgetful) { f.live = everyCluster{f.live} },
-		says: "nobody asked whether there is a ManagedCluster"},
+		says: "no process asked whether there is a ManagedCluster"},
 	{what: "all works in the namespace of a cluster go with it", with: func(f *forgetful) {
 		f.client = interceptor.NewClient(watching{f.client}, interceptor.Funcs{Delete: func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
 			var all workv1.ManifestWorkList

@@ -34,7 +34,7 @@ func TestProofWithOperators(t *testing.T) {
 	subject := &proof.Subject{
 		Run: listening, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2,
 		People: &proof.People{
-			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Hold: prefix+"freeze", Reviewed: prefix+"allowlist",
+			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Hold: prefix + "freeze", Reviewed: prefix + "allowlist",
 			Version: func(set *workv1alpha1.ManifestWorkReplicaSet) string {
 				return writes.VersionOf(set.Spec.ManifestWorkTemplate)
 			},
@@ -60,7 +60,7 @@ func listening(ctx context.Context, p *proof.Process) error {
 		switch p.Ignored {
 		case proof.DutyKeepVerdict:
 			c.client = unkept{c.client}
-		case proof.DutyHold, proof.DutyReviewed:
+		case proof.DutyFrozen, proof.DutyAllowed:
 			c.caches.sets = store{Indexer: c.caches.sets, change: func(o any) any {
 				set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
 				delete(set.Annotations, prefix+"freeze")

@@ -136,7 +136,7 @@ func (s *saboteur) misread(o any) any {
 	}
 	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
 	switch s.duty {
-	case proof.DutyGivenUp:
+	case proof.DutyIgnored:
 		delete(set.Annotations, giveUpAnnotation)
 	case proof.DutyLeft: // all deselected clusters are ignored
 		metav1.SetMetaDataAnnotation(&set.ObjectMeta, giveUpAnnotation, strings.Join(s.notSelected(set), ","))

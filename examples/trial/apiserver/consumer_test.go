@@ -35,7 +35,7 @@ type consumer struct {
 	seen    map[string]*decision // by object: as the last event showed it
 	places  map[string]int       // by cluster: objects that have it, event by event
 	absent  map[string]int       // by cluster: how often an event took it out of the last object
-	deleted map[string]int       // by cluster: children whose deletion was seen
+	deleted map[string]int       // by cluster: children with an observed deletion
 }
 
 const byCluster = "cluster"

@@ -26,7 +26,7 @@ import (
 
 var differ = flag.Duration("differ", 3*time.Second, "how long random requests are compared; a minute in CI, 30 minutes before a release")
 
-// kind is one whose requests are compared.
+// kind is one with compared requests.
 type kind struct {
 	apiVersion, kind, plural string
 	object                   func(r request) (spec, status map[string]any)

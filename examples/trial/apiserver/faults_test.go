@@ -16,7 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/decisionupdate"
 )
 
-// faults is a client through which a writer meets what writers meet: somebody else's writes, refusals, answers
+// faults is a client through which a writer meets what writers meet: another client's writes, refusals, answers
 // that are lost, slow requests, and its own end.
 type faults struct {
 	decisionupdate.Client
@@ -80,12 +80,12 @@ func (f *faults) meet(ctx context.Context, name string, request func() error) er
 	err := request()
 	if err == nil && f.roll() {
 		f.counts.lost.Add(1)
-		return apierrors.NewTimeoutError("injected: it was done, but nobody heard of it", 0)
+		return apierrors.NewTimeoutError("injected: it was done, but the answer was lost", 0)
 	}
 	return err
 }
 
-// touch annotates an object as somebody else would, so that the writer's version of it is old.
+// touch annotates an object as another client would, so that the writer's version of it is old.
 func (f *faults) touch(ctx context.Context, name string) error {
 	o, err := f.Client.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

@@ -26,7 +26,7 @@ func small() sizes { return sizes{clusters: 24, smallest: 1, largest: 6} }
 // large has groups that need two or three objects.
 func large() sizes { return sizes{clusters: 440, smallest: 60, largest: 240} }
 
-// fleet is a placement whose selection changes at random, beside the clusters that it selects from.
+// fleet is a placement with a selection that changes at random, next to the clusters that it selects from.
 type fleet struct {
 	placement *clusterv1beta1.Placement
 	sizes     sizes

@@ -128,7 +128,7 @@ func (w *writer) list(t *testing.T) []*decision {
 }
 
 // attempt makes an update from what is stored and applies it with a writer that crashes after so many requests, if
-// not negative. Where groups are steady, only an object whose index changes while it gains and loses clusters may show one in a wrong
+// not negative. Where groups are steady, only an object with an index that changes while it gains and loses clusters may show one in a wrong
 // group (D7).
 func (w *writer) attempt(t *testing.T, stored, desired []*decision, crash int, strategy decisionupdate.UpdateStrategy) error {
 	update, err := decisionupdate.Diff(stored, desired, strategy)

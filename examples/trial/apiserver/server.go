@@ -146,7 +146,7 @@ func serverOptions(dir, etcd string, a Audit) (*options.CustomResourceDefinition
 	return opts, opts.Validate()
 }
 
-// dummyKubeconfig writes a kubeconfig for a core API server. One is required; nobody is ever dialled.
+// dummyKubeconfig writes a kubeconfig for a core API server. One is required, and never dialled.
 func dummyKubeconfig(dir string) (string, error) {
 	const kubeconfig = `apiVersion: v1
 kind: Config

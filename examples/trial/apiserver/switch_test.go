@@ -20,7 +20,7 @@ import (
 
 // S1: the works are those that an API server has after a controller without stamps rolled them out halfway: it wrote them with
 // one template and some with another, labelled them, and the agents reported. The controller with stamps that takes over
-// starts nobody who has the template, writes none that is settled, and lets soaks go on.
+// starts no cluster that has the template, writes none that is settled, and lets soaks go on.
 func TestTheDayOfTheSwitch(t *testing.T) {
 	const total, updated = 20, 8
 	spec := func(text string) workv1.ManifestWorkSpec {

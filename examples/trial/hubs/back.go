@@ -38,7 +38,7 @@ func (p *player) back() scene {
 			return
 		}
 		if !p.until(func() bool { return p.failing("2") >= 2 }) {
-			p.fault.Store("nobody fails with version 2")
+			p.fault.Store("no cluster fails with version 2")
 		}
 		for hub := range p.clusters { // the person asks on each hub
 			sets := p.clients[hub].work.WorkV1alpha1().ManifestWorkReplicaSets(p.name)

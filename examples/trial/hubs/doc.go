@@ -47,9 +47,9 @@
 //	  count what is taken                                        half of a hub's rights are asked back
 //	  remember what was sent                                     a grant arrives after its connection broke
 //	  begin with a write to each account                         a grant arrives after its process ended
-//	  keep an account that holds rights                          someone deletes the account of a hub that is cut off
+//	  keep an account that holds rights                          a user deletes the account of a hub that is cut off
 //
 // What else an engine has to do is not seen in the limits. Where a write is not on top of what was read, the definition of accounts still
-// refuses a number that is older. A rollout whose rights are never given back does not end, which Rollouts finds. A cluster that moves is
+// refuses a number that is older. A rollout that never gives its shares back does not end, which Rollouts finds. A cluster that moves is
 // given up by a person, and no engine does that: the search of rollout/shares has it.
 package hubs

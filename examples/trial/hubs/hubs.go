@@ -87,7 +87,7 @@ func clientsOf(server *sim.Server) clients {
 	return clients{clusterclient.NewForConfigOrDie(config), workclient.NewForConfigOrDie(config), dynamic.NewForConfigOrDie(config)}
 }
 
-// config is for a process of an actor whose requests go through a network.
+// config is for a process of an actor with requests that go through a network.
 func config(server *sim.Server, actor string, through *line) *rest.Config {
 	config := server.Config(actor)
 	config.ContentType = runtime.ContentTypeJSON // also of ControllerRevisions, as these servers have custom resources alone

@@ -11,7 +11,7 @@ import (
 // judge judges the limits over all hubs, from what clusters have and what their agents said. It knows nothing of rights.
 //
 // It is sure of what it says. A cluster counts from when it has a version. It counts until the last moment
-// before which nobody can have known that it is done: until its agent sent its success, and the soak from the beginning of that second
+// before which no process can have known that it is done: until its agent sent its success, and the soak from the beginning of that second
 // has passed; and it is in flight at most until its deadline, less the longest time that a write takes.
 type judge struct {
 	mu     sync.Mutex
@@ -70,7 +70,7 @@ func (j *judge) says(cluster, version string, succeeded bool, at time.Time, soak
 	}
 }
 
-// count is what a person sees who looks: how many are in flight, and how many failed. In doubt it is more.
+// count is what a user sees: how many are in flight, and how many failed. In doubt it is more.
 func (j *judge) count(clusters []string, now time.Time, soak, deadline time.Duration) (inFlight, failed int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -160,7 +160,7 @@ func (j *judge) violations(inFlight, exposed int) (all []string) {
 	}
 	for version, changes := range byVersion {
 		slices.SortStableFunc(changes, func(a, b change) int {
-			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.by+a.flights, b.by+b.flights)) // who ends, ends first
+			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.by+a.flights, b.by+b.flights)) // what ends, ends first
 		})
 		flying, counting := 0, 0
 		for _, c := range changes {

@@ -122,7 +122,7 @@ func (l *line) read(base http.RoundTripper, r *http.Request, luck *luck) (*http.
 	return response, nil
 }
 
-// over says whether the rollout has ended. A manager whose process ended before its caches were filled goes on until they are.
+// over says whether the rollout has ended. A manager of a process that ended before its caches were filled goes on until they are.
 func (l *line) over() bool {
 	select {
 	case <-l.ends:
@@ -209,7 +209,7 @@ func (l *line) write(base http.RoundTripper, r *http.Request, luck *luck) (*http
 	}
 }
 
-// send sends a request whose caller may have gone.
+// send sends a request; its caller may have gone.
 func send(base http.RoundTripper, r *http.Request, body []byte) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 20*time.Second)
 	defer cancel()

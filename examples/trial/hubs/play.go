@@ -43,7 +43,7 @@ type player struct {
 	sending sync.WaitGroup // writes that are on their way
 	ctx     context.Context
 	pieces  map[string]int64         // by cluster: the generation that its agent takes
-	mouths  map[string]chan struct{} // whoever speaks has put something in
+	mouths  map[string]chan struct{} // a message was put in
 	mu      sync.Mutex
 	scene   *scene // nil in a world of chance
 }
@@ -124,7 +124,7 @@ func (h *Hubs) playIn(of *sim.World, s *Subject, w *world) (out outcome, err err
 	processes.Wait()
 	p.agents.Wait()
 	p.sending.Wait()
-	time.Sleep(2 * time.Minute) // for managers whose caches are still empty
+	time.Sleep(2 * time.Minute) // for managers with caches that are still empty
 	inFlight, exposed := w.most(most + p.joined())
 	out.violations, out.starts, out.lives, out.counts = p.judge.violations(inFlight, exposed), p.judge.starts(), p.lives.Load(), &p.counts
 	if fault, is := p.fault.Load().(string); is && err == nil && out.stuck != "" {
@@ -150,7 +150,7 @@ func (p *player) deadline() time.Duration {
 	return d
 }
 
-// await waits until all clusters have the version, as long as something happens, and says whom it waited for in vain.
+// await waits until all clusters have the version, as long as something happens, and says which it waited for in vain.
 func (p *player) await(patience time.Duration) (waits string) {
 	known, since := 0, time.Now()
 	for ; time.Since(since) < patience; time.Sleep(50 * time.Millisecond) {

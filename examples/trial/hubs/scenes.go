@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/shares"
 )
 
-// scene is where one duty matters: few clusters, whose agents take as long as it says, and what happens to them. A hub without clusters
+// scene is where one duty matters: few clusters, with agents that take as long as it says, and what happens to them. A hub without clusters
 // gets some later. An engine that keeps all duties goes through each scene without a violation, and ends.
 type scene struct {
 	inFlight, failures int32
@@ -161,13 +161,13 @@ func (p *player) sceneOf(d Duty) scene {
 		return p.expired(d)
 	case DutyBegin:
 		return p.onItsWay()
-	case DutyCount: // who has all rights in flight has nothing to give
+	case DutyCount: // a hub with all shares in flight has nothing to give
 		return scene{inFlight: 2, clusters: [2]int{2, 0}, play: func() {
 			p.until(p.working(eu, 2))
 			p.come(us, 4, behind)
 			p.watch(6 * time.Second)
 		}}
-	case DutyBurnt: // nor has who has failed
+	case DutyBurnt: // nor has one with failures
 		return scene{inFlight: 1, failures: 1, clusters: [2]int{1, 0}, fails: true, play: func() {
 			p.until(p.working(eu, 1))
 			time.Sleep(6 * time.Second) // it times out

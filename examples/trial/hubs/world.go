@@ -47,7 +47,7 @@ const (
 	version2 = "another version is wanted"
 	joins    = "a cluster joins"
 	looks    = "a hub is cut off until its rights have expired, a person looks, and a cluster joins"
-	deletes  = "someone deletes the account of a hub, and the process of the hub of hubs ends"
+	deletes  = "a user deletes the account of a hub, and the process of the hub of hubs ends"
 	limits   = "the limit is lowered and raised again"
 )
 
@@ -86,11 +86,11 @@ func (w *world) hub(i int) string { return w.name + "-" + serverNames[i] }
 
 func (w *world) cluster(i, j int) string { return fmt.Sprintf("%s-%d", w.hub(i), j) }
 
-// temper is how an agent takes a version until it is healed.
-type temper int
+// agentMode is how an agent takes a version until it is healed.
+type agentMode int
 
 const (
-	quick temper = iota
+	quick agentMode = iota
 	slow
 	silent
 	failing
@@ -98,7 +98,7 @@ const (
 )
 
 // temperOf draws how the agent of a cluster takes a version.
-func (w *world) temperOf(cluster, version string) (temper, *rand.Rand) {
+func (w *world) temperOf(cluster, version string) (agentMode, *rand.Rand) {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, cluster, " ", version)
 	rng := rand.New(rand.NewPCG(w.seed, hash.Sum64()))

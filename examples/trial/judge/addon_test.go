@@ -7,7 +7,7 @@ import (
 )
 
 // addOn has an owner want a configuration, one cluster at a time, with the hash that its status knows, if it does.
-func (s *story) addOn(hash string) *story {
+func (s *fixture) addOn(hash string) *fixture {
 	status := ""
 	if hash != "" {
 		status = fmt.Sprintf(`,"configReferences":[{"group":"g","resource":"configs","desiredConfig":{"name":"v1","specHash":%q}}]`, hash)
@@ -19,7 +19,7 @@ func (s *story) addOn(hash string) *story {
 }
 
 // on has the add-on of a cluster have the configuration with a hash, or none, with more of its metadata and status.
-func (s *story) on(cluster, hash, meta, status string) *story {
+func (s *fixture) on(cluster, hash, meta, status string) *fixture {
 	references := ""
 	if hash != "" {
 		references = fmt.Sprintf(`{"group":"g","resource":"configs","desiredConfig":{"name":"v1","specHash":%q}}`, hash)
@@ -45,15 +45,15 @@ func TestWhatAnOwnerTakesBackCounts(t *testing.T) {
 	const dying = `,"deletionTimestamp":"2026-01-01T00:01:50Z","finalizers":["f"]`
 	const failed = `,"conditions":[{"type":"Progressing","status":"False","reason":"Failed","lastTransitionTime":"2026-01-01T00:01:46Z"}]`
 	for why, c := range map[string]struct {
-		tell func(s *story)
+		tell func(s *fixture)
 		want []string
 	}{
-		"it left, and is being deleted":   {func(s *story) { s.at(9).fleet("b").at(13).on("a", "", dying, failed) }, []string{"suspicious who left b"}},
-		"it left, and is not deleted yet": {func(s *story) { s.at(9).fleet("b").at(13).on("a", "", "", failed) }, []string{"suspicious who left b"}},
-		"it is selected":                  {func(s *story) { s.at(10).on("a", "", "", failed) }, nil},
-		"it left, and its add-on has gone": {func(s *story) {
+		"it left, and is being deleted":   {func(s *fixture) { s.at(9).fleet("b").at(13).on("a", "", dying, failed) }, []string{"suspicious deselected b"}},
+		"it left, and is not deleted yet": {func(s *fixture) { s.at(9).fleet("b").at(13).on("a", "", "", failed) }, []string{"suspicious deselected b"}},
+		"it is selected":                  {func(s *fixture) { s.at(10).on("a", "", "", failed) }, nil},
+		"it left, and its add-on has gone": {func(s *fixture) {
 			s.at(9).fleet("b").at(13).object("DELETED", fmt.Sprintf(`{"kind":"ManagedClusterAddOn",%s}`, s.meta("a", "addon", "")))
-		}, []string{"suspicious who left b"}},
+		}, []string{"suspicious deselected b"}},
 	} {
 		s := begin()
 		s.addOn("h").fleet("a", "b").at(5).on("a", "h", "", "").at(6).on("a", "h", "", failed)

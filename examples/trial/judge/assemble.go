@@ -24,7 +24,7 @@ type gap struct {
 	reason   string
 }
 
-// doubt is a write of which nobody knows what came.
+// doubt is an uncertain write.
 type doubt struct {
 	gap
 	at int64 // when it had ended

@@ -66,8 +66,8 @@ type doing uint8
 const (
 	made    doing = iota // it was created, and the answer has it
 	wrote                // it was updated, patched or marked for deletion
-	saw                  // somebody read it
-	lost                 // it may have been written: nobody knows what came of that. Without a name it is any of the kind.
+	saw                  // it was read
+	lost                 // it may have been written: that is uncertain. Without a name it is any of the kind.
 	item                 // it is one of all of its kind
 	listed               // these are all of the kind, or a part of them
 	removed              // it was deleted, and the answer does not have it
@@ -202,7 +202,7 @@ func (r *reader) written(a *auditEvent, l logged, isLost bool) ([]logged, error)
 		} else if a.Verb == "update" && json.Unmarshal(a.RequestObject, &what) == nil {
 			l.before, _ = strconv.ParseInt(what.Metadata.ResourceVersion, 10, 64)
 		}
-		// Who takes the last finalizer from an object that is being deleted gets it once more.
+		// A client that takes the last finalizer from an object in deletion gets it once more.
 		if l.gone = answer.Metadata.DeletionTimestamp != nil && len(answer.Metadata.Finalizers) == 0; l.gone {
 			l.typed = "DELETED"
 		}

@@ -193,10 +193,10 @@ func TestAuditHoles(t *testing.T) {
 		hole  string // a part of the reason; empty for none
 	}{
 		{"it is whole", twoAtOnce(t), broken, ""},
-		{"nobody lists works", slices.DeleteFunc(twoAtOnce(t), func(l auditLine) bool {
+		{"nothing lists works", slices.DeleteFunc(twoAtOnce(t), func(l auditLine) bool {
 			return l["verb"] == "list" && l["objectRef"].(auditLine)["resource"] == "manifestworks"
 		}), nil, "ManifestWork: the audit log has no list of them all"},
-		{"nobody lists add-ons, of which there are none", slices.DeleteFunc(twoAtOnce(t), func(l auditLine) bool {
+		{"nothing lists add-ons, of which there are none", slices.DeleteFunc(twoAtOnce(t), func(l auditLine) bool {
 			return l["verb"] == "list" && l["objectRef"].(auditLine)["apiGroup"] == "addon.open-cluster-management.io"
 		}), broken, ""},
 		{"a write without an answer", insert(twoAtOnce(t), 0, auditOf(at(6), "patch", works, "a", "web", 200, "")), nil, "does not say what came of a write of a/web"},
@@ -210,7 +210,7 @@ func TestAuditHoles(t *testing.T) {
 		{"the answer is an error of the server", insert(twoAtOnce(t), 0, auditOf(at(6), "patch", works, "a", "web", 504, "")), nil, "does not say what came of a write of a/web"},
 		{"the request was refused", insert(twoAtOnce(t), 0, auditOf(at(6), "patch", works, "a", "web", 409, "")), broken, ""},
 		{"the answer is a table", insert(twoAtOnce(t), 0, auditOf(at(6), "patch", works, "a", "web", 200, `{"kind":"Table","rows":[]}`)), nil, "does not say what came of a write of a/web"},
-		{"many are deleted, and nobody says which", insert(twoAtOnce(t), 0, auditOf(at(6), "deletecollection", works, "a", "", 200, "")), nil, "does not say what came of a write of one"},
+		{"many are deleted, and nothing says which", insert(twoAtOnce(t), 0, auditOf(at(6), "deletecollection", works, "a", "", 200, "")), nil, "does not say what came of a write of one"},
 		{"many are deleted", insert(twoAtOnce(t), 0, auditOf(at(6), "deletecollection", works, "a", "", 200, `{"kind":"ManifestWorkList","metadata":{},"items":[`+status("a", 4, "")+`]}`)),
 			[]string{"broken kept a"}, ""},
 		{"many are deleted, which have finalizers", insert(twoAtOnce(t), 0, auditOf(at(6), "deletecollection", works, "a", "", 200,
@@ -239,12 +239,12 @@ func TestAuditHoles(t *testing.T) {
 			l["stage"] = "Panic"
 			return l
 		}()), nil, "does not say what came of a write of a/web"},
-		{"an update of what nobody saw", insert(twoAtOnce(t), 0, func() auditLine {
+		{"an update of an unseen object", insert(twoAtOnce(t), 0, func() auditLine {
 			l := auditOf(at(8.8), "update", works, "a", "web", 200, status("a", 7, ""))
 			l["requestObject"] = json.RawMessage(`{"metadata":{"resourceVersion":"6"}}`)
 			return l
 		}()), nil, "a write before a/web at resourceVersion 7 is missing"},
-		{"an object that nobody created", insert(twoAtOnce(t), 0, auditOf(at(8.8), "patch", works, "c", "web", 200, status("c", 5, `,"creationTimestamp":"2026-01-01T00:01:46Z"`))), nil, "a write before c/web at resourceVersion 5 is missing"},
+		{"an object without a creation", insert(twoAtOnce(t), 0, auditOf(at(8.8), "patch", works, "c", "web", 200, status("c", 5, `,"creationTimestamp":"2026-01-01T00:01:46Z"`))), nil, "a write before c/web at resourceVersion 5 is missing"},
 	} {
 		if last := tt.lines[len(tt.lines)-1]; last["verb"] == "create" { // it is behind what was inserted
 			var o map[string]any
@@ -287,22 +287,22 @@ func TestAuditTorn(t *testing.T) {
 	}
 }
 
-// A deletion whose answer has no resourceVersion comes behind what could be its cause, and before what could be its effect.
+// A deletion with an answer that has no resourceVersion comes behind what could be its cause, and before what could be its effect.
 func TestAuditDeletionsInBetween(t *testing.T) {
 	works := "work.open-cluster-management.io/manifestworks"
 	for _, tt := range []struct {
 		why  string
-		tell func(s *story)
+		tell func(s *fixture)
 		gone float64 // when the deletion is answered; it came 0.5 s before
 		want []string
 	}{
-		{"the decision is rewritten while it is deleted", func(s *story) {
+		{"the decision is rewritten while it is deleted", func(s *fixture) {
 			s.at(5).works("1", "ok", "a", "b").at(9).fleet("b")
 		}, 9.2, nil},
-		{"it is deleted before", func(s *story) {
+		{"it is deleted before", func(s *fixture) {
 			s.at(5).works("1", "ok", "a", "b").at(9).fleet("b")
 		}, 8.9, []string{"broken kept a"}},
-		{"it is made anew while it is deleted", func(s *story) {
+		{"it is made anew while it is deleted", func(s *fixture) {
 			s.at(5).works("1", "ok", "b").works("1", "ok", "a").at(6).fleet("b")
 			s.at(9.1).object("ADDED", s.workText("a", "web", "1", "ok", `,"creationTimestamp":"2026-01-01T00:01:49Z"`))
 			s.until(60)
@@ -363,7 +363,7 @@ func TestAuditListsInParts(t *testing.T) {
 	}
 }
 
-// Who wrote is said, and judged alone on request.
+// The writer is named, and judged alone on request.
 func TestAuditUsers(t *testing.T) {
 	lines := twoAtOnce(t)
 	last := lines[len(lines)-1]

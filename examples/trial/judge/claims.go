@@ -40,7 +40,7 @@ func (o *owner) judgeClaims(before, next *ownerState) {
 }
 
 // judgeClaim judges a claim as a start is. That clusters which left are not done is broken only where a start would be: see judgeLeavers. With
-// several placements nobody may know any more from which of them they left.
+// several placements it may be unknown from which of them they were deselected.
 func (o *owner) judgeClaim(c claim) {
 	j := o.judge
 	all := leniency{withLeft: true, withGone: true}
@@ -71,7 +71,7 @@ func (o *owner) judgeClaim(c claim) {
 
 // belied says what speaks against a claim.
 type belied struct {
-	right        bool // in some view nothing does, or decisions are half written, so that nobody may be seen
+	right        bool // in some view nothing does, or decisions are partially observed, so that none may be seen
 	all          bool // all views were looked at
 	cluster, why string
 }
@@ -107,7 +107,7 @@ func (o *owner) beliesOf(spec *ownerSpec, c claim, out map[string]bool, lag int6
 		fleets, all := p.seen(o.judge.now, lag)
 		b.all = b.all && all
 		if c.placement == "" || c.placement == r.placement {
-			wrong := p.fleet != nil && p.half <= o.judge.now-lag && r.version != "" && !r.all // whose deadlines are not read
+			wrong := p.fleet != nil && p.half <= o.judge.now-lag && r.version != "" && !r.all // its deadlines are not read
 			for _, f := range fleets {
 				wrong = wrong && o.unfinished(r, f, c, func(cluster string) bool { return out[cluster] || taken[cluster] }, lag, l, b)
 			}
@@ -124,7 +124,7 @@ func (o *owner) beliesOf(spec *ownerSpec, c claim, out map[string]bool, lag int6
 	return false
 }
 
-// unfinished finds a cluster of a fleet that is not done in any view of its object, or one that left. One whose object is being deleted may have
+// unfinished finds a cluster of a fleet that is not done in any view of its object, or one that left. One with an object in deletion may have
 // been done before.
 func (o *owner) unfinished(r *ref, f *fleet, c claim, skips func(string) bool, lag int64, l leniency, b *belied) bool {
 	undone := func(m *member, l leniency) (could, bool) {

@@ -10,12 +10,12 @@ import (
 )
 
 // claims has the owner call its rollout complete, in a condition of its status about a generation.
-func (s *story) claims(version, strategy, kind string, generation, observed int, placements ...string) *story {
+func (s *fixture) claims(version, strategy, kind string, generation, observed int, placements ...string) *fixture {
 	s.object("MODIFIED", claimText(s, version, strategy, kind, generation, observed, placements...))
 	return s
 }
 
-func claimText(s *story, version, strategy, kind string, generation, observed int, placements ...string) string {
+func claimText(s *fixture, version, strategy, kind string, generation, observed int, placements ...string) string {
 	text := strings.Replace(setText(s, version, strategy, placements...), `"resourceVersion"`, fmt.Sprintf(`"generation":%d,"resourceVersion"`, generation), 1)
 	condition := fmt.Sprintf(`{"type":%q,"status":"True","observedGeneration":%d}`, kind, observed)
 	return strings.Replace(text, `{"type":"Progressing","status":"True"}`, condition, 1)
@@ -35,112 +35,114 @@ func suspicious(cluster string) []string { return []string{"suspicious called co
 // claimStories are what an owner calls complete of a and b, with a lag of 1 s.
 var claimStories = map[string]struct {
 	strategy string
-	tell     func(s *story)
+	tell     func(s *fixture)
 	want     []string
 }{
-	"all are done": {five, func(s *story) { s.works("1", "ok", "a", "b").at(9).claims("1", five, rolledOut, 2, 2) }, nil},
-	"one waits":    {five, func(s *story) { s.works("1", "ok", "a").at(9).claims("1", five, rolledOut, 2, 2) }, broken("b")},
-	"one is under way": {five, func(s *story) {
+	"all are done": {five, func(s *fixture) { s.works("1", "ok", "a", "b").at(9).claims("1", five, rolledOut, 2, 2) }, nil},
+	"one waits":    {five, func(s *fixture) { s.works("1", "ok", "a").at(9).claims("1", five, rolledOut, 2, 2) }, broken("b")},
+	"one is under way": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "busy", "b").at(9).claims("1", five, rolledOut, 2, 2)
 	}, broken("b")},
-	"one has only just answered": {five, func(s *story) {
+	"one has only just answered": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "busy", "b").at(9).works("1", "ok", "b").claims("1", five, rolledOut, 2, 2)
 	}, nil},
-	"one is under way only now": {five, func(s *story) {
+	"one is under way only now": {five, func(s *fixture) {
 		s.works("1", "ok", "a", "b").at(9).works("1", "busy", "b").at(9.5).claims("1", five, rolledOut, 2, 2)
 	}, suspicious("b")},
-	"one soaks":       {soaks, func(s *story) { s.works("1", "ok", "a", "b").at(12).claims("1", soaks, rolledOut, 2, 2) }, broken("a")},
-	"all have soaked": {soaks, func(s *story) { s.works("1", "ok", "a", "b").at(27).claims("1", soaks, rolledOut, 2, 2) }, nil},
-	"one failed": {five, func(s *story) {
+	"one soaks":       {soaks, func(s *fixture) { s.works("1", "ok", "a", "b").at(12).claims("1", soaks, rolledOut, 2, 2) }, broken("a")},
+	"all have soaked": {soaks, func(s *fixture) { s.works("1", "ok", "a", "b").at(27).claims("1", soaks, rolledOut, 2, 2) }, nil},
+	"one failed": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "failed", "b").at(9).claims("1", five, rolledOut, 2, 2)
 	}, nil},
-	"one failed, and all succeeded": {five, func(s *story) {
+	"one failed, and all succeeded": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "failed", "b").at(9).claims("1", five, "Succeeded", 2, 2)
 	}, broken("b")},
-	"one timed out": {times, func(s *story) { s.works("1", "ok", "a").works("1", "", "b").at(20).claims("1", times, rolledOut, 2, 2) }, nil},
-	"it says that it is not": {five, func(s *story) {
+	"one timed out": {times, func(s *fixture) {
+		s.works("1", "ok", "a").works("1", "", "b").at(20).claims("1", times, rolledOut, 2, 2)
+	}, nil},
+	"it says that it is not": {five, func(s *fixture) {
 		for _, kind := range []string{rolledOut, "Succeeded"} {
 			s.at(9).object("MODIFIED", strings.Replace(claimText(s, "1", five, kind, 2, 2), `"True"`, `"False"`, 1))
 		}
 	}, nil},
-	"it says so of another generation": {five, func(s *story) { s.works("1", "ok", "a").at(9).claims("1", five, rolledOut, 2, 1) }, nil},
-	"it has said so already": {five, func(s *story) {
+	"it says so of another generation": {five, func(s *fixture) { s.works("1", "ok", "a").at(9).claims("1", five, rolledOut, 2, 1) }, nil},
+	"it has said so already": {five, func(s *fixture) {
 		s.works("1", "ok", "a", "b").at(9).claims("1", five, rolledOut, 2, 2).at(12).fleet("a", "b", "c").at(16).claims("1", five, rolledOut, 2, 2)
 	}, nil},
-	"it says so again": {five, func(s *story) {
+	"it says so again": {five, func(s *fixture) {
 		s.works("1", "ok", "a", "b").at(9).claims("1", five, rolledOut, 2, 2).at(12).fleet("a", "b", "c").at(16).set("1", five).at(17).claims("1", five, rolledOut, 2, 2)
 	}, broken("c")},
-	"it never says of which generation": {five, func(s *story) { s.works("1", "ok", "a").at(9).claims("1", five, rolledOut, 2, 0) }, broken("b")},
-	"it may be about what was wanted before": {five, func(s *story) {
+	"it never says of which generation": {five, func(s *fixture) { s.works("1", "ok", "a").at(9).claims("1", five, rolledOut, 2, 0) }, broken("b")},
+	"it may be about what was wanted before": {five, func(s *fixture) {
 		s.works("1", "ok", "a", "b").at(9).set("2", five).at(9.5).claims("2", five, rolledOut, 2, 0)
 	}, suspicious("a")},
-	"it is about the present one": {five, func(s *story) {
+	"it is about the present one": {five, func(s *fixture) {
 		s.works("1", "ok", "a", "b").at(9).set("2", five).at(9.5).claims("2", five, rolledOut, 2, 2)
 	}, broken("a")},
-	"decisions are half written": {five, func(s *story) {
+	"decisions are half written": {five, func(s *fixture) {
 		s.works("1", "ok", "a").decide(0, "", "a", "b", "c").at(9).claims("1", five, rolledOut, 2, 2).fleet("a", "b")
 	}, nil},
-	"decisions were half written just before": {five, func(s *story) {
+	"decisions were half written just before": {five, func(s *fixture) {
 		s.works("1", "ok", "a").at(8).decide(0, "", "a").at(8.5).decide(0, "", "a", "b").at(9).claims("1", five, rolledOut, 2, 2)
 	}, append([]string{"broken vanished b"}, suspicious("b")...)},
-	"decisions were half written long before": {five, func(s *story) {
+	"decisions were half written long before": {five, func(s *fixture) {
 		s.works("1", "ok", "a").at(5.5).decide(0, "", "a").at(6).decide(0, "", "a", "b").at(9).claims("1", five, rolledOut, 2, 2)
 	}, append([]string{"broken vanished b"}, broken("b")...)},
-	"an object is being deleted": {five, func(s *story) {
+	"an object is being deleted": {five, func(s *fixture) {
 		s.works("1", "ok", "a", "b").object("MODIFIED", s.workText("b", "web", "1", "ok", `,"deletionTimestamp":"2026-01-01T00:01:46Z","finalizers":["f"]`))
 		s.at(9).claims("1", five, rolledOut, 2, 2)
 	}, []string{"broken kept b"}},
-	"one failed, and its object is gone": {five, func(s *story) {
+	"one failed, and its object is gone": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "failed", "b").at(13).remove("b", "1").at(16).claims("1", five, rolledOut, 2, 2)
 	}, []string{"broken kept b"}},
-	"one failed, its object is gone, and all succeeded": {five, func(s *story) {
+	"one failed, its object is gone, and all succeeded": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "failed", "b").at(13).remove("b", "1").at(16).claims("1", five, "Succeeded", 2, 2)
 	}, append([]string{"broken kept b"}, broken("b")...)},
-	"one timed out, and its object is gone": {times, func(s *story) {
+	"one timed out, and its object is gone": {times, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "", "b").at(13).remove("b", "1").at(16).claims("1", times, rolledOut, 2, 2)
 	}, []string{"broken kept b"}},
-	"one failed with the version before, and its object is gone": {five, func(s *story) {
+	"one failed with the version before, and its object is gone": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "failed", "b").at(13).remove("b", "1").at(16).set("2", five).at(17).works("2", "ok", "a").at(20).claims("2", five, rolledOut, 2, 2)
 	}, append([]string{"broken kept b"}, broken("b")...)},
-	"one was under way, and its object is gone": {five, func(s *story) {
+	"one was under way, and its object is gone": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "busy", "b").at(13).remove("b", "1").at(16).claims("1", five, rolledOut, 2, 2)
 	}, append([]string{"broken kept b"}, broken("b")...)},
-	"an object has been in deletion for long": {five, func(s *story) {
+	"an object has been in deletion for long": {five, func(s *fixture) {
 		s.works("1", "ok", "a").object("MODIFIED", s.workText("b", "web", "1", "ok", `,"deletionTimestamp":"2026-01-01T00:01:46Z","finalizers":["f"]`))
 		s.until(20).at(25).claims("1", five, rolledOut, 2, 2)
 	}, nil},
-	"an object was being deleted, and is gone": {five, func(s *story) {
+	"an object was being deleted, and is gone": {five, func(s *fixture) {
 		s.works("1", "ok", "a").object("MODIFIED", s.workText("b", "web", "1", "ok", `,"deletionTimestamp":"2026-01-01T00:01:46Z","finalizers":["f"]`))
 		s.at(24.5).remove("b", "1").at(25).claims("1", five, rolledOut, 2, 2)
 	}, suspicious("b")},
-	"one never selected is under way": {five, func(s *story) {
+	"one never selected is under way": {five, func(s *fixture) {
 		s.works("1", "ok", "a", "b").works("1", "busy", "z").at(9).claims("1", five, rolledOut, 2, 2)
 	}, []string{"broken not selected z"}},
-	"one left under way, and is back": {five, func(s *story) {
+	"one left under way, and is back": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "busy", "b").at(7).fleet("a").at(8.7).fleet("a", "b").at(9).claims("1", five, rolledOut, 2, 2)
 	}, suspicious("b")},
-	"nobody is selected": {five, func(s *story) { s.fleet().at(9).claims("1", five, rolledOut, 2, 2) }, nil},
-	"one left under way": {five, func(s *story) {
+	"none is selected": {five, func(s *fixture) { s.fleet().at(9).claims("1", five, rolledOut, 2, 2) }, nil},
+	"one left under way": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "busy", "b").at(7).fleet("a").at(9).claims("1", five, rolledOut, 2, 2)
 	}, broken("b")},
-	"one left, and failed": {five, func(s *story) {
+	"one left, and failed": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "failed", "b").at(7).fleet("a").at(9).claims("1", five, rolledOut, 2, 2)
 	}, nil},
-	"one left, failed and lost its object": {five, func(s *story) {
+	"one left, failed and lost its object": {five, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "failed", "b").at(7).fleet("a").at(13).remove("b", "1").at(16).claims("1", five, "Succeeded", 2, 2)
 	}, suspicious("b")},
-	"one left without the version": {five, func(s *story) { s.works("1", "ok", "a").at(7).fleet("a").at(9).claims("1", five, rolledOut, 2, 2) }, nil},
-	"one is under way, and nothing is limited": {`{"type":"All"}`, func(s *story) {
+	"one left without the version": {five, func(s *fixture) { s.works("1", "ok", "a").at(7).fleet("a").at(9).claims("1", five, rolledOut, 2, 2) }, nil},
+	"one is under way, and nothing is limited": {`{"type":"All"}`, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "busy", "b").at(9).claims("1", `{"type":"All"}`, rolledOut, 2, 2)
 	}, nil},
-	"one left, and nothing is limited": {`{"type":"All"}`, func(s *story) {
+	"one left, and nothing is limited": {`{"type":"All"}`, func(s *fixture) {
 		s.works("1", "ok", "a").works("1", "busy", "b").at(7).fleet("a").at(9).claims("1", `{"type":"All"}`, rolledOut, 2, 2)
 	}, nil},
 }
 
-// What an owner calls complete is wrong where a cluster waits, is under way or soaks, and where one is that left with the version. Who failed or timed
+// What an owner calls complete is wrong where a cluster waits, is under way or soaks, and where one is that left with the version. A cluster that failed or timed
 // out is done, unless all is called successful. It is broken where it is wrong in every view, and of those that left where it is known
-// whom a person gave up.
+// that a user ignores.
 func TestWhatIsCalledComplete(t *testing.T) {
 	for why, c := range claimStories {
 		s := begin().set("1", c.strategy).fleet("a", "b").at(5)
@@ -153,15 +155,15 @@ func TestWhatIsCalledComplete(t *testing.T) {
 		if hidden := Judge(anonymised(t, s), Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"}); len(hidden.Findings) != len(c.want) {
 			t.Errorf("%s, anonymised: got %q, want %q", why, said(hidden), c.want)
 		}
-		if why == "one left under way" { // nobody is known to be given up, so it may be
+		if why == "one left under way" { // none is known to be ignored, so it may be
 			if got := said(s.judge(t)); !slices.Contains(got, "suspicious called complete b") {
-				t.Errorf("%s, and nobody says who is given up: got %q", why, got)
+				t.Errorf("%s, and nothing says which are ignored: got %q", why, got)
 			}
 		}
 	}
 }
 
-// A person who gave a cluster up has it count for nothing, also where that was only just before.
+// A user that ignores a cluster has it count for nothing, also where that was only just before.
 func TestWhoIsGivenUpDoesNotBelieAClaim(t *testing.T) {
 	for cluster, want := range map[string][]string{"b": nil, "c": {"broken called complete b"}} {
 		s := begin().set("v1", five).fleet("a", "b").at(5).works("v1", "ok", "a").works("v1", "busy", "b").at(7).fleet("a").at(9).giveUp(cluster, five)
@@ -174,7 +176,7 @@ func TestWhoIsGivenUpDoesNotBelieAClaim(t *testing.T) {
 	}
 }
 
-// With several placements nobody may know any more from which of them a cluster left.
+// With several placements it may be unknown from which of them a cluster was deselected.
 func TestWhoLeftOneOfSeveralPlacementsIsSuspicious(t *testing.T) {
 	s := begin().set("1", five, "fleet", "edge").fleet("a", "b").decideOf("edge", 0, "", "c").placeOf("edge", "=1").at(5).works("1", "ok", "a", "c").works("1", "busy", "b")
 	s.at(7).fleet("a").at(9).claims("1", five, rolledOut, 2, 2, "fleet", "edge").at(12)
@@ -202,7 +204,7 @@ func TestClaimsWhileDecisionsAreRewrittenInTooManyWays(t *testing.T) {
 	}
 }
 
-func anonymised(t *testing.T, s *story) *Recording {
+func anonymised(t *testing.T, s *fixture) *Recording {
 	t.Helper()
 	var hidden bytes.Buffer
 	if err := Anonymise(&hidden, s.read(t), []byte("salt")); err != nil {
@@ -223,8 +225,8 @@ func TestClaimsOfAddOnsAndPolicies(t *testing.T) {
 	entry := func(placement, config, condition string) string {
 		return fmt.Sprintf(`{"namespace":"w","name":%q,"configReferences":[{"group":"g","resource":"configs","desiredConfig":{"name":%q,"specHash":"h"}}],"conditions":[%s]}`, placement, config, condition)
 	}
-	addOn := func(ofFleet string, entries ...string) func(s *story) {
-		return func(s *story) {
+	addOn := func(ofFleet string, entries ...string) func(s *fixture) {
+		return func(s *fixture) {
 			owner := func(entries ...string) {
 				s.object("MODIFIED", fmt.Sprintf(`{"kind":"ClusterManagementAddOn",%s,"spec":{"installStrategy":{"type":"Placements","placements":[`+
 					`{"namespace":"w","name":"fleet","configs":[%s],"rolloutStrategy":%s},{"namespace":"w","name":"edge","configs":[%s],"rolloutStrategy":%s}]}},"status":{"installProgressions":[%s]}}`,
@@ -238,8 +240,8 @@ func TestClaimsOfAddOnsAndPolicies(t *testing.T) {
 			owner(entries...)
 		}
 	}
-	policy := func(says string) func(s *story) {
-		return func(s *story) {
+	policy := func(says string) func(s *fixture) {
+		return func(s *fixture) {
 			s.policy("1", progressive("5", "5", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a", "b")
 			s.at(12).replicas("1", "enforce", "Compliant", "a").at(16)
 			s.object("MODIFIED", fmt.Sprintf(`{"kind":"Policy",%s,"spec":{"remediationAction":"enforce","rolloutStrategy":%s,"policy-templates":[{"objectDefinition":{"v":"1"}}]},"status":{"compliant":"Pending","rolloutStatus":%q}}`,
@@ -248,12 +250,12 @@ func TestClaimsOfAddOnsAndPolicies(t *testing.T) {
 	}
 	broken := []string{"broken called complete"}
 	for why, c := range map[string]struct {
-		tell func(s *story)
+		tell func(s *fixture)
 		want []string
 	}{
 		"clusters wait":                     {addOn(config("v1"), entry("fleet", "v1", completed), entry("edge", "v2", "")), broken},
 		"it is about another configuration": {addOn(config("v1"), entry("fleet", "v0", completed), entry("edge", "v2", "")), nil},
-		"it is about a placement whose clusters are done, but for one that another selects": {addOn(config("v1"), entry("fleet", "v1", ""), entry("edge", "v2", completed)), nil},
+		"it is about a placement with clusters that are done, but for one that another selects": {addOn(config("v1"), entry("fleet", "v1", ""), entry("edge", "v2", completed)), nil},
 		"there is no configuration":  {addOn("", `{"namespace":"w","name":"fleet","conditions":[`+completed+`]}`, entry("edge", "v2", "")), nil},
 		"it is another condition":    {addOn(config("v1"), entry("fleet", "v1", strings.Replace(completed, "Progressing", "Read", 1)), entry("edge", "v2", "")), nil},
 		"a policy, one is under way": {policy("Succeeded"), broken},
@@ -274,7 +276,7 @@ func TestClaimsOfAddOnsAndPolicies(t *testing.T) {
 	}
 }
 
-// An audit log says who called a rollout complete. Where one user is judged, others are not, and no claim counts as a start.
+// An audit log says which user called a rollout complete. Where one user is judged, others are not, and no claim counts as a start.
 func TestWhoCallsARolloutComplete(t *testing.T) {
 	s := begin().set("1", five).fleet("a", "b").at(5).works("1", "ok", "a").at(9).claims("1", five, rolledOut, 2, 2)
 	r := readAudit(t, textOf(asAudit(t, s.Bytes())))

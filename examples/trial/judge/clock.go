@@ -87,7 +87,7 @@ func (c *clock) place(all []logged) {
 				low = max(low, w.rv)
 			}
 		}
-		if l.rv = low; l.kind == kindCluster { // who is deleted earlier counts for less
+		if l.rv = low; l.kind == kindCluster { // an earlier deletion counts for less
 			continue
 		}
 		for n := sort.Search(len(c.writes), func(i int) bool { return all[c.writes[i]].rv > low }); n < len(c.writes) && all[c.writes[n]].rv < high; n++ {

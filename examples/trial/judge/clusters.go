@@ -13,7 +13,7 @@ func (r *reader) cluster(o *object, e *event) error {
 
 // registry are the ManagedClusters.
 type registry struct {
-	since map[string]int64 // by name: since when it has been there for certain, and nobody has deleted it
+	since map[string]int64 // by name: since when it has been there for certain, and was not deleted
 	blind bool             // they are listed, or their watch is lost
 }
 
@@ -33,8 +33,8 @@ func (g *registry) listed(now int64) {
 	}
 }
 
-// stays says whether a cluster that left has its ManagedCluster in all views, and had it since it left, so that nobody can have given it up by
-// deleting it. Its object has to be gone, if it is, for long enough after that: who deletes an object at once leaves no time to see both.
+// stays says whether a cluster that left has its ManagedCluster in all views, and had it since it left, so that no user can have ignored it by
+// deleting it. Its object has to be gone, if it is, for long enough after that: an immediate deletion leaves no time to see both.
 func (m *member) stays(o *owner) bool {
 	j := o.judge
 	away := o.away(m.cluster)

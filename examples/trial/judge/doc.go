@@ -23,26 +23,26 @@
 // What a replicated policy says counts for its version where the report is no older than the write; a failure in the second before the write
 // may be of either. Decisions are complete if the Placement's status names each of them in its group, and counts their clusters. Deletions
 // while they are not complete are judged by what is selected before and afterwards.
-// [Vanished], [Misnamed] and [Unfinished] are faults of who writes the decisions, and need nothing but Placements and PlacementDecisions: a
+// [Vanished], [Misnamed] and [Unfinished] are faults of the writer of the decisions, and need nothing but Placements and PlacementDecisions: a
 // cluster that is in none for a moment, names that lie, and groups that stay half written. They are judged by the complete decisions before and
 // afterwards, and by the truth alone. Suspicious are states that looked complete, lasted no longer than the lag, and that no write of the
 // Placement confirmed. Placements that another controller schedules are not judged.
 //
-// Who left with a version and is not done counts as long as its object is there: [Leavers]. That is suspicious, since a person may have given
+// A deselected cluster that has a version and is not done counts as long as its object is there: [Leavers]. That is suspicious, since a person may have given
 // the cluster up, and broken with -given-up, the annotation of the owner in which people name such clusters. They count nowhere.
 // An object that is gone counts if it said for longer than the lag that the version failed, and nothing else was wanted since. That is
-// suspicious, since a person who deletes a cluster gives it up. It is broken with -given-up if the recording shows that nobody deleted the
+// suspicious, since a user that deletes a cluster ignores it. It is broken with -given-up if the recording shows that no user deleted the
 // cluster: that its ManagedCluster was there all the time since the cluster left, with the lag before, and without a hole; and the object
-// went later than the lag after that. Who left one of several placements is never more than suspicious: a process that began since may not
+// went later than the lag after that. A cluster that left one of several placements is never more than suspicious: a process that began since may not
 // know which.
 //
 // An owner calls its rollout complete in the condition PlacementRolledOut or Succeeded of a ManifestWorkReplicaSet, with the reason Completed of
 // Progressing in a ClusterManagementAddOn's installProgressions, and in a policy's status.rolloutStatus. [Complete] is found where a status comes
-// to say so of the present generation, and a cluster that is selected, or left with the version, waits, is under way or soaks. Who failed or
+// to say so of the present generation, and a cluster that is selected, or left with the version, waits, is under way or soaks. A cluster that failed or
 // timed out is done, but only PlacementRolledOut may say so. It is suspicious where decisions are half written in some view, and
 // not judged under All.
 //
-// [Stuck] is only suspicious once a cluster has left or moved that nobody gave up, since it may count where it was; and while a cluster of a
+// [Stuck] is only suspicious once a cluster has left or moved that is not ignored, since it may count where it was; and while a cluster of a
 // later group has the version and is not done, and as many are exposed over all groups as the groups expose one after the other, since a
 // controller may have the others wait then.
 //
@@ -53,12 +53,12 @@
 //
 // A trace does not tell by which annotations a controller hears people, nor where it keeps what it knows. So these are not judged:
 //
-//   - Pauses, gates, holds, reviews and the answers of validators. Set a long -patience, or [Stuck] is found of who waits for them. A
-//     controller that starts somebody all the same is not found.
-//   - How many clusters of several groups are exposed together. Who waits for that, where the groups expose as many, is suspicious as [Stuck].
+//   - Pauses, gates, freezes, allowlists and the answers of validators. Set a long -patience, or [Stuck] is found of clusters that wait for them. A
+//     controller that starts a cluster all the same is not found.
+//   - How many clusters of several groups are exposed together. A cluster that waits for that, where the groups expose as many, is suspicious as [Stuck].
 //   - Versions taken back. Objects that get the version before are found as [Version].
-//   - Objects whose content differs from cluster to cluster. Each start is found as [Version].
-//   - What an owner stores, such as revisions and records of who left. What follows from a record that is missing is suspicious.
+//   - Objects with content that differs from cluster to cluster. Each start is found as [Version].
+//   - What an owner stores, such as revisions and records of deselected clusters. What follows from a record that is missing is suspicious.
 //   - Clusters that a controller leaves out by a rule of its own. They are found as [Stuck] or [Complete].
 //
 // # Recordings
@@ -77,7 +77,7 @@
 //
 // # Audit logs
 //
-// Kubernetes audit logs serve as well, in any order, rotated or compressed. They say who wrote, too, and -user judges one writer alone:
+// Kubernetes audit logs serve as well, in any order, rotated or compressed. They name the writer, too, and -user judges one writer alone:
 //
 //	go run ./cmd/trial judge audit.log audit-*.log.gz
 //
@@ -106,10 +106,10 @@
 //
 //	kubectl get placements,placementdecisions,managedclusters,manifestworkreplicasets,manifestworks -A -o json > /dev/null
 //
-// Until then there is a hole. There is one, too, from a write whose answer is not in the log (another level, cut off by
+// Until then there is a hole. There is one, too, from a write without an answer in the log (another level, cut off by
 // --audit-log-truncate-enabled, an error of the server, metadata or a table), until the object is written or listed again; and
 // where a resourceVersion, a generation or a list shows that a write is missing. Writes are ordered by their resourceVersions. A
-// deletion whose answer has none is ordered by its times, in favour of the controller.
+// deletion with an answer that has none is ordered by its times, in favour of the controller.
 //
 //	go run ./cmd/trial excerpt hub.jsonl 4711      the fewest lines that show the finding of line 4711: a recording by itself,
 //	                                               which shows nothing that the whole does not, where that can be

@@ -50,7 +50,7 @@ func smallest(r *Recording, report *Report, f *Finding, o Options) []event {
 		grade          Grade
 		owner, cluster string
 		line           int
-		left           string // whether the objects of who left are there
+		left           string // whether the objects of deselected are there
 	}
 	of := func(x *Finding) found {
 		f := found{kind: x.Kind, grade: x.Grade, owner: x.Owner, cluster: x.Cluster, line: x.Line}
@@ -202,7 +202,7 @@ func concerned(r *Recording, f *Finding, o Options, briefly bool) []event {
 	return kept
 }
 
-// lost are the clusters whose ManagedCluster a finding may need: those that its owner has lost an object on.
+// lost are the clusters with a ManagedCluster that a finding may need: those that its owner has lost an object on.
 func (r *Recording) lost(f *Finding) map[string]bool {
 	all, owner := map[string]bool{}, map[string]string{}
 	for i := range r.events {

@@ -18,7 +18,7 @@ const (
 	Soak        Kind = "soak"                       // a start that only a soak forbade
 	Deadline    Kind = "deadline"                   // a start that only a deadline that had not passed forbade
 	Version     Kind = "version"                    // a start of what was not wanted
-	Leavers     Kind = "who left"                   // a start that only clusters forbade that left with the version
+	Leavers     Kind = "deselected"                 // a start that only clusters forbade that left with the version
 	Once        Kind = "once"                       // a second object for a cluster
 	Kept        Kind = "kept"                       // an object deleted though its cluster was selected
 	Stuck       Kind = "stuck"                      // a cluster could start for too long, and nothing did
@@ -35,7 +35,7 @@ const (
 // Kinds are all of them.
 var Kinds = []Kind{HalfWritten, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Leavers, Once, Kept, Stuck, Left, Status, Complete, FirstPass, TakenBack, Vanished, Misnamed, Unfinished}
 
-// OfDecisions says whether it is a fault of who writes the decisions, and not of who rolls out.
+// OfDecisions says whether it is a fault of the writer of the decisions, and not of the rollout.
 func (k Kind) OfDecisions() bool { return k == Vanished || k == Misnamed || k == Unfinished }
 
 // Grade is how certain a finding is.

@@ -19,7 +19,7 @@ type Options struct {
 	// Began are the times at which processes of the controller began, in any order. Each counts RemoveAfter anew. A recording does not tell them:
 	// without any, an object that stays for too long is [Suspicious] where there is a RemoveAfter.
 	Began []time.Time
-	// User is whose starts and removals are judged, or the user agent, where the recording has them. Empty is everybody.
+	// User is the user or user agent to judge, where the recording has them. Empty is all.
 	User string
 	// GivenUp is the annotation of an owner in which people name clusters that count for nothing any more, with commas between them.
 	GivenUp string
@@ -92,13 +92,13 @@ func (j *judge) judges() bool {
 	return len(j.listing) == 0 && j.now-j.lag >= j.whole && (j.only == 0 || j.only == j.line)
 }
 
-// isOfUser says whether the present write is judged, by who wrote it.
+// isOfUser says whether the present write is judged, by its writer.
 func (j *judge) isOfUser() bool {
 	name, agent, _ := strings.Cut(strings.TrimSuffix(j.from.by, ")"), "(")
 	return j.User == "" || j.User == strings.TrimSpace(name) || j.User == agent
 }
 
-// judgesWriter says whether the present start or removal is judged by who wrote it, and counts it.
+// judgesWriter says whether the present start or removal is judged by its writer, and counts it.
 func (j *judge) judgesWriter() bool {
 	by := j.from.by
 	if !j.isOfUser() {
@@ -113,7 +113,7 @@ func (j *judge) judgesWriter() bool {
 	return true
 }
 
-// sign says in a finding who wrote, and where an audit log says so.
+// sign names the writer in a finding, and where an audit log says so.
 func (j *judge) sign(f *Finding) {
 	e := j.from
 	if f.By = e.by; e.of > 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // left are the clusters that are not selected any more and have an object, or had one that failed, by the stage in which they were. Those
-// whose group is gone belong to no stage, unless all others roll together.
+// without a group belong to no stage, unless all others roll together.
 func (o *owner) left(r *ref, st *stages, m *member) map[int][]*member {
 	var all map[int][]*member
 	p := o.judge.placing(r.placement)
@@ -37,9 +37,9 @@ func (o *owner) isPlaced(cluster string) bool {
 	return s != nil && slices.ContainsFunc(s.spec.refs, func(r ref) bool { return o.judge.placing(r.placement).places[cluster] > 0 })
 }
 
-// judgeLeavers judges a start that only those forbid who left with the version: they are not done, and nobody is known to have given them
-// up. Where no annotation says whom a person gives up, it may be so. It may be so, too, where their object is gone, unless their ManagedCluster
-// is known to have stayed: a person who deletes a cluster gives it up, and nothing else tells it from one that its controller took the object
+// judgeLeavers judges a start that only deselected clusters with the version forbid: they are not done, and no user is known to ignore
+// them. Where no annotation names ignored clusters, it may be so. It may be so, too, where their object is gone, unless their ManagedCluster
+// is known to have stayed: a user that deletes a cluster ignores it, and nothing else tells it from one that its controller took the object
 // from. With several placements a process that began since may not know from which of them they left.
 func (o *owner) judgeLeavers(m *member, id, version string) {
 	if !o.hasShifted() {

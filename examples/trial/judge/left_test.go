@@ -9,40 +9,40 @@ import (
 )
 
 // giveUp has a person name a cluster on the owner of v1.
-func (s *story) giveUp(cluster, strategy string) *story {
+func (s *fixture) giveUp(cluster, strategy string) *fixture {
 	annotation := fmt.Sprintf(`"annotations":{"given-up":%q},"resourceVersion"`, cluster)
 	s.object("MODIFIED", strings.Replace(setText(s, "v1", strategy), `"resourceVersion"`, annotation, 1))
 	return s
 }
 
 // A failure lasts when the cluster left and its object is gone, until something else is wanted, the cluster has an object again, or a person gives
-// it up. It is no more than suspicious: a person who deletes the cluster leaves the same trace.
+// it up. It is no more than suspicious: a user that deletes the cluster leaves the same trace.
 func TestAFailureLastsWhenItsObjectIsGone(t *testing.T) {
-	suspicious := []string{"suspicious who left b"}
+	suspicious := []string{"suspicious deselected b"}
 	strategy := progressive("1", "0", "")
 	for why, c := range map[string]struct {
-		tell func(s *story)
+		tell func(s *fixture)
 		want []string
 	}{
-		"it failed and left":                       {func(s *story) { s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1") }, suspicious},
-		"nobody had to know yet that it failed":    {func(s *story) { s.at(9).fleet("b").at(14.5).works("v1", "failed", "a").at(15).remove("a", "v1") }, nil},
-		"it was under way":                         {func(s *story) { s.at(6).works("v1", "busy", "a").at(9).fleet("b").at(15).remove("a", "v1") }, nil},
-		"it is done":                               {func(s *story) { s.at(6).works("v1", "ok", "a").at(9).fleet("b").at(15).remove("a", "v1") }, nil},
-		"it lost its object while it was selected": {func(s *story) { s.at(6).works("v1", "failed", "a").at(9).remove("a", "v1").at(15).fleet("b") }, []string{"broken kept a"}},
-		"another version was wanted": {func(s *story) {
+		"it failed and left":                        {func(s *fixture) { s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1") }, suspicious},
+		"no process had to know yet that it failed": {func(s *fixture) { s.at(9).fleet("b").at(14.5).works("v1", "failed", "a").at(15).remove("a", "v1") }, nil},
+		"it was under way":                          {func(s *fixture) { s.at(6).works("v1", "busy", "a").at(9).fleet("b").at(15).remove("a", "v1") }, nil},
+		"it is done":                                {func(s *fixture) { s.at(6).works("v1", "ok", "a").at(9).fleet("b").at(15).remove("a", "v1") }, nil},
+		"it lost its object while it was selected":  {func(s *fixture) { s.at(6).works("v1", "failed", "a").at(9).remove("a", "v1").at(15).fleet("b") }, []string{"broken kept a"}},
+		"another version was wanted": {func(s *fixture) {
 			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").set("v2", strategy).set("v1", strategy)
 		}, nil},
-		"it is back, and has been given it again": {func(s *story) {
+		"it is back, and has been given it again": {func(s *fixture) {
 			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").fleet("a", "b").works("v1", "ok", "a")
 		}, nil},
-		"it is back, was given it again, is done, and left once more": {func(s *story) {
+		"it is back, was given it again, is done, and left once more": {func(s *fixture) {
 			s.at(6).works("v1", "failed", "a").at(7).fleet("b").at(12).remove("a", "v1").fleet("a", "b").works("v1", "ok", "a")
 			s.at(14).fleet("b").at(19.5).remove("a", "v1")
 		}, nil},
-		"it failed, and a person has given it up": {func(s *story) {
+		"it failed, and a person has given it up": {func(s *fixture) {
 			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(16).giveUp("a", strategy)
 		}, nil},
-		"it failed, and a person gave up who is in": {func(s *story) {
+		"it failed, and a user ignores one that is in": {func(s *fixture) {
 			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(16).giveUp("c", strategy)
 		}, suspicious},
 	} {
@@ -58,7 +58,7 @@ func TestAFailureLastsWhenItsObjectIsGone(t *testing.T) {
 
 // Without a deadline a failed cluster keeps its slot, also when it left and its object is gone. With one it gave the slot up.
 func TestAFailureWithoutADeadlineKeepsItsSlotWhenItsObjectIsGone(t *testing.T) {
-	for deadline, want := range map[string][]string{"": {"suspicious who left b"}, `,"progressDeadline":"1s"`: nil} {
+	for deadline, want := range map[string][]string{"": {"suspicious deselected b"}, `,"progressDeadline":"1s"`: nil} {
 		s := begin().set("v1", progressive("1", `"100%"`, deadline)).fleet("a", "b").at(5).works("v1", "", "a")
 		s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(20).works("v1", "", "b")
 		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, RemoveAfter: 5 * time.Second})
@@ -70,7 +70,7 @@ func TestAFailureWithoutADeadlineKeepsItsSlotWhenItsObjectIsGone(t *testing.T) {
 
 // With several placements a process that began since may not know from which of them a cluster left.
 func TestWhoLeftOneOfSeveralPlacementsHoldsNobodyBackForCertain(t *testing.T) {
-	for want, placements := range map[string][]string{"broken who left b": {"fleet"}, "suspicious who left b": {"fleet", "edge"}} {
+	for want, placements := range map[string][]string{"broken deselected b": {"fleet"}, "suspicious deselected b": {"fleet", "edge"}} {
 		s := begin().set("v1", progressive("1", "0", ""), placements...).fleet("a", "b").decideOf("edge", 0, "", "c").placeOf("edge", "=1")
 		s.at(5).works("v1", "busy", "a").at(9).fleet("b").at(14).works("v1", "", "b")
 		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"})
@@ -80,29 +80,29 @@ func TestWhoLeftOneOfSeveralPlacementsHoldsNobodyBackForCertain(t *testing.T) {
 	}
 }
 
-// Who left may hold a rollout back, so that nothing happens rightly. Who is given up does not, from when a person says so.
+// A deselected cluster may block a rollout, so that nothing happens rightly. An ignored one does not, from when a user says so.
 func TestWhoIsGivenUpHoldsNobodyBack(t *testing.T) {
 	strategy := progressive("1", "0", "")
 	for why, c := range map[string]struct {
-		tell func(s *story)
+		tell func(s *fixture)
 		want []string
 	}{
-		"nobody is given up": {func(s *story) { s.until(20).until(40) }, []string{"suspicious stuck b"}},
-		"nobody is given up, and only the strategy changed": {func(s *story) { s.until(12).set("v1", progressive("2", "0", "")).until(20).until(40) }, []string{"suspicious stuck b"}},
-		"nobody is given up, and another version came": {func(s *story) {
+		"none is ignored": {func(s *fixture) { s.until(20).until(40) }, []string{"suspicious stuck b"}},
+		"none is ignored, and only the strategy changed": {func(s *fixture) { s.until(12).set("v1", progressive("2", "0", "")).until(20).until(40) }, []string{"suspicious stuck b"}},
+		"none is ignored, and another version came": {func(s *fixture) {
 			s.until(12).set("v2", strategy).works("v2", "ok", "a").until(20).until(40)
 		}, []string{"broken stuck b"}},
-		"nobody is given up, and another version came and went": {func(s *story) {
+		"none is ignored, and another version came and went": {func(s *fixture) {
 			s.works("v1", "busy", "c").until(12).set("v2", strategy).set("v1", strategy).until(20).until(40)
 		}, []string{"broken not selected c", "suspicious stuck b", "broken left behind c"}},
-		"another one moved before, and has what is wanted now": {func(s *story) {
+		"another one moved before, and has what is wanted now": {func(s *fixture) {
 			s.decide(1, "", "b").decide(0, "", "a").place("=1", "=1").at(11).decide(1, "", "a", "b").decide(0, "").place("=0", "=2")
 			s.at(12).set("v2", strategy).works("v2", "ok", "a").until(20).until(40)
 		}, []string{"broken stuck b"}},
-		"another one is given up":    {func(s *story) { s.giveUp("d", strategy).until(20).until(40) }, []string{"suspicious stuck b"}},
-		"who left is given up":       {func(s *story) { s.giveUp("c", strategy).until(20).until(40) }, []string{"broken stuck b"}},
-		"it is given up too late":    {func(s *story) { s.until(15).giveUp("c", strategy).until(17).until(22) }, nil},
-		"it could long have gone on": {func(s *story) { s.until(20).until(25).giveUp("c", strategy).until(30).until(40) }, []string{"suspicious stuck b", "broken stuck b"}},
+		"another one is given up":       {func(s *fixture) { s.giveUp("d", strategy).until(20).until(40) }, []string{"suspicious stuck b"}},
+		"the deselected one is ignored": {func(s *fixture) { s.giveUp("c", strategy).until(20).until(40) }, []string{"broken stuck b"}},
+		"it is given up too late":       {func(s *fixture) { s.until(15).giveUp("c", strategy).until(17).until(22) }, nil},
+		"it could long have gone on":    {func(s *fixture) { s.until(20).until(25).giveUp("c", strategy).until(30).until(40) }, []string{"suspicious stuck b", "broken stuck b"}},
 	} {
 		s := begin().set("v1", strategy).fleet("a", "b", "c").at(5).works("v1", "ok", "a").at(6).fleet("a", "b").until(10)
 		c.tell(s)
@@ -113,7 +113,7 @@ func TestWhoIsGivenUpHoldsNobodyBack(t *testing.T) {
 	}
 }
 
-// Who is given up waits for the end of a breach like all others, so nothing tells that it could have started.
+// An ignored cluster waits for the end of a breach like all others, so nothing tells that it could have started.
 func TestWhoIsGivenUpIsHeldByABreach(t *testing.T) {
 	strategy := progressive("1", "0", "")
 	s := begin().giveUp("b", strategy).fleet("a", "b", "c").at(5).works("v1", "", "a").at(6).works("v1", "failed", "a").until(20).until(60)
@@ -136,9 +136,9 @@ func TestAnObjectIsLeftBehindFromWhenTheLastProcessBegan(t *testing.T) {
 		"its time has passed, too":                    {[]float64{12, 0}, 5 * time.Second, 29, []string{"broken left behind a"}},
 		"it began so soon that its time has passed":   {[]float64{0, 9.5}, 5 * time.Second, 26, []string{"broken left behind a"}},
 		"it began later than the object was missed":   {[]float64{0, 60}, 5 * time.Second, 26, []string{"broken left behind a"}},
-		"nobody knows when processes began":           {nil, 5 * time.Second, 26, []string{"suspicious left behind a"}},
+		"it is unknown when processes began":          {nil, 5 * time.Second, 26, []string{"suspicious left behind a"}},
 		"the controller does not wait, so none count": {[]float64{0, 12}, 0, 26, []string{"broken left behind a"}},
-		"it does not wait, and nobody knows":          {nil, 0, 26, []string{"broken left behind a"}},
+		"it does not wait, and that is unknown":       {nil, 0, 26, []string{"broken left behind a"}},
 	} {
 		s := begin().set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "ok", "a", "b").at(9).fleet("b").until(9.2).until(c.until)
 		o := Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: c.removeAfter}

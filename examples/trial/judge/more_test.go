@@ -104,7 +104,7 @@ func TestAnonymised(t *testing.T) {
 
 // What happens in a hole, or so soon after it that views reach into it, is not judged. What is listed afterwards counts.
 func TestHoles(t *testing.T) {
-	tell := func(hole func(*story), start float64) *story {
+	tell := func(hole func(*fixture), start float64) *fixture {
 		s := begin()
 		s.set("1", progressive("1", "0", "")).fleet("a", "b").at(5).works("1", "", "a")
 		if hole != nil {
@@ -113,8 +113,8 @@ func TestHoles(t *testing.T) {
 		s.at(start).works("1", "", "b")
 		return s
 	}
-	lost := func(relist bool) func(*story) {
-		return func(s *story) {
+	lost := func(relist bool) func(*fixture) {
+		return func(s *fixture) {
 			s.write(Line{Type: "HOLE", Kind: "ManifestWork", Reason: "compacted"})
 			if s.at(8); relist {
 				s.works("1", "", "a")
@@ -124,7 +124,7 @@ func TestHoles(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		why   string
-		s     *story
+		s     *fixture
 		want  []string
 		holes int
 	}{
@@ -132,8 +132,8 @@ func TestHoles(t *testing.T) {
 		{"after the hole", tell(lost(true), 9.5), []string{"broken concurrency b"}, 1},
 		{"views reach into the hole", tell(lost(true), 8.5), nil, 1},
 		{"a is gone after the hole", tell(lost(false), 9.5), nil, 1},
-		{"in a hole that never ends", tell(func(s *story) { s.write(Line{Type: "HOLE", Kind: "Placement", Reason: "compacted"}) }, 9.5), nil, 1},
-		{"the recording begins again", tell(func(s *story) {
+		{"in a hole that never ends", tell(func(s *fixture) { s.write(Line{Type: "HOLE", Kind: "Placement", Reason: "compacted"}) }, 9.5), nil, 1},
+		{"the recording begins again", tell(func(s *fixture) {
 			s.control("BEGIN", "")
 			s.set("1", progressive("1", "0", "")).fleet("a", "b").works("1", "", "a").control("LISTED", "")
 		}, 9.5), []string{"broken concurrency b"}, 1},
@@ -248,9 +248,9 @@ func TestAddOns(t *testing.T) {
 	}
 }
 
-// Where an annotation says whom a person gives up, who left with the version counts until then, and so does who failed.
+// Where an annotation names ignored clusters, a deselected cluster with the version counts until then, and so does a failed one.
 func TestGivenUp(t *testing.T) {
-	for given, want := range map[string][]string{"": {"broken who left b", "broken concurrency c"}, "a": {"broken concurrency c"}, "x, a ,b": nil} {
+	for given, want := range map[string][]string{"": {"broken deselected b", "broken concurrency c"}, "a": {"broken concurrency c"}, "x, a ,b": nil} {
 		s := begin()
 		s.set("1", progressive("1", "0", "")).fleet("a", "b", "c").at(5).works("1", "failed", "a").at(9).fleet("b", "c")
 		if given != "" {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func pageOf(t *testing.T, s *story) (string, *Report) {
+func pageOf(t *testing.T, s *fixture) (string, *Report) {
 	t.Helper()
 	r := s.read(t)
 	report := Judge(r, testOptions)

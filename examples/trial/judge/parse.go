@@ -62,7 +62,7 @@ type source struct {
 type event struct {
 	position
 	source
-	by     string // who wrote it, if the recording says so
+	by     string // its writer, if the recording says so
 	typed  string // its type
 	about  string // the kind of a HOLE or LISTED
 	reason string
@@ -185,7 +185,7 @@ func (r *reader) readLine(text []byte) (e event, err error) {
 			return e, fmt.Errorf("the kind is %q, which is not among those that are judged", l.Kind)
 		}
 		if l.Kind == "" && l.Type == typeHole {
-			return e, errors.New("a line of type HOLE has no kind, expected the one whose watch was lost")
+			return e, errors.New("a line of type HOLE has no kind, expected the one of the lost watch")
 		}
 		return e, nil
 	case "ADDED", "MODIFIED":

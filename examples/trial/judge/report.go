@@ -97,7 +97,7 @@ func (r *Report) Print(out io.Writer) error {
 			fmt.Fprintf(&b, "  %s, %s: %d, first in line %d at %s\n", first.Owner, first.Kind, len(groups[key]), first.Line, first.At.UTC().Format("15:04:05.000"))
 			fmt.Fprintf(&b, "    %s\n", cut(first.Text, 300))
 			if first.By != "" || first.Source != "" {
-				fmt.Fprintf(&b, "    written by %s, %s\n", cmp.Or(first.By, "nobody known"), first.Source)
+				fmt.Fprintf(&b, "    written by %s, %s\n", cmp.Or(first.By, "an unknown writer"), first.Source)
 			}
 			if first.Explained > 0 {
 				fmt.Fprintf(&b, "    a view %s behind would have been right\n", first.Explained)

@@ -2,12 +2,12 @@ package judge
 
 import "time"
 
-// grace is for the times of conditions, which have whole seconds. Times are read in favour of who is judged.
+// grace is for the times of conditions, which have whole seconds. Times are read in favour of the judged controller.
 const grace = int64(1500 * time.Millisecond)
 
 // leniency takes one limit away, to say what a start broke: what is forbidden with a limit and allowed without it was forbidden
 // by this limit alone. Exact takes times as they are. WithLeft counts clusters that left with the version, too, withGone also those
-// whose object said that it failed, and is gone, and withStays only those of these that nobody can have given up by deleting the cluster.
+// with an object that said that it failed, and is gone, and withStays only those of these that no user can have ignored by deleting the cluster.
 type leniency struct{ noSoak, noDeadline, exact, withLeft, withGone, withStays bool }
 
 // could is where a cluster may stand with a version, in some of the views of it. What holds a start back is said only if it is so

@@ -18,7 +18,7 @@ type placementState struct {
 	size     int // clusters per group, 0 for no limit
 	selected int
 	groups   []groupStatus
-	foreign  bool // scheduling is disabled: another controller writes the decisions, and nobody the status
+	foreign  bool // scheduling is disabled: another controller writes the decisions, and none the status
 }
 
 type groupStatus struct {
@@ -100,7 +100,7 @@ type strategy struct {
 	failures  intstr.IntOrString
 	soak      int64 // nanoseconds
 	deadline  int64 // 0 for none
-	patient   bool  // a policy: who does not comply is in flight until the deadline
+	patient   bool  // a policy: a cluster that does not comply is in flight until the deadline
 }
 
 // answer is what an object says of the version that it has.

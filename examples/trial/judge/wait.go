@@ -71,7 +71,7 @@ func (o *owner) lookStuck(before int64) {
 		f := Finding{Kind: Stuck, Grade: Broken, Owner: o.key, Cluster: cluster,
 			Text: fmt.Sprintf("%s could start for %v, and nothing started", cluster, time.Duration(waited).Round(time.Millisecond))}
 		if o.mayCountElsewhere(o.states.now().givenUp(j.GivenUp)) {
-			f.Grade = Suspicious // who left or moved may hold it back, unless a person gave it up
+			f.Grade = Suspicious // a deselected or moved one may block it, unless it is ignored
 		}
 		if full {
 			f.Grade = Suspicious // it may wait until fewer are exposed

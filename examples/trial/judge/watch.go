@@ -54,8 +54,8 @@ func (w *decisionWatch) moved(j *judge, p *placing, left []string, now *decision
 	}
 }
 
-// placed takes a change of the Placement itself. Who wrote it meant what then stood there: complete decisions; or that a cluster is in none, or in
-// the group whose labels its decision has.
+// placed takes a change of the Placement itself. Its writer meant what then stood there: complete decisions; or that a cluster is in none, or in
+// the group with the labels of its decision.
 func (w *decisionWatch) placed(p *placing) {
 	placement := p.placement.now()
 	if p.fleet != nil {

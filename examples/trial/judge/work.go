@@ -55,7 +55,7 @@ const conditionSucceeded = "Succeeded"
 func (r *reader) work(o *object, e *event) error {
 	namespace, name, labelled := strings.Cut(o.Metadata.Labels[workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey], ".")
 	if !labelled {
-		e.class = isOther // a work of somebody else
+		e.class = isOther // a work of another client
 		return nil
 	}
 	var spec struct {

@@ -5,7 +5,7 @@
 //	trial judge -html page.html hub.jsonl  the same, and a page with pictures; -json prints everything as JSON
 //	trial judge audit*.log*               the same of Kubernetes audit logs
 //	trial excerpt hub.jsonl 4711          the smallest recording that shows the finding of a line
-//	trial anonymise hub.jsonl             the recording without names and payloads, to send to somebody
+//	trial anonymise hub.jsonl             the recording without names and payloads, to send to others
 //	trial measure                         judges 1,000,000 events, and prints time and memory
 package main
 

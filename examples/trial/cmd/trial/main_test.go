@@ -134,7 +134,7 @@ func TestExcerptIsARecording(t *testing.T) {
 func TestRecord(t *testing.T) {
 	refused := apierrors.NewForbidden(clusters.resource.GroupResource(), "", errors.New("no"))
 	lacking := apierrors.NewNotFound(clusters.resource.GroupResource(), "")
-	for said, err := range map[string]error{"": nil, "is forbidden: no: who is given up": refused, "the hub has no managedclusters": lacking} {
+	for said, err := range map[string]error{"": nil, "is forbidden: no: which clusters are ignored": refused, "the hub has no managedclusters": lacking} {
 		testRecord(t, said, err)
 	}
 }

@@ -109,7 +109,7 @@ func (r *recorder) run(ctx context.Context) error {
 		case apierrors.IsNotFound(err):
 			fmt.Fprintf(r.errs, "the hub has no %s\n", k.resource.GroupResource())
 		case k == clusters && apierrors.IsForbidden(err):
-			fmt.Fprintf(r.errs, "%v: who is given up by deleting the cluster is not known\n", err)
+			fmt.Fprintf(r.errs, "%v: which clusters are ignored by deletion is not known\n", err)
 		case err != nil:
 			return fmt.Errorf("list %s: %w", k.resource.GroupResource(), err)
 		default:
@@ -177,7 +177,7 @@ func (r *recorder) object(event string, o *unstructured.Unstructured) error {
 	return r.write(judge.Line{Type: event, Object: text})
 }
 
-// shortOf is the name of a ManagedCluster, and whether somebody deletes it. What else it says of a cluster concerns nobody here.
+// shortOf is the name of a ManagedCluster, and whether it is being deleted. What else it says of a cluster does not matter here.
 func shortOf(o *unstructured.Unstructured) *unstructured.Unstructured {
 	short := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.GetAPIVersion(), "kind": o.GetKind()}}
 	short.SetName(o.GetName())

@@ -1,4 +1,4 @@
-// Package limits says which limits of a strategy a start breaks. The harness and the judge ask it; each says itself who stands where, and how
+// Package limits says which limits of a strategy a start breaks. The harness and the judge ask it; each says itself which cluster stands where, and how
 // surely. It is written apart from the library, which it does not use.
 package limits
 
@@ -53,7 +53,7 @@ const (
 // Breach is a limit that a start breaks.
 type Breach struct {
 	Kind     Kind
-	Stage    string   // whose limit it is; empty for that of all together
+	Stage    string   // that it limits; empty for that of all together
 	Clusters []string // that are in flight, have failed, or are not done
 	Of       int      // clusters that there are
 	Allowed  int      // in flight or failed

@@ -32,7 +32,7 @@ func TestTheFirstThatIsReadyIsTaken(t *testing.T) {
 	}
 }
 
-// TestItWaitsForAny says that each of them wakes who waits.
+// TestItWaitsForAny says that each of them wakes a waiter.
 func TestItWaitsForAny(t *testing.T) {
 	for want := range 4 {
 		synctest.Test(t, func(t *testing.T) {

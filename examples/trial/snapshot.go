@@ -7,15 +7,15 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// jury judges a trial by what the API server showed of it. It does not use the library.
-type jury struct {
+// checker judges a trial by what the API server showed of it. It does not use the library.
+type checker struct {
 	*history
-	trade       *Trade
+	delivery    *Delivery
 	trial       *trial
 	removeAfter time.Duration
 	givenUp     string               // the annotation in which a person gives clusters up
 	deleted     map[string]time.Time // clusters that were deleted
-	gone        map[string]time.Time // clusters that left, and whose ManagedCluster was deleted
+	gone        map[string]time.Time // deselected clusters with a deleted ManagedCluster
 	exempt      map[string]bool      // clusters that a person deselected or deleted, ever
 	healed      time.Time            // when agents became well that were not; zero if never
 	switched    span                 // while nothing happens after the objects became those of another controller
@@ -26,51 +26,51 @@ type jury struct {
 	decided []decided // lazily: what decisions said when they were complete, in their order
 }
 
-// sight is the world at one time.
-type sight struct {
-	j        *jury
+// snapshot is the world at one time.
+type snapshot struct {
+	j        *checker
 	owner    object
 	version  string // that is wanted
 	strategy clusterv1alpha1.RolloutStrategy
 	ref      *seenRef
 	held     map[string]held // by cluster
 	ghosts   map[string]held // what lasts of objects that are gone, by cluster
-	doubtful []string        // clusters whose objects are gone, of which a failure may last
+	doubtful []string        // clusters without objects, of which a failure may last
 	givenUp  map[string]bool
 }
 
 // knownTo is the world as the process of a reconcile has to know it, before a write that it sent at a time.
-func (j *jury) knownTo(r *reconcile, rv int64, sent time.Time) *sight {
-	return j.sight(rv, j.seen(j.floor(r, rv, sent, false)))
+func (j *checker) knownTo(r *reconcile, rv int64, sent time.Time) *snapshot {
+	return j.snapshot(rv, j.seen(j.floor(r, rv, sent, false)))
 }
 
 // truthAt is the world as the API server had it, and present as it has it.
-func (j *jury) truthAt(rv int64) *sight {
-	return j.sight(rv, func(i id) object { return j.at(i, rv) })
+func (j *checker) truthAt(rv int64) *snapshot {
+	return j.snapshot(rv, func(i id) object { return j.at(i, rv) })
 }
 
-func (j *jury) present() *sight { return j.truthAt(1 << 62) }
+func (j *checker) present() *snapshot { return j.truthAt(1 << 62) }
 
 // read reads what an object says of its cluster.
-func (j *jury) read(o object) held { return j.judged(j.raw(o), o) }
+func (j *checker) read(o object) held { return j.judged(j.raw(o), o) }
 
-func (j *jury) judged(h held, o object) held {
-	if h.started && h.answer == does && j.trade.validates != nil && j.trade.validates(j.trial) {
-		good, at := j.trade.verdict(o)
+func (j *checker) judged(h held, o object) held {
+	if h.started && h.answer == does && j.delivery.validates != nil && j.delivery.validates(j.trial) {
+		good, at := j.delivery.verdict(o)
 		if !good {
 			h.answer, h.success = awaited, h.at
 		} else if at.After(h.at) {
 			h.at = at
 		}
 	}
-	if h.answer == doesNot && j.trade.patient != nil && j.trade.patient(j.trial) {
+	if h.answer == doesNot && j.delivery.patient != nil && j.delivery.patient(j.trial) {
 		h.answer = awaited // until the deadline
 	}
 	return h
 }
 
-// raw reads an object as its trade does, once.
-func (j *jury) raw(o object) held { return j.readings.of(o, j.trade.read) }
+// raw reads an object as its delivery does, once.
+func (j *checker) raw(o object) held { return j.readings.of(o, j.delivery.read) }
 
 // readings are what was read from objects, which never change.
 type readings struct {
@@ -93,9 +93,9 @@ func (r *readings) of(o object, read func(object) held) held {
 }
 
 // readAt does so with an object's state of a time, which may have been edited by hand and set back since it got its version.
-func (j *jury) readAt(i id, rv int64, o object) held {
+func (j *checker) readAt(i id, rv int64, o object) held {
 	h := j.raw(o)
-	if h.answer != awaited || j.trade.reread == nil {
+	if h.answer != awaited || j.delivery.reread == nil {
 		return j.judged(h, o)
 	}
 	var since []object
@@ -112,14 +112,14 @@ func (j *jury) readAt(i id, rv int64, o object) held {
 		}
 	}
 	if len(since) > 1 {
-		h = j.trade.reread(since)
+		h = j.delivery.reread(since)
 	}
 	return j.judged(h, o)
 }
 
-// sight is nil where there is no owner yet.
-func (j *jury) sight(rv int64, get func(id) object) *sight {
-	s := &sight{j: j, held: map[string]held{}, ghosts: map[string]held{}}
+// snapshot is nil where there is no owner yet.
+func (j *checker) snapshot(rv int64, get func(id) object) *snapshot {
+	s := &snapshot{j: j, held: map[string]held{}, ghosts: map[string]held{}}
 	var placed *placement
 	var decisions []*placementDecision
 	for i := range j.states {
@@ -136,9 +136,9 @@ func (j *jury) sight(rv int64, get func(id) object) *sight {
 			continue
 		}
 		switch {
-		case i.kind == j.trade.owner && j.trade.isOwner(o):
+		case i.kind == j.delivery.owner && j.delivery.isOwner(o):
 			s.owner = o
-		case i.kind == j.trade.object:
+		case i.kind == j.delivery.object:
 			h := j.readAt(i, versionOf(o), o)
 			h.applied = j.since(i, versionOf(o), h)
 			s.held[o.GetNamespace()] = h
@@ -147,7 +147,7 @@ func (j *jury) sight(rv int64, get func(id) object) *sight {
 	if s.owner == nil {
 		return nil
 	}
-	s.version, s.strategy = j.trade.wanted(s.owner)
+	s.version, s.strategy = j.delivery.wanted(s.owner)
 	s.givenUp = givenUp(s.owner, j.givenUp)
 	s.ref = &seenRef{name: placementName, strategy: s.strategy, placement: placed, groupOf: map[string]int{}, selected: map[string]int{}}
 	s.ref.divide(decisions, map[string]bool{})
@@ -158,7 +158,7 @@ func (j *jury) sight(rv int64, get func(id) object) *sight {
 	}
 	config := s.ref.config()
 	for i := range j.states {
-		if i.kind != j.trade.object {
+		if i.kind != j.delivery.object {
 			continue
 		}
 		if h, cluster, surely, lasts := j.ghost(i, s.version, config, rv); surely {
@@ -171,7 +171,7 @@ func (j *jury) sight(rv int64, get func(id) object) *sight {
 }
 
 // since is when the write was sent that gave an object what it has.
-func (j *jury) since(i id, rv int64, h held) time.Time {
+func (j *checker) since(i id, rv int64, h held) time.Time {
 	var first, edited event
 	content := ""
 	for _, e := range j.states[i] {
@@ -205,7 +205,7 @@ func (j *jury) since(i id, rv int64, h held) time.Time {
 // ghost is what lasts of an object that is gone, where its cluster had the version: a failure that a process knew of, and a
 // start without an answer, if nothing kept the object when it was deleted. A cluster that was deleted leaves nothing. Where a process
 // may have seen a failure as well as none, it may last.
-func (j *jury) ghost(i id, version string, config clusterv1alpha1.RolloutConfig, rv int64) (_ held, cluster string, surely, may bool) {
+func (j *checker) ghost(i id, version string, config clusterv1alpha1.RolloutConfig, rv int64) (_ held, cluster string, surely, may bool) {
 	var last, end event // the last state with the version, and when it was gone
 	for _, e := range j.states[i] {
 		if e.rv > rv {
@@ -221,7 +221,7 @@ func (j *jury) ghost(i id, version string, config clusterv1alpha1.RolloutConfig,
 			last = event{} // it has something else now
 		}
 	}
-	if end.rv == 0 || j.trade.isOwner(end.object) {
+	if end.rv == 0 || j.delivery.isOwner(end.object) {
 		return held{}, "", false, false
 	}
 	cluster = end.object.GetNamespace()
@@ -253,7 +253,7 @@ func (j *jury) ghost(i id, version string, config clusterv1alpha1.RolloutConfig,
 }
 
 // knownHeld is what a reconcile knew of an object that has a version.
-func (j *jury) knownHeld(r *reconcile, i id, rv int64, version string) (held, bool) {
+func (j *checker) knownHeld(r *reconcile, i id, rv int64, version string) (held, bool) {
 	at, ok := j.floor(r, rv, r.ended, false)[i]
 	if !ok {
 		return held{}, false
@@ -269,7 +269,7 @@ func (j *jury) knownHeld(r *reconcile, i id, rv int64, version string) (held, bo
 }
 
 // deletion is the controller's write that deleted an object which is gone at a time.
-func (j *jury) deletion(i id, gone time.Time) (last *write) {
+func (j *checker) deletion(i id, gone time.Time) (last *write) {
 	for n := range j.writes {
 		if w := &j.writes[n]; w.kind == i.kind && w.key == i.key && w.verb == "DELETE" && w.done && !w.sent.After(gone) {
 			last = w
@@ -287,7 +287,7 @@ type seat struct {
 }
 
 // stands is how a cluster stands.
-func (s *sight) stands(cluster string, now time.Time, l leniency) seat {
+func (s *snapshot) stands(cluster string, now time.Time, l leniency) seat {
 	if s.givenUp[cluster] {
 		return seat{at: succeeded, out: true}
 	}
@@ -335,7 +335,7 @@ func seatOf(h held, config clusterv1alpha1.RolloutConfig, now time.Time, l lenie
 }
 
 // isSelected says whether the decisions have a cluster.
-func (s *sight) isSelected(cluster string) bool { _, ok := s.ref.selected[cluster]; return ok }
+func (s *snapshot) isSelected(cluster string) bool { _, ok := s.ref.selected[cluster]; return ok }
 
 // isGhost says whether something lasts of an object of the cluster that is gone.
-func (s *sight) isGhost(cluster string) bool { _, is := s.ghosts[cluster]; return is }
+func (s *snapshot) isGhost(cluster string) bool { _, is := s.ghosts[cluster]; return is }

@@ -12,16 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// weather is what the API server does to all that the controller asks of it.
-type weather struct {
+// serverFaults is what the API server does to all that the controller asks of it.
+type serverFaults struct {
 	mu      sync.Mutex
-	gone    bool     // nobody answers
-	denying bool     // whoever writes a work first is forbidden to, in that namespace
+	gone    bool     // none answers
+	denying bool     // the first write of a work is forbidden, in that namespace
 	where   string   // the namespace in which works are forbidden
 	but     []string // not in these
 }
 
-func (w *weather) away() bool {
+func (w *serverFaults) away() bool {
 	if w == nil {
 		return false
 	}
@@ -30,28 +30,28 @@ func (w *weather) away() bool {
 	return w.gone
 }
 
-// leave has nobody answer, or everybody again.
-func (w *weather) leave(gone bool) {
+// leave has no agent answer, or all again.
+func (w *serverFaults) leave(gone bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.gone = gone
 }
 
 // deny forbids to write works in one namespace, but for some, from the next write on, or no more.
-func (w *weather) deny(denying bool, but ...string) {
+func (w *serverFaults) deny(denying bool, but ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.denying, w.where, w.but = denying, "", but
 }
 
 // denied is the namespace.
-func (w *weather) denied() string {
+func (w *serverFaults) denied() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.where
 }
 
-func (w *weather) denies(key string) bool {
+func (w *serverFaults) denies(key string) bool {
 	if w == nil {
 		return false
 	}

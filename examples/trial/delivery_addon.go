@@ -14,10 +14,10 @@ import (
 // placementName is the name of the placement of a trial.
 const placementName = "fleet"
 
-// OfAddOns is the trade of the configurations of an add-on, of the install strategy Placements. The owner is named after the
+// OfAddOns is the delivery of the configurations of an add-on, of the install strategy Placements. The owner is named after the
 // trial, and has the config's name as the version. The add-on of a cluster has the owner's name.
-func OfAddOns() *Trade {
-	return &Trade{
+func OfAddOns() *Delivery {
+	return &Delivery{
 		owner: AddOns, object: OnClusters,
 		isOwner: func(o object) bool { _, is := o.(*addonv1beta1.ClusterManagementAddOn); return is },
 		put:     putAddOn,

@@ -159,7 +159,7 @@ func TestATemplateThatWasNotEditedNeedNotAnswerAnew(t *testing.T) {
 	}
 }
 
-// One whose dependency is not met is Pending, and speaks again after that one. ignorePending has it comply meanwhile. Who waits for what only
+// One with an unmet dependency is Pending, and speaks again after that one. ignorePending has it comply meanwhile. Which waits for what only
 // informs waits for NonCompliant.
 func TestATemplateWaitsForAnother(t *testing.T) {
 	for _, ignores := range []bool{false, true} {
@@ -222,7 +222,7 @@ func TestAPatientTrialWaitsForTheDeadline(t *testing.T) {
 	report, _ := reportOfTemplate(u, doesNot, 0)
 	u.Object["status"] = report["status"]
 	for seed := range uint64(20) {
-		j := &jury{history: newHistory(nil, nil, nil), trade: OfPolicies(), trial: &trial{world: &world{seed: seed}}}
+		j := &checker{history: newHistory(nil, nil, nil), delivery: OfPolicies(), trial: &trial{world: &world{seed: seed}}}
 		modes[j.read(u).answer] = true
 	}
 	if !modes[awaited] || !modes[doesNot] || len(modes) != 2 {

@@ -13,9 +13,9 @@ import (
 )
 
 // verdict judges all that happened, and says whether the rollout is complete.
-func (j *jury) verdict(now time.Time) (broken []violation, complete bool) {
+func (j *checker) verdict(now time.Time) (broken []violation, complete bool) {
 	for _, e := range j.events {
-		if e.id.kind != j.trade.object || j.trade.isOwner(e.object) {
+		if e.id.kind != j.delivery.object || j.delivery.isOwner(e.object) {
 			continue
 		}
 		var is, was held
@@ -43,7 +43,7 @@ func (j *jury) verdict(now time.Time) (broken []violation, complete bool) {
 }
 
 // checkKept judges a deletion: its cluster is not selected, and was not for as long as the grace.
-func (j *jury) checkKept(e event) []violation {
+func (j *checker) checkKept(e event) []violation {
 	cluster := e.object.GetNamespace()
 	w := j.deletion(e.id, e.at)
 	if w == nil || !j.deleted[cluster].IsZero() {
@@ -70,20 +70,20 @@ func (j *jury) checkKept(e event) []violation {
 	return nil
 }
 
-func (j *jury) selectedAt(rv int64, cluster string) bool {
+func (j *checker) selectedAt(rv int64, cluster string) bool {
 	s := j.truthAt(rv)
 	return s != nil && s.isSelected(cluster)
 }
 
 // checkClaims judges all that the controller says, where it says something new.
-func (j *jury) checkClaims() (broken []violation) {
-	if j.trade.claims != nil {
+func (j *checker) checkClaims() (broken []violation) {
+	if j.delivery.claims != nil {
 		var before Claim
 		for _, e := range j.events {
-			if e.id.kind != j.trade.owner || e.gone || !j.trade.isOwner(e.object) {
+			if e.id.kind != j.delivery.owner || e.gone || !j.delivery.isOwner(e.object) {
 				continue
 			}
-			c, w := j.trade.claims(e.object), j.written[e.rv]
+			c, w := j.delivery.claims(e.object), j.written[e.rv]
 			if c != nil && w != nil && *c != before {
 				r := j.reconciles[w.reconcile]
 				judged := *c
@@ -124,13 +124,13 @@ type claimed struct {
 }
 
 // wantedAt is the version that the owner wanted.
-func (j *jury) wantedAt(rv int64) (version string) {
+func (j *checker) wantedAt(rv int64) (version string) {
 	for i := range j.states {
-		if i.kind != j.trade.owner {
+		if i.kind != j.delivery.owner {
 			continue
 		}
-		if o := j.at(i, rv); o != nil && j.trade.isOwner(o) {
-			version, _ = j.trade.wanted(o)
+		if o := j.at(i, rv); o != nil && j.delivery.isOwner(o) {
+			version, _ = j.delivery.wanted(o)
 		}
 	}
 	return version
@@ -138,7 +138,7 @@ func (j *jury) wantedAt(rv int64) (version string) {
 
 // checkBounds judges how many clusters got a version that works nowhere, as long as no agent was mended, without those that a
 // person took out or gave up.
-func (j *jury) checkBounds() (broken []violation) {
+func (j *checker) checkBounds() (broken []violation) {
 	s := j.present()
 	if s == nil || s.strategy.Progressive == nil {
 		return nil
@@ -155,7 +155,7 @@ func (j *jury) checkBounds() (broken []violation) {
 	}
 	got, others := map[string]map[string]bool{}, j.ofOthers()
 	for _, e := range j.events {
-		if e.id.kind != j.trade.object || e.gone || j.trade.isOwner(e.object) || !j.healed.IsZero() && e.at.After(j.healed) {
+		if e.id.kind != j.delivery.object || e.gone || j.delivery.isOwner(e.object) || !j.healed.IsZero() && e.at.After(j.healed) {
 			continue
 		}
 		h, c := j.read(e.object), e.object.GetNamespace()
@@ -173,17 +173,17 @@ func (j *jury) checkBounds() (broken []violation) {
 }
 
 // patience is how long something may take that nothing holds up.
-func (j *jury) patience() time.Duration {
+func (j *checker) patience() time.Duration {
 	return 6*time.Second + 2*j.trial.worst + 10*j.trial.slow + 2*j.trial.down
 }
 
 // spans calls look at each tick with the truth of then.
-func (j *jury) spans(look func(now time.Time, s *sight)) {
+func (j *checker) spans(look func(now time.Time, s *snapshot)) {
 	if len(j.events) == 0 {
 		return
 	}
 	const tick = 500 * time.Millisecond
-	var s *sight
+	var s *snapshot
 	next, end := 0, j.events[len(j.events)-1].at
 	for now := j.events[0].at; now.Before(end); now = now.Add(tick) {
 		shown := next
@@ -200,7 +200,7 @@ func (j *jury) spans(look func(now time.Time, s *sight)) {
 }
 
 // halfWritten gives the times at which the decisions became incomplete, were it for a moment.
-func (j *jury) halfWritten() (times []time.Time) {
+func (j *checker) halfWritten() (times []time.Time) {
 	for _, e := range j.events {
 		if e.id.kind != Placements && e.id.kind != Decisions {
 			continue
@@ -214,7 +214,7 @@ func (j *jury) halfWritten() (times []time.Time) {
 
 // checkPrompt finds clusters that are not selected and keep the workload for too long. A process begins to count anew, also where it saw
 // half written decisions for a moment, and counts nothing as long as it waits for a write that its caches do not show.
-func (j *jury) checkPrompt(now time.Time) (broken []violation) {
+func (j *checker) checkPrompt(now time.Time) (broken []violation) {
 	since := map[string]time.Time{}
 	limit, unshown := j.removeAfter+j.patience(), j.unshown()
 	began := func(after time.Time) time.Time {
@@ -226,7 +226,7 @@ func (j *jury) checkPrompt(now time.Time) (broken []violation) {
 		return after
 	}
 	half := j.halfWritten()
-	look := func(now time.Time, s *sight) {
+	look := func(now time.Time, s *snapshot) {
 		for _, c := range j.trial.clusters(j.trial.pool) {
 			h, has := s.held[c]
 			if !has || h.dying || s.isSelected(c) || s.ref.incomplete != "" {
@@ -255,7 +255,7 @@ func (j *jury) checkPrompt(now time.Time) (broken []violation) {
 }
 
 // waits are the clusters that wait: for others, and for nothing.
-func (s *sight) waits(now time.Time) (held, could []string) {
+func (s *snapshot) waits(now time.Time) (held, could []string) {
 	if s.ref.incomplete != "" {
 		return nil, nil
 	}
@@ -266,8 +266,8 @@ func (s *sight) waits(now time.Time) (held, could []string) {
 		case gets || !s.j.deleted[cluster].IsZero():
 		case has && h.dying:
 			held = append(held, cluster)
-		case s.j.trade.gates && has && h.version == s.version && !h.answered: // its first pass lasts until it says something, as it does unless it is dead
-		case s.stands(cluster, now, leniency{}).at == failed && !s.givenUp[cluster]: // its failure lasts, and it waits for nobody
+		case s.j.delivery.gates && has && h.version == s.version && !h.answered: // its first pass lasts until it says something, as it does unless it is dead
+		case s.stands(cluster, now, leniency{}).at == failed && !s.givenUp[cluster]: // its failure lasts, and it waits for none
 		case s.stands(cluster, now, leniency{}).at != waiting && !s.givenUp[cluster]:
 			held = append(held, cluster) // something lasts of it
 		case len(s.forbids(cluster, now.Add(-grace), leniency{}, whereTheyAre))+len(s.forbids(cluster, now.Add(-grace), leniency{}, whereTheyWere)) == 0:
@@ -281,9 +281,9 @@ func (s *sight) waits(now time.Time) (held, could []string) {
 	return held, could
 }
 
-// waits are those of a sight. Where somebody left, a process that began since may not know the group, which matters if
-// not all are in one pool. Then nobody could start.
-func (j *jury) waits(s *sight, now time.Time) (held, could []string) {
+// waits are those of a snapshot. Where a cluster was deselected, a process that began since may not know the group, which matters if
+// not all are in one pool. Then no cluster could start.
+func (j *checker) waits(s *snapshot, now time.Time) (held, could []string) {
 	held, could = s.waits(now)
 	_, perGroup, required, _ := parts(&s.strategy)
 	if (perGroup || len(*required) > 0) && len(j.began) > 1 && len(s.left(whereTheyAre)) > 0 {
@@ -292,12 +292,12 @@ func (j *jury) waits(s *sight, now time.Time) (held, could []string) {
 	return held, could
 }
 
-// checkLate finds clusters that could have started all the time for longer than it may take, while no other came any further: whoever
+// checkLate finds clusters that could have started all the time for longer than it may take, while no other came any further: one that
 // does takes the place of those behind.
-func (j *jury) checkLate() (broken []violation) {
+func (j *checker) checkLate() (broken []violation) {
 	since := map[string]time.Time{}
 	patience, unshown, steps, seen := j.patience(), j.unshown(), j.steps(), 0
-	j.spans(func(now time.Time, s *sight) {
+	j.spans(func(now time.Time, s *snapshot) {
 		_, could := j.waits(s, now)
 		if n := until(now, steps); n != seen {
 			clear(since)
@@ -322,9 +322,9 @@ func (j *jury) checkLate() (broken []violation) {
 }
 
 // steps are when a cluster got another version, or came to another pass.
-func (j *jury) steps() (all []time.Time) {
+func (j *checker) steps() (all []time.Time) {
 	for _, e := range j.events {
-		if e.id.kind != j.trade.object || e.gone || j.trade.isOwner(e.object) {
+		if e.id.kind != j.delivery.object || e.gone || j.delivery.isOwner(e.object) {
 			continue
 		}
 		now, was := j.read(e.object), held{}
@@ -339,16 +339,16 @@ func (j *jury) steps() (all []time.Time) {
 }
 
 // complete says whether all are done, and the controller says so.
-func (j *jury) complete(now time.Time) bool {
+func (j *checker) complete(now time.Time) bool {
 	s := j.present()
 	return s != nil && s.ref.incomplete == "" && len(s.blockers(now)) == 0 && j.said().Complete
 }
 
 // said is what the controller says in the end.
-func (j *jury) said() (c Claim) {
-	if j.trade.claims != nil {
+func (j *checker) said() (c Claim) {
+	if j.delivery.claims != nil {
 		if s := j.present(); s != nil {
-			if said := j.trade.claims(s.owner); said != nil && (said.Version == "" || said.Version == s.version) {
+			if said := j.delivery.claims(s.owner); said != nil && (said.Version == "" || said.Version == s.version) {
 				return *said
 			}
 		}
@@ -363,7 +363,7 @@ func (j *jury) said() (c Claim) {
 }
 
 // blockers are the clusters that are not done, or that wait.
-func (s *sight) blockers(now time.Time) (all []string) {
+func (s *snapshot) blockers(now time.Time) (all []string) {
 	for _, c := range s.j.trial.clusters(s.j.trial.pool) {
 		if s.undone(c, now.Add(-grace)) != "" {
 			all = append(all, c)
@@ -373,7 +373,7 @@ func (s *sight) blockers(now time.Time) (all []string) {
 }
 
 // checkEnd judges how a rollout stands that stands still.
-func (j *jury) checkEnd(now time.Time) (broken []violation, complete bool) {
+func (j *checker) checkEnd(now time.Time) (broken []violation, complete bool) {
 	s := j.present()
 	if s == nil {
 		return []violation{{invariant: invLeft, text: "there is no owner"}}, false
@@ -390,7 +390,7 @@ func (j *jury) checkEnd(now time.Time) (broken []violation, complete bool) {
 	if len(could) > 0 {
 		breaks(invLeft, "%v may start and don't; %v wait; it says %q", could, held, said.Message)
 	}
-	if j.trade.gates {
+	if j.delivery.gates {
 		for c := range s.ref.selected {
 			if h := s.held[c]; h.version != s.version && !h.dying && j.deleted[c].IsZero() {
 				breaks(invLeft, "%s has %q and not %s", c, h.version, s.version)

@@ -317,7 +317,7 @@ func badTemplate(version string, all []policyTemplate) int {
 
 // reportOfTemplate has one template say something, as OCM's agents do: details are merged template by template, and those of templates that
 // are gone are left out; compliant stays as it was while nothing is known of one. Where a version does not work, all comply but one. With
-// inform none complies, but for ConstraintTemplates. One whose dependency is not met is Pending, and after is that one. The report is nil
+// inform none complies, but for ConstraintTemplates. One with an unmet dependency is Pending, and after is that one. The report is nil
 // where nothing is new.
 func reportOfTemplate(o object, a answer, part int) (report map[string]any, after int) {
 	u := o.(*unstructured.Unstructured)
@@ -351,7 +351,7 @@ func reportOfTemplate(o object, a answer, part int) (report map[string]any, afte
 	return map[string]any{"status": status}, after
 }
 
-// repeats says whether a message says nothing new after another one: all that matters is the same, and whoever says it is quiet about another
+// repeats says whether a message says nothing new after another one: all that matters is the same, and the template is quiet about another
 // action. The template sync says only what is new of dependencies.
 func (t *policyTemplate) repeats(before, message, why string) bool {
 	cut := func(text string) (said, action string) {

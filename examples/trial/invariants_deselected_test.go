@@ -10,7 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// ownAddOn wants a version of an add-on group by group, with a deadline that nobody waits for.
+// ownAddOn wants a version of an add-on group by group, with a deadline that is never reached.
 func (s *tale) ownAddOn(version string) int64 {
 	owner := &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "t"}}
 	owner.Spec.InstallStrategy = addonv1beta1.InstallStrategy{Type: addonv1beta1.AddonInstallStrategyPlacements, Placements: []addonv1beta1.PlacementStrategy{{
@@ -29,8 +29,8 @@ func (s *tale) doneAddOn(cluster, version string) int64 {
 	return s.add(OnClusters, o)
 }
 
-// R47, R52: the group of who left, or moved, exists again before all others when it is gone, be it that only its index went to another one. So
-// those who wait for it do not wait for nothing; they do if it is done.
+// R47, R52: the group of a deselected or moved cluster exists again before all others when it is gone, be it that only its index went to another one. So
+// those that wait for it do not wait for nothing; they do if it is done.
 func TestWhoWaitsForAGroupThatIsGone(t *testing.T) {
 	decide := func(s *tale, groups ...[]string) { // each with its name first
 		var all []told
@@ -43,7 +43,7 @@ func TestWhoWaitsForAGroupThatIsGone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before, after [][]string // the first cluster of group eu has started, and is in flight
 		could         string
-		doneToo       string // who could start if it were done
+		doneToo       string // what could start if it were done
 		order         bool   // the others may not start, however it is read
 	}{
 		"it left, and its group is gone": {
@@ -71,7 +71,7 @@ func TestWhoWaitsForAGroupThatIsGone(t *testing.T) {
 					s.events[len(s.events)-1].gone = true
 				}
 			}
-			j := s.jury()
+			j := s.checker()
 			j.trial.pool = []string{"c0", "c1", "c2", "c3"}
 			j.trial.groupOf = map[string]string{}
 			for _, g := range tt.before {
@@ -80,15 +80,15 @@ func TestWhoWaitsForAGroupThatIsGone(t *testing.T) {
 				}
 			}
 			now := dawn.Add(time.Minute)
-			sight, want := j.present(), tt.could
+			snapshot, want := j.present(), tt.could
 			if done {
 				want = tt.doneToo
 			}
-			_, could := sight.waits(now)
+			_, could := snapshot.waits(now)
 			if got := fmt.Sprint(could); got != want {
-				t.Errorf("%s, done %v: %s could start, want %s (%s)", name, done, got, want, sight.ref.incomplete)
+				t.Errorf("%s, done %v: %s could start, want %s (%s)", name, done, got, want, snapshot.ref.incomplete)
 			}
-			ordered := len(sight.forbids("t-c2", now, leniency{}, whereTheyAre)) > 0 && len(sight.forbids("t-c2", now, leniency{}, whereTheyWere)) > 0
+			ordered := len(snapshot.forbids("t-c2", now, leniency{}, whereTheyAre)) > 0 && len(snapshot.forbids("t-c2", now, leniency{}, whereTheyWere)) > 0
 			if behind := len(tt.after) > 1; !done && ordered != (tt.order || behind) {
 				t.Errorf("%s: t-c2 may not start: %v", name, ordered)
 			}
@@ -96,7 +96,7 @@ func TestWhoWaitsForAGroupThatIsGone(t *testing.T) {
 	}
 }
 
-// A process waits for its own write until its caches show it, or it asks the API server after a while. Where somebody else removed the
+// A process waits for its own write until its caches show it, or it asks the API server after a while. Where another client removed the
 // object first, it waits in vain, and all that waits for it does so for a reason. What it has seen it does not wait for.
 func TestWhoWaitsForAWriteThatNoCacheShows(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -105,10 +105,10 @@ func TestWhoWaitsForAWriteThatNoCacheShows(t *testing.T) {
 		gone bool
 		late bool
 	}{
-		"somebody removed it before it was shown": {gone: true},
-		"somebody removed it when it was seen":    {gone: true, sees: true, late: true},
-		"the process removed it":                  {gone: true, own: true, late: true},
-		"it is still there":                       {late: true},
+		"another client removed it before it was shown": {gone: true},
+		"another client removed it when it was seen":    {gone: true, sees: true, late: true},
+		"the process removed it":                        {gone: true, own: true, late: true},
+		"it is still there":                             {late: true},
 	} {
 		s := &tale{}
 		s.ownAddOn("v1")
@@ -131,7 +131,7 @@ func TestWhoWaitsForAWriteThatNoCacheShows(t *testing.T) {
 		for range 9 {
 			s.ownAddOn("v1")
 		}
-		j := s.jury()
+		j := s.checker()
 		if found := len(j.checkLate()) > 0; found != tt.late {
 			t.Errorf("%s: late %v, want %v", name, found, tt.late)
 		}
@@ -139,7 +139,7 @@ func TestWhoWaitsForAWriteThatNoCacheShows(t *testing.T) {
 			for range 12 {
 				s.ownAddOn("v1")
 			}
-			if len(s.jury().checkLate()) == 0 {
+			if len(s.checker().checkLate()) == 0 {
 				t.Errorf("%s: it waits for ever", name)
 			}
 		}
@@ -169,7 +169,7 @@ func TestWhoLeftIsAwayAnewAfterHalfWrittenDecisions(t *testing.T) {
 		for range 4 {
 			s.ownAddOn("v1")
 		}
-		j := s.jury()
+		j := s.checker()
 		j.trial.pool = []string{"c0", "c1"}
 		if found := j.checkPrompt(s.events[len(s.events)-1].at); (len(found) > 0) == half {
 			t.Errorf("half written in between %v: %v", half, found)
@@ -177,17 +177,17 @@ func TestWhoLeftIsAwayAnewAfterHalfWrittenDecisions(t *testing.T) {
 	}
 }
 
-// A cluster of which only its failure is left, as its object is gone, has failed and waits for nobody. One of which a start without an answer is
+// A cluster of which only its failure is left, as its object is gone, has failed and waits for none. One of which a start without an answer is
 // left is waited for.
 func TestWhoHasFailedWaitsForNobody(t *testing.T) {
 	s := &tale{}
 	s.ownAddOn("v1")
 	s.decide(placementName, 0, "", "t-c0", "t-c1")
 	s.place(placementName, told{"", 2})
-	sight := s.jury().present()
-	sight.ghosts["t-c0"] = held{version: "v1", started: true, answer: doesNot, applied: dawn}
-	sight.ghosts["t-c1"] = held{version: "v1", started: true, answer: awaited, applied: dawn}
-	if held, could := sight.waits(dawn.Add(time.Minute)); fmt.Sprint(held, could) != "[t-c1] []" {
+	snapshot := s.checker().present()
+	snapshot.ghosts["t-c0"] = held{version: "v1", started: true, answer: doesNot, applied: dawn}
+	snapshot.ghosts["t-c1"] = held{version: "v1", started: true, answer: awaited, applied: dawn}
+	if held, could := snapshot.waits(dawn.Add(time.Minute)); fmt.Sprint(held, could) != "[t-c1] []" {
 		t.Errorf("%v wait, %v could start", held, could)
 	}
 }

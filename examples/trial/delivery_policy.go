@@ -32,10 +32,10 @@ func policyResource(k Kind) schema.GroupVersionResource {
 	}
 }
 
-// OfPolicies is the trade of policies that are enforced in two passes. The owner is the root policy, in the namespace of the
+// OfPolicies is the delivery of policies that are enforced in two passes. The owner is the root policy, in the namespace of the
 // trial. The version stands in its template. A replicated policy acts on its cluster where it is enforced.
-func OfPolicies() *Trade {
-	return &Trade{
+func OfPolicies() *Delivery {
+	return &Delivery{
 		owner: Policies, object: Policies, gates: true, unregisters: true,
 		isOwner: func(o object) bool { return o.GetName() == policyName },
 		put:     putPolicy,
@@ -176,8 +176,8 @@ func shownOfPolicy(owner object) (s ownerStatus) {
 	return s
 }
 
-// editPolicy is what a person changes of a replica: what a template waits for, or the labels. A trace does not tell who changed a template,
-// and takes it for another version. Of a template that says only what is new nobody would hear for five minutes after it is set back.
+// editPolicy is what a person changes of a replica: what a template waits for, or the labels. A trace does not tell what changed a template,
+// and takes it for another version. Of a template that says only what is new nothing would be heard for five minutes after it is set back.
 func editPolicy(o object, rng *rand.Rand) map[string]any {
 	all := templatesIn(o.(*unstructured.Unstructured))
 	at := slices.IndexFunc(all, policyTemplate.speaks)

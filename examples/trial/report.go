@@ -13,11 +13,11 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 )
 
-// longestStory is how many lines a story has at most.
-const longestStory = 30
+// longestReport is how many lines a story has at most.
+const longestReport = 30
 
-// storyOf tells how a world broke an invariant: the world, how it began, and what happened last.
-func storyOf(o outcome, invariant Invariant) string {
+// reportOf tells how a world broke an invariant: the world, how it began, and what happened last.
+func reportOf(o outcome, invariant Invariant) string {
 	world, _, _ := o.told()
 	v := brokeIn(o, invariant)
 	if v == nil {
@@ -28,7 +28,7 @@ func storyOf(o outcome, invariant Invariant) string {
 		until = math.MaxInt64
 	}
 	lines := linesOf(o, until)
-	const begin, end = 8, longestStory - 2 - 8 - 1
+	const begin, end = 8, longestReport - 2 - 8 - 1
 	if n := len(lines); n > begin+1+end {
 		lines = slices.Concat(lines[:begin], []string{fmt.Sprintf("           … %d lines more", n-begin-end)}, lines[n-end:])
 	}
@@ -73,11 +73,11 @@ func linesOf(o outcome, until int64) (lines []string) {
 }
 
 func (o *observation) happened() *history { return o.history }
-func (o *tried) happened() *history       { return o.jury.history }
+func (o *tried) happened() *history       { return o.checker.history }
 
 func (o *observation) tell(e event) string { return o.history.tell(e) }
 
-// tell says what an event changes: of the set, of who is selected, and of the works.
+// tell says what an event changes: of the set, of the selected clusters, and of the works.
 func (h *history) tell(e event) string {
 	before := h.at(e.id, e.rv-1)
 	switch now := e.object.(type) {
@@ -120,7 +120,7 @@ func tellDecision(e event, before object) string {
 	clusters := func(o object) string {
 		d, _ := o.(*placementDecision)
 		if d == nil {
-			return "nobody"
+			return "no cluster"
 		}
 		var names []string
 		for _, c := range d.Status.Decisions {
@@ -182,16 +182,16 @@ func workSays(work *manifestWork, gone bool) string {
 	return says
 }
 
-// tell says what an event changes: of the owner, of who is selected, and of the objects on clusters.
+// tell says what an event changes: of the owner, of the selected clusters, and of the objects on clusters.
 func (o *tried) tell(e event) string {
-	j := o.jury
+	j := o.checker
 	before := j.at(e.id, e.rv-1)
 	switch {
 	case e.id.kind == Decisions:
 		return tellDecision(e, before)
-	case e.id.kind == j.trade.owner && j.trade.isOwner(e.object):
+	case e.id.kind == j.delivery.owner && j.delivery.isOwner(e.object):
 		return tellOwner("the owner", j.ownerSays(e.object), j.ownerSays(before))
-	case e.id.kind == j.trade.object:
+	case e.id.kind == j.delivery.object:
 		now := e.object
 		if e.gone {
 			now = nil
@@ -201,24 +201,24 @@ func (o *tried) tell(e event) string {
 	return ""
 }
 
-func (j *jury) ownerSays(o object) (s words) {
+func (j *checker) ownerSays(o object) (s words) {
 	if o == nil {
 		return s
 	}
-	s.wants, _ = j.trade.wanted(o)
+	s.wants, _ = j.delivery.wanted(o)
 	s.wants = "wants " + s.wants
 	if given := o.GetAnnotations()[j.givenUp]; given != "" {
 		s.wants += ", gives up " + given
 	}
-	if j.trade.claims != nil {
-		if c := j.trade.claims(o); c != nil {
+	if j.delivery.claims != nil {
+		if c := j.delivery.claims(o); c != nil {
 			s.says = fmt.Sprintf("says %+v", *c)
 		}
 	}
 	return s
 }
 
-func (j *jury) objectSays(o object) string {
+func (j *checker) objectSays(o object) string {
 	if o == nil {
 		return "has nothing"
 	}

@@ -12,8 +12,8 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// Trade is what a trial rolls out: add-ons, or policies in two passes.
-type Trade struct {
+// Delivery is what a trial rolls out: add-ons, or policies in two passes.
+type Delivery struct {
 	owner, object Kind
 	// gates says that a cluster gets a version in a first pass before it may start.
 	gates bool
@@ -47,7 +47,7 @@ type Trade struct {
 	// at once.
 	replicates func(t *trial, o object, version string) map[string]any
 	// validates says that the success of a cluster counts once it was found good, verdict whether and when it was, as the controller noted it, and
-	// approve is what somebody writes who finds it good: nil where it cannot be said yet. They may be nil.
+	// approve is what a user writes that finds it good: nil where it cannot be said yet. They may be nil.
 	validates func(t *trial) bool
 	verdict   func(o object) (good bool, at time.Time)
 	approve   func(o object) map[string]any
@@ -66,7 +66,7 @@ type Trade struct {
 type Claim struct {
 	Version  string // that the claim is about; empty for the wanted one
 	Complete bool   // all have the version and are done
-	Message  string // who is waited for, or what stopped it
+	Message  string // what is waited for, or what stopped it
 
 	good bool // it is known to work, and stays so
 }

@@ -17,8 +17,8 @@ const (
 	invPasses   Invariant = "no cluster is enforced without a first pass"
 )
 
-// forbids says which invariants a start on a cluster would break, as those who left are read.
-func (s *sight) forbids(cluster string, now time.Time, l leniency, as reading) []violation {
+// forbids says which invariants a start on a cluster would break, as deselected clusters are read.
+func (s *snapshot) forbids(cluster string, now time.Time, l leniency, as reading) []violation {
 	switch {
 	case s.ref.incomplete != "":
 		return []violation{{invariant: invComplete, text: s.ref.incomplete}}
@@ -31,7 +31,7 @@ func (s *sight) forbids(cluster string, now time.Time, l leniency, as reading) [
 }
 
 // rollout is how all clusters stand. A group that is gone exists again, before all others but the mandatory ones, unless all others roll together.
-func (s *sight) rollout(now time.Time, l leniency, as reading) *limits.Rollout {
+func (s *snapshot) rollout(now time.Time, l leniency, as reading) *limits.Rollout {
 	config, perGroup, required, limit := parts(&s.strategy)
 	stages, first := s.ref.stages(perGroup, *required)
 	left := s.left(as)
@@ -67,7 +67,7 @@ func (s *sight) rollout(now time.Time, l leniency, as reading) *limits.Rollout {
 	return r
 }
 
-func (s *sight) seats(clusters []string, away bool, now time.Time, l leniency) (all []limits.Seat) {
+func (s *snapshot) seats(clusters []string, away bool, now time.Time, l leniency) (all []limits.Seat) {
 	for _, c := range clusters {
 		at := s.stands(c, now, l)
 		all = append(all, limits.Seat{Cluster: c, Away: away, Done: at.at == succeeded, Over: at.at == failed, Failed: at.failed, Holds: at.holds})
@@ -76,7 +76,7 @@ func (s *sight) seats(clusters []string, away bool, now time.Time, l leniency) (
 }
 
 // checkStart judges a start by the truth and by what the process had to know.
-func (j *jury) checkStart(e event) (broken []violation) {
+func (j *checker) checkStart(e event) (broken []violation) {
 	w := j.written[e.rv]
 	if w == nil && j.isSwitch(e.at) {
 		return nil // another controller did that
@@ -87,21 +87,21 @@ func (j *jury) checkStart(e event) (broken []violation) {
 	cluster, r := e.object.GetNamespace(), j.reconciles[w.reconcile]
 	known, truth := j.knownTo(r, e.rv, w.sent), j.truthAt(e.rv-1)
 	if known == nil || truth == nil || j.read(e.object).version != known.version || truth.isGhost(cluster) && truth.isSelected(cluster) {
-		return nil // who is back goes on where it was
+		return nil // a cluster that is back goes on where it was
 	}
 	forbidden := func(as reading) []violation {
 		return inAll(known.forbids(cluster, w.sent, leniency{}, as), known.forbids(cluster, r.read, leniency{}, as), truth.forbids(cluster, w.sent, leniency{}, as))
 	}
 	without := len(forbidden(withoutLeft)) == 0
 	were := forbidden(whereTheyWere)
-	for _, v := range inAll(forbidden(whereTheyAre), were, were) { // nobody knows which of the two the process knew
+	for _, v := range inAll(forbidden(whereTheyAre), were, were) { // it is unknown which of the two the process knew
 		text := fmt.Sprintf("%s got version %s in reconcile %d: %s", cluster, known.version, w.reconcile, v.text)
 		if without {
 			v.invariant, text = invLeavers, text+" ("+string(v.invariant)+")"
 		}
 		broken = append(broken, violation{invariant: v.invariant, rv: e.rv, text: text})
 	}
-	if j.trade.gates && known.strategy.Type != clusterv1alpha1.All {
+	if j.delivery.gates && known.strategy.Type != clusterv1alpha1.All {
 		broken = append(broken, j.checkPasses(e, cluster, known, truth)...)
 	}
 	return broken
@@ -109,12 +109,12 @@ func (j *jury) checkStart(e event) (broken []violation) {
 
 // checkPasses judges a start of a policy: its cluster went through the first pass, and no other one is still enforced with
 // another version.
-func (j *jury) checkPasses(e event, cluster string, known, truth *sight) (broken []violation) {
+func (j *checker) checkPasses(e event, cluster string, known, truth *snapshot) (broken []violation) {
 	before := truth.held[cluster]
 	if before.version != known.version && known.held[cluster].version != known.version {
 		broken = append(broken, violation{invariant: invPasses, rv: e.rv, text: fmt.Sprintf("%s is enforced with %s, and had %q", cluster, known.version, before.version)})
 	}
-	behind := func(s *sight, c string) bool {
+	behind := func(s *snapshot, c string) bool {
 		h, ok := s.held[c]
 		return ok && c != cluster && h.started && h.version != known.version && !h.dying && s.isSelected(c) && !s.stands(c, e.at, leniency{}).out
 	}
@@ -128,7 +128,7 @@ func (j *jury) checkPasses(e event, cluster string, known, truth *sight) (broken
 }
 
 // checkClaim judges that a controller calls a rollout complete.
-func (j *jury) checkClaim(c *Claim, known, truth *sight, rv int64, now time.Time) []violation {
+func (j *checker) checkClaim(c *Claim, known, truth *snapshot, rv int64, now time.Time) []violation {
 	if !c.Complete || known == nil || truth == nil || known.ref.incomplete != "" || truth.ref.incomplete != "" || c.Version != "" && c.Version != known.version {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (j *jury) checkClaim(c *Claim, known, truth *sight, rv int64, now time.Time
 }
 
 // undone says why a cluster is not done, if it is not.
-func (s *sight) undone(cluster string, now time.Time) string {
+func (s *snapshot) undone(cluster string, now time.Time) string {
 	at := s.stands(cluster, now, leniency{})
 	switch {
 	case at.out || at.at == succeeded:
@@ -160,7 +160,7 @@ func (s *sight) undone(cluster string, now time.Time) string {
 }
 
 // wasEdited says whether a person changed the object of a cluster by hand, and it was not written back.
-func (s *sight) wasEdited(cluster string) bool {
+func (s *snapshot) wasEdited(cluster string) bool {
 	h, has := s.held[cluster]
 	return has && h.version == s.version && h.content != "" && h.content != s.j.raw(s.owner).content
 }

@@ -9,7 +9,7 @@ import (
 type reading int
 
 const (
-	withoutLeft   reading = iota // who left counts nowhere
+	withoutLeft   reading = iota // a deselected cluster counts nowhere
 	whereTheyAre                 // in the group that has the name of theirs, if there is one
 	whereTheyWere                // in the group in which they started, by index and name
 )
@@ -21,7 +21,7 @@ type decided struct {
 }
 
 // decisions are all that were complete, in their order.
-func (j *jury) decisions() []decided {
+func (j *checker) decisions() []decided {
 	if j.decided != nil {
 		return j.decided
 	}
@@ -48,7 +48,7 @@ func (g *seenGroup) key() groupKey { return groupKey{g.index, g.name} }
 
 // left are the clusters that have the version, or something lasts of them, and that are not selected, by their group as they are read. One
 // that is gone is among them.
-func (s *sight) left(as reading) map[groupKey][]string {
+func (s *snapshot) left(as reading) map[groupKey][]string {
 	all := map[groupKey][]string{}
 	if as == withoutLeft {
 		return all
@@ -67,7 +67,7 @@ func (s *sight) left(as reading) map[groupKey][]string {
 }
 
 // named is the group that has a name now. One that is gone has no index.
-func (s *sight) named(name string) groupKey {
+func (s *snapshot) named(name string) groupKey {
 	for i := range s.ref.groups {
 		if g := &s.ref.groups[i]; g.name == name {
 			return g.key()
@@ -78,7 +78,7 @@ func (s *sight) named(name string) groupKey {
 
 // startedIn is the group in which a cluster was when it got what it has, as far as complete decisions tell that a process may have read
 // then.
-func (s *sight) startedIn(cluster string) (of groupKey, known bool) {
+func (s *snapshot) startedIn(cluster string) (of groupKey, known bool) {
 	h, has := s.held[cluster]
 	if !has || h.version != s.version || !h.started {
 		h = s.ghosts[cluster]
@@ -99,7 +99,7 @@ func (s *sight) startedIn(cluster string) (of groupKey, known bool) {
 
 // moved is a selected cluster that is in flight, and started in a group that is gone. It still counts in that one: the group exists
 // again, before all others.
-func (s *sight) moved(now time.Time, l leniency, as reading) (cluster string, of groupKey) {
+func (s *snapshot) moved(now time.Time, l leniency, as reading) (cluster string, of groupKey) {
 	if as != whereTheyWere {
 		return "", of
 	}
@@ -122,15 +122,15 @@ const unshownFor = 10 * time.Second
 // span is from one time until another one.
 type span struct{ from, to time.Time }
 
-// unshown are the times in which a process may wait in vain for its caches to show a write: somebody else removed the object before they
+// unshown are the times in which a process may wait in vain for its caches to show a write: another client removed the object before they
 // did. No event need come of it.
-func (j *jury) unshown() (all []span) {
-	for _, at := range j.gone { // nobody tells of a ManagedCluster that is gone, so a process asks now and then
+func (j *checker) unshown() (all []span) {
+	for _, at := range j.gone { // no event tells of a ManagedCluster that is gone, so a process asks now and then
 		all = append(all, span{at, at.Add(unshownFor + 2*time.Second)})
 	}
 	for n := range j.writes {
 		w := &j.writes[n]
-		if w.kind != j.trade.object || w.verb == "DELETE" || !w.done || w.rv == 0 {
+		if w.kind != j.delivery.object || w.verb == "DELETE" || !w.done || w.rv == 0 {
 			continue
 		}
 		i := id{w.kind, w.key}

@@ -40,7 +40,7 @@ func (pick picker) advised(t fataler, w world) *advised {
 	if len(w.gates) > 0 {
 		h.gate, h.opens = &w.gates[0].group, w.gates[0].gate.Opens
 	}
-	if w.ramp > 0 { // R35: one that left and is mended frees its slot, but adds none to the ramp, as it counts no more
+	if w.ramp > 0 { // R35: one that left and is fixed frees its slot, but adds none to the ramp, as it counts no more
 		w.reports = slices.DeleteFunc(w.reports, func(r status.Report) bool { return strings.HasSuffix(r.Cluster, "-gone") })
 	}
 	for i := range w.reports { // nobody waits for centuries to see whether the advice was right

@@ -92,14 +92,14 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 				}
 			}
 		}
-		if told == 0 && !lacksRight(e) {
+		if told == 0 && !lacksShare(e) {
 			t.Fatalf("%v\n%v: nothing ends the wait of %s: %v", h, r, cluster, e)
 		}
 	}
 }
 
-// lacksRight says whether this hub has no right to start, so that nothing here ends the wait (R57).
-func lacksRight(e rollout.Explanation) bool {
+// lacksShare says whether this hub has no share of concurrency, so that nothing here ends the wait (R57).
+func lacksShare(e rollout.Explanation) bool {
 	return slices.ContainsFunc(e, func(l rollout.Link) bool {
 		return l.Reason.Type == rollout.BlockShares && l.Reason.MaxConcurrency == 0 && l.Reason.Failures == 0
 	})
@@ -250,7 +250,7 @@ func TestFollowingTheAdviceToTheEndStartsTheCluster(t *testing.T) {
 					world.succeed(c.Name)
 				}
 				root := e[len(e)-1]
-				if lacksRight(e) { // which only another hub can change
+				if lacksShare(e) { // which only another hub can change
 					world.others.Shares = &rollout.Shares{Concurrency: 1}
 					continue
 				}

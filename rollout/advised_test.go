@@ -142,7 +142,7 @@ func named(list string) []string {
 
 // answered names a cluster that is waited for by a remedy although no more is to come from it: it has succeeded, and no report says when;
 // or nothing says when it is done. A cluster that starts anew has a work of which nothing is
-// known yet, and one that timed out is to be mended.
+// known yet, and one that timed out is to be fixed.
 func (h *advised) answered(result *rollout.Result, r rollout.Remedy) string {
 	for name := range strings.SplitSeq(strings.Split(strings.ReplaceAll(r.Clusters, " (left)", ""), " and ")[0], ", ") {
 		report := h.reports[name]

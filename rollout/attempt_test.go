@@ -282,7 +282,7 @@ func TestAWriteIsToldTwice(t *testing.T) {
 
 // R39: a cluster that always fails, whose reports say of no write, is tried again once for each attempt that is wanted: the planner knows
 // of its writes. A plan knows of none, and tries it again each time.
-func TestWhoStampsNothingIsTriedAgainOnce(t *testing.T) {
+func TestWithoutStampsAFailureIsTriedAgainOnce(t *testing.T) {
 	groups, strategy := newFleet(t).group("", "a", "b").read(), perGroup(config("0", "10m", 0))
 	p, err := rollout.NewPlanner(strategy, groups, rollout.Options{})
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 type BlockType string
 
 const (
-	// BlockFrozen says that somebody holds the cluster itself ([Options].Holds).
+	// BlockFrozen says that the cluster is frozen ([Options].Freezes).
 	BlockFrozen BlockType = "ClusterFrozen"
-	// BlockNotAllowed says that the cluster is not among those that were reviewed ([Options].Reviewed).
+	// BlockNotAllowed says that the cluster is not among those that were reviewed ([Options].Allowlist).
 	BlockNotAllowed BlockType = "NotAllowed"
 	// BlockGroupsIncomplete says that not all of the placement's decisions are there yet.
 	BlockGroupsIncomplete BlockType = "GroupsIncomplete"
@@ -35,8 +35,8 @@ const (
 	// BlockWait says that the time of [Options].WaitBetweenGroups has not passed since the last success in the groups that come
 	// before.
 	BlockWait BlockType = "WaitNotOver"
-	// BlockShares says that this hub has no right to start, or no right to fail for a cluster that failed, or that clusters in flight
-	// or starting take all its rights ([Options].Rights).
+	// BlockShares says that this hub has no share of concurrency, or no share of failures for a cluster that failed, or that clusters in flight
+	// or starting take all its shares ([Options].Shares).
 	BlockShares BlockType = "SharesUsedUp"
 	// BlockConcurrency says that clusters in flight or starting take all slots.
 	BlockConcurrency BlockType = "ConcurrencyUsedUp"
@@ -51,7 +51,7 @@ const (
 )
 
 // Hold says why a waiting cluster does not start. Where several kinds apply, it is the first in the order of the
-// constants; among the last four, it is the one that lets the fewest start. Holds are comparable. A field whose comment
+// constants; among the last four, it is the one that lets the fewest start. Block reasons are comparable. A field whose comment
 // does not name the Type is zero.
 type BlockReason struct {
 	Type BlockType `json:"type"`
@@ -65,18 +65,18 @@ type BlockReason struct {
 	AllGroups bool `json:"allGroups,omitempty"`
 
 	// Detail describes the clusters that are waited for (BlockBreached, BlockMandatoryGroup, BlockEarlierGroup,
-	// BlockShares, BlockConcurrency, BlockRamp), or names all clusters that are held so (BlockFrozen, BlockNotAllowed), Many
+	// BlockShares, BlockConcurrency, BlockRamp), or names all clusters that are blocked so (BlockFrozen, BlockNotAllowed), Many
 	// of them or one. It stays the same while nothing happens.
 	Detail string `json:"detail,omitempty"`
 	Many   bool   `json:"many,omitempty"`
-	// Reason is why somebody holds the cluster, if that was said (BlockFrozen).
+	// Reason is the reason of the freeze, if it has one (BlockFrozen).
 	Reason string `json:"reason,omitempty"`
 
 	// Missing is a sentence that says what the groups lack (BlockGroupsIncomplete).
 	Missing string `json:"missing,omitempty"`
 
 	// Failures is how many were counted, and MaxFailures how many are tolerated (BlockBreached). Failures is also how many
-	// clusters the record has no room for (BlockRecordFull). Where more clusters failed than this hub has rights to fail, these are
+	// clusters the record has no room for (BlockRecordFull). Where more clusters failed than this hub has shares of failures, these are
 	// both numbers (BlockShares).
 	Failures    int `json:"failures,omitempty"`
 	MaxFailures int `json:"maxFailures,omitempty"`
@@ -85,7 +85,7 @@ type BlockReason struct {
 	Gate Gate `json:"gate,omitzero"`
 
 	// InFlight clusters hold a slot and Starting clusters take one; there are MaxConcurrency slots (BlockConcurrency, BlockRamp) or
-	// rights to start (BlockShares).
+	// shares of concurrency (BlockShares).
 	InFlight       int `json:"inFlight,omitempty"`
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
@@ -102,7 +102,7 @@ type BlockReason struct {
 	MaxStarts int           `json:"maxStarts,omitempty"`
 	Per       time.Duration `json:"per,omitempty"`
 	// Until is when one more cluster may start (BlockStarts), when the wait or the hold ends (BlockWait, BlockFrozen), or when the clusters without room
-	// count no longer (BlockRecordFull). It is zero if that depends on clusters that start now or have no time, or on a person.
+	// count no longer (BlockRecordFull). It is zero if that depends on clusters that start now or have no time, or on a user.
 	Until time.Time `json:"until,omitzero"`
 }
 
@@ -219,7 +219,7 @@ func slots(n int) string {
 	return fmt.Sprintf("%d slots", n)
 }
 
-// blockReason says why the waiting clusters of a group that do not start are held. Its cases are in the order of the
+// blockReason says why the waiting clusters of a group that do not start are blocked. Its cases are in the order of the
 // constants.
 func (s *schedule) blockReason(c *choice, group int) BlockReason {
 	stage := int(s.stageOf[group])
@@ -251,7 +251,7 @@ func (s *schedule) blockReason(c *choice, group int) BlockReason {
 		return s.waitNotOver(&c.waits[stage])
 	case c.pace.hasNoShare(s.options.shares):
 		return s.sharesUsedUp(c)
-	case !active: // nobody waits then
+	case !active: // nothing waits then
 		return BlockReason{}
 	}
 	switch g := &c.grants()[i]; g.limit {

@@ -12,7 +12,7 @@ import (
 // Blocker is a cluster that others wait for.
 type Blocker struct {
 	Cluster
-	// Left says that the cluster is not selected any more, and still counts.
+	// Deselected says that the cluster is not selected any more, and still counts.
 	Deselected bool `json:"deselected,omitempty"`
 	// Starting says that the cluster is in Result.Start, and is waited for from now on.
 	Starting bool `json:"starting,omitempty"`
@@ -20,28 +20,28 @@ type Blocker struct {
 	Silent bool `json:"silent,omitempty"`
 	// Reason says more of a cluster in flight, as its report does ([status.Report]).
 	Reason status.ReportReason `json:"reason,omitempty"`
-	// Since is when the cluster came to stand as it does; zero if nobody knows, or if it does not have the workload.
+	// Since is when the cluster came to stand as it does; zero if that is unknown, or if it does not have the workload.
 	Since time.Time `json:"since,omitzero"`
 	// Until is when its deadline or its soak ends; zero if time alone changes nothing, as where a budget is breached.
 	Until time.Time `json:"until,omitzero"`
 	// Again is when the deadline of a cluster passes whose attempt is before [Options].Attempt: it then waits
-	// for its turn once more. It is zero for all others. Where it is set, Until is zero, as nobody stops waiting for the
-	// cluster then.
+	// for its turn once more. It is zero for all others. Where it is set, Until is zero, because the wait for the
+	// cluster goes on then.
 	Again time.Time `json:"again,omitzero"`
 	// WithoutTime says that no report tells the time of that, so the deadline or the soak never ends.
 	WithoutTime bool `json:"withoutTime,omitempty"`
-	// Message says why the cluster stands so, as its report does ([status.Report]), or why somebody holds it ([ClusterFreeze]). Agents
+	// Message says why the cluster stands so, as its report does ([status.Report]), or why it is frozen ([ClusterFreeze]). Agents
 	// write what reports say: quote it, or encode it, before you show it.
 	Message string `json:"message,omitempty"`
-	// Waiting is the number of held clusters that wait for it, directly or through others.
+	// Waiting is the number of blocked clusters that wait for it, directly or through others.
 	Waiting int `json:"waiting,omitempty"`
 
 	settled        bool // it succeeded and soaked, and is waited for because the time is unknown
 	slotless       bool // it failed, and its slot went to the next
-	endsWithObject bool // it left, is in flight, and counts until its object is gone
+	endsWithObject bool // it is deselected and in flight, and counts until its object is gone
 	late           bool // it starts once its object is gone, which is being deleted
 	lost           bool // it failed, and only the record tells of it
-	frozen         bool // it waits, and somebody holds it
+	frozen         bool // it waits, and is frozen
 }
 
 // String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
@@ -259,10 +259,10 @@ func (b *Blocker) changes() time.Time {
 	return b.Until
 }
 
-// Blockers lists the clusters that hold anyone up. The clusters that hold up most come first. Among equals, those that time
+// Blockers lists the clusters for which others wait. The clusters for which most others wait come first. Among equals, those that time
 // alone does not end come first, then those that end last, then those that only start now; then the names decide.
 //
-// The list is empty where nobody is held, and where only people or missing decisions hold the rollout. It takes time
+// The list is empty if no cluster is blocked, and if only users or missing decisions block the rollout. It takes time
 // linear in the fleet, and n·log(n) for the n clusters that it lists.
 func (r *Result) Blockers() []Blocker {
 	if r.schedule == nil || r.schedule.options.paused || r.schedule.missing != "" {
@@ -278,7 +278,7 @@ func (r *Result) Blockers() []Blocker {
 	var all []Blocker
 	for position, state := range r.states {
 		if r.schedule.ignoresAt(position) {
-			continue // nobody waits for it
+			continue // nothing waits for it
 		}
 		group := r.schedule.groups.GroupAt(position)
 		waits := 0
@@ -343,7 +343,7 @@ func (r *Result) blocksOf(s state, h blockedBy) (blocks int) {
 	return blocks
 }
 
-// usesUpShares says whether the rights would hold fewer clusters without a cluster in the state.
+// usesUpShares says whether the shares would hold fewer clusters without a cluster in the state.
 func (r *Result) usesUpShares(s state) bool {
 	shares := r.schedule.options.shares
 	switch {
@@ -392,7 +392,7 @@ func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 	return by, all
 }
 
-// allBlocked counts all held clusters.
+// allBlocked counts all blocked clusters.
 func (r *Result) allBlocked() (n int) {
 	for group := range r.tallies {
 		n += r.blocked(group) + r.frozenIn(group)

@@ -89,7 +89,7 @@ func (b *Breach) clone() *Breach {
 	return &c
 }
 
-// blockReason gives the breach as the reason of a held cluster.
+// blockReason gives the breach as the reason of a blocked cluster.
 func (b *Breach) blockReason() BlockReason {
 	return BlockReason{Type: BlockBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}
 }

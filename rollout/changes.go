@@ -24,7 +24,7 @@ type Changes struct {
 	// Breached is the budget that is breached now and was not before; nil if there is none.
 	Breached *Breach `json:"breached,omitempty"`
 	// Resumed says that a budget was breached before and none is now, so that the rollout goes on, also where failed clusters
-	// are tried again ([Options].Attempt). It is false where the way back begins ([Revert]).
+	// are tried again ([Options].Attempt). It is false where the rollback begins ([Revert]).
 	Resumed bool `json:"resumed,omitempty"`
 	// Why has the messages of the reports of clusters in Failed and TimedOut, by the names of the clusters. A message that changes
 	// by itself is no change.

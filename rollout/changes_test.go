@@ -197,9 +197,9 @@ func TestChangesOverAVersion(t *testing.T) {
 	}
 }
 
-// S9, R43: where a plan takes over from the way back, a cluster that never left the version before has not succeeded, but one
-// that goes back and succeeds has.
-func TestChangesDoNotTellOfWhoWasLeftOut(t *testing.T) {
+// S9, R43: where a plan takes over from the rollback, a cluster that never left the version before has not succeeded, but one
+// that rolls back and succeeds has.
+func TestChangesOmitClustersWithoutTheFailedVersion(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c"}})
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestChangesDoNotTellOfWhoWasLeftOut(t *testing.T) {
 	}
 }
 
-// S9, R43: a breach that the way back takes out of the way is not Resumed. One that is tried again is, and so is a way back that was
+// S9, R43: a breach that the rollback takes out of the way is not Resumed. One that is tried again is, and so is a rollback that was
 // stopped itself.
 func TestChangesTellOfWhatGoesOn(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b"}})

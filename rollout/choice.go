@@ -28,7 +28,7 @@ type view interface {
 	lastSuccess(stage int) time.Time
 	// at gives the state of the cluster at a position.
 	at(position int) state
-	// reported gives the report that counts for the cluster at a position. It is only called for clusters that left, whose
+	// reported gives the report that counts for the cluster at a position. It is only called for clusters that were deselected, whose
 	// object is being deleted, or that the record has.
 	reported(position int) report
 	// attempts gives the attempt of each position.
@@ -39,7 +39,7 @@ type view interface {
 //
 // For example, with a mandatory group 1 {a succeeded, b succeeded} and the others {c progressing, d toApply, e
 // unreported} at most two at a time, the second stage is the only active one. In its grant used has one progressing, open
-// is {1, 1} and slots is 1: d starts, e is held for want of a slot.
+// is {1, 1} and slots is 1: d starts, e is blocked for want of a slot.
 type choice struct {
 	only         [1]grant      // where the stages are a chain: the grant of the active stage
 	active       int           // how many of only there are: none where all stages are complete
@@ -47,7 +47,7 @@ type choice struct {
 
 	waits          []interval   // the wait of each stage; nil without the option
 	pace           *pace        // the limits on all stages together; nil if there are none
-	ignoredWaiting int          // how many clusters that are not counted wait
+	ignoredWaiting int          // how many ignored clusters wait
 	breach         *Breach      // the budget that is breached; nil if none is
 	last           []lasting    // the breaches that last, however the groups are cut
 	closed         map[int]Gate // the closed gate before each group; nil where none is closed
@@ -127,7 +127,7 @@ func (g *grant) startingFrom(waiting state) int {
 	return g.slots - first
 }
 
-// choose works out in c, which has no more than the breaches that last, what the active stages may start (R9 to R12, R22 to R25, R28). R is what the owner is to
+// choose computes in c, which has no more than the breaches that last, what the active stages may start (R9 to R12, R22 to R25, R28). R is what the owner is to
 // store. It takes constant time, except to find the names of a breach; with closed gates or a graph it takes time linear in the
 // groups.
 func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
@@ -289,7 +289,7 @@ func (s *schedule) start(v view, c *choice, r *Result) []Cluster {
 		}
 	}
 	if len(clusters) == 0 {
-		return nil // all uncounted clusters are held
+		return nil // all ignored clusters are blocked
 	}
 	return clusters
 }
@@ -315,7 +315,7 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, r *Result
 	return clusters
 }
 
-// list gives the selected clusters that are in any of the states. N clusters are, with those that left.
+// list gives the selected clusters that are in any of the states. N clusters are, with the deselected ones.
 func (s *schedule) list(v view, states stateSet, n int) []Cluster {
 	if n == 0 {
 		return nil

@@ -95,7 +95,7 @@ func TestAWriteBeforeASuccessThatIsBeingDeletedHasNoEffect(t *testing.T) {
 	}
 }
 
-// R6, R39: nor does a write of a cluster that left begin another attempt there, while a success is being deleted.
+// R6, R39: nor does a write of a deselected cluster begin another attempt there, while a success is being deleted.
 func TestAWriteOfASuccessThatIsBeingDeletedBeginsNoAttempt(t *testing.T) {
 	var p rollout.Planner
 	p.SetGroups(newFleet(t).group("", "a").read())
@@ -187,9 +187,9 @@ func (f *failing) answer(now time.Time, anew bool) {
 	}
 }
 
-// R39, R43: a controller that stamps what the result says tries a failed cluster again once for each attempt, on the way back,
+// R39, R43: a controller that stamps what the result says tries a failed cluster again once for each attempt, in the rollback,
 // too, for a day.
-func TestTheWayBackEndsWithAttempts(t *testing.T) {
+func TestTheRollbackEndsWithAttempts(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()
 	for _, attempt := range []int{0, 1, 3} {
 		aborted := now
@@ -250,7 +250,7 @@ func TestAClockAheadUsesUpNoAttempts(t *testing.T) {
 	}
 }
 
-// R5: a soak runs from the answer where that is noted; a start, a deadline and a report that says otherwise do not.
+// R5: a soak runs from the answer where that is recorded; a start, a deadline and a report that says otherwise do not.
 func TestASoakRunsFromTheAnswer(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").read()
 	strategy := progressive("1", config("0", "1h", 30*time.Minute))

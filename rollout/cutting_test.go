@@ -64,7 +64,7 @@ func (h *cutting) selected() []string {
 	})
 }
 
-// groups are the groups of now.
+// groups are the current groups.
 func (h *cutting) groups(t fataler) *grouping.Groups {
 	cut := map[grouping.Key][]string{{}: h.selected()}
 	if h.divide != nil {

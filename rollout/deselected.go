@@ -7,8 +7,8 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Who left with the version and is not done with it stays a member of its group (R46, R47): the schedule is made over the
-// groups with these clusters. So all that looks at positions, tallies and stages counts them like any other cluster. What is
+// A deselected cluster that has the version and is not done with it stays a member of its group (R46, R47): the schedule is made over the
+// groups with these clusters. All that looks at positions, tallies and stages counts them like any other cluster. What is
 // said of them alone stands here.
 //
 // A selected cluster that moved while it counts stays a member of the group before, in the same way (R52).
@@ -16,7 +16,7 @@ import (
 // For example, group 0 is {a b} and group 1 {c}. Then b is tainted with its work in flight: the groups are 0 {a} and 1 {c},
 // and the schedule's groups are still 0 {a b} and 1 {c}, and b is in gone.
 
-// unknownGroup is the key of the group of clusters that left from a group that nobody knows.
+// unknownGroup is the key of the group of deselected clusters whose group is unknown.
 func unknownGroup() grouping.Key { return grouping.Key{Index: -1} }
 
 // elsewhere says of a cluster whether another part takes care of its removal, where the groups were taken apart (R50): another
@@ -36,7 +36,7 @@ func elsewhere(groups *grouping.Groups, cluster string) (other, selected bool) {
 // that left are selected by none.
 type formerGroups struct{ deselected, moved map[string]grouping.Key }
 
-// none says whether everyone is where the groups have them.
+// none says whether each cluster is where the groups have it.
 func (p *formerGroups) none() bool { return len(p.deselected)+len(p.moved) == 0 }
 
 // in gives the groups with the clusters where they count.
@@ -49,18 +49,18 @@ func (p *formerGroups) in(groups *grouping.Groups) *grouping.Groups {
 	return groups.With(all)
 }
 
-// formerMembers are the clusters of a schedule that left or moved; nil where they were not looked for.
+// formerMembers are the clusters of a schedule that were deselected or moved; nil where they were not looked for.
 type formerMembers struct {
-	deselected   []int32 // the positions of those that left, in order
-	isDeselected []bool  // of each position; nil where nobody left
-	inGroup      []int   // how many that left are in each group; nil where nobody left
+	deselected   []int32 // the deselected positions, in order
+	isDeselected []bool  // of each position; nil if none is deselected
+	inGroup      []int   // how many deselected clusters are in each group; nil if there are none
 	moved        []int32 // the positions of those that moved, in order
-	movedInGroup []int   // how many that moved count in each group; nil where nobody moved
-	inStage      []int   // how many left or moved and keep a place in each stage (R65); nil where none did
+	movedInGroup []int   // how many that moved count in each group; nil if none moved
+	inStage      []int   // how many were deselected or moved and keep a place in each stage (R65); nil where none did
 	exposed      int     // the most clusters that the groups expose, of now and since the first of these counts (R66); 0 where nothing bounds that
 }
 
-// deselectedPositions gives the positions of the clusters that left, in order.
+// deselectedPositions gives the positions of the deselected clusters, in order.
 func (l *formerMembers) deselectedPositions() []int32 {
 	if l == nil {
 		return nil
@@ -76,7 +76,7 @@ func (l *formerMembers) movedPositions() []int32 {
 	return l.moved
 }
 
-// exposedBefore gives the most clusters that the groups expose, of now and since the first of those that left or moved counts.
+// exposedBefore gives the most clusters that the groups expose, of now and since the first of those that were deselected or moved counts.
 func (l *formerMembers) exposedBefore() int {
 	if l == nil {
 		return 0
@@ -119,7 +119,7 @@ func (l *formerMembers) hasMoved(position int) bool {
 	return has
 }
 
-// newFormerMembers finds the clusters that left or moved among the members of groups.
+// newFormerMembers finds the deselected or moved clusters among the members of groups.
 func newFormerMembers(groups *grouping.Groups, where *formerGroups) *formerMembers {
 	if where == nil {
 		return nil
@@ -149,10 +149,10 @@ func newFormerMembers(groups *grouping.Groups, where *formerGroups) *formerMembe
 	return l
 }
 
-// deselectedMark follows the name of a cluster that left, in sentences.
+// deselectedMark follows the name of a deselected cluster, in sentences.
 const deselectedMark = " (left)"
 
-// ignorableClusters counts clusters that can be given up, since they left, start late, or cannot recover, and has the names of the first.
+// ignorableClusters counts clusters that can be ignored, since they left, start late, or cannot recover, and has the names of the first.
 type ignorableClusters struct {
 	n     int
 	names []string
@@ -175,7 +175,7 @@ func (a *ignorableClusters) merge(other *ignorableClusters) {
 	a.names = a.names[:min(len(a.names), maxNamed)]
 }
 
-// ignore names the way to give up such clusters, if there are some.
+// ignore names the way to ignore such clusters, if there are some.
 func (a *ignorableClusters) ignore() []Remedy {
 	if a.n == 0 {
 		return nil
@@ -183,7 +183,7 @@ func (a *ignorableClusters) ignore() []Remedy {
 	return []Remedy{{Type: RemedyIgnore, Clusters: listed(a.names, a.n)}}
 }
 
-// deselectedClusters lists the clusters that left.
+// deselectedClusters lists the deselected clusters.
 func (s *schedule) deselectedClusters(v view) []Cluster {
 	if len(s.deselectedPositions()) == 0 {
 		return nil

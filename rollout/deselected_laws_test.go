@@ -37,8 +37,8 @@ func TestAVersionThatCutsClustersOffStops(t *testing.T) {
 	})
 }
 
-// R37, R46: a person gives a cluster up by naming it. It counts no more at once, and the next one starts.
-func TestGivingUpACluster(t *testing.T) {
+// R37, R46: a user gives a cluster up by naming it. It counts no more at once, and the next one starts.
+func TestIgnoringACluster(t *testing.T) {
 	both(t, func(t *testing.T, atOnce, restarts bool) {
 		h := newCutting(20, progressive("1", config("", "10m", 0)), cutsOff, rollout.Options{})
 		h.atOnce, h.restarts = atOnce, restarts
@@ -56,7 +56,7 @@ func TestGivingUpACluster(t *testing.T) {
 
 // R29: the way to give clusters up is named wherever one that is waited for left, also where it is not among the first three, and all
 // of them are counted.
-func TestAllWhoLeftAreToldToBeGivenUp(t *testing.T) {
+func TestAllDeselectedClustersCanBeIgnored(t *testing.T) {
 	for _, test := range []struct {
 		why      string
 		strategy clusterv1alpha1.RolloutStrategy
@@ -123,7 +123,7 @@ func TestAToleratedFailureKeepsItsSlot(t *testing.T) {
 	})
 }
 
-// R36, R46: starts of clusters that left count within the span, from their objects or from the record.
+// R36, R46: starts of deselected clusters count within the span, from their objects or from the record.
 func TestStartsOfClustersThatLeftCount(t *testing.T) {
 	both(t, func(t *testing.T, atOnce, restarts bool) {
 		leaves := func(_ string, since time.Duration) (status.RolloutStatus, bool) {
@@ -200,7 +200,7 @@ func TestNothingIsKnownGoodWhileAFailingClusterIsMissing(t *testing.T) {
 
 // R47: a cluster that left a mandatory group counts there, also where the groups were half written in the result before, and
 // showed it elsewhere. After a restart half written groups are all that is known, and so nobody knows its group.
-func TestHalfWrittenGroupsDoNotTellWhereAClusterWas(t *testing.T) {
+func TestPartiallyObservedDecisionsDoNotTellWhereAClusterWas(t *testing.T) {
 	read := func(selected int32, decisions ...*clusterv1beta1.PlacementDecision) *grouping.Groups {
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "fleet"}}
 		placement.Status.NumberOfSelectedClusters = selected
@@ -250,9 +250,9 @@ func TestHalfWrittenGroupsDoNotTellWhereAClusterWas(t *testing.T) {
 	}
 }
 
-// R47, R50: after a restart half written groups tell at least which part a cluster was in. So it holds up no other part, also
+// R47, R50: after a restart half written groups tell at least which part a cluster was in. It holds up no other part, also
 // none that was never complete.
-func TestHalfWrittenGroupsTellWhichPartAClusterWasIn(t *testing.T) {
+func TestPartiallyObservedDecisionsTellWhichPartAClusterWasIn(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}
 	reports := []status.Report{{Cluster: "a", Status: status.TimeOut, LastTransitionTime: noon(), Applied: noon()}}
 	var last [2]*rollout.Result
@@ -279,7 +279,7 @@ func TestHalfWrittenGroupsTellWhichPartAClusterWasIn(t *testing.T) {
 }
 
 // R6: a selected cluster that succeeded waits again while its object is being deleted, after its soak. Its start still counts (R36).
-// On a way back it is settled.
+// On a rollback it is settled.
 func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 	canary := progressive("1", config("", "", 10*time.Minute), "canary")
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{Index: 0, Name: "canary"}: {"a", "b"}, {Index: 1}: {"c"}})
@@ -338,8 +338,8 @@ func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 	}
 }
 
-// R29: what a plan, the planner and a way back say of a cluster that starts once its object is gone, which is being deleted.
-func TestWhoStartsLateIsNotSaidToStartNow(t *testing.T) {
+// R29: what a plan, the planner and a rollback say of a cluster that starts once its object is gone, which is being deleted.
+func TestALateStartIsNotReportedAsStartingNow(t *testing.T) {
 	strategy, groups := progressive("1", config("", "10m", 0)), selecting(t, false, "a", "b")
 	const want = "start a; 1 held: 1 of 1 slot taken: a starts once its object is gone, which is being deleted"
 	going := []status.Report{{Cluster: "a", Status: status.ToApply, Deleting: true}}

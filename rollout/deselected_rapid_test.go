@@ -35,9 +35,9 @@ func (w *world) inCounts() {
 	}
 }
 
-// R46: with limits in counts, that a cluster which counts leaves changes nothing for the others, who starts, who is held and why,
+// R46: with limits in counts, that a cluster which counts leaves changes nothing for the others, who starts, who is blocked and why,
 // and what is breached, but that some wait by R65 or R66, and others start in their slots.
-func TestThatACountingClusterLeavesStartsNobody(t *testing.T) {
+func TestDeselectingACountedClusterStartsNothing(t *testing.T) {
 	left := 0
 	rapid.Check(t, func(t *rapid.T) {
 		pick := drawn(t)
@@ -81,7 +81,7 @@ func holdsByGroups(r *rollout.Result) bool {
 	})
 }
 
-// differs says what differs for the others where a cluster left; of who starts, who is held and what is breached, where these alone
+// differs says what differs for the others where a cluster left; of who starts, who is blocked and what is breached, where these alone
 // count.
 func differs(before, after *rollout.Result, left string, limits bool) string {
 	var a, b answer
@@ -97,7 +97,7 @@ func differs(before, after *rollout.Result, left string, limits bool) string {
 			breaches[i].Deselected, breaches[i].Lost = nil, 0
 		}
 	}
-	missing := func(held []heldCluster) []heldCluster { // how many are there is another number
+	missing := func(held []blockedCluster) []blockedCluster { // how many are there is another number
 		held = slices.Clone(held)
 		for i := range held {
 			held[i].Hold.Missing = ""

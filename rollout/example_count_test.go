@@ -23,7 +23,7 @@ func oneAtATime() clusterv1alpha1.RolloutStrategy {
 }
 
 // Athens hibernates. It has the new version when it wakes up, and nobody waits for that.
-func ExampleOptions_uncounted() {
+func ExampleOptions_ignored() {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"athens", "berlin", "cairo"}})
 	if err != nil {
 		fmt.Println(err)

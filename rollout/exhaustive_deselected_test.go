@@ -27,8 +27,8 @@ func leaves(cluster string, k kind, attempt int, deleting ...bool) func(*world) 
 	}
 }
 
-// leftKinds are the kinds of report of a cluster y that is not selected.
-var leftKinds = func() (choices []func(*world)) {
+// deselectedKinds are the kinds of report of a cluster y that is not selected.
+var deselectedKinds = func() (choices []func(*world)) {
 	for _, k := range slices.Concat(nineKinds, versionKinds[:8], rareKinds, mergedKinds[:2]) {
 		choices = append(choices, leaves("y", k, 0))
 	}
@@ -40,8 +40,8 @@ var leftKinds = func() (choices []func(*world)) {
 	return append(choices, leaves("y", one, 0, true), leaves("y", one, 0, true, true), leaves("y", mergedKinds[0], 0, false, true))
 }()
 
-// fewLeft are those without which leaving is not worth a look.
-var fewLeft = []func(*world){
+// fewDeselected are those without which leaving is not worth a look.
+var fewDeselected = []func(*world){
 	asIs,
 	leaves("y", nineKinds[2], 0),       // progressing
 	leaves("y", nineKinds[3], 0, true), // past its deadline
@@ -205,11 +205,11 @@ func going(clusters ...string) func(*world) {
 	}
 }
 
-// leftLimits are options that count who left.
-var leftLimits = []func(*world){
+// deselectedLimits are options that count who left.
+var deselectedLimits = []func(*world){
 	asIs,
 	rampChoices[1], rampChoices[2], startsChoices[1], startsChoices[3], startsChoices[4], waitChoices[1], waitChoices[2], waitChoices[3],
-	rightsChoices[1], rightsChoices[2], rightsChoices[5],
+	sharesChoices[1], sharesChoices[2], sharesChoices[5],
 	failedChoices[1], perGroupChoice[2], orderedChoices[3],
 	func(w *world) { w.uncounted = of("y") },
 	func(w *world) { w.uncounted = of("a") },
@@ -236,10 +236,10 @@ var removalLimits = []func(*world){
 	},
 }
 
-// leftWorlds are the fleets of up to three clusters beside clusters that are not selected, and with clusters that moved. What a cluster that left counts for
+// deselectedWorlds are the fleets of up to three clusters beside clusters that are not selected, and with clusters that moved. What a deselected cluster counts for
 // is met by each option that reads it, in fleets of up to two. Left out is a record together with several reports of a cluster:
 // R1 comes before R49. These are 400 million worlds: of each space 200,000 are drawn.
-func leftWorlds() []space {
+func deselectedWorlds() []space {
 	small := slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
 	three := fleets(ascending(cuts(3)), plainKeys, 0)
 	two := []func(*world){asIs, leaves("z", nineKinds[2], 0), leaves("z", nineKinds[7], 0, true), leaves("z", nineKinds[6], 0)}
@@ -251,21 +251,21 @@ func leftWorlds() []space {
 		progressive("50%", config("50%", "10m", 0)), progressive("1", config("1", "", 0)), perGroup(config("34%", "10m", 5*time.Minute)), {},
 	})
 	spaces := []space{
-		{name: "left", fleets: small, kinds: kinds, strategies: strategies, extras: combined(leftKinds, former, leftLimits), short: 2000},
-		{name: "left of three", fleets: three, kinds: fewKinds, strategies: strategies, extras: combined(fewLeft, former, leftLimits), short: 1250},
-		{name: "two left", fleets: small, kinds: kinds, strategies: strategies, extras: combined(two, leftKinds, former, removalLimits), short: 1000},
-		{name: "being deleted", fleets: small, kinds: append(mergedKinds, kinds...), strategies: strategies, extras: combined(goingChoices, noRecords, leftLimits), short: 750},
-		{name: "first records", fleets: small, kinds: kinds, strategies: strategies, extras: combined(leftKinds, noRecords, former, leftLimits, removalLimits), short: 1500},
-		{name: "records", fleets: small, kinds: kinds, strategies: strategies, extras: combined(leftKinds, records(here...), leftLimits), short: 2500},
-		{name: "records of groups that are gone", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(fewLeft, records(gone...), leftLimits, former[:2], removalLimits), short: 1500},
-		{name: "records of who is back", fleets: small[1:], kinds: kinds, strategies: strategies, extras: combined(goingChoices, records(back...), leftLimits, fewLeft[:4]), short: 2500},
-		{name: "records of three", fleets: three, kinds: fewKinds, strategies: strategies, extras: combined(fewLeft, records(slices.Concat(here, back)...), leftLimits), short: 1500},
-		{name: "moved", fleets: small[1:], kinds: slices.Concat(nineKinds, versionKinds, mergedKinds[:2]), strategies: strategies, extras: combined(movedChoices, noRecords[:3], leftLimits), short: 2000},
-		{name: "moved of three", fleets: three, kinds: append([]kind{versionKinds[0], nineKinds[4]}, fewKinds...), strategies: strategies, extras: combined(movedChoices, leftLimits), short: 2000},
-		{name: "moved beside who left", fleets: small[1:], kinds: kinds, strategies: strategies, extras: combined(movedChoices, fewLeft, goingChoices, noRecords[:3]), short: 1000},
-		{name: "moved, with records", fleets: small[1:], kinds: kinds, strategies: strategies, extras: combined(movedChoices, records(moving...), leftLimits), short: 1500},
-		{name: "parts", fleets: small, kinds: kinds, strategies: strategies, extras: combined(leftKinds, former, noRecords[:3], partChoices, leftLimits[:8]), short: 1000},
-		{name: "records of parts", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(fewLeft, records(slices.Concat(here, gone)...), partChoices, leftLimits, removalLimits), short: 1500},
+		{name: "left", fleets: small, kinds: kinds, strategies: strategies, extras: combined(deselectedKinds, former, deselectedLimits), short: 2000},
+		{name: "left of three", fleets: three, kinds: fewKinds, strategies: strategies, extras: combined(fewDeselected, former, deselectedLimits), short: 1250},
+		{name: "two left", fleets: small, kinds: kinds, strategies: strategies, extras: combined(two, deselectedKinds, former, removalLimits), short: 1000},
+		{name: "being deleted", fleets: small, kinds: append(mergedKinds, kinds...), strategies: strategies, extras: combined(goingChoices, noRecords, deselectedLimits), short: 750},
+		{name: "first records", fleets: small, kinds: kinds, strategies: strategies, extras: combined(deselectedKinds, noRecords, former, deselectedLimits, removalLimits), short: 1500},
+		{name: "records", fleets: small, kinds: kinds, strategies: strategies, extras: combined(deselectedKinds, records(here...), deselectedLimits), short: 2500},
+		{name: "records of groups that are gone", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(fewDeselected, records(gone...), deselectedLimits, former[:2], removalLimits), short: 1500},
+		{name: "records of who is back", fleets: small[1:], kinds: kinds, strategies: strategies, extras: combined(goingChoices, records(back...), deselectedLimits, fewDeselected[:4]), short: 2500},
+		{name: "records of three", fleets: three, kinds: fewKinds, strategies: strategies, extras: combined(fewDeselected, records(slices.Concat(here, back)...), deselectedLimits), short: 1500},
+		{name: "moved", fleets: small[1:], kinds: slices.Concat(nineKinds, versionKinds, mergedKinds[:2]), strategies: strategies, extras: combined(movedChoices, noRecords[:3], deselectedLimits), short: 2000},
+		{name: "moved of three", fleets: three, kinds: append([]kind{versionKinds[0], nineKinds[4]}, fewKinds...), strategies: strategies, extras: combined(movedChoices, deselectedLimits), short: 2000},
+		{name: "moved beside who left", fleets: small[1:], kinds: kinds, strategies: strategies, extras: combined(movedChoices, fewDeselected, goingChoices, noRecords[:3]), short: 1000},
+		{name: "moved, with records", fleets: small[1:], kinds: kinds, strategies: strategies, extras: combined(movedChoices, records(moving...), deselectedLimits), short: 1500},
+		{name: "parts", fleets: small, kinds: kinds, strategies: strategies, extras: combined(deselectedKinds, former, noRecords[:3], partChoices, deselectedLimits[:8]), short: 1000},
+		{name: "records of parts", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(fewDeselected, records(slices.Concat(here, gone)...), partChoices, deselectedLimits, removalLimits), short: 1500},
 	}
 	for i := range spaces {
 		spaces[i].long = 200_000
@@ -273,9 +273,9 @@ func leftWorlds() []space {
 	return spaces
 }
 
-// R46 to R50 on every fleet of up to three clusters, beside clusters that left.
-func TestWhoLeftAgreesWithTheRulesOnEveryFleetOfUpToThreeClusters(t *testing.T) {
-	for _, s := range leftWorlds() {
+// R46 to R50 on every fleet of up to three clusters, beside deselected clusters.
+func TestDeselectedClustersAgreeWithTheRulesOnEveryFleetOfUpToThreeClusters(t *testing.T) {
+	for _, s := range deselectedWorlds() {
 		s.each(t, agrees)
 	}
 }

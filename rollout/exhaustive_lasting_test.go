@@ -23,7 +23,7 @@ func recordsBreaches(entries []status.DeselectedCluster, breaches ...status.Brea
 	return func(w *world) { w.memory = m }
 }
 
-// remembersBreach gives a result before by groups of now or of then, in one of which all of some clusters timed out.
+// remembersBreach gives a result before by current groups or of then, in one of which all of some clusters timed out.
 func remembersBreach(group grouping.Key, lasting bool, clusters ...string) func(*world) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{group: clusters})
 	if err != nil {
@@ -82,10 +82,10 @@ func TestBreachesLastAsTheRulesSayOnEveryFleetOfUpToThreeClusters(t *testing.T) 
 	})
 	kinds := append([]kind{versionKinds[0], versionKinds[14], nineKinds[4]}, fewKinds...)
 	for _, s := range []space{
-		{name: "with options", fleets: small, kinds: kinds, strategies: strategies, extras: combined(breachesBefore, leftLimits), short: 2000, long: 200_000},
-		{name: "beside who left", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, leftKinds[:20]), short: 1500, long: 200_000},
-		{name: "being deleted, or of parts", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, fewLeft, goingChoices, append(partChoices, asIs)), short: 1000, long: 200_000},
-		{name: "of three", fleets: three, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, leftLimits), short: 2500, long: 200_000},
+		{name: "with options", fleets: small, kinds: kinds, strategies: strategies, extras: combined(breachesBefore, deselectedLimits), short: 2000, long: 200_000},
+		{name: "beside who left", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, deselectedKinds[:20]), short: 1500, long: 200_000},
+		{name: "being deleted, or of parts", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, fewDeselected, goingChoices, append(partChoices, asIs)), short: 1000, long: 200_000},
+		{name: "of three", fleets: three, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, deselectedLimits), short: 2500, long: 200_000},
 	} {
 		s.each(t, agrees)
 	}

@@ -128,10 +128,10 @@ var (
 		orderedBy(map[string][]string{"canary": {"ghost"}, "ghost": {"prod"}}), // R33: a name that no group has is passed over
 	}
 	rampChoices   = []func(*world){asIs, func(w *world) { w.ramp = 1 }, func(w *world) { w.ramp = 2 }}
-	rightsChoices = []func(*world){asIs, holding(0, 1), holding(1, 0), holding(1, 1), holding(2, 0), holding(2, 1)}
+	sharesChoices = []func(*world){asIs, holding(0, 1), holding(1, 0), holding(1, 1), holding(2, 0), holding(2, 1)}
 	waitChoices   = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
 	asideChoices  = []func(*world){func(w *world) { w.uncounted = of("a") }, func(w *world) { w.uncounted = of("b", "c") }}
-	heldChoices   = []func(*world){
+	frozenChoices = []func(*world){
 		held(rollout.ClusterFreeze{Cluster: "a", Reason: "r"}),
 		held(rollout.ClusterFreeze{Cluster: "a", Blocks: true}),
 		held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterFreeze{Cluster: "b", Until: now}, rollout.ClusterFreeze{Cluster: "ghost"}),
@@ -212,13 +212,13 @@ func optionWorlds() []space {
 		{name: "starts", fleets: small, kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: optionStrategies, extras: combined(startsChoices, orderChoices), short: 600},
 		{name: "starts of three", fleets: three[:2], kinds: started, strategies: optionStrategies, extras: startsChoices, short: 800},
 		{name: "ramps, starts and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 1200},
-		{name: "rights", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(rightsChoices, failedChoices, perGroupChoice[:2]), short: 500},
-		{name: "rights of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(rightsChoices, failedChoices), short: 700},
-		{name: "rights, gates and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(rightsChoices[1:4], orderedChoices[:3], gateChoices[:3]), short: 1000},
-		{name: "rights, paces and who does not count", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(rightsChoices[1:4], slices.Concat(asideChoices, baselineChoices[1:]), []func(*world){asIs, paceChoices[0], rampChoices[1], startsChoices[2]}), short: 1000},
-		{name: "held clusters", fleets: small, kinds: slices.Concat(nineKinds, versionKinds[:3], rareKinds[2:3], mergedKinds[3:4]), strategies: optionStrategies, extras: combined(heldChoices, slices.Concat(gateChoices[:2], pauseChoices[1:], wholeChoices[1:], removedChoices[2:3], orderChoices[1:])), short: 1500},
-		{name: "held clusters of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(heldChoices, slices.Concat(perGroupChoice[:2], asideChoices, paceChoices, rightsChoices[3:4])), short: 1800},
-		{name: "held clusters in a graph", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(heldChoices, orderedChoices[2:5], gateChoices[:2]), short: 1200},
+		{name: "rights", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(sharesChoices, failedChoices, perGroupChoice[:2]), short: 500},
+		{name: "rights of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(sharesChoices, failedChoices), short: 700},
+		{name: "rights, gates and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(sharesChoices[1:4], orderedChoices[:3], gateChoices[:3]), short: 1000},
+		{name: "rights, paces and who does not count", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(sharesChoices[1:4], slices.Concat(asideChoices, baselineChoices[1:]), []func(*world){asIs, paceChoices[0], rampChoices[1], startsChoices[2]}), short: 1000},
+		{name: "held clusters", fleets: small, kinds: slices.Concat(nineKinds, versionKinds[:3], rareKinds[2:3], mergedKinds[3:4]), strategies: optionStrategies, extras: combined(frozenChoices, slices.Concat(gateChoices[:2], pauseChoices[1:], wholeChoices[1:], removedChoices[2:3], orderChoices[1:])), short: 1500},
+		{name: "held clusters of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(frozenChoices, slices.Concat(perGroupChoice[:2], asideChoices, paceChoices, sharesChoices[3:4])), short: 1800},
+		{name: "held clusters in a graph", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(frozenChoices, orderedChoices[2:5], gateChoices[:2]), short: 1200},
 		{name: "waits", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 500},
 		{name: "waits of three", fleets: three, kinds: timed, strategies: grouped, extras: combined(waitChoices, gateChoices[:4]), short: 1000},
 		{name: "waits in a graph", fleets: slices.Concat(three, four), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: perGroup, extras: combined(waitChoices, orderedChoices), short: 1200},

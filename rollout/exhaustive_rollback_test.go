@@ -24,16 +24,16 @@ var aborted = now.Add(-sinceAbort + 400*time.Millisecond)
 
 const sinceAbort = 30 * time.Minute
 
-// backKind is what is observed of one cluster about the version before and about the one that failed.
-type backKind struct {
+// rollbackKind is what is observed of one cluster about the version before and about the one that failed.
+type rollbackKind struct {
 	name           string
 	before, failed []observed
 }
 
 var lacks = []observed{{status.ToApply, 0, 0}} // has another version
 
-// backKinds are those that R43 and R44 tell apart.
-var backKinds = []backKind{
+// rollbackKinds are those that R43 and R44 tell apart.
+var rollbackKinds = []rollbackKind{
 	{"no workload", nil, nil},
 	{"never had it", []observed{{status.Succeeded, old, old}}, lacks},
 	{"never had it, and fails", []observed{{status.Failed, soon, old}}, lacks},
@@ -69,17 +69,17 @@ var backKinds = []backKind{
 	{"never had it, being validated", []observed{{status.Validating, old, old}}, lacks},
 }
 
-// manyBackKinds leave out those that differ from another in one cluster alone, and fewBackKinds are one of each of R43 and
+// manyRollbackKinds leave out those that differ from another in one cluster alone, and fewRollbackKinds are one of each of R43 and
 // what R44 orders.
 var (
-	manyBackKinds = []backKind{
-		backKinds[0], backKinds[1], backKinds[2], backKinds[6], backKinds[7], backKinds[8], backKinds[10], backKinds[11],
-		backKinds[14], backKinds[15], backKinds[16], backKinds[18], backKinds[21], backKinds[23], backKinds[24], backKinds[25], backKinds[27],
+	manyRollbackKinds = []rollbackKind{
+		rollbackKinds[0], rollbackKinds[1], rollbackKinds[2], rollbackKinds[6], rollbackKinds[7], rollbackKinds[8], rollbackKinds[10], rollbackKinds[11],
+		rollbackKinds[14], rollbackKinds[15], rollbackKinds[16], rollbackKinds[18], rollbackKinds[21], rollbackKinds[23], rollbackKinds[24], rollbackKinds[25], rollbackKinds[27],
 	}
-	fewBackKinds = []backKind{backKinds[0], backKinds[7], backKinds[8], backKinds[10], backKinds[11], backKinds[14], backKinds[16]}
+	fewRollbackKinds = []rollbackKind{rollbackKinds[0], rollbackKinds[7], rollbackKinds[8], rollbackKinds[10], rollbackKinds[11], rollbackKinds[14], rollbackKinds[16]}
 )
 
-func (k backKind) set(w *world, cluster string) {
+func (k rollbackKind) set(w *world, cluster string) {
 	for _, o := range k.before {
 		w.reports = append(w.reports, o.report(cluster))
 	}
@@ -88,7 +88,7 @@ func (k backKind) set(w *world, cluster string) {
 	}
 }
 
-var backStrategies = []clusterv1alpha1.RolloutStrategy{
+var rollbackStrategies = []clusterv1alpha1.RolloutStrategy{
 	{},
 	all("10m"),
 	progressive("1", config("", "10m", 5*time.Minute)),
@@ -99,8 +99,8 @@ var backStrategies = []clusterv1alpha1.RolloutStrategy{
 	perGroup(config("50%", "10m", 0), "3"),
 }
 
-// backExtras are options, and clusters that are not selected.
-var backExtras = []func(*world){
+// rollbackExtras are options, and clusters that are not selected.
+var rollbackExtras = []func(*world){
 	func(*world) {},
 	func(w *world) { w.back.stopAtBreach = true },
 	func(w *world) { w.order = func(a, b string) int { return strings.Compare(b, a) } },
@@ -114,19 +114,19 @@ var backExtras = []func(*world){
 	func(w *world) {
 		half := intstr.FromString("50%")
 		w.maxRemoved = &half
-		backKinds[8].set(w, "y")
-		backKinds[12].set(w, "z") // one list has it
+		rollbackKinds[8].set(w, "y")
+		rollbackKinds[12].set(w, "z") // one list has it
 	},
 	func(w *world) {
-		backKinds[1].set(w, "y")
-		backKinds[21].set(w, "z")
+		rollbackKinds[1].set(w, "y")
+		rollbackKinds[21].set(w, "z")
 	},
 	func(w *world) { // twice where one list does not have it
 		w.back.failed = append(w.back.failed, status.Report{Cluster: "y"}, status.Report{Cluster: "y", Status: status.Failed})
 	},
-	recordedBack(true, 3, observed{status.Failed, soon, sinceAbort}, observed{status.TimeOut, soon, sinceAbort + 1}),
-	recordedBack(false, 3, observed{status.TimeOut, soon, 20 * time.Minute}, observed{status.Failed, soon, young}),
-	recordedBack(true, 0, observed{status.Progressing, 0, young}, observed{status.TimeOut, young, 0}),
+	recordedRollback(true, 3, observed{status.Failed, soon, sinceAbort}, observed{status.TimeOut, soon, sinceAbort + 1}),
+	recordedRollback(false, 3, observed{status.TimeOut, soon, 20 * time.Minute}, observed{status.Failed, soon, young}),
+	recordedRollback(true, 0, observed{status.Progressing, 0, young}, observed{status.TimeOut, young, 0}),
 	recordsBreaches(nil, breachedIn(plainKeys[0], 2, "a", "b")), // of which nothing is said unless a breach stops the way back
 	func(w *world) {
 		recordsBreaches(nil, breachedIn(plainKeys[0], 1, "a", "c"), status.Breached{AllGroups: true, Of: 3, Clusters: []string{"b", "a", "c"}})(w)
@@ -137,13 +137,13 @@ var backExtras = []func(*world){
 	func(w *world) { w.reviewed = []string{"b", "ghost"} },
 }
 
-// recordedBack gives a record of a, which may be selected, and y, which is not.
-func recordedBack(atOnce bool, more int, a, y observed) func(*world) {
+// recordedRollback gives a record of a, which may be selected, and y, which is not.
+func recordedRollback(atOnce bool, more int, a, y observed) func(*world) {
 	left := []status.DeselectedCluster{{Report: a.report("a"), Group: plainKeys[0]}, {Report: y.report("y"), Group: plainKeys[1]}}
 	m := &rollout.StoredRecord{Version: "v2", AtOnce: atOnce, Record: status.Record{Version: "v2", Deselected: left, More: more}}
 	return func(w *world) {
 		w.memory, w.back.stopAtBreach = m, true
-		backKinds[8].set(w, "z")
+		rollbackKinds[8].set(w, "z")
 	}
 }
 
@@ -153,17 +153,17 @@ var recordKinds = []observed{
 	{status.Progressing, 0, young}, {status.Succeeded, soaks, 20 * time.Minute}, {status.Skip, 0, young},
 }
 
-// backSpace is a part of the small worlds that go back.
-type backSpace struct {
+// rollbackSpace is a part of the small worlds that roll back.
+type rollbackSpace struct {
 	name   string
 	fleets []world
-	kinds  []backKind
+	kinds  []rollbackKind
 	short  int // how many of the worlds the short run tests
 	long   int // how many of them all that is exhaustive tests; 0: all
 }
 
-func (s backSpace) worlds(fleet world) int {
-	n := len(backStrategies) * len(backExtras)
+func (s rollbackSpace) worlds(fleet world) int {
+	n := len(rollbackStrategies) * len(rollbackExtras)
 	for range fleet.members {
 		n *= len(s.kinds)
 	}
@@ -171,16 +171,16 @@ func (s backSpace) worlds(fleet world) int {
 }
 
 // set makes the i-th world of a fleet.
-func (s backSpace) set(w *world, i int) {
+func (s rollbackSpace) set(w *world, i int) {
 	digit := func(n int) int {
 		d := i % n
 		i /= n
 		return d
 	}
-	w.strategy = backStrategies[digit(len(backStrategies))]
+	w.strategy = rollbackStrategies[digit(len(rollbackStrategies))]
 	w.back = &taken{aborted: aborted}
 	w.reports, w.memory = nil, nil
-	backExtras[digit(len(backExtras))](w)
+	rollbackExtras[digit(len(rollbackExtras))](w)
 	for _, m := range slices.Backward(w.members) {
 		s.kinds[digit(len(s.kinds))].set(w, m.name)
 	}
@@ -190,11 +190,11 @@ func (s backSpace) set(w *world, i int) {
 // third of them in the larger: all that the result of Revert says is what the
 // rules say.
 func TestRevertAgreesWithTheRulesOnEveryFleetOfUpToFourClusters(t *testing.T) {
-	for _, s := range []backSpace{
-		{"none to two", slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), twoNames, 4)), backKinds, 3000, 0},
-		{"three", fleets(ascending(cuts(3)), plainKeys, 0), manyBackKinds, 2500, 400_000},
-		{"three/all cuts", fleets(cuts(3), plainKeys, 0), fewBackKinds, 1500, 0}, // names in another order than groups
-		{"four", fleets(ascending(cuts(4)), plainKeys, 0), fewBackKinds, 4000, 400_000},
+	for _, s := range []rollbackSpace{
+		{"none to two", slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), twoNames, 4)), rollbackKinds, 3000, 0},
+		{"three", fleets(ascending(cuts(3)), plainKeys, 0), manyRollbackKinds, 2500, 400_000},
+		{"three/all cuts", fleets(cuts(3), plainKeys, 0), fewRollbackKinds, 1500, 0}, // names in another order than groups
+		{"four", fleets(ascending(cuts(4)), plainKeys, 0), fewRollbackKinds, 4000, 400_000},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			total, most := 0, s.short
@@ -247,11 +247,11 @@ func TestRevertAgreesWithTheRulesOnRandomFleets(t *testing.T) {
 				w.back.failed = failed.reports
 				for _, m := range w.members {
 					if pick.oneIn(2) {
-						from(pick, backKinds...).set(&w, m.name)
+						from(pick, rollbackKinds...).set(&w, m.name)
 					}
 				}
 				if pick.oneIn(2) {
-					recordedBack(pick.oneIn(2), pick(2), from(pick, recordKinds...), from(pick, recordKinds...))(&w)
+					recordedRollback(pick.oneIn(2), pick(2), from(pick, recordKinds...), from(pick, recordKinds...))(&w)
 				}
 				var j judge
 				if fault := j.fault(w, w.read(t)); fault != "" {

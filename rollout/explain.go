@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Explanation says why a cluster is held, down to what holds everything up. The first [Link] is the cluster's own wait. If
-// that is for groups whose clusters are held themselves, up to three more links say what those wait for. It is empty for a
+// Explanation says why a cluster is blocked, down to what holds everything up. The first [Link] is the cluster's own wait. If
+// that is for groups whose clusters are blocked themselves, up to three more links say what those wait for. It is empty for a
 // cluster that is not held.
 type Explanation []Link
 
@@ -65,7 +65,7 @@ func (e Explanation) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Explain says why the named cluster is held, down to the clusters that wait for nobody else. It is empty for a cluster
+// Explain says why the named cluster is blocked, down to the clusters that wait for no other cluster. It is empty for a cluster
 // that is not held, or not selected. The first call on a result takes time linear in the fleet. Each later call takes
 // time linear in the groups, with [GroupOrder] in the pairs of groups that directly follow each other.
 func (r *Result) Explain(cluster string) Explanation {
@@ -86,7 +86,7 @@ func (r *Result) Explain(cluster string) Explanation {
 	return Explanation{r.link(group)}
 }
 
-// blockedBefore finds the group of the active stage that the given group waits for, if clusters of that group are held
+// blockedBefore finds the group of the active stage that the given group waits for, if clusters of that group are blocked
 // themselves.
 func (r *Result) blockedBefore(group int) (int, bool) {
 	s, c := r.schedule, &r.choice
@@ -98,7 +98,7 @@ func (r *Result) blockedBefore(group int) (int, bool) {
 	return active, ok && r.blockedCounted(active) > 0
 }
 
-// grant gives the index of the grant that the held clusters of a group wait for: the grant of its stage, or of the
+// grant gives the index of the grant that the blocked clusters of a group wait for: the grant of its stage, or of the
 // first incomplete stage before it.
 func (r *Result) grant(group int) int {
 	stage := int(r.schedule.stageOf[group])
@@ -109,10 +109,10 @@ func (r *Result) grant(group int) int {
 	return i
 }
 
-// link describes the wait of the held clusters of a group that waits for no other group.
+// link describes the wait of the blocked clusters of a group that waits for no other group.
 func (r *Result) link(group int) Link {
 	l := Link{Reason: r.briefBlock(group)}
-	var others ignorableClusters // whom it waits for and who can be given up
+	var others ignorableClusters // the clusters that it waits for and that can be ignored
 	switch l.Reason.Type {
 	case BlockPaused:
 		l.Remedies = []Remedy{{Type: RemedyResume}}
@@ -183,12 +183,12 @@ func (r *Result) isUnknown(position int, s state) bool {
 	return inFlightStates.has(s) && r.ages.of(position) == unknownAge && !r.schedule.ignoresAt(position)
 }
 
-// list gives a copy of the blockers, how many more there are, and who of all can be given up.
+// list gives a copy of the blockers, how many more there are, and which of all can be ignored.
 func (f *topN) list() ([]Blocker, int, ignorableClusters) {
 	return append([]Blocker(nil), f.blockers...), f.n - len(f.blockers), f.ignorable
 }
 
-// failures gives the first clusters that count in the breach, the number of the others, and who of all can be given up.
+// failures gives the first clusters that count in the breach, the number of the others, and which of all can be ignored.
 func (r *Result) failures() (blockers []Blocker, more int, ignorable ignorableClusters) {
 	for _, name := range r.choice.breach.Clusters {
 		position, _ := r.schedule.groups.Position(name)
@@ -214,7 +214,7 @@ func (r *Result) ignorableInBreach() (ignorable ignorableClusters) {
 	return ignorable
 }
 
-// blockReason gives the reason for the held clusters of a group, with the sentence about the clusters that are waited for.
+// blockReason gives the reason for the blocked clusters of a group, with the sentence about the clusters that are waited for.
 func (r *Result) blockReason(group int) BlockReason {
 	h := r.briefBlock(group)
 	if next, ok := r.blockedBefore(group); ok {
@@ -247,7 +247,7 @@ func (r *Result) briefBlock(group int) BlockReason {
 	return h
 }
 
-// withoutSlot gives the crowds of clusters in flight that have no slot.
+// withoutSlot gives the state groups of clusters in flight that have no slot.
 func (r *Result) withoutSlot() stateSet {
 	if r.schedule.options.freeFailed {
 		return failedStateGroups

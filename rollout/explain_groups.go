@@ -35,7 +35,7 @@ func (r *Result) waitedBy(group int) (w waited) {
 	return w
 }
 
-// explainGroups describes the wait of a group's held clusters for other groups, and then the waits of clusters that are held
+// explainGroups describes the wait of a group's blocked clusters for other groups, and then the waits of clusters that are blocked
 // in those, each once.
 func (r *Result) explainGroups(group int) Explanation {
 	w := r.waitedBy(group)

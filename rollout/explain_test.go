@@ -101,7 +101,7 @@ func awaited(s rollout.Schedule, group grouping.Key, done map[grouping.Key]bool)
 	return active, later
 }
 
-// R29: behind the first link stand the waits of clusters that are held in the groups that are waited for, three of them at most, be they
+// R29: behind the first link stand the waits of clusters that are blocked in the groups that are waited for, three of them at most, be they
 // held by a limit or by somebody.
 func TestExplanationHasThreeLinksOfOtherGroupsAtMost(t *testing.T) {
 	for count, want := range []int{1: 2, 2: 3, 3: 4, 4: 4, 5: 4} {

@@ -8,7 +8,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// nextHeld yields the starts that come after a state in which one of the waiting clusters is held, whichever it is.
+// nextHeld yields the starts that come after a state in which one of the waiting clusters is blocked, whichever it is.
 func (s *searched) nextHeld(t fataler, h hist, blocks bool, yield func(hist)) {
 	for i, m := range s.members {
 		if h.of(i) != hasNot {
@@ -30,9 +30,9 @@ func (s *searched) nextHeld(t fataler, h hist, blocks bool, yield func(hist)) {
 	}
 }
 
-// R40, R59, R66: in small fleets, histories in which any cluster is held and released expose no more than is said, also where the next
-// group begins without it. Where the groups of held clusters wait for them, the other numbers hold, too.
-func TestHoldsExposeNoMore(t *testing.T) {
+// R40, R59, R66: in small fleets, histories in which any cluster is blocked and released expose no more than is said, also where the next
+// group begins without it. Where the groups of blocked clusters wait for them, the other numbers hold, too.
+func TestFreezesExposeNoMore(t *testing.T) {
 	var all []*searched
 	for _, s := range searchedWorlds(exposureFleets(3)) {
 		if s.exceptions == [2]string{} && s.ramp == 0 { // with which the numbers may be bounds

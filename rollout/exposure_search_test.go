@@ -64,7 +64,7 @@ type course struct {
 	skips       bool // clusters are skipped
 	skipsEnd    bool // and no longer are
 	saysTimeOut bool // TimeOut is reported without a deadline
-	holds       bool // any waiting cluster is held and released
+	holds       bool // any waiting cluster is blocked and released
 	blocks      bool // and its group waits for it
 }
 

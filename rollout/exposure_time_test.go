@@ -257,7 +257,7 @@ func TestFinishOfGroupsSideBySideHasTheStartsBetweenThem(t *testing.T) {
 }
 
 // R41: what nobody knows is longer than any bound, also in sums, and its JSON leaves it out.
-func TestFinishThatNobodyKnows(t *testing.T) {
+func TestFinishThatIsUnknown(t *testing.T) {
 	life := exposure.Span{Shortest: time.Hour, Longest: 2 * time.Hour}
 	closed := rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Name: "approval"}}}}
 	year := 365 * 24 * time.Hour

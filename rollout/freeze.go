@@ -10,33 +10,33 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ClusterFreeze holds one cluster: a person works on its site, another operation has it in hand, its window is not there. While the
-// cluster waits for its turn and the hold lasts, it does not start. A cluster that has the workload keeps it, takes its slot and
-// counts, held or not.
+// ClusterFreeze is a user's request not to start one cluster: its site is in maintenance, another operation is running, its
+// window is closed. A frozen cluster that waits for its turn does not start while the freeze lasts. A cluster with the
+// workload keeps the workload, takes its slot and counts, frozen or not.
 //
-// Unless Blocks is set, nobody waits for a held cluster: it takes no slot, its group is complete without it, and the next group
-// starts. But the rollout is not done before it. Once the hold ends, it waits for its turn like a cluster that has just joined its
-// group. So its group is incomplete then, and nothing more starts in groups that come after.
+// Unless Blocks is set, other clusters do not wait for a frozen cluster. It takes no slot, its group is complete without it,
+// and the next group starts. The rollout is not done without it. Once the freeze ends, the cluster waits for its turn like a
+// cluster that has just joined its group. Its group is incomplete then, and nothing more starts in later groups.
 //
-// Where a cluster has several holds, all count, and the one that ends last is the reason; one without an end is the last of all. If
-// one of them blocks, the cluster blocks until the last has ended.
+// All freezes of a cluster count. The one that ends last is the block reason; one without an end is the last of all. If one
+// of them blocks, the cluster blocks until the last has ended.
 //
-// A window that opens again and again is a hold until it opens next, as long as it is closed.
+// For a window that opens repeatedly, set a freeze until the next opening whenever the window is closed.
 type ClusterFreeze struct {
 	// Cluster is the name of the cluster, which must not be empty. The result warns of a cluster that is not selected.
 	Cluster string `json:"cluster"`
 	// Reason is what the sentences say, such as "maintenance of store 7".
 	Reason string `json:"reason,omitempty"`
-	// Until is when the hold ends by itself; zero where that is unknown.
+	// Until is when the freeze ends by itself; zero if that is unknown.
 	Until time.Time `json:"until,omitzero"`
-	// Blocks says that others wait for the cluster: its group is not complete without it.
+	// Blocks says that other clusters wait for this one: its group is not complete without it.
 	Blocks bool `json:"blocks,omitempty"`
 }
 
-// isActive says whether a hold lasts.
+// isActive says whether the freeze lasts.
 func (h *ClusterFreeze) isActive(now time.Time) bool { return h.Until.IsZero() || now.Before(h.Until) }
 
-// compileFreezes checks the holds and merges those of one cluster. They are in the order of the names.
+// compileFreezes checks the freezes and merges those of one cluster. They are in the order of the names.
 func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []ClusterFreeze, errs field.ErrorList) {
 	for i := range freezes {
 		if freezes[i].Cluster == "" {
@@ -65,9 +65,10 @@ func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []Cluster
 	return merged[:n], nil
 }
 
-// freezes says which clusters of a schedule somebody holds, whatever their group does (R59, R60); nil where that is nobody.
+// freezes has the clusters of a schedule that are frozen: by a ClusterFreeze, or because the allowlist lacks them (R59, R60). It is nil if
+// no cluster is.
 type freezes struct {
-	byPosition map[int]*ClusterFreeze // by position; nil where nobody is held
+	byPosition map[int]*ClusterFreeze // by position; nil where nobody is blocked
 	notAllowed []bool                 // of each position; nil without a reviewed set
 }
 
@@ -98,7 +99,7 @@ func (s *schedule) findFreezes() {
 	}
 }
 
-// anyFrozen says whether anyone may be parked.
+// anyFrozen says whether a cluster may be frozen.
 func (p *freezes) anyFrozen() bool { return p != nil }
 
 // frozenState gives the state of a waiting cluster with regard to its holds.
@@ -143,7 +144,7 @@ func (r *Result) freeze(now time.Time) {
 	}
 }
 
-// untilUnfrozen gives the time from now until the hold of a parked position ends; 0 if time alone does not end it.
+// untilUnfrozen gives the time from now until the hold of a frozen position ends; 0 if time alone does not end it.
 func (s *schedule) untilUnfrozen(position int, now time.Time) time.Duration {
 	until := s.freezeEnd(position)
 	if until.IsZero() || !now.Before(until) {
@@ -152,7 +153,7 @@ func (s *schedule) untilUnfrozen(position int, now time.Time) time.Duration {
 	return until.Sub(now)
 }
 
-// frozenClusters are the clusters of a result that somebody holds, by the reason.
+// frozenClusters are the frozen clusters of a result, by the reason.
 type frozenClusters struct {
 	blockOf map[int]BlockReason   // by position
 	inGroup map[int][]BlockReason // of each group, in the order in which the first cluster has it
@@ -164,7 +165,7 @@ type groupBlock struct {
 	reason BlockReason
 }
 
-// frozen gives who is held by itself, worked out once; nil where nobody is. It takes time linear in the fleet.
+// frozen gives the frozen clusters, computed once; nil if there are none. It takes time linear in the fleet.
 func (r *Result) frozen() *frozenClusters {
 	if !r.schedule.anyFrozen() {
 		return nil
@@ -209,7 +210,7 @@ func (r *Result) findFrozen() *frozenClusters {
 	return p
 }
 
-// frozenIn counts the clusters of a group that somebody holds, counted or not.
+// frozenIn counts the frozen clusters of a group, ignored ones too.
 func (r *Result) frozenIn(group int) int {
 	n := r.tallies[group].frozen()
 	if r.ignoredTallies != nil {
@@ -218,7 +219,7 @@ func (r *Result) frozenIn(group int) int {
 	return n
 }
 
-// blockAt gives the reason of the held cluster at a position.
+// blockAt gives the reason of the blocked cluster at a position.
 func (r *Result) blockAt(position int) BlockReason {
 	if r.states[position].isFrozen() {
 		return r.frozen().blockOf[position]
@@ -245,7 +246,7 @@ func (h BlockReason) frozen() string {
 	return s
 }
 
-// explainFrozen describes the wait of a cluster that somebody holds, and what it waits for beside.
+// explainFrozen describes the wait of a frozen cluster, and what else would block the cluster once the freeze ends.
 func (r *Result) explainFrozen(position int) Explanation {
 	s, c := r.schedule, &r.choice
 	group := s.groups.GroupAt(position)
@@ -264,7 +265,7 @@ func (r *Result) explainFrozen(position int) Explanation {
 	}
 }
 
-// frozenLink describes the wait of clusters that somebody holds.
+// frozenLink describes the wait of frozen clusters.
 func (r *Result) frozenLink(h BlockReason, clusters string) Link {
 	l := Link{Reason: h}
 	switch {
@@ -278,8 +279,8 @@ func (r *Result) frozenLink(h BlockReason, clusters string) Link {
 	return l
 }
 
-// freezeLinks gives the waits of the clusters of some groups that others wait for although somebody holds them. Each names the clusters
-// of these groups alone, as releasing the others helps nobody.
+// freezeLinks gives the waits of the frozen clusters that block some groups. Each names only the clusters of these groups, because
+// unfreezing others does not help.
 func (r *Result) freezeLinks(groups []int) (links []Link) {
 	if r.frozen() == nil {
 		return nil

@@ -175,7 +175,7 @@ func TestARecordIsFilledToTheLastByte(t *testing.T) {
 }
 
 // R49: where there is no room for all, failures are kept first, whatever the names. Where failures have no room, nothing ends that
-// but a later attempt or a person who removes the record, and the sentences say so.
+// but a later attempt or a user who removes the record, and the sentences say so.
 func TestAFullRecordKeepsFailuresFirst(t *testing.T) {
 	o := owned{strategy: progressive("50%", config("100%", "10m", 0)), groups: selecting(t, false, "x", "y")}
 	o.options.MaxStarts = &rollout.StartLimit{Count: 1000, Per: metav1.Duration{Duration: time.Hour}}

@@ -9,9 +9,9 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Gate holds a group back until someone opens it: an approval, a maintenance window.
+// Gate holds a group back until an operator opens it: an approval, a maintenance window.
 type Gate struct {
-	// Name is what the reason of a held cluster calls it.
+	// Name is what the reason of a blocked cluster calls it.
 	Name string `json:"name,omitempty"`
 	// Opens is when it opens by itself; zero where that is unknown.
 	Opens time.Time `json:"opens,omitzero"`
@@ -25,12 +25,12 @@ func (g Gate) String() string {
 	return fmt.Sprintf("gate %q", g.Name)
 }
 
-// ClosedGate is a gate before a group: the group's waiting clusters are held. Where groups go one after the other (mandatory
+// ClosedGate is a gate before a group: the group's waiting clusters are blocked. Where groups go one after the other (mandatory
 // groups, and all groups under ProgressivePerGroup), nothing starts in the later groups either, even while the group
 // itself is empty or complete. The gate is open from Opens on.
 //
-// Where a group has several gates, it is held until all of them are open. The reason of a held cluster is the gate that
-// opens last; one that opens at an unknown time is the last of all. So an approval and a maintenance window for one group
+// Where a group has several gates, it is blocked until all of them are open. The reason of a blocked cluster is the gate that
+// opens last; one that opens at an unknown time is the last of all. An approval and a maintenance window for one group
 // both hold it.
 type ClosedGate struct {
 	// Group is the group behind the gate. A group with a name means every group of that name, whatever its index. A group

@@ -80,18 +80,18 @@ func (s *schedule) chains(g *graph, groups []int32, j *setNodes) (heads []head) 
 	return heads
 }
 
-// setNodes say what comes directly before each name. A joint stands for several names, and for other joints. A name without a
-// group has no place in the graph: whatever comes after it comes after its joint. Names that come after the same ones have the
-// same joint. So n names, one without a group, and m names after that have n + m pairs here, and not n · m.
+// setNodes say what comes directly before each name. A set node stands for several names, and for other set nodes. A name without a
+// group has no place in the graph: whatever comes after it comes after its set node. Names that come after the same ones have the
+// same set node. So n names, one without a group, and m names after that have n + m pairs here, and not n · m.
 type setNodes struct {
 	order *groupOrder
 	ends  [][]int32        // for each name the last group of each of its chains
-	of    []int32          // for each name its joint; 0 where nothing comes before it
-	from  [][]int32        // for each joint the names that it stands for, and ^joint of the others; the first has none
-	known map[string]int32 // the joint for the numbers in from
-	sets  []int32          // for each joint its set in the graph; 0 until somebody asks
+	of    []int32          // for each name its set node; 0 where nothing comes before it
+	from  [][]int32        // for each set node the names that it stands for, and ^set node of the others; the first has none
+	known map[string]int32 // the set node for the numbers in from
+	sets  []int32          // for each set node its set in the graph; 0 until it is needed
 
-	seenName, seenNode []int32 // by which joint last
+	seenName, seenNode []int32 // by which set node last
 }
 
 func newSetNodes(order *groupOrder) *setNodes {
@@ -101,7 +101,7 @@ func newSetNodes(order *groupOrder) *setNodes {
 	}
 }
 
-// connect finds the joint of each name, once it is known which names have groups.
+// connect finds the set node of each name, once it is known which names have groups.
 func (j *setNodes) connect() {
 	var from []int32
 	var key []byte
@@ -138,7 +138,7 @@ func (j *setNodes) connect() {
 	j.sets, j.seenNode, j.seenName = make([]int32, len(j.from)), make([]int32, len(j.from)), make([]int32, len(j.of))
 }
 
-// setIn gives the set of the groups that a joint stands for.
+// setIn gives the set of the groups that a set node stands for.
 func (j *setNodes) setIn(g *graph, node int32) int32 {
 	if j.sets[node] != 0 {
 		return j.sets[node]

@@ -14,7 +14,7 @@ import (
 
 // GroupOrder says which groups come after which under ProgressivePerGroup, in place of the order of their index. It maps
 // the name of a group to the names of the groups that have to be complete before it starts. Groups whose name has no entry
-// start as soon as the mandatory groups are complete. So several groups can be under way at a time:
+// start as soon as the mandatory groups are complete. Several groups can be under way at a time:
 //
 //	rollout.GroupOrder{
 //		"staging-eu": {"canary"}, "prod-eu": {"staging-eu"},
@@ -30,7 +30,7 @@ import (
 // start clusters in the order of [Schedule].Stages.
 //
 // A name that comes after itself is an error. The result warns of a name that no group has. What comes after such a name
-// comes after the predecessors of that name; where it has none, it starts freely. So look at the Warnings before the first
+// comes after the predecessors of that name; where it has none, it starts freely. Look at the Warnings before the first
 // start. The other types ignore the order, and the result warns of that.
 //
 // A plan takes time linear in the names and pairs of the order, beside sorting the names, and in the groups, and in the pairs of

@@ -4,12 +4,12 @@ import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 // exceptions says which clusters and which failures do not count (R37, R38); nil where all do.
 type exceptions struct {
-	ignored   []int32 // the positions that are not counted, in order
-	isIgnored []bool  // whether each position is not counted; nil where all are counted
+	ignored   []int32 // the positions that are ignored, in order
+	isIgnored []bool  // whether each position is ignored; nil where all are counted
 	before    []bool  // whether the failures of each position are left out of the budgets; nil where none are
 	baseline  []int32 // the positions of these, in order
 	atStage   []int   // how many of these are selected in each stage and count; nil where none are
-	inGroup   []int   // for each group how many of its clusters are not counted
+	inGroup   []int   // for each group how many of its clusters are ignored
 }
 
 // except finds the clusters that the options name.
@@ -47,7 +47,7 @@ func (s *schedule) positions(named nameSet, take func(position int)) {
 	}
 }
 
-// ignoresAt says whether the cluster at a position is not counted.
+// ignoresAt says whether the cluster at a position is ignored.
 func (e *exceptions) ignoresAt(position int) bool {
 	return e != nil && e.isIgnored != nil && e.isIgnored[position]
 }
@@ -62,7 +62,7 @@ func (e *exceptions) inBudget(position int) bool {
 	return !e.ignoresAt(position) && !e.failedBefore(position)
 }
 
-// numIgnored counts the clusters that are not counted.
+// numIgnored counts the ignored clusters.
 func (e *exceptions) numIgnored() int {
 	if e == nil {
 		return 0
@@ -70,7 +70,7 @@ func (e *exceptions) numIgnored() int {
 	return len(e.ignored)
 }
 
-// ignoredIn counts the clusters of a group that are not counted.
+// ignoredIn counts the clusters of a group that are ignored.
 func (e *exceptions) ignoredIn(group int) int {
 	if e == nil || e.inGroup == nil {
 		return 0
@@ -86,7 +86,7 @@ func (e *exceptions) baselineIn(stage int) int {
 	return e.atStage[stage]
 }
 
-// ignoredOf counts the clusters that are not counted, in the groups that an entry of the strategy means.
+// ignoredOf counts the ignored clusters, in the groups that an entry of the strategy means.
 func (s *schedule) ignoredOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
 	for group := range s.groups.Len() {
 		key, size := s.groups.Key(group), s.ignoredIn(group)
@@ -97,7 +97,7 @@ func (s *schedule) ignoredOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
 	return n
 }
 
-// splitIgnored moves the clusters that are not counted from the tallies of the groups into tallies of their own, and notes in
+// splitIgnored moves the ignored clusters from the tallies of the groups into tallies of their own, and notes in
 // the others which failures are excused. The tallies aside are nil where all clusters count.
 func (s *schedule) splitIgnored(groups []tally, states []state) (ignored []tally) {
 	e := s.exceptions
@@ -120,8 +120,8 @@ func (s *schedule) splitIgnored(groups []tally, states []state) (ignored []tally
 	return ignored
 }
 
-// startsIgnored says whether the waiting, uncounted clusters of a group start now. They do once no earlier stage is waited
-// for, no closed gate is in the way, and the hub has a right.
+// startsIgnored says whether the waiting, ignored clusters of a group start now. They do once no earlier stage is waited
+// for, no closed gate is in the way, and the hub has a share.
 func (s *schedule) startsIgnored(c *choice, group int) bool {
 	stage := int(s.stageOf[group])
 	_, waits := c.waitsFor(stage)
@@ -146,7 +146,7 @@ func (s *schedule) barrierOf(c *choice, stage int) int {
 	}
 }
 
-// listIgnored appends the uncounted clusters in one of the waiting states that start.
+// listIgnored appends the ignored clusters in one of the waiting states that start.
 func (s *schedule) listIgnored(v view, c *choice, waiting state, r *Result, clusters []Cluster) []Cluster {
 	last, through := -1, false
 	for _, at := range s.exceptions.ignored {

@@ -20,7 +20,7 @@ import (
 // standing is where clusters stand, for laws that compare two plans.
 type standing struct {
 	InFlight, Start, TimedOut, Settled []string
-	Held                               []heldCluster
+	Held                               []blockedCluster
 	Breach                             *rollout.Breach
 	Counts                             status.Counts
 	Aggregate                          status.RolloutStatus
@@ -40,11 +40,11 @@ func (p *trial) stand(keep func(cluster string) bool) (s standing) {
 	s.InFlight, s.Start, s.TimedOut = names(p.result.InFlight), names(p.result.Start), names(p.result.TimedOut)
 	s.Settled = names(slices.Collect(p.result.Settled()))
 	for c, hold := range p.result.Blocked() {
-		if isOwn(hold) { // whose detail names all that are held so
+		if isOwn(hold) { // whose detail names all that are blocked so
 			hold.Detail, hold.Many = "", false
 		}
 		if keep(c.Name) {
-			s.Held = append(s.Held, heldCluster{c, hold})
+			s.Held = append(s.Held, blockedCluster{c, hold})
 		}
 	}
 	sum := p.result.Summary()
@@ -60,9 +60,9 @@ func isOwn(h rollout.BlockReason) bool {
 
 func differ(a, b standing) string { return gocmp.Diff(a, b, cmpopts.EquateEmpty()) }
 
-// TestUncountedClustersHaveNoPartInTheOthers is R37: if the clusters that are not counted were not there, all others would
+// TestIgnoredClustersDoNotAffectTheOthers is R37: if the ignored clusters were not there, all others would
 // stand as they do.
-func TestUncountedClustersHaveNoPartInTheOthers(t *testing.T) {
+func TestIgnoredClustersDoNotAffectTheOthers(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		without := p.world
 		without.uncounted = nil
@@ -91,16 +91,16 @@ func TestUncountedClustersHaveNoPartInTheOthers(t *testing.T) {
 	})
 }
 
-// with is the world with clusters that are not counted.
+// with is the world with ignored clusters.
 func (p *trial) with(aside func(string) bool) world {
 	w := p.world
 	w.uncounted = aside
 	return w
 }
 
-// TestUncountedClustersStartOnceTheirStageIsReached is R37: they start exactly where each stage before theirs is complete,
+// TestIgnoredClustersStartOnceTheirStageIsReached is R37: they start exactly where each stage before theirs is complete,
 // and nobody holds all of them.
-func TestUncountedClustersStartOnceTheirStageIsReached(t *testing.T) {
+func TestIgnoredClustersStartOnceTheirStageIsReached(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		p = try(t, p.with(func(string) bool { return true }), p.groups)
 		if len(p.gates)+len(p.holds) > 0 || p.reviewed != nil || p.paused || p.incomplete || p.rights != nil && p.rights.Concurrency == 0 { // R57
@@ -119,9 +119,9 @@ func TestUncountedClustersStartOnceTheirStageIsReached(t *testing.T) {
 	})
 }
 
-// TestNobodyWaitsForWhoDoesNotCount is R37 and R38 for explanations: no blocker is a cluster that is not counted, and none of a
+// TestNothingWaitsForAnIgnoredCluster is R37 and R38 for explanations: no blocker is a cluster that is ignored, and none of a
 // breach is one that failed before. Nor does a sentence name them.
-func TestNobodyWaitsForWhoDoesNotCount(t *testing.T) {
+func TestNothingWaitsForAnIgnoredCluster(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		if p.uncounted == nil && p.before == nil {
 			w := p.with(of("b", "c01", "c04"))
@@ -238,7 +238,7 @@ func find(list []rollout.Cluster, name string) (rollout.Cluster, bool) {
 	return rollout.Cluster{}, false
 }
 
-// R37, R38: who is not counted and who failed before, alone and together.
+// R37, R38: who is ignored and who failed before, alone and together.
 func TestExceptions(t *testing.T) {
 	for _, c := range []struct {
 		opts rollout.Options

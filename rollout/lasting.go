@@ -12,7 +12,7 @@ import (
 // mostLasting is how many breaches last at a time.
 const mostLasting = 16
 
-// lasting is a breach that stands however the groups are cut anew (R10).
+// lasting is a breach that stands however the groups are changed (R10).
 //
 // For example, maxFailures is 1, and a and b of group 1 {a b c} failed. Then the scheduler cuts 0 {z a} and 1 {b c}: each group has a
 // failure that it tolerates. The breach of group 1 goes on to be a, b, until one of them recovers.
@@ -68,7 +68,7 @@ func (s *schedule) stillFailed(v view, clusters []string) []int32 {
 	return slices.Compact(positions)
 }
 
-// breachedNow gives the breaches by the groups of now, in order. It takes time in proportion to the failures where there is one.
+// breachedNow gives the breaches by the current groups, in order. It takes time in proportion to the failures where there is one.
 func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 	isInAll := s.isBreachedInAll(o) && s.rules.maxFailures.IsPercent()
 	if o.breached == len(s.stages) && !isInAll {

@@ -23,7 +23,7 @@ type lookedAt struct {
 }
 
 // staysStopped cuts a fleet with a breach anew, in all ways and some times, while clusters join and leave and nobody recovers. Whether the
-// controller remembers the result before or begins anew with its record, nobody starts.
+// controller remembers the result before or starts over with its record, nobody starts.
 func (s *recut) staysStopped(t fataler, from lookedAt, steps int) (looks int) {
 	if steps == 0 {
 		return 0
@@ -76,7 +76,7 @@ func (s *recut) selections(at spots) []spots {
 	return all
 }
 
-// R10: however the groups are cut anew, and whoever joins and leaves, nothing starts once a look found a breach, until a cluster recovers.
+// R10: however the groups are changed, and whoever joins and leaves, nothing starts once a look found a breach, until a cluster recovers.
 func TestNothingStartsPastABreachHoweverGroupsAreCutAnew(t *testing.T) {
 	cuts := []struct {
 		name string

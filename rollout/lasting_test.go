@@ -55,7 +55,7 @@ type look struct {
 	change                  func(*clusterv1alpha1.RolloutStrategy, *rollout.Options)
 }
 
-// R10: a breach lasts however the groups are cut anew, until its clusters recover, are tried again or given up, or the budget is raised.
+// R10: a breach lasts however the groups are changed, until its clusters recover, are tried again or ignored, or the budget is raised.
 func TestABreachLastsHoweverTheGroupsAreCutAnew(t *testing.T) {
 	one, failed := perGroup(config("1", "10m", 0)), "a Failed, b TimeOut"
 	for _, tt := range []struct {
@@ -402,8 +402,8 @@ func TestTheBreachesOfARecordAreTheCallers(t *testing.T) {
 	}
 }
 
-// R10, R45: a way back is stopped by no breach of the rollout before it. Where a breach stops it, that lasts as well.
-func TestOnTheWayBackABreachLastsOnlyWhereOneStopsIt(t *testing.T) {
+// R10, R45: a rollback is stopped by no breach of the rollout before it. Where a breach stops it, that lasts as well.
+func TestInARollbackABreachLastsOnlyIfABreachStopsIt(t *testing.T) {
 	one, had := perGroup(config("1", "", 0)), standings("a TimeOut, b TimeOut, c Succeeded, d Succeeded")
 	rolled := lookAgain(t, one, groupsOf(t, "0: a b, 1: c d"), had, nil, false)
 	for _, stops := range []bool{false, true} {

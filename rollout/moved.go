@@ -5,7 +5,7 @@ import (
 )
 
 // findMoved gives the selected clusters that count in another group than the one that selects them now, with that group (R52).
-// States are by position. The schedule is the one by the groups of now.
+// States are by position. The schedule is the one by the current groups.
 func (s *schedule) findMoved(states []state) (moved map[string]grouping.Key) {
 	previous := s.options.previous
 	if !s.mayMove(previous) {
@@ -19,7 +19,7 @@ func (s *schedule) findMoved(states []state) (moved map[string]grouping.Key) {
 	return moved
 }
 
-// mayMove says whether anyone can count in another group than now.
+// mayMove says whether a cluster can count in another group than now.
 func (s *schedule) mayMove(previous *previousResult) bool {
 	knows := previous != nil && previous.groups != s.groups || s.options.record.all() != nil
 	return knows && !s.isPooled()

@@ -120,7 +120,7 @@ func TestAVersionThatMovesItsClustersStops(t *testing.T) {
 }
 
 // R52: who moved counts in the new group once it is done.
-func TestWhoMovedCountsInTheNewGroupOnceItIsDone(t *testing.T) {
+func TestAMovedClusterCountsInTheNewGroupOnceItIsDone(t *testing.T) {
 	one, two := grouping.Key{Index: 0, Name: "one"}, grouping.Key{Index: 1, Name: "two"}
 	strategy := perGroup(config("", "10m", 5*time.Minute))
 	h := &moving{in: map[string]grouping.Key{"a": one, "b": one, "c": two}, last: two}
@@ -167,7 +167,7 @@ func TestWhoMovedCountsInTheNewGroupOnceItIsDone(t *testing.T) {
 
 // R47, R52: after a restart groups are half written, and the record tells where a cluster was that moved. The next plan knows it from the
 // result, also without the record.
-func TestWhoMovedWhileGroupsAreHalfWrittenStaysWhereItCounts(t *testing.T) {
+func TestAClusterThatMovedInPartiallyObservedDecisionsStaysWhereItCounts(t *testing.T) {
 	canary, prod := grouping.Key{Index: 0, Name: "canary"}, grouping.Key{Index: 1, Name: "prod"}
 	groups := world{groups: []grouping.Key{canary, prod}, members: []member{{"a", canary}, {"b", prod}}, incomplete: true}.read(t)
 	reports := []status.Report{{Cluster: "b", Status: status.Progressing, Applied: now, LastTransitionTime: now}}
@@ -187,7 +187,7 @@ func TestWhoMovedWhileGroupsAreHalfWrittenStaysWhereItCounts(t *testing.T) {
 
 // R52: who moved to a group that comes earlier counts there, and otherwise in the group before. In a graph, a group with a lower index
 // need not come earlier.
-func TestWhoMovedCountsInTheEarlierGroup(t *testing.T) {
+func TestAMovedClusterCountsInTheEarlierGroup(t *testing.T) {
 	side, one, two := grouping.Key{Index: 0, Name: "side"}, grouping.Key{Index: 1, Name: "one"}, grouping.Key{Index: 2, Name: "two"}
 	for _, tt := range []struct {
 		order          rollout.GroupOrder
@@ -218,7 +218,7 @@ func TestWhoMovedCountsInTheEarlierGroup(t *testing.T) {
 	}
 }
 
-// R52: a mandatory group comes before any other, also one that is gone. So nothing else starts before a cluster that moved into the mandatory
+// R52: a mandatory group comes before any other, also one that is gone. Nothing else starts before a cluster that moved into the mandatory
 // group while it was in flight, whose group is gone.
 func TestAMandatoryGroupIsNotDoneWithAClusterThatMovedIntoIt(t *testing.T) {
 	whole, canary, rest := grouping.Key{Index: 0}, grouping.Key{Index: 0, Name: "canary"}, grouping.Key{Index: 1}
@@ -259,7 +259,7 @@ func TestAMandatoryGroupIsNotDoneWithAClusterThatMovedIntoIt(t *testing.T) {
 
 // R52: a failure counts in the group of now where the group before is gone, and in the group before once the cluster is in flight again,
 // also where a Planner hears that before its next answer.
-func TestAPlannerHearsThatWhoMovedIsInFlightAgain(t *testing.T) {
+func TestAPlannerSeesThatAMovedClusterIsInFlightAgain(t *testing.T) {
 	canary, prod := grouping.Key{Index: 0, Name: "canary"}, grouping.Key{Index: 1, Name: "prod"}
 	p, err := rollout.NewPlanner(perGroup(config("", "10m", 0)), world{groups: []grouping.Key{canary, prod}, members: []member{{"a", prod}, {"b", canary}}}.read(t), rollout.Options{})
 	if err != nil {

@@ -69,12 +69,12 @@ type observed struct {
 	departed []departure       // clusters of which only the start or the success counts
 	before   []status.Breached // the breaches that the result before and the record had
 
-	formerGroups formerGroups // who left or moved and still counts, as long as the schedule is without them
+	formerGroups formerGroups // the clusters that were deselected or moved and still count, as long as the schedule is without them
 
 	unselected map[string]time.Time // when clusters were first found unselected, as far as earlier results know
 	due        []string             // the ones to remove now, in order
 
-	// record tells which positions have nothing of the version beside the record; nil where nobody asks.
+	// record tells which positions have nothing of the version beside the record; nil if that is not needed.
 	record interface{ isLost(position int) bool }
 }
 
@@ -138,7 +138,7 @@ func (s *schedule) changes(c *choice, t *totals, now time.Time) time.Duration {
 	return sooner(sooner(s.opening(c, t, now), s.fullEnds(c, t, now)), sooner(s.waitEnds(c, t, now), c.nextStart(now)))
 }
 
-// withholds says whether nobody is removed (R7, R30).
+// withholds says whether nothing is removed (R7, R30).
 func (s *schedule) withholds(o *observed) bool {
 	return s.missing != "" || s.exceedsRemovals(o)
 }

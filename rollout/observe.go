@@ -79,7 +79,7 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 	return nil
 }
 
-// unknownAge is the age of a cluster where nobody knows how long it has stood so.
+// unknownAge is the age of a cluster whose time is unknown.
 const unknownAge time.Duration = math.MinInt64
 
 // set notes the report of the cluster at a position.
@@ -113,7 +113,7 @@ func (r *Result) date(position int, kind state, report *status.Report, now time.
 	}
 }
 
-// keep keeps the report of a cluster that left or moved, whose object is being deleted, or that the record has.
+// keep keeps the report of a cluster that was deselected or moved, whose object is being deleted, or that the record has.
 func (r *Result) keep(position int, said *status.Report) {
 	s := r.schedule
 	_, stored := s.options.record.entry(said.Cluster)

@@ -20,21 +20,21 @@ import (
 type Options struct {
 	// Paused starts nothing; all else is as before.
 	Paused bool `json:"paused,omitempty"`
-	// Gates are closed gates. They all count.
+	// Gates are the closed gates.
 	Gates []ClosedGate `json:"gates,omitempty"`
-	// Holds hold single clusters, for a reason and perhaps until a time.
+	// Freezes are users' requests not to start single clusters.
 	Freezes []ClusterFreeze `json:"freezes,omitempty"`
-	// Reviewed are the clusters that somebody reviewed for this version, in any order. Another cluster, such as one that joined
-	// since, does not start, and nobody waits for it, as with a [ClusterFreeze] that does not block. Nil is no review; an empty list
-	// lets nobody start. A cluster that has the version goes on, reviewed or not. Whoever lets clusters that join follow sets
-	// nothing here.
+	// Allowlist has the clusters that may start with this version, in any order. Any other cluster, such as one that joined
+	// later, does not start, and other clusters do not wait for it, as with a [ClusterFreeze] that does not block. Nil allows
+	// every cluster; an empty list allows none. A cluster that has the version goes on in any case. Leave it nil to let joining
+	// clusters follow.
 	Allowlist []string `json:"allowlist,omitzero"`
 	// GroupOrder says which groups come after which under ProgressivePerGroup; its page tells more. Where it is nil, groups go in
 	// the order of their index. Where it is empty, all groups behind the mandatory ones start at once.
 	GroupOrder GroupOrder `json:"groupOrder,omitzero"`
 	// Order sets the order in which waiting clusters start. It compares two names, and is negative where a comes first; where
 	// it is 0, the names decide. Clusters that are reported ToApply still come before those never reported. A [Planner] calls
-	// it when its groups or strategy change. So the answer must depend on the names alone, and Order must not call the Planner.
+	// it when its groups or strategy change. The answer must depend on the names alone, and Order must not call the Planner.
 	// [Shuffled] makes one from a seed.
 	Order func(a, b string) int `json:"-"`
 
@@ -47,7 +47,7 @@ type Options struct {
 	// cluster holds its slot until its progress deadline, which runs from the failure, and for ever if there is none.
 	FailedFreesSlot bool `json:"failedFreesSlot,omitempty"`
 	// Ramp starts gently: it allows as many clusters in flight or started at a time as have succeeded and soaked in the whole
-	// fleet, and at least *Ramp, which must be at least 1. With 1 and clusters that all succeed, 1, 1, 2, 4, 8 … start. So a
+	// fleet, and at least *Ramp, which must be at least 1. With 1 and clusters that all succeed, 1, 1, 2, 4, 8 … start. A
 	// version that turns out bad is on at most twice as many clusters as it soaked on, beside those that failed for good.
 	//
 	// It holds under all types, over all groups together, and on top of maxConcurrency. Where several groups may start, those
@@ -56,17 +56,18 @@ type Options struct {
 	Ramp *int `json:"ramp,omitempty"`
 	// MaxStarts bounds the starts within a span of time.
 	MaxStarts *StartLimit `json:"maxStarts,omitempty"`
-	// Rights bounds the clusters by what this hub has of limits that several hubs share; nil where it shares none.
+	// Shares are this hub's shares of limits that several hubs have in common; nil if there are none.
 	Shares *Shares `json:"shares,omitempty"`
-	// WaitBetweenGroups starts a group only when so much time has passed since the last success in the groups that it comes
-	// after, directly or through others, so that people can look at those first. It has an effect where groups go one after the
-	// other: under ProgressivePerGroup, also with GroupOrder, and after mandatory groups under Progressive. The result warns
-	// where it has none, also because there is no such group. It must not be negative.
+	// WaitBetweenGroups is the time from the last success in the groups that a group comes after, directly or not, to its first
+	// start, so that an operator can look at those first. It has an effect if groups go one after the other: under
+	// ProgressivePerGroup, also with GroupOrder, and after mandatory groups under Progressive. Otherwise the result warns. It
+	// must not be negative.
 	//
-	// The time runs from the success itself, and so together with minSuccessTime. Where no cluster succeeded, there is no wait.
-	// Where no report says when a cluster succeeded, the wait does not end until one does, and the result warns. A cluster that
-	// succeeds later in an earlier group, such as one that joined, begins the wait anew, even for groups that have begun. Whoever
-	// passes status.WorkState.Now notes each answer: a success whose answer is not noted is as of now, and the wait never ends.
+	// The time runs from the success itself, and so together with minSuccessTime. If no cluster succeeded, there is no wait. If
+	// no report has the time of a success, the wait does not end until one does, and the result warns. A cluster that succeeds
+	// later in an earlier group, such as one that joined, restarts the wait, even for groups that have begun. With
+	// status.WorkState.Now the controller must record each response: without the record a success is dated to the time of
+	// each call, and the wait never ends.
 	WaitBetweenGroups metav1.Duration `json:"waitBetweenGroups,omitzero"`
 
 	// Ignored names clusters that neither block nor count, such as clusters that are known to be unreachable, that hibernate,
@@ -76,8 +77,8 @@ type Options struct {
 	// clusters start at once, not even Ramp or MaxStarts. Percentages in the strategy are shares of the other clusters. The
 	// lists of a [Result] have these clusters like any other; status.Counts has them in Ignored alone.
 	//
-	// The names come in any order; one may come twice, and one that no cluster has means nobody. The result warns of a
-	// mandatory group in which no cluster counts, since it protects nobody. To name a cluster that left gives it up.
+	// The names come in any order and may repeat. A name that no cluster has means nothing. The result warns of a mandatory
+	// group in which no cluster counts, since it protects nothing. The name of a deselected cluster lets it count no more.
 	Ignored []string `json:"ignored,omitempty"`
 	// FailedBefore names the baseline: clusters that failed before the rollout began. Their failures are left out of every
 	// budget. Otherwise they are like other clusters: each takes a slot, and its group waits for it. If such a cluster fails,
@@ -92,19 +93,19 @@ type Options struct {
 	// Clusters of FailedBefore and Ignored are tried again, too, and so are clusters that timed out in a complete group. Such
 	// a group is incomplete again and holds what comes after it, unless only Ignored clusters are tried again.
 	//
-	// The first attempt is 0; a negative one is an error. A person raises it, for instance in an annotation of the owner. With
+	// The first attempt is 0; a negative one is an error. A user raises it, for instance in an annotation of the owner. With
 	// each write the controller notes the Attempt that the result has for the [Cluster]: this one where it starts, and otherwise
 	// the one that it is in ([status.Stamp]). A cluster that fails in this attempt is a failure as always. One whose reports
 	// never have it would be started again each time that it fails, and no budget stops that.
 	//
 	// A controller may also raise it by itself, where a result has a [Breach]. The number goes on from version to version, so
-	// it does not tell whether the present version was tried again. So the controller stores with it, in one write, the version
+	// it does not tell whether the present version was tried again. The controller stores with it, in one write, the version
 	// that it raised it for.
 	Attempt int `json:"attempt,omitempty"`
 
 	// MaxRemoved bounds how many clusters may be removed at once, as a count or as a percentage of the clusters with a report,
 	// rounded up. Where more would be removed, none is, and the result warns. So a mistyped selector does not undeploy a fleet.
-	// Nil sets no bound; 0 removes nobody.
+	// Nil sets no bound; 0 removes nothing.
 	MaxRemoved *intstr.IntOrString `json:"maxRemoved,omitempty"`
 	// RemoveAfter keeps a cluster for a while after it stops being selected. The cluster is in Next.PendingRemoval until that time has
 	// passed, and in Next.Removed from then on. It must not be negative.
@@ -112,20 +113,19 @@ type Options struct {
 	// A scheduler that rewrites its decisions one after the other can leave a cluster out for a moment while all counts are
 	// right. With 0 the cluster's workload is deleted then, and created again. A minute is longer than any rewriting takes.
 	//
-	// The grace is for the workload alone. A cluster that has the version and is not done with it counts, however long it has
-	// left ([Next].Left).
+	// RemoveAfter delays only the removal. A cluster that has the version and is not done with it counts, however long it has
+	// been deselected ([Next].Deselected).
 	RemoveAfter metav1.Duration `json:"removeAfter,omitzero"`
-	// Previous is the result before this one. It tells how long clusters have not been selected, for RemoveAfter, and in which
-	// group a cluster was that has left or moved since. It is nil after a restart; grace then begins anew for all clusters. So a
-	// controller that restarts more often than grace passes never removes a cluster. Grace also begins anew while the groups are
-	// incomplete.
+	// Previous is the result before this one. It has the time since which clusters are deselected, for RemoveAfter, and the
+	// group of each cluster that was deselected or moved since. It is nil after a restart, which restarts RemoveAfter for all
+	// clusters: a controller that restarts more often never removes a cluster. Incomplete groups restart RemoveAfter, too.
 	//
 	// A [Planner] remembers by itself, from its first call of Next or Result without the cluster. For a Planner, Previous says
-	// what an earlier planner knew, and may be nil. Grace does not begin anew with [Planner.SetStrategy], even where Previous is
+	// what an earlier planner knew, and may be nil. RemoveAfter does not restart with [Planner.SetStrategy], even where Previous is
 	// nil. Nor does it with Forget and Report, unless Next or Result is called in between.
 	Previous *Result `json:"-"`
-	// Memory is what the owner remembers of clusters that left; nil where it keeps no record. Without it such a cluster counts
-	// only as long as its object is there.
+	// StoredRecord is the owner's record of deselected clusters; nil if the owner stores none. Without it a deselected cluster
+	// counts only while its object exists.
 	StoredRecord *StoredRecord `json:"storedRecord,omitempty"`
 }
 
@@ -137,7 +137,7 @@ type Options struct {
 // started now. A skipped cluster never started.
 //
 // Only the last start of each cluster with this version is known, since a later write of a cluster's object replaces the
-// time of an earlier one. So a new version and the way back ([Revert]) begin a new span, and a start in a later attempt
+// time of an earlier one. So a new version and a rollback ([Revert]) begin a new span, and a start in a later attempt
 // replaces the cluster's earlier start. Starts of clusters in [Options].Ignored are not bounded.
 //
 // It holds under all types, over all groups together. Where several groups may start, those earlier in
@@ -175,7 +175,7 @@ type options struct {
 type named struct {
 	freezes      []ClusterFreeze // one for each cluster, in the order of the names
 	allowlist    nameSet
-	hasAllowlist bool // only the reviewed clusters start
+	hasAllowlist bool // only the allowed clusters start
 	ignored      nameSet
 	failedBefore nameSet
 }
@@ -310,7 +310,7 @@ func (s *schedule) checkOptions() {
 	}
 }
 
-// hasMandatory says whether the strategy has mandatory groups, which a way back has not.
+// hasMandatory says whether the strategy has mandatory groups, which a rollback has not.
 func (s *schedule) hasMandatory() bool {
 	return s.rules.typ == clusterv1alpha1.Progressive && s.options.rollback == nil && len(s.rules.mandatory) > 0
 }

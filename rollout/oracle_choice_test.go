@@ -13,9 +13,9 @@ import (
 
 // The rules on who starts and why the others wait: R8 to R10, R12, R20, R22, R23; and on limits: R14 to R17.
 
-// chooseWhoStarts asks for each waiting cluster whether anything but concurrency holds it, in the order of
+// chooseStarts asks for each waiting cluster whether anything but concurrency holds it, in the order of
 // the reasons' precedence, and shares the slots among the rest.
-func (o *oracle) chooseWhoStarts() {
+func (o *oracle) chooseStarts() {
 	for i := range o.all {
 		s := &o.all[i]
 		if !waiting(s) {

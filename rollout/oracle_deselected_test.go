@@ -88,7 +88,7 @@ func (o *oracle) selects(name string) bool {
 	return slices.ContainsFunc(o.members, func(m member) bool { return m.name == name })
 }
 
-// R47, R50: the group of a cluster that left, and whether it is this part's.
+// R47, R50: the group of a deselected cluster, and whether it is this part's.
 func (o *oracle) r47(name string) (group grouping.Key, here bool) {
 	if e := o.entry(name); e != nil {
 		return e.Group, true

@@ -154,7 +154,7 @@ func (a *answer) observe(r *rollout.Result) {
 	}
 	for c, hold := range r.Blocked() {
 		hold.Detail, hold.Many = "", false
-		a.Held = append(a.Held, heldCluster{c, hold})
+		a.Held = append(a.Held, blockedCluster{c, hold})
 	}
 	a.Summary = r.Summary()
 	a.Aggregate = a.Summary.Aggregate()

@@ -14,7 +14,7 @@ import (
 
 // sequence is the groups that go one by one: the mandatory ones (R12), then under ProgressivePerGroup the
 // others (R10). R33: each as soon as all that it comes after are in the sequence; of several the one with the lower index.
-// R44: on the way back the reverse, and none but under ProgressivePerGroup.
+// R44: in the rollback the reverse, and none but under ProgressivePerGroup.
 func (o *oracle) sequence() (sequence []grouping.Key) {
 	if o.kind == clusterv1alpha1.All || o.back != nil && o.kind != clusterv1alpha1.ProgressivePerGroup {
 		return nil
@@ -56,7 +56,7 @@ func (o *oracle) r12Named(group grouping.Key) bool {
 	return slices.ContainsFunc(o.mandatory, func(entry clusterv1alpha1.MandatoryDecisionGroup) bool { return r12Names(entry, group) })
 }
 
-// R33: whether a group comes before another one. R44: on the way back after it.
+// R33: whether a group comes before another one. R44: in the rollback after it.
 func (o *oracle) r33(first, second grouping.Key) bool {
 	if o.back != nil {
 		return o.r33Forward(second, first)

@@ -139,18 +139,18 @@ func (o *oracle) slots(hold rollout.BlockReason, groups []grouping.Key) (rollout
 	return hold, hold.MaxConcurrency - hold.InFlight, true
 }
 
-// R57: all clusters share the rights to start.
+// R57: all clusters share the shares of concurrency.
 func (o *oracle) r53([]grouping.Key) (rollout.BlockReason, int, bool) {
 	if o.rights == nil {
 		return rollout.BlockReason{}, 0, false
 	}
 	every := *o
-	every.failedFrees = false // R25 is no matter of rights
+	every.failedFrees = false // R25 is no matter of shares
 	hold, room, _ := every.slots(rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true, MaxConcurrency: o.rights.Concurrency}, o.groups)
 	return hold, room, true
 }
 
-// R57: where there is no right, nobody starts, also who does not count. R38 is no matter of rights.
+// R57: where there is no right, nobody starts, also who does not count. R38 is no matter of shares.
 func (o *oracle) r53Without(*subject) (rollout.BlockReason, bool) {
 	failed := 0
 	for i := range o.all {

@@ -10,9 +10,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on groups that are cut anew: R65, R66.
+// The rules on groups that are changed: R65, R66.
 
-// strangers counts the clusters that count in some groups and are selected in none of them. R43: on a way back those that left with the
+// strangers counts the clusters that count in some groups and are selected in none of them. R43: in a rollback those that left with the
 // failed version do not matter.
 func (o *oracle) strangers(groups []grouping.Key) (n int) {
 	for i := range o.all {
@@ -87,7 +87,7 @@ func (o *oracle) soakedIn(groups []grouping.Key) (n int) {
 	return n
 }
 
-// r66Load is what a stage exposes by the groups of now: how many are selected there and count, how many of these can hold slots and fail
+// r66Load is what a stage exposes by the current groups: how many are selected there and count, how many of these can hold slots and fail
 // at most.
 func (o *oracle) r66Load(groups []grouping.Key) (n, slots, failures int) {
 	all, before := 0, 0
@@ -168,7 +168,7 @@ func (o *oracle) r66Free() bool { return o.failedFrees || o.deadline != nil }
 // r66Bounds says whether groups bound how many are exposed.
 func (o *oracle) r66Bounds() bool { return o.kind != clusterv1alpha1.All && o.back == nil }
 
-// r66InOrder is what the groups of now expose, stage after stage.
+// r66InOrder is what the current groups expose, stage after stage.
 func (o *oracle) r66InOrder(free bool) (most int) {
 	stages := o.stages()
 	passed, kept := 0, 0 // clusters of the stages before, and those of them that failed and keep their slots

@@ -25,7 +25,7 @@ func (o *oracle) r19() {
 		case s.left:
 			a.Left = append(a.Left, c)
 		case s.held:
-			a.Held = append(a.Held, heldCluster{c, s.hold})
+			a.Held = append(a.Held, blockedCluster{c, s.hold})
 		case waiting(s):
 			starts = append(starts, s)
 		case s.newly:
@@ -43,7 +43,7 @@ func (o *oracle) r19() {
 }
 
 // R19: the nearest end of a deadline (R4) or a soak (R5), or opening of a gate (R23). What has no time is never
-// rechecked. Reading: an opening counts if it changes something, that is where a cluster is held by that gate.
+// rechecked. Reading: an opening counts if it changes something, that is where a cluster is blocked by that gate.
 func (o *oracle) r19Recheck() time.Duration {
 	nearest := time.Duration(0)
 	consider := func(at time.Time) {
@@ -239,11 +239,11 @@ func (o *oracle) s6() status.RolloutStatus {
 	return status.Succeeded
 }
 
-// listHolds lists each hold once, by the first group in which it holds a cluster. In a group those of single clusters come last.
-func (o *oracle) listHolds() {
-	own := func(h heldCluster) bool { return isOwn(h.Hold) }
+// listBlocks lists each hold once, by the first group in which it holds a cluster. In a group those of single clusters come last.
+func (o *oracle) listBlocks() {
+	own := func(h blockedCluster) bool { return isOwn(h.Hold) }
 	held := slices.Clone(o.out.Held)
-	slices.SortStableFunc(held, func(a, b heldCluster) int {
+	slices.SortStableFunc(held, func(a, b blockedCluster) int {
 		switch {
 		case own(a) == own(b):
 			return 0
@@ -277,7 +277,7 @@ func (o *oracle) s7() {
 		}
 		sum.Waiting = append(sum.Waiting, h.Reason.String())
 	}
-	// R29: where nobody is held, those in flight are named; R37: if they count.
+	// R29: where nobody is blocked, those in flight are named; R37: if they count.
 	for i := range o.all {
 		s := &o.all[i]
 		if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && !s.aside && (waiting(s) || o.r3(s)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on the way back: R43 to R45. Reading: what they do not speak of is as in a rollout of the version before.
+// The rules in the rollback: R43 to R45. Reading: what they do not speak of is as in a rollout of the version before.
 
 // taken is what Revert is given beside a world, whose reports are about the version before.
 type taken struct {
@@ -20,7 +20,7 @@ type taken struct {
 	stopAtBreach bool
 }
 
-// plan asks Plan, or Revert where the world goes back.
+// plan asks Plan, or Revert where the world rolls back.
 func (w world) plan(groups *grouping.Groups) (*rollout.Result, error) {
 	if w.back == nil {
 		return rollout.Plan(w.strategy, groups, w.reports, w.now, w.options())
@@ -28,7 +28,7 @@ func (w world) plan(groups *grouping.Groups) (*rollout.Result, error) {
 	return rollout.Revert(w.strategy, groups, *w.abort(), w.now, w.options())
 }
 
-// abort is what Revert is given; nil where the world does not go back.
+// abort is what Revert is given; nil where the world does not roll back.
 func (w world) abort() *rollout.Abort {
 	if w.back == nil {
 		return nil
@@ -36,7 +36,7 @@ func (w world) abort() *rollout.Abort {
 	return &rollout.Abort{Time: w.back.aborted, Failed: w.back.failed, Before: w.reports, StopAtBreach: w.back.stopAtBreach}
 }
 
-// takeBack makes of a world that goes back one that goes on to the version before.
+// takeBack makes of a world that rolls back one that goes on to the version before.
 func (o *oracle) takeBack() {
 	if o.back == nil {
 		return
@@ -71,7 +71,7 @@ func (t *taken) since(cluster string) (latest time.Time) {
 	return latest
 }
 
-// R43: who has the failed version waits, who went back is as reported, everyone else is skipped; who is not selected
+// R43: who has the failed version waits, who rolled back is as reported, everyone else is skipped; who is not selected
 // counts once. Clusters without any report get none here.
 func (o *oracle) r43() (reports []status.Report) {
 	about := func(list []status.Report, cluster string) (those []status.Report) {

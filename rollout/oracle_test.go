@@ -67,7 +67,7 @@ type closedGate struct {
 type answer struct {
 	InFlight, Start, TimedOut, Settled []rollout.Cluster
 	Left                               []rollout.Cluster
-	Held                               []heldCluster
+	Held                               []blockedCluster
 	Removed, Leaving                   []string
 	Record                             status.Record
 	Breach                             *rollout.Breach
@@ -80,7 +80,7 @@ type answer struct {
 	Holds                              []rollout.BlockCount
 }
 
-type heldCluster struct {
+type blockedCluster struct {
 	Cluster rollout.Cluster
 	Hold    rollout.BlockReason
 }
@@ -129,7 +129,7 @@ func (o *oracle) answer(w world) *answer {
 	o.forget()
 	o.r48()
 	o.out.Breach = o.breach()
-	o.chooseWhoStarts()
+	o.chooseStarts()
 	o.r19()
 	o.r7()
 	o.out.RecheckAfter = o.r19Recheck()
@@ -138,7 +138,7 @@ func (o *oracle) answer(w world) *answer {
 	o.s5()
 	o.out.Counts = o.out.Summary.Counts
 	o.out.Aggregate = o.s6()
-	o.listHolds()
+	o.listBlocks()
 	return &o.out
 }
 
@@ -176,7 +176,7 @@ func (o *oracle) readStrategy() {
 	o.deadline, _ = r17(config.ProgressDeadline)
 }
 
-// readReports gives each selected cluster the status that counts, and adds those that left.
+// readReports gives each selected cluster the status that counts, and adds the deselected ones.
 func (o *oracle) readReports() {
 	o.all, o.pasts = o.all[:0], o.pasts[:0]
 	for _, m := range o.members {

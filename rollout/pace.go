@@ -126,7 +126,7 @@ func (c *choice) nextStart(now time.Time) time.Duration {
 	return 0
 }
 
-// blocked says whether clusters of an active stage are held that no gate holds.
+// blocked says whether clusters of an active stage are blocked that no gate holds.
 func (g *grant) blocked() bool { return g.slots < g.open[unreported]+g.open[toApply] }
 
 // rampUsedUp gives the reason for clusters that the ramp holds.

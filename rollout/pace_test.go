@@ -280,8 +280,8 @@ func BenchmarkPlannerWaits(b *testing.B) {
 	}
 }
 
-// R34: who is held by a person behind a success without a time waits for that time, too. So the blockers have it.
-func TestTheHeldWaitForTimesToo(t *testing.T) {
+// R34: who is blocked by a user behind a success without a time waits for that time, too. The blockers have it.
+func TestFrozenClustersWaitForTimesToo(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a"}, {Index: 1}: {"b"}})
 	if err != nil {
 		t.Fatal(err)

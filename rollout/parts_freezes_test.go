@@ -19,7 +19,7 @@ import (
 
 // Several placements, each with a strategy, and people who hold clusters, review them and validate them, over a history: R50, R59, R60,
 // and status.Judge together. In any history the laws of look hold, and when people let go it comes to its end.
-func TestPeopleAndPartsOverAHistory(t *testing.T) {
+func TestFreezesAndPartsOverAHistory(t *testing.T) {
 	seen := histories{}
 	for round := range exhaustive.Of(1, 20) {
 		exhaustive.Check(t, round, func(t *rapid.T) {
@@ -172,7 +172,7 @@ func (h *peopled) step() {
 	}
 }
 
-// letGo ends all that people hold, and tries again what failed. Clusters that nobody selects are given up.
+// letGo ends all that people hold, and tries again what failed. Clusters that nobody selects are ignored.
 func (h *peopled) letGo() {
 	h.holds, h.reviewed, h.attempt = nil, nil, 1
 	for _, p := range h.parts {

@@ -13,8 +13,8 @@ import (
 // For example, the groups are 0 {a} and 1 {b}. The version kills the agent of a, the hub drops a, and the scheduler divides again by
 // size: 0 {b}. Then a counts in group 0 and is not selected there. So a has a place that b waits for.
 
-// countPlacesKept counts for each stage the clusters that count in it although the groups of now have them elsewhere, or nowhere: those
-// that left and those that moved. On a way back those do not matter that left with the failed version (R43).
+// countPlacesKept counts for each stage the clusters that count in it although the current groups have them elsewhere, or nowhere: those
+// that left and those that moved. On a rollback those do not matter that left with the failed version (R43).
 func (s *schedule) countPlacesKept() {
 	if !s.isCutAnew() {
 		return
@@ -31,7 +31,7 @@ func (s *schedule) countPlacesKept() {
 // stageAt gives the stage of the cluster at a position.
 func (s *schedule) stageAt(position int) int32 { return s.stageOf[s.groups.GroupAt(position)] }
 
-// isCutAnew says whether a cluster counts where the groups of now do not have it.
+// isCutAnew says whether a cluster counts where the current groups do not have it.
 func (s *schedule) isCutAnew() bool { return len(s.deselectedPositions())+len(s.movedPositions()) > 0 }
 
 // places gives how many clusters of an active stage may start beside those that have a place there without being selected there (R65).
@@ -51,13 +51,13 @@ func (s *schedule) places(g *grant) int {
 	}
 }
 
-// isOutOfTurn says whether a cluster counts where the groups of now do not have it, or clusters are exposed where the groups of now would
-// not have exposed them. Only then can more be exposed than by the groups of now (R66).
+// isOutOfTurn says whether a cluster counts where the current groups do not have it, or clusters are exposed where the current groups would
+// not have exposed them. Only then can more be exposed than by the current groups (R66).
 func (s *schedule) isOutOfTurn(c *choice, t *totals) bool {
 	return s.isBounded() && (s.isCutAnew() || s.isFull(c, t) || s.isRampedBehind(c, t))
 }
 
-// isRampedBehind says whether a cluster has soaked in a stage whose turn has not come, so that the ramp is steeper than the groups of now
+// isRampedBehind says whether a cluster has soaked in a stage whose turn has not come, so that the ramp is steeper than the current groups
 // have it.
 func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
 	for stage := 0; s.options.ramp > 0 && stage < len(s.stages); stage++ {
@@ -68,7 +68,7 @@ func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
 	return false
 }
 
-// isFull says whether more clusters are exposed in a stage than the groups of now expose there: in one whose turn has not come any.
+// isFull says whether more clusters are exposed in a stage than the current groups expose there: in one whose turn has not come any.
 func (s *schedule) isFull(c *choice, t *totals) bool {
 	grants, elsewhere := c.grants(), t.all.exposed()
 	for i := range grants {
@@ -86,7 +86,7 @@ func (s *schedule) isFull(c *choice, t *totals) bool {
 	return false
 }
 
-// exposesNow gives the most clusters that the groups of now expose in a stage as it is: active, complete, or before its turn.
+// exposesNow gives the most clusters that the current groups expose in a stage as it is: active, complete, or before its turn.
 func (s *schedule) exposesNow(c *choice, stage int, free bool) int {
 	if _, is := c.grantOf(stage); is {
 		l := s.loadOf(stage)
@@ -98,7 +98,7 @@ func (s *schedule) exposesNow(c *choice, stage int, free bool) int {
 	return l.passed(free)
 }
 
-// exposes gives the most clusters that may be exposed: as many as the groups of now expose, and while somebody counts who left or moved, as
+// exposes gives the most clusters that may be exposed: as many as the current groups expose, and while a deselected or moved cluster counts, as
 // many as the groups of any time since. In a graph it is what the stages expose one after the other, or those that are active now
 // together.
 func (s *schedule) exposes(c *choice, t *totals) int {
@@ -122,7 +122,7 @@ func (s *schedule) exposes(c *choice, t *totals) int {
 	return max(most, failed+min(exposed-failed, s.rampOf(n-failed)))
 }
 
-// exposesInOrder gives the most clusters that the groups of now expose, one stage after the other.
+// exposesInOrder gives the most clusters that the current groups expose, one stage after the other.
 func (s *schedule) exposesInOrder(free bool) (most int) {
 	failed, passed := 0, 0 // how many of the clusters of the stages before
 	for stage := range s.stages {
@@ -157,12 +157,12 @@ func (s *schedule) areSlotsFreed(t *totals) bool {
 	return s.freesSlots() || t.all[timedOut]+t.all[timedOutNow] > 0
 }
 
-// isBounded says whether the groups bound how many are exposed. Under All nothing does, and a way back exposes nobody to anything new.
+// isBounded says whether the groups bound how many are exposed. Under All nothing does, and a rollback exposes no cluster to anything new.
 func (s *schedule) isBounded() bool {
 	return s.rules.typ != clusterv1alpha1.All && s.options.rollback == nil
 }
 
-// ceiling gives the most clusters that the groups of this schedule and, while somebody counts who left or moved, of those before it
+// ceiling gives the most clusters that the groups of this schedule and, while a deselected or moved cluster counts, of those before it
 // expose.
 func (s *schedule) ceiling() int {
 	switch {
@@ -220,7 +220,7 @@ func (s *schedule) countBaseline() {
 	}
 }
 
-// loadOf gives the load of a stage by the groups of now.
+// loadOf gives the load of a stage by the current groups.
 func (s *schedule) loadOf(stage int) load {
 	limits := &s.stages[stage]
 	n := -s.placesKept(stage)
@@ -251,7 +251,7 @@ func (h BlockReason) exposure() string {
 		n, plural(n > 1, "cluster has", "clusters have"), plural(n > 1, "is", "are"), h.MaxConcurrency))
 }
 
-// exposed gives the front of all clusters that are exposed or start. It takes time linear in the fleet.
+// exposed gives the wait set of all clusters that are exposed or start. It takes time linear in the fleet.
 func (r *Result) exposed() *waitSet {
 	f, s := &waitSet{}, r.schedule
 	for position, is := range r.states {
@@ -271,13 +271,13 @@ func (r *Result) exposed() *waitSet {
 			f.ends = append(f.ends, end{b.Until, true})
 		}
 	}
-	f.excess = f.first.n // as one of them ends, fewer may be exposed, too: by a stage that is complete, or by a failure that is mended
+	f.excess = f.first.n // as one of them ends, fewer may be exposed, too: by a stage that is complete, or by a failure that is fixed
 	f.needed = f.excess
 	f.close(f.isFree)
 	return f
 }
 
-// exposureRemedies says how fewer clusters are exposed: they succeed, or are mended.
+// exposureRemedies says how fewer clusters are exposed: they succeed, or are fixed.
 func (r *Result) exposureRemedies(f *waitSet) (remedies []Remedy) {
 	if !f.frees.IsZero() {
 		remedies = append(remedies, r.waitUntil(f.frees))
@@ -295,7 +295,7 @@ func (r *Result) exposureRemedies(f *waitSet) (remedies []Remedy) {
 	if dates > 0 {
 		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: true})
 	}
-	if able-fixable.n >= f.needed { // or some have to be mended
+	if able-fixable.n >= f.needed { // or some have to be fixed
 		stuck, able = stuck|failedStateGroups|1<<timedOut, able-fixable.n
 	}
 	if able >= f.needed && able > fixable.n {

@@ -22,11 +22,11 @@ import (
 // called from several goroutines at a time; each call sees the effects of calls that returned before it. A controller
 // whose decisions depend on the effects of earlier ones still has to make one at a time.
 //
-// When another version is wanted, all clusters begin anew. It is simplest to make a Planner for each version: call
+// When another version is wanted, all clusters start over. It is simplest to make a Planner for each version: call
 // [NewPlanner], with the Result of the planner before as [Options].Previous; Report how every cluster stands with the version;
 // only then let the new planner take the place of the one before. What is observed in the meantime must be reported to the
 // new one. The old planner can be kept instead: Forget all clusters, then Report. These are two calls, and a Next of
-// another goroutine between them would take every cluster for one that was never reported, and start it. So hold a lock of your
+// another goroutine between them would take every cluster for one that was never reported, and start it. Hold a lock of your
 // own over both calls and around every use of the planner.
 type Planner struct {
 	mu      sync.Mutex
@@ -46,7 +46,7 @@ type Planner struct {
 	groups     *grouping.Groups     // the selected clusters
 	previous   *previousResult      // of the last answer; nil if there is none
 	answered   *schedule            // of the last answer
-	stale      bool                 // who left has to be found anew
+	stale      bool                 // the deselected clusters have to be found again
 }
 
 // NewPlanner makes a planner for a rollout without any report yet. Groups may be nil. The planner keeps groups and
@@ -102,7 +102,7 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts Opt
 //   - with [Options].MaxStarts, to the starts within its span, if these are more than it allows;
 //   - with [Options].WaitBetweenGroups, to the clusters of a group's stage, if its last success is no longer reported;
 //   - at a breach, to the failed clusters;
-//   - while uncounted clusters wait, to all of them.
+//   - while ignored clusters wait, to all of them.
 //
 // Now may be before the time of an earlier call; that takes time linear in the fleet.
 func (p *Planner) Next(now time.Time) (n Next) {
@@ -162,7 +162,7 @@ func (p *Planner) Result(now time.Time) *Result {
 }
 
 // remembering gives a schedule as [Plan] makes it, for a result that is the previous one of a plan: where the groups are incomplete, it has
-// the result before, from which the plan knows where clusters counted that left or moved.
+// the result before, from which the plan knows where clusters counted that were deselected or moved.
 func (p *Planner) remembering(s *schedule) *schedule {
 	if s.missing == "" {
 		return s

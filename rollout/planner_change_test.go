@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// A change of a report takes its timer along, and time may go back.
+// A change of a report takes its timer along, and time may roll back.
 func TestPlannerAndItsTimers(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").read()
 	p, err := rollout.NewPlanner(all("10m"), groups, rollout.Options{})
@@ -44,7 +44,7 @@ func TestPlannerAndItsTimers(t *testing.T) {
 }
 
 // R39, R59: a cluster times out, is to be tried again, and somebody holds it. So a second time is due after the first.
-func TestPlannerComesBackWhenAHoldEndsAfterATimeOut(t *testing.T) {
+func TestPlannerRechecksWhenAFreezeEndsAfterATimeOut(t *testing.T) {
 	holds := []rollout.ClusterFreeze{{Cluster: "a", Until: now.Add(15 * time.Minute)}}
 	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read(), rollout.Options{Attempt: 1, Freezes: holds})
 	if err != nil {

@@ -49,13 +49,13 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 	p.tracker = t.fill()
 }
 
-// isPlain says whether nobody can have left or moved.
+// isPlain says whether no cluster can have been deselected or moved.
 func (p *Planner) isPlain(o *options) bool {
 	previous := p.previousGroups(o)
 	return len(p.others) == 0 && o.record.all() == nil && (previous == nil || previous.groups == p.groups)
 }
 
-// placed finds who left or moved and still counts. The schedule is the one by the groups of now.
+// placed finds the clusters that were deselected or moved and still count. The schedule is the one by the current groups.
 func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, report)), now time.Time) *formerGroups {
 	var where formerGroups
 	where.deselected, _ = s.findDeselected(f, p.seen(s, now), now)

@@ -13,8 +13,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// besideSpaces are small fleets with all gates, holds and reviewed sets, and what else decides who starts.
-func besideSpaces(extras ...[]func(*world)) []space {
+// querySpaces are small fleets with all gates, holds and reviewed sets, and what else decides who starts.
+func querySpaces(extras ...[]func(*world)) []space {
 	small := slices.Concat(fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
 	three := fleets(ascending(cuts(3)), plainKeys, 0)
 	return []space{
@@ -57,16 +57,16 @@ func keepsTheRules(t *testing.T, spaces []space, fault func(t fataler, w world, 
 func takenBack(w world, pick picker) world {
 	w.reports, w.back = nil, &taken{aborted: aborted, stopAtBreach: pick(2) == 0}
 	for i, m := range w.members {
-		backKinds[(i+pick(len(backKinds)))%len(backKinds)].set(&w, m.name)
+		rollbackKinds[(i+pick(len(rollbackKinds)))%len(rollbackKinds)].set(&w, m.name)
 	}
 	return w
 }
 
-var severalHeld = slices.Concat([]func(*world){asIs}, heldChoices)
+var severalFrozen = slices.Concat([]func(*world){asIs}, frozenChoices)
 
 // R61 against the oracle: whom an approval starts, and what else holds them.
 func TestWouldStartAgreesWithTheRules(t *testing.T) {
-	spaces := besideSpaces(gateChoices, severalHeld, []func(*world){asIs, pauseChoices[1], asideChoices[0], rightsChoices[1], rampChoices[1], orderedChoices[2]})
+	spaces := querySpaces(gateChoices, severalFrozen, []func(*world){asIs, pauseChoices[1], asideChoices[0], sharesChoices[1], rampChoices[1], orderedChoices[2]})
 	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
 		if pick(3) == 0 {
 			w = takenBack(w, pick)
@@ -91,7 +91,7 @@ func TestWouldStartAgreesWithTheRules(t *testing.T) {
 func TestRemovalsAgreeWithTheRules(t *testing.T) {
 	gone := []func(*world){asIs, alsoLeft(nil), alsoLeft(&grouping.Key{Index: 1}), alsoLeft(&plainKeys[1]), alsoLeft(&grouping.Key{Index: 7})}
 	leaving := []func(*world){asIs, deletingSome("a"), deletingSome("b", "x"), deletingSome("a", "c")}
-	spaces := besideSpaces(gone, leaving, append([]func(*world){asIs}, asideChoices...), orderedChoices, append([]func(*world){asIs}, partChoices...))
+	spaces := querySpaces(gone, leaving, append([]func(*world){asIs}, asideChoices...), orderedChoices, append([]func(*world){asIs}, partChoices...))
 	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
 		most := 1 + pick(3)
 		want := r62(w, most)
@@ -116,7 +116,7 @@ func TestRemovalsAgreeWithTheRules(t *testing.T) {
 
 // R64 against the oracle, with numbers of before that have gaps, of clusters that are there and that are not.
 func TestPositionsAgreeWithTheRules(t *testing.T) {
-	keepsTheRules(t, besideSpaces(severalHeld, gateChoices[:3], append([]func(*world){asIs}, partChoices...)), func(t fataler, w world, groups *grouping.Groups, pick picker) string {
+	keepsTheRules(t, querySpaces(severalFrozen, gateChoices[:3], append([]func(*world){asIs}, partChoices...)), func(t fataler, w world, groups *grouping.Groups, pick picker) string {
 		if pick(3) == 0 {
 			w = takenBack(w, pick)
 		}

@@ -54,7 +54,7 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 	}
 }
 
-// recordable gives the positions that may need an entry, each once: of clusters that left or moved, whose objects are being
+// recordable gives the positions that may need an entry, each once: of clusters that were deselected or moved, whose objects are being
 // deleted, or that have one.
 func (s *schedule) recordable(deleting map[int]bool) []int32 {
 	positions := slices.Concat(s.deselectedPositions(), s.movedPositions())
@@ -82,7 +82,7 @@ func rankOf(l *status.DeselectedCluster) int {
 	}
 }
 
-// wants gives the entry of a cluster that left or moved, whose object is being deleted, or that has an entry (R48, R49).
+// wants gives the entry of a cluster that was deselected or moved, whose object is being deleted, or that has an entry (R48, R49).
 func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (entry status.DeselectedCluster, wanted bool) {
 	cluster, m := s.groups.Cluster(position), s.options.record
 	r, is := v.reported(position), v.at(position)

@@ -15,7 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// R66: a percentage is of the groups of now, also while a cluster that moved counts in the group before.
+// R66: a percentage is of the current groups, also while a cluster that moved counts in the group before.
 func TestAClusterThatMovedRaisesNoPercentage(t *testing.T) {
 	key := func(i int32) grouping.Key { return grouping.Key{Index: i} }
 	half := intstr.FromString("50%")
@@ -68,7 +68,7 @@ func TestAClusterThatMovedRaisesNoPercentage(t *testing.T) {
 	}
 }
 
-// R66: where the controller begins anew and finds the groups cut anew, no more start than the groups expose.
+// R66: where the controller starts over and finds the groups changed, no more start than the groups expose.
 func TestNoMoreAreExposedWhereGroupsAreCutWhileTheControllerIsDown(t *testing.T) {
 	key := func(i int32) grouping.Key { return grouping.Key{Index: i} }
 	eu, us := grouping.Key{Name: "eu"}, grouping.Key{Index: 1, Name: "us"}
@@ -261,7 +261,7 @@ func TestGroupsThatWereIncompleteRaiseNoBound(t *testing.T) {
 	if r := plan(cut{rest: {"a"}}, ""); len(r.Start) != 1 {
 		t.Fatalf("got %v, want that a starts", r)
 	}
-	// Then a times out and leaves, and the controller begins anew with its record while the decisions are written.
+	// Then a times out and leaves, and the controller starts over with its record while the decisions are written.
 	failed := status.Report{Cluster: "a", Status: status.TimeOut, Applied: now, LastTransitionTime: now}
 	record := status.Record{Version: "v2", Exposed: 1, Deselected: []status.DeselectedCluster{{Report: failed, Group: rest}}}
 	options.StoredRecord = &rollout.StoredRecord{Version: "v2", Record: record}

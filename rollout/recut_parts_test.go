@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// R50, R65, R66: a workload goes to two placements, each with a strategy. Their groups are cut anew at each step, while clusters join, leave and
+// R50, R65, R66: a workload goes to two placements, each with a strategy. Their groups are changed at each step, while clusters join, leave and
 // come from one to the other. All in all no more clusters are exposed than package exposure says of some groups of the one and of the other.
 func TestExposureHoldsInTwoPlacementsThatAreCutAnew(t *testing.T) {
 	for round := range exhaustive.Of(2, 40) {

@@ -17,8 +17,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// R65, R66: in random histories of larger fleets, whose groups are cut anew by any size and label at each step, with a controller that
-// begins anew and finds only its record, no more clusters are exposed than package exposure says of some groups that there were. A
+// R65, R66: in random histories of larger fleets, whose groups are changed by any size and label at each step, with a controller that
+// starts over and finds only its record, no more clusters are exposed than package exposure says of some groups that there were. A
 // Planner says the same.
 func TestExposureHoldsInRandomHistoriesOfGroupsThatAreCutAnew(t *testing.T) {
 	for round := range exhaustive.Of(2, 40) {

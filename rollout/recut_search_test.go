@@ -17,8 +17,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// This search plays all histories of a small fleet in which the groups are cut anew at every step. Clusters join and leave, whatever they
-// stand at, and the controller begins anew at any step. Who counts, and in which group, is all that a history leaves behind (R46, R47,
+// This search plays all histories of a small fleet in which the groups are changed at every step. Clusters join and leave, whatever they
+// stand at, and the controller starts over at any step. Who counts, and in which group, is all that a history leaves behind (R46, R47,
 // R52), so it is the state.
 
 // stand is where a cluster stands in such a history.
@@ -214,7 +214,7 @@ func (s *recut) next(t fataler, at spots, yield func(spots)) {
 	}
 }
 
-// record is what a controller that begins anew finds of those who left. Of those that are selected it may have nothing.
+// record is what a controller that starts over finds of those who left. Of those that are selected it may have nothing.
 func (s *recut) record(at spots) *rollout.StoredRecord {
 	m := &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2"}, AtOnce: true}
 	reports := s.reports(at)
@@ -313,7 +313,7 @@ func (s *recut) each(t fataler) (states int) {
 	return len(s.path)
 }
 
-// R65, R66: in every history of a small fleet whose groups are cut anew at each step, no more clusters are exposed than package
+// R65, R66: in every history of a small fleet whose groups are changed at each step, no more clusters are exposed than package
 // exposure says of the groups in which the last of them started.
 func TestExposureHoldsHoweverGroupsAreCutAnew(t *testing.T) {
 	fixed := func(size int) func(int) int { return func(int) int { return size } }

@@ -14,9 +14,9 @@ const (
 	// RemedyWait says that time alone ends the wait. From then on the groups whose turn it is are waited for, or by then too
 	// many clusters have timed out, and the rollout stops.
 	RemedyWait RemedyType = "Wait"
-	// RemedyAnswer says that the clusters that are waited for have to succeed and soak; nobody has to do anything else.
+	// RemedyAnswer says that the clusters that are waited for have to succeed and soak; nothing else has to be done.
 	RemedyAnswer RemedyType = "Answer"
-	// RemedyValidate says that someone has to say of clusters whether they are as they should be ([status.Verdict]).
+	// RemedyValidate says that a validator has to say whether clusters are as they should be ([status.Verdict]).
 	RemedyValidate RemedyType = "Validate"
 	// RemedyAddConditionRules says that conditionRules in the template have to say when the workload is done on these clusters, or
 	// that reports have to let Available count ([status.WorkState]). Others may be waited for, or may have failed, as well.
@@ -26,29 +26,29 @@ const (
 	RemedyReportTime RemedyType = "ReportTime"
 	// RemedyResume says that whoever paused the rollout can resume it.
 	RemedyResume RemedyType = "Resume"
-	// RemedyOpenGate says that someone can open the gate.
+	// RemedyOpenGate says that an operator can open the gate.
 	RemedyOpenGate RemedyType = "OpenGate"
-	// RemedyUnfreeze says that whoever holds the clusters can release them ([Options].Holds).
+	// RemedyUnfreeze says that an operator can unfreeze the clusters ([Options].Freezes).
 	RemedyUnfreeze RemedyType = "Unfreeze"
-	// RemedyAllow says that someone can review the clusters ([Options].Reviewed).
+	// RemedyAllow says that an operator can add the clusters to the allowlist ([Options].Allowlist).
 	RemedyAllow RemedyType = "Allow"
-	// RemedyFix says that failed clusters have to be mended. Nobody can mend one of whose failure only the record tells, or one that
+	// RemedyFix says that failed clusters have to be fixed. A cluster cannot be fixed if only the record has its failure, or one that
 	// timed out only because nothing says when it is done.
 	RemedyFix RemedyType = "Fix"
-	// RemedyTryAgain says that someone can have the failed clusters tried again, by [Options].Attempt. It ends the breach that the
+	// RemedyTryAgain says that an operator can have the failed clusters tried again, by [Options].Attempt. It ends the breach that the
 	// result reports, which is the first. If there are others, the next is reported after that, with an attempt of its own.
 	RemedyTryAgain RemedyType = "TryAgain"
-	// RemedyIgnore says that someone can give up clusters, by [Options].Ignored: those that left, those that start only once
+	// RemedyIgnore says that an operator can ignore clusters, by [Options].Ignored: deselected ones, those that start only once
 	// their object is gone, and those of whose failure only the record tells.
 	RemedyIgnore RemedyType = "Ignore"
-	// RemedyForget says that someone can remove the record from the owner, which gives up all clusters that it has and those for
+	// RemedyForget says that an operator can remove the record from the owner, which lets all its clusters count no more, and those for
 	// which it has no room.
 	RemedyForget RemedyType = "Forget"
-	// RemedyRevert says that someone can take the rollout back, by [Revert], if there is a version before.
+	// RemedyRevert says that an operator can roll back, by [Revert], if there is a version before.
 	RemedyRevert RemedyType = "Revert"
-	// RemedyRaiseMaxFailures says that someone can raise maxFailures.
+	// RemedyRaiseMaxFailures says that an operator can raise maxFailures.
 	RemedyRaiseMaxFailures RemedyType = "RaiseMaxFailures"
-	// RemedySetProgressDeadline says that someone can set a progressDeadline, after which clusters count as timed out.
+	// RemedySetProgressDeadline says that an operator can set a progressDeadline, after which clusters count as timed out.
 	RemedySetProgressDeadline RemedyType = "SetProgressDeadline"
 	// RemedyCompleteGroups says that the PlacementDecisions have to be written, or a cache has to be filled.
 	RemedyCompleteGroups RemedyType = "CompleteGroups"
@@ -160,7 +160,7 @@ func (r *Result) breachRemedies() []Remedy {
 	return remedies
 }
 
-// recoverable gives the clusters that count in the breach and can be mended, and those that timed out only because nothing says when they
+// recoverable gives the clusters that count in the breach and can be fixed, and those that timed out only because nothing says when they
 // are done.
 func (r *Result) recoverable() (fixable, untold stateGroup) {
 	b, n := r.choice.breach, r.knownDetails()
@@ -175,7 +175,7 @@ func (r *Result) recoverable() (fixable, untold stateGroup) {
 	return fixable, untold
 }
 
-// sort adds a cluster that failed to those that can be mended, or to those of which nothing says when they are done; to neither where only
+// sort adds a cluster that failed to those that can be fixed, or to those of which nothing says when they are done; to neither where only
 // the record tells of it.
 func (r *Result) sort(position int, b Blocker, fixable, untold *stateGroup) {
 	switch n := r.knownDetails(); {
@@ -245,8 +245,8 @@ func (r *Result) slotRemedies(f *waitSet, slotless stateSet) (remedies []Remedy)
 	return append(remedies, r.deadlineRemedy(f, f.excess, f.byState[failed].n+lost)...)
 }
 
-// groupRemedies says how the active stages of a front become complete. No counted cluster is held in them, so that there is one
-// that starts or is in flight and that they wait for. Time alone does not complete a stage with a cluster that is held until before
+// groupRemedies says how the active stages of a wait set become complete. No counted cluster is blocked in them, so that there is one
+// that starts or is in flight and that they wait for. Time alone does not complete a stage with a cluster that is blocked until before
 // then, as it waits for its turn from then on.
 func (r *Result) groupRemedies(f *waitSet, groups []int) (remedies []Remedy) {
 	if ends := f.last.blockers[0].Until; f.starting == 0 && !f.anyFrozen && !ends.IsZero() && !r.unfreezes(groups, ends) {
@@ -272,7 +272,7 @@ func (f *waitSet) untracked() (c stateGroup) {
 	return c
 }
 
-// rulesRemedy proposes that something says of a crowd when it is done.
+// rulesRemedy proposes that something says of a state group when it is done.
 func (c *stateGroup) rulesRemedy() []Remedy {
 	if c.n == 0 {
 		return nil

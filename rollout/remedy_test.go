@@ -29,8 +29,8 @@ func TestTryingAgainIsTheAttemptAfterThoseThatBreach(t *testing.T) {
 	}
 }
 
-// R29, R43: a breach stops a way back where the caller asks for it. What can be done then is not to go back once more.
-func TestABreachOfTheWayBackIsNotEndedByGoingBack(t *testing.T) {
+// R29, R43: a breach stops a rollback where the caller asks for it. What can be done then is not to roll back once more.
+func TestABreachOfARollbackIsNotEndedByRollingBack(t *testing.T) {
 	strategy := progressive("1", config("", "10m", 0))
 	abort := rollout.Abort{
 		Time:         now.Add(-time.Hour),
@@ -55,7 +55,7 @@ func TestABreachOfTheWayBackIsNotEndedByGoingBack(t *testing.T) {
 }
 
 // R29, R57: nobody is told to mend a cluster of whose failure only the record tells. A plan and the planner say so.
-func TestWhoIsOnlyOnRecordCannotBeMended(t *testing.T) {
+func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 	entry := func(cluster string, as status.RolloutStatus) status.DeselectedCluster {
 		return status.DeselectedCluster{Report: status.Report{Cluster: cluster, Status: as, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Minute)}}
 	}
@@ -225,8 +225,8 @@ func TestARemedySaysHowManyItTakes(t *testing.T) {
 }
 
 // R29, R49: objects go at once. A cluster was in flight when its object went, and its deadline has passed since. Nothing is there to mend, also
-// before the record says that it timed out: it is tried again or given up. A Planner says the same.
-func TestWhatOnlyTheRecordHasCannotBeMended(t *testing.T) {
+// before the record says that it timed out: it is tried again or ignored. A Planner says the same.
+func TestWhatOnlyTheRecordHasCannotBeFixed(t *testing.T) {
 	applied := now.Add(-time.Hour)
 	for _, selected := range []bool{true, false} {
 		members := map[grouping.Key][]string{{}: {"a", "b"}}
@@ -266,8 +266,8 @@ func TestWhatOnlyTheRecordHasCannotBeMended(t *testing.T) {
 }
 
 // R29: nobody is told to mend a cluster that timed out because nothing says when it is done: rules have to say so, or Available has to count.
-// A plan and the planner say so, also where the record tells, and where a right to fail is missing.
-func TestWhoIsNeverDoneCannotBeMended(t *testing.T) {
+// A plan and the planner say so, also where the record tells, and where a share of failures is missing.
+func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
 	const rules, others = "have conditionRules in the template, or Available, say when a cluster is done", "try again what failed (set the attempt to 1)"
 	report := func(cluster string, as status.RolloutStatus, reason status.ReportReason, since time.Duration) status.Report {
 		return status.Report{Cluster: cluster, Status: as, Reason: reason, Applied: now.Add(-2 * time.Hour), LastTransitionTime: now.Add(-since)}

@@ -12,7 +12,7 @@ import (
 )
 
 // Removals says which clusters lose the workload next where all of it is to go, as when its owner is deleted. It goes in the reverse order
-// of the rollout: first who is not selected any more and of whom nobody knows the group, then the groups from the last to the first, the
+// of the rollout: first the deselected clusters whose group is unknown, then the groups from the last to the first, the
 // mandatory ones at the end. A group begins once the groups that come after it are gone. The argument most bounds
 // how many clusters are on their way out at a time. The names are in order.
 //
@@ -24,9 +24,9 @@ import (
 // Placement is gone, pass nil.
 //
 // The group of a cluster that is not selected is that of [Options].StoredRecord's record or of [Options].Previous. Clusters in
-// [Options].Ignored go with their groups, but nobody waits for them and they take no place: their agents may be dead. Of the other
+// [Options].Ignored go with their groups, but no cluster waits for them and they take no place: their agents may be dead. Of the other
 // options only GroupOrder counts. To remove a group alone, report its clusters alone. Groups that [grouping.Apart] took apart may all be
-// given all reports: each leaves out whom another removes, and has the bound for itself.
+// given all reports: each omits the clusters that another removes, and has the bound for itself.
 //
 // The errors are those of [Plan], and one if most is less than 1. It takes time linear in the clusters and the reports, and sorts the
 // names.
@@ -83,7 +83,7 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	return next, nil
 }
 
-// lastStageOf gives the stage of a cluster, selected or not; unknown where nobody knows its group.
+// lastStageOf gives the stage of a cluster, selected or not; unknown if its group is unknown.
 func (s *schedule) lastStageOf(cluster string, unknown int) int {
 	if position, selected := s.groups.Position(cluster); selected {
 		return int(s.stageOf[s.groups.GroupAt(position)])

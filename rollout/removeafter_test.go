@@ -113,7 +113,7 @@ func TestRemoveAfterKeepsClustersForAWhile(t *testing.T) {
 }
 
 // R32: what an option says of an earlier planner counts once. A cluster that was selected since, whose time of grace was taken
-// away, or that was found without a report, begins anew; one that has another strategy or version does not.
+// away, or that was found without a report, starts over; one that has another strategy or version does not.
 func TestPlannerForgetsSinceWhenAClusterIsGone(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
 	report := status.Report{Cluster: "x", Status: status.Succeeded, LastTransitionTime: atTen}
@@ -204,8 +204,8 @@ func TestRemoveAfterWithABoundOnRemovals(t *testing.T) {
 	}
 }
 
-// R30, R43: on the way back, too, only clusters with a report are counted as reported.
-func TestABoundOnRemovalsOnTheWayBack(t *testing.T) {
+// R30, R43: in the rollback, too, only clusters with a report are counted as reported.
+func TestABoundOnRemovalsInARollback(t *testing.T) {
 	var reports []status.Report
 	for _, cluster := range []string{"a", "x", "y"} {
 		reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded})
@@ -222,9 +222,9 @@ func TestABoundOnRemovalsOnTheWayBack(t *testing.T) {
 	}
 }
 
-// R32, R46: a cluster that is missing for a moment keeps its workload, and counts as if it were there. So whether it comes back
+// R32, R46: a cluster that is missing for a moment keeps its workload, and counts as if it were there. Whether it comes back
 // changes nothing for the others.
-func TestALeavingClusterCountsForEachLimit(t *testing.T) {
+func TestAClusterPendingRemovalCountsForEachLimit(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}}
 	with, without := selecting(t, false, "a", "b"), selecting(t, false, "b")
 	for _, stands := range []status.RolloutStatus{status.Progressing, status.Failed} { // it has a slot, or breaches a budget
@@ -247,7 +247,7 @@ func TestALeavingClusterCountsForEachLimit(t *testing.T) {
 }
 
 // R46, R47: a group that waits for a missing cluster alone is not complete, whether anyone knows that it was this group's or not.
-func TestALeavingClusterHoldsItsGroup(t *testing.T) {
+func TestAClusterPendingRemovalBlocksItsGroup(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}
 	reports := []status.Report{{Cluster: "a", Status: status.Progressing, Applied: atTen}}
 	plan := func(first []string, previous *rollout.Result) *rollout.Result {

@@ -98,7 +98,7 @@ func appliedOf(r *status.Report, since time.Time) time.Time {
 }
 
 // Report replaces what was reported of clusters before. Several reports of one cluster in a call count as one
-// ([status.Merge]). So pass the reports of all objects of a cluster in one call, even if only one of them changed. A
+// ([status.Merge]). Pass the reports of all objects of a cluster in one call, even if only one of them changed. A
 // report that is older than what [Planner.Applied] said has no effect.
 //
 // It is an error (one *field.Error per fault, joined as by [Plan]) if a report has no cluster. Then none of the reports has an
@@ -201,7 +201,7 @@ func (p *Planner) say(cluster, message string) {
 // ([status.StampOf]); otherwise only Report it.
 //
 // Applied has the effect of a report of ToApply with that time in Applied, unless a report that it does not outdate is
-// known already. For another version begin anew, as [Planner] says.
+// known already. For another version start over, as [Planner] says.
 func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
 	t := p.lock()

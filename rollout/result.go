@@ -25,8 +25,8 @@ type Cluster struct {
 }
 
 // Result says what may happen now, and why not more. Every selected cluster is in exactly one of InFlight, Start and
-// TimedOut, or is yielded by Settled or Held. The slices are the caller's. The methods are safe for concurrent use. The
-// JSON is for people and their tools: it has durations as "5m0s" and cannot be read back.
+// TimedOut, or is yielded by Settled or Blocked. The slices are the caller's. The methods are safe for concurrent use. The
+// JSON is for users and their tools: it has durations as "5m0s" and cannot be read back.
 type Result struct {
 	Next
 	// InFlight has the clusters that have the workload and may yet change by themselves: Progressing, Validating, Failed within
@@ -46,9 +46,9 @@ type Result struct {
 	ages           pagedSlice[time.Duration] // how long each position has been in flight or failed
 	details        *details                  // what else is known of single clusters; nil where there is nothing
 	tallies        []tally                   // of each group, over the clusters that count
-	ignoredTallies []tally                   // of each group, over the uncounted clusters; nil where all are counted
+	ignoredTallies []tally                   // of each group, over the ignored clusters; nil where all are counted
 	started        []int32                   // for each group how many clusters that count are in Start; nil if none is
-	waitSets       *waitSets                 // what is waited for; worked out when somebody asks
+	waitSets       *waitSets                 // what is waited for; computed when first needed
 }
 
 // details is what a result knows of few clusters, by position.
@@ -56,7 +56,7 @@ type details struct {
 	far        map[int]time.Time // the time of the report, where that is too long ago or ahead for ages
 	tries      attempts
 	startTimes []time.Time    // when each position started; only with MaxStarts and while the result is made
-	evidence   map[int]report // what was reported of positions that left, whose objects are being deleted, or that the record has
+	evidence   map[int]report // what was reported of deselected positions, whose objects are being deleted, or that the record has
 	deleting   map[int]bool   // the selected positions whose objects are being deleted; of all with evidence while the result is made
 	lost       map[int]bool   // the positions that failed and of which only the record tells
 	untold     map[int]bool   // the positions that timed out while nothing says when they are done
@@ -107,9 +107,9 @@ const (
 	DispositionBlocked Disposition = "Blocked"
 )
 
-// Find says where the named cluster is, with the reason if it is held. It gives false if the cluster is not selected and does
+// Find says where the named cluster is, with the reason if it is blocked. It gives false if the cluster is not selected and does
 // not count.
-// It takes constant time, except that the first held cluster of a result takes time linear in the fleet.
+// It takes constant time, except that the first blocked cluster of a result takes time linear in the fleet.
 func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 	if r.schedule == nil {
 		return "", BlockReason{}, false
@@ -160,11 +160,11 @@ type BlockCount struct {
 // String is `3 held: the rollout is paused`.
 func (h BlockCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Reason) }
 
-// BlockCounts gives the reasons of all held clusters with their numbers, in the order of the groups. It takes time linear in the groups,
-// with [Options].Holds and [Options].Reviewed in the fleet.
+// BlockCounts gives the reasons of all blocked clusters with their numbers, in the order of the groups. It takes time linear in the groups,
+// with [Options].Freezes and [Options].Allowlist in the fleet.
 func (r *Result) BlockCounts() []BlockCount { return r.counted((*Result).blockReason) }
 
-// counted does what BlockCounts does; hold gives the reason for a group's held clusters. In a group those that somebody holds come last.
+// counted does what BlockCounts does; hold gives the reason for a group's blocked clusters. In a group the frozen ones come last.
 func (r *Result) counted(reason func(r *Result, group int) BlockReason) []BlockCount {
 	var all []BlockCount
 	at := make(map[BlockReason]int)
@@ -240,13 +240,13 @@ func (r *Result) stops(s *status.Summary) {
 			s.Waiting = append(s.Waiting, sentence)
 		}
 	}
-	// Where no cluster is held, only those in flight are waited for, perhaps for ever.
+	// Where no cluster is blocked, only those in flight are waited for, perhaps for ever.
 	if len(s.Waiting) == 0 && r.choice.breach == nil && r.schedule.missing == "" && (r.started != nil || s.InFlight() > 0) {
 		s.Waiting = append(s.Waiting, r.waitedFor())
 	}
 }
 
-// blocked counts a group's waiting clusters that do not start, counted or not, without those that somebody holds.
+// blocked counts a group's waiting clusters that do not start, counted or not, without the frozen ones.
 func (r *Result) blocked(group int) int {
 	n := r.blockedCounted(group)
 	if r.ignoredTallies != nil && !r.schedule.startsIgnored(&r.choice, group) {

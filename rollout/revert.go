@@ -15,14 +15,14 @@ import (
 // and with the version before it. All of it is stored in objects, so a controller that restarts goes on where it was.
 // Package rollout/rollback has the duties of a controller that takes versions back, and the code.
 type Abort struct {
-	// Time is when the rollout was aborted, as stored in the owner's status. It tells a cluster that went back from one
+	// Time is when the rollout was aborted, as stored in the owner's status. It tells a cluster that rolled back from one
 	// that never had the failed version, since both have the version before. Fractions of a second do not count.
 	Time time.Time
 	// Failed are the reports about the failed version, and Before the reports about the version before it, each as Plan would
-	// be given them for that version. So each object has a report in both lists. As an object has one version, its report
+	// be given them for that version. Each object has a report in both lists. As an object has one version, its report
 	// about the other is ToApply without Applied. An object with a third version has two such reports.
 	Failed, Before []status.Report
-	// StopAtBreach lets the strategy's MaxFailures stop the way back, too. Without it any number of clusters may fail with
+	// StopAtBreach lets the strategy's MaxFailures stop the rollback, too. Without it any number of clusters may fail with
 	// the version before: they are no worse off than with the failed version.
 	StopAtBreach bool
 }
@@ -35,31 +35,31 @@ type Abort struct {
 //	any other, also one that joined or has no workload           Skip: is not touched
 //	is reported and not selected                                 removed
 //
-// The type All brings them back at once. The other types limit the way back: Progressive pools all groups, and
+// The type All brings them back at once. The other types limit the rollback: Progressive pools all groups, and
 // ProgressivePerGroup takes them in the reverse of the order in which they started. Among the clusters that may start, those
 // that failed or timed out go first. Then, unless [Options].Order says otherwise, come those that got the failed version at an
-// unknown time, then the others, the latest first. So ProgressivePerGroup takes a failed cluster of an early group among the
+// unknown time, then the others, the latest first. ProgressivePerGroup takes a failed cluster of an early group among the
 // last.
 //
 // A cluster that fails again gives up its slot, unless abort.StopAtBreach. Mandatory groups only affect the order; they
 // tolerate failures like the others. Percentages are shares of all selected clusters, or of all clusters of the group,
 // including those that never had the failed version.
 //
-// Always set a progressDeadline for the way back, under All too; the zero strategy has none. Without one, the
-// conditions never say that the way back ended if a cluster never answers.
+// Always set a progressDeadline for the rollback, under All too; the zero strategy has none. Without one, the
+// conditions never say that the rollback ended if a cluster never answers.
 //
 // Memory has the version before and the record of the owner, which may still be the record of the failed version: what happened
 // before abort.Time counts for nothing.
 //
 // Set Ignored, FailedBefore and RemoveAfter in opts as for the rollout; Previous may be a result of Plan or of Revert, for
-// either function. Gates and Paused hold the way back, too, and GroupOrder is reversed. Ramp, MaxStarts and WaitBetweenGroups
-// slow it as they slow a rollout, and a ramp begins anew: leave them out unless you mean that.
+// either function. Gates and Paused hold the rollback, too, and GroupOrder is reversed. Ramp, MaxStarts and WaitBetweenGroups
+// slow it as they slow a rollout, and a ramp starts over: leave them out unless you mean that.
 //
-// Leave out Attempt, too, here and in the plan with the version before, unless clusters that fail on the way back are to
+// Leave out Attempt, too, here and in the plan with the version before, unless clusters that fail in the rollback are to
 // be tried again. The clusters of the result then have the attempt to note, as from Plan. Leave out Reviewed, which is of the failed
-// version: whoever is not in it keeps that version. Holds hold the way back, since they are of clusters.
+// version: whoever is not in it keeps that version. Holds hold the rollback, since they are of clusters.
 //
-// When Revert neither starts nor holds anyone, no cluster has the failed version any more. From then on, Plan with the
+// When Revert neither starts nor blocks a cluster, no cluster has the failed version any more. From then on, Plan with the
 // version before brings it to clusters that joined meanwhile or have a third version; these then count as gone back.
 //
 // The errors are the same as from Plan, and one if abort.Time is zero or after now. It takes as long as Plan, and in
@@ -75,7 +75,7 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
 }
 
-// since gives the memory of a way back (R43): what tells of the failed version is left out.
+// since gives the memory of a rollback (R43): what tells of the failed version is left out.
 func (m *recordIndex) since(abort *Abort) *recordIndex {
 	if m == nil || len(m.entries) == 0 {
 		return m
@@ -104,7 +104,7 @@ func (a *Abort) check(now time.Time) (errs field.ErrorList) {
 	path := field.NewPath("abort")
 	if a.Time.IsZero() {
 		errs = append(errs, field.Required(path.Child("time"), "must be when the rollout was aborted"))
-	} else if now.Round(0).Before(a.Time.Truncate(time.Second)) { // otherwise a cluster that goes back now would count as one that never had it
+	} else if now.Round(0).Before(a.Time.Truncate(time.Second)) { // otherwise a cluster that rolls back now would count as one that never had it
 		errs = append(errs, field.Invalid(path.Child("time"), a.Time.Format(time.RFC3339), "must not be after now"))
 	}
 	errs = append(errs, nameless(a.Failed, path.Child("failed"))...)

@@ -38,7 +38,7 @@ type work struct {
 }
 
 // R43 to R45, S10, S11, told.
-func TestStories(t *testing.T) {
+func TestControllerHistories(t *testing.T) {
 	scene.Run(t, "testdata/histories/*.txt", func(t *testing.T) func(scene.Command) string {
 		s := &story{}
 		return func(c scene.Command) string {

@@ -20,8 +20,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Three clusters go back: the one that failed first, then the one that got the version last. quito never had it, and paris
-// went back before.
+// Three clusters roll back: the one that failed first, then the one that got the version last. quito never had it, and paris
+// rolled back before.
 func ExampleRevert() {
 	hour := func(n int) time.Time { return noon().Add(time.Duration(n-12) * time.Hour) } // of the day
 	abort := rollout.Abort{
@@ -62,7 +62,7 @@ type app struct {
 	metav1.ObjectMeta
 	template  workv1.ManifestWorkSpec
 	strategy  clusterv1alpha1.RolloutStrategy
-	abort     bool // a person says so
+	abort     bool // a user says so
 	revisions rollback.Revisions
 	status    []metav1.Condition
 }
@@ -204,7 +204,7 @@ func (c *aborter) answer(cluster string, progressing, degraded metav1.ConditionS
 }
 
 // A controller whose failureStrategy is AbortAll: a new template goes to one cluster after the other, the first of them
-// fails, and it goes back to the template before.
+// fails, and it rolls back to the template before.
 func Example_abort() {
 	c := &aborter{
 		app:       &app{strategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}}},
@@ -240,9 +240,9 @@ func Example_abort() {
 	// RolloutReverted: aborted at 2026-11-21T12:01:00Z: 1 of 1 clusters went back to 0
 }
 
-// R39, R43: a cluster that fails on the way back is not started again by the attempt that the rollout wanted, as the documented
+// R39, R43: a cluster that fails in the rollback is not started again by the attempt that the rollout wanted, as the documented
 // duties stamp it. One that is stamped with an earlier attempt is.
-func TestTheWayBackStampsTheAttempt(t *testing.T) {
+func TestTheRollbackStampsTheAttempt(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"oslo"}})
 	if err != nil {
 		t.Fatal(err)
@@ -265,7 +265,7 @@ func TestTheWayBackStampsTheAttempt(t *testing.T) {
 	}
 }
 
-// R48: oslo moved while it soaks, and its answer is not noted yet. So the record changes with each call. The documented code does
+// R48: oslo moved while it soaks, and its answer is not noted yet. The record changes with each call. The documented code does
 // not wait for a record that stays as it is: it has the answer noted, and then the record stays.
 func TestARecordThatChangesAtEachCallHoldsUpNothing(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}

@@ -17,7 +17,7 @@ import (
 // The fleet has version A; B is rolled out, fails or not, and is aborted. The search below goes through every life.
 type life struct {
 	clusters [4]resident
-	asked    bool // a person wants B taken back
+	asked    bool // a user wants B taken back
 	aborted  bool // the owner's status has abortedTime
 	pending  [4]int8
 	todo     int8 // how many of pending are left; each is a cluster, or one of the numbers below
@@ -101,7 +101,7 @@ func (s *lives) read(l *life) *grouping.Groups {
 	return s.groups[key]
 }
 
-// revert asks for the way back, and checks who is touched.
+// revert asks for the rollback, and checks who is touched.
 func (s *lives) revert(l *life) *rollout.Result {
 	r, err := rollout.Revert(s.strategy, s.read(l), rollout.Abort{Time: aborted, Failed: l.reports('B'), Before: l.reports('A')}, now, rollout.Options{})
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *lives) plan(l life) life {
 	add := func(what int8) { l.pending[l.todo], l.todo = what, l.todo+1 }
 	var r *rollout.Result
 	if l.aborted {
-		if r = s.revert(&l); len(r.Start)+len(r.BlockCounts()) == 0 { // nobody has to go back: who joined gets what all others have
+		if r = s.revert(&l); len(r.Start)+len(r.BlockCounts()) == 0 { // nobody has to roll back: who joined gets what all others have
 			r = s.forward(&l, 'A')
 		}
 	} else if r = s.forward(&l, 'B'); l.asked || r.Breach != nil {
@@ -181,7 +181,7 @@ func (s *lives) land(l life) life {
 		c := &l.clusters[what]
 		if l.aborted {
 			c.backs += int8(one(c.version == 'B'))
-			if c.version == 0 && s.waitingToGoBack(&l) {
+			if c.version == 0 && s.waitingToRollBack(&l) {
 				s.t.Fatalf("%+v: %s begins while others go back", l, l.name(int(what)))
 			}
 			if c.version == 'A' {
@@ -196,8 +196,8 @@ func (s *lives) land(l life) life {
 	return l
 }
 
-// waitingToGoBack says whether a cluster that was selected all the time has the failed version.
-func (s *lives) waitingToGoBack(l *life) bool {
+// waitingToRollBack says whether a cluster that was selected all the time has the failed version.
+func (s *lives) waitingToRollBack(l *life) bool {
 	return slices.ContainsFunc(l.clusters[:], func(c resident) bool { return c.group >= 0 && c.version == 'B' }) && l.stirs == stirs
 }
 
@@ -256,7 +256,7 @@ func (s *lives) follow(l life) {
 }
 
 // settle lets the controller run to the end: first while all agents that answer say that A failed, and then while all
-// say that it succeeded. Whoever had B goes back exactly once in the first part, and everyone has A after the second.
+// say that it succeeded. Whoever had B rolls back exactly once in the first part, and everyone has A after the second.
 func (s *lives) settle(l life) {
 	from := l
 	l = s.run(l, 'f')
@@ -296,9 +296,9 @@ func (s *lives) run(l life, answer byte) life {
 }
 
 // R43: over all histories of three clusters that have A and one that may join, from the first write of B on, whenever the
-// controller crashes, whichever answer is lost, whoever is silent, joins, leaves or moves: each holder goes back exactly
+// controller crashes, whichever answer is lost, whoever is silent, joins, leaves or moves: each holder rolls back exactly
 // once, also where A fails; who never had B is not touched; in the end everyone has A.
-func TestEachHolderGoesBackExactlyOnceInEveryHistory(t *testing.T) {
+func TestEachClusterRollsBackExactlyOnceInEveryHistory(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		strategy clusterv1alpha1.RolloutStrategy

@@ -51,9 +51,9 @@ func (c *aborter) act(t *testing.T, selected ...string) (*rollout.Result, status
 }
 
 // R48, R49: clusters fail one after the other, leave, and let go of their works. The controller of the documentation does not
-// forget their failures: the second exceeds the budget, so the version does not become the current one, and the way back is
+// forget their failures: the second exceeds the budget, so the version does not become the current one, and the rollback is
 // open.
-func TestTheDocumentedWayBackRemembersWhoFailedAndLeft(t *testing.T) {
+func TestTheDocumentedRollbackRemembersFailedAndDeselectedClusters(t *testing.T) {
 	c := &aborter{
 		app:       &app{strategy: progressive("1", config("1", "10m", 0))},
 		works:     map[string]*workv1.ManifestWork{},
@@ -90,7 +90,7 @@ func TestTheDocumentedWayBackRemembersWhoFailedAndLeft(t *testing.T) {
 
 // R43: the record of the failed version keeps nobody from going back, whichever version it is passed for: neither its failures nor
 // those for whom it had no room.
-func TestARecordOfTheFailedVersionKeepsNobodyFromGoingBack(t *testing.T) {
+func TestARecordOfTheFailedVersionPreventsNoRollback(t *testing.T) {
 	abort := rollout.Abort{Time: now.Add(-time.Hour)}
 	record := status.Record{Version: "v2", More: 44}
 	for _, cluster := range []string{"a", "b"} {
@@ -111,9 +111,9 @@ func TestARecordOfTheFailedVersionKeepsNobodyFromGoingBack(t *testing.T) {
 	}
 }
 
-// R43, R49: who went back, failed, and left counts on the way back by the record of the version before, also where it is selected
+// R43, R49: who rolled back, failed, and left counts in the rollback by the record of the version before, also where it is selected
 // again without a work.
-func TestAFailureOnTheWayBackIsRemembered(t *testing.T) {
+func TestAFailureInARollbackIsRemembered(t *testing.T) {
 	abort := rollout.Abort{
 		Time:         now.Add(-time.Hour),
 		Failed:       []status.Report{{Cluster: "b", Status: status.Failed, Applied: now.Add(-2 * time.Hour)}},

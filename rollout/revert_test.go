@@ -55,7 +55,7 @@ func TestRevertRefusesFaultyInput(t *testing.T) {
 }
 
 // R43 to R45: undo by writing the older template is the same plan. In each call of a rollout of the version before, with
-// the order of the way back and no budget, exactly those clusters start that Revert starts, but for those that never had a
+// the order of the rollback and no budget, exactly those clusters start that Revert starts, but for those that never had a
 // workload; and in the end the same clusters were written.
 func TestUndoByTheOlderTemplateIsTheSamePlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -159,7 +159,7 @@ func TestRevertDependsOnNothingElse(t *testing.T) {
 		w := pick.world(8)
 		w.back = &taken{aborted: aborted}
 		for _, m := range w.members {
-			from(pick, backKinds...).set(&w, m.name)
+			from(pick, rollbackKinds...).set(&w, m.name)
 		}
 		w.reports = slices.DeleteFunc(w.reports, func(r status.Report) bool { return r.Cluster == "" })
 		groups := w.read(t)
@@ -187,8 +187,8 @@ func TestRevertDependsOnNothingElse(t *testing.T) {
 	})
 }
 
-// R44, R45: what the options of a rollout do on the way back.
-func TestOptionsOnTheWayBack(t *testing.T) {
+// R44, R45: what the options of a rollout do in the rollback.
+func TestOptionsInARollback(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").group("", "c", "d").read()
 	var failed, before []status.Report
 	for i, name := range []string{"a", "b", "c", "d"} {
@@ -237,7 +237,7 @@ func TestOptionsOnTheWayBack(t *testing.T) {
 }
 
 // R44: all at once, who failed goes first; group by group, who failed in the first group goes with that, which is the last.
-func TestWhenTheFailedGoBack(t *testing.T) {
+func TestWhenFailedClustersRollBack(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").group("", "c").read()
 	abort := rollout.Abort{Time: aborted, Failed: []status.Report{
 		{Cluster: "a", Status: status.Succeeded, Applied: aborted.Add(-time.Hour)},
@@ -258,8 +258,8 @@ func TestWhenTheFailedGoBack(t *testing.T) {
 	}
 }
 
-// R44, R39: who went back, failed and is tried again comes after all that have the failed version.
-func TestWhoIsTriedAgainGoesBackLast(t *testing.T) {
+// R44, R39: who rolled back, failed and is tried again comes after all that have the failed version.
+func TestAClusterThatIsTriedAgainRollsBackLast(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b", "c").read()
 	r, err := rollout.Revert(progressive("2", config("", "", 0)), groups, rollout.Abort{
 		Time:   aborted,
@@ -275,7 +275,7 @@ func TestWhoIsTriedAgainGoesBackLast(t *testing.T) {
 }
 
 // R32 goes on where the rollout turns round: who is not selected stays for a while.
-func TestRemoveAfterGoesOnOnTheWayBack(t *testing.T) {
+func TestRemoveAfterContinuesInARollback(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()
 	reports := []status.Report{{Cluster: "gone", Status: status.Failed, Applied: now.Add(-time.Hour)}}
 	last, err := rollout.Plan(all(""), groups, reports, now, rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}})
@@ -326,7 +326,7 @@ func TestRevertsResultIsAPreviousOne(t *testing.T) {
 }
 
 // R4, S10, S11: without a deadline one failure, also of the baseline, keeps a rollout from its end, and one silent cluster
-// the way back; with it both end.
+// the rollback; with it both end.
 func TestWithoutADeadlineNothingEnds(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").read()
 	ago := func(hours int) time.Time { return now.Add(-time.Duration(hours) * time.Hour) }
@@ -376,7 +376,7 @@ func TestRevertTakesFewAllocationsAtAnySize(t *testing.T) {
 	}
 }
 
-// goingBack is a fleet where a quarter never had the failed version, half have it and a quarter went back.
+// goingBack is a fleet where a quarter never had the failed version, half have it and a quarter rolled back.
 func goingBack(tb testing.TB, n int) (*grouping.Groups, rollout.Abort) {
 	f, _ := halfway(tb, n)
 	groups := f.read()

@@ -11,9 +11,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// rollback has what a rollout needs to go back; nil for one that goes on (R43 to R45).
+// rollback has what a rollout needs to roll back; nil for one that rolls forward (R43 to R45).
 //
-// For example, a has the failed version since 12:00, b has it since 11:00 and failed with it, c went back, and d has no
+// For example, a has the failed version since 12:00, b has it since 11:00 and failed with it, c rolled back, and d has no
 // workload. Then ranks is 2, 1, 0, 0, and absent is 1.
 type rollback struct {
 	stopAtBreach bool
@@ -68,7 +68,7 @@ func (b *rollback) compare(p, q int32) int {
 	return cmp.Compare(turn(p), turn(q))
 }
 
-// reversedOrder gives the groups in the order of the way back (R44).
+// reversedOrder gives the groups in the order of the rollback (R44).
 func (s *schedule) reversedOrder() []int32 {
 	all := slices.Clone(s.order)
 	if s.rules.typ == clusterv1alpha1.ProgressivePerGroup {
@@ -79,7 +79,7 @@ func (s *schedule) reversedOrder() []int32 {
 	return all
 }
 
-// newRollback finds the clusters that have the failed version and those that went back already. It makes the reports
+// newRollback finds the clusters that have the failed version and those that rolled back already. It makes the reports
 // with which the version before is rolled out to these alone (R43).
 func newRollback(groups *grouping.Groups, abort *Abort, o *options) (*rollback, []status.Report) {
 	has := findRollbackClusters(groups, abort.Failed)
@@ -150,7 +150,7 @@ func (c *options) standsIn(cluster string) bool {
 	return e.kind != onceStarted && e.kind != onceSucceeded && e.kind != succeeded
 }
 
-// deselectedWith says when clusters began to go back that are not selected and have the failed version: at the abort, or when they
+// deselectedWith says when clusters began to roll back that are not selected and have the failed version: at the abort, or when they
 // got it if that was later.
 func deselectedWith(groups *grouping.Groups, abort *Abort) deselectedInRollback {
 	since := make(deselectedInRollback)
@@ -164,11 +164,11 @@ func deselectedWith(groups *grouping.Groups, abort *Abort) deselectedInRollback 
 	return since
 }
 
-// deselectedInRollback says when clusters that left with the failed version began to go back.
+// deselectedInRollback says when clusters that left with the failed version began to roll back.
 type deselectedInRollback map[string]time.Time
 
 // report gives what is reported of a cluster that is not selected (R43). Its object is to be deleted; until then it is in flight
-// if it has the failed version, as reported if it went back, and otherwise left out.
+// if it has the failed version, as reported if it rolled back, and otherwise left out.
 func (g deselectedInRollback) report(r status.Report, wentBack bool) status.Report {
 	since, has := g[r.Cluster]
 	switch {
@@ -222,7 +222,7 @@ type rollbackClusters []rollbackCluster
 // rollbackCluster is a cluster that has the failed version; the report is nil if it has not.
 type rollbackCluster struct {
 	report  *status.Report // the one that counts (R1)
-	applied time.Time      // the latest of several; zero if nobody knows
+	applied time.Time      // the latest of several; zero if unknown
 }
 
 func (has rollbackClusters) at(position int) bool { return has[position].report != nil }

@@ -11,10 +11,10 @@ type scan struct {
 	lookup *lookup // nil until something was looked up
 }
 
-// lookup is what a scan works out once, with an Order, a graph or a wait between groups.
+// lookup is what a scan computes once, with an Order, a graph or a wait between groups.
 type lookup struct {
 	sorted []int32     // the positions that the last call of turn sorted; only with an Order
-	lasts  []time.Time // the last success of each stage; nil until somebody asks
+	lasts  []time.Time // the last success of each stage; nil until needed
 	ranks  *ranks      // for a graph, where several stages start at a time; nil until the first turn
 }
 

@@ -21,7 +21,7 @@ type Schedule struct {
 	// MinSuccessTime is how long a succeeded cluster soaks; 0 for All.
 	MinSuccessTime time.Duration `json:"minSuccessTime"`
 	// ProgressDeadline is how long a cluster may be Progressing, or Failed; nil for ever. It runs from the later of Applied and
-	// LastTransitionTime of its report, so it begins anew when the cluster fails.
+	// LastTransitionTime of its report, so it starts over when the cluster fails.
 	ProgressDeadline *time.Duration `json:"progressDeadline,omitempty"`
 	// MaxFailures is how many of all selected clusters may fail. Only Progressive limits this; under the other types it is
 	// the number of selected clusters. The budget of each group is in Stages.
@@ -44,9 +44,9 @@ type Stage struct {
 	Groups []grouping.Key `json:"groups"`
 	// Mandatory says that this is a mandatory group.
 	Mandatory bool `json:"mandatory,omitempty"`
-	// Clusters is the number of clusters in Groups, with those that left and still count.
+	// Clusters is the number of clusters in Groups, with the deselected ones that still count.
 	Clusters int `json:"clusters"`
-	// Ignored is how many of these clusters are not counted. The limits below are for the others.
+	// Ignored is how many of these clusters are ignored. The limits below are for the others.
 	Ignored int `json:"ignored,omitempty"`
 	// Left is how many of these clusters are not selected any more, and still count.
 	Deselected int `json:"deselected,omitempty"`
@@ -69,7 +69,7 @@ type schedule struct {
 	*freezes
 	rules       rules
 	options     options
-	groups      *grouping.Groups // with the clusters that left and still count
+	groups      *grouping.Groups // with the deselected clusters that still count
 	missing     string           // what the groups lack; empty where they are complete
 	order       []int32          // the groups, stage by stage
 	stageOf     []int32          // of each group
@@ -77,7 +77,7 @@ type schedule struct {
 	links       *links        // which stages come after which, in a graph; nil for a chain
 	maxFailures int           // of all clusters
 	wait        time.Duration // between groups; 0 if none
-	timeless    stateSet      // the kinds of reports whose time nobody has to know
+	timeless    stateSet      // the kinds of reports whose time is not needed
 	awaited     []bool        // for each stage whether one with clusters comes after it; only with a wait
 	warnings    []Warning
 	names       string // what known gave, once it was asked
@@ -93,7 +93,7 @@ type stageLimits struct {
 }
 
 // newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
-// moved; it is nil where nobody was looked for.
+// moved; it is nil if none was looked for.
 func newSchedule(r *rules, o *options, groups *grouping.Groups, where *formerGroups) *schedule {
 	n := groups.Len()
 	places := make([]int32, 2*n)
@@ -219,7 +219,7 @@ func (s *schedule) known() string {
 	return s.names
 }
 
-// numCounted gives how many clusters count, those that left included.
+// numCounted gives how many clusters count, the deselected ones included.
 func (s *schedule) numCounted() int { return s.groups.NumClusters() - s.numIgnored() }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }

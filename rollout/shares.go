@@ -7,23 +7,24 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Rights are what a hub may use of limits that it shares with other hubs. Package rollout/shares divides the limits.
+// Shares are a hub's parts of limits that several hubs have in common. Package rollout/shares divides the limits.
 //
-// They hold under all types, over all groups together, in mandatory groups too, and beside all other limits. With 0 rights to
-// start nobody starts. Each cluster in flight holds a right to start, also one that failed with FailedFreesSlot. Each cluster that
-// failed needs a right to fail, also one in FailedBefore. Clusters that left hold theirs as if they were selected. Clusters in
-// Ignored hold none; they start only while others could.
+// They hold under all types, over all groups together, in mandatory groups too, and in addition to all other limits. With a
+// share of concurrency of 0 nothing starts. Each cluster in flight uses one of Concurrency, also one that failed with
+// FailedFreesSlot. Each failed cluster uses one of Failures, also one in FailedBefore. Deselected clusters that count use
+// theirs as if they were selected. Clusters in Ignored use none; they start only while others could.
 //
-// Too many failures are no breach, since another hub may have a right to spare: nobody starts until there are enough rights. More
-// rights never start fewer clusters. Where several groups may start, those earlier in [Schedule].Stages start first.
+// Too many failures are no breach, since another hub may have an unused share: nothing starts until the share is large
+// enough. Larger shares never start fewer clusters. If several groups may start, those earlier in [Schedule].Stages start
+// first.
 type Shares struct {
-	// Start is how many clusters may be in flight at a time. It must not be negative.
+	// Concurrency is how many clusters may be in flight at a time. It must not be negative.
 	Concurrency int `json:"start"`
-	// Fail is how many clusters may have failed, in flight or not, for another one to start. It must not be negative.
+	// Failures is how many clusters may have failed, in flight or not, for another one to start. It must not be negative.
 	Failures int `json:"fail"`
 }
 
-// check returns the faults of rights.
+// check returns the faults of the shares.
 func (r *Shares) check(path *field.Path) (errs field.ErrorList) {
 	if r.Concurrency < 0 {
 		errs = append(errs, field.Invalid(path.Child("start"), r.Concurrency, "must not be negative"))
@@ -34,7 +35,7 @@ func (r *Shares) check(path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// remaining gives how many more clusters may start, where those that count stand so.
+// remaining gives how many more clusters may start beside those in the tally.
 func (r *Shares) remaining(all *tally) int {
 	if all.failures() > r.Failures {
 		return 0
@@ -42,12 +43,12 @@ func (r *Shares) remaining(all *tally) int {
 	return max(0, r.Concurrency-all.inFlight())
 }
 
-// hasNoShare says whether nobody may start, whoever is in flight. A pace that is nil has no limits, or all are stopped.
+// hasNoShare says whether nothing may start, whatever is in flight. A nil pace has no limits, or the rollout is stopped.
 func (p *pace) hasNoShare(r *Shares) bool {
 	return r != nil && p != nil && (r.Concurrency == 0 || p.all.failures() > r.Failures)
 }
 
-// sharesUsedUp gives the reason for clusters that the rights hold.
+// sharesUsedUp gives the reason for clusters that the shares block.
 func (s *schedule) sharesUsedUp(c *choice) BlockReason {
 	r, all, h := s.options.shares, &c.pace.all, BlockReason{Type: BlockShares, AllGroups: true}
 	switch failures := all.failures(); {
@@ -85,7 +86,7 @@ func sharesOf(n int) string {
 	return fmt.Sprintf("%d rights", n)
 }
 
-// sharesDetail describes the clusters that use up the rights; empty where there are no rights to use.
+// sharesDetail describes the clusters that use up the shares; empty where there are no shares to use.
 func (r *Result) sharesDetail(h *BlockReason) string {
 	switch {
 	case h.Failures > 0:
@@ -98,7 +99,7 @@ func (r *Result) sharesDetail(h *BlockReason) string {
 	return ""
 }
 
-// explainShares says how a right comes free here. Where this hub has none to use, nothing here ends the wait.
+// explainShares says how a share comes free here. Where this hub has none to use, nothing here ends the wait.
 func (r *Result) explainShares(l *Link) (others ignorableClusters) {
 	switch h := &l.Reason; {
 	case h.Failures > 0:
@@ -116,7 +117,7 @@ func (r *Result) explainShares(l *Link) (others ignorableClusters) {
 	return others
 }
 
-// failedHere gives the clusters that failed and count, by name, the ones among them that can be mended, those that timed out only because
+// failedHere gives the clusters that failed and count, by name, the ones among them that can be fixed, those that timed out only because
 // nothing says when they are done, and the last attempt. It takes time linear in the fleet.
 func (r *Result) failedHere() (f topN, fixable, untold stateGroup, attempt int) {
 	for position, state := range r.states {

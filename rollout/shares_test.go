@@ -12,9 +12,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// R57: a hub without a right to start starts nobody under any type, also no cluster of a mandatory group and none that does not
-// count. With a right it starts one.
-func TestWithoutARightNobodyStarts(t *testing.T) {
+// R57: a hub without a share of concurrency starts nobody under any type, also no cluster of a mandatory group and none that does not
+// count. With a share it starts one.
+func TestWithoutAShareNothingStarts(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		strategy clusterv1alpha1.RolloutStrategy
@@ -42,7 +42,7 @@ func TestWithoutARightNobodyStarts(t *testing.T) {
 }
 
 // R57, case by case.
-func TestRights(t *testing.T) {
+func TestShares(t *testing.T) {
 	free := rollout.Options{FailedFreesSlot: true}
 	for _, tt := range []struct {
 		why           string
@@ -71,10 +71,10 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// R57: whatever else is in the world, no more clusters start than there are rights, and none where there is none.
-func TestRightsHold(t *testing.T) {
+// R57: whatever else is in the world, no more clusters start than there are shares, and none where there is none.
+func TestSharesHold(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
-		for _, p := range p.withRights(t) {
+		for _, p := range p.withShares(t) {
 			c := p.result.Counts
 			started, inFlight, failures := c.ToApply-c.Blocked, c.InFlight(), c.Failures()
 			switch r := p.rights; {
@@ -88,10 +88,10 @@ func TestRightsHold(t *testing.T) {
 	})
 }
 
-// R57: more rights, of either kind, start whom fewer do, and perhaps others. Enough rights are none at all.
-func TestMoreRightsNeverStartFewer(t *testing.T) {
+// R57: more shares, of either kind, start whom fewer do, and perhaps others. Enough shares are none at all.
+func TestMoreSharesNeverStartFewer(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
-		with := p.withRights(t)
+		with := p.withShares(t)
 		for _, fewer := range with {
 			for _, more := range with {
 				if more.rights.Concurrency < fewer.rights.Concurrency || more.rights.Failures < fewer.rights.Failures {
@@ -116,8 +116,8 @@ func TestMoreRightsNeverStartFewer(t *testing.T) {
 	})
 }
 
-// withRights are the same plan with each of some rights.
-func (p trial) withRights(t fataler) (all []trial) {
+// withShares are the same plan with each of some shares.
+func (p trial) withShares(t fataler) (all []trial) {
 	for start := range 4 {
 		for fail := range 3 {
 			w := p.world

@@ -23,7 +23,7 @@ const (
 	untrackedUndated                // in flight, likewise, past no deadline ever
 	progressing                     // in flight
 	progressingUndated              // in flight, past no deadline ever
-	validating                      // in flight: succeeded, and someone has yet to say whether that counts
+	validating                      // in flight: succeeded, and its verdict is missing
 	validatingUndated               // in flight, past no deadline ever
 	failed                          // in flight and a failure
 	failedUndated                   // in flight and a failure, past no deadline ever
@@ -34,9 +34,9 @@ const (
 	skipped                         // settled
 	timedOut                        // settled and a failure: reported so
 	timedOutNow                     // settled and a failure: by its deadline
-	frozenUnreported                // waiting, held by itself, and nobody waits for it (R59, R60)
+	frozenUnreported                // waiting and frozen, and no cluster waits for it (R59, R60)
 	frozenToApply                   // likewise
-	blockingUnreported              // waiting, held by itself, and others wait for it (R59)
+	blockingUnreported              // waiting and frozen, and others wait for it (R59)
 	blockingToApply                 // likewise
 	numStates
 
@@ -49,7 +49,7 @@ const (
 // starting is added to a waiting state that starts.
 const starting state = 0x80
 
-// stateSet is a set of states, or of the crowds of a front.
+// stateSet is a set of states, or of the state groups of a wait set.
 type stateSet uint32
 
 func (set stateSet) has(s state) bool { return set&(1<<(s%32)) != 0 } // without starting
@@ -86,7 +86,7 @@ func (s state) plain() state {
 
 func (s state) waiting() bool { return s&^starting <= toApply }
 
-// isFrozen says whether a cluster waits and somebody holds it.
+// isFrozen says whether a cluster waits and is frozen.
 func (s state) isFrozen() bool { return frozenStates.has(s) }
 
 // status gives the status that a result has for a cluster in this state.
@@ -250,7 +250,7 @@ func (t *tally) failures() int   { return t.failed() + int(t[timedOut]+t[timedOu
 // inBudget counts the failures that count in a budget.
 func (t *tally) inBudget() int { return t.failures() - int(t[excused]) }
 
-// unsettled counts the clusters that are waiting, Progressing, Validating or soaking (R6), without those for which nobody waits.
+// unsettled counts the clusters that are waiting, Progressing, Validating or soaking (R6), without those for which no cluster waits.
 func (t *tally) unsettled() int { return t.waiting() + t.blocking() + t.progressing() + t.soaking() }
 
 // isUnderWay says whether a cluster has the version and is not settled (R6).
@@ -265,7 +265,7 @@ func (t *tally) add(other *tally) {
 	}
 }
 
-// counts gives the tally as a summary has it. Held is how many of the waiting clusters do not start, without those that somebody
+// counts gives the tally as a summary has it. Held is how many of the waiting clusters do not start, without those that are
 // holds.
 func (t *tally) counts(blocked int) status.Counts {
 	return status.Counts{

@@ -10,49 +10,50 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Memory is what the owner of a rollout remembers of clusters that left with its version. It lets their failures and starts
-// count when their objects are gone. Before each call read the record from the owner. After each call store [Next].Record in
-// it, if it has changed. A cluster is in Removed only once the stored record has what its object tells. So nothing is
-// forgotten, whenever the controller dies.
+// StoredRecord is the record of deselected clusters which the owner of a rollout stores. It lets their failures and starts
+// count when their objects are gone. Read the record from the owner before each call. Store [Next].Record in the owner after
+// each call, if it has changed. A cluster is in Removed only once the stored record has the state that its object shows. A
+// restart at any time therefore forgets nothing.
 //
-// # Who left counts
+// # Deselected clusters count
 //
-//   - A cluster in flight or failed stays a member of its group after it left. It takes its slot, times out, and is in the
-//     budget. [Next].Left has these clusters, and the sentences call them "a (left)".
-//   - Its workload is removed as always. A cluster that was in flight stops counting once its object is gone: nothing is known
-//     against it. A failure goes on counting until the cluster recovers, another version or attempt is wanted, or a person
-//     gives the cluster up. The record keeps it when the object is gone. From then on the cluster can't recover by
-//     itself: if it is selected again, it stays TimeOut and gets nothing until another version or attempt is wanted, or it is
-//     given up.
-//   - A person gives a cluster up by its name in Ignored, or by deleting its ManagedCluster. So let the controller take
-//     names from the owner, such as from an annotation, and say in its page that they stay given up until they are taken out of
-//     it. For each cluster of the record and of the previous result's Left it asks whether there is a ManagedCluster,
-//     when one is deleted or now and then, and names it where the API server says that there is none. It asks on for those that had none the last time:
-//     while they are named, they are in neither, and they would count again as long as their objects are there. Each cluster
-//     that is given up makes room for another one to start.
-//   - The cluster counts in the group that it left. The record or the previous result says which. After a restart nobody may
-//     know; then its failure stops all groups, and nothing starts while it is in flight.
-//   - A version can also move its clusters to another group, by their labels. A selected cluster in flight or failed stays
-//     a member of the group before, unless the new one comes earlier. Results show it there until it is done.
-//   - A breach is on record with its clusters, so that it lasts where the groups are cut anew while the controller is down.
-//   - Where a scheduler fills its group up again with clusters of later groups, they do not start in its place, and no more are exposed than
-//     package exposure says. [status.Record].Exposed keeps that number from shrinking with the fleet.
+//   - A deselected cluster in flight or failed stays a member of its group. It takes its slot, times out, and is in the
+//     budget. [Next].Deselected has these clusters.
+//   - Its workload is removed as always. A cluster that was in flight stops counting once its object is gone, because no
+//     failure is known. A failure counts until the cluster recovers, another version or attempt is wanted, or a user ignores
+//     the cluster. The record keeps the failure when the object is gone. From then on the cluster cannot recover: selected
+//     again, it stays TimeOut and gets nothing until another version or attempt is wanted, or it is ignored.
+//   - A user ignores a cluster by its name in Ignored, or by deleting its ManagedCluster. Let the controller read names from
+//     the owner, such as from an annotation; they stay ignored until a user removes them there. For each cluster of the
+//     record and of the previous result's Deselected, check with a live read whether its ManagedCluster exists: on a delete
+//     event, and at intervals. Add the cluster to Ignored if it does not exist. Check again each cluster that did not exist
+//     at the last check: an ignored cluster is in neither list, and would count again while its object exists. Each ignored
+//     cluster lets another one start.
+//   - The cluster counts in the group from which it was deselected. The record or the previous result has that group. If
+//     neither has it after a restart, a failure of the cluster stops all groups, and nothing starts while it is in flight.
+//   - A version can also move a cluster to another group, by its labels. A selected cluster in flight or failed stays a
+//     member of its earlier group, unless the new group comes before that. Results show it there until it is done.
+//   - The record has a breach with its clusters, so the breach lasts if the groups change while the controller is down.
+//   - If a scheduler fills a group with clusters of later groups, these do not start in place of the deselected clusters.
+//     No more clusters are exposed than package exposure says (exposed: has the version and is not done with it).
+//     [status.Record].Exposed keeps that number when the fleet shrinks.
 //
-// A version whose only effect is that clusters are deselected is not bounded by this, if their agents live or come back before
-// the deadline: each removes the workload, and is done with the version. MaxStarts bounds how fast that goes.
+// This does not bound a version whose only effect is that clusters are deselected, if their agents live or reconnect before
+// the deadline: each agent removes the workload, and its cluster is done with the version. MaxStarts bounds the rate.
 type StoredRecord struct {
-	// Version is the version that is wanted, on a way back the version before (rollback.Revisions.Target says it in both
-	// cases). It must not be empty. A record about another version counts for nothing.
+	// Version is the wanted version; in a rollback, the version to which it rolls back (rollback.Revisions.Target gives the
+	// right one in both cases). It must not be empty. A record of another version counts for nothing.
 	Version string `json:"version"`
 	// Record is the record as it is stored in the owner ([status.RecordsOf]). Each of its entries must have a cluster.
 	Record status.Record `json:"record,omitzero"`
-	// AtOnce says that an object is gone as soon as it is deleted, as a replicated policy is, and an add-on without a pre-delete
-	// hook. Otherwise an agent has to let go of it, as with a ManifestWork. Where it is false by mistake, who left in flight is
-	// forgotten with the object. So it must not follow from the objects that are there: the last one may be gone.
+	// AtOnce says that deletion is immediate (no finalizer), as for a replicated policy and for an add-on without a
+	// pre-delete hook. Otherwise an agent removes a finalizer, as for a ManifestWork. If AtOnce is false by mistake, a
+	// deselected cluster in flight is forgotten with its object. Do not derive AtOnce from the objects that exist: the last
+	// one may be gone.
 	AtOnce bool `json:"atOnce,omitempty"`
 }
 
-// compile checks a memory and looks up what its record says.
+// compile checks a stored record and looks up what its record says.
 func (m *StoredRecord) compile(path *field.Path) (*recordIndex, *field.Error) {
 	isNameless := func(stored status.DeselectedCluster) bool { return stored.Cluster == "" }
 	if m.Version == "" {
@@ -64,7 +65,7 @@ func (m *StoredRecord) compile(path *field.Path) (*recordIndex, *field.Error) {
 	return newRecordIndex(*m), nil
 }
 
-// recordIndex is a checked Memory.
+// recordIndex is a checked StoredRecord.
 type recordIndex struct {
 	StoredRecord
 	entries map[string]entry // by cluster; nil where there are none
@@ -126,7 +127,7 @@ func (m *recordIndex) all() map[string]entry {
 	return m.entries
 }
 
-// observation is what was reported of a cluster: the zero sighting where nothing was.
+// observation is what was reported of a cluster: the zero observation if nothing was.
 type observation struct {
 	report
 	deleting bool
@@ -221,18 +222,18 @@ type departure struct {
 	report
 }
 
-// ignores says of a cluster that left whether it is not counted (R37).
+// ignores says of a deselected cluster whether it is ignored (R37).
 func (s *schedule) ignores(cluster string) bool {
 	return s.options.ignores(cluster)
 }
 
-// stillCounts says whether a cluster that left is in flight or a failure (R46).
+// stillCounts says whether a deselected cluster is in flight or a failure (R46).
 func (s *schedule) stillCounts(r report, now time.Time) bool {
 	state := s.state(r.kind, r.since, r.attempt, now)
 	return inFlightStates.has(state) || failureStates.has(state)
 }
 
-// mayCount says whether a cluster that left can count for anything by a report.
+// mayCount says whether a deselected cluster can count for anything by a report.
 func (s *schedule) mayCount(r report, now time.Time) bool {
 	return s.stillCounts(r, now) || s.hasStarted(r, now) || s.isAwaited(r, now)
 }
@@ -256,7 +257,7 @@ func (s *schedule) successOf(departed []departure, stage int) (last time.Time) {
 			continue
 		}
 		if group, there := groupWith(s.groups, p.key); there && int(s.stageOf[group]) != stage {
-			continue // where nobody knows the group, it may be any
+			continue // an unknown group may be any
 		}
 		last = latest(last, p.since)
 	}

@@ -92,8 +92,8 @@ func TestASuccessThatIsWaitedForTakesNoStart(t *testing.T) {
 	}
 }
 
-// R49: the entry of a cluster that is not counted counts for nothing, also where the cluster is selected again.
-func TestGivenUpItsEntryCountsForNothing(t *testing.T) {
+// R49: the entry of a cluster that is ignored counts for nothing, also where the cluster is selected again.
+func TestTheEntryOfAnIgnoredClusterCountsForNothing(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b"}})
 	if err != nil {
 		t.Fatal(err)
@@ -219,8 +219,8 @@ func TestAReasonKeepsTheEntry(t *testing.T) {
 }
 
 // R43, R48: who is left out for a moment with the failed version, and is past its deadline then, did not fail with the version
-// before. Back again, it goes back.
-func TestLeftOutForAMomentItStillGoesBack(t *testing.T) {
+// before. Back again, it rolls back.
+func TestOmittedForAMomentAClusterStillRollsBack(t *testing.T) {
 	strategy := progressive("1", config("0", "10m", 0))
 	abort := rollout.Abort{
 		Time:   now.Add(-time.Hour),
@@ -242,7 +242,7 @@ func TestLeftOutForAMomentItStillGoesBack(t *testing.T) {
 	}
 }
 
-// R1, R49: two entries of a cluster count as one, by the one that holds back most. An index below 0 is of no group that is known.
+// R1, R49: two entries of a cluster count as one, by the one that blocks most. An index below 0 is of no group that is known.
 func TestARecordEditedByHandHoldsBackMost(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"b"}})
 	if err != nil {
@@ -284,8 +284,8 @@ func TestAFailureOfAnEarlierAttemptTellsOfItsStart(t *testing.T) {
 	}
 }
 
-// R7, R43: on the way back, too, nothing is asked for where the object of a cluster that left is being deleted already.
-func TestOnTheWayBackWhoIsBeingDeletedIsNotRemovedAgain(t *testing.T) {
+// R7, R43: in the rollback, too, nothing is asked for where the object of a deselected cluster is being deleted already.
+func TestInARollbackATerminatingClusterIsNotRemovedAgain(t *testing.T) {
 	for _, deleting := range []bool{false, true} {
 		abort := rollout.Abort{
 			Time: now,
@@ -308,7 +308,7 @@ func TestOnTheWayBackWhoIsBeingDeletedIsNotRemovedAgain(t *testing.T) {
 	}
 }
 
-// R37, R48: a cluster whose ManagedCluster is deleted is given up, and with it what the record has of it. A cluster of the same
+// R37, R48: a cluster whose ManagedCluster is deleted is ignored, and with it what the record has of it. A cluster of the same
 // name that joins later is a new one: it gets the workload in its turn.
 func TestAfterItsManagedClusterWasDeletedAClusterJoinsAnew(t *testing.T) {
 	o := owned{strategy: progressive("1", config("", "10m", 0)), groups: selecting(t, false, "x")}
@@ -330,9 +330,9 @@ func TestAfterItsManagedClusterWasDeletedAClusterJoinsAnew(t *testing.T) {
 	}
 }
 
-// R46: who is given up is in neither Left nor the record, so these alone don't tell for which ManagedClusters to ask. While its object
-// outlasts its ManagedCluster, it stays given up as long as it is named.
-func TestWhoIsGivenUpIsNamedAsLongAsItsObjectIsThere(t *testing.T) {
+// R46: who is ignored is in neither Left nor the record, so these alone don't tell for which ManagedClusters to ask. While its object
+// outlasts its ManagedCluster, it stays ignored as long as it is named.
+func TestAnIgnoredClusterIsListedWhileItsObjectExists(t *testing.T) {
 	hangs := []status.Report{{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Hour), Deleting: true}}
 	for asksOn, want := range map[bool]string{true: "stopped, given up, given up, given up", false: "stopped, given up, stopped, given up"} {
 		o := owned{strategy: progressive("1", config("", "10m", 0)), groups: selecting(t, false, "x")}
@@ -364,7 +364,7 @@ func TestWhoIsGivenUpIsNamedAsLongAsItsObjectIsThere(t *testing.T) {
 }
 
 // R48: a cluster is removed once the stored record has an entry that counts for as much as the one that is wanted.
-func TestWhoIsRemovedIsRecordedForAllThatItTells(t *testing.T) {
+func TestARemovedClusterIsRecordedForAllThatItShows(t *testing.T) {
 	const failure, flight, success, start = status.TimeOut, status.Progressing, status.Succeeded, status.Skip
 	hour := metav1.Duration{Duration: time.Hour}
 	for _, c := range []struct {
@@ -400,7 +400,7 @@ func TestWhoIsRemovedIsRecordedForAllThatItTells(t *testing.T) {
 
 // R29, R49: a failure that only the record tells of holds its slot, and no report of it comes any more: it is not among those whose answer
 // frees one.
-func TestNobodyAnswersForWhoOnlyTheRecordTellsOf(t *testing.T) {
+func TestNoAgentAnswersForAClusterThatOnlyTheRecordHas(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b"}})
 	if err != nil {
 		t.Fatal(err)
@@ -425,7 +425,7 @@ func TestNobodyAnswersForWhoOnlyTheRecordTellsOf(t *testing.T) {
 }
 
 // R47: where a cluster was whose start counts no longer, nobody knows any more; a planner neither.
-func TestThePlannerForgetsWhereWhoStartedLongAgoWas(t *testing.T) {
+func TestThePlannerForgetsTheGroupOfAnOldStart(t *testing.T) {
 	one, two := grouping.Key{Index: 0}, grouping.Key{Index: 1}
 	groupsOf := func(names map[grouping.Key][]string) *grouping.Groups {
 		groups, err := grouping.FromNames(names)
@@ -473,7 +473,7 @@ func TestThePlannerForgetsWhereWhoStartedLongAgoWas(t *testing.T) {
 	}
 }
 
-// R19, R48: a removal that the record holds back has its time: the next look is due when the record need not have the cluster any more,
+// R19, R48: a removal that the record blocks has its time: the next look is due when the record need not have the cluster any more,
 // and a nanosecond before the cluster is kept. Where the record is full that is when it has room again.
 func TestARemovalThatTheRecordHoldsBackHasItsTime(t *testing.T) {
 	success := func(cluster string, ago time.Duration) status.Report {

@@ -11,7 +11,7 @@ func (r *Result) String() string {
 		parts = append(parts, h.String())
 		stopped = stopped && h.Reason.Type != BlockBreached
 	}
-	if stopped { // nobody waits, or for another reason
+	if stopped { // nothing waits, or for another reason
 		parts = append(parts, r.Breach.String())
 	}
 	if parts = r.appendRecheck(parts); len(parts) == 0 {

@@ -21,7 +21,7 @@ func (t *timeouts) breach() time.Time {
 	return t.at[t.left]
 }
 
-// stopsAt gives when deadlines that pass breach the first budget or use up the rights to fail, if nothing else happens; zero if they
+// stopsAt gives when deadlines that pass breach the first budget or use up the shares of failures, if nothing else happens; zero if they
 // do neither. It takes
 // n·log(n) time for n clusters that may time out.
 func (r *Result) stopsAt() (first time.Time) {

@@ -6,7 +6,7 @@ type totals struct {
 	stages []tally
 	all    tally
 
-	ignored    []tally // the uncounted clusters of each group; nil where all are counted
+	ignored    []tally // the ignored clusters of each group; nil where all are counted
 	ignoredAll tally
 }
 

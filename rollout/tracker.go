@@ -212,7 +212,7 @@ func (t *tracker) advance(now time.Time) {
 	t.now = now
 	for position, ok := t.timers.next(); ok && !now.Before(t.due(position)); position, ok = t.timers.next() {
 		t.timers.clear(position)
-		if t.settle(int(position)); t.states[position].isFrozen() { // it timed out and is tried again, while somebody holds it
+		if t.settle(int(position)); t.states[position].isFrozen() { // it timed out and is tried again while it is frozen
 			t.time(int(position))
 		}
 	}

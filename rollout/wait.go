@@ -14,8 +14,8 @@ func (s *schedule) ordersGroups() bool {
 	return s.rules.typ == clusterv1alpha1.ProgressivePerGroup || behindMandatory
 }
 
-// waitBetween sets the wait between groups, and who is awaited, if any group waits for another (R18, R34). The stages are there
-// already. Where no group does, the success of a cluster that left may still be awaited (R46).
+// waitBetween sets the wait between groups, and which stages are awaited, if any group waits for another (R18, R34). The stages are there
+// already. Where no group does, the success of a deselected cluster may still be awaited (R46).
 func (s *schedule) waitBetween() {
 	if s.options.wait <= 0 || !s.ordersGroups() {
 		return

@@ -10,11 +10,11 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// waitSet has the clusters of an active stage that the held clusters of a result wait for, as sentences and explanations
+// waitSet has the clusters of an active stage that the blocked clusters of a result wait for, as sentences and explanations
 // need them.
 //
-// For example, c and d wait for a mandatory group {a soaking until 10:15, b progressing until 10:50}. Then the crowd of
-// soaking is a, the crowd of progressing is b, last is b, a, and first is a, b.
+// For example, c and d wait for a mandatory group {a soaking until 10:15, b progressing until 10:50}. Then the state group of
+// soaking is a, the state group of progressing is b, last is b, a, and first is a, b.
 type waitSet struct {
 	byState [numStateGroups]stateGroup // of the active stage, by state; clusters that start are under toApply
 	last    topN                       // the clusters that the stage waits for, the last to end first; those that never end come before all others
@@ -22,10 +22,10 @@ type waitSet struct {
 	excess  int                        // how many slots have to come free before one more cluster may start
 	needed  int                        // how many of those with a slot have to succeed before one more cluster may start
 	frees   time.Time                  // when that many are free; zero if time alone does not free them
-	ends    []end                      // when time frees each slot; only while the front is made
+	ends    []end                      // when time frees each slot; only while the wait set is made
 	// How many only start now, and how many are in flight since an unknown time.
 	starting, unknown int
-	anyFrozen         bool // somebody is held by itself
+	anyFrozen         bool // a cluster is frozen
 	earlier           int  // how many are in flight in an attempt before the wanted one
 
 	// The clusters of last and of first whose deadline or soak ends once a report gives the time from which it runs.
@@ -39,7 +39,7 @@ type end struct {
 	soaks bool
 }
 
-// waitSets has what is worked out once for a result, when somebody asks.
+// waitSets has what is computed once for a result, when needed.
 type waitSets struct {
 	once, frozenOnce, stopsOnce sync.Once
 
@@ -48,15 +48,15 @@ type waitSets struct {
 	stops  *time.Time // when time-outs stop the rollout; zero if they do not
 }
 
-// foundWaitSets has the fronts of the active stages, in order. They are found in one pass over the fleet. There are none where something
-// stops all stages: the held clusters then wait for no others, or for clusters that failed.
+// foundWaitSets has the wait sets of the active stages, in order. They are found in one pass over the fleet. There are none where something
+// stops all stages: the blocked clusters then wait for no others, or for clusters that failed.
 type foundWaitSets struct {
 	of      []waitSet
-	fleet   *waitSet // the front of all clusters; nil where neither the ramp nor the rights hold any
+	fleet   *waitSet // the wait set of all clusters; nil if neither the ramp nor the shares block any
 	attempt int      // at a breach the last attempt among the failures that count
 }
 
-// Beside the states there are crowds for clusters that are tried again (R39), for those that start late, and for those that cannot
+// Beside the states there are state groups for clusters that are tried again (R39), for those that start late, and for those that cannot
 // recover (R29).
 const (
 	silentAgain = numStates + iota
@@ -74,7 +74,7 @@ const (
 	untrackedStateGroups stateSet = untrackedStates | 1<<untrackedAgain
 )
 
-// stateGroupOf gives the crowd of a cluster in a state.
+// stateGroupOf gives the state group of a cluster in a state.
 func stateGroupOf(b *Blocker, s state) state {
 	switch {
 	case b.frozen:
@@ -102,8 +102,8 @@ func stateGroupOf(b *Blocker, s state) state {
 type stateGroup struct {
 	n     int
 	names []string // the first of them, in order
-	first Blocker  // who ends first
-	last  Blocker  // who ends last
+	first Blocker  // the one that ends first
+	last  Blocker  // the one that ends last
 }
 
 // topN holds the first blockers in some order, at most maxNamed, and counts all of them.
@@ -126,7 +126,7 @@ func (f *topN) add(b *Blocker, sign int) {
 	}
 }
 
-// waitSetOf gives the front of an active stage, by the index of its grant.
+// waitSetOf gives the wait set of an active stage, by the index of its grant.
 func (r *Result) waitSetOf(grant int) *waitSet {
 	r.waitSets.once.Do(func() {
 		if !r.schedule.stopped(&r.choice) {
@@ -136,7 +136,7 @@ func (r *Result) waitSetOf(grant int) *waitSet {
 	return &r.waitSets.sets.of[grant]
 }
 
-// fleetWaitSet gives the front of all clusters, where the ramp or the rights hold some.
+// fleetWaitSet gives the wait set of all clusters, where the ramp or the shares hold some.
 func (r *Result) fleetWaitSet() *waitSet {
 	r.waitSetOf(0)
 	return r.waitSets.sets.fleet
@@ -216,7 +216,7 @@ func (f *waitSet) add(b Blocker, state state, freeFailed, earlier bool) {
 	}
 }
 
-// close works out what follows from the clusters that were added. IsFree says whether one more cluster may start once that
+// close computes what follows from the clusters that were added. IsFree says whether one more cluster may start once that
 // many slots are free, and that many of them from clusters that soaked.
 func (f *waitSet) close(isFree func(ended, soaked int) bool) {
 	slices.SortFunc(f.ends, func(a, b end) int { return a.at.Compare(b.at) })
@@ -265,7 +265,7 @@ func (f *waitSet) join(other *waitSet) {
 	f.undated.merge(&other.undated)
 }
 
-// namesExcept joins the names of the clusters in all crowds but some.
+// namesExcept joins the names of the clusters in all state groups but some.
 func (f *waitSet) namesExcept(without stateSet) string {
 	var all stateGroup
 	for i := range f.byState {
@@ -279,7 +279,7 @@ func (f *waitSet) namesExcept(without stateSet) string {
 // isFree says whether one more cluster of a stage may start.
 func (f *waitSet) isFree(ended, _ int) bool { return f.excess >= 1 && ended >= f.excess }
 
-// closeRamp closes the front of all clusters. With the ramp, a cluster that has soaked frees a slot and may add one.
+// closeRamp closes the wait set of all clusters. With the ramp, a cluster that has soaked frees a slot and may add one.
 func (r *Result) closeRamp(f *waitSet) {
 	p, initial := r.choice.pace, r.schedule.options.ramp
 	taken := r.schedule.slotsUsed(&p.all) + r.choice.starting()
@@ -291,13 +291,13 @@ func (r *Result) closeRamp(f *waitSet) {
 	f.close(isFree)
 }
 
-// joinStarts puts the clusters that start into one crowd, never reported or reported ToApply.
+// joinStarts puts the clusters that start into one state group, never reported or reported ToApply.
 func (f *waitSet) joinStarts() {
 	f.byState[toApply].merge(&f.byState[unreported])
 	f.byState[unreported] = stateGroup{}
 }
 
-// waitedFor says which clusters a rollout waits for that holds nobody: all that start or are in flight.
+// waitedFor says which clusters a rollout waits for that blocks no cluster: all that start or are in flight.
 func (r *Result) waitedFor() string {
 	var f waitSet
 	for position, state := range r.states {
@@ -337,7 +337,7 @@ func (c *stateGroup) merge(other *stateGroup) {
 	}
 }
 
-// sentence says what the clusters of a crowd do and until when: until they are done or, where slots have to become free,
+// sentence says what the clusters of a state group do and until when: until they are done or, where slots have to become free,
 // until they give theirs back. If they end at different times it names the last, or the first to free a slot. Where more
 // than one slot has to become free, it names the first and the last.
 func (c *stateGroup) sentence(slots int) string {
@@ -363,7 +363,7 @@ func (c *stateGroup) sentence(slots int) string {
 // names that a hub allows, a hold then fits the 1,024 bytes of a message.
 const longestDetail = 560
 
-// sentences joins the sentences of all crowds but some, the most troublesome first. Slots is how many have to become free,
+// sentences joins the sentences of all state groups but some, the most troublesome first. Slots is how many have to become free,
 // if slots are waited for.
 func (f *waitSet) sentences(slots int, without stateSet) string {
 	var s strings.Builder
@@ -373,7 +373,7 @@ func (f *waitSet) sentences(slots int, without stateSet) string {
 		untrackedAgain, progressingAgain, validatingAgain, blockingToApply, untracked, silent, refused, failed, timedOut, progressing, validating, soaking, toApply,
 	} {
 		c := &f.byState[state]
-		if c.n == 0 || without.has(state) || slots > 0 && state == blockingToApply { // who is held has no slot
+		if c.n == 0 || without.has(state) || slots > 0 && state == blockingToApply { // a frozen cluster has no slot
 			continue
 		}
 		next := c.sentence(slots)

@@ -18,11 +18,11 @@ const (
 	WarningFieldIgnored WarningType = "FieldIgnored"
 	// WarningMandatoryGroupEmpty says that a mandatory group selects no cluster and is skipped.
 	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
-	// WarningMandatoryGroupIgnored says that no cluster of a mandatory group is counted, so it protects nobody.
+	// WarningMandatoryGroupIgnored says that no cluster of a mandatory group is counted, so it protects nothing.
 	WarningMandatoryGroupIgnored WarningType = "MandatoryGroupIgnored"
 	// WarningGateWithoutGroup says that a gate is before a group that does not exist, so it holds nothing.
 	WarningGateWithoutGroup WarningType = "GateWithoutGroup"
-	// WarningFreezeWithoutCluster says that [Options].Holds has clusters that are not selected, so it holds nothing there.
+	// WarningFreezeWithoutCluster says that [Options].Freezes has clusters that are not selected, so it holds nothing there.
 	WarningFreezeWithoutCluster WarningType = "FreezeWithoutCluster"
 	// WarningOrderWithoutGroup says that [GroupOrder] has a name that no group has.
 	WarningOrderWithoutGroup WarningType = "OrderWithoutGroup"
@@ -44,7 +44,7 @@ const (
 )
 
 // Warning is something to know that is no error: a part of the strategy or an option has no effect, or what was
-// observed is in doubt. Warnings are comparable. A field whose comment does not name the Type is zero.
+// observed is uncertain. Warnings are comparable. A field whose comment does not name the Type is zero.
 type Warning struct {
 	Type WarningType `json:"type"`
 

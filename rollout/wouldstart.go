@@ -9,8 +9,8 @@ import (
 
 // WouldStart says what an approval would do now: which clusters would start beside those in Start if all closed gates with the key were
 // open ([ClosedGate].Group, so a name counts whatever its index). If none would, the hold says what else holds the first group behind
-// these gates in which clusters wait. Where a person holds each cluster that waits in that group ([Options].Holds, or a review), it is
-// the hold of the first of them. It is zero if nobody waits behind the gates. So an approval of something that cannot go on can say so.
+// these gates in which clusters wait. Where a user holds each cluster that waits in that group ([Options].Freezes, or a review), it is
+// the block reason of the first of them. It is zero if no cluster waits behind the gates. An approval that starts nothing can then say so.
 //
 // It takes time linear in the fleet.
 func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise BlockReason) {
@@ -33,7 +33,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 	if len(clusters) > 0 {
 		return clusters, BlockReason{}
 	}
-	for group := range opened.tallies { // in a group, who is held by itself is the last to be named
+	for group := range opened.tallies { // in a group, the frozen clusters are named last
 		if !r.isBehind(gate, group) {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 // Adopt takes over a ManifestWork that a controller wrote that made no stamps. Where the work has no stamp and its spec equals the
 // template, it has the version already: Adopt gives a copy with the stamp that says so. The stamp's time is when the work got
-// that spec, as FromManifestWork finds it out, so no soak and no deadline begins anew. Any other work is given back as it is.
+// that spec, as FromManifestWork finds it out, so no soak and no deadline starts over. Any other work is given back as it is.
 //
 // Call it for each work that is read, before you make reports of works and before you write one. Otherwise all works of a hub
 // count as outdated on the day on which a controller begins to use stamps, and are written again. Works that are settled need

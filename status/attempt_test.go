@@ -13,7 +13,7 @@ import (
 )
 
 // R39: a later attempt at a version begins when it is stamped. An earlier one, the same again, and a stamp without one
-// change nothing; another version begins anew.
+// change nothing; another version starts over.
 func TestAttemptsAreStamped(t *testing.T) {
 	object := &metav1.ObjectMeta{}
 	for _, step := range []struct {

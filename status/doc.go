@@ -20,8 +20,8 @@
 //
 // A rollout brings one version of a workload to many clusters, so a report is about a version. A cluster is in flight while
 // it has the version and may yet change by itself; it soaks while it has succeeded for less than the strategy's
-// minSuccessTime. Without versions nobody could see that a new template has to be rolled out. And a soak would count from the
-// version before, since the time of a condition does not move when it only observes a new generation. So name the version,
+// minSuccessTime. Without versions the controller could not see that a new template has to be rolled out. And a soak would count from the
+// version before, since the time of a condition does not move when it only observes a new generation. Name the version,
 // for instance with a hash of the template, and note it on every object right before the write that carries it:
 //
 //	work = work.DeepCopy()
@@ -51,14 +51,14 @@
 //  5. Did it fail? [Failed].
 //  6. Otherwise it is under way: [Progressing].
 //  7. When did it become so? LastTransitionTime is the time of the change, as the object has it. Never use the time of reading: a
-//     deadline or a soak that begins anew with every reading never ends. Leave it zero where it is unknown.
+//     deadline or a soak that starts over with every reading never ends. Leave it zero where it is unknown.
 //
-// Message is what the object says of its state, for a person. Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report], in the file
+// Message is what the object says of its state, for a user. Leave [TimeOut] to the rollout, which knows the deadline. The example of [Report], in the file
 // report_example_test.go, is such a function.
 //
 // # Late answers
 //
-// A condition that was True before a write, and is True after it, keeps its time. So it does not say when the agent has seen
+// A condition that was True before a write, and is True after it, keeps its time. It does not say when the agent has seen
 // the new version. Without more, the soak runs from the write: a cluster that answers 45 minutes later has soaked for 45
 // minutes. To let it soak from the answer, read with the present time, and write the stamp where an answer is new:
 //
@@ -71,8 +71,8 @@
 //	}
 //
 // This is at most one more write for each cluster and version. A policy needs none: its messages have times of their own.
-// Write it for clusters that left, too, even while their object is being deleted, and also where a new record of who left is stored.
-// Until the answer is noted, each plan has another record, and the soak begins anew. The steps of package writes have these writes for clusters
+// Write it also for deselected clusters, even while their object is being deleted, and also if a new record of deselected clusters is stored.
+// Until the answer is noted, each plan has another record, and the soak starts over. The steps of package writes have these writes for clusters
 // that are in flight or left. A cluster that is settled at its first answer, since nothing soaks, has no step. Note it yourself if you set
 // WaitBetweenGroups, which would never end otherwise.
 //
@@ -93,17 +93,17 @@
 // The number need not be reset for a new version: clusters begin it in the wanted attempt. The version names the template
 // without the attempt. Where the manifests must stay as they are, delete the object, and create it anew with such a stamp.
 //
-// From that write on the cluster is in flight, and its deadline begins anew. Until its conditions change it is
-// Progressing and not Failed, since they don't tell an old failure from a new one. So set a progressDeadline. The stamp has
-// the time of the old failure, so that it makes no difference whose clock is ahead. In a function of your own [Stamp.Report]
+// From that write on the cluster is in flight, and its deadline starts over. Until its conditions change it is
+// Progressing and not Failed, since they don't tell an old failure from a new one. Set a progressDeadline. The stamp has
+// the time of the old failure, so that it makes no difference which clock is ahead. In a function of your own [Stamp.Report]
 // does the same.
 //
 // # Validation
 //
-// A workload can be healthy, and someone has yet to say that the cluster is as it should be: a test, the check of a mesh, a
+// A workload can be healthy, and a validator has yet to say that the cluster is as it should be: a test, the check of a mesh, a
 // person. [Judge] makes [Validating] of such a success, until there is a [Verdict] on it:
 //
-//	verdict, err := status.VerdictOf(work, work.Namespace, now) // what was said before, or by a person
+//	verdict, err := status.VerdictOf(work, work.Namespace, now) // what was said before, or by a user
 //	reports = status.Judge(reports, version, verdicts)
 //
 // Ask the validator about each cluster whose report is Validating then, and note its answer in the object:
@@ -142,7 +142,7 @@
 //		err = client.Status().Update(ctx, object)
 //	}
 //
-// A condition's lastTransitionTime moves only with its status, and its message names times, not durations. So where
+// A condition's lastTransitionTime moves only with its status, and its message names times, not durations. Where
 // nothing happened, nothing is written. Time is an argument, and no function keeps what it was given. All can be called
 // from several goroutines at once on different objects.
 //

@@ -22,7 +22,7 @@ import (
 //	Succeeded                             False         Completed           become desiredConfig
 //
 // So a configuration becomes the last known good one only where some cluster succeeded with it and none failed or was
-// skipped. Clusters that are not counted play no part in this.
+// skipped. Clusters that are ignored play no part in this.
 //
 // The caller has set the entry's placement and the desiredConfig of its configReferences. A reference whose
 // desiredConfig is nil keeps what it has. The condition has the summary in words as its message. Generation is the

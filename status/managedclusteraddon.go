@@ -36,7 +36,7 @@ type AddOnState struct {
 	// that came after the references, or that was not new, would give them an earlier time, and they could time out at once.
 	Applied time.Time
 
-	// Now is the time of reading, for a caller that notes answers, as in WorkState. Who sets the condition as above needs none.
+	// Now is the time of reading, for a caller that notes answers, as in WorkState. An agent that sets the condition as above needs none.
 	Now time.Time
 }
 
@@ -49,7 +49,7 @@ type AddOnState struct {
 //	the Progressing condition's reason is Failed                                  Failed; Progressing where it was so before a later attempt
 //	anything else                                                                 Progressing
 //
-// So an add-on without configurations that should have none has Succeeded.
+// An add-on without configurations that should have none has Succeeded.
 //
 // In the first attempt, Failed counts for the present references even where the condition's time is before Applied. Completed
 // and Failed both have the status False, so the time does not say whether the failure is new. AddOnState says what a
@@ -57,7 +57,7 @@ type AddOnState struct {
 //
 // LastTransitionTime is the time of the Progressing condition, or zero where that is missing. It moves only with the
 // condition's status: if the condition was False before and after a new configuration, its time is from before it.
-// Applied keeps a deadline or a soak from counting since then. So set Applied, or give the add-on
+// Applied keeps a deadline or a soak from counting since then. Set Applied, or give the add-on
 // a [Stamp]. Attempt is the one of the stamp. Message is that of the Progressing condition, and says so where that is missing; a
 // success has none.
 func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
@@ -93,7 +93,7 @@ func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 	return stamp.Report(report, a.Now), true
 }
 
-// noProgressing is what the message of an add-on says that nobody calls progressing.
+// noProgressing is what the message of an add-on says while no condition is Progressing.
 const noProgressing = "the add-on has no condition Progressing"
 
 // desiredConfig has what tells two desired configurations apart.

@@ -16,7 +16,7 @@ import (
 //   - a write of the spec's fields leaves "f:spec" at the top of the writer's entry,
 //   - writes of the status have entries with the subresource "status".
 //
-// A time may be too late, where the same manager later changed only labels. So the manager that stamped the work is
+// A time may be too late, where the same manager later changed only labels. The manager that stamped the work is
 // left out unless all count: it may label the work every minute, and would put off the deadline of a silent agent each
 // time. A time is too early in one case: the last change of the spec only removed fields, and was made by a manager
 // that owns no field of the spec.

@@ -16,7 +16,7 @@ type WorkState struct {
 	Version string
 
 	// Has is the version that the work has. Empty means the version of its [Stamp]. Set it where the version
-	// is kept elsewhere, for instance in a label. For works from before anyone stamped them, set it to a hash of the
+	// is kept elsewhere, for instance in a label. For works from before they were stamped, set it to a hash of the
 	// work's own spec; otherwise a rollout takes them for outdated and writes all of them again.
 	Has string
 
@@ -27,7 +27,7 @@ type WorkState struct {
 
 	// AvailableSucceeds says that a work has succeeded once it is Available, where no conditionRules in its template are for the
 	// condition Progressing. Otherwise nothing ever says that such a work is done. Available says that the manifests exist on the
-	// cluster, not that they work: a Deployment whose pods crash is Available. So prefer conditionRules.
+	// cluster, not that they work: a Deployment whose pods crash is Available. Prefer conditionRules.
 	AvailableSucceeds bool
 
 	// Now is the time of reading, for a caller that notes answers; leave it zero otherwise. Where a cluster has answered and
@@ -67,8 +67,8 @@ type WorkState struct {
 //
 // Applied is when the work got the version. ToApply with Applied is a cluster in flight whose agent has not
 // answered. A stamp from before the work's creation, brought along by a copy or a backup, counts from the creation.
-// Someone other than the stamp's writer may have written the spec later, as far as the managed fields tell. Then the
-// agent has to answer that write, and the wait for it begins anew, unless the caller set Applied.
+// Another writer than the stamp's may have written the spec later, as far as the managed fields tell. Then the
+// agent has to answer that write, and the wait for it starts over, unless the caller set Applied.
 //
 // LastTransitionTime is the time of the condition that decided; for Failed the later of the two, for ToApply zero. Where Available
 // decides it is not before that of Applied. It may be
@@ -77,7 +77,7 @@ type WorkState struct {
 // where the stamp is about the version that the work has.
 //
 // When the work got the version is unknown where the spec was changed, nothing was stamped, and the managed fields are
-// stripped or do not say who wrote the spec. Then LastTransitionTime is zero, too: the time of a condition may be about an
+// stripped or do not name the writer of the spec. Then LastTransitionTime is zero, too: the time of a condition may be about an
 // earlier version, since it does not move when the condition only observes a new generation. A cluster that has not answered
 // is Progressing then. So a soak may never end, rather than end early. Package rollout warns of that.
 func FromManifestWork(w WorkState) (Report, bool) {

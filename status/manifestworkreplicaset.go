@@ -53,7 +53,7 @@ type PlacementProgress struct {
 //	                      True    AllClustersIgnored            no placement selects a cluster that counts
 //	                      True    Complete                    otherwise
 //
-// Clusters that are not counted are in the counts, as they have works, but play no part in the conditions. The message of
+// Clusters that are ignored are in the counts, as they have works, but play no part in the conditions. The message of
 // PlacementRolledOut has the text of each Summary, with the names of the placements if there are several. It also says what
 // stops a rollout, for which the API has no reason. Generation is the ManifestWorkReplicaSet's; it becomes the conditions'
 // observedGeneration. A condition's lastTransitionTime is set to now when its status changes, and only then. Conditions of

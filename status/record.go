@@ -29,7 +29,7 @@ type Records map[string]Record
 // [Records.Note], and reads it back, with [RecordsOf].
 //
 // It has at most 256 entries. What all parts of a selection ([grouping.Apart]) have takes at most 200 KiB of JSON together,
-// an entry about 200 bytes. So it fits the 256 KiB that the annotations of an object may have, but not the message of a condition.
+// an entry about 200 bytes. It fits the 256 KiB that the annotations of an object may have, but not the message of a condition.
 type Record struct {
 	// Version is the version of the workload that the record is about.
 	Version string `json:"version,omitempty"`
@@ -40,17 +40,17 @@ type Record struct {
 	// Exposed is the most clusters that the groups exposed at a time since the first of these left or moved (package
 	// rollout/exposure). As many may be exposed as long as one of them counts.
 	Exposed int `json:"exposed,omitempty"`
-	// Breached are budgets that too many failures exceed. Nothing starts until these clusters recover, however the groups are cut anew.
+	// Breached are budgets that too many failures exceed. Nothing starts until these clusters recover, however the groups are changed.
 	Breached []Breached `json:"breached,omitempty"`
 	// More is how many clusters the record has no room for. Where it is not 0, nothing starts until another version or attempt
-	// is wanted, a person removes the record, or Until comes.
+	// is wanted, a user removes the record, or Until comes.
 	More int `json:"more,omitempty"`
 	// Until is when More counts no longer, as those clusters only started or succeeded lately. It is zero where one of them
 	// failed or was in flight.
 	Until time.Time `json:"until,omitzero"`
 }
 
-// Left is the last report about a cluster that left.
+// Left is the last report about a deselected cluster.
 type DeselectedCluster struct {
 	// Report is TimeOut or Failed for a cluster that failed, Progressing, Validating or ToApply for one in flight, Succeeded for one that
 	// soaks or succeeded, and Skip for one that only started.
@@ -72,7 +72,7 @@ type Breached struct {
 
 // RecordsOf reads the records from an object's annotation cohort.open-cluster-management.io/left. There are none where it is
 // missing. It is an error (a *field.Error) if the annotation has no records. A controller must not go on then: it would forget
-// who failed.
+// that failed.
 func RecordsOf(object metav1.Object) (Records, error) {
 	text, noted := object.GetAnnotations()[annotationRecords]
 	if !noted {

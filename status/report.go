@@ -11,7 +11,7 @@ const (
 	ToApply RolloutStatus = "ToApply"
 	// Progressing says that the workload was applied and has neither succeeded nor failed.
 	Progressing RolloutStatus = "Progressing"
-	// Validating says that the workload does what it should, and someone has yet to say whether it may count as Succeeded.
+	// Validating says that the workload does what it should, and a validator has yet to say whether it may count as Succeeded.
 	// [Judge] makes such reports.
 	Validating RolloutStatus = "Validating"
 	// Succeeded says that the workload does what it should.
@@ -52,7 +52,7 @@ type Report struct {
 
 	// Answered is when the controller first saw an answer of the cluster to the present version. LastTransitionTime does not
 	// tell where the status was the same with the version before. A soak never counts from before Answered. The zero time
-	// means that nobody noted it. It matters only to Succeeded and Validating, and only beside Applied.
+	// means that it was not recorded. It matters only to Succeeded and Validating, and only beside Applied.
 	Answered time.Time `json:"answered,omitzero"`
 
 	// Attempt is the number of the attempt at the present version that the cluster's object has: 0 for the first, then

@@ -37,9 +37,9 @@ const (
 //	status.StampOf(stored).NoteOn(work, version, cluster.Attempt, time.Now())
 //
 // Copy the stored annotations to it first where the write removes those that it lacks. OCM's applier of ManifestWorks does so:
-// it compares annotations exactly. A work that nobody stamped yet goes through [Adopt] first.
+// it compares annotations exactly. A work without a stamp goes through [Adopt] first.
 //
-// A stamp is believed. If someone edits the spec of a stamped object by hand, the edit stays until another version is wanted.
+// A stamp is believed. If a user edits the spec of a stamped object by hand, the edit stays until another version is wanted.
 //
 // The annotations are cohort.open-cluster-management.io/version, attempt, applied, answered and transition.
 type Stamp struct {

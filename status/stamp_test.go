@@ -28,7 +28,7 @@ func TestStampIsReadAgain(t *testing.T) {
 	}
 }
 
-// R27: writing the same version again ends no soak later; another version begins anew, also one that was there before.
+// R27: writing the same version again ends no soak later; another version starts over, also one that was there before.
 func TestStampKeepsTheTimeOfAVersion(t *testing.T) {
 	object := &metav1.ObjectMeta{}
 	for _, step := range []struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/clauses"
 )
 
-// Counts says how many clusters stand where: the selected ones, and those that left with the version and still count. Each
+// Counts says how many clusters stand where: the selected ones, and the deselected ones that have the version and still count. Each
 // cluster that counts is in exactly one of the first six numbers; Validating, Soaking, Held and Left say more about some of them. The
 // clusters that do not count are in Ignored alone.
 type Counts struct {
@@ -35,7 +35,7 @@ type Counts struct {
 	// Ignored is the number of clusters that neither block nor count, since the caller said so. They are not in the
 	// numbers above, nor in what the methods give.
 	Ignored int `json:"ignored,omitempty"`
-	// IgnoredToApply is how many of the uncounted clusters wait.
+	// IgnoredToApply is how many of the ignored clusters wait.
 	IgnoredToApply int `json:"ignoredToApply,omitempty"`
 
 	// Left is how many of the clusters in the first six numbers are not selected any more. They have the version and are not
@@ -124,7 +124,7 @@ type Summary struct {
 	// Removed is the number of clusters that were reported and are no longer selected.
 	Removed int `json:"removed"`
 
-	// Incomplete says what the decision groups lack; it is empty where they are complete. Nothing starts, and nobody is
+	// Incomplete says what the decision groups lack; it is empty where they are complete. Nothing starts, and nothing is
 	// removed, until they are.
 	Incomplete string `json:"incomplete,omitempty"`
 	// Breach says which clusters breached which budget: `stopped: a, b failed, maxFailures 1`. It is empty where no

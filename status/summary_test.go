@@ -71,7 +71,7 @@ func TestCountsAddUp(t *testing.T) {
 	})
 }
 
-// As many clusters that are not counted as such that are do not make none.
+// As many ignored clusters as such that are do not make none.
 func TestClustersThatAreNotCountedAreSelected(t *testing.T) {
 	c := status.Counts{Succeeded: 2, Ignored: 2}
 	if got, want := c.String(), "2 of 2 clusters done, 2 not counted"; got != want {

@@ -17,7 +17,7 @@ import (
 // annotationVerdict holds the Verdict on the cluster of an object, as JSON.
 const annotationVerdict = "cohort.open-cluster-management.io/verdict"
 
-// ValidationResult is what someone who validates a cluster says of it. The values are those of OCM's enhancement 231. Any other
+// ValidationResult is what a validator says of a cluster. The values are those of OCM's enhancement 231. Any other
 // value counts as ValidationInProgress.
 type ValidationResult string
 
@@ -30,7 +30,7 @@ const (
 	ValidationInProgress ValidationResult = "INPROGRESS"
 )
 
-// Verdict is what a validator says of one cluster: a test, the check of a mesh, a person.
+// Verdict is what a validator says of one cluster: a test, the check of a mesh, a user.
 type Verdict struct {
 	// Cluster is the name of the ManagedCluster. The annotation of an object does not have it.
 	Cluster string `json:"cluster,omitempty"`
@@ -38,7 +38,7 @@ type Verdict struct {
 	Version string           `json:"version"`
 	Attempt int              `json:"attempt,omitempty"`
 	Result  ValidationResult `json:"result"`
-	// Message says why, for a person.
+	// Message says why, for a user.
 	Message string `json:"message,omitempty"`
 	// Time is when the controller got the verdict, by its own clock. A verdict without a time counts for nothing.
 	Time time.Time `json:"time,omitzero"`
@@ -51,7 +51,7 @@ type Verdict struct {
 //	ValidationFailed                Failed, since the verdict, or since the success if that is later
 //	ValidationSucceeded             Succeeded, since the verdict, or since the success if that is later
 //
-// So a progress deadline begins anew with the success, and a soak with the verdict. All other reports stay as they are: nobody
+// So a progress deadline starts over with the success, and a soak with the verdict. All other reports stay as they are: nobody
 // asks while a cluster is Progressing. The reports are about the version, as [FromManifestWork] makes them.
 //
 // A verdict counts if it is about the version and about the attempt of the report, and not from before the report's Applied, in
@@ -117,7 +117,7 @@ func (r ValidationResult) rank() int {
 //
 //	{"result": "SUCCEEDED", "version": "5c0ffee"}
 //
-// Then Time is now, the time of reading. So it is where the time is one to come, from a wrong clock. Note the verdict in the object
+// Then Time is now, the time of reading. It is where the time is one to come, from a wrong clock. Note the verdict in the object
 // then, or a soak that begins with it never ends. It is an error, a *field.Error, if the annotation has no verdict.
 func VerdictOf(object metav1.Object, cluster string, now time.Time) (Verdict, error) {
 	text, noted := object.GetAnnotations()[annotationVerdict]
@@ -145,7 +145,7 @@ func VerdictOf(object metav1.Object, cluster string, now time.Time) (Verdict, er
 }
 
 // NoteOn writes the verdict to the annotation of an object, and says whether that changed anything. A verdict that says the same
-// of the same version and attempt as the one that stands there keeps that one's time. So whoever answers twice begins no soak
+// of the same version and attempt as the one that stands there keeps that one's time. Whoever answers twice begins no soak
 // anew. But where the object's [Stamp] says that the version was written since, or the object was created since from a backup, the verdict
 // gets its own time: what was said before that counts for nothing. The map of the annotations is replaced where it changes, since a cache may share it.
 func (v Verdict) NoteOn(object metav1.Object) (changed bool) {

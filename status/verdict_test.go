@@ -148,7 +148,7 @@ func TestAVerdictWithoutATimeIsOfTheTimeOfReading(t *testing.T) {
 }
 
 // S12: what nobody can read is an error that says what was expected.
-func TestAVerdictThatNobodyCanRead(t *testing.T) {
+func TestAVerdictThatIsUnreadable(t *testing.T) {
 	for why, test := range map[string]struct{ text, path string }{
 		"no JSON":          {"yes", ""},
 		"another result":   {`{"result": "OK", "version": "v"}`, ".result"},

@@ -40,7 +40,7 @@ func (w WorkState) stands() Report {
 }
 
 // standsByAvailable does what stands does for a work that was applied and has no condition Progressing. The agent sets Available
-// together with the conditions that rules give. So from then on it is known that no rule gives Progressing, but for rules about
+// together with the conditions that rules give. From then on it is known that no rule gives Progressing, but for rules about
 // manifests that are not there yet.
 func (w WorkState) standsByAvailable(applied, degraded workCondition) Report {
 	available := w.find(workv1.WorkAvailable)

@@ -11,29 +11,29 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// Division is what the hub of hubs has to write now.
+// Division is what the coordinator hub has to write now.
 type Division struct {
-	// Grants has the grant to write into the account of each hub that gets one, on top of the account that was passed to [Divide].
+	// Grants has the grant to write into the HubShares of each hub that gets one, on top of the HubShares that was passed to [Divide].
 	Grants map[string]Grant
-	// Free are the rights that no hub holds.
+	// Free are the shares that no hub holds.
 	Free rollout.Shares
 	// Stopped says why nothing may start on any hub; empty otherwise.
 	Stopped string
-	// RecheckAfter is how long until rights expire or are to be renewed; 0 if none are.
+	// RecheckAfter is how long until shares expire or are to be renewed; 0 if none are.
 	RecheckAfter time.Duration
 }
 
-// Divide divides the total rights over the hubs. It raises a grant only by rights that no hub can hold, and only while each
-// account shows the grant that was sent to it last. So rights that go from one hub to another are first lowered in one account, then
+// Divide divides the total shares over the hubs. It raises a grant only by shares that no hub can hold, and only while each
+// HubShares shows the grant that was sent to it last. Shares that go from one hub to another are first lowered in one HubShares, then
 // read back, and then raised in the other. A grant that does not show is written again as it is, with the same number.
 //
 // Sent has for each hub the grant that this process sent last. It is empty when a process begins. Then the first
-// grant of each account says what the account says, so that nothing can come through any more that the process before
+// grant of each HubShares says what the HubShares says, so that nothing can come through any more that the process before
 // had on its way.
 //
-// Rights to start go to the hubs in proportion to the clusters that they have yet to finish. What a hub cannot use goes to others
-// at once. What it uses is asked back only where another hub has less than half of its share. Rights to fail go
-// first to hubs with failures that have none, also those that another hub has not burnt.
+// Shares of concurrency go to the hubs in proportion to the clusters that they have yet to finish. What a hub cannot use goes to others
+// at once. What it uses is asked back only where another hub has less than half of its share. Shares of failures go
+// first to hubs with failures that have none, also those that another hub has not used.
 //
 // The errors (*field.Error) name a negative total, a hub that is missing or comes twice, and a Timing whose Lease is too short.
 // Divide takes time n log n in the hubs.
@@ -78,18 +78,18 @@ func check(total rollout.Shares, accounts []HubShares, t Timing) error {
 	return nil
 }
 
-// hub is an account with what follows from it.
+// hub is a HubShares with what follows from it.
 type hub struct {
 	*HubShares
 	sent    Grant
-	settled bool           // the account shows what was sent last
-	read    bool           // the hub has read the grant that the account shows
+	settled bool           // the HubShares shows what was sent last
+	read    bool           // the hub has read the grant that the HubShares shows
 	silent  bool           // the hub has not, and the grant has expired
 	charge  rollout.Shares // what it may hold
 	next    rollout.Shares // what it is granted
-	want    int            // how many rights to start it can use
+	want    int            // how many shares of concurrency it can use
 	failed  int
-	share   int // of the rights to start
+	share   int // of the shares of concurrency
 }
 
 func newHub(a *HubShares, sent map[string]Grant, now time.Time) hub {
@@ -120,11 +120,11 @@ type divider struct {
 	timing  Timing
 	hubs    []hub
 	free    rollout.Shares // to grant now
-	over    rollout.Shares // how many more rights the hubs hold than there are, as where a limit was lowered
+	over    rollout.Shares // how many more shares the hubs hold than there are, as where a limit was lowered
 	stopped string
 }
 
-// sum counts what is free: nothing, unless each account shows what was sent to it (H3, H4).
+// sum counts what is free: nothing, unless each HubShares shows what was sent to it (H3, H4).
 func (d *divider) sum(sent map[string]Grant) {
 	known, failed, held := 0, 0, rollout.Shares{}
 	for i := range d.hubs {
@@ -146,7 +146,7 @@ func (d *divider) sum(sent map[string]Grant) {
 	}
 }
 
-// failures divides the rights to fail (H8).
+// failures divides the shares of failures (H8).
 func (d *divider) failures() {
 	short, wants := 0, 0
 	for i := range d.hubs {
@@ -163,7 +163,7 @@ func (d *divider) failures() {
 	d.askFail(max(short, d.over.Failures))
 }
 
-// giveFail raises a hub's rights to fail to at least n, as far as there are, and says how many it lacks.
+// giveFail raises a hub's shares of failures to at least n, as far as there are, and says how many it lacks.
 func (d *divider) giveFail(h *hub, n int) (lacks int) {
 	lacks = max(0, n-h.next.Failures)
 	given := min(lacks, d.free.Failures)
@@ -171,7 +171,7 @@ func (d *divider) giveFail(h *hub, n int) (lacks int) {
 	return lacks - given
 }
 
-// askFail lowers grants by rights to fail that are not burnt, n in all: first those of the hub that has most.
+// askFail lowers grants by shares of failures that are not used, n in all: first those of the hub that has most.
 func (d *divider) askFail(n int) {
 	donors := make([]*hub, 0, len(d.hubs))
 	for i := range d.hubs {
@@ -191,7 +191,7 @@ func share(n, part, whole int) int {
 	return int(int64(n) * int64(part) / int64(whole))
 }
 
-// starts divides the rights to start (H8).
+// starts divides the shares of concurrency (H8).
 func (d *divider) starts() {
 	d.shares()
 	byLack := make([]*hub, 0, len(d.hubs))
@@ -215,7 +215,7 @@ func (d *divider) starts() {
 	}
 }
 
-// shares works out each hub's share of the rights to start: in proportion to what it can use, and at most that. What is left by
+// shares works out each hub's share of the shares of concurrency: in proportion to what it can use, and at most that. What is left by
 // rounding goes to those whose share lost most by it.
 func (d *divider) shares() {
 	there, wants := d.total.Concurrency, 0
@@ -263,7 +263,7 @@ func (d *divider) division() Division {
 	return out
 }
 
-// grant gives what to write into an account, and whether anything has to be (H3, H4, H9).
+// grant gives what to write into a HubShares, and whether anything has to be (H3, H4, H9).
 func (d *divider) grant(h *hub) (Grant, bool) {
 	old := h.Grant
 	switch {

@@ -27,7 +27,7 @@ func (w *world) steps(s *state, text bool, yield func(step)) {
 		yield(out)
 	}
 	w.tick(s, does)
-	w.hubOfHubs(s, does)
+	w.coordinatorHub(s, does)
 	for i := range w.n {
 		w.network(s, i, does)
 		w.process(s, i, does)
@@ -70,7 +70,7 @@ func (w *world) tick(s *state, does doing) {
 	})
 }
 
-func (w *world) hubOfHubs(s *state, does doing) {
+func (w *world) coordinatorHub(s *state, does doing) {
 	moving := w.moves > 0 && w.broken != mixedMoments
 	fresh := true
 	for i := range w.n {
@@ -110,7 +110,7 @@ func (w *world) hubOfHubs(s *state, does doing) {
 	}
 }
 
-// changed makes all copies of an account old, and what is on its way is refused.
+// changed makes all copies of a HubShares old, and what is on its way is refused.
 func (s *state) changed(i int) {
 	s.hubs[i].copy.fresh, s.copies[i].fresh = false, false
 	s.hubs[i].pending, s.pending[i] = [2]report{}, [2]grant{}
@@ -220,13 +220,13 @@ func (w *world) move(s *state, i int, does doing) {
 			})
 		}
 	}
-	if s.left == int8(i+1) && w.mayGiveUp(s) {
+	if s.left == int8(i+1) && w.mayIgnore(s) {
 		does("who moved is given up", i, func(s *state) { s.giveUp() })
 	}
 }
 
-// mayGiveUp says whether the accounts show that who moved needs no right of the hub that it left (H14).
-func (w *world) mayGiveUp(s *state) bool {
+// mayIgnore says whether the HubShares show that who moved needs no right of the hub that it left (H14).
+func (w *world) mayIgnore(s *state) bool {
 	from, to := &s.accounts[s.left-1], &s.accounts[s.came-1]
 	flying := func(hub int8) int8 { return int8(w.use(&s.hubs[hub-1]).InFlight) }
 	reported := to.r.start >= flying(s.came) && (to.r.since || w.broken == givenUpOld)

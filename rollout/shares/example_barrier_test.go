@@ -38,7 +38,7 @@ func barrier(groups []grouping.Key, reported map[string]map[grouping.Key]bool) (
 	return closed
 }
 
-// A canary on one hub before anything on another: the order of groups over hubs is held by a barrier, and not by rights.
+// A canary on one hub before anything on another: the order of groups over hubs is held by a barrier, and not by shares.
 func Example_barrier() {
 	canary, prod := grouping.Key{Name: "canary"}, grouping.Key{Index: 1, Name: "prod"}
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup}

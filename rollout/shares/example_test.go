@@ -16,7 +16,7 @@ import (
 )
 
 // A rollout over two hubs with three clusters each, at most three in flight over both. The map stands for the API server of the hub of
-// hubs, where the accounts are.
+// hubs, where the HubShares are.
 func Example() {
 	strategy := clusterv1alpha1.RolloutStrategy{
 		Type:        clusterv1alpha1.Progressive,
@@ -26,7 +26,7 @@ func Example() {
 	now := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
 	accounts := map[string]shares.HubShares{"hub-eu": {Hub: "hub-eu"}, "hub-us": {Hub: "hub-us"}}
 
-	// The hub of hubs. It writes each grant on top of the account that it has read, and keeps what it sent.
+	// The coordinator hub. It writes each grant on top of the HubShares that it has read, and keeps what it sent.
 	granted := map[string]shares.Grant{}
 	divide := func() {
 		var all []shares.HubShares
@@ -51,7 +51,7 @@ func Example() {
 		}
 	}
 
-	// A hub. It plans with the rights that it may use, counts, and reports.
+	// A hub. It plans with the shares that it may use, counts, and reports.
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c"}})
 	if err != nil {
 		fmt.Println(err)
@@ -78,7 +78,7 @@ func Example() {
 		}
 	}
 
-	for range 6 { // the hubs report, are granted rights, take them, and start
+	for range 6 { // the hubs report, are granted shares, take them, and start
 		divide()
 		reconcile("hub-eu")
 		reconcile("hub-us")

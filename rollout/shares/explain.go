@@ -11,8 +11,8 @@ import (
 
 // Explain says in a sentence without its full stop why no more clusters start on a hub, and what other hubs have that it lacks:
 // `held: this hub has no right to start; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z`.
-// It is empty where nobody waits or more may start, and where no account is of that hub. The hub of hubs has the accounts of
-// all; a hub may pass its own alone. Now is only compared with when rights expire.
+// It is empty if nothing waits or more may start, and if no HubShares is of that hub. The coordinator hub has the shares of
+// all; a hub may pass its own alone. Now is only compared with when shares expire.
 func Explain(hub string, accounts []HubShares, now time.Time) string {
 	var a *HubShares
 	for i := range accounts {
@@ -54,7 +54,7 @@ func Explain(hub string, accounts []HubShares, now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// others names up to three of the other hubs that have rights which they do not use, or which nobody can use while the hub is silent.
+// others names up to three of the other hubs that have shares which they do not use, or which cannot be used while the hub is silent.
 func others(all []HubShares, hub string, now time.Time, of func(*HubShares) (has, unused int)) (parts []string) {
 	more, accounts := 0, slices.Clone(all)
 	slices.SortFunc(accounts, func(a, b HubShares) int { return strings.Compare(a.Hub, b.Hub) })

@@ -8,11 +8,11 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// May gives the rights that a hub may use now, for [rollout.Options].Rights. Both are 0 where nothing may start: the rights have
-// expired or will before a start is written, the hub of hubs stopped the rollout, or the account does not show yet the report
+// May gives the shares that a hub may use now, for [rollout.Options].Rights. Both are 0 where nothing may start: the shares have
+// expired or will before a start is written, the coordinator hub stopped the rollout, or the HubShares does not show yet the report
 // that this process sent last. The clock is the hub's.
 //
-// The copy of the account may be old.
+// The copy of the HubShares may be old.
 func (a HubShares) May(sent Report, now time.Time, t Timing) rollout.Shares {
 	end := a.Grant.Expires.Add(-t.ClockError - t.SlowestWrite)
 	if !a.Report.is(sent) || a.Grant.Stopped != "" || !now.Before(end) {
@@ -23,7 +23,7 @@ func (a HubShares) May(sent Report, now time.Time, t Timing) rollout.Shares {
 
 // Next gives the report that the hub has to write now, and whether it has to. Use is how its clusters stand. The report is written
 // if this process has not written one yet, or its last one does not show; if there is a new Grant; and, once Timing.Every has
-// passed, if the rights that the hub takes, the failures or the number of clusters changed.
+// passed, if the shares that the hub takes, the failures or the number of clusters changed.
 //
 // A hub takes what it was granted and can use. It gives back what it cannot use any more, and what it is asked for and does
 // not need for clusters that are in flight or failed.
@@ -48,10 +48,10 @@ func (a HubShares) Next(sent Report, use Use, now time.Time, t Timing) (Report, 
 	return Report{}, false
 }
 
-// take gives the rights that the hub takes, or keeps (H5 to H7).
+// take gives the shares that the hub takes, or keeps (H5 to H7).
 func (a *HubShares) take(use Use) rollout.Shares {
 	granted, held := a.Grant.Shares, most(a.Grant.Shares, a.Report.Taken)
-	// Burnt rights stay, and so do those of failed clusters that are in flight again where they have no right to start.
+	// Used shares stay, and so do those of failed clusters that are in flight again where they have no share of concurrency.
 	burnt := max(use.Failed, use.InFlight+use.TimedOut-held.Concurrency)
 	taken := rollout.Shares{Failures: max(min(granted.Failures, use.Failed+use.InFlight+use.Waiting), min(held.Failures, burnt))}
 	needed := use.InFlight + max(0, use.TimedOut-taken.Failures)
@@ -59,7 +59,7 @@ func (a *HubShares) take(use Use) rollout.Shares {
 	return taken
 }
 
-// How a hub stands with its rights to start.
+// How a hub stands with its shares of concurrency.
 const (
 	content = iota
 	asks    // it could use more

@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/shares"
 )
 
-// The model is a hub of hubs and some hubs, each with its clusters, and all that may happen between them. Writes are sent, and land
-// later or never, as often as they like; those on top of an account that has changed since are refused. Nobody hears an answer: who wrote
+// The model is a coordinator hub and some hubs, each with its clusters, and all that may happen between them. Writes are sent, and land
+// later or never, as often as they like; those on top of a HubShares that has changed since are refused. Nobody hears an answer: who wrote
 // reads. Copies are as old as they like. Processes end at any moment, with writes on their way. A tick is a second, and times are
 // relative to now, so that the same situation at another time is the same state.
 
@@ -28,38 +28,38 @@ type world struct {
 	offset   [hubs]int8 // of each hub's clock, in ticks
 	failures int8       // how many clusters may fail
 	crashes  int8       // how many processes of hubs may end
-	changes  int8       // how many processes of the hub of hubs may end
+	changes  int8       // how many processes of the coordinator hub may end
 	joins    int8       // how many clusters may join
-	looks    int8       // how often a person may look
+	looks    int8       // how often an operator may look
 	moves    int8       // how many clusters in flight may move to another hub, one after the other
 	ticks    int8       // how many seconds pass; -1 is as many as one likes
 	comeBack bool       // who timed out may be in flight again
 	recover  bool       // who timed out may succeed
-	giver    bool       // hub a has all rights to fail at first
+	giver    bool       // hub a has all shares of failures at first
 	broken   mutant
 }
 
-// mutant is a fault of the hubs or the hub of hubs.
+// mutant is a fault of the hubs or the coordinator hub.
 type mutant int
 
 const (
 	intact          mutant = iota
-	countedTwice           // what the hub of hubs asks back is free before it is given back
-	noOwnWrites            // the hub of hubs takes each copy for what it sent last
-	noFence                // a new process of the hub of hubs does so once
-	hubNoFence             // a new process of a hub takes the account's report for its own
+	countedTwice           // what the coordinator hub asks back is free before it is given back
+	noOwnWrites            // the coordinator hub takes each copy for what it sent last
+	noFence                // a new process of the coordinator hub does so once
+	hubNoFence             // a new process of a hub takes the HubShares's report for its own
 	noClockError           // hubs do without the clock error
 	noSlowestWrite         // and without the slowest write
-	noExpiry               // rights never expire
+	noExpiry               // shares never expire
 	burntReturned          // a hub forgets its failures
 	burntReused            // a hub starts the next cluster whether or not the failure has a right
-	tooEarly               // a person looks before the rights have expired
+	tooEarly               // an operator looks before the shares have expired
 	countsAtOnce           // a new process of a hub doesn't wait for starts on their way
-	actsUnanswered         // a hub uses what it takes before the account shows that
+	actsUnanswered         // a hub uses what it takes before the HubShares shows that
 	startsUntracked        // a hub doesn't count starts on their way
 	givenUpEarly           // who moved is given up by the hub that it left as soon as the other hub reports it
 	givenUpOld             // and by a report that the other hub made before the cluster came there
-	mixedMoments           // the hub of hubs divides by accounts of several moments, while clusters move
+	mixedMoments           // the coordinator hub divides by HubShares of several moments, while clusters move
 )
 
 type grant struct {
@@ -97,13 +97,13 @@ type hub struct {
 	up                                  bool
 	copy                                copied
 	sent                                report
-	pending                             [2]report // on their way to the account, of its process and of one before; zero is none
+	pending                             [2]report // on their way to the HubShares, of its process and of one before; zero is none
 }
 
 type state struct {
 	accounts [hubs]account
 	hubs     [hubs]hub
-	// The hub of hubs.
+	// The coordinator hub.
 	copies                                                 [hubs]copied
 	sent                                                   [hubs]grant
 	hasSent                                                [hubs]bool
@@ -170,7 +170,7 @@ func (w *world) initial() state {
 		s.copies[i] = h.copy
 	}
 	s.failures, s.crashes, s.changes, s.joins, s.looks, s.moves, s.ticks = w.failures, w.crashes, w.changes, w.joins, w.looks, w.moves, w.ticks
-	for range 12 { // until the rights are divided and taken
+	for range 12 { // until the shares are divided and taken
 		w.talk(&s)
 	}
 	if w.giver {
@@ -232,7 +232,7 @@ func (w *world) next(s *state, i int) (report, bool) {
 	return out, must
 }
 
-// divide gives the grants that the hub of hubs writes now.
+// divide gives the grants that the coordinator hub writes now.
 func (w *world) divide(s *state) [hubs]grant {
 	accounts, sent := make([]shares.HubShares, w.n), map[string]shares.Grant{}
 	for i := range accounts {
@@ -260,12 +260,12 @@ func (w *world) divide(s *state) [hubs]grant {
 	return out
 }
 
-// normalize gives states that cannot be told apart the same form. Of numbers only this matters: which of an account, a copy and what was
+// normalize gives states that cannot be told apart the same form. Of numbers only this matters: which of a HubShares, a copy and what was
 // sent are the same, and which is later.
 func (w *world) normalize(s *state) {
 	for i := range w.n {
 		h, a, c := &s.hubs[i], &s.accounts[i], &s.copies[i]
-		// What a hub sent last matters as long as the account shows it, or may.
+		// What a hub sent last matters as long as the HubShares shows it, or may.
 		alive := h.sent == a.r || h.sent == h.pending[0] || h.sent == h.pending[1]
 		if !h.copy.fresh && (h.copy.r != h.sent || h.waiting == 0 || !w.allows(h, i)) {
 			h.copy = copied{} // by an old copy that allows nothing, the hub does nothing until it reads

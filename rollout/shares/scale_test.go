@@ -84,7 +84,7 @@ type happening struct {
 	at   time.Duration
 	hub  int
 	what int
-	// The report that arrives, on top of which version of the account; or the account that arrives.
+	// The report that arrives, on top of which version of the HubShares; or the HubShares that arrives.
 	report  shares.Report
 	account *shares.HubShares
 	version int
@@ -93,9 +93,9 @@ type happening struct {
 const (
 	done    = iota // a cluster soaked
 	wakes          // a hub looks again
-	arrives        // a report arrives at the hub of hubs
-	shows          // an account arrives at the hub
-	divides        // the hub of hubs looks
+	arrives        // a report arrives at the coordinator hub
+	shows          // a HubShares arrives at the hub
+	divides        // the coordinator hub looks
 	cut            // a hub is cut off
 	heals          // and no longer
 )
@@ -108,7 +108,7 @@ func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
 func (q *queue) Push(x any)        { *q = append(*q, x.(happening)) }
 func (q *queue) Pop() any          { old := *q; x := old[len(old)-1]; *q = old[:len(old)-1]; return x }
 
-// simulation runs a fleet by rights. Messages take a second each way.
+// simulation runs a fleet by shares. Messages take a second each way.
 type simulation struct {
 	timing   shares.Timing
 	total    rollout.Shares
@@ -118,7 +118,7 @@ type simulation struct {
 	accounts []shares.HubShares
 	versions []int
 	sent     map[string]shares.Grant
-	planned  time.Duration // when the hub of hubs looks next; 0 if it need not
+	planned  time.Duration // when the coordinator hub looks next; 0 if it need not
 	last     time.Duration // when it looked last
 	off      int           // the hub that is cut off; -1 if none is
 
@@ -211,7 +211,7 @@ func (s *simulation) run(f fleetOf, cutAt time.Duration) time.Duration {
 	return finished
 }
 
-// cutOff cuts off the hub that holds most rights.
+// cutOff cuts off the hub that holds most shares.
 func (s *simulation) cutOff() {
 	s.off, s.cutAt = 0, s.now
 	for i := range s.accounts {
@@ -221,7 +221,7 @@ func (s *simulation) cutOff() {
 	}
 }
 
-// changed tells a hub of its account.
+// changed tells a hub of its HubShares.
 func (s *simulation) changed(i int) {
 	s.versions[i]++
 	account := s.accounts[i]
@@ -344,7 +344,7 @@ func TestScale(t *testing.T) {
 }
 
 // Rule H12: in a round of reallocation messages grow with the hubs, and not with the clusters: at most two grants and two reports for each. Half of the slow clusters are on one hub, so
-// that rights are moved all the time. The table:
+// that shares are moved all the time. The table:
 //
 //	go test ./rollout/shares -run TestMessagesGrowWithTheHubs -v -tags exhaustive
 func TestMessagesGrowWithTheHubs(t *testing.T) {

@@ -135,7 +135,7 @@ func (w *world) heals(s state) string {
 				h.failed = 0
 			}
 		}
-		if w.talk(&s); s.left > 0 && w.mayGiveUp(&s) {
+		if w.talk(&s); s.left > 0 && w.mayIgnore(&s) {
 			s.giveUp()
 		}
 		for i := range w.n {
@@ -149,7 +149,7 @@ func (w *world) heals(s state) string {
 	return "the rollout does not end"
 }
 
-// talk has all hubs report and the hub of hubs answer, with nothing lost.
+// talk has all hubs report and the coordinator hub answer, with nothing lost.
 func (w *world) talk(s *state) {
 	for i := range w.n {
 		h := &s.hubs[i]
@@ -174,7 +174,7 @@ func (w *world) talk(s *state) {
 	w.normalize(s)
 }
 
-// grant writes into an account. What a person saw counts until the rights are renewed.
+// grant writes into a HubShares. What an operator saw counts until the shares are renewed.
 func (s *state) grant(i int, g grant) {
 	if a := &s.accounts[i]; a.g.expires < g.expires {
 		a.look = look{}
@@ -232,8 +232,8 @@ var worlds = []struct {
 	{"three hubs, everything", false, world{limits: both, n: 3, clusters: [hubs]int8{2, 2, 2}, offset: skew, failures: 3, crashes: 2, changes: 1, joins: 1, looks: 1, ticks: -1, recover: true}},
 }
 
-// Rules H1, H2, H3, H4, H5, H6, H7, H9, H14: in every state, no more clusters are in flight than there are rights to start, no more are exposed than there are
-// rights, and from there the rollout ends.
+// Rules H1, H2, H3, H4, H5, H6, H7, H9, H14: in every state, no more clusters are in flight than there are shares of concurrency, no more are exposed than there are
+// shares, and from there the rollout ends.
 func TestLimitsHold(t *testing.T) {
 	for _, w := range worlds {
 		t.Run(w.name, func(t *testing.T) {
@@ -288,7 +288,7 @@ func (w *world) wander(seed uint64, length int) (out found) {
 	return out
 }
 
-// Each fault of a hub or of the hub of hubs is found, with a shortest history that shows it.
+// Each fault of a hub or of the coordinator hub is found, with a shortest history that shows it.
 func TestEachFaultIsFound(t *testing.T) {
 	for _, tt := range []struct {
 		name string

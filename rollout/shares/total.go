@@ -9,10 +9,10 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// Total gives the rights that a strategy has for all hubs together. A percentage is of the clusters that the hubs have reported, so
+// Total gives the shares that a strategy has for all hubs together. A percentage is of the clusters that the hubs have reported, so
 // it grows while they report for the first time. A maxConcurrency that is unset means all of them.
 //
-// It is an error (*field.Error, at the path of the strategy's JSON) if rights alone do not hold what the strategy asks for: it must
+// It is an error (*field.Error, at the path of the strategy's JSON) if shares alone do not hold what the strategy asks for: it must
 // be Progressive without mandatory groups. So is a limit that is not valid.
 func Total(strategy clusterv1alpha1.RolloutStrategy, accounts []HubShares) (rollout.Shares, error) {
 	if err := holdable(strategy); err != nil {
@@ -38,8 +38,8 @@ func Total(strategy clusterv1alpha1.RolloutStrategy, accounts []HubShares) (roll
 	return total, nil
 }
 
-// Local gives the strategy by which each hub plans, beside its rights. Under Progressive a percentage is of the clusters of all hubs, and
-// so is a maxConcurrency that is unset. Only the hub of hubs can count these, so on a hub such limits are 100%. All else stays as it
+// Local gives the strategy by which each hub plans, beside its shares. Under Progressive a percentage is of the clusters of all hubs, and
+// so is a maxConcurrency that is unset. Only the coordinator hub can count these, so on a hub such limits are 100%. All else stays as it
 // is: a count for all hubs holds on each of them, too.
 func Local(strategy clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
 	if strategy.Type != clusterv1alpha1.Progressive || strategy.Progressive == nil {
@@ -56,7 +56,7 @@ func Local(strategy clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStra
 	return strategy
 }
 
-// holdable refuses a strategy that rights alone do not hold (H11).
+// holdable refuses a strategy that shares alone do not hold (H11).
 func holdable(strategy clusterv1alpha1.RolloutStrategy) error {
 	switch p := strategy.Progressive; {
 	case strategy.Type != clusterv1alpha1.Progressive:

@@ -28,7 +28,7 @@ var lasting = shares.Timing{Lease: time.Hour, ClockError: time.Minute, SlowestWr
 
 func in(d time.Duration) metav1.Time { return metav1.NewTime(epoch.Add(d)) }
 
-// holding is the account of a hub that has taken all that it was granted, and has the report that it sent last.
+// holding is the HubShares of a hub that has taken all that it was granted, and has the report that it sent last.
 func holding(hub string, start, fail int, use shares.Use) shares.HubShares {
 	held := rollout.Shares{Concurrency: start, Failures: fail}
 	return shares.HubShares{
@@ -38,7 +38,7 @@ func holding(hub string, start, fail int, use shares.Use) shares.HubShares {
 	}
 }
 
-// shown is what a process of the hub of hubs has sent, where all accounts show it.
+// shown is what a process of the coordinator hub has sent, where all HubShares show it.
 func shown(accounts ...shares.HubShares) map[string]shares.Grant {
 	sent := map[string]shares.Grant{}
 	for _, a := range accounts {
@@ -344,12 +344,12 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// failed is an account with rights to fail, of a hub on which clusters timed out and three wait.
+// failed is a HubShares with shares of failures, of a hub on which clusters timed out and three wait.
 func failed(hub string, held, n int) shares.HubShares {
 	return holding(hub, 0, held, shares.Use{Waiting: 3, Failed: n, TimedOut: n})
 }
 
-// asked is an account with rights to start that were asked back, up to n.
+// asked is a HubShares with shares of concurrency that were asked back, up to n.
 func asked(a shares.HubShares, n int) shares.HubShares {
 	a.Grant.Concurrency = n
 	return a
@@ -370,7 +370,7 @@ func failing(a shares.HubShares) shares.HubShares {
 	return a
 }
 
-// burnt is an account with rights to fail that were asked back.
+// used is a HubShares with shares of failures that were asked back.
 func burnt(a shares.HubShares) shares.HubShares {
 	a.Grant.Failures = 0
 	return a
@@ -561,8 +561,8 @@ func TestDivideErrors(t *testing.T) {
 	}
 }
 
-// Rules H5 and H11: a hub's own plan starts as many as it has rights for, and nobody without one; not those that do not count either.
-func TestHubPlansWithItsRights(t *testing.T) {
+// Rules H5 and H11: a hub's own plan starts as many as it has shares for, and nobody without one; not those that do not count either.
+func TestHubPlansWithItsShares(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c", "d", "e"}})
 	if err != nil {
 		t.Fatal(err)
@@ -593,7 +593,7 @@ func TestHubPlansWithItsRights(t *testing.T) {
 	}
 }
 
-// Rule H11: what is of the clusters of all hubs limits nothing on one, but for its rights. Counts hold there, too.
+// Rule H11: what is of the clusters of all hubs limits nothing on one, but for its shares. Counts hold there, too.
 func TestLocal(t *testing.T) {
 	for _, tt := range []struct{ maxConcurrency, maxFailures, wantConcurrency, wantFailures string }{
 		{"10%", "1%", "100%", "100%"},
@@ -669,8 +669,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// An account is the same after it was stored.
-func TestAccountIsStored(t *testing.T) {
+// An HubShares is the same after it was stored.
+func TestHubSharesAreStored(t *testing.T) {
 	a := holding("eu", 2, 1, shares.Use{Clusters: 9, Waiting: 5, InFlight: 2, Failed: 1, TimedOut: 1})
 	d, err := shares.Divide(rollout.Shares{Concurrency: 4, Failures: 1}, []shares.HubShares{a}, shown(a), epoch.Add(time.Nanosecond), lasting)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// S5, R37: clusters that are not counted are in no number but their own, and add up.
-func TestUncountedClustersAreNumbersOfTheirOwn(t *testing.T) {
+// S5, R37: ignored clusters are in no number but their own, and add up.
+func TestIgnoredClustersAreCountedSeparately(t *testing.T) {
 	a := status.Counts{Succeeded: 1, Ignored: 2, IgnoredToApply: 1}
 	b := status.Counts{Failed: 1, Ignored: 3, IgnoredToApply: 3}
 	want := status.Counts{Succeeded: 1, Failed: 1, Ignored: 5, IgnoredToApply: 4}
@@ -28,7 +28,7 @@ func TestUncountedClustersAreNumbersOfTheirOwn(t *testing.T) {
 
 // S8, R37: a ManifestWorkReplicaSet wants a work for each cluster, counted or not, and those that have the present version
 // are updated.
-func TestAReplicaSetWantsWorksForUncountedClusters(t *testing.T) {
+func TestAReplicaSetWantsWorksForIgnoredClusters(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c", "d"}})
 	if err != nil {
 		t.Fatal(err)

@@ -235,7 +235,7 @@ func TestAddOnsGoOnFromTheirConfiguration(t *testing.T) {
 			"status: {installProgressions: [{name: p, namespace: ns, configReferences: [{group: g, resource: r, desiredConfig: {name: c, specHash: new}, lastKnownGoodConfig: null, lastAppliedConfig: null}]}]}\n"
 		in := documents(manager, decisionOf("a", "b", "c"), addOn("a", "new"), addOn("b", "old"))
 		explained := simulateText(t, in, "-f", "-", "--start", "2025-01-01T01:00:00Z", "explain", "a")
-		if want := "\nbefore  starts\nbefore  succeeds and is done\n"; !strings.Contains(explained, want) {
+		if want := "\nearlier started (time not recorded)\nearlier succeeded and is done (time not recorded)\n"; !strings.Contains(explained, want) {
 			t.Errorf("%s: an add-on says no times, yet no %q in\n%s", version, want, explained)
 		}
 		got := simulateText(t, in, "-f", "-", "--start", "2025-01-01T01:00:00Z")

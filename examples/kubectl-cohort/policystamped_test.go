@@ -251,3 +251,17 @@ func TestExplainCountsALateAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A start whose time no annotation has says so in its own line: "before" alone reads as a part of the sentence.
+func TestExplainSaysThatTheTimeOfAStartIsNotRecorded(t *testing.T) {
+	replica := liveReplica{"a", []policyWrite{{"v2", "inform", -60, ""}, {"v2", "enforce", -8, ""}}, ""}.yaml(t, true)
+	object := unstructuredOf(t, replica)
+	annotations := object.GetAnnotations()
+	delete(annotations, "cohort.open-cluster-management.io/applied")
+	object.SetAnnotations(annotations)
+	dump := []string{livePolicy("v2"), aBinding, decisionOf("a", "b"), asYAML(t, object.Object)}
+	got := simulateText(t, documents(dump...), "explain", "a", "-f", "-", "--start", atOne.Format(time.RFC3339))
+	if want := "\nearlier started (time not recorded)\nnow     is progressing: \"no answer to this version from template x\""; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}

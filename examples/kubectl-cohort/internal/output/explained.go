@@ -110,6 +110,15 @@ var words = map[clusterevents.What]string{
 	clusterevents.WentBack: "is back", clusterevents.StaysBehind: "stays as it is: it never had the version",
 }
 
+// past are what the text calls the events whose times are unknown.
+var past = map[clusterevents.What]string{
+	clusterevents.Starts: "started", clusterevents.Succeeds: "succeeded", clusterevents.Validates: "succeeded, and is being validated",
+	clusterevents.Fails: "failed", clusterevents.TimesOut: "timed out", clusterevents.Done: "is done",
+}
+
+// notRecorded follows an event whose time is unknown.
+const notRecorded = " (time not recorded)"
+
 // Text writes it for a terminal.
 func (e Explained) Text(w io.Writer) error {
 	var b bytes.Buffer
@@ -140,7 +149,13 @@ func (e Explained) Text(w io.Writer) error {
 			continue // the next line says so: it does not soak
 		}
 		what := words[event.What] + event.Standing
-		if i > 0 && event.What == clusterevents.Done && e.Events[i-1].After == event.After {
+		both := i > 0 && event.What == clusterevents.Done && e.Events[i-1].After == event.After
+		switch {
+		case event.After == "" && both:
+			what = "succeeded and is done" + notRecorded
+		case event.After == "" && past[event.What] != "":
+			what = past[event.What] + notRecorded
+		case both:
 			what = "succeeds and is done"
 		}
 		fmt.Fprintf(&b, "%-*s %s", width, e.column(event.After), what)
@@ -191,7 +206,7 @@ func (e Event) mayEnd() bool {
 // column is what stands before an event.
 func (e Explained) column(after string) string {
 	if after == "" {
-		return "before"
+		return "earlier"
 	}
 	return e.Clock.Column(after)
 }

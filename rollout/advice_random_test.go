@@ -43,7 +43,7 @@ func (pick picker) advised(t fataler, w world) *advised {
 	if w.ramp > 0 { // R35: one that left and is fixed frees its slot, but adds none to the ramp, as it counts no more
 		w.reports = slices.DeleteFunc(w.reports, func(r status.Report) bool { return strings.HasSuffix(r.Cluster, "-gone") })
 	}
-	for i := range w.reports { // nobody waits for centuries to see whether the advice was right
+	for i := range w.reports { // nothing waits for centuries to see whether the advice was right
 		r := &w.reports[i]
 		for _, at := range []*time.Time{&r.LastTransitionTime, &r.Applied, &r.Answered} {
 			if !at.IsZero() && at.Sub(w.now).Abs() > 1000*time.Hour {

@@ -188,7 +188,7 @@ var kindsOfReports = []func(cluster string) *status.Report{
 	reported(status.ToApply, 0, 0),
 	reported(status.ToApply, 0, 5*time.Minute), // has not answered
 	reported(status.Progressing, 5*time.Minute, 0),
-	reported(status.Progressing, 0, 0), // since nobody knows when
+	reported(status.Progressing, 0, 0), // since an unknown time
 	reported(status.Progressing, time.Hour, 0),
 	reported(status.Failed, 4*time.Minute, 0),
 	reported(status.Succeeded, 3*time.Minute, 0),
@@ -196,7 +196,7 @@ var kindsOfReports = []func(cluster string) *status.Report{
 	reported(status.TimeOut, 2*time.Hour, 0),
 	reported(status.Validating, 6*time.Minute, 0),
 	untrackedSince(5*time.Minute, 0),
-	untrackedSince(0, 0), // since nobody knows when
+	untrackedSince(0, 0), // since an unknown time
 }
 
 // untrackedSince gives a report of a cluster of which nothing will say when it is done (R27).
@@ -253,7 +253,7 @@ func explainedStrategies() (all []clusterv1alpha1.RolloutStrategy) {
 // and without what people do.
 func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 	kindsOf := slices.Clone(kindsOfReports)
-	kindsOf[1] = reported(status.Succeeded, 0, 0) // nobody knows when, in place of ToApply, which waits as one without a report
+	kindsOf[1] = reported(status.Succeeded, 0, 0) // at an unknown time, in place of ToApply, which waits as one without a report
 	for cut := range 1 << (n - 1) {
 		names := map[grouping.Key][]string{}
 		key := grouping.Key{Name: "canary"}

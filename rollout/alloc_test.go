@@ -20,7 +20,7 @@ import (
 // A plan takes at most 16 allocations beside its result, and as many for 30,000 clusters as for 100.
 func TestPlanTakesFewAllocationsAtAnySize(t *testing.T) {
 	// The result itself with the states of the clusters and their times, its schedule's deadline, stages and their groups,
-	// the four lists of clusters, and the place for what is computed when somebody asks.
+	// the four lists of clusters, and the place for what is computed when first needed.
 	const ofResult = 3 + 3 + 4 + 1
 	sizes := []int{100, 1_000, 30_000}
 	least := make(map[int]float64) // by the strategy's place

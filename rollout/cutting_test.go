@@ -21,7 +21,7 @@ type fate func(cluster string, since time.Duration) (says status.RolloutStatus, 
 // cutsOff kills the agent of each cluster.
 func cutsOff(string, time.Duration) (status.RolloutStatus, bool) { return status.ToApply, true }
 
-// cutting is a play: a version, a fleet, a scheduler that drops whom it cannot reach, and a controller that does as it is told.
+// cutting is a play: a version, a fleet, a scheduler that drops clusters which it cannot reach, and a controller that does as it is told.
 type cutting struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	options  rollout.Options
@@ -34,7 +34,7 @@ type cutting struct {
 	now     time.Time
 	fleet   []string
 	works   map[string]time.Time // when each cluster's object got the version
-	got     map[string]bool      // who ever got it
+	got     map[string]bool      // which clusters ever got it
 	starts  int
 	deleted map[string]bool // whose object is being deleted
 	record  status.Record
@@ -113,7 +113,7 @@ func (h *cutting) step(t fataler) *rollout.Result {
 	h.breach = h.breach || r.Breach != nil
 	for _, cluster := range r.Removed {
 		if _, cut := h.fate(cluster, h.now.Sub(h.works[cluster])); cut && !h.atOnce {
-			h.deleted[cluster] = true // nobody lets go of it
+			h.deleted[cluster] = true // no agent removes its finalizer
 		} else {
 			delete(h.works, cluster)
 			delete(h.deleted, cluster)

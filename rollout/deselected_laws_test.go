@@ -199,7 +199,7 @@ func TestNothingIsKnownGoodWhileAFailingClusterIsMissing(t *testing.T) {
 }
 
 // R47: a cluster that left a mandatory group counts there, also where the groups were half written in the result before, and
-// showed it elsewhere. After a restart half written groups are all that is known, and so nobody knows its group.
+// showed it elsewhere. After a restart half written groups are all that is known, and so its group is unknown.
 func TestPartiallyObservedDecisionsDoNotTellWhereAClusterWas(t *testing.T) {
 	read := func(selected int32, decisions ...*clusterv1beta1.PlacementDecision) *grouping.Groups {
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "fleet"}}

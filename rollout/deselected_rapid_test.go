@@ -35,7 +35,7 @@ func (w *world) inCounts() {
 	}
 }
 
-// R46: with limits in counts, that a cluster which counts leaves changes nothing for the others, who starts, who is blocked and why,
+// R46: with limits in counts, that a cluster which counts leaves changes nothing for the others, which clusters start, which clusters are blocked and why,
 // and what is breached, but that some wait by R65 or R66, and others start in their slots.
 func TestDeselectingACountedClusterStartsNothing(t *testing.T) {
 	left := 0
@@ -81,7 +81,7 @@ func holdsByGroups(r *rollout.Result) bool {
 	})
 }
 
-// differs says what differs for the others where a cluster left; of who starts, who is blocked and what is breached, where these alone
+// differs says what differs for the others where a cluster left; of which clusters start, which clusters are blocked and what is breached, where these alone
 // count.
 func differs(before, after *rollout.Result, left string, limits bool) string {
 	var a, b answer
@@ -169,7 +169,7 @@ func drawFate(t *rapid.T) func(time.Duration) (status.RolloutStatus, bool) {
 	}
 }
 
-// exposes plays, and looks at who is exposed: got the version and did not succeed with it.
+// exposes plays, and looks at which clusters are exposed: got the version and did not succeed with it.
 func (h *cutting) exposes(t *rapid.T) {
 	exposure, err := exposure.Of(h.strategy, selecting(t, false, h.fleet...), exposure.Span{}, h.now, rollout.Options{})
 	if err != nil {
@@ -217,7 +217,7 @@ func TestEvidenceIsStoredBeforeRemoval(t *testing.T) {
 		pick := drawn(t)
 		w := pick.world(8)
 		w.maxRemoved, w.incomplete = nil, false
-		for i := range w.reports { // an agent that lives lets go of its object: nobody is in flight then
+		for i := range w.reports { // an agent that lives lets go of its object: nothing is in flight then
 			w.reports[i].Deleting = false
 		}
 		w.memory = &rollout.StoredRecord{Version: "v2", AtOnce: true}

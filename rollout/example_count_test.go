@@ -22,7 +22,7 @@ func oneAtATime() clusterv1alpha1.RolloutStrategy {
 	}
 }
 
-// Athens hibernates. It has the new version when it wakes up, and nobody waits for that.
+// Athens hibernates. It has the new version when it wakes up, and nothing waits for that.
 func ExampleOptions_ignored() {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"athens", "berlin", "cairo"}})
 	if err != nil {

@@ -53,7 +53,7 @@ var (
 )
 
 // countWorlds are the fleets of up to three clusters with the options that say what counts. Left out is what no rule reads
-// together: who is ignored with a gate and a pause at once, or with a group's limit and a caller's order at once; and what
+// together: an ignored cluster with a gate and a pause at once, or with a group's limit and a caller's order at once; and what
 // is removed with reports that differ in their times alone.
 func countWorlds() []space {
 	sparse := slices.Concat(fleets(everywhere(1), plainKeys, 4), fleets(everywhere(2), plainKeys, 4))

@@ -205,7 +205,7 @@ func going(clusters ...string) func(*world) {
 	}
 }
 
-// deselectedLimits are options that count who left.
+// deselectedLimits are options that count deselected clusters.
 var deselectedLimits = []func(*world){
 	asIs,
 	rampChoices[1], rampChoices[2], startsChoices[1], startsChoices[3], startsChoices[4], waitChoices[1], waitChoices[2], waitChoices[3],

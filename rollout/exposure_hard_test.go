@@ -76,7 +76,7 @@ func TestExposureIsTheMostOfAllHistoriesWhereThatIsHard(t *testing.T) {
 	}
 }
 
-// R41: with a ramp or spread starts side by side, who waits for whom is not looked at, so that nobody knows the longest. The
+// R41: with a ramp or spread starts side by side, which cluster waits for which is not looked at, so that the longest is unknown. The
 // shortest has the spread.
 func TestFinishOfARampSideBySideIsNotKnown(t *testing.T) {
 	for want, o := range map[string]rollout.Options{"1m0s or more": rollout.Options{Ramp: ptr(1)}, "1h1m0s or more": rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}}} {

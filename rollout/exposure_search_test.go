@@ -59,7 +59,7 @@ func (h hist) set(cluster int, w where) hist {
 
 // course says what may happen in the histories that are searched.
 type course struct {
-	comesBack   bool // who timed out may be reported otherwise
+	comesBack   bool // a timed out cluster may be reported otherwise
 	succeeds    bool // the version works somewhere
 	skips       bool // clusters are skipped
 	skipsEnd    bool // and no longer are
@@ -109,7 +109,7 @@ func (m *most) see(h hist, s *searched, counts func(where) bool) {
 	}
 }
 
-// plan asks Plan who starts.
+// plan asks Plan which clusters start.
 func (s *searched) plan(t fataler, h hist) planOf {
 	p := &s.plans[h]
 	if p.known {

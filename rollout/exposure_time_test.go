@@ -166,7 +166,7 @@ func finishFault(t fataler, w world) string {
 	}
 	for i, stage := range e.Stages {
 		if within := stage.Finish.Shortest <= got[i].Shortest && stage.Finish.Longest == math.MaxInt64; within && isPaced && isGraph(t, w, groups) {
-			continue // who waits for whom there is not looked at
+			continue // which cluster waits for which there is not looked at
 		}
 		if stage.Finish != got[i] {
 			return fmt.Sprintf("%v\nbut the search finds %v", stage, got[i])

@@ -100,7 +100,7 @@ func TestARecordThatIsFullOfStartsEmptiesItself(t *testing.T) {
 	}
 }
 
-// R49: starts that leave later than those for which there was no room count until their own span is over. Nobody is removed
+// R49: starts that leave later than those for which there was no room count until their own span is over. Nothing is removed
 // before that is stored, though the number is the same.
 func TestAFullRecordWaitsForTheLastStart(t *testing.T) {
 	o := owned{strategy: progressive("50%", config("", "10m", 0)), groups: selecting(t, false, "x", "y")}

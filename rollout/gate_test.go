@@ -12,7 +12,7 @@ import (
 )
 
 // R23: several gates before a group make a difference only by what they are, not by the order in which they are given; and
-// nobody starts whose group has a closed gate among them.
+// nothing starts whose group has a closed gate among them.
 func TestAllGatesBeforeAGroupCountInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawn(t).world(10)
@@ -48,7 +48,7 @@ func TestAllGatesBeforeAGroupCountInAnyOrder(t *testing.T) {
 	})
 }
 
-// R23: who waits behind two gates starts once both are open, and not before.
+// R23: a cluster which waits behind two gates starts once both are open, and not before.
 func TestAClusterStartsOnceAllGatesBeforeItsGroupAreOpen(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a"}})
 	if err != nil {

@@ -99,7 +99,7 @@ func (p *trial) with(aside func(string) bool) world {
 }
 
 // TestIgnoredClustersStartOnceTheirStageIsReached is R37: they start exactly where each stage before theirs is complete,
-// and nobody holds all of them.
+// and no freeze has all of them.
 func TestIgnoredClustersStartOnceTheirStageIsReached(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		p = try(t, p.with(func(string) bool { return true }), p.groups)
@@ -166,7 +166,7 @@ func TestNothingWaitsForAnIgnoredCluster(t *testing.T) {
 	})
 }
 
-// TestABaselineOfAllIsABudgetOfAll is R38: where everyone failed before, all is as under a budget that tolerates everyone.
+// TestABaselineOfAllIsABudgetOfAll is R38: where every cluster failed before, all is as under a budget that tolerates every failure.
 func TestABaselineOfAllIsABudgetOfAll(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		for _, stage := range p.result.Schedule.Stages {
@@ -238,7 +238,7 @@ func find(list []rollout.Cluster, name string) (rollout.Cluster, bool) {
 	return rollout.Cluster{}, false
 }
 
-// R37, R38: who is ignored and who failed before, alone and together.
+// R37, R38: ignored clusters and clusters that failed before, alone and together.
 func TestExceptions(t *testing.T) {
 	for _, c := range []struct {
 		opts rollout.Options

@@ -22,8 +22,8 @@ type lookedAt struct {
 	path   string
 }
 
-// staysStopped cuts a fleet with a breach anew, in all ways and some times, while clusters join and leave and nobody recovers. Whether the
-// controller remembers the result before or starts over with its record, nobody starts.
+// staysStopped cuts a fleet with a breach anew, in all ways and some times, while clusters join and leave and no cluster recovers. Whether the
+// controller remembers the result before or starts over with its record, nothing starts.
 func (s *recut) staysStopped(t fataler, from lookedAt, steps int) (looks int) {
 	if steps == 0 {
 		return 0

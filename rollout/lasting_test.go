@@ -275,7 +275,7 @@ func TestABreachOfIncompleteGroupsDoesNotLast(t *testing.T) {
 	}
 }
 
-// R10, R47: that a cluster of a group that nobody knows failed stops the rollout only as long as nobody knows it.
+// R10, R47: that a cluster of an unknown group failed stops the rollout only as long as the group is unknown.
 func TestABreachOfAnUnknownGroupDoesNotLast(t *testing.T) {
 	one, failed := perGroup(config("1", "", 0)), standings("a TimeOut")
 	r := lookAgain(t, one, groupsOf(t, "0: b c"), failed, nil, false)

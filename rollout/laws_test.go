@@ -159,7 +159,7 @@ func TestNothingStartsPastABreach(t *testing.T) {
 	})
 }
 
-// passed counts the clusters of a group that somebody holds and that nobody waits for (R59, R60).
+// passed counts the frozen clusters of a group that nothing waits for (R59, R60).
 func (p *trial) passed(group grouping.Key) (n int) {
 	o := oracle{world: p.world}
 	for c, hold := range p.result.Blocked() {

@@ -119,7 +119,7 @@ func TestAVersionThatMovesItsClustersStops(t *testing.T) {
 	}
 }
 
-// R52: who moved counts in the new group once it is done.
+// R52: a moved cluster counts in the new group once it is done.
 func TestAMovedClusterCountsInTheNewGroupOnceItIsDone(t *testing.T) {
 	one, two := grouping.Key{Index: 0, Name: "one"}, grouping.Key{Index: 1, Name: "two"}
 	strategy := perGroup(config("", "10m", 5*time.Minute))
@@ -185,7 +185,7 @@ func TestAClusterThatMovedInPartiallyObservedDecisionsStaysWhereItCounts(t *test
 	}
 }
 
-// R52: who moved to a group that comes earlier counts there, and otherwise in the group before. In a graph, a group with a lower index
+// R52: a cluster that moved to a group that comes earlier counts there, and otherwise in the group before. In a graph, a group with a lower index
 // need not come earlier.
 func TestAMovedClusterCountsInTheEarlierGroup(t *testing.T) {
 	side, one, two := grouping.Key{Index: 0, Name: "side"}, grouping.Key{Index: 1, Name: "one"}, grouping.Key{Index: 2, Name: "two"}

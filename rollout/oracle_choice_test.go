@@ -11,7 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// The rules on who starts and why the others wait: R8 to R10, R12, R20, R22, R23; and on limits: R14 to R17.
+// The rules on which clusters start and why the others wait: R8 to R10, R12, R20, R22, R23; and on limits: R14 to R17.
 
 // chooseStarts asks for each waiting cluster whether anything but concurrency holds it, in the order of
 // the reasons' precedence, and shares the slots among the rest.

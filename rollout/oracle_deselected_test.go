@@ -14,7 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// The rules on who left or moved: R46 to R50 and R52. Reading: where several apply to a cluster, R37 comes first.
+// The rules on deselected or moved clusters: R46 to R50 and R52. Reading: where several apply to a cluster, R37 comes first.
 
 // formerly is the result before and where it had the clusters.
 type formerly struct {
@@ -27,7 +27,7 @@ type formerly struct {
 
 // parts are the groups beside which those of a world were taken apart (G15).
 type parts struct {
-	others []string // whom another part selects
+	others []string // which another part selects
 	first  bool     // whether the part of the world comes before the other one
 }
 

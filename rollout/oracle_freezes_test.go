@@ -6,7 +6,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// The rules on clusters that somebody holds, and on those that were reviewed: R59, R60.
+// The rules on frozen clusters, and on those that were reviewed: R59, R60.
 
 // r59Of gives the hold of a cluster that ends last, among those that last; one without an end is the last of all, and of equals the
 // first by its reason counts. It blocks if any hold of the cluster does, also one that has ended.
@@ -28,7 +28,7 @@ func (o *oracle) r59Of(name string) (last *rollout.ClusterFreeze, blocks bool) {
 	return last, blocks
 }
 
-// R59: a waiting cluster that somebody holds, whatever else it waits for.
+// R59: a waiting cluster that is frozen, whatever else it waits for.
 func (o *oracle) r59(s *subject) (rollout.BlockReason, bool) {
 	h, _ := o.r59Of(s.name)
 	if h == nil {
@@ -42,7 +42,7 @@ func (o *oracle) r60(s *subject) (rollout.BlockReason, bool) {
 	return rollout.BlockReason{Type: rollout.BlockNotAllowed}, o.reviewed != nil && !slices.Contains(o.reviewed, s.name)
 }
 
-// R59, R60: whether nobody waits for a cluster that somebody holds.
+// R59, R60: whether nothing waits for a cluster that is frozen.
 func (o *oracle) r59Passed(s *subject) bool {
 	if !waiting(s) {
 		return false

@@ -150,7 +150,7 @@ func (o *oracle) r53([]grouping.Key) (rollout.BlockReason, int, bool) {
 	return hold, room, true
 }
 
-// R57: where there is no right, nobody starts, also who does not count. R38 is no matter of shares.
+// R57: where there is no share, nothing starts, no ignored cluster either. R38 is no matter of shares.
 func (o *oracle) r53Without(*subject) (rollout.BlockReason, bool) {
 	failed := 0
 	for i := range o.all {
@@ -257,7 +257,7 @@ func (o *oracle) r34Awaited(group grouping.Key) bool {
 	})
 }
 
-// R34: who succeeded nobody knows when, and is waited for.
+// R34: the clusters that succeeded at an unknown time, and are waited for.
 func (o *oracle) r34WithoutTime() {
 	var timeless []string
 	for i := range o.all {

@@ -17,7 +17,7 @@ func asked(w world) *oracle {
 	return &o
 }
 
-// r61 says what opening all gates with a key does: who starts beside those that do, or else what holds the first group behind the gates
+// r61 says what opening all gates with a key does: which clusters start beside those that do, or else what holds the first group behind the gates
 // in which clusters wait.
 func r61(w world, gate grouping.Key) (start []rollout.Cluster, otherwise rollout.BlockReason) {
 	same := func(g closedGate) bool {
@@ -55,7 +55,7 @@ func r61(w world, gate grouping.Key) (start []rollout.Cluster, otherwise rollout
 	return nil, rollout.BlockReason{}
 }
 
-// r62 says who is removed next, where all of a workload goes.
+// r62 says which clusters are removed next, where all of a workload goes.
 func r62(w world, most int) (next []string) {
 	o := asked(w)
 	selected := map[string]grouping.Key{}
@@ -121,7 +121,7 @@ func r62(w world, most int) (next []string) {
 	return next
 }
 
-// r64 numbers those that start, in the order in which they do, with the lowest numbers that nobody has. Elsewhere are the clusters that
+// r64 numbers those that start, in the order in which they do, with the lowest numbers that are free. Elsewhere are the clusters that
 // another part selects, and that do not count here.
 func r64(start []rollout.Cluster, members []member, noted map[string]rollout.Position, elsewhere []string) map[string]rollout.Position {
 	sizes := map[grouping.Key]int{}

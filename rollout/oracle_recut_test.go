@@ -186,7 +186,7 @@ func (o *oracle) r66InOrder(free bool) (most int) {
 	return most
 }
 
-// r66Before is what the result before and the record say, as long as somebody counts who left or moved.
+// r66Before is what the result before and the record say, as long as a deselected or moved cluster counts.
 func (o *oracle) r66Before() (most int) {
 	if o.strangers(o.groups) == 0 {
 		return 0

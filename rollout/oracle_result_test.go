@@ -277,7 +277,7 @@ func (o *oracle) s7() {
 		}
 		sum.Waiting = append(sum.Waiting, h.Reason.String())
 	}
-	// R29: where nobody is blocked, those in flight are named; R37: if they count.
+	// R29: where no cluster is blocked, those in flight are named; R37: if they count.
 	for i := range o.all {
 		s := &o.all[i]
 		if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && !s.aside && (waiting(s) || o.r3(s)) {

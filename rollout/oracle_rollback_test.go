@@ -71,7 +71,7 @@ func (t *taken) since(cluster string) (latest time.Time) {
 	return latest
 }
 
-// R43: who has the failed version waits, who rolled back is as reported, everyone else is skipped; who is not selected
+// R43: a cluster with the failed version waits, a cluster which rolled back is as reported, every other cluster is skipped; a cluster that is not selected
 // counts once. Clusters without any report get none here.
 func (o *oracle) r43() (reports []status.Report) {
 	about := func(list []status.Report, cluster string) (those []status.Report) {
@@ -132,7 +132,7 @@ func (o *oracle) r43() (reports []status.Report) {
 	return reports
 }
 
-// R43: of the record counts what started since the abort, and not of who has the failed version.
+// R43: of the record counts what started since the abort, and not of a cluster with the failed version.
 func (o *oracle) r43Memory() *rollout.StoredRecord {
 	if o.memory == nil {
 		return nil

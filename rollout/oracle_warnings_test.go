@@ -96,7 +96,7 @@ func (o *oracle) r12Empty() {
 	}
 }
 
-// R37: a mandatory group in which no cluster counts protects nobody.
+// R37: a mandatory group in which no cluster counts protects nothing.
 func (o *oracle) r37Protects(entry clusterv1alpha1.MandatoryDecisionGroup) {
 	w := rollout.Warning{Type: rollout.WarningMandatoryGroupIgnored, Mandatory: entry}
 	for i := range o.all {

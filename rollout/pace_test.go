@@ -211,7 +211,7 @@ func TestPlannerWaitsForTheLastSuccessThatItKnows(t *testing.T) {
 	}
 }
 
-// R23, R34: the end of a wait behind a closed gate starts nobody, so that nothing is rechecked then. The gate is of the first group,
+// R23, R34: the end of a wait behind a closed gate starts nothing, so that nothing is rechecked then. The gate is of the first group,
 // which is complete.
 func TestAWaitBehindAGateIsNotRechecked(t *testing.T) {
 	groups := newFleet(t).group("first", "a").group("", "b").read()
@@ -280,7 +280,7 @@ func BenchmarkPlannerWaits(b *testing.B) {
 	}
 }
 
-// R34: who is blocked by a user behind a success without a time waits for that time, too. The blockers have it.
+// R34: a cluster that is frozen behind a success without a time waits for that time, too. The blockers have it.
 func TestFrozenClustersWaitForTimesToo(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a"}, {Index: 1}: {"b"}})
 	if err != nil {

@@ -172,7 +172,7 @@ func (h *peopled) step() {
 	}
 }
 
-// letGo ends all that people hold, and tries again what failed. Clusters that nobody selects are ignored.
+// letGo ends all that people hold, and tries again what failed. Clusters that are selected nowhere are ignored.
 func (h *peopled) letGo() {
 	h.holds, h.reviewed, h.attempt = nil, nil, 1
 	for _, p := range h.parts {

@@ -27,7 +27,7 @@ func apartOf(t fataler, selected [][]string, incomplete []bool) []*grouping.Grou
 	return parts
 }
 
-// removedOf plans each part with the reports that of gives it, and says who is removed.
+// removedOf plans each part with the reports that of gives it, and says which clusters are removed.
 func removedOf(t fataler, parts []*grouping.Groups, clusters []string, of func(part int, cluster string) bool) []string {
 	t.Helper()
 	var removed []string
@@ -47,8 +47,8 @@ func removedOf(t fataler, parts []*grouping.Groups, clusters []string, of func(p
 	return removed
 }
 
-// G15, R28: with reports divided as documented, nobody is removed while any part is incomplete. If all are complete, the
-// clusters that nobody selects are removed, and no others. Planners that are told of each move say the same.
+// G15, R28: with reports divided as documented, nothing is removed while any part is incomplete. If all are complete, the
+// clusters that are selected nowhere are removed, and no others. Planners that are told of each move say the same.
 func TestReportsDividedAmongParts(t *testing.T) {
 	all := []string{"a", "b", "c", "d", "e"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -97,8 +97,8 @@ func TestReportsDividedAmongParts(t *testing.T) {
 	})
 }
 
-// R50: parts know each other, so all reports may go to each part. Nobody is removed that a part selects or may select, and one
-// part removes whom no part selects.
+// R50: parts know each other, so all reports may go to each part. Nothing is removed that a part selects or may select, and one
+// part removes those that no part selects.
 func TestAllReportsToEachPart(t *testing.T) {
 	all := []string{"a", "b", "c"}
 	for _, test := range []struct {
@@ -134,7 +134,7 @@ func partOf(cluster string, parts []*grouping.Groups) int {
 	return part
 }
 
-// R50: of a single placement taken apart, who is not selected and still counts is nobody else's, also when nobody knows its group.
+// R50: of a single placement taken apart, a cluster that is not selected and still counts belongs to no other part, also when its group is unknown.
 func TestASinglePartIsLikeGroupsThatWereNotTakenApart(t *testing.T) {
 	groups := selecting(t, false, "a", "b")
 	parts := apartOf(t, [][]string{{"a", "b"}}, []bool{false})

@@ -43,7 +43,7 @@ func TestPlannerAndItsTimers(t *testing.T) {
 	want("R4 the other's still is one", now.Add(11*time.Minute), "timed out b")
 }
 
-// R39, R59: a cluster times out, is to be tried again, and somebody holds it. So a second time is due after the first.
+// R39, R59: a cluster times out, is to be tried again, and it is frozen. So a second time is due after the first.
 func TestPlannerRechecksWhenAFreezeEndsAfterATimeOut(t *testing.T) {
 	holds := []rollout.ClusterFreeze{{Cluster: "a", Until: now.Add(15 * time.Minute)}}
 	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read(), rollout.Options{Attempt: 1, Freezes: holds})

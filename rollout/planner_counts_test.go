@@ -13,8 +13,8 @@ import (
 )
 
 // TestAPlannersCountsFollowEachChange: whatever one cluster was and becomes, beside others, a Planner says what Plan says.
-// Some options make it keep counts beside the counts of states: the failures of a baseline, who is ignored, the starts
-// within a time, also of those that started nobody knows when, and the last success.
+// Some options make it keep counts beside the counts of states: the failures of a baseline, ignored clusters, the starts
+// within a time, also of those that started at an unknown time, and the last success.
 func TestAPlannersCountsFollowEachChange(t *testing.T) {
 	undated := status.Report{Cluster: "c", Status: status.Progressing}
 	kinds := slices.Concat(nineKinds, rareKinds[2:5])

@@ -199,7 +199,7 @@ func (p *planning) check(t *rapid.T) {
 	p.checkClock(t, reports, want, before)
 }
 
-// said is what a result says of those who wait and of those who are waited for, of approvals, and of who starts as which.
+// said is what a result says of those who wait and of those who are waited for, of approvals, and of which cluster starts as which.
 func (p *planning) said(r *rollout.Result) string {
 	lines := fmt.Sprintln(r.Blockers())
 	for _, cluster := range clusterNames {
@@ -329,7 +329,7 @@ func TestPlannerRefusesMisuse(t *testing.T) {
 	}
 }
 
-// TestZeroPlannerIsAllOverNoGroups: it works, and nobody is removed by it before it knows the groups (R7).
+// TestZeroPlannerIsAllOverNoGroups: it works, and nothing is removed by it before it knows the groups (R7).
 func TestZeroPlannerIsAllOverNoGroups(t *testing.T) {
 	var p rollout.Planner
 	if next := p.Next(now); len(next.Start) > 0 || next.Counts != (status.Counts{Partial: true}) {

@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// querySpaces are small fleets with all gates, holds and reviewed sets, and what else decides who starts.
+// querySpaces are small fleets with all gates, freezes and allowlists, and what else decides which clusters start.
 func querySpaces(extras ...[]func(*world)) []space {
 	small := slices.Concat(fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
 	three := fleets(ascending(cuts(3)), plainKeys, 0)

@@ -16,7 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// An approval of a gate says whom it starts now, or why it starts nobody.
+// An approval of a gate says what it starts now, or why it starts nothing.
 func ExampleResult_WouldStart() {
 	groups, _ := grouping.FromNames(map[grouping.Key][]string{{Name: "canary"}: {"a"}, {Index: 1, Name: "prod"}: {"b", "c"}})
 	prod := grouping.Key{Index: 1, Name: "prod"}
@@ -162,7 +162,7 @@ func TestRemovals(t *testing.T) {
 					}
 				}
 			}
-			return len(plan.Schedule.Stages) // nobody knows its group
+			return len(plan.Schedule.Stages) // its group is unknown
 		}
 		aside := func(cluster string) bool { return slices.Contains(opts.Ignored, cluster) }
 		for round := 0; len(there) > 0; round++ {

@@ -156,7 +156,7 @@ func (s *recut) reports(at spots) (reports []status.Report) {
 			continue
 		case standsInFlight:
 			r.Status = status.Progressing
-		case standsFailed: // without a deadline nobody times out (R40)
+		case standsFailed: // without a deadline no cluster times out (R40)
 			if r.Status = status.Failed; s.deadline {
 				r.Status = status.TimeOut
 			}
@@ -214,7 +214,7 @@ func (s *recut) next(t fataler, at spots, yield func(spots)) {
 	}
 }
 
-// record is what a controller that starts over finds of those who left. Of those that are selected it may have nothing.
+// record is what a controller that starts over finds of deselected clusters. Of those that are selected it may have nothing.
 func (s *recut) record(at spots) *rollout.StoredRecord {
 	m := &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2"}, AtOnce: true}
 	reports := s.reports(at)
@@ -237,7 +237,7 @@ func (s *recut) plan(t fataler, at spots, cut map[grouping.Key][]string, options
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, unknown := at, false // nobody starts, or nobody yet
+	none, unknown := at, false // nothing starts, or nothing yet
 	place := func(c rollout.Cluster, is stand) {
 		i := c.Name[0] - 'a'
 		if none[i].stand = is; none[i].counts() {

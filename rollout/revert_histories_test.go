@@ -101,7 +101,7 @@ func (s *lives) read(l *life) *grouping.Groups {
 	return s.groups[key]
 }
 
-// revert asks for the rollback, and checks who is touched.
+// revert asks for the rollback, and checks which clusters are touched.
 func (s *lives) revert(l *life) *rollout.Result {
 	r, err := rollout.Revert(s.strategy, s.read(l), rollout.Abort{Time: aborted, Failed: l.reports('B'), Before: l.reports('A')}, now, rollout.Options{})
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *lives) plan(l life) life {
 	add := func(what int8) { l.pending[l.todo], l.todo = what, l.todo+1 }
 	var r *rollout.Result
 	if l.aborted {
-		if r = s.revert(&l); len(r.Start)+len(r.BlockCounts()) == 0 { // nobody has to roll back: who joined gets what all others have
+		if r = s.revert(&l); len(r.Start)+len(r.BlockCounts()) == 0 { // no cluster has to roll back: a cluster that joined gets what all others have
 			r = s.forward(&l, 'A')
 		}
 	} else if r = s.forward(&l, 'B'); l.asked || r.Breach != nil {
@@ -256,7 +256,7 @@ func (s *lives) follow(l life) {
 }
 
 // settle lets the controller run to the end: first while all agents that answer say that A failed, and then while all
-// say that it succeeded. Whoever had B rolls back exactly once in the first part, and everyone has A after the second.
+// say that it succeeded. A cluster with B rolls back exactly once in the first part, and every cluster has A after the second.
 func (s *lives) settle(l life) {
 	from := l
 	l = s.run(l, 'f')
@@ -297,7 +297,7 @@ func (s *lives) run(l life, answer byte) life {
 
 // R43: over all histories of three clusters that have A and one that may join, from the first write of B on, whenever the
 // controller crashes, whichever answer is lost, whoever is silent, joins, leaves or moves: each holder rolls back exactly
-// once, also where A fails; who never had B is not touched; in the end everyone has A.
+// once, also where A fails; a cluster which never had B is not touched; in the end every cluster has A.
 func TestEachClusterRollsBackExactlyOnceInEveryHistory(t *testing.T) {
 	for _, test := range []struct {
 		name     string

@@ -111,7 +111,7 @@ func TestARecordOfTheFailedVersionPreventsNoRollback(t *testing.T) {
 	}
 }
 
-// R43, R49: who rolled back, failed, and left counts in the rollback by the record of the version before, also where it is selected
+// R43, R49: a cluster which rolled back, failed, and left counts in the rollback by the record of the version before, also where it is selected
 // again without a work.
 func TestAFailureInARollbackIsRemembered(t *testing.T) {
 	abort := rollout.Abort{

@@ -236,7 +236,7 @@ func TestOptionsInARollback(t *testing.T) {
 	}
 }
 
-// R44: all at once, who failed goes first; group by group, who failed in the first group goes with that, which is the last.
+// R44: all at once, a failed cluster goes first; group by group, a failed cluster in the first group goes with that, which is the last.
 func TestWhenFailedClustersRollBack(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b").group("", "c").read()
 	abort := rollout.Abort{Time: aborted, Failed: []status.Report{
@@ -258,7 +258,7 @@ func TestWhenFailedClustersRollBack(t *testing.T) {
 	}
 }
 
-// R44, R39: who rolled back, failed and is tried again comes after all that have the failed version.
+// R44, R39: a cluster which rolled back, failed and is tried again comes after all that have the failed version.
 func TestAClusterThatIsTriedAgainRollsBackLast(t *testing.T) {
 	groups := newFleet(t).group("", "a", "b", "c").read()
 	r, err := rollout.Revert(progressive("2", config("", "", 0)), groups, rollout.Abort{
@@ -274,7 +274,7 @@ func TestAClusterThatIsTriedAgainRollsBackLast(t *testing.T) {
 	}
 }
 
-// R32 goes on where the rollout turns round: who is not selected stays for a while.
+// R32 goes on where the rollout turns round: a cluster that is not selected stays for a while.
 func TestRemoveAfterContinuesInARollback(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()
 	reports := []status.Report{{Cluster: "gone", Status: status.Failed, Applied: now.Add(-time.Hour)}}

@@ -12,7 +12,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// R57: a hub without a share of concurrency starts nobody under any type, also no cluster of a mandatory group and none that does not
+// R57: a hub without a share of concurrency starts nothing under any type, also no cluster of a mandatory group and none that does not
 // count. With a share it starts one.
 func TestWithoutAShareNothingStarts(t *testing.T) {
 	for _, tt := range []struct {

@@ -17,7 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// R49: who left while soaking and is back waits for its workload like any other: that is gone, so nothing soaks.
+// R49: a cluster which was deselected while soaking and is selected again waits for its workload like any other: that is gone, so nothing soaks.
 func TestBackAfterItsSuccessItWaitsAgain(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}
 	strategy.ProgressivePerGroup.MinSuccessTime = metav1.Duration{Duration: 10 * time.Minute}
@@ -218,7 +218,7 @@ func TestAReasonKeepsTheEntry(t *testing.T) {
 	}
 }
 
-// R43, R48: who is left out for a moment with the failed version, and is past its deadline then, did not fail with the version
+// R43, R48: a cluster that is omitted for a moment with the failed version, and is past its deadline then, did not fail with the version
 // before. Back again, it rolls back.
 func TestOmittedForAMomentAClusterStillRollsBack(t *testing.T) {
 	strategy := progressive("1", config("0", "10m", 0))
@@ -330,7 +330,7 @@ func TestAfterItsManagedClusterWasDeletedAClusterJoinsAnew(t *testing.T) {
 	}
 }
 
-// R46: who is ignored is in neither Left nor the record, so these alone don't tell for which ManagedClusters to ask. While its object
+// R46: an ignored cluster is in neither Deselected nor the record, so these alone don't tell for which ManagedClusters to ask. While its object
 // outlasts its ManagedCluster, it stays ignored as long as it is named.
 func TestAnIgnoredClusterIsListedWhileItsObjectExists(t *testing.T) {
 	hangs := []status.Report{{Cluster: "a", Status: status.Failed, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Hour), Deleting: true}}

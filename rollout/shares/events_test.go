@@ -225,7 +225,7 @@ func (w *world) move(s *state, i int, does doing) {
 	}
 }
 
-// mayIgnore says whether the HubShares show that who moved needs no right of the hub that it left (H14).
+// mayIgnore says whether the HubShares show that a moved cluster needs no share of the hub that it left (H14).
 func (w *world) mayIgnore(s *state) bool {
 	from, to := &s.accounts[s.left-1], &s.accounts[s.came-1]
 	flying := func(hub int8) int8 { return int8(w.use(&s.hubs[hub-1]).InFlight) }

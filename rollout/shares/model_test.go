@@ -33,8 +33,8 @@ type world struct {
 	looks    int8       // how often an operator may look
 	moves    int8       // how many clusters in flight may move to another hub, one after the other
 	ticks    int8       // how many seconds pass; -1 is as many as one likes
-	comeBack bool       // who timed out may be in flight again
-	recover  bool       // who timed out may succeed
+	comeBack bool       // a timed out cluster may be in flight again
+	recover  bool       // a timed out cluster may succeed
 	giver    bool       // hub a has all shares of failures at first
 	broken   mutant
 }
@@ -57,7 +57,7 @@ const (
 	countsAtOnce           // a new process of a hub doesn't wait for starts on their way
 	actsUnanswered         // a hub uses what it takes before the HubShares shows that
 	startsUntracked        // a hub doesn't count starts on their way
-	givenUpEarly           // who moved is given up by the hub that it left as soon as the other hub reports it
+	givenUpEarly           // a moved cluster is given up by the hub that it left as soon as the other hub reports it
 	givenUpOld             // and by a report that the other hub made before the cluster came there
 	mixedMoments           // the coordinator hub divides by HubShares of several moments, while clusters move
 )

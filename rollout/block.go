@@ -16,7 +16,7 @@ type BlockType string
 const (
 	// BlockFrozen says that the cluster is frozen ([Options].Freezes).
 	BlockFrozen BlockType = "ClusterFrozen"
-	// BlockNotAllowed says that the cluster is not among those that were reviewed ([Options].Allowlist).
+	// BlockNotAllowed says that the cluster is not among those of the allowlist ([Options].Allowlist).
 	BlockNotAllowed BlockType = "NotAllowed"
 	// BlockGroupsIncomplete says that not all of the placement's decisions are there yet.
 	BlockGroupsIncomplete BlockType = "GroupsIncomplete"
@@ -50,7 +50,7 @@ const (
 	BlockStarts BlockType = "StartsUsedUp"
 )
 
-// Hold says why a waiting cluster does not start. Where several kinds apply, it is the first in the order of the
+// BlockReason says why a waiting cluster does not start. Where several kinds apply, it is the first in the order of the
 // constants; among the last four, it is the one that lets the fewest start. Block reasons are comparable. A field whose comment
 // does not name the Type is zero.
 type BlockReason struct {
@@ -101,7 +101,7 @@ type BlockReason struct {
 	// time to wait (BlockWait).
 	MaxStarts int           `json:"maxStarts,omitempty"`
 	Per       time.Duration `json:"per,omitempty"`
-	// Until is when one more cluster may start (BlockStarts), when the wait or the hold ends (BlockWait, BlockFrozen), or when the clusters without room
+	// Until is when one more cluster may start (BlockStarts), when the wait or the freeze ends (BlockWait, BlockFrozen), or when the clusters without room
 	// count no longer (BlockRecordFull). It is zero if that depends on clusters that start now or have no time, or on a user.
 	Until time.Time `json:"until,omitzero"`
 }

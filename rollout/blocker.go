@@ -316,13 +316,13 @@ func (r *Result) Blockers() []Blocker {
 	return all
 }
 
-// blockedBy counts the clusters that an active stage holds.
+// blockedBy counts the clusters that an active stage blocks.
 type blockedBy struct {
 	behind   int // in the stages that come after it, directly or not
 	forSlots int // in the stage itself, for want of a slot
 }
 
-// blockedByAll counts the clusters that the limits on all stages together hold.
+// blockedByAll counts the clusters that the limits on all stages together block.
 type blockedByAll struct{ shares, exposed, ramp, starts int }
 
 // blocksOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
@@ -343,7 +343,7 @@ func (r *Result) blocksOf(s state, h blockedBy) (blocks int) {
 	return blocks
 }
 
-// usesUpShares says whether the shares would hold fewer clusters without a cluster in the state.
+// usesUpShares says whether the shares would block fewer clusters without a cluster in the state.
 func (r *Result) usesUpShares(s state) bool {
 	shares := r.schedule.options.shares
 	switch {
@@ -355,7 +355,7 @@ func (r *Result) usesUpShares(s state) bool {
 	return s&starting != 0 || inFlightStates.has(s)
 }
 
-// blockedByStage counts the clusters that each active stage holds, and those that the limits on all stages hold.
+// blockedByStage counts the clusters that each active stage blocks, and those that the limits on all stages block.
 func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 	s, c := r.schedule, &r.choice
 	blocked := make([]int, len(s.stages)) // of each stage

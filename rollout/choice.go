@@ -68,8 +68,8 @@ type grant struct {
 	used    *tally    // of the stage
 	open    [2]int    // its waiting clusters behind no closed gate, by state: unreported, toApply
 	slots   int       // how many of the open ones start
-	limit   BlockType // which limit holds the others: BlockShares, BlockConcurrency, BlockPlaces, BlockExposed, BlockRamp or BlockStarts
-	barrier int       // the group whose closed gate holds the stage and all behind it; -1 if none
+	limit   BlockType // which limit blocks the others: BlockShares, BlockConcurrency, BlockPlaces, BlockExposed, BlockRamp or BlockStarts
+	barrier int       // the group whose closed gate blocks the stage and all behind it; -1 if none
 }
 
 // activeStages says which stages of a graph are active, and what the others wait for.
@@ -229,7 +229,7 @@ func (s *schedule) isOneGroup(stage int) bool {
 	return s.rules.typ == clusterv1alpha1.ProgressivePerGroup || s.stages[stage].mandatory
 }
 
-// grant sets how many clusters of an active stage start if no barrier holds it.
+// grant sets how many clusters of an active stage start if no barrier blocks it.
 func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 	g.open = [2]int{int(g.used[unreported]), int(g.used[toApply])}
 	if !s.isOneGroup(g.stage) { // a closed gate before a stage of one group is a barrier

@@ -42,7 +42,7 @@ func (g *ClosedGate) DeepCopyInto(out *ClosedGate) { *out = *g }
 // DeepCopy gives a copy.
 func (g *ClosedGate) DeepCopy() *ClosedGate { return clone(g) }
 
-// DeepCopyInto copies the hold.
+// DeepCopyInto copies the freeze.
 func (h *ClusterFreeze) DeepCopyInto(out *ClusterFreeze) { *out = *h }
 
 // DeepCopy gives a copy.

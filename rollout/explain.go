@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Explanation says why a cluster is blocked, down to what holds everything up. The first [Link] is the cluster's own wait. If
+// Explanation says why a cluster is blocked, down to the wait that blocks everything. The first [Link] is the cluster's own wait. If
 // that is for groups whose clusters are blocked themselves, up to three more links say what those wait for. It is empty for a
 // cluster that is not held.
 type Explanation []Link
 
 // Link is one wait.
 type Link struct {
-	// Hold says what is waited for. Where groups are waited for, its Detail names all of them, and repeats nothing that
+	// Reason says what is waited for. Where groups are waited for, its Detail names all of them, and repeats nothing that
 	// another link says.
 	Reason BlockReason `json:"reason"`
 	// Blockers are the first three clusters that are waited for, and More is the number of the others. Where a slot is
@@ -37,7 +37,7 @@ func (l Link) String() string {
 		if !r.Stops.IsZero() {
 			said += "; " + r.stops()
 		}
-		if r.Type != RemedyWait && r.Type != RemedyAnswer { // the hold's sentence says so already
+		if r.Type != RemedyWait && r.Type != RemedyAnswer { // the block reason says so already
 			remedies = append(remedies, r.String())
 		}
 	}

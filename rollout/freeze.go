@@ -68,11 +68,11 @@ func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []Cluster
 // freezes has the clusters of a schedule that are frozen: by a ClusterFreeze, or because the allowlist lacks them (R59, R60). It is nil if
 // no cluster is.
 type freezes struct {
-	byPosition map[int]*ClusterFreeze // by position; nil where nobody is blocked
-	notAllowed []bool                 // of each position; nil without a reviewed set
+	byPosition map[int]*ClusterFreeze // by position; nil if none has a freeze
+	notAllowed []bool                 // of each position; nil without an allowlist
 }
 
-// findFreezes finds the clusters that the options hold.
+// findFreezes finds the clusters that the options freeze.
 func (s *schedule) findFreezes() {
 	named := s.options.named
 	if named == nil {
@@ -102,7 +102,7 @@ func (s *schedule) findFreezes() {
 // anyFrozen says whether a cluster may be frozen.
 func (p *freezes) anyFrozen() bool { return p != nil }
 
-// frozenState gives the state of a waiting cluster with regard to its holds.
+// frozenState gives the state of a waiting cluster with regard to its freezes.
 func (p *freezes) frozenState(position int, waits state, now time.Time) state {
 	h := p.byPosition[position]
 	switch frozen := h != nil && h.isActive(now); {
@@ -115,7 +115,7 @@ func (p *freezes) frozenState(position int, waits state, now time.Time) state {
 	}
 }
 
-// freezeAt gives the hold of the cluster at a position; nil where it has none.
+// freezeAt gives the freeze of the cluster at a position; nil where it has none.
 func (p *freezes) freezeAt(position int) *ClusterFreeze {
 	if p == nil {
 		return nil
@@ -123,7 +123,7 @@ func (p *freezes) freezeAt(position int) *ClusterFreeze {
 	return p.byPosition[position]
 }
 
-// freezeEnd says when the hold of a position ends; zero if it has none or time alone does not end it.
+// freezeEnd says when the freeze of a position ends; zero if it has none or time alone does not end it.
 func (p *freezes) freezeEnd(position int) time.Time {
 	if h := p.freezeAt(position); h != nil {
 		return h.Until
@@ -131,7 +131,7 @@ func (p *freezes) freezeEnd(position int) time.Time {
 	return time.Time{}
 }
 
-// freeze lets the holds count in the states.
+// freeze lets the freezes count in the states.
 func (r *Result) freeze(now time.Time) {
 	s := r.schedule
 	if !s.anyFrozen() {
@@ -144,7 +144,7 @@ func (r *Result) freeze(now time.Time) {
 	}
 }
 
-// untilUnfrozen gives the time from now until the hold of a frozen position ends; 0 if time alone does not end it.
+// untilUnfrozen gives the time from now until the freeze of a frozen position ends; 0 if time alone does not end it.
 func (s *schedule) untilUnfrozen(position int, now time.Time) time.Duration {
 	until := s.freezeEnd(position)
 	if until.IsZero() || !now.Before(until) {
@@ -311,7 +311,7 @@ func (r *Result) freezeLinks(groups []int) (links []Link) {
 	return links
 }
 
-// unfreezes says whether a hold of a cluster that counts in some groups ends by a time.
+// unfreezes says whether a freeze of a cluster that counts in some groups ends by a time.
 func (r *Result) unfreezes(groups []int, by time.Time) bool {
 	if !r.schedule.anyFrozen() {
 		return false
@@ -327,7 +327,7 @@ func (r *Result) unfreezes(groups []int, by time.Time) bool {
 	return false
 }
 
-// checkFreezes warns of holds of clusters that are not selected: a mistyped name would start, unseen, what it was meant to hold.
+// checkFreezes warns of freezes of clusters that are not selected: with a mistyped name the cluster would start unnoticed.
 func (s *schedule) checkFreezes() {
 	if s.options.named == nil {
 		return

@@ -104,7 +104,7 @@ func (s *schedule) lastEnd(entries []status.DeselectedCluster) (last time.Time) 
 	return last
 }
 
-// fullEnds gives the time from now until a full record holds clusters no longer, if it alone holds any; 0 if that never happens.
+// fullEnds gives the time from now until a full record blocks clusters no longer, if it alone blocks any; 0 if that never happens.
 func (s *schedule) fullEnds(c *choice, t *totals, now time.Time) time.Duration {
 	switch f := &c.full; {
 	case f.n == 0 || f.until.IsZero() || s.options.paused || s.missing != "" || c.breach != nil:

@@ -31,11 +31,11 @@ func (g Gate) String() string {
 //
 // Where a group has several gates, it is blocked until all of them are open. The reason of a blocked cluster is the gate that
 // opens last; one that opens at an unknown time is the last of all. An approval and a maintenance window for one group
-// both hold it.
+// both block it.
 type ClosedGate struct {
 	// Group is the group behind the gate. A group with a name means every group of that name, whatever its index. A group
 	// without a name means the group with that index. A group with a placement means that placement alone. A gate before a
-	// group that does not exist holds nothing, and the result warns of it.
+	// group that does not exist blocks nothing, and the result warns of it.
 	Group grouping.Key `json:"group"`
 	Gate
 }
@@ -122,8 +122,8 @@ func (s *schedule) closedGates(now time.Time) map[int]Gate {
 	return closed
 }
 
-// checkGates warns of gates before groups that do not exist: a mistyped name would start, unseen, what it was meant to
-// hold.
+// checkGates warns of gates before groups that do not exist: with a mistyped name the group would start
+// unnoticed.
 func (s *schedule) checkGates() {
 	if len(s.options.gates) == 0 {
 		return
@@ -141,7 +141,7 @@ func (s *schedule) checkGates() {
 	}
 }
 
-// opening gives the time from now until a gate opens that holds clusters of an active stage; 0 if there is none.
+// opening gives the time from now until a gate opens that blocks clusters of an active stage; 0 if there is none.
 func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Duration) {
 	if c.closed == nil || s.stopped(c) {
 		return 0

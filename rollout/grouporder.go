@@ -25,7 +25,7 @@ import (
 // start in the order in which their gates open.
 //
 // Groups of the same name still come one after the other by their index, in each placement. Groups without a name have the
-// empty name. A name means the groups of every placement. Mandatory groups come before all others. A closed gate holds its
+// empty name. A name means the groups of every placement. Mandatory groups come before all others. A closed gate blocks its
 // group and the groups after it, and nothing else. A breach in any group stops all. With a ramp or a limit on starts, groups
 // start clusters in the order of [Schedule].Stages.
 //

@@ -98,7 +98,7 @@ func (s *schedule) ignoredOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
 }
 
 // splitIgnored moves the ignored clusters from the tallies of the groups into tallies of their own, and notes in
-// the others which failures are excused. The tallies aside are nil where all clusters count.
+// the others which failures are excused. The tallies of ignored clusters are nil where all clusters count.
 func (s *schedule) splitIgnored(groups []tally, states []state) (ignored []tally) {
 	e := s.exceptions
 	if e == nil {
@@ -129,8 +129,8 @@ func (s *schedule) startsIgnored(c *choice, group int) bool {
 		!c.pace.hasNoShare(s.options.shares)
 }
 
-// barrierOf gives the group whose closed gate holds a stage and all behind it; -1 if there is none. It takes constant
-// time, since it is called for each group: in a chain the first barrier holds all stages from its own on.
+// barrierOf gives the group whose closed gate blocks a stage and all behind it; -1 if there is none. It takes constant
+// time, since it is called for each group: in a chain the first barrier blocks all stages from its own on.
 func (s *schedule) barrierOf(c *choice, stage int) int {
 	switch {
 	case c.closed == nil:

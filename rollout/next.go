@@ -33,7 +33,7 @@ type Next struct {
 
 	// Breach is the budget that is breached, so that nothing starts; nil if none is.
 	Breach *Breach `json:"breach,omitempty"`
-	// Warnings say what has no effect and what is in doubt.
+	// Warnings say what has no effect and what is uncertain.
 	Warnings []Warning `json:"warnings,omitempty"`
 	// RecheckAfter is how long until something changes by time alone: a deadline or a soak ends, a gate opens, a wait ends,
 	// [Options].MaxStarts allows another start, or the record need not have a cluster of Leaving any more. It is 0 if nothing will, and so fits RequeueAfter, which controller-runtime

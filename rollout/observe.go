@@ -301,7 +301,7 @@ func (r *Result) merge(reports []status.Report, several map[string]status.Report
 	}
 }
 
-// count fills the tallies and gives the time until the next deadline, soak or hold of a cluster ends. It is a separate pass, since that
+// count fills the tallies and gives the time until the next deadline, soak or freeze of a cluster ends. It is a separate pass, since that
 // walks through memory in order, while the reports jump about.
 func (r *Result) count(now time.Time) (recheck time.Duration) {
 	groups, rules, tallies := r.schedule.groups, &r.schedule.rules, r.tallies

@@ -73,7 +73,7 @@ type Options struct {
 	// Ignored names clusters that neither block nor count, such as clusters that are known to be unreachable, that hibernate,
 	// or that were failing before. Such a cluster gets the workload once its stage is reached, that is, when all stages that it
 	// comes after are complete. It takes no slot, its failure is in no budget, and no group and no rollout waits for it. A pause,
-	// a breach, incomplete groups, closed gates and WaitBetweenGroups hold it like all others. No limit bounds how many such
+	// a breach, incomplete groups, closed gates and WaitBetweenGroups block it like all others. No limit bounds how many such
 	// clusters start at once, not even Ramp or MaxStarts. Percentages in the strategy are shares of the other clusters. The
 	// lists of a [Result] have these clusters like any other; status.Counts has them in Ignored alone.
 	//
@@ -91,7 +91,7 @@ type Options struct {
 	// cluster that is reported ToApply, and is not a failure any more. All other clusters stay as they are.
 	//
 	// Clusters of FailedBefore and Ignored are tried again, too, and so are clusters that timed out in a complete group. Such
-	// a group is incomplete again and holds what comes after it, unless only Ignored clusters are tried again.
+	// a group is incomplete again and blocks what comes after it, unless only Ignored clusters are tried again.
 	//
 	// The first attempt is 0; a negative one is an error. A user raises it, for instance in an annotation of the owner. With
 	// each write the controller notes the Attempt that the result has for the [Cluster]: this one where it starts, and otherwise

@@ -57,7 +57,7 @@ func (l *startLimit) recent(starts []time.Time, unknown int) recent {
 	return r
 }
 
-// pace has what Rights, Ramp and MaxStarts, and the exposure of the groups, leave to all active stages together.
+// pace has what Shares, Ramp and MaxStarts, and the exposure of the groups, leave to all active stages together.
 type pace struct {
 	all        tally
 	soaked     int // clusters that succeeded and soaked
@@ -95,7 +95,7 @@ func (s *schedule) pace(c *choice, o *observed) *pace {
 }
 
 // limit bounds how many clusters of an active stage start by what the limits on all stages leave, and takes these clusters
-// off what is left. Own is how many the stage's own limits would let start, of which g.limit is the one that holds most.
+// off what is left. Own is how many the stage's own limits would let start, of which g.limit is the one that blocks most.
 func (p *pace) limit(g *grant, own int) {
 	switch least := min(own, p.sharesLeft, p.roomLeft, p.rampLeft, p.startsLeft); least {
 	case p.sharesLeft:
@@ -112,7 +112,7 @@ func (p *pace) limit(g *grant, own int) {
 	p.sharesLeft, p.roomLeft, p.rampLeft, p.startsLeft = p.sharesLeft-g.slots, p.roomLeft-g.slots, p.rampLeft-g.slots, p.startsLeft-g.slots
 }
 
-// nextStart gives the time from now until MaxStarts lets one more cluster start that it holds; 0 if there is none.
+// nextStart gives the time from now until MaxStarts lets one more cluster start that it blocks; 0 if there is none.
 func (c *choice) nextStart(now time.Time) time.Duration {
 	if c.pace == nil || c.pace.recent.next.IsZero() {
 		return 0
@@ -126,10 +126,10 @@ func (c *choice) nextStart(now time.Time) time.Duration {
 	return 0
 }
 
-// blocked says whether clusters of an active stage are blocked that no gate holds.
+// blocked says whether clusters of an active stage are blocked that no gate blocks.
 func (g *grant) blocked() bool { return g.slots < g.open[unreported]+g.open[toApply] }
 
-// rampUsedUp gives the reason for clusters that the ramp holds.
+// rampUsedUp gives the reason for clusters that the ramp blocks.
 func (s *schedule) rampUsedUp(c *choice) BlockReason {
 	p := c.pace
 	h := BlockReason{Type: BlockRamp, AllGroups: true, InFlight: s.slotsUsed(&p.all), Starting: c.starting(), MaxConcurrency: p.bound}
@@ -137,7 +137,7 @@ func (s *schedule) rampUsedUp(c *choice) BlockReason {
 	return h
 }
 
-// startsUsedUp gives the reason for clusters that MaxStarts holds.
+// startsUsedUp gives the reason for clusters that MaxStarts blocks.
 func (s *schedule) startsUsedUp(c *choice) BlockReason {
 	l := s.options.startLimit
 	return BlockReason{

@@ -234,12 +234,12 @@ func (s *schedule) loadOf(stage int) load {
 	return load{n, min(n, limits.maxConcurrency), min(n, budget+s.baselineIn(stage))}
 }
 
-// placesTaken gives the reason for clusters that R65 holds.
+// placesTaken gives the reason for clusters that R65 blocks.
 func (s *schedule) placesTaken(g *grant) BlockReason {
 	return BlockReason{Type: BlockPlaces, Group: s.keyOf(g.stage)}
 }
 
-// exposureReached gives the reason for clusters that R66 holds.
+// exposureReached gives the reason for clusters that R66 blocks.
 func (c *choice) exposureReached() BlockReason {
 	return BlockReason{Type: BlockExposed, AllGroups: true, InFlight: c.pace.all.exposed(), Starting: c.starting(), MaxConcurrency: c.pace.exposes}
 }

@@ -24,7 +24,7 @@ const (
 	// RemedyReportTime says that reports have to say when clusters came to stand as they do. Then it is known how long these
 	// clusters are waited for at most. Others may be waited for as well.
 	RemedyReportTime RemedyType = "ReportTime"
-	// RemedyResume says that whoever paused the rollout can resume it.
+	// RemedyResume says that an operator can resume it.
 	RemedyResume RemedyType = "Resume"
 	// RemedyOpenGate says that an operator can open the gate.
 	RemedyOpenGate RemedyType = "OpenGate"

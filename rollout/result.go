@@ -151,7 +151,7 @@ func (r *Result) Settled() iter.Seq[Cluster] {
 	}
 }
 
-// BlockCount is a reason with the number of clusters that it holds.
+// BlockCount is a reason with the number of clusters that it blocks.
 type BlockCount struct {
 	Reason   BlockReason `json:"reason"`
 	Clusters int         `json:"clusters"`
@@ -164,7 +164,7 @@ func (h BlockCount) String() string { return fmt.Sprintf("%d held: %v", h.Cluste
 // with [Options].Freezes and [Options].Allowlist in the fleet.
 func (r *Result) BlockCounts() []BlockCount { return r.counted((*Result).blockReason) }
 
-// counted does what BlockCounts does; hold gives the reason for a group's blocked clusters. In a group the frozen ones come last.
+// counted does what BlockCounts does; reason gives the reason for a group's blocked clusters. In a group the frozen ones come last.
 func (r *Result) counted(reason func(r *Result, group int) BlockReason) []BlockCount {
 	var all []BlockCount
 	at := make(map[BlockReason]int)

@@ -48,16 +48,16 @@ type Abort struct {
 // Always set a progressDeadline for the rollback, under All too; the zero strategy has none. Without one, the
 // conditions never say that the rollback ended if a cluster never answers.
 //
-// Memory has the version before and the record of the owner, which may still be the record of the failed version: what happened
+// StoredRecord has the version before and the record of the owner, which may still be the record of the failed version: what happened
 // before abort.Time counts for nothing.
 //
 // Set Ignored, FailedBefore and RemoveAfter in opts as for the rollout; Previous may be a result of Plan or of Revert, for
-// either function. Gates and Paused hold the rollback, too, and GroupOrder is reversed. Ramp, MaxStarts and WaitBetweenGroups
+// either function. Gates and Paused block the rollback, too, and GroupOrder is reversed. Ramp, MaxStarts and WaitBetweenGroups
 // slow it as they slow a rollout, and a ramp starts over: leave them out unless you mean that.
 //
 // Leave out Attempt, too, here and in the plan with the version before, unless clusters that fail in the rollback are to
 // be tried again. The clusters of the result then have the attempt to note, as from Plan. Leave out Reviewed, which is of the failed
-// version: whoever is not in it keeps that version. Holds hold the rollback, since they are of clusters.
+// version: a cluster that is not in it keeps that version. Freezes block the rollback, since they are of clusters.
 //
 // When Revert neither starts nor blocks a cluster, no cluster has the failed version any more. From then on, Plan with the
 // version before brings it to clusters that joined meanwhile or have a third version; these then count as gone back.
@@ -75,7 +75,7 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
 }
 
-// since gives the memory of a rollback (R43): what tells of the failed version is left out.
+// since gives the stored record of a rollback (R43): what tells of the failed version is left out.
 func (m *recordIndex) since(abort *Abort) *recordIndex {
 	if m == nil || len(m.entries) == 0 {
 		return m

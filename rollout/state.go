@@ -265,8 +265,7 @@ func (t *tally) add(other *tally) {
 	}
 }
 
-// counts gives the tally as a summary has it. Held is how many of the waiting clusters do not start, without those that are
-// holds.
+// counts gives the tally as a summary has it. Blocked is how many of the waiting clusters do not start, without the frozen ones.
 func (t *tally) counts(blocked int) status.Counts {
 	return status.Counts{
 		ToApply:     t.waiting() + t.frozen(),

@@ -116,7 +116,7 @@ func (h BlockReason) wait() string {
 	return fmt.Sprintf("waiting until %s, %v after the last success in %v", inUTC(h.Until), h.Per, h.Group)
 }
 
-// waitEnds gives the time from now until a wait ends that alone holds clusters; 0 if there is none.
+// waitEnds gives the time from now until a wait ends that alone blocks clusters; 0 if there is none.
 func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Duration) {
 	if c.waits == nil || s.stopped(c) {
 		return 0

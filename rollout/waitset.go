@@ -136,7 +136,7 @@ func (r *Result) waitSetOf(grant int) *waitSet {
 	return &r.waitSets.sets.of[grant]
 }
 
-// fleetWaitSet gives the wait set of all clusters, where the ramp or the shares hold some.
+// fleetWaitSet gives the wait set of all clusters, where the ramp or the shares block some.
 func (r *Result) fleetWaitSet() *waitSet {
 	r.waitSetOf(0)
 	return r.waitSets.sets.fleet
@@ -146,7 +146,7 @@ func (r *Result) findWaitSets() {
 	s, grants := r.schedule, r.choice.grants()
 	sets := make([]waitSet, len(grants))
 	var fleet *waitSet
-	byShares := false // then the ramp holds none
+	byShares := false // then the ramp blocks none
 	for i := range sets {
 		g := &grants[i]
 		sets[i].excess = s.slotsUsed(g.used) + g.slots - s.stages[g.stage].maxConcurrency + 1
@@ -360,7 +360,7 @@ func (c *stateGroup) sentence(slots int) string {
 }
 
 // longestDetail is the most bytes that the sentences about clusters have together, unless the first alone has more. With the
-// names that a hub allows, a hold then fits the 1,024 bytes of a message.
+// names that a hub allows, a block reason then fits the 1,024 bytes of a message.
 const longestDetail = 560
 
 // sentences joins the sentences of all state groups but some, the most troublesome first. Slots is how many have to become free,

@@ -20,9 +20,9 @@ const (
 	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
 	// WarningMandatoryGroupIgnored says that no cluster of a mandatory group is counted, so it protects nothing.
 	WarningMandatoryGroupIgnored WarningType = "MandatoryGroupIgnored"
-	// WarningGateWithoutGroup says that a gate is before a group that does not exist, so it holds nothing.
+	// WarningGateWithoutGroup says that a gate is before a group that does not exist, so it blocks nothing.
 	WarningGateWithoutGroup WarningType = "GateWithoutGroup"
-	// WarningFreezeWithoutCluster says that [Options].Freezes has clusters that are not selected, so it holds nothing there.
+	// WarningFreezeWithoutCluster says that [Options].Freezes has clusters that are not selected, so it has no effect there.
 	WarningFreezeWithoutCluster WarningType = "FreezeWithoutCluster"
 	// WarningOrderWithoutGroup says that [GroupOrder] has a name that no group has.
 	WarningOrderWithoutGroup WarningType = "OrderWithoutGroup"

@@ -8,8 +8,8 @@ import (
 )
 
 // WouldStart says what an approval would do now: which clusters would start beside those in Start if all closed gates with the key were
-// open ([ClosedGate].Group, so a name counts whatever its index). If none would, the hold says what else holds the first group behind
-// these gates in which clusters wait. Where a user holds each cluster that waits in that group ([Options].Freezes, or a review), it is
+// open ([ClosedGate].Group, so a name counts whatever its index). If none would, the block reason says what else blocks the first group behind
+// these gates in which clusters wait. Where each cluster that waits in that group is frozen ([Options].Freezes, or a review), it is
 // the block reason of the first of them. It is zero if no cluster waits behind the gates. An approval that starts nothing can then say so.
 //
 // It takes time linear in the fleet.
@@ -47,7 +47,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 	return nil, BlockReason{}
 }
 
-// isBehind says whether the gates with a key hold a group, as long as they are closed.
+// isBehind says whether the gates with a key block a group, as long as they are closed.
 func (r *Result) isBehind(gate grouping.Key, group int) bool {
 	s := r.schedule
 	for other := range r.tallies {

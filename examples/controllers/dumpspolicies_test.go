@@ -21,7 +21,7 @@ type dumpedPolicies struct {
 
 func newDumpedPolicies(s *story) objects {
 	if s.limits.kind == "all" {
-		s.limits.kind = "pool" // a policy under All goes by no plan
+		s.limits.kind = "pool" // a policy under All has no plan
 	}
 	return &dumpedPolicies{s, map[string]string{}, map[string]int{}, s.rng.IntN(2) == 0}
 }
@@ -95,7 +95,7 @@ func (p *dumpedPolicies) answer() (due int) {
 	return due
 }
 
-// report sets the details of a replica's status as OCM's status sync does: those of templates that are gone go, and compliant stays while one
+// report sets the details of a replica's status as OCM's status sync does: those of removed templates are removed, and compliant stays while one
 // has not reported.
 func report(o *unstructured.Unstructured, names []string, details map[string]map[string]any) {
 	status, _ := o.Object["status"].(map[string]any)
@@ -158,8 +158,8 @@ func (p *dumpedPolicies) dump(stamped, clusters bool) []unstructured.Unstructure
 }
 
 // read counts a replica that enforces the root's templates. What it last reported counts if all of it is about that: the messages have the
-// generation that the agent saw. Where there are no stamps, what it last reported counts, also of some of the templates, and nobody
-// knows from when.
+// generation that the agent saw. Where there are no stamps, what it last reported counts, also of some of the templates, and the
+// time is unknown.
 func (p *dumpedPolicies) read(d dump) map[string]stand {
 	i := slices.IndexFunc(d.objects, func(o unstructured.Unstructured) bool { return o.GetKind() == "Policy" && o.GetNamespace() == p.ns })
 	root := &d.objects[i]

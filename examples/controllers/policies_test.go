@@ -64,11 +64,11 @@ func TestPolicies(t *testing.T) {
 	f.going = true
 	f.mu.Unlock()
 	f.must(f.policies.Namespace("policies").Delete(t.Context(), "etcd", metav1.DeleteOptions{}))
-	f.until("all is gone", func() bool { return len(f.version("two")) == 0 })
+	f.until("all replicas are deleted", func() bool { return len(f.version("two")) == 0 })
 	t.Logf("%d events", f.events)
 }
 
-// TestPoliciesLeaders runs two replicas; one leads. The leader is killed while it enforces, or hangs and comes back when the
+// TestPoliciesLeaders runs two replicas; one leads. The leader is killed while it enforces, or hangs and returns when the
 // other one leads. Never are more clusters enforced at a time than may be, and no replicated policy is made anew or deleted.
 func TestPoliciesLeaders(t *testing.T) {
 	if testing.Short() {
@@ -92,7 +92,7 @@ func TestPoliciesLeaders(t *testing.T) {
 }
 
 // TestPoliciesAsPublished runs the program under the policy API as OCM publishes it, to which no field is added: a policy
-// reaches its clusters, its status says how they stand, and one that cannot be carried out is refused with an event.
+// is replicated to its clusters, its status has their status, and an invalid one is refused with an event.
 func TestPoliciesAsPublished(t *testing.T) {
 	t.Parallel()
 	f := newPoliciesOn(t, []string{"-as-published"})
@@ -135,8 +135,8 @@ func (f *policies) told(reason, name string) bool {
 	})
 }
 
-// TestPoliciesExclusions has a set exclude a cluster. Its replica goes, and the root's status has the exclusion in the form of
-// OCM's API, which the API server checks. A cluster that another binding binds all the same keeps its replica.
+// TestPoliciesExclusions has a set exclude a cluster. Its replica is deleted, and the root's status has the exclusion in the form of
+// OCM's API, which the API server checks. A cluster that another binding still binds keeps its replica.
 func TestPoliciesExclusions(t *testing.T) {
 	t.Parallel()
 	f := newPolicies(t)
@@ -146,7 +146,7 @@ func TestPoliciesExclusions(t *testing.T) {
 	f.applyAs("direct", "placementbindings", `{placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}, subjects: [{apiGroup: policy.open-cluster-management.io, kind: PolicySet, name: set}]}`)
 	f.place()
 	f.apply("policies", `{spec: {disabled: false, remediationAction: inform, policy-templates: [{objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: one}}}]}}`)
-	f.until("the root policy says who is excluded, and who is bound all the same", func() bool {
+	f.until("the root policy says which cluster is excluded, and which one is still bound", func() bool {
 		st := f.root()
 		if len(st.Status) != 19 || len(st.Placement) != 2 || f.count("one", "inform") != 19 {
 			return false

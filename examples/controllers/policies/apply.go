@@ -16,8 +16,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// carryOut makes the writes that a propagation of these replicas asks for, and says whether the root policy is still the same. A cluster that
-// refuses does not keep the others from theirs, but where one that is enforced cannot be taken back, nobody starts.
+// carryOut makes the writes that a propagation of these replicas asks for, and says whether the root policy is still the same. A failed
+// write stops no write to other clusters, with one exception: while an enforced cluster cannot be set to inform, no cluster starts.
 func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory, template *template, p *passes.Propagation, replicas []*policy) (current bool, failed error) {
 	planned := make(map[string]*policy, len(replicas))
 	for _, replica := range replicas {
@@ -62,7 +62,7 @@ func (c *controller) replicate(ctx context.Context, memory *memory, template *te
 	}
 	if cluster.Verb != passes.VerbUpdateStatus {
 		if had != nil && had.DeletionTimestamp != nil {
-			return nil // once it is gone
+			return nil // its deletion is an event
 		}
 		p.Stamp(object, cluster, c.now())
 		answer := object
@@ -89,7 +89,7 @@ func (c *controller) replicate(ctx context.Context, memory *memory, template *te
 	return err
 }
 
-// label sets the labels and annotations of a replicated policy that keeps its content, where somebody changed them or those of the root.
+// label sets the labels and annotations of a replicated policy that keeps its content, if they differ from those of the root.
 func (c *controller) label(ctx context.Context, memory *memory, template *template, replica *policy) error {
 	wanted, err := template.metadata(replica)
 	if wanted == nil || err != nil || replica.DeletionTimestamp != nil {
@@ -143,8 +143,8 @@ func (c *controller) patchStatus(ctx context.Context, namespace, name string, fi
 	return c.client.Resource(policies).Namespace(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 }
 
-// cleanUp deletes the replicas of a root policy that is gone. It needs no finalizer: a replica that comes into the cache
-// later is an event of its own, and leads here again. The API server is asked first whether the policy is really gone.
+// cleanUp deletes the replicas of a deleted root policy. It needs no finalizer: a replica that comes into the cache
+// later is an event of its own, and leads here again. A live read confirms first that the policy was deleted.
 func (c *controller) cleanUp(ctx context.Context, key types.NamespacedName) error {
 	replicas := kit.List[policy](c.caches.policies, replicasByRoot, key.String())
 	if len(replicas) == 0 {

@@ -11,7 +11,7 @@ import (
 
 const prefix = "cohort.open-cluster-management.io/"
 
-// waiting is a hub on which a and b inform, and nobody is enforced yet.
+// waiting is a hub on which a and b inform, and no cluster is enforced yet.
 func waiting(t *testing.T, annotations ...string) *hub {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -30,8 +30,8 @@ func (h *hub) stamped() string {
 	return version
 }
 
-// A pause has nobody enforced, and is about the root policy alone.
-func TestAPauseEnforcesNobody(t *testing.T) {
+// While the policy is paused no cluster is enforced. No replica gets the pause.
+func TestAPauseEnforcesNoCluster(t *testing.T) {
 	h := waiting(t, prefix+"pause", "true")
 	h.wrote("")
 	h.restart()
@@ -45,7 +45,7 @@ func TestAPauseEnforcesNobody(t *testing.T) {
 	h.wrote("a: update enforce")
 }
 
-// A pause counts at once, also in the midst of a list of writes.
+// A pause counts at once, also in the middle of a list of writes.
 func TestAPauseEndsThePropagationThatIsCarriedOut(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -67,7 +67,7 @@ func TestAPauseEndsThePropagationThatIsCarriedOut(t *testing.T) {
 	h.wrote("")
 }
 
-// A gate is opened for the version that a person looked at.
+// A gate is opened for the version that an operator looked at.
 func TestAGateOfAPolicyIsOpenedForAVersion(t *testing.T) {
 	h := waiting(t, prefix+"gates", "0", prefix+"open-gates", "0 of yesterday")
 	h.wrote("")
@@ -77,8 +77,8 @@ func TestAGateOfAPolicyIsOpenedForAVersion(t *testing.T) {
 	h.wrote("b: update enforce")
 }
 
-// Who is held is enforced in no place, and nobody waits for it; where the hold blocks, its group does. The hold ends when the annotation does.
-func TestAHeldClusterOfAPolicyIsNotEnforced(t *testing.T) {
+// A frozen cluster is not enforced, and no cluster waits for it; with block the other clusters wait. Removing the annotation unfreezes it.
+func TestAFrozenClusterOfAPolicyIsNotEnforced(t *testing.T) {
 	h := waiting(t, prefix+"freeze", "a maintenance of store 7")
 	h.wrote("b: update enforce")
 	h.report(policyv1.Compliant, "b")
@@ -89,13 +89,13 @@ func TestAHeldClusterOfAPolicyIsNotEnforced(t *testing.T) {
 	h.wrote("a: update enforce")
 
 	h = waiting(t, prefix+"block", "a audit")
-	h.wrote("b: update enforce") // in one pool nobody comes after a
+	h.wrote("b: update enforce") // in one pool no cluster comes after a
 	h.report(policyv1.Compliant, "b")
 	h.wrote("")
 }
 
-// A policy is enforced on those that were reviewed for its version.
-func TestAPolicyIsEnforcedWhereItWasReviewed(t *testing.T) {
+// A policy is enforced on the clusters of the allowlist for its version.
+func TestAPolicyIsEnforcedOnTheAllowlist(t *testing.T) {
 	h := waiting(t, prefix+"allowlist", "b of yesterday")
 	h.wrote("")
 	h.annotate(prefix+"allowlist", "b of "+h.stamped())
@@ -104,7 +104,7 @@ func TestAPolicyIsEnforcedWhereItWasReviewed(t *testing.T) {
 	h.wrote("")
 }
 
-// A policy has no attempts: a cluster evaluates it again by itself. Who asks for one is told.
+// A policy has no attempts: a cluster evaluates it again by itself. A request for one is refused with an event.
 func TestAPolicyIsNotTriedAgain(t *testing.T) {
 	h := waiting(t, prefix+"retry", "1 of yesterday")
 	h.wrote("a: update enforce")
@@ -118,7 +118,7 @@ func TestAPolicyIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-// What nobody can read has nobody enforced, and an event says where it stands. The policy can be disabled all the same.
+// With an unreadable annotation no cluster is enforced, and an event has its path. The policy can be disabled all the same.
 func TestApprovalsOfAPolicyThatCannotBeRead(t *testing.T) {
 	h := waiting(t, prefix+"pause", "true")
 	h.annotate(prefix+"gates", "?")

@@ -12,14 +12,14 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// edit has somebody change the replicated policy of a cluster by hand.
+// edit changes the replicated policy of a cluster by hand.
 func (h *hub) edit(cluster string, change func(object *unstructured.Unstructured)) {
 	object := h.replica(cluster).DeepCopy()
 	change(object)
 	h.store(object)
 }
 
-// As OCM's propagator: a spec that somebody edits is set back, with the action that the cluster has. Nobody starts by that.
+// As OCM's propagator: a spec edited by hand is set back, with the action that the cluster has. No cluster starts by that.
 func TestASpecEditedByHandIsSetBack(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -34,7 +34,7 @@ func TestASpecEditedByHandIsSetBack(t *testing.T) {
 		})
 		h.events()
 		h.wrote(want)
-		if told := strings.Join(h.events(), "; "); !strings.Contains(told, "Edited somebody else changed the replicated policy of "+cluster+": it is written back") {
+		if told := strings.Join(h.events(), "; "); !strings.Contains(told, "Edited the replicated policy of cluster "+cluster+" was edited by hand: the controller writes it back") {
 			t.Errorf("told %q", told)
 		}
 		if got := h.replica(cluster).Object["spec"].(map[string]any)["policy-templates"]; !equalJSON(got, content) {
@@ -44,8 +44,8 @@ func TestASpecEditedByHandIsSetBack(t *testing.T) {
 	}
 }
 
-// Labels and annotations follow those of the root, and are set back. That begins nothing anew: the cluster keeps its stamp, and what
-// people noted on it.
+// Labels and annotations follow those of the root, and are set back. That begins nothing anew: the cluster keeps its stamp, and the
+// verdict on it.
 func TestLabelsOfReplicasFollowTheRoot(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -127,7 +127,7 @@ func TestPoliciesOfOCMsPropagatorAreTakenOver(t *testing.T) {
 
 // A Placement that does not exist selects nobody: the API server is asked, since a cache that lacks it may be behind. While that is not
 // known, nothing is deleted and none starts.
-func TestAPlacementThatIsGone(t *testing.T) {
+func TestADeletedPlacement(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
 	h.place("gone", "b")
@@ -142,7 +142,7 @@ func TestAPlacementThatIsGone(t *testing.T) {
 	h.place("prod", "a", "c")
 	h.wrote("c: create inform")
 
-	h.unreachable = errors.New("the API server is away")
+	h.unreachable = errors.New("the API server does not answer")
 	h.catchUp()
 	if wrote, _, err := h.look(); wrote != "" || !errors.Is(err, h.unreachable) {
 		t.Errorf("wrote %q, %v", wrote, err)

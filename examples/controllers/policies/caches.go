@@ -30,12 +30,12 @@ type (
 	placementBinding struct{ policyv1.PlacementBinding }
 )
 
-// caches are the stores of the informers. The objects in them belong to all who read them, and nothing may be changed.
+// caches are the stores of the informers. Their objects are shared: never change one.
 type caches struct {
 	policies, sets, bindings, placements, decisions cache.Indexer
 }
 
-// The indexes, beside the one by namespace that each informer has, and kit.DecisionsByPlacement.
+// The indexes. Each informer also has the one by namespace, and the decisions have kit.DecisionsByPlacement.
 const (
 	replicasByRoot      = "replicas by root"      // namespace/name
 	rootsBySet          = "roots by set"          // namespace/name of a set that the policy depends on

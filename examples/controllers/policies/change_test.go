@@ -82,7 +82,7 @@ func TestSchemaWithoutRolloutStatus(t *testing.T) {
 }
 
 // A cluster that is in flight with the version before is taken back before another one starts, whatever their names. Where
-// that fails, nobody starts until it is done.
+// that fails, no cluster starts until it is done.
 func TestTakesBackBeforeItStarts(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")

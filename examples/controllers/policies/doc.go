@@ -11,14 +11,14 @@
 //	template.go     what is replicated, with its dependencies, and its version
 //	policy.go       what is kept of a Policy, and what a replicated one says of its cluster
 //	apply.go        writes the replicated policies
-//	known.go        its own writes, those of the process before, and who is given up
-//	left.go         what has to be known of clusters that left
-//	verdict.go      what people and tests say of clusters that comply
+//	known.go        its own writes, those of the process before, and the ignored clusters
+//	deselected.go   the record of deselected clusters
+//	verdict.go      the verdicts of operators and tests on clusters that comply
 //	tell.go         events and metrics, from what changed
 //	set.go          the status of PolicySets
 //	caches.go       the informers' stores and their indexes
 //	queue.go        which event concerns which policy
 //	main.go         flags, clients, leader election
 //
-// Names and labels of the replicated policies are OCM's own. Don't run it beside OCM's propagator.
+// Names and labels of the replicated policies are OCM's own. Don't run it together with OCM's propagator.
 package main

@@ -32,8 +32,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// giveUpAnnotation names clusters that a person gives up.
-const giveUpAnnotation = "cohort.open-cluster-management.io/ignore"
+// ignoreAnnotation names the ignored clusters.
+const ignoreAnnotation = "cohort.open-cluster-management.io/ignore"
 
 // hub is a controller with a fake API server for Policies, and caches that show what is on it when they are told to.
 type hub struct {
@@ -198,14 +198,14 @@ func patched(t testing.TB, object *unstructured.Unstructured, patch []byte) *uns
 	return next
 }
 
-// recorded is what the root policy has stored of clusters that left: "a TimeOut".
+// recorded is the record of deselected clusters in the root policy: "a TimeOut".
 func (h *hub) recorded() string {
 	h.t.Helper()
 	records, err := status.RecordsOf(h.policies[thePolicy.String()])
 	h.must(err)
 	var all []string
-	for _, left := range records[""].Deselected {
-		all = append(all, left.Cluster+" "+string(left.Status))
+	for _, deselected := range records[""].Deselected {
+		all = append(all, deselected.Cluster+" "+string(deselected.Status))
 	}
 	return strings.Join(all, ", ")
 }
@@ -372,7 +372,7 @@ func progressive(n int) string {
 	return fmt.Sprintf("remediationAction: enforce\nrolloutStrategy: {type: Progressive, progressive: {maxConcurrency: %d}}\n", n) + templates
 }
 
-// bind stores a binding to a placement, as YAML beside placementRef and subjects.
+// bind stores a binding to a placement, with the fields of the YAML besides placementRef and subjects.
 func (h *hub) bind(name, placement string, subject policyv1.Subject, more string) {
 	h.t.Helper()
 	binding := &placementBinding{}

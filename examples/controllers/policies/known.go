@@ -17,9 +17,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// takeOver asks the API server, once in the life of a process and before anything is propagated, what there is. The process
-// before this one, or the leader before, has written things that the caches need not show yet: a first list may come
-// from an API server that is behind.
+// takeOver lists the Policies live, once in the life of a process, before anything is propagated. The caches may not show
+// the writes of the process or leader before: a first list may come from an API server that is behind.
 func (c *controller) takeOver(ctx context.Context) error {
 	cached := kit.ByOwner(kit.All[policy](c.caches.policies), rootOf) // what comes after is newer than the list
 	all, err := c.listAll(ctx)
@@ -54,7 +53,7 @@ func (c *controller) listAll(ctx context.Context) (all []*policy, err error) {
 	}
 }
 
-// stateOf is a Policy with what tells its states apart, and whose it is.
+// stateOf is a Policy with only the fields that identify its state and its root.
 func stateOf(u *unstructured.Unstructured) *policy {
 	return &policy{ObjectMeta: metav1.ObjectMeta{
 		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(), ResourceVersion: u.GetResourceVersion(),
@@ -72,7 +71,7 @@ func (c *controller) wrote(own *writes.Own[*policy], namespace, name string, ans
 }
 
 // behind says when to look again if the cache does not show all of this process's writes yet; 0 if it does. Until then nothing is
-// propagated. An older record would also let a replica go whose evidence is not stored any more.
+// propagated. By an outdated record, a replica would be deleted without a record of its cluster.
 func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration, error) {
 	read := func(key types.NamespacedName) (*policy, error) {
 		u, err := c.client.Resource(policies).Namespace(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
@@ -87,9 +86,10 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 	return kit.Behind(unseen(&memory.stored), unseen(&memory.written), func() time.Duration { return memory.written.RecheckAfter(c.now()) })
 }
 
-// givenUp says which clusters a person gave up. Only clusters of the record are asked for: a replica that tells something is recorded
-// first. Who was given up and has left the record stays so while its replica is there, since the replica would be recorded again.
-func (c *controller) givenUp(ctx context.Context, root *policy, names []string, memory *memory) ([]string, error) {
+// ignored are the ignored clusters: by name, or because the ManagedCluster was deleted. ManagedClusters are read live for the
+// clusters of the record: a replica of a deselected cluster is recorded first. A cluster without a ManagedCluster stays ignored
+// while its replica exists: otherwise it would be recorded again.
+func (c *controller) ignored(ctx context.Context, root *policy, names []string, memory *memory) ([]string, error) {
 	clusters := kit.Left(status.Records{"": root.record}, nil)
 	for _, cluster := range memory.gone.Gone() {
 		if c.replica(root.key(), cluster) != nil {

@@ -42,7 +42,7 @@ func main() {
 	config, err := configOf(*kubeconfig)
 	if err == nil {
 		config.QPS, config.Burst = float32(*qps), int(2**qps)
-		config.ContentType = runtime.ContentTypeJSON // also of leases, as the API server beside this has no other
+		config.ContentType = runtime.ContentTypeJSON // also for leases: the API server of the tests has no other
 		go serveMetrics(*metricsAddress)
 		lease := ""
 		if *elect {

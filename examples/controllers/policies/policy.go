@@ -32,12 +32,12 @@ type policy struct {
 	root   *policyv1.Policy           // nil if it can't be read, or is replicated
 	err    error                      // why it can't be read
 	status policyv1.PolicyStatus
-	record status.Record // of clusters that left, which its annotations have no more
+	record status.Record // of deselected clusters; removed from its annotations
 
 	// Of a replicated policy:
 	replica  passes.Replica
 	content  string           // the version of its spec
-	stranger *policyv1.Policy // as it was read, where nobody stamped it; then it has its status, too
+	stranger *policyv1.Policy // as it was read, if it has no stamp; then it has its status, too
 }
 
 func (p *policy) key() types.NamespacedName {
@@ -68,7 +68,7 @@ func keep(object any) (any, error) {
 		return nil, err
 	}
 	if err := decode(u.Object["status"], &p.status); err != nil {
-		p.status = policyv1.PolicyStatus{} // whoever wrote it: of a root policy it is written anew, of a replica it is no report
+		p.status = policyv1.PolicyStatus{} // a root policy's is written anew, a replica's is no report
 	}
 	if _, replicated := p.Labels[rootLabel]; replicated {
 		replica := replicaOf(u, p.ObjectMeta)
@@ -100,7 +100,7 @@ func keep(object any) (any, error) {
 	return p, nil
 }
 
-// replicaOf reads a replicated policy. One that can't be read, since somebody changed it, is of no version, so it is written again.
+// replicaOf reads a replicated policy. An unreadable one, edited by hand, has no version and is written again.
 func replicaOf(u *unstructured.Unstructured, meta metav1.ObjectMeta) *policyv1.Policy {
 	replica, err := dependency.PolicyOf(u)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := &proof.Subject{Run: process, Delivery: proof.OfPolicies(), RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 1, Replicas: 1}
+	subject := &proof.Subject{Run: process, Delivery: proof.OfPolicies(), RemoveAfter: grace, GivenUp: ignoreAnnotation, Placements: 1, Replicas: 1}
 	t.Run("Trials", func(t *testing.T) { h.Trials(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachTrialDuty(t, subject, outsideDuties) })
 }
@@ -102,8 +102,8 @@ func (c *controller) say(p *proof.Process, key types.NamespacedName, before any)
 	if last.Breach != nil {
 		why = append(why, last.Breach.String())
 	}
-	for _, hold := range last.Blocked() {
-		why = append(why, hold.String())
+	for _, blocked := range last.Blocked() {
+		why = append(why, blocked.String())
 	}
 	p.Say(proof.Claim{Complete: last.Summary().Aggregate() == status.Succeeded, Message: strings.Join(why, "; ")})
 }

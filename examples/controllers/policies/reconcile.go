@@ -32,12 +32,12 @@ type controller struct {
 type memory struct {
 	written  writes.Own[*policy] // the replicas
 	stored   writes.Own[*policy] // the policy itself
-	gone     kit.GivenUp         // clusters that left, and whether their ManagedCluster is gone
+	gone     kit.GivenUp         // deselected clusters, and whether their ManagedCluster is deleted
 	resolved resolved
 	template *template
 	last     *passes.Propagation
 	dropped  bool                 // the API server drops the rollout status of replicas, as OCM's schema of today does
-	told     *override.Resolution // of whose bindings what is ignored was told
+	told     *override.Resolution // whose ignored overrides and sub filters were told by events
 	asked    bool                 // whether the API server keeps rollout strategies
 	warned   bool                 // that the rollout status is dropped
 }
@@ -65,7 +65,7 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 
 	// 1. Resolve where the policy goes.
-	resolution, unsure, err := c.resolve(ctx, root, memory)
+	resolution, uncertain, err := c.resolve(ctx, root, memory)
 	if err != nil {
 		return 0, c.refuse(root, err)
 	}
@@ -80,7 +80,7 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err != nil && !root.root.Spec.Disabled {
 		return 0, c.refuse(root, err)
 	}
-	if asked.Ignored, err = c.givenUp(ctx, root, asked.Ignored, memory); err != nil {
+	if asked.Ignored, err = c.ignored(ctx, root, asked.Ignored, memory); err != nil {
 		return 0, err
 	}
 	reports, recheck, unnoted := c.heard(ctx, root, memory, template, replicas)
@@ -107,9 +107,9 @@ func (c *controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 
 	// 5. Set the status of the root policy, and tell what is new.
 	c.tell(ctx, root, memory, resolution, p)
-	err = errors.Join(unsure, unnoted, failed, c.setStatus(ctx, root, p))
+	err = errors.Join(uncertain, unnoted, failed, c.setStatus(ctx, root, p))
 
-	// 6. Come back when an object changes, or then, and beside an error soon.
+	// 6. Requeue when an object changes, and at that time; after an error soon.
 	return kit.Soon(p.RecheckAfter, map[string]*rollout.Result{"": {Next: rollout.Next{Record: p.Record}}}), err
 }
 
@@ -118,7 +118,7 @@ func (c *controller) replica(root types.NamespacedName, cluster string) *policy 
 	return kit.Get[policy](c.caches.policies, cluster, root.Namespace+"."+root.Name)
 }
 
-// refuse says that what a user wrote can't be carried out. It is not tried again until someone changes it.
+// refuse says that what a user wrote can't be carried out. It is not tried again until it changes.
 func (c *controller) refuse(root *policy, err error) error {
 	c.teller.Event(root.raw, kit.Warning, "Invalid", err.Error())
 	return nil

@@ -141,7 +141,7 @@ func TestMetadataOfReplicas(t *testing.T) {
 	}
 }
 
-// A status that OCM's propagator wrote is read, and one that nobody can read refuses nothing: it is written anew.
+// A status that OCM's propagator wrote is read, and an unreadable one blocks nothing: it is written anew.
 func TestStatusOfOthers(t *testing.T) {
 	for _, placement := range []any{
 		map[string]any{"placementBinding": "old", "exclusions": []any{map[string]any{"clusterName": "c3"}}},
@@ -189,7 +189,7 @@ func TestDroppedFieldsAreTold(t *testing.T) {
 		drops     bool
 		want      string
 	}{
-		{"enforced everywhere, and nobody said why", "remediationAction: enforce\n", true, "RolloutStatusDropped RolloutStrategyDropped"},
+		{"enforced on all clusters", "remediationAction: enforce\n", true, "RolloutStatusDropped RolloutStrategyDropped"},
 		{"templates may enforce", "", true, "RolloutStatusDropped RolloutStrategyDropped"},
 		{"inform needs no strategy", "remediationAction: inform\n", true, "RolloutStatusDropped"},
 		{"nothing is dropped", "remediationAction: enforce\n", false, ""},
@@ -289,7 +289,7 @@ func TestPlansNothingUntilTheCacheShowsItsWrites(t *testing.T) {
 	h.wrote("")
 }
 
-// A replica that someone else deletes before the cache has seen it never comes into the cache.
+// A replica that a user deletes before the cache has seen it never comes into the cache.
 func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
@@ -299,7 +299,7 @@ func TestAsksTheServerWhatTheCacheNeverShows(t *testing.T) {
 	delete(h.policies, "a/policies.etcd")
 	h.wrote("")
 	h.clock = h.clock.Add(writes.Patience - time.Second)
-	if wrote, recheck, err := h.look(); wrote != "" || recheck != time.Second || err != nil { // an event of something else puts it not off
+	if wrote, recheck, err := h.look(); wrote != "" || recheck != time.Second || err != nil { // another event does not postpone it
 		t.Fatalf("wrote %q, %v, %v", wrote, recheck, err)
 	}
 	h.clock = h.clock.Add(time.Second)
@@ -341,7 +341,7 @@ func TestRestart(t *testing.T) {
 }
 
 // A cluster that is unbound for a moment keeps its replica.
-func TestClusterThatLeaves(t *testing.T) {
+func TestAClusterUnboundForAMoment(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
 	h.bind("prod", "prod", itself(), "")
@@ -382,7 +382,7 @@ func TestIncompleteGroups(t *testing.T) {
 	h.wrote("")
 }
 
-func TestPolicyThatIsGone(t *testing.T) {
+func TestADeletedPolicy(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
 	h.bind("prod", "prod", itself(), "")
@@ -437,9 +437,9 @@ func TestClusterThatRefuses(t *testing.T) {
 	h.wrote("a: create inform")
 }
 
-// W16: a cluster that refuses makes no deadline of the others late. A deadline counts beside an error once it comes before the pause, as no
-// look follows another within the first pause.
-func TestDeadlineBesideAnError(t *testing.T) {
+// W16: a cluster that refuses makes no deadline of the others late. After an error a deadline counts if it comes before the
+// pause, but no reconcile follows another within the first pause.
+func TestDeadlineAfterAnError(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
 	h.bind("prod", "prod", itself(), "")
@@ -524,7 +524,7 @@ func TestWhatCannotBeCarriedOut(t *testing.T) {
 	}
 }
 
-// An action that somebody set by hand starts nobody. It is set back, and told.
+// An action set by hand starts no cluster. It is set back, with an event.
 func TestAnActionSetByHandIsSetBack(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
@@ -537,7 +537,7 @@ func TestAnActionSetByHandIsSetBack(t *testing.T) {
 	h.store(object)
 	h.events()
 	h.wrote("b: update inform")
-	if told := strings.Join(h.events(), "; "); !strings.Contains(told, "Edited somebody else changed the replicated policy of b: it is written back") {
+	if told := strings.Join(h.events(), "; "); !strings.Contains(told, "Edited the replicated policy of cluster b was edited by hand: the controller writes it back") {
 		t.Errorf("told %q", told)
 	}
 	h.wrote("")

@@ -28,9 +28,9 @@ type resolved struct {
 	resolution *override.Resolution
 }
 
-// resolve finds out to which clusters a policy goes, and with which action. Unsure is why it does not know whether a placement exists:
-// its binding is incomplete then.
-func (c *controller) resolve(ctx context.Context, root *policy, memory *memory) (_ *override.Resolution, unsure, _ error) {
+// resolve finds out to which clusters a policy goes, and with which action. Uncertain says why it does not know whether a placement
+// exists; its binding is incomplete then.
+func (c *controller) resolve(ctx context.Context, root *policy, memory *memory) (_ *override.Resolution, uncertain, _ error) {
 	before := memory.resolved
 	now := resolved{
 		root:       root,
@@ -53,23 +53,23 @@ func (c *controller) resolve(ctx context.Context, root *policy, memory *memory) 
 			if own[i].Missing, failed = c.isMissing(ctx, root.Namespace, ref.Name); own[i].Missing {
 				own[i].Groups = nil
 			}
-			unsure = errors.Join(unsure, failed)
+			uncertain = errors.Join(uncertain, failed)
 		}
 		now.groups, now.missing = append(now.groups, own[i].Groups), append(now.missing, own[i].Missing)
 	}
 	if before.resolution != nil && sameContent(before.root, root) && slices.Equal(before.bindings, now.bindings) && slices.Equal(before.sets, now.sets) &&
 		slices.Equal(before.groups, now.groups) && slices.Equal(before.missing, now.missing) {
-		return before.resolution, unsure, nil
+		return before.resolution, uncertain, nil
 	}
 	if now.resolution, err = override.Resolve(root.root, own); err != nil {
 		return nil, nil, err
 	}
 	memory.resolved = now
-	return now.resolution, unsure, nil
+	return now.resolution, uncertain, nil
 }
 
-// isMissing says whether a Placement does not exist. A cache that lacks it may only be behind, so the API server is asked: the policy
-// leaves the clusters of a placement that is gone.
+// isMissing says whether a Placement does not exist. A cache without it may be behind, so it is read live: a deleted placement
+// removes the policy from its clusters.
 func (c *controller) isMissing(ctx context.Context, namespace, name string) (bool, error) {
 	if kit.Get[clusterv1beta1.Placement](c.caches.placements, namespace, name) != nil {
 		return false, nil

@@ -70,15 +70,15 @@ func (s *saboteur) keep(keep cache.TransformFunc) cache.TransformFunc {
 			return s.keepReplica(u, keep)
 		}
 		annotations := maps.Clone(u.GetAnnotations())
-		given, gave := annotations[giveUpAnnotation]
+		given, gave := annotations[ignoreAnnotation]
 		switch s.process.Ignored {
 		case proof.DutyPassRecord:
 			annotations = map[string]string{}
 			if gave {
-				annotations[giveUpAnnotation] = given
+				annotations[ignoreAnnotation] = given
 			}
 		case proof.DutyIgnored:
-			delete(annotations, giveUpAnnotation)
+			delete(annotations, ignoreAnnotation)
 		case proof.DutyVerdict:
 			delete(annotations, validateAnnotation)
 		case proof.DutyRecord, proof.DutyReadBack:
@@ -178,7 +178,7 @@ type sabotagedNamespace struct {
 	namespace string
 }
 
-// Get finds the root policy, also where it is gone.
+// Get finds the root policy, also after its deletion.
 func (n sabotagedNamespace) Get(ctx context.Context, name string, o metav1.GetOptions, sub ...string) (*unstructured.Unstructured, error) {
 	if n.by.process.Ignored == proof.DutyOwnerGone && n.by.is(n.namespace, name) {
 		return &unstructured.Unstructured{}, nil

@@ -99,7 +99,7 @@ func (c *caches) statusOf(set *policySet) setStatus {
 	return s
 }
 
-// complianceThrough is the compliance of a policy on the clusters that it reaches through a set, as far as they have reported.
+// complianceThrough is the compliance of a policy on the clusters to which a set binds it, as far as they have reported.
 func (c *caches) complianceThrough(set *policySet, root *policy) policyv1.ComplianceState {
 	through := map[string]bool{}
 	for _, p := range root.status.Placement {
@@ -124,7 +124,7 @@ func (c *caches) complianceThrough(set *policySet, root *policy) policyv1.Compli
 	return policyv1.Aggregate(states...)
 }
 
-// setMessage says which policies do not count, in the words of OCM's controller, which people search for.
+// setMessage says which policies do not count, in the words of OCM's controller, for which users search.
 func setMessage(pending, disabled, silent, missing []string) string {
 	var parts []string
 	for _, part := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// The status of a set is that of OCM's controller: from what its policies say of the clusters that they reach through it.
+// The status of a set is that of OCM's controller: from the reports on the clusters to which it binds its policies.
 func TestStatusOfASet(t *testing.T) {
 	type reports map[string]policyv1.ComplianceState // by cluster
 	through := policyv1.PolicyPlacement{PlacementBinding: "b", Placement: "all", PolicySet: "base"}
@@ -26,7 +26,7 @@ func TestStatusOfASet(t *testing.T) {
 		want     string
 	}{
 		{"all report", map[string]reports{"p": {"a": "Compliant"}, "q": {"a": "Compliant", "b": "NonCompliant"}}, "", "", `{` + placed + `,"compliant":"NonCompliant","statusMessage":"All policies are reporting status"}`},
-		{"a cluster that the set does not reach", map[string]reports{"p": {"a": "Compliant", "z": "NonCompliant"}, "q": {"a": "Compliant"}}, "", "", `{` + placed + `,"compliant":"Compliant","statusMessage":"All policies are reporting status"}`},
+		{"a cluster that the set does not bind", map[string]reports{"p": {"a": "Compliant", "z": "NonCompliant"}, "q": {"a": "Compliant"}}, "", "", `{` + placed + `,"compliant":"Compliant","statusMessage":"All policies are reporting status"}`},
 		{"a cluster that the set excludes", map[string]reports{"p": {"a": "Compliant", "b": "NonCompliant"}, "q": {"a": "Compliant"}}, "", "b", `{` + placed + `,"compliant":"Compliant","statusMessage":"All policies are reporting status"}`},
 		{"one has not reported", map[string]reports{"p": {"a": "NonCompliant"}, "q": {"a": ""}}, "", "", `{` + placed + `,"statusMessage":"No status provided while awaiting policy status: q"}`},
 		{"one waits, one is missing", map[string]reports{"p": {"a": "Pending"}}, "", "", `{` + placed + `,"compliant":"Pending","statusMessage":"Policies awaiting pending dependencies: p; Deleted policies: q"}`},

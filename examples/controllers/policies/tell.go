@@ -30,7 +30,7 @@ func (c *controller) tell(ctx context.Context, root *policy, memory *memory, res
 	memory.last = p
 	c.teller.Tell(root.raw, []string{root.Namespace, root.Name}, "", p.Changes(previous), p.Summary().Counts)
 	for _, cluster := range p.Edited {
-		c.teller.Event(root.raw, kit.Warning, "Edited", "somebody else changed the replicated policy of "+cluster+": it is written back")
+		c.teller.Event(root.raw, kit.Warning, "Edited", "the replicated policy of cluster "+cluster+" was edited by hand: the controller writes it back")
 	}
 	if resolution != memory.told {
 		for _, ignored := range resolution.Ignored() {
@@ -40,7 +40,7 @@ func (c *controller) tell(ctx context.Context, root *policy, memory *memory, res
 	}
 }
 
-// tellDropped says once of a policy what the API server drops without a word, since its definition of policies lacks the fields of
+// tellDropped emits an event, once for a policy, about the fields that the API server drops silently, since its definition of policies lacks the fields of
 // the rollout. Without its strategy a policy is enforced on all clusters at once. The rollout status is shown only.
 func (c *controller) tellDropped(ctx context.Context, root *policy, memory *memory) {
 	if memory.dropped && !memory.warned {

@@ -18,7 +18,7 @@ import (
 
 const (
 	// validateAnnotation of a root policy says whether its clusters are validated: true or false. A cluster that was enforced and complies
-	// then holds its slot until somebody finds it good, by the annotation verdict of its replicated policy. Begin with a new version:
+	// then keeps its slot until it has a good verdict, by the annotation verdict of its replicated policy. Begin with a new version:
 	// clusters that are done would be past their deadline at once.
 	validateAnnotation = "cohort.open-cluster-management.io/validate"
 	// verdictAnnotation of a replicated policy has the verdict on its cluster. On a root policy it means nothing.
@@ -37,9 +37,9 @@ func validates(root *policy) (bool, error) {
 	}
 }
 
-// heard is what some replicated policies say of their clusters, and what people or tests say of those where they are validated. It is nil
-// where something has to be read back or mended first, and when to look again. A verdict counts once it is noted with its time. A
-// cluster where that fails is being validated still, and the error says so.
+// heard reads the reports of replicated policies, with the verdicts if clusters are validated. It returns nil if something has to
+// be read back or fixed first, and when to requeue. A verdict counts once it is stored with its time. If that fails, the cluster is
+// still being validated, and the error says so.
 func (c *controller) heard(ctx context.Context, root *policy, memory *memory, template *template, replicas []*policy) ([]passes.Replica, time.Duration, error) {
 	validated, err := validates(root)
 	faults, now := []error{err}, c.now()
@@ -80,8 +80,8 @@ func verdictOn(replica *policy, now time.Time) (verdict status.Verdict, note str
 	return verdict, note, nil
 }
 
-// noteVerdicts writes verdicts with the time at which they were read, where somebody wrote them without one: else the soak would begin
-// anew at each look. It says whether that was anything new.
+// noteVerdicts writes verdicts with the time at which they were read, if they have none: otherwise minSuccessTime would begin
+// anew at each reconcile. It says whether it wrote one.
 func (c *controller) noteVerdicts(ctx context.Context, root *policy, memory *memory, notes map[*policy]string) (noted bool, failed error) {
 	var failures kit.Failures
 	for replica, note := range notes {

@@ -27,7 +27,7 @@ func judged(t *testing.T, limits string) *hub {
 	return h
 }
 
-// say writes the verdict annotation of a replica, as a person does.
+// say writes the verdict annotation of a replica, as an operator does.
 func (h *hub) say(cluster, text string) {
 	h.t.Helper()
 	object := h.replica(cluster).DeepCopy()
@@ -42,9 +42,9 @@ const (
 	no  = `{"result": "FAILED", "version": "VERSION", "message": "the mesh has no route to store 7"}`
 )
 
-// A cluster that complies holds its slot until a person finds it good. The soak begins with the yes, whose time is noted, also
-// over a restart.
-func TestAClusterHoldsItsSlotUntilItIsFoundGood(t *testing.T) {
+// A cluster that complies keeps its slot until it has a good verdict. minSuccessTime begins at the verdict. The verdict's time is
+// stored, so a restart does not change it.
+func TestAClusterKeepsItsSlotUntilItHasAGoodVerdict(t *testing.T) {
 	h := judged(t, ", minSuccessTime: 5m")
 	h.clock = h.clock.Add(time.Hour)
 	h.wrote("")
@@ -80,8 +80,8 @@ func TestAClusterHoldsItsSlotUntilItIsFoundGood(t *testing.T) {
 	}
 }
 
-// A no stops the rollout. So does silence, once the deadline has passed since the success.
-func TestAClusterThatIsNotFoundGoodStopsAll(t *testing.T) {
+// A bad verdict stops the rollout. A missing verdict does, too, once the deadline has passed since the success.
+func TestAClusterWithoutAGoodVerdictStopsAll(t *testing.T) {
 	h := judged(t, ", progressDeadline: 10m")
 	h.say("a", no)
 	h.wrote("policies.etcd: note")
@@ -101,7 +101,7 @@ func TestAClusterThatIsNotFoundGoodStopsAll(t *testing.T) {
 	}
 }
 
-// A verdict is about what was enforced: one from before that is gone with the write.
+// A verdict is about what was enforced: the write of the start deletes an earlier one.
 func TestAVerdictOfBeforeTheStartCountsForNothing(t *testing.T) {
 	h := judged(t, "")
 	h.say("b", yes)
@@ -117,7 +117,7 @@ func TestAVerdictOfBeforeTheStartCountsForNothing(t *testing.T) {
 	}
 }
 
-// What the root policy says of validation is of it alone. A verdict there would find all clusters good.
+// No replica gets the root policy's annotations about validation. A verdict there would be a good verdict on all clusters.
 func TestNoReplicaGetsTheVerdictOfTheRoot(t *testing.T) {
 	h := judged(t, "")
 	h.annotate(verdictAnnotation, strings.ReplaceAll(yes, "VERSION", h.stamped()))
@@ -132,8 +132,8 @@ func TestNoReplicaGetsTheVerdictOfTheRoot(t *testing.T) {
 	h.wrote("b: update enforce")
 }
 
-// A verdict that nobody can read starts nobody, and an event says where it stands. So does what nobody can read of the root. The
-// policy can be disabled all the same.
+// With an unreadable verdict no cluster starts, and an event has its path. The same holds for the root's annotation. The policy can
+// be disabled nevertheless.
 func TestAVerdictThatCannotBeRead(t *testing.T) {
 	for _, wrong := range []string{"verdict", "validate"} {
 		h := judged(t, "")
@@ -183,7 +183,7 @@ func TestAVerdictThatIsRefused(t *testing.T) {
 	h.wrote("b: update enforce")
 }
 
-// A policy starts nobody more once its clusters are to be validated, also in the midst of a list of writes.
+// A policy starts no further cluster once its clusters are to be validated, also in the middle of a list of writes.
 func TestValidationCountsAtOnce(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")

@@ -12,8 +12,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// recordOf takes the record of clusters that left out of the annotations of a root policy: they are kept apart, so that a new
-// record is no other content, and no replica gets it.
+// recordOf removes the record of deselected clusters from the annotations of a root policy, and returns it. A new record is
+// therefore no new content, and no replica gets it.
 func recordOf(root metav1.Object) (status.Record, error) {
 	records, err := status.RecordsOf(root)
 	if err != nil {
@@ -23,9 +23,9 @@ func recordOf(root metav1.Object) (status.Record, error) {
 	return records[""], err
 }
 
-// store writes into the root policy what has to be known of clusters that left, and says whether that was anything new. A replica
-// is deleted only by a propagation that read it back. Users write the root policy, too: a write of theirs in between is a conflict,
-// and the next reconcile sees it.
+// store writes the record of deselected clusters to the root policy, and says whether it had changed. A replica is deleted only
+// by a propagation that has read the record back. Users write the root policy, too: their write in between is a conflict, and the
+// next reconcile reads it.
 func (c *controller) store(ctx context.Context, root *policy, memory *memory, record status.Record) (stored bool, err error) {
 	var noted metav1.ObjectMeta
 	if _, err := (status.Records{"": root.record}).Note(&noted); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// leaving is a hub on which a is enforced and has not answered, and which has just dropped it. The record is not stored yet.
-func leaving(t *testing.T) *hub {
+// deselecting is a hub on which a is enforced, has not answered, and has just been deselected. The record is not stored yet.
+func deselecting(t *testing.T) *hub {
 	h := newHub(t)
 	h.place("prod", "a", "b")
 	h.bind("prod", "prod", itself(), "")
@@ -35,10 +35,10 @@ func (h *hub) annotate(name, value string) {
 	h.store(root)
 }
 
-// What a cluster that left still has to tell is recorded in the root policy, and read back, before its replica is deleted. It keeps its
-// slot until a person gives it up.
-func TestClusterThatLeftCountsUntilItIsGivenUp(t *testing.T) {
-	h := leaving(t)
+// A deselected cluster is recorded in the root policy, and the record is read back, before its replica is deleted. The cluster keeps
+// its slot until an operator ignores it.
+func TestADeselectedClusterCountsUntilItIsIgnored(t *testing.T) {
+	h := deselecting(t)
 	h.wrote("etcd: note")
 	h.clock = h.clock.Add(grace)
 	if wrote, recheck, err := h.look(); wrote != "" || recheck != kit.Gather || err != nil {
@@ -61,7 +61,7 @@ func TestClusterThatLeftCountsUntilItIsGivenUp(t *testing.T) {
 		h.clock = h.clock.Add(writes.Patience)
 		h.restart()
 	}
-	h.annotate(giveUpAnnotation, "x, a")
+	h.annotate(ignoreAnnotation, "x, a")
 	h.wrote("etcd: note")
 	h.wrote("b: update enforce")
 	if got := h.recorded(); got != "" {
@@ -69,9 +69,9 @@ func TestClusterThatLeftCountsUntilItIsGivenUp(t *testing.T) {
 	}
 }
 
-// A cluster whose ManagedCluster was deleted is given up. Nobody tells of that, so the controller looks again.
-func TestClusterWhoseManagedClusterIsGoneIsGivenUp(t *testing.T) {
-	h := leaving(t)
+// A deselected cluster without a ManagedCluster is ignored. No event tells of that, so the controller reads again.
+func TestAClusterWithoutAManagedClusterIsIgnored(t *testing.T) {
+	h := deselecting(t)
 	h.wrote("etcd: note")
 	h.wrote("")
 	asked := h.asked
@@ -86,7 +86,7 @@ func TestClusterWhoseManagedClusterIsGoneIsGivenUp(t *testing.T) {
 
 // Users write the root policy as well. Nothing of theirs is lost, and no replica is deleted before the record is stored.
 func TestRootThatAUserWritesMeanwhile(t *testing.T) {
-	h := leaving(t)
+	h := deselecting(t)
 	h.catchUp()
 	h.annotate("team", "platform")
 	if wrote, _, err := h.look(); wrote != "" || err == nil {
@@ -100,7 +100,7 @@ func TestRootThatAUserWritesMeanwhile(t *testing.T) {
 
 // Where the answer to the record is lost, the API server is asked. A controller that dies before the delete forgets nothing.
 func TestAnswerToTheRecordIsLost(t *testing.T) {
-	h := leaving(t)
+	h := deselecting(t)
 	h.catchUp()
 	h.fail = func(string) (error, bool) { return errors.New("connection reset"), true }
 	if wrote, _, err := h.look(); wrote != "etcd: note" || err == nil {
@@ -121,14 +121,14 @@ func TestAnswerToTheRecordIsLost(t *testing.T) {
 	}
 }
 
-// The record is of one version, and no replica gets it, nor the names that were given up.
+// The record is of one version. No replica gets it, nor the names of ignored clusters.
 func TestRecordIsOfTheRootAlone(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a", "b")
 	h.bind("prod", "prod", itself(), "")
 	h.policy("copyPolicyMetadata: true\n" + progressive(1))
 	h.annotate("owner", "platform")
-	h.annotate(giveUpAnnotation, "x")
+	h.annotate(ignoreAnnotation, "x")
 	h.wrote("a: create inform, b: create inform")
 	h.wrote("a: update enforce")
 	h.place("prod", "b")
@@ -137,7 +137,7 @@ func TestRecordIsOfTheRootAlone(t *testing.T) {
 	h.wrote("etcd: note")
 	h.wrote("b: update inform")
 	for name := range h.replica("b").GetAnnotations() {
-		if name == giveUpAnnotation || name == "cohort.open-cluster-management.io/left" {
+		if name == ignoreAnnotation || name == "cohort.open-cluster-management.io/left" {
 			t.Errorf("a replica has %s", name)
 		}
 	}
@@ -147,9 +147,9 @@ func TestRecordIsOfTheRootAlone(t *testing.T) {
 	h.wrote("b: update enforce")
 }
 
-// A record that cannot be read is no empty record: nothing goes on until a person has seen to it.
+// A record that cannot be read is no empty record: nothing goes on until an operator fixes it.
 func TestRecordThatCannotBeRead(t *testing.T) {
-	h := leaving(t)
+	h := deselecting(t)
 	h.report(policyv1.NonCompliant, "a")
 	h.annotate("cohort.open-cluster-management.io/left", "{")
 	h.wrote("")

@@ -33,7 +33,7 @@ import (
 )
 
 // TestPolicies runs the program policies against a real API server, plays the scheduler and the agents, and looks at the
-// replicated policies by a watch, whose events come in the order in which the API server has stored them. It kills the
+// replicated policies by a watch: its events come in the order in which the API server has stored the objects. It kills the
 // program while it enforces.
 func TestPolicies(t *testing.T) {
 	t.Parallel()

@@ -126,7 +126,7 @@ func (c *controller) setStatus(ctx context.Context, root *policy, p *passes.Prop
 	return err
 }
 
-// orNull has a patch take a field away that is to be empty.
+// orNull removes an empty field in a patch.
 func orNull[T ~string](value T) any {
 	if value == "" {
 		return nil

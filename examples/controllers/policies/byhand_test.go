@@ -125,18 +125,18 @@ func TestPoliciesOfOCMsPropagatorAreTakenOver(t *testing.T) {
 	h.wrote("b: update enforce")
 }
 
-// A Placement that does not exist selects nobody: the API server is asked, since a cache that lacks it may be behind. While that is not
-// known, nothing is deleted and none starts.
+// A deleted Placement selects no cluster. It is read live, since a cache without it may be behind. Until the API server has answered,
+// nothing is deleted and no cluster starts.
 func TestADeletedPlacement(t *testing.T) {
 	h := newHub(t)
 	h.place("prod", "a")
-	h.place("gone", "b")
+	h.place("deleted", "b")
 	h.bind("prod", "prod", itself(), "")
-	h.bind("gone", "gone", itself(), "")
+	h.bind("deleted", "deleted", itself(), "")
 	h.policy("remediationAction: enforce\n" + templates)
 	h.wrote("a: create enforce, b: create enforce")
-	gone, _, _ := h.stored.GetByKey("policies/gone")
-	h.must(h.caches.placements.Delete(gone)) // the cache alone lacks it
+	deleted, _, _ := h.stored.GetByKey("policies/deleted")
+	h.must(h.caches.placements.Delete(deleted)) // the cache alone lacks it
 	h.wrote("")
 	h.clock = h.clock.Add(time.Hour)
 	h.place("prod", "a", "c")
@@ -148,7 +148,7 @@ func TestADeletedPlacement(t *testing.T) {
 		t.Errorf("wrote %q, %v", wrote, err)
 	}
 	h.unreachable = nil
-	h.must(h.stored.Delete(gone))
+	h.must(h.stored.Delete(deleted))
 	h.wrote("c: update enforce")
 	h.clock = h.clock.Add(time.Hour)
 	h.wrote("b: delete")

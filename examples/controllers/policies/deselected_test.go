@@ -78,7 +78,7 @@ func TestAClusterWithoutAManagedClusterIsIgnored(t *testing.T) {
 	if _, recheck, err := h.look(); recheck == 0 || recheck > writes.Patience || err != nil || h.asked != asked {
 		t.Errorf("looks again after %v, %v, and has asked %d times", recheck, err, h.asked)
 	}
-	h.gone = map[string]bool{"a": true}
+	h.missing = map[string]bool{"a": true}
 	h.clock = h.clock.Add(writes.Patience)
 	h.wrote("etcd: note")
 	h.wrote("a: delete, b: update enforce")

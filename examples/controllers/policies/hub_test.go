@@ -48,7 +48,7 @@ type hub struct {
 	patches  int             // the controller's, of the status
 	lists    int             // the controller's, of Policies
 	asked    int             // for ManagedClusters
-	gone     map[string]bool // the ManagedClusters that were deleted
+	missing  map[string]bool // the ManagedClusters that were deleted
 	drops    bool            // the schema has no field of the rollout
 	stored   cache.Indexer   // the Placements on the server
 	// unreachable, if set, is what the server says where it is asked for a Placement.
@@ -67,7 +67,7 @@ func newHub(t testing.TB) *hub {
 	client.PrependReactor("get", "managedclusters", func(action kubetesting.Action) (bool, runtime.Object, error) {
 		h.asked++
 		name := action.(kubetesting.GetAction).GetName()
-		if h.gone[name] {
+		if h.missing[name] {
 			return true, nil, apierrors.NewNotFound(managedClusters.GroupResource(), name)
 		}
 		return true, &unstructured.Unstructured{Object: map[string]any{}}, nil

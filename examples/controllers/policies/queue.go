@@ -50,8 +50,8 @@ func (i *informers) listen(c *caches, q queue) error {
 func concerns(q queue, roots func(object any) []types.NamespacedName) cache.ResourceEventHandlerFuncs {
 	add := func(objects ...any) {
 		for _, object := range objects {
-			if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = gone.Obj
+			if deleted, ok := object.(cache.DeletedFinalStateUnknown); ok {
+				object = deleted.Obj
 			}
 			for _, root := range roots(object) {
 				q.AddAfter(root, kit.Gather)

@@ -64,7 +64,7 @@ func TestProcessTakesOverOnce(t *testing.T) {
 	}
 }
 
-// informed is a hub whose policy has been written for one cluster.
+// informed is a hub with a policy that has been written for one cluster.
 func informed(t *testing.T) *hub {
 	h := newHub(t)
 	h.place("prod", "a")

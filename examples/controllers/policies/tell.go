@@ -19,8 +19,8 @@ func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) ki
 	return kit.NewTeller(recorder, registry, "policy")
 }
 
-// tell tells what is new since the reconcile before. Of what happened before this process there is nothing to tell,
-// unless no process has looked at the policy yet.
+// tell emits events for what is new since the reconcile before. The first reconcile of a process emits none, unless the policy
+// is new.
 func (c *controller) tell(ctx context.Context, root *policy, memory *memory, resolution *override.Resolution, p *passes.Propagation) {
 	c.tellDropped(ctx, root, memory)
 	previous := memory.last

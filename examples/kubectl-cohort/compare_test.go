@@ -134,7 +134,7 @@ func TestCompareSaysWhatHasNoPartInIt(t *testing.T) {
 }
 
 // One that nothing reaches never answers, in no run.
-func TestCompareKnowsWhomTheHubDoesNotAccept(t *testing.T) {
+func TestCompareKnowsClustersThatTheHubDoesNotAccept(t *testing.T) {
 	in := documents(strings.Replace(aCluster, "true", "false", 1), aReplicaSet, aDecision)
 	got := simulateText(t, in, "compare", "-f", "-", "--runs", "9")
 	if want := "ns/set never never 0% 100% 1"; !strings.Contains(strings.Join(strings.Fields(got), " "), want) {

@@ -44,7 +44,7 @@ func TestAPlacementThatToleratesTheTaintKeepsClusters(t *testing.T) {
 	}
 }
 
-func TestAPolicyKeepsWhoIsCutOff(t *testing.T) {
+func TestAPolicyKeepsClustersThatAreCutOff(t *testing.T) {
 	got := simulateText(t, documents(aPolicy, aBinding, decisionOf("a", "b")), "-f", "-", "--cut-off", "a")
 	if want := "stay selected, since for a Policy it is not played how the scheduler drops them (1): a\n"; !strings.Contains(got, want) || strings.Contains(got, "not selected any more") {
 		t.Errorf("no %q in\n%s", want, got)
@@ -52,7 +52,7 @@ func TestAPolicyKeepsWhoIsCutOff(t *testing.T) {
 }
 
 // JSON names deselected clusters, when they got the version, and which objects hang in deletion.
-func TestJSONNamesWhoLeft(t *testing.T) {
+func TestJSONNamesDeselectedClusters(t *testing.T) {
 	var report struct {
 		Waves []struct {
 			After               string
@@ -88,7 +88,7 @@ func TestJSONNamesWhoLeft(t *testing.T) {
 }
 
 // An unselected cluster with a work on the hub stops the rollout, if its agent never answered.
-func TestWhoHadLeftStopsARolloutUnderWay(t *testing.T) {
+func TestAClusterDeselectedBeforeStopsARolloutUnderWay(t *testing.T) {
 	gone := work("gone", "00:01", aManifest, condition("Applied", "True", "00:02"))
 	in := documents(strings.Replace(aReplicaSet, "manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}", 1), decisionOf("a"), gone)
 	in = strings.Replace(in, "maxConcurrency: 1", "maxConcurrency: 1, progressDeadline: 30m", 1)

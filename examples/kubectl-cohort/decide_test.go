@@ -204,7 +204,7 @@ func TestADecisionIsAboutOneObjectAndConfirmed(t *testing.T) {
 }
 
 // A cluster that waits is listed as kubectl lists names, or with all names.
-func TestExplainListsWhoWaits(t *testing.T) {
+func TestExplainListsWaitingClusters(t *testing.T) {
 	var names []string
 	for i := range 15 {
 		names = append(names, fmt.Sprintf("c%02d", i))

@@ -113,7 +113,7 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 }
 
 // A cluster that recovers while it waits to be tried again does not start a second time.
-func TestExplainWhoRecoversWithoutAnotherTry(t *testing.T) {
+func TestExplainAClusterThatRecoversWithoutAnotherTry(t *testing.T) {
 	var stdout, stderr strings.Builder
 	args := []string{"-o", "json", "-f", "testdata/addon/list.yaml", "--seed", "1", "--fail-share", "4", "--recover", "25m", "--retry", "1/20m",
 		"--cut-off", "3", "--lease", "2h", "explain", "cluster1"}
@@ -179,7 +179,7 @@ func TestExplainSaysHowAWaitChanges(t *testing.T) {
 }
 
 // A wait that time does not end may be ended by a user, and sometimes by nothing.
-func TestExplainSaysWhoEndsAWait(t *testing.T) {
+func TestExplainSaysWhatEndsAWait(t *testing.T) {
 	late := strings.Replace(fleet(), "maxConcurrency: 2, maxFailures: 2", "maxConcurrency: 1, progressDeadline: 1000000h", 1)
 	never := strings.Replace(late, ", progressDeadline: 1000000h", "", 1)
 	for in, want := range map[string]string{never: "\n0s      waits until a user acts\n", late: "\n0s      waits, and nothing ends that\n"} {

@@ -69,7 +69,7 @@ func TestValidationCountsInEveryAnswer(t *testing.T) {
 }
 
 // Without the name of a plugin no verdict counts, as its controller asks no plugin.
-func TestNoVerdictCountsWhereNobodyIsAsked(t *testing.T) {
+func TestNoVerdictCountsWhereNoPluginIsAsked(t *testing.T) {
 	dump := strings.Replace(validatedSet(t, verdictOn("FAILED", "", versionOf("v3"), "2025-01-01T00:50:00Z")), "cohort.open-cluster-management.io/plugin", "example.com/plugin", 1)
 	if got := simulateText(t, dump, "status", "-f", "-", "--start", "2025-01-01T01:00:00Z"); !strings.Contains(got, "\n2 of 4 clusters done, 2 waiting\n") {
 		t.Errorf("the verdict counts:\n%s", got)

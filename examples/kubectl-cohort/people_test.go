@@ -253,7 +253,7 @@ func TestWhatIsMissingIsMissingWhereItWasRead(t *testing.T) {
 }
 
 // A cluster that has not succeeded cannot be validated, and the command says what the cluster does.
-func TestWhoHasNotSucceededIsNotValidated(t *testing.T) {
+func TestAClusterThatHasNotSucceededIsNotValidated(t *testing.T) {
 	v3 := versionOf("v3")
 	for want, w := range map[string]liveWork{
 		"has not answered": {spec: "v3", stamp: v3, stamped: -5, status: status.Succeeded, since: -80, unobserved: true}, "is progressing": {spec: "v3", stamp: v3, stamped: -5, status: status.Progressing, since: -4},

@@ -244,7 +244,7 @@ func TestAGateHoldsAPolicyUnderAll(t *testing.T) {
 	}
 }
 
-func TestClustersAreListedByActionAndByWhoDecided(t *testing.T) {
+func TestClustersAreListedByActionAndByTheirDecider(t *testing.T) {
 	inform := strings.NewReplacer("enforce", "inform", "rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}", "").Replace(aPolicy)
 	in := []string{inform, aBinding, aPlacement}
 	for _, name := range []string{"a", "b", "c", "d"} {

@@ -29,7 +29,7 @@ func leavingSet(t *testing.T) string {
 	return documents(in, work("left", "00:01", aManifest, condition("Applied", "True", "00:02")))
 }
 
-func TestRemovalsSayWhoGoesWhen(t *testing.T) {
+func TestRemovalsSayWhichGoWhen(t *testing.T) {
 	shops := []string{"-f", "testdata/regions/shops.yaml", "--at-a-time", "2"}
 	for _, test := range []struct {
 		why, in string
@@ -117,7 +117,7 @@ func TestRemovalsRefuse(t *testing.T) {
 }
 
 // A cluster with a replicated policy that only informs, and that waits for its turn, has it all the same.
-func TestRemovalsOfAPolicyNameWhoWaits(t *testing.T) {
+func TestRemovalsOfAPolicyNameWaitingClusters(t *testing.T) {
 	dump := []string{livePolicy("v2"), aBinding, decisionOf("a", "b", "c", "d")}
 	for _, r := range []liveReplica{
 		{"a", []policyWrite{{"v2", "enforce", -30, ""}}, "Compliant -29"}, {"b", []policyWrite{{"v2", "inform", -10, ""}}, ""}, {"e", []policyWrite{{"v2", "enforce", -5, ""}}, ""},

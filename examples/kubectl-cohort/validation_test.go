@@ -128,7 +128,7 @@ func TestExplainWithValidation(t *testing.T) {
 }
 
 // A cluster that is validated when stands in JSON.
-func TestTheWavesNameWhoIsValidated(t *testing.T) {
+func TestTheWavesNameValidatedClusters(t *testing.T) {
 	var got struct {
 		Waves []struct{ Validating, Succeeded []string }
 	}

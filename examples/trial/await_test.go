@@ -33,7 +33,7 @@ func TestBusyTimeIsNoRest(t *testing.T) {
 }
 
 // Nothing can happen while no process may act: all have crashed, or none that runs has the lease.
-func TestNobodyLeads(t *testing.T) {
+func TestNoneLeads(t *testing.T) {
 	held := func(by string) *lock {
 		return &lock{identity: "a", lease: &lease{record: &resourcelock.LeaderElectionRecord{HolderIdentity: by}}}
 	}

@@ -31,7 +31,7 @@ func TestAProcessMayReadItsClockUntilItWrites(t *testing.T) {
 
 // On a busy machine caches are later than they should be. A process that deletes what was away for long enough, as far as its caches
 // showed, did nothing wrong if it was back meanwhile. One that waited for less did.
-func TestToAProcessWhoIsBackIsAwayUntilItsCachesShowIt(t *testing.T) {
+func TestToAProcessAClusterThatIsBackIsAwayUntilItsCachesShowIt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		waits int // seconds from when the cluster left until the process looks
 		shown bool

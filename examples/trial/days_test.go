@@ -34,7 +34,7 @@ func TestDaysAreDrawn(t *testing.T) {
 
 // A controller that does not look again when a soak or a deadline is over is found, though everything may wait for hours; and whatever is away for
 // hours while it does look is no fault.
-func TestWhoNeverLooksAgainIsFoundInDays(t *testing.T) {
+func TestAControllerThatNeverLooksAgainIsFoundInDays(t *testing.T) {
 	k := &kindOf[*world, *observation]{"Days", func(seed uint64) *world {
 		w := drawDays(seed, subject)
 		w.ignored = DutyRecheck
@@ -52,7 +52,7 @@ func TestWhoNeverLooksAgainIsFoundInDays(t *testing.T) {
 }
 
 // While the API server or the process is away, nothing waits for the controller.
-func TestWhoIsAwayIsNotLate(t *testing.T) {
+func TestAProcessThatIsAwayIsNotLate(t *testing.T) {
 	for name, test := range map[string]struct {
 		absent []span
 		late   bool
@@ -81,7 +81,7 @@ func TestWhoIsAwayIsNotLate(t *testing.T) {
 }
 
 // The server may have carried out a write during which it went away. The process that sent it has made it, then, and no stranger.
-func TestAWriteOnWhoseWayTheServerWentAway(t *testing.T) {
+func TestAWriteDuringWhichTheServerWentAway(t *testing.T) {
 	for name, test := range map[string]struct {
 		w     write
 		found bool

@@ -57,7 +57,7 @@ func TestWhatComesAfterTheEndIsNotJudged(t *testing.T) {
 }
 
 // A cluster that starts takes the place of those behind. So no cluster waits for nothing as long as one starts.
-func TestWhoStartsTakesThePlaceOfOthers(t *testing.T) {
+func TestAClusterThatStartsTakesThePlaceOfOthers(t *testing.T) {
 	for name, tt := range map[string]struct {
 		between func(s *tale)
 		late    bool

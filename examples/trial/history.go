@@ -42,10 +42,10 @@ type history struct {
 
 	left *leaving // nil where only selected clusters count
 
-	hold     string                                           // the annotation of frozen clusters
-	reviewed string                                           // the annotation of the allowlist
-	named    map[string]string                                // versions of the payload, by the subject's name
-	verdict  func(work *manifestWork, version string) Verdict // about that version; nil without validation
+	freeze    string                                           // the annotation of frozen clusters
+	allowlist string                                           // the annotation of the allowlist
+	named     map[string]string                                // versions of the payload, by the subject's name
+	verdict   func(work *manifestWork, version string) Verdict // about that version; nil without validation
 
 	revisions func(*replicaSet) Revisions // by the versions of the payload; nil where the controller keeps none
 }
@@ -167,11 +167,11 @@ type scene struct {
 	refs  []*seenRef // in the order of the set's placementRefs
 	works map[string][]seenWork
 
-	hold     string            // the annotation of the set of frozen clusters
-	reviewed string            // the annotation of the set of the allowlist
-	named    map[string]string // versions of the payload, by the subject's name
-	replicas map[string]string // what the set says that clusters have of their own
-	revising *Revisions        // what the set's status says of its revisions; nil where the controller keeps none
+	freeze    string            // the annotation of the set of frozen clusters
+	allowlist string            // the annotation of the set of the allowlist
+	named     map[string]string // versions of the payload, by the subject's name
+	replicas  map[string]string // what the set says that clusters have of their own
+	revising  *Revisions        // what the set's status says of its revisions; nil where the controller keeps none
 
 	// Of clusters that left, where they count.
 	counts  bool
@@ -250,7 +250,7 @@ type seenWork struct {
 // look makes a scene of the objects that get gets, as of a resourceVersion and a time: as the process of a reconcile knows it,
 // or nil for the truth.
 func (h *history) look(get func(id) object, rv int64, at time.Time, by *reconcile) *scene {
-	s := &scene{works: map[string][]seenWork{}, hold: h.hold, reviewed: h.reviewed, named: h.named}
+	s := &scene{works: map[string][]seenWork{}, freeze: h.freeze, allowlist: h.allowlist, named: h.named}
 	all := map[string]*placement{}
 	pds := map[string][]*placementDecision{}
 	for i := range h.states {

@@ -31,7 +31,7 @@ func (s *tale) doneAddOn(cluster, version string) int64 {
 
 // R47, R52: the group of a deselected or moved cluster exists again before all others when it is gone, be it that only its index went to another one. So
 // those that wait for it do not wait for nothing; they do if it is done.
-func TestWhoWaitsForAGroupThatIsGone(t *testing.T) {
+func TestAClusterThatWaitsForAGroupThatIsGone(t *testing.T) {
 	decide := func(s *tale, groups ...[]string) { // each with its name first
 		var all []told
 		for i, g := range groups {
@@ -98,7 +98,7 @@ func TestWhoWaitsForAGroupThatIsGone(t *testing.T) {
 
 // A process waits for its own write until its caches show it, or it asks the API server after a while. Where another client removed the
 // object first, it waits in vain, and all that waits for it does so for a reason. What it has seen it does not wait for.
-func TestWhoWaitsForAWriteThatNoCacheShows(t *testing.T) {
+func TestAClusterThatWaitsForAWriteThatNoCacheShows(t *testing.T) {
 	for name, tt := range map[string]struct {
 		sees bool // the process looks while its caches show the object
 		own  bool // the process removed it
@@ -147,7 +147,7 @@ func TestWhoWaitsForAWriteThatNoCacheShows(t *testing.T) {
 }
 
 // R32: the time until removal begins anew where decisions were half written, be it for a moment between two looks of the judge.
-func TestWhoLeftIsAwayAnewAfterHalfWrittenDecisions(t *testing.T) {
+func TestADeselectedClusterIsAwayAnewAfterHalfWrittenDecisions(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		s := &tale{}
 		s.ownAddOn("v1")
@@ -179,7 +179,7 @@ func TestWhoLeftIsAwayAnewAfterHalfWrittenDecisions(t *testing.T) {
 
 // A cluster of which only its failure is left, as its object is gone, has failed and waits for none. One of which a start without an answer is
 // left is waited for.
-func TestWhoHasFailedWaitsForNobody(t *testing.T) {
+func TestAClusterThatHasFailedWaitsForNone(t *testing.T) {
 	s := &tale{}
 	s.ownAddOn("v1")
 	s.decide(placementName, 0, "", "t-c0", "t-c1")

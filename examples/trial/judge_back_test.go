@@ -10,7 +10,7 @@ import (
 
 // R43, R46: a deselected cluster with the version that is taken back counts as on its way until its object is gone or its deadline has passed since the abort,
 // and so does one that went back and was deselected before it was done.
-func TestWhoLeftCountsOnTheWayBack(t *testing.T) {
+func TestADeselectedClusterCountsInARollback(t *testing.T) {
 	for name, tt := range map[string]struct {
 		has      string        // what a has, which left
 		back     bool          // it got that after the abort

@@ -69,7 +69,7 @@ func TestASuccessThatNoCacheNeedHaveShown(t *testing.T) {
 
 // R46: a cluster leaves as its version is taken back, and the version before comes to it all the same, since no cache had shown that. If it fails,
 // it counts, and a cluster that joins waits: seeds 283488401 and 550268448 had that called a cluster that waits for nothing.
-func TestWhoLeftOnTheWayBackHoldsUpWhoJoins(t *testing.T) {
+func TestADeselectedClusterInARollbackBlocksOneThatJoins(t *testing.T) {
 	for is, waits := range map[phase]bool{failing: true, ok: false} {
 		s := &tale{}
 		s.set("v1", "p")

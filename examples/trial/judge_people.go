@@ -15,7 +15,7 @@ func (h *history) keepPeople(p *People) {
 		set := e.object.(*replicaSet)
 		versions[p.Version(set)] = wantedBy(set)
 	}
-	h.hold, h.reviewed, h.named = p.Hold, p.Reviewed, versions
+	h.freeze, h.allowlist, h.named = p.Freeze, p.Allowlist, versions
 	h.verdict = func(work *manifestWork, version string) Verdict {
 		if v := p.Verdict(work); version != "" && versions[v.Version] == version {
 			return v
@@ -24,12 +24,12 @@ func (h *history) keepPeople(p *People) {
 	}
 }
 
-// isHeld says whether a set says that a cluster is held at a time.
-func (s *scene) isHeld(cluster string, now time.Time) bool {
-	if s.hold == "" || s.set == nil {
+// isFrozen says whether a set says that a cluster is frozen at a time.
+func (s *scene) isFrozen(cluster string, now time.Time) bool {
+	if s.freeze == "" || s.set == nil {
 		return false
 	}
-	for entry := range strings.SplitSeq(s.set.Annotations[s.hold], ";") {
+	for entry := range strings.SplitSeq(s.set.Annotations[s.freeze], ";") {
 		who, _, _ := strings.Cut(strings.TrimSpace(entry), " ")
 		name, until, ends := strings.Cut(who, "=")
 		if at, _ := time.Parse(time.RFC3339, until); name == cluster && (!ends || now.Before(at)) {
@@ -39,19 +39,19 @@ func (s *scene) isHeld(cluster string, now time.Time) bool {
 	return false
 }
 
-// isReviewed says whether a cluster may start with a version by the allowlist: there is none, or the cluster is allowed for that version.
-func (s *scene) isReviewed(cluster, version string) bool {
-	names, of, reviews := strings.Cut(s.set.Annotations[s.reviewed], " of ")
-	return s.reviewed == "" || !reviews || s.named[of] == version && slices.Contains(strings.Split(names, ", "), cluster)
+// isAllowed says whether a cluster may start with a version by the allowlist: there is none, or the cluster is allowed for that version.
+func (s *scene) isAllowed(cluster, version string) bool {
+	names, of, lists := strings.Cut(s.set.Annotations[s.allowlist], " of ")
+	return s.allowlist == "" || !lists || s.named[of] == version && slices.Contains(strings.Split(names, ", "), cluster)
 }
 
 // peopleForbid says what people have against a start.
 func (s *scene) peopleForbid(cluster, version string, now time.Time) (broken []violation) {
-	if s.isHeld(cluster, now) {
-		broken = append(broken, violation{invariant: invFrozen, text: cluster + " is held"})
+	if s.isFrozen(cluster, now) {
+		broken = append(broken, violation{invariant: invFrozen, text: cluster + " is frozen"})
 	}
-	if !s.isReviewed(cluster, version) {
-		broken = append(broken, violation{invariant: invAllowed, text: fmt.Sprintf("%s was not reviewed for %s: %q", cluster, version, s.set.Annotations[s.reviewed])})
+	if !s.isAllowed(cluster, version) {
+		broken = append(broken, violation{invariant: invAllowed, text: fmt.Sprintf("%s is not allowed for %s: %q", cluster, version, s.set.Annotations[s.allowlist])})
 	}
 	return broken
 }

@@ -131,7 +131,7 @@ func TestDecisionsAreCompleteOnlyByNameAndCount(t *testing.T) {
 
 // R47, R50: a process knows where a cluster was from its results, and those of the processes before it. What it never saw, it
 // need not count.
-func TestWhoLeftIsWhereTheProcessSawIt(t *testing.T) {
+func TestADeselectedClusterIsWhereTheProcessSawIt(t *testing.T) {
 	s := &tale{}
 	s.set("v1", "p", "q")
 	s.decide("p", 0, "", "a", "b")
@@ -160,7 +160,7 @@ func TestWhoLeftIsWhereTheProcessSawIt(t *testing.T) {
 
 // R47, R50: at the end, too, a deselected cluster counts where the process saw it. A placement whose deadline is over has a failure more, and one without a
 // deadline waits.
-func TestAtTheEndWhoLeftIsWhereTheProcessSawIt(t *testing.T) {
+func TestAtTheEndADeselectedClusterIsWhereTheProcessSawIt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		sees   bool // it in the other placement
 		broken []Invariant
@@ -295,7 +295,7 @@ func TestWhatAProcessReadIsKnown(t *testing.T) {
 
 // R40: the bound assumes that the groups stay the same. A cluster that comes, or comes again, without the version is beyond it; one that comes
 // back with it is not.
-func TestWhoComesAgainWithoutTheVersionIsBeyondTheBound(t *testing.T) {
+func TestAClusterThatComesAgainWithoutTheVersionIsBeyondTheBound(t *testing.T) {
 	for version, beyond := range map[string]bool{"v1": true, "v2": false} {
 		s := &tale{}
 		s.set("v2", "p")
@@ -442,7 +442,7 @@ func TestSoaksFromTheFirstAnswerAreAFigure(t *testing.T) {
 }
 
 // R52: a cluster in flight counts in the group that it was in, so one that comes after that group need not start.
-func TestWhoMovedMayHoldOthersBack(t *testing.T) {
+func TestAClusterThatMovedMayHoldOthersBack(t *testing.T) {
 	for name, groups := range map[string][2][]string{
 		"a moved":            {{"a"}, {"b"}},
 		"a was always there": {nil, {"a", "b"}},

@@ -11,7 +11,7 @@ import (
 )
 
 // R52: a cluster that moves to another group counts where it started. The judge blames no controller that counts it in either.
-func TestWhoMovedCountsInEither(t *testing.T) {
+func TestAClusterThatMovedCountsInEither(t *testing.T) {
 	at := func(s int, groups ...place) dated {
 		d := dated{stay{places: map[string]place{}}, dawn.Add(time.Duration(s) * time.Second)}
 		for _, g := range groups {
@@ -64,7 +64,7 @@ func TestWhoMovedCountsInEither(t *testing.T) {
 
 // R50: a cluster that moves to another placement while it counts keeps counting in the one before. So a status may say at the end that this one waits for it,
 // also where it is done, or has timed out, by the one that selects it.
-func TestWhoMovedMayHoldUpThePlacementBefore(t *testing.T) {
+func TestAClusterThatMovedMayHoldUpThePlacementBefore(t *testing.T) {
 	const a = "a (left) has not answered"
 	moves, stays := [][]string{{"a", "c"}, nil, {"a"}}, [][]string{{"c"}, {"a"}, nil}
 	for name, tt := range map[string]struct {

@@ -23,10 +23,10 @@ import (
 type People struct {
 	// Annotations are those of each set: they say that its clusters are validated.
 	Annotations map[string]string
-	// Hold is the annotation of the set in which a person holds clusters: "cluster1 why; cluster2=2026-01-05T06:00:00Z why".
-	Hold string
-	// Reviewed is the annotation of the set in which a user allows clusters for a version: "cluster1, cluster2 of VERSION".
-	Reviewed string
+	// Freeze is the annotation of the set in which a user freezes clusters: "cluster1 why; cluster2=2026-01-05T06:00:00Z why".
+	Freeze string
+	// Allowlist is the annotation of the set in which a user allows clusters for a version: "cluster1, cluster2 of VERSION".
+	Allowlist string
 	// Version names the version of a set's template, as verdicts do.
 	Version func(set *replicaSet) string
 	// Verdict reads from a work what was said of its cluster last.
@@ -58,18 +58,18 @@ type people struct {
 	late   time.Duration      // how long a late one takes
 
 	// Guarded by the player's mutex.
-	asked map[string]time.Time // by cluster and version: when a process asked first
-	said  map[string]bool      // by cluster, version and answer
-	held  map[string]string    // by cluster: until when, empty for without an end
-	seen  string               // allowed clusters, and for which version; empty without an allowlist
+	asked  map[string]time.Time // by cluster and version: when a process asked first
+	said   map[string]bool      // by cluster, version and answer
+	frozen map[string]string    // by cluster: until when, empty for without an end
+	seen   string               // allowed clusters, and for which version; empty without an allowlist
 }
 
 // What people do in a script.
 const (
-	holdsOne    = "hold"
-	holdsTo     = "hold until" // a second or a few from now
-	releasesOne = "release"
-	reviewsSome = "review" // some of those that are selected now, for the version that is wanted now
+	freezesOne   = "freeze"
+	freezesUntil = "freeze until" // a second or a few from now
+	releasesOne  = "release"
+	allowsSome   = "allow" // some of those that are selected now, for the version that is wanted now
 )
 
 func saidOf(cluster string, v *Verdict) string {
@@ -147,17 +147,17 @@ func (p *player) person(ctx context.Context, what string, f *placed) error {
 		return err
 	}
 	p.mu.Lock()
-	held := p.people.held
+	frozen := p.people.frozen
 	switch c := pick(p.rng, f.selected...); what {
-	case holdsOne:
-		held[c] = ""
-	case holdsTo:
-		held[c] = time.Now().Add(time.Duration(1+p.rng.IntN(3)) * time.Second).UTC().Format(time.RFC3339)
+	case freezesOne:
+		frozen[c] = ""
+	case freezesUntil:
+		frozen[c] = time.Now().Add(time.Duration(1+p.rng.IntN(3)) * time.Second).UTC().Format(time.RFC3339)
 	case releasesOne:
-		if all := slices.Sorted(maps.Keys(held)); len(all) > 0 {
-			delete(held, pick(p.rng, all...))
+		if all := slices.Sorted(maps.Keys(frozen)); len(all) > 0 {
+			delete(frozen, pick(p.rng, all...))
 		}
-	case reviewsSome:
+	case allowsSome:
 		some := slices.DeleteFunc(slices.Clone(f.selected), func(string) bool { return p.rng.IntN(3) == 0 })
 		if some = append(some, c); p.ignored == DutyAllowed {
 			some = []string{c}
@@ -165,35 +165,35 @@ func (p *player) person(ctx context.Context, what string, f *placed) error {
 		p.people.seen = strings.Join(some, ", ") + " of " + p.subject.People.Version(set)
 	}
 	p.mu.Unlock()
-	return p.hold(ctx)
+	return p.freeze(ctx)
 }
 
-// release ends all holds, and what was reviewed.
+// release ends all freezes and the allowlist.
 func (p *player) release(ctx context.Context) error {
 	p.mu.Lock()
-	clear(p.people.held)
+	clear(p.people.frozen)
 	p.people.seen = ""
 	p.mu.Unlock()
-	return p.hold(ctx)
+	return p.freeze(ctx)
 }
 
-// hold writes the frozen and the allowed clusters on the set.
-func (p *player) hold(ctx context.Context) error {
+// freeze writes the frozen and the allowed clusters on the set.
+func (p *player) freeze(ctx context.Context) error {
 	p.mu.Lock()
 	var all []string
-	for c, until := range p.people.held {
+	for c, until := range p.people.frozen {
 		if until != "" {
 			c += "=" + until
 		}
 		all = append(all, c+" maintenance")
 	}
-	reviewed := "null"
+	allowed := "null"
 	if p.people.seen != "" {
-		reviewed = strconv.Quote(p.people.seen)
+		allowed = strconv.Quote(p.people.seen)
 	}
 	p.mu.Unlock()
 	slices.Sort(all)
-	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q, %q: %s}}}`, p.subject.People.Hold, strings.Join(all, "; "), p.subject.People.Reviewed, reviewed)
+	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q, %q: %s}}}`, p.subject.People.Freeze, strings.Join(all, "; "), p.subject.People.Allowlist, allowed)
 	_, err := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name).Patch(ctx, setName, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	return err
 }
@@ -205,7 +205,7 @@ func drawPeople(seed uint64, subject *Subject, ignored Duty) *world {
 	rng := rand.New(rand.NewPCG(seed, 26))
 	w.people = &people{
 		habits: map[string][]habit{}, late: time.Duration(200+rng.IntN(1500)) * time.Millisecond,
-		asked: map[string]time.Time{}, said: map[string]bool{}, held: map[string]string{},
+		asked: map[string]time.Time{}, said: map[string]bool{}, frozen: map[string]string{},
 	}
 	for _, c := range w.pool {
 		w.agentMode[c] = pick(rng, []agentMode{quick}, []agentMode{quick}, []agentMode{slow}, []agentMode{quick, slow}, []agentMode{flapping}, []agentMode{broken, quick})
@@ -225,7 +225,7 @@ func drawPeople(seed uint64, subject *Subject, ignored Duty) *world {
 	}
 	happens := []string{newTemplate, joins, crashes, crashes}
 	if !perGroup { // groups go on without frozen clusters, which the observer does not know
-		happens = append(happens, holdsOne, holdsOne, holdsTo, releasesOne, reviewsSome, reviewsSome)
+		happens = append(happens, freezesOne, freezesOne, freezesUntil, releasesOne, allowsSome, allowsSome)
 	}
 	if len(w.others) > 0 {
 		happens = append(happens, moves, moves)
@@ -274,14 +274,14 @@ func (w *world) focusPeople() {
 		}
 	}
 	if w.script = nil; w.ignored == DutyFrozen {
-		w.script = []change{{0, holdsOne}, {0, holdsOne}, {0, holdsOne}}
+		w.script = []change{{0, freezesOne}, {0, freezesOne}, {0, freezesOne}}
 	} else if w.ignored == DutyAllowed {
-		w.script = []change{{0, reviewsSome}}
+		w.script = []change{{0, allowsSome}}
 	}
 	w.script = append(w.script, change{3 * time.Second, newTemplate}, change{3 * time.Second, joins})
 }
 
-// People shows that a controller breaks nothing where people hold clusters, release them and review some, and where a validator says yes, or no, or late,
+// People shows that a controller breaks nothing where users freeze clusters, unfreeze them and allow some, and where a validator says yes, or no, or late,
 // or nothing, or something of yesterday's version, and where each cluster has a value of its own: with two placements and a change of leaders where
 // the subject can.
 func (h *Hub) People(t *testing.T, subject *Subject) {

@@ -9,27 +9,27 @@ import (
 )
 
 // The observer reads frozen and allowed clusters from the annotations of the set.
-func TestWhomPeopleLetStart(t *testing.T) {
+func TestFrozenAndAllowedClusters(t *testing.T) {
 	until := dawn.Add(time.Minute).Format(time.RFC3339)
 	for name, tt := range map[string]struct {
-		hold, reviewed string
-		now            time.Time
-		held, seen     bool
+		freeze, allowlist string
+		now               time.Time
+		frozen, seen      bool
 	}{
-		"nothing is said":                     {"", "", dawn, false, true},
-		"it is held":                          {"b why; a why", "", dawn, true, true},
-		"another one is held":                 {"b a", "", dawn, false, true},
-		"it is held until later":              {"a=" + until + " why", "", dawn, true, true},
-		"it was held until now":               {"a=" + until + " why", "", dawn.Add(time.Minute), false, true},
-		"it was reviewed":                     {"", "b, a of hash", dawn, false, true},
-		"others were reviewed":                {"", "b, aa of hash", dawn, false, false},
-		"it was reviewed for another version": {"", "a of old", dawn, false, false},
-		"it was reviewed for an unknown one":  {"", "a of none", dawn, false, false},
+		"nothing is said":                   {"", "", dawn, false, true},
+		"it is frozen":                      {"b why; a why", "", dawn, true, true},
+		"another one is frozen":             {"b a", "", dawn, false, true},
+		"it is frozen until later":          {"a=" + until + " why", "", dawn, true, true},
+		"it was frozen until now":           {"a=" + until + " why", "", dawn.Add(time.Minute), false, true},
+		"it is allowed":                     {"", "b, a of hash", dawn, false, true},
+		"others are allowed":                {"", "b, aa of hash", dawn, false, false},
+		"it is allowed for another version": {"", "a of old", dawn, false, false},
+		"it is allowed for an unknown one":  {"", "a of none", dawn, false, false},
 	} {
-		s := &scene{set: &replicaSet{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"hold": tt.hold, "reviewed": tt.reviewed}}},
-			hold: "hold", reviewed: "reviewed", named: map[string]string{"hash": "v2", "old": "v1"}}
-		if held, seen := s.isHeld("a", tt.now), s.isReviewed("a", "v2"); held != tt.held || seen != tt.seen {
-			t.Errorf("%s: held %v, want %v; reviewed %v, want %v", name, held, tt.held, seen, tt.seen)
+		s := &scene{set: &replicaSet{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"freeze": tt.freeze, "allowlist": tt.allowlist}}},
+			freeze: "freeze", allowlist: "allowlist", named: map[string]string{"hash": "v2", "old": "v1"}}
+		if frozen, seen := s.isFrozen("a", tt.now), s.isAllowed("a", "v2"); frozen != tt.frozen || seen != tt.seen {
+			t.Errorf("%s: frozen %v, want %v; allowed %v, want %v", name, frozen, tt.frozen, seen, tt.seen)
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestWorldsWithPeopleAreDrawn(t *testing.T) {
 		}
 		for _, f := range w.fleets() {
 			_, perGroup, mandatory, _ := parts(&f.strategy)
-			if perGroup && (has(holdsOne) || has(reviewsSome)) || len(*mandatory) > 0 {
+			if perGroup && (has(freezesOne) || has(allowsSome)) || len(*mandatory) > 0 {
 				t.Errorf("%s", w)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 // Division by size is unsteady, as OCM's is: a cluster that leaves has each one behind it move up, into the group before. Only its own label group sees
 // that, and without a size none moves.
-func TestWhoLeavesMovesOthersUp(t *testing.T) {
+func TestAClusterThatLeavesMovesOthersUp(t *testing.T) {
 	s := &scheduler{named: []string{"canary"}, groupOf: func(c string) string { return map[string]string{"a": "canary", "b": "canary", "c": "canary"}[c] }}
 	for _, test := range []struct {
 		selected string

@@ -54,7 +54,7 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 		return p.wantReplicas(ctx, f)
 	case completes, fails, aborts, kills:
 		return p.takeBack(ctx, what)
-	case holdsOne, holdsTo, releasesOne, reviewsSome:
+	case freezesOne, freezesUntil, releasesOne, allowsSome:
 		return p.person(ctx, what, f)
 	case crashes:
 		p.crash()

@@ -51,7 +51,7 @@ const (
 	needSays need = 1 << iota
 	needGivenUp
 	needRevisions
-	needTrade
+	needDelivery
 	needPeople
 )
 
@@ -69,8 +69,8 @@ func (s *Subject) check(needs need) error {
 		{"GivenUp", needs&needGivenUp != 0 && s.GivenUp == ""},
 		{"Revisions", needs&needRevisions != 0 && s.Revisions == nil},
 		{"Revision", (needs&needRevisions != 0 || s.Revisions != nil) && s.Revision == nil},
-		{"People", needs&needPeople != 0 && (s.People == nil || s.People.Hold == "" || s.People.Version == nil || s.People.Verdict == nil)},
-		{"Delivery", needs&needTrade != 0 && s.Delivery == nil},
+		{"People", needs&needPeople != 0 && (s.People == nil || s.People.Freeze == "" || s.People.Version == nil || s.People.Verdict == nil)},
+		{"Delivery", needs&needDelivery != 0 && s.Delivery == nil},
 	} {
 		if of.missing {
 			return fmt.Errorf("trial: Subject.%s is not set, and must be for this trial", of.field)

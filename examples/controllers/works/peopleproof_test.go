@@ -34,7 +34,7 @@ func TestProofWithOperators(t *testing.T) {
 	subject := &proof.Subject{
 		Run: listening, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2,
 		People: &proof.People{
-			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Hold: prefix + "freeze", Reviewed: prefix + "allowlist",
+			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Freeze: prefix + "freeze", Allowlist: prefix + "allowlist",
 			Version: func(set *workv1alpha1.ManifestWorkReplicaSet) string {
 				return writes.VersionOf(set.Spec.ManifestWorkTemplate)
 			},

@@ -164,7 +164,7 @@ func TestWhatIsCalledComplete(t *testing.T) {
 }
 
 // A user that ignores a cluster has it count for nothing, also where that was only just before.
-func TestWhoIsGivenUpDoesNotBelieAClaim(t *testing.T) {
+func TestAnIgnoredClusterDoesNotBelieAClaim(t *testing.T) {
 	for cluster, want := range map[string][]string{"b": nil, "c": {"broken called complete b"}} {
 		s := begin().set("v1", five).fleet("a", "b").at(5).works("v1", "ok", "a").works("v1", "busy", "b").at(7).fleet("a").at(9).giveUp(cluster, five)
 		given := fmt.Sprintf(`"annotations":{"given-up":%q},"generation"`, cluster)
@@ -177,7 +177,7 @@ func TestWhoIsGivenUpDoesNotBelieAClaim(t *testing.T) {
 }
 
 // With several placements it may be unknown from which of them a cluster was deselected.
-func TestWhoLeftOneOfSeveralPlacementsIsSuspicious(t *testing.T) {
+func TestADeselectedClusterOfOneOfSeveralPlacementsIsSuspicious(t *testing.T) {
 	s := begin().set("1", five, "fleet", "edge").fleet("a", "b").decideOf("edge", 0, "", "c").placeOf("edge", "=1").at(5).works("1", "ok", "a", "c").works("1", "busy", "b")
 	s.at(7).fleet("a").at(9).claims("1", five, rolledOut, 2, 2, "fleet", "edge").at(12)
 	r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"})
@@ -277,7 +277,7 @@ func TestClaimsOfAddOnsAndPolicies(t *testing.T) {
 }
 
 // An audit log says which user called a rollout complete. Where one user is judged, others are not, and no claim counts as a start.
-func TestWhoCallsARolloutComplete(t *testing.T) {
+func TestTheWriterOfAClaimIsNamed(t *testing.T) {
 	s := begin().set("1", five).fleet("a", "b").at(5).works("1", "ok", "a").at(9).claims("1", five, rolledOut, 2, 2)
 	r := readAudit(t, textOf(asAudit(t, s.Bytes())))
 	for user, want := range map[string][]string{"": broken("b"), "jane": broken("b"), "joe": nil} {

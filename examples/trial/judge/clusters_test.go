@@ -91,7 +91,7 @@ func TestAFailureLastsForCertainWhileTheClusterStays(t *testing.T) {
 
 // It is not certain where no annotation names ignored clusters, at several placements, for ignored clusters, and where another client took the object
 // as soon as the cluster left, so that no cache need have shown both.
-func TestWhatStaysUncertainOfWhoLeft(t *testing.T) {
+func TestWhatStaysUncertainOfDeselectedClusters(t *testing.T) {
 	stays := func(s *fixture) { s.at(4).managed("", "a") }
 	nowhere := forLeavers
 	nowhere.GivenUp = ""

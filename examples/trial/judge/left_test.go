@@ -69,7 +69,7 @@ func TestAFailureWithoutADeadlineKeepsItsSlotWhenItsObjectIsGone(t *testing.T) {
 }
 
 // With several placements a process that began since may not know from which of them a cluster left.
-func TestWhoLeftOneOfSeveralPlacementsHoldsNobodyBackForCertain(t *testing.T) {
+func TestADeselectedClusterOfOneOfSeveralPlacementsBlocksNoneForCertain(t *testing.T) {
 	for want, placements := range map[string][]string{"broken deselected b": {"fleet"}, "suspicious deselected b": {"fleet", "edge"}} {
 		s := begin().set("v1", progressive("1", "0", ""), placements...).fleet("a", "b").decideOf("edge", 0, "", "c").placeOf("edge", "=1")
 		s.at(5).works("v1", "busy", "a").at(9).fleet("b").at(14).works("v1", "", "b")
@@ -81,7 +81,7 @@ func TestWhoLeftOneOfSeveralPlacementsHoldsNobodyBackForCertain(t *testing.T) {
 }
 
 // A deselected cluster may block a rollout, so that nothing happens rightly. An ignored one does not, from when a user says so.
-func TestWhoIsGivenUpHoldsNobodyBack(t *testing.T) {
+func TestAnIgnoredClusterBlocksNone(t *testing.T) {
 	strategy := progressive("1", "0", "")
 	for why, c := range map[string]struct {
 		tell func(s *fixture)
@@ -114,7 +114,7 @@ func TestWhoIsGivenUpHoldsNobodyBack(t *testing.T) {
 }
 
 // An ignored cluster waits for the end of a breach like all others, so nothing tells that it could have started.
-func TestWhoIsGivenUpIsHeldByABreach(t *testing.T) {
+func TestAnIgnoredClusterIsBlockedByABreach(t *testing.T) {
 	strategy := progressive("1", "0", "")
 	s := begin().giveUp("b", strategy).fleet("a", "b", "c").at(5).works("v1", "", "a").at(6).works("v1", "failed", "a").until(20).until(60)
 	r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, GivenUp: "given-up"})

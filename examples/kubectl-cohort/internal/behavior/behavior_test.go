@@ -122,7 +122,7 @@ func TestLivesWithValidation(t *testing.T) {
 
 // A cluster that has succeeded and is being validated did not fail: what is drawn befalls others, and names decide all the same. In another attempt it
 // starts anew.
-func TestDrawnFailuresBefallNobodyWhoSucceeded(t *testing.T) {
+func TestDrawnFailuresBefallNoClusterThatSucceeded(t *testing.T) {
 	two := chance.Exactly(2 * time.Minute)
 	all := many(4)
 	all[1].Validating = true
@@ -265,7 +265,7 @@ func TestLuckIsAClustersOwn(t *testing.T) {
 	})
 }
 
-func TestSeedDecidesWhoIsInTheShare(t *testing.T) {
+func TestSeedDecidesWhichAreInTheShare(t *testing.T) {
 	var all []behavior.Cluster
 	for i := range 100 {
 		all = append(all, behavior.Cluster{Name: fmt.Sprint(i)})

@@ -348,7 +348,7 @@ func TestTheRootPolicyEndsAsItsRollout(t *testing.T) {
 }
 
 // One that failed and is back recovers where it complies, unless it is validated: a cluster that was not found good may comply.
-func TestWhoWasNotFoundGoodDoesNotRecoverByComplying(t *testing.T) {
+func TestAClusterThatWasNotFoundGoodDoesNotRecoverByComplying(t *testing.T) {
 	bound := hubOf(t, policyv1.Enforce, oneAtATime(), "", "ab")
 	record := status.Record{Version: "1", Deselected: []status.DeselectedCluster{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
 	for want, verdict := range []*status.Verdict{nil, {}} {
@@ -361,7 +361,7 @@ func TestWhoWasNotFoundGoodDoesNotRecoverByComplying(t *testing.T) {
 }
 
 // What the record has of a cluster that is bound again blocks no cluster where the policy only informs (O8).
-func TestWhoIsBackIsHeldUpByNothingThatInforms(t *testing.T) {
+func TestAClusterThatIsBackIsHeldUpByNothingThatInforms(t *testing.T) {
 	bound := hubOf(t, policyv1.Inform, oneAtATime(), "", "ab")
 	record := status.Record{Version: "1", Deselected: []status.DeselectedCluster{{Report: status.Report{Cluster: "a", Status: status.TimeOut}}}}
 	now, err := policy.Resume(bound.Resolution(), "1", nil, record, rollout.Options{}).Now(start())
@@ -371,7 +371,7 @@ func TestWhoIsBackIsHeldUpByNothingThatInforms(t *testing.T) {
 }
 
 // Where the placement of a sub filter cannot be read, a cluster that it enforces goes on (O14).
-func TestWhoIsEnforcedGoesOnWhereTheOverrideIsNotVisible(t *testing.T) {
+func TestAClusterThatIsEnforcedGoesOnWhereTheOverrideIsNotVisible(t *testing.T) {
 	p := &policyv1.Policy{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: policyv1.PolicySpec{RemediationAction: policyv1.Inform}}
 	placement := policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "p"}
 	resolution, err := override.Resolve(p, []override.Binding{

@@ -14,7 +14,7 @@ import (
 )
 
 // R46, R32, R37, R39: a is cut off after five minutes, and its object hangs in deletion a minute later.
-func TestWhoIsCutOffLeavesAndCounts(t *testing.T) {
+func TestAClusterThatIsCutOffLeavesAndCounts(t *testing.T) {
 	for _, test := range []struct {
 		why    string
 		played simulation.Rollout
@@ -68,7 +68,7 @@ func TestTryingAgainRenewsNoLease(t *testing.T) {
 
 // R46: an agent that lives lets go of an object on a cluster that is not selected. What was in flight frees its slot, and a
 // failure lasts.
-func TestWhoHadLeftBeforeTheSimulation(t *testing.T) {
+func TestDeselectedBeforeTheSimulation(t *testing.T) {
 	for _, test := range []struct {
 		why   string
 		gone  status.RolloutStatus
@@ -96,7 +96,7 @@ func TestWhoHadLeftBeforeTheSimulation(t *testing.T) {
 }
 
 // R43: a deselected cluster does not go back, nor does one that is deselected during the rollback.
-func TestWhoIsCutOffDoesNotGoBack(t *testing.T) {
+func TestAClusterThatIsCutOffDoesNotGoBack(t *testing.T) {
 	for _, test := range []struct {
 		why   string
 		abort time.Duration

@@ -65,7 +65,7 @@ func TestWhatFailedIsTriedAgain(t *testing.T) {
 
 // A cluster that is in flight from an earlier attempt waits once its deadline has passed, and is in flight once more when it succeeds. If the deadline of
 // its validation passes, too, it waits again, and the waves tell that.
-func TestWhoIsLateTwiceWaitsTwice(t *testing.T) {
+func TestAClusterThatIsLateTwiceWaitsTwice(t *testing.T) {
 	lives := map[string]simulation.Life{
 		"a": {{After: 0, Status: status.Failed}},
 		"b": {{After: 14 * time.Minute, Status: status.Validating}, {After: 22 * time.Minute, Status: status.Succeeded}},
@@ -157,7 +157,7 @@ func TestRetriesEnd(t *testing.T) {
 }
 
 // A cluster that watches sees each start, also of a cluster that starts again in the instant in which it fails.
-func TestWhoWatchesSeesThatItStartsAgain(t *testing.T) {
+func TestAWatcherSeesThatItStartsAgain(t *testing.T) {
 	fails := func(minutes int) simulation.Life {
 		return simulation.Life{{After: time.Duration(minutes) * time.Minute, Status: status.Failed}}
 	}
@@ -175,7 +175,7 @@ func TestWhoWatchesSeesThatItStartsAgain(t *testing.T) {
 }
 
 // A cluster that was in flight when an attempt began and runs out of time after that waits once more, and did not fail.
-func TestWhoRunsOutOfTimeInALaterAttemptWaits(t *testing.T) {
+func TestAClusterThatRunsOutOfTimeInALaterAttemptWaits(t *testing.T) {
 	fails := func(minutes int) simulation.Life {
 		return simulation.Life{{After: time.Duration(minutes) * time.Minute, Status: status.Failed}}
 	}

@@ -57,7 +57,7 @@ func TestTheWayBack(t *testing.T) {
 }
 
 // Whatever a rollout has done, each cluster that has its version goes back once and no other does, by any strategy.
-func TestWhoeverHasItGoesBackOnce(t *testing.T) {
+func TestEachClusterThatHasItGoesBackOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		observed := drawObserved(t)

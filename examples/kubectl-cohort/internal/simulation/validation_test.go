@@ -91,7 +91,7 @@ func TestValidationGoesOnFromWhereItStands(t *testing.T) {
 }
 
 // A cluster that was being validated when an attempt begins goes on with it, and waits for its turn in the new one once its deadline has passed.
-func TestWhoIsNotValidatedIsTriedAgainInTheNextAttempt(t *testing.T) {
+func TestAClusterThatIsNotValidatedIsTriedAgainInTheNextAttempt(t *testing.T) {
 	for _, success := range []int{2, 12} { // before the second attempt and after
 		lives := map[string]simulation.Life{"a": {{After: 5 * time.Minute, Status: status.Failed}}, "b": validated(success, 99, status.Succeeded)}
 		played := simulation.Rollout{Strategy: progressive(2, 0, "20m"), Groups: groupsOf("ab"), Retries: simulation.Retries{

@@ -306,7 +306,7 @@ func TestApprovalsAreHeard(t *testing.T) {
 	h := newHub(t)
 	h.selects("a", "b")
 	owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}})
-	owner.Annotations = map[string]string{prefix + "gates": "0", prefix+"freeze": "b"}
+	owner.Annotations = map[string]string{prefix + "gates": "0", prefix + "freeze": "b"}
 	h.make(owner)
 	p := newProcess(h, things)
 	p.settle()

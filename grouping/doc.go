@@ -76,7 +76,7 @@
 //
 // When clusters are divided again by default, one that joins or is deselected can move a cluster in every group behind it and
 // change every PlacementDecision. A placement controller that passes the stored objects moves no cluster that could stay in its
-// group, and never changes the group labels of a stored object:
+// group, and never moves a stored object to another group (its index label changes only with all of its group):
 //
 //	previous, err := grouping.Read(placement, stored) // all PlacementDecisions of the namespace will do: see Owns
 //	groups, err := grouping.Divide(placement, selected, grouping.Options{Previous: previous})

@@ -12,8 +12,7 @@ import (
 // With gives the groups with the given clusters in the groups of their keys, behind the clusters that are there. A cluster that
 // is in another group is taken out of it; that group stays, also without a cluster. A group that does not exist is made, before
 // all others of its placement: when a group goes, others may get its index, so that the order is no longer known.
-// [Groups.Incomplete] and [Groups.ClustersPerDecisionGroup] stay as they are. Package rollout uses With for clusters that
-// left, or that moved, and still count.
+// [Groups.Incomplete] and [Groups.ClustersPerDecisionGroup] stay as they are. Package rollout uses With for clusters that were deselected or moved, and still count.
 //
 // The result is g where nothing is added. It takes as long as reading the groups.
 func (g *Groups) With(clusters map[string]Key) *Groups {

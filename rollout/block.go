@@ -40,7 +40,7 @@ const (
 	BlockShares BlockType = "SharesUsedUp"
 	// BlockConcurrency says that clusters in flight or starting take all slots.
 	BlockConcurrency BlockType = "ConcurrencyUsedUp"
-	// BlockPlaces says that clusters which left or moved away have the places of the cluster's group.
+	// BlockPlaces says that clusters that were deselected or moved to another group still take the places of the cluster's group.
 	BlockPlaces BlockType = "PlacesTaken"
 	// BlockExposed says that as many clusters have the version and are not done with it as the groups expose at most.
 	BlockExposed BlockType = "ExposureReached"
@@ -51,7 +51,7 @@ const (
 )
 
 // BlockReason says why a waiting cluster does not start. Where several kinds apply, it is the first in the order of the
-// constants; among the last four, it is the one that lets the fewest start. Block reasons are comparable. A field whose comment
+// constants; among the last six, it is the one that lets the fewest start; of equals, BlockShares comes first. Block reasons are comparable. A field whose comment
 // does not name the Type is zero.
 type BlockReason struct {
 	Type BlockType `json:"type"`
@@ -89,7 +89,7 @@ type BlockReason struct {
 	InFlight       int `json:"inFlight,omitempty"`
 	Starting       int `json:"starting,omitempty"`
 	MaxConcurrency int `json:"maxConcurrency,omitempty"`
-	// Failed is how many of those in flight are failed. Each keeps its slot until its deadline or, where ForEver, until
+	// Failed is how many of those in flight are failed. Each keeps its slot until its deadline or, where Forever, until
 	// it recovers (BlockShares, BlockConcurrency, BlockRamp).
 	Failed  int  `json:"failed,omitempty"`
 	Forever bool `json:"forever,omitempty"`

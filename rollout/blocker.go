@@ -20,7 +20,7 @@ type Blocker struct {
 	Silent bool `json:"silent,omitempty"`
 	// Reason says more of a cluster in flight, as its report does ([status.Report]).
 	Reason status.ReportReason `json:"reason,omitempty"`
-	// Since is when the cluster came to stand as it does; zero if that is unknown, or if it does not have the workload.
+	// Since is when the cluster got its present state; zero if that is unknown, or if it does not have the workload.
 	Since time.Time `json:"since,omitzero"`
 	// Until is when its deadline or its soak ends; zero if time alone changes nothing, as where a budget is breached.
 	Until time.Time `json:"until,omitzero"`

@@ -24,7 +24,7 @@ type Breach struct {
 	// Failures is how many were counted, and MaxFailures how many are tolerated.
 	Failures    int `json:"failures"`
 	MaxFailures int `json:"maxFailures"`
-	// Clusters names the first three that failed, in the order of their names, and Left the ones among them that are not
+	// Clusters names the first three that failed, in the order of their names, and Deselected the ones among them that are not
 	// selected any more.
 	Clusters   []string `json:"clusters,omitempty"`
 	Deselected []string `json:"deselected,omitempty"`

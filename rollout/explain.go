@@ -20,15 +20,14 @@ type Link struct {
 	Reason BlockReason `json:"reason"`
 	// Blockers are the first three clusters that are waited for, and More is the number of the others. Where a slot is
 	// waited for, clusters that start now come first, then those that free a slot first. Where a group is waited for,
-	// clusters that time alone does not end come first, then those that end last. There are no blockers where people or
-	// missing decisions are waited for.
+	// clusters that time alone does not end come first, then those that end last. There are no blockers where an operator or missing decisions are waited for.
 	Blockers []Blocker `json:"blockers,omitempty"`
 	More     int       `json:"more,omitempty"`
 	// Remedies are the ways in which the wait can end. The first link has none where other waits have to end first.
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
-// String says what is waited for, what the reports of the blockers say, whether the rollout stops meanwhile, and what a person can do: `stopped: a failed, …; to do:
+// String says what is waited for, what the reports of the blockers say, whether the rollout stops meanwhile, and what an operator can do: `stopped: a failed, …; to do:
 // mend a, or raise maxFailures to 1`.
 func (l Link) String() string {
 	said := l.Reason.String()

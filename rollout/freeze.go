@@ -40,7 +40,7 @@ func (h *ClusterFreeze) isActive(now time.Time) bool { return h.Until.IsZero() |
 func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []ClusterFreeze, errs field.ErrorList) {
 	for i := range freezes {
 		if freezes[i].Cluster == "" {
-			errs = append(errs, field.Required(path.Child("holds").Index(i).Child("cluster"), "must be the name of a ManagedCluster"))
+			errs = append(errs, field.Required(path.Child("freezes").Index(i).Child("cluster"), "must be the name of a ManagedCluster"))
 		}
 	}
 	if len(freezes) == 0 || len(errs) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
-// Gate holds a group back until an operator opens it: an approval, a maintenance window.
+// Gate blocks a group until an operator opens it: an approval, a maintenance window.
 type Gate struct {
 	// Name is what the reason of a blocked cluster calls it.
 	Name string `json:"name,omitempty"`

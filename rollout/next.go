@@ -21,12 +21,11 @@ type Next struct {
 	// not being deleted yet. It is empty while the groups are incomplete, and where there are more than [Options].MaxRemoved
 	// allows.
 	Removed []string `json:"removed,omitempty"`
-	// Leaving has the names of the clusters that are kept for a while, in order: they were reported and are not selected, and
+	// PendingRemoval has the names of the clusters whose removal is pending, in order: they were reported and are not selected, and
 	// [Options].RemoveAfter gives them time, or the record does not have yet what [StoredRecord] asks for.
 	PendingRemoval []string `json:"pendingRemoval,omitempty"`
-	// Left has the clusters that are not selected any more and still count, in the order of their names: they have the version
-	// and are in flight, or they failed. They take slots and are in budgets as if they were selected. To give one up, name it
-	// in [Options].Ignored.
+	// Deselected has the clusters that are not selected any more and still count, in the order of their names: they have the version
+	// and are in flight, or they failed. They take slots and are in budgets as if they were selected. To ignore one, name it in [Options].Ignored.
 	Deselected []Cluster `json:"deselected,omitempty"`
 	// Record is what the owner has to store, with [Options].StoredRecord. It is zero without it.
 	Record status.Record `json:"record,omitzero"`
@@ -36,10 +35,10 @@ type Next struct {
 	// Warnings say what has no effect and what is uncertain.
 	Warnings []Warning `json:"warnings,omitempty"`
 	// RecheckAfter is how long until something changes by time alone: a deadline or a soak ends, a gate opens, a wait ends,
-	// [Options].MaxStarts allows another start, or the record need not have a cluster of Leaving any more. It is 0 if nothing will, and so fits RequeueAfter, which controller-runtime
+	// [Options].MaxStarts allows another start, or the record delays a removal no longer. It is 0 if nothing will, and so fits RequeueAfter, which controller-runtime
 	// ignores beside an error.
 	RecheckAfter time.Duration `json:"recheckAfter,omitempty"`
-	// Counts counts the selected clusters by how they stand.
+	// Counts counts the clusters that count by their state, with the deselected ones ([Next].Deselected).
 	Counts status.Counts `json:"counts"`
 }
 

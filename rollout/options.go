@@ -41,7 +41,7 @@ type Options struct {
 	// MaxConcurrencyPerGroup bounds how many clusters of a group may be in flight or started at a time, as a count or a percentage
 	// of the group: of each group under ProgressivePerGroup, and of each mandatory group under Progressive, which otherwise starts
 	// as a whole. The count 0 sets no bound, since the API holds a limit that is unset as 0; 0% is an error. Where it bounds no
-	// group, by the type or without a mandatory group, it is ignored, and the result warns of that.
+	// group, by the type or without a mandatory group, it has no effect, and the result warns of that.
 	MaxConcurrencyPerGroup intstr.IntOrString `json:"maxConcurrencyPerGroup,omitzero"`
 	// FailedFreesSlot gives the concurrency slot of a tolerated Failed cluster to the next cluster at once. Otherwise the failed
 	// cluster holds its slot until its progress deadline, which runs from the failure, and for ever if there is none.
@@ -66,7 +66,7 @@ type Options struct {
 	// The time runs from the success itself, and so together with minSuccessTime. If no cluster succeeded, there is no wait. If
 	// no report has the time of a success, the wait does not end until one does, and the result warns. A cluster that succeeds
 	// later in an earlier group, such as one that joined, restarts the wait, even for groups that have begun. With
-	// status.WorkState.Now the controller must record each response: without the record a success is dated to the time of
+	// status.WorkState.Now the controller must record each answer: without the record a success is dated to the time of
 	// each call, and the wait never ends.
 	WaitBetweenGroups metav1.Duration `json:"waitBetweenGroups,omitzero"`
 
@@ -78,7 +78,7 @@ type Options struct {
 	// lists of a [Result] have these clusters like any other; status.Counts has them in Ignored alone.
 	//
 	// The names come in any order and may repeat. A name that no cluster has means nothing. The result warns of a mandatory
-	// group in which no cluster counts, since it protects nothing. The name of a deselected cluster lets it count no more.
+	// group in which no cluster counts, since it protects nothing. A deselected cluster that is named here stops counting.
 	Ignored []string `json:"ignored,omitempty"`
 	// FailedBefore names the baseline: clusters that failed before the rollout began. Their failures are left out of every
 	// budget. Otherwise they are like other clusters: each takes a slot, and its group waits for it. If such a cluster fails,
@@ -203,7 +203,7 @@ func (o *Options) compile(path *field.Path) (options, field.ErrorList) {
 	}
 	if o.StoredRecord != nil {
 		var err *field.Error
-		c.record, err = o.StoredRecord.compile(path.Child("memory"))
+		c.record, err = o.StoredRecord.compile(path.Child("storedRecord"))
 		errs = withError(errs, err)
 	}
 	return c, errs
@@ -232,7 +232,7 @@ func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorL
 	}
 	if o.Shares != nil {
 		shares := *o.Shares
-		c.shares, errs = &shares, append(errs, shares.check(path.Child("rights"))...)
+		c.shares, errs = &shares, append(errs, shares.check(path.Child("shares"))...)
 	}
 	if o.MaxRemoved != nil {
 		most, err := limit.Parse(path.Child("maxRemoved"), *o.MaxRemoved)

@@ -21,10 +21,10 @@ const (
 	// RemedyAddConditionRules says that conditionRules in the template have to say when the workload is done on these clusters, or
 	// that reports have to let Available count ([status.WorkState]). Others may be waited for, or may have failed, as well.
 	RemedyAddConditionRules RemedyType = "AddConditionRules"
-	// RemedyReportTime says that reports have to say when clusters came to stand as they do. Then it is known how long these
+	// RemedyReportTime says that reports have to say when clusters got their present state. Then it is known how long these
 	// clusters are waited for at most. Others may be waited for as well.
 	RemedyReportTime RemedyType = "ReportTime"
-	// RemedyResume says that an operator can resume it.
+	// RemedyResume says that an operator can resume the rollout.
 	RemedyResume RemedyType = "Resume"
 	// RemedyOpenGate says that an operator can open the gate.
 	RemedyOpenGate RemedyType = "OpenGate"

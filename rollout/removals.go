@@ -14,7 +14,7 @@ import (
 // Removals says which clusters lose the workload next where all of it is to go, as when its owner is deleted. It goes in the reverse order
 // of the rollout: first the deselected clusters whose group is unknown, then the groups from the last to the first, the
 // mandatory ones at the end. A group begins once the groups that come after it are gone. The argument most bounds
-// how many clusters are on their way out at a time. The names are in order.
+// how many clusters are being removed at a time. The names are in order.
 //
 // Reports are of the objects that are there, of any version; those that are being deleted have Deleting set. Delete the object of each
 // cluster that is named, and call again when one of them is gone. The owner goes last, once there is no report any more: it needs a

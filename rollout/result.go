@@ -9,7 +9,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Cluster is a selected cluster in a [Result].
+// Cluster is a cluster in a [Result]: a selected one, or a deselected one that still counts.
 type Cluster struct {
 	// Name is the name of the ManagedCluster.
 	Name string `json:"name"`
@@ -87,7 +87,7 @@ func (r *Result) attempts() *attempts {
 	return &r.details.tries
 }
 
-// Disposition says in which part of a result a selected cluster is.
+// Disposition says in which part of a result a cluster is.
 type Disposition string
 
 const (
@@ -128,7 +128,7 @@ func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 	return d, r.blockAt(position), true
 }
 
-// Held yields the waiting clusters that do not start, in the order of their names, each with the reason.
+// Blocked yields the waiting clusters that do not start, in the order of their names, each with the reason.
 func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 	return func(yield func(Cluster, BlockReason) bool) {
 		for position, s := range r.states {

@@ -31,7 +31,7 @@ type Abort struct {
 // Clusters in Start and InFlight are to get the version before. Otherwise the result is as from Plan.
 //
 //	has the failed version                                       waits, and starts in its turn
-//	has the version before, Applied at abort.Time or later       went back: as reported
+//	has the version before, Applied at abort.Time or later       rolled back: as reported
 //	any other, also one that joined or has no workload           Skip: is not touched
 //	is reported and not selected                                 removed
 //
@@ -41,7 +41,7 @@ type Abort struct {
 // unknown time, then the others, the latest first. ProgressivePerGroup takes a failed cluster of an early group among the
 // last.
 //
-// A cluster that fails again gives up its slot, unless abort.StopAtBreach. Mandatory groups only affect the order; they
+// A cluster that fails again frees its slot, unless abort.StopAtBreach. Mandatory groups only affect the order; they
 // tolerate failures like the others. Percentages are shares of all selected clusters, or of all clusters of the group,
 // including those that never had the failed version.
 //
@@ -52,7 +52,7 @@ type Abort struct {
 // before abort.Time counts for nothing.
 //
 // Set Ignored, FailedBefore and RemoveAfter in opts as for the rollout; Previous may be a result of Plan or of Revert, for
-// either function. Gates and Paused block the rollback, too, and GroupOrder is reversed. Ramp, MaxStarts and WaitBetweenGroups
+// either function. Gates and Paused block the rollback, too: leave out gates that were set for the failed version, and GroupOrder is reversed. Ramp, MaxStarts and WaitBetweenGroups
 // slow it as they slow a rollout, and a ramp starts over: leave them out unless you mean that.
 //
 // Leave out Attempt, too, here and in the plan with the version before, unless clusters that fail in the rollback are to
@@ -60,7 +60,7 @@ type Abort struct {
 // version: a cluster that is not in it keeps that version. Freezes block the rollback, since they are of clusters.
 //
 // When Revert neither starts nor blocks a cluster, no cluster has the failed version any more. From then on, Plan with the
-// version before brings it to clusters that joined meanwhile or have a third version; these then count as gone back.
+// version before brings it to clusters that joined meanwhile or have a third version; these then count as rolled back.
 //
 // The errors are the same as from Plan, and one if abort.Time is zero or after now. It takes as long as Plan, and in
 // addition sorts the clusters that have the failed version.

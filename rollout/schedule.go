@@ -48,7 +48,7 @@ type Stage struct {
 	Clusters int `json:"clusters"`
 	// Ignored is how many of these clusters are ignored. The limits below are for the others.
 	Ignored int `json:"ignored,omitempty"`
-	// Left is how many of these clusters are not selected any more, and still count.
+	// Deselected is how many of these clusters are not selected any more, and still count.
 	Deselected int `json:"deselected,omitempty"`
 	// MaxConcurrency is how many clusters may be in flight or started at a time; at most all that count. A percentage
 	// in the strategy's maxConcurrency or in [Options].MaxConcurrencyPerGroup is a share of those that count and are selected in Groups.

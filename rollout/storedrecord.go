@@ -215,7 +215,7 @@ func (s *schedule) findDeselected(previous *previousResult, seen map[string]obse
 	return stored, departed
 }
 
-// past is a cluster that does not count any more, except for its start or its success (R34, R36).
+// departure is a cluster that does not count any more, except for its start or its success (R34, R36).
 type departure struct {
 	cluster string
 	key     grouping.Key

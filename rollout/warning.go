@@ -18,7 +18,7 @@ const (
 	WarningFieldIgnored WarningType = "FieldIgnored"
 	// WarningMandatoryGroupEmpty says that a mandatory group selects no cluster and is skipped.
 	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
-	// WarningMandatoryGroupIgnored says that no cluster of a mandatory group is counted, so it protects nothing.
+	// WarningMandatoryGroupIgnored says that all clusters of a mandatory group are ignored, so it protects nothing.
 	WarningMandatoryGroupIgnored WarningType = "MandatoryGroupIgnored"
 	// WarningGateWithoutGroup says that a gate is before a group that does not exist, so it blocks nothing.
 	WarningGateWithoutGroup WarningType = "GateWithoutGroup"

@@ -73,7 +73,7 @@
 // This is at most one more write for each cluster and version. A policy needs none: its messages have times of their own.
 // Write it also for deselected clusters, even while their object is being deleted, and also if a new record of deselected clusters is stored.
 // Until the answer is noted, each plan has another record, and the soak starts over. The steps of package writes have these writes for clusters
-// that are in flight or left. A cluster that is settled at its first answer, since nothing soaks, has no step. Note it yourself if you set
+// that are in flight or deselected. A cluster that is settled at its first answer, since nothing soaks, has no step. Note it yourself if you set
 // WaitBetweenGroups, which would never end otherwise.
 //
 // # Trying again
@@ -130,7 +130,7 @@
 // changed, so that an unchanged status need not be written:
 //
 //	any object               SetConditions           conditions Progressing, Succeeded, Failed
-//	one that can go back     SetConditions in package rollout/rollback: conditions Progressing, Degraded, Aborted
+//	one that can roll back     SetConditions in package rollout/rollback: conditions Progressing, Degraded, Aborted
 //	ManifestWorkReplicaSet   SetReplicaSetStatus     summary, placementSummary, its three conditions
 //	ClusterManagementAddOn   SetInstallProgression   an entry of installProgressions; of v1alpha1 in package addonv1alpha1
 //	root Policy              SetStatus in package override/passes: compliant, rolloutStatus, placement, status per cluster

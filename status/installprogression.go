@@ -17,7 +17,7 @@ import (
 //	Progressing                           True          Progressing         stay
 //	Failed                                False         Failed              stay
 //	Succeeded, no cluster is selected     False         NoClusterSelected   stay
-//	Succeeded, no cluster is counted      False         AllClustersIgnored    stay
+//	Succeeded, all clusters are ignored      False         AllClustersIgnored    stay
 //	Succeeded, a cluster was skipped      False         Completed           stay
 //	Succeeded                             False         Completed           become desiredConfig
 //

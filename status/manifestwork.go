@@ -16,8 +16,7 @@ type WorkState struct {
 	Version string
 
 	// Has is the version that the work has. Empty means the version of its [Stamp]. Set it where the version
-	// is kept elsewhere, for instance in a label. For works from before they were stamped, set it to a hash of the
-	// work's own spec; otherwise a rollout takes them for outdated and writes all of them again.
+	// is kept elsewhere, for instance in a label. For works from before they were stamped, use [Adopt]; otherwise a rollout takes them for outdated and writes all of them again.
 	Has string
 
 	// Applied is when the work got its version. The zero time means the time of its stamp. Without a stamp, it means
@@ -32,7 +31,7 @@ type WorkState struct {
 
 	// Now is the time of reading, for a caller that notes answers; leave it zero otherwise. Where a cluster has answered and
 	// no answer is noted ([Stamp.NoteOn]), the report has Now as Answered. Write a new stamp for each work with such a
-	// report, also of clusters that are settled or left: as long as nothing is noted, a soak and a wait between groups begin
+	// report, also of clusters that are settled or deselected: as long as nothing is noted, a soak and a wait between groups begin
 	// anew at each reading. Where a rollout has neither, nothing need be noted.
 	Now time.Time
 }

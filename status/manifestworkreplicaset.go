@@ -40,7 +40,7 @@ type PlacementProgress struct {
 //
 // and the status's own summary is their sum. For each condition the first line that applies decides:
 //
-//	PlacementVerified     False   PlacementDecisionNotFound   decisions are missing or half written
+//	PlacementVerified     False   PlacementDecisionNotFound   decisions are missing or partially observed
 //	                      False   PlacementDecisionEmpty      a placement selects no cluster
 //	                      True    AsExpected                  otherwise
 //	ManifestworkApplied   False   NotAsExpected               clusters wait, and a breach stops the rollout

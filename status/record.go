@@ -24,7 +24,7 @@ const mostAnnotations = 256 << 10
 // one rollout goes for all of them.
 type Records map[string]Record
 
-// Record is what the owner of a rollout keeps about clusters that left with its version, so that their failures and starts
+// Record is what the owner of a rollout keeps about deselected clusters with its version, so that their failures and starts
 // count when their objects are gone. Package rollout says what has to be in it. The controller only stores it, with
 // [Records.Note], and reads it back, with [RecordsOf].
 //
@@ -35,9 +35,9 @@ type Record struct {
 	Version string `json:"version,omitempty"`
 	// Attempt is the attempt at that version which was wanted when the record was made.
 	Attempt int `json:"attempt,omitempty"`
-	// Left are the clusters, in the order of their names.
+	// Deselected are the clusters, in the order of their names.
 	Deselected []DeselectedCluster `json:"left,omitempty"`
-	// Exposed is the most clusters that the groups exposed at a time since the first of these left or moved (package
+	// Exposed is the most clusters that the groups exposed at a time since the first of these was deselected or moved (package
 	// rollout/exposure). As many may be exposed as long as one of them counts.
 	Exposed int `json:"exposed,omitempty"`
 	// Breached are budgets that too many failures exceed. Nothing starts until these clusters recover, however the groups are changed.
@@ -50,7 +50,7 @@ type Record struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// Left is the last report about a deselected cluster.
+// DeselectedCluster is the last report about a deselected cluster.
 type DeselectedCluster struct {
 	// Report is TimeOut or Failed for a cluster that failed, Progressing, Validating or ToApply for one in flight, Succeeded for one that
 	// soaks or succeeded, and Skip for one that only started.
@@ -71,8 +71,7 @@ type Breached struct {
 }
 
 // RecordsOf reads the records from an object's annotation cohort.open-cluster-management.io/left. There are none where it is
-// missing. It is an error (a *field.Error) if the annotation has no records. A controller must not go on then: it would forget
-// that failed.
+// missing. It is an error (a *field.Error) if the annotation has no records. A controller must not continue then: it would forget failures.
 func RecordsOf(object metav1.Object) (Records, error) {
 	text, noted := object.GetAnnotations()[annotationRecords]
 	if !noted {

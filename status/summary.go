@@ -8,7 +8,7 @@ import (
 )
 
 // Counts says how many clusters stand where: the selected ones, and the deselected ones that have the version and still count. Each
-// cluster that counts is in exactly one of the first six numbers; Validating, Soaking, Held and Left say more about some of them. The
+// cluster that counts is in exactly one of the first six numbers; Validating, Soaking, Blocked and Deselected say more about some of them. The
 // clusters that do not count are in Ignored alone.
 type Counts struct {
 	// ToApply counts the waiting clusters: reported as ToApply, or not reported.
@@ -29,7 +29,7 @@ type Counts struct {
 	Validating int `json:"validating,omitempty"`
 	// Soaking counts the succeeded clusters whose minimum success time has not passed.
 	Soaking int `json:"soaking"`
-	// Held counts the waiting clusters that may not start now.
+	// Blocked counts the waiting clusters that may not start now.
 	Blocked int `json:"blocked"`
 
 	// Ignored is the number of clusters that neither block nor count, since the caller said so. They are not in the
@@ -38,7 +38,7 @@ type Counts struct {
 	// IgnoredToApply is how many of the ignored clusters wait.
 	IgnoredToApply int `json:"ignoredToApply,omitempty"`
 
-	// Left is how many of the clusters in the first six numbers are not selected any more. They have the version and are not
+	// Deselected is how many of the clusters in the first six numbers are not selected any more. They have the version and are not
 	// done with it, so they still count.
 	Deselected int `json:"deselected,omitempty"`
 
@@ -132,9 +132,9 @@ type Summary struct {
 	Breach string `json:"breach,omitempty"`
 	// Paused says that the caller paused the rollout: `the rollout is paused`. It is empty otherwise.
 	Paused string `json:"paused,omitempty"`
-	// Gates says which closed gates stop the rollout, one sentence each: `the gate "freeze" before group 1 is closed`.
+	// Gates says which closed gates stop the rollout, one sentence each: `the gate "approval" before group 1 is closed`.
 	Gates []string `json:"gates,omitempty"`
-	// Waiting says why the held clusters wait, one sentence for each reason, in the order of the groups: `waiting for group
+	// Waiting says why the blocked clusters wait, one sentence for each reason, in the order of the groups: `waiting for group
 	// 1 "canary"`. A sentence may also be in another field; the methods say it once.
 	Waiting []string `json:"waiting,omitempty"`
 }

@@ -51,8 +51,7 @@ type Verdict struct {
 //	ValidationFailed                Failed, since the verdict, or since the success if that is later
 //	ValidationSucceeded             Succeeded, since the verdict, or since the success if that is later
 //
-// So a progress deadline starts over with the success, and a soak with the verdict. All other reports stay as they are: nobody
-// asks while a cluster is Progressing. The reports are about the version, as [FromManifestWork] makes them.
+// So a progress deadline starts over with the success, and a soak with the verdict. All other reports stay as they are: a validator is not asked while a cluster is Progressing. The reports are about the version, as [FromManifestWork] makes them.
 //
 // A verdict counts if it is about the version and about the attempt of the report, and not from before the report's Applied, in
 // whole seconds: the same version may have been rolled out before. Of several that count, the latest does. Of equal times, a
@@ -145,8 +144,7 @@ func VerdictOf(object metav1.Object, cluster string, now time.Time) (Verdict, er
 }
 
 // NoteOn writes the verdict to the annotation of an object, and says whether that changed anything. A verdict that says the same
-// of the same version and attempt as the one that stands there keeps that one's time. Whoever answers twice begins no soak
-// anew. But where the object's [Stamp] says that the version was written since, or the object was created since from a backup, the verdict
+// of the same version and attempt as the one that stands there keeps that one's time. A repeated answer restarts no soak. But where the object's [Stamp] says that the version was written since, or the object was created since from a backup, the verdict
 // gets its own time: what was said before that counts for nothing. The map of the annotations is replaced where it changes, since a cache may share it.
 func (v Verdict) NoteOn(object metav1.Object) (changed bool) {
 	v.Cluster = ""

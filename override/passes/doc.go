@@ -46,27 +46,28 @@
 //     After a failed write requeue within a minute, with a backoff that doubles: writes.Pace of package rollout/writes says when.
 //     controller-runtime ignores RequeueAfter when Reconcile returns an error, so log the error and return RequeueAfter alone.
 //
-// In code:
+// In code, where again logs an error and returns ctrl.Result{RequeueAfter: pace.After(err, times...)}, nil, and pace is the
+// writes.Pace of this policy:
 //
 //	records, err := status.RecordsOf(root)
 //	if err != nil {
-//		return err // an unreadable record must not count as empty
+//		return again(err) // an unreadable record must not count as empty
 //	}
 //	var replicas []passes.Replica
 //	for _, object := range replicated {
 //		replicas = append(replicas, passes.ReplicaOf(object.Policy, object.Status))
 //	}
 //	p, err := passes.Propagate(resolution, version, records[""], replicas, time.Now(), rollout.Options{
-//		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last.Remembered(), Ignored: givenUp,
+//		RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last.Remembered(), Ignored: ignored,
 //	})
 //	if err != nil {
-//		return err
+//		return again(err)
 //	}
 //	last = p // for the next reconcile
 //	if changed, err := (status.Records{"": p.Record}).Note(root); err != nil {
-//		return err
+//		return again(err)
 //	} else if changed {
-//		return update(root) // its event leads here again
+//		return again(update(root)) // its event leads here again
 //	}
 //	var notTakenBack bool
 //	for _, cluster := range p.Writes() {
@@ -90,10 +91,7 @@
 //	if p.SetStatus(&rootStatus) {
 //		err = errors.Join(err, setRootStatus(rootStatus))
 //	}
-//	if err != nil {
-//		log.FromContext(ctx).Error(err, "not everything was written")
-//	}
-//	return ctrl.Result{RequeueAfter: pace.After(err, p.RecheckAfter)}, nil // pace is a writes.Pace of this policy
+//	return again(err, p.RecheckAfter)
 //
 // A webhook that checks a root policy calls Validate.
 //
@@ -103,7 +101,7 @@
 //	replica := passes.ReplicaOf(object.Policy, object.Status)
 //	verdict, err := status.VerdictOf(object.Policy, replica.Cluster, time.Now())
 //	if err != nil {
-//		return err
+//		return again(err)
 //	}
 //	replica.Verdict = &verdict
 //

@@ -72,7 +72,7 @@ func Validate(annotations map[string]string, path *field.Path) field.ErrorList {
 }
 
 // Options are the options that the approvals set while a version is wanted: Paused, Gates, Freezes, Allowlist, Attempt and
-// Ignored. Set the others yourself, and override these from fields of your API. The options share Ignored, Freezes and the
+// Ignored. Set the others yourself, and combine these with fields of your API. The options share Ignored, Freezes and the
 // allowed clusters with the approvals.
 //
 // The placement is the one of the plan. The options get its gates and those without a placement, all with keys without a

@@ -25,7 +25,7 @@ type condition = metav1.Condition
 const (
 	// ConditionReady says that the rollout has succeeded.
 	ConditionReady = "Ready"
-	// ConditionReconciling says that the rollout goes on, or waits for something that needs no action of a user.
+	// ConditionReconciling says that the rollout goes on, or waits: for agents, a gate, a pause, or a missing Placement.
 	ConditionReconciling = "Reconciling"
 	// ConditionStalled says that a user has to act: the owner is invalid, or more clusters failed than are tolerated, or
 	// the rollout ended with failed clusters.

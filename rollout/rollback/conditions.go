@@ -13,35 +13,36 @@ import (
 
 // The types of the conditions that SetConditions sets beside status.ConditionProgressing.
 const (
-	// ConditionDegraded says that clusters failed, or still have a version that is taken back.
+	// ConditionDegraded says that clusters failed, or still have a version that is rolled back.
 	ConditionDegraded = "Degraded"
-	// ConditionAborted says that the update revision is taken back.
+	// ConditionAborted says that the update revision is rolled back.
 	ConditionAborted = "Aborted"
 )
 
 // The reasons of a rollout that was aborted, beside those of package status.
 const (
-	// ReasonRolloutReverting says that clusters go back to the current revision.
+	// ReasonRolloutReverting says that clusters roll back to the current revision.
 	ReasonRolloutReverting = "RolloutReverting"
-	// ReasonRolloutReverted says that all clusters that had the update revision went back.
+	// ReasonRolloutReverted says that all clusters that had the update revision rolled back.
 	ReasonRolloutReverted = "RolloutReverted"
 )
 
 // SetConditions sets the conditions of type Progressing, Degraded and Aborted, and says whether it changed any. An
 // owner that keeps Revisions uses it in place of status.SetConditions. The summary is the rollout's or, if that was aborted, the
-// way back's. The message then says how many clusters went back.
+// rollback's. The message then says how many clusters rolled back.
 //
-//	                            Progressing  Degraded         Aborted  Reason
-//	goes on                     True         if a cluster failed False RolloutProgressing, RolloutPaused, GateClosed
-//	more failed than may        False        True             False    MaxFailuresBreached
-//	ended                       False        False            False    RolloutSucceeded, NoClusterSelected
-//	ended, clusters failed      False        True             False    ClustersFailed
-//	goes back                   True         True             True     RolloutReverting, RolloutPaused, GateClosed
-//	went back                   False        False            True     RolloutReverted
-//	went back, clusters failed  False        True             True     ClustersFailed
+//	                              Progressing  Degraded             Aborted  Reason
+//	rolls out                     True         if a cluster failed  False    RolloutProgressing, RolloutPaused, GateClosed
+//	budget exceeded               False        True                 False    MaxFailuresBreached
+//	complete                      False        False                False    RolloutSucceeded, NoClusterSelected, AllClustersIgnored
+//	complete, clusters failed     False        True                 False    ClustersFailed
+//	rolls back                    True         True                 True     RolloutReverting, RolloutPaused, GateClosed
+//	rollback stopped              False        True                 True     MaxFailuresBreached (Abort.StopAtBreach)
+//	rolled back                   False        False                True     RolloutReverted, AllClustersIgnored
+//	rolled back, clusters failed  False        True                 True     ClustersFailed
 //
 // All three have the same reason and message. While the decision groups are incomplete it is GroupsIncomplete, and
-// the rollout goes on or goes back. The generation and the times are as in status.SetConditions.
+// the rollout continues or rolls back. The generation and the times are as in status.SetConditions.
 func SetConditions(conditions *[]metav1.Condition, r Revisions, s status.Summary, generation int64, now time.Time) bool {
 	var own []metav1.Condition // what the summary alone says
 	status.SetConditions(&own, s, generation, now)

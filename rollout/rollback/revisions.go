@@ -11,7 +11,7 @@ import (
 // Revisions names the versions of the workload that an owner goes from and to. The names follow OCM's enhancement 229
 // and the status of a StatefulSet: a revision is a version, such as a hash of the template. Keep Revisions in the
 // owner's status. Keep the template of the current revision, for instance in a ControllerRevision, as long as clusters
-// may go back to it.
+// may roll back to it.
 //
 //	current v1, update v1 ── Want v2 ──▶ current v1, update v2 ── Complete ──▶ current v2, update v2
 //	                                            │
@@ -23,7 +23,7 @@ import (
 // For an owner that was rolled out before it kept revisions, set CurrentRevision to the version that its clusters run, if
 // you have kept its template. Otherwise the first change cannot be aborted, unless Complete was called before it.
 type Revisions struct {
-	// CurrentRevision is the last revision that was rolled out to its end; empty if none was. Clusters go back to it.
+	// CurrentRevision is the last revision that was rolled out to its end; empty if none was. Clusters roll back to it.
 	CurrentRevision string `json:"currentRevision,omitempty"`
 	// UpdateRevision is the revision of the present template. It equals CurrentRevision where nothing is being rolled
 	// out.
@@ -42,7 +42,7 @@ func (r Revisions) Target() string {
 }
 
 // Want sets the revision of the present template, and says whether anything changed. Another template ends an abort,
-// even if it is the template of the current revision: clusters then go back by an ordinary rollout.
+// even if it is the template of the current revision: clusters then get it by an ordinary rollout.
 func (r *Revisions) Want(revision string) bool {
 	if revision == r.UpdateRevision {
 		return false
@@ -53,7 +53,7 @@ func (r *Revisions) Want(revision string) bool {
 
 // Abort takes the update revision back from now on, and says whether anything changed. Nothing changes where it is taken
 // back already, where no rollout is under way, and where there is no revision to go back to, as long as the first one has
-// not completed. Now has to come from the clock that stamps what is written, never from a person. To roll the same revision
+// not completed. Now has to come from the clock that stamps what is written, never from a user. To roll the same revision
 // out once more, clear AbortedTime.
 func (r *Revisions) Abort(now time.Time) bool {
 	if r.AbortedTime != nil || r.CurrentRevision == "" || r.CurrentRevision == r.UpdateRevision {

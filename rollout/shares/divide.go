@@ -15,7 +15,7 @@ import (
 type Division struct {
 	// Grants has the grant to write into the HubShares of each hub that gets one, on top of the HubShares that was passed to [Divide].
 	Grants map[string]Grant
-	// Free are the shares that no hub holds.
+	// Free are the shares that no hub has.
 	Free rollout.Shares
 	// Stopped says why nothing may start on any hub; empty otherwise.
 	Stopped string
@@ -23,7 +23,7 @@ type Division struct {
 	RecheckAfter time.Duration
 }
 
-// Divide divides the total shares over the hubs. It raises a grant only by shares that no hub can hold, and only while each
+// Divide divides the total shares over the hubs. It raises a grant only by shares that no hub can have, and only while each
 // HubShares shows the grant that was sent to it last. Shares that go from one hub to another are first lowered in one HubShares, then
 // read back, and then raised in the other. A grant that does not show is written again as it is, with the same number.
 //

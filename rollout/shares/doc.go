@@ -67,7 +67,7 @@
 // maxFailures allows, over all hubs, the coordinator hub stops all: connected hubs at once, and the others when their shares
 // are used up or expire.
 //
-// # What shares alone do not hold
+// # What shares alone do not guarantee
 //
 // Shares are counts, and a plan holds its shares under every type. Over all hubs never more clusters are in flight, and never
 // more are exposed, than the total that [Divide] is given allows, whatever the type. But each hub then goes through its own

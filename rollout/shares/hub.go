@@ -8,7 +8,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// May gives the shares that a hub may use now, for [rollout.Options].Rights. Both are 0 where nothing may start: the shares have
+// May gives the shares that a hub may use now, for [rollout.Options].Shares. Both are 0 where nothing may start: the shares have
 // expired or will before a start is written, the coordinator hub stopped the rollout, or the HubShares does not show yet the report
 // that this process sent last. The clock is the hub's.
 //

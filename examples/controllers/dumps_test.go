@@ -335,7 +335,7 @@ func (s *story) said(d dump) (r sight) {
 		MayStart, Failed []string
 		Waiting          []struct {
 			Clusters []string
-			Hold     struct{ Type string }
+			Reason   struct{ Type string }
 		}
 		Notes []string
 	}
@@ -348,7 +348,7 @@ func (s *story) said(d dump) (r sight) {
 		AsksForFields: strings.Contains(strings.Join(stands.Notes, "\n"), showManagedFields)}
 	for _, w := range stands.Waiting {
 		r.Waits = append(r.Waits, w.Clusters...)
-		r.Stopped = r.Stopped || w.Hold.Type == "BudgetBreached"
+		r.Stopped = r.Stopped || w.Reason.Type == "BudgetBreached"
 	}
 	slices.Sort(r.Waits)
 	slices.Sort(r.Unsuccessful) // deselected clusters come last

@@ -15,8 +15,7 @@ import (
 
 // Adopt takes over a replicated policy from a controller without stamps, such as OCM's propagator. If the policy has no stamp
 // and its content is the wanted content, whatever the actions, it has the version already: Adopt gives a copy with a stamp for the
-// version. The stamp's time is the end of the second in which the policy got its spec, as far as is known. Any other policy is given back
-// as it is.
+// version. The stamp's time is when the policy got its spec, as far as is known. Any other policy is given back as it is.
 //
 // Wanted is the policy that would be written for this cluster: with the dependencies that dependency.Replicate gives, and with
 // resolved hub templates. Call Adopt for each replica that is read, before [ReplicaOf]. Otherwise all replicas of a hub count as
@@ -44,18 +43,13 @@ func Adopt(replica, wanted *policyv1.Policy, version string) *policyv1.Policy {
 	return &adopted
 }
 
-// specWritten gives a time by which a policy had its spec: after its creation if the spec never changed, and else after the newest
-// time of managed fields that have the spec; zero where these are not known. The API server drops the fractions of these times. The
-// end of the second is never before the write, so a message from before the write never counts as an answer to it.
+// specWritten gives the time when a policy got its spec: its creation if the spec never changed, and else the newest time of
+// managed fields that have the spec; zero where these are not known.
 func specWritten(policy *policyv1.Policy) time.Time {
-	at := policy.CreationTimestamp.Time
-	if policy.Generation != 1 {
-		at = written(policy.ManagedFields, "", "f:spec")
+	if policy.Generation == 1 {
+		return policy.CreationTimestamp.Time
 	}
-	if at.IsZero() {
-		return at
-	}
-	return at.Add(time.Second)
+	return written(policy.ManagedFields, "", "f:spec")
 }
 
 // sameContent says whether two specs are the same, apart from the fields that the rollout sets.

@@ -86,7 +86,7 @@ var tampers = []tamper{
 			now := time.Now()
 			return reconcile.Result{RequeueAfter: pace.After(nil, after, f.works.RecheckAfter(now), f.sets.RecheckAfter(now))}, err
 		}
-	}, says: "to its queue, whose pauses grow to a quarter of an hour"},
+	}, says: "to its queue: its pauses grow to a quarter of an hour"},
 	{what: "a predicate hides annotations", with: func(f *forgetful) {
 		f.blind = func(kind proof.Kind, before, after client.Object) bool {
 			return kind == proof.ReplicaSets && before.GetGeneration() == after.GetGeneration()

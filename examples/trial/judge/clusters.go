@@ -13,14 +13,19 @@ func (r *reader) cluster(o *object, e *event) error {
 
 // registry are the ManagedClusters.
 type registry struct {
-	since map[string]int64 // by name: since when it has been there for certain, and was not deleted
-	blind bool             // they are listed, or their watch is lost
+	since   map[string]int64 // by name: since when it has been there for certain, and was not deleted
+	deleted map[string]bool  // by name: the trace has its deletion, and it was not made again since
+	blind   bool             // they are listed, or their watch is lost
 }
 
 func (g *registry) put(e *event, now int64) {
 	if e.gone || e.state.(*clusterState).deleting {
 		delete(g.since, e.key)
-	} else if _, is := g.since[e.key]; !is {
+		g.deleted[e.key] = true
+		return
+	}
+	delete(g.deleted, e.key)
+	if _, is := g.since[e.key]; !is {
 		g.since[e.key] = now
 	}
 }

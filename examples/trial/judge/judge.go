@@ -74,7 +74,7 @@ func Judge(r *Recording, o Options) *Report {
 	o.Lag, o.Patience = cmp.Or(o.Lag, DefaultOptions.Lag), cmp.Or(o.Patience, DefaultOptions.Patience)
 	j := &judge{
 		Options: o, logs: r.logs, lag: int64(o.Lag), horizon: 5 * int64(o.Lag), interval: int64(o.Patience) / 100,
-		objects: map[string]*known{}, owners: map[string]*owner{}, placings: map[string]*placing{}, users: map[string][]*owner{}, listing: map[string]int64{}, bound: newBound(), registry: registry{since: map[string]int64{}},
+		objects: map[string]*known{}, owners: map[string]*owner{}, placings: map[string]*placing{}, users: map[string][]*owner{}, listing: map[string]int64{}, bound: newBound(), registry: registry{since: map[string]int64{}, deleted: map[string]bool{}},
 		report: &Report{Lag: Duration(o.Lag), Patience: Duration(o.Patience), Seen: Duration(r.Late), Lines: r.Lines, Ignored: r.Ignored},
 	}
 	for i := range r.events {

@@ -130,6 +130,9 @@ func failedSince(h *span[holderState], version string, since int64) bool {
 
 // stands says where a cluster may stand, in all views that are at most lag behind.
 func (m *member) stands(o *owner, version string, s *strategy, now, lag int64, l leniency) could {
+	if l.withStays && o.judge.registry.deleted[m.cluster] && !o.isPlaced(m.cluster) {
+		return waits // deleting the ManagedCluster of a deselected cluster ignores the cluster, also while its object is there
+	}
 	if m.hasFailed(o) && carries(m.failed.version, version) && (l.withGone || l.withStays && m.stays(o)) {
 		l.withGone, l.withStays = false, false
 		return m.stands(o, version, s, now, lag, l).and(could{give: true, failed: true, holds: s.deadline == 0})

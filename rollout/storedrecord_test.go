@@ -140,7 +140,7 @@ func TestRememberRefusesAnEntryWithoutACluster(t *testing.T) {
 			{Report: status.Report{Cluster: "y", Status: status.TimeOut}},
 		}}
 		record.Deselected[at].Cluster = ""
-		want := fmt.Sprintf("memory.record.left[%d].cluster: Required value: must be the name of a ManagedCluster", at)
+		want := fmt.Sprintf("storedRecord.record.left[%d].cluster: Required value: must be the name of a ManagedCluster", at)
 		option := rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: record}}
 		if _, err := rollout.Plan(clusterv1alpha1.RolloutStrategy{}, nil, nil, now, option); err == nil || err.Error() != want {
 			t.Errorf("Plan says %v, want %s", err, want)

@@ -50,9 +50,9 @@ const (
 	BlockStarts BlockType = "StartsUsedUp"
 )
 
-// BlockReason says why a waiting cluster does not start. Where several kinds apply, it is the first in the order of the
-// constants; among the last six, it is the one that lets the fewest start; of equals, BlockShares comes first. Block reasons are comparable. A field whose comment
-// does not name the Type is zero.
+// BlockReason says why a waiting cluster does not start. If several kinds apply, it is the first in the order of the
+// constants. Among the last six, it is the one that lets the fewest start; of equals, BlockShares comes first. Block reasons
+// are comparable. A field whose comment does not name the Type is zero.
 type BlockReason struct {
 	Type BlockType `json:"type"`
 

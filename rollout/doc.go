@@ -16,10 +16,10 @@
 //
 //  2. Name the wanted version of the workload, such as a hash of its template. Make a [status.Report] of each object of the
 //     workload with [status.FromManifestWork] or its like. On a hub with objects from before your controller stamped them,
-//     pass each through [status.Adopt] first: otherwise every cluster counts as outdated. Take the objects from duty 3. A cluster whose object carries
-//     another version waits for its turn again. Once its object carries the wanted version, a cluster is in flight from the
-//     time of that write and can time out, even before the agent reports. Report also objects that have a
-//     deletionTimestamp: a disconnected agent never removes its finalizer.
+//     pass each through [status.Adopt] first: otherwise every cluster counts as outdated. Take the objects from duty 3. A
+//     cluster whose object carries another version waits for its turn again. Once its object carries the wanted version, a
+//     cluster is in flight from the time of that write and can time out, even before the agent reports. Report also objects
+//     that have a deletionTimestamp: a disconnected agent never removes its finalizer.
 //
 //  3. Overlay your own writes on the informer caches, those of the owner too, because caches lag behind. Own in package
 //     rollout/writes does so. Tell Own the result of each write, and take the objects from Own. Do a live read of each
@@ -41,8 +41,7 @@
 //  6. Do what the result says. First update the record in the owner, if Record has changed; on a resourceVersion conflict
 //     return and requeue. Then apply the same result through writes.StepsOf: delete the workload of the clusters in Removed,
 //     delete surplus objects, and apply the workload to the clusters in InFlight and Start. Do not touch the other clusters,
-//     except that the steps record the first answer of a deselected cluster that counts.
-//     If the object of a cluster in Start is still being deleted, create the new object once the old one is gone. The
+//     except that the steps record the first answer of a deselected cluster that counts. If the object of a cluster in Start is still being deleted, create the new object once the old one is gone. The
 //     cluster holds its slot until then, without a deadline; if its agent is dead, a user has to ignore the cluster. Before
 //     each write the steps check the owner, and stop if another version is wanted. In the write that carries the version,
 //     store the version, the attempt that the result has for the cluster, and the time of the write (not of the plan).

@@ -283,7 +283,7 @@ type previousResult struct {
 }
 
 // knows gives what a result knows, and the results before it. Groups that are being written tell nothing of where a cluster
-// was, unless there is nothing else to tell whose it is; nothing has started by them either (R47).
+// was, unless nothing else tells it; nothing has started by them either (R47).
 func (s *schedule) knows(before *previousResult, c *choice) *previousResult {
 	if s.missing != "" && before != nil && !before.incomplete {
 		return before

@@ -115,8 +115,8 @@
 //
 // Plan with the answer only once it is noted, so that a restart knows it as well. Note nothing on an object that has got another version
 // or attempt since you asked: the answer says which it is about, and counts for nothing there. Ask no more after a yes or a no. While a
-// cluster is validated it holds its slot, and its progressDeadline runs from the success; its minSuccessTime runs from the yes. Whoever
-// begins to validate does so with a new version: clusters that succeeded long ago would be past their deadline at once. Or note a
+// cluster is validated it holds its slot, and its progressDeadline runs from the success; its minSuccessTime runs from the yes.
+// Begin to validate together with a new version: clusters that succeeded long ago would be past their deadline at once. Or note a
 // yes for each of these first, of now; then they soak once more, and nothing fails.
 //
 // # What many come to

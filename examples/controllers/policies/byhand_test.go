@@ -21,12 +21,7 @@ func (h *hub) edit(cluster string, change func(object *unstructured.Unstructured
 
 // As OCM's propagator: a spec edited by hand is set back, with the action that the cluster has. No cluster starts by that.
 func TestASpecEditedByHandIsSetBack(t *testing.T) {
-	h := newHub(t)
-	h.place("prod", "a", "b")
-	h.bind("prod", "prod", itself(), "")
-	h.policy(progressive(1))
-	h.wrote("a: create inform, b: create inform")
-	h.wrote("a: update enforce")
+	h := started(t)
 	content := h.replica("b").Object["spec"].(map[string]any)["policy-templates"]
 	for cluster, want := range map[string]string{"a": "a: update enforce", "b": "b: update inform"} {
 		h.edit(cluster, func(o *unstructured.Unstructured) {
@@ -47,12 +42,7 @@ func TestASpecEditedByHandIsSetBack(t *testing.T) {
 // Labels and annotations follow those of the root, and are set back. That begins nothing anew: the cluster keeps its stamp, and the
 // verdict on it.
 func TestLabelsOfReplicasFollowTheRoot(t *testing.T) {
-	h := newHub(t)
-	h.place("prod", "a", "b")
-	h.bind("prod", "prod", itself(), "")
-	h.policy(progressive(1))
-	h.wrote("a: create inform, b: create inform")
-	h.wrote("a: update enforce")
+	h := started(t)
 	h.report(policyv1.Compliant, "a")
 	h.edit("a", func(o *unstructured.Unstructured) {
 		annotations := o.GetAnnotations()

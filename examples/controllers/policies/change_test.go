@@ -84,12 +84,7 @@ func TestSchemaWithoutRolloutStatus(t *testing.T) {
 // A cluster that is in flight with the version before is taken back before another one starts, whatever their names. Where
 // that fails, no cluster starts until it is done.
 func TestTakesBackBeforeItStarts(t *testing.T) {
-	h := newHub(t)
-	h.place("prod", "a", "b")
-	h.bind("prod", "prod", itself(), "")
-	h.policy(progressive(1))
-	h.wrote("a: create inform, b: create inform")
-	h.wrote("a: update enforce")
+	h := started(t)
 	h.report(policyv1.Compliant, "a")
 	h.wrote("b: update enforce")
 	h.policy(strings.ReplaceAll(progressive(1), "etcd-encryption", "another"))

@@ -10,14 +10,20 @@ import (
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
-// deselecting is a hub on which a is enforced, has not answered, and has just been deselected. The record is not stored yet.
-func deselecting(t *testing.T) *hub {
+// started is a hub on which a is enforced and has not answered, and b waits.
+func started(t *testing.T) *hub {
 	h := newHub(t)
 	h.place("prod", "a", "b")
 	h.bind("prod", "prod", itself(), "")
 	h.policy(progressive(1))
 	h.wrote("a: create inform, b: create inform")
 	h.wrote("a: update enforce")
+	return h
+}
+
+// deselecting is a hub on which a is enforced, has not answered, and has just been deselected. The record is not stored yet.
+func deselecting(t *testing.T) *hub {
+	h := started(t)
 	h.wrote("")
 	h.place("prod", "b")
 	return h

@@ -61,8 +61,10 @@ func (s *Server) Behind(by time.Duration) {
 	s.store.wake()
 }
 
+// Store returns the store of the server. The servers that Second started share it.
 func (s *Server) Store() *Store { return s.store }
 
+// Name returns the name that the server was started with.
 func (s *Server) Name() string { return s.name }
 
 // Stop stops a server: connections break, and new ones are refused. The store stays.

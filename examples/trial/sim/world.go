@@ -120,6 +120,7 @@ func newWorld(t *testing.T, options Options, seen *overseer) *World {
 	return world
 }
 
+// Context returns a context that ends with the world.
 func (w *World) Context() context.Context { return w.ctx }
 
 // Since returns how much virtual time has passed.

@@ -37,10 +37,10 @@ func elsewhere(groups *grouping.Groups, cluster string) (other, selected bool) {
 type formerGroups struct{ deselected, moved map[string]grouping.Key }
 
 // none says whether each cluster is where the groups have it.
-func (p *formerGroups) none() bool { return len(p.deselected)+len(p.moved) == 0 }
+func (p formerGroups) none() bool { return len(p.deselected)+len(p.moved) == 0 }
 
 // in gives the groups with the clusters where they count.
-func (p *formerGroups) in(groups *grouping.Groups) *grouping.Groups {
+func (p formerGroups) in(groups *grouping.Groups) *grouping.Groups {
 	all := p.deselected
 	if len(p.moved) > 0 {
 		all = maps.Clone(p.moved)
@@ -49,7 +49,7 @@ func (p *formerGroups) in(groups *grouping.Groups) *grouping.Groups {
 	return groups.With(all)
 }
 
-// formerMembers are the clusters of a schedule that were deselected or moved; nil where they were not looked for.
+// formerMembers are the clusters of a schedule that were deselected or moved. The zero value is for a schedule in which none was found.
 type formerMembers struct {
 	deselected   []int32 // the deselected positions, in order
 	isDeselected []bool  // of each position; nil if none is deselected
@@ -61,70 +61,36 @@ type formerMembers struct {
 }
 
 // deselectedPositions gives the positions of the deselected clusters, in order.
-func (l *formerMembers) deselectedPositions() []int32 {
-	if l == nil {
-		return nil
-	}
-	return l.deselected
-}
-
-// movedPositions gives the positions of the clusters that moved, in order.
-func (l *formerMembers) movedPositions() []int32 {
-	if l == nil {
-		return nil
-	}
-	return l.moved
-}
-
-// exposedBefore gives the most clusters that the groups expose, of now and since the first of those that were deselected or moved counts.
-func (l *formerMembers) exposedBefore() int {
-	if l == nil {
-		return 0
-	}
-	return l.exposed
-}
+func (l *formerMembers) deselectedPositions() []int32 { return l.deselected }
 
 // placesKept gives how many clusters count in a stage that are not selected there, and keep a place.
-func (l *formerMembers) placesKept(stage int) int {
-	if l == nil || l.inStage == nil {
-		return 0
-	}
-	return l.inStage[stage]
-}
+func (l *formerMembers) placesKept(stage int) int { return at(l.inStage, stage) }
 
 // isDeselectedAt says whether the cluster at a position is not selected.
-func (l *formerMembers) isDeselectedAt(position int) bool {
-	return l != nil && l.isDeselected != nil && l.isDeselected[position]
-}
+func (l *formerMembers) isDeselectedAt(position int) bool { return at(l.isDeselected, position) }
 
-// deselectedIn counts the clusters of a group that left.
-func (l *formerMembers) deselectedIn(group int) int {
-	if l == nil || l.inGroup == nil {
-		return 0
-	}
-	return l.inGroup[group]
-}
+// deselectedIn counts the clusters of a group that were deselected.
+func (l *formerMembers) deselectedIn(group int) int { return at(l.inGroup, group) }
 
 // movedIn counts the clusters that count in a group and moved to another.
-func (l *formerMembers) movedIn(group int) int {
-	if l == nil || l.movedInGroup == nil {
-		return 0
+func (l *formerMembers) movedIn(group int) int { return at(l.movedInGroup, group) }
+
+// at gives an element of a list, or the zero value where there is no list.
+func at[T any](list []T, i int) (element T) {
+	if list == nil {
+		return element
 	}
-	return l.movedInGroup[group]
+	return list[i]
 }
 
 // hasMoved says whether the cluster at a position is a member of another group than the one that selects it.
 func (l *formerMembers) hasMoved(position int) bool {
-	_, has := slices.BinarySearch(l.movedPositions(), int32(position))
+	_, has := slices.BinarySearch(l.moved, int32(position))
 	return has
 }
 
 // newFormerMembers finds the deselected or moved clusters among the members of groups.
-func newFormerMembers(groups *grouping.Groups, where *formerGroups) *formerMembers {
-	if where == nil {
-		return nil
-	}
-	l := &formerMembers{}
+func newFormerMembers(groups *grouping.Groups, where formerGroups) (l formerMembers) {
 	if len(where.moved) > 0 {
 		l.movedInGroup = make([]int, groups.Len())
 	}
@@ -134,12 +100,11 @@ func newFormerMembers(groups *grouping.Groups, where *formerGroups) *formerMembe
 		l.movedInGroup[groups.GroupAt(position)]++
 	}
 	slices.Sort(l.moved)
-	deselected := where.deselected
-	if len(deselected) == 0 {
+	if len(where.deselected) == 0 {
 		return l
 	}
 	l.isDeselected, l.inGroup = make([]bool, groups.NumClusters()), make([]int, groups.Len())
-	for cluster := range deselected {
+	for cluster := range where.deselected {
 		position, _ := groups.Position(cluster)
 		l.isDeselected[position] = true
 		l.deselected = append(l.deselected, int32(position))

@@ -2,7 +2,7 @@ package rollout
 
 import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-// exceptions says which clusters and which failures do not count (R37, R38); nil where all do.
+// exceptions says which clusters and which failures do not count (R37, R38). The zero value is for a schedule in which all do.
 type exceptions struct {
 	ignored   []int32 // the positions that are ignored, in order
 	isIgnored []bool  // whether each position is ignored; nil where all are counted
@@ -18,8 +18,7 @@ func (s *schedule) except() {
 	if named == nil || named.failedBefore == nil && named.ignored == nil {
 		return
 	}
-	n, e := s.groups.NumClusters(), &exceptions{}
-	s.exceptions = e
+	n, e := s.groups.NumClusters(), &s.exceptions
 	if named.failedBefore != nil {
 		e.before, e.baseline = make([]bool, n), make([]int32, 0, len(named.failedBefore))
 		s.positions(named.failedBefore, func(position int) {
@@ -49,12 +48,12 @@ func (s *schedule) positions(named nameSet, take func(position int)) {
 
 // ignoresAt says whether the cluster at a position is ignored.
 func (e *exceptions) ignoresAt(position int) bool {
-	return e != nil && e.isIgnored != nil && e.isIgnored[position]
+	return at(e.isIgnored, position)
 }
 
 // failedBefore says whether the failures of the cluster at a position are left out of the budgets.
 func (e *exceptions) failedBefore(position int) bool {
-	return e != nil && e.before != nil && e.before[position]
+	return at(e.before, position)
 }
 
 // inBudget says whether the failed cluster at a position is in a budget.
@@ -63,27 +62,16 @@ func (e *exceptions) inBudget(position int) bool {
 }
 
 // numIgnored counts the ignored clusters.
-func (e *exceptions) numIgnored() int {
-	if e == nil {
-		return 0
-	}
-	return len(e.ignored)
-}
+func (e *exceptions) numIgnored() int { return len(e.ignored) }
 
 // ignoredIn counts the clusters of a group that are ignored.
 func (e *exceptions) ignoredIn(group int) int {
-	if e == nil || e.inGroup == nil {
-		return 0
-	}
-	return e.inGroup[group]
+	return at(e.inGroup, group)
 }
 
 // baselineIn counts the clusters of the baseline that are selected in a stage and count.
 func (e *exceptions) baselineIn(stage int) int {
-	if e == nil || e.atStage == nil {
-		return 0
-	}
-	return e.atStage[stage]
+	return at(e.atStage, stage)
 }
 
 // ignoredOf counts the ignored clusters, in the groups that an entry of the strategy means.
@@ -100,10 +88,7 @@ func (s *schedule) ignoredOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
 // splitIgnored moves the ignored clusters from the tallies of the groups into tallies of their own, and notes in
 // the others which failures are excused. The tallies of ignored clusters are nil where all clusters count.
 func (s *schedule) splitIgnored(groups []tally, states []state) (ignored []tally) {
-	e := s.exceptions
-	if e == nil {
-		return nil
-	}
+	e := &s.exceptions
 	if len(e.ignored) > 0 {
 		ignored = make([]tally, len(groups))
 	}
@@ -149,7 +134,7 @@ func (s *schedule) barrierOf(c *choice, stage int) int {
 // listIgnored appends the ignored clusters in one of the waiting states that start.
 func (s *schedule) listIgnored(v view, c *choice, waiting state, r *Result, clusters []Cluster) []Cluster {
 	last, through := -1, false
-	for _, at := range s.exceptions.ignored {
+	for _, at := range s.ignored {
 		position := int(at)
 		if v.at(position) != waiting {
 			continue

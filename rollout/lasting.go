@@ -83,7 +83,7 @@ func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 	}
 	if isInAll {
 		of[-1] = len(all)
-		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.deselectedPositions())}, &o.all))
+		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.deselected)}, &o.all))
 	}
 	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
 		if !s.inBudget(position) {

@@ -12,7 +12,7 @@ import (
 // index.
 func (s *schedule) split() (mandatory int) {
 	s.order = s.order[:0]
-	if len(s.rules.mandatory) == 0 && len(s.deselectedPositions()) == 0 {
+	if len(s.rules.mandatory) == 0 && len(s.deselected) == 0 {
 		for i := range s.groups.Len() {
 			s.order = append(s.order, int32(i))
 		}

@@ -68,8 +68,6 @@ type observed struct {
 	departed []departure       // clusters of which only the start or the success counts
 	before   []status.Breached // the breaches that the result before and the record had
 
-	formerGroups formerGroups // the clusters that were deselected or moved and still count, as long as the schedule is without them
-
 	unselected map[string]time.Time // when clusters were first found unselected, as far as earlier results know
 	due        []string             // the ones to remove now, in order
 
@@ -111,7 +109,7 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	n.RecheckAfter = sooner(sooner(o.recheck, sooner(remaining, released)), s.changes(c, &o.totals, now))
 	n.Counts = o.all.counts(o.all.waiting() - c.starting())
 	n.Counts.Ignored, n.Counts.IgnoredToApply = s.numIgnored(), o.ignoredAll.waiting()+o.ignoredAll.frozen()
-	n.Counts.Deselected, n.Counts.Partial = len(s.deselectedPositions()), s.missing != ""
+	n.Counts.Deselected, n.Counts.Partial = len(s.deselected), s.missing != ""
 	if removed := without(o.due, withheld); len(removed) > 0 && !s.withholds(o) {
 		n.Removed = removed
 	}
@@ -151,7 +149,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 // reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
 	unknown := o.in(unreported) + o.in(frozenUnreported) + o.in(blockingUnreported)
-	return s.groups.NumClusters() - len(s.deselectedPositions()) - unknown - s.options.rollback.unreported() + len(o.removed)
+	return s.groups.NumClusters() - len(s.deselected) - unknown - s.options.rollback.unreported() + len(o.removed)
 }
 
 // warningsOf gives the warnings of the schedule and of the reports. Where there are only the former, both share them.

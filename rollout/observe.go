@@ -13,35 +13,41 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// observe reads the reports (R1 to R7, R27) into the states, ages and tallies of an empty result, and into o.
-func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now time.Time) error {
+// reading is what a pass through the reports found beside how the members stand.
+type reading struct {
+	reports    []status.Report
+	others     unselectedReports        // the reports of clusters that are not selected
+	several    map[string]status.Report // the members with several reports, each with the merged one; nil if there are none
+	deselected map[string]grouping.Key  // the clusters that were deselected and count, with their groups
+}
+
+// read reads the reports (R1 to R7, R27) into the states and ages of an empty result, and into o.
+func (r *Result) read(o *observed, s *schedule, reports []status.Report, now time.Time) (reading, error) {
+	f := reading{reports: reports}
 	n := s.groups.NumClusters()
 	r.schedule = s
-	tallies := s.newTallies()
-	r.states, r.tallies = make([]state, n), tallies[:s.groups.Len():s.groups.Len()]
+	r.states, r.tallies = make([]state, n), make([]tally, s.groups.Len())
 	if s.options.startLimit != nil {
 		r.addDetails().startTimes = make([]time.Time, n)
 	}
 	*o = observed{unselected: s.options.unselected, record: r, before: s.told(s.options.previous)}
 	named := true
 	plain := s.options.record == nil // of a report that time changes nothing of, no more than a state is noted
-	var others unselectedReports     // the reports of clusters that are not selected
-	var several map[string]status.Report
 	for i := range reports {
 		report := &reports[i]
 		position, member := s.groups.Position(report.Cluster)
 		if !member || s.isDeselectedAt(position) {
-			others.add(i, len(reports))
+			f.others.add(i, len(reports))
 		}
 		switch {
 		case report.Cluster == "":
 			named = false
 		case !member:
 		case r.states[position] != unreported:
-			if several == nil {
-				several = make(map[string]status.Report)
+			if f.several == nil {
+				f.several = make(map[string]status.Report)
 			}
-			several[report.Cluster] = status.Report{}
+			f.several[report.Cluster] = status.Report{}
 		default:
 			if kind := kindOf(report); plain && s.timeless.has(kind) && report.Attempt == 0 && !report.Deleting {
 				r.states[position] = kind
@@ -51,32 +57,32 @@ func (r *Result) observe(o *observed, s *schedule, reports []status.Report, now 
 		}
 	}
 	if !named {
-		return fielderrs.Join(nameless(reports, field.NewPath("reports")))
+		return f, fielderrs.Join(nameless(reports, field.NewPath("reports")))
 	}
-	if others.n > 0 || s.options.record.all() != nil {
-		o.formerGroups.deselected, o.departed = s.findDeselected(s.options.previous, s.seen(reports, &others, now), now)
+	if f.others.n > 0 || s.options.record.all() != nil {
+		f.deselected, o.departed = s.findDeselected(s.options.previous, s.seen(reports, &f.others, now), now)
 	}
-	r.merge(reports, several, now)
+	r.merge(reports, f.several, now)
 	r.recall(o, now)
 	r.freeze(now)
-	if s.formerMembers != nil {
-		o.formerGroups = formerGroups{}
-	} else if o.formerGroups.moved = s.findMoved(r.states); !o.formerGroups.none() {
-		return nil // to be observed with them
-	}
-	for cluster := range several {
+	return f, nil
+}
+
+// sum adds up in r and in o what was read.
+func (r *Result) sum(o *observed, f *reading, now time.Time) {
+	s := r.schedule
+	for cluster := range f.several {
 		if position, _ := s.groups.Position(cluster); !s.isDeselectedAt(position) {
 			o.merged.add(cluster)
 		}
 	}
-	o.remove(s.groups, reports, &others)
+	o.remove(s.groups, f.reports, &f.others)
 	o.deleting = s.endings(r.knownDetails().deleting)
 	o.recheck = r.count(now)
 	r.ignoredTallies = s.splitIgnored(r.tallies, r.states)
 	o.recent = r.recentStarts(o.departed, now)
-	o.totals = s.sum(r.tallies, r.ignoredTallies, tallies[len(tallies)-len(s.stages):])
+	o.totals = s.sum(r.tallies, r.ignoredTallies)
 	o.active, o.breached = s.firsts(&o.totals)
-	return nil
 }
 
 // unknownAge is the age of a cluster whose time is unknown.

@@ -23,7 +23,7 @@ func (s *schedule) countPlacesKept() {
 	for group, stage := range s.stageOf {
 		s.inStage[stage] += s.deselectedIn(group) + s.movedIn(group)
 	}
-	for _, position := range s.deselectedPositions() {
+	for _, position := range s.deselected {
 		s.inStage[s.stageAt(int(position))] -= one(s.options.rollback.isDeselected(s.groups.Cluster(int(position))))
 	}
 }
@@ -32,7 +32,7 @@ func (s *schedule) countPlacesKept() {
 func (s *schedule) stageAt(position int) int32 { return s.stageOf[s.groups.GroupAt(position)] }
 
 // isCutAnew says whether a cluster counts where the current groups do not have it.
-func (s *schedule) isCutAnew() bool { return len(s.deselectedPositions())+len(s.movedPositions()) > 0 }
+func (s *schedule) isCutAnew() bool { return len(s.deselected)+len(s.moved) > 0 }
 
 // places gives how many clusters of an active stage may start beside those that have a place there without being selected there (R65).
 func (s *schedule) places(g *grant) int {
@@ -103,7 +103,7 @@ func (s *schedule) exposesNow(c *choice, stage int, free bool) int {
 // together.
 func (s *schedule) exposes(c *choice, t *totals) int {
 	free := s.areSlotsFreed(t)
-	most := max(s.exposesInOrder(free), s.exposedBefore())
+	most := max(s.exposesInOrder(free), s.exposed)
 	if s.links == nil {
 		return most
 	}
@@ -210,7 +210,7 @@ func (l *load) passed(free bool) int {
 
 // countBaseline counts for each stage the clusters of the baseline that are selected in it.
 func (s *schedule) countBaseline() {
-	if s.exceptions == nil || len(s.baseline) == 0 {
+	if len(s.baseline) == 0 {
 		return
 	}
 	s.atStage = make([]int, len(s.stages))

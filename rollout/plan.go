@@ -30,7 +30,7 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(append(errs, nameless(reports, field.NewPath("reports"))...))
 	}
-	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
+	return newSchedule(&rules, &o, groups, formerGroups{}).plan(reports, now)
 }
 
 // plan makes the result of a schedule and the reports. The schedule is that of the selected clusters. Where others left and
@@ -45,19 +45,21 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	})
 	var o observed
 	r := &plan.result
-	if err := r.observe(&o, s, reports, now); err != nil {
+	f, err := r.read(&o, s, reports, now)
+	if err != nil {
 		return nil, err
 	}
-	if where := &o.formerGroups; !where.none() {
+	if where := (formerGroups{f.deselected, s.findMoved(r.states)}); !where.none() {
 		with, options := where.in(s.groups), s.options
 		options.rollback = options.rollback.in(with, s.groups)
 		s = newSchedule(&s.rules, &options, with, where).recallCeiling(options.previous)
 		s.options.rollback.rank(s, now)
 		*r = Result{}
-		if err := r.observe(&o, s, reports, now); err != nil {
+		if f, err = r.read(&o, s, reports, now); err != nil {
 			return nil, err
 		}
 	}
+	r.sum(&o, &f, now)
 	plan.scan = scan{result: r}
 	r.waitSets = &plan.fronts
 	r.complete(&plan.scan, &o, now)
@@ -74,7 +76,7 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 	r.InFlight = s.list(v, inFlightStates, o.inFlight())
 	s.next(&r.Next, &r.choice, v, o, now, r)
 	r.removed = len(r.Removed)
-	if r.kept = without(o.removed, r.Removed); s.deselectedPositions() != nil { // how these stand is known
+	if r.kept = without(o.removed, r.Removed); s.deselected != nil { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {
 			_, counts := s.groups.Position(cluster)
 			return counts

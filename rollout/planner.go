@@ -67,7 +67,7 @@ func (p *Planner) lock() *tracker {
 		p.several, p.writes = make(map[string]bool), make(map[string]write)
 		p.deleting, p.others = make(map[string]bool), make(map[string]report)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, nil), reportTable: newReportTable(0)}).fill()
+		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, formerGroups{}), reportTable: newReportTable(0)}).fill()
 	}
 	return p.tracker
 }
@@ -185,13 +185,13 @@ func (p *Planner) advance(now time.Time) {
 		return
 	}
 	t.advance(now)
-	for _, position := range t.schedule.deselectedPositions() {
+	for _, position := range t.schedule.deselected {
 		if !t.schedule.stillCounts(t.reported(int(position)), now) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
 	}
-	for _, position := range t.schedule.movedPositions() {
+	for _, position := range t.schedule.moved {
 		if p.isSettled(int(position)) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return

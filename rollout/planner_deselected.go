@@ -17,7 +17,7 @@ import (
 // linear in the clusters.
 func (p *Planner) build(r *rules, o *options, now time.Time) {
 	old := p.tracker
-	s := newSchedule(r, o, p.groups, nil)
+	s := newSchedule(r, o, p.groups, formerGroups{})
 	previous, again := p.previousGroups(o), p.stale
 	p.stale, p.names = false, nil
 	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.groups == p.groups {
@@ -56,11 +56,10 @@ func (p *Planner) isPlain(o *options) bool {
 }
 
 // placed finds the clusters that were deselected or moved and still count. The schedule is the one by the current groups.
-func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, report)), now time.Time) *formerGroups {
-	var where formerGroups
+func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, report)), now time.Time) (where formerGroups) {
 	where.deselected, _ = s.findDeselected(f, p.seen(s, now), now)
 	if !s.mayMove(f) {
-		return &where
+		return where
 	}
 	consider := func(cluster string, r report) {
 		if position, selected := p.groups.Position(cluster); selected {
@@ -78,7 +77,7 @@ func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(stri
 		counts, _ := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], true})
 		consider(cluster, counts)
 	}
-	return &where
+	return where
 }
 
 // mayMove says whether the selected cluster at a position of the tracker may count in another group than it does there, once it

@@ -39,7 +39,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 		group := groups.GroupAt(position)
 		takenIn[[2]int{group, p.InGroup}] = true
 		if !r.schedule.isDeselectedAt(position) {
-			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.deselectedPositions()), size(group)
+			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.deselected), size(group)
 			all[cluster] = p
 		}
 	}
@@ -58,7 +58,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 			in++
 		}
 		taken[next], takenIn[[2]int{group, in}], nextIn[group] = true, true, in
-		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.deselectedPositions()), InGroup: in, OfGroup: size(group)}
+		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.deselected), InGroup: in, OfGroup: size(group)}
 	}
 	return all
 }

@@ -50,14 +50,14 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 	entry, over := s.fit(r.Deselected, s.roomOfRecord()-bytes)
 	r.Breached, r.Deselected, over = breached, entry, before.with(over)
 	if r.More, r.Until = over.n, over.until; len(r.Deselected) > 0 {
-		r.Exposed = s.exposedBefore()
+		r.Exposed = s.exposed
 	}
 }
 
 // recordable gives the positions that may need an entry, each once: of clusters that were deselected or moved, whose objects are being
 // deleted, or that have one.
 func (s *schedule) recordable(deleting map[int]bool) []int32 {
-	positions := slices.Concat(s.deselectedPositions(), s.movedPositions())
+	positions := slices.Concat(s.deselected, s.moved)
 	for position := range deleting {
 		positions = append(positions, int32(position))
 	}

@@ -39,7 +39,7 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	s := newSchedule(&rules, &o, groups, nil)
+	s := newSchedule(&rules, &o, groups, formerGroups{})
 	there := make(map[string]bool, len(reports)) // whether an object of the cluster stays
 	for i := range reports {
 		if other, _ := elsewhere(groups, reports[i].Cluster); !other {

@@ -72,7 +72,7 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 	o.record = o.record.since(&abort)
 	rollback, reports := newRollback(groups, &abort, &o)
 	o.rollback, o.freeFailed = rollback, o.freeFailed || rollback.isTolerant()
-	return newSchedule(&rules, &o, groups, nil).plan(reports, now)
+	return newSchedule(&rules, &o, groups, formerGroups{}).plan(reports, now)
 }
 
 // since gives the stored record of a rollback (R43): what tells of the failed version is left out.

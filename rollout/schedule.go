@@ -64,8 +64,8 @@ type Stage struct {
 // "canary" {c} and 2 {d}, and canary is mandatory. The stages of Progressive are [1] [0 2], and stageOf is 1, 0, 1. The
 // stages of ProgressivePerGroup are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
-	*exceptions
-	*formerMembers
+	exceptions
+	formerMembers
 	*freezes
 	rules       rules
 	options     options
@@ -93,8 +93,8 @@ type stageLimits struct {
 }
 
 // newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
-// moved; it is nil if none was looked for.
-func newSchedule(r *rules, o *options, groups *grouping.Groups, where *formerGroups) *schedule {
+// moved.
+func newSchedule(r *rules, o *options, groups *grouping.Groups, where formerGroups) *schedule {
 	n := groups.Len()
 	places := make([]int32, 2*n)
 	s := &schedule{rules: *r, options: *o, groups: groups, missing: groups.Incomplete(), order: places[:n:n], stageOf: places[n:]}
@@ -128,7 +128,7 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where *formerGro
 	case r.typ == clusterv1alpha1.ProgressivePerGroup:
 		s.link(g)
 	case r.typ == clusterv1alpha1.Progressive && !o.rollback.isTolerant():
-		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.deselectedPositions()), s.maxFailures)
+		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.deselected), s.maxFailures)
 	}
 	s.countPlacesKept()
 	s.countBaseline()

@@ -29,7 +29,7 @@ func (r *Result) stopsAt() (first time.Time) {
 	if s.rules.deadline == nil {
 		return first
 	}
-	totals := s.sum(r.tallies, nil, make([]tally, len(s.stages)))
+	totals := s.sum(r.tallies, nil)
 	budgets := make([]timeouts, len(s.stages)+2) // the last two are of all
 	for stage := range s.stages {
 		budgets[stage].left = s.stages[stage].maxFailures - totals.stages[stage].inBudget()

@@ -16,31 +16,14 @@ func (t *totals) inFlight() int { return t.all.inFlight() + t.ignoredAll.inFligh
 // in counts the clusters in a state, counted or not.
 func (t *totals) in(s state) int { return int(t.all[s] + t.ignoredAll[s]) }
 
-// newTallies gives the tallies of the groups, and those of the stages at the end. Both are the same where the i-th stage is the
-// i-th group, for each i.
-func (s *schedule) newTallies() []tally {
-	for i, stage := range s.stageOf {
-		if int(stage) != i {
-			return make([]tally, len(s.stageOf)+len(s.stages))
-		}
+// sum adds up the tallies of the groups.
+func (s *schedule) sum(groups, ignored []tally) totals {
+	t := totals{groups: groups, stages: make([]tally, len(s.stages)), ignored: ignored}
+	for i := range groups {
+		t.stages[s.stageOf[i]].add(&groups[i])
 	}
-	return make([]tally, len(s.stages))
-}
-
-// sum adds up the tallies of the groups. Those of the stages are zero before, or the same.
-func (s *schedule) sum(groups, ignored, stages []tally) totals {
-	t := totals{groups: groups, stages: stages, ignored: ignored}
-	if len(groups) == 0 || len(stages) == 0 || &groups[0] != &stages[0] {
-		for i := range groups {
-			t.stages[s.stageOf[i]].add(&groups[i])
-		}
-	}
-	if len(t.stages) == 1 {
-		t.all = t.stages[0]
-	} else {
-		for i := range t.stages {
-			t.all.add(&t.stages[i])
-		}
+	for i := range t.stages {
+		t.all.add(&t.stages[i])
 	}
 	for i := range ignored {
 		t.ignoredAll.add(&ignored[i])

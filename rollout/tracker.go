@@ -73,7 +73,7 @@ func (t *tracker) fill() *tracker {
 		t.time(position)
 		t.start(position)
 	}
-	t.totals = s.sum(tallies, s.splitIgnored(tallies, t.states), make([]tally, len(s.stages)))
+	t.totals = s.sum(tallies, s.splitIgnored(tallies, t.states))
 	for stage := range s.stages {
 		t.markStage(stage)
 	}

@@ -71,7 +71,7 @@ func (r *Result) again(s *schedule) *Result {
 	for position := range next.states {
 		next.states[position] &^= starting
 	}
-	o := observed{totals: s.sum(r.tallies, r.ignoredTallies, make([]tally, len(s.stages))), departed: r.choice.departed}
+	o := observed{totals: s.sum(r.tallies, r.ignoredTallies), departed: r.choice.departed}
 	o.active, o.breached = s.firsts(&o.totals)
 	if r.choice.pace != nil {
 		o.recent = r.choice.pace.recent

@@ -140,7 +140,7 @@ func ExampleUpdate_misplaced() {
 	// Output:
 	// 1: create web-decision-3 labels,status +x +y
 	// 2: update web-decision-2 status,labels +c -x -y
-	// web-decision-2 shows c in the wrong group 1 until its labels are written
+	// web-decision-2 lists c under group 1, which is wrong, until its labels are written
 }
 
 // An Applier carries the update out. The client here is a model of an API server; with OCM's it is

@@ -22,13 +22,13 @@ type Misplaced struct {
 	Clusters []string
 }
 
-// String returns a sentence for a log, as in "web-decision-2 shows c in the wrong group 1 until its labels are written".
+// String returns a sentence for a log, as in "web-decision-2 lists c under group 1, which is wrong, until its labels are written".
 func (m Misplaced) String() string {
 	second := PartLabels
 	if m.First == PartLabels {
 		second = PartStatus
 	}
-	return fmt.Sprintf("%s shows%s in the wrong group %s until its %s %s written", m.Object, listed("", m.Clusters), m.Seen, second, isOrAre(second))
+	return fmt.Sprintf("%s lists%s under group %s, which is wrong, until its %s %s written", m.Object, listed("", m.Clusters), m.Seen, second, isOrAre(second))
 }
 
 func isOrAre(p Part) string {

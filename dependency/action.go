@@ -83,7 +83,7 @@ func (e Evaluation) Actions(observations map[Object]Observation) []Action {
 		a := Action{Verb: VerbDelete, Object: o, Template: -1, Message: "no template of the policy creates it"}
 		if unnamed >= 0 {
 			a.Verb = VerbLeave
-			a.Message = fmt.Sprintf("kept, since template %d does not say what it creates", unnamed)
+			a.Message = fmt.Sprintf("template %d does not say what it creates", unnamed)
 		}
 		actions = append(actions, a)
 	}
@@ -103,9 +103,9 @@ func (t TemplateEvaluation) action(policy string, index int, active Object, obse
 	obstacle := t.obstacle(policy, own)
 	switch {
 	case t.State == StateReady && own.Problem == ReasonReadFailed:
-		a.Message = "left, since it cannot be read: " + clauses.Shorten(oneLine(own.Detail), 300)
+		a.Message = "it cannot be read: " + clauses.Shorten(oneLine(own.Detail), 300)
 	case t.State == StateReady && !own.exists() && own.reason(own.Compliance) == ReasonNotRead:
-		a.Message = "left, since it was not read so far"
+		a.Message = "it was not read so far"
 	case t.State == StateReady && obstacle != "":
 		a.Message = obstacle
 	case t.State == StateReady && !mine:
@@ -114,13 +114,13 @@ func (t TemplateEvaluation) action(policy string, index int, active Object, obse
 		a.Verb = VerbUpdate
 	case !mine:
 	case t.State == StateInvalid:
-		a.Message = "kept, since the template is invalid: " + a.Message
+		a.Message = "the template is invalid: " + a.Message
 	case !t.keeps():
 		a.Verb = VerbDelete
 	case slices.ContainsFunc(t.Unmet, unread):
-		a.Message = "kept, since it is not known what it waits for: " + a.Message
+		a.Message = "its dependencies are unknown: " + a.Message
 	default:
-		a.Message = "kept, since templates that wait for each other may be a change that is under way: " + a.Message
+		a.Message = "templates that wait for each other may be a change that is under way: " + a.Message
 	}
 	return a
 }

@@ -180,7 +180,7 @@ func (c compiler) union(common, own []stated) ([]dependency, field.ErrorList) {
 }
 
 func (c compiler) conflict(first, later stated) *field.Error {
-	return field.Invalid(c.at(later).Child("compliance"), later.want, fmt.Sprintf("must be %s, as %s has it for the same %s",
+	return field.Invalid(c.at(later).Child("compliance"), later.want, fmt.Sprintf("must be %s, as in %s for the same %s",
 		first.want, c.at(first).Child("compliance"), first.object))
 }
 

@@ -171,7 +171,7 @@ func ExampleRender() {
 	// Output:
 	// create OperatorPolicy prometheus
 	//   owned by default.monitoring
-	// leave ConfigurationPolicy alerts: the names of templates are unique on a cluster: policy default.other has ConfigurationPolicy alerts already
+	// leave ConfigurationPolicy alerts: policy default.other has ConfigurationPolicy alerts already; the names of templates must be unique on a cluster
 	// NonCompliant
 	// prometheus ""
 	// alerts "NonCompliant"
@@ -204,7 +204,7 @@ func ExampleEvaluation_Actions() {
 		fmt.Println(results[0].Actions(map[dependency.Object]dependency.Observation{prometheus: own, alerts: own})[1])
 	}
 	// Output:
-	// leave ConfigurationPolicy alerts: kept, since it is not known what it waits for: Dependencies were not satisfied: OperatorPolicy prometheus cannot be read: timeout
+	// leave ConfigurationPolicy alerts: its dependencies are unknown: Dependencies were not satisfied: OperatorPolicy prometheus cannot be read: timeout
 	// delete ConfigurationPolicy alerts: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
 }
 

@@ -35,7 +35,7 @@ func (t TemplateEvaluation) Message() string {
 	case t.State == StateDisabled:
 		return "the policy is disabled"
 	case len(t.AlsoIn) > 0:
-		return fmt.Sprintf("%s, too, has a template for this %s: only one of them can have it", t.rivals(), t.Object.Kind)
+		return fmt.Sprintf("%s also has a template for this %s: only one policy can own it", t.rivals(), t.Object.Kind)
 	default:
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 
 // P10: two policies of a cluster have a template for the same object. The policy that owns it keeps it, and the others say so.
 func TestTwoPoliciesWithTheSameObject(t *testing.T) {
-	const keeps, creates, first = "update ConfigurationPolicy a", "create ConfigurationPolicy a", "comes first, and has a template for ConfigurationPolicy a, too"
+	const keeps, creates, first = "update ConfigurationPolicy a", "create ConfigurationPolicy a", "has a template for ConfigurationPolicy a, too, and comes first by name"
 	observed := func(policy string, c policyv1.ComplianceState) dependency.Observation {
 		return dependency.Observation{Compliance: c, Policy: policy}
 	}
@@ -27,8 +27,8 @@ func TestTwoPoliciesWithTheSameObject(t *testing.T) {
 		{"it belongs to no policy", observed("", "Compliant"), "exists already and belongs to no policy", "exists already and belongs to no policy", "NonCompliant", "NonCompliant"},
 		{"it is not there", dependency.Observation{Problem: dependency.ReasonNotFound}, creates, "policy p " + first, "", "NonCompliant"},
 		{"the cluster has no API for it", dependency.Observation{Problem: dependency.ReasonNoAPI}, "the cluster has no API for", "policy p " + first, "NonCompliant", "NonCompliant"},
-		{"it cannot be read", dependency.Observation{Problem: dependency.ReasonReadFailed, Detail: "timeout"}, "left, since it cannot be read: timeout", "left, since it cannot be read: timeout", "", ""},
-		{"it was not read", dependency.Observation{}, "left, since it was not read so far", "left, since it was not read so far", "", ""},
+		{"it cannot be read", dependency.Observation{Problem: dependency.ReasonReadFailed, Detail: "timeout"}, "it cannot be read: timeout", "it cannot be read: timeout", "", ""},
+		{"it was not read", dependency.Observation{}, "it was not read so far", "it was not read so far", "", ""},
 	} {
 		own := known{object("#a"): test.own}
 		for i, e := range evaluate(world("p: a", "q: a"), nil) {

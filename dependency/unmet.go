@@ -65,7 +65,7 @@ func (u Unmet) sentence(name string) string {
 	case ReasonOnCycle:
 		return name + " waits for this template"
 	case ReasonUnnamed:
-		return name + " leads to a dependency that names no object"
+		return name + " depends, directly or indirectly, on a dependency without a name"
 	default:
 		return name + " is unmet: " + string(u.Reason) + because
 	}

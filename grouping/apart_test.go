@@ -30,9 +30,9 @@ func TestApart(t *testing.T) {
 		{"the order given counts", []grouping.PlacementGroups{db, web}, "0 \"canary\":b | 2:e c a\n0 \"canary\":d | 1:"},
 		{"a part behind an incomplete one is incomplete, and a part before it is not",
 			[]grouping.PlacementGroups{web, none, db},
-			"0 \"canary\":d b | 1:a\n? placement none: no PlacementDecision is there\n0 \"canary\": | 2:e c? placement none: no PlacementDecision is there"},
+			"0 \"canary\":d b | 1:a\n? placement none: no PlacementDecision is found\n0 \"canary\": | 2:e c? placement none: no PlacementDecision is found"},
 		{"each incomplete one is named", []grouping.PlacementGroups{none, {Placement: "zero", Groups: &grouping.Groups{}}},
-			"? placement none: no PlacementDecision is there\n? placement none: no PlacementDecision is there, placement zero: no PlacementDecision is there"},
+			"? placement none: no PlacementDecision is found\n? placement none: no PlacementDecision is found, placement zero: no PlacementDecision is found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			apart, err := grouping.Apart(test.parts...)

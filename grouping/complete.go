@@ -11,7 +11,7 @@ import (
 )
 
 // Incomplete says in one short line what the groups lack to match the placement's status: `placement web:
-// PlacementDecision web-decision-2 is not there`. It is empty where nothing is missing.
+// PlacementDecision web-decision-2 is not found`. It is empty where nothing is missing.
 //
 // While groups are incomplete, nothing must start and no cluster must be removed. A canary group that the scheduler
 // has not filled yet looks like an empty one, and a cache without objects looks like a selection without clusters.
@@ -62,7 +62,7 @@ type completeness struct {
 // complete is the completeness of groups that are whole.
 var complete = completeness{checked: true}
 
-const nothingThere = "no PlacementDecision is there"
+const nothingThere = "no PlacementDecision is found"
 
 func ofPlacement(name, missing string) string { return "placement " + name + ": " + missing }
 
@@ -113,7 +113,7 @@ func oddIndexes(sources []source) string {
 			continue
 		}
 		if label, labelled := sources[i].label(); labelled {
-			found.add("PlacementDecision %s has %q for the index of its group", sources[i].object, label)
+			found.add("PlacementDecision %s has the label decision-group-index %q, which must be a number", sources[i].object, label)
 		}
 	}
 	return found.String()
@@ -207,9 +207,9 @@ func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, s
 			got, ok := stored[name]
 			switch {
 			case !ok:
-				f.add("PlacementDecision %s is not there", name)
+				f.add("PlacementDecision %s is not found", name)
 			case got != want:
-				f.add("PlacementDecision %s is of %v, not of %v", name, got, want)
+				f.add("PlacementDecision %s has the labels of %v, and the status lists it in %v", name, got, want)
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, s
 	}
 	for i := range sources {
 		if _, unnamed := stored[sources[i].object]; unnamed {
-			f.add("its status does not name PlacementDecision %s", sources[i].object)
+			f.add("PlacementDecision %s is not listed in the status", sources[i].object)
 		}
 	}
 }
@@ -252,10 +252,8 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 		for ; next < len(sources) && sources[next].key == key; next++ {
 			got += sources[next].named
 		}
-		if got < want {
-			f.add("%v has %d of %d clusters", key, got, want)
-		} else if got > want {
-			f.add("%v has %d clusters, not %d", key, got, want)
+		if got != want {
+			f.add("the PlacementDecisions of %v list %d clusters, the status says %d", key, got, want)
 		}
 	}
 }
@@ -287,10 +285,8 @@ func (f *findings) repetitions(sources []source, distinct int) {
 
 // compareTotal looks for clusters that the status counts and that are in no object, or the other way round.
 func (f *findings) compareTotal(got, want int) {
-	if got < want {
-		f.add("%d of %d clusters are there", got, want)
-	} else if got > want {
-		f.add("%d clusters are there, not %d", got, want)
+	if got != want {
+		f.add("the PlacementDecisions list %d clusters, the status says %d", got, want)
 	}
 }
 

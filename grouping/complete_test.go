@@ -65,44 +65,44 @@ func TestIncompleteSaysWhatIsMissing(t *testing.T) {
 			return d
 		}()}, ""},
 
-		{"nothing", two, nil, "placement p: no PlacementDecision is there"},
-		{"nothing, and none selected", status(0), nil, "placement p: no PlacementDecision is there"},
+		{"nothing", two, nil, "placement p: no PlacementDecision is found"},
+		{"nothing, and none selected", status(0), nil, "placement p: no PlacementDecision is found"},
 		{"the first write, before the status", status(0), decisions{decision("d-1", "0", "", "")}, "placement p: its status is not written yet"},
 		{"the first write after a misconfiguration", satisfied, decisions{decision("d-1", "0", "", "")}, "placement p: its status names no decision group yet"},
 		{"an object that would have an empty group", status(1, statusGroup(0, "", 1, "d-1"), statusGroup(1, "", 0, "d-2")),
-			decisions{decision("d-1", "0", "", "a")}, "placement p: PlacementDecision d-2 is not there"},
+			decisions{decision("d-1", "0", "", "a")}, "placement p: PlacementDecision d-2 is not found"},
 		{"labels that changed places", two, decisions{decision("d-2", "0", "canary", "a"), decision("d-1", "1", "", "b")},
-			`placement p: PlacementDecision d-1 is of group 1, not of group 0 "canary", PlacementDecision d-2 is of group 0 "canary", not of group 1`},
+			`placement p: PlacementDecision d-1 has the labels of group 1, and the status lists it in group 0 "canary", PlacementDecision d-2 has the labels of group 0 "canary", and the status lists it in group 1`},
 		{"a name that changed", two, decisions{decision("d-1", "0", "", "a"), decision("d-2", "1", "", "b")},
-			`placement p: PlacementDecision d-1 is of group 0, not of group 0 "canary"`},
+			`placement p: PlacementDecision d-1 has the labels of group 0, and the status lists it in group 0 "canary"`},
 		{"a new object without clusters", status(1, statusGroup(0, "", 1, "d-1")), decisions{decision("d-1", "0", "", "a"), decision("d-2", "0", "", "")},
-			"placement p: its status does not name PlacementDecision d-2"},
+			"placement p: PlacementDecision d-2 is not listed in the status"},
 		{"an object that is being deleted", two, decisions{decision("d-1", "0", "canary", "a"), deleted}, "placement p: PlacementDecision d-2 is being deleted"},
 		{"also for an older hub", status(2), decisions{unlabelled("d-1", "a"), deleted}, "placement p: PlacementDecision d-2 is being deleted"},
-		{"a cluster too few", status(3, statusGroup(0, "", 3, "d-1")), decisions{decision("d-1", "0", "", "a b")}, "placement p: group 0 has 2 of 3 clusters"},
-		{"a cluster too many", status(1, statusGroup(0, "", 1, "d-1")), decisions{decision("d-1", "0", "", "a b")}, "placement p: group 0 has 2 clusters, not 1"},
+		{"a cluster too few", status(3, statusGroup(0, "", 3, "d-1")), decisions{decision("d-1", "0", "", "a b")}, "placement p: the PlacementDecisions of group 0 list 2 clusters, the status says 3"},
+		{"a cluster too many", status(1, statusGroup(0, "", 1, "d-1")), decisions{decision("d-1", "0", "", "a b")}, "placement p: the PlacementDecisions of group 0 list 2 clusters, the status says 1"},
 		{"on its way, in both groups", two, decisions{decision("d-1", "0", "canary", "a b"), decision("d-2", "1", "", "b")},
-			`placement p: group 0 "canary" has 2 clusters, not 1`},
+			`placement p: the PlacementDecisions of group 0 "canary" list 2 clusters, the status says 1`},
 		{"on its way to a later group, in both", two, decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "a b")},
-			`placement p: group 1 has 2 clusters, not 1`},
-		{"on its way, in none", two, decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "")}, "placement p: group 1 has 0 of 1 clusters"},
+			`placement p: the PlacementDecisions of group 1 list 2 clusters, the status says 1`},
+		{"on its way, in none", two, decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "")}, "placement p: the PlacementDecisions of group 1 list 0 clusters, the status says 1"},
 		{"instead of another", two, decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "a")},
 			"placement p: cluster a is in d-1 and again in d-2"},
 		{"twice, and the number too large", status(3, statusGroup(0, "", 3, "d-1")), decisions{decision("d-1", "0", "", "a b a")},
 			"placement p: cluster a is in d-1 and again in d-1"},
 		{"a number that isn't the sum of the groups", status(3, two.DecisionGroups...),
-			decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b")}, "placement p: 2 of 3 clusters are there"},
+			decisions{decision("d-1", "0", "canary", "a"), decision("d-2", "1", "", "b")}, "placement p: the PlacementDecisions list 2 clusters, the status says 3"},
 
 		{"an older hub", status(2), decisions{unlabelled("d-1", "a b")}, ""},
 		{"an older hub that selected no cluster", satisfied, decisions{unlabelled("d-1", "")}, ""},
-		{"an older hub that is not done", status(3), decisions{unlabelled("d-1", "a b")}, "placement p: 2 of 3 clusters are there"},
-		{"an older hub's status is behind", status(1), decisions{unlabelled("d-1", "a b")}, "placement p: 2 clusters are there, not 1"},
+		{"an older hub that is not done", status(3), decisions{unlabelled("d-1", "a b")}, "placement p: the PlacementDecisions list 2 clusters, the status says 3"},
+		{"an older hub's status is behind", status(1), decisions{unlabelled("d-1", "a b")}, "placement p: the PlacementDecisions list 2 clusters, the status says 1"},
 		{"an older hub moves a cluster", status(2), decisions{unlabelled("d-1", "a b"), unlabelled("d-2", "b")}, "placement p: cluster b is in d-1 and again in d-2"},
 
 		{"much at once: what is of objects goes before what is of clusters", two, decisions{decision("d-1", "0", "canary", "a b c")},
-			"placement p: PlacementDecision d-2 is not there"},
+			"placement p: PlacementDecision d-2 is not found"},
 		{"no more than three", status(9, statusGroup(0, "", 9, "d-1", "d-2", "d-10", "d-11", "d-12")), decisions{decision("d-3", "0", "", "")},
-			"placement p: PlacementDecision d-1 is not there, PlacementDecision d-2 is not there, PlacementDecision d-10 is not there, and 3 more"},
+			"placement p: PlacementDecision d-1 is not found, PlacementDecision d-2 is not found, PlacementDecision d-10 is not found, and 3 more"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			if got := incomplete(t, test.status, test.stored...); got != test.want {
@@ -114,14 +114,14 @@ func TestIncompleteSaysWhatIsMissing(t *testing.T) {
 
 // G13: without the Placement nothing can be compared.
 func TestIncompleteWithoutPlacement(t *testing.T) {
-	if got := mustRead(t).Incomplete(); got != "no PlacementDecision is there" {
+	if got := mustRead(t).Incomplete(); got != "no PlacementDecision is found" {
 		t.Errorf("of nothing: %q", got)
 	}
 	if got := mustRead(t, decision("d-1", "0", "", "")).Incomplete(); got != "" {
 		t.Errorf("of something: %q", got)
 	}
 	for _, g := range []*grouping.Groups{nil, {}} {
-		if got := g.Incomplete(); got != "no PlacementDecision is there" {
+		if got := g.Incomplete(); got != "no PlacementDecision is found" {
 			t.Errorf("of groups that were never made: %q", got)
 		}
 	}
@@ -151,9 +151,9 @@ func TestIncompleteJoin(t *testing.T) {
 		{"the name of the part counts", []grouping.PlacementGroups{whole, {Placement: "ns/web", Groups: web}},
 			"placement ns/web: its status is not written yet"},
 		{"several", []grouping.PlacementGroups{{Placement: "web", Groups: web}, {Placement: "none"}},
-			"placement web: its status is not written yet, placement none: no PlacementDecision is there"},
+			"placement web: its status is not written yet, placement none: no PlacementDecision is found"},
 		{"many", []grouping.PlacementGroups{{Placement: "1"}, {Placement: "2"}, {Placement: "3"}, {Placement: "4"}, {Placement: "5"}},
-			"placement 1: no PlacementDecision is there, placement 2: no PlacementDecision is there, placement 3: no PlacementDecision is there, and 2 more"},
+			"placement 1: no PlacementDecision is found, placement 2: no PlacementDecision is found, placement 3: no PlacementDecision is found, and 2 more"},
 	} {
 		if got := mustJoin(t, test.parts...).Incomplete(); got != test.want {
 			t.Errorf("%s: says %q, want %q", test.why, got, test.want)
@@ -259,8 +259,8 @@ func TestIncompleteWhereOCMDoesNotSchedule(t *testing.T) {
 		{"an object of another name", "true", stale, decisions{decision("renamed", "0", "", "a b")}, "", 2},
 		{"the one before is still going", "true", stale, decisions{deleted, decision("renamed", "0", "", "a b")}, "", 2},
 		{"one for one, in a failover", "true", stale, decisions{decision("p-decision-1", "0", "", "a c")}, "", 2},
-		{"no object yet", "true", stale, nil, disabled + "no PlacementDecision is there", 0},
-		{"an index that is none", "true", stale, decisions{decision("d", "first", "", "a")}, disabled + `PlacementDecision d has "first" for the index of its group`, 1},
+		{"no object yet", "true", stale, nil, disabled + "no PlacementDecision is found", 0},
+		{"an index that is none", "true", stale, decisions{decision("d", "first", "", "a")}, disabled + `PlacementDecision d has the label decision-group-index "first", which must be a number`, 1},
 		{"another value means nothing", "yes", clusterv1beta1.PlacementStatus{}, decisions{decision("d", "0", "", "a")}, disabled + "its status is not written yet", 1},
 	} {
 		placement := newPlacement(intstr.IntOrString{})

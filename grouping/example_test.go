@@ -213,9 +213,9 @@ func ExampleGroups_Incomplete() {
 		fmt.Println(groups.Incomplete())
 	}
 	// Output:
-	// placement web: no PlacementDecision is there
-	// placement web: PlacementDecision web-decision-3 is not there
-	// placement web: group 0 "canary" has 0 of 1 clusters
+	// placement web: no PlacementDecision is found
+	// placement web: PlacementDecision web-decision-3 is not found
+	// placement web: the PlacementDecisions of group 0 "canary" list 0 clusters, the status says 1
 }
 
 // A rollout that sets no maxConcurrency goes by the size of the placement's groups.
@@ -310,7 +310,7 @@ func ExampleRead_editedLabel() {
 		fmt.Println(d.Name, d.Labels[clusterv1beta1.DecisionGroupIndexLabel], d.Status.Decisions)
 	}
 	// Output:
-	// PlacementDecision web-decision-1 has "first" for the index of its group
+	// PlacementDecision web-decision-1 has the label decision-group-index "first", which must be a number
 	// web-decision-1 0 [{oslo  0}]
 	// web-decision-2 1 [{cairo  0} {lima  0}]
 	// web-decision-3 2 [{rome  0}]

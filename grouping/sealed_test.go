@@ -87,7 +87,7 @@ func TestLacking(t *testing.T) {
 		{"nothing is missing", whole.Lacking(""), ""},
 		{"a reader that finds no Placement says so", (*grouping.Groups)(nil).Lacking("there is no Placement apps/web"), "there is no Placement apps/web"},
 		{"and so of groups that were never read", new(grouping.Groups).Lacking("there is no Placement apps/web"), "there is no Placement apps/web"},
-		{"nothing is known of nil", (*grouping.Groups)(nil).Lacking(""), "no PlacementDecision is there"},
+		{"nothing is known of nil", (*grouping.Groups)(nil).Lacking(""), "no PlacementDecision is found"},
 	} {
 		if got := test.groups.Incomplete(); got != test.want {
 			t.Errorf("G18: %s: got %q, want %q", test.why, got, test.want)

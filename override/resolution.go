@@ -139,7 +139,7 @@ func (r *Resolution) String() string {
 		parts = append(parts, "ignored: "+strings.Join(names, " "))
 	}
 	if incomplete := r.Incomplete(); incomplete != "" {
-		parts = append(parts, "incomplete: "+incomplete)
+		parts = append(parts, "partially observed: "+incomplete)
 	}
 	return strings.Join(parts, "; ")
 }

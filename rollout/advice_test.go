@@ -148,7 +148,7 @@ func (h *advised) checkStop(r rollout.Remedy) string {
 func choices(r rollout.Remedy) iter.Seq[[]string] {
 	var named []string
 	if r.Clusters != "" {
-		named = strings.Split(strings.Split(strings.ReplaceAll(r.Clusters, " (left)", ""), " and ")[0], ", ")
+		named = strings.Split(strings.Split(strings.ReplaceAll(r.Clusters, " (deselected)", ""), " and ")[0], ", ")
 	}
 	count := r.Count
 	if len(named) == 0 {

@@ -144,7 +144,7 @@ func named(list string) []string {
 // or nothing says when it is done. A cluster that starts anew has a work of which nothing is
 // known yet, and one that timed out is to be fixed.
 func (h *advised) answered(result *rollout.Result, r rollout.Remedy) string {
-	for name := range strings.SplitSeq(strings.Split(strings.ReplaceAll(r.Clusters, " (left)", ""), " and ")[0], ", ") {
+	for name := range strings.SplitSeq(strings.Split(strings.ReplaceAll(r.Clusters, " (deselected)", ""), " and ")[0], ", ") {
 		report := h.reports[name]
 		disposition, _, _ := result.Find(name)
 		if r.Type == rollout.RemedyAnswer && report.Status == status.Progressing && report.Reason == status.ReportUntracked &&
@@ -170,7 +170,7 @@ func (h *advised) lost(r rollout.Remedy) string {
 		}
 		entries[left.Cluster] = left.Report
 	}
-	for name := range strings.SplitSeq(strings.Split(strings.ReplaceAll(r.Clusters, " (left)", ""), " and ")[0], ", ") {
+	for name := range strings.SplitSeq(strings.Split(strings.ReplaceAll(r.Clusters, " (deselected)", ""), " and ")[0], ", ") {
 		e, report := entries[name], h.reports[name]
 		about := report.Status != "" && (report.Status != status.ToApply || !report.Applied.IsZero())
 		if (e.Status == status.Failed || e.Status == status.TimeOut) && e.Attempt >= h.others.Attempt && !about {

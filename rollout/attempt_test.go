@@ -48,7 +48,7 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	says(now.Add(time.Second), "start a; 0 of 2 clusters done, 2 waiting")
 	failed.Attempt = 1
 	report(failed)
-	says(now.Add(time.Second), "stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting; recheck after 10m0s")
+	says(now.Add(time.Second), "the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting; recheck after 10m0s")
 }
 
 // R39: an attempt is raised while a is written, or in flight. Its object has the stamp of the attempt before, and what is
@@ -217,17 +217,17 @@ func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 		later   string // when the deadline of a report that counts has passed
 	}{
 		{status.Succeeded, now, 0, "start b; 1 of 2 clusters done, 1 waiting", "start b; 1 of 2 clusters done, 1 waiting"},
-		{status.Progressing, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "timed out a; stopped"},
-		{status.Progressing, now.Add(time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s", "timed out a; stopped"},
-		{"Unheard of", now, -1, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "timed out a; stopped"},
+		{status.Progressing, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "timed out a; the rollout is stopped"},
+		{status.Progressing, now.Add(time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s", "timed out a; the rollout is stopped"},
+		{"Unheard of", now, -1, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "timed out a; the rollout is stopped"},
 		{status.Skip, now, 0, "start b; 1 of 2 clusters done, 1 waiting", "start b; 1 of 2 clusters done, 1 waiting"},
-		{status.Failed, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
-		{status.TimeOut, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
-		{status.Failed, written, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
-		{status.Failed, now, 1, "stopped: a failed", "timed out a; stopped"},
-		{status.Failed, now.Add(time.Second), 0, "stopped: a failed", "timed out a; stopped"},
-		{status.TimeOut, now.Add(time.Second), 0, "stopped: a failed", "stopped: a failed"},
-		{status.Succeeded, now.Add(-time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; stopped"},
+		{status.Failed, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; the rollout is stopped"},
+		{status.TimeOut, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; the rollout is stopped"},
+		{status.Failed, written, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; the rollout is stopped"},
+		{status.Failed, now, 1, "the rollout is stopped: a failed", "timed out a; the rollout is stopped"},
+		{status.Failed, now.Add(time.Second), 0, "the rollout is stopped: a failed", "timed out a; the rollout is stopped"},
+		{status.TimeOut, now.Add(time.Second), 0, "the rollout is stopped: a failed", "the rollout is stopped: a failed"},
+		{status.Succeeded, now.Add(-time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; the rollout is stopped"},
 	} {
 		t.Run(fmt.Sprint(c.status, c.at.Sub(now), c.attempt), func(t *testing.T) {
 			p, err := rollout.NewPlanner(strategy, groups, rollout.Options{Attempt: 1})

@@ -107,7 +107,7 @@ type BlockReason struct {
 }
 
 // String is a sentence without its full stop, fit for the message of a condition or an event:
-// `waiting for group 1 "canary": 9 of 10 done; cls037 progressing, times out at 2026-01-02T10:50:00Z`.
+// `waiting for group 1 "canary": 9 of 10 done; cls037 is progressing, times out at 2026-01-02T10:50:00Z`.
 func (h BlockReason) String() string {
 	switch h.Type {
 	case BlockFrozen, BlockNotAllowed:
@@ -115,14 +115,14 @@ func (h BlockReason) String() string {
 	case BlockPaused:
 		return "the rollout is paused"
 	case BlockGroupsIncomplete:
-		return "the groups are incomplete (" + h.Missing + ")"
+		return "the PlacementDecisions are only partially observed (" + h.Missing + ")"
 	case BlockBreached:
-		return h.detailed("stopped")
+		return h.detailed(theRolloutStopped)
 	case BlockRecordFull:
 		return h.full()
 	case BlockMandatoryGroup:
 		if h.Group == unknownGroup() {
-			return h.detailed("waiting for clusters that left, nobody knows of which group")
+			return h.detailed("waiting for deselected clusters whose group is unknown")
 		}
 		return h.detailed("waiting for mandatory " + h.Group.String())
 	case BlockEarlierGroup:
@@ -134,7 +134,7 @@ func (h BlockReason) String() string {
 	case BlockConcurrency, BlockRamp:
 		return h.concurrency()
 	case BlockPlaces:
-		return h.detailed(fmt.Sprintf("clusters that left or moved keep their places in %v", h.Group))
+		return h.detailed(fmt.Sprintf("clusters that were deselected or moved to another group still count in %v", h.Group))
 	case BlockExposed:
 		return h.exposure()
 	case BlockStarts:
@@ -147,9 +147,9 @@ func (h BlockReason) String() string {
 }
 
 func (h BlockReason) full() string {
-	s := fmt.Sprintf("the record has no room for %d %s that left", h.Failures, plural(h.Failures > 1, "cluster", "clusters"))
+	s := fmt.Sprintf("the stored record of deselected clusters is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
 	if !h.Until.IsZero() {
-		s += ", which count until " + inUTC(h.Until)
+		s += fmt.Sprintf(", and %s until %s", plural(h.Failures > 1, "counts", "count"), inUTC(h.Until))
 	}
 	return s
 }
@@ -170,53 +170,42 @@ func (h BlockReason) gate() string {
 }
 
 func (h BlockReason) concurrency() string {
-	var b strings.Builder
-	switch taken := h.InFlight + h.Starting; {
-	case taken <= h.MaxConcurrency:
-		fmt.Fprintf(&b, "%d of %s taken", taken, slots(h.MaxConcurrency))
-	case h.Type == BlockRamp: // the ramp adds a slot with each cluster that soaks
-		fmt.Fprintf(&b, "%d in flight where at most %d may be", taken, h.MaxConcurrency)
-	default: // some came back after their timeout, moved here, or the limit was lowered
-		fmt.Fprintf(&b, "%d in flight where at most %d may be, so %d slots have to come free before the next starts", taken, h.MaxConcurrency, taken-h.MaxConcurrency+1)
-	}
-	if h.Type == BlockRamp {
-		b.WriteString(" while the rollout ramps up")
+	of, rises := "the concurrency limit", ""
+	if h.Type == BlockRamp { // the ramp adds a slot with each cluster that soaks
+		of, rises = "the ramp limit", "; it rises as clusters succeed"
 	}
 	if !h.AllGroups {
-		fmt.Fprintf(&b, " in %v", h.Group)
+		of += fmt.Sprintf(" of %v", h.Group)
 	}
-	return h.detailed(b.String())
+	taken := h.InFlight + h.Starting
+	s := fmt.Sprintf("%s is reached (%d of %d in flight%s)", of, taken, h.MaxConcurrency, rises)
+	if taken > h.MaxConcurrency { // some came back after their timeout, moved here, or the limit was lowered
+		if rises == "" {
+			rises = fmt.Sprintf("; the next cluster starts once %d of these have ended", taken-h.MaxConcurrency+1)
+		}
+		s = fmt.Sprintf("%s is exceeded (%d in flight, at most %d may be%s)", of, taken, h.MaxConcurrency, rises)
+	}
+	return h.detailed(s)
 }
 
 func (h BlockReason) starts() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "at most %d starts within %v", h.MaxStarts, h.Per)
-	if h.MaxStarts == 1 {
-		b.Reset()
-		fmt.Fprintf(&b, "at most 1 start within %v", h.Per)
-	}
+	var parts []string
 	if h.Starting > 0 {
-		fmt.Fprintf(&b, ", %d now", h.Starting)
+		parts = append(parts, fmt.Sprintf("%d %s now", h.Starting, plural(h.Starting > 1, "starts", "start")))
 	}
 	if h.WithoutTime > 0 {
-		fmt.Fprintf(&b, ", %d in flight of which no report says when %s started", h.WithoutTime, plural(h.WithoutTime > 1, "it", "they"))
+		parts = append(parts, fmt.Sprintf("the status of %s in flight has no start time", clusters(h.WithoutTime)))
 	}
 	switch {
 	case !h.Until.IsZero():
-		b.WriteString(", the next at " + inUTC(h.Until))
+		parts = append(parts, "the next starts at "+inUTC(h.Until))
 	case h.Starting > 0:
-		fmt.Fprintf(&b, ", the next %v later", h.Per)
+		parts = append(parts, fmt.Sprintf("the next starts %v later", h.Per))
 	default:
-		b.WriteString(": nobody knows when the next is")
+		parts = append(parts, "when the next starts is unknown")
 	}
-	return b.String()
-}
-
-func slots(n int) string {
-	if n == 1 {
-		return "1 slot"
-	}
-	return fmt.Sprintf("%d slots", n)
+	return fmt.Sprintf("at most %s %s within %v (maxStarts): %s",
+		clusters(h.MaxStarts), plural(h.MaxStarts > 1, "starts", "start"), h.Per, strings.Join(parts, ", "))
 }
 
 // blockReason says why the waiting clusters of a group that do not start are blocked. Its cases are in the order of the

@@ -41,10 +41,12 @@ type Blocker struct {
 	endsWithObject bool // it is deselected and in flight, and counts until its object is gone
 	late           bool // it starts once its object is gone, which is being deleted
 	lost           bool // it failed, and only the record tells of it
-	frozen         bool // it waits, and is frozen
+	frozen         bool // it waits: it is frozen, or not in the allowlist
+	notAllowed     bool // it waits: it is not in the allowlist, and not frozen
+	withAllowlist  bool // there is an allowlist, so other frozen clusters may not be in it
 }
 
-// String says what the cluster does and until when: `cls037 progressing, times out at 2026-01-02T10:50:00Z`.
+// String says what the cluster does and until when: `cls037 is progressing, times out at 2026-01-02T10:50:00Z`.
 func (b Blocker) String() string {
 	return fmt.Sprintf("%s %s%s", b.label(), b.kind(false), b.end(false))
 }
@@ -78,75 +80,77 @@ func quoted(cluster, message string) string {
 // kind says what the cluster does, or what several clusters in its state do.
 func (b *Blocker) kind(many bool) string {
 	switch {
-	case b.frozen && !many && b.Message != "":
-		return fmt.Sprintf("is held by %q", b.Message)
+	case b.notAllowed && !many:
+		return "is not in the allowlist"
+	case b.frozen && many && b.withAllowlist:
+		return "are frozen or not in the allowlist"
 	case b.frozen:
-		return plural(many, "is held", "are held")
+		return plural(many, "is frozen", "are frozen")
 	case b.late:
-		return plural(many, "starts once its object is gone, which is being deleted", "start once their objects are gone, which are being deleted")
+		return plural(many, "starts when the deletion of its old object is finished", "start when the deletion of their old objects is finished")
 	case b.Starting:
 		return plural(many, "starts now", "start now")
 	case b.Silent:
-		return plural(many, "has not answered", "have not answered")
+		return plural(many, "has not reported on this version", "have not reported on this version")
 	case b.Reason == status.ReportRefused:
-		return plural(many, "has failed to apply it", "have failed to apply it")
+		return plural(many, "has failed to apply the workload", "have failed to apply the workload")
 	case b.Reason == status.ReportUntracked:
-		return plural(many, "is applied, and no conditionRules in its template say when it is done", "are applied, and no conditionRules in their template say when they are done")
+		return plural(many, "has", "have") + " applied a workload whose template has no conditionRules to tell when it is done"
 	case b.settled:
 		return "succeeded"
 	case b.Status == status.Succeeded:
-		return plural(many, "soaks", "soak")
+		return plural(many, "succeeded and has to stay so (minSuccessTime)", "succeeded and have to stay so (minSuccessTime)")
 	case b.Status == status.Validating:
-		return plural(many, "is being validated", "are being validated")
+		return plural(many, "waits for its validation", "wait for their validation")
 	case b.Status == status.Failed:
 		return "failed"
 	case b.Status == status.TimeOut:
 		return "timed out"
 	default:
-		return "progressing"
+		return plural(many, "is progressing", "are progressing")
 	}
 }
 
 // end says until when the cluster does so, in words that follow the words of kind.
 func (b *Blocker) end(many bool) string {
 	switch {
-	case b.frozen && !b.Until.IsZero():
-		return " until " + inUTC(b.Until)
-	case b.frozen || b.Starting || b.Status == status.TimeOut:
+	case b.frozen:
+		return b.thaws(many)
+	case b.Starting || b.Status == status.TimeOut:
 		return ""
 	case b.settled:
-		return ", no report says when"
+		return plural(many, " at an unknown time (its status has none)", " at an unknown time (their status has none)")
 	case b.Status == status.Succeeded:
 		return b.until()
 	case b.Status == status.Failed && b.Until.IsZero():
 		return b.since(many)
 	case b.Status == status.Failed && b.slotless:
-		return b.since(many) + plural(many, ", times out at ", ", time out at ") + inUTC(b.Until)
+		return fmt.Sprintf("%s, and %s at %s unless %s", b.since(many), plural(many, "times out", "time out"), inUTC(b.Until), plural(many, "it recovers", "they recover"))
 	case b.Status == status.Failed:
 		return b.since(many) + b.slot(many)
 	case !b.Again.IsZero():
-		return plural(many, ", is tried again at ", ", are tried again at ") + inUTC(b.Again)
+		return fmt.Sprintf(", and %s at %s unless %s done by then", plural(many, "is retried", "are retried"), inUTC(b.Again), plural(many, "it is", "they are"))
 	case b.WithoutTime:
-		return ", cannot time out, as no report says when that began"
+		return plural(many, ", and never times out (its status has no time)", ", and never time out (their status has no time)")
 	case !b.Until.IsZero():
 		return plural(many, ", times out at ", ", time out at ") + inUTC(b.Until)
 	case b.Reason == status.ReportUntracked:
 		return ""
 	default:
-		return b.since(many) + ", and there is no progressDeadline"
+		return b.since(many) + plural(many, ", and never times out (no progressDeadline)", ", and never time out (no progressDeadline)")
 	}
 }
 
 // slot says until when the cluster keeps its slot, in words that follow the words of kind.
 func (b *Blocker) slot(many bool) string {
-	keeps := plural(many, "keeps its slot", "keep their slots")
+	keeps := plural(many, "stays in flight", "stay in flight")
 	switch {
 	case b.Starting || b.Status == status.Succeeded || !b.Again.IsZero():
 		return b.end(many)
 	case b.lost && b.Until.IsZero():
-		return b.since(many) + plural(many, ", and keeps its slot until it is tried again or given up", ", and keep their slots until they are tried again or given up")
+		return b.since(many) + ", and " + keeps + plural(many, " until it is retried or ignored", " until they are retried or ignored")
 	case b.Status == status.Failed && (b.WithoutTime || !b.Until.IsZero()):
-		return ", " + keeps + b.until()
+		return ", and " + keeps + b.until()
 	case b.WithoutTime || !b.Until.IsZero():
 		return b.end(many)
 	}
@@ -156,7 +160,7 @@ func (b *Blocker) slot(many bool) string {
 	done := plural(many, "it is done", "they are done")
 	switch {
 	case b.Silent:
-		done = plural(many, "it answers", "they answer")
+		done = plural(many, "it reports", "they report")
 	case b.Status == status.Validating:
 		done = plural(many, "it is validated", "they are validated")
 	case b.Status == status.Failed:
@@ -165,12 +169,12 @@ func (b *Blocker) slot(many bool) string {
 	if b.endsWithObject {
 		done += plural(many, " or its object is gone", " or their objects are gone")
 	}
-	return b.since(many) + ", and without a progressDeadline " + keeps + " until " + done
+	return fmt.Sprintf("%s, and %s until %s (no progressDeadline)", b.since(many), keeps, done)
 }
 
 // untracked says until when a cluster of which nothing says when it is done keeps its slot, where there is no deadline.
 func (b *Blocker) untracked(many bool) string {
-	keeps := plural(many, "; it keeps its slot", "; they keep their slots")
+	keeps := plural(many, ", and stays in flight", ", and stay in flight")
 	if b.endsWithObject {
 		keeps += plural(many, " until its object is gone", " until their objects are gone")
 	}
@@ -178,22 +182,42 @@ func (b *Blocker) untracked(many bool) string {
 }
 
 func (b *Blocker) since(many bool) string {
-	if many || b.Since.IsZero() {
+	switch {
+	case many || b.Since.IsZero():
 		return ""
+	case b.Silent:
+		return fmt.Sprintf(" (written at %s)", inUTC(b.Since))
+	case b.Status == status.Failed:
+		return " at " + inUTC(b.Since)
 	}
-	return " since " + inUTC(b.Since)
+	return fmt.Sprintf(" (since %s)", inUTC(b.Since))
 }
 
 // until gives the time at which the deadline or the soak ends, or says that it is unknown.
 func (b *Blocker) until() string {
 	switch {
 	case !b.Until.IsZero():
+		return " until " + inUTC(b.Until)
 	case b.Status == status.Failed:
-		return ", nobody knows how long: no report says when that was"
+		return " for an unknown time (no time in its status)"
 	default:
-		return ", nobody knows how long: no report says when that began"
+		return ", which never ends (no time in its status)"
 	}
-	return " until " + inUTC(b.Until)
+}
+
+// thaws says until when the cluster is frozen, and the reason of its freeze.
+func (b *Blocker) thaws(many bool) string {
+	s := ""
+	switch {
+	case !b.Until.IsZero():
+		s = " until " + inUTC(b.Until)
+	case !many && !b.notAllowed:
+		s = " with no end"
+	}
+	if !many && b.Message != "" {
+		s += fmt.Sprintf(": %q", b.Message)
+	}
+	return s
 }
 
 func plural(many bool, one, more string) string {
@@ -235,6 +259,7 @@ func (r *Result) blocker(position int) Blocker {
 	case s.isFrozen():
 		h := r.blockAt(position)
 		b.frozen, b.Message, b.Until = true, h.Reason, h.Until
+		b.notAllowed, b.withAllowlist = h.Type == BlockNotAllowed, r.schedule.options.named.hasAllowlist
 	case !s.waiting():
 		b.Message = n.says[position]
 	}

@@ -35,14 +35,16 @@ type Breach struct {
 // maxNamed is how many clusters a breach names.
 const maxNamed = 3
 
-// String is a sentence without its full stop: `stopped: a, b and 3 more failed in group 1 "canary", maxFailures 0; goes on
-// when none is failed`.
-func (b Breach) String() string { return "stopped: " + b.detail() }
+// String is a sentence without its full stop: `the rollout is stopped: a, b and 3 more failed in group 1 "canary", maxFailures is 0;
+// the rollout continues when no cluster is failed`.
+func (b Breach) String() string { return theRolloutStopped + ": " + b.detail() }
+
+const theRolloutStopped = "the rollout is stopped"
 
 func (b *Breach) detail() string {
 	var s strings.Builder
 	if len(b.Clusters) == 0 {
-		fmt.Fprintf(&s, "%d failed", b.Failures)
+		fmt.Fprintf(&s, "%s failed", clusters(b.Failures))
 	} else {
 		names := slices.Clone(b.Clusters)
 		for i := range names {
@@ -52,29 +54,45 @@ func (b *Breach) detail() string {
 		}
 		s.WriteString(listed(names, b.Failures) + " failed")
 	}
-	if !b.AllGroups {
-		fmt.Fprintf(&s, " in %v", b.Group)
-	}
-	if b.Lasting {
-		s.WriteString(" as the groups were then")
+	if b.Lasting && !b.AllGroups {
+		s.WriteString(" in what was")
+	} else if !b.AllGroups {
+		s.WriteString(" in")
 	}
 	switch {
-	case b.Mandatory && b.Group == unknownGroup():
-		s.WriteString("; goes on when none is failed")
-	case b.Mandatory:
-		s.WriteString(", a mandatory group, where maxFailures does not count; goes on when none is failed")
-	case b.MaxFailures == 0:
-		s.WriteString(", maxFailures 0; goes on when none is failed")
-	case b.MaxFailures == 1:
-		s.WriteString(", maxFailures 1; goes on when at most 1 is failed")
+	case b.AllGroups:
+	case b.Mandatory && b.Group != unknownGroup():
+		fmt.Fprintf(&s, " mandatory %v (which tolerates no failure)", b.Group)
 	default:
-		fmt.Fprintf(&s, ", maxFailures %d; goes on when at most %d are failed", b.MaxFailures, b.MaxFailures)
+		fmt.Fprintf(&s, " %v", b.Group)
 	}
+	if b.Lasting {
+		s.WriteString(" before the decision groups changed")
+	}
+	if !b.Mandatory {
+		fmt.Fprintf(&s, ", maxFailures is %d", b.MaxFailures)
+	}
+	s.WriteString("; the rollout continues when " + b.tolerated() + " failed")
 	if b.Lost > b.MaxFailures {
-		fmt.Fprintf(&s, ", and %d cannot recover: %s", b.Lost, plural(b.Lost > 1, "it has to be tried again or given up", "they have to be tried again or given up"))
+		fmt.Fprintf(&s, "; %d of these cannot recover: retry or ignore %s", b.Lost, plural(b.Lost > 1, "it", "them"))
 	}
 	return s.String()
 }
+
+// tolerated says how many clusters may be failed.
+func (b *Breach) tolerated() string {
+	switch {
+	case b.Mandatory || b.MaxFailures == 0:
+		return "no cluster is"
+	case b.MaxFailures == 1:
+		return "at most 1 cluster is"
+	default:
+		return fmt.Sprintf("at most %d clusters are", b.MaxFailures)
+	}
+}
+
+// clusters counts clusters.
+func clusters(n int) string { return fmt.Sprintf("%d %s", n, plural(n > 1, "cluster", "clusters")) }
 
 // counts says whether failures in a group count in the breach.
 func (b *Breach) counts(group grouping.Key) bool { return b.AllGroups || b.Group == group }

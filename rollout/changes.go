@@ -138,7 +138,7 @@ func (r *Result) warnedSince(previous *Result) (warned []Warning) {
 	return warned
 }
 
-// String says what changed, in a line: `started c; succeeded a, b; timed out d`. Of a list of more than three clusters it
+// String says what changed, in a line: `c started; a, b succeeded; d timed out`. Of a list of more than three clusters it
 // names the first three. It quotes why those failed, as far as 1,024 bytes have room for that. It is empty where nothing changed.
 func (c Changes) String() string {
 	var parts []string
@@ -149,14 +149,14 @@ func (c Changes) String() string {
 		{"started", c.Started}, {"succeeded", c.Succeeded}, {"failed", c.Failed}, {"timed out", c.TimedOut}, {"recovered", c.Recovered},
 	} {
 		if n := len(list.names); n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", list.what, listed(list.names[:min(n, maxNamed)], n)))
+			parts = append(parts, fmt.Sprintf("%s %s", listed(list.names[:min(n, maxNamed)], n), list.what))
 		}
 	}
 	if c.Breached != nil {
 		parts = append(parts, c.Breached.String())
 	}
 	if c.Resumed {
-		parts = append(parts, "no budget is breached any more")
+		parts = append(parts, "maxFailures is not exceeded any more, and the rollout continues")
 	}
 	for _, w := range c.Warned {
 		parts = append(parts, w.String())

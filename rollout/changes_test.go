@@ -104,11 +104,11 @@ func TestChangesTellEachOnce(t *testing.T) {
 		{"a controller that starts anew has told already", nil, failed, ""},
 		{"nothing happened", first, plan(groups("a", "b"), of("a", status.Progressing), of("b", status.Progressing)), ""},
 		{"a result has no news of itself", failed, failed, ""},
-		{"since the beginning all is new", &rollout.Result{}, first, "started a, b"},
-		{"a breach and a warning", first, failed, "succeeded a; failed b; " +
-			"stopped: b failed, maxFailures 0; goes on when none is failed; d has several reports: the one that holds the rollout back most counts"},
+		{"since the beginning all is new", &rollout.Result{}, first, "a, b started"},
+		{"a breach and a warning", first, failed, "a succeeded; b failed; " +
+			"the rollout is stopped: b failed, maxFailures is 0; the rollout continues when no cluster is failed; d has several reports: the one that delays the rollout most is used"},
 		{"told already", failed, plan(groups("a", "b", "d"), of("a", status.Succeeded), of("b", status.Failed), of("d", status.ToApply), of("d", status.ToApply)), ""},
-		{"a leaves, c joins, b recovers", failed, mended, "started c; succeeded b; recovered b; no budget is breached any more"},
+		{"a leaves, c joins, b recovers", failed, mended, "c started; b succeeded; b recovered; maxFailures is not exceeded any more, and the rollout continues"},
 	} {
 		if got := test.now.Changes(test.previous).String(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.why, got, test.want)
@@ -186,7 +186,7 @@ func TestChangesOverAVersion(t *testing.T) {
 			if got := base.Changes(last); got.String() != "" {
 				t.Errorf("a new version is no news by itself: %v", got)
 			}
-			last, want = base, "started a"
+			last, want = base, "a started"
 		}
 		for _, c := range p.Next(atTen).Start {
 			p.Applied(c.Name, atTen)
@@ -220,7 +220,7 @@ func TestChangesOmitClustersWithoutTheFailedVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := plan.Changes(revert).String(), "succeeded a; failed c"; got != want {
+	if got, want := plan.Changes(revert).String(), "a succeeded; c failed"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := revert.Changes(plan).String(); got != "" {
@@ -296,7 +296,7 @@ func ExampleResult_Changes() {
 	fmt.Println(changes)
 	fmt.Println("failures_total +", len(changes.Failed))
 	// Output:
-	// started c; succeeded a; failed b; stopped: b failed, maxFailures 0; goes on when none is failed
+	// c started; a succeeded; b failed; the rollout is stopped: b failed, maxFailures is 0; the rollout continues when no cluster is failed
 	// failures_total + 1
 }
 
@@ -324,11 +324,11 @@ func TestChangesSayWhyClustersFailed(t *testing.T) {
 		reports []status.Report
 		want    string
 	}{
-		{"a failure", []status.Report{says("b", status.Failed, "no image")}, `started b; failed b; stopped: b failed in group 0, maxFailures 0; goes on when none is failed; b: "no image"`},
-		{"a deadline", []status.Report{says("c", status.TimeOut, "a\n\x1b[31m")}, `started c; timed out c; stopped: c failed in group 0, maxFailures 0; goes on when none is failed; c: "a\n\x1b[31m"`},
-		{"what others say is not told", []status.Report{says("a", status.Progressing, "1 of 3")}, "started a"},
+		{"a failure", []status.Report{says("b", status.Failed, "no image")}, `b started; b failed; the rollout is stopped: b failed in group 0, maxFailures is 0; the rollout continues when no cluster is failed; b: "no image"`},
+		{"a deadline", []status.Report{says("c", status.TimeOut, "a\n\x1b[31m")}, `c started; c timed out; the rollout is stopped: c failed in group 0, maxFailures is 0; the rollout continues when no cluster is failed; c: "a\n\x1b[31m"`},
+		{"what others say is not told", []status.Report{says("a", status.Progressing, "1 of 3")}, "a started"},
 		{"too long for a second", []status.Report{says("a", status.Failed, strings.Repeat("x", 300)), says("b", status.Failed, strings.Repeat("\x00", 300))},
-			`started a, b; failed a, b; stopped: a, b failed in group 0, maxFailures 0; goes on when none is failed; a: "` + strings.Repeat("x", 200) + `…"`},
+			`a, b started; a, b failed; the rollout is stopped: a, b failed in group 0, maxFailures is 0; the rollout continues when no cluster is failed; a: "` + strings.Repeat("x", 200) + `…"`},
 	} {
 		if got := plan(test.reports...).Changes(none).String(); got != test.want {
 			t.Errorf("%s: %s\nwant %s", test.why, got, test.want)

@@ -145,7 +145,7 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 		_, progress, _ := strings.Cut(r.Explain("waits")[0].Reason.String(), `"a": `)
 		return progress
 	}
-	const short, and, more = "0 of 1 done", `; and for group 1 "b": `, "; and for 1 more group"
+	const short, and, more = "0 of 1 done", `; also waiting for group 1 "b": `, "; also waiting for 1 more group"
 	seen := map[string]bool{}
 	for length := 300; length <= 600; length++ { // a byte at a time, so that each of the sums is the bound
 		a, b := strings.Repeat("a", length), strings.Repeat("b", 40)
@@ -173,11 +173,11 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 		four := func(f *fleet) *fleet { return two(f).group("y", "later").group("x", "later too") }
 		switch y, x := `group 2 "y"`, `group 3 "x"`; {
 		case len(want)+len(y)+len(x) <= 560:
-			want += "; then for " + y + ", " + x
+			want += "; after that, waiting for " + y + ", " + x
 		case len(want)+len(y) <= 560:
-			want += "; then for " + y + " and 1 more"
+			want += "; after that, waiting for " + y + " and 1 more"
 		default:
-			want += "; then for 2 more groups"
+			want += "; after that, waiting for 2 more groups"
 		}
 		if got := said([]string{"x", "y"}, four, reports...); got != want {
 			t.Fatalf("a name of %d bytes: got %s\nwant %s", length, got, want)

@@ -115,7 +115,7 @@ func newFormerMembers(groups *grouping.Groups, where formerGroups) (l formerMemb
 }
 
 // deselectedMark follows the name of a deselected cluster, in sentences.
-const deselectedMark = " (left)"
+const deselectedMark = " (deselected)"
 
 // ignorableClusters counts clusters that can be ignored, since they left, start late, or cannot recover, and has the names of the first.
 type ignorableClusters struct {

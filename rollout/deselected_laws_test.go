@@ -30,7 +30,7 @@ func TestAVersionThatCutsClustersOffStops(t *testing.T) {
 			if len(h.got) != 1 || (r.Breach != nil) != (deadline != "") || r.Summary().Aggregate() == status.Succeeded {
 				t.Errorf("deadline %q: %d have it; %v", deadline, len(h.got), r)
 			}
-			if len(r.Deselected) != 1 || r.Deselected[0].Name != "c00" || !strings.Contains(r.String(), "c00 (left)") {
+			if len(r.Deselected) != 1 || r.Deselected[0].Name != "c00" || !strings.Contains(r.String(), "c00 (deselected)") {
 				t.Errorf("deadline %q: left %v; %v", deadline, r.Deselected, r)
 			}
 		}
@@ -44,7 +44,7 @@ func TestIgnoringACluster(t *testing.T) {
 		h.atOnce, h.restarts = atOnce, restarts
 		h.play(t, time.Hour)
 		held := h.last.Explain("c05")
-		if text := held.String(); !strings.Contains(text, "give up c00") {
+		if text := held.String(); !strings.Contains(text, "add c00 to the ignored clusters, which count nowhere") {
 			t.Errorf("the explanation names no way to give c00 up: %s", text)
 		}
 		h.options.Ignored = []string{"c00"}
@@ -341,7 +341,7 @@ func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 // R29: what a plan, the planner and a rollback say of a cluster that starts once its object is gone, which is being deleted.
 func TestALateStartIsNotReportedAsStartingNow(t *testing.T) {
 	strategy, groups := progressive("1", config("", "10m", 0)), selecting(t, false, "a", "b")
-	const want = "start a; 1 held: 1 of 1 slot taken: a starts once its object is gone, which is being deleted"
+	const want = "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): a starts when the deletion of its old object is finished"
 	going := []status.Report{{Cluster: "a", Status: status.ToApply, Deleting: true}}
 	plan, err := rollout.Plan(strategy, groups, going, now, rollout.Options{})
 	if err != nil {

@@ -85,7 +85,7 @@ func ExamplePlan() {
 	// Output:
 	// apply to oslo in group 0 "canary"
 	// delete from tokyo
-	// start oslo; in flight lima; removed tokyo; 3 held: 2 of 2 slots taken: lima progressing, and without a progressDeadline keeps its slot until it is done; oslo starts now
+	// start oslo; in flight lima; remove tokyo; 3 clusters blocked: the concurrency limit is reached (2 of 2 in flight): lima is progressing, and stays in flight until it is done (no progressDeadline); oslo starts now
 }
 
 // byGroup rolls out group by group.
@@ -139,8 +139,8 @@ func ExampleResult_BlockCounts() {
 		fmt.Println(w)
 	}
 	// Output:
-	// 1 held: 1 of 1 slot taken in group 0 "canary": berlin starts now
-	// 4 held: waiting for group 0 "canary": 0 of 2 done; berlin starts now; 1 of 1 slot taken in group 0 "canary"
+	// 1 cluster blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight): berlin starts now
+	// 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; berlin starts now; 1 of its clusters is blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight)
 }
 
 // The clusters that need nothing more.
@@ -175,8 +175,8 @@ func ExamplePlan_mandatoryGroupFails() {
 	fmt.Println("breach:", result.Breach)
 	fmt.Println("warning:", result.Warnings[0])
 	// Output:
-	// in flight oslo; 4 held: stopped: oslo failed in group 0 "canary", a mandatory group, where maxFailures does not count; goes on when none is failed
-	// breach: stopped: oslo failed in group 0 "canary", a mandatory group, where maxFailures does not count; goes on when none is failed
+	// in flight oslo; 4 clusters blocked: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues when no cluster is failed
+	// breach: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues when no cluster is failed
 	// warning: mandatory decision group "pilot" is skipped: there is no such group; the groups are "canary", 1
 }
 
@@ -200,8 +200,8 @@ func ExamplePlan_soakAndDeadline() {
 		at = at.Add(result.RecheckAfter)
 	}
 	// Output:
-	// 12:00 in flight berlin oslo; 4 held: waiting for group 0 "canary": 0 of 2 done; oslo progressing, times out at 2026-11-21T12:11:00Z; berlin soaks until 2026-11-21T12:03:00Z; recheck after 3m0s
-	// 12:03 in flight oslo; 4 held: waiting for group 0 "canary": 1 of 2 done; oslo progressing, times out at 2026-11-21T12:11:00Z; recheck after 8m0s
+	// 12:00 in flight berlin oslo; 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; oslo is progressing, times out at 2026-11-21T12:11:00Z; berlin succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:03:00Z; recheck after 3m0s
+	// 12:03 in flight oslo; 4 clusters blocked: waiting for group 0 "canary": 1 of 2 done; oslo is progressing, times out at 2026-11-21T12:11:00Z; recheck after 8m0s
 	// 12:11 start lima paris quito rome; timed out oslo
 }
 
@@ -252,7 +252,7 @@ func ExampleResult_Summary() {
 		fmt.Printf("%v: %d%%, %d waiting, %d of them held\n", g.Group, g.Percent(), g.ToApply, g.Blocked)
 	}
 	// Output:
-	// Progressing: 2 of 6 clusters done, 2 in flight, 1 failed; lima failed; rome progressing, and there is no progressDeadline; paris, quito start now
+	// Progressing: 2 of 6 clusters done, 2 in flight, 1 failed; lima failed; rome is progressing, and never times out (no progressDeadline); paris, quito start now
 	// group 0 "canary": 100%, 0 waiting, 0 of them held
 	// group 1: 0%, 2 waiting, 0 of them held
 }
@@ -282,7 +282,7 @@ func ExampleOptions_paused() {
 	reports := []status.Report{{Cluster: "berlin", Status: status.Progressing}}
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{Paused: true})))
 	// Output:
-	// in flight berlin; 5 held: the rollout is paused
+	// in flight berlin; 5 clusters blocked: the rollout is paused
 }
 
 // The second group waits for its maintenance window.
@@ -293,7 +293,7 @@ func ExampleClosedGate() {
 		fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), nil, at, closed)))
 	}
 	// Output:
-	// start berlin oslo; 4 held: the gate "maintenance window" before group 1 is closed until 2026-11-21T22:00:00Z; recheck after 10h0m0s
+	// start berlin oslo; 4 clusters blocked: the gate "maintenance window" before group 1 is closed until 2026-11-21T22:00:00Z; recheck after 10h0m0s
 	// start berlin lima oslo paris quito rome
 }
 
@@ -324,7 +324,7 @@ func ExampleOptions_maxConcurrencyPerGroup() {
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(),
 		rollout.Options{MaxConcurrencyPerGroup: intstr.FromString("50%")})))
 	// Output:
-	// start lima paris; 2 held: 2 of 2 slots taken in group 1: lima, paris start now
+	// start lima paris; 2 clusters blocked: the concurrency limit of group 1 is reached (2 of 2 in flight): lima, paris start now
 }
 
 // A failure that is tolerated does not slow the rollout down.
@@ -340,8 +340,8 @@ func ExampleOptions_failedFreesSlot() {
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{})))
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{FailedFreesSlot: true})))
 	// Output:
-	// in flight berlin; 5 held: 1 of 1 slot taken: berlin failed, and without a progressDeadline keeps its slot until it succeeds
-	// start lima; in flight berlin; 4 held: 1 of 1 slot taken: lima starts now
+	// in flight berlin; 5 clusters blocked: the concurrency limit is reached (1 of 1 in flight): berlin failed, and stays in flight until it succeeds (no progressDeadline)
+	// start lima; in flight berlin; 4 clusters blocked: the concurrency limit is reached (1 of 1 in flight): lima starts now
 }
 
 // A strategy without MaxConcurrency takes the group size of its placement, as the API documents.
@@ -361,7 +361,7 @@ func ExampleSchedule_concurrencySource() {
 	fmt.Println(result)
 	// Output:
 	// [group 0, group 1: 3 at a time] by clustersPerDecisionGroup
-	// start berlin lima oslo; 1 held: 3 of 3 slots taken: berlin, lima, oslo start now
+	// start berlin lima oslo; 1 cluster blocked: the concurrency limit is reached (3 of 3 in flight): berlin, lima, oslo start now
 }
 
 // A mistyped selector must not undeploy a fleet.
@@ -376,7 +376,7 @@ func ExampleOptions_maxRemoved() {
 	fmt.Println(result.Warnings[0])
 	// Output:
 	// removed: 0
-	// nobody is removed: cairo and 2 more clusters are not selected any more, of 4 reported, and only 1 may be removed at once
+	// no cluster is removed: 3 of 4 reported clusters would be (cairo and 2 more clusters), and maxRemoved is 1
 }
 
 // While the scheduler writes its decisions nothing starts: the canary group may only seem to be empty.
@@ -392,6 +392,6 @@ func ExamplePlan_incompleteGroups() {
 	fmt.Println(result)
 	fmt.Println(result.Summary().Aggregate())
 	// Output:
-	// 2 held: the groups are incomplete (placement fleet: 2 of 3 clusters are there)
+	// 2 clusters blocked: the PlacementDecisions are only partially observed (placement fleet: the PlacementDecisions list 2 clusters, the status says 3)
 	// Progressing
 }

@@ -27,8 +27,8 @@ type Link struct {
 	Remedies []Remedy `json:"remedies,omitempty"`
 }
 
-// String says what is waited for, what the reports of the blockers say, whether the rollout stops meanwhile, and what an operator can do: `stopped: a failed, …; to do:
-// mend a, or raise maxFailures to 1`.
+// String says what is waited for, what the reports of the blockers say, whether the rollout stops meanwhile, and what an operator can do: `the rollout is stopped:
+// a failed, …; to do, one of: (1) fix the workload on a; (2) raise maxFailures to 1`.
 func (l Link) String() string {
 	said := l.Reason.String()
 	var remedies []string
@@ -42,7 +42,7 @@ func (l Link) String() string {
 	}
 	todo := ""
 	if len(remedies) > 0 {
-		todo = "; to do: " + strings.Join(remedies, ", or ")
+		todo = "; to do" + oneOf(remedies)
 	}
 	for i := range l.Blockers {
 		if says := l.Blockers[i].says(); len(said)+len(says)+len(todo) <= mostOfLink {
@@ -50,6 +50,18 @@ func (l Link) String() string {
 		}
 	}
 	return said + todo
+}
+
+// oneOf joins ways of which one is enough.
+func oneOf(ways []string) string {
+	if len(ways) == 1 {
+		return ": " + ways[0]
+	}
+	s := ", one of:"
+	for i, way := range ways {
+		s += fmt.Sprintf("%s (%d) %s", []string{"", ";"}[min(i, 1)], i+1, way)
+	}
+	return s
 }
 
 // mostOfLink is how many bytes a link, or changes, take with what reports say, as many as the message of a condition.
@@ -217,7 +229,8 @@ func (r *Result) ignorableInBreach() (ignorable ignorableClusters) {
 func (r *Result) blockReason(group int) BlockReason {
 	h := r.briefBlock(group)
 	if next, ok := r.blockedBefore(group); ok {
-		h.Detail += "; " + r.schedule.blockReason(&r.choice, next).String()
+		n := r.blockedCounted(next)
+		h.Detail += fmt.Sprintf("; %d of its clusters %s blocked: %v", n, plural(n > 1, "is", "are"), r.schedule.blockReason(&r.choice, next))
 	}
 	return h
 }

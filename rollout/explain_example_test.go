@@ -32,7 +32,7 @@ func ExampleResult_Explain() {
 		}
 	}
 	// Output:
-	// waiting for group 0 "canary": 1 of 2 done; oslo has not answered, times out at 2026-11-21T12:10:00Z; without news the rollout stops at 2026-11-21T12:10:00Z
+	// waiting for group 0 "canary": 1 of 2 done; oslo has not reported on this version, times out at 2026-11-21T12:10:00Z; time-outs stop the rollout at 2026-11-21T12:10:00Z unless a status changes
 	// the rollout is paused
 	// - resume the rollout
 }
@@ -43,5 +43,5 @@ func ExampleResult_Blockers() {
 		fmt.Printf("%v; %d clusters wait for it\n", b, b.Waiting)
 	}
 	// Output:
-	// oslo has not answered, times out at 2026-11-21T12:10:00Z; 4 clusters wait for it
+	// oslo has not reported on this version, times out at 2026-11-21T12:10:00Z; 4 clusters wait for it
 }

@@ -86,7 +86,7 @@ func (r *Result) inGroups(w waited, told map[int]bool) string {
 	for i, group := range w.active[:min(len(w.active), maxNamed)] {
 		of, grant := "", r.grant(group)
 		if i > 0 {
-			of = fmt.Sprintf("; and for %v: ", r.schedule.groups.Key(group))
+			of = fmt.Sprintf("; also waiting for %v: ", r.schedule.groups.Key(group))
 		}
 		next := of + r.progress(grant, !told[group], failedStateGroups|1<<blockingToApply)
 		if i > 0 && s.Len()+len(next) > longestDetail {
@@ -99,7 +99,7 @@ func (r *Result) inGroups(w waited, told map[int]bool) string {
 		named++
 	}
 	if more := len(w.active) - named; more > 0 {
-		fmt.Fprintf(&s, "; and for %s", groups(more, " more"))
+		fmt.Fprintf(&s, "; also waiting for %s", groups(more, " more"))
 	}
 	var later []string
 	for _, group := range w.later[:min(len(w.later), maxNamed)] {
@@ -111,9 +111,9 @@ func (r *Result) inGroups(w waited, told map[int]bool) string {
 	}
 	switch n := len(w.later); {
 	case n > 0 && len(later) == 0:
-		fmt.Fprintf(&s, "; then for %s", groups(n, " more"))
+		fmt.Fprintf(&s, "; after that, waiting for %s", groups(n, " more"))
 	case n > 0:
-		fmt.Fprintf(&s, "; then for %s", listed(later, n))
+		fmt.Fprintf(&s, "; after that, waiting for %s", listed(later, n))
 	}
 	return s.String()
 }

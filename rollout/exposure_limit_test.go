@@ -137,36 +137,36 @@ func TestLimit(t *testing.T) {
 		{"nobody is selected", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 1}, rollout.Options{}, "maxConcurrency 1, maxFailures 0"},
 		{
 			"a mandatory group starts as a whole", progressive("", config("", "1h", 0), "canary"), []string{"canary: a[1..20]", "b[1..300]"}, exposure.Bounds{Exposed: 12}, rollout.Options{},
-			`bounds.exposed: Invalid value: 12: must be at least 20, which are exposed with maxConcurrency 1, maxFailures 0, up to 20 of them in group 0 "canary"`,
+			`bounds.exposed: Invalid value: 12: must be at least 20: a bad version reaches that many clusters even with maxConcurrency 1, maxFailures 0, up to 20 of them in group 0 "canary"`,
 		},
 		{
 			"of groups that expose as many it names the first", perGroup(config("", "1h", 0)), []string{"a", "b[1..20]", "c[1..20]"}, exposure.Bounds{Exposed: 12}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(15)},
-			`bounds.exposed: Invalid value: 12: must be at least 15, which are exposed with maxConcurrency 15, maxFailures 0, up to 15 of them in group 1`,
+			`bounds.exposed: Invalid value: 12: must be at least 15: a bad version reaches that many clusters even with maxConcurrency 15, maxFailures 0, up to 15 of them in group 1`,
 		},
 		{
 			"what is set is too much", progressive("10", config("5", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12}, rollout.Options{},
-			`bounds.exposed: Invalid value: 12: must be at least 15, which are exposed with maxConcurrency 10, maxFailures 5, up to 15 of them in group 0`,
+			`bounds.exposed: Invalid value: 12: must be at least 15: a bad version reaches that many clusters even with maxConcurrency 10, maxFailures 5, up to 15 of them in group 0`,
 		},
 		{
 			"it takes too long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{},
-			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s: it takes that long with maxConcurrency 12, maxFailures 0, the highest limits that hold`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s: the rollout takes that long with maxConcurrency 12, maxFailures 0, the highest limits that bounds.exposed permits`,
 		},
 		{
 			"it takes too long with what is set", progressive("7", config("2", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{},
-			`bounds.finish: Invalid value: "1h0m0s": must be at least 23h0m0s: it takes that long with maxConcurrency 7, maxFailures 2, the highest limits that hold`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 23h0m0s: the rollout takes that long with maxConcurrency 7, maxFailures 2, the highest limits that bounds.exposed permits`,
 		},
 		{
 			"it takes too long with all at a time, and the budget that is kept down", perGroup(config("", "1h", 0)), []string{"a b", "c d"}, exposure.Bounds{Exposed: 99, Finish: time.Minute}, rollout.Options{},
-			`bounds.finish: Invalid value: "1m0s": must be at least 1h0m0s: it takes that long with maxConcurrency 4, maxFailures 1, the highest limits that hold`,
+			`bounds.finish: Invalid value: "1m0s": must be at least 1h0m0s: the rollout takes that long with maxConcurrency 4, maxFailures 1, the highest limits that bounds.exposed permits`,
 		},
 		{
 			"it is unknown how long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Paused: true},
-			`bounds.finish: Invalid value: "1h0m0s": must be 0: it is unknown how long the rollout takes (4h30m0s or more), since the rollout is paused`,
+			`bounds.finish: Invalid value: "1h0m0s": must be unset (0): it is unknown how long the rollout takes (4h30m0s or more), since the rollout is paused`,
 		},
 		{
 			"for several reasons, and of gates for the first that does not say when it opens", perGroup(config("", "1h", 0)), []string{"a", "b", "c", "d"}, exposure.Bounds{Exposed: 12, Finish: time.Hour},
 			rollout.Options{Paused: true, Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 3}, Gate: rollout.Gate{}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "approval"}}, {Group: grouping.Key{Index: 2}, Gate: rollout.Gate{Name: "window"}}, {Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: now.Add(time.Minute)}}}},
-			`bounds.finish: Invalid value: "1h0m0s": must be 0: it is unknown how long the rollout takes (40m0s or more), since the rollout is paused, and the gate "approval" before group 2 is closed`,
+			`bounds.finish: Invalid value: "1h0m0s": must be unset (0): it is unknown how long the rollout takes (40m0s or more), since the rollout is paused, and the gate "approval" before group 2 is closed`,
 		},
 		{
 			"the groups are not there", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Ramp: ptr(1)},
@@ -174,16 +174,16 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"a ramp side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Ramp: ptr(1), GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Invalid value: "1h0m0s": must be 0: it is unknown how long the rollout takes (10m0s or more), since groups go side by side with ramp`,
+			`bounds.finish: Invalid value: "1h0m0s": must be unset (0): it is unknown how long the rollout takes (10m0s or more), since groups roll out in parallel with ramp`,
 		},
 		{
 			"spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}, GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Invalid value: "1h0m0s": must be 0: it is unknown how long the rollout takes (2h10m0s or more), since groups go side by side with maxStarts`,
+			`bounds.finish: Invalid value: "1h0m0s": must be unset (0): it is unknown how long the rollout takes (2h10m0s or more), since groups roll out in parallel with maxStarts`,
 		},
 		{
 			"a ramp and spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour},
 			rollout.Options{Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}, GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Invalid value: "1h0m0s": must be 0: it is unknown how long the rollout takes (2h10m0s or more), since groups go side by side with ramp and maxStarts`,
+			`bounds.finish: Invalid value: "1h0m0s": must be unset (0): it is unknown how long the rollout takes (2h10m0s or more), since groups roll out in parallel with ramp and maxStarts`,
 		},
 		{
 			"All has no limits", all("1h"), []string{"a b"}, exposure.Bounds{Exposed: 1}, rollout.Options{},

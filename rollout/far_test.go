@@ -61,20 +61,20 @@ func TestTimesThatAreFarAway(t *testing.T) {
 		{
 			"a deadline that passed when nobody counted",
 			status.Report{Status: status.Progressing, LastTransitionTime: year(2)}, rollout.Options{},
-			"timed out a; stopped: a failed, maxFailures 0; goes on when none is failed; 0 of 2 clusters done, 1 failed, 1 waiting",
+			"timed out a; the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed; 0 of 2 clusters done, 1 failed, 1 waiting",
 			"",
 		},
 		{
 			"a deadline in another age",
 			status.Report{Status: status.Progressing, LastTransitionTime: year(2400)}, rollout.Options{},
 			"0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 2562047h47m16.854775807s",
-			"a progressing, times out at 2400-01-01T00:10:00Z",
+			"a is progressing, times out at 2400-01-01T00:10:00Z",
 		},
 		{
 			"a soak in another age",
 			status.Report{Status: status.Succeeded, LastTransitionTime: year(9999)}, rollout.Options{},
 			"0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 2562047h47m16.854775807s",
-			"a soaks until 9999-01-01T00:05:00Z",
+			"a succeeded and has to stay so (minSuccessTime) until 9999-01-01T00:05:00Z",
 		},
 		{
 			"it started long before it succeeded",

@@ -234,14 +234,16 @@ func (h BlockReason) frozen() string {
 		subject = "the cluster"
 	}
 	if h.Type == BlockNotAllowed {
-		return fmt.Sprintf("%s %s not among the reviewed clusters", subject, plural(h.Many, "is", "are"))
+		return fmt.Sprintf("%s %s not in the allowlist", subject, plural(h.Many, "is", "are"))
 	}
-	s := fmt.Sprintf("%s %s held", subject, plural(h.Many, "is", "are"))
-	if h.Reason != "" {
-		s += fmt.Sprintf(" by %q", h.Reason)
-	}
-	if !h.Until.IsZero() {
+	s := fmt.Sprintf("%s %s frozen", subject, plural(h.Many, "is", "are"))
+	if h.Until.IsZero() {
+		s += " with no end"
+	} else {
 		s += " until " + inUTC(h.Until)
+	}
+	if h.Reason != "" {
+		s += fmt.Sprintf(": %q", h.Reason)
 	}
 	return s
 }

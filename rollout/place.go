@@ -247,8 +247,8 @@ func (c *choice) exposureReached() BlockReason {
 // exposure gives the sentence of BlockExposed.
 func (h BlockReason) exposure() string {
 	n := h.InFlight + h.Starting
-	return h.detailed(fmt.Sprintf("%d %s the version and %s not done, where at most %d may be exposed at a time",
-		n, plural(n > 1, "cluster has", "clusters have"), plural(n > 1, "is", "are"), h.MaxConcurrency))
+	return h.detailed(fmt.Sprintf("%s %s exposed (%s the version and %s not done with it), and at most %d may be",
+		clusters(n), plural(n > 1, "is", "are"), plural(n > 1, "has", "have"), plural(n > 1, "is", "are"), h.MaxConcurrency))
 }
 
 // exposed gives the wait set of all clusters that are exposed or start. It takes time linear in the fleet.

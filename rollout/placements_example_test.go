@@ -49,7 +49,7 @@ func ExamplePlan_severalPlacements() {
 	}
 	// Output:
 	// web: removed []; incomplete: ""
-	// edge: removed []; incomplete: "placement edge: no PlacementDecision is there"
+	// edge: removed []; incomplete: "placement edge: no PlacementDecision is found"
 	// web: removed []; incomplete: ""
 	// edge: removed [cairo]; incomplete: ""
 }

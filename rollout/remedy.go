@@ -79,7 +79,7 @@ type Remedy struct {
 	Succeeded bool `json:"succeeded,omitempty"`
 }
 
-// String says what to do: `mend 1 of a, b`, or `mend a` where it takes all of them.
+// String says what to do: `fix the workload on 1 of a, b`, or `fix the workload on a` where it takes all of them.
 func (r Remedy) String() string {
 	switch r.Type {
 	case RemedyWait:
@@ -90,32 +90,32 @@ func (r Remedy) String() string {
 	case RemedyAnswer:
 		return fmt.Sprintf("wait until %s %s done", r.some(), plural(r.Count > 1, "is", "are"))
 	case RemedyAddConditionRules:
-		return "have conditionRules in the template, or Available, say when a cluster is done"
+		return "add conditionRules to the template that tell when the workload is done, or let the condition Available tell it"
 	case RemedyReportTime:
 		if r.Succeeded {
-			return fmt.Sprintf("wait for a report that says when %s succeeded", r.some())
+			return fmt.Sprintf("wait until a status gives the time at which %s succeeded", r.some())
 		}
-		return fmt.Sprintf("wait for a report that says how long %s %s been in flight", r.some(), plural(r.Count > 1, "has", "have"))
+		return fmt.Sprintf("wait until a status gives the start time of %s", r.some())
 	case RemedyIgnore:
-		return "give up " + r.Clusters
+		return fmt.Sprintf("add %s to the ignored clusters, which count nowhere", r.Clusters)
 	case RemedyForget:
-		return "remove the record of the clusters that left"
+		return "remove the stored record of deselected clusters from the owner"
 	case RemedyResume:
 		return "resume the rollout"
 	case RemedyOpenGate:
 		return fmt.Sprintf("open the %s before %v", Gate{Name: r.Gate}, r.Group)
 	case RemedyFix:
-		return "mend " + r.some()
+		return "fix the workload on " + r.some()
 	case RemedyUnfreeze:
-		return "release " + r.Clusters
+		return "unfreeze " + r.Clusters
 	case RemedyAllow:
-		return "review " + r.Clusters
+		return fmt.Sprintf("add %s to the allowlist", r.Clusters)
 	case RemedyValidate:
-		return "validate " + r.some()
+		return "validate the version on " + r.some()
 	case RemedyTryAgain:
-		return fmt.Sprintf("try again what failed (set the attempt to %d)", r.Count)
+		return fmt.Sprintf("retry the failed clusters (set attempt to %d)", r.Count)
 	case RemedyRevert:
-		return "go back to the version before"
+		return "roll back to the previous version"
 	case RemedyRaiseMaxFailures:
 		return fmt.Sprintf("raise maxFailures to %d", r.Count)
 	case RemedySetProgressDeadline:
@@ -129,7 +129,7 @@ func (r Remedy) String() string {
 
 // stops says what the wait leads to.
 func (r Remedy) stops() string {
-	return "without news the rollout stops at " + inUTC(r.Stops)
+	return fmt.Sprintf("time-outs stop the rollout at %s unless a status changes", inUTC(r.Stops))
 }
 
 // some names the clusters, and says how many it takes unless it takes all.

@@ -1,6 +1,7 @@
 package rollout_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestTryingAgainIsTheAttemptAfterThoseThatBreach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Explain("e").String(), "try again what failed (set the attempt to 3)"; !strings.Contains(got, want) {
+	if got, want := r.Explain("e").String(), "retry the failed clusters (set attempt to 3)"; !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -45,7 +46,7 @@ func TestABreachOfARollbackIsNotEndedByRollingBack(t *testing.T) {
 		}
 		return r
 	}
-	const want = "stopped: a failed, maxFailures 0; goes on when none is failed; to do: mend a, or try again what failed (set the attempt to 3), or raise maxFailures to 1"
+	const want = "the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed; to do, one of: (1) fix the workload on a; (2) retry the failed clusters (set attempt to 3); (3) raise maxFailures to 1"
 	if got := revert(rollout.Options{}).Explain("b").String(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -71,23 +72,23 @@ func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 		rights   *rollout.Shares
 	}{
 		"alone": {"0", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil,
-			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a", nil},
+			"retry the failed clusters (set attempt to 1), or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters, which count nowhere", nil},
 		"its object has another version": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply}},
-			"try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up a", nil},
+			"retry the failed clusters (set attempt to 1), or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters, which count nowhere", nil},
 		"its object is back": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply, Applied: now}},
-			"mend a, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before", nil},
+			"fix the workload on a, or retry the failed clusters (set attempt to 1), or raise maxFailures to 1, or roll back to the previous version", nil},
 		"with another, both count": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a", nil},
+			"retry the failed clusters (set attempt to 1), or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters, which count nowhere", nil},
 		"with another, which is enough": {"1", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 2, or go back to the version before, or give up a", nil},
-		"it keeps a slot":          {"1", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a", nil},
-		"it keeps a slot till ten": {"1", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "give up a", nil},
+			"fix the workload on b, or retry the failed clusters (set attempt to 1), or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters, which count nowhere", nil},
+		"it keeps a slot":          {"1", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters, which count nowhere", nil},
+		"it keeps a slot till ten": {"1", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "add a to the ignored clusters, which count nowhere", nil},
 		"there is no right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"try again what failed (set the attempt to 1), or give up a", &rollout.Shares{Concurrency: 3}},
+			"retry the failed clusters (set attempt to 1), or add a to the ignored clusters, which count nowhere", &rollout.Shares{Concurrency: 3}},
 		"there is one right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"mend b, or try again what failed (set the attempt to 1), or give up a", &rollout.Shares{Concurrency: 3, Failures: 1}},
-		"it keeps a right to start": {"5", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or give up a", &rollout.Shares{Concurrency: 1, Failures: 1}},
-		"it left":                   {"0", "10m", []status.DeselectedCluster{entry("x", status.TimeOut)}, nil, "try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before, or give up x", nil},
+			"fix the workload on b, or retry the failed clusters (set attempt to 1), or add a to the ignored clusters, which count nowhere", &rollout.Shares{Concurrency: 3, Failures: 1}},
+		"it keeps a right to start": {"5", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters, which count nowhere", &rollout.Shares{Concurrency: 1, Failures: 1}},
+		"it left":                   {"0", "10m", []status.DeselectedCluster{entry("x", status.TimeOut)}, nil, "retry the failed clusters (set attempt to 1), or raise maxFailures to 1, or roll back to the previous version, or add x to the ignored clusters, which count nowhere", nil},
 	} {
 		strategy := progressive("1", config(test.budget, test.deadline, 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()
@@ -104,10 +105,10 @@ func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now)} {
-			if _, got, _ := strings.Cut(r.Explain("c").String(), "; to do: "); got != test.want {
+			if got := ways(r.Explain("c").String()); got != test.want {
 				t.Errorf("%s, %s: %s\nwant to do: %s", name, who, r.Explain("c"), test.want)
 			}
-			if want := "a failed since 2026-11-21T11:59:00Z, and keeps its slot until it is tried again or given up"; test.deadline == "None" && !strings.Contains(r.String(), want) {
+			if want := "a failed at 2026-11-21T11:59:00Z, and stays in flight until it is retried or ignored"; test.deadline == "None" && !strings.Contains(r.String(), want) {
 				t.Errorf("%s, %s: %s, want %s", name, who, r, want)
 			}
 		}
@@ -152,7 +153,7 @@ func TestAWaitSaysWhenTimeOutsStopTheRollout(t *testing.T) {
 		if i < 0 || !e[0].Remedies[i].Stops.Equal(c.want) {
 			t.Errorf("%s: %v: %v, want a wait that stops at %v", c.why, e, e[0].Remedies, c.want)
 		}
-		if says := strings.Contains(e.String(), "without news the rollout stops at 2026"); says != !c.want.IsZero() {
+		if says := strings.Contains(e.String(), "time-outs stop the rollout at 2026"); says != !c.want.IsZero() {
 			t.Errorf("%s: %v", c.why, e)
 		}
 	}
@@ -194,15 +195,15 @@ func TestARemedySaysHowManyItTakes(t *testing.T) {
 		{"any of two", progressive("2", config("", "", 0)), rollout.Options{}, []string{"a b z"}, running("a", "b"), "wait until 1 of a, b is done, or set a progressDeadline"},
 		{"a whole group", perGroup(config("", "", 0)), rollout.Options{}, []string{"a b", "z"}, running("a", "b"), "wait until a, b are done, or set a progressDeadline"},
 		{"one that succeeded is done, but for its time", two, rollout.Options{}, []string{"a b z"},
-			append(running("a"), undated(status.Succeeded, "b")...), "wait for a report that says when b succeeded, or wait until a is done"},
+			append(running("a"), undated(status.Succeeded, "b")...), "wait until a status gives the time at which b succeeded, or wait until a is done"},
 		{"the others are enough, and the time of one that succeeded is not", two, rollout.Options{}, []string{"a b c z"},
 			append(running("a", "b"), undated(status.Succeeded, "c")...), "wait until a, b are done"},
 		{"the others are not enough, nor is the time of one that succeeded", soak(progressive("1", config("", "", 0))), rollout.Options{}, []string{"a b z"},
-			append(running("a"), undated(status.Succeeded, "b")...), "wait for a report that says when b succeeded"},
+			append(running("a"), undated(status.Succeeded, "b")...), "wait until a status gives the time at which b succeeded"},
 		{"each that soaks gives back a slot of the ramp and adds one", one, ramp, []string{"a b c z"},
-			undated(status.Succeeded, "a", "b", "c"), "wait for a report that says when 2 of a, b, c succeeded"},
+			undated(status.Succeeded, "a", "b", "c"), "wait until a status gives the time at which 2 of a, b, c succeeded"},
 		{"it may be the time of the one that soaks that is reported last", one, ramp, []string{"a b c z"},
-			append(undated(status.Progressing, "a", "b"), undated(status.Succeeded, "c")...), "wait for a report that says how long a, b, c have been in flight, or wait until a, b are done"},
+			append(undated(status.Progressing, "a", "b"), undated(status.Succeeded, "c")...), "wait until a status gives the start time of a, b, c, or wait until a, b are done"},
 		{"a failed one has no slot to give", tolerant, frees, []string{"a b c d z"},
 			append(append(running("b", "c"), undated(status.Succeeded, "d")...), undated(status.Failed, "a")...), "wait until b, c are done"},
 		{"nor one of the ramp", tolerant, merged(frees, rollout.Options{Ramp: ptr(2)}), []string{"a b c d z"},
@@ -268,7 +269,7 @@ func TestWhatOnlyTheRecordHasCannotBeFixed(t *testing.T) {
 // R29: nobody is told to mend a cluster that timed out because nothing says when it is done: rules have to say so, or Available has to count.
 // A plan and the planner say so, also where the record tells, and where a share of failures is missing.
 func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
-	const rules, others = "have conditionRules in the template, or Available, say when a cluster is done", "try again what failed (set the attempt to 1)"
+	const rules, others = "add conditionRules to the template that tell when the workload is done, or let the condition Available tell it", "retry the failed clusters (set attempt to 1)"
 	report := func(cluster string, as status.RolloutStatus, reason status.ReportReason, since time.Duration) status.Report {
 		return status.Report{Cluster: cluster, Status: as, Reason: reason, Applied: now.Add(-2 * time.Hour), LastTransitionTime: now.Add(-since)}
 	}
@@ -276,7 +277,7 @@ func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
 		return report(cluster, status.Progressing, status.ReportUntracked, time.Hour)
 	}
 	rest := func(failures string) string {
-		return others + ", or raise maxFailures to " + failures + ", or go back to the version before"
+		return others + ", or raise maxFailures to " + failures + ", or roll back to the previous version"
 	}
 	for name, test := range map[string]struct {
 		budget  string
@@ -287,14 +288,14 @@ func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
 	}{
 		"alone":                             {"0", nil, []status.Report{untracked("a")}, nil, rules + ", or " + rest("1")},
 		"with one that failed":              {"0", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, nil, rules + ", or " + rest("2")},
-		"with one that failed, not too bad": {"1", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, nil, "mend b, or " + rules + ", or " + rest("2")},
-		"one that timed out otherwise":      {"0", nil, []status.Report{report("a", status.Progressing, "", time.Hour)}, nil, "mend a, or " + rest("1")},
-		"it was reported twice":             {"0", nil, []status.Report{untracked("a"), report("a", status.Failed, "", time.Minute)}, nil, "mend a, or " + rest("1")},
+		"with one that failed, not too bad": {"1", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, nil, "fix the workload on b, or " + rules + ", or " + rest("2")},
+		"one that timed out otherwise":      {"0", nil, []status.Report{report("a", status.Progressing, "", time.Hour)}, nil, "fix the workload on a, or " + rest("1")},
+		"it was reported twice":             {"0", nil, []status.Report{untracked("a"), report("a", status.Failed, "", time.Minute)}, nil, "fix the workload on a, or " + rest("1")},
 		"it left, and its object is there": {"0", []status.DeselectedCluster{{Report: untracked("x")}}, []status.Report{untracked("x")}, nil,
-			rules + ", or " + rest("1") + ", or give up x"},
-		"only the record tells of it":  {"0", []status.DeselectedCluster{{Report: untracked("x")}}, nil, nil, rest("1") + ", or give up x"}, // where objects go at once
+			rules + ", or " + rest("1") + ", or add x to the ignored clusters, which count nowhere"},
+		"only the record tells of it":  {"0", []status.DeselectedCluster{{Report: untracked("x")}}, nil, nil, rest("1") + ", or add x to the ignored clusters, which count nowhere"}, // where objects go at once
 		"there is no right to fail":    {"5", nil, []status.Report{untracked("a")}, &rollout.Shares{Concurrency: 3}, rules + ", or " + others},
-		"there is a right for another": {"5", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, &rollout.Shares{Concurrency: 3, Failures: 1}, "mend b, or " + rules + ", or " + others},
+		"there is a right for another": {"5", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, &rollout.Shares{Concurrency: 3, Failures: 1}, "fix the workload on b, or " + rules + ", or " + others},
 	} {
 		strategy := progressive("1", config(test.budget, "10m", 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()
@@ -311,9 +312,16 @@ func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for of, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now)} {
-			if _, got, _ := strings.Cut(r.Explain("c").String(), "; to do: "); got != test.want {
+			if got := ways(r.Explain("c").String()); got != test.want {
 				t.Errorf("%s, %s: %s\nwant to do: %s", name, of, r.Explain("c"), test.want)
 			}
 		}
 	}
+}
+
+// ways gives the ways to do that an explanation ends with, joined by "or".
+func ways(explained string) string {
+	_, todo, _ := strings.Cut(explained, "; to do")
+	todo = strings.TrimPrefix(strings.TrimPrefix(todo, ": "), ", one of: (1) ")
+	return regexp.MustCompile(`; \(\d\) `).ReplaceAllString(todo, ", or ")
 }

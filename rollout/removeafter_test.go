@@ -264,7 +264,7 @@ func TestAClusterPendingRemovalBlocksItsGroup(t *testing.T) {
 		want     string
 	}{
 		{there, "waiting for group 0: 0 of 1 done"},
-		{nil, "waiting for clusters that left, nobody knows of which group: 0 of 1 done"},
+		{nil, "waiting for deselected clusters whose group is unknown: 0 of 1 done"},
 	} {
 		r := plan(nil, test.previous)
 		if _, hold, _ := r.Find("b"); len(r.Start) > 0 || !strings.HasPrefix(hold.String(), test.want) {
@@ -302,10 +302,10 @@ func ExampleOptions_removeAfter() {
 		last, now = result, now.Add(time.Minute)
 	}
 	// Output:
-	// [a] leaving b; recheck after 1m0s
+	// [a] pending removal b; recheck after 1m0s
 	// [a b] nothing to do
-	// [a] leaving b; recheck after 1m0s
-	// [a] removed b
+	// [a] pending removal b; recheck after 1m0s
+	// [a] remove b
 }
 
 // R32: a Planner that is told of a grace later asks the option when clusters went, whatever it answered before.

@@ -157,8 +157,10 @@ type BlockCount struct {
 	Clusters int         `json:"clusters"`
 }
 
-// String is `3 held: the rollout is paused`.
-func (h BlockCount) String() string { return fmt.Sprintf("%d held: %v", h.Clusters, h.Reason) }
+// String is `3 clusters blocked: the rollout is paused`.
+func (h BlockCount) String() string {
+	return fmt.Sprintf("%s blocked: %v", clusters(h.Clusters), h.Reason)
+}
 
 // BlockCounts gives the reasons of all blocked clusters with their numbers, in the order of the groups. It takes time linear in the groups,
 // with [Options].Freezes and [Options].Allowlist in the fleet.

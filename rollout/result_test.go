@@ -123,8 +123,8 @@ func TestSummary(t *testing.T) {
 				{Group: grouping.Key{Index: 2}, Counts: status.Counts{ToApply: 2, Skip: 1, Blocked: 1}},
 			},
 			Removed: 2,
-			Waiting: []string{"4 of 4 slots taken: f failed, keeps its slot until 2026-11-21T12:08:00Z; b progressing, times out at 2026-11-21T12:09:00Z; " +
-				"h soaks until 2026-11-21T12:02:00Z; l starts now"},
+			Waiting: []string{"the concurrency limit is reached (4 of 4 in flight): f failed, and stays in flight until 2026-11-21T12:08:00Z; b is progressing, times out at 2026-11-21T12:09:00Z; " +
+				"h succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:02:00Z; l starts now"},
 		}
 		if d := cmp.Diff(want, plan(t, s).Summary()); d != "" {
 			t.Error(d)

@@ -53,7 +53,7 @@ func ExampleRevert() {
 	fmt.Println("quito", disposition)
 	// Output:
 	// start oslo lima berlin; in flight paris
-	// start oslo; in flight paris; 2 held: 2 of 2 slots taken: paris progressing since 2026-11-21T12:00:00Z, and without a progressDeadline keeps its slot until it is done; oslo starts now
+	// start oslo; in flight paris; 2 clusters blocked: the concurrency limit is reached (2 of 2 in flight): paris is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline); oslo starts now
 	// quito Settled
 }
 
@@ -233,11 +233,11 @@ func Example_abort() {
 	// Output:
 	// stored: 0 1 false
 	// write oslo 1
-	// RolloutProgressing: 0 of 2 clusters done, 1 of 1 slot taken: oslo starts now
+	// RolloutProgressing: 0 of 2 clusters done, the concurrency limit is reached (1 of 1 in flight): oslo starts now
 	// stored: 0 1 true
 	// write oslo 0
-	// RolloutReverting: aborted at 2026-11-21T12:01:00Z: 0 of 1 clusters went back to 0, oslo starts now
-	// RolloutReverted: aborted at 2026-11-21T12:01:00Z: 1 of 1 clusters went back to 0
+	// RolloutReverting: the rollout of 1 was aborted at 2026-11-21T12:01:00Z: 0 of 1 clusters rolled back to 0, oslo starts now
+	// RolloutReverted: the rollout of 1 was aborted at 2026-11-21T12:01:00Z: 1 of 1 clusters rolled back to 0
 }
 
 // R39, R43: a cluster that fails in the rollback is not started again by the attempt that the rollout wanted, as the documented

@@ -173,11 +173,11 @@ func describe(r *rollout.Result) string {
 }
 
 // partsOfString is where a part of Result.String begins.
-var partsOfString = regexp.MustCompile(`; (in flight|timed out|removed|\d+ held:|stopped:|recheck)`)
+var partsOfString = regexp.MustCompile(`; (in flight|timed out|remove |\d+ clusters? blocked:|the rollout is stopped:|recheck)`)
 
 func explain(e rollout.Explanation) string {
 	if len(e) == 0 {
-		return "not held"
+		return "not blocked"
 	}
 	var lines []string
 	for _, l := range e {

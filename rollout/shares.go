@@ -66,27 +66,17 @@ func (s *schedule) sharesUsedUp(c *choice) BlockReason {
 func (h BlockReason) shares() string {
 	switch taken := h.InFlight + h.Starting; {
 	case h.Failures > 0:
-		return h.detailed(fmt.Sprintf("%d failed here, and this hub has %s to fail", h.Failures, sharesOf(h.MaxFailures)))
+		return h.detailed(fmt.Sprintf("%s failed on this hub, whose share of failures is %d", clusters(h.Failures), h.MaxFailures))
 	case h.MaxConcurrency == 0:
-		return "this hub has no right to start"
+		return "this hub's share of concurrency is 0"
 	case taken <= h.MaxConcurrency:
-		return h.detailed(fmt.Sprintf("%d of %s to start taken", taken, sharesOf(h.MaxConcurrency)))
+		return h.detailed(fmt.Sprintf("this hub's share of concurrency is used up (%d of %d in flight)", taken, h.MaxConcurrency))
 	default: // some were asked back
-		return h.detailed(fmt.Sprintf("%d in flight, and this hub has %s to start", taken, sharesOf(h.MaxConcurrency)))
+		return h.detailed(fmt.Sprintf("this hub's share of concurrency is exceeded (%d in flight, the share is %d now)", taken, h.MaxConcurrency))
 	}
 }
 
-func sharesOf(n int) string {
-	switch n {
-	case 0:
-		return "no right"
-	case 1:
-		return "1 right"
-	}
-	return fmt.Sprintf("%d rights", n)
-}
-
-// sharesDetail describes the clusters that use up the shares; empty where there are no shares to use.
+// sharesDetail describes the clusters that use up the shares; empty where there are none.
 func (r *Result) sharesDetail(h *BlockReason) string {
 	switch {
 	case h.Failures > 0:

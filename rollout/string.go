@@ -31,10 +31,10 @@ func (n *Next) actions(inFlight []Cluster) (parts []string) {
 		}
 	}
 	if len(n.Removed) > 0 {
-		parts = append(parts, "removed "+strings.Join(n.Removed, " "))
+		parts = append(parts, "remove "+strings.Join(n.Removed, " "))
 	}
 	if len(n.PendingRemoval) > 0 {
-		parts = append(parts, "leaving "+strings.Join(n.PendingRemoval, " "))
+		parts = append(parts, "pending removal "+strings.Join(n.PendingRemoval, " "))
 	}
 	return parts
 }

@@ -350,11 +350,13 @@ func (c *stateGroup) sentence(slots int) string {
 		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
 	}
 	one := func(which string, b *Blocker) string {
-		return fmt.Sprintf("the %s, %s,%s", which, b.label(), strings.TrimPrefix(end(b, false), ","))
+		last := *b
+		last.Since, last.Message = time.Time{}, ""
+		return fmt.Sprintf("the %s (%s)%s", which, b.label(), strings.TrimPrefix(strings.TrimPrefix(end(&last, false), ", and"), ","))
 	}
-	s := fmt.Sprintf("%s %s, %s", names, b.kind(true), one(which, &b))
+	s := fmt.Sprintf("%s %s: %s", names, b.kind(true), one(which, &b))
 	if slots > 1 {
-		s += ", and " + one("last", &c.last)
+		s += ", " + one("last", &c.last)
 	}
 	return s
 }

@@ -78,35 +78,35 @@ func (w Warning) String() string {
 	switch w.Type {
 	case WarningFieldIgnored:
 		if w.Field == "waitBetweenGroups" { // which depends on the groups, too
-			return w.Field + " is set and has no effect: no group waits for another"
+			return w.Field + " has no effect: no group waits for another"
 		}
-		return w.Field + " is set and has no effect under the strategy's type"
+		return w.Field + " has no effect: a rollout strategy of this type does not use it"
 	case WarningMandatoryGroupEmpty:
 		return w.mandatory()
 	case WarningMandatoryGroupIgnored:
 		if w.Clusters == 1 {
-			return w.entry() + " protects nobody: its only cluster is not counted"
+			return w.entry() + " has no effect: its only cluster is ignored"
 		}
-		return fmt.Sprintf("%s protects nobody: none of its %d clusters is counted", w.entry(), w.Clusters)
+		return fmt.Sprintf("%s has no effect: all of its %d clusters are ignored", w.entry(), w.Clusters)
 	case WarningGateWithoutGroup:
 		return w.gate()
 	case WarningFreezeWithoutCluster:
-		return "nothing holds " + w.clusters("here: it is", "here: they are") + " not selected"
+		return "the freeze of " + w.clusters("has", "have") + " no effect: " + plural(w.Clusters > 1, "the cluster is", "the clusters are") + " not selected"
 	case WarningOrderWithoutGroup:
 		return w.order()
 	case WarningGroupsIncomplete:
-		return "nothing starts and nobody is removed while the groups are incomplete (" + w.Missing + ")"
+		return "no cluster starts and none is removed while the PlacementDecisions are only partially observed (" + w.Missing + ")"
 	case WarningReportsMerged:
-		return w.clusters("has", "have") + " several reports: the one that holds the rollout back most counts"
+		return w.clusters("has", "have") + " several reports: the one that delays the rollout most is used"
 	case WarningReportWithoutTime:
-		return "no report says how long " + w.clusters("has", "have") + " been in flight: until one does, neither deadline nor soak ends"
+		return "the status of " + w.named() + " has no start time: until it has one, progressDeadline and minSuccessTime do not end there"
 	case WarningUntracked:
-		return "the workload is applied on " + w.named() + ", and no conditionRules in its template say when it is done"
+		return "the workload is applied on " + w.named() + ", and its template has no conditionRules to tell when it is done"
 	case WarningSuccessWithoutTime:
-		return "no report says when " + w.clusters("succeeded", "succeeded") + ": the wait after that does not end"
+		return "the status of " + w.named() + " has no time of the success: the wait for the next group does not end"
 	case WarningRemovalsWithheld:
-		return fmt.Sprintf("nobody is removed: %s not selected any more, of %d reported, and only %d may be removed at once",
-			w.clusters("is", "are"), w.Reported, w.MaxRemoved)
+		return fmt.Sprintf("no cluster is removed: %d of %d reported clusters would be (%s), and maxRemoved is %d",
+			w.Clusters, w.Reported, w.named(), w.MaxRemoved)
 	default:
 		return string(w.Type)
 	}
@@ -136,14 +136,14 @@ func (w Warning) gate() string {
 	if w.Group.Placement != "" {
 		group += " of placement " + w.Group.Placement
 	}
-	s := fmt.Sprintf("the gate before %s holds nothing: there is no such group", group)
+	s := fmt.Sprintf("the gate before %s has no effect: there is no such group", group)
 	return s + w.only()
 }
 
 func (w Warning) order() string {
-	s := fmt.Sprintf("the group order names group %q: there is no such group", w.Group.Name)
+	s := fmt.Sprintf("groupOrder names group %q: there is no such group", w.Group.Name)
 	if w.Group.Name == "" {
-		s = "the group order names groups without a name: there are none"
+		s = "groupOrder names the groups without a name: there are none"
 	}
 	return s + w.only()
 }

@@ -79,7 +79,7 @@ func worksApplied(placements []PlacementProgress) metav1.Condition {
 	message := incomplete // it is unknown whether a cluster of these waits
 	switch {
 	case all.Total() > 0:
-		have := fmt.Sprintf("%d of %d clusters have the present version", all.updated(), all.Total()-all.Deselected) + clauses.Number(all.Ignored, "not counted")
+		have := fmt.Sprintf("%d of %d clusters have the current version", all.updated(), all.Total()-all.Deselected) + clauses.Number(all.Ignored, "more ignored")
 		message = append([]string{have}, incomplete...)
 	case len(incomplete) == 0:
 		message = []string{all.sentence()}

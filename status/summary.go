@@ -94,8 +94,8 @@ func (c Counts) Add(other Counts) Counts {
 	return c
 }
 
-// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting, 3 not
-// counted`. All failures are in "failed"; those within their deadline are also in flight.
+// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting, 3 more
+// ignored`. All failures are in "failed"; those within their deadline are also in flight.
 func (c Counts) String() string { return c.inWords(c.ToApply) }
 
 // sentence does what String does, without the waiting clusters.
@@ -107,10 +107,18 @@ func (c Counts) inWords(waiting int) string {
 	case c.Total()+c.Ignored == 0:
 		return "no cluster is selected"
 	case c.Total() == 0:
-		return fmt.Sprintf("no cluster of %d is counted", c.Ignored)
+		return c.allIgnored()
 	}
-	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight") + clauses.Number(c.Validating, "of them being validated") +
-		clauses.Number(c.Failures(), "failed") + clauses.Number(waiting, "waiting") + clauses.Number(c.Deselected, "of them not selected any more") + clauses.Number(c.Ignored, "not counted")
+	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight") + clauses.Number(c.Validating, "of these waiting for validation") +
+		clauses.Number(c.Failures(), "failed") + clauses.Number(waiting, "waiting") + clauses.Number(c.Deselected, "of these deselected") + clauses.Number(c.Ignored, "more ignored")
+}
+
+// allIgnored says that no cluster counts.
+func (c Counts) allIgnored() string {
+	if c.Ignored == 1 {
+		return "the only cluster is ignored"
+	}
+	return fmt.Sprintf("all %d clusters are ignored", c.Ignored)
 }
 
 // Summary says how a whole rollout stands. Package rollout fills it in.
@@ -127,7 +135,7 @@ type Summary struct {
 	// Incomplete says what the decision groups lack; it is empty where they are complete. Nothing starts, and nothing is
 	// removed, until they are.
 	Incomplete string `json:"incomplete,omitempty"`
-	// Breach says which clusters breached which budget: `stopped: a, b failed, maxFailures 1`. It is empty where no
+	// Breach says which clusters breached which budget: `the rollout is stopped: a, b failed, maxFailures is 1`. It is empty where no
 	// budget is breached. Nothing starts until the breach ends.
 	Breach string `json:"breach,omitempty"`
 	// Paused says that the caller paused the rollout: `the rollout is paused`. It is empty otherwise.

@@ -74,11 +74,11 @@ func TestCountsAddUp(t *testing.T) {
 // As many ignored clusters as such that are do not make none.
 func TestClustersThatAreNotCountedAreSelected(t *testing.T) {
 	c := status.Counts{Succeeded: 2, Ignored: 2}
-	if got, want := c.String(), "2 of 2 clusters done, 2 not counted"; got != want {
+	if got, want := c.String(), "2 of 2 clusters done, 2 more ignored"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s := status.Summary{Counts: c, Incomplete: "one is missing"}
-	if got, want := s.String(), "2 of 2 clusters done, 2 not counted, one is missing"; got != want {
+	if got, want := s.String(), "2 of 2 clusters done, 2 more ignored, one is missing"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -58,7 +58,7 @@ func TestAUserFreezesAllowsAndValidates(t *testing.T) {
 	o := operate(t, "-plugin", "mesh="+undecided(t))
 	o.says(o.asks("freeze", set.Name, "prod-01", "--reason", "maintenance of store 1", "-y"), `freeze prod-01 by "maintenance of store 1"; no cluster waits`, "no cluster starts at once", "web annotated")
 	o.says(o.asks("freeze", set.Name, "prod-01", "--reason", "maintenance of store 1", "-y"), "prod-01 is frozen so already, nothing is written")
-	o.says(o.asks("explain", "prod-01"), `prod-01 is held by "maintenance of store 1"`, "the gate before group 0 is closed", "release prod-01")
+	o.says(o.asks("explain", "prod-01"), `prod-01 is frozen with no end: "maintenance of store 1"`, "the gate before group 0 is closed", "unfreeze prod-01")
 	o.says(o.asks("status", set.Name), "gate 0: opening it starts 3 clusters now: prod-00 prod-02 prod-03")
 
 	o.says(o.asks("start-first", set.Name, "prod-05", "-y"), "start prod-05 first, .*; the gate before group 0 opens; all others", "1 cluster starts at once: prod-05")
@@ -69,18 +69,18 @@ func TestAUserFreezesAllowsAndValidates(t *testing.T) {
 	o.says(o.asks("allow", set.Name, "-y"), "allow 7 clusters for version", "3 clusters start at once: prod-00 prod-02 prod-03")
 	o.eventually("all have it but the one that is held", func() bool { return o.have("one") == 7 })
 	o.stays("one", 7)
-	o.says(o.asks("status", set.Name), `1 cluster: prod-01 is held by "maintenance of store 1"`, "to do:  kubectl cohort unfreeze web prod-01\n")
+	o.says(o.asks("status", set.Name), `1 cluster: prod-01 is frozen with no end: "maintenance of store 1"`, "to do:  kubectl cohort unfreeze web prod-01\n")
 	o.says(o.asks("unfreeze", set.Name, "prod-01", "-y"), "1 cluster starts at once: prod-01")
 	o.eventually("all have it", o.doneWith("one"))
 
 	o.must(o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/plugin":"mesh"}}}`))
 	o.change(`{"text":"two"}`)
-	o.eventually("no cluster is allowed for the next version", func() bool { return strings.Contains(o.asks("explain"), "are not among the reviewed clusters") })
+	o.eventually("no cluster is allowed for the next version", func() bool { return strings.Contains(o.asks("explain"), "are not in the allowlist") })
 	o.says(o.asks("open-gate", set.Name, "-y"), "the gate is not all that blocks: .* not among the reviewed clusters")
 	o.stays("two", 0)
 	o.says(o.asks("allow", set.Name, "prod-00", "prod-01", "-y"), "2 clusters start at once: prod-00 prod-01")
-	o.eventually("two are being validated", func() bool { return strings.Contains(o.asks("status", set.Name), "2 of them being validated") })
-	o.says(o.asks("explain", "prod-00"), "succeeds, and is being validated", "to do: validate prod-00")
+	o.eventually("two wait for their validation", func() bool { return strings.Contains(o.asks("status", set.Name), "2 of these waiting for validation") })
+	o.says(o.asks("explain", "prod-00"), "succeeds, and waits for its validation", "to do: validate the version on prod-00")
 
 	if _, said, err := o.tries(nil, "validate", set.Name, "prod-00", "yes", "-y"); err == nil || !strings.Contains(said, "nothing is written: ") || !strings.Contains(said, "is forbidden") {
 		t.Errorf("without the right to patch works: %v: %s", err, said)
@@ -93,10 +93,10 @@ func TestAUserFreezesAllowsAndValidates(t *testing.T) {
 	o.stays("two", 2)
 	o.says(o.asks("explain", "prod-01"), "fails")
 	o.says(o.asks("validate", set.Name, "prod-01", "yes", "-y"), "3 clusters start at once: prod-02 prod-03 prod-04")
-	o.eventually("the next three have it, and are being validated", func() bool {
-		return o.have("two") == 5 && strings.Contains(o.asks("status", set.Name), "3 of them being validated")
+	o.eventually("the next three have it, and wait for their validation", func() bool {
+		return o.have("two") == 5 && strings.Contains(o.asks("status", set.Name), "3 of these waiting for validation")
 	})
-	o.says(o.asks("abort", set.Name, "-y"), "to the template of 3 clusters that wait; gates and the allowlist do not block that", "3 of 3 slots taken: prod-05, prod-06, prod-07 are being validated")
+	o.says(o.asks("abort", set.Name, "-y"), "to the template of 3 clusters that wait; gates and the allowlist do not block that", "the concurrency limit is reached (3 of 3 in flight): prod-05, prod-06, prod-07 wait for their validation")
 	o.says(o.asks("validate", set.Name, "prod-05", "yes", "-y"), "1 cluster starts at once: prod-00") // a cluster with the version before is now validated, too
 	o.eventually("it goes back", func() bool { return o.have("two") == 4 })
 }

@@ -342,7 +342,7 @@ func (c change) text(b *bytes.Buffer) {
 		fmt.Fprintf(b, "  %v\n", c.Breached)
 	}
 	if c.Resumed {
-		fmt.Fprintln(b, "  goes on: no budget is breached any more")
+		fmt.Fprintln(b, "  goes on: maxFailures is not exceeded any more, and the rollout continues")
 	}
 	for _, w := range c.Warned {
 		fmt.Fprintf(b, "  warning: %v\n", w)

@@ -168,9 +168,9 @@ func TestExplainSaysHowAWaitChanges(t *testing.T) {
 	}
 	got := simulateText(t, documents(in...), "-f", "-", "explain", "c19")
 	for _, want := range []string{
-		"\n0s      waits until 1h30m\n          2 of 2 slots taken: c00, c01 progressing",
-		"\n10m       2 of 2 slots taken: c02, c03 progressing", "\n30m       2 of 2", "\n          … 2 more changes …\n1h        2 of 2",
-		"\n1h20m     2 of 2 slots taken: c16, c17 progressing", "\n1h30m   starts: c16 is done, c17 is done\n",
+		"\n0s      waits until 1h30m\n          the concurrency limit is reached (2 of 2 in flight): c00, c01 are progressing",
+		"\n10m       the concurrency limit is reached (2 of 2 in flight): c02, c03 are progressing", "\n30m       2 of 2", "\n          … 2 more changes …\n1h        2 of 2",
+		"\n1h20m     the concurrency limit is reached (2 of 2 in flight): c16, c17 are progressing", "\n1h30m   starts: c16 is done, c17 is done\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -261,7 +261,7 @@ func TestExplainSaysWhyAClusterIsInItsGroup(t *testing.T) {
 func TestExplainTellsOfASecondWait(t *testing.T) {
 	in := strings.Replace(fleet(), "maxConcurrency: 2, maxFailures: 2", "maxConcurrency: 1, maxFailures: 2, progressDeadline: 30m", 1)
 	got := simulateText(t, in, "-f", "-", "--fail", "[abc]=5m", "--retry", "1/1h", "--fail-attempts", "1", "explain", "c")
-	want := "1h10m   starts: b times out\n1h15m   fails; to do: mend c, or try again what failed (set the attempt to 1), or raise maxFailures to 3, or go back to the version before\n1h45m   times out\n2h15m   waits until 2h25m\n"
+	want := "1h10m   starts: b times out\n1h15m   fails; to do, one of: (1) fix the workload on c; (2) retry the failed clusters (set attempt to 1); (3) raise maxFailures to 3; (4) roll back to the previous version\n1h45m   times out\n2h15m   waits until 2h25m\n"
 	if !strings.Contains(got, want) || strings.Count(got, " starts: ") != 2 {
 		t.Errorf("no\n%s\nand a second start in\n%s", want, got)
 	}

@@ -46,16 +46,16 @@ func TestValidationCountsInEveryAnswer(t *testing.T) {
 		args         []string
 		want         []string
 	}{
-		{"there is no verdict", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight, 2 of them being validated, 2 waiting\n", "validated by the plugin mesh",
-			"a: is being validated, times out at 01:15", "\n  2 clusters: 2 of 2 slots taken: a, b are being validated, the first, a, times out at 01:15", "kubectl cohort validate set a yes\n"}},
-		{"a cluster that is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and is being validated\n", "is being validated, times out at 01:20; to do: validate b\n", "succeeds and is done: it is found good\n"}},
-		{"its past has it", "", []string{"history", "b"}, []string{"\n00:48   starts\n", "\n00:50   succeeds, and is being validated\n"}},
-		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight, 1 of them being validated, 2 waiting\n", "\nmay start now (1): c\n"}},
-		{"it was being validated before", yes, []string{"history", "a"}, []string{"\n00:40   starts\n", "\n00:45   succeeds, and is being validated\n", "\n00:50   succeeds and is done\n"}},
+		{"there is no verdict", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 waiting\n", "validated by the plugin mesh",
+			"a: waits for its validation, times out at 01:15", "\n  2 clusters: the concurrency limit is reached (2 of 2 in flight): a, b wait for their validation, the first, a, times out at 01:15", "kubectl cohort validate set a yes\n"}},
+		{"a cluster that is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and waits for its validation\n", "waits for its validation, times out at 01:20; to do: validate the version on b\n", "succeeds and is done: it is found good\n"}},
+		{"its past has it", "", []string{"history", "b"}, []string{"\n00:48   starts\n", "\n00:50   succeeds, and waits for its validation\n"}},
+		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight, 1 of these waiting for validation, 2 waiting\n", "\nmay start now (1): c\n"}},
+		{"it was being validated before", yes, []string{"history", "a"}, []string{"\n00:40   starts\n", "\n00:45   succeeds, and waits for its validation\n", "\n00:50   succeeds and is done\n"}},
 		{"a was found bad, and all stops for that reason", verdictOn("FAILED", "the mesh has no route", v3, "2025-01-01T00:50:00Z"), []string{"explain", "c"}, []string{"the mesh has no route"}},
-		{"of a version before, it counts for nothing", verdictOn("SUCCEEDED", "", versionOf("v2"), "2025-01-01T00:50:00Z"), []string{"status"}, []string{"2 of them being validated"}},
-		{"of before the write, it counts for nothing", verdictOn("SUCCEEDED", "", v3, "2024-12-31T00:50:00Z"), []string{"status"}, []string{"2 of them being validated"}},
-		{"a person wrote it, without a time", `{"result":"SUCCEEDED","version":"` + v3 + `"}`, []string{"status"}, []string{"1 of them being validated"}},
+		{"of a version before, it counts for nothing", verdictOn("SUCCEEDED", "", versionOf("v2"), "2025-01-01T00:50:00Z"), []string{"status"}, []string{"2 of these waiting for validation"}},
+		{"of before the write, it counts for nothing", verdictOn("SUCCEEDED", "", v3, "2024-12-31T00:50:00Z"), []string{"status"}, []string{"2 of these waiting for validation"}},
+		{"a person wrote it, without a time", `{"result":"SUCCEEDED","version":"` + v3 + `"}`, []string{"status"}, []string{"1 of these waiting for validation"}},
 		{"the value is invalid, so the controller starts no cluster", `{"result":"GOOD","version":"` + v3 + `"}`, []string{"status"}, []string{
 			`ManifestWork a/set: metadata.annotations[cohort.open-cluster-management.io/verdict].result: Unsupported value: "GOOD"`, "no cluster starts as long as that stands there", "the rollout is paused"}},
 	} {
@@ -88,13 +88,13 @@ func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
 		args        []string
 		want        []string
 	}{
-		{map[string]string{"freeze": "c maintenance of store 7"}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", `1 cluster: c is held by "maintenance of store 7"`, "\n  to do:  kubectl cohort unfreeze set c\n", "forecast: Blocked at ", "\n  1 cluster: c"}},
-		{map[string]string{"freeze": "c=2025-01-01T03:00:00Z"}, []string{"explain", "c"}, []string{"c is held until ", "; to do: release c\n", "starts: its freeze ends\n"}},
+		{map[string]string{"freeze": "c maintenance of store 7"}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", `1 cluster: c is frozen with no end: "maintenance of store 7"`, "\n  to do:  kubectl cohort unfreeze set c\n", "forecast: Blocked at ", "\n  1 cluster: c"}},
+		{map[string]string{"freeze": "c=2025-01-01T03:00:00Z"}, []string{"explain", "c"}, []string{"c is held until ", "; to do: unfreeze c\n", "starts: its freeze ends\n"}},
 		{map[string]string{"freeze": "c=1999-01-05T06:00:00Z"}, []string{"status", "set"}, []string{"\nmay start now (1): c\n"}},
 		{map[string]string{"freeze": "unknown"}, []string{"status", "set"}, []string{"warning: ", "unknown"}},
-		{map[string]string{"allowlist": "d of " + v3}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", "c is not among the reviewed clusters", "\n  to do:  kubectl cohort allow set c\n"}},
-		{map[string]string{"allowlist": "d of another"}, []string{"explain"}, []string{"c, d are not among the reviewed clusters", "kubectl cohort allow set c d\n"}},
-		{map[string]string{"block": "c"}, []string{"plan"}, []string{"Blocked: ", "release c"}},
+		{map[string]string{"allowlist": "d of " + v3}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", "c is not in the allowlist", "\n  to do:  kubectl cohort allow set c\n"}},
+		{map[string]string{"allowlist": "d of another"}, []string{"explain"}, []string{"c, d are not in the allowlist", "kubectl cohort allow set c d\n"}},
+		{map[string]string{"block": "c"}, []string{"plan"}, []string{"Blocked: ", "unfreeze c"}},
 		{map[string]string{"freeze": "c"}, []string{"status", "set", "-o", "json"}, []string{`"outcome": "Blocked"`, `"type": "ClusterFrozen"`}},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, status.Succeeded))
@@ -126,8 +126,8 @@ func TestADumpWithHoldsAndVerdicts(t *testing.T) {
 		})
 	}
 	page := simulateText(t, "", "report", "-", "-f", "testdata/live/validating.yaml", "--start", now)
-	for _, want := range []string{`<i class="key being-validated"></i>being validated`, `<i class="key frozen"></i>frozen`, "1 of 8 clusters done, 4 in flight, 3 of them being validated, 3 waiting",
-		"prod-06 is held by &#34;maintenance of store 6&#34; until", "prod-05, prod-07 are not among the reviewed clusters"} {
+	for _, want := range []string{`<i class="key being-validated"></i>being validated`, `<i class="key frozen"></i>frozen`, "1 of 8 clusters done, 4 in flight, 3 of these waiting for validation, 3 waiting",
+		"prod-06 is held by &#34;maintenance of store 6&#34; until", "prod-05, prod-07 are not in the allowlist"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -142,7 +142,7 @@ func TestAClusterOfAPolicyIsHeld(t *testing.T) {
 	}
 	held := strings.Replace(string(text), "metadata:\n  name: no-root-login", "metadata:\n  annotations: {cohort.open-cluster-management.io/freeze: store-09 shop closed}\n  name: no-root-login", 1)
 	got := simulateText(t, held, "status", "-f", "-")
-	for _, want := range []string{`1 cluster: store-09 is held by "shop closed"; to do: release store-09; waiting for mandatory group 0 "canary"`, "forecast: Blocked at "} {
+	for _, want := range []string{`1 cluster: store-09 is frozen with no end: "shop closed"; to do: unfreeze store-09; waiting for mandatory group 0 "canary"`, "forecast: Blocked at "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

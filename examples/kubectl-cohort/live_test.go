@@ -68,17 +68,17 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 			"note: from here on: 4 objects in the files say where the rollout stands\n",
 			"note: not selected, so that the workload is removed there (1): gone\n",
 			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n",
-			"\nnow    0        1          1     0       2 blocked: 1 of 1 slot taken: b progressing, times out at 01:21\n",
-			"\n01:05  1        1          2     0       1 blocked: 1 of 1 slot taken: c progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
+			"\nnow    0        1          1     0       2 blocked: the concurrency limit is reached (1 of 1 in flight): b is progressing, times out at 01:21\n",
+			"\n01:05  1        1          2     0       1 blocked: the concurrency limit is reached (1 of 1 in flight): c progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
 		{"a took 5 minutes and gone 4, which b has had twice over", nil, []string{"\nnote: --takes: 4m-5m, as the 2 clusters that are done took\n",
-			"\n01:01     1        1          2     0       1 blocked: 1 of 1 slot taken: c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
+			"\n01:01     1        1          2     0       1 blocked: the concurrency limit is reached (1 of 1 in flight): c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"--never", "b"}, []string{
-			"\nnow    0        1          1     0       0          2 blocked: 1 of 1 slot taken: b progressing, times out at 01:21\n",
-			"at 01:21, after 21m: Breached: stopped: b failed, maxFailures 0; goes on when none is failed; to do: mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n"}},
+			"\nnow    0        1          1     0       0          2 blocked: the concurrency limit is reached (1 of 1 in flight): b is progressing, times out at 01:21\n",
+			"at 01:21, after 21m: Breached: the rollout is stopped: b failed, maxFailures is 0; the rollout continues when no cluster is failed; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1); (3) raise maxFailures to 1; (4) roll back to the previous version\n"}},
 		{"a cluster that has it", []string{"explain", "b"}, []string{
 			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
 		{"a cluster that is done", []string{"explain", "a"}, []string{"\n\n00:10   starts\n00:15   succeeds and is done\n"}},
-		{"a cluster that waits", []string{"explain", "d"}, []string{"\nnow      waits until 01:05:29\n", "\n01:01      1 of 1 slot taken: c", "\n01:05:29 starts: c is done\n"}},
+		{"a cluster that waits", []string{"explain", "d"}, []string{"\nnow      waits until 01:05:29\n", "\n01:01      the concurrency limit is reached (1 of 1 in flight): c", "\n01:05:29 starts: c is done\n"}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			got := simulateText(t, liveSet(), append(test.args, "-f", "-", "--start", "2025-01-01T01:00:00Z")...)
@@ -181,13 +181,13 @@ func TestExplainTellsThePastAsItWas(t *testing.T) {
 	for _, test := range []struct {
 		why, in, at, cluster, want string
 	}{
-		{"it soaks until 00:25", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
-		{"it still soaks", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     soaks until 00:25\n00:25   is done\n"},
-		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do: mend b, or try again what failed (set the attempt to 1)\n"},
+		{"it succeeded and has to stay so (minSuccessTime) until 00:25", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
+		{"it still soaks", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     succeeded and has to stay so (minSuccessTime) until 00:25\n00:25   is done\n"},
+		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1)\n"},
 		{"it failed, which is tolerated", failed, "01:00", "b",
-			"00:50   starts\n00:55   fails; to do: mend b, or try again what failed (set the attempt to 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},
+			"00:50   starts\n00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},
 		{"it failed, and that stops the rollout", many, "01:00", "b",
-			"00:55   fails; to do: mend b, or try again what failed (set the attempt to 1), or raise maxFailures to 1, or go back to the version before\n"},
+			"00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1); (3) raise maxFailures to 1; (4) roll back to the previous version\n"},
 		{"on another day", in, "02T01:00", "a", "2025-01-01 00:10 starts\n"},
 	} {
 		at := "2025-01-01T" + test.at
@@ -275,7 +275,7 @@ func TestExplainTellsThePastOfAPolicy(t *testing.T) {
 	in := documents(failsAtOnce(t, aPolicy), aBinding, decisionOf("a", "b", "c"), replica("a", "Compliant"), replica("b", "NonCompliant"))
 	for cluster, want := range map[string]string{
 		"a": "\n00:30   starts\n00:40   succeeds and is done\n",
-		"b": "\n00:30   starts\n00:40   fails: \"NonCompliant\"; to do: mend b, or raise maxFailures to 1\nnow     has failed\n",
+		"b": "\n00:30   starts\n00:40   fails: \"NonCompliant\"; to do, one of: (1) fix the workload on b; (2) raise maxFailures to 1\nnow     has failed\n",
 	} {
 		if got := simulateText(t, in, "-f", "-", "--start", "2025-01-01T01:00:00Z", "explain", cluster); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -365,7 +365,7 @@ func TestLiveObjectsOfNoRolloutAreNoted(t *testing.T) {
 func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
 	second := strings.NewReplacer("p-decision-1", "p-decision-2", `index: "0"`, `index: "1"`).Replace(decisionOf("a", "b"))
 	got := simulateText(t, documents(aPlacement, aReplicaSet, decisionOf("a"), second), "-f", "-")
-	for _, want := range []string{"note: PlacementDecision: a stands in p-decision-1 and p-decision-2 and counts in group 0\n", "after 0s: Stuck: the groups are incomplete (placement p: group 1 has 2 clusters, not 1); to do: wait until the PlacementDecisions are written\n"} {
+	for _, want := range []string{"note: PlacementDecision: a stands in p-decision-1 and p-decision-2 and counts in group 0\n", "after 0s: Stuck: the PlacementDecisions are only partially observed (placement p: the PlacementDecisions of group 1 list 2 clusters, the status says 1); to do: wait until the PlacementDecisions are written\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -20,7 +20,7 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		want        []string
 	}{
 		{"d goes on in its place", nil, []string{"freeze", "set", "c", "--reason", "maintenance of store 7", "--until", "12h"}, []string{
-			`ManifestWorkReplicaSet ns/set: freeze c by "maintenance of store 7" until 20`, " UTC; no cluster waits for them\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", `1 cluster waits: c is held by "maintenance of store 7" until `}},
+			`ManifestWorkReplicaSet ns/set: freeze c by "maintenance of store 7" until 20`, " UTC; no cluster waits for them\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", `1 cluster waits: c is frozen with no end: "maintenance of store 7" until `}},
 		{"others wait for it", nil, []string{"freeze", "set", "c", "--block"}, []string{"freeze c; others wait for them\n", "forecast: Blocked at "}},
 		{"a cluster that has the version keeps it", nil, []string{"freeze", "set", "a"}, []string{"but:      a has the version, and keeps it: the freeze is for another attempt or version\n"}},
 		{"another reason is another freeze", map[string]string{"freeze": "c one reason"}, []string{"freeze", "set", "c", "--reason", "another"}, []string{`freeze c by "another"; no cluster`}},
@@ -31,7 +31,7 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		{"a deselected cluster is unfrozen", map[string]string{"freeze": "gone"}, []string{"unfreeze", "set", "gone"}, []string{"unfreeze gone\n", "no cluster starts at once\n"}},
 
 		{"the first allow begins an allowlist: c does not start any more", nil, []string{"allow", "set", "d"}, []string{
-			"allow 1 cluster for version " + v3 + ": d\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", "c is not among the reviewed clusters"}},
+			"allow 1 cluster for version " + v3 + ": d\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", "c is not in the allowlist"}},
 		{"all that are there", map[string]string{"allowlist": "d of another"}, []string{"allow", "set"}, []string{"allow 4 clusters for version " + v3 + ": a b c d\n", "1 cluster starts at once: c\n"}},
 		{"one more", map[string]string{"allowlist": "a,b,d of " + v3}, []string{"allow", "set", "c", "d"}, []string{"allow 1 cluster for version " + v3 + ": c\n", "1 cluster does not start now: d\n"}},
 		{"they are allowed", map[string]string{"allowlist": "a,b,c,d of " + v3}, []string{"allow", "set", "c", "d"}, []string{"c, d are allowed for version " + v3 + " already, nothing is written\n"}},
@@ -39,10 +39,10 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		{"each reason is told", map[string]string{"allowlist": "a,b,c of " + v3}, []string{"freeze", "set", "c"}, []string{"then:     1 cluster waits: c is held", "then:     1 cluster waits: d is not among"}},
 		{"the allowlist ends", map[string]string{"allowlist": "d of another"}, []string{"allow", "set", "--and-later"}, []string{"allow all clusters, those that join later, and later versions\n", "1 cluster starts at once: c\n"}},
 		{"there is no allowlist to end", nil, []string{"allow", "set", "--and-later"}, []string{"there is no allowlist: all clusters start, nothing is written\n"}},
-		{"a cluster that is allowed and frozen waits, and the reason is named", map[string]string{"allowlist": "a,b of " + v3, "freeze": "c;d"}, []string{"allow", "set", "c"}, []string{"no cluster starts at once\n", "c, d are held; to do: release c, d"}},
+		{"a cluster that is allowed and frozen waits, and the reason is named", map[string]string{"allowlist": "a,b of " + v3, "freeze": "c;d"}, []string{"allow", "set", "c"}, []string{"no cluster starts at once\n", "c, d are held; to do: unfreeze c, d"}},
 
 		{"past a gate and a freeze", map[string]string{"gates": "0", "freeze": "d"}, []string{"start-first", "set", "d"}, []string{
-			"start d first, with version " + v3 + "; the freezes of these end; the gate before group 0 opens; all others that do not have it wait to be allowed\n", "1 cluster starts at once: d\n", "c is not among the reviewed clusters"}},
+			"start d first, with version " + v3 + "; the freezes of these end; the gate before group 0 opens; all others that do not have it wait to be allowed\n", "1 cluster starts at once: d\n", "c is not in the allowlist"}},
 		{"what was allowed waits again", map[string]string{"allowlist": "c of " + v3}, []string{"start-first", "set", "d"}, []string{"wait to be allowed, also c\n", "1 cluster starts at once: d\n"}},
 		{"a pause is no gate", map[string]string{"pause": "true"}, []string{"start-first", "set", "d"}, []string{"no cluster starts at once\n", "the rollout is paused; to do: resume"}},
 		{"it is first", map[string]string{"allowlist": "a,b,d of " + v3}, []string{"start-first", "set", "d"}, []string{"d is first already, nothing is written\n"}},
@@ -88,7 +88,7 @@ func TestAGateSaysWhatItsOpeningDoes(t *testing.T) {
 		{"a pause blocks, too", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"explain"}, "\n  gate 0: opening it starts no cluster now: the rollout is paused\n"},
 		{"a pause blocks, too, and opening says so", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  then:     no cluster starts at once\n  but:      the gate is not all that blocks: the rollout is paused\n"},
 		{"no cluster is allowed", map[string]string{"gates": "0", "allowlist": "c of another"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"},
-			"  now:      1 of 4 clusters done, 1 in flight, 2 waiting\n  then:     no cluster starts at once\n  but:      the gate is not all that blocks: c, d are not among the reviewed clusters\n"},
+			"  now:      1 of 4 clusters done, 1 in flight, 2 waiting\n  then:     no cluster starts at once\n  but:      the gate is not all that blocks: c, d are not in the allowlist\n"},
 		{"a failure stops all", map[string]string{"gates": "0"}, status.Failed, []string{"open-gate", "set", "--dry-run"}, "  but:      the gate is not all that blocks: stopped: a failed"},
 		{"no group has it", map[string]string{"gates": "0,prod", "open-gates": "0 of " + v3}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  but:      no cluster waits behind it now\n"},
 		{"as data", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"status", "set", "-o", "yaml"}, "gates:\n- gate: \"0\"\n  message: the rollout is paused\n  otherwise:\n    type: Paused\n"},
@@ -111,8 +111,8 @@ func TestAPersonValidatesACluster(t *testing.T) {
 		args         []string
 		want         []string
 	}{
-		{"yes", "", []string{"a", "yes"}, []string{"ManifestWorkReplicaSet ns/set: a is good with version " + v3 + "\n", "now:      0 of 4 clusters done, 2 in flight, 2 of them being validated, 2 waiting\n", "1 cluster starts at once: c\n"}},
-		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "no cluster starts at once\n", "2 clusters wait: stopped: a failed, ", `; a: "no route"; to do: mend a`}},
+		{"yes", "", []string{"a", "yes"}, []string{"ManifestWorkReplicaSet ns/set: a is good with version " + v3 + "\n", "now:      0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 waiting\n", "1 cluster starts at once: c\n"}},
+		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "no cluster starts at once\n", "2 clusters wait: stopped: a failed, ", `; a: "no route"; to do: fix the workload on a`}},
 		{"a person has the last word", said("SUCCEEDED", ""), []string{"a", "no", "--reason", "no route"}, []string{"1 cluster does not start now: c\n"}},
 		{"or takes a no back", said("FAILED", "no route"), []string{"a", "yes"}, []string{"1 cluster starts at once: c\n"}},
 		{"it was said already", said("SUCCEEDED", ""), []string{"a", "yes"}, []string{"a is validated so already, nothing is written\n"}},
@@ -256,7 +256,7 @@ func TestWhatIsMissingIsMissingWhereItWasRead(t *testing.T) {
 func TestAClusterThatHasNotSucceededIsNotValidated(t *testing.T) {
 	v3 := versionOf("v3")
 	for want, w := range map[string]liveWork{
-		"has not answered": {spec: "v3", stamp: v3, stamped: -5, status: status.Succeeded, since: -80, unobserved: true}, "is progressing": {spec: "v3", stamp: v3, stamped: -5, status: status.Progressing, since: -4},
+		"has not reported on this version": {spec: "v3", stamp: v3, stamped: -5, status: status.Succeeded, since: -80, unobserved: true}, "is progressing": {spec: "v3", stamp: v3, stamped: -5, status: status.Progressing, since: -4},
 		"has failed": {spec: "v3", stamp: v3, stamped: -5, status: status.Failed, since: -4},
 	} {
 		w.cluster = "a"

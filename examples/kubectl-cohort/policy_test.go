@@ -223,7 +223,7 @@ func TestAGateIsBeforeTheGroupOfEachPlacement(t *testing.T) {
 	inQ := strings.NewReplacer("name: p-decision-1", "name: q-decision-1", "placement: p", "placement: q", "clusterName: a", "clusterName: b").Replace(aDecision)
 	in := documents(aPolicy, aBinding, second, aDecision, inQ)
 	got := simulateText(t, in, "-f", "-", "--gate", "0")
-	if want := "after 0s: AtGate: the gate before group 0 of placement bind is closed; to do: open the gate before group 0 of placement bind\n  also 1 held: the gate before group 0 of placement second is closed\n"; !strings.Contains(got, want) {
+	if want := "after 0s: AtGate: the gate before group 0 of placement bind is closed; to do: open the gate before group 0 of placement bind\n  also 1 cluster blocked: the gate before group 0 of placement second is closed\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	const note = "note: --gate: no effect, the policy goes to all clusters at once\n"

@@ -28,8 +28,8 @@ func TestAReportInABrowser(t *testing.T) {
 		"document.querySelectorAll('.row').length":                                 "3",
 		"document.querySelector('.row .future title').textContent":                 "0 canary from 10:30:00, expected: 2 succeeded",
 		"document.querySelector('.row title').textContent":                         "0 canary from 10:00:00: 2 in flight",
-		"document.querySelectorAll('.group')[2].textContent.replace(/\\s+/g, ' ')": `2 waiting: waiting for group 1 "north": 1 of 2 done; shop-4 progressing, times out at 10:41`,
-		"document.querySelectorAll('.group')[1].textContent.replace(/\\s+/g, ' ')": "others wait for shop-4: progressing, times out at 10:41",
+		"document.querySelectorAll('.group')[2].textContent.replace(/\\s+/g, ' ')": `2 waiting: waiting for group 1 "north": 1 of 2 done; shop-4 is progressing, times out at 10:41`,
+		"document.querySelectorAll('.group')[1].textContent.replace(/\\s+/g, ' ')": "others wait for shop-4: is progressing, times out at 10:41",
 		"document.body.textContent":                                                "forecast: Complete at 10:47",
 	} {
 		if got := b.eval(expression); !strings.Contains(got, want) {
@@ -106,7 +106,7 @@ func TestAReportShowsTextAsText(t *testing.T) {
 func TestAReportOfAHub(t *testing.T) {
 	h := newHub(t, documents(liveNow(liveSet()), strings.NewReplacer("name: set", "name: second").Replace(aReplicaSet)))
 	got := simulateText(t, "", "report", "-", "--server", h.URL)
-	for _, want := range []string{"ManifestWorkReplicaSet ns/set: Progressing", "ManifestWorkReplicaSet ns/second", `<a href="#rollout-1">`, "2 waiting: 1 of 1 slot taken: b progressing", `id="group-1-0"`} {
+	for _, want := range []string{"ManifestWorkReplicaSet ns/set: Progressing", "ManifestWorkReplicaSet ns/second", `<a href="#rollout-1">`, "2 waiting: the concurrency limit is reached (1 of 1 in flight): b progressing", `id="group-1-0"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -134,7 +134,7 @@ func does(r status.Report) string {
 	case r.Status == status.ToApply && r.Applied.IsZero():
 		return "waits for that version"
 	case r.Status == status.ToApply:
-		return "has not answered"
+		return "has not reported on this version"
 	case r.Status == status.Failed:
 		return "has failed"
 	case r.Status == status.TimeOut:

@@ -110,7 +110,7 @@ func TestCommandsReadAHub(t *testing.T) {
 		{[]string{"status", "set", "--max-concurrency", "2"}, "\nmay start now (1): c\n"},
 		{[]string{"status", "-o", "name", "-n", "ns"}, "manifestworkreplicaset.work.open-cluster-management.io/set\n"},
 		{[]string{"explain", "d"}, "\nnow      waits until "},
-		{[]string{"explain"}, "\n  2 clusters: 1 of 1 slot taken: b progressing"},
+		{[]string{"explain"}, "\n  2 clusters: the concurrency limit is reached (1 of 1 in flight): b is progressing"},
 		{[]string{"plan"}, "Complete: 4 of 4 clusters done\n"},
 		{[]string{"exposure"}, "Now: 1 of 4 clusters done"},
 		{[]string{"compare", "--strategy", "testdata/design/strategies.yaml"}, "\nVerdict: "},
@@ -157,7 +157,7 @@ func TestAWatchSaysWhatChanges(t *testing.T) {
 		t.Fatalf("exit status %d: %s", status, stderr.String())
 	}
 	_, after, found := strings.Cut(stdout.String(), "forecast: ")
-	if _, line, _ := strings.Cut(after, "\n"); !found || strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, " ManifestWorkReplicaSet ns/set: succeeded b; 2 of 4 clusters done, 2 waiting\n") {
+	if _, line, _ := strings.Cut(after, "\n"); !found || strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, " ManifestWorkReplicaSet ns/set: b succeeded; 2 of 4 clusters done, 2 waiting\n") {
 		t.Errorf("want one line with a success behind the status:\n%s", stdout.String())
 	}
 	for want, args := range map[string][]string{
@@ -223,7 +223,7 @@ func TestAWatchInATerminal(t *testing.T) {
 	}
 	shows("1 of 4 clusters done, 1 in flight", "2 of 4")
 	shows("└─ group 0 1/4 ", "2 of 4") // next to a picture of the past and of what is expected, with a line between
-	if screen := tmux("capture-pane", "-p"); !regexp.MustCompile(`└─ group 0 1/4 +[·░▁-█]+│[·░▁-█]+\n`).MatchString(screen) || !strings.Contains(screen, "b progressing, times out at ") || !strings.Contains(screen, " now") {
+	if screen := tmux("capture-pane", "-p"); !regexp.MustCompile(`└─ group 0 1/4 +[·░▁-█]+│[·░▁-█]+\n`).MatchString(screen) || !strings.Contains(screen, "b is progressing, times out at ") || !strings.Contains(screen, " now") {
 		t.Errorf("no tree with a picture in\n%s", screen)
 	}
 	h.now(liveNow(doneSet()))

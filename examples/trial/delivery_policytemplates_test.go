@@ -106,7 +106,7 @@ func TestAPolicyAnswersTemplateByTemplate(t *testing.T) {
 	p.write("inform", 1)
 	p.check("nothing said", awaited, "")
 	p.says(doesNot, 0, 2)
-	p.check("one has not answered", awaited, nonCompliant)
+	p.check("one has not reported on this version", awaited, nonCompliant)
 	p.says(doesNot, 1)
 	p.check("with inform", doesNot, nonCompliant)
 	p.write("enforce", 2)
@@ -176,7 +176,7 @@ func TestATemplateWaitsForAnother(t *testing.T) {
 			t.Errorf("speaks again: %q", again)
 		}
 		p.says(does, 0)
-		p.check("the one that waits has not answered", awaited, map[bool]string{true: compliant, false: pending}[ignores])
+		p.check("the one that waits has not reported on this version", awaited, map[bool]string{true: compliant, false: pending}[ignores])
 		if again := p.says(does, 1); again != "" {
 			t.Errorf("speaks again: %q", again)
 		}

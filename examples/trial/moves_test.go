@@ -65,7 +65,7 @@ func TestAClusterThatMovedCountsInEither(t *testing.T) {
 // R50: a cluster that moves to another placement while it counts keeps counting in the one before. So a status may say at the end that this one waits for it,
 // also where it is done, or has timed out, by the one that selects it.
 func TestAClusterThatMovedMayHoldUpThePlacementBefore(t *testing.T) {
-	const a = "a (left) has not answered"
+	const a = "a (deselected) has not reported on this version"
 	moves, stays := [][]string{{"a", "c"}, nil, {"a"}}, [][]string{{"c"}, {"a"}, nil}
 	for name, tt := range map[string]struct {
 		deadline string     // of the placement before

@@ -104,7 +104,7 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 			[]policyv1.PolicyDetails{detail("a", "Compliant", before), detail("b", "Compliant", before)}, nil, "Succeeded", "Succeeded"},
 		{"the JSON is spelled otherwise", []policyv1.PolicyTemplate{template(aConfig)}, []policyv1.PolicyTemplate{template(strings.ReplaceAll(aConfig, " ", ""))},
 			[]policyv1.PolicyDetails{detail("a", "Compliant", before)}, nil, "Succeeded", "Succeeded"},
-		{"one changed and has not answered", templatesOf([]part{a, b}), templatesOf([]part{edited, b}),
+		{"one changed and has not reported on this version", templatesOf([]part{a, b}), templatesOf([]part{edited, b}),
 			[]policyv1.PolicyDetails{detail("a", "Compliant", before), detail("b", "Compliant", before)}, nil, "Progressing [a] [] []", "Progressing [a] [] []"},
 		{"it has answered", templatesOf([]part{a, b}), templatesOf([]part{edited, b}),
 			[]policyv1.PolicyDetails{detail("a", "Compliant", before), detail("b", "Compliant", before)},

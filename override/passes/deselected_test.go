@@ -119,8 +119,8 @@ func TestFlightByTheRecordTimesOutOrWaitsForAPerson(t *testing.T) {
 		root     status.RolloutStatus
 		says     []string
 	}{
-		{oneByOne, "a TimeOut", status.Failed, []string{"a (left)", "give up a"}},
-		{endless, "a Progressing", status.Progressing, []string{"a (left)", "give up a"}},
+		{oneByOne, "a TimeOut", status.Failed, []string{"a (deselected)", "add a to the ignored clusters, which count nowhere"}},
+		{endless, "a Progressing", status.Progressing, []string{"a (deselected)", "add a to the ignored clusters, which count nowhere"}},
 	} {
 		w := flying(t, c.limits, "a b")
 		w.place("b", "prod: b")

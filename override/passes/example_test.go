@@ -59,12 +59,12 @@ func ExamplePropagate() {
 	}
 	// Output:
 	// london: inform, ToApply (create); paris: inform, ToApply (create)
-	// - london is blocked: waiting until its replicated policy has this version, at first with remediationAction inform
-	// - paris is blocked: waiting until its replicated policy has this version, at first with remediationAction inform
+	// - london is blocked: waiting until its replicated policy has this version with remediationAction inform; enforce follows
+	// - paris is blocked: waiting until its replicated policy has this version with remediationAction inform; enforce follows
 	// london: enforce, Progressing (update); paris: inform, ToApply
-	// - paris is blocked: 1 of 1 slot taken: london starts now
+	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight): london starts now
 	// london: enforce, Progressing; paris: inform, ToApply
-	// - paris is blocked: 1 of 1 slot taken: london progressing since 2026-11-21T12:00:00Z, and without a progressDeadline keeps its slot until it is done
+	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight): london is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline)
 	// london: enforce, Succeeded (updateStatus); paris: enforce, Progressing (update)
 }
 

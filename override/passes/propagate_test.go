@@ -125,7 +125,7 @@ func TestZeroPropagation(t *testing.T) {
 	}
 	done := passes.Replica{Cluster: "a", Version: "v2", Action: policyv1.Enforce, Compliance: policyv1.Compliant, Applied: noon}
 	p := propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), []passes.Replica{done}, rollout.Options{})
-	if got := p.Changes(&zero).String(); got != "started a; succeeded a" {
+	if got := p.Changes(&zero).String(); got != "a started; a succeeded" {
 		t.Errorf("new since a zero Propagation: %s", got)
 	}
 	if got := p.Changes(nil); got.String() != "" {

@@ -43,7 +43,7 @@ func ExampleOf() {
 	fmt.Println(e)
 	fmt.Println(e.Exposed, "of", e.Clusters)
 	// Output:
-	// at most 3 of 6 clusters get a version that fails them; at most 2 in flight at a time; done after 15m0s to 1h0m0s if none fails
+	// a bad version reaches at most 3 of 6 clusters; at most 2 in flight at a time; done after 15m0s to 1h0m0s if no cluster fails
 	// 3 of 6
 }
 
@@ -64,7 +64,7 @@ func ExampleWeakness() {
 		fmt.Println(w)
 	}
 	// Output:
-	// maxFailures 2 can't be exceeded by 2 clusters in group 0 "canary": no failure there stops the rollout
+	// maxFailures 2 never stops the rollout in group 0 "canary": no more than 2 clusters can fail there
 }
 
 // At most four clusters may get a version that does not work, and one that fails is tolerated: how many at a time?

@@ -96,17 +96,17 @@ func faults(strategy clusterv1alpha1.RolloutStrategy, opts *rollout.Options) fie
 	return append(rollout.Validate(strategy, nil), opts.Validate(nil)...)
 }
 
-// String is a sentence without its full stop: `at most 12 of 320 clusters get a version that fails them, 1 where it fails
-// all; at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if none fails`, and `; 2 not counted` where some are not.
+// String is a sentence without its full stop: `a bad version reaches at most 12 of 320 clusters, 1 if it fails on
+// every cluster; at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if no cluster fails`, and `; 2 more ignored` where some are.
 func (e Exposure) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "at most %d of %s get a version that fails them", e.Exposed, clusters(e.Clusters))
+	fmt.Fprintf(&b, "a bad version reaches at most %d of %s", e.Exposed, clusters(e.Clusters))
 	if e.ExposedIfAllFail != e.Exposed {
-		fmt.Fprintf(&b, ", %d where it fails all", e.ExposedIfAllFail)
+		fmt.Fprintf(&b, ", %d if it fails on every cluster", e.ExposedIfAllFail)
 	}
-	fmt.Fprintf(&b, "; at most %d in flight at a time; done after %v if none fails", e.InFlight, e.Finish)
+	fmt.Fprintf(&b, "; at most %d in flight at a time; done after %v if no cluster fails", e.InFlight, e.Finish)
 	if n := e.uncounted(); n > 0 {
-		fmt.Fprintf(&b, "; %d not counted", n)
+		fmt.Fprintf(&b, "; %d more ignored", n)
 	}
 	return b.String()
 }
@@ -119,9 +119,9 @@ func (e Exposure) uncounted() (n int) {
 	return n
 }
 
-// String is `[group 0 "canary"]: at most 3 of 3 clusters exposed, 3 in flight; done after 10m0s to 30m0s`.
+// String is `[group 0 "canary"]: a bad version reaches at most 3 of 3 clusters; at most 3 in flight at a time; done after 10m0s to 30m0s`.
 func (e Stage) String() string {
-	return fmt.Sprintf("%v: at most %d of %s exposed, %d in flight; done after %v",
+	return fmt.Sprintf("%v: a bad version reaches at most %d of %s; at most %d in flight at a time; done after %v",
 		e.Stage, e.Exposed, clusters(e.Clusters-e.Ignored), e.InFlight, e.Finish)
 }
 

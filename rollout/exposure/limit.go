@@ -80,9 +80,9 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	path := field.NewPath("bounds", "finish")
 	takes := found.Exposure.Finish
 	if takes.Longest == unknownEnd {
-		return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be 0: it is unknown how long the rollout takes (%v), since %s", takes, strings.Join(unknowns, ", and ")))
+		return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be unset (0): it is unknown how long the rollout takes (%v), since %s", takes, strings.Join(unknowns, ", and ")))
 	}
-	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: it takes that long with %v, the highest limits that hold", takes.Longest, found))
+	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: the rollout takes that long with %v, the highest limits that bounds.exposed permits", takes.Longest, found))
 }
 
 // unknowns says why the longest time of a rollout that begins at the time now is unknown.
@@ -110,7 +110,7 @@ func (s *prospect) unknowns(now time.Time) (why []string) {
 		pace = append(pace, "maxStarts")
 	}
 	if s.After != nil && pace != nil {
-		why = append(why, fmt.Sprintf("groups go side by side with %s", strings.Join(pace, " and ")))
+		why = append(why, fmt.Sprintf("groups roll out in parallel with %s", strings.Join(pace, " and ")))
 	}
 	if why == nil {
 		why = append(why, "life.longest is too long to add up")
@@ -183,7 +183,7 @@ func (q *question) find(exposed int) (*prospect, *field.Error) {
 				most, in = n, i
 			}
 		}
-		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d, which are exposed with %v, up to %d of them in %v",
+		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d: a bad version reaches that many clusters even with %v, up to %d of them in %v",
 			least, q.limits(), most, s.Stages[in].Groups[0]))
 	}
 	if free {

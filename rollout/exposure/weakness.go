@@ -38,7 +38,7 @@ type Weakness struct {
 func (w Weakness) String() string {
 	switch w.Type {
 	case WeaknessAllAtOnce:
-		return fmt.Sprintf("all %d clusters start at once: a version that fails reaches each of them", w.Clusters)
+		return fmt.Sprintf("all %d clusters start at once: a bad version reaches each of them", w.Clusters)
 	case WeaknessBudgetOutOfReach:
 		return w.budget()
 	default:
@@ -102,10 +102,7 @@ func (w Weakness) budget() string {
 	if w.MaxConcurrency > 0 {
 		n = w.MaxConcurrency
 	}
-	s := fmt.Sprintf("maxFailures %d can't be exceeded by %s", w.MaxFailures, clusters(n))
-	if w.MaxConcurrency > 0 {
-		s += " at a time"
-	}
+	s := fmt.Sprintf("maxFailures %d never stops the rollout", w.MaxFailures)
 	if !w.AllGroups {
 		s += fmt.Sprintf(" in %v", w.Group)
 		switch w.Groups {
@@ -117,7 +114,7 @@ func (w Weakness) budget() string {
 		}
 	}
 	if w.MaxConcurrency > 0 {
-		return s + ", and without a progressDeadline failed ones keep their slots: the rollout stands still without a breach"
+		return s + fmt.Sprintf(": at most %s can be in flight, and with no progressDeadline failed clusters stay in flight, so the rollout gets stuck before", clusters(n))
 	}
-	return s + ": no failure there stops the rollout"
+	return s + fmt.Sprintf(": no more than %s can fail there", clusters(n))
 }

@@ -73,16 +73,16 @@ func reverting(reason string) string {
 
 // wentBack says how far the way back is. Clusters that never had the version are left out.
 func (r Revisions) wentBack(s *status.Summary) string {
-	aborted := "aborted at " + r.AbortedTime.UTC().Format(time.RFC3339)
+	aborted := fmt.Sprintf("the rollout of %s was aborted at ", r.UpdateRevision) + r.AbortedTime.UTC().Format(time.RFC3339)
 	switch had := s.Total() - s.Skip; {
 	case had > 0:
-		return aborted + fmt.Sprintf(": %d of %d clusters went back to %s", s.Succeeded-s.Soaking, had, r.CurrentRevision) +
+		return aborted + fmt.Sprintf(": %d of %d clusters rolled back to %s", s.Succeeded-s.Soaking, had, r.CurrentRevision) +
 			clauses.Number(s.InFlight(), "in flight") + clauses.Number(s.Failures(), "failed")
 	case s.Incomplete != "":
 		return aborted // it is unknown yet which clusters have it
 	case s.IgnoredToApply > 0:
-		return aborted + ": no selected cluster that counts has " + r.UpdateRevision + clauses.Number(s.IgnoredToApply, "not counted still going back")
+		return aborted + ": only ignored clusters have it" + clauses.Number(s.IgnoredToApply, "of these still rolling back")
 	default:
-		return aborted + ": no selected cluster has " + r.UpdateRevision
+		return aborted + ": no selected cluster has it, so there is nothing to roll back"
 	}
 }

@@ -99,7 +99,7 @@ func Example() {
 	// hub-eu starts a
 	// hub-eu starts b
 	// hub-us starts a
-	// held: this hub has 1 right to start, and 3 clusters to finish; asked at 2026-01-02T10:00:00Z
+	// blocked: this hub's share of concurrency is 1, and 3 clusters are not done; asked at 2026-01-02T10:00:00Z
 	//
 	// a minute later both are done on hub-eu, and its last cluster needs one of the two rights
 	// hub-eu starts c

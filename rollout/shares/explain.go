@@ -10,7 +10,7 @@ import (
 )
 
 // Explain says in a sentence without its full stop why no more clusters start on a hub, and what other hubs have that it lacks:
-// `held: this hub has no right to start; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z`.
+// `blocked: this hub's share of concurrency is 0; hub-eu has 3 unused since 2026-01-02T10:15:00Z; asked at 2026-01-02T10:16:00Z`.
 // It is empty if nothing waits or more may start, and if no HubShares is of that hub. The coordinator hub has the shares of
 // all; a hub may pass its own alone. Now is only compared with when shares expire.
 func Explain(hub string, accounts []HubShares, now time.Time) string {
@@ -27,17 +27,17 @@ func Explain(hub string, accounts []HubShares, now time.Time) string {
 	var parts []string
 	switch {
 	case a.Grant.Stopped != "":
-		return "held: " + a.Grant.Stopped
+		return "blocked: " + a.Grant.Stopped
 	case !now.Before(a.Grant.Expires.Time) && (a.Grant.Shares != rollout.Shares{} || taken != rollout.Shares{}):
-		return "held: the rights of this hub expired at " + inUTC(a.Grant.Expires.Time)
+		return "blocked: the shares of this hub expired at " + inUTC(a.Grant.Expires.Time)
 	case use.Failed > taken.Failures:
-		parts = append(parts, fmt.Sprintf("held: %d failed here, and this hub has %s to fail", use.Failed, count(taken.Failures)))
+		parts = append(parts, fmt.Sprintf("blocked: %d failed on this hub, whose share of failures is %d", use.Failed, taken.Failures))
 		parts = append(parts, others(accounts, hub, now, func(a *HubShares) (has, unused int) {
 			return a.Report.Taken.Failures, a.Report.Taken.Failures - a.Report.Failed
 		})...)
 	case use.InFlight+use.Waiting > taken.Concurrency:
-		if parts = append(parts, "held: this hub has no right to start"); taken.Concurrency > 0 {
-			parts[0] = fmt.Sprintf("held: this hub has %s to start, and %d clusters to finish", count(taken.Concurrency), use.InFlight+use.Waiting)
+		if parts = append(parts, "blocked: this hub's share of concurrency is 0"); taken.Concurrency > 0 {
+			parts[0] = fmt.Sprintf("blocked: this hub's share of concurrency is %d, and %d clusters are not done", taken.Concurrency, use.InFlight+use.Waiting)
 		}
 		parts = append(parts, others(accounts, hub, now, func(a *HubShares) (has, idle int) {
 			if r := &a.Report; standing(r.Taken, a.Grant.Shares, r.Use) == unused {
@@ -83,16 +83,6 @@ func others(all []HubShares, hub string, now time.Time, of func(*HubShares) (has
 		parts = append(parts, fmt.Sprintf("%d more hubs have some", more))
 	}
 	return parts
-}
-
-func count(n int) string {
-	switch n {
-	case 0:
-		return "no right"
-	case 1:
-		return "1 right"
-	}
-	return fmt.Sprintf("%d rights", n)
 }
 
 func inUTC(t time.Time) string { return t.UTC().Format(time.RFC3339) }

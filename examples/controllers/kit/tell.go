@@ -82,7 +82,7 @@ func (t *Teller) Tell(owner runtime.Object, values []string, prefix string, chan
 		t.Event(owner, Warning, "Stopped", prefix+changes.Breached.String())
 	}
 	if changes.Resumed {
-		t.Event(owner, Normal, "Resumed", prefix+"no budget is breached any more")
+		t.Event(owner, Normal, "Resumed", prefix+"maxFailures is not exceeded any more, and the rollout continues")
 	}
 	for _, w := range changes.Warned {
 		t.Event(owner, Warning, string(w.Type), prefix+w.String())

@@ -568,10 +568,10 @@ func TestEvents(t *testing.T) {
 	told("Started started a")
 	told()
 	h.report(policyv1.NonCompliant, "a")
-	told(`Failed failed a; a: "etcd-encryption: NonCompliant; it is so"`, "Stopped stopped: a failed, maxFailures 0; goes on when none is failed")
+	told(`Failed failed a; a: "etcd-encryption: NonCompliant; it is so"`, "Stopped the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed")
 	h.restart()
 	told(`OverrideIgnored binding "prod" does not enforce the policy: its rollout strategy is Progressive, not All`)
 	h.report(policyv1.Compliant, "a")
-	told("Succeeded succeeded a", "Recovered recovered a", "Resumed no budget is breached any more")
+	told("Succeeded succeeded a", "Recovered recovered a", "Resumed maxFailures is not exceeded any more, and the rollout continues")
 	told("Started started b")
 }

@@ -64,7 +64,7 @@ func TestAFailedDeselectedClusterCountsWithoutItsWork(t *testing.T) {
 		h.clock = h.clock.Add(time.Hour)
 	}
 	for _, c := range h.set().Status.Conditions {
-		if c.Type == workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut && (c.Status == metav1.ConditionTrue || !strings.Contains(c.Message, "a (left)")) {
+		if c.Type == workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut && (c.Status == metav1.ConditionTrue || !strings.Contains(c.Message, "a (deselected)")) {
 			t.Errorf("%s %s: %s", c.Type, c.Status, c.Message)
 		}
 	}

@@ -79,7 +79,7 @@ func TestAClusterIsValidatedBeforeTheNext(t *testing.T) {
 		t.Errorf("wrote %q, %+v, %v", wrote, result, err)
 	}
 	c := meta.FindStatusCondition(p.set().Status.Conditions, "PlacementRolledOut")
-	if c == nil || !strings.Contains(c.Message, "1 of them being validated") {
+	if c == nil || !strings.Contains(c.Message, "1 of these waiting for validation") {
 		t.Errorf("%+v", c)
 	}
 	if c := meta.FindStatusCondition(p.set().Status.Conditions, "PluginLoaded"); c == nil || c.Reason != "Available" {
@@ -141,7 +141,7 @@ func TestAnOperatorFreezesOneCluster(t *testing.T) {
 	h.create(ref("prod", atATime(1)))
 	h.annotate(prefix+"freeze", "a maintenance of store 7")
 	h.wrote("create b")
-	if said := h.memories.Of(theSet).results["prod"].Explain("a").String(); said != `a is held by "maintenance of store 7"; to do: release a` {
+	if said := h.memories.Of(theSet).results["prod"].Explain("a").String(); said != `a is frozen with no end: "maintenance of store 7"; to do: unfreeze a` {
 		t.Errorf("explained by %q", said)
 	}
 	h.annotate(prefix+"freeze", "")

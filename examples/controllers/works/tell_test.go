@@ -30,12 +30,12 @@ func TestEventsAndMetrics(t *testing.T) {
 	told(
 		"Normal Succeeded placement prod: succeeded b",
 		"Warning Failed placement prod: failed a",
-		`Warning Stopped placement prod: stopped: a failed, maxFailures 0; goes on when none is failed`,
+		`Warning Stopped placement prod: the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed`,
 	)
 	h.restart()
 	told() // told only once
 	h.answer(status.Succeeded, "a")
-	told("Normal Succeeded placement prod: succeeded a", "Normal Recovered placement prod: recovered a", "Normal Resumed placement prod: no budget is breached any more")
+	told("Normal Succeeded placement prod: succeeded a", "Normal Recovered placement prod: recovered a", "Normal Resumed placement prod: maxFailures is not exceeded any more, and the rollout continues")
 	told("Normal Started placement prod: started c")
 
 	if n := testutil.ToFloat64(h.teller.Changes.WithLabelValues("apps", "web", "prod", "Succeeded")); n != 1 {

@@ -67,13 +67,13 @@ func stands(said *status.Report, s status.RolloutStatus, since time.Time, schedu
 	case s == status.Failed:
 		does = "has failed"
 	case s == status.Validating:
-		does = "is being validated"
+		does = "waits for its validation"
 	case said.Reason == status.ReportUntracked:
 		does = "is applied, and no conditionRules in its template say when it is done"
 	case said.Reason == status.ReportRefused:
-		does = "has failed to apply it"
+		does = "has failed to apply the workload"
 	case said.Status == status.ToApply:
-		does = "has not answered"
+		does = "has not reported on this version"
 	}
 	if limit != nil && !since.IsZero() {
 		does += ends + since.Add(*limit).UTC().Format(time.RFC3339)

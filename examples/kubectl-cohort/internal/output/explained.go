@@ -104,7 +104,7 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 // words are what the text calls the events.
 var words = map[clusterevents.What]string{
 	clusterevents.Waits: "waits", clusterevents.Starts: "starts", clusterevents.Progressing: "is progressing again", clusterevents.Succeeds: "succeeds",
-	clusterevents.Validates: "succeeds, and is being validated", clusterevents.Fails: "fails", clusterevents.TimesOut: "times out", clusterevents.Done: "is done",
+	clusterevents.Validates: "succeeds, and waits for its validation", clusterevents.Fails: "fails", clusterevents.TimesOut: "times out", clusterevents.Done: "is done",
 	clusterevents.Leaves:  "is not selected any more",
 	clusterevents.Aborted: "the rollout is aborted", clusterevents.WaitsToGo: "waits to go back", clusterevents.GoesBack: "goes back to the version before",
 	clusterevents.WentBack: "is back", clusterevents.StaysBehind: "stays as it is: it never had the version",
@@ -174,8 +174,12 @@ func (e Explained) Text(w io.Writer) error {
 		if event.BlocksOthersUntil != "" {
 			fmt.Fprintf(&b, ", and holds others up: %s", event.BlocksOthersUntil)
 		}
-		for i, remedy := range event.Remedies {
-			fmt.Fprintf(&b, "%s%v", []string{"; to do: ", ", or "}[min(i, 1)], remedy)
+		if len(event.Remedies) == 1 {
+			fmt.Fprintf(&b, "; to do: %v", event.Remedies[0])
+		} else {
+			for i, remedy := range event.Remedies {
+				fmt.Fprintf(&b, "; %s(%d) %v", []string{"to do, one of: ", ""}[min(i, 1)], i+1, remedy)
+			}
 		}
 		fmt.Fprintln(&b)
 		if len(event.Explanation) > 0 {

@@ -81,7 +81,7 @@ func TestTextSaysHowItEnded(t *testing.T) {
 		{"no time is 0s, and no cluster is done", none, 0, nil, []string{"p: 0 clusters selected", "p-decision-1 (0)\n", "after 0s: NothingSelected: no cluster is selected\n"}},
 		{"ten minutes keep their zero", none, 1, after(10*time.Minute, status.Succeeded), []string{"after 10m: "}},
 		{"a hundred hours keep their zeros", none, 1, after(100*time.Hour, status.Succeeded), []string{"after 100h: "}},
-		{"a silent cluster is named", none, 2, nil, []string{"after 0s: Stuck: 0 of 2 clusters done, 2 in flight; c00, c01 progressing, and there is no progressDeadline\n", "  c00 in group 0: Progressing\n  c01 in group 0: Progressing\n"}},
+		{"a silent cluster is named", none, 2, nil, []string{"after 0s: Stuck: 0 of 2 clusters done, 2 in flight; c00, c01 are progressing, and never times out (no progressDeadline)\n", "  c00 in group 0: Progressing\n  c01 in group 0: Progressing\n"}},
 		{"only ten are", deadline, 12, nil, []string{"All, progressDeadline 1h", "after 1h: CompleteWithFailures: 0 of 12 clusters done, 12 failed\n", "  c09 in group 0: TimeOut\n  and 2 more\n"}},
 		{"a breach with no cluster left to stop", perGroup, 1, after(0, status.TimeOut), []string{"after 0s: Breached: 1 cluster failed in group 0, where none may; no cluster waits\n  c00 in group 0: TimeOut\n", "\n0 of 1 clusters done, 1 failed (0%), aggregate status Failed\n"}},
 		{"R12 a mandatory group that selects no cluster is warned of", ignored, 1, after(0, status.Succeeded), []string{"\nwarning: ", `"canary"`}},
@@ -104,8 +104,8 @@ func TestReasonsFitTheTerminal(t *testing.T) {
 		RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "1h"}}}
 	life := simulation.Life{{After: 10 * time.Minute, Status: status.Failed}}
 	pipe, terminal := textOf(t, one, 3, life, 0), textOf(t, one, 3, life, 90)
-	whole := "0s     1        1          0     0       0          2 blocked: 1 of 1 slot taken: c00 progressing, times out at "
-	if !strings.Contains(pipe, "\n"+whole) || !strings.Contains(pipe, " 2 blocked: stopped: c00 failed, maxFailures 0; goes on when none is failed\n1h10m  0        0          0     0       1          as above\n") {
+	whole := "0s     1        1          0     0       0          2 blocked: the concurrency limit is reached (1 of 1 in flight): c00 is progressing, times out at "
+	if !strings.Contains(pipe, "\n"+whole) || !strings.Contains(pipe, " 2 blocked: the rollout is stopped: c00 failed, maxFailures is 0; the rollout continues when no cluster is failed\n1h10m  0        0          0     0       1          as above\n") {
 		t.Errorf("no whole reasons in\n%s", pipe)
 	}
 	if want := "\n" + whole[:89] + "…\n"; !strings.Contains(terminal, want) {

@@ -71,7 +71,7 @@ func TestExitCodes(t *testing.T) {
 		code  int
 		out   string // what is printed, also as an error
 	}{
-		{[]string{"judge", broken}, "", 1, "instead: 1 of 1 slot taken: a has not answered"},
+		{[]string{"judge", broken}, "", 1, "instead: the concurrency limit is reached (1 of 1 in flight): a has not reported on this version"},
 		{[]string{"judge", "-json", broken}, "", 1, `"kind": "concurrency"`},
 		{[]string{"judge", "-html", filepath.Join(missing, "page.html"), broken}, "", 2, "no such file"},
 		{[]string{"judge", "-html", missing + ".html", broken}, "", 1, "broken: 1"},

@@ -234,7 +234,7 @@ func TestTwoPoliciesThatCreateTheSameObject(t *testing.T) {
   - {objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: a}}}
 `
 	status, got, stderr := call(t, policy+template+"---\n"+strings.Replace(policy, "name: x", "name: z", 1)+template, "-f", "-")
-	for _, want := range []string{"Policy x: unknown\n  [0] ConfigurationPolicy a: Ready\n      next: create", "Policy z: NonCompliant", "policy x comes first"} {
+	for _, want := range []string{"Policy x: unknown\n  [0] ConfigurationPolicy a: Ready\n      next: create", "Policy z: NonCompliant", "comes first by name"} {
 		if status != 0 || !strings.Contains(got, want) {
 			t.Errorf("status %d, %s, no %q in\n%s", status, stderr, want, got)
 		}

@@ -69,9 +69,9 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 			"note: not selected, so that the workload is removed there (1): gone\n",
 			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n",
 			"\nnow    0        1          1     0       2 blocked: the concurrency limit is reached (1 of 1 in flight): b is progressing, times out at 01:21\n",
-			"\n01:05  1        1          2     0       1 blocked: the concurrency limit is reached (1 of 1 in flight): c progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
+			"\n01:05  1        1          2     0       1 blocked: the concurrency limit is reached (1 of 1 in flight): c is progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
 		{"a took 5 minutes and gone 4, which b has had twice over", nil, []string{"\nnote: --takes: 4m-5m, as the 2 clusters that are done took\n",
-			"\n01:01     1        1          2     0       1 blocked: the concurrency limit is reached (1 of 1 in flight): c progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
+			"\n01:01     1        1          2     0       1 blocked: the concurrency limit is reached (1 of 1 in flight): c is progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"--never", "b"}, []string{
 			"\nnow    0        1          1     0       0          2 blocked: the concurrency limit is reached (1 of 1 in flight): b is progressing, times out at 01:21\n",
 			"at 01:21, after 21m: Breached: the rollout is stopped: b failed, maxFailures is 0; the rollout continues when no cluster is failed; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1); (3) raise maxFailures to 1; (4) roll back to the previous version\n"}},
@@ -203,7 +203,7 @@ func TestExplainTellsThePastAsItWas(t *testing.T) {
 
 func TestARolloutUnderWayGoesOnNow(t *testing.T) {
 	got := simulateText(t, liveSet(), "-f", "-")
-	for _, want := range []string{"\nnow: Breached: stopped: b failed",
+	for _, want := range []string{"\nnow: Breached: the rollout is stopped: b failed",
 		"\nnote: the newest time in the files is 2025-01-01 00:51, ", " days ago: where they are as old as that, --start says when it goes on\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("b has timed out long ago, yet no %q in\n%s", want, got)

@@ -25,7 +25,7 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		{"a cluster that has the version keeps it", nil, []string{"freeze", "set", "a"}, []string{"but:      a has the version, and keeps it: the freeze is for another attempt or version\n"}},
 		{"another reason is another freeze", map[string]string{"freeze": "c one reason"}, []string{"freeze", "set", "c", "--reason", "another"}, []string{`freeze c by "another"; no cluster`}},
 		{"the same freeze is there", map[string]string{"freeze": "c one reason"}, []string{"freeze", "set", "c", "--reason", "one reason"}, []string{"ManifestWorkReplicaSet ns/set: c is frozen so already, nothing is written\n"}},
-		{"it waits for its turn again", map[string]string{"freeze": "c;d"}, []string{"unfreeze", "set", "c"}, []string{"unfreeze c\n", "1 cluster starts at once: c\n", "1 cluster waits: d is held"}},
+		{"it waits for its turn again", map[string]string{"freeze": "c;d"}, []string{"unfreeze", "set", "c"}, []string{"unfreeze c\n", "1 cluster starts at once: c\n", "1 cluster waits: d is frozen"}},
 		{"both freezes of it end", map[string]string{"freeze": "c one", "block": "c two"}, []string{"unfreeze", "set", "c", "b"}, []string{"unfreeze c\n", "1 cluster starts at once: c\n"}},
 		{"it is not frozen", map[string]string{"freeze": "d"}, []string{"unfreeze", "set", "c"}, []string{"c is not frozen, nothing is written\n"}},
 		{"a deselected cluster is unfrozen", map[string]string{"freeze": "gone"}, []string{"unfreeze", "set", "gone"}, []string{"unfreeze gone\n", "no cluster starts at once\n"}},
@@ -36,10 +36,10 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		{"one more", map[string]string{"allowlist": "a,b,d of " + v3}, []string{"allow", "set", "c", "d"}, []string{"allow 1 cluster for version " + v3 + ": c\n", "1 cluster does not start now: d\n"}},
 		{"they are allowed", map[string]string{"allowlist": "a,b,c,d of " + v3}, []string{"allow", "set", "c", "d"}, []string{"c, d are allowed for version " + v3 + " already, nothing is written\n"}},
 		{"all are allowed", map[string]string{"allowlist": "a,b,c,d of " + v3}, []string{"allow", "set"}, []string{"all clusters are allowed for version " + v3 + " already, nothing is written\n"}},
-		{"each reason is told", map[string]string{"allowlist": "a,b,c of " + v3}, []string{"freeze", "set", "c"}, []string{"then:     1 cluster waits: c is held", "then:     1 cluster waits: d is not among"}},
+		{"each reason is told", map[string]string{"allowlist": "a,b,c of " + v3}, []string{"freeze", "set", "c"}, []string{"then:     1 cluster waits: c is frozen", "then:     1 cluster waits: d is not in the allowlist"}},
 		{"the allowlist ends", map[string]string{"allowlist": "d of another"}, []string{"allow", "set", "--and-later"}, []string{"allow all clusters, those that join later, and later versions\n", "1 cluster starts at once: c\n"}},
 		{"there is no allowlist to end", nil, []string{"allow", "set", "--and-later"}, []string{"there is no allowlist: all clusters start, nothing is written\n"}},
-		{"a cluster that is allowed and frozen waits, and the reason is named", map[string]string{"allowlist": "a,b of " + v3, "freeze": "c;d"}, []string{"allow", "set", "c"}, []string{"no cluster starts at once\n", "c, d are held; to do: unfreeze c, d"}},
+		{"a cluster that is allowed and frozen waits, and the reason is named", map[string]string{"allowlist": "a,b of " + v3, "freeze": "c;d"}, []string{"allow", "set", "c"}, []string{"no cluster starts at once\n", "c, d are frozen with no end; to do: unfreeze c, d"}},
 
 		{"past a gate and a freeze", map[string]string{"gates": "0", "freeze": "d"}, []string{"start-first", "set", "d"}, []string{
 			"start d first, with version " + v3 + "; the freezes of these end; the gate before group 0 opens; all others that do not have it wait to be allowed\n", "1 cluster starts at once: d\n", "c is not in the allowlist"}},
@@ -89,7 +89,7 @@ func TestAGateSaysWhatItsOpeningDoes(t *testing.T) {
 		{"a pause blocks, too, and opening says so", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  then:     no cluster starts at once\n  but:      the gate is not all that blocks: the rollout is paused\n"},
 		{"no cluster is allowed", map[string]string{"gates": "0", "allowlist": "c of another"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"},
 			"  now:      1 of 4 clusters done, 1 in flight, 2 waiting\n  then:     no cluster starts at once\n  but:      the gate is not all that blocks: c, d are not in the allowlist\n"},
-		{"a failure stops all", map[string]string{"gates": "0"}, status.Failed, []string{"open-gate", "set", "--dry-run"}, "  but:      the gate is not all that blocks: stopped: a failed"},
+		{"a failure stops all", map[string]string{"gates": "0"}, status.Failed, []string{"open-gate", "set", "--dry-run"}, "  but:      the gate is not all that blocks: the rollout is stopped: a failed"},
 		{"no group has it", map[string]string{"gates": "0,prod", "open-gates": "0 of " + v3}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  but:      no cluster waits behind it now\n"},
 		{"as data", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"status", "set", "-o", "yaml"}, "gates:\n- gate: \"0\"\n  message: the rollout is paused\n  otherwise:\n    type: Paused\n"},
 	} {
@@ -112,7 +112,7 @@ func TestAPersonValidatesACluster(t *testing.T) {
 		want         []string
 	}{
 		{"yes", "", []string{"a", "yes"}, []string{"ManifestWorkReplicaSet ns/set: a is good with version " + v3 + "\n", "now:      0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 waiting\n", "1 cluster starts at once: c\n"}},
-		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "no cluster starts at once\n", "2 clusters wait: stopped: a failed, ", `; a: "no route"; to do: fix the workload on a`}},
+		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "no cluster starts at once\n", "2 clusters wait: the rollout is stopped: a failed, ", `; a: "no route"; to do: fix the workload on a`}},
 		{"a person has the last word", said("SUCCEEDED", ""), []string{"a", "no", "--reason", "no route"}, []string{"1 cluster does not start now: c\n"}},
 		{"or takes a no back", said("FAILED", "no route"), []string{"a", "yes"}, []string{"1 cluster starts at once: c\n"}},
 		{"it was said already", said("SUCCEEDED", ""), []string{"a", "yes"}, []string{"a is validated so already, nothing is written\n"}},

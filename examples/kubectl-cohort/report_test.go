@@ -106,7 +106,7 @@ func TestAReportShowsTextAsText(t *testing.T) {
 func TestAReportOfAHub(t *testing.T) {
 	h := newHub(t, documents(liveNow(liveSet()), strings.NewReplacer("name: set", "name: second").Replace(aReplicaSet)))
 	got := simulateText(t, "", "report", "-", "--server", h.URL)
-	for _, want := range []string{"ManifestWorkReplicaSet ns/set: Progressing", "ManifestWorkReplicaSet ns/second", `<a href="#rollout-1">`, "2 waiting: the concurrency limit is reached (1 of 1 in flight): b progressing", `id="group-1-0"`} {
+	for _, want := range []string{"ManifestWorkReplicaSet ns/set: Progressing", "ManifestWorkReplicaSet ns/second", `<a href="#rollout-1">`, "2 waiting: the concurrency limit is reached (1 of 1 in flight): b is progressing", `id="group-1-0"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

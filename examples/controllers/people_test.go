@@ -64,7 +64,7 @@ func TestAUserFreezesAllowsAndValidates(t *testing.T) {
 	o.says(o.asks("start-first", set.Name, "prod-05", "-y"), "start prod-05 first, .*; the gate before group 0 opens; all others", "1 cluster starts at once: prod-05")
 	o.eventually("prod-05 alone is done", func() bool { return o.have("one") == 1 && len(o.works) == 1 && answered(&o.works[0]) })
 	o.stays("one", 1)
-	o.says(o.asks("explain", "prod-00"), "prod-00.* not among the reviewed clusters")
+	o.says(o.asks("explain", "prod-00"), "prod-00.* not in the allowlist")
 
 	o.says(o.asks("allow", set.Name, "-y"), "allow 7 clusters for version", "3 clusters start at once: prod-00 prod-02 prod-03")
 	o.eventually("all have it but the one that is held", func() bool { return o.have("one") == 7 })
@@ -76,7 +76,7 @@ func TestAUserFreezesAllowsAndValidates(t *testing.T) {
 	o.must(o.patch(`{"metadata":{"annotations":{"cohort.open-cluster-management.io/plugin":"mesh"}}}`))
 	o.change(`{"text":"two"}`)
 	o.eventually("no cluster is allowed for the next version", func() bool { return strings.Contains(o.asks("explain"), "are not in the allowlist") })
-	o.says(o.asks("open-gate", set.Name, "-y"), "the gate is not all that blocks: .* not among the reviewed clusters")
+	o.says(o.asks("open-gate", set.Name, "-y"), "the gate is not all that blocks: .* not in the allowlist")
 	o.stays("two", 0)
 	o.says(o.asks("allow", set.Name, "prod-00", "prod-01", "-y"), "2 clusters start at once: prod-00 prod-01")
 	o.eventually("two wait for their validation", func() bool { return strings.Contains(o.asks("status", set.Name), "2 of these waiting for validation") })

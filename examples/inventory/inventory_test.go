@@ -139,7 +139,7 @@ func TestRead(t *testing.T) {
 		{why: "without a seal", decisions: plain()},
 		{why: "the last is missing, and there is a seal", decisions: sealed()[:1], missing: "1 PlacementDecisions are there, and their seal is of 2"},
 		{why: "the first is missing, and there is no seal", decisions: plain()[1:], missing: "no slice has the index 0"},
-		{why: "none", missing: "no PlacementDecision is there"},
+		{why: "none", missing: "no PlacementDecision is found"},
 		{why: "nil", decisions: []*sig.PlacementDecision{nil}, errs: "slices[0]: Required value: must not be nil"},
 		{why: "about to go", decisions: plain(), change: func(s []*sig.PlacementDecision) { s[1].DeletionTimestamp = &metav1.Time{} },
 			missing: "slice w2 is being deleted"},

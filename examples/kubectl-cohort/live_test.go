@@ -181,8 +181,8 @@ func TestExplainTellsThePastAsItWas(t *testing.T) {
 	for _, test := range []struct {
 		why, in, at, cluster, want string
 	}{
-		{"it succeeded and has to stay so (minSuccessTime) until 00:25", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
-		{"it still soaks", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     succeeded and has to stay so (minSuccessTime) until 00:25\n00:25   is done\n"},
+		{"it stayed succeeded long enough", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
+		{"it has to stay succeeded for a while", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     succeeded and has to stay so (minSuccessTime) until 00:25\n00:25   is done\n"},
 		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1)\n"},
 		{"it failed, which is tolerated", failed, "01:00", "b",
 			"00:50   starts\n00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},

@@ -20,7 +20,7 @@ func TestAPersonIsToldWhatFollowsOfOneCluster(t *testing.T) {
 		want        []string
 	}{
 		{"d goes on in its place", nil, []string{"freeze", "set", "c", "--reason", "maintenance of store 7", "--until", "12h"}, []string{
-			`ManifestWorkReplicaSet ns/set: freeze c by "maintenance of store 7" until 20`, " UTC; no cluster waits for them\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", `1 cluster waits: c is frozen with no end: "maintenance of store 7" until `}},
+			`ManifestWorkReplicaSet ns/set: freeze c by "maintenance of store 7" until 20`, " UTC; no cluster waits for them\n", "1 cluster starts at once: d\n", "1 cluster does not start now: c\n", `1 cluster waits: c is frozen until `, `: "maintenance of store 7"; `}},
 		{"others wait for it", nil, []string{"freeze", "set", "c", "--block"}, []string{"freeze c; others wait for them\n", "forecast: Blocked at "}},
 		{"a cluster that has the version keeps it", nil, []string{"freeze", "set", "a"}, []string{"but:      a has the version, and keeps it: the freeze is for another attempt or version\n"}},
 		{"another reason is another freeze", map[string]string{"freeze": "c one reason"}, []string{"freeze", "set", "c", "--reason", "another"}, []string{`freeze c by "another"; no cluster`}},
@@ -112,7 +112,7 @@ func TestAPersonValidatesACluster(t *testing.T) {
 		want         []string
 	}{
 		{"yes", "", []string{"a", "yes"}, []string{"ManifestWorkReplicaSet ns/set: a is good with version " + v3 + "\n", "now:      0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 waiting\n", "1 cluster starts at once: c\n"}},
-		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "no cluster starts at once\n", "2 clusters wait: the rollout is stopped: a failed, ", `; a: "no route"; to do: fix the workload on a`}},
+		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "no cluster starts at once\n", "2 clusters wait: the rollout is stopped: a failed, ", `; a: "no route"; to do, one of: (1) fix the workload on a;`}},
 		{"a person has the last word", said("SUCCEEDED", ""), []string{"a", "no", "--reason", "no route"}, []string{"1 cluster does not start now: c\n"}},
 		{"or takes a no back", said("FAILED", "no route"), []string{"a", "yes"}, []string{"1 cluster starts at once: c\n"}},
 		{"it was said already", said("SUCCEEDED", ""), []string{"a", "yes"}, []string{"a is validated so already, nothing is written\n"}},

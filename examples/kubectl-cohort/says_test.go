@@ -22,11 +22,11 @@ func TestWhatClustersSay(t *testing.T) {
 		{"works without conditionRules hold their slots", "status web -f noprog.yaml", "09:05",
 			"warning: the workload is applied on c1, and its template has no conditionRules to tell when it is done\n" +
 				"add conditionRules to the template that tell when the workload is done, or let the condition Available tell it\nforecast: Stuck",
-			"has not answered\nprogressDeadline\nComplete"},
-		{"one of them", "explain c1 -f noprog.yaml", "09:05", "now              is applied, and no conditionRules in its template say when it is done", "has not answered\nis done at"},
-		{"a cluster that waits for it", "explain c2 -f noprog.yaml", "09:05", "waits until a user acts\nc1 has applied a workload whose template has no conditionRules to tell when it is done", "has not answered\nstarts"},
+			"has not reported on this version\nprogressDeadline\nComplete"},
+		{"one of them", "explain c1 -f noprog.yaml", "09:05", "now              has applied a workload whose template has no conditionRules to tell when it is done", "has not reported on this version\nis done at"},
+		{"a cluster that waits for it", "explain c2 -f noprog.yaml", "09:05", "waits until a user acts\nc1 has applied a workload whose template has no conditionRules to tell when it is done", "has not reported on this version\nstarts"},
 		{"with a deadline all of them time out, and it is said why", "status web -f hubup.yaml", "09:05",
-			`c1 c2 c3: "no conditionRules in its template give the condition Progressing"`, "has not answered\nComplete"},
+			`c1 c2 c3: "no conditionRules in its template give the condition Progressing"`, "has not reported on this version\nComplete"},
 		{"one that timed out", "explain c2 -f hubup.yaml", "09:05", `times out: "no conditionRules in its template give the condition Progressing"`, "has not reported on this version"},
 		{"within the deadline, and before any other has started", "plan -f hubup.yaml", "00:05", "", "Complete"},
 

@@ -112,7 +112,7 @@ func TestExplainWithValidation(t *testing.T) {
 		want string
 	}{
 		{validatedSet(t, ""), []string{"explain", "b", "--fail-rate", "1", "--start", "2025-01-01T01:00:00Z", "--validates", "15m"}, "\n01:05   succeeds and is done: it is found good\n"},
-		{validatedSet(t, ""), []string{"explain", "c", "--fail-rate", "1", "--start", "2025-01-01T01:00:00Z", "--validates", "15m", "--takes", "4m"}, "\n01:05:30 fails; to do: fix the workload on c"},
+		{validatedSet(t, ""), []string{"explain", "c", "--fail-rate", "1", "--start", "2025-01-01T01:00:00Z", "--validates", "15m", "--takes", "4m"}, "\n01:05:30 fails; to do, one of: (1) fix the workload on c;"},
 		{slow, []string{"explain", "c", "--validates", "5m"}, "\n15m     starts: a is done\n"},
 		{slow, []string{"explain", "b", "--not-good", "b"}, "\n10m     succeeds, and waits for its validation\n15m     fails: it is not found good; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1)\n"},
 		{strings.Replace(slow, "maxFailures: 2", "maxFailures: 2, progressDeadline: 20m", 1), []string{"explain", "b", "--never-validated", "b"},

@@ -59,7 +59,7 @@ func (p *Propagation) explainFailure(cluster string) string {
 	why := "the rollout has failed"
 	if p.Plan.Breach != nil {
 		breach, _, _ := strings.Cut(p.Plan.Breach.String(), ";")
-		why += ": " + strings.TrimPrefix(breach, "stopped: ")
+		why += ": " + strings.TrimPrefix(breach, "the rollout is stopped: ")
 	}
 	return why + "; to do: set spec.retryRollout.rolloutUID of the Rollout to " + p.next.RolloutUID + ", or change the policy"
 }

@@ -198,7 +198,7 @@ func TestTwoHubsShareALimit(t *testing.T) {
 	if n := len(w.started["hub-eu"]) + len(w.started["hub-us"]); n != 3 {
 		t.Errorf("%d are in flight, want 3", n)
 	}
-	if c := w.condition(); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "placement all, hub-us: held: ") || !strings.Contains(c.Message, "; asked at 2026-01-02T10:") {
+	if c := w.condition(); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "placement all, hub-us: blocked: ") || !strings.Contains(c.Message, "; asked at 2026-01-02T10:") {
 		t.Errorf("the condition is %+v", c)
 	}
 	for _, hub := range []string{"hub-eu", "hub-us"} {

@@ -91,7 +91,7 @@ func (t *teller) warn(placement *clusterv1beta1.Placement, stored []*clusterv1be
 		number, named := strings.CutPrefix(decision.Name, placement.Name+"-decision-")
 		switch {
 		case own && labelled && !isNumber(index):
-			t.event(placement, decision, kit.Warning, "Unreadable", fmt.Sprintf("PlacementDecision %s has %q for the index of its group", decision.Name, index))
+			t.event(placement, decision, kit.Warning, "Unreadable", fmt.Sprintf("PlacementDecision %s has the label decision-group-index %q, which must be a number", decision.Name, index))
 		case !own && named && isNumber(number):
 			t.event(placement, decision, kit.Warning, "NameTaken", fmt.Sprintf("PlacementDecision %s is not of this Placement: its name is not used", decision.Name))
 		}

@@ -185,7 +185,7 @@ func TestSlicesFollowTheSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.reconcile()
-	h.want("no PlacementDecision is there")
+	h.want("no PlacementDecision is found")
 }
 
 // Editing or removing a label of a decision removes no cluster, since the placement controls the object.
@@ -260,7 +260,7 @@ func TestBadSources(t *testing.T) {
 		missing string                                    // as a reader of the slices reports it
 	}{
 		{why: "an index that is none", lines: []string{"web-decision-1 x: a b", "web-decision-2 1: c"},
-			missing: `PlacementDecision web-decision-1 has "x" for the index of its group`},
+			missing: `PlacementDecision web-decision-1 has the label decision-group-index "x", which must be a number`},
 		{why: "a cluster in two objects, which is shown where it was", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c a"}},
 		{why: "an object of another writer, with its label", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c", "other 2: x"},
 			missing: "3 PlacementDecisions are there, and their seal is of 2"},

@@ -63,13 +63,13 @@ func stands(said *status.Report, s status.RolloutStatus, since time.Time, schedu
 	limit, does, ends := schedule.ProgressDeadline, "is progressing", ", times out at "
 	switch {
 	case s == status.Succeeded:
-		limit, does, ends = &schedule.MinSuccessTime, "soaks", " until "
+		limit, does, ends = &schedule.MinSuccessTime, "succeeded and has to stay so (minSuccessTime)", " until "
 	case s == status.Failed:
 		does = "has failed"
 	case s == status.Validating:
 		does = "waits for its validation"
 	case said.Reason == status.ReportUntracked:
-		does = "is applied, and no conditionRules in its template say when it is done"
+		does = "has applied a workload whose template has no conditionRules to tell when it is done"
 	case said.Reason == status.ReportRefused:
 		does = "has failed to apply the workload"
 	case said.Status == status.ToApply:

@@ -209,7 +209,7 @@ func (r Report) legend() string {
 		also = append(also, "wait for their validation")
 	}
 	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Soaking > 0 }) {
-		also = append(also, "soak")
+		also = append(also, "succeeded and have to stay so (minSuccessTime)")
 	}
 	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Failed > 0 }) {
 		if r.Rollout.Schedule.ProgressDeadline == nil {

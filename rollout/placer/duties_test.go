@@ -58,7 +58,7 @@ func contain(all []string, part string) bool {
 
 func TestARolloutGoesThroughToItsEnd(t *testing.T) {
 	h, p := rolling(t, "a", "b", "c")
-	if first := told(h); !contain(first, "started a") {
+	if first := told(h); !contain(first, "a started") {
 		t.Errorf("the first start of a new owner is no event: %q", first)
 	}
 	for _, having := range []string{"a b", "a b c", "a b c"} {

@@ -201,7 +201,7 @@ func TestFleetConfig(t *testing.T) {
 	f.answer("b")
 	f.await("all are done", func() bool { return f.has(placer.ConditionReady, f.config().Status.Version) })
 
-	f.await("the first start is an event", func() bool { return f.tells("started a") })
+	f.await("the first start is an event", func() bool { return f.tells("a started") })
 
 	must(t, f.Delete(t.Context(), f.config()))
 	f.await("it is gone with its ManifestWorks", func() bool { return len(f.works()) == 0 && f.config() == nil })

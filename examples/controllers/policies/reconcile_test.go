@@ -563,15 +563,15 @@ func TestEvents(t *testing.T) {
 			t.Errorf("told %q, want %q", got, want)
 		}
 	}
-	told(`OverrideIgnored binding "prod" does not enforce the policy: its rollout strategy is Progressive, not All`)
+	told(`OverrideIgnored binding "prod" does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive`)
 	told()
-	told("Started started a")
+	told("Started a started")
 	told()
 	h.report(policyv1.NonCompliant, "a")
-	told(`Failed failed a; a: "etcd-encryption: NonCompliant; it is so"`, "Stopped the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed")
+	told(`Failed a failed; a: "etcd-encryption: NonCompliant; it is so"`, "Stopped the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed")
 	h.restart()
-	told(`OverrideIgnored binding "prod" does not enforce the policy: its rollout strategy is Progressive, not All`)
+	told(`OverrideIgnored binding "prod" does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive`)
 	h.report(policyv1.Compliant, "a")
-	told("Succeeded succeeded a", "Recovered recovered a", "Resumed maxFailures is not exceeded any more, and the rollout continues")
-	told("Started started b")
+	told("Succeeded a succeeded", "Recovered a recovered", "Resumed maxFailures is not exceeded any more, and the rollout continues")
+	told("Started b started")
 }

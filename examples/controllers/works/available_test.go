@@ -45,7 +45,7 @@ func TestTemplateWithoutConditionRules(t *testing.T) {
 	h.condition("a", workv1.WorkAvailable, metav1.ConditionTrue, "")
 	h.events()
 	h.wrote("")
-	const sentence = "conditionRules in its template say when it is done"
+	const sentence = "no conditionRules to tell when it is done"
 	if told := strings.Join(h.events(), "\n"); !strings.Contains(told, "Warning Untracked") || !strings.Contains(told, sentence) {
 		t.Errorf("the events are %q", told)
 	}
@@ -55,7 +55,7 @@ func TestTemplateWithoutConditionRules(t *testing.T) {
 
 	h.clock = h.clock.Add(10 * time.Minute)
 	h.wrote("create b")
-	if told := strings.Join(h.events(), "\n"); !strings.Contains(told, `timed out a; a: "no conditionRules in its template give the condition Progressing"`) {
+	if told := strings.Join(h.events(), "\n"); !strings.Contains(told, `a timed out; a: "no conditionRules in its template give the condition Progressing"`) {
 		t.Errorf("the events are %q", told)
 	}
 	set := h.set()

@@ -23,20 +23,20 @@ func TestEventsAndMetrics(t *testing.T) {
 		}
 	}
 	told()
-	told("Normal Started placement prod: started a, b")
+	told("Normal Started placement prod: a, b started")
 	told()
 	h.answer(status.Failed, "a")
 	h.answer(status.Succeeded, "b")
 	told(
-		"Normal Succeeded placement prod: succeeded b",
-		"Warning Failed placement prod: failed a",
+		"Normal Succeeded placement prod: b succeeded",
+		"Warning Failed placement prod: a failed",
 		`Warning Stopped placement prod: the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed`,
 	)
 	h.restart()
 	told() // told only once
 	h.answer(status.Succeeded, "a")
-	told("Normal Succeeded placement prod: succeeded a", "Normal Recovered placement prod: recovered a", "Normal Resumed placement prod: maxFailures is not exceeded any more, and the rollout continues")
-	told("Normal Started placement prod: started c")
+	told("Normal Succeeded placement prod: a succeeded", "Normal Recovered placement prod: a recovered", "Normal Resumed placement prod: maxFailures is not exceeded any more, and the rollout continues")
+	told("Normal Started placement prod: c started")
 
 	if n := testutil.ToFloat64(h.teller.Changes.WithLabelValues("apps", "web", "prod", "Succeeded")); n != 1 {
 		t.Errorf("%v have succeeded", n)

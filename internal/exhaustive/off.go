@@ -1,6 +1,9 @@
-//go:build !exhaustive
+//go:build !exhaustive && !whole
 
 package exhaustive
 
-// On says that the tests run whole.
-const On = false
+// On says that the tests run more than the inner loop does, and Whole that they run all.
+const (
+	On    = false
+	Whole = false
+)

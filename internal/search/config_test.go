@@ -19,6 +19,7 @@ const tick = time.Minute
 // config is a world at its beginning: a strategy, options, clusters and the events that may happen.
 type config struct {
 	name string
+	far  int // how many of its states are looked at with the tag "exhaustive"; 0: 5,000
 
 	strategy    clusterv1alpha1.RolloutType
 	concurrency string // a count or a percentage; empty: all

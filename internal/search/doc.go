@@ -3,10 +3,12 @@
 // the nearest first, and checks each. It has tests only:
 //
 //	go test ./internal/search                          the nearest states of each world, in a few seconds
-//	go test -tags exhaustive ./internal/search -v      up to 100,000 states of each world, in eleven minutes of processor time
+//	go test -tags exhaustive ./internal/search -v      at least half as many again as it takes to find each planner without a rule,
+//	                                                   in some minutes of processor time
+//	go test -tags whole ./internal/search -v           up to 100,000 states of each world, in eleven minutes of processor time
 //	go test ./internal/search -v -states=5000000       more of the largest
 //
-// The second command checks some million states; rollout/SAFETY.md has what it printed. For some worlds these are all states, with
+// The third command checks some million states; rollout/SAFETY.md has what it printed. For some worlds these are all states, with
 // histories of up to 28 events. It takes a quarter of a gigabyte.
 //
 // # What a world is

@@ -237,8 +237,8 @@ func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) 
 			c.named = true
 			x := newSearch(&c, plan)
 			x.only = "nothing"
-			states := exhaustive.Of(80, 10_000)
-			if c.records && exhaustive.On { // each takes longer
+			states := exhaustive.Of(80, 1_500, 10_000)
+			if c.records && exhaustive.Whole { // each takes longer
 				states /= 4
 			}
 			x.run(bound(states))

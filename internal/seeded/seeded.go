@@ -7,7 +7,9 @@ package seeded
 import (
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"sync"
 
 	_ "pgregory.net/rapid" // it defines the flag
 )
@@ -21,3 +23,12 @@ func init() {
 		panic(fmt.Sprintf("SEED=%q: want a whole number: %v", seed, err))
 	}
 }
+
+// Seed is where random cases begin that are drawn without rapid: the number that the environment or the flag says, or else one
+// by lot.
+var Seed = sync.OnceValue(func() uint64 {
+	if seed := flag.Lookup("rapid.seed").Value.(flag.Getter).Get().(uint64); seed != 0 {
+		return seed
+	}
+	return rand.Uint64()
+})

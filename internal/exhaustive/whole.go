@@ -1,0 +1,9 @@
+//go:build whole
+
+package exhaustive
+
+// On says that the tests run more than the inner loop does, and Whole that they run all.
+const (
+	On    = true
+	Whole = true
+)

@@ -60,7 +60,7 @@
 //     owner has the same name, objects of the old one may still be terminating. Report them: their clusters start once the
 //     objects are gone.
 //
-// Package placer does all of them. examples/controllers/small does them without placer.
+// Package placer does all of them.
 //
 // A webhook calls [Validate], and [Options.Validate] where users write options, too.
 //

@@ -287,7 +287,7 @@
 // # That it would be found
 //
 // [Hub.Untold] plays the worlds that are bent towards each duty with a subject that is told to ignore none. It breaks nothing there. A controller that forgets a duty
-// and does not say so is found: [Hub.Find] plays these worlds until one is broken. TestTampers of examples/controllers/small has 24 such authors.
+// and does not say so is found: [Hub.Find] plays these worlds until one is broken. TestTampers of examples/controllers/placed has such authors.
 //
 // [Hub.EachDuty] runs the controller with one duty of the documentation ignored (duties.go), in worlds where that may matter,
 // until the observer finds a broken invariant that is expected of this duty. It does the same for each part of a strategy.

@@ -38,6 +38,7 @@ func TestProof(t *testing.T) {
 	t.Run("Days", func(t *testing.T) { h.Days(t, subject) })
 	t.Run("Untold", func(t *testing.T) { h.Untold(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachDuty(t, subject, proof.Duties) })
+	t.Run("EachDutyOfCutOff", func(t *testing.T) { h.EachDutyOfCutOff(t, subject) })
 	t.Run("EachPartOfAStrategy", func(t *testing.T) { h.EachDuty(t, subject, proof.StrategyDuties) })
 	t.Run("Values", func(t *testing.T) { h.Values(t, subjectOf(kindFor(proof.ForCluster))) })
 }
@@ -73,9 +74,17 @@ func subjectOf(kind placer.Kind[*replicaSet]) *proof.Subject {
 			return err
 		}
 		by.Manager = manager
+		if by.duty == proof.DutyBefore {
+			return startForgetful(ctx, manager, kind, p)
+		}
 		return start(ctx, manager, placer.For(ctrl.Manager(by), by.kind(kind)).Wrap(by.look).Wrap(observed(p)))
 	}
-	return &proof.Subject{Run: run, Says: says, RemoveAfter: grace, GivenUp: giveUp, Placements: 1, Replicas: 2, Events: true}
+	return newSubject(run, 1)
+}
+
+// newSubject is a subject that the trial gives sets with up to so many placements.
+func newSubject(run func(context.Context, *proof.Process) error, placements int) *proof.Subject {
+	return &proof.Subject{Run: run, Says: says, RemoveAfter: grace, GivenUp: giveUp, Placements: placements, Replicas: 2, Events: true}
 }
 
 func start(ctx context.Context, manager ctrl.Manager, of *placer.Builder[*replicaSet]) error {

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -44,8 +46,12 @@ func sabotage(p *proof.Process, caches *informers) *saboteur {
 		change(proof.Placements, s.agree)
 	case proof.DutyVersion:
 		change(proof.Works, s.upToDate)
+	case proof.DutyDeleting:
+		caches.stores[proof.Works] = &store{Indexer: p.Store(proof.Works), change: same, hides: func(o any) bool {
+			return o.(*workv1.ManifestWork).DeletionTimestamp != nil
+		}}
 	case proof.DutyReadYourWrites:
-		caches.stores[proof.Works] = &eager{Indexer: p.Store(proof.Works), of: s}
+		caches.stores[proof.Works] = &eager{Indexer: p.Store(proof.Works)}
 	default:
 		change(proof.ReplicaSets, s.misread)
 	}
@@ -101,7 +107,10 @@ func (nothing) List(context.Context, client.ObjectList, ...client.ListOption) er
 type store struct {
 	toolscache.Indexer
 	change func(any) any
+	hides  func(any) bool // from lists, if set
 }
+
+func same(o any) any { return o }
 
 func (s *store) GetByKey(key string) (any, bool, error) {
 	o, ok, err := s.Indexer.GetByKey(key)
@@ -113,7 +122,9 @@ func (s *store) GetByKey(key string) (any, bool, error) {
 
 func (s *store) List() (all []any) {
 	for _, o := range s.Indexer.List() {
-		all = append(all, s.change(o))
+		if s.hides == nil || !s.hides(o) {
+			all = append(all, s.change(o))
+		}
 	}
 	return all
 }
@@ -121,11 +132,14 @@ func (s *store) List() (all []any) {
 // eager is a cache that claims to show each write at once, and lists what it shows.
 type eager struct {
 	toolscache.Indexer
-	of *saboteur
+	from time.Time // until then it shows what it has
 }
 
 func (e *eager) GetByKey(key string) (any, bool, error) {
 	o, there, err := e.Indexer.GetByKey(key)
+	if time.Now().Before(e.from) {
+		return o, there, err
+	}
 	if !there {
 		return &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9223372036854775807"}}, true, err
 	}
@@ -137,16 +151,38 @@ func (e *eager) GetByKey(key string) (any, bool, error) {
 // agree makes the status of a Placement agree with any decisions.
 func (s *saboteur) agree(o any) any {
 	p := o.(*clusterv1beta1.Placement).DeepCopy()
-	var found []*clusterv1beta1.PlacementDecision
-	for _, o := range s.process.Store(proof.Decisions).List() {
-		if d := o.(*clusterv1beta1.PlacementDecision); d.Namespace == p.Namespace && d.Labels[clusterv1beta1.PlacementLabel] == p.Name {
-			found = append(found, d)
-		}
-	}
-	if agreed, err := grouping.Status(found); err == nil {
+	if agreed, err := grouping.Status(s.decisions(p.Namespace, p.Name)); err == nil {
 		p.Status = agreed
 	}
 	return p
+}
+
+// decisions are those of a Placement.
+func (s *saboteur) decisions(namespace, placement string) (all []*clusterv1beta1.PlacementDecision) {
+	for _, o := range s.process.Store(proof.Decisions).List() {
+		if d := o.(*clusterv1beta1.PlacementDecision); d.Namespace == namespace && d.Labels[clusterv1beta1.PlacementLabel] == placement {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// notSelected are the clusters of a set's works that no placement selects.
+func (s *saboteur) notSelected(set *replicaSet) (clusters []string) {
+	selected := map[string]bool{}
+	for _, ref := range set.Spec.PlacementRefs {
+		for _, decision := range s.decisions(set.Namespace, ref.Name) {
+			for _, d := range decision.Status.Decisions {
+				selected[d.ClusterName] = true
+			}
+		}
+	}
+	for _, o := range s.process.Store(proof.Works).List() {
+		if work := o.(*workv1.ManifestWork); work.Labels[setLabel] == set.Namespace+"."+set.Name && !selected[work.Namespace] {
+			clusters = append(clusters, work.Namespace)
+		}
+	}
+	return clusters
 }
 
 // upToDate makes a work say that it has the wanted version.
@@ -167,6 +203,14 @@ func (s *saboteur) misread(o any) any {
 		return s.read
 	}
 	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
+	switch s.duty {
+	case proof.DutyIgnored:
+		delete(set.Annotations, giveUp)
+	case proof.DutyLeft: // all deselected clusters are ignored
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, giveUp, strings.Join(s.notSelected(set), ","))
+	case proof.DutyRecord:
+		_, _ = status.Records{}.Note(set)
+	}
 	for i := range set.Spec.PlacementRefs {
 		ref := &set.Spec.PlacementRefs[i]
 		ref.RolloutStrategy = s.duty.Strategy(ref.RolloutStrategy)
@@ -219,10 +263,31 @@ func (c sabotaged) Update(ctx context.Context, o client.Object, options ...clien
 }
 
 func (c sabotaged) Status() client.SubResourceWriter {
-	if c.by.duty == proof.DutyStatus {
+	switch c.by.duty {
+	case proof.DutyStatus:
 		return noStatus{c.Client.Status()}
+	case proof.DutyComplete:
+		return complete{c.Client.Status()}
 	}
 	return c.Client.Status()
+}
+
+// Delete does nothing while the set's status says that the rollout is stopped, for that duty.
+func (c sabotaged) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
+	if c.by.duty == proof.DutyPromptly && c.by.read != nil && strings.Contains(says(c.by.read).Message, "stopped") {
+		return nil
+	}
+	return c.Client.Delete(ctx, o, options...)
+}
+
+// complete writes of each rollout that it has succeeded.
+type complete struct{ client.SubResourceWriter }
+
+func (c complete) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
+	if ready := meta.FindStatusCondition(o.(*replicaSet).Status.Conditions, placer.ConditionReady); ready != nil {
+		ready.Status = metav1.ConditionTrue
+	}
+	return c.SubResourceWriter.Update(ctx, o, options...)
 }
 
 type noStatus struct{ client.SubResourceWriter }

@@ -1,5 +1,5 @@
 // Package placer is a controller-runtime controller for an API of your own, whose objects place ManifestWorks on the
-// clusters of a Placement. You write a pure function that says what an object wants. This package does all the duties of
+// clusters of one or several Placements. You write a pure function that says what an object wants. This package does all the duties of
 // package rollout.
 //
 // It is a module of its own, github.com/cohort-ocm/cohort/rollout/placer: the library does not require controller-runtime.
@@ -8,7 +8,8 @@
 //	var fleetConfigs = placer.Kind[*appsv1.FleetConfig]{
 //		Rollout: func(f *appsv1.FleetConfig) (placer.Rollout, error) {
 //			manifests, err := f.Manifests()
-//			wanted := placer.Rollout{Placement: f.Spec.Placement, Strategy: f.Spec.RolloutStrategy}
+//			placement := placer.Placement{Name: f.Spec.Placement, Strategy: f.Spec.RolloutStrategy}
+//			wanted := placer.Rollout{Placements: []placer.Placement{placement}}
 //			wanted.Work.Workload.Manifests = manifests
 //			return wanted, err
 //		},
@@ -28,6 +29,10 @@
 // An object (the owner) has a spec that says what clusters get, the name of a Placement in its namespace, and OCM's
 // RolloutStrategy. Each selected cluster gets a ManifestWork, when the strategy allows. When the owner is deleted, its
 // ManifestWorks are deleted before it.
+//
+// An owner may have several Placements, each with a rollout of its own. A cluster that several of them select belongs to
+// the first. If it moves to another one, its ManifestWork stays as it is. While a Placement is missing or incomplete, later
+// ones wait, and nothing is deleted. Texts of the status and of events then name the Placement.
 //
 // The version of the rollout is a hash of Rollout.Work: of what you render, not of the spec. A new release of your
 // controller that renders different manifests is a new version for each owner, and goes out within all limits. A new field

@@ -14,6 +14,41 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 )
 
+// ownerGroups are the groups of an owner's Placements, as they were read last.
+type ownerGroups struct {
+	each  map[string]placementGroups // by the name of the Placement
+	parts []grouping.PlacementGroups // in the order of the owner's Placements
+	apart []*grouping.Groups         // each without the clusters of earlier Placements
+}
+
+// readAll reads the groups of all Placements of an owner, each without the clusters of earlier ones.
+func (r *reconciler) readAll(ctx context.Context, cached *ownerGroups, namespace string, placements []Placement) ([]*grouping.Groups, error) {
+	each := make(map[string]placementGroups, len(placements))
+	parts := make([]grouping.PlacementGroups, len(placements))
+	for i, placement := range placements {
+		known := cached.each[placement.Name]
+		groups, err := r.readGroups(ctx, &known, types.NamespacedName{Namespace: namespace, Name: placement.Name})
+		if err != nil {
+			return nil, err
+		}
+		each[placement.Name] = known
+		parts[i] = grouping.PlacementGroups{Placement: placement.Name, Groups: groups}
+	}
+	cached.each = each
+	switch {
+	case len(parts) == 1:
+		return []*grouping.Groups{parts[0].Groups}, nil
+	case slices.Equal(parts, cached.parts):
+		return cached.apart, nil
+	}
+	apart, err := grouping.Apart(parts...)
+	if err != nil {
+		return nil, fmt.Errorf("dividing the clusters among the Placements: %w", err)
+	}
+	cached.parts, cached.apart = parts, apart
+	return apart, nil
+}
+
 // placementGroups are the groups of a Placement, and the states of the objects that they were read from. Reading groups is
 // the most expensive part of a reconcile, so it is done only when one of these objects changed.
 type placementGroups struct {

@@ -287,7 +287,7 @@ func TestFunctionsOfAKindGetCopies(t *testing.T) {
 		return &owner.Status.Conditions
 	}
 	owner := newThing(oneAtATime())
-	newProcess(h, kind).before(owner, &ownerState{})
+	newProcess(h, kind).before(owner, &ownerState{}, "all")
 	if owner.Status.Done != 0 {
 		t.Error("the owner in the cache was changed")
 	}
@@ -305,7 +305,7 @@ func TestOpenGatesOpensGatesOfTheAPI(t *testing.T) {
 				owner.Annotations = map[string]string{"cohort.open-cluster-management.io/open-gates": group + " of " + version}
 				wanted, err := p.rolloutOf(owner)
 				must(t, err)
-				if gates := wanted.options().Gates; len(gates) != closed {
+				if gates := wanted.options(wanted.Placements[0]).Gates; len(gates) != closed {
 					t.Errorf("with open-gates of version %s, closed are %v, and %d must be", version, gates, closed)
 				}
 			}

@@ -390,10 +390,16 @@ func (h *hub) answerAll() {
 // selects writes the decisions of the Placement.
 func (h *hub) selects(clusters ...string) {
 	h.t.Helper()
-	ctx, key := h.t.Context(), types.NamespacedName{Namespace: "apps", Name: "fleet"}
+	h.selectsBy("fleet", clusters...)
+}
+
+// selectsBy writes the decisions of a Placement.
+func (h *hub) selectsBy(name string, clusters ...string) {
+	h.t.Helper()
+	ctx, key := h.t.Context(), types.NamespacedName{Namespace: "apps", Name: name}
 	decision := &clusterv1beta1.PlacementDecision{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "apps", Name: "fleet-decision-1",
-		Labels: map[string]string{clusterv1beta1.PlacementLabel: "fleet", clusterv1beta1.DecisionGroupIndexLabel: "0"},
+		Namespace: "apps", Name: name + "-decision-1",
+		Labels: map[string]string{clusterv1beta1.PlacementLabel: name, clusterv1beta1.DecisionGroupIndexLabel: "0"},
 	}}
 	if err := h.store.Get(ctx, client.ObjectKeyFromObject(decision), decision); apierrors.IsNotFound(err) {
 		h.make(&clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}, decision)

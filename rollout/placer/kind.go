@@ -32,13 +32,9 @@ type Kind[O client.Object] struct {
 
 // Rollout is what an owner wants.
 type Rollout struct {
-	// Placement is the name of the Placement, in the owner's namespace.
-	Placement string
-	// Strategy is how the rollout proceeds. The zero value is All.
-	Strategy clusterv1alpha1.RolloutStrategy
-	// Path is where the strategy is in the owner, for errors; nil is spec.rolloutStrategy. Errors of Options always have
-	// paths below spec.
-	Path *field.Path
+	// Placements are where the clusters come from, at least one. A cluster that several Placements select belongs to the
+	// first of them.
+	Placements []Placement
 
 	// Work is what each selected cluster gets. The version of the rollout is a hash of it, so it must be the same for the
 	// same owner at each call. Map keys that are rendered in random order are a new version each time.
@@ -54,6 +50,17 @@ type Rollout struct {
 	// Labels and Annotations are set on each ManifestWork, with those of this package. Those that begin with
 	// cohort.open-cluster-management.io/, such as approvals copied from the owner, are left out.
 	Labels, Annotations map[string]string
+}
+
+// Placement is a Placement in the owner's namespace, with how the rollout proceeds on its clusters.
+type Placement struct {
+	// Name is the name of the Placement.
+	Name string
+	// Strategy is how the rollout proceeds. The zero value is All.
+	Strategy clusterv1alpha1.RolloutStrategy
+	// Path is where the strategy is in the owner, for errors; nil is spec.rolloutStrategy. Errors of Options always have
+	// paths below spec.
+	Path *field.Path
 
 	// Options are what the API of the owner adds to the strategy. They are combined with the operators' annotations
 	// (package approvals): a pause, a gate or a freeze of either counts, and so does the higher attempt. The annotation
@@ -61,19 +68,28 @@ type Rollout struct {
 	Options rollout.Options
 }
 
-// Progress is the outcome of a reconcile: the result with its explanations, and which writes were rejected.
+// Progress is the outcome of a reconcile: the progress at each Placement, and which writes were rejected.
 type Progress struct {
 	// Version is the wanted version. Operators name it in approvals, such as open-gates.
 	Version string
-	*rollout.Result
-	// Changes are those since the reconcile before. For a new owner they are those since nothing was there.
-	Changes rollout.Changes
+	// Placements has the progress at each Placement, in the order of Rollout.Placements.
+	Placements []PlacementProgress
 	// Refused has the clusters whose ManifestWork the API server rejects, such as for a quota, with the error.
 	Refused map[string]error
 	// Foreign are objects of other owners that are in the way of the owner's ManifestWorks. They are not touched.
 	Foreign []writes.Foreign
-	// Groups are the decision groups of the plan, and Works the owner's ManifestWorks before the writes of this reconcile.
-	// They are shared with the cache: do not change them.
+}
+
+// PlacementProgress is the progress on the clusters of a Placement: the result with its explanations.
+type PlacementProgress struct {
+	// Name is the name of the Placement.
+	Name string
+	*rollout.Result
+	// Changes are those since the reconcile before. For a new owner they are those since nothing was there.
+	Changes rollout.Changes
+	// Groups are the decision groups of the plan, without the clusters of earlier Placements. Works are the ManifestWorks of
+	// these clusters before the writes of this reconcile; the last Placement also has those of deselected clusters. They are
+	// shared with the cache: do not change them.
 	Groups *grouping.Groups
 	Works  []*workv1.ManifestWork
 }

@@ -32,6 +32,7 @@ type world struct {
 	sides   []*side
 	limit   int
 	chosen  []string // the selected clusters
+	two     bool     // whether the owners have two Placements
 	pool    []string // all clusters
 	deleted map[string]bool
 	foreign map[types.NamespacedName]string // objects of other owners, with their resourceVersion
@@ -59,11 +60,16 @@ func newWorld(t *testing.T, seed uint64) *world {
 	}
 	w.chosen = slices.Clone(w.pool)
 	w.limit = 1 + w.rng.IntN(2)
-	w.selects(w.chosen...)
+	w.two = w.rng.IntN(3) == 0
+	w.choose()
 	strategy := oneAtATime()
 	strategy.Progressive.MaxConcurrency = intstr.FromInt(w.limit)
-	w.make(newThing(strategy))
-	second := (*other)(newThing(strategy))
+	first, second := newThing(strategy), (*other)(newThing(strategy))
+	if w.two {
+		first.Spec.Second, first.Spec.SecondStrategy = "edge", strategy
+		second.Spec.Second, second.Spec.SecondStrategy = "edge", strategy
+	}
+	w.make(first)
 	w.make(second)
 	w.sides = []*side{
 		{kind: "Thing", text: "v1", begin: func() *process { return newProcess(w.hub, things) }},
@@ -183,7 +189,28 @@ func (w *world) reselect() {
 		}
 	}
 	w.tell("selected are %v", w.chosen)
-	w.selects(w.chosen...)
+	w.choose()
+}
+
+// choose writes the decisions. With two Placements each chosen cluster is in one of them or in both, as it falls.
+func (w *world) choose() {
+	if !w.two {
+		w.selects(w.chosen...)
+		return
+	}
+	var fleet, edge []string
+	for _, cluster := range w.chosen {
+		at := w.rng.IntN(3)
+		if at != 1 {
+			fleet = append(fleet, cluster)
+		}
+		if at != 0 {
+			edge = append(edge, cluster)
+		}
+	}
+	w.tell("fleet selects %v, edge %v", fleet, edge)
+	w.selectsBy("fleet", fleet...)
+	w.selectsBy("edge", edge...)
 }
 
 // deleteCluster deletes the ManagedCluster of a deselected cluster.
@@ -266,6 +293,9 @@ func (w *world) theirs(s *side) map[string]bool {
 func (w *world) judge(s *side, before map[string]bool) map[string]bool {
 	last := w.writes[len(w.writes)-1]
 	rank := ranks[last.verb]
+	if w.two && last.verb == "create" {
+		rank = ranks["update"] // the clusters of one Placement start after those of the other
+	}
 	if rank < s.rank {
 		w.blame("%s comes after a write of a later rank", last)
 	}
@@ -303,8 +333,15 @@ func (w *world) judge(s *side, before map[string]bool) map[string]bool {
 
 // judgeStart judges a write that gives a cluster the text.
 func (w *world) judgeStart(s *side, cluster string, flying int) {
-	if flying > w.limit {
-		w.blame("%s: %s starts, and %d are in flight, at most %d may", s.kind, cluster, flying, w.limit)
+	limit := w.limit
+	if w.two {
+		limit *= 2 // one for each Placement
+	}
+	if flying > limit {
+		w.blame("%s: %s starts, and %d are in flight, at most %d may", s.kind, cluster, flying, limit)
+	}
+	if w.two {
+		return // a failure stops the Placement of its cluster alone
 	}
 	for failed := range s.failed {
 		if !w.deleted[failed] {

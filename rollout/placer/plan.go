@@ -1,6 +1,7 @@
 package placer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,9 +56,8 @@ func sooner(a, b time.Duration) time.Duration {
 
 func (r *reconciler) plan(ctx context.Context, object client.Object, state *ownerState, wanted wantedRollout) (*situation, error) {
 	key := client.ObjectKeyFromObject(object)
-	placement := types.NamespacedName{Namespace: key.Namespace, Name: wanted.Placement}
-	r.states.follow(key, placement)
-	groups, err := r.readGroups(ctx, &state.groups, placement)
+	r.states.follow(key, wanted.Placements)
+	groups, err := r.readAll(ctx, &state.groups, key.Namespace, wanted.Placements)
 	if err != nil {
 		return nil, err
 	}
@@ -69,50 +69,54 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, state *owne
 	if err != nil {
 		return nil, err
 	}
-	records, err := status.RecordsOf(object)
+	records, err := recordsOf(object, wanted.Placements, wanted.version)
 	if err != nil {
-		return nil, &invalidError{err}
+		return nil, err
 	}
-	now := r.now()
 	own := slices.DeleteFunc(slices.Clone(cached), func(work *workv1.ManifestWork) bool { return !owner.Has(work) })
-	deselected := deselectedOf(own, groups, records[""])
+	deselected := deselectedOf(own, groups, records)
 	r.states.wait(key, deselected)
 	ignored, err := r.ignored(ctx, state, deselected)
 	if err != nil {
 		return nil, err
 	}
 
-	options := wanted.options()
-	options.Ignored = append(options.Ignored, ignored...)
-	options.Freezes = append(options.Freezes, wanted.unrendered(groups)...)
-	options.Previous = state.result
-	options.StoredRecord = &rollout.StoredRecord{Version: wanted.version, Record: records[""]}
+	now := r.now()
 	reports, unnoted := wanted.reports(own, groups, now)
-	result, err := rollout.Plan(wanted.Strategy, groups, reports, now, options)
-	if err != nil {
-		return nil, &invalidError{err}
-	}
 	planned := &situation{object: object, owner: owner, wanted: wanted, unnoted: unnoted, deselected: len(deselected) > 0}
-	planned.progress = Progress{
-		Version: wanted.version,
-		Result:  result,
-		Changes: result.Changes(r.before(object, state)),
-		Groups:  groups,
-		Works:   own,
+	planned.progress = Progress{Version: wanted.version, Placements: make([]PlacementProgress, len(groups))}
+	for i, placement := range wanted.Placements {
+		options := wanted.options(placement)
+		options.Ignored = append(options.Ignored, ignored...)
+		options.Freezes = append(options.Freezes, wanted.unrendered(groups[i])...)
+		options.Previous = state.results[placement.Name]
+		options.StoredRecord = &rollout.StoredRecord{Version: wanted.version, Record: records[placement.Name]}
+		result, err := rollout.Plan(placement.Strategy, groups[i], reports, now, options)
+		if err != nil {
+			return nil, &invalidError{fmt.Errorf("Placement %s: %w", placement.Name, err)}
+		}
+		planned.progress.Placements[i] = PlacementProgress{
+			Name:    placement.Name,
+			Result:  result,
+			Changes: result.Changes(r.before(object, state, placement.Name)),
+			Groups:  groups[i],
+			Works:   worksOf(own, groups, i),
+		}
 	}
 	objects, err := r.objects(ctx, state, planned, cached)
 	if err != nil {
 		return nil, err
 	}
-	planned.steps = writes.StepsOf(owner, objects, result)
+	planned.steps = writes.StepsOf(owner, objects, planned.progress.results()...)
 	planned.progress.Foreign = planned.steps.Foreign()
 	return planned, nil
 }
 
-// before is the result against which changes are computed. An owner without a plan so far has an empty one.
-func (r *reconciler) before(object client.Object, state *ownerState) *rollout.Result {
-	if state.result != nil {
-		return state.result
+// before is the result against which changes are computed. An owner without a plan so far has an empty one, and so has a
+// Placement that is new.
+func (r *reconciler) before(object client.Object, state *ownerState, placement string) *rollout.Result {
+	if state.results != nil {
+		return cmp.Or(state.results[placement], &rollout.Result{})
 	}
 	conditions := r.kind.conditions(object.DeepCopyObject().(client.Object))
 	if meta.FindStatusCondition(*conditions, status.ConditionProgressing) == nil {
@@ -121,9 +125,34 @@ func (r *reconciler) before(object client.Object, state *ownerState) *rollout.Re
 	return nil
 }
 
+// worksOf are the ManifestWorks of a Placement's clusters. Those of deselected clusters are the last one's.
+func worksOf(works []*workv1.ManifestWork, groups []*grouping.Groups, placement int) []*workv1.ManifestWork {
+	if len(groups) == 1 {
+		return works
+	}
+	var own []*workv1.ManifestWork
+	for _, work := range works {
+		at := slices.IndexFunc(groups, func(of *grouping.Groups) bool { return selects(of, work.Namespace) })
+		if at == placement || at < 0 && placement == len(groups)-1 {
+			own = append(own, work)
+		}
+	}
+	return own
+}
+
+func selects(groups *grouping.Groups, cluster string) bool {
+	_, selected := groups.Position(cluster)
+	return selected
+}
+
+// selected says whether one of an owner's Placements selects a cluster.
+func selected(groups []*grouping.Groups, cluster string) bool {
+	return slices.ContainsFunc(groups, func(of *grouping.Groups) bool { return selects(of, cluster) })
+}
+
 // reports are those of an owner's ManifestWorks, each about the version that its cluster should have. Unnoted are the
 // ManifestWorks whose first answer has yet to be recorded.
-func (w wantedRollout) reports(works []*workv1.ManifestWork, groups *grouping.Groups, now time.Time) (reports []status.Report, unnoted []*workv1.ManifestWork) {
+func (w wantedRollout) reports(works []*workv1.ManifestWork, groups []*grouping.Groups, now time.Time) (reports []status.Report, unnoted []*workv1.ManifestWork) {
 	if !w.needsAnswers() {
 		now = time.Time{}
 	}
@@ -144,9 +173,9 @@ func (w wantedRollout) reports(works []*workv1.ManifestWork, groups *grouping.Gr
 
 // versionFor is the version that the cluster of a ManifestWork should have. If For fails for a deselected cluster, it is
 // the version that the cluster has, so that the cluster still counts.
-func (w wantedRollout) versionFor(work *workv1.ManifestWork, groups *grouping.Groups) string {
+func (w wantedRollout) versionFor(work *workv1.ManifestWork, groups []*grouping.Groups) string {
 	own := w.of(work.Namespace)
-	if _, selected := groups.Position(work.Namespace); own.err != nil && !selected {
+	if own.err != nil && !selected(groups, work.Namespace) {
 		return status.StampOf(work).Version
 	}
 	return own.version
@@ -167,16 +196,18 @@ func (w wantedRollout) unrendered(groups *grouping.Groups) []rollout.ClusterFree
 	return holds
 }
 
-// deselectedOf are the deselected clusters, by their ManifestWorks and by the record.
-func deselectedOf(works []*workv1.ManifestWork, groups *grouping.Groups, record status.Record) []string {
+// deselectedOf are the deselected clusters, by their ManifestWorks and by the records.
+func deselectedOf(works []*workv1.ManifestWork, groups []*grouping.Groups, records status.Records) []string {
 	var clusters []string
 	for _, work := range works {
-		if _, selected := groups.Position(work.Namespace); !selected {
+		if !selected(groups, work.Namespace) {
 			clusters = append(clusters, work.Namespace)
 		}
 	}
-	for _, left := range record.Deselected {
-		clusters = append(clusters, left.Cluster)
+	for _, record := range records {
+		for _, left := range record.Deselected {
+			clusters = append(clusters, left.Cluster)
+		}
 	}
 	slices.Sort(clusters)
 	return slices.Compact(clusters)
@@ -219,16 +250,18 @@ func (r *reconciler) hasCluster(ctx context.Context, from client.Reader, name st
 func (r *reconciler) objects(ctx context.Context, state *ownerState, planned *situation, cached []*workv1.ManifestWork) ([]*workv1.ManifestWork, error) {
 	found := state.written.Foreign(planned.owner)
 	name := writes.NameOf[*workv1.ManifestWork](planned.owner)
-	for _, cluster := range planned.progress.Start {
-		work := &workv1.ManifestWork{}
-		err := r.client.Get(ctx, types.NamespacedName{Namespace: cluster.Name, Name: name}, work, client.UnsafeDisableDeepCopy)
-		if apierrors.IsNotFound(err) {
-			continue
+	for _, placed := range planned.progress.Placements {
+		for _, cluster := range placed.Start {
+			work := &workv1.ManifestWork{}
+			err := r.client.Get(ctx, types.NamespacedName{Namespace: cluster.Name, Name: name}, work, client.UnsafeDisableDeepCopy)
+			if apierrors.IsNotFound(err) {
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("reading ManifestWork %s/%s: %w", cluster.Name, name, err)
+			}
+			found = append(found, work)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("reading ManifestWork %s/%s: %w", cluster.Name, name, err)
-		}
-		found = append(found, work)
 	}
 	if len(found) == 0 {
 		return cached, nil

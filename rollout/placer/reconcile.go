@@ -90,7 +90,7 @@ func (r *reconciler) roll(ctx context.Context, owner client.Object, state *owner
 	if err != nil {
 		return 0, r.refuse(ctx, owner, state, err)
 	}
-	stored, err := r.storeRecord(ctx, owner, state, planned.progress.Record)
+	stored, err := r.storeRecords(ctx, owner, state, planned.progress)
 	if err != nil {
 		return 0, r.refuse(ctx, owner, state, err)
 	}
@@ -99,7 +99,7 @@ func (r *reconciler) roll(ctx context.Context, owner client.Object, state *owner
 		return batchDelay, failed // the owner wants something else by now
 	}
 	r.tell(ctx, owner, state, planned)
-	state.result = planned.progress.Result
+	state.keep(planned.progress)
 	err = r.setStatus(ctx, stored, state, planned)
 	return sooner(planned.recheck(), state.written.RecheckAfter(r.now())), errors.Join(failed, err)
 }

@@ -17,8 +17,8 @@ import (
 type ownerState struct {
 	stored   writes.Own[client.Object]        // writes to the owner
 	written  writes.Own[*workv1.ManifestWork] // writes to its ManifestWorks
-	groups   placementGroups                  // as they were read last
-	result   *rollout.Result                  // of the reconcile before
+	groups   ownerGroups                      // as they were read last
+	results  map[string]*rollout.Result       // of the reconcile before, by Placement; nil before the first
 	pace     writes.Pace
 	absent   map[string]bool         // deselected clusters without a ManagedCluster, by a live read
 	former   []types.UID             // deleted owners of the same name, by a live read
@@ -36,6 +36,14 @@ func (m *ownerState) begin(uid types.UID) {
 	}
 }
 
+// keep keeps the results of a reconcile for the next one.
+func (m *ownerState) keep(progress Progress) {
+	m.results = make(map[string]*rollout.Result, len(progress.Placements))
+	for _, placed := range progress.Placements {
+		m.results[placed.Name] = placed.Result
+	}
+}
+
 // ownerStates are those of all owners. They map events to owners. The zero value is ready to use.
 type ownerStates struct {
 	mu sync.Mutex
@@ -47,7 +55,7 @@ type ownerEntry struct {
 	state      ownerState
 	initial    *initialState // until the worker of the owner takes it: any worker may have listed it
 	hash       string
-	placement  types.NamespacedName
+	placements []types.NamespacedName
 	deselected []string // deselected clusters, which count or are ignored
 }
 
@@ -95,12 +103,16 @@ func (m *ownerStates) forget(owner types.NamespacedName) {
 	delete(m.of, owner)
 }
 
-// follow sets the placement of an owner. Call it before the placement is read, so that any later change finds the owner.
-func (m *ownerStates) follow(owner, placement types.NamespacedName) {
+// follow sets the Placements of an owner. Call it before they are read, so that any later change finds the owner.
+func (m *ownerStates) follow(owner types.NamespacedName, placements []Placement) {
+	followed := make([]types.NamespacedName, len(placements))
+	for i, placement := range placements {
+		followed[i] = types.NamespacedName{Namespace: owner.Namespace, Name: placement.Name}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := m.of[owner]; known != nil {
-		known.placement = placement
+		known.placements = followed
 	}
 }
 
@@ -114,7 +126,7 @@ func (m *ownerStates) wait(owner types.NamespacedName, deselected []string) {
 }
 
 func (m *ownerStates) following(placement types.NamespacedName) []types.NamespacedName {
-	return m.owners(func(known *ownerEntry) bool { return known.placement == placement })
+	return m.owners(func(known *ownerEntry) bool { return slices.Contains(known.placements, placement) })
 }
 
 // waitingFor are the owners of which a cluster is deselected.

@@ -14,11 +14,15 @@ import (
 // namespaces.
 const Finalizer = "cohort.open-cluster-management.io/placer"
 
-// storeRecord stores the record of deselected clusters in the owner if it changed, and returns the owner with it. The plan
-// that made the record can still be carried out: it removes only clusters whose entry was read back from the owner.
-func (r *reconciler) storeRecord(ctx context.Context, owner client.Object, state *ownerState, record status.Record) (client.Object, error) {
+// storeRecords stores the records of deselected clusters in the owner if they changed, and returns the owner with them. The
+// plans that made the records can still be carried out: they remove only clusters whose entry was read back from the owner.
+func (r *reconciler) storeRecords(ctx context.Context, owner client.Object, state *ownerState, progress Progress) (client.Object, error) {
+	records := make(status.Records, len(progress.Placements))
+	for _, placed := range progress.Placements {
+		records[placed.Name] = placed.Record
+	}
 	with := owner.DeepCopyObject().(client.Object)
-	changed, err := status.Records{"": record}.Note(with)
+	changed, err := records.Note(with)
 	if err != nil {
 		return nil, fmt.Errorf("noting the record: %w", err)
 	}

@@ -15,11 +15,14 @@ import (
 // tell emits events for what is new.
 func (r *reconciler) tell(ctx context.Context, owner client.Object, state *ownerState, planned *situation) {
 	state.invalid = ""
-	if changes := planned.progress.Changes.String(); changes != "" {
+	if changes := planned.progress.changed(); changes != "" {
 		log.FromContext(ctx).Info("The rollout went on", "version", planned.progress.Version, "changes", changes)
 	}
-	r.tellClusters(owner, planned.progress.Changes)
-	r.tellStops(owner, planned.progress.Changes)
+	for _, placed := range planned.progress.Placements {
+		prefix := planned.progress.prefix(placed)
+		r.tellClusters(owner, prefix, placed.Changes)
+		r.tellStops(owner, prefix, placed.Changes)
+	}
 	r.tellForeign(owner, state, planned.progress.Foreign)
 	r.tellMistaken(owner, state, planned.wanted.outdatedApprovals())
 	r.tellRefused(owner, state, refusedSentence(planned.progress.Refused))
@@ -32,7 +35,7 @@ func (r *reconciler) tellRefused(owner client.Object, state *ownerState, refused
 	state.refused = refused
 }
 
-func (r *reconciler) tellClusters(owner client.Object, changes rollout.Changes) {
+func (r *reconciler) tellClusters(owner client.Object, prefix string, changes rollout.Changes) {
 	for _, part := range []struct {
 		reason, kind string
 		changes      rollout.Changes
@@ -44,21 +47,21 @@ func (r *reconciler) tellClusters(owner client.Object, changes rollout.Changes) 
 		{"Recovered", corev1.EventTypeNormal, rollout.Changes{Recovered: changes.Recovered}},
 	} {
 		if sentence := part.changes.String(); sentence != "" {
-			r.event(owner, part.kind, part.reason, sentence)
+			r.event(owner, part.kind, part.reason, prefix+sentence)
 		}
 	}
 }
 
 // tellStops emits events for breached budgets and for warnings.
-func (r *reconciler) tellStops(owner client.Object, changes rollout.Changes) {
+func (r *reconciler) tellStops(owner client.Object, prefix string, changes rollout.Changes) {
 	if changes.Breached != nil {
-		r.event(owner, corev1.EventTypeWarning, "Stopped", changes.Breached.String())
+		r.event(owner, corev1.EventTypeWarning, "Stopped", prefix+changes.Breached.String())
 	}
 	if changes.Resumed {
-		r.event(owner, corev1.EventTypeNormal, "Resumed", "no budget is breached any more")
+		r.event(owner, corev1.EventTypeNormal, "Resumed", prefix+"no budget is breached any more")
 	}
 	for _, warning := range changes.Warned {
-		r.event(owner, corev1.EventTypeWarning, string(warning.Type), warning.String())
+		r.event(owner, corev1.EventTypeWarning, string(warning.Type), prefix+warning.String())
 	}
 }
 

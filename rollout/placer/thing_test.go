@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
@@ -25,6 +26,9 @@ type thing struct {
 type thingSpec struct {
 	Placement string                          `json:"placement,omitempty"`
 	Strategy  clusterv1alpha1.RolloutStrategy `json:"rolloutStrategy,omitempty"`
+	// Second is a second Placement, if not empty.
+	Second         string                          `json:"second,omitempty"`
+	SecondStrategy clusterv1alpha1.RolloutStrategy `json:"secondStrategy,omitempty"`
 	// Text is what clusters get, and Texts what single clusters get instead. The text "error" makes For fail.
 	Text    string            `json:"text,omitempty"`
 	Texts   map[string]string `json:"texts,omitempty"`
@@ -42,6 +46,7 @@ func (t *thing) DeepCopyObject() runtime.Object {
 	c := *t
 	c.ObjectMeta = *t.ObjectMeta.DeepCopy()
 	c.Spec.Strategy = *t.Spec.Strategy.DeepCopy()
+	c.Spec.SecondStrategy = *t.Spec.SecondStrategy.DeepCopy()
 	c.Spec.Texts = maps.Clone(t.Spec.Texts)
 	c.Status.Conditions = slices.Clone(t.Status.Conditions)
 	return &c
@@ -101,7 +106,7 @@ var things = Kind[*thing]{
 	Conditions:         func(t *thing) *[]metav1.Condition { return &t.Status.Conditions },
 	ObservedGeneration: func(t *thing) *int64 { return &t.Status.ObservedGeneration },
 	Show: func(t *thing, p Progress) {
-		t.Status.Version, t.Status.Done = p.Version, p.Counts.Done()
+		t.Status.Version, t.Status.Done = p.Version, p.Summary().Done()
 	},
 }
 
@@ -112,11 +117,13 @@ var others = Kind[*other]{
 
 func rolloutOfThing(t *thing) (Rollout, error) {
 	wanted := Rollout{
-		Placement:         t.Spec.Placement,
-		Strategy:          t.Spec.Strategy,
+		Placements:        []Placement{{Name: t.Spec.Placement, Strategy: t.Spec.Strategy, Options: t.Spec.Options}},
 		Work:              workOf(t.Spec.Text),
 		AvailableSucceeds: true,
-		Options:           t.Spec.Options,
+	}
+	if t.Spec.Second != "" {
+		second := Placement{Name: t.Spec.Second, Strategy: t.Spec.SecondStrategy, Options: t.Spec.Options, Path: field.NewPath("spec", "secondStrategy")}
+		wanted.Placements = append(wanted.Placements, second)
 	}
 	if len(t.Spec.Texts) > 0 {
 		wanted.For = func(cluster string) (workv1.ManifestWorkSpec, error) {

@@ -62,26 +62,42 @@ func (r *reconciler) rolloutOf(owner client.Object) (wantedRollout, error) {
 }
 
 func validate(wanted Rollout, owner metav1.Object) field.ErrorList {
-	path := wanted.Path
-	if path == nil {
-		path = field.NewPath("spec", "rolloutStrategy")
-	}
 	var errs field.ErrorList
 	if owner.GetNamespace() == "" {
 		errs = append(errs, field.Required(field.NewPath("metadata", "namespace"), "must have a namespace, with its Placement in it"))
 	}
-	if wanted.Placement == "" {
-		errs = append(errs, field.Required(field.NewPath("spec"), "must name a Placement"))
-	}
+	errs = append(errs, validatePlacements(wanted.Placements)...)
 	if writes.VersionOf(wanted.Work) == "" {
 		errs = append(errs, field.Invalid(field.NewPath("spec"), owner.GetName(), "a manifest is not valid JSON"))
 	}
 	if len(wanted.Work.Workload.Manifests) == 0 {
 		errs = append(errs, field.Required(field.NewPath("spec"), "must have a manifest to place"))
 	}
-	errs = append(errs, rollout.Validate(wanted.Strategy, path)...)
-	errs = append(errs, wanted.Options.Validate(field.NewPath("spec"))...)
 	return append(errs, approvals.Validate(owner.GetAnnotations(), field.NewPath("metadata", "annotations"))...)
+}
+
+func validatePlacements(placements []Placement) field.ErrorList {
+	spec := field.NewPath("spec")
+	if len(placements) == 0 {
+		return field.ErrorList{field.Required(spec, "must name a Placement")}
+	}
+	var errs field.ErrorList
+	names := make(map[string]bool, len(placements))
+	for _, placement := range placements {
+		path := placement.Path
+		if path == nil {
+			path = spec.Child("rolloutStrategy")
+		}
+		if placement.Name == "" {
+			errs = append(errs, field.Required(spec, "must name a Placement"))
+		} else if names[placement.Name] {
+			errs = append(errs, field.Duplicate(spec, placement.Name))
+		}
+		names[placement.Name] = true
+		errs = append(errs, rollout.Validate(placement.Strategy, path)...)
+		errs = append(errs, placement.Options.Validate(spec)...)
+	}
+	return errs
 }
 
 func (w wantedRollout) of(cluster string) wantedWork {
@@ -107,12 +123,12 @@ func (w wantedRollout) of(cluster string) wantedWork {
 // unknown is the version of a cluster for which Rollout.For fails. No ManifestWork has it.
 const unknown = "unknown"
 
-// options are the options of the plan: the owner's own, combined with the approvals of operators.
-func (w wantedRollout) options() rollout.Options {
+// options are the options of the plan of a Placement: the owner's own, combined with the approvals of operators.
+func (w wantedRollout) options(placement Placement) rollout.Options {
 	all := w.approvals
-	all.Gates = join(all.Gates, keyed(w.Options.Gates))
-	decided := all.Options("", w.version)
-	options := w.Options
+	all.Gates = join(all.Gates, keyed(placement.Options.Gates))
+	decided := all.Options(placement.Name, w.version)
+	options := placement.Options
 	options.Paused = options.Paused || decided.Paused
 	options.Gates = decided.Gates
 	options.Freezes = join(decided.Freezes, options.Freezes)
@@ -148,13 +164,17 @@ func join[T any](a, b []T) []T {
 
 // needsAnswers says whether the times of first answers must be recorded: a soak or a wait between groups runs from them.
 func (w wantedRollout) needsAnswers() bool {
-	if w.Options.WaitBetweenGroups.Duration > 0 {
+	return slices.ContainsFunc(w.Placements, Placement.needsAnswers)
+}
+
+func (p Placement) needsAnswers() bool {
+	if p.Options.WaitBetweenGroups.Duration > 0 {
 		return true
 	}
-	if strategy := w.Strategy.Progressive; strategy != nil && strategy.MinSuccessTime.Duration > 0 {
+	if strategy := p.Strategy.Progressive; strategy != nil && strategy.MinSuccessTime.Duration > 0 {
 		return true
 	}
-	strategy := w.Strategy.ProgressivePerGroup
+	strategy := p.Strategy.ProgressivePerGroup
 	return strategy != nil && strategy.MinSuccessTime.Duration > 0
 }
 

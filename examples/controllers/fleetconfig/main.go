@@ -34,8 +34,9 @@ var fleetConfigs = placer.Kind[*appsv1.FleetConfig]{
 	Conditions:         func(f *appsv1.FleetConfig) *[]metav1.Condition { return &f.Status.Conditions },
 	ObservedGeneration: func(f *appsv1.FleetConfig) *int64 { return &f.Status.ObservedGeneration },
 	Show: func(f *appsv1.FleetConfig, p placer.Progress) {
-		f.Status.Version, f.Status.Clusters, f.Status.Done = p.Version, p.Counts.Total(), p.Counts.Done()
-		f.Status.InFlight, f.Status.Failed = p.Counts.InFlight(), p.Counts.Failures()
+		s := p.Summary()
+		f.Status.Version, f.Status.Clusters, f.Status.Done = p.Version, s.Total(), s.Done()
+		f.Status.InFlight, f.Status.Failed = s.InFlight(), s.Failures()
 	},
 }
 
@@ -47,7 +48,8 @@ func rolloutOf(f *appsv1.FleetConfig) (placer.Rollout, error) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace, Name: f.Name},
 		Data:       f.Spec.Data,
 	})
-	wanted := placer.Rollout{Placement: f.Spec.PlacementRef.Name, Strategy: f.Spec.RolloutStrategy, AvailableSucceeds: true}
+	placement := placer.Placement{Name: f.Spec.PlacementRef.Name, Strategy: f.Spec.RolloutStrategy}
+	wanted := placer.Rollout{Placements: []placer.Placement{placement}, AvailableSucceeds: true}
 	wanted.Work.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}}
 	return wanted, err
 }

@@ -1,5 +1,5 @@
-// Command placed places ManifestWorks for ManifestWorkReplicaSets with one placement, with package placer. It refuses a set
-// with several placementRefs: see works for those.
+// Command placed places ManifestWorks for ManifestWorkReplicaSets, with package placer. It is what works does without its
+// options.
 //
 //	go run ./placed -kubeconfig ~/.kube/config
 //
@@ -8,7 +8,6 @@ package main
 
 import (
 	"flag"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -30,28 +29,33 @@ type replicaSet = workv1alpha1.ManifestWorkReplicaSet
 // setLabel has namespace.name of the set of a work, as OCM's controller writes it.
 const setLabel = workv1alpha1.ManifestWorkReplicaSetControllerNameLabelKey
 
+// availableAnnotation of a set, by the value true, makes its works successful once they are Available.
+const availableAnnotation = "cohort.open-cluster-management.io/available-succeeds"
+
 var replicaSets = placer.Kind[*replicaSet]{
 	Rollout:    rolloutOf,
 	Conditions: func(set *replicaSet) *[]metav1.Condition { return &set.Status.Conditions },
 	Show: func(set *replicaSet, p placer.Progress) {
-		shown := status.PlacementProgress{Name: set.Spec.PlacementRefs[0].Name, Groups: p.Groups, Works: p.Works, Summary: p.Summary()}
-		status.SetReplicaSetStatus(&set.Status, []status.PlacementProgress{shown}, set.Generation, metav1.Now().Time)
+		shown := make([]status.PlacementProgress, len(p.Placements))
+		for i, placed := range p.Placements {
+			shown[i] = status.PlacementProgress{Name: placed.Name, Groups: placed.Groups, Works: placed.Works, Summary: placed.Summary()}
+		}
+		status.SetReplicaSetStatus(&set.Status, shown, set.Generation, metav1.Now().Time)
 	},
 }
 
 // rolloutOf is what a set wants.
 func rolloutOf(set *replicaSet) (placer.Rollout, error) {
 	refs := field.NewPath("spec", "placementRefs")
-	if len(set.Spec.PlacementRefs) != 1 {
-		return placer.Rollout{}, fmt.Errorf("%s has %d entries, and must have one", refs, len(set.Spec.PlacementRefs))
+	placements := make([]placer.Placement, len(set.Spec.PlacementRefs))
+	for i, ref := range set.Spec.PlacementRefs {
+		placements[i] = placer.Placement{Name: ref.Name, Strategy: ref.RolloutStrategy, Path: refs.Index(i).Child("rolloutStrategy")}
 	}
-	ref := set.Spec.PlacementRefs[0]
 	return placer.Rollout{
-		Placement: ref.Name,
-		Strategy:  ref.RolloutStrategy,
-		Path:      refs.Index(0).Child("rolloutStrategy"),
-		Work:      set.Spec.ManifestWorkTemplate,
-		Labels:    map[string]string{setLabel: set.Namespace + "." + set.Name},
+		Placements:        placements,
+		Work:              set.Spec.ManifestWorkTemplate,
+		AvailableSucceeds: set.Annotations[availableAnnotation] == "true",
+		Labels:            map[string]string{setLabel: set.Namespace + "." + set.Name},
 	}, nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -32,7 +33,6 @@ type mistaken struct {
 	hides       func(kind proof.Kind, before, after client.Object) bool // an update from the controller; may be nil
 	unwatched   proof.Kind
 	controllers int   // how many there are of the kind
-	forgets     bool  // the result before
 	tellsLater  bool  // what the first reconcile finds
 	failed      error // of the writes of the present reconcile, if noted
 }
@@ -46,9 +46,6 @@ func (t tamper) run(ctx context.Context, p *proof.Process) error {
 		return err
 	}
 	m.Manager = manager
-	if m.forgets {
-		return startForgetful(ctx, m, kindFor(nil), p)
-	}
 	for range m.controllers {
 		of := placer.For(ctrl.Manager(m), kindFor(nil))
 		for _, wrap := range m.wraps {
@@ -117,8 +114,8 @@ func (h mistakenHandler) OnUpdate(before, after any) {
 	}
 }
 
-// before calls a function before each reconcile.
-func (m *mistaken) before(do func()) {
+// begins calls a function before each reconcile.
+func (m *mistaken) begins(do func()) {
 	m.wraps = append(m.wraps, func(by reconcile.Reconciler) reconcile.Reconciler {
 		return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 			do()
@@ -162,16 +159,57 @@ func (m *mistaken) eachWrite(by func(o client.Object, write func() error) error)
 	}
 }
 
-// noteErrors keeps the last error of a creation or an update of each reconcile.
-func (m *mistaken) noteErrors() {
-	m.before(func() { m.failed = nil })
-	m.eachWrite(func(_ client.Object, write func() error) error {
+// shownAtOnce is the cache of works. From a time on it claims to show each write of the process at once, and lists what it
+// shows.
+func (m *mistaken) shownAtOnce(from time.Time) toolscache.Indexer {
+	written := make(map[string]client.Object)
+	m.eachWrite(func(o client.Object, write func() error) error {
 		err := write()
-		if err != nil {
-			m.failed = err
+		if err == nil {
+			copied := o.DeepCopyObject().(client.Object)
+			copied.SetResourceVersion(newest)
+			written[client.ObjectKeyFromObject(o).String()] = copied
 		}
 		return err
 	})
+	m.funcs.Delete = func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
+		delete(written, client.ObjectKeyFromObject(o).String())
+		return c.Delete(ctx, o, options...)
+	}
+	return &shown{Indexer: m.process.Store(proof.Works), written: written, from: from}
+}
+
+type shown struct {
+	toolscache.Indexer
+	written map[string]client.Object
+	from    time.Time
+}
+
+func (s *shown) GetByKey(key string) (any, bool, error) {
+	if o, is := s.written[key]; is && time.Now().After(s.from) {
+		return o, true, nil
+	}
+	return s.Indexer.GetByKey(key)
+}
+
+// noteErrors keeps the last error of a write or a live read of each reconcile.
+func (m *mistaken) noteErrors() {
+	m.begins(func() { m.failed = nil })
+	m.eachWrite(func(_ client.Object, write func() error) error { return m.note(write()) })
+	m.funcs.Patch = func(ctx context.Context, c client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+		return m.note(c.Patch(ctx, o, patch, options...))
+	}
+	m.funcs.SubResourceUpdate = func(ctx context.Context, c client.Client, subresource string, o client.Object, options ...client.SubResourceUpdateOption) error {
+		return m.note(c.SubResource(subresource).Update(ctx, o, options...))
+	}
+	m.reads = func(live client.Reader) client.Reader { return noting{live, m} }
+}
+
+func (m *mistaken) note(err error) error {
+	if err != nil {
+		m.failed = err
+	}
+	return err
 }
 
 // watching adds the method of a watch, which the interceptor requires and no caller uses.
@@ -179,6 +217,22 @@ type watching struct{ client.Client }
 
 func (watching) Watch(context.Context, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
 	return nil, errors.New("not implemented")
+}
+
+// noting notes errors of live reads. That an object is gone is none.
+type noting struct {
+	client.Reader
+	to *mistaken
+}
+
+func (r noting) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
+	err := r.Reader.Get(ctx, key, o, options...)
+	_ = r.to.note(client.IgnoreNotFound(err))
+	return err
+}
+
+func (r noting) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	return r.to.note(r.Reader.List(ctx, list, options...))
 }
 
 // ownersFrom reads the metadata of sets from a cache.

@@ -48,7 +48,9 @@ func kindFor(values func(*replicaSet, string) workv1.ManifestWorkSpec) placer.Ki
 	kind := replicaSets
 	kind.Rollout = func(set *replicaSet) (placer.Rollout, error) {
 		wanted, err := rolloutOf(set)
-		wanted.Options.RemoveAfter = metav1.Duration{Duration: grace}
+		for i := range wanted.Placements {
+			wanted.Placements[i].Options.RemoveAfter = metav1.Duration{Duration: grace}
+		}
 		if values != nil {
 			wanted.For = func(cluster string) (workv1.ManifestWorkSpec, error) { return values(set, cluster), nil }
 		}
@@ -74,12 +76,9 @@ func subjectOf(kind placer.Kind[*replicaSet]) *proof.Subject {
 			return err
 		}
 		by.Manager = manager
-		if by.duty == proof.DutyBefore {
-			return startForgetful(ctx, manager, kind, p)
-		}
 		return start(ctx, manager, placer.For(ctrl.Manager(by), by.kind(kind)).Wrap(by.look).Wrap(observed(p)))
 	}
-	return newSubject(run, 1)
+	return newSubject(run, 2)
 }
 
 // newSubject is a subject that the trial gives sets with up to so many placements.

@@ -30,6 +30,7 @@ type saboteur struct {
 	ctrl.Manager
 	duty    proof.Duty
 	process *proof.Process
+	caches  *informers
 
 	began time.Time   // the start of the present reconcile
 	read  *replicaSet // the set at that time
@@ -37,7 +38,7 @@ type saboteur struct {
 
 // sabotage makes a process leave out its duty. Call it before the manager is made.
 func sabotage(p *proof.Process, caches *informers) *saboteur {
-	s := &saboteur{duty: p.Ignored, process: p}
+	s := &saboteur{duty: p.Ignored, process: p, caches: caches}
 	change := func(kind proof.Kind, of func(any) any) {
 		caches.stores[kind] = &store{Indexer: p.Store(kind), change: of}
 	}
@@ -63,11 +64,13 @@ func (s *saboteur) kind(kind placer.Kind[*replicaSet]) placer.Kind[*replicaSet] 
 	rollout := kind.Rollout
 	kind.Rollout = func(set *replicaSet) (placer.Rollout, error) {
 		wanted, err := rollout(set)
-		switch s.duty {
-		case proof.DutyRemove:
-			wanted.Options.RemoveAfter.Duration = time.Hour
-		case proof.DutyRemoveLate:
-			wanted.Options.RemoveAfter.Duration = time.Nanosecond
+		for i := range wanted.Placements {
+			switch s.duty {
+			case proof.DutyRemove:
+				wanted.Placements[i].Options.RemoveAfter.Duration = time.Hour
+			case proof.DutyRemoveLate:
+				wanted.Placements[i].Options.RemoveAfter.Duration = time.Nanosecond
+			}
 		}
 		return wanted, err
 	}
@@ -80,6 +83,9 @@ func (s *saboteur) look(by reconcile.Reconciler) reconcile.Reconciler {
 		s.began, s.read = time.Now(), nil
 		if o, there, _ := s.process.Store(proof.ReplicaSets).GetByKey(request.String()); there {
 			s.read = o.(*replicaSet)
+		}
+		if s.duty == proof.DutyBefore {
+			s.caches.forget(ctx, by, request)
 		}
 		result, err := by.Reconcile(ctx, request)
 		if s.duty == proof.DutyRecheck {
@@ -129,23 +135,40 @@ func (s *store) List() (all []any) {
 	return all
 }
 
+// newest is a resourceVersion that is newer than any other.
+const newest = "9223372036854775807"
+
 // eager is a cache that claims to show each write at once, and lists what it shows.
 type eager struct {
 	toolscache.Indexer
-	from time.Time // until then it shows what it has
 }
 
 func (e *eager) GetByKey(key string) (any, bool, error) {
 	o, there, err := e.Indexer.GetByKey(key)
-	if time.Now().Before(e.from) {
-		return o, there, err
-	}
 	if !there {
-		return &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "9223372036854775807"}}, true, err
+		return &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{ResourceVersion: newest}}, true, err
 	}
 	work := o.(*workv1.ManifestWork).DeepCopy()
-	work.ResourceVersion = "9223372036854775807"
+	work.ResourceVersion = newest
 	return work, true, err
+}
+
+// forget has a reconciler forget all but its writes, such as the result before: it sees another set of the same name for a
+// moment.
+func (i *informers) forget(ctx context.Context, by reconcile.Reconciler, request reconcile.Request) {
+	sets := i.stores[proof.ReplicaSets]
+	i.stores[proof.ReplicaSets] = &store{Indexer: i.process.Store(proof.ReplicaSets), change: ghost}
+	defer func() { i.stores[proof.ReplicaSets] = sets }()
+	if _, there, _ := sets.GetByKey(request.String()); there {
+		_, _ = by.Reconcile(ctx, request)
+	}
+}
+
+// ghost is another set of the same name, which is being deleted, and of which there is nothing to do.
+func ghost(o any) any {
+	set := o.(*replicaSet).DeepCopy()
+	set.UID, set.DeletionTimestamp, set.Finalizers = "ghost", &metav1.Time{Time: time.Now()}, nil
+	return set
 }
 
 // agree makes the status of a Placement agree with any decisions.

@@ -1,0 +1,190 @@
+package placer
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+
+	"github.com/cohort-ocm/cohort/rollout/writes"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// ofTwo is an owner with the Placements fleet, one cluster at a time, and edge, all at once.
+func ofTwo() *thing {
+	owner := newThing(oneAtATime())
+	owner.Spec.Second, owner.Spec.SecondStrategy.Type = "edge", clusterv1alpha1.All
+	return owner
+}
+
+// Each Placement has a rollout of its own. A cluster that both select belongs to the first. Sentences name the Placement.
+func TestEachPlacementHasItsStrategy(t *testing.T) {
+	h := newHub(t)
+	h.selects("a", "b")
+	h.selectsBy("edge", "b", "c", "d")
+	h.make(ofTwo())
+	p := newProcess(h, things)
+	p.settle()
+	if h.having() != "a c d" {
+		t.Errorf("%q have started, and a must by the first Placement, c and d by the second", h.having())
+	}
+	if message := conditionOf(h, ConditionReconciling).Message; !strings.Contains(message, "placement fleet: ") || !strings.Contains(message, "placement edge: ") {
+		t.Errorf("it says %q, and must name both Placements", message)
+	}
+	if all := told(h); !contain(all, "placement fleet: started a") || !contain(all, "placement edge: started c, d") {
+		t.Errorf("the events are %q", all)
+	}
+	h.answerAll()
+	p.settle()
+	if h.having() != "a b c d" {
+		t.Errorf("%q have started, and b must", h.having())
+	}
+	h.answerAll()
+	p.settle()
+	if conditionOf(h, ConditionReady).Status != metav1.ConditionTrue || h.thing().Status.Done != 4 {
+		t.Errorf("Ready is %v, and %d are done", conditionOf(h, ConditionReady), h.thing().Status.Done)
+	}
+	if _, stored := h.thing().Annotations["cohort.open-cluster-management.io/left"]; stored {
+		t.Error("nothing is deselected, and a record is stored")
+	}
+}
+
+// A failure stops its Placement alone, and the owner is Stalled. Objects of both Placements cause a reconcile.
+func TestAFailureStopsOnePlacement(t *testing.T) {
+	h := newHub(t)
+	h.selects("a", "b")
+	h.selectsBy("edge", "c")
+	h.make(ofTwo())
+	p := newProcess(h, things)
+	p.settle()
+	h.answer(h.work("a"), false)
+	p.settle()
+	h.selectsBy("edge", "c", "d")
+	p.settle()
+	if h.having() != "a c d" {
+		t.Errorf("%q have started, b must not, and d must", h.having())
+	}
+	if c := conditionOf(h, ConditionStalled); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "placement fleet: ") {
+		t.Errorf("Stalled is %v", c)
+	}
+	for _, name := range []string{"fleet", "edge"} {
+		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: name}}
+		if owners := p.ownersOfPlacement(placement); !reflect.DeepEqual(owners, []types.NamespacedName{ownerKey}) {
+			t.Errorf("Placement %s concerns %v", name, owners)
+		}
+	}
+}
+
+// A cluster that moves to the other Placement keeps its ManifestWork, which is not written.
+func TestAClusterMovesBetweenPlacements(t *testing.T) {
+	h := newHub(t)
+	h.selects("a")
+	h.selectsBy("edge", "b")
+	h.make(ofTwo())
+	p := newProcess(h, things)
+	p.settle()
+	h.answerAll()
+	p.settle()
+	before := h.work("a").ResourceVersion
+	h.selects()
+	p.settle()
+	h.selectsBy("edge", "a", "b")
+	p.settle()
+	h.now = h.now.Add(2 * grace)
+	p.settle()
+	if work := h.work("a"); work == nil || work.ResourceVersion != before {
+		t.Errorf("a has %v, and its ManifestWork must stay as it was", work)
+	}
+	h.selectsBy("edge", "b")
+	p.settle()
+	h.now = h.now.Add(2 * grace)
+	p.settle()
+	if h.work("a").DeletionTimestamp == nil {
+		t.Error("no Placement selects a, and its ManifestWork stays")
+	}
+}
+
+// While the first Placement is missing, the clusters that it leaves for the second are unknown: nothing starts, and nothing
+// is deleted.
+func TestALaterPlacementWaitsForAnEarlierOne(t *testing.T) {
+	h := newHub(t)
+	h.selectsBy("edge", "c")
+	h.make(ofTwo())
+	newProcess(h, things).settle()
+	if message := conditionOf(h, ConditionReconciling).Message; h.having() != "" || !strings.Contains(message, "there is no Placement apps/fleet") {
+		t.Errorf("%q have started, and it says %q", h.having(), message)
+	}
+}
+
+// A failed cluster that is deselected still counts after its owner has named another Placement.
+func TestARecordOutlivesThePlacement(t *testing.T) {
+	h, p := rolling(t, "a", "b")
+	h.answer(h.work("a"), false)
+	p.settle()
+	h.selects("b")
+	p.settle()
+	h.now = h.now.Add(2 * grace)
+	p.settle()
+	h.answer(h.work("a"), true) // the agent removes its finalizer
+	p.settle()
+	h.selectsBy("edge", "b")
+	h.change(func(owner *thing) { owner.Spec.Placement = "edge" })
+	p.settle()
+	newProcess(h, things).settle()
+	if h.having() != "" || conditionOf(h, ConditionStalled).Status != metav1.ConditionTrue {
+		t.Errorf("%q have ManifestWorks, and Stalled is %v: the failure of a is forgotten", h.having(), conditionOf(h, ConditionStalled))
+	}
+}
+
+// The records of former Placements of this version and attempt are part of the last one's.
+func TestRecordsOfFormerPlacements(t *testing.T) {
+	left := func(clusters ...string) []status.DeselectedCluster {
+		var all []status.DeselectedCluster
+		for _, cluster := range clusters {
+			all = append(all, status.DeselectedCluster{Report: status.Report{Cluster: cluster, Status: status.TimeOut}})
+		}
+		return all
+	}
+	version := writes.VersionOf(workOf("v1"))
+	breached := []status.Breached{{AllGroups: true, Of: 3, Clusters: []string{"a"}}}
+	for name, test := range map[string]struct{ former, last, want status.Record }{
+		"only the former":         {former: status.Record{Version: version, Deselected: left("a")}, want: status.Record{Version: version, Deselected: left("a")}},
+		"of another version":      {former: status.Record{Version: "old", Deselected: left("a")}},
+		"the last of another one": {status.Record{Version: version, Deselected: left("a")}, status.Record{Version: "old", Deselected: left("b")}, status.Record{Version: version, Deselected: left("a")}},
+		"of an attempt before":    {status.Record{Version: version, Deselected: left("a")}, status.Record{Version: version, Attempt: 1, Deselected: left("b")}, status.Record{Version: version, Attempt: 1, Deselected: left("b")}},
+		"of a later attempt":      {status.Record{Version: version, Attempt: 1, Deselected: left("a")}, status.Record{Version: version, Deselected: left("b")}, status.Record{Version: version, Attempt: 1, Deselected: left("a")}},
+		"both":                    {status.Record{Version: version, Deselected: left("a", "c"), Exposed: 2, More: 1, Breached: breached}, status.Record{Version: version, Deselected: left("b", "c"), Exposed: 1}, status.Record{Version: version, Deselected: left("a", "b", "c"), Exposed: 3, More: 1, Breached: breached}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner := newThing(oneAtATime())
+			if _, err := (status.Records{"former": test.former, "edge": test.last}).Note(owner); err != nil {
+				t.Fatal(err)
+			}
+			got, err := recordsOf(owner, []Placement{{Name: "fleet"}, {Name: "edge"}}, version)
+			must(t, err)
+			if len(got["fleet"].Deselected) > 0 || len(got) != 2 || len(test.want.Version) > 0 && !reflect.DeepEqual(got["edge"], test.want) || len(test.want.Version) == 0 && got["edge"].Version == "old" {
+				t.Errorf("the records are %v, and that of edge must be %v", got, test.want)
+			}
+		})
+	}
+}
+
+// Each Placement needs a name of its own. Errors of a strategy have the path of its field.
+func TestInvalidPlacements(t *testing.T) {
+	for says, spoil := range map[string]func(*thing){
+		"Duplicate value": func(o *thing) { o.Spec.Second = o.Spec.Placement },
+		"spec.secondStrategy.progressive": func(o *thing) {
+			o.Spec.SecondStrategy = clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{RolloutConfig: clusterv1alpha1.RolloutConfig{ProgressDeadline: "soon"}}}
+		},
+	} {
+		owner := ofTwo()
+		spoil(owner)
+		if _, err := things.Validator().ValidateCreate(t.Context(), owner); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the validator says %v, and must say %q", err, says)
+		}
+	}
+}

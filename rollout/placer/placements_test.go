@@ -35,7 +35,7 @@ func TestEachPlacementHasItsStrategy(t *testing.T) {
 	if message := conditionOf(h, ConditionReconciling).Message; !strings.Contains(message, "placement fleet: ") || !strings.Contains(message, "placement edge: ") {
 		t.Errorf("it says %q, and must name both Placements", message)
 	}
-	if all := told(h); !contain(all, "placement fleet: started a") || !contain(all, "placement edge: started c, d") {
+	if all := told(h); !contain(all, "placement fleet: a started") || !contain(all, "placement edge: c, d started") {
 		t.Errorf("the events are %q", all)
 	}
 	h.answerAll()

@@ -156,7 +156,7 @@ func (p *Propagation) begin() (errs field.ErrorList) {
 	retried := retry != "" && retry == p.next.RolloutUID && p.next.RolloutStatus == status.Failed
 	generation := p.state.Policy.GetGeneration()
 	if p.next.RolloutStatus == status.Succeeded && (p.last == nil || p.last.content != p.root.content || p.last.action != p.root.action) {
-		p.next.RolloutStatus = status.Progressing // edited by hand: it would give the version to all clusters at once
+		p.next.RolloutStatus = status.ToApply // edited by hand: it would give the version to all clusters at once
 	}
 	switch {
 	case !isUID(p.next.RolloutUID) || p.next.CurrentRolloutGeneration != generation || retried:

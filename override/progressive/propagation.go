@@ -276,7 +276,9 @@ func (p *Propagation) conclude() (err error) {
 // outcome gives the state of a rollout that has not ended (O34, O35).
 func (p *Propagation) outcome() status.RolloutStatus {
 	complete := p.groups.Incomplete() == ""
-	failed, began, waits := false, len(p.Plan.Deselected) > 0, len(p.Clusters) == 0 || p.waitsElsewhere
+	// A cluster that has got the version may be deselected since, or missing in partially observed decisions.
+	began := p.next.RolloutStatus == status.Progressing || len(p.Plan.Deselected) > 0
+	failed, waits := false, len(p.Clusters) == 0 || p.waitsElsewhere
 	for i := range p.Clusters {
 		c := &p.Clusters[i]
 		starts := c.Source == SourcePolicy && !c.started

@@ -18,12 +18,16 @@ func (r *reconciler) tell(ctx context.Context, owner client.Object, state *owner
 	if changes := planned.progress.changed(); changes != "" {
 		log.FromContext(ctx).Info("The rollout went on", "version", planned.progress.Version, "changes", changes)
 	}
+	var all notes
 	for _, placed := range planned.progress.Placements {
 		prefix := planned.progress.prefix(placed)
-		r.tellClusters(owner, prefix, placed.Changes)
-		r.tellStops(owner, prefix, placed.Changes)
+		all.addClusters(prefix, placed.Changes)
+		all.addStops(prefix, placed.Changes)
 	}
-	r.tellForeign(owner, state, planned.progress.Foreign)
+	all.addForeign(state, planned.progress.Foreign)
+	for _, note := range all {
+		r.event(owner, note.kind, note.reason, strings.Join(note.texts, "; "))
+	}
 	r.tellMistaken(owner, state, planned.wanted.outdatedApprovals())
 	r.tellRefused(owner, state, refusedSentence(planned.progress.Refused))
 }
@@ -35,7 +39,26 @@ func (r *reconciler) tellRefused(owner client.Object, state *ownerState, refused
 	state.refused = refused
 }
 
-func (r *reconciler) tellClusters(owner client.Object, prefix string, changes rollout.Changes) {
+// notes are the events of a reconcile, one for each reason: of two events with the same reason and owner, the recorder of
+// client-go sends only one, and counts the other.
+type notes []note
+
+type note struct {
+	kind, reason string
+	texts        []string
+}
+
+func (n *notes) add(kind, reason, text string) {
+	for i := range *n {
+		if of := &(*n)[i]; of.kind == kind && of.reason == reason {
+			of.texts = append(of.texts, text)
+			return
+		}
+	}
+	*n = append(*n, note{kind: kind, reason: reason, texts: []string{text}})
+}
+
+func (n *notes) addClusters(prefix string, changes rollout.Changes) {
 	for _, part := range []struct {
 		reason, kind string
 		changes      rollout.Changes
@@ -47,31 +70,31 @@ func (r *reconciler) tellClusters(owner client.Object, prefix string, changes ro
 		{"Recovered", corev1.EventTypeNormal, rollout.Changes{Recovered: changes.Recovered}},
 	} {
 		if sentence := part.changes.String(); sentence != "" {
-			r.event(owner, part.kind, part.reason, prefix+sentence)
+			n.add(part.kind, part.reason, prefix+sentence)
 		}
 	}
 }
 
-// tellStops emits events for breached budgets and for warnings.
-func (r *reconciler) tellStops(owner client.Object, prefix string, changes rollout.Changes) {
+// addStops adds breached budgets and warnings.
+func (n *notes) addStops(prefix string, changes rollout.Changes) {
 	if changes.Breached != nil {
-		r.event(owner, corev1.EventTypeWarning, "Stopped", prefix+changes.Breached.String())
+		n.add(corev1.EventTypeWarning, "Stopped", prefix+changes.Breached.String())
 	}
 	if changes.Resumed {
-		r.event(owner, corev1.EventTypeNormal, "Resumed", prefix+"no budget is breached any more")
+		n.add(corev1.EventTypeNormal, "Resumed", prefix+"no budget is breached any more")
 	}
 	for _, warning := range changes.Warned {
-		r.event(owner, corev1.EventTypeWarning, string(warning.Type), prefix+warning.String())
+		n.add(corev1.EventTypeWarning, string(warning.Type), prefix+warning.String())
 	}
 }
 
-// tellForeign warns once of each object of another owner that is in the way.
-func (r *reconciler) tellForeign(owner client.Object, state *ownerState, foreign []writes.Foreign) {
+// addForeign warns once of each object of another owner that is in the way.
+func (n *notes) addForeign(state *ownerState, foreign []writes.Foreign) {
 	told := make(map[writes.Foreign]bool, len(foreign))
 	for _, object := range foreign {
 		told[object] = true
 		if !state.foreign[object] {
-			r.event(owner, corev1.EventTypeWarning, "ForeignObject", object.String())
+			n.add(corev1.EventTypeWarning, "ForeignObject", object.String())
 		}
 	}
 	state.foreign = told

@@ -35,7 +35,7 @@ func TestBadInput(t *testing.T) {
 			w.set(map[string]any{"type": "manualPerGroup", "manualPerGroup": map[string]any{"progressDeadline": "soon"}}, "spec", "rolloutStrategy")
 		}, want: `spec.rolloutStrategy.manualPerGroup.progressDeadline: Invalid value: "soon"`},
 		{name: "an unknown type", change: func(w *world) { w.set(map[string]any{"type": "Sometimes"}, "spec", "rolloutStrategy") },
-			want: `spec.rolloutStrategy.type: Unsupported value: "Sometimes"`},
+			want: `spec.rolloutStrategy.type: Unsupported value: "Sometimes": supported values: "All", "Progressive", "ProgressivePerGroup", "ManualPerGroup"`},
 		{name: "an empty selector would ignore the fleet", change: func(w *world) {
 			w.set(map[string]any{"ignoreClusterRolloutStatus": map[string]any{}}, "spec", "rolloutStrategy")
 		}, want: `spec.rolloutStrategy.ignoreClusterRolloutStatus: Invalid value: "{}": must select by some label: an empty selector ignores all clusters`},

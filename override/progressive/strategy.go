@@ -2,6 +2,7 @@ package progressive
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -138,8 +139,11 @@ func Validate(root *unstructured.Unstructured, path *field.Path) field.ErrorList
 		return errs
 	}
 	for _, err := range rootpolicy.Validate(policy, path) {
-		if strategy.isManual() {
+		switch {
+		case strategy.isManual():
 			err.Field = strings.Replace(err.Field, ".progressivePerGroup", ".manualPerGroup", 1)
+		case err.Type == field.ErrorTypeNotSupported && strings.HasSuffix(err.Field, "rolloutStrategy.type"):
+			err.Detail += fmt.Sprintf(", %q", ManualPerGroup)
 		}
 		errs = append(errs, err)
 	}

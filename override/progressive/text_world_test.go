@@ -67,7 +67,8 @@ type textHub struct {
 	groups     []string          // the names of the decision groups in their order; "" has the clusters without a named group
 	selected   map[string]string // the group of each selected cluster
 	naughty    []string
-	hidden     string // a cluster that is missing in partially observed decisions; "" while the decisions are complete
+	amiss      func(spec map[string]any) // an edit of the policy that is refused
+	hidden     string                    // a cluster that is missing in partially observed decisions; "" while the decisions are complete
 
 	replicas   map[string]*policyv1.Policy
 	statuses   map[string]policyv1.PolicyStatus
@@ -107,7 +108,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func (h *textHub) resolution(root *unstructured.Unstructured) *override.Resolution {
+func (h *textHub) resolution(root *unstructured.Unstructured) (*override.Resolution, error) {
 	names := map[grouping.Key][]string{}
 	for i, group := range h.groups {
 		key := grouping.Key{Index: int32(i), Name: group}
@@ -122,10 +123,10 @@ func (h *textHub) resolution(root *unstructured.Unstructured) *override.Resoluti
 	if h.hidden != "" {
 		groups = groups.Lacking("a PlacementDecision is missing")
 	}
-	return must(override.Resolve(must(progressive.PolicyOf(root)), []override.Binding{{
+	return override.Resolve(must(progressive.PolicyOf(root)), []override.Binding{{
 		Name: "binding", Direct: true, Groups: groups,
 		PlacementRef: policyv1.PlacementRef{APIGroup: "cluster.open-cluster-management.io", Kind: "Placement", Name: "placement"},
-	}}))
+	}})
 }
 
 func (h *textHub) managedClusters() (all []*clusterv1.ManagedCluster) {
@@ -141,15 +142,19 @@ func (h *textHub) managedClusters() (all []*clusterv1.ManagedCluster) {
 
 // reconcile calls the package once and does at most that many writes of what it asks for. It says how many it did.
 func (h *textHub) reconcile(writes int) (done int, err error) {
-	root := h.root()
+	root := amend(h.root(), h.amiss)
 	var replicas []passes.Replica
 	for _, cluster := range slices.Sorted(maps.Keys(h.replicas)) {
 		st := h.statuses[cluster]
 		replicas = append(replicas, passes.ReplicaOf(h.replicas[cluster], &st))
 	}
 	h.uids++
+	resolution, err := h.resolution(root)
+	if err != nil {
+		return 0, err
+	}
 	p, err := progressive.Propagate(progressive.State{
-		Policy: root, Resolution: h.resolution(root), Rollout: h.rollout, NewUID: fmt.Sprintf("uid-%d", h.uids),
+		Policy: root, Resolution: resolution, Rollout: h.rollout, NewUID: fmt.Sprintf("uid-%d", h.uids),
 		Replicas: replicas, Clusters: h.managedClusters(),
 	}, h.now, rollout.Options{Previous: h.previous})
 	if err != nil {

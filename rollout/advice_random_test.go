@@ -21,7 +21,7 @@ type faultTeller interface {
 
 // R29: whatever an explanation says ends the wait, on random fleets under all types with any options together.
 func TestFollowingTheAdviceWorksOnRandomFleets(t *testing.T) {
-	for round := range exhaustive.Of(10, 400) {
+	for round := range exhaustive.Of(10, 100, 400) {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
 			remedies := map[rollout.RemedyType]int{}

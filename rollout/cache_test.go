@@ -354,7 +354,7 @@ func TestThroughALateCacheNothingStartsOverTheLimit(t *testing.T) {
 		t.Run(with.name, func(t *testing.T) {
 			t.Parallel()
 			started, broke := 0, 0
-			for seed := range uint64(exhaustive.Of(50, 10_000)) {
+			for seed := range uint64(exhaustive.Of(50, 1_000, 10_000)) {
 				h := newHub(seed)
 				if broken := h.run(t, func(h *hub) caller { return with.caller(h, false) }); broken != "" {
 					t.Fatalf("seed %d: %s", seed, broken)

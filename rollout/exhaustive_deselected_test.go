@@ -268,7 +268,7 @@ func deselectedWorlds() []space {
 		{name: "records of parts", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(fewDeselected, records(slices.Concat(here, gone)...), partChoices, deselectedLimits, removalLimits), short: 1500},
 	}
 	for i := range spaces {
-		spaces[i].long = 200_000
+		spaces[i].whole = 200_000
 	}
 	return spaces
 }

@@ -112,6 +112,7 @@ var (
 		gatesAt(closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "later", Opens: now.Add(2 * time.Minute)}}, closedGate{grouping.Key{Index: 1}, rollout.Gate{Opens: now.Add(time.Minute)}}),
 		gatesAt(closedGate{grouping.Key{Index: 4, Name: "canary"}, rollout.Gate{Name: "approval"}}, closedGate{grouping.Key{Index: 3, Name: "canary"}, rollout.Gate{Opens: now}},
 			closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "window", Opens: now.Add(time.Minute)}}),
+		gatesAt(closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "b", Opens: now.Add(1)}}, closedGate{grouping.Key{Index: 1}, rollout.Gate{Name: "a", Opens: now.Add(1)}}), // of two that open at once, the first by name
 	}
 	pauseChoices   = []func(*world){asIs, func(w *world) { w.paused = true }}
 	orderChoices   = []func(*world){asIs, func(w *world) { w.order = descending }}
@@ -128,7 +129,7 @@ var (
 		orderedBy(map[string][]string{"canary": {"ghost"}, "ghost": {"prod"}}), // R33: a name that no group has is passed over
 	}
 	rampChoices   = []func(*world){asIs, func(w *world) { w.ramp = 1 }, func(w *world) { w.ramp = 2 }}
-	sharesChoices = []func(*world){asIs, holding(0, 1), holding(1, 0), holding(1, 1), holding(2, 0), holding(2, 1)}
+	sharesChoices = []func(*world){asIs, holding(0, 1), holding(1, 0), holding(1, 1), holding(2, 0), holding(2, 1), holding(4, 2)}
 	waitChoices   = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
 	asideChoices  = []func(*world){func(w *world) { w.uncounted = of("a") }, func(w *world) { w.uncounted = of("b", "c") }}
 	frozenChoices = []func(*world){
@@ -138,6 +139,7 @@ var (
 		held(rollout.ClusterFreeze{Cluster: "b", Reason: "r", Until: now.Add(2 * young)}, rollout.ClusterFreeze{Cluster: "a", Reason: "r", Until: now.Add(2 * young)}),
 		held(rollout.ClusterFreeze{Cluster: "a", Reason: "s", Until: now.Add(young)}, rollout.ClusterFreeze{Cluster: "a", Reason: "t", Until: now.Add(old), Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Reason: "u", Until: now}),
 		held(rollout.ClusterFreeze{Cluster: "c", Reason: "t"}, rollout.ClusterFreeze{Cluster: "c", Reason: "s"}, rollout.ClusterFreeze{Cluster: "c", Reason: "a", Until: now.Add(old)}),
+		held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Until: now.Add(old)}), // blocks until the last ends
 		func(w *world) { w.reviewed = []string{} },
 		func(w *world) { w.reviewed = []string{"c", "a", "a", "ghost"} },
 		func(w *world) {

@@ -1,11 +1,10 @@
 package rollout_test
 
 import (
-	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,7 +158,7 @@ type rollbackSpace struct {
 	fleets []world
 	kinds  []rollbackKind
 	short  int // how many of the worlds the short run tests
-	long   int // how many of them all that is exhaustive tests; 0: all
+	whole  int // how many of them the weekly run tests; 0: all
 }
 
 func (s rollbackSpace) worlds(fleet world) int {
@@ -197,31 +196,21 @@ func TestRevertAgreesWithTheRulesOnEveryFleetOfUpToFourClusters(t *testing.T) {
 		{"four", fleets(ascending(cuts(4)), plainKeys, 0), fewRollbackKinds, 4000, 400_000},
 	} {
 		t.Run(s.name, func(t *testing.T) {
-			total, most := 0, s.short
+			total := 0
 			for _, fleet := range s.fleets {
 				total += s.worlds(fleet)
 			}
-			if exhaustive.On {
-				most = s.long
-			}
-			t.Logf("%d of %d worlds", min(total, cmp.Or(most, total)), total)
+			var tested atomic.Int64
+			t.Cleanup(func() { t.Logf("%d of %d worlds", tested.Load(), total) })
 			for _, fleet := range s.fleets {
 				t.Run(fleet.cut(), func(t *testing.T) {
 					t.Parallel()
 					var read reader
 					var j judge
-					n := s.worlds(fleet)
-					share := n
-					if most > 0 {
-						share = min(n, 1+most*n/total)
-					}
-					random := rand.New(rand.NewPCG(43, uint64(n)))
-					for i := range share {
-						if share < n {
-							i = random.IntN(n)
-						}
+					for i := range tests(s.worlds(fleet), total, s.short, manyWorlds, s.whole) {
 						w := fleet
 						s.set(&w, i)
+						tested.Add(1)
 						if fault := j.fault(w, read.groups(t, w)); fault != "" {
 							t.Fatalf("world %d: %v\nfailed version: %v\n%s", i, w, w.back, fault)
 						}

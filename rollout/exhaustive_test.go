@@ -1,7 +1,9 @@
 package rollout_test
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
+	"github.com/cohort-ocm/cohort/internal/seeded"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -316,7 +319,8 @@ type space struct {
 	strategies []clusterv1alpha1.RolloutStrategy
 	extras     []func(*world) // nil: none
 	short      int            // how many of the worlds the short run tests
-	long       int            // how many of them all that is exhaustive tests; 0: all
+	long       int            // how many of them the run with the tag "exhaustive" tests; 0: manyWorlds
+	whole      int            // how many of them the weekly run tests; 0: all
 }
 
 // fleets yields the fleets of several cuts.
@@ -357,16 +361,11 @@ func (s space) set(w *world, i int) {
 	}
 }
 
-// each calls f with every world of the space and its groups, or with as many as the space says, drawn at random and spread
-// over all its fleets. It gives up on a fleet where f is not ok.
+// each calls f with the worlds of the space that this run tests, and their groups. It gives up on a fleet where f is not ok.
 func (s space) each(t *testing.T, f func(t *testing.T) func(w world, groups *grouping.Groups) (ok bool)) {
 	total := 0
 	for _, fleet := range s.fleets {
 		total += s.worlds(fleet)
-	}
-	most := s.short
-	if exhaustive.On {
-		most = s.long
 	}
 	var tested atomic.Int64
 	t.Run(s.name, func(t *testing.T) {
@@ -375,16 +374,7 @@ func (s space) each(t *testing.T, f func(t *testing.T) func(w world, groups *gro
 				t.Parallel()
 				var read reader
 				test := f(t)
-				n := s.worlds(fleet)
-				share := n
-				if most > 0 {
-					share = min(n, 1+most*n/total)
-				}
-				random := rand.New(rand.NewPCG(9, uint64(n)))
-				for i := range share {
-					if share < n {
-						i = random.IntN(n)
-					}
+				for i := range tests(s.worlds(fleet), total, s.short, cmp.Or(s.long, manyWorlds), s.whole) {
 					w := fleet
 					s.set(&w, i)
 					tested.Add(1)
@@ -397,6 +387,51 @@ func (s space) each(t *testing.T, f func(t *testing.T) func(w world, groups *gro
 		}
 	})
 	t.Logf("%s: %d of %d worlds", s.name, tested.Load(), total)
+}
+
+// The run with the tag "exhaustive" tests so many worlds of each space, and at least so many of each fleet: those of one cluster are
+// tested whole.
+const (
+	manyWorlds = 20_000
+	someWorlds = 400
+)
+
+// tests are the numbers of the n worlds with one fleet that this run tests. The space has more fleets, and worlds in total. The short
+// run has the same ones each time. With the tag "exhaustive" they are followed by as many that another seed changes.
+func tests(n, total, short, long, whole int) iter.Seq[int] {
+	share := func(most int) int { return min(n, 1+most*n/total) }
+	fixed, moving := share(short), 0
+	switch {
+	case exhaustive.Raced: // what is shared is shared in each world
+		fixed = share(short / 10)
+	case exhaustive.Whole:
+		fixed = n
+		if whole > 0 {
+			fixed, moving = share(whole)/2, share(whole)-share(whole)/2
+		}
+	case exhaustive.On:
+		if most := max(share(long), min(n, someWorlds)); most < n {
+			fixed, moving = most/2, most-most/2
+		} else {
+			fixed = n
+		}
+	}
+	return func(yield func(int) bool) {
+		for _, part := range []struct {
+			worlds int
+			seed   uint64
+		}{{fixed, 9}, {moving, seeded.Seed()}} {
+			random := rand.New(rand.NewPCG(part.seed, uint64(n)))
+			for i := range part.worlds {
+				if part.worlds < n {
+					i = random.IntN(n)
+				}
+				if !yield(i) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // cut is for each cluster the place of its group.

@@ -42,7 +42,7 @@ func TestFreezesExposeNoMore(t *testing.T) {
 	random := rand.New(rand.NewPCG(26, 59))
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	known := searches{}
-	for _, s := range all[:exhaustive.Of(20, 2000)] {
+	for _, s := range all[:exhaustive.Of(20, 400, 2000)] {
 		s.breaks = course{holds: true, blocks: true}
 		if e, f, _ := known.look(t, s); f.exposed.all != e.Exposed || f.inFlight.all != e.InFlight || f.allFail.all != e.ExposedIfAllFail {
 			t.Fatalf("%v\n%v, and %+v where clusters are held and their groups wait", s.world, e, f)

@@ -49,7 +49,7 @@ func ordered(pick picker) (world, rollout.Options) {
 // groups that are active, among all choices.
 func TestExposureOfAGraphIsThatOfTheBestChoiceOfActiveGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(33, 40))
-	for range exhaustive.Of(800, 100_000) {
+	for range exhaustive.Of(800, 20_000, 100_000) {
 		w, opts := ordered(random.IntN)
 		isBestChoice(t, w, opts)
 	}

@@ -187,7 +187,7 @@ func TestFinishIsTheShortestAndLongestOfAllRolloutsInEveryFleetOfUpToFourCluster
 	all := timedWorlds(exposureFleets(4))
 	random := rand.New(rand.NewPCG(4, 41))
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	for _, w := range all[:exhaustive.Of(40, 4000)] {
+	for _, w := range all[:exhaustive.Of(40, 600, 4000)] {
 		if fault := finishFault(t, w); fault != "" {
 			t.Fatalf("%v\n%s", w, fault)
 		}

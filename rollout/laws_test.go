@@ -78,9 +78,9 @@ func lawWorlds() []space {
 	}
 	small := slices.Concat(fleets(cuts(0), plainKeys, 0), fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
 	return []space{
-		{name: "up to two", fleets: small, kinds: allKinds, strategies: strategies, extras: gateChoices, short: 300},
-		{name: "three", fleets: fleets(cuts(3), plainKeys, 0), kinds: nineKinds, strategies: strategies, short: 300},
-		{name: "four", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: nineKinds, strategies: strategies, short: 300},
+		{name: "up to two", fleets: small, kinds: allKinds, strategies: strategies, extras: gateChoices, short: 300, long: 4000},
+		{name: "three", fleets: fleets(cuts(3), plainKeys, 0), kinds: nineKinds, strategies: strategies, short: 300, long: 4000},
+		{name: "four", fleets: fleets(ascending(cuts(4)), plainKeys, 0), kinds: nineKinds, strategies: strategies, short: 300, long: 4000},
 	}
 }
 

@@ -18,8 +18,8 @@ func querySpaces(extras ...[]func(*world)) []space {
 	small := slices.Concat(fleets(cuts(1), plainKeys, 0), fleets(cuts(2), plainKeys, 0))
 	three := fleets(ascending(cuts(3)), plainKeys, 0)
 	return []space{
-		{name: "up to two", fleets: small, kinds: nineKinds, strategies: optionStrategies, extras: combined(extras...), short: 400, long: 100_000},
-		{name: "three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(extras...), short: 400, long: 100_000},
+		{name: "up to two", fleets: small, kinds: nineKinds, strategies: optionStrategies, extras: combined(extras...), short: 400, long: 4000, whole: 100_000},
+		{name: "three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(extras...), short: 400, long: 4000, whole: 100_000},
 	}
 }
 

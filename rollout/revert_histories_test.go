@@ -316,7 +316,7 @@ func TestEachClusterRollsBackExactlyOnceInEveryHistory(t *testing.T) {
 			second := has
 			second.group = 1
 			s.visit(life{clusters: [4]resident{has, second, second, {group: -1}}, stirs: stirs})
-			limit := exhaustive.Of(2_500, 1<<30)
+			limit := exhaustive.Of(2_500, 50_000, 1<<30)
 			aborted := 0
 			for i := 0; i < len(s.queue) && i < limit; i++ {
 				l := s.queue[i]

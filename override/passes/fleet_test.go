@@ -290,7 +290,7 @@ func drawEdit(t *rapid.T, parts []part) []part {
 // O17, S3: rollouts of policies of one to five templates with unequal agents. Whatever changes, no more clusters are exposed than
 // exposure.Of says, a good version never fails and is done in the end, and a version that is bad in any one template is not.
 func TestPoliciesOfSeveralTemplates(t *testing.T) {
-	for round := range exhaustive.Of(1, 10) {
+	for round := range exhaustive.Of(1, 4, 10) {
 		exhaustive.Check(t, round, func(t *rapid.T) {
 			limits := naiveLimits{
 				typ:            rapid.SampledFrom([]clusterv1alpha1.RolloutType{clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup}).Draw(t, "type"),

@@ -58,7 +58,7 @@ func drawGroups(t *rapid.T) string {
 // the naive rules say, no cluster is enforced that the strategy does not allow, and in the end every cluster
 // is right.
 func TestWhateverHappensOnlyAllowedClustersAreEnforced(t *testing.T) {
-	for round := range exhaustive.Of(2, 100) {
+	for round := range exhaustive.Of(2, 20, 100) {
 		exhaustive.Check(t, round, whatever)
 	}
 }

@@ -141,8 +141,8 @@ func TestFullObjectsComeCloseToTheFewestWrites(t *testing.T) {
 		objects, bound, oneIn int
 		most                  float64 // the writes, of the fewest
 	}{
-		{2, 0, 1, 1}, {3, 0, exhaustive.Of(5, 1), 1.06}, {4, 0, exhaustive.Of(1000, 20), 1.12},
-		{2, 3, 1, 1}, {3, 3, exhaustive.Of(20, 2), 1.06},
+		{2, 0, 1, 1}, {3, 0, exhaustive.Of(5, 1), 1.06}, {4, 0, exhaustive.Of(1000, 150, 20), 1.12},
+		{2, 3, 1, 1}, {3, 3, exhaustive.Of(20, 8, 2), 1.06},
 	} {
 		t.Run(fmt.Sprintf("%d objects within %d steps", test.objects, test.bound), func(t *testing.T) {
 			t.Parallel()

@@ -22,7 +22,7 @@ const (
 
 // check checks a law more often with the build tag exhaustive.
 func check(t *testing.T, law func(*rapid.T)) {
-	for round := range exhaustive.Of(3, 200) {
+	for round := range exhaustive.Of(3, 30, 200) {
 		exhaustive.Check(t, round, law)
 	}
 }

@@ -198,7 +198,7 @@ func (p *placer) resize(size int) {
 // change ends in the same groups as without the failure. Half of them begin with objects of a scheduler that stores no places (D19).
 func TestAFailedRequestMovesNoCluster(t *testing.T) {
 	requests := 0
-	for seed := range uint64(exhaustive.Of(15, 500)) {
+	for seed := range uint64(exhaustive.Of(15, 100, 500)) {
 		rng := rand.New(rand.NewPCG(seed, 33))
 		p := newPlacer(1 + rng.IntN(3))
 		for range 4 {
@@ -263,7 +263,7 @@ func TestAFailedRequestMovesNoClusterInAnySmallWorld(t *testing.T) {
 		}
 		return fleet(names...)
 	}
-	requests, worlds, every := 0, kinds*kinds*kinds, exhaustive.Of(61, 1)
+	requests, worlds, every := 0, kinds*kinds*kinds, exhaustive.Of(61, 7, 1)
 	for size := 1; size <= 2; size++ {
 		for n := range worlds * worlds {
 			if n%every != 0 {
@@ -280,7 +280,7 @@ func TestAFailedRequestMovesNoClusterInAnySmallWorld(t *testing.T) {
 // G6, D8: a placement controller that crashes again and again, while canaries come and go, moves none of the others, and makes no more
 // groups than without the crashes.
 func TestACrashLoopMovesNoCluster(t *testing.T) {
-	for seed := range uint64(exhaustive.Of(20, 1000)) {
+	for seed := range uint64(exhaustive.Of(20, 150, 1000)) {
 		rng := rand.New(rand.NewPCG(seed, 34))
 		p := newPlacer(1 + rng.IntN(3))
 		others := []string{"o1", "o2", "o3", "o4", "o5", "o6", "o7", "p1/eu", "p2/eu", "p3/eu"}

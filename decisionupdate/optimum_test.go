@@ -165,7 +165,7 @@ func TestNoUpdateHasFewerWrites(t *testing.T) {
 func TestFewUpdatesHaveFewerWritesInRandomFleets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1346))
 	got, want := 0, 0
-	for range exhaustive.Of(8, 400) {
+	for range exhaustive.Of(8, 60, 400) {
 		places := make([]place, 4+rng.IntN(4))
 		for c := range places {
 			places[c] = place{rng.IntN(5), rng.IntN(5)}

@@ -112,7 +112,7 @@ func fullest(update decisionupdate.Update) int {
 // D4, D5 and D6 where the surges are chosen by the heuristic: many objects between which clusters move at random.
 func TestShuffleOfManyObjects(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 300))
-	n := exhaustive.Of(160, 1200)
+	n := exhaustive.Of(160, 500, 1200)
 	clusters := numbers(1, n)
 	stored := divided(4, clusters)
 	rng.Shuffle(len(clusters), func(i, j int) { clusters[i], clusters[j] = clusters[j], clusters[i] })

@@ -87,10 +87,7 @@ func TestEverySmallWorldAgreesWithTheOracle(t *testing.T) {
 		return strings.Join(chosen, " ")
 	}
 	observations := observed(words...)
-	step := 1
-	if !exhaustive.On {
-		step = 37
-	}
+	step := exhaustive.Of(37, 7, 1)
 	for bits := 0; bits < 1<<15; bits += step {
 		policies := world(
 			fmt.Sprintf("p: a(%s) b(%s)", subset(bits&31), subset(bits>>5&31)),

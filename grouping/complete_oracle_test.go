@@ -205,7 +205,7 @@ func worlds(n int, labels []storedObject, clusters string) []map[int]storedObjec
 // statuses that no scheduler writes, against the rules word by word.
 func TestIncompleteEverySmallWorld(t *testing.T) {
 	kinds := []storedObject{{group: "a"}, {index: 1}, {index: 1, deleted: true}, {unlabelled: true}, {group: "a", odd: true}}
-	if exhaustive.On && !raced {
+	if exhaustive.Whole && !raced {
 		kinds = append(kinds, storedObject{}, storedObject{index: 1, group: "a"})
 	}
 	statuses := []worldStatus{{}, {conditions: true}, {selected: 1}, {selected: 2, conditions: true}}
@@ -218,7 +218,7 @@ func TestIncompleteEverySmallWorld(t *testing.T) {
 	cases := 0
 	for _, objects := range worlds(2, kinds, "ab") {
 		for i, status := range statuses {
-			if !exhaustive.On && (cases+i)%17 != 0 && i > 20 {
+			if (cases+i)%exhaustive.Of(17, 3, 1) != 0 && i > 20 {
 				continue
 			}
 			cases++
@@ -328,7 +328,7 @@ func TestFirstWriteIsIncompleteUntilTheStatusIsWritten(t *testing.T) {
 // groups that are complete early have exactly the clusters that they had before: no cluster is removed that stays.
 func TestUpdateIsIncompleteUntilTheStatusIsWritten(t *testing.T) {
 	all := divisions("abc")
-	step := exhaustive.Of(59, 1)
+	step := exhaustive.Of(59, 7, 1)
 	if raced {
 		step = 101
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
-var runs = flag.Int("runs", exhaustive.Of(4, 400), "how often each change runs through the mirrors")
+var runs = flag.Int("runs", exhaustive.Of(4, 50, 400), "how often each change runs through the mirrors")
 
 // gated carries an update out step by step, with a mirror that copies object by object meanwhile. With gate the source waits.
 // It returns how often it waited.
@@ -219,7 +219,7 @@ func TestClustersThatMayBeDroppedAreNamed(t *testing.T) {
 	dropped, named := 0, 0
 	for _, c := range changes(rng) {
 		update, stays := mustDiff(t, c.stored, c.desired), stayOf(c.stored, c.desired)
-		for range exhaustive.Of(6, 1000) {
+		for range exhaustive.Of(6, 100, 1000) {
 			source := newSite(c.stored, stays)
 			m := newFollower(source, rng)
 			told := map[string]bool{}

@@ -21,7 +21,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/exhaustive"
 )
 
-var writes = flag.Int("writes", exhaustive.Of(700, 40_000), "how many requests to the source change something, in the test of trouble")
+var writes = flag.Int("writes", exhaustive.Of(700, 6_000, 40_000), "how many requests to the source change something, in the test of trouble")
 
 // troubled is the client of a process. Its requests meet conflicts, are refused, lose their answers, and one of them is its last.
 type troubled struct {

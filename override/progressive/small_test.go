@@ -221,7 +221,7 @@ func TestSmallWorlds(t *testing.T) {
 			begin := s.begin(t)
 			begin.sync(t)
 			front, checked := []*both{begin, begin.succeeded(t, actions)}, 0
-			for range exhaustive.Of(2, 4) {
+			for range exhaustive.Of(2, 3, 4) {
 				var next []*both
 				for _, b := range front {
 					for _, name := range slices.Sorted(maps.Keys(actions)) {

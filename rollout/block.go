@@ -5,9 +5,8 @@ import (
 	"strings"
 	"time"
 
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // BlockType is the kind of a [BlockReason], in the form of a condition's reason.
@@ -210,8 +209,8 @@ func (h BlockReason) starts() string {
 
 // blockReason says why the waiting clusters of a group that do not start are blocked. Its cases are in the order of the
 // constants.
-func (s *schedule) blockReason(c *choice, group int) BlockReason {
-	stage := int(s.stageOf[group])
+func (s *schedule) blockReason(c *choice, group stages.Group) BlockReason {
+	stage := s.graph.Of(group)
 	before, waits := c.waitsFor(stage)
 	i, active := c.grantOf(stage)
 	switch {
@@ -225,7 +224,7 @@ func (s *schedule) blockReason(c *choice, group int) BlockReason {
 		return BlockReason{Type: BlockRecordFull, Failures: c.full.n, Until: c.full.until}
 	case waits:
 		h := BlockReason{Type: BlockEarlierGroup, Group: s.keyOf(before)}
-		if s.stages[before].mandatory {
+		if s.graph.IsMandatory(before) {
 			h.Type = BlockMandatoryGroup
 		}
 		return h
@@ -235,7 +234,7 @@ func (s *schedule) blockReason(c *choice, group int) BlockReason {
 	}
 	switch {
 	case c.isClosed(group):
-		return BlockReason{Type: BlockGateClosed, Group: s.groups.Key(group), Gate: c.closed[group]}
+		return BlockReason{Type: BlockGateClosed, Group: s.groups.key(group), Gate: c.closed[group]}
 	case c.isWaiting(stage):
 		return s.waitNotOver(&c.waits[stage])
 	case c.pace.hasNoShare(s.options.shares):
@@ -264,9 +263,9 @@ func (s *schedule) usedUp(g *grant) BlockReason {
 		Type:           BlockConcurrency,
 		InFlight:       s.slotsUsed(g.used),
 		Starting:       g.slots,
-		MaxConcurrency: s.stages[g.stage].maxConcurrency,
+		MaxConcurrency: s.limits[g.stage].maxConcurrency,
 	}
-	if h.AllGroups = s.rules.typ != clusterv1alpha1.ProgressivePerGroup && !s.stages[g.stage].mandatory; !h.AllGroups {
+	if h.AllGroups = !s.graph.IsSingle(g.stage); !h.AllGroups {
 		h.Group = s.keyOf(g.stage)
 	}
 	s.countSlow(&h, g.used, s.options.freeFailed)

@@ -305,14 +305,14 @@ func (r *Result) Blockers() []Blocker {
 		if r.schedule.ignoresAt(position) {
 			continue // nothing waits for it
 		}
-		group := r.schedule.groups.GroupAt(position)
+		group := r.schedule.groups.groupAt(position)
 		waits := 0
 		if r.choice.breach != nil {
 			if r.isInBreach(position) {
 				waits = allBlocked
 			}
 		} else {
-			if i, active := r.choice.grantOf(int(r.schedule.stageOf[group])); active {
+			if i, active := r.choice.grantOf(r.schedule.graph.Of(group)); active {
 				waits = r.blocksOf(state, waiting[i])
 			}
 			waits += r.blocksOf(state, blockedBy{forSlots: forAll.ramp})
@@ -326,7 +326,7 @@ func (r *Result) Blockers() []Blocker {
 				waits += forAll.starts
 			}
 			if r.isUndatedSuccess(position) {
-				waits += forTimes[r.schedule.stageOf[group]]
+				waits += forTimes[r.schedule.graph.Of(group)]
 			}
 		}
 		if waits > 0 {
@@ -383,10 +383,10 @@ func (r *Result) usesUpShares(s state) bool {
 // blockedByStage counts the clusters that each active stage blocks, and those that the limits on all stages block.
 func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 	s, c := r.schedule, &r.choice
-	blocked := make([]int, len(s.stages)) // of each stage
+	blocked := make([]int, len(s.limits)) // of each stage
 	by = make([]blockedBy, len(c.grants()))
-	for group := range r.tallies {
-		stage, n := int(s.stageOf[group]), r.blocked(group)
+	for group := range r.numGroups() {
+		stage, n := s.graph.Of(group), r.blocked(group)
 		blocked[stage] += n + r.frozenIn(group)
 		if s.options.shares != nil && s.blockReason(c, group).Type == BlockShares {
 			all.shares += n
@@ -410,7 +410,7 @@ func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 		}
 	}
 	for i := range by {
-		for _, stage := range s.behind(c.grants()[i].stage) {
+		for _, stage := range s.graph.Behind(c.grants()[i].stage) {
 			by[i].behind += blocked[stage]
 		}
 	}
@@ -419,7 +419,7 @@ func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 
 // allBlocked counts all blocked clusters.
 func (r *Result) allBlocked() (n int) {
-	for group := range r.tallies {
+	for group := range r.numGroups() {
 		n += r.blocked(group) + r.frozenIn(group)
 	}
 	return n

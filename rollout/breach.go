@@ -8,6 +8,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Breach is a budget that too many failures exceed, so that nothing starts anywhere.
@@ -116,9 +117,8 @@ func (b *Breach) blockReason() BlockReason {
 // one over all clusters, which only Progressive has, and then what lasts.
 func (s *schedule) breach(v view, o *observed, last []lasting) *Breach {
 	t, breached := &o.totals, o.breached
-	if breached < len(s.stages) {
-		stage := &s.stages[breached]
-		b := &Breach{Group: s.keyOf(breached), Mandatory: stage.mandatory, Failures: t.stages[breached].inBudget(), MaxFailures: stage.maxFailures}
+	if breached < s.graph.Len() {
+		b := &Breach{Group: s.keyOf(breached), Mandatory: s.graph.IsMandatory(breached), Failures: t.stages[breached].inBudget(), MaxFailures: s.limits[breached].maxFailures}
 		b.Clusters, b.Deselected = s.firstFailures(v, breached)
 		b.Lost = s.lostIn(v, o, breached)
 		return b
@@ -142,10 +142,10 @@ func (s *schedule) isBreachedInAll(o *observed) bool {
 
 // firstFailures names the first failed clusters of a stage, or of all stages where stage is negative, and those among them
 // that left.
-func (s *schedule) firstFailures(v view, stage int) (names, deselected []string) {
+func (s *schedule) firstFailures(v view, stage stages.Stage) (names, deselected []string) {
 	names = make([]string, 0, maxNamed)
 	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
-		if stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage || !s.inBudget(position) {
+		if stage >= 0 && s.graph.Of(s.groups.groupAt(position)) != stage || !s.inBudget(position) {
 			continue
 		}
 		if s.isDeselectedAt(position) {
@@ -159,13 +159,13 @@ func (s *schedule) firstFailures(v view, stage int) (names, deselected []string)
 }
 
 // lostIn counts the failures of a stage, or of all stages where it is negative, of which only the record tells.
-func (s *schedule) lostIn(v view, o *observed, stage int) (n int) {
+func (s *schedule) lostIn(v view, o *observed, stage stages.Stage) (n int) {
 	if o.record == nil {
 		return 0
 	}
 	for cluster := range s.options.record.all() {
 		position, member := s.groups.Position(cluster)
-		if !member || !failureStates.has(v.at(position)) || !s.inBudget(position) || stage >= 0 && int(s.stageOf[s.groups.GroupAt(position)]) != stage {
+		if !member || !failureStates.has(v.at(position)) || !s.inBudget(position) || stage >= 0 && s.graph.Of(s.groups.groupAt(position)) != stage {
 			continue
 		}
 		n += one(o.record.isLost(position))

@@ -4,8 +4,7 @@ import (
 	"slices"
 	"time"
 
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -22,10 +21,10 @@ type view interface {
 	in(states stateSet, from int) (position int, s state, ok bool)
 	// turn gives the first cluster of a stage in one of the two waiting states, from the given place on: its position
 	// and its place. Places are in the order in which clusters start.
-	turn(stage int, s state, from int) (position, place int, ok bool)
+	turn(stage stages.Stage, s state, from int) (position, place int, ok bool)
 	// lastSuccess gives the last success among the clusters of a stage that count; zero if there is none. It is only called
 	// with [Options].WaitBetweenGroups.
-	lastSuccess(stage int) time.Time
+	lastSuccess(stage stages.Stage) time.Time
 	// at gives the state of the cluster at a position.
 	at(position int) state
 	// reported gives the report that counts for the cluster at a position. It is only called for clusters that were deselected, whose
@@ -45,15 +44,15 @@ type choice struct {
 	active       int           // how many of only there are: none where all stages are complete
 	activeStages *activeStages // where the stages are a graph; nil for a chain
 
-	waits          []interval   // the wait of each stage; nil without the option
-	pace           *pace        // the limits on all stages together; nil if there are none
-	ignoredWaiting int          // how many ignored clusters wait
-	breach         *Breach      // the budget that is breached; nil if none is
-	last           []lasting    // the breaches that last, however the groups are cut
-	closed         map[int]Gate // the closed gate before each group; nil where none is closed
+	waits          []interval            // the wait of each stage; nil without the option
+	pace           *pace                 // the limits on all stages together; nil if there are none
+	ignoredWaiting int                   // how many ignored clusters wait
+	breach         *Breach               // the budget that is breached; nil if none is
+	last           []lasting             // the breaches that last, however the groups are cut
+	closed         map[stages.Group]Gate // the closed gate before each group; nil where none is closed
 	// Where the stages are a chain: the group of the first stage with a closed gate before it, among the stages of one
 	// group in a sequence; -1 if there is none.
-	barrier int
+	barrier stages.Group
 
 	unselected map[string]time.Time // when each cluster to remove was first found unselected; nil without RemoveAfter
 	departed   []departure          // of which clusters only the start or the success counts
@@ -64,12 +63,12 @@ type choice struct {
 // grant says what an active stage may start. A stage is active if it is not complete and all stages that it comes after
 // are.
 type grant struct {
-	stage   int
-	used    *tally    // of the stage
-	open    [2]int    // its waiting clusters behind no closed gate, by state: unreported, toApply
-	slots   int       // how many of the open ones start
-	limit   BlockType // which limit blocks the others: BlockShares, BlockConcurrency, BlockPlaces, BlockExposed, BlockRamp or BlockStarts
-	barrier int       // the group whose closed gate blocks the stage and all behind it; -1 if none
+	stage   stages.Stage
+	used    *tally       // of the stage
+	open    [2]int       // its waiting clusters behind no closed gate, by state: unreported, toApply
+	slots   int          // how many of the open ones start
+	limit   BlockType    // which limit blocks the others: BlockShares, BlockConcurrency, BlockPlaces, BlockExposed, BlockRamp or BlockStarts
+	barrier stages.Group // the group whose closed gate blocks the stage and all behind it; -1 if none
 }
 
 // activeStages says which stages of a graph are active, and what the others wait for.
@@ -77,10 +76,10 @@ type grant struct {
 // For example, b and c come after a, and d after both: a {succeeded}, b {progressing}, c {unreported}, d {unreported}.
 // Then the grants are for b and c, of is -1, 0, 1, -1, and behind is -1, -1, -1, 1: d waits for b first.
 type activeStages struct {
-	grants   []grant // of the active stages, in their order
-	of       []int32 // the index of each stage's grant; -1 where the stage is not active
-	behind   []int32 // for each stage the first incomplete stage that it comes after; -1 if there is none
-	barriers []int32 // for each stage the first stage with a closed gate, among itself and all that it comes after; -1 if there is none
+	grants   []grant        // of the active stages, in their order
+	of       []int32        // the index of each stage's grant; -1 where the stage is not active
+	behind   []stages.Stage // for each stage the first incomplete stage that it comes after; -1 if there is none
+	barriers []stages.Stage // for each stage the first stage with a closed gate, among itself and all that it comes after; -1 if there is none
 }
 
 // grants gives the grants of the active stages, in order.
@@ -92,7 +91,7 @@ func (c *choice) grants() []grant {
 }
 
 // grantOf gives the index in grants of an active stage.
-func (c *choice) grantOf(stage int) (int, bool) {
+func (c *choice) grantOf(stage stages.Stage) (int, bool) {
 	if c.activeStages != nil {
 		i := c.activeStages.of[stage]
 		return int(i), i >= 0
@@ -101,10 +100,10 @@ func (c *choice) grantOf(stage int) (int, bool) {
 }
 
 // waitsFor gives the first incomplete stage that the given one comes after. It is an active stage.
-func (c *choice) waitsFor(stage int) (int, bool) {
+func (c *choice) waitsFor(stage stages.Stage) (stages.Stage, bool) {
 	if c.activeStages != nil {
 		first := c.activeStages.behind[stage]
-		return int(first), first >= 0
+		return first, first >= 0
 	}
 	return c.only[0].stage, c.active > 0 && c.only[0].stage < stage
 }
@@ -134,12 +133,12 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 	t := &o.totals
 	c.closed, c.ignoredWaiting, c.departed, c.full = s.closedGates(now), t.ignoredAll.waiting(), o.departed, overflow{r.More, r.Until}
 	c.retry = s.retry(r)
-	if s.links != nil {
+	if !s.graph.IsChain() {
 		c.activeStages = s.follow(c, t)
 	} else {
 		c.barrier = s.barrier(c)
 	}
-	if s.links == nil && o.active < len(t.stages) {
+	if s.graph.IsChain() && o.active < s.graph.Len() {
 		c.active = 1
 		c.only[0] = grant{stage: o.active, used: &t.stages[o.active], barrier: s.barrierOf(c, o.active)}
 	}
@@ -160,33 +159,33 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 // follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph, where stages that
 // come after the same ones share what these are.
 func (s *schedule) follow(c *choice, t *totals) *activeStages {
-	n := len(s.stages)
-	tr := &activeStages{of: make([]int32, n), behind: make([]int32, n), barriers: make([]int32, n)}
+	n := s.graph.Len()
+	tr := &activeStages{of: make([]int32, n), behind: make([]stages.Stage, n), barriers: make([]stages.Stage, n)}
 	for stage := range n {
-		behind, barrier := int32(-1), int32(-1)
-		after := s.links.after[stage]
-		if same := int(s.links.samePredecessors[stage]); same < stage {
-			if after, behind = nil, tr.behind[same]; int(tr.barriers[same]) != same {
+		behind, barrier := stages.Stage(stages.None), stages.Stage(stages.None)
+		after := s.graph.DirectlyBefore(stage)
+		if same := s.graph.SamePredecessors(stage); same < stage {
+			if after, behind = nil, tr.behind[same]; tr.barriers[same] != same {
 				barrier = tr.barriers[same]
 			}
 		}
 		for _, before := range after {
 			first := tr.behind[before]
 			if first < 0 && !s.isComplete(before, &t.stages[before]) {
-				first = int32(before)
+				first = before
 			}
 			behind, barrier = earlier(behind, first), earlier(barrier, tr.barriers[before])
 		}
-		if barrier < 0 && c.isClosed(s.alone(stage)) {
-			barrier = int32(stage)
+		if barrier < 0 && c.isClosed(s.graph.First(stage)) {
+			barrier = stage
 		}
 		tr.behind[stage], tr.barriers[stage], tr.of[stage] = behind, barrier, -1
 		if behind >= 0 || s.isComplete(stage, &t.stages[stage]) {
 			continue
 		}
-		g := grant{stage: stage, used: &t.stages[stage], barrier: -1}
+		g := grant{stage: stage, used: &t.stages[stage], barrier: stages.None}
 		if barrier >= 0 {
-			g.barrier = s.alone(int(barrier))
+			g.barrier = s.graph.First(barrier)
 		}
 		tr.of[stage] = int32(len(tr.grants))
 		tr.grants = append(tr.grants, g)
@@ -195,7 +194,7 @@ func (s *schedule) follow(c *choice, t *totals) *activeStages {
 }
 
 // earlier gives the smaller of two stages, where -1 is none.
-func earlier(a, b int32) int32 {
+func earlier(a, b stages.Stage) stages.Stage {
 	switch {
 	case a < 0:
 		return b
@@ -213,34 +212,29 @@ func (s *schedule) stopped(c *choice) bool {
 
 // barrier gives the group of the first stage of a chain with a closed gate before it, among the stages of one group in
 // a sequence; -1 if there is none (R23). It takes time linear in the closed gates.
-func (s *schedule) barrier(c *choice) int {
-	first := -1
+func (s *schedule) barrier(c *choice) stages.Group {
+	first := stages.Group(stages.None)
 	for group := range c.closed {
-		stage := int(s.stageOf[group])
-		if s.isOneGroup(stage) && (first < 0 || stage < int(s.stageOf[first])) {
+		stage := s.graph.Of(group)
+		if s.graph.IsSingle(stage) && (first < 0 || stage < s.graph.Of(first)) {
 			first = group
 		}
 	}
 	return first
 }
 
-// isOneGroup says whether a stage is a group in a sequence, not the pool of All and Progressive.
-func (s *schedule) isOneGroup(stage int) bool {
-	return s.rules.typ == clusterv1alpha1.ProgressivePerGroup || s.stages[stage].mandatory
-}
-
 // grant sets how many clusters of an active stage start if no barrier blocks it.
 func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 	g.open = [2]int{int(g.used[unreported]), int(g.used[toApply])}
-	if !s.isOneGroup(g.stage) { // a closed gate before a stage of one group is a barrier
+	if !s.graph.IsSingle(g.stage) { // a closed gate before a stage of one group is a barrier
 		for group := range c.closed {
-			if int(s.stageOf[group]) == g.stage {
+			if s.graph.Of(group) == g.stage {
 				g.open[unreported] -= int(groups[group][unreported])
 				g.open[toApply] -= int(groups[group][toApply])
 			}
 		}
 	}
-	own := max(0, s.stages[g.stage].maxConcurrency-s.slotsUsed(g.used))
+	own := max(0, s.limits[g.stage].maxConcurrency-s.slotsUsed(g.used))
 	g.limit = BlockConcurrency
 	if places := s.places(g); places < own {
 		own, g.limit = places, BlockPlaces
@@ -260,7 +254,7 @@ func (s *schedule) slotsUsed(t *tally) int {
 }
 
 // isClosed says whether a gate is closed before a group.
-func (c *choice) isClosed(group int) bool {
+func (c *choice) isClosed(group stages.Group) bool {
 	_, closed := c.closed[group]
 	return closed
 }
@@ -301,7 +295,7 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, r *Result
 		return clusters
 	}
 	for position, place, ok := v.turn(g.stage, waiting, 0); ok; position, place, ok = v.turn(g.stage, waiting, place+1) {
-		if c.closed != nil && c.isClosed(s.groups.GroupAt(position)) || s.ignoresAt(position) {
+		if c.closed != nil && c.isClosed(s.groups.groupAt(position)) || s.ignoresAt(position) {
 			continue
 		}
 		clusters = s.addCluster(clusters, position, waiting, s.options.attempt)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // A deselected cluster that has the version and is not done with it stays a member of its group (R46, R47): the schedule is made over the
@@ -64,19 +65,19 @@ type formerMembers struct {
 func (l *formerMembers) deselectedPositions() []int32 { return l.deselected }
 
 // placesKept gives how many clusters count in a stage that are not selected there, and keep a place.
-func (l *formerMembers) placesKept(stage int) int { return at(l.inStage, stage) }
+func (l *formerMembers) placesKept(stage stages.Stage) int { return at(l.inStage, stage) }
 
 // isDeselectedAt says whether the cluster at a position is not selected.
 func (l *formerMembers) isDeselectedAt(position int) bool { return at(l.isDeselected, position) }
 
 // deselectedIn counts the clusters of a group that were deselected.
-func (l *formerMembers) deselectedIn(group int) int { return at(l.inGroup, group) }
+func (l *formerMembers) deselectedIn(group stages.Group) int { return at(l.inGroup, group) }
 
 // movedIn counts the clusters that count in a group and moved to another.
-func (l *formerMembers) movedIn(group int) int { return at(l.movedInGroup, group) }
+func (l *formerMembers) movedIn(group stages.Group) int { return at(l.movedInGroup, group) }
 
 // at gives an element of a list, or the zero value where there is no list.
-func at[T any](list []T, i int) (element T) {
+func at[T any, I int | stages.Group | stages.Stage](list []T, i I) (element T) {
 	if list == nil {
 		return element
 	}
@@ -90,14 +91,14 @@ func (l *formerMembers) hasMoved(position int) bool {
 }
 
 // newFormerMembers finds the deselected or moved clusters among the members of groups.
-func newFormerMembers(groups *grouping.Groups, where formerGroups) (l formerMembers) {
+func newFormerMembers(groups members, where formerGroups) (l formerMembers) {
 	if len(where.moved) > 0 {
 		l.movedInGroup = make([]int, groups.Len())
 	}
 	for cluster := range where.moved {
 		position, _ := groups.Position(cluster)
 		l.moved = append(l.moved, int32(position))
-		l.movedInGroup[groups.GroupAt(position)]++
+		l.movedInGroup[groups.groupAt(position)]++
 	}
 	slices.Sort(l.moved)
 	if len(where.deselected) == 0 {
@@ -108,7 +109,7 @@ func newFormerMembers(groups *grouping.Groups, where formerGroups) (l formerMemb
 		position, _ := groups.Position(cluster)
 		l.isDeselected[position] = true
 		l.deselected = append(l.deselected, int32(position))
-		l.inGroup[groups.GroupAt(position)]++
+		l.inGroup[groups.groupAt(position)]++
 	}
 	slices.Sort(l.deselected)
 	return l

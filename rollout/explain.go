@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Explanation says why a cluster is blocked, down to the wait that blocks everything. The first [Link] is the cluster's own wait. If
@@ -87,11 +89,11 @@ func (r *Result) Explain(cluster string) Explanation {
 	if !ok || r.states[position].disposition() != DispositionBlocked {
 		return nil
 	}
-	group := r.schedule.groups.GroupAt(position)
+	group := r.schedule.groups.groupAt(position)
 	if r.states[position].isFrozen() {
 		return r.explainFrozen(position)
 	}
-	if _, waits := r.choice.waitsFor(int(r.schedule.stageOf[group])); waits && !r.schedule.stopped(&r.choice) {
+	if _, waits := r.choice.waitsFor(r.schedule.graph.Of(group)); waits && !r.schedule.stopped(&r.choice) {
 		return r.explainGroups(group)
 	}
 	return Explanation{r.link(group)}
@@ -99,20 +101,20 @@ func (r *Result) Explain(cluster string) Explanation {
 
 // blockedBefore finds the group of the active stage that the given group waits for, if clusters of that group are blocked
 // themselves.
-func (r *Result) blockedBefore(group int) (int, bool) {
+func (r *Result) blockedBefore(group stages.Group) (stages.Group, bool) {
 	s, c := r.schedule, &r.choice
-	before, waits := c.waitsFor(int(s.stageOf[group]))
+	before, waits := c.waitsFor(s.graph.Of(group))
 	if !waits || s.stopped(c) {
 		return 0, false
 	}
-	active, ok := s.groupOf(before)
-	return active, ok && r.blockedCounted(active) > 0
+	active := s.graph.First(before)
+	return active, s.graph.IsSingle(before) && r.blockedCounted(active) > 0
 }
 
 // grant gives the index of the grant that the blocked clusters of a group wait for: the grant of its stage, or of the
 // first incomplete stage before it.
-func (r *Result) grant(group int) int {
-	stage := int(r.schedule.stageOf[group])
+func (r *Result) grant(group stages.Group) int {
+	stage := r.schedule.graph.Of(group)
 	if before, waits := r.choice.waitsFor(stage); waits {
 		stage = before
 	}
@@ -121,7 +123,7 @@ func (r *Result) grant(group int) int {
 }
 
 // link describes the wait of the blocked clusters of a group that waits for no other group.
-func (r *Result) link(group int) Link {
+func (r *Result) link(group stages.Group) Link {
 	l := Link{Reason: r.briefBlock(group)}
 	var others ignorableClusters // the clusters that it waits for and that can be ignored
 	switch l.Reason.Type {
@@ -146,7 +148,7 @@ func (r *Result) link(group int) Link {
 	case BlockPlaces:
 		f := r.waitSetOf(r.grant(group))
 		l.Blockers, l.More, others = f.last.list()
-		l.Remedies = r.groupRemedies(f, []int{group})
+		l.Remedies = r.groupRemedies(f, []stages.Group{group})
 	case BlockExposed:
 		f := r.exposed()
 		l.Blockers, l.More, others = f.first.list()
@@ -158,7 +160,7 @@ func (r *Result) link(group int) Link {
 	case BlockStarts:
 		others = r.explainStarts(&l)
 	case BlockWait:
-		others = r.explainWait(&l, int(r.schedule.stageOf[group]))
+		others = r.explainWait(&l, r.schedule.graph.Of(group))
 	case BlockRecordFull:
 		l.Remedies = r.explainFull()
 	}
@@ -226,7 +228,7 @@ func (r *Result) ignorableInBreach() (ignorable ignorableClusters) {
 }
 
 // blockReason gives the reason for the blocked clusters of a group, with the sentence about the clusters that are waited for.
-func (r *Result) blockReason(group int) BlockReason {
+func (r *Result) blockReason(group stages.Group) BlockReason {
 	h := r.briefBlock(group)
 	if next, ok := r.blockedBefore(group); ok {
 		n := r.blockedCounted(next)
@@ -236,7 +238,7 @@ func (r *Result) blockReason(group int) BlockReason {
 }
 
 // briefBlock gives the same, without the reason for the clusters held in the active stage where another link has it.
-func (r *Result) briefBlock(group int) BlockReason {
+func (r *Result) briefBlock(group stages.Group) BlockReason {
 	h := r.schedule.blockReason(&r.choice, group)
 	switch h.Type {
 	case BlockBreached:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // waited has the groups that a group waits for: groups of active stages, by their grants, and incomplete groups behind
@@ -12,21 +14,21 @@ import (
 // For example, d comes after b and c, and both after a. With a {succeeded}, b {progressing}, c {toApply} and d {unreported},
 // d waits for b and c, which are active. While a is progressing, d waits for a, which is active, and then for b and c.
 type waited struct {
-	active, later []int
+	active, later []stages.Group
 }
 
 // waitedBy finds the groups that a group waits for.
-func (r *Result) waitedBy(group int) (w waited) {
+func (r *Result) waitedBy(group stages.Group) (w waited) {
 	s, c := r.schedule, &r.choice
-	before, later := s.before(int(s.stageOf[group])), []int(nil)
-	for other := range r.tallies { // each stage has one group, as they go one after the other
-		if stage := int(s.stageOf[other]); before[stage] && !s.isComplete(stage, &r.tallies[other]) {
+	before, later := s.graph.Before(s.graph.Of(group)), []stages.Group(nil)
+	for other := range r.numGroups() { // each stage has one group, as they go one after the other
+		if stage := s.graph.Of(other); before[stage] && !s.isComplete(stage, &r.tallies[other]) {
 			later = append(later, other)
 		}
 	}
-	slices.SortFunc(later, func(a, b int) int { return int(s.stageOf[a] - s.stageOf[b]) })
+	slices.SortFunc(later, func(a, b stages.Group) int { return int(s.graph.Of(a) - s.graph.Of(b)) })
 	for _, other := range later {
-		if _, active := c.grantOf(int(s.stageOf[other])); active {
+		if _, active := c.grantOf(s.graph.Of(other)); active {
 			w.active = append(w.active, other)
 		} else {
 			w.later = append(w.later, other)
@@ -37,10 +39,10 @@ func (r *Result) waitedBy(group int) (w waited) {
 
 // explainGroups describes the wait of a group's blocked clusters for other groups, and then the waits of clusters that are blocked
 // in those, each once.
-func (r *Result) explainGroups(group int) Explanation {
+func (r *Result) explainGroups(group stages.Group) Explanation {
 	w := r.waitedBy(group)
 	own := Link{Reason: r.schedule.blockReason(&r.choice, group)}
-	links, told := Explanation{own}, make(map[int]bool)
+	links, told := Explanation{own}, make(map[stages.Group]bool)
 	var all waitSet
 	for _, active := range w.active {
 		all.join(r.waitSetOf(r.grant(active)))
@@ -80,13 +82,13 @@ func (r *Result) explainGroups(group int) Explanation {
 
 // inGroups says how far the groups are that are waited for, behind a text that names the first. It leaves out what another
 // link tells, and what would make the sentence too long.
-func (r *Result) inGroups(w waited, told map[int]bool) string {
+func (r *Result) inGroups(w waited, told map[stages.Group]bool) string {
 	var s strings.Builder
 	named := 0
 	for i, group := range w.active[:min(len(w.active), maxNamed)] {
 		of, grant := "", r.grant(group)
 		if i > 0 {
-			of = fmt.Sprintf("; also waiting for %v: ", r.schedule.groups.Key(group))
+			of = fmt.Sprintf("; also waiting for %v: ", r.schedule.groups.key(group))
 		}
 		next := of + r.progress(grant, !told[group], failedStateGroups|1<<blockingToApply)
 		if i > 0 && s.Len()+len(next) > longestDetail {
@@ -103,7 +105,7 @@ func (r *Result) inGroups(w waited, told map[int]bool) string {
 	}
 	var later []string
 	for _, group := range w.later[:min(len(w.later), maxNamed)] {
-		key := r.schedule.groups.Key(group).String()
+		key := r.schedule.groups.key(group).String()
 		if s.Len()+len(strings.Join(later, ", "))+len(key) > longestDetail {
 			break
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // ClusterFreeze is a user's request not to start one cluster: its site is in maintenance, another operation is running, its
@@ -155,13 +157,13 @@ func (s *schedule) untilUnfrozen(position int, now time.Time) time.Duration {
 
 // frozenClusters are the frozen clusters of a result, by the reason.
 type frozenClusters struct {
-	blockOf map[int]BlockReason   // by position
-	inGroup map[int][]BlockReason // of each group, in the order in which the first cluster has it
+	blockOf map[int]BlockReason            // by position
+	inGroup map[stages.Group][]BlockReason // of each group, in the order in which the first cluster has it
 	counts  map[groupBlock]int
 }
 
 type groupBlock struct {
-	group  int
+	group  stages.Group
 	reason BlockReason
 }
 
@@ -194,12 +196,12 @@ func (r *Result) findFrozen() *frozenClusters {
 		}
 		byReason[h].add(Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}})
 	}
-	p := &frozenClusters{blockOf: make(map[int]BlockReason, len(reasons)), inGroup: make(map[int][]BlockReason), counts: make(map[groupBlock]int)}
+	p := &frozenClusters{blockOf: make(map[int]BlockReason, len(reasons)), inGroup: make(map[stages.Group][]BlockReason), counts: make(map[groupBlock]int)}
 	for position, is := range r.states {
 		if !is.isFrozen() {
 			continue
 		}
-		h, group := reasons[position], r.schedule.groups.GroupAt(position)
+		h, group := reasons[position], r.schedule.groups.groupAt(position)
 		c := byReason[h]
 		h.Detail, h.Many = c.listed(), c.n > 1
 		p.blockOf[position] = h
@@ -211,7 +213,7 @@ func (r *Result) findFrozen() *frozenClusters {
 }
 
 // frozenIn counts the frozen clusters of a group, ignored ones too.
-func (r *Result) frozenIn(group int) int {
+func (r *Result) frozenIn(group stages.Group) int {
 	n := r.tallies[group].frozen()
 	if r.ignoredTallies != nil {
 		n += r.ignoredTallies[group].frozen()
@@ -224,7 +226,7 @@ func (r *Result) blockAt(position int) BlockReason {
 	if r.states[position].isFrozen() {
 		return r.frozen().blockOf[position]
 	}
-	return r.blockReason(r.schedule.groups.GroupAt(position))
+	return r.blockReason(r.schedule.groups.groupAt(position))
 }
 
 // frozen gives the sentence of BlockFrozen and BlockNotAllowed.
@@ -251,8 +253,8 @@ func (h BlockReason) frozen() string {
 // explainFrozen describes the wait of a frozen cluster, and what else would block the cluster once the freeze ends.
 func (r *Result) explainFrozen(position int) Explanation {
 	s, c := r.schedule, &r.choice
-	group := s.groups.GroupAt(position)
-	stage := int(s.stageOf[group])
+	group := s.groups.groupAt(position)
+	stage := s.graph.Of(group)
 	e := Explanation{r.frozenLink(r.blockAt(position), s.groups.Cluster(position))}
 	_, waits := c.waitsFor(stage)
 	switch {
@@ -283,7 +285,7 @@ func (r *Result) frozenLink(h BlockReason, clusters string) Link {
 
 // freezeLinks gives the waits of the frozen clusters that block some groups. Each names only the clusters of these groups, because
 // unfreezing others does not help.
-func (r *Result) freezeLinks(groups []int) (links []Link) {
+func (r *Result) freezeLinks(groups []stages.Group) (links []Link) {
 	if r.frozen() == nil {
 		return nil
 	}
@@ -294,7 +296,7 @@ func (r *Result) freezeLinks(groups []int) (links []Link) {
 			continue
 		}
 		for position, is := range r.states {
-			if !blockingStates.has(is) || r.schedule.groups.GroupAt(position) != group || r.schedule.ignoresAt(position) {
+			if !blockingStates.has(is) || r.schedule.groups.groupAt(position) != group || r.schedule.ignoresAt(position) {
 				continue
 			}
 			h := r.frozen().blockOf[position]
@@ -314,12 +316,12 @@ func (r *Result) freezeLinks(groups []int) (links []Link) {
 }
 
 // unfreezes says whether a freeze of a cluster that counts in some groups ends by a time.
-func (r *Result) unfreezes(groups []int, by time.Time) bool {
+func (r *Result) unfreezes(groups []stages.Group, by time.Time) bool {
 	if !r.schedule.anyFrozen() {
 		return false
 	}
 	for position, is := range r.states {
-		if !is.isFrozen() || r.schedule.ignoresAt(position) || !slices.Contains(groups, r.schedule.groups.GroupAt(position)) {
+		if !is.isFrozen() || r.schedule.ignoresAt(position) || !slices.Contains(groups, r.schedule.groups.groupAt(position)) {
 			continue
 		}
 		if until := r.schedule.freezeEnd(position); !until.IsZero() && !by.Before(until) {
@@ -338,7 +340,7 @@ func (s *schedule) checkFreezes() {
 	for _, h := range s.options.named.freezes {
 		cluster := h.Cluster
 		position, is := s.groups.Position(cluster)
-		if _, elsewhere := elsewhere(s.groups, cluster); is && !s.isDeselectedAt(position) || elsewhere {
+		if _, elsewhere := elsewhere(s.groups.Groups, cluster); is && !s.isDeselectedAt(position) || elsewhere {
 			continue
 		}
 		if w.Clusters++; w.Clusters == 1 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Gate blocks a group until an operator opens it: an approval, a maintenance window.
@@ -100,22 +101,22 @@ func (g *Gate) opensAfter(other *Gate) bool {
 }
 
 // closedGates gives the closed gate before each group, by group; nil if there is none (R23).
-func (s *schedule) closedGates(now time.Time) map[int]Gate {
+func (s *schedule) closedGates(now time.Time) map[stages.Group]Gate {
 	if len(s.options.gates) == 0 {
 		return nil
 	}
-	var closed map[int]Gate
-	for i := range s.groups.Len() {
-		for _, key := range gateKeys(s.groups.Key(i)) {
+	var closed map[stages.Group]Gate
+	for group := range s.graph.NumGroups() {
+		for _, key := range gateKeys(s.groups.key(group)) {
 			g, ok := s.options.gates[key]
 			if !ok || g.isOpen(now) {
 				continue
 			}
 			if closed == nil {
-				closed = make(map[int]Gate)
+				closed = make(map[stages.Group]Gate)
 			}
-			if other, ok := closed[i]; !ok || g.opensAfter(&other) {
-				closed[i] = g.Gate
+			if other, ok := closed[group]; !ok || g.opensAfter(&other) {
+				closed[group] = g.Gate
 			}
 		}
 	}
@@ -151,19 +152,19 @@ func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Durat
 		case g.used.waiting() == 0:
 		case g.barrier >= 0:
 			next = sooner(next, untilOpen(c.closed[g.barrier], now))
-		case !s.isOneGroup(g.stage):
+		case !s.graph.IsSingle(g.stage):
 			for group, gate := range c.closed {
-				if int(s.stageOf[group]) == g.stage && t.groups[group].waiting() > 0 {
+				if s.graph.Of(group) == g.stage && t.groups[group].waiting() > 0 {
 					next = sooner(next, untilOpen(gate, now))
 				}
 			}
 		}
 	}
-	for group := range t.ignored {
-		if _, waits := c.waitsFor(int(s.stageOf[group])); waits || t.ignored[group].waiting() == 0 {
+	for group := range stages.Group(len(t.ignored)) {
+		if _, waits := c.waitsFor(s.graph.Of(group)); waits || t.ignored[group].waiting() == 0 {
 			continue
 		}
-		if barrier := s.barrierOf(c, int(s.stageOf[group])); barrier >= 0 {
+		if barrier := s.barrierOf(c, s.graph.Of(group)); barrier >= 0 {
 			group = barrier
 		}
 		if gate, closed := c.closed[group]; closed {

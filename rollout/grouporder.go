@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // GroupOrder says which groups come after which under ProgressivePerGroup, in place of the order of their index. It maps
@@ -39,88 +39,19 @@ import (
 type GroupOrder map[string][]string
 
 // compile checks an order; nil where there is none.
-func (after GroupOrder) compile(path *field.Path) (*groupOrder, *field.Error) {
+func (after GroupOrder) compile(path *field.Path) (*stages.Order, *field.Error) {
 	if after == nil {
 		return nil, nil
 	}
-	order := newGroupOrder(after)
-	return order, order.sort(path)
-}
-
-// groupOrder is a checked GroupOrder. Names are numbers from here on.
-type groupOrder struct {
-	names  []string  // in order
-	after  [][]int32 // for each name those that it comes directly after, in order
-	sorted []int32   // the names, each behind all that it comes after
-}
-
-func newGroupOrder(after map[string][]string) *groupOrder {
-	number := make(map[string]int32, len(after))
-	for name, before := range after {
-		number[name] = 0
-		for _, name := range before {
-			number[name] = 0
-		}
+	order, cycle := stages.NewOrder(after)
+	if cycle == nil {
+		return order, nil
 	}
-	o := &groupOrder{names: slices.Sorted(maps.Keys(number)), after: make([][]int32, len(number))}
-	for i, name := range o.names {
-		number[name] = int32(i)
+	quoted := make([]string, len(cycle))
+	for i, name := range cycle {
+		quoted[i] = strconv.Quote(name)
 	}
-	for name, before := range after {
-		numbers := make([]int32, len(before))
-		for i, name := range before {
-			numbers[i] = number[name]
-		}
-		slices.Sort(numbers)
-		o.after[number[name]] = slices.Compact(numbers)
-	}
-	return o
-}
-
-// sort sorts the names, or gives an error where a name comes after itself, for the first such name. It goes from each name
-// to those that it comes after, as deep as it can, and takes time linear in the names and their pairs.
-func (o *groupOrder) sort(at *field.Path) *field.Error {
-	o.sorted = make([]int32, 0, len(o.names))
-	const isSorted = -1
-	depth := make([]int32, len(o.names)) // of each name on the path, from 1; 0 where it was not seen yet
-	next := make([]int32, len(o.names))  // how many of those that it comes after were seen
-	var path []int32
-	enter := func(name int32) {
-		path = append(path, name)
-		depth[name] = int32(len(path))
-	}
-	for first := range o.names {
-		if depth[first] == 0 {
-			enter(int32(first))
-		}
-		for len(path) > 0 {
-			name := path[len(path)-1]
-			if int(next[name]) == len(o.after[name]) {
-				path, depth[name] = path[:len(path)-1], isSorted
-				o.sorted = append(o.sorted, name)
-				continue
-			}
-			before := o.after[name][next[name]]
-			next[name]++
-			switch found := depth[before]; {
-			case found == 0:
-				enter(before)
-			case found != isSorted:
-				return o.cycleError(at, path[found-1:])
-			}
-		}
-	}
-	return nil
-}
-
-// cycleError gives the error for a cycle, which begins with its first name.
-func (o *groupOrder) cycleError(at *field.Path, cycle []int32) *field.Error {
-	first := slices.Index(cycle, slices.Min(cycle))
-	var quoted []string
-	for _, name := range slices.Concat(cycle[first:], cycle[:first+1]) {
-		quoted = append(quoted, strconv.Quote(o.names[name]))
-	}
-	return field.Invalid(at.Key(o.names[cycle[first]]), o.names[cycle[(first+1)%len(cycle)]], "must not come after itself: "+strings.Join(quoted, " after "))
+	return nil, field.Invalid(path.Key(cycle[0]), cycle[1], "must not come after itself: "+strings.Join(quoted, " after "))
 }
 
 // checkGroupOrder warns of the names in the GroupOrder that no group has, in order.
@@ -129,13 +60,14 @@ func (s *schedule) checkGroupOrder() {
 	if order == nil || s.rules.typ != clusterv1alpha1.ProgressivePerGroup {
 		return
 	}
-	has := make([]bool, len(order.names))
+	names := order.Names()
+	has := make([]bool, len(names))
 	for i := range s.groups.Len() {
-		if name, ok := slices.BinarySearch(order.names, s.groups.Key(i).Name); ok {
+		if name, ok := slices.BinarySearch(names, s.groups.Key(i).Name); ok {
 			has[name] = true
 		}
 	}
-	for i, name := range order.names {
+	for i, name := range names {
 		if !has[i] {
 			s.warn(Warning{Type: WarningOrderWithoutGroup, Group: grouping.Key{Name: name}, Known: s.known()})
 		}

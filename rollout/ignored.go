@@ -1,6 +1,6 @@
 package rollout
 
-import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+import "github.com/cohort-ocm/cohort/rollout/internal/stages"
 
 // exceptions says which clusters and which failures do not count (R37, R38). The zero value is for a schedule in which all do.
 type exceptions struct {
@@ -32,7 +32,7 @@ func (s *schedule) except() {
 	e.isIgnored, e.inGroup, e.ignored = make([]bool, n), make([]int, s.groups.Len()), make([]int32, 0, len(named.ignored))
 	s.positions(named.ignored, func(position int) {
 		e.isIgnored[position] = true
-		e.inGroup[s.groups.GroupAt(position)]++
+		e.inGroup[s.groups.groupAt(position)]++
 		e.ignored = append(e.ignored, int32(position))
 	})
 }
@@ -65,24 +65,13 @@ func (e *exceptions) inBudget(position int) bool {
 func (e *exceptions) numIgnored() int { return len(e.ignored) }
 
 // ignoredIn counts the clusters of a group that are ignored.
-func (e *exceptions) ignoredIn(group int) int {
+func (e *exceptions) ignoredIn(group stages.Group) int {
 	return at(e.inGroup, group)
 }
 
 // baselineIn counts the clusters of the baseline that are selected in a stage and count.
-func (e *exceptions) baselineIn(stage int) int {
+func (e *exceptions) baselineIn(stage stages.Stage) int {
 	return at(e.atStage, stage)
-}
-
-// ignoredOf counts the ignored clusters, in the groups that an entry of the strategy means.
-func (s *schedule) ignoredOf(m clusterv1alpha1.MandatoryDecisionGroup) (n int) {
-	for group := range s.groups.Len() {
-		key, size := s.groups.Key(group), s.ignoredIn(group)
-		if m.GroupName != "" && key.Name == m.GroupName || m.GroupName == "" && key.Index == m.GroupIndex {
-			n += size
-		}
-	}
-	return n
 }
 
 // splitIgnored moves the ignored clusters from the tallies of the groups into tallies of their own, and notes in
@@ -93,13 +82,13 @@ func (s *schedule) splitIgnored(groups []tally, states []state) (ignored []tally
 		ignored = make([]tally, len(groups))
 	}
 	for _, position := range e.ignored {
-		group := s.groups.GroupAt(int(position))
+		group := s.groups.groupAt(int(position))
 		groups[group][states[position]]--
 		ignored[group][states[position]]++
 	}
 	for position, before := range e.before {
 		if before && !e.ignoresAt(position) && failureStates.has(states[position]) {
-			groups[s.groups.GroupAt(position)][excused]++
+			groups[s.groups.groupAt(position)][excused]++
 		}
 	}
 	return ignored
@@ -107,8 +96,8 @@ func (s *schedule) splitIgnored(groups []tally, states []state) (ignored []tally
 
 // startsIgnored says whether the waiting, ignored clusters of a group start now. They do once no earlier stage is waited
 // for, no closed gate is in the way, and the hub has a share.
-func (s *schedule) startsIgnored(c *choice, group int) bool {
-	stage := int(s.stageOf[group])
+func (s *schedule) startsIgnored(c *choice, group stages.Group) bool {
+	stage := s.graph.Of(group)
 	_, waits := c.waitsFor(stage)
 	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group) && !c.isWaiting(stage) &&
 		!c.pace.hasNoShare(s.options.shares)
@@ -116,30 +105,30 @@ func (s *schedule) startsIgnored(c *choice, group int) bool {
 
 // barrierOf gives the group whose closed gate blocks a stage and all behind it; -1 if there is none. It takes constant
 // time, since it is called for each group: in a chain the first barrier blocks all stages from its own on.
-func (s *schedule) barrierOf(c *choice, stage int) int {
+func (s *schedule) barrierOf(c *choice, stage stages.Stage) stages.Group {
 	switch {
 	case c.closed == nil:
-		return -1
-	case c.activeStages == nil && (c.barrier < 0 || int(s.stageOf[c.barrier]) > stage):
-		return -1
+		return stages.None
+	case c.activeStages == nil && (c.barrier < 0 || s.graph.Of(c.barrier) > stage):
+		return stages.None
 	case c.activeStages == nil:
 		return c.barrier
 	case c.activeStages.barriers[stage] < 0:
-		return -1
+		return stages.None
 	default:
-		return s.alone(int(c.activeStages.barriers[stage]))
+		return s.graph.First(c.activeStages.barriers[stage])
 	}
 }
 
 // listIgnored appends the ignored clusters in one of the waiting states that start.
 func (s *schedule) listIgnored(v view, c *choice, waiting state, r *Result, clusters []Cluster) []Cluster {
-	last, through := -1, false
+	last, through := stages.Group(stages.None), false
 	for _, at := range s.ignored {
 		position := int(at)
 		if v.at(position) != waiting {
 			continue
 		}
-		if group := s.groups.GroupAt(position); group != last {
+		if group := s.groups.groupAt(position); group != last {
 			last, through = group, s.startsIgnored(c, group)
 		}
 		if !through {

@@ -6,6 +6,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -71,25 +72,25 @@ func (s *schedule) stillFailed(v view, clusters []string) []int32 {
 // breachedNow gives the breaches by the current groups, in order. It takes time in proportion to the failures where there is one.
 func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 	isInAll := s.isBreachedInAll(o) && s.rules.maxFailures.IsPercent()
-	if o.breached == len(s.stages) && !isInAll {
+	if o.breached == s.graph.Len() && !isInAll {
 		return nil
 	}
-	of := make(map[int]int) // their indexes by stage, -1 for all stages
-	for stage := o.breached; stage < len(s.stages); stage++ {
+	of := make(map[stages.Stage]int) // their indexes by stage, None for all stages
+	for stage := o.breached; stage < s.graph.Len(); stage++ {
 		if s.isBreached(stage, &o.stages[stage]) && s.keyOf(stage) != unknownGroup() {
 			of[stage] = len(all)
 			all = append(all, newLasting(status.Breached{Group: s.keyOf(stage), Of: s.selectedIn(stage)}, &o.stages[stage]))
 		}
 	}
 	if isInAll {
-		of[-1] = len(all)
+		of[stages.None] = len(all)
 		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.deselected)}, &o.all))
 	}
 	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
 		if !s.inBudget(position) {
 			continue
 		}
-		for _, stage := range [...]int{int(s.stageAt(position)), -1} {
+		for _, stage := range [...]stages.Stage{s.stageAt(position), stages.None} {
 			if i, is := of[stage]; is {
 				all[i].positions = append(all[i].positions, int32(position))
 			}
@@ -99,17 +100,16 @@ func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 }
 
 // selectedIn counts the clusters of a stage that count and are selected there.
-func (s *schedule) selectedIn(stage int) (n int) {
-	for _, group := range s.groupsOf(stage) {
-		g := int(group)
-		n += s.groups.Size(g) - s.ignoredIn(g) - s.deselectedIn(g) - s.movedIn(g)
+func (s *schedule) selectedIn(stage stages.Stage) (n int) {
+	for _, group := range s.graph.Groups(stage) {
+		n += s.groups.size(group) - s.ignoredIn(group) - s.deselectedIn(group) - s.movedIn(group)
 	}
 	return n
 }
 
 // keep adds a breach if it stands and no other one stands as long, and leaves out those that do not stand longer than this one.
 func (s *schedule) keep(all []lasting, b lasting) []lasting {
-	b.mandatory = !b.AllGroups && s.options.rollback == nil && s.rules.isMandatory(b.Group)
+	b.mandatory = !b.AllGroups && s.options.rollback == nil && s.layout.Mandatory.Has(b.Group)
 	if !b.mandatory {
 		b.budget = s.rules.maxFailures.Within(b.Of, len(b.positions))
 	}

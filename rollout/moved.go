@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // findMoved gives the selected clusters that count in another group than the one that selects them now, with that group (R52).
@@ -22,7 +23,7 @@ func (s *schedule) findMoved(states []state) (moved map[string]grouping.Key) {
 // mayMove says whether a cluster can count in another group than now.
 func (s *schedule) mayMove(previous *previousResult) bool {
 	knows := previous != nil && previous.groups != s.groups || s.options.record.all() != nil
-	return knows && !s.isPooled()
+	return knows && !s.layout.IsPooled()
 }
 
 // movedFrom gives the group in which the selected cluster at a position counts, where it is another than now. It takes time in
@@ -31,30 +32,30 @@ func (s *schedule) movedFrom(previous *previousResult, position int, is state) (
 	if !inFlightStates.has(is) && !failureStates.has(is) || s.ignoresAt(position) {
 		return key, false
 	}
-	cluster, group := s.groups.Cluster(position), s.groups.GroupAt(position)
+	cluster, group := s.groups.Cluster(position), s.groups.groupAt(position)
 	if e, known := s.options.record.entry(cluster); known {
 		key = e.key
 	} else if key, known = previous.groupOf(cluster); !known {
 		return key, false
 	}
-	if key == s.groups.Key(group) || key.Index < 0 {
+	if key == s.groups.key(group) || key.Index < 0 {
 		return key, false
 	}
-	before, there := groupWith(s.groups, key)
+	before, there := s.groups.groupWith(key)
 	if !there {
 		return key, inFlightStates.has(is) && !s.isAheadOf(group, key)
 	}
-	return key, s.isPut(s.stageOf[before], s.stageOf[group])
+	return key, s.isPut(s.graph.Of(before), s.graph.Of(group))
 }
 
 // isAheadOf says whether a group comes before one that is gone: a mandatory group before all that are none.
-func (s *schedule) isAheadOf(group int, other grouping.Key) bool {
-	return s.options.rollback == nil && s.rules.isMandatory(s.groups.Key(group)) && !s.rules.isMandatory(other)
+func (s *schedule) isAheadOf(group stages.Group, other grouping.Key) bool {
+	return s.options.rollback == nil && s.layout.Mandatory.Has(s.groups.key(group)) && !s.layout.Mandatory.Has(other)
 }
 
 // isPut says whether a cluster that moved from the stage before to the stage now counts in the one before.
-func (s *schedule) isPut(before, now int32) bool {
-	return before != now && !s.before(int(before))[now]
+func (s *schedule) isPut(before, now stages.Stage) bool {
+	return before != now && !s.graph.Before(before)[now]
 }
 
 // counts says how a state counts for R52: in flight, as a failure, or not at all.

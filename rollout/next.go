@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -56,8 +57,8 @@ func (n Next) String() string {
 // selected.
 type observed struct {
 	totals
-	active   int           // the first stage that is not complete; for a chain
-	breached int           // the first stage that is breached
+	active   stages.Stage  // the first stage that is not complete; for a chain
+	breached stages.Stage  // the first stage that is breached
 	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
 	recent   recent        // what started within the span of MaxStarts
 	removed  []string      // the names of the clusters that were reported and are not selected, in order

@@ -76,7 +76,7 @@ func (r *Result) sum(o *observed, f *reading, now time.Time) {
 			o.merged.add(cluster)
 		}
 	}
-	o.remove(s.groups, f.reports, &f.others)
+	o.remove(s.groups.Groups, f.reports, &f.others)
 	o.deleting = s.endings(r.knownDetails().deleting)
 	o.recheck = r.count(now)
 	r.ignoredTallies = s.splitIgnored(r.tallies, r.states)
@@ -312,7 +312,7 @@ func (r *Result) merge(reports []status.Report, several map[string]status.Report
 func (r *Result) count(now time.Time) (recheck time.Duration) {
 	groups, rules, tallies := r.schedule.groups, &r.schedule.rules, r.tallies
 	for position, s := range r.states {
-		tallies[groups.GroupAt(position)][s]++
+		tallies[groups.groupAt(position)][s]++
 		switch {
 		case !(datedStates | frozenStates).has(s):
 		case s.isFrozen():

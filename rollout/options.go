@@ -10,6 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/limit"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Options add to what the API's RolloutStrategy can say. Each field stands for itself, and its zero value adds nothing.
@@ -161,11 +162,11 @@ type options struct {
 	record           *recordIndex         // nil: the owner keeps no record
 	order            func(a, b string) int
 	gates            gates
-	named            *named      // nil: they name no cluster
-	groupOrder       *groupOrder // nil: by index
-	ramp             int         // 0: none
-	startLimit       *startLimit // nil: none
-	shares           *Shares     // nil: the hub shares no limits
+	named            *named        // nil: they name no cluster
+	groupOrder       *stages.Order // nil: by index
+	ramp             int           // 0: none
+	startLimit       *startLimit   // nil: none
+	shares           *Shares       // nil: the hub shares no limits
 	wait             time.Duration
 	rollback         *rollback // nil: the rollout goes on
 	attempt          int       // the wanted attempt

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // A scheduler cuts groups anew where clusters leave and join. What a version may do to a fleet must not grow by that. Two limits see to
@@ -19,9 +21,9 @@ func (s *schedule) countPlacesKept() {
 	if !s.isCutAnew() {
 		return
 	}
-	s.inStage = make([]int, len(s.stages))
-	for group, stage := range s.stageOf {
-		s.inStage[stage] += s.deselectedIn(group) + s.movedIn(group)
+	s.inStage = make([]int, len(s.limits))
+	for group := range s.graph.NumGroups() {
+		s.inStage[s.graph.Of(group)] += s.deselectedIn(group) + s.movedIn(group)
 	}
 	for _, position := range s.deselected {
 		s.inStage[s.stageAt(int(position))] -= one(s.options.rollback.isDeselected(s.groups.Cluster(int(position))))
@@ -29,14 +31,14 @@ func (s *schedule) countPlacesKept() {
 }
 
 // stageAt gives the stage of the cluster at a position.
-func (s *schedule) stageAt(position int) int32 { return s.stageOf[s.groups.GroupAt(position)] }
+func (s *schedule) stageAt(position int) stages.Stage { return s.graph.Of(s.groups.groupAt(position)) }
 
 // isCutAnew says whether a cluster counts where the current groups do not have it.
 func (s *schedule) isCutAnew() bool { return len(s.deselected)+len(s.moved) > 0 }
 
 // places gives how many clusters of an active stage may start beside those that have a place there without being selected there (R65).
 func (s *schedule) places(g *grant) int {
-	if !s.isCutAnew() || !s.isOneGroup(g.stage) {
+	if !s.isCutAnew() || !s.graph.IsSingle(g.stage) {
 		return math.MaxInt
 	}
 	switch placesKept := s.placesKept(g.stage); {
@@ -60,7 +62,7 @@ func (s *schedule) isOutOfTurn(c *choice, t *totals) bool {
 // isRampedBehind says whether a cluster has soaked in a stage whose turn has not come, so that the ramp is steeper than the current groups
 // have it.
 func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
-	for stage := 0; s.options.ramp > 0 && stage < len(s.stages); stage++ {
+	for stage := stages.Stage(0); s.options.ramp > 0 && stage < s.graph.Len(); stage++ {
 		if _, waits := c.waitsFor(stage); waits && t.stages[stage].soaked() > 0 {
 			return true
 		}
@@ -78,7 +80,7 @@ func (s *schedule) isFull(c *choice, t *totals) bool {
 		return false
 	}
 	free := s.areSlotsFreed(t)
-	for stage := range s.stages {
+	for stage := range s.graph.Len() {
 		if n := t.stages[stage].exposed(); n > 0 && n > s.exposesNow(c, stage, free) {
 			return true
 		}
@@ -87,7 +89,7 @@ func (s *schedule) isFull(c *choice, t *totals) bool {
 }
 
 // exposesNow gives the most clusters that the current groups expose in a stage as it is: active, complete, or before its turn.
-func (s *schedule) exposesNow(c *choice, stage int, free bool) int {
+func (s *schedule) exposesNow(c *choice, stage stages.Stage, free bool) int {
 	if _, is := c.grantOf(stage); is {
 		l := s.loadOf(stage)
 		return l.active(free)
@@ -104,11 +106,11 @@ func (s *schedule) exposesNow(c *choice, stage int, free bool) int {
 func (s *schedule) exposes(c *choice, t *totals) int {
 	free := s.areSlotsFreed(t)
 	most := max(s.exposesInOrder(free), s.exposed)
-	if s.links == nil {
+	if s.graph.IsChain() {
 		return most
 	}
 	n, exposed, failed := 0, 0, 0 // failed have no slot
-	for stage := range s.stages {
+	for stage := range s.graph.Len() {
 		if _, waits := c.waitsFor(stage); waits {
 			continue
 		}
@@ -125,7 +127,7 @@ func (s *schedule) exposes(c *choice, t *totals) int {
 // exposesInOrder gives the most clusters that the current groups expose, one stage after the other.
 func (s *schedule) exposesInOrder(free bool) (most int) {
 	failed, passed := 0, 0 // how many of the clusters of the stages before
-	for stage := range s.stages {
+	for stage := range s.graph.Len() {
 		l := s.loadOf(stage)
 		passed += l.clusters
 		if free {
@@ -213,7 +215,7 @@ func (s *schedule) countBaseline() {
 	if len(s.baseline) == 0 {
 		return
 	}
-	s.atStage = make([]int, len(s.stages))
+	s.atStage = make([]int, len(s.limits))
 	for _, position := range s.baseline {
 		at := int(position)
 		s.atStage[s.stageAt(at)] += one(!s.ignoresAt(at) && !s.isDeselectedAt(at) && !s.hasMoved(at))
@@ -221,14 +223,14 @@ func (s *schedule) countBaseline() {
 }
 
 // loadOf gives the load of a stage by the current groups.
-func (s *schedule) loadOf(stage int) load {
-	limits := &s.stages[stage]
+func (s *schedule) loadOf(stage stages.Stage) load {
+	limits := &s.limits[stage]
 	n := -s.placesKept(stage)
-	for _, group := range s.groupsOf(stage) {
-		n += s.groups.Size(int(group)) - s.ignoredIn(int(group))
+	for _, group := range s.graph.Groups(stage) {
+		n += s.groups.size(group) - s.ignoredIn(group)
 	}
 	budget := limits.maxFailures
-	if s.rules.typ == clusterv1alpha1.Progressive && !limits.mandatory {
+	if s.rules.typ == clusterv1alpha1.Progressive && !s.graph.IsMandatory(stage) {
 		budget = s.maxFailures
 	}
 	return load{n, min(n, limits.maxConcurrency), min(n, budget+s.baselineIn(stage))}

@@ -50,8 +50,8 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 		return nil, err
 	}
 	if where := (formerGroups{f.deselected, s.findMoved(r.states)}); !where.none() {
-		with, options := where.in(s.groups), s.options
-		options.rollback = options.rollback.in(with, s.groups)
+		with, options := where.in(s.groups.Groups), s.options
+		options.rollback = options.rollback.in(with, s.groups.Groups)
 		s = newSchedule(&s.rules, &options, with, where).recallCeiling(options.previous)
 		s.options.rollback.rank(s, now)
 		*r = Result{}
@@ -93,5 +93,5 @@ func (r *Result) mark(position int) {
 	if r.started == nil {
 		r.started = make([]int32, len(r.tallies))
 	}
-	r.started[r.schedule.groups.GroupAt(position)]++
+	r.started[r.schedule.groups.groupAt(position)]++
 }

@@ -20,7 +20,7 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 	s := newSchedule(r, o, p.groups, formerGroups{})
 	previous, again := p.previousGroups(o), p.stale
 	p.stale, p.names = false, nil
-	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.groups == p.groups {
+	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.groups.Groups == p.groups {
 		p.tracker = (&tracker{schedule: s, reportTable: old.reportTable, now: now}).fill()
 		return
 	}
@@ -52,7 +52,7 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 // isPlain says whether no cluster can have been deselected or moved.
 func (p *Planner) isPlain(o *options) bool {
 	previous := p.previousGroups(o)
-	return len(p.others) == 0 && o.record.all() == nil && (previous == nil || previous.groups == p.groups)
+	return len(p.others) == 0 && o.record.all() == nil && (previous == nil || previous.groups.Groups == p.groups)
 }
 
 // placed finds the clusters that were deselected or moved and still count. The schedule is the one by the current groups.
@@ -97,7 +97,7 @@ func (p *Planner) mayMove(position int) bool {
 	if !known {
 		key, known = previous.groupOf(cluster)
 	}
-	return known && key != s.groups.Key(s.groups.GroupAt(position))
+	return known && key != s.groups.key(s.groups.groupAt(position))
 }
 
 // isSettled says whether the cluster at a position, which moved, does not count any more in the group before (R52).
@@ -107,7 +107,7 @@ func (p *Planner) isSettled(position int) bool {
 	case inFlightStates.has(is):
 		return false
 	case failureStates.has(is):
-		_, there := groupWith(p.groups, s.groups.Key(s.groups.GroupAt(position)))
+		_, there := members{p.groups}.groupWith(s.groups.key(s.groups.groupAt(position)))
 		return !there
 	default:
 		return true
@@ -315,7 +315,7 @@ func (f *previousResult) groupOf(cluster string) (key grouping.Key, known bool) 
 		if f.incomplete && !f.isDeselectedAt(position) && !f.hasMoved(position) {
 			return unknownGroup(), true
 		}
-		return f.groups.Key(f.groups.GroupAt(position)), true
+		return f.groups.key(f.groups.groupAt(position)), true
 	}
 	key, known = f.departed[cluster]
 	return key, known

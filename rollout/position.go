@@ -1,5 +1,7 @@
 package rollout
 
+import "github.com/cohort-ocm/cohort/rollout/internal/stages"
+
 // Position says which cluster of a rollout one is: the third of ten, and the first of two in its group. So a workload can know how far
 // the rollout is, such as for its share of the traffic.
 type Position struct {
@@ -26,39 +28,45 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 		return all
 	}
 	groups := r.schedule.groups
-	size := func(group int) int { return groups.Size(group) - r.schedule.deselectedIn(group) }
-	taken, takenIn := make(map[int]bool, len(noted)), make(map[[2]int]bool, len(noted))
+	size := func(group stages.Group) int { return groups.size(group) - r.schedule.deselectedIn(group) }
+	taken, takenIn := make(map[int]bool, len(noted)), make(map[inGroup]bool, len(noted))
 	for cluster, p := range noted {
 		position, member := groups.Position(cluster)
 		if !member {
-			_, selected := elsewhere(groups, cluster) // its number is free then
+			_, selected := elsewhere(groups.Groups, cluster) // its number is free then
 			taken[p.Index] = taken[p.Index] || !selected
 			continue
 		}
 		taken[p.Index] = true
-		group := groups.GroupAt(position)
-		takenIn[[2]int{group, p.InGroup}] = true
+		group := groups.groupAt(position)
+		takenIn[inGroup{group, p.InGroup}] = true
 		if !r.schedule.isDeselectedAt(position) {
 			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.deselected), size(group)
 			all[cluster] = p
 		}
 	}
-	next, nextIn := 1, make(map[int]int)
+	next, nextIn := 1, make(map[stages.Group]int)
 	for _, c := range r.again(r.schedule).Start { // in r the caller may have changed it
 		if _, has := all[c.Name]; has {
 			continue
 		}
 		position, _ := groups.Position(c.Name)
-		group := groups.GroupAt(position)
+		group := groups.groupAt(position)
 		for taken[next] {
 			next++
 		}
 		in := max(1, nextIn[group])
-		for takenIn[[2]int{group, in}] {
+		for takenIn[inGroup{group, in}] {
 			in++
 		}
-		taken[next], takenIn[[2]int{group, in}], nextIn[group] = true, true, in
+		taken[next], takenIn[inGroup{group, in}], nextIn[group] = true, true, in
 		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.deselected), InGroup: in, OfGroup: size(group)}
 	}
 	return all
+}
+
+// inGroup is a number in a group.
+type inGroup struct {
+	group stages.Group
+	index int
 }

@@ -16,18 +16,18 @@ type ranks struct {
 // newRanks takes time linear in the clusters, and sorts them if there is an Order.
 func newRanks(s *schedule) *ranks {
 	n := s.groups.NumClusters()
-	r := &ranks{make([]int32, n), make([]int32, n), make([]int32, len(s.stages)+1)}
-	for i, stage := range s.stages {
-		r.begins[i+1] = r.begins[i] + int32(stage.clusters)
+	r := &ranks{make([]int32, n), make([]int32, n), make([]int32, len(s.limits)+1)}
+	for i := range s.limits {
+		r.begins[i+1] = r.begins[i] + int32(s.limits[i].clusters)
 	}
 	next := slices.Clone(r.begins)
 	for position := range n {
-		stage := s.stageOf[s.groups.GroupAt(position)]
+		stage := s.graph.Of(s.groups.groupAt(position))
 		r.atRank[next[stage]] = int32(position)
 		next[stage]++
 	}
 	if s.options.isOrdered() {
-		for i := range s.stages {
+		for i := range s.limits {
 			slices.SortFunc(r.atRank[r.begins[i]:r.begins[i+1]], s.compare)
 		}
 	}

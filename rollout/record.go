@@ -94,7 +94,7 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (en
 	}
 	budgeted := s.rules.typ != clusterv1alpha1.All || s.options.shares != nil
 	limited := budgeted || s.options.ramp > 0 || s.options.startLimit != nil
-	other, _ := elsewhere(s.groups, cluster)
+	other, _ := elsewhere(s.groups.Groups, cluster)
 	var as status.RolloutStatus
 	switch {
 	case failureStates.has(is) && budgeted:
@@ -110,7 +110,7 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (en
 	default:
 		return entry, false
 	}
-	return status.DeselectedCluster{Report: r.toStatus(cluster, as), Group: s.groups.Key(s.groups.GroupAt(position))}, true
+	return status.DeselectedCluster{Report: r.toStatus(cluster, as), Group: s.groups.key(s.groups.groupAt(position))}, true
 }
 
 // isStored says whether the stored record tells of a cluster as much as the entry does. The times may differ: those of an answer

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // RemedyType is the kind of a [Remedy].
@@ -193,7 +194,7 @@ func (r *Result) isInBreach(position int) bool {
 	if b.Lasting {
 		return r.choice.last[0].has(position)
 	}
-	return failureStates.has(r.states[position]) && s.inBudget(position) && b.counts(s.groups.Key(s.groups.GroupAt(position)))
+	return failureStates.has(r.states[position]) && s.inBudget(position) && b.counts(s.groups.key(s.groups.groupAt(position)))
 }
 
 // lastAttempt gives the last attempt among the failures that count in the breach.
@@ -248,7 +249,7 @@ func (r *Result) slotRemedies(f *waitSet, slotless stateSet) (remedies []Remedy)
 // groupRemedies says how the active stages of a wait set become complete. No counted cluster is blocked in them, so that there is one
 // that starts or is in flight and that they wait for. Time alone does not complete a stage with a cluster that is blocked until before
 // then, as it waits for its turn from then on.
-func (r *Result) groupRemedies(f *waitSet, groups []int) (remedies []Remedy) {
+func (r *Result) groupRemedies(f *waitSet, groups []stages.Group) (remedies []Remedy) {
 	if ends := f.last.blockers[0].Until; f.starting == 0 && !f.anyFrozen && !ends.IsZero() && !r.unfreezes(groups, ends) {
 		remedies = append(remedies, r.waitUntil(ends))
 	}

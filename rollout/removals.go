@@ -8,6 +8,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -46,9 +47,9 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 			there[reports[i].Cluster] = there[reports[i].Cluster] || !reports[i].Deleting
 		}
 	}
-	const unknown = -1
-	remaining, going := make(map[int]int), 0
-	stay := make(map[int][]string)
+	const unknown = stages.None
+	remaining, going := make(map[stages.Stage]int), 0
+	stay := make(map[stages.Stage][]string)
 	for cluster, stays := range there {
 		stage := s.lastStageOf(cluster, unknown)
 		counts := !o.ignores(cluster)
@@ -59,7 +60,7 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 		}
 	}
 	var next []string
-	take := func(stage int) {
+	take := func(stage stages.Stage) {
 		slices.Sort(stay[stage])
 		for _, cluster := range stay[stage] {
 			switch counts := !o.ignores(cluster); {
@@ -71,11 +72,11 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 		}
 	}
 	take(unknown)
-	for stage := len(s.stages) - 1; stage >= 0 && remaining[unknown] == 0; stage-- {
-		if s.links == nil && remaining[stage+1] > 0 {
+	for stage := s.graph.Len() - 1; stage >= 0 && remaining[unknown] == 0; stage-- {
+		if s.graph.IsChain() && remaining[stage+1] > 0 {
 			break // nor may those before it go
 		}
-		if s.links == nil || !slices.ContainsFunc(s.behind(stage), func(later int) bool { return remaining[later] > 0 }) {
+		if s.graph.IsChain() || !slices.ContainsFunc(s.graph.Behind(stage), func(later stages.Stage) bool { return remaining[later] > 0 }) {
 			take(stage)
 		}
 	}
@@ -84,17 +85,17 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 }
 
 // lastStageOf gives the stage of a cluster, selected or not; unknown if its group is unknown.
-func (s *schedule) lastStageOf(cluster string, unknown int) int {
+func (s *schedule) lastStageOf(cluster string, unknown stages.Stage) stages.Stage {
 	if position, selected := s.groups.Position(cluster); selected {
-		return int(s.stageOf[s.groups.GroupAt(position)])
+		return s.graph.Of(s.groups.groupAt(position))
 	}
 	e, known := s.options.record.entry(cluster)
 	key := e.key
 	if !known {
 		key, known = s.options.previous.groupOf(cluster)
 	}
-	if group, there := groupWith(s.groups, key); known && there {
-		return int(s.stageOf[group])
+	if group, there := s.groups.groupWith(key); known && there {
+		return s.graph.Of(group)
 	}
 	return unknown
 }

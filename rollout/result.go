@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -107,6 +108,9 @@ const (
 	DispositionBlocked Disposition = "Blocked"
 )
 
+// numGroups is the number of groups; 0 where no Plan made the result.
+func (r *Result) numGroups() stages.Group { return stages.Group(len(r.tallies)) }
+
 // Find says where the named cluster is, with the reason if it is blocked. It gives false if the cluster is not selected and does
 // not count.
 // It takes constant time, except that the first blocked cluster of a result takes time linear in the fleet.
@@ -167,7 +171,7 @@ func (h BlockCount) String() string {
 func (r *Result) BlockCounts() []BlockCount { return r.counted((*Result).blockReason) }
 
 // counted does what BlockCounts does; reason gives the reason for a group's blocked clusters. In a group the frozen ones come last.
-func (r *Result) counted(reason func(r *Result, group int) BlockReason) []BlockCount {
+func (r *Result) counted(reason func(r *Result, group stages.Group) BlockReason) []BlockCount {
 	var all []BlockCount
 	at := make(map[BlockReason]int)
 	add := func(h BlockReason, n int) {
@@ -183,7 +187,7 @@ func (r *Result) counted(reason func(r *Result, group int) BlockReason) []BlockC
 	if r.schedule != nil {
 		p = r.frozen()
 	}
-	for group := range r.tallies {
+	for group := range r.numGroups() {
 		if n := r.blocked(group); n > 0 {
 			add(reason(r, group), n)
 		}
@@ -204,7 +208,7 @@ func (r *Result) Summary() status.Summary {
 		Removed: r.removed,
 	}
 	s.Partial = r.schedule != nil && r.schedule.missing != ""
-	for group := range r.tallies {
+	for group := range r.numGroups() {
 		counts := r.tallies[group].counts(r.blockedCounted(group))
 		counts.Partial = s.Partial
 		if r.ignoredTallies != nil {
@@ -213,7 +217,7 @@ func (r *Result) Summary() status.Summary {
 		if r.schedule != nil {
 			counts.Deselected = r.schedule.deselectedIn(group)
 		}
-		s.Groups[group] = status.GroupCounts{Group: r.schedule.groups.Key(group), Counts: counts}
+		s.Groups[group] = status.GroupCounts{Group: r.schedule.groups.key(group), Counts: counts}
 		s.Counts = s.Counts.Add(counts)
 	}
 	if r.schedule != nil {
@@ -249,7 +253,7 @@ func (r *Result) stops(s *status.Summary) {
 }
 
 // blocked counts a group's waiting clusters that do not start, counted or not, without the frozen ones.
-func (r *Result) blocked(group int) int {
+func (r *Result) blocked(group stages.Group) int {
 	n := r.blockedCounted(group)
 	if r.ignoredTallies != nil && !r.schedule.startsIgnored(&r.choice, group) {
 		n += r.ignoredTallies[group].waiting()
@@ -258,7 +262,7 @@ func (r *Result) blocked(group int) int {
 }
 
 // blockedCounted does so for the clusters that count.
-func (r *Result) blockedCounted(group int) int {
+func (r *Result) blockedCounted(group stages.Group) int {
 	n := r.tallies[group].waiting()
 	if r.started != nil {
 		n -= int(r.started[group])

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -66,17 +64,6 @@ func (b *rollback) compare(p, q int32) int {
 	}
 	turn := func(position int32) uint32 { return uint32(b.ranks[position] - 1) } // the others come last
 	return cmp.Compare(turn(p), turn(q))
-}
-
-// reversedOrder gives the groups in the order of the rollback (R44).
-func (s *schedule) reversedOrder() []int32 {
-	all := slices.Clone(s.order)
-	if s.rules.typ == clusterv1alpha1.ProgressivePerGroup {
-		slices.Reverse(all)
-	} else {
-		slices.Sort(all) // a pool, which has them by their index
-	}
-	return all
 }
 
 // newRollback finds the clusters that have the failed version and those that rolled back already. It makes the reports

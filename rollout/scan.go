@@ -3,6 +3,8 @@ package rollout
 import (
 	"slices"
 	"time"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // scan is the view that looks through all clusters of a result.
@@ -40,8 +42,8 @@ func (v *scan) reported(position int) report { return v.result.knownDetails().ev
 
 func (v *scan) attempts() *attempts { return v.result.attempts() }
 
-func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool) {
-	if v.result.schedule.links != nil {
+func (v *scan) turn(stage stages.Stage, s state, from int) (position, place int, ok bool) {
+	if !v.result.schedule.graph.IsChain() {
 		return v.ranked(stage, s, from)
 	}
 	if !v.result.schedule.options.isOrdered() {
@@ -59,7 +61,7 @@ func (v *scan) turn(stage int, s state, from int) (position, place int, ok bool)
 }
 
 // ranked does what turn does, for a graph: all stages together take time linear in the clusters.
-func (v *scan) ranked(stage int, s state, from int) (position, place int, ok bool) {
+func (v *scan) ranked(stage stages.Stage, s state, from int) (position, place int, ok bool) {
 	l := v.look()
 	if l.ranks == nil {
 		l.ranks = newRanks(v.result.schedule)
@@ -74,10 +76,10 @@ func (v *scan) ranked(stage int, s state, from int) (position, place int, ok boo
 }
 
 // waiting gives the first position, from the given one on, of a cluster in the state and the stage.
-func (v *scan) waiting(stage int, s state, from int) (int, bool) {
-	groups, stageOf := v.result.schedule.groups, v.result.schedule.stageOf
+func (v *scan) waiting(stage stages.Stage, s state, from int) (int, bool) {
+	groups, graph := v.result.schedule.groups, &v.result.schedule.graph
 	for i, is := range v.result.states[from:] {
-		if is == s && int(stageOf[groups.GroupAt(from+i)]) == stage {
+		if is == s && graph.Of(groups.groupAt(from+i)) == stage {
 			return from + i, true
 		}
 	}
@@ -85,8 +87,8 @@ func (v *scan) waiting(stage int, s state, from int) (int, bool) {
 }
 
 // sort collects the positions of the clusters in a state and a stage in the order in which they start.
-func (v *scan) sort(l *lookup, stage int, s state) {
-	l.sorted = slices.Grow(l.sorted[:0], v.result.schedule.stages[stage].clusters)
+func (v *scan) sort(l *lookup, stage stages.Stage, s state) {
+	l.sorted = slices.Grow(l.sorted[:0], v.result.schedule.limits[stage].clusters)
 	for position, ok := v.waiting(stage, s, 0); ok; position, ok = v.waiting(stage, s, position+1) {
 		l.sorted = append(l.sorted, int32(position))
 	}
@@ -94,24 +96,24 @@ func (v *scan) sort(l *lookup, stage int, s state) {
 }
 
 // lastSuccess implements view. The first call takes time linear in the clusters.
-func (v *scan) lastSuccess(stage int) time.Time {
+func (v *scan) lastSuccess(stage stages.Stage) time.Time {
 	l := v.look()
 	if l.lasts != nil {
 		return l.lasts[stage]
 	}
 	s := v.result.schedule
-	l.lasts = make([]time.Time, len(s.stages))
+	l.lasts = make([]time.Time, len(s.limits))
 	for position, state := range v.result.states {
 		age := v.result.ages.of(position)
 		if !succeededStates.has(state) || age == unknownAge || state == succeededUndated || s.ignoresAt(position) {
 			continue
 		}
-		last := &l.lasts[s.stageOf[s.groups.GroupAt(position)]]
+		last := &l.lasts[s.graph.Of(s.groups.groupAt(position))]
 		if at := v.result.since(position); at.After(*last) {
 			*last = at
 		}
 	}
-	for stage := range l.lasts {
+	for stage := range s.graph.Len() {
 		l.lasts[stage] = latest(l.lasts[stage], s.successOf(v.result.choice.departed, stage))
 	}
 	return l.lasts[stage]

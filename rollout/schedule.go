@@ -12,6 +12,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/limit"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Schedule is the strategy as it took effect, with defaults filled in and limits resolved to counts.
@@ -59,22 +60,17 @@ type Stage struct {
 
 // schedule has the part of a rollout that depends only on the strategy, the options and the groups. It never changes
 // once it is made.
-//
-// Every group is in exactly one stage, and a stage has at least one group. For example, the groups are 0 {a b}, 1
-// "canary" {c} and 2 {d}, and canary is mandatory. The stages of Progressive are [1] [0 2], and stageOf is 1, 0, 1. The
-// stages of ProgressivePerGroup are [1] [0] [2], and stageOf is 1, 0, 2.
 type schedule struct {
 	exceptions
 	formerMembers
 	*freezes
 	rules       rules
 	options     options
-	groups      *grouping.Groups // with the deselected clusters that still count
-	missing     string           // what the groups lack; empty where they are complete
-	order       []int32          // the groups, stage by stage
-	stageOf     []int32          // of each group
-	stages      []stageLimits
-	links       *links        // which stages come after which, in a graph; nil for a chain
+	groups      members // with the deselected clusters that still count
+	missing     string  // what the groups lack; empty where they are complete
+	layout      stages.Layout
+	graph       stages.Graph
+	limits      []stageLimits // of each stage
 	maxFailures int           // of all clusters
 	wait        time.Duration // between groups; 0 if none
 	timeless    stateSet      // the kinds of reports whose time is not needed
@@ -83,10 +79,8 @@ type schedule struct {
 	names       string // what known gave, once it was asked
 }
 
-// stageLimits is a [Stage] without what follows from its groups. A result has a copy of each stage for its caller, so these are small.
+// stageLimits is what a [Stage] has beside its groups. A result has a copy of each stage for its caller, so these are small.
 type stageLimits struct {
-	first          int32 // where its groups begin in the order
-	mandatory      bool
 	clusters       int
 	maxConcurrency int
 	maxFailures    int
@@ -95,39 +89,20 @@ type stageLimits struct {
 // newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
 // moved.
 func newSchedule(r *rules, o *options, groups *grouping.Groups, where formerGroups) *schedule {
-	n := groups.Len()
-	places := make([]int32, 2*n)
-	s := &schedule{rules: *r, options: *o, groups: groups, missing: groups.Incomplete(), order: places[:n:n], stageOf: places[n:]}
-	s.formerMembers = newFormerMembers(groups, where)
+	s := &schedule{rules: *r, options: *o, groups: members{groups}, missing: groups.Incomplete()}
+	s.layout = stages.Layout{
+		Mandatory: stages.NewMandatory(r.mandatory), Single: r.typ == clusterv1alpha1.ProgressivePerGroup, Order: o.groupOrder, Reversed: o.rollback != nil,
+	}
+	s.graph = stages.New(groups, s.layout)
+	s.formerMembers = newFormerMembers(s.groups, where)
 	s.except()
 	s.findFreezes()
-	s.maxFailures = s.numCounted()
 	s.warnings = slices.Clip(r.warnings)
-	mandatory := s.split()
-	var g graph
-	if o.groupOrder != nil && r.typ == clusterv1alpha1.ProgressivePerGroup {
-		g = s.arrange(mandatory)
-		s.order = g.order
+	s.limits = make([]stageLimits, s.graph.Len())
+	for stage := range s.graph.Len() {
+		s.limits[stage] = s.limitsOf(stage)
 	}
-	if o.rollback != nil {
-		mandatory, s.order = 0, s.reversedOrder()
-		g = g.reverse()
-	}
-	alone := mandatory // how many groups are a stage each
-	if r.typ == clusterv1alpha1.ProgressivePerGroup {
-		alone = n
-	}
-	s.stages = make([]stageLimits, 0, min(alone+1, n))
-	for i := range alone {
-		s.addStage(i, i+1, i < mandatory)
-	}
-	if alone < n {
-		s.addStage(alone, n, false)
-	}
-	switch {
-	case r.typ == clusterv1alpha1.ProgressivePerGroup:
-		s.link(g)
-	case r.typ == clusterv1alpha1.Progressive && !o.rollback.isTolerant():
+	if s.maxFailures = s.numCounted(); r.typ == clusterv1alpha1.Progressive && !o.rollback.isTolerant() {
 		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.deselected), s.maxFailures)
 	}
 	s.countPlacesKept()
@@ -139,32 +114,8 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where formerGrou
 	return s
 }
 
-// addStage adds a stage with the groups from a place in the order to another.
-func (s *schedule) addStage(from, to int, mandatory bool) {
-	s.stages = append(s.stages, stageLimits{first: int32(from), mandatory: mandatory})
-	last := len(s.stages) - 1
-	stage := &s.stages[last]
-	ignored, placesKept := 0, 0
-	for _, i := range s.order[from:to] {
-		stage.clusters += s.groups.Size(int(i))
-		ignored += s.ignoredIn(int(i))
-		placesKept += s.deselectedIn(int(i)) + s.movedIn(int(i))
-		s.stageOf[i] = int32(last)
-	}
-	s.limit(stage, stage.clusters-ignored, placesKept)
-}
-
-// groupsOf gives the groups of a stage, in the order of their index.
-func (s *schedule) groupsOf(stage int) []int32 {
-	end := len(s.order)
-	if stage+1 < len(s.stages) {
-		end = int(s.stages[stage+1].first)
-	}
-	return s.order[s.stages[stage].first:end]
-}
-
 // keyOf gives the key of the first group of a stage.
-func (s *schedule) keyOf(stage int) grouping.Key { return s.groups.Key(s.alone(stage)) }
+func (s *schedule) keyOf(stage stages.Stage) grouping.Key { return s.groups.key(s.graph.First(stage)) }
 
 // timelessKinds gives the kinds that time changes nothing of, and that nothing is told or counted of by time.
 func (s *schedule) timelessKinds() stateSet {
@@ -239,23 +190,32 @@ func (s *schedule) concurrency() (limit.Limit, string) {
 	}
 }
 
-// limit fills in the limits of a stage with some clusters that count, of which some are selected elsewhere or nowhere.
-func (s *schedule) limit(stage *stageLimits, all, placesKept int) {
-	n := all - placesKept // shares are of those that are selected there (R46)
-	stage.maxConcurrency, stage.maxFailures = all, all
+// limitsOf gives the limits of a stage.
+func (s *schedule) limitsOf(stage stages.Stage) stageLimits {
+	clusters, ignored, elsewhere := 0, 0, 0
+	for _, group := range s.graph.Groups(stage) {
+		clusters += s.groups.size(group)
+		ignored += s.ignoredIn(group)
+		elsewhere += s.deselectedIn(group) + s.movedIn(group)
+	}
+	all := clusters - ignored
+	n := all - elsewhere // percentages are of those that are selected there (R46)
+	l := stageLimits{clusters: clusters, maxConcurrency: all, maxFailures: all}
+	mandatory := s.graph.IsMandatory(stage)
 	concurrency, source := s.concurrency()
 	switch {
-	case stage.mandatory && s.options.groupConcurrency != nil: // R24
-		stage.maxConcurrency = s.options.groupConcurrency.Within(n, all)
-	case source != "" && !stage.mandatory:
-		stage.maxConcurrency = concurrency.Within(n, all)
+	case mandatory && s.options.groupConcurrency != nil: // R24
+		l.maxConcurrency = s.options.groupConcurrency.Within(n, all)
+	case source != "" && !mandatory:
+		l.maxConcurrency = concurrency.Within(n, all)
 	}
 	switch {
-	case stage.mandatory:
-		stage.maxFailures = 0
+	case mandatory:
+		l.maxFailures = 0
 	case s.rules.typ == clusterv1alpha1.ProgressivePerGroup && !s.options.rollback.isTolerant():
-		stage.maxFailures = s.rules.maxFailures.Within(n, all)
+		l.maxFailures = s.rules.maxFailures.Within(n, all)
 	}
+	return l
 }
 
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
@@ -290,30 +250,27 @@ func (s *schedule) compareNames(a, b string) int {
 func (s *schedule) addCluster(clusters []Cluster, position int, st state, attempt int) []Cluster {
 	clusters = clusters[:len(clusters)+1]
 	c := &clusters[len(clusters)-1] // in place, since a Cluster is large
-	c.Name, c.Group = s.groups.Cluster(position), s.groups.Key(s.groups.GroupAt(position))
+	c.Name, c.Group = s.groups.Cluster(position), s.groups.key(s.groups.groupAt(position))
 	c.Status, c.Attempt = st.status(), max(attempt, 0)
 	return clusters
 }
 
 // show gives the Schedule of a result. It shares nothing with s.
 func (s *schedule) show() Schedule {
-	c := Schedule{Type: s.rules.typ, MinSuccessTime: s.rules.minSuccessTime, MaxFailures: s.maxFailures, Stages: make([]Stage, len(s.stages))}
+	c := Schedule{Type: s.rules.typ, MinSuccessTime: s.rules.minSuccessTime, MaxFailures: s.maxFailures, Stages: make([]Stage, s.graph.Len()), After: s.graph.After()}
 	_, c.ConcurrencySource = s.concurrency()
-	keys := make([]grouping.Key, len(s.order))
-	for i := range s.stages {
-		from, to := &s.stages[i], &c.Stages[i]
-		to.Mandatory, to.Clusters = from.mandatory, from.clusters
+	keys := make([]grouping.Key, s.graph.NumGroups())
+	for stage := range s.graph.Len() {
+		from, to := &s.limits[stage], &c.Stages[stage]
+		to.Mandatory, to.Clusters = s.graph.IsMandatory(stage), from.clusters
 		to.MaxConcurrency, to.MaxFailures = from.maxConcurrency, from.maxFailures
-		groups := s.groupsOf(i)
+		groups := s.graph.Groups(stage)
 		to.Groups, keys = keys[:len(groups):len(groups)], keys[len(groups):]
-		for j, group := range groups {
-			to.Groups[j] = s.groups.Key(int(group))
-			to.Ignored += s.ignoredIn(int(group))
-			to.Deselected += s.deselectedIn(int(group))
+		for i, group := range groups {
+			to.Groups[i] = s.groups.key(group)
+			to.Ignored += s.ignoredIn(group)
+			to.Deselected += s.deselectedIn(group)
 		}
-	}
-	if s.links != nil {
-		c.After = s.links.clone()
 	}
 	if s.rules.deadline != nil {
 		deadline := *s.rules.deadline

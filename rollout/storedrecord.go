@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -185,7 +186,7 @@ func (s *schedule) findDeselected(previous *previousResult, seen map[string]obse
 		if !known {
 			key, known = previous.groupOf(cluster)
 		}
-		_, selected := elsewhere(s.groups, cluster)
+		_, selected := elsewhere(s.groups.Groups, cluster)
 		parts, _ := s.groups.Parts()
 		others := len(parts) > 1 && !known && (selected || previous != nil)
 		if others || s.ignores(cluster) {
@@ -250,28 +251,18 @@ func (s *schedule) startsOf(departed []departure, now time.Time) []time.Time {
 }
 
 // successOf gives the last success of clusters that are no members of a stage any more; zero if there is none.
-func (s *schedule) successOf(departed []departure, stage int) (last time.Time) {
+func (s *schedule) successOf(departed []departure, stage stages.Stage) (last time.Time) {
 	for i := range departed {
 		p := &departed[i]
 		if !p.isSuccess() {
 			continue
 		}
-		if group, there := groupWith(s.groups, p.key); there && int(s.stageOf[group]) != stage {
+		if group, there := s.groups.groupWith(p.key); there && s.graph.Of(group) != stage {
 			continue // an unknown group may be any
 		}
 		last = latest(last, p.since)
 	}
 	return last
-}
-
-// groupWith finds a group by its key.
-func groupWith(groups *grouping.Groups, key grouping.Key) (group int, there bool) {
-	for group := range groups.Len() {
-		if groups.Key(group) == key {
-			return group, true
-		}
-	}
-	return 0, false
 }
 
 // hasStarted says whether a cluster started within the span of MaxStarts.

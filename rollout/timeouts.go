@@ -30,13 +30,13 @@ func (r *Result) stopsAt() (first time.Time) {
 		return first
 	}
 	totals := s.sum(r.tallies, nil)
-	budgets := make([]timeouts, len(s.stages)+2) // the last two are of all
-	for stage := range s.stages {
-		budgets[stage].left = s.stages[stage].maxFailures - totals.stages[stage].inBudget()
+	budgets := make([]timeouts, len(s.limits)+2) // the last two are of all
+	for stage := range s.graph.Len() {
+		budgets[stage].left = s.limits[stage].maxFailures - totals.stages[stage].inBudget()
 	}
-	all := &budgets[len(s.stages)]
+	all := &budgets[len(s.limits)]
 	all.left = s.maxFailures - totals.all.inBudget()
-	shares := &budgets[len(s.stages)+1]
+	shares := &budgets[len(s.limits)+1]
 	if shares.left = math.MaxInt; s.options.shares != nil {
 		shares.left = s.options.shares.Failures - totals.all.failures()
 	}
@@ -48,7 +48,7 @@ func (r *Result) stopsAt() (first time.Time) {
 		if shares.at = append(shares.at, at); !s.inBudget(position) {
 			continue
 		}
-		stage := &budgets[s.stageOf[s.groups.GroupAt(position)]]
+		stage := &budgets[s.graph.Of(s.groups.groupAt(position))]
 		stage.at, all.at = append(stage.at, at), append(all.at, at)
 	}
 	for i := range budgets {

@@ -1,5 +1,7 @@
 package rollout
 
+import "github.com/cohort-ocm/cohort/rollout/internal/stages"
+
 // totals has the tallies that a choice follows from, over the clusters that count.
 type totals struct {
 	groups []tally
@@ -18,9 +20,9 @@ func (t *totals) in(s state) int { return int(t.all[s] + t.ignoredAll[s]) }
 
 // sum adds up the tallies of the groups.
 func (s *schedule) sum(groups, ignored []tally) totals {
-	t := totals{groups: groups, stages: make([]tally, len(s.stages)), ignored: ignored}
-	for i := range groups {
-		t.stages[s.stageOf[i]].add(&groups[i])
+	t := totals{groups: groups, stages: make([]tally, len(s.limits)), ignored: ignored}
+	for group := range s.graph.NumGroups() {
+		t.stages[s.graph.Of(group)].add(&groups[group])
 	}
 	for i := range t.stages {
 		t.all.add(&t.stages[i])
@@ -32,25 +34,25 @@ func (s *schedule) sum(groups, ignored []tally) totals {
 }
 
 // isComplete says whether all clusters of a stage are settled and its failures are within its budget (R6).
-func (s *schedule) isComplete(stage int, t *tally) bool {
+func (s *schedule) isComplete(stage stages.Stage, t *tally) bool {
 	return t.unsettled() == 0 && !s.isBreached(stage, t)
 }
 
 // isBreached says whether the failures of a stage exceed its budget.
-func (s *schedule) isBreached(stage int, t *tally) bool {
-	return t.inBudget() > s.stages[stage].maxFailures
+func (s *schedule) isBreached(stage stages.Stage, t *tally) bool {
+	return t.inBudget() > s.limits[stage].maxFailures
 }
 
 // firsts gives the first stage that is not complete and the first that is breached (R10, R12), each the number of
 // stages if there is none. It takes time linear in the stages.
-func (s *schedule) firsts(t *totals) (active, breached int) {
-	active, breached = len(t.stages), len(t.stages)
-	for i := len(t.stages) - 1; i >= 0; i-- {
-		if !s.isComplete(i, &t.stages[i]) {
-			active = i
+func (s *schedule) firsts(t *totals) (active, breached stages.Stage) {
+	active, breached = s.graph.Len(), s.graph.Len()
+	for stage := s.graph.Len() - 1; stage >= 0; stage-- {
+		if !s.isComplete(stage, &t.stages[stage]) {
+			active = stage
 		}
-		if s.isBreached(i, &t.stages[i]) {
-			breached = i
+		if s.isBreached(stage, &t.stages[stage]) {
+			breached = stage
 		}
 	}
 	return active, breached

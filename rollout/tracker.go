@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/internal/bitset"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // tracker is the view that keeps every selected cluster, as of one time, in sets by state. So a change of one cluster,
@@ -52,14 +53,14 @@ func (t *tracker) fill() *tracker {
 		t.ranks = newRanks(s)
 	}
 	t.states = make([]state, n)
-	t.incomplete, t.breached = bitset.New(len(s.stages)), bitset.New(len(s.stages))
+	t.incomplete, t.breached = bitset.New(len(s.limits)), bitset.New(len(s.limits))
 	t.waiting = [2]bitset.Set{bitset.New(n), bitset.New(n)}
 	for i := range t.listed {
 		t.listed[i] = bitset.New(n)
 	}
 	t.timers = newTimers(n, t.isDueBefore)
 	if s.wait > 0 {
-		t.successes = make([]lastSuccess, len(s.stages))
+		t.successes = make([]lastSuccess, len(s.limits))
 	}
 	if s.options.startLimit != nil {
 		t.inSpan = newTimers(n, t.leavesBefore)
@@ -68,13 +69,13 @@ func (t *tracker) fill() *tracker {
 	for position, kind := range t.kinds {
 		state := s.stateAt(position, report{kind: kind, since: t.since[position], attempt: t.tries.of(position)}, t.now)
 		t.states[position] = state
-		tallies[s.groups.GroupAt(position)][state]++
+		tallies[s.groups.groupAt(position)][state]++
 		t.mark(position, state)
 		t.time(position)
 		t.start(position)
 	}
 	t.totals = s.sum(tallies, s.splitIgnored(tallies, t.states))
-	for stage := range s.stages {
+	for stage := range s.graph.Len() {
 		t.markStage(stage)
 	}
 	return t
@@ -123,7 +124,7 @@ func (t *tracker) succeeded(position int, before time.Time) {
 	if t.successes == nil {
 		return
 	}
-	last := &t.successes[t.schedule.stageOf[t.schedule.groups.GroupAt(position)]]
+	last := &t.successes[t.schedule.graph.Of(t.schedule.groups.groupAt(position))]
 	if now := t.success(position); !now.Before(last.at) {
 		last.at = now
 	} else if before.Equal(last.at) {
@@ -139,12 +140,12 @@ type lastSuccess struct {
 
 // lastSuccess implements view. It takes time linear in the clusters of the stage if the last success is not known any
 // more.
-func (t *tracker) lastSuccess(stage int) time.Time {
+func (t *tracker) lastSuccess(stage stages.Stage) time.Time {
 	return latest(t.lastOfMembers(stage), t.schedule.successOf(t.departed, stage))
 }
 
 // lastOfMembers does what lastSuccess does, for the members of the stage.
-func (t *tracker) lastOfMembers(stage int) time.Time {
+func (t *tracker) lastOfMembers(stage stages.Stage) time.Time {
 	last := &t.successes[stage]
 	if last.known {
 		return last.at
@@ -234,11 +235,11 @@ func (t *tracker) tell(o *observed) {
 }
 
 // first gives the first stage of a set, or the number of stages.
-func first(stages *bitset.Set, s *schedule) int {
-	if stage, ok := stages.Next(0); ok {
-		return stage
+func first(set *bitset.Set, s *schedule) stages.Stage {
+	if stage, ok := set.Next(0); ok {
+		return stages.Stage(stage)
 	}
-	return len(s.stages)
+	return s.graph.Len()
 }
 
 // settle updates the state of a position, and all counts that depend on it.
@@ -252,8 +253,8 @@ func (t *tracker) settle(position int) {
 	t.states[position] = after
 	t.mark(position, after)
 
-	group := t.schedule.groups.GroupAt(position)
-	stage := t.schedule.stageOf[group]
+	group := t.schedule.groups.groupAt(position)
+	stage := t.schedule.graph.Of(group)
 	if t.schedule.ignoresAt(position) {
 		for _, ignored := range []*tally{&t.totals.ignored[group], &t.totals.ignoredAll} {
 			ignored[before]--
@@ -268,13 +269,13 @@ func (t *tracker) settle(position int) {
 			counted[excused] += int32(one(failureStates.has(after)) - one(failureStates.has(before)))
 		}
 	}
-	t.markStage(int(stage))
+	t.markStage(stage)
 }
 
-func (t *tracker) markStage(stage int) {
+func (t *tracker) markStage(stage stages.Stage) {
 	tally := &t.totals.stages[stage]
-	put(&t.incomplete, stage, !t.schedule.isComplete(stage, tally))
-	put(&t.breached, stage, t.schedule.isBreached(stage, tally))
+	put(&t.incomplete, int(stage), !t.schedule.isComplete(stage, tally))
+	put(&t.breached, int(stage), t.schedule.isBreached(stage, tally))
 }
 
 func put(set *bitset.Set, i int, in bool) {
@@ -345,7 +346,7 @@ func (t *tracker) at(position int) state { return t.states[position] }
 func (t *tracker) attempts() *attempts { return &t.tries }
 
 // turn implements view. Places are ranks, counted from the first of the stage.
-func (t *tracker) turn(stage int, s state, from int) (position, place int, ok bool) {
+func (t *tracker) turn(stage stages.Stage, s state, from int) (position, place int, ok bool) {
 	begin, end := int(t.ranks.begins[stage]), int(t.ranks.begins[stage+1])
 	rank, ok := t.waiting[s].Next(begin + from)
 	if !ok || rank >= end {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // ordersGroups says whether groups go one after the other under the type (R34).
@@ -21,16 +23,16 @@ func (s *schedule) waitBetween() {
 		return
 	}
 	s.wait = s.options.wait
-	awaited := make([]bool, len(s.stages))
-	for later := range slices.Backward(s.stages) { // a stage stands behind those that it comes after
-		if s.stages[later].clusters == 0 && !awaited[later] {
+	awaited := make([]bool, len(s.limits))
+	for later := s.graph.Len() - 1; later >= 0; later-- { // a stage stands behind those that it comes after
+		if s.limits[later].clusters == 0 && !awaited[later] {
 			continue
 		}
-		for _, before := range s.directlyBefore(later) {
+		for _, before := range s.graph.DirectlyBefore(later) {
 			awaited[before] = true
 		}
 	}
-	for stage := range s.stages {
+	for stage := range s.graph.Len() {
 		if awaited[stage] && s.countsAny(stage) {
 			s.awaited = awaited
 		}
@@ -38,8 +40,8 @@ func (s *schedule) waitBetween() {
 }
 
 // countsAny says whether any cluster of a stage counts.
-func (s *schedule) countsAny(stage int) bool {
-	return slices.ContainsFunc(s.groupsOf(stage), func(group int32) bool { return s.groups.Size(int(group)) > s.ignoredIn(int(group)) })
+func (s *schedule) countsAny(stage stages.Stage) bool {
+	return slices.ContainsFunc(s.graph.Groups(stage), func(group stages.Group) bool { return s.groups.size(group) > s.ignoredIn(group) })
 }
 
 // interval is what a stage waits for after all stages before it are complete. The zero interval is over.
@@ -47,10 +49,10 @@ type interval struct {
 	// The last success of the clusters that count in the stages that it comes after, zero if there is none, and the first
 	// stage with that success.
 	last   time.Time
-	lastOf int
+	lastOf stages.Stage
 	// Whether one of these clusters succeeded at an unknown time, and the first stage with such a cluster.
 	unknown   bool
-	unknownOf int
+	unknownOf stages.Stage
 	// is says whether the wait goes on now.
 	is bool
 }
@@ -77,17 +79,17 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 	if s.wait <= 0 {
 		return nil
 	}
-	all := make([]interval, len(s.stages))
-	for stage := range all {
+	all := make([]interval, len(s.limits))
+	for stage := range s.graph.Len() {
 		if _, waits := c.waitsFor(stage); waits {
 			continue
 		}
 		w := &all[stage]
-		if s.links != nil && int(s.links.samePredecessors[stage]) < stage {
-			*w = all[s.links.samePredecessors[stage]]
+		if same := s.graph.SamePredecessors(stage); same < stage {
+			*w = all[same]
 			continue
 		}
-		for _, before := range s.directlyBefore(stage) {
+		for _, before := range s.graph.DirectlyBefore(stage) {
 			own := interval{last: v.lastSuccess(before), lastOf: before, unknown: t.stages[before][succeededUndated] > 0, unknownOf: before}
 			w.join(own)
 			w.join(all[before])
@@ -98,7 +100,7 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 }
 
 // isWaiting says whether a stage has to wait although all stages before it are complete.
-func (c *choice) isWaiting(stage int) bool { return c.waits != nil && c.waits[stage].is }
+func (c *choice) isWaiting(stage stages.Stage) bool { return c.waits != nil && c.waits[stage].is }
 
 // waitNotOver gives the reason for the clusters of a stage that has to wait.
 func (s *schedule) waitNotOver(w *interval) BlockReason {
@@ -121,8 +123,8 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 	if c.waits == nil || s.stopped(c) {
 		return 0
 	}
-	for group := range t.groups {
-		stage := int(s.stageOf[group])
+	for group := range s.graph.NumGroups() {
+		stage := s.graph.Of(group)
 		w := &c.waits[stage]
 		if !w.is || w.unknown || s.barrierOf(c, stage) >= 0 || c.isClosed(group) {
 			continue
@@ -136,15 +138,15 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 
 // explainWait says when the wait before a stage ends. Where that is unknown, it lists the clusters that succeeded at an
 // unknown time.
-func (r *Result) explainWait(l *Link, stage int) (others ignorableClusters) {
+func (r *Result) explainWait(l *Link, stage stages.Stage) (others ignorableClusters) {
 	if !l.Reason.Until.IsZero() {
 		l.Remedies = []Remedy{r.waitUntil(l.Reason.Until)}
 		return others
 	}
 	var f topN
-	before := r.schedule.before(stage)
+	before := r.schedule.graph.Before(stage)
 	for position := range r.states {
-		if r.isUndatedSuccess(position) && before[r.schedule.stageOf[r.schedule.groups.GroupAt(position)]] {
+		if r.isUndatedSuccess(position) && before[r.schedule.graph.Of(r.schedule.groups.groupAt(position))] {
 			b := r.blocker(position)
 			f.add(&b, 1)
 		}
@@ -163,20 +165,20 @@ func (r *Result) isUndatedSuccess(position int) bool {
 // blockedForTimes counts for each stage the clusters that wait because some of its clusters succeeded at an unknown time.
 func (r *Result) blockedForTimes() []int {
 	s, c := r.schedule, &r.choice
-	waiting, blocked := make([]int, len(s.stages)), make([]int, len(s.stages))
-	for group := range r.tallies {
-		stage := int(s.stageOf[group])
+	waiting, blocked := make([]int, len(s.limits)), make([]int, len(s.limits))
+	for group := range r.numGroups() {
+		stage := s.graph.Of(group)
 		if c.isWaiting(stage) && c.waits[stage].unknown && s.barrierOf(c, stage) < 0 && !c.isClosed(group) {
 			waiting[stage] += r.blocked(group) + r.frozenIn(group)
 		}
 	}
-	for stage, n := range waiting {
-		if n == 0 {
+	for stage := range s.graph.Len() {
+		if waiting[stage] == 0 {
 			continue // as all complete ones
 		}
-		for before, is := range s.before(stage) {
+		for before, is := range s.graph.Before(stage) {
 			if is {
-				blocked[before] += n
+				blocked[before] += waiting[stage]
 			}
 		}
 	}
@@ -199,7 +201,7 @@ func (s *schedule) undatedSuccesses(t *totals) (n int) {
 // firstUndatedSuccess names the first of them.
 func (s *schedule) firstUndatedSuccess(v view) string {
 	position, _, ok := v.in(undatedSuccess, 0)
-	for ok && (s.ignoresAt(position) || !s.awaited[s.stageOf[s.groups.GroupAt(position)]]) {
+	for ok && (s.ignoresAt(position) || !s.awaited[s.graph.Of(s.groups.groupAt(position))]) {
 		position, _, ok = v.in(undatedSuccess, position+1)
 	}
 	return s.groups.Cluster(position)

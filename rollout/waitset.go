@@ -149,7 +149,7 @@ func (r *Result) findWaitSets() {
 	byShares := false // then the ramp blocks none
 	for i := range sets {
 		g := &grants[i]
-		sets[i].excess = s.slotsUsed(g.used) + g.slots - s.stages[g.stage].maxConcurrency + 1
+		sets[i].excess = s.slotsUsed(g.used) + g.slots - s.limits[g.stage].maxConcurrency + 1
 		sets[i].needed = sets[i].excess
 		if byShares = byShares || g.limit == BlockShares; (byShares || g.limit == BlockRamp) && fleet == nil {
 			fleet = &waitSet{}
@@ -159,7 +159,7 @@ func (r *Result) findWaitSets() {
 		if state&starting == 0 && !inFlightStates.has(state) && !blockingStates.has(state) || s.ignoresAt(position) {
 			continue
 		}
-		i, active := r.choice.grantOf(int(s.stageOf[s.groups.GroupAt(position)]))
+		i, active := r.choice.grantOf(s.graph.Of(s.groups.groupAt(position)))
 		if !active && fleet == nil {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -33,7 +34,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 	if len(clusters) > 0 {
 		return clusters, BlockReason{}
 	}
-	for group := range opened.tallies { // in a group, the frozen clusters are named last
+	for group := range opened.numGroups() { // in a group, the frozen clusters are named last
 		if !r.isBehind(gate, group) {
 			continue
 		}
@@ -48,15 +49,15 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 }
 
 // isBehind says whether the gates with a key block a group, as long as they are closed.
-func (r *Result) isBehind(gate grouping.Key, group int) bool {
+func (r *Result) isBehind(gate grouping.Key, group stages.Group) bool {
 	s := r.schedule
-	for other := range r.tallies {
-		keys := gateKeys(s.groups.Key(other))
+	for other := range r.numGroups() {
+		keys := gateKeys(s.groups.key(other))
 		if !slices.Contains(keys[:], gateKey(gate)) {
 			continue
 		}
-		stage, its := int(s.stageOf[other]), int(s.stageOf[group])
-		if other == group || stage == its && s.isOneGroup(stage) || s.isOneGroup(stage) && s.before(its)[stage] {
+		stage, its := s.graph.Of(other), s.graph.Of(group)
+		if other == group || stage == its && s.graph.IsSingle(stage) || s.graph.IsSingle(stage) && s.graph.Before(its)[stage] {
 			return true
 		}
 	}

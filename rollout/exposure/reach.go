@@ -10,6 +10,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // prospect is a schedule before anything starts.
@@ -79,18 +80,6 @@ func (s *prospect) numCounted() (n int) {
 		n += s.counted(i)
 	}
 	return n
-}
-
-// directlyBefore gives the stages that a stage comes directly after.
-func (s *prospect) directlyBefore(stage int) []int {
-	switch {
-	case s.After != nil:
-		return s.After[stage]
-	case stage == 0:
-		return nil
-	default:
-		return []int{stage - 1}
-	}
 }
 
 // notBehind gives for each stage how many clusters count in the other stages that do not come after it. In a graph it
@@ -199,7 +188,7 @@ func (s *prospect) reachIfAllFail() (reached int) {
 	stops := make([]bool, len(s.Stages)) // whether the version stops at a stage or before it
 	ramp := s.rampOf(0)                  // how many slots the ramp still allows
 	for i := range s.Stages {
-		if slices.ContainsFunc(s.directlyBefore(i), func(before int) bool { return stops[before] }) {
+		if slices.ContainsFunc(stages.DirectlyBefore(s.After, i), func(before int) bool { return stops[before] }) {
 			stops[i] = true
 			continue
 		}

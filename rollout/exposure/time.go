@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Span is how long something takes at least and at most.
@@ -116,7 +117,7 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 	openings, pace, all := s.openings(now, unknown), s.newPaced(), make([]milestones, len(s.Stages))
 	for i := range all {
 		m := milestones{barrier: held}
-		for _, before := range s.directlyBefore(i) {
+		for _, before := range stages.DirectlyBefore(s.After, i) {
 			b := &all[before]
 			m = milestones{max(m.end, b.end), max(m.barrier, b.barrier), max(m.wait, b.wait), max(m.started, b.started)}
 		}

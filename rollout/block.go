@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -273,11 +274,11 @@ func (s *schedule) usedUp(g *grant) BlockReason {
 }
 
 // countSlow counts the clusters that may keep their slot for long. FreeFailed says whether failed ones have none.
-func (s *schedule) countSlow(h *BlockReason, used *tally, freeFailed bool) {
-	if failed := used.failed(); failed > 0 && !freeFailed {
+func (s *schedule) countSlow(h *BlockReason, used *fleet.Tally, freeFailed bool) {
+	if failed := used.Failed(); failed > 0 && !freeFailed {
 		h.Failed, h.Forever = failed, s.rules.deadline == nil
 	}
-	if h.WithoutTime = used.undated(); freeFailed {
-		h.WithoutTime -= int(used[failedUndated])
+	if h.WithoutTime = used.Undated(); freeFailed {
+		h.WithoutTime -= used.In(fleet.FailedUndated)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -238,17 +239,17 @@ func inUTC(t time.Time) string {
 // blocker describes the cluster at a position.
 func (r *Result) blocker(position int) Blocker {
 	s, n := r.states[position], r.knownDetails()
-	b := Blocker{Cluster: r.cluster(position), Deselected: r.schedule.isDeselectedAt(position), Starting: s&starting != 0, Silent: s == silent, WithoutTime: undatedStates.has(s) || s == succeededUndated, settled: s == succeededUndated}
-	if age := r.ages.of(position); agedStates.has(s) && age != unknownAge {
+	b := Blocker{Cluster: r.cluster(position), Deselected: r.schedule.isDeselectedAt(position), Starting: r.isStarting(position), Silent: s == fleet.Silent, WithoutTime: fleet.UndatedStates.Has(s) || s == fleet.SucceededUndated, settled: s == fleet.SucceededUndated}
+	if age := r.ages.Of(position); fleet.ExposedStates.Has(s) && age != unknownAge {
 		b.Since = r.since(position)
-		if limit := r.schedule.rules.limitOf(s); limit > 0 {
+		if limit := r.schedule.phases.LimitOf(s); limit > 0 {
 			b.Until = b.Since.Add(limit)
 		}
 	}
 	switch {
-	case s == refused:
+	case s == fleet.Refused:
 		b.Reason = status.ReportRefused
-	case untrackedStates.has(s):
+	case fleet.UntrackedStates.Has(s):
 		b.Reason = status.ReportUntracked
 	}
 	if r.isEarlier(position) {
@@ -256,16 +257,16 @@ func (r *Result) blocker(position int) Blocker {
 	}
 	b.late, b.lost = b.Starting && n.deleting[position], n.lost[position]
 	switch {
-	case s.isFrozen():
+	case s.IsFrozen():
 		h := r.blockAt(position)
 		b.frozen, b.Message, b.Until = true, h.Reason, h.Until
 		b.notAllowed, b.withAllowlist = h.Type == BlockNotAllowed, r.schedule.options.named.hasAllowlist
-	case !s.waiting():
+	case !s.IsWaiting():
 		b.Message = n.says[position]
 	}
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	m := r.schedule.options.record
-	b.endsWithObject = b.Deselected && !failureStates.has(s) && (m == nil || !m.AtOnce)
+	b.endsWithObject = b.Deselected && !fleet.FailureStates.Has(s) && (m == nil || !m.AtOnce)
 	return b
 }
 
@@ -273,7 +274,7 @@ func (r *Result) blocker(position int) Blocker {
 // for its turn again once its deadline has passed (R39).
 func (r *Result) isEarlier(position int) bool {
 	s := r.states[position]
-	return max(r.attempts().of(position), 0) < r.schedule.options.attempt && inFlightStates.has(s) && s != soaking && s != soakingUndated && !failedStates.has(s)
+	return max(r.attempt(position), 0) < r.schedule.options.attempt && fleet.InFlightStates.Has(s) && s != fleet.Soaking && s != fleet.SoakingUndated && !fleet.FailedStates.Has(s)
 }
 
 // changes gives the time at which time alone changes how the cluster stands; zero if it does not.
@@ -313,13 +314,13 @@ func (r *Result) Blockers() []Blocker {
 			}
 		} else {
 			if i, active := r.choice.grantOf(r.schedule.graph.Of(group)); active {
-				waits = r.blocksOf(state, waiting[i])
+				waits = r.blocksOf(position, waiting[i])
 			}
-			waits += r.blocksOf(state, blockedBy{forSlots: forAll.ramp})
-			if forAll.shares > 0 && r.usesUpShares(state) {
+			waits += r.blocksOf(position, blockedBy{forSlots: forAll.ramp})
+			if forAll.shares > 0 && r.usesUpShares(position) {
 				waits += forAll.shares
 			}
-			if state&starting != 0 || agedStates.has(state) {
+			if r.isStarting(position) || fleet.ExposedStates.Has(state) {
 				waits += forAll.exposed
 			}
 			if r.isUnknown(position, state) {
@@ -331,7 +332,7 @@ func (r *Result) Blockers() []Blocker {
 		}
 		if waits > 0 {
 			b := r.blocker(position)
-			if b.Waiting = waits; r.choice.breach != nil || lacks && failureStates.has(state) {
+			if b.Waiting = waits; r.choice.breach != nil || lacks && fleet.FailureStates.Has(state) {
 				b.Until = time.Time{}
 			}
 			all = append(all, b)
@@ -352,11 +353,12 @@ type blockedByAll struct{ shares, exposed, ramp, starts int }
 
 // blocksOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
 // wait until it is settled. Clusters in the stage that lack a slot wait while it has one.
-func (r *Result) blocksOf(s state, h blockedBy) (blocks int) {
-	if blockingStates.has(s) {
+func (r *Result) blocksOf(position int, h blockedBy) (blocks int) {
+	s := r.states[position]
+	if fleet.BlockingStates.Has(s) {
 		return h.behind
 	}
-	if s&starting == 0 && !inFlightStates.has(s) {
+	if !r.isStarting(position) && !fleet.InFlightStates.Has(s) {
 		return 0
 	}
 	if !isFailed(s) {
@@ -369,15 +371,15 @@ func (r *Result) blocksOf(s state, h blockedBy) (blocks int) {
 }
 
 // usesUpShares says whether the shares would block fewer clusters without a cluster in the state.
-func (r *Result) usesUpShares(s state) bool {
-	shares := r.schedule.options.shares
+func (r *Result) usesUpShares(position int) bool {
+	s, shares := r.states[position], r.schedule.options.shares
 	switch {
 	case shares.Concurrency == 0:
 		return false
 	case r.choice.pace.hasNoShare(shares):
-		return failureStates.has(s)
+		return fleet.FailureStates.Has(s)
 	}
-	return s&starting != 0 || inFlightStates.has(s)
+	return r.isStarting(position) || fleet.InFlightStates.Has(s)
 }
 
 // blockedByStage counts the clusters that each active stage blocks, and those that the limits on all stages block.

@@ -8,6 +8,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -118,13 +119,13 @@ func (b *Breach) blockReason() BlockReason {
 func (s *schedule) breach(v view, o *observed, last []lasting) *Breach {
 	t, breached := &o.totals, o.breached
 	if breached < s.graph.Len() {
-		b := &Breach{Group: s.keyOf(breached), Mandatory: s.graph.IsMandatory(breached), Failures: t.stages[breached].inBudget(), MaxFailures: s.limits[breached].maxFailures}
+		b := &Breach{Group: s.keyOf(breached), Mandatory: s.graph.IsMandatory(breached), Failures: t.stages[breached].InBudget(), MaxFailures: s.limits[breached].maxFailures}
 		b.Clusters, b.Deselected = s.firstFailures(v, breached)
 		b.Lost = s.lostIn(v, o, breached)
 		return b
 	}
 	if s.isBreachedInAll(o) {
-		b := &Breach{AllGroups: true, Failures: t.all.inBudget(), MaxFailures: s.maxFailures}
+		b := &Breach{AllGroups: true, Failures: t.all.InBudget(), MaxFailures: s.maxFailures}
 		b.Clusters, b.Deselected = s.firstFailures(v, -1)
 		b.Lost = s.lostIn(v, o, -1)
 		return b
@@ -137,14 +138,14 @@ func (s *schedule) breach(v view, o *observed, last []lasting) *Breach {
 
 // isBreachedInAll says whether the failures of all clusters exceed their budget, which only Progressive has.
 func (s *schedule) isBreachedInAll(o *observed) bool {
-	return s.rules.typ == clusterv1alpha1.Progressive && o.all.inBudget() > s.maxFailures
+	return s.rules.typ == clusterv1alpha1.Progressive && o.all.InBudget() > s.maxFailures
 }
 
 // firstFailures names the first failed clusters of a stage, or of all stages where stage is negative, and those among them
 // that left.
 func (s *schedule) firstFailures(v view, stage stages.Stage) (names, deselected []string) {
 	names = make([]string, 0, maxNamed)
-	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
+	for position, _, ok := v.in(fleet.FailureStates, 0); ok; position, _, ok = v.in(fleet.FailureStates, position+1) {
 		if stage >= 0 && s.graph.Of(s.groups.groupAt(position)) != stage || !s.inBudget(position) {
 			continue
 		}
@@ -165,7 +166,7 @@ func (s *schedule) lostIn(v view, o *observed, stage stages.Stage) (n int) {
 	}
 	for cluster := range s.options.record.all() {
 		position, member := s.groups.Position(cluster)
-		if !member || !failureStates.has(v.at(position)) || !s.inBudget(position) || stage >= 0 && s.graph.Of(s.groups.groupAt(position)) != stage {
+		if !member || !fleet.FailureStates.Has(v.at(position)) || !s.inBudget(position) || stage >= 0 && s.graph.Of(s.groups.groupAt(position)) != stage {
 			continue
 		}
 		n += one(o.record.isLost(position))

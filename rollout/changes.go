@@ -3,6 +3,8 @@ package rollout
 import (
 	"fmt"
 	"strings"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 )
 
 // Changes says what differs between two results of a rollout. Each list is in the order of the names. A controller can
@@ -56,7 +58,7 @@ func (r *Result) Changes(previous *Result) Changes {
 	var c Changes
 	before, kept := 0, previous.kept
 	for position, now := range r.states {
-		name, was := r.schedule.groups.Cluster(position), unreported
+		name, was := r.schedule.groups.Cluster(position), fleet.Unreported
 		for len(kept) > 0 && kept[0] < name {
 			kept = kept[1:]
 		}
@@ -69,7 +71,7 @@ func (r *Result) Changes(previous *Result) Changes {
 		if before < len(previous.states) && previous.schedule.groups.Cluster(before) == name {
 			was = previous.states[before]
 		}
-		c.add(name, was&^starting, now&^starting)
+		c.add(name, was, now)
 	}
 	c.Why = r.why(c.Failed, c.TimedOut)
 	switch was, is := previous.choice.breach, r.choice.breach; {
@@ -102,24 +104,24 @@ func (r *Result) why(lists ...[]string) (why map[string]string) {
 func (r *Result) isRollback() bool { return r.schedule != nil && r.schedule.options.rollback != nil }
 
 // add notes how a cluster changed.
-func (c *Changes) add(name string, was, is state) {
+func (c *Changes) add(name string, was, is fleet.State) {
 	if was == is {
 		return
 	}
-	waited, waits := was.waiting() || was.isFrozen(), is.waiting() || is.isFrozen()
-	if waited && !waits && is != skipped {
+	waited, waits := was.IsWaiting() || was.IsFrozen(), is.IsWaiting() || is.IsFrozen()
+	if waited && !waits && is != fleet.Skipped {
 		c.Started = append(c.Started, name)
 	}
-	if succeededStates.has(is) && !succeededStates.has(was) && was != skipped {
+	if fleet.SucceededStates.Has(is) && !fleet.SucceededStates.Has(was) && was != fleet.Skipped {
 		c.Succeeded = append(c.Succeeded, name)
 	}
-	if isFailed(is) && !failureStates.has(was) {
+	if isFailed(is) && !fleet.FailureStates.Has(was) {
 		c.Failed = append(c.Failed, name)
 	}
-	if timedOutStates.has(is) && !timedOutStates.has(was) {
+	if fleet.TimedOutStates.Has(is) && !fleet.TimedOutStates.Has(was) {
 		c.TimedOut = append(c.TimedOut, name)
 	}
-	if failureStates.has(was) && !failureStates.has(is) && !waits && is != skipped {
+	if fleet.FailureStates.Has(was) && !fleet.FailureStates.Has(is) && !waits && is != fleet.Skipped {
 		c.Recovered = append(c.Recovered, name)
 	}
 }

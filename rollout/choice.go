@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -18,20 +19,20 @@ import (
 type view interface {
 	// in gives the first position, from the given one on, of a cluster in any of some states, with its state. Positions are
 	// in the order of the names.
-	in(states stateSet, from int) (position int, s state, ok bool)
+	in(states fleet.States, from int) (position int, s fleet.State, ok bool)
 	// turn gives the first cluster of a stage in one of the two waiting states, from the given place on: its position
 	// and its place. Places are in the order in which clusters start.
-	turn(stage stages.Stage, s state, from int) (position, place int, ok bool)
+	turn(stage stages.Stage, s fleet.State, from int) (position, place int, ok bool)
 	// lastSuccess gives the last success among the clusters of a stage that count; zero if there is none. It is only called
 	// with [Options].WaitBetweenGroups.
 	lastSuccess(stage stages.Stage) time.Time
 	// at gives the state of the cluster at a position.
-	at(position int) state
+	at(position int) fleet.State
 	// reported gives the report that counts for the cluster at a position. It is only called for clusters that were deselected, whose
 	// object is being deleted, or that the record has.
-	reported(position int) report
-	// attempts gives the attempt of each position.
-	attempts() *attempts
+	reported(position int) fleet.Report
+	// attempt gives the attempt that a position is in.
+	attempt(position int) int
 }
 
 // choice says what may start. It follows from the tallies alone, so clusters are looked at only to be listed.
@@ -64,7 +65,7 @@ type choice struct {
 // are.
 type grant struct {
 	stage   stages.Stage
-	used    *tally       // of the stage
+	used    *fleet.Tally // of the stage
 	open    [2]int       // its waiting clusters behind no closed gate, by state: unreported, toApply
 	slots   int          // how many of the open ones start
 	limit   BlockType    // which limit blocks the others: BlockShares, BlockConcurrency, BlockPlaces, BlockExposed, BlockRamp or BlockStarts
@@ -118,9 +119,9 @@ func (c *choice) starting() (n int) {
 }
 
 // startingFrom counts the clusters in one of the two waiting states that start. Those that are toApply come first (R8).
-func (g *grant) startingFrom(waiting state) int {
-	first := min(g.slots, g.open[toApply])
-	if waiting == toApply {
+func (g *grant) startingFrom(waiting fleet.State) int {
+	first := min(g.slots, g.open[fleet.ToApply])
+	if waiting == fleet.ToApply {
 		return first
 	}
 	return g.slots - first
@@ -131,7 +132,7 @@ func (g *grant) startingFrom(waiting state) int {
 // groups.
 func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
 	t := &o.totals
-	c.closed, c.ignoredWaiting, c.departed, c.full = s.closedGates(now), t.ignoredAll.waiting(), o.departed, overflow{r.More, r.Until}
+	c.closed, c.ignoredWaiting, c.departed, c.full = s.closedGates(now), t.ignoredAll.Waiting(), o.departed, overflow{r.More, r.Until}
 	c.retry = s.retry(r)
 	if !s.graph.IsChain() {
 		c.activeStages = s.follow(c, t)
@@ -224,13 +225,13 @@ func (s *schedule) barrier(c *choice) stages.Group {
 }
 
 // grant sets how many clusters of an active stage start if no barrier blocks it.
-func (s *schedule) grant(c *choice, g *grant, groups []tally) {
-	g.open = [2]int{int(g.used[unreported]), int(g.used[toApply])}
+func (s *schedule) grant(c *choice, g *grant, groups []fleet.Tally) {
+	g.open = [2]int{g.used.In(fleet.Unreported), g.used.In(fleet.ToApply)}
 	if !s.graph.IsSingle(g.stage) { // a closed gate before a stage of one group is a barrier
 		for group := range c.closed {
 			if s.graph.Of(group) == g.stage {
-				g.open[unreported] -= int(groups[group][unreported])
-				g.open[toApply] -= int(groups[group][toApply])
+				g.open[fleet.Unreported] -= groups[group].In(fleet.Unreported)
+				g.open[fleet.ToApply] -= groups[group].In(fleet.ToApply)
 			}
 		}
 	}
@@ -239,18 +240,18 @@ func (s *schedule) grant(c *choice, g *grant, groups []tally) {
 	if places := s.places(g); places < own {
 		own, g.limit = places, BlockPlaces
 	}
-	g.slots = min(own, g.open[unreported]+g.open[toApply])
+	g.slots = min(own, g.open[fleet.Unreported]+g.open[fleet.ToApply])
 	if c.pace != nil {
 		c.pace.limit(g, own)
 	}
 }
 
 // slotsUsed counts the clusters of a stage that count against its concurrency (R11, R25).
-func (s *schedule) slotsUsed(t *tally) int {
+func (s *schedule) slotsUsed(t *fleet.Tally) int {
 	if s.options.freeFailed {
-		return t.inFlight() - t.failed()
+		return t.InFlight() - t.Failed()
 	}
-	return t.inFlight()
+	return t.InFlight()
 }
 
 // isClosed says whether a gate is closed before a group.
@@ -269,7 +270,7 @@ func (s *schedule) start(v view, c *choice, r *Result) []Cluster {
 		return nil
 	}
 	clusters, grants := make([]Cluster, 0, n), c.grants()
-	for _, waiting := range [...]state{toApply, unreported} {
+	for _, waiting := range [...]fleet.State{fleet.ToApply, fleet.Unreported} {
 		first := len(clusters)
 		for i := range grants {
 			clusters = s.startOf(v, c, &grants[i], waiting, r, clusters)
@@ -289,7 +290,7 @@ func (s *schedule) start(v view, c *choice, r *Result) []Cluster {
 }
 
 // startOf appends the clusters of an active stage that start and are in one of the waiting states.
-func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, r *Result, clusters []Cluster) []Cluster {
+func (s *schedule) startOf(v view, c *choice, g *grant, waiting fleet.State, r *Result, clusters []Cluster) []Cluster {
 	n := g.startingFrom(waiting)
 	if n == 0 {
 		return clusters
@@ -310,14 +311,14 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting state, r *Result
 }
 
 // list gives the selected clusters that are in any of the states. N clusters are, with the deselected ones.
-func (s *schedule) list(v view, states stateSet, n int) []Cluster {
+func (s *schedule) list(v view, states fleet.States, n int) []Cluster {
 	if n == 0 {
 		return nil
 	}
-	clusters, tries := make([]Cluster, 0, n), v.attempts()
+	clusters := make([]Cluster, 0, n)
 	for position, state, ok := v.in(states, 0); ok; position, state, ok = v.in(states, position+1) {
 		if !s.isDeselectedAt(position) {
-			clusters = s.addCluster(clusters, position, state, tries.of(position))
+			clusters = s.addCluster(clusters, position, state, v.attempt(position))
 		}
 		if n--; n == 0 {
 			break

@@ -156,7 +156,7 @@ func (s *schedule) deselectedClusters(v view) []Cluster {
 	}
 	clusters := make([]Cluster, 0, len(s.deselectedPositions()))
 	for _, position := range s.deselectedPositions() {
-		clusters = s.addCluster(clusters, int(position), v.at(int(position)), v.attempts().of(int(position)))
+		clusters = s.addCluster(clusters, int(position), v.at(int(position)), v.attempt(int(position)))
 	}
 	return clusters
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -86,11 +87,11 @@ func (r *Result) Explain(cluster string) Explanation {
 		return nil
 	}
 	position, ok := r.schedule.groups.Position(cluster)
-	if !ok || r.states[position].disposition() != DispositionBlocked {
+	if !ok || r.dispositionAt(position) != DispositionBlocked {
 		return nil
 	}
 	group := r.schedule.groups.groupAt(position)
-	if r.states[position].isFrozen() {
+	if r.states[position].IsFrozen() {
 		return r.explainFrozen(position)
 	}
 	if _, waits := r.choice.waitsFor(r.schedule.graph.Of(group)); waits && !r.schedule.stopped(&r.choice) {
@@ -192,8 +193,8 @@ func (r *Result) explainStarts(l *Link) (others ignorableClusters) {
 }
 
 // isUnknown says whether the cluster at a position is in flight since an unknown time.
-func (r *Result) isUnknown(position int, s state) bool {
-	return inFlightStates.has(s) && r.ages.of(position) == unknownAge && !r.schedule.ignoresAt(position)
+func (r *Result) isUnknown(position int, s fleet.State) bool {
+	return fleet.InFlightStates.Has(s) && r.ages.Of(position) == unknownAge && !r.schedule.ignoresAt(position)
 }
 
 // list gives a copy of the blockers, how many more there are, and which of all can be ignored.
@@ -249,29 +250,29 @@ func (r *Result) briefBlock(group stages.Group) BlockReason {
 		f := r.waitSetOf(r.grant(group))
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
 	case BlockPlaces:
-		h.Detail = r.progress(r.grant(group), true, failedStateGroups)
+		h.Detail = r.progress(r.grant(group), true, failedKinds)
 	case BlockExposed:
 		h.Detail = r.exposed().sentences(0, 0)
 	case BlockRamp:
 		f := r.fleetWaitSet()
 		h.Detail = f.sentences(f.excess, r.withoutSlot())
 	case BlockMandatoryGroup, BlockEarlierGroup:
-		h.Detail = r.progress(r.grant(group), true, failedStateGroups)
+		h.Detail = r.progress(r.grant(group), true, failedKinds)
 	}
 	return h
 }
 
 // withoutSlot gives the state groups of clusters in flight that have no slot.
-func (r *Result) withoutSlot() stateSet {
+func (r *Result) withoutSlot() waitKinds {
 	if r.schedule.options.freeFailed {
-		return failedStateGroups
+		return failedKinds
 	}
 	return 0
 }
 
 // progress says how far an active stage is, and perhaps which clusters are waited for there, but for those in some states.
-func (r *Result) progress(grant int, named bool, without stateSet) string {
-	c := r.choice.grants()[grant].used.counts(0)
+func (r *Result) progress(grant int, named bool, without waitKinds) string {
+	c := r.choice.grants()[grant].used.Counts(0)
 	parts := []string{fmt.Sprintf("%d of %d done", c.Done(), c.Total())}
 	if n := c.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)

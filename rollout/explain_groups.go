@@ -90,7 +90,7 @@ func (r *Result) inGroups(w waited, told map[stages.Group]bool) string {
 		if i > 0 {
 			of = fmt.Sprintf("; also waiting for %v: ", r.schedule.groups.key(group))
 		}
-		next := of + r.progress(grant, !told[group], failedStateGroups|1<<blockingToApply)
+		next := of + r.progress(grant, !told[group], failedKinds|1<<waitBlockingToApply)
 		if i > 0 && s.Len()+len(next) > longestDetail {
 			next = of + r.progress(grant, false, 0)
 		}

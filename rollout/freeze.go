@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -105,13 +106,13 @@ func (s *schedule) findFreezes() {
 func (p *freezes) anyFrozen() bool { return p != nil }
 
 // frozenState gives the state of a waiting cluster with regard to its freezes.
-func (p *freezes) frozenState(position int, waits state, now time.Time) state {
+func (p *freezes) frozenState(position int, waits fleet.State, now time.Time) fleet.State {
 	h := p.byPosition[position]
 	switch frozen := h != nil && h.isActive(now); {
-	case frozen && h.Blocks:
-		return waits + blockingUnreported
-	case frozen || p.notAllowed != nil && p.notAllowed[position]:
-		return waits + frozenUnreported
+	case frozen:
+		return waits.Frozen(h.Blocks)
+	case at(p.notAllowed, position):
+		return waits.Frozen(false)
 	default:
 		return waits
 	}
@@ -140,7 +141,7 @@ func (r *Result) freeze(now time.Time) {
 		return
 	}
 	for position, is := range r.states {
-		if is.waiting() {
+		if is.IsWaiting() {
 			r.states[position] = s.frozenState(position, is, now)
 		}
 	}
@@ -180,7 +181,7 @@ func (r *Result) findFrozen() *frozenClusters {
 	byReason := make(map[BlockReason]*stateGroup)
 	reasons := make(map[int]BlockReason)
 	for position, is := range r.states {
-		if !is.isFrozen() {
+		if !is.IsFrozen() {
 			continue
 		}
 		h := BlockReason{Type: BlockNotAllowed}
@@ -198,7 +199,7 @@ func (r *Result) findFrozen() *frozenClusters {
 	}
 	p := &frozenClusters{blockOf: make(map[int]BlockReason, len(reasons)), inGroup: make(map[stages.Group][]BlockReason), counts: make(map[groupBlock]int)}
 	for position, is := range r.states {
-		if !is.isFrozen() {
+		if !is.IsFrozen() {
 			continue
 		}
 		h, group := reasons[position], r.schedule.groups.groupAt(position)
@@ -214,16 +215,16 @@ func (r *Result) findFrozen() *frozenClusters {
 
 // frozenIn counts the frozen clusters of a group, ignored ones too.
 func (r *Result) frozenIn(group stages.Group) int {
-	n := r.tallies[group].frozen()
+	n := r.tallies[group].Frozen()
 	if r.ignoredTallies != nil {
-		n += r.ignoredTallies[group].frozen()
+		n += r.ignoredTallies[group].Frozen()
 	}
 	return n
 }
 
 // blockAt gives the reason of the blocked cluster at a position.
 func (r *Result) blockAt(position int) BlockReason {
-	if r.states[position].isFrozen() {
+	if r.states[position].IsFrozen() {
 		return r.frozen().blockOf[position]
 	}
 	return r.blockReason(r.schedule.groups.groupAt(position))
@@ -292,11 +293,11 @@ func (r *Result) freezeLinks(groups []stages.Group) (links []Link) {
 	var reasons []BlockReason
 	byReason := make(map[BlockReason]*stateGroup)
 	for _, group := range groups {
-		if r.tallies[group].blocking() == 0 {
+		if r.tallies[group].Blocking() == 0 {
 			continue
 		}
 		for position, is := range r.states {
-			if !blockingStates.has(is) || r.schedule.groups.groupAt(position) != group || r.schedule.ignoresAt(position) {
+			if !fleet.BlockingStates.Has(is) || r.schedule.groups.groupAt(position) != group || r.schedule.ignoresAt(position) {
 				continue
 			}
 			h := r.frozen().blockOf[position]
@@ -321,7 +322,7 @@ func (r *Result) unfreezes(groups []stages.Group, by time.Time) bool {
 		return false
 	}
 	for position, is := range r.states {
-		if !is.isFrozen() || r.schedule.ignoresAt(position) || !slices.Contains(groups, r.schedule.groups.groupAt(position)) {
+		if !is.IsFrozen() || r.schedule.ignoresAt(position) || !slices.Contains(groups, r.schedule.groups.groupAt(position)) {
 			continue
 		}
 		if until := r.schedule.freezeEnd(position); !until.IsZero() && !by.Before(until) {

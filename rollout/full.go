@@ -109,7 +109,7 @@ func (s *schedule) fullEnds(c *choice, t *totals, now time.Time) time.Duration {
 	switch f := &c.full; {
 	case f.n == 0 || f.until.IsZero() || s.options.paused || s.missing != "" || c.breach != nil:
 		return 0
-	case t.all.waiting() == 0 && t.ignoredAll.waiting() == 0:
+	case t.all.Waiting() == 0 && t.ignoredAll.Waiting() == 0:
 		return 0
 	default:
 		return f.until.Sub(now)

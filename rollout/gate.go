@@ -149,19 +149,19 @@ func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Durat
 	}
 	for i := range c.grants() {
 		switch g := &c.grants()[i]; {
-		case g.used.waiting() == 0:
+		case g.used.Waiting() == 0:
 		case g.barrier >= 0:
 			next = sooner(next, untilOpen(c.closed[g.barrier], now))
 		case !s.graph.IsSingle(g.stage):
 			for group, gate := range c.closed {
-				if s.graph.Of(group) == g.stage && t.groups[group].waiting() > 0 {
+				if s.graph.Of(group) == g.stage && t.groups[group].Waiting() > 0 {
 					next = sooner(next, untilOpen(gate, now))
 				}
 			}
 		}
 	}
 	for group := range stages.Group(len(t.ignored)) {
-		if _, waits := c.waitsFor(s.graph.Of(group)); waits || t.ignored[group].waiting() == 0 {
+		if _, waits := c.waitsFor(s.graph.Of(group)); waits || t.ignored[group].Waiting() == 0 {
 			continue
 		}
 		if barrier := s.barrierOf(c, s.graph.Of(group)); barrier >= 0 {

@@ -1,6 +1,9 @@
 package rollout
 
-import "github.com/cohort-ocm/cohort/rollout/internal/stages"
+import (
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
+)
 
 // exceptions says which clusters and which failures do not count (R37, R38). The zero value is for a schedule in which all do.
 type exceptions struct {
@@ -76,19 +79,19 @@ func (e *exceptions) baselineIn(stage stages.Stage) int {
 
 // splitIgnored moves the ignored clusters from the tallies of the groups into tallies of their own, and notes in
 // the others which failures are excused. The tallies of ignored clusters are nil where all clusters count.
-func (s *schedule) splitIgnored(groups []tally, states []state) (ignored []tally) {
+func (s *schedule) splitIgnored(groups []fleet.Tally, states []fleet.State) (ignored []fleet.Tally) {
 	e := &s.exceptions
 	if len(e.ignored) > 0 {
-		ignored = make([]tally, len(groups))
+		ignored = make([]fleet.Tally, len(groups))
 	}
 	for _, position := range e.ignored {
 		group := s.groups.groupAt(int(position))
-		groups[group][states[position]]--
-		ignored[group][states[position]]++
+		groups[group].Add(states[position], -1)
+		ignored[group].Add(states[position], 1)
 	}
 	for position, before := range e.before {
-		if before && !e.ignoresAt(position) && failureStates.has(states[position]) {
-			groups[s.groups.groupAt(position)][excused]++
+		if before && !e.ignoresAt(position) && fleet.FailureStates.Has(states[position]) {
+			groups[s.groups.groupAt(position)].Excuse(1)
 		}
 	}
 	return ignored
@@ -121,7 +124,7 @@ func (s *schedule) barrierOf(c *choice, stage stages.Stage) stages.Group {
 }
 
 // listIgnored appends the ignored clusters in one of the waiting states that start.
-func (s *schedule) listIgnored(v view, c *choice, waiting state, r *Result, clusters []Cluster) []Cluster {
+func (s *schedule) listIgnored(v view, c *choice, waiting fleet.State, r *Result, clusters []Cluster) []Cluster {
 	last, through := stages.Group(stages.None), false
 	for _, at := range s.ignored {
 		position := int(at)

@@ -6,6 +6,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -25,8 +26,8 @@ type lasting struct {
 }
 
 // newLasting gives a breach with room for as many clusters as failed in it.
-func newLasting(b status.Breached, failed *tally) lasting {
-	return lasting{Breached: b, positions: make([]int32, 0, failed.inBudget())}
+func newLasting(b status.Breached, failed *fleet.Tally) lasting {
+	return lasting{Breached: b, positions: make([]int32, 0, failed.InBudget())}
 }
 
 // told gives the breaches that may last: those that the result before had and those that the record has.
@@ -61,7 +62,7 @@ func (s *schedule) lasting(v view, o *observed) (all []lasting) {
 func (s *schedule) stillFailed(v view, clusters []string) []int32 {
 	positions := make([]int32, 0, len(clusters))
 	for _, cluster := range clusters {
-		if position, member := s.groups.Position(cluster); member && failureStates.has(v.at(position)) && s.inBudget(position) {
+		if position, member := s.groups.Position(cluster); member && fleet.FailureStates.Has(v.at(position)) && s.inBudget(position) {
 			positions = append(positions, int32(position))
 		}
 	}
@@ -86,7 +87,7 @@ func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 		of[stages.None] = len(all)
 		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.deselected)}, &o.all))
 	}
-	for position, _, ok := v.in(failureStates, 0); ok; position, _, ok = v.in(failureStates, position+1) {
+	for position, _, ok := v.in(fleet.FailureStates, 0); ok; position, _, ok = v.in(fleet.FailureStates, position+1) {
 		if !s.inBudget(position) {
 			continue
 		}

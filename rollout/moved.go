@@ -2,12 +2,13 @@ package rollout
 
 import (
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // findMoved gives the selected clusters that count in another group than the one that selects them now, with that group (R52).
 // States are by position. The schedule is the one by the current groups.
-func (s *schedule) findMoved(states []state) (moved map[string]grouping.Key) {
+func (s *schedule) findMoved(states []fleet.State) (moved map[string]grouping.Key) {
 	previous := s.options.previous
 	if !s.mayMove(previous) {
 		return nil
@@ -28,8 +29,8 @@ func (s *schedule) mayMove(previous *previousResult) bool {
 
 // movedFrom gives the group in which the selected cluster at a position counts, where it is another than now. It takes time in
 // proportion to the groups where it is.
-func (s *schedule) movedFrom(previous *previousResult, position int, is state) (key grouping.Key, moved bool) {
-	if !inFlightStates.has(is) && !failureStates.has(is) || s.ignoresAt(position) {
+func (s *schedule) movedFrom(previous *previousResult, position int, is fleet.State) (key grouping.Key, moved bool) {
+	if !fleet.InFlightStates.Has(is) && !fleet.FailureStates.Has(is) || s.ignoresAt(position) {
 		return key, false
 	}
 	cluster, group := s.groups.Cluster(position), s.groups.groupAt(position)
@@ -43,7 +44,7 @@ func (s *schedule) movedFrom(previous *previousResult, position int, is state) (
 	}
 	before, there := s.groups.groupWith(key)
 	if !there {
-		return key, inFlightStates.has(is) && !s.isAheadOf(group, key)
+		return key, fleet.InFlightStates.Has(is) && !s.isAheadOf(group, key)
 	}
 	return key, s.isPut(s.graph.Of(before), s.graph.Of(group))
 }
@@ -59,8 +60,8 @@ func (s *schedule) isPut(before, now stages.Stage) bool {
 }
 
 // counts says how a state counts for R52: in flight, as a failure, or not at all.
-func counts(s state) (as struct{ inFlight, failed bool }) {
-	as.inFlight, as.failed = inFlightStates.has(s), failureStates.has(s)
+func counts(s fleet.State) (as struct{ inFlight, failed bool }) {
+	as.inFlight, as.failed = fleet.InFlightStates.Has(s), fleet.FailureStates.Has(s)
 	return as
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -101,15 +102,15 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	slices.Sort(pending)
 	n.PendingRemoval, n.Deselected = pending, s.deselectedClusters(v)
 	n.Start = s.start(v, c, r)
-	n.TimedOut = s.list(v, timedOutNowStates, o.in(timedOutNow))
+	n.TimedOut = s.list(v, fleet.TimedOutNowStates, o.in(fleet.TimedOutNow))
 	warnings := s.warningsOf(v, o)
 	if r != nil {
 		r.warnings = warnings
 	}
 	n.Breach, n.Warnings = c.breach.clone(), slices.Clone(warnings)
 	n.RecheckAfter = sooner(sooner(o.recheck, sooner(remaining, released)), s.changes(c, &o.totals, now))
-	n.Counts = o.all.counts(o.all.waiting() - c.starting())
-	n.Counts.Ignored, n.Counts.IgnoredToApply = s.numIgnored(), o.ignoredAll.waiting()+o.ignoredAll.frozen()
+	n.Counts = o.all.Counts(o.all.Waiting() - c.starting())
+	n.Counts.Ignored, n.Counts.IgnoredToApply = s.numIgnored(), o.ignoredAll.Waiting()+o.ignoredAll.Frozen()
 	n.Counts.Deselected, n.Counts.Partial = len(s.deselected), s.missing != ""
 	if removed := without(o.due, withheld); len(removed) > 0 && !s.withholds(o) {
 		n.Removed = removed
@@ -149,7 +150,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	unknown := o.in(unreported) + o.in(frozenUnreported) + o.in(blockingUnreported)
+	unknown := o.in(fleet.Unreported) + o.in(fleet.FrozenUnreported) + o.in(fleet.BlockingUnreported)
 	return s.groups.NumClusters() - len(s.deselected) - unknown - s.options.rollback.unreported() + len(o.removed)
 }
 
@@ -159,14 +160,14 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 	if o.merged.n > 0 {
 		warnings = append(warnings, Warning{Type: WarningReportsMerged, Clusters: o.merged.n, Cluster: o.merged.first})
 	}
-	if n := o.all.undated() + o.ignoredAll.undated(); n > 0 {
+	if n := o.all.Undated() + o.ignoredAll.Undated(); n > 0 {
 		w := Warning{Type: WarningReportWithoutTime, Clusters: n}
-		position, _, _ := v.in(undatedStates, 0)
+		position, _, _ := v.in(fleet.UndatedStates, 0)
 		w.Cluster = s.groups.Cluster(position)
 		warnings = append(warnings, w)
 	}
-	if n := o.all.untracked() + o.ignoredAll.untracked(); n > 0 {
-		position, _, _ := v.in(untrackedStates, 0)
+	if n := o.all.Untracked() + o.ignoredAll.Untracked(); n > 0 {
+		position, _, _ := v.in(fleet.UntrackedStates, 0)
 		warnings = append(warnings, Warning{Type: WarningUntracked, Clusters: n, Cluster: s.groups.Cluster(position)})
 	}
 	if n := s.undatedSuccesses(&o.totals); n > 0 {

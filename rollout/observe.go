@@ -10,6 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/bitset"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -26,7 +27,7 @@ func (r *Result) read(o *observed, s *schedule, reports []status.Report, now tim
 	f := reading{reports: reports}
 	n := s.groups.NumClusters()
 	r.schedule = s
-	r.states, r.tallies = make([]state, n), make([]tally, s.groups.Len())
+	r.states, r.tallies = make([]fleet.State, n), make([]fleet.Tally, s.groups.Len())
 	if s.options.startLimit != nil {
 		r.addDetails().startTimes = make([]time.Time, n)
 	}
@@ -43,14 +44,14 @@ func (r *Result) read(o *observed, s *schedule, reports []status.Report, now tim
 		case report.Cluster == "":
 			named = false
 		case !member:
-		case r.states[position] != unreported:
+		case r.states[position] != fleet.Unreported:
 			if f.several == nil {
 				f.several = make(map[string]status.Report)
 			}
 			f.several[report.Cluster] = status.Report{}
 		default:
-			if kind := kindOf(report); plain && s.timeless.has(kind) && report.Attempt == 0 && !report.Deleting {
-				r.states[position] = kind
+			if kind := fleet.KindOf(report); plain && s.timeless.Has(kind) && report.Attempt == 0 && !report.Deleting {
+				r.states[position] = kind.State()
 			} else {
 				r.set(position, report, now)
 			}
@@ -90,14 +91,14 @@ const unknownAge time.Duration = math.MinInt64
 
 // set notes the report of the cluster at a position.
 func (r *Result) set(position int, report *status.Report, now time.Time) {
-	kind := kindOf(report)
+	kind := fleet.KindOf(report)
 	if report.Attempt != 0 || r.details != nil {
-		r.addDetails().tries.set(position, report.Attempt, len(r.states))
+		r.addDetails().tries.Set(position, report.Attempt, len(r.states))
 	}
-	if r.schedule.timeless.has(kind) {
-		r.states[position] = kind
+	if r.schedule.timeless.Has(kind) {
+		r.states[position] = kind.State()
 	} else {
-		r.date(position, kind, report, now)
+		r.date(position, report, now)
 	}
 	r.untell(position, kind)
 	if report.Message != "" || r.details != nil {
@@ -109,13 +110,12 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 }
 
 // date notes the report of the cluster at a position where its times matter.
-func (r *Result) date(position int, kind state, report *status.Report, now time.Time) {
-	since := sinceOf(report)
-	state := r.schedule.state(kind, since, report.Attempt, now)
-	r.states[position] = state
-	r.age(position, state, since, now)
+func (r *Result) date(position int, report *status.Report, now time.Time) {
+	x := fleet.ReportOf(report)
+	r.states[position] = r.schedule.phases.StateOf(&x, now)
+	r.age(position, r.states[position], x.Since, now)
 	if n := r.details; n != nil && n.startTimes != nil {
-		n.startTimes[position] = startedAt(kind, since, appliedOf(report, since))
+		n.startTimes[position] = x.StartedAt()
 	}
 }
 
@@ -128,9 +128,9 @@ func (r *Result) keep(position int, said *status.Report) {
 		return
 	}
 	n := r.remember()
-	n.evidence[position], n.deleting[position] = reportOf(said), said.Deleting
-	if s.isDeselectedAt(position) && r.states[position].waiting() {
-		r.states[position] = skipped
+	n.evidence[position], n.deleting[position] = fleet.ReportOf(said), said.Deleting
+	if s.isDeselectedAt(position) && r.states[position].IsWaiting() {
+		r.states[position] = fleet.Skipped
 	}
 }
 
@@ -138,7 +138,7 @@ func (r *Result) keep(position int, said *status.Report) {
 func (r *Result) remember() *details {
 	n := r.addDetails()
 	if n.evidence == nil {
-		n.evidence, n.deleting = make(map[int]report), make(map[int]bool)
+		n.evidence, n.deleting = make(map[int]fleet.Report), make(map[int]bool)
 	}
 	return n
 }
@@ -157,8 +157,8 @@ func (r *Result) say(position int, message string) {
 }
 
 // untell notes whether the cluster at a position, of a kind, timed out while nothing says when it is done.
-func (r *Result) untell(position int, kind state) {
-	if kind != untracked || r.states[position] != timedOutNow {
+func (r *Result) untell(position int, kind fleet.Kind) {
+	if kind != fleet.KindUntracked || r.states[position] != fleet.TimedOutNow {
 		delete(r.knownDetails().untold, position) // one of several reports, or one that the record replaces, may have said so
 		return
 	}
@@ -199,30 +199,30 @@ func (r *Result) recall(o *observed, now time.Time) {
 			continue
 		}
 		r.states[position] = s.stateAt(position, x, now)
-		r.age(position, r.states[position], x.since, now)
+		r.age(position, r.states[position], x.Since, now)
 		n := r.remember()
-		n.tries.set(position, x.attempt, len(r.states))
+		n.tries.Set(position, x.Attempt, len(r.states))
 		delete(n.says, position)
 		n.evidence[position] = x
 		r.lose(position, obs.isLost(r.states[position], recorded))
-		r.untell(position, x.kind)
+		r.untell(position, x.Kind)
 		if n.startTimes != nil {
-			n.startTimes[position] = startedAt(x.kind, x.since, x.applied)
+			n.startTimes[position] = x.StartedAt()
 		}
 	}
 }
 
 // comesBack lets the earlier start of a cluster count that waits for its turn once more (R49).
-func (o *observed) comesBack(s *schedule, position int, r report, e entry, now time.Time) {
-	if !r.kind.waiting() || s.ignoresAt(position) || !s.hasStarted(e.report, now) && !s.isAwaited(e.report, now) {
+func (o *observed) comesBack(s *schedule, position int, r fleet.Report, e entry, now time.Time) {
+	if !r.Kind.IsWaiting() || s.ignoresAt(position) || !s.hasStarted(e.Report, now) && !s.isAwaited(e.Report, now) {
 		return
 	}
-	if e.isSuccess() {
-		e.kind = onceSucceeded
+	if e.Kind.IsSuccess() {
+		e.Kind = fleet.KindOnceSucceeded
 	} else {
-		e.kind = onceStarted
+		e.Kind = fleet.KindOnceStarted
 	}
-	o.departed = append(o.departed, departure{s.groups.Cluster(position), e.key, e.report})
+	o.departed = append(o.departed, departure{s.groups.Cluster(position), e.key, e.Report})
 }
 
 // seen merges the reports of each cluster that is not selected and may count.
@@ -232,7 +232,7 @@ func (s *schedule) seen(reports []status.Report, others *unselectedReports, now 
 		if others.n == 0 || !others.Has(i) {
 			continue
 		}
-		if _, recorded := s.options.record.entry(reports[i].Cluster); !recorded && !s.mayCount(reportOf(&reports[i]), now) {
+		if _, recorded := s.options.record.entry(reports[i].Cluster); !recorded && !s.mayCount(fleet.ReportOf(&reports[i]), now) {
 			continue
 		}
 		if merged == nil {
@@ -252,15 +252,15 @@ func (s *schedule) seen(reports []status.Report, others *unselectedReports, now 
 	}
 	all := make(map[string]observation, len(merged))
 	for cluster, report := range merged {
-		all[cluster] = observation{report: reportOf(&report), deleting: report.Deleting}
+		all[cluster] = observation{Report: fleet.ReportOf(&report), deleting: report.Deleting}
 	}
 	return all
 }
 
 // age notes how long the cluster at a position has been in a state, where that matters.
-func (r *Result) age(position int, s state, since, now time.Time) {
+func (r *Result) age(position int, s fleet.State, since, now time.Time) {
 	delete(r.knownDetails().far, position) // one of several reports, or one that the record replaces, may have been far away
-	if !agedStates.has(s) && (s != succeeded || r.schedule.wait == 0) {
+	if !fleet.ExposedStates.Has(s) && (s != fleet.Succeeded || r.schedule.wait == 0) {
 		return
 	}
 	age := now.Sub(since)
@@ -275,7 +275,7 @@ func (r *Result) age(position int, s state, since, now time.Time) {
 		}
 		n.far[position] = since
 	}
-	r.ages.set(position, age, len(r.states))
+	r.ages.Set(position, age, len(r.states))
 }
 
 // since gives the time from which the age of a position counts, where that is known.
@@ -285,7 +285,7 @@ func (r *Result) since(position int) time.Time {
 			return at
 		}
 	}
-	return r.now.Add(-r.ages.of(position))
+	return r.now.Add(-r.ages.Of(position))
 }
 
 // merge sets each cluster in several from all of its reports (R1).
@@ -310,15 +310,15 @@ func (r *Result) merge(reports []status.Report, several map[string]status.Report
 // count fills the tallies and gives the time until the next deadline, soak or freeze of a cluster ends. It is a separate pass, since that
 // walks through memory in order, while the reports jump about.
 func (r *Result) count(now time.Time) (recheck time.Duration) {
-	groups, rules, tallies := r.schedule.groups, &r.schedule.rules, r.tallies
+	groups, phases, tallies := r.schedule.groups, &r.schedule.phases, r.tallies
 	for position, s := range r.states {
-		tallies[groups.groupAt(position)][s]++
+		tallies[groups.groupAt(position)].Add(s, 1)
 		switch {
-		case !(datedStates | frozenStates).has(s):
-		case s.isFrozen():
+		case !(fleet.DatedStates | fleet.FrozenStates).Has(s):
+		case s.IsFrozen():
 			recheck = sooner(recheck, r.schedule.untilUnfrozen(position, now))
 		default:
-			recheck = sooner(recheck, rules.left(s, r.ages.of(position)))
+			recheck = sooner(recheck, phases.Left(s, r.ages.Of(position)))
 		}
 	}
 	return recheck
@@ -335,7 +335,7 @@ func (r *Result) recentStarts(departed []departure, now time.Time) recent {
 		if r.schedule.ignoresAt(position) {
 			continue
 		} else if at.IsZero() {
-			unknown += one(inFlightStates.has(r.states[position]))
+			unknown += one(fleet.InFlightStates.Has(r.states[position]))
 		} else if now.Sub(at) < l.per {
 			within = append(within, at)
 		}

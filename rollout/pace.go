@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 )
 
 // compile checks the limit and copies it.
@@ -23,15 +25,6 @@ func (l *StartLimit) compile(path *field.Path) (_ *startLimit, errs field.ErrorL
 type startLimit struct {
 	n   int
 	per time.Duration
-}
-
-// startedAt says when a cluster started, from its reported kind, the time from which it is of that kind, and the time when it got the
-// version. It is zero if the cluster did not start, or if that is unknown (R36).
-func startedAt(kind state, since, applied time.Time) time.Time {
-	if kind.waiting() || kind == skipped || since.IsZero() {
-		return time.Time{}
-	}
-	return applied
 }
 
 // recent has what MaxStarts has to know of the clusters that started within its span.
@@ -59,7 +52,7 @@ func (l *startLimit) recent(starts []time.Time, unknown int) recent {
 
 // pace has what Shares, Ramp and MaxStarts, and the exposure of the groups, leave to all active stages together.
 type pace struct {
-	all        tally
+	all        fleet.Tally
 	soaked     int // clusters that succeeded and soaked
 	bound      int // how many clusters may hold a slot by Ramp
 	rampLeft   int // how many more may start by Ramp
@@ -76,7 +69,7 @@ func (s *schedule) pace(c *choice, o *observed) *pace {
 	if ramp == 0 && limit == nil && shares == nil && !bounded {
 		return nil
 	}
-	p := &pace{all: o.all, soaked: o.all.soaked(), rampLeft: math.MaxInt, startsLeft: math.MaxInt, sharesLeft: math.MaxInt, roomLeft: math.MaxInt, recent: o.recent}
+	p := &pace{all: o.all, soaked: o.all.Soaked(), rampLeft: math.MaxInt, startsLeft: math.MaxInt, sharesLeft: math.MaxInt, roomLeft: math.MaxInt, recent: o.recent}
 	if shares != nil {
 		p.sharesLeft = shares.remaining(&p.all)
 	}
@@ -86,7 +79,7 @@ func (s *schedule) pace(c *choice, o *observed) *pace {
 	}
 	if bounded {
 		p.exposes = s.exposes(c, &o.totals)
-		p.roomLeft = max(0, p.exposes-p.all.exposed())
+		p.roomLeft = max(0, p.exposes-p.all.Exposed())
 	}
 	if limit != nil {
 		p.startsLeft = max(0, limit.n-p.recent.n)
@@ -127,7 +120,7 @@ func (c *choice) nextStart(now time.Time) time.Duration {
 }
 
 // blocked says whether clusters of an active stage are blocked that no gate blocks.
-func (g *grant) blocked() bool { return g.slots < g.open[unreported]+g.open[toApply] }
+func (g *grant) blocked() bool { return g.slots < g.open[fleet.Unreported]+g.open[fleet.ToApply] }
 
 // rampUsedUp gives the reason for clusters that the ramp blocks.
 func (s *schedule) rampUsedUp(c *choice) BlockReason {

@@ -6,6 +6,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -44,9 +45,9 @@ func (s *schedule) places(g *grant) int {
 	switch placesKept := s.placesKept(g.stage); {
 	case placesKept == 0:
 		return math.MaxInt
-	case g.used.waiting() > placesKept:
-		return g.used.waiting() - placesKept
-	case g.used.isUnderWay():
+	case g.used.Waiting() > placesKept:
+		return g.used.Waiting() - placesKept
+	case g.used.IsUnderWay():
 		return 0
 	default:
 		return math.MaxInt
@@ -63,7 +64,7 @@ func (s *schedule) isOutOfTurn(c *choice, t *totals) bool {
 // have it.
 func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
 	for stage := stages.Stage(0); s.options.ramp > 0 && stage < s.graph.Len(); stage++ {
-		if _, waits := c.waitsFor(stage); waits && t.stages[stage].soaked() > 0 {
+		if _, waits := c.waitsFor(stage); waits && t.stages[stage].Soaked() > 0 {
 			return true
 		}
 	}
@@ -72,16 +73,16 @@ func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
 
 // isFull says whether more clusters are exposed in a stage than the current groups expose there: in one whose turn has not come any.
 func (s *schedule) isFull(c *choice, t *totals) bool {
-	grants, elsewhere := c.grants(), t.all.exposed()
+	grants, elsewhere := c.grants(), t.all.Exposed()
 	for i := range grants {
-		elsewhere -= grants[i].used.exposed()
+		elsewhere -= grants[i].used.Exposed()
 	}
 	if len(grants) == 0 || len(grants) == 1 && elsewhere == 0 { // a stage bounds itself
 		return false
 	}
 	free := s.areSlotsFreed(t)
 	for stage := range s.graph.Len() {
-		if n := t.stages[stage].exposed(); n > 0 && n > s.exposesNow(c, stage, free) {
+		if n := t.stages[stage].Exposed(); n > 0 && n > s.exposesNow(c, stage, free) {
 			return true
 		}
 	}
@@ -156,7 +157,7 @@ func (s *schedule) freesSlots() bool { return s.options.freeFailed || s.rules.de
 
 // areSlotsFreed says so of what is reported, too: a failure that timed out holds no slot.
 func (s *schedule) areSlotsFreed(t *totals) bool {
-	return s.freesSlots() || t.all[timedOut]+t.all[timedOutNow] > 0
+	return s.freesSlots() || t.all.TimedOut() > 0
 }
 
 // isBounded says whether the groups bound how many are exposed. Under All nothing does, and a rollback exposes no cluster to anything new.
@@ -243,7 +244,7 @@ func (s *schedule) placesTaken(g *grant) BlockReason {
 
 // exposureReached gives the reason for clusters that R66 blocks.
 func (c *choice) exposureReached() BlockReason {
-	return BlockReason{Type: BlockExposed, AllGroups: true, InFlight: c.pace.all.exposed(), Starting: c.starting(), MaxConcurrency: c.pace.exposes}
+	return BlockReason{Type: BlockExposed, AllGroups: true, InFlight: c.pace.all.Exposed(), Starting: c.starting(), MaxConcurrency: c.pace.exposes}
 }
 
 // exposure gives the sentence of BlockExposed.
@@ -257,19 +258,19 @@ func (h BlockReason) exposure() string {
 func (r *Result) exposed() *waitSet {
 	f, s := &waitSet{}, r.schedule
 	for position, is := range r.states {
-		if is&starting == 0 && !agedStates.has(is) || s.ignoresAt(position) {
+		if !r.isStarting(position) && !fleet.ExposedStates.Has(is) || s.ignoresAt(position) {
 			continue
 		}
 		b := r.blocker(position)
-		if is == timedOutNow {
-			is = timedOut
+		if is == fleet.TimedOutNow {
+			is = fleet.TimedOut
 		}
-		f.byState[stateGroupOf(&b, is)].add(b)
+		f.byKind[waitKindOf(&b, is)].add(b)
 		f.first.add(&b, -1)
 		switch {
-		case is == soakingUndated:
+		case is == fleet.SoakingUndated:
 			f.undatedSlots.add(b)
-		case is == soaking:
+		case is == fleet.Soaking:
 			f.ends = append(f.ends, end{b.Until, true})
 		}
 	}
@@ -285,11 +286,11 @@ func (r *Result) exposureRemedies(f *waitSet) (remedies []Remedy) {
 		remedies = append(remedies, r.waitUntil(f.frees))
 	}
 	var fixable stateGroup
-	for _, s := range [...]state{failed, failedUndated, timedOut} {
-		fixable.merge(&f.byState[s])
+	for _, s := range [...]fleet.State{fleet.Failed, fleet.FailedUndated, fleet.TimedOut} {
+		fixable.merge(&f.byKind[s])
 	}
-	u, lost, untracked := &f.undatedSlots, f.byState[failedLost].n, f.untracked()
-	stuck, able := 1<<soakingUndated|1<<failedLost|untrackedStateGroups, f.first.n-u.n-lost-untracked.n
+	u, lost, untracked := &f.undatedSlots, f.byKind[failedLost].n, f.untracked()
+	stuck, able := 1<<waitSoakingUndated|1<<failedLost|untrackedKinds, f.first.n-u.n-lost-untracked.n
 	dates := f.dates
 	if able < f.needed && dates == 0 && f.frees.IsZero() {
 		dates = u.n // and others have to succeed as well
@@ -298,7 +299,7 @@ func (r *Result) exposureRemedies(f *waitSet) (remedies []Remedy) {
 		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: true})
 	}
 	if able-fixable.n >= f.needed { // or some have to be fixed
-		stuck, able = stuck|failedStateGroups|1<<timedOut, able-fixable.n
+		stuck, able = stuck|failedKinds|1<<waitTimedOut, able-fixable.n
 	}
 	if able >= f.needed && able > fixable.n {
 		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesExcept(stuck)})

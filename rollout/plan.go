@@ -9,6 +9,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -73,7 +74,7 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 		r.addDetails().deleting = o.deleting
 	}
 	r.Schedule = s.show()
-	r.InFlight = s.list(v, inFlightStates, o.inFlight())
+	r.InFlight = s.list(v, fleet.InFlightStates, o.inFlight())
 	s.next(&r.Next, &r.choice, v, o, now, r)
 	r.removed = len(r.Removed)
 	if r.kept = without(o.removed, r.Removed); s.deselected != nil { // how these stand is known
@@ -86,7 +87,10 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 
 // mark notes that the cluster at a position starts.
 func (r *Result) mark(position int) {
-	r.states[position] |= starting
+	if r.starts == nil {
+		r.starts = make([]bool, len(r.states))
+	}
+	r.starts[position] = true
 	if r.schedule.ignoresAt(position) {
 		return
 	}

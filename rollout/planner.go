@@ -9,6 +9,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 )
 
 // Planner gives the same answers as [Plan], but is not given the whole fleet each time: it keeps the groups and the
@@ -37,10 +38,10 @@ type Planner struct {
 	writes  map[string]write     // the last write of each cluster, as Applied was told
 	tried   map[string]time.Time // when the clusters failed that were tried again; nil if there are none
 
-	says     map[string]string // the messages of what was reported; nil where there are none
-	deleting map[string]bool   // clusters whose object is being deleted, by the last report
-	others   map[string]report // what was reported of clusters that are not selected, or that the record has
-	names    []string          // the names of those to remove, in order; nil if not known
+	says     map[string]string       // the messages of what was reported; nil where there are none
+	deleting map[string]bool         // clusters whose object is being deleted, by the last report
+	others   map[string]fleet.Report // what was reported of clusters that are not selected, or that the record has
+	names    []string                // the names of those to remove, in order; nil if not known
 
 	unselected map[string]time.Time // when clusters were first found unselected, by the last answer; nil if unknown
 	groups     *grouping.Groups     // the selected clusters
@@ -65,9 +66,9 @@ func (p *Planner) lock() *tracker {
 	p.mu.Lock()
 	if p.tracker == nil {
 		p.several, p.writes = make(map[string]bool), make(map[string]write)
-		p.deleting, p.others = make(map[string]bool), make(map[string]report)
+		p.deleting, p.others = make(map[string]bool), make(map[string]fleet.Report)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, formerGroups{}), reportTable: newReportTable(0)}).fill()
+		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, formerGroups{}), reports: fleet.NewReports(0)}).fill()
 	}
 	return p.tracker
 }
@@ -128,7 +129,7 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	var o observed
 	p.tell(&o)
 	t := p.tracker
-	return t.schedule.list(t, inFlightStates, o.inFlight())
+	return t.schedule.list(t, fleet.InFlightStates, o.inFlight())
 }
 
 // Result gives what [Plan] would give at the time now, with reasons and summary. It takes time linear in the fleet.
@@ -147,12 +148,12 @@ func (p *Planner) Result(now time.Time) *Result {
 		ignoredTallies: slices.Clone(t.totals.ignored),
 		waitSets:       &waitSets{},
 	}
-	if t.tries.pages != nil {
-		r.addDetails().tries = t.tries.clone()
+	if tries := t.reports.Attempts(); !tries.IsEmpty() {
+		r.addDetails().tries = tries
 	}
 	for position, state := range r.states {
-		r.age(position, state, t.since[position], t.now)
-		r.untell(position, t.kinds[position])
+		r.age(position, state, t.reports.Since(position), t.now)
+		r.untell(position, t.reports.Kind(position))
 	}
 	p.tellMore(r)
 	r.complete(t, &o, t.now)
@@ -181,12 +182,12 @@ func (p *Planner) advance(now time.Time) {
 		p.build(&t.schedule.rules, &t.schedule.options, now)
 		return
 	case back:
-		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, reportTable: t.reportTable, now: now}).fill()
+		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, reports: t.reports, now: now}).fill()
 		return
 	}
 	t.advance(now)
 	for _, position := range t.schedule.deselected {
-		if !t.schedule.stillCounts(t.reported(int(position)), now) {
+		if !t.schedule.stillCounts(t.reports.Of(int(position)), now) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -21,12 +22,12 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 	previous, again := p.previousGroups(o), p.stale
 	p.stale, p.names = false, nil
 	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.groups.Groups == p.groups {
-		p.tracker = (&tracker{schedule: s, reportTable: old.reportTable, now: now}).fill()
+		p.tracker = (&tracker{schedule: s, reports: old.reports, now: now}).fill()
 		return
 	}
 	reported := p.reported()
-	p.others = make(map[string]report)
-	reported(func(cluster string, r report) {
+	p.others = make(map[string]fleet.Report)
+	reported(func(cluster string, r fleet.Report) {
 		if _, selected := p.groups.Position(cluster); !selected || p.isRecorded(s, cluster) {
 			p.others[cluster] = r
 		}
@@ -34,16 +35,16 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 	if where := p.placed(s, previous, reported, now); !where.none() {
 		s = newSchedule(r, o, where.in(p.groups), where).recallCeiling(previous)
 	}
-	t := &tracker{schedule: s, reportTable: newReportTable(s.groups.NumClusters()), now: now}
-	reported(func(cluster string, r report) {
+	t := &tracker{schedule: s, reports: fleet.NewReports(s.groups.NumClusters()), now: now}
+	reported(func(cluster string, r fleet.Report) {
 		if position, member := s.groups.Position(cluster); member {
-			t.note(position, r)
+			t.reports.Note(position, r)
 		}
 	})
 	for cluster := range o.record.all() {
 		if position, member := s.groups.Position(cluster); member {
 			counts, _ := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.isDeselectedAt(position)})
-			t.note(position, counts)
+			t.reports.Note(position, counts)
 		}
 	}
 	p.tracker = t.fill()
@@ -56,19 +57,19 @@ func (p *Planner) isPlain(o *options) bool {
 }
 
 // placed finds the clusters that were deselected or moved and still count. The schedule is the one by the current groups.
-func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, report)), now time.Time) (where formerGroups) {
+func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, fleet.Report)), now time.Time) (where formerGroups) {
 	where.deselected, _ = s.findDeselected(f, p.seen(s, now), now)
 	if !s.mayMove(f) {
 		return where
 	}
-	consider := func(cluster string, r report) {
+	consider := func(cluster string, r fleet.Report) {
 		if position, selected := p.groups.Position(cluster); selected {
 			if key, moved := s.movedFrom(f, position, s.stateAt(position, r, now)); moved {
 				where.moved = with(where.moved, cluster, key)
 			}
 		}
 	}
-	reported(func(cluster string, r report) {
+	reported(func(cluster string, r fleet.Report) {
 		if !p.isRecorded(s, cluster) {
 			consider(cluster, r)
 		}
@@ -104,9 +105,9 @@ func (p *Planner) mayMove(position int) bool {
 func (p *Planner) isSettled(position int) bool {
 	s := p.tracker.schedule
 	switch is := p.tracker.states[position]; {
-	case inFlightStates.has(is):
+	case fleet.InFlightStates.Has(is):
 		return false
-	case failureStates.has(is):
+	case fleet.FailureStates.Has(is):
 		_, there := members{p.groups}.groupWith(s.groups.key(s.groups.groupAt(position)))
 		return !there
 	default:
@@ -115,14 +116,14 @@ func (p *Planner) isSettled(position int) bool {
 }
 
 // reported gives a function that walks through all that was reported.
-func (p *Planner) reported() func(take func(cluster string, r report)) {
+func (p *Planner) reported() func(take func(cluster string, r fleet.Report)) {
 	t, others := p.tracker, p.others
 	s := t.schedule
-	return func(take func(cluster string, r report)) {
-		for position, kind := range t.kinds {
+	return func(take func(cluster string, r fleet.Report)) {
+		for position := range t.reports.Len() {
 			cluster := s.groups.Cluster(position)
-			if kind != unreported && !s.isDeselectedAt(position) && !p.isRecorded(s, cluster) {
-				take(cluster, t.reportTable.reported(position))
+			if t.reports.Kind(position) != fleet.KindNone && !s.isDeselectedAt(position) && !p.isRecorded(s, cluster) {
+				take(cluster, t.reports.Of(position))
 			}
 		}
 		for cluster, r := range others {
@@ -138,16 +139,16 @@ func (p *Planner) isRecorded(s *schedule, cluster string) bool {
 }
 
 // last gives what was reported of a cluster.
-func (p *Planner) last(cluster string) report {
+func (p *Planner) last(cluster string) fleet.Report {
 	s := p.tracker.schedule
 	if position, member := s.groups.Position(cluster); member && !s.isDeselectedAt(position) && !p.isRecorded(s, cluster) {
-		return p.tracker.reportTable.reported(position)
+		return p.tracker.reports.Of(position)
 	}
 	return p.others[cluster]
 }
 
 // set replaces the report of a cluster; the zero report removes it.
-func (p *Planner) set(cluster string, r report) {
+func (p *Planner) set(cluster string, r fleet.Report) {
 	t := p.tracker
 	s := t.schedule
 	position, member := s.groups.Position(cluster)
@@ -160,10 +161,10 @@ func (p *Planner) set(cluster string, r report) {
 		}
 		return
 	}
-	if before := p.others[cluster]; (before.kind == unreported) != (r.kind == unreported) {
+	if before := p.others[cluster]; (before.Kind == fleet.KindNone) != (r.Kind == fleet.KindNone) {
 		p.names = nil
 	}
-	if p.others[cluster] = r; r.kind == unreported {
+	if p.others[cluster] = r; r.Kind == fleet.KindNone {
 		delete(p.others, cluster)
 	}
 	switch counts := s.stillCounts(r, t.now); {
@@ -192,7 +193,7 @@ func (p *Planner) seen(s *schedule, now time.Time) map[string]observation {
 		if obs == nil {
 			obs = make(map[string]observation)
 		}
-		obs[cluster] = observation{report: r, deleting: p.deleting[cluster]}
+		obs[cluster] = observation{Report: r, deleting: p.deleting[cluster]}
 	}
 	return obs
 }

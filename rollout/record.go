@@ -8,6 +8,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -40,10 +41,10 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 	for i := range departed {
 		p := &departed[i]
 		as := status.Skip
-		if s.isAwaited(p.report, now) {
+		if s.isAwaited(p.Report, now) {
 			as = status.Succeeded
 		}
-		r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: p.toStatus(p.cluster, as), Group: p.key})
+		r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: p.ToStatus(p.cluster, as), Group: p.key})
 	}
 	slices.SortFunc(r.Deselected, func(a, b status.DeselectedCluster) int { return strings.Compare(a.Cluster, b.Cluster) })
 	breached, bytes := s.fitBreached(last)
@@ -87,7 +88,7 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (en
 	cluster, m := s.groups.Cluster(position), s.options.record
 	r, is := v.reported(position), v.at(position)
 	e, stored := m.entry(cluster)
-	stands := stored && r.equals(e.report)
+	stands := stored && r.Equals(e.Report)
 	moved := s.hasMoved(position)
 	if s.ignoresAt(position) || !s.isDeselectedAt(position) && !moved && !deleting && !stands || s.options.rollback.isDeselected(cluster) {
 		return entry, false
@@ -97,10 +98,10 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (en
 	other, _ := elsewhere(s.groups.Groups, cluster)
 	var as status.RolloutStatus
 	switch {
-	case failureStates.has(is) && budgeted:
-		as = is.status()
-	case inFlightStates.has(is) && limited && (m.AtOnce || other || moved):
-		if as = is.status(); is.plain() == silent {
+	case fleet.FailureStates.Has(is) && budgeted:
+		as = is.Status()
+	case fleet.InFlightStates.Has(is) && limited && (m.AtOnce || other || moved):
+		if as = is.Status(); is == fleet.Silent || is == fleet.Refused {
 			as = status.ToApply
 		}
 	case s.isAwaited(r, now):
@@ -110,22 +111,22 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (en
 	default:
 		return entry, false
 	}
-	return status.DeselectedCluster{Report: r.toStatus(cluster, as), Group: s.groups.key(s.groups.groupAt(position))}, true
+	return status.DeselectedCluster{Report: r.ToStatus(cluster, as), Group: s.groups.key(s.groups.groupAt(position))}, true
 }
 
 // isStored says whether the stored record tells of a cluster as much as the entry does. The times may differ: those of an answer
 // that is not noted change with each call.
 func (m *recordIndex) isStored(entry *status.DeselectedCluster) bool {
 	e, known := m.entries[entry.Cluster]
-	if !known || e.attempt != entry.Attempt {
+	if !known || e.Attempt != entry.Attempt {
 		return false
 	}
-	fails, flies := failureStates.has(e.kind), inFlightStates.has(e.kind)
+	fails, flies := e.Kind.IsFailure(), e.Kind.IsInFlight()
 	switch entry.Status {
 	case status.TimeOut, status.Failed:
 		return fails
 	case status.Succeeded:
-		return fails || flies || e.isSuccess()
+		return fails || flies || e.Kind.IsSuccess()
 	case status.Skip:
 		return true
 	default:

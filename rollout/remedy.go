@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -194,20 +195,16 @@ func (r *Result) isInBreach(position int) bool {
 	if b.Lasting {
 		return r.choice.last[0].has(position)
 	}
-	return failureStates.has(r.states[position]) && s.inBudget(position) && b.counts(s.groups.key(s.groups.groupAt(position)))
+	return fleet.FailureStates.Has(r.states[position]) && s.inBudget(position) && b.counts(s.groups.key(s.groups.groupAt(position)))
 }
 
 // lastAttempt gives the last attempt among the failures that count in the breach.
 func (r *Result) lastAttempt() int {
 	r.waitSets.once.Do(func() {
 		r.waitSets.sets = &foundWaitSets{}
-		tries := r.attempts()
-		if tries == nil {
-			return
-		}
 		for position := range r.states {
 			if r.isInBreach(position) {
-				r.waitSets.sets.attempt = max(r.waitSets.sets.attempt, tries.of(position))
+				r.waitSets.sets.attempt = max(r.waitSets.sets.attempt, r.attempt(position))
 			}
 		}
 	})
@@ -215,11 +212,11 @@ func (r *Result) lastAttempt() int {
 }
 
 // slotRemedies says how one of the slots that clusters hold becomes free. Clusters in the slotless states hold none.
-func (r *Result) slotRemedies(f *waitSet, slotless stateSet) (remedies []Remedy) {
+func (r *Result) slotRemedies(f *waitSet, slotless waitKinds) (remedies []Remedy) {
 	if !f.frees.IsZero() {
 		remedies = append(remedies, r.waitUntil(f.frees))
 	}
-	u, soaking, lost := &f.undatedSlots, f.byState[soakingUndated].n, f.byState[failedLost].n // nothing more comes from these
+	u, soaking, lost := &f.undatedSlots, f.byKind[waitSoakingUndated].n, f.byKind[failedLost].n // nothing more comes from these
 	if slotless != 0 {
 		lost = 0
 	}
@@ -234,16 +231,16 @@ func (r *Result) slotRemedies(f *waitSet, slotless stateSet) (remedies []Remedy)
 	if soaking == 0 && lost == 0 && untracked.n == 0 {
 		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
 	} else if able >= f.needed {
-		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesExcept(1<<soakingUndated | 1<<failedLost | untrackedStateGroups | 1<<blockingToApply | slotless)})
+		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesExcept(1<<waitSoakingUndated | 1<<failedLost | untrackedKinds | 1<<waitBlockingToApply | slotless)})
 	}
 	remedies = append(append(remedies, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
 	if slotless != 0 {
 		return remedies
 	}
-	if c := &f.byState[failed]; c.n >= f.needed {
+	if c := &f.byKind[waitFailed]; c.n >= f.needed {
 		remedies = append(remedies, Remedy{Type: RemedyFix, Count: f.needed, Of: c.n, Clusters: c.listed()})
 	}
-	return append(remedies, r.deadlineRemedy(f, f.excess, f.byState[failed].n+lost)...)
+	return append(remedies, r.deadlineRemedy(f, f.excess, f.byKind[waitFailed].n+lost)...)
 }
 
 // groupRemedies says how the active stages of a wait set become complete. No counted cluster is blocked in them, so that there is one
@@ -253,7 +250,7 @@ func (r *Result) groupRemedies(f *waitSet, groups []stages.Group) (remedies []Re
 	if ends := f.last.blockers[0].Until; f.starting == 0 && !f.anyFrozen && !ends.IsZero() && !r.unfreezes(groups, ends) {
 		remedies = append(remedies, r.waitUntil(ends))
 	}
-	soaking := f.byState[soakingUndated].n // nothing more comes from these
+	soaking := f.byKind[waitSoakingUndated].n // nothing more comes from these
 	if u := &f.undated; u.n > 0 {
 		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: u.n, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
 	}
@@ -267,8 +264,8 @@ func (r *Result) groupRemedies(f *waitSet, groups []stages.Group) (remedies []Re
 
 // untracked gives the clusters of which nothing will say when they are done.
 func (f *waitSet) untracked() (c stateGroup) {
-	for _, s := range [...]state{untracked, untrackedUndated, untrackedAgain} {
-		c.merge(&f.byState[s])
+	for _, kind := range [...]waitKind{waitUntracked, waitUntrackedUndated, untrackedAgain} {
+		c.merge(&f.byKind[kind])
 	}
 	return c
 }
@@ -284,8 +281,8 @@ func (c *stateGroup) rulesRemedy() []Remedy {
 // validateRemedy proposes to validate as many clusters as are needed, if enough wait for their validation.
 func (f *waitSet) validateRemedy(needed int) []Remedy {
 	var c stateGroup
-	for _, s := range [...]state{validating, validatingUndated, validatingAgain} {
-		c.merge(&f.byState[s])
+	for _, kind := range [...]waitKind{waitValidating, waitValidatingUndated, validatingAgain} {
+		c.merge(&f.byKind[kind])
 	}
 	if c.n == 0 || c.n < needed {
 		return nil
@@ -296,7 +293,7 @@ func (f *waitSet) validateRemedy(needed int) []Remedy {
 // deadlineRemedy proposes a deadline, where there is none and one would end the wait for n clusters. Failed is how many
 // clusters keep, until the deadline, a slot that is waited for.
 func (r *Result) deadlineRemedy(f *waitSet, n, failed int) []Remedy {
-	endless := f.byState[silent].n + f.byState[refused].n + f.byState[progressing].n + f.byState[validating].n + failed
+	endless := f.byKind[waitSilent].n + f.byKind[waitRefused].n + f.byKind[waitProgressing].n + f.byKind[waitValidating].n + failed
 	if r.schedule.rules.deadline != nil || f.unknown > 0 || f.earlier > 0 || endless == 0 || endless < n {
 		return nil
 	}

@@ -6,96 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
-
-// report is what a Planner keeps of a report. The zero report is none.
-type report struct {
-	kind    state
-	since   time.Time
-	attempt int
-	applied time.Time // when the cluster got the version; since where the report does not say
-}
-
-// reportOf reads a report.
-func reportOf(r *status.Report) report {
-	since := sinceOf(r)
-	return report{kind: kindOf(r), since: since, attempt: max(r.Attempt, 0), applied: appliedOf(r, since)}
-}
-
-// equals says whether two reports say the same.
-func (r report) equals(other report) bool {
-	return r.kind.plain() == other.kind.plain() && r.attempt == other.attempt && r.since.Equal(other.since) && r.applied.Equal(other.applied)
-}
-
-// toStatus gives a report of a cluster with the given status and the times of r.
-func (r report) toStatus(cluster string, as status.RolloutStatus) status.Report {
-	s := status.Report{Cluster: cluster, Status: as, Attempt: r.attempt}
-	if !r.since.IsZero() {
-		s.Applied = r.applied.UTC()
-	}
-	if r.since.After(r.applied) && as != status.Skip {
-		s.LastTransitionTime = r.since.UTC()
-	}
-	return s
-}
-
-// kindOf gives the kind of a report. A status that the API may add one day counts as Progressing. So does ToApply where the
-// cluster has the workload and has not answered yet (R1, R27).
-func kindOf(r *status.Report) state {
-	switch r.Status {
-	case status.ToApply:
-		if r.Applied.IsZero() {
-			return toApply
-		}
-		if r.Reason == status.ReportRefused {
-			return refused
-		}
-		return silent
-	case status.Succeeded:
-		if r.Deleting {
-			return ending
-		}
-		return succeeded
-	case status.Validating:
-		return validating
-	case status.Failed:
-		return failed
-	case status.TimeOut:
-		return timedOut
-	case status.Skip:
-		return skipped
-	default:
-		if r.Reason == status.ReportUntracked {
-			return untracked
-		}
-		return progressing
-	}
-}
-
-// sinceOf gives the time from which a report counts. A success counts from its first answer, if that was noted, and so does its validation
-// (R5, R58).
-func sinceOf(r *status.Report) time.Time {
-	since := r.LastTransitionTime.Round(0) // so that all of them can be compared
-	if r.Applied.IsZero() {
-		return since
-	}
-	if r.Applied.After(since) {
-		since = r.Applied.Round(0)
-	}
-	if (r.Status == status.Succeeded || r.Status == status.Validating) && r.Answered.After(since) {
-		since = r.Answered.Round(0)
-	}
-	return since
-}
-
-// appliedOf says when the cluster got the present version: its since where the report does not say.
-func appliedOf(r *status.Report, since time.Time) time.Time {
-	if r.Applied.IsZero() {
-		return since
-	}
-	return r.Applied.Round(0)
-}
 
 // Report replaces what was reported of clusters before. Several reports of one cluster in a call count as one
 // ([status.Merge]). Pass the reports of all objects of a cluster in one call, even if only one of them changed. A
@@ -169,8 +82,8 @@ func (p *Planner) observe(r *status.Report, several bool) {
 		delete(p.deleting, r.Cluster)
 	}
 	p.say(r.Cluster, r.Message)
-	said := reportOf(r)
-	said.attempt = last.attemptOf(r)
+	said := fleet.ReportOf(r)
+	said.Attempt = last.attemptOf(r)
 	p.set(r.Cluster, said)
 }
 
@@ -211,28 +124,28 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 		return
 	}
 	known := p.last(cluster)
-	waits := known.kind != ending && t.schedule.state(known.kind, known.since, known.attempt, when).waiting()
-	attempt := known.attempt
+	waits := known.Kind != fleet.KindEnding && t.schedule.phases.StateOf(&known, when).IsWaiting()
+	attempt := known.Attempt
 	if waits {
 		attempt = t.schedule.options.attempt
 	}
 	if when.Equal(last.when) && attempt <= last.attempt {
 		return
 	}
-	again := when.Equal(last.when) || waits && when.Equal(known.since)
+	again := when.Equal(last.when) || waits && when.Equal(known.Since)
 	p.writes[cluster] = write{when, attempt, again}
-	if waits && (known.kind == failed || known.kind == timedOut) {
+	if waits && (known.Kind == fleet.KindFailed || known.Kind == fleet.KindTimedOut) {
 		if p.tried == nil {
 			p.tried = make(map[string]time.Time)
 		}
-		p.tried[cluster] = known.since
+		p.tried[cluster] = known.Since
 	}
-	if !waits && !isBefore(known.applied, when) {
+	if !waits && !isBefore(known.Applied, when) {
 		return
 	}
 	delete(p.deleting, cluster)
 	delete(p.says, cluster)
-	p.set(cluster, report{silent, when, attempt, when})
+	p.set(cluster, fleet.Report{Kind: fleet.KindSilent, Since: when, Attempt: attempt, Applied: when})
 }
 
 // Forget drops what Report and Applied said of clusters: their workload is gone, or was never there. Names without a
@@ -247,7 +160,7 @@ func (p *Planner) Forget(clusters ...string) {
 		delete(p.deleting, cluster)
 		delete(p.tried, cluster)
 		delete(p.says, cluster)
-		p.set(cluster, report{})
+		p.set(cluster, fleet.Report{})
 	}
 }
 

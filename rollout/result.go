@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -43,25 +44,26 @@ type Result struct {
 	removed        int
 	kept           []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
 	warnings       []Warning
-	states         []state                   // of each position
-	ages           pagedSlice[time.Duration] // how long each position has been in flight or failed
-	details        *details                  // what else is known of single clusters; nil where there is nothing
-	tallies        []tally                   // of each group, over the clusters that count
-	ignoredTallies []tally                   // of each group, over the ignored clusters; nil where all are counted
-	started        []int32                   // for each group how many clusters that count are in Start; nil if none is
-	waitSets       *waitSets                 // what is waited for; computed when first needed
+	states         []fleet.State              // of each position
+	ages           fleet.Paged[time.Duration] // how long each position has been in flight or failed
+	details        *details                   // what else is known of single clusters; nil where there is nothing
+	tallies        []fleet.Tally              // of each group, over the clusters that count
+	ignoredTallies []fleet.Tally              // of each group, over the ignored clusters; nil where all are counted
+	starts         []bool                     // of each position, whether it is in Start; nil if none is
+	started        []int32                    // for each group how many clusters that count are in Start; nil if none is
+	waitSets       *waitSets                  // what is waited for; computed when first needed
 }
 
 // details is what a result knows of few clusters, by position.
 type details struct {
-	far        map[int]time.Time // the time of the report, where that is too long ago or ahead for ages
-	tries      attempts
-	startTimes []time.Time    // when each position started; only with MaxStarts and while the result is made
-	evidence   map[int]report // what was reported of deselected positions, whose objects are being deleted, or that the record has
-	deleting   map[int]bool   // the selected positions whose objects are being deleted; of all with evidence while the result is made
-	lost       map[int]bool   // the positions that failed and of which only the record tells
-	untold     map[int]bool   // the positions that timed out while nothing says when they are done
-	says       map[int]string // the messages of the reports that count; nil where none has one
+	far        map[int]time.Time    // the time of the report, where that is too long ago or ahead for ages
+	tries      fleet.Paged[int]     // the attempt of each position
+	startTimes []time.Time          // when each position started; only with MaxStarts and while the result is made
+	evidence   map[int]fleet.Report // what was reported of deselected positions, whose objects are being deleted, or that the record has
+	deleting   map[int]bool         // the selected positions whose objects are being deleted; of all with evidence while the result is made
+	lost       map[int]bool         // the positions that failed and of which only the record tells
+	untold     map[int]bool         // the positions that timed out while nothing says when they are done
+	says       map[int]string       // the messages of the reports that count; nil where none has one
 }
 
 // knownDetails gives what is noted, to be read.
@@ -80,12 +82,12 @@ func (r *Result) addDetails() *details {
 	return r.details
 }
 
-// attempts gives the attempt of each position.
-func (r *Result) attempts() *attempts {
+// attempt gives the attempt that a position is in.
+func (r *Result) attempt(position int) int {
 	if r.details == nil {
-		return nil
+		return 0
 	}
-	return &r.details.tries
+	return r.details.tries.Of(position)
 }
 
 // Disposition says in which part of a result a cluster is.
@@ -111,6 +113,25 @@ const (
 // numGroups is the number of groups; 0 where no Plan made the result.
 func (r *Result) numGroups() stages.Group { return stages.Group(len(r.tallies)) }
 
+// isStarting says whether the cluster at a position is in Start.
+func (r *Result) isStarting(position int) bool { return at(r.starts, position) }
+
+// dispositionAt says in which part of the result the cluster at a position is, selected or not.
+func (r *Result) dispositionAt(position int) Disposition {
+	switch is := r.states[position]; {
+	case r.isStarting(position):
+		return DispositionStarting
+	case is.IsWaiting(), is.IsFrozen():
+		return DispositionBlocked
+	case fleet.InFlightStates.Has(is):
+		return DispositionInFlight
+	case is == fleet.TimedOutNow:
+		return DispositionTimedOut
+	default:
+		return DispositionSettled
+	}
+}
+
 // Find says where the named cluster is, with the reason if it is blocked. It gives false if the cluster is not selected and does
 // not count.
 // It takes constant time, except that the first blocked cluster of a result takes time linear in the fleet.
@@ -122,7 +143,7 @@ func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 	if !ok {
 		return "", BlockReason{}, false
 	}
-	d := r.states[position].disposition()
+	d := r.dispositionAt(position)
 	if r.schedule.isDeselectedAt(position) {
 		d = DispositionDeselected
 	}
@@ -135,8 +156,8 @@ func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 // Blocked yields the waiting clusters that do not start, in the order of their names, each with the reason.
 func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 	return func(yield func(Cluster, BlockReason) bool) {
-		for position, s := range r.states {
-			if s.disposition() == DispositionBlocked && !yield(r.cluster(position), r.blockAt(position)) {
+		for position := range r.states {
+			if r.dispositionAt(position) == DispositionBlocked && !yield(r.cluster(position), r.blockAt(position)) {
 				return
 			}
 		}
@@ -147,8 +168,8 @@ func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 // names. A cluster whose deadline has passed and that is not reported TimeOut is in TimedOut instead.
 func (r *Result) Settled() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
-		for position, s := range r.states {
-			if s.disposition() == DispositionSettled && !r.schedule.isDeselectedAt(position) && !yield(r.cluster(position)) {
+		for position := range r.states {
+			if r.dispositionAt(position) == DispositionSettled && !r.schedule.isDeselectedAt(position) && !yield(r.cluster(position)) {
 				return
 			}
 		}
@@ -209,10 +230,10 @@ func (r *Result) Summary() status.Summary {
 	}
 	s.Partial = r.schedule != nil && r.schedule.missing != ""
 	for group := range r.numGroups() {
-		counts := r.tallies[group].counts(r.blockedCounted(group))
+		counts := r.tallies[group].Counts(r.blockedCounted(group))
 		counts.Partial = s.Partial
 		if r.ignoredTallies != nil {
-			counts.Ignored, counts.IgnoredToApply = r.schedule.ignoredIn(group), r.ignoredTallies[group].waiting()+r.ignoredTallies[group].frozen()
+			counts.Ignored, counts.IgnoredToApply = r.schedule.ignoredIn(group), r.ignoredTallies[group].Waiting()+r.ignoredTallies[group].Frozen()
 		}
 		if r.schedule != nil {
 			counts.Deselected = r.schedule.deselectedIn(group)
@@ -256,14 +277,14 @@ func (r *Result) stops(s *status.Summary) {
 func (r *Result) blocked(group stages.Group) int {
 	n := r.blockedCounted(group)
 	if r.ignoredTallies != nil && !r.schedule.startsIgnored(&r.choice, group) {
-		n += r.ignoredTallies[group].waiting()
+		n += r.ignoredTallies[group].Waiting()
 	}
 	return n
 }
 
 // blockedCounted does so for the clusters that count.
 func (r *Result) blockedCounted(group stages.Group) int {
-	n := r.tallies[group].waiting()
+	n := r.tallies[group].Waiting()
 	if r.started != nil {
 		n -= int(r.started[group])
 	}
@@ -271,10 +292,10 @@ func (r *Result) blockedCounted(group stages.Group) int {
 }
 
 func (r *Result) cluster(position int) Cluster {
-	s, attempt := r.states[position], r.attempts().of(position)
-	if s&starting != 0 {
+	attempt := r.attempt(position)
+	if r.isStarting(position) {
 		attempt = r.schedule.options.attempt
 	}
 	var one [1]Cluster
-	return r.schedule.addCluster(one[:0], position, s, attempt)[0]
+	return r.schedule.addCluster(one[:0], position, r.states[position], attempt)[0]
 }

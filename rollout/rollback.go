@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -131,10 +132,10 @@ func (c *options) standsIn(cluster string) bool {
 	if !known || c.ignores(cluster) {
 		return false
 	}
-	if failureStates.has(e.kind) {
-		return e.attempt >= c.attempt
+	if e.Kind.IsFailure() {
+		return e.Attempt >= c.attempt
 	}
-	return e.kind != onceStarted && e.kind != onceSucceeded && e.kind != succeeded
+	return e.Kind != fleet.KindOnceStarted && e.Kind != fleet.KindOnceSucceeded && e.Kind != fleet.KindSucceeded
 }
 
 // deselectedWith says when clusters began to roll back that are not selected and have the failed version: at the abort, or when they
@@ -252,8 +253,8 @@ func (b *rollback) rank(s *schedule, now time.Time) {
 	failed := make([]bool, len(has))
 	for position := range has {
 		if has.at(position) {
-			r := reportOf(has[position].report)
-			failed[position] = failureStates.has(s.rules.at(r.kind, r.since, now))
+			r := fleet.ReportOf(has[position].report)
+			failed[position] = fleet.FailureStates.Has(s.phases.At(r.Kind, r.Since, now))
 			turns = append(turns, int32(position))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -27,22 +28,22 @@ func (v *scan) look() *lookup {
 	return v.lookup
 }
 
-func (v *scan) in(states stateSet, from int) (int, state, bool) {
+func (v *scan) in(states fleet.States, from int) (int, fleet.State, bool) {
 	for i, s := range v.result.states[from:] {
-		if states.has(s) {
+		if states.Has(s) {
 			return from + i, s, true
 		}
 	}
 	return 0, 0, false
 }
 
-func (v *scan) at(position int) state { return v.result.states[position] }
+func (v *scan) at(position int) fleet.State { return v.result.states[position] }
 
-func (v *scan) reported(position int) report { return v.result.knownDetails().evidence[position] }
+func (v *scan) reported(position int) fleet.Report { return v.result.knownDetails().evidence[position] }
 
-func (v *scan) attempts() *attempts { return v.result.attempts() }
+func (v *scan) attempt(position int) int { return v.result.attempt(position) }
 
-func (v *scan) turn(stage stages.Stage, s state, from int) (position, place int, ok bool) {
+func (v *scan) turn(stage stages.Stage, s fleet.State, from int) (position, place int, ok bool) {
 	if !v.result.schedule.graph.IsChain() {
 		return v.ranked(stage, s, from)
 	}
@@ -61,7 +62,7 @@ func (v *scan) turn(stage stages.Stage, s state, from int) (position, place int,
 }
 
 // ranked does what turn does, for a graph: all stages together take time linear in the clusters.
-func (v *scan) ranked(stage stages.Stage, s state, from int) (position, place int, ok bool) {
+func (v *scan) ranked(stage stages.Stage, s fleet.State, from int) (position, place int, ok bool) {
 	l := v.look()
 	if l.ranks == nil {
 		l.ranks = newRanks(v.result.schedule)
@@ -76,7 +77,7 @@ func (v *scan) ranked(stage stages.Stage, s state, from int) (position, place in
 }
 
 // waiting gives the first position, from the given one on, of a cluster in the state and the stage.
-func (v *scan) waiting(stage stages.Stage, s state, from int) (int, bool) {
+func (v *scan) waiting(stage stages.Stage, s fleet.State, from int) (int, bool) {
 	groups, graph := v.result.schedule.groups, &v.result.schedule.graph
 	for i, is := range v.result.states[from:] {
 		if is == s && graph.Of(groups.groupAt(from+i)) == stage {
@@ -87,7 +88,7 @@ func (v *scan) waiting(stage stages.Stage, s state, from int) (int, bool) {
 }
 
 // sort collects the positions of the clusters in a state and a stage in the order in which they start.
-func (v *scan) sort(l *lookup, stage stages.Stage, s state) {
+func (v *scan) sort(l *lookup, stage stages.Stage, s fleet.State) {
 	l.sorted = slices.Grow(l.sorted[:0], v.result.schedule.limits[stage].clusters)
 	for position, ok := v.waiting(stage, s, 0); ok; position, ok = v.waiting(stage, s, position+1) {
 		l.sorted = append(l.sorted, int32(position))
@@ -104,8 +105,8 @@ func (v *scan) lastSuccess(stage stages.Stage) time.Time {
 	s := v.result.schedule
 	l.lasts = make([]time.Time, len(s.limits))
 	for position, state := range v.result.states {
-		age := v.result.ages.of(position)
-		if !succeededStates.has(state) || age == unknownAge || state == succeededUndated || s.ignoresAt(position) {
+		age := v.result.ages.Of(position)
+		if !fleet.SucceededStates.Has(state) || age == unknownAge || state == fleet.SucceededUndated || s.ignoresAt(position) {
 			continue
 		}
 		last := &l.lasts[s.graph.Of(s.groups.groupAt(position))]

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/limit"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -73,8 +74,9 @@ type schedule struct {
 	limits      []stageLimits // of each stage
 	maxFailures int           // of all clusters
 	wait        time.Duration // between groups; 0 if none
-	timeless    stateSet      // the kinds of reports whose time is not needed
-	awaited     []bool        // for each stage whether one with clusters comes after it; only with a wait
+	phases      fleet.Phases
+	timeless    fleet.Kinds // whose time is not needed
+	awaited     []bool      // for each stage whether one with clusters comes after it; only with a wait
 	warnings    []Warning
 	names       string // what known gave, once it was asked
 }
@@ -108,7 +110,7 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where formerGrou
 	s.countPlacesKept()
 	s.countBaseline()
 	s.waitBetween()
-	s.rules.datesSuccess = s.awaited != nil
+	s.phases = s.phasesOf()
 	s.timeless = s.timelessKinds()
 	s.check()
 	return s
@@ -117,16 +119,37 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where formerGrou
 // keyOf gives the key of the first group of a stage.
 func (s *schedule) keyOf(stage stages.Stage) grouping.Key { return s.groups.key(s.graph.First(stage)) }
 
+// phasesOf says how time and attempts make states of what is reported.
+func (s *schedule) phasesOf() fleet.Phases {
+	return fleet.Phases{
+		MinSuccess: s.rules.minSuccessTime, Deadline: s.rules.deadline, DatesSuccess: s.awaited != nil, Attempt: s.options.attempt, Rollback: s.options.rollback != nil,
+	}
+}
+
 // timelessKinds gives the kinds that time changes nothing of, and that nothing is told or counted of by time.
-func (s *schedule) timelessKinds() stateSet {
-	const waitingOrSkipped stateSet = 1<<toApply | 1<<skipped
+func (s *schedule) timelessKinds() fleet.Kinds {
 	switch {
 	case s.options.startLimit != nil:
 		return 0
 	case s.rules.minSuccessTime != 0 || s.wait != 0:
-		return waitingOrSkipped
+		return fleet.KindsOf(fleet.KindToApply, fleet.KindSkipped)
 	default:
-		return waitingOrSkipped | 1<<succeeded
+		return fleet.KindsOf(fleet.KindToApply, fleet.KindSkipped, fleet.KindSucceeded)
+	}
+}
+
+// stateAt gives the state of the cluster at a position, by a report. A deselected cluster never waits for its turn.
+func (s *schedule) stateAt(position int, r fleet.Report, now time.Time) fleet.State {
+	is := s.phases.StateOf(&r, now)
+	switch {
+	case !is.IsWaiting():
+		return is
+	case s.isDeselectedAt(position):
+		return fleet.Skipped
+	case s.anyFrozen():
+		return s.frozenState(position, is, now)
+	default:
+		return is
 	}
 }
 
@@ -247,11 +270,11 @@ func (s *schedule) compareNames(a, b string) int {
 }
 
 // addCluster appends the cluster at a position, in the given state and attempt, to clusters that have room.
-func (s *schedule) addCluster(clusters []Cluster, position int, st state, attempt int) []Cluster {
+func (s *schedule) addCluster(clusters []Cluster, position int, st fleet.State, attempt int) []Cluster {
 	clusters = clusters[:len(clusters)+1]
 	c := &clusters[len(clusters)-1] // in place, since a Cluster is large
 	c.Name, c.Group = s.groups.Cluster(position), s.groups.key(s.groups.groupAt(position))
-	c.Status, c.Attempt = st.status(), max(attempt, 0)
+	c.Status, c.Attempt = st.Status(), max(attempt, 0)
 	return clusters
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 )
 
 // Shares are a hub's parts of limits that several hubs have in common. Package rollout/shares divides the limits.
@@ -36,27 +38,27 @@ func (r *Shares) check(path *field.Path) (errs field.ErrorList) {
 }
 
 // remaining gives how many more clusters may start beside those in the tally.
-func (r *Shares) remaining(all *tally) int {
-	if all.failures() > r.Failures {
+func (r *Shares) remaining(all *fleet.Tally) int {
+	if all.Failures() > r.Failures {
 		return 0
 	}
-	return max(0, r.Concurrency-all.inFlight())
+	return max(0, r.Concurrency-all.InFlight())
 }
 
 // hasNoShare says whether nothing may start, whatever is in flight. A nil pace has no limits, or the rollout is stopped.
 func (p *pace) hasNoShare(r *Shares) bool {
-	return r != nil && p != nil && (r.Concurrency == 0 || p.all.failures() > r.Failures)
+	return r != nil && p != nil && (r.Concurrency == 0 || p.all.Failures() > r.Failures)
 }
 
 // sharesUsedUp gives the reason for clusters that the shares block.
 func (s *schedule) sharesUsedUp(c *choice) BlockReason {
 	r, all, h := s.options.shares, &c.pace.all, BlockReason{Type: BlockShares, AllGroups: true}
-	switch failures := all.failures(); {
+	switch failures := all.Failures(); {
 	case r.Concurrency == 0:
 	case failures > r.Failures:
 		h.Failures, h.MaxFailures = failures, r.Failures
 	default:
-		h.InFlight, h.Starting, h.MaxConcurrency = all.inFlight(), c.starting(), r.Concurrency
+		h.InFlight, h.Starting, h.MaxConcurrency = all.InFlight(), c.starting(), r.Concurrency
 		s.countSlow(&h, all, false)
 	}
 	return h
@@ -111,12 +113,12 @@ func (r *Result) explainShares(l *Link) (others ignorableClusters) {
 // nothing says when they are done, and the last attempt. It takes time linear in the fleet.
 func (r *Result) failedHere() (f topN, fixable, untold stateGroup, attempt int) {
 	for position, state := range r.states {
-		if !failureStates.has(state) || r.schedule.ignoresAt(position) {
+		if !fleet.FailureStates.Has(state) || r.schedule.ignoresAt(position) {
 			continue
 		}
 		b := r.blocker(position)
 		b.Until = time.Time{} // a cluster that timed out has failed as well
-		attempt = max(attempt, r.attempts().of(position))
+		attempt = max(attempt, r.attempt(position))
 		r.sort(position, b, &fixable, &untold)
 		f.ignorable.add(&b)
 		if f.n++; f.n <= maxNamed {

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -74,7 +75,7 @@ type recordIndex struct {
 
 // entry is what the record says of a cluster.
 type entry struct {
-	report
+	fleet.Report
 	key grouping.Key
 }
 
@@ -95,13 +96,13 @@ func newRecordIndex(m StoredRecord) *recordIndex {
 		}
 		report := merged[stored.Cluster]
 		report.Deleting = false // an entry is not an object
-		e := entry{report: reportOf(&report), key: stored.Group}
+		e := entry{Report: fleet.ReportOf(&report), key: stored.Group}
 		switch {
-		case failureStates.has(e.kind):
+		case e.Kind.IsFailure():
 		case report.Status == status.Succeeded && !m.AtOnce:
-			e.kind = onceSucceeded
+			e.Kind = fleet.KindOnceSucceeded
 		case report.Status == status.Skip || !m.AtOnce:
-			e.kind = onceStarted
+			e.Kind = fleet.KindOnceStarted
 		}
 		if e.key.Index < 0 {
 			e.key = unknownGroup()
@@ -130,49 +131,49 @@ func (m *recordIndex) all() map[string]entry {
 
 // observation is what was reported of a cluster: the zero observation if nothing was.
 type observation struct {
-	report
+	fleet.Report
 	deleting bool
 	selected bool
 }
 
 // decide gives the report that counts for a cluster, from what was reported and from the record (R49). It says whether the
 // record's counts.
-func (s *schedule) decide(cluster string, obs observation) (counts report, recorded bool) {
+func (s *schedule) decide(cluster string, obs observation) (counts fleet.Report, recorded bool) {
 	e, known := s.options.record.entry(cluster)
 	if !known || s.ignores(cluster) {
-		return obs.report, false
+		return obs.Report, false
 	}
-	fails := failureStates.has(e.kind)
-	if fails && e.attempt < s.options.attempt {
-		e.kind, fails = onceStarted, false
+	fails := e.Kind.IsFailure()
+	if fails && e.Attempt < s.options.attempt {
+		e.Kind, fails = fleet.KindOnceStarted, false
 	}
-	about := !obs.kind.waiting()
+	about := !obs.Kind.IsWaiting()
 	switch {
 	case fails && about && obs.endsFailure(&e):
-		return obs.report, false
+		return obs.Report, false
 	case fails:
-		return e.report, true
-	case about, obs.selected && (e.kind == onceStarted || e.isSuccess()):
-		return obs.report, false
+		return e.Report, true
+	case about, obs.selected && (e.Kind == fleet.KindOnceStarted || e.Kind.IsSuccess()):
+		return obs.Report, false
 	default:
-		return e.report, true
+		return e.Report, true
 	}
 }
 
 // isLost says whether a cluster that counts in a state has failed although nothing that has the version is there to recover (R29): only
 // the record tells of it, maybe as of a flight whose deadline has passed since.
-func (obs *observation) isLost(counts state, recorded bool) bool {
-	return recorded && failureStates.has(counts) && obs.kind.waiting()
+func (obs *observation) isLost(counts fleet.State, recorded bool) bool {
+	return recorded && fleet.FailureStates.Has(counts) && obs.Kind.IsWaiting()
 }
 
 // endsFailure says whether a report about the version counts although the record says that the cluster failed. Silence does not
 // end a failure: a cluster that is back gets its workload again, and its agent has not said yet that it is better.
 func (obs *observation) endsFailure(e *entry) bool {
 	switch {
-	case obs.isSuccess(), obs.attempt > e.attempt, obs.selected && !obs.deleting && obs.kind.plain() != silent:
+	case obs.Kind.IsSuccess(), obs.Attempt > e.Attempt, obs.selected && !obs.deleting && obs.Kind.Plain() != fleet.KindSilent:
 		return true
 	default:
-		return failureStates.has(obs.kind) && obs.attempt == e.attempt
+		return obs.Kind.IsFailure() && obs.Attempt == e.Attempt
 	}
 }
 
@@ -220,7 +221,7 @@ func (s *schedule) findDeselected(previous *previousResult, seen map[string]obse
 type departure struct {
 	cluster string
 	key     grouping.Key
-	report
+	fleet.Report
 }
 
 // ignores says of a deselected cluster whether it is ignored (R37).
@@ -229,13 +230,13 @@ func (s *schedule) ignores(cluster string) bool {
 }
 
 // stillCounts says whether a deselected cluster is in flight or a failure (R46).
-func (s *schedule) stillCounts(r report, now time.Time) bool {
-	state := s.state(r.kind, r.since, r.attempt, now)
-	return inFlightStates.has(state) || failureStates.has(state)
+func (s *schedule) stillCounts(r fleet.Report, now time.Time) bool {
+	state := s.phases.StateOf(&r, now)
+	return fleet.InFlightStates.Has(state) || fleet.FailureStates.Has(state)
 }
 
 // mayCount says whether a deselected cluster can count for anything by a report.
-func (s *schedule) mayCount(r report, now time.Time) bool {
+func (s *schedule) mayCount(r fleet.Report, now time.Time) bool {
 	return s.stillCounts(r, now) || s.hasStarted(r, now) || s.isAwaited(r, now)
 }
 
@@ -243,8 +244,8 @@ func (s *schedule) mayCount(r report, now time.Time) bool {
 func (s *schedule) startsOf(departed []departure, now time.Time) []time.Time {
 	starts := make([]time.Time, 0, len(departed))
 	for i := range departed {
-		if p := &departed[i]; s.hasStarted(p.report, now) {
-			starts = append(starts, startedAt(p.kind, p.since, p.applied))
+		if p := &departed[i]; s.hasStarted(p.Report, now) {
+			starts = append(starts, p.StartedAt())
 		}
 	}
 	return starts
@@ -254,33 +255,28 @@ func (s *schedule) startsOf(departed []departure, now time.Time) []time.Time {
 func (s *schedule) successOf(departed []departure, stage stages.Stage) (last time.Time) {
 	for i := range departed {
 		p := &departed[i]
-		if !p.isSuccess() {
+		if !p.Kind.IsSuccess() {
 			continue
 		}
 		if group, there := s.groups.groupWith(p.key); there && s.graph.Of(group) != stage {
 			continue // an unknown group may be any
 		}
-		last = latest(last, p.since)
+		last = latest(last, p.Since)
 	}
 	return last
 }
 
 // hasStarted says whether a cluster started within the span of MaxStarts.
-func (s *schedule) hasStarted(r report, now time.Time) bool {
+func (s *schedule) hasStarted(r fleet.Report, now time.Time) bool {
 	l := s.options.startLimit
 	if l == nil {
 		return false
 	}
-	at := startedAt(r.kind, r.since, r.applied)
+	at := r.StartedAt()
 	return !at.IsZero() && now.Sub(at) < l.per
 }
 
-// isSuccess says whether a report is of a cluster that succeeded, or only tells when it did.
-func (r *report) isSuccess() bool {
-	return r.kind == succeeded || r.kind == onceSucceeded || r.kind == ending
-}
-
 // isAwaited says whether a stage may wait for the time since the success of a cluster (R34).
-func (s *schedule) isAwaited(r report, now time.Time) bool {
-	return s.wait > 0 && r.isSuccess() && !r.since.IsZero() && now.Before(r.since.Add(s.wait))
+func (s *schedule) isAwaited(r fleet.Report, now time.Time) bool {
+	return s.wait > 0 && r.Kind.IsSuccess() && !r.Since.IsZero() && now.Before(r.Since.Add(s.wait))
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 )
 
 // timeouts says how many failures a budget still allows, and when deadlines pass that add one each.
@@ -32,19 +34,19 @@ func (r *Result) stopsAt() (first time.Time) {
 	totals := s.sum(r.tallies, nil)
 	budgets := make([]timeouts, len(s.limits)+2) // the last two are of all
 	for stage := range s.graph.Len() {
-		budgets[stage].left = s.limits[stage].maxFailures - totals.stages[stage].inBudget()
+		budgets[stage].left = s.limits[stage].maxFailures - totals.stages[stage].InBudget()
 	}
 	all := &budgets[len(s.limits)]
-	all.left = s.maxFailures - totals.all.inBudget()
+	all.left = s.maxFailures - totals.all.InBudget()
 	shares := &budgets[len(s.limits)+1]
 	if shares.left = math.MaxInt; s.options.shares != nil {
-		shares.left = s.options.shares.Failures - totals.all.failures()
+		shares.left = s.options.shares.Failures - totals.all.Failures()
 	}
 	for position, state := range r.states {
-		if !endingStates.has(state) || s.ignoresAt(position) || r.isEarlier(position) {
+		if !fleet.EndingStates.Has(state) || s.ignoresAt(position) || r.isEarlier(position) {
 			continue
 		}
-		at := r.since(position).Add(s.rules.limitOf(state))
+		at := r.since(position).Add(s.phases.LimitOf(state))
 		if shares.at = append(shares.at, at); !s.inBudget(position) {
 			continue
 		}

@@ -1,46 +1,49 @@
 package rollout
 
-import "github.com/cohort-ocm/cohort/rollout/internal/stages"
+import (
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
+)
 
 // totals has the tallies that a choice follows from, over the clusters that count.
 type totals struct {
-	groups []tally
-	stages []tally
-	all    tally
+	groups []fleet.Tally
+	stages []fleet.Tally
+	all    fleet.Tally
 
-	ignored    []tally // the ignored clusters of each group; nil where all are counted
-	ignoredAll tally
+	ignored    []fleet.Tally // the ignored clusters of each group; nil where all are counted
+	ignoredAll fleet.Tally
 }
 
 // inFlight counts the clusters in flight, counted or not.
-func (t *totals) inFlight() int { return t.all.inFlight() + t.ignoredAll.inFlight() }
+func (t *totals) inFlight() int { return t.all.InFlight() + t.ignoredAll.InFlight() }
 
 // in counts the clusters in a state, counted or not.
-func (t *totals) in(s state) int { return int(t.all[s] + t.ignoredAll[s]) }
+func (t *totals) in(s fleet.State) int { return t.all.In(s) + t.ignoredAll.In(s) }
 
 // sum adds up the tallies of the groups.
-func (s *schedule) sum(groups, ignored []tally) totals {
-	t := totals{groups: groups, stages: make([]tally, len(s.limits)), ignored: ignored}
+func (s *schedule) sum(groups, ignored []fleet.Tally) totals {
+	t := totals{groups: groups, stages: make([]fleet.Tally, len(s.limits)), ignored: ignored}
 	for group := range s.graph.NumGroups() {
-		t.stages[s.graph.Of(group)].add(&groups[group])
+		t.stages[s.graph.Of(group)].Sum(&groups[group])
 	}
 	for i := range t.stages {
-		t.all.add(&t.stages[i])
+		t.all.Sum(&t.stages[i])
 	}
 	for i := range ignored {
-		t.ignoredAll.add(&ignored[i])
+		t.ignoredAll.Sum(&ignored[i])
 	}
 	return t
 }
 
 // isComplete says whether all clusters of a stage are settled and its failures are within its budget (R6).
-func (s *schedule) isComplete(stage stages.Stage, t *tally) bool {
-	return t.unsettled() == 0 && !s.isBreached(stage, t)
+func (s *schedule) isComplete(stage stages.Stage, t *fleet.Tally) bool {
+	return t.Unsettled() == 0 && !s.isBreached(stage, t)
 }
 
 // isBreached says whether the failures of a stage exceed its budget.
-func (s *schedule) isBreached(stage stages.Stage, t *tally) bool {
-	return t.inBudget() > s.limits[stage].maxFailures
+func (s *schedule) isBreached(stage stages.Stage, t *fleet.Tally) bool {
+	return t.InBudget() > s.limits[stage].maxFailures
 }
 
 // firsts gives the first stage that is not complete and the first that is breached (R10, R12), each the number of

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/internal/bitset"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -26,13 +27,13 @@ type tracker struct {
 	schedule *schedule
 	now      time.Time
 
-	reportTable
-	states []state // the state of each position at the time now
-	timers *timers
+	reports fleet.Reports
+	states  []fleet.State // the state of each position at the time now
+	timers  *fleet.Timers
 
-	inSpan   *timers     // with MaxStarts, the positions that started within its span; otherwise nil
-	departed []departure // clusters of which only the start or the success counts
-	unknown  int         // how many clusters in flight have no time
+	inSpan   *fleet.Timers // with MaxStarts, the positions that started within its span; otherwise nil
+	departed []departure   // clusters of which only the start or the success counts
+	unknown  int           // how many clusters in flight have no time
 
 	successes []lastSuccess // of each stage; nil without WaitBetweenGroups
 
@@ -45,31 +46,36 @@ type tracker struct {
 	listed  [len(listedStates)]bitset.Set // of positions
 }
 
+// listedStates are the sets of states that a tracker can list.
+var listedStates = [...]fleet.States{
+	fleet.InFlightStates, fleet.TimedOutNowStates, fleet.FailureStates, fleet.UndatedStates, fleet.UndatedSuccess, fleet.UntrackedStates,
+}
+
 // fill puts every cluster into the sets of its state, and gives the tracker. It needs schedule, facts and now, and keeps the
 // ranks if there are any. It takes time linear in the clusters.
 func (t *tracker) fill() *tracker {
-	s, n := t.schedule, len(t.kinds)
+	s, n := t.schedule, t.reports.Len()
 	if t.ranks == nil {
 		t.ranks = newRanks(s)
 	}
-	t.states = make([]state, n)
+	t.states = make([]fleet.State, n)
 	t.incomplete, t.breached = bitset.New(len(s.limits)), bitset.New(len(s.limits))
 	t.waiting = [2]bitset.Set{bitset.New(n), bitset.New(n)}
 	for i := range t.listed {
 		t.listed[i] = bitset.New(n)
 	}
-	t.timers = newTimers(n, t.isDueBefore)
+	t.timers = fleet.NewTimers(n, t.isDueBefore)
 	if s.wait > 0 {
 		t.successes = make([]lastSuccess, len(s.limits))
 	}
 	if s.options.startLimit != nil {
-		t.inSpan = newTimers(n, t.leavesBefore)
+		t.inSpan = fleet.NewTimers(n, t.leavesBefore)
 	}
-	tallies := make([]tally, s.groups.Len())
-	for position, kind := range t.kinds {
-		state := s.stateAt(position, report{kind: kind, since: t.since[position], attempt: t.tries.of(position)}, t.now)
+	tallies := make([]fleet.Tally, s.groups.Len())
+	for position := range n {
+		state := s.stateAt(position, t.reports.Of(position), t.now)
 		t.states[position] = state
-		tallies[s.groups.groupAt(position)][state]++
+		tallies[s.groups.groupAt(position)].Add(state, 1)
 		t.mark(position, state)
 		t.time(position)
 		t.start(position)
@@ -83,27 +89,27 @@ func (t *tracker) fill() *tracker {
 
 // due gives the time at which time alone changes the state of a position.
 func (t *tracker) due(position int32) time.Time {
-	if t.states[position].isFrozen() {
+	if t.states[position].IsFrozen() {
 		return t.schedule.freezeEnd(int(position))
 	}
-	limit, _, _, _ := t.schedule.rules.phase(t.kinds[position])
-	return t.since[position].Add(limit)
+	limit := t.schedule.phases.Limit(t.reports.Kind(int(position)))
+	return t.reports.Since(int(position)).Add(limit)
 }
 
 // isDueBefore says whether a is due before b. Positions of one kind have the same limit.
 func (t *tracker) isDueBefore(a, b int32) bool {
-	if t.kinds[a] == t.kinds[b] && !t.states[a].isFrozen() && !t.states[b].isFrozen() {
-		return t.since[a].Before(t.since[b])
+	if t.reports.Kind(int(a)) == t.reports.Kind(int(b)) && !t.states[a].IsFrozen() && !t.states[b].IsFrozen() {
+		return t.reports.Since(int(a)).Before(t.reports.Since(int(b)))
 	}
 	return t.due(a).Before(t.due(b))
 }
 
 // report replaces the report of a position.
-func (t *tracker) report(position int, r report) {
-	t.timers.clear(int32(position))
+func (t *tracker) report(position int, r fleet.Report) {
+	t.timers.Clear(int32(position))
 	t.unstart(position)
 	before := t.success(position)
-	t.note(position, r)
+	t.reports.Note(position, r)
 	t.settle(position)
 	t.time(position)
 	t.start(position)
@@ -112,10 +118,10 @@ func (t *tracker) report(position int, r report) {
 
 // success gives the time at which a position that counts succeeded; zero if it did not, or if that is unknown.
 func (t *tracker) success(position int) time.Time {
-	if !succeededStates.has(t.states[position]) || t.schedule.ignoresAt(position) {
+	if !fleet.SucceededStates.Has(t.states[position]) || t.schedule.ignoresAt(position) {
 		return time.Time{}
 	}
-	return t.since[position]
+	return t.reports.Since(int(position))
 }
 
 // succeeded updates the last success of a stage after the success of a position changed. The stage has to be looked
@@ -161,7 +167,7 @@ func (t *tracker) lastOfMembers(stage stages.Stage) time.Time {
 
 // leavesSpan gives the time at which a position that started leaves the span of MaxStarts.
 func (t *tracker) leavesSpan(position int32) time.Time {
-	return startedAt(t.kinds[position], t.since[position], t.applied(int(position))).Add(t.schedule.options.startLimit.per)
+	return t.reports.Of(int(position)).StartedAt().Add(t.schedule.options.startLimit.per)
 }
 
 // leavesBefore says whether a leaves the span of MaxStarts before b.
@@ -173,22 +179,22 @@ func (t *tracker) start(position int) {
 	case t.inSpan == nil || t.schedule.ignoresAt(position):
 	case t.isUnknown(position):
 		t.unknown++
-	case !startedAt(t.kinds[position], t.since[position], t.since[position]).IsZero() && t.now.Before(t.leavesSpan(int32(position))):
-		t.inSpan.set(int32(position))
+	case !t.reports.Of(position).StartedAt().IsZero() && t.now.Before(t.leavesSpan(int32(position))):
+		t.inSpan.Set(int32(position))
 	}
 }
 
 // unstart undoes start.
 func (t *tracker) unstart(position int) {
 	if t.inSpan != nil {
-		t.inSpan.clear(int32(position))
+		t.inSpan.Clear(int32(position))
 		t.unknown -= one(t.isUnknown(position))
 	}
 }
 
 // isUnknown says whether a position is in flight since an unknown time.
 func (t *tracker) isUnknown(position int) bool {
-	return inFlightStates.has(t.states[position]) && t.since[position].IsZero() && !t.schedule.ignoresAt(position)
+	return fleet.InFlightStates.Has(t.states[position]) && t.reports.Since(int(position)).IsZero() && !t.schedule.ignoresAt(position)
 }
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
@@ -196,8 +202,8 @@ func (t *tracker) recentStarts() recent {
 	if t.inSpan == nil {
 		return recent{}
 	}
-	l, starts := t.schedule.options.startLimit, t.inSpan.heap
-	if first, ok := t.inSpan.next(); ok && len(t.departed) == 0 && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
+	l, starts := t.schedule.options.startLimit, t.inSpan.All()
+	if first, ok := t.inSpan.Next(); ok && len(t.departed) == 0 && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
 		return recent{n: len(starts) + t.unknown, unknown: t.unknown, next: t.leavesSpan(first).UTC()}
 	}
 	within := make([]time.Time, len(starts))
@@ -211,24 +217,24 @@ func (t *tracker) recentStarts() recent {
 // advance moves on to a later time. It takes time in proportion to the clusters that change.
 func (t *tracker) advance(now time.Time) {
 	t.now = now
-	for position, ok := t.timers.next(); ok && !now.Before(t.due(position)); position, ok = t.timers.next() {
-		t.timers.clear(position)
-		if t.settle(int(position)); t.states[position].isFrozen() { // it timed out and is tried again while it is frozen
+	for position, ok := t.timers.Next(); ok && !now.Before(t.due(position)); position, ok = t.timers.Next() {
+		t.timers.Clear(position)
+		if t.settle(int(position)); t.states[position].IsFrozen() { // it timed out and is tried again while it is frozen
 			t.time(int(position))
 		}
 	}
 	if t.inSpan == nil {
 		return
 	}
-	for position, ok := t.inSpan.next(); ok && !now.Before(t.leavesSpan(position)); position, ok = t.inSpan.next() {
-		t.inSpan.clear(position)
+	for position, ok := t.inSpan.Next(); ok && !now.Before(t.leavesSpan(position)); position, ok = t.inSpan.Next() {
+		t.inSpan.Clear(position)
 	}
 }
 
 // tell puts into o what the tracker knows for a decision.
 func (t *tracker) tell(o *observed) {
 	o.totals, o.active, o.breached = t.totals, first(&t.incomplete, t.schedule), first(&t.breached, t.schedule)
-	if position, ok := t.timers.next(); ok {
+	if position, ok := t.timers.Next(); ok {
 		o.recheck = t.due(position).Sub(t.now)
 	}
 	o.recent = t.recentStarts()
@@ -245,7 +251,7 @@ func first(set *bitset.Set, s *schedule) stages.Stage {
 // settle updates the state of a position, and all counts that depend on it.
 func (t *tracker) settle(position int) {
 	before := t.states[position]
-	after := t.schedule.stateAt(position, report{kind: t.kinds[position], since: t.since[position], attempt: t.tries.of(position)}, t.now)
+	after := t.schedule.stateAt(position, t.reports.Of(position), t.now)
 	if before == after {
 		return
 	}
@@ -256,17 +262,17 @@ func (t *tracker) settle(position int) {
 	group := t.schedule.groups.groupAt(position)
 	stage := t.schedule.graph.Of(group)
 	if t.schedule.ignoresAt(position) {
-		for _, ignored := range []*tally{&t.totals.ignored[group], &t.totals.ignoredAll} {
-			ignored[before]--
-			ignored[after]++
+		for _, ignored := range []*fleet.Tally{&t.totals.ignored[group], &t.totals.ignoredAll} {
+			ignored.Add(before, -1)
+			ignored.Add(after, 1)
 		}
 		return
 	}
-	for _, counted := range []*tally{&t.totals.groups[group], &t.totals.stages[stage], &t.totals.all} {
-		counted[before]--
-		counted[after]++
+	for _, counted := range []*fleet.Tally{&t.totals.groups[group], &t.totals.stages[stage], &t.totals.all} {
+		counted.Add(before, -1)
+		counted.Add(after, 1)
 		if t.schedule.failedBefore(position) {
-			counted[excused] += int32(one(failureStates.has(after)) - one(failureStates.has(before)))
+			counted.Excuse(int32(one(fleet.FailureStates.Has(after)) - one(fleet.FailureStates.Has(before))))
 		}
 	}
 	t.markStage(stage)
@@ -287,26 +293,26 @@ func put(set *bitset.Set, i int, in bool) {
 }
 
 // mark puts a position into the sets of its state.
-func (t *tracker) mark(position int, s state) {
-	if s.waiting() {
+func (t *tracker) mark(position int, s fleet.State) {
+	if s.IsWaiting() {
 		t.waiting[s].Add(int(t.ranks.rankOf[position]))
 		return
 	}
 	for i, states := range listedStates {
-		if states.has(s) {
+		if states.Has(s) {
 			t.listed[i].Add(position)
 		}
 	}
 }
 
 // unmark undoes mark.
-func (t *tracker) unmark(position int, s state) {
-	if s.waiting() {
+func (t *tracker) unmark(position int, s fleet.State) {
+	if s.IsWaiting() {
 		t.waiting[s].Remove(int(t.ranks.rankOf[position]))
 		return
 	}
 	for i, states := range listedStates {
-		if states.has(s) {
+		if states.Has(s) {
 			t.listed[i].Remove(position)
 		}
 	}
@@ -314,21 +320,21 @@ func (t *tracker) unmark(position int, s state) {
 
 // time sets the timer of a position whose state changes by time alone.
 func (t *tracker) time(position int) {
-	if t.states[position].isFrozen() {
+	if t.states[position].IsFrozen() {
 		if t.schedule.untilUnfrozen(position, t.now) > 0 {
-			t.timers.set(int32(position))
+			t.timers.Set(int32(position))
 		}
 		return
 	}
-	if datedStates.has(t.states[position]) {
-		if limit, _, _, _ := t.schedule.rules.phase(t.kinds[position]); limit > 0 {
-			t.timers.set(int32(position))
+	if fleet.DatedStates.Has(t.states[position]) {
+		if limit := t.schedule.phases.Limit(t.reports.Kind(int(position))); limit > 0 {
+			t.timers.Set(int32(position))
 		}
 	}
 }
 
 // in implements view. The states are one of listedStates.
-func (t *tracker) in(states stateSet, from int) (int, state, bool) {
+func (t *tracker) in(states fleet.States, from int) (int, fleet.State, bool) {
 	for i := range listedStates {
 		if listedStates[i] == states {
 			if position, ok := t.listed[i].Next(from); ok {
@@ -340,13 +346,16 @@ func (t *tracker) in(states stateSet, from int) (int, state, bool) {
 }
 
 // at implements view.
-func (t *tracker) at(position int) state { return t.states[position] }
+func (t *tracker) at(position int) fleet.State { return t.states[position] }
 
-// attempts implements view.
-func (t *tracker) attempts() *attempts { return &t.tries }
+// attempt implements view.
+func (t *tracker) attempt(position int) int { return t.reports.Attempt(position) }
+
+// reported implements view.
+func (t *tracker) reported(position int) fleet.Report { return t.reports.Of(position) }
 
 // turn implements view. Places are ranks, counted from the first of the stage.
-func (t *tracker) turn(stage stages.Stage, s state, from int) (position, place int, ok bool) {
+func (t *tracker) turn(stage stages.Stage, s fleet.State, from int) (position, place int, ok bool) {
 	begin, end := int(t.ranks.begins[stage]), int(t.ranks.begins[stage+1])
 	rank, ok := t.waiting[s].Next(begin + from)
 	if !ok || rank >= end {

@@ -29,7 +29,6 @@ type rules struct {
 	maxFailures    limit.Limit
 	mandatory      []clusterv1alpha1.MandatoryDecisionGroup
 	warnings       []Warning // about fields that have no effect
-	datesSuccess   bool      // whether stages wait for the time of each success (R34)
 }
 
 // compile checks everything but the reports.

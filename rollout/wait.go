@@ -7,6 +7,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -90,7 +91,7 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 			continue
 		}
 		for _, before := range s.graph.DirectlyBefore(stage) {
-			own := interval{last: v.lastSuccess(before), lastOf: before, unknown: t.stages[before][succeededUndated] > 0, unknownOf: before}
+			own := interval{last: v.lastSuccess(before), lastOf: before, unknown: t.stages[before].In(fleet.SucceededUndated) > 0, unknownOf: before}
 			w.join(own)
 			w.join(all[before])
 		}
@@ -129,7 +130,7 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 		if !w.is || w.unknown || s.barrierOf(c, stage) >= 0 || c.isClosed(group) {
 			continue
 		}
-		if t.groups[group].waiting() > 0 || t.ignored != nil && t.ignored[group].waiting() > 0 {
+		if t.groups[group].Waiting() > 0 || t.ignored != nil && t.ignored[group].Waiting() > 0 {
 			next = sooner(next, w.last.Add(s.wait).Sub(now))
 		}
 	}
@@ -159,7 +160,7 @@ func (r *Result) explainWait(l *Link, stage stages.Stage) (others ignorableClust
 // isUndatedSuccess says whether the cluster at a position counts and succeeded at an unknown time, so that a stage may
 // wait for that time.
 func (r *Result) isUndatedSuccess(position int) bool {
-	return r.states[position] == succeededUndated && !r.schedule.ignoresAt(position)
+	return r.states[position] == fleet.SucceededUndated && !r.schedule.ignoresAt(position)
 }
 
 // blockedForTimes counts for each stage the clusters that wait because some of its clusters succeeded at an unknown time.
@@ -187,12 +188,12 @@ func (r *Result) blockedForTimes() []int {
 
 // undatedSuccesses counts the clusters that count, succeeded at an unknown time, and have a stage with clusters after theirs.
 func (s *schedule) undatedSuccesses(t *totals) (n int) {
-	if t.all[succeededUndated] == 0 {
+	if t.all.In(fleet.SucceededUndated) == 0 {
 		return 0
 	}
 	for stage, is := range s.awaited {
 		if is {
-			n += int(t.stages[stage][succeededUndated])
+			n += t.stages[stage].In(fleet.SucceededUndated)
 		}
 	}
 	return n
@@ -200,9 +201,9 @@ func (s *schedule) undatedSuccesses(t *totals) (n int) {
 
 // firstUndatedSuccess names the first of them.
 func (s *schedule) firstUndatedSuccess(v view) string {
-	position, _, ok := v.in(undatedSuccess, 0)
+	position, _, ok := v.in(fleet.UndatedSuccess, 0)
 	for ok && (s.ignoresAt(position) || !s.awaited[s.graph.Of(s.groups.groupAt(position))]) {
-		position, _, ok = v.in(undatedSuccess, position+1)
+		position, _, ok = v.in(fleet.UndatedSuccess, position+1)
 	}
 	return s.groups.Cluster(position)
 }

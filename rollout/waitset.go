@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -16,13 +17,13 @@ import (
 // For example, c and d wait for a mandatory group {a soaking until 10:15, b progressing until 10:50}. Then the state group of
 // soaking is a, the state group of progressing is b, last is b, a, and first is a, b.
 type waitSet struct {
-	byState [numStateGroups]stateGroup // of the active stage, by state; clusters that start are under toApply
-	last    topN                       // the clusters that the stage waits for, the last to end first; those that never end come before all others
-	first   topN                       // the clusters that have a slot, the first to free it first
-	excess  int                        // how many slots have to come free before one more cluster may start
-	needed  int                        // how many of those with a slot have to succeed before one more cluster may start
-	frees   time.Time                  // when that many are free; zero if time alone does not free them
-	ends    []end                      // when time frees each slot; only while the wait set is made
+	byKind [numWaitKinds]stateGroup // of the active stage, by state; clusters that start are under toApply
+	last   topN                     // the clusters that the stage waits for, the last to end first; those that never end come before all others
+	first  topN                     // the clusters that have a slot, the first to free it first
+	excess int                      // how many slots have to come free before one more cluster may start
+	needed int                      // how many of those with a slot have to succeed before one more cluster may start
+	frees  time.Time                // when that many are free; zero if time alone does not free them
+	ends   []end                    // when time frees each slot; only while the wait set is made
 	// How many only start now, and how many are in flight since an unknown time.
 	starting, unknown int
 	anyFrozen         bool // a cluster is frozen
@@ -56,35 +57,63 @@ type foundWaitSets struct {
 	attempt int      // at a breach the last attempt among the failures that count
 }
 
-// Beside the states there are state groups for clusters that are tried again (R39), for those that start late, and for those that cannot
+// waitKind says what a cluster that is waited for does: it is in a state, or one of the kinds below.
+type waitKind uint8
+
+// Beside the states there are kinds for clusters that are tried again (R39), for those that start late, and for those that cannot
 // recover (R29).
 const (
-	silentAgain = numStates + iota
+	silentAgain = waitKind(fleet.NumStates) + iota
 	refusedAgain
 	untrackedAgain
 	progressingAgain
 	validatingAgain
 	startingLate
 	failedLost
-	numStateGroups
+	numWaitKinds
 )
+
+// The states as such kinds.
+const (
+	waitUnreported         = waitKind(fleet.Unreported)
+	waitToApply            = waitKind(fleet.ToApply)
+	waitSilent             = waitKind(fleet.Silent)
+	waitRefused            = waitKind(fleet.Refused)
+	waitUntracked          = waitKind(fleet.Untracked)
+	waitUntrackedUndated   = waitKind(fleet.UntrackedUndated)
+	waitProgressing        = waitKind(fleet.Progressing)
+	waitProgressingUndated = waitKind(fleet.ProgressingUndated)
+	waitValidating         = waitKind(fleet.Validating)
+	waitValidatingUndated  = waitKind(fleet.ValidatingUndated)
+	waitFailed             = waitKind(fleet.Failed)
+	waitFailedUndated      = waitKind(fleet.FailedUndated)
+	waitSoaking            = waitKind(fleet.Soaking)
+	waitSoakingUndated     = waitKind(fleet.SoakingUndated)
+	waitTimedOut           = waitKind(fleet.TimedOut)
+	waitBlockingToApply    = waitKind(fleet.BlockingToApply)
+)
+
+// waitKinds is a set of these.
+type waitKinds uint64
+
+func (set waitKinds) has(k waitKind) bool { return set&(1<<k) != 0 }
 
 const (
-	failedStateGroups    stateSet = failedStates | 1<<failedLost
-	untrackedStateGroups stateSet = untrackedStates | 1<<untrackedAgain
+	failedKinds    = waitKinds(fleet.FailedStates) | 1<<failedLost
+	untrackedKinds = waitKinds(fleet.UntrackedStates) | 1<<untrackedAgain
 )
 
-// stateGroupOf gives the state group of a cluster in a state.
-func stateGroupOf(b *Blocker, s state) state {
+// waitKindOf says what a cluster in a state does.
+func waitKindOf(b *Blocker, s fleet.State) waitKind {
 	switch {
 	case b.frozen:
-		return blockingToApply
+		return waitBlockingToApply
 	case b.late:
 		return startingLate
 	case b.lost:
 		return failedLost
 	case b.Again.IsZero():
-		return s &^ starting
+		return waitKind(s)
 	case b.Silent:
 		return silentAgain
 	case b.Reason == status.ReportRefused:
@@ -145,31 +174,31 @@ func (r *Result) fleetWaitSet() *waitSet {
 func (r *Result) findWaitSets() {
 	s, grants := r.schedule, r.choice.grants()
 	sets := make([]waitSet, len(grants))
-	var fleet *waitSet
+	var everywhere *waitSet
 	byShares := false // then the ramp blocks none
 	for i := range sets {
 		g := &grants[i]
 		sets[i].excess = s.slotsUsed(g.used) + g.slots - s.limits[g.stage].maxConcurrency + 1
 		sets[i].needed = sets[i].excess
-		if byShares = byShares || g.limit == BlockShares; (byShares || g.limit == BlockRamp) && fleet == nil {
-			fleet = &waitSet{}
+		if byShares = byShares || g.limit == BlockShares; (byShares || g.limit == BlockRamp) && everywhere == nil {
+			everywhere = &waitSet{}
 		}
 	}
 	for position, state := range r.states {
-		if state&starting == 0 && !inFlightStates.has(state) && !blockingStates.has(state) || s.ignoresAt(position) {
+		if !r.isStarting(position) && !fleet.InFlightStates.Has(state) && !fleet.BlockingStates.Has(state) || s.ignoresAt(position) {
 			continue
 		}
 		i, active := r.choice.grantOf(s.graph.Of(s.groups.groupAt(position)))
-		if !active && fleet == nil {
+		if !active && everywhere == nil {
 			continue
 		}
 		b, earlier := r.blocker(position), r.isEarlier(position)
 		if active {
 			sets[i].add(b, state, s.options.freeFailed, earlier)
 		}
-		if fleet != nil && !b.frozen {
+		if everywhere != nil && !b.frozen {
 			b.slotless = b.slotless && !byShares
-			fleet.add(b, state, s.options.freeFailed && !byShares, earlier)
+			everywhere.add(b, state, s.options.freeFailed && !byShares, earlier)
 		}
 	}
 	for i := range sets {
@@ -177,19 +206,19 @@ func (r *Result) findWaitSets() {
 	}
 	switch {
 	case byShares:
-		fleet.excess = r.choice.pace.all.inFlight() + r.choice.starting() - s.options.shares.Concurrency + 1
-		fleet.needed = fleet.excess
-		fleet.close(fleet.isFree)
-	case fleet != nil:
-		r.closeRamp(fleet)
+		everywhere.excess = r.choice.pace.all.InFlight() + r.choice.starting() - s.options.shares.Concurrency + 1
+		everywhere.needed = everywhere.excess
+		everywhere.close(everywhere.isFree)
+	case everywhere != nil:
+		r.closeRamp(everywhere)
 	}
-	r.waitSets.sets = &foundWaitSets{of: sets, fleet: fleet}
+	r.waitSets.sets = &foundWaitSets{of: sets, fleet: everywhere}
 }
 
 // add takes in a cluster that starts or is in flight, perhaps in an attempt before the wanted one. A failed cluster has no
 // slot if failures free it.
-func (f *waitSet) add(b Blocker, state state, freeFailed, earlier bool) {
-	f.byState[stateGroupOf(&b, state)].add(b)
+func (f *waitSet) add(b Blocker, state fleet.State, freeFailed, earlier bool) {
+	f.byKind[waitKindOf(&b, state)].add(b)
 	if b.frozen {
 		f.anyFrozen = true
 		f.last.add(&b, 1)
@@ -238,7 +267,7 @@ func (f *waitSet) close(isFree func(ended, soaked int) bool) {
 // 0 where no number is enough. Soaked is how many of the slots that time frees belong to soaking clusters.
 func (f *waitSet) countDates(isFree func(ended, soaked int) bool, soaked int) int {
 	u := &f.undatedSlots
-	others := u.n - f.byState[soakingUndated].n // the ones that do not soak
+	others := u.n - f.byKind[waitSoakingUndated].n // the ones that do not soak
 	for n := 1; n <= u.n; n++ {
 		if isFree(len(f.ends)+n, soaked+max(0, n-others)) {
 			return n
@@ -249,8 +278,8 @@ func (f *waitSet) countDates(isFree func(ended, soaked int) bool, soaked int) in
 
 // join takes in the clusters of another active stage, when a stage waits for both.
 func (f *waitSet) join(other *waitSet) {
-	for i := range f.byState {
-		f.byState[i].merge(&other.byState[i])
+	for i := range f.byKind {
+		f.byKind[i].merge(&other.byKind[i])
 	}
 	n, ignorable := f.last.n+other.last.n, f.last.ignorable
 	ignorable.merge(&other.last.ignorable)
@@ -266,11 +295,11 @@ func (f *waitSet) join(other *waitSet) {
 }
 
 // namesExcept joins the names of the clusters in all state groups but some.
-func (f *waitSet) namesExcept(without stateSet) string {
+func (f *waitSet) namesExcept(without waitKinds) string {
 	var all stateGroup
-	for i := range f.byState {
-		if !without.has(state(i)) {
-			all.merge(&f.byState[i])
+	for i := range f.byKind {
+		if !without.has(waitKind(i)) {
+			all.merge(&f.byKind[i])
 		}
 	}
 	return all.listed()
@@ -293,24 +322,24 @@ func (r *Result) closeRamp(f *waitSet) {
 
 // joinStarts puts the clusters that start into one state group, never reported or reported ToApply.
 func (f *waitSet) joinStarts() {
-	f.byState[toApply].merge(&f.byState[unreported])
-	f.byState[unreported] = stateGroup{}
+	f.byKind[waitToApply].merge(&f.byKind[waitUnreported])
+	f.byKind[waitUnreported] = stateGroup{}
 }
 
 // waitedFor says which clusters a rollout waits for that blocks no cluster: all that start or are in flight.
 func (r *Result) waitedFor() string {
 	var f waitSet
 	for position, state := range r.states {
-		if (state&starting != 0 || inFlightStates.has(state)) && !r.schedule.ignoresAt(position) {
+		if (r.isStarting(position) || fleet.InFlightStates.Has(state)) && !r.schedule.ignoresAt(position) {
 			b := r.blocker(position)
-			f.byState[stateGroupOf(&b, state)].add(b)
+			f.byKind[waitKindOf(&b, state)].add(b)
 		}
 	}
 	f.joinStarts()
 	return f.sentences(0, 0)
 }
 
-func isFailed(s state) bool { return failedStates.has(s) }
+func isFailed(s fleet.State) bool { return fleet.FailedStates.Has(s) }
 
 func (c *stateGroup) add(b Blocker) {
 	if c.n++; c.n <= maxNamed {
@@ -367,15 +396,16 @@ const longestDetail = 560
 
 // sentences joins the sentences of all state groups but some, the most troublesome first. Slots is how many have to become free,
 // if slots are waited for.
-func (f *waitSet) sentences(slots int, without stateSet) string {
+func (f *waitSet) sentences(slots int, without waitKinds) string {
 	var s strings.Builder
 	more := 0
-	for _, state := range [...]state{
-		untrackedUndated, progressingUndated, validatingUndated, failedUndated, soakingUndated, failedLost, startingLate, silentAgain, refusedAgain,
-		untrackedAgain, progressingAgain, validatingAgain, blockingToApply, untracked, silent, refused, failed, timedOut, progressing, validating, soaking, toApply,
+	for _, kind := range [...]waitKind{
+		waitUntrackedUndated, waitProgressingUndated, waitValidatingUndated, waitFailedUndated, waitSoakingUndated, failedLost, startingLate,
+		silentAgain, refusedAgain, untrackedAgain, progressingAgain, validatingAgain, waitBlockingToApply, waitUntracked, waitSilent, waitRefused,
+		waitFailed, waitTimedOut, waitProgressing, waitValidating, waitSoaking, waitToApply,
 	} {
-		c := &f.byState[state]
-		if c.n == 0 || without.has(state) || slots > 0 && state == blockingToApply { // a frozen cluster has no slot
+		c := &f.byKind[kind]
+		if c.n == 0 || without.has(kind) || slots > 0 && kind == waitBlockingToApply { // a frozen cluster has no slot
 			continue
 		}
 		next := c.sentence(slots)

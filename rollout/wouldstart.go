@@ -27,7 +27,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 	}
 	opened := r.again(&s)
 	for _, c := range opened.Start {
-		if position, _ := s.groups.Position(c.Name); r.states[position]&starting == 0 {
+		if position, _ := s.groups.Position(c.Name); !r.isStarting(position) {
 			clusters = append(clusters, c)
 		}
 	}
@@ -67,11 +67,7 @@ func (r *Result) isBehind(gate grouping.Key, group stages.Group) bool {
 // again chooses once more, with another schedule over the same groups and what was observed.
 func (r *Result) again(s *schedule) *Result {
 	next := *r
-	next.schedule, next.choice, next.started, next.waitSets = s, choice{}, nil, &waitSets{}
-	next.states = slices.Clone(r.states)
-	for position := range next.states {
-		next.states[position] &^= starting
-	}
+	next.schedule, next.choice, next.starts, next.started, next.waitSets = s, choice{}, nil, nil, &waitSets{}
 	o := observed{totals: s.sum(r.tallies, r.ignoredTallies), departed: r.choice.departed}
 	o.active, o.breached = s.firsts(&o.totals)
 	if r.choice.pace != nil {

@@ -1,10 +1,10 @@
-package rollout
+package fleet
 
 import "slices"
 
-// pagedSlice has a value for each position. It has room only for the pages of positions where a value is not zero, since few
+// Paged has a value for each position. It has room only for the pages of positions where a value is not zero, since few
 // clusters of a large fleet are in flight or failed.
-type pagedSlice[V comparable] struct {
+type Paged[V comparable] struct {
 	pages  []int32 // of each page of positions: which page of the values has theirs, counted from 1
 	values []V
 }
@@ -12,9 +12,9 @@ type pagedSlice[V comparable] struct {
 // pageSize is how many neighbours have their values in one page.
 const pageSize = 16
 
-// of gives the value of a position; zero where there is nothing at all.
-func (s *pagedSlice[V]) of(position int) (v V) {
-	if s == nil || s.pages == nil {
+// Of gives the value of a position; zero where there is nothing at all.
+func (s *Paged[V]) Of(position int) (v V) {
+	if s.pages == nil {
 		return v
 	}
 	if page := int(s.pages[position/pageSize]); page > 0 {
@@ -23,8 +23,8 @@ func (s *pagedSlice[V]) of(position int) (v V) {
 	return v
 }
 
-// set notes the value of one of n positions.
-func (s *pagedSlice[V]) set(position int, v V, n int) {
+// Set notes the value of one of n positions.
+func (s *Paged[V]) Set(position int, v V, n int) {
 	var zero V
 	if s.pages == nil {
 		if v == zero {
@@ -44,7 +44,7 @@ func (s *pagedSlice[V]) set(position int, v V, n int) {
 
 // addPage makes room for one more page. The room grows in at most three steps, whatever the size of the fleet: a sixteenth of the
 // positions, or two pages where that is more, a quarter, all; and once more after a clone.
-func (s *pagedSlice[V]) addPage() int32 {
+func (s *Paged[V]) addPage() int32 {
 	used, pages := len(s.values), len(s.pages)
 	if cap(s.values)-used < pageSize {
 		room := pages
@@ -62,6 +62,10 @@ func (s *pagedSlice[V]) addPage() int32 {
 	return int32(used/pageSize) + 1
 }
 
-func (s *pagedSlice[V]) clone() pagedSlice[V] {
-	return pagedSlice[V]{slices.Clone(s.pages), slices.Clone(s.values)}
+// IsEmpty says whether no value was noted.
+func (s *Paged[V]) IsEmpty() bool { return s.pages == nil }
+
+// Clone gives a copy.
+func (s *Paged[V]) Clone() Paged[V] {
+	return Paged[V]{slices.Clone(s.pages), slices.Clone(s.values)}
 }

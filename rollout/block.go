@@ -7,6 +7,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -238,21 +239,21 @@ func (s *schedule) blockReason(c *choice, group stages.Group) BlockReason {
 		return BlockReason{Type: BlockGateClosed, Group: s.groups.key(group), Gate: c.closed[group]}
 	case c.isWaiting(stage):
 		return s.waitNotOver(&c.waits[stage])
-	case c.pace.hasNoShare(s.options.shares):
+	case c.pace.noShare:
 		return s.sharesUsedUp(c)
 	case !active: // nothing waits then
 		return BlockReason{}
 	}
 	switch g := &c.grants()[i]; g.limit {
-	case BlockShares:
+	case limits.KindShares:
 		return s.sharesUsedUp(c)
-	case BlockPlaces:
+	case limits.KindPlaces:
 		return s.placesTaken(g)
-	case BlockExposed:
+	case limits.KindExposure:
 		return c.exposureReached()
-	case BlockRamp:
+	case limits.KindRamp:
 		return s.rampUsedUp(c)
-	case BlockStarts:
+	case limits.KindStarts:
 		return s.startsUsedUp(c)
 	default:
 		return s.usedUp(g)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -295,7 +296,7 @@ func (r *Result) Blockers() []Blocker {
 		return nil
 	}
 	waiting, forAll := r.blockedByStage()
-	lacks := r.choice.pace.hasNoShare(r.schedule.options.shares)
+	lacks := r.choice.pace.noShare
 	forTimes := r.blockedForTimes()
 	allBlocked := 0
 	if r.choice.breach != nil {
@@ -376,7 +377,7 @@ func (r *Result) usesUpShares(position int) bool {
 	switch {
 	case shares.Concurrency == 0:
 		return false
-	case r.choice.pace.hasNoShare(shares):
+	case r.choice.pace.noShare:
 		return fleet.FailureStates.Has(s)
 	}
 	return r.isStarting(position) || fleet.InFlightStates.Has(s)
@@ -399,13 +400,13 @@ func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 			continue
 		}
 		switch c.grants()[i].limit {
-		case BlockRamp:
+		case limits.KindRamp:
 			all.ramp += n
-		case BlockStarts:
+		case limits.KindStarts:
 			all.starts += n
-		case BlockPlaces:
+		case limits.KindPlaces:
 			by[i].behind += n
-		case BlockExposed:
+		case limits.KindExposure:
 			all.exposed += n
 		default:
 			by[i].forSlots += n

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -46,7 +47,7 @@ type choice struct {
 	activeStages *activeStages // where the stages are a graph; nil for a chain
 
 	waits          []interval            // the wait of each stage; nil without the option
-	pace           *pace                 // the limits on all stages together; nil if there are none
+	pace           pace                  // the limits on all stages together
 	ignoredWaiting int                   // how many ignored clusters wait
 	breach         *Breach               // the budget that is breached; nil if none is
 	last           []lasting             // the breaches that last, however the groups are cut
@@ -68,7 +69,7 @@ type grant struct {
 	used    *fleet.Tally // of the stage
 	open    [2]int       // its waiting clusters behind no closed gate, by state: unreported, toApply
 	slots   int          // how many of the open ones start
-	limit   BlockType    // which limit blocks the others: BlockShares, BlockConcurrency, BlockPlaces, BlockExposed, BlockRamp or BlockStarts
+	limit   limits.Kind  // which limit blocks the others
 	barrier stages.Group // the group whose closed gate blocks the stage and all behind it; -1 if none
 }
 
@@ -148,7 +149,7 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 		return
 	}
 	c.waits = s.waits(v, c, t, now)
-	c.pace = s.pace(c, o)
+	c.pace = s.newPace(c, o)
 	grants := c.grants()
 	for i := range grants {
 		if grants[i].barrier < 0 && !c.isWaiting(grants[i].stage) {
@@ -235,15 +236,17 @@ func (s *schedule) grant(c *choice, g *grant, groups []fleet.Tally) {
 			}
 		}
 	}
-	own := max(0, s.limits[g.stage].maxConcurrency-s.slotsUsed(g.used))
-	g.limit = BlockConcurrency
-	if places := s.places(g); places < own {
-		own, g.limit = places, BlockPlaces
-	}
-	g.slots = min(own, g.open[fleet.Unreported]+g.open[fleet.ToApply])
-	if c.pace != nil {
-		c.pace.limit(g, own)
-	}
+	left := c.pace.left
+	left[limits.KindConcurrency] = s.slotsOf(g).Left()
+	left[limits.KindPlaces] = s.placesOf(g).Left()
+	g.limit, g.slots = left.Least()
+	g.slots = min(g.slots, g.open[fleet.Unreported]+g.open[fleet.ToApply])
+	c.pace.left.Take(g.slots)
+}
+
+// slotsOf gives the slots of an active stage.
+func (s *schedule) slotsOf(g *grant) limits.Concurrency {
+	return limits.Concurrency{Most: s.limits[g.stage].maxConcurrency, Used: s.slotsUsed(g.used)}
 }
 
 // slotsUsed counts the clusters of a stage that count against its concurrency (R11, R25).

@@ -87,8 +87,8 @@ func (s *schedule) lastEnd(entries []status.DeselectedCluster) (last time.Time) 
 	for i := range entries {
 		l := &entries[i]
 		ends := time.Time{}
-		if l := s.options.startLimit; l != nil && !entries[i].Applied.IsZero() {
-			ends = entries[i].Applied.Add(l.per)
+		if starts := s.options.starts; starts.IsSet() && !l.Applied.IsZero() {
+			ends = l.Applied.Add(starts.Per)
 		}
 		switch since := latest(l.Applied, l.LastTransitionTime); {
 		case l.Status != status.Skip && l.Status != status.Succeeded:

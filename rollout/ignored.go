@@ -103,7 +103,7 @@ func (s *schedule) startsIgnored(c *choice, group stages.Group) bool {
 	stage := s.graph.Of(group)
 	_, waits := c.waitsFor(stage)
 	return !waits && !s.stopped(c) && s.barrierOf(c, stage) < 0 && !c.isClosed(group) && !c.isWaiting(stage) &&
-		!c.pace.hasNoShare(s.options.shares)
+		!c.pace.noShare
 }
 
 // barrierOf gives the group whose closed gate blocks a stage and all behind it; -1 if there is none. It takes constant

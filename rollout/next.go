@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -61,7 +62,7 @@ type observed struct {
 	active   stages.Stage  // the first stage that is not complete; for a chain
 	breached stages.Stage  // the first stage that is breached
 	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
-	recent   recent        // what started within the span of MaxStarts
+	recent   limits.Recent // what started within the span of MaxStarts
 	removed  []string      // the names of the clusters that were reported and are not selected, in order
 	there    []string      // the ones among them whose objects are not being deleted
 	deleting map[int]bool  // the selected clusters whose objects are being deleted, by position; nil if none are

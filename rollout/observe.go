@@ -11,6 +11,7 @@ import (
 	"github.com/cohort-ocm/cohort/internal/bitset"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -28,7 +29,7 @@ func (r *Result) read(o *observed, s *schedule, reports []status.Report, now tim
 	n := s.groups.NumClusters()
 	r.schedule = s
 	r.states, r.tallies = make([]fleet.State, n), make([]fleet.Tally, s.groups.Len())
-	if s.options.startLimit != nil {
+	if s.options.starts.IsSet() {
 		r.addDetails().startTimes = make([]time.Time, n)
 	}
 	*o = observed{unselected: s.options.unselected, record: r, before: s.told(s.options.previous)}
@@ -325,10 +326,10 @@ func (r *Result) count(now time.Time) (recheck time.Duration) {
 }
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
-func (r *Result) recentStarts(departed []departure, now time.Time) recent {
-	l := r.schedule.options.startLimit
-	if l == nil {
-		return recent{}
+func (r *Result) recentStarts(departed []departure, now time.Time) limits.Recent {
+	l := r.schedule.options.starts
+	if !l.IsSet() {
+		return limits.Recent{}
 	}
 	within, unknown := r.schedule.startsOf(departed, now), 0
 	for position, at := range r.details.startTimes {
@@ -336,12 +337,12 @@ func (r *Result) recentStarts(departed []departure, now time.Time) recent {
 			continue
 		} else if at.IsZero() {
 			unknown += one(fleet.InFlightStates.Has(r.states[position]))
-		} else if now.Sub(at) < l.per {
+		} else if l.Covers(at, now) {
 			within = append(within, at)
 		}
 	}
 	r.details.startTimes = nil
-	return l.recent(within, unknown)
+	return l.Recent(within, unknown)
 }
 
 // remove collects the clusters that are not selected, in order, each once (R7), without those that another part removes (R50).

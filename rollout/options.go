@@ -10,6 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/limit"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -165,7 +166,7 @@ type options struct {
 	named            *named        // nil: they name no cluster
 	groupOrder       *stages.Order // nil: by index
 	ramp             int           // 0: none
-	startLimit       *startLimit   // nil: none
+	starts           limits.Starts // zero: none
 	shares           *Shares       // nil: the hub shares no limits
 	wait             time.Duration
 	rollback         *rollback // nil: the rollout goes on
@@ -228,7 +229,7 @@ func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorL
 	}
 	if o.MaxStarts != nil {
 		var startErrs field.ErrorList
-		c.startLimit, startErrs = o.MaxStarts.compile(path.Child("maxStarts"))
+		c.starts, startErrs = o.MaxStarts.compile(path.Child("maxStarts"))
 		errs = append(errs, startErrs...)
 	}
 	if o.Shares != nil {

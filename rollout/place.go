@@ -2,11 +2,12 @@ package rollout
 
 import (
 	"fmt"
-	"math"
+	"iter"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -37,21 +38,12 @@ func (s *schedule) stageAt(position int) stages.Stage { return s.graph.Of(s.grou
 // isCutAnew says whether a cluster counts where the current groups do not have it.
 func (s *schedule) isCutAnew() bool { return len(s.deselected)+len(s.moved) > 0 }
 
-// places gives how many clusters of an active stage may start beside those that have a place there without being selected there (R65).
-func (s *schedule) places(g *grant) int {
+// placesOf gives the places of an active stage that clusters keep without being selected there (R65).
+func (s *schedule) placesOf(g *grant) limits.Places {
 	if !s.isCutAnew() || !s.graph.IsSingle(g.stage) {
-		return math.MaxInt
+		return limits.Places{}
 	}
-	switch placesKept := s.placesKept(g.stage); {
-	case placesKept == 0:
-		return math.MaxInt
-	case g.used.Waiting() > placesKept:
-		return g.used.Waiting() - placesKept
-	case g.used.IsUnderWay():
-		return 0
-	default:
-		return math.MaxInt
-	}
+	return limits.Places{Kept: s.placesKept(g.stage), Waiting: g.used.Waiting(), IsUnderWay: g.used.IsUnderWay()}
 }
 
 // isOutOfTurn says whether a cluster counts where the current groups do not have it, or clusters are exposed where the current groups would
@@ -80,9 +72,9 @@ func (s *schedule) isFull(c *choice, t *totals) bool {
 	if len(grants) == 0 || len(grants) == 1 && elsewhere == 0 { // a stage bounds itself
 		return false
 	}
-	free := s.areSlotsFreed(t)
+	e := s.exposure(s.areSlotsFreed(t))
 	for stage := range s.graph.Len() {
-		if n := t.stages[stage].Exposed(); n > 0 && n > s.exposesNow(c, stage, free) {
+		if n := t.stages[stage].Exposed(); n > 0 && n > s.exposesNow(c, stage, e) {
 			return true
 		}
 	}
@@ -90,66 +82,47 @@ func (s *schedule) isFull(c *choice, t *totals) bool {
 }
 
 // exposesNow gives the most clusters that the current groups expose in a stage as it is: active, complete, or before its turn.
-func (s *schedule) exposesNow(c *choice, stage stages.Stage, free bool) int {
+func (s *schedule) exposesNow(c *choice, stage stages.Stage, e limits.Exposure) int {
 	if _, is := c.grantOf(stage); is {
-		l := s.loadOf(stage)
-		return l.active(free)
+		return e.Active(s.loadOf(stage))
 	} else if _, waits := c.waitsFor(stage); waits {
 		return 0
 	}
-	l := s.loadOf(stage)
-	return l.passed(free)
+	return e.Passed(s.loadOf(stage))
 }
 
 // exposes gives the most clusters that may be exposed: as many as the current groups expose, and while a deselected or moved cluster counts, as
 // many as the groups of any time since. In a graph it is what the stages expose one after the other, or those that are active now
 // together.
 func (s *schedule) exposes(c *choice, t *totals) int {
-	free := s.areSlotsFreed(t)
-	most := max(s.exposesInOrder(free), s.exposed)
+	e := s.exposure(s.areSlotsFreed(t))
+	most := max(e.InOrder(s.loads()), s.exposed)
 	if s.graph.IsChain() {
 		return most
 	}
-	n, exposed, failed := 0, 0, 0 // failed have no slot
-	for stage := range s.graph.Len() {
-		if _, waits := c.waitsFor(stage); waits {
-			continue
+	return max(most, e.AtOnce(func(yield func(limits.Load, int) bool) {
+		for stage := range s.graph.Len() {
+			if _, waits := c.waitsFor(stage); !waits && !yield(s.loadOf(stage), s.exposesNow(c, stage, e)) {
+				return
+			}
 		}
-		l := s.loadOf(stage)
-		n += l.clusters
-		exposed += s.exposesNow(c, stage, free)
-		if free {
-			failed += l.tolerated
-		}
-	}
-	return max(most, failed+min(exposed-failed, s.rampOf(n-failed)))
+	}))
 }
 
-// exposesInOrder gives the most clusters that the current groups expose, one stage after the other.
-func (s *schedule) exposesInOrder(free bool) (most int) {
-	failed, passed := 0, 0 // how many of the clusters of the stages before
-	for stage := range s.graph.Len() {
-		l := s.loadOf(stage)
-		passed += l.clusters
-		if free {
-			failed += l.tolerated
-			most = max(most, failed+min(l.active(free)-l.tolerated, s.rampOf(passed-failed)))
-			continue
-		}
-		ramp := s.rampOf(passed)
-		failed = min(failed, s.rampOf(passed-l.clusters+1)-1) // or none of this stage starts: the first, too, needs a slot
-		most = max(most, min(failed+l.active(free), ramp))
-		failed = min(failed+l.passed(free), ramp)
-	}
-	return most
+// exposure says how many clusters are exposed. Frees says whether clusters that failed give up their slots.
+func (s *schedule) exposure(frees bool) limits.Exposure {
+	return limits.Exposure{Ramp: s.options.ramp, Frees: frees}
 }
 
-// rampOf gives how many clusters may hold a slot by R35 where n hold one or have soaked. Without a ramp any number may.
-func (s *schedule) rampOf(n int) int {
-	if s.options.ramp == 0 {
-		return math.MaxInt
+// loads gives the load of each stage, in order.
+func (s *schedule) loads() iter.Seq[limits.Load] {
+	return func(yield func(limits.Load) bool) {
+		for stage := range s.graph.Len() {
+			if !yield(s.loadOf(stage)) {
+				return
+			}
+		}
 	}
-	return max(s.options.ramp, n/2)
 }
 
 // freesSlots says whether clusters that failed give up their slots, at once or at their deadline.
@@ -174,14 +147,14 @@ func (s *schedule) ceiling() int {
 	case s.isCutAnew():
 		return s.exposed
 	default:
-		return s.exposesInOrder(s.freesSlots())
+		return s.exposure(s.freesSlots()).InOrder(s.loads())
 	}
 }
 
 // recallCeiling notes what the result before and the record know of that. The former knows the groups when the first of those left.
 func (s *schedule) recallCeiling(previous *previousResult) *schedule {
 	if s.isCutAnew() && s.isBounded() {
-		s.exposed = s.exposesInOrder(s.freesSlots())
+		s.exposed = s.exposure(s.freesSlots()).InOrder(s.loads())
 		if previous != nil && !previous.incomplete { // nothing has started by groups that were being written
 			s.exposed = max(s.exposed, previous.ceiling())
 		}
@@ -190,25 +163,6 @@ func (s *schedule) recallCeiling(previous *previousResult) *schedule {
 		}
 	}
 	return s
-}
-
-// load is how many clusters count and are selected in a stage, how many of them may hold a slot, and how many may fail.
-type load struct{ clusters, slots, tolerated int }
-
-// active gives how many of a stage are exposed at most while it is active. Free says whether failed clusters give up their slots.
-func (l *load) active(free bool) int {
-	if free {
-		return min(l.clusters, l.tolerated+l.slots)
-	}
-	return l.slots
-}
-
-// passed gives how many of a stage are exposed at most once it is complete.
-func (l *load) passed(free bool) int {
-	if free {
-		return l.tolerated
-	}
-	return min(l.slots, l.tolerated)
 }
 
 // countBaseline counts for each stage the clusters of the baseline that are selected in it.
@@ -224,17 +178,17 @@ func (s *schedule) countBaseline() {
 }
 
 // loadOf gives the load of a stage by the current groups.
-func (s *schedule) loadOf(stage stages.Stage) load {
-	limits := &s.limits[stage]
+func (s *schedule) loadOf(stage stages.Stage) limits.Load {
+	own := &s.limits[stage]
 	n := -s.placesKept(stage)
 	for _, group := range s.graph.Groups(stage) {
 		n += s.groups.size(group) - s.ignoredIn(group)
 	}
-	budget := limits.maxFailures
+	budget := own.maxFailures
 	if s.rules.typ == clusterv1alpha1.Progressive && !s.graph.IsMandatory(stage) {
 		budget = s.maxFailures
 	}
-	return load{n, min(n, limits.maxConcurrency), min(n, budget+s.baselineIn(stage))}
+	return limits.Load{Clusters: n, Slots: min(n, own.maxConcurrency), Tolerated: min(n, budget+s.baselineIn(stage))}
 }
 
 // placesTaken gives the reason for clusters that R65 blocks.

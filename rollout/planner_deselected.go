@@ -201,7 +201,7 @@ func (p *Planner) seen(s *schedule, now time.Time) map[string]observation {
 // once finds the clusters that do not count any more, except for their start or their success.
 func (p *Planner) once(now time.Time) []departure {
 	s := p.tracker.schedule
-	if s.options.startLimit == nil && s.wait == 0 {
+	if !s.options.starts.IsSet() && s.wait == 0 {
 		return nil
 	}
 	var o observed

@@ -94,7 +94,7 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (en
 		return entry, false
 	}
 	budgeted := s.rules.typ != clusterv1alpha1.All || s.options.shares != nil
-	limited := budgeted || s.options.ramp > 0 || s.options.startLimit != nil
+	limited := budgeted || s.options.ramp > 0 || s.options.starts.IsSet()
 	other, _ := elsewhere(s.groups.Groups, cluster)
 	var as status.RolloutStatus
 	switch {
@@ -169,8 +169,8 @@ func (s *schedule) untilChanged(l *status.DeselectedCluster, now time.Time) time
 	switch {
 	case l.Status == status.Succeeded && s.wait > 0:
 		return latest(l.Applied, l.LastTransitionTime).Add(s.wait).Sub(now)
-	case l.Status == status.Skip && s.options.startLimit != nil:
-		return l.Applied.Add(s.options.startLimit.per).Sub(now)
+	case l.Status == status.Skip && s.options.starts.IsSet():
+		return l.Applied.Add(s.options.starts.Per).Sub(now)
 	default:
 		return 0
 	}

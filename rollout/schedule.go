@@ -129,7 +129,7 @@ func (s *schedule) phasesOf() fleet.Phases {
 // timelessKinds gives the kinds that time changes nothing of, and that nothing is told or counted of by time.
 func (s *schedule) timelessKinds() fleet.Kinds {
 	switch {
-	case s.options.startLimit != nil:
+	case s.options.starts.IsSet():
 		return 0
 	case s.rules.minSuccessTime != 0 || s.wait != 0:
 		return fleet.KindsOf(fleet.KindToApply, fleet.KindSkipped)

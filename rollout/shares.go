@@ -37,19 +37,6 @@ func (r *Shares) check(path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// remaining gives how many more clusters may start beside those in the tally.
-func (r *Shares) remaining(all *fleet.Tally) int {
-	if all.Failures() > r.Failures {
-		return 0
-	}
-	return max(0, r.Concurrency-all.InFlight())
-}
-
-// hasNoShare says whether nothing may start, whatever is in flight. A nil pace has no limits, or the rollout is stopped.
-func (p *pace) hasNoShare(r *Shares) bool {
-	return r != nil && p != nil && (r.Concurrency == 0 || p.all.Failures() > r.Failures)
-}
-
 // sharesUsedUp gives the reason for clusters that the shares block.
 func (s *schedule) sharesUsedUp(c *choice) BlockReason {
 	r, all, h := s.options.shares, &c.pace.all, BlockReason{Type: BlockShares, AllGroups: true}

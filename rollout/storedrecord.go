@@ -268,12 +268,7 @@ func (s *schedule) successOf(departed []departure, stage stages.Stage) (last tim
 
 // hasStarted says whether a cluster started within the span of MaxStarts.
 func (s *schedule) hasStarted(r fleet.Report, now time.Time) bool {
-	l := s.options.startLimit
-	if l == nil {
-		return false
-	}
-	at := r.StartedAt()
-	return !at.IsZero() && now.Sub(at) < l.per
+	return s.options.starts.Covers(r.StartedAt(), now)
 }
 
 // isAwaited says whether a stage may wait for the time since the success of a cluster (R34).

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/internal/bitset"
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -68,7 +69,7 @@ func (t *tracker) fill() *tracker {
 	if s.wait > 0 {
 		t.successes = make([]lastSuccess, len(s.limits))
 	}
-	if s.options.startLimit != nil {
+	if s.options.starts.IsSet() {
 		t.inSpan = fleet.NewTimers(n, t.leavesBefore)
 	}
 	tallies := make([]fleet.Tally, s.groups.Len())
@@ -167,7 +168,7 @@ func (t *tracker) lastOfMembers(stage stages.Stage) time.Time {
 
 // leavesSpan gives the time at which a position that started leaves the span of MaxStarts.
 func (t *tracker) leavesSpan(position int32) time.Time {
-	return t.reports.Of(int(position)).StartedAt().Add(t.schedule.options.startLimit.per)
+	return t.reports.Of(int(position)).StartedAt().Add(t.schedule.options.starts.Per)
 }
 
 // leavesBefore says whether a leaves the span of MaxStarts before b.
@@ -198,20 +199,20 @@ func (t *tracker) isUnknown(position int) bool {
 }
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
-func (t *tracker) recentStarts() recent {
+func (t *tracker) recentStarts() limits.Recent {
 	if t.inSpan == nil {
-		return recent{}
+		return limits.Recent{}
 	}
-	l, starts := t.schedule.options.startLimit, t.inSpan.All()
-	if first, ok := t.inSpan.Next(); ok && len(t.departed) == 0 && len(starts)+t.unknown <= l.n { // the usual case, unless more started than may
-		return recent{n: len(starts) + t.unknown, unknown: t.unknown, next: t.leavesSpan(first).UTC()}
+	l, starts := t.schedule.options.starts, t.inSpan.All()
+	if first, ok := t.inSpan.Next(); ok && len(t.departed) == 0 && len(starts)+t.unknown <= l.Most { // the usual case, unless more started than may
+		return limits.Recent{N: len(starts) + t.unknown, Unknown: t.unknown, Next: t.leavesSpan(first).UTC()}
 	}
 	within := make([]time.Time, len(starts))
 	for i, position := range starts {
-		within[i] = t.leavesSpan(position).Add(-l.per)
+		within[i] = t.leavesSpan(position).Add(-l.Per)
 	}
 	within = append(within, t.schedule.startsOf(t.departed, t.now)...)
-	return l.recent(within, t.unknown)
+	return l.Recent(within, t.unknown)
 }
 
 // advance moves on to a later time. It takes time in proportion to the clusters that change.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -178,9 +179,9 @@ func (r *Result) findWaitSets() {
 	byShares := false // then the ramp blocks none
 	for i := range sets {
 		g := &grants[i]
-		sets[i].excess = s.slotsUsed(g.used) + g.slots - s.limits[g.stage].maxConcurrency + 1
+		sets[i].excess = s.slotsOf(g).Excess(g.slots)
 		sets[i].needed = sets[i].excess
-		if byShares = byShares || g.limit == BlockShares; (byShares || g.limit == BlockRamp) && everywhere == nil {
+		if byShares = byShares || g.limit == limits.KindShares; (byShares || g.limit == limits.KindRamp) && everywhere == nil {
 			everywhere = &waitSet{}
 		}
 	}
@@ -206,7 +207,7 @@ func (r *Result) findWaitSets() {
 	}
 	switch {
 	case byShares:
-		everywhere.excess = r.choice.pace.all.InFlight() + r.choice.starting() - s.options.shares.Concurrency + 1
+		everywhere.excess = r.choice.pace.shares.Excess(r.choice.starting())
 		everywhere.needed = everywhere.excess
 		everywhere.close(everywhere.isFree)
 	case everywhere != nil:
@@ -310,10 +311,9 @@ func (f *waitSet) isFree(ended, _ int) bool { return f.excess >= 1 && ended >= f
 
 // closeRamp closes the wait set of all clusters. With the ramp, a cluster that has soaked frees a slot and may add one.
 func (r *Result) closeRamp(f *waitSet) {
-	p, initial := r.choice.pace, r.schedule.options.ramp
-	taken := r.schedule.slotsUsed(&p.all) + r.choice.starting()
-	isFree := func(ended, soaked int) bool { return taken-ended < max(initial, p.soaked+soaked) }
-	f.excess = taken - p.bound + 1
+	ramp, starting := r.choice.pace.ramp, r.choice.starting()
+	isFree := func(ended, soaked int) bool { return ramp.IsFreedBy(starting, ended, soaked) }
+	f.excess = ramp.Used + starting - ramp.Bound() + 1
 	for f.needed = 1; !isFree(f.needed, f.needed); {
 		f.needed++
 	}

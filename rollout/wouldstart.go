@@ -70,9 +70,7 @@ func (r *Result) again(s *schedule) *Result {
 	next.schedule, next.choice, next.starts, next.started, next.waitSets = s, choice{}, nil, nil, &waitSets{}
 	o := observed{totals: s.sum(r.tallies, r.ignoredTallies), departed: r.choice.departed}
 	o.active, o.breached = s.firsts(&o.totals)
-	if r.choice.pace != nil {
-		o.recent = r.choice.pace.recent
-	}
+	o.recent = r.choice.pace.recent
 	view := &scan{result: &next}
 	next.choice.last = r.choice.last
 	s.choose(&next.choice, &status.Record{More: r.choice.full.n, Until: r.choice.full.until}, view, &o, r.now)

@@ -1,0 +1,21 @@
+package limits
+
+// Shares bound what one of several hubs may have in flight, and how many of its clusters may have failed for another one to start (R57).
+type Shares struct {
+	Most, Used            int // in flight
+	MaxFailures, Failures int
+}
+
+// IsNone says whether nothing may start, whatever ends.
+func (s Shares) IsNone() bool { return s.Most == 0 || s.Failures > s.MaxFailures }
+
+// Excess gives how many in flight have to end before one more may start, beside those that start now.
+func (s Shares) Excess(starting int) int { return Concurrency{s.Most, s.Used}.Excess(starting) }
+
+// Left gives how many more may start.
+func (s Shares) Left() int {
+	if s.IsNone() {
+		return 0
+	}
+	return Concurrency{s.Most, s.Used}.Left()
+}

@@ -61,9 +61,6 @@ type formerMembers struct {
 	exposed      int     // the most clusters that the groups expose, of now and since the first of these counts (R66); 0 where nothing bounds that
 }
 
-// deselectedPositions gives the positions of the deselected clusters, in order.
-func (l *formerMembers) deselectedPositions() []int32 { return l.deselected }
-
 // placesKept gives how many clusters count in a stage that are not selected there, and keep a place.
 func (l *formerMembers) placesKept(stage stages.Stage) int { return at(l.inStage, stage) }
 
@@ -115,47 +112,13 @@ func newFormerMembers(groups members, where formerGroups) (l formerMembers) {
 	return l
 }
 
-// deselectedMark follows the name of a deselected cluster, in sentences.
-const deselectedMark = " (deselected)"
-
-// ignorableClusters counts clusters that can be ignored, since they left, start late, or cannot recover, and has the names of the first.
-type ignorableClusters struct {
-	n     int
-	names []string
-}
-
-// add counts a cluster if it is one of these.
-func (a *ignorableClusters) add(b *Blocker) {
-	if !b.Deselected && !b.late && !b.lost {
-		return
-	}
-	if a.n++; a.n <= maxNamed {
-		a.names = append(a.names, b.Name)
-	}
-}
-
-func (a *ignorableClusters) merge(other *ignorableClusters) {
-	a.n += other.n
-	a.names = append(a.names, other.names...)
-	slices.Sort(a.names)
-	a.names = a.names[:min(len(a.names), maxNamed)]
-}
-
-// ignore names the way to ignore such clusters, if there are some.
-func (a *ignorableClusters) ignore() []Remedy {
-	if a.n == 0 {
-		return nil
-	}
-	return []Remedy{{Type: RemedyIgnore, Clusters: listed(a.names, a.n)}}
-}
-
 // deselectedClusters lists the deselected clusters.
 func (s *schedule) deselectedClusters(v view) []Cluster {
-	if len(s.deselectedPositions()) == 0 {
+	if len(s.deselected) == 0 {
 		return nil
 	}
-	clusters := make([]Cluster, 0, len(s.deselectedPositions()))
-	for _, position := range s.deselectedPositions() {
+	clusters := make([]Cluster, 0, len(s.deselected))
+	for _, position := range s.deselected {
 		clusters = s.addCluster(clusters, int(position), v.at(int(position)), v.attempt(int(position)))
 	}
 	return clusters

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -169,34 +168,6 @@ func (r *Result) link(group stages.Group) Link {
 	return l
 }
 
-// explainStarts says when one more cluster may start by MaxStarts. Where that is unknown, it lists the clusters in
-// flight without a time.
-func (r *Result) explainStarts(l *Link) (others ignorableClusters) {
-	switch h := &l.Reason; {
-	case !h.Until.IsZero():
-		l.Remedies = []Remedy{r.waitUntil(h.Until)}
-	case h.Starting > 0:
-		l.Remedies = []Remedy{r.waitUntil(r.now.Add(h.Per))}
-	default:
-		var f topN
-		for position, state := range r.states {
-			if r.isUnknown(position, state) {
-				b := r.blocker(position)
-				f.add(&b, 1)
-			}
-		}
-		l.Blockers, l.More, others = f.list()
-		needed := h.WithoutTime - h.MaxStarts + 1
-		l.Remedies = []Remedy{{Type: RemedyReportTime, Count: needed, Of: f.n, Clusters: f.names()}}
-	}
-	return others
-}
-
-// isUnknown says whether the cluster at a position is in flight since an unknown time.
-func (r *Result) isUnknown(position int, s fleet.State) bool {
-	return fleet.InFlightStates.Has(s) && r.ages.Of(position) == unknownAge && !r.schedule.ignoresAt(position)
-}
-
 // list gives a copy of the blockers, how many more there are, and which of all can be ignored.
 func (f *topN) list() ([]Blocker, int, ignorableClusters) {
 	return append([]Blocker(nil), f.blockers...), f.n - len(f.blockers), f.ignorable
@@ -216,7 +187,7 @@ func (r *Result) failures() (blockers []Blocker, more int, ignorable ignorableCl
 // ignorableInBreach gives the clusters that count in the breach and left, or cannot recover.
 func (r *Result) ignorableInBreach() (ignorable ignorableClusters) {
 	positions := slices.Collect(maps.Keys(r.knownDetails().lost))
-	for _, position := range r.schedule.deselectedPositions() {
+	for _, position := range r.schedule.deselected {
 		positions = append(positions, int(position))
 	}
 	slices.Sort(positions)
@@ -283,4 +254,15 @@ func (r *Result) progress(grant int, named bool, without waitKinds) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// explainFull says what ends the wait for a record without room.
+func (r *Result) explainFull() (remedies []Remedy) {
+	if until := r.choice.full.until; !until.IsZero() {
+		return []Remedy{r.waitUntil(until)}
+	}
+	if r.choice.retry > 0 {
+		remedies = append(remedies, Remedy{Type: RemedyTryAgain, Count: r.choice.retry})
+	}
+	return append(remedies, Remedy{Type: RemedyForget})
 }

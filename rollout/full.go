@@ -128,14 +128,3 @@ func (s *schedule) retry(r *status.Record) (attempt int) {
 	}
 	return attempt
 }
-
-// explainFull says what ends the wait for a record without room.
-func (r *Result) explainFull() (remedies []Remedy) {
-	if until := r.choice.full.until; !until.IsZero() {
-		return []Remedy{r.waitUntil(until)}
-	}
-	if r.choice.retry > 0 {
-		remedies = append(remedies, Remedy{Type: RemedyTryAgain, Count: r.choice.retry})
-	}
-	return append(remedies, Remedy{Type: RemedyForget})
-}

@@ -65,20 +65,3 @@ func (c *choice) nextStart(now time.Time) time.Duration {
 
 // blocked says whether clusters of an active stage are blocked that no gate blocks.
 func (g *grant) blocked() bool { return g.slots < g.open[fleet.Unreported]+g.open[fleet.ToApply] }
-
-// rampUsedUp gives the reason for clusters that the ramp blocks.
-func (s *schedule) rampUsedUp(c *choice) BlockReason {
-	p := &c.pace
-	h := BlockReason{Type: BlockRamp, AllGroups: true, InFlight: p.ramp.Used, Starting: c.starting(), MaxConcurrency: p.ramp.Bound()}
-	s.countSlow(&h, &p.all, s.options.freeFailed)
-	return h
-}
-
-// startsUsedUp gives the reason for clusters that MaxStarts blocks.
-func (s *schedule) startsUsedUp(c *choice) BlockReason {
-	l := s.options.starts
-	return BlockReason{
-		Type: BlockStarts, AllGroups: true, Starting: c.starting(),
-		MaxStarts: l.Most, Per: l.Per, Until: c.pace.recent.Next, WithoutTime: c.pace.recent.Unknown,
-	}
-}

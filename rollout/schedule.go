@@ -64,7 +64,7 @@ type Stage struct {
 type schedule struct {
 	exceptions
 	formerMembers
-	*freezes
+	freezes
 	rules       rules
 	options     options
 	groups      members // with the deselected clusters that still count

@@ -13,7 +13,7 @@ import (
 // and the choice that follows, cost little more than looking at that cluster.
 //
 // Between two calls of its methods:
-//   - states[p] is what schedule.state gives for kinds[p], since[p], the attempt of p and now;
+//   - states[p] is what schedule.stateAt gives for the report of p and now;
 //   - waiting[s] has the ranks of the clusters in the waiting state s, and each set of listed has the positions of the
 //     clusters in its states;
 //   - totals are the tallies of states, and incomplete and breached are the stages that are so by these tallies;

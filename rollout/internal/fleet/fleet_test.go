@@ -208,6 +208,11 @@ func TestATallyCountsTheSetsOfStates(t *testing.T) {
 	var t3 fleet.Tally
 	t3.Add(fleet.Failed, 3)
 	t3.Excuse(1)
+	var sum fleet.Tally
+	sum.Sum(&t3)
+	if sum.InBudget() != 2 {
+		t.Errorf("in a sum, %d of them are in a budget", sum.InBudget())
+	}
 	if t3.InBudget() != 2 || t3.Failures() != 3 {
 		t.Errorf("of 3 failures, one of them excused, %d are in a budget", t3.InBudget())
 	}

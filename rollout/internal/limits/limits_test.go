@@ -197,6 +197,7 @@ func TestStagesExposeAsManyAsHoldSlotsOrFailed(t *testing.T) {
 		{"likewise with slots given back", limits.Exposure{Frees: true}, []limits.Load{{9, 3, 1}, {9, 3, 1}}, 5},
 		{"a ramp starts with its initial number", limits.Exposure{Ramp: 2}, []limits.Load{{3, 3, 0}}, 2},
 		{"and doubles what soaked", limits.Exposure{Ramp: 2}, []limits.Load{{20, 20, 0}}, 10},
+		{"where the ramp lets fewer start, fewer failed: the first of a stage needs a slot, too", limits.Exposure{Ramp: 2}, []limits.Load{{2, 2, 2}, {1, 1, 0}, {20, 1, 0}}, 2},
 		{"it does not count failures that gave their slot back", limits.Exposure{Ramp: 2, Frees: true}, []limits.Load{{6, 6, 2}}, 4},
 	} {
 		if got := test.exposure.InOrder(slices.Values(test.loads)); got != test.want {

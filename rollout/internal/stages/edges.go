@@ -11,7 +11,7 @@ import (
 // what they were made from, though the pairs may be many.
 type edges struct {
 	order  []Group    // each group is behind all that it comes after
-	sets   [][]Group  // each in order; the first is empty
+	sets   [][]Group  // the first is empty
 	before []groupSet // for each group the set that it comes directly after
 }
 
@@ -135,7 +135,7 @@ func (e *edges) reverse() edges {
 			for _, set := range in.of(group) {
 				after = append(after, behind.of(set)...)
 			}
-			if slices.Sort(after); len(after) > 0 {
+			if len(after) > 0 {
 				set = round.add(after)
 			}
 			known[string(key)] = set

@@ -83,7 +83,6 @@ func (j *setNodes) setIn(e *edges, node int32) groupSet {
 			}
 		}
 	}
-	slices.Sort(groups)
 	j.sets[node] = e.add(groups)
 	return j.sets[node]
 }

@@ -69,7 +69,10 @@ func New(keys Keys, l Layout) Graph {
 		g.order = e.order
 	}
 	if l.Reversed {
-		g.mandatory, g.order = 0, l.reverse(g.order)
+		g.mandatory, g.order = 0, slices.Clone(g.order)
+	}
+	if l.Reversed && l.Single { // a pool has its groups by their index
+		slices.Reverse(g.order)
 	}
 	if l.Reversed && l.isOrdered() {
 		e = e.reverse()
@@ -92,9 +95,9 @@ func (l *Layout) isOrdered() bool { return l.Single && l.Order != nil }
 // split lists the mandatory groups, of which it gives the number, and then the others, both by their index. A group without a known index
 // comes first, unless all groups are one stage.
 func (l *Layout) split(keys Keys) (order []Group, mandatory Stage) {
-	n, pooled := keys.Len(), l.IsPooled()
+	n := keys.Len()
 	order = make([]Group, 0, n)
-	if pooled && l.Mandatory.isNone() {
+	if l.IsPooled() {
 		for group := range n {
 			order = append(order, Group(group))
 		}
@@ -102,24 +105,13 @@ func (l *Layout) split(keys Keys) (order []Group, mandatory Stage) {
 	}
 	var others []Group
 	for group := range n {
-		if key := keys.Key(group); l.Mandatory.Has(key) || key.Index < 0 && !pooled {
+		if key := keys.Key(group); l.Mandatory.Has(key) || key.Index < 0 {
 			order = append(order, Group(group))
 		} else {
 			others = append(others, Group(group))
 		}
 	}
 	return append(order, others...), Stage(len(order))
-}
-
-// reverse gives the groups in the order of a rollback (R44). A pool has them by their index.
-func (l *Layout) reverse(order []Group) []Group {
-	all := slices.Clone(order)
-	if l.Single {
-		slices.Reverse(all)
-	} else {
-		slices.Sort(all)
-	}
-	return all
 }
 
 // Len is the number of stages.

@@ -159,6 +159,7 @@ func TestACycleOfNamesIsNoOrder(t *testing.T) {
 	}{
 		{"after itself", map[string][]string{"a": {"a"}}, []string{"a", "a"}},
 		{"begins with the first name", map[string][]string{"c": {"b"}, "b": {"d"}, "d": {"c"}}, []string{"b", "d", "c", "b"}},
+		{"begins with its first name, wherever it is found", map[string][]string{"a": {"c"}, "c": {"b"}, "b": {"c"}}, []string{"b", "c", "b"}},
 		{"what leads to it is no part of it", map[string][]string{"a": {"b"}, "b": {"c"}, "c": {"b"}}, []string{"b", "c", "b"}},
 	} {
 		order, cycle := stages.NewOrder(test.after)
@@ -249,7 +250,10 @@ func TestAGraphComesAfterAsTheRulesSay(t *testing.T) {
 		for stage := range g.Len() {
 			group, before := int(g.First(stage)), g.Before(stage)
 			reached := make(map[stages.Stage]bool)
-			for _, direct := range g.DirectlyBefore(stage) {
+			for i, direct := range g.DirectlyBefore(stage) {
+				if i > 0 && direct <= g.DirectlyBefore(stage)[i-1] {
+					t.Fatalf("%+v: stage %d comes after %v, not each once in order", w, stage, g.DirectlyBefore(stage))
+				}
 				reached[direct] = true
 				for earlier, is := range g.Before(direct) {
 					reached[stages.Stage(earlier)] = reached[stages.Stage(earlier)] || is

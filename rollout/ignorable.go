@@ -1,0 +1,37 @@
+package rollout
+
+import "slices"
+
+// deselectedMark follows the name of a deselected cluster, in sentences.
+const deselectedMark = " (deselected)"
+
+// ignorableClusters counts clusters that can be ignored, since they left, start late, or cannot recover, and has the names of the first.
+type ignorableClusters struct {
+	n     int
+	names []string
+}
+
+// add counts a cluster if it is one of these.
+func (a *ignorableClusters) add(b *Blocker) {
+	if !b.Deselected && !b.late && !b.lost {
+		return
+	}
+	if a.n++; a.n <= maxNamed {
+		a.names = append(a.names, b.Name)
+	}
+}
+
+func (a *ignorableClusters) merge(other *ignorableClusters) {
+	a.n += other.n
+	a.names = append(a.names, other.names...)
+	slices.Sort(a.names)
+	a.names = a.names[:min(len(a.names), maxNamed)]
+}
+
+// ignore names the way to ignore such clusters, if there are some.
+func (a *ignorableClusters) ignore() []Remedy {
+	if a.n == 0 {
+		return nil
+	}
+	return []Remedy{{Type: RemedyIgnore, Clusters: listed(a.names, a.n)}}
+}

@@ -236,7 +236,7 @@ func (s *schedule) blockReason(c *choice, group stages.Group) BlockReason {
 	}
 	switch {
 	case c.isClosed(group):
-		return BlockReason{Type: BlockGateClosed, Group: s.groups.key(group), Gate: c.closed[group]}
+		return BlockReason{Type: BlockGateClosed, Group: s.groups.key(group), Gate: Gate(c.closed[group])}
 	case c.isWaiting(stage):
 		return s.waitNotOver(&c.waits[stage])
 	case c.pace.noShare:

@@ -46,12 +46,12 @@ type choice struct {
 	active       int           // how many of only there are: none where all stages are complete
 	activeStages *activeStages // where the stages are a graph; nil for a chain
 
-	waits          []interval            // the wait of each stage; nil without the option
-	pace           pace                  // the limits on all stages together
-	ignoredWaiting int                   // how many ignored clusters wait
-	breach         *Breach               // the budget that is breached; nil if none is
-	last           []lasting             // the breaches that last, however the groups are cut
-	closed         map[stages.Group]Gate // the closed gate before each group; nil where none is closed
+	waits          []interval                   // the wait of each stage; nil without the option
+	pace           pace                         // the limits on all stages together
+	ignoredWaiting int                          // how many ignored clusters wait
+	breach         *Breach                      // the budget that is breached; nil if none is
+	last           []lasting                    // the breaches that last, however the groups are cut
+	closed         map[stages.Group]limits.Gate // the closed gate before each group; nil where none is closed
 	// Where the stages are a chain: the group of the first stage with a closed gate before it, among the stages of one
 	// group in a sequence; -1 if there is none.
 	barrier stages.Group
@@ -133,7 +133,7 @@ func (g *grant) startingFrom(waiting fleet.State) int {
 // groups.
 func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
 	t := &o.totals
-	c.closed, c.ignoredWaiting, c.departed, c.full = s.closedGates(now), t.ignoredAll.Waiting(), o.departed, overflow{r.More, r.Until}
+	c.closed, c.ignoredWaiting, c.departed, c.full = s.options.gates.Closed(s.groups, now), t.ignoredAll.Waiting(), o.departed, overflow{r.More, r.Until}
 	c.retry = s.retry(r)
 	if !s.graph.IsChain() {
 		c.activeStages = s.follow(c, t)

@@ -2,11 +2,10 @@ package rollout
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -41,104 +40,20 @@ type ClosedGate struct {
 	Gate
 }
 
-// gates has the gate that opens last of those with one gateKey, with the key that it was given. The key's index is the lowest
-// of theirs.
-type gates map[grouping.Key]ClosedGate
-
 // newGates gives the gates in a list; nil where there are none.
-func newGates(closed []ClosedGate) gates {
-	if len(closed) == 0 {
-		return nil
+func newGates(closed []ClosedGate) limits.Gates {
+	all := make([]limits.GroupGate, len(closed))
+	for i, gate := range closed {
+		all[i] = limits.GroupGate{Group: gate.Group, Gate: limits.Gate(gate.Gate)}
 	}
-	g := make(gates, len(closed))
-	for _, last := range closed {
-		last.Opens = last.Opens.Round(0) // without the monotonic clock, like all times here
-		key := gateKey(last.Group)
-		if other, several := g[key]; several { // whenever one of them is closed, the one that opens last is
-			lowest := min(last.Group.Index, other.Group.Index)
-			if other.opensAfter(&last.Gate) {
-				last.Gate = other.Gate
-			}
-			last.Group.Index = lowest
-		}
-		g[key] = last
-	}
-	return g
-}
-
-// gateKey gives the key without its index where the name counts, so that the same gate is one entry.
-func gateKey(key grouping.Key) grouping.Key {
-	if key.Name != "" {
-		key.Index = 0
-	}
-	return key
-}
-
-// gateKeys gives the keys under which a gate before the group may stand.
-func gateKeys(group grouping.Key) [4]grouping.Key {
-	byName, byIndex := gateKey(group), grouping.Key{Index: group.Index, Placement: group.Placement}
-	if group.Name == "" {
-		byName = byIndex
-	}
-	keys := [4]grouping.Key{byName, byIndex, byName, byIndex}
-	keys[2].Placement, keys[3].Placement = "", ""
-	return keys
-}
-
-// isOpen says whether the gate has opened by the time now.
-func (g *Gate) isOpen(now time.Time) bool { return !g.Opens.IsZero() && !now.Before(g.Opens) }
-
-// opensAfter says whether g opens later than other. An unknown time is the latest; for equal times the names decide.
-func (g *Gate) opensAfter(other *Gate) bool {
-	switch {
-	case g.Opens.Equal(other.Opens):
-		return g.Name < other.Name
-	case g.Opens.IsZero() || other.Opens.IsZero():
-		return g.Opens.IsZero()
-	default:
-		return g.Opens.After(other.Opens)
-	}
-}
-
-// closedGates gives the closed gate before each group, by group; nil if there is none (R23).
-func (s *schedule) closedGates(now time.Time) map[stages.Group]Gate {
-	if len(s.options.gates) == 0 {
-		return nil
-	}
-	var closed map[stages.Group]Gate
-	for group := range s.graph.NumGroups() {
-		for _, key := range gateKeys(s.groups.key(group)) {
-			g, ok := s.options.gates[key]
-			if !ok || g.isOpen(now) {
-				continue
-			}
-			if closed == nil {
-				closed = make(map[stages.Group]Gate)
-			}
-			if other, ok := closed[group]; !ok || g.opensAfter(&other) {
-				closed[group] = g.Gate
-			}
-		}
-	}
-	return closed
+	return limits.NewGates(all)
 }
 
 // checkGates warns of gates before groups that do not exist: with a mistyped name the group would start
 // unnoticed.
 func (s *schedule) checkGates() {
-	if len(s.options.gates) == 0 {
-		return
-	}
-	matched := make(map[grouping.Key]bool, s.groups.Len())
-	for i := range s.groups.Len() {
-		for _, key := range gateKeys(s.groups.Key(i)) {
-			matched[key] = true
-		}
-	}
-	for _, key := range slices.SortedFunc(maps.Keys(s.options.gates), grouping.Key.Compare) {
-		if !matched[key] {
-			s.warn(Warning{Type: WarningGateWithoutGroup, Group: s.options.gates[key].Group, Known: s.known()})
-		}
+	for _, group := range s.options.gates.Unmatched(s.groups) {
+		s.warn(Warning{Type: WarningGateWithoutGroup, Group: group, Known: s.known()})
 	}
 }
 
@@ -151,11 +66,11 @@ func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Durat
 		switch g := &c.grants()[i]; {
 		case g.used.Waiting() == 0:
 		case g.barrier >= 0:
-			next = sooner(next, untilOpen(c.closed[g.barrier], now))
+			next = sooner(next, c.closed[g.barrier].UntilOpen(now))
 		case !s.graph.IsSingle(g.stage):
 			for group, gate := range c.closed {
 				if s.graph.Of(group) == g.stage && t.groups[group].Waiting() > 0 {
-					next = sooner(next, untilOpen(gate, now))
+					next = sooner(next, gate.UntilOpen(now))
 				}
 			}
 		}
@@ -168,16 +83,8 @@ func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Durat
 			group = barrier
 		}
 		if gate, closed := c.closed[group]; closed {
-			next = sooner(next, untilOpen(gate, now))
+			next = sooner(next, gate.UntilOpen(now))
 		}
 	}
 	return next
-}
-
-// untilOpen gives the time from now until the gate opens; 0 where that is unknown.
-func untilOpen(g Gate, now time.Time) time.Duration {
-	if g.Opens.IsZero() {
-		return 0
-	}
-	return g.Opens.Sub(now)
 }

@@ -162,7 +162,7 @@ type options struct {
 	previous         *previousResult      // of the previous result; nil if there is none
 	record           *recordIndex         // nil: the owner keeps no record
 	order            func(a, b string) int
-	gates            gates
+	gates            limits.Gates
 	named            *named        // nil: they name no cluster
 	groupOrder       *stages.Order // nil: by index
 	ramp             int           // 0: none

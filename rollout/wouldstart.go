@@ -1,9 +1,8 @@
 package rollout
 
 import (
-	"slices"
-
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -19,12 +18,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 		return nil, BlockReason{}
 	}
 	s := *r.schedule
-	s.options.gates = make(gates, len(r.schedule.options.gates))
-	for key, closed := range r.schedule.options.gates {
-		if key != gateKey(gate) {
-			s.options.gates[key] = closed
-		}
-	}
+	s.options.gates = r.schedule.options.gates.Without(gate)
 	opened := r.again(&s)
 	for _, c := range opened.Start {
 		if position, _ := s.groups.Position(c.Name); !r.isStarting(position) {
@@ -52,8 +46,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 func (r *Result) isBehind(gate grouping.Key, group stages.Group) bool {
 	s := r.schedule
 	for other := range r.numGroups() {
-		keys := gateKeys(s.groups.key(other))
-		if !slices.Contains(keys[:], gateKey(gate)) {
+		if !limits.IsGateBefore(gate, s.groups.key(other)) {
 			continue
 		}
 		stage, its := s.graph.Of(other), s.graph.Of(group)

@@ -16,6 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Bounds say how far a rollout may go.
@@ -94,11 +95,11 @@ func (s *prospect) unknowns(now time.Time) (why []string) {
 		why = append(why, rollout.BlockReason{Type: rollout.BlockPaused}.String())
 	}
 	closed := s.closedGates(now)
-	for _, group := range slices.SortedFunc(maps.Keys(closed), func(a, b int) int {
+	for _, group := range slices.SortedFunc(maps.Keys(closed), func(a, b stages.Group) int {
 		return cmp.Or(cmp.Compare(s.stageOf[a], s.stageOf[b]), cmp.Compare(a, b))
 	}) {
 		if gate := closed[group]; gate.Opens.IsZero() {
-			why = append(why, rollout.BlockReason{Type: rollout.BlockGateClosed, Group: s.groups.Key(group), Gate: gate}.String())
+			why = append(why, rollout.BlockReason{Type: rollout.BlockGateClosed, Group: s.groups.Key(int(group)), Gate: rollout.Gate(gate)}.String())
 			break // which names one
 		}
 	}

@@ -86,10 +86,11 @@ type opening struct {
 // which they open. A gate that opens at an unknown time opens after the time unknown.
 func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
 	var openings []opening
-	for group, gate := range s.closedGates(now) {
+	for at, gate := range s.closedGates(now) {
+		group := int(at)
 		w := opening{until: unknown, stage: s.stageOf[group], clusters: s.groups.Size(group) - s.ignoredIn(group)}
 		if w.barrier = s.isOneGroup(w.stage); !gate.Opens.IsZero() {
-			w.until = gate.Opens.Sub(now)
+			w.until = gate.UntilOpen(now)
 		}
 		openings = append(openings, w)
 	}

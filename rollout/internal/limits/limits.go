@@ -1,5 +1,5 @@
-// Package limits says how many clusters of a rollout may start. Each limit is a file and a value, and knows numbers alone: how many may, how
-// many do, and for what else it counts. The caller takes the least:
+// Package limits says how many clusters of a rollout may start. Each limit is a file and a value. A limit on a number knows numbers alone:
+// how many may, how many do, and for what else it counts. The caller takes the least:
 //
 //	left := limits.All()
 //	left[limits.KindRamp] = limits.Ramp{Initial: 2, Soaked: 5, Used: 3}.Left()
@@ -7,7 +7,7 @@
 //	kind, n := left.Least() // KindShares, 1
 //	left.Take(n)            // and the next stage has what is left
 //
-// A new limit is a kind here, a file with its value, and a place where the caller sets what it leaves.
+// A new limit is a kind here, a file with its value, and a place where the caller sets what it leaves. [Gates] block groups, whatever starts.
 package limits
 
 import "math"

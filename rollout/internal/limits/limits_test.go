@@ -8,8 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cohort-ocm/cohort/grouping"
 	_ "github.com/cohort-ocm/cohort/internal/seeded"
 	"github.com/cohort-ocm/cohort/rollout/internal/limits"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 func ExampleLeft() {
@@ -231,5 +233,96 @@ func TestStagesSideBySideExposeTogether(t *testing.T) {
 	e := limits.Exposure{Ramp: 1}
 	if got := e.AtOnce(func(yield func(limits.Load, int) bool) { yield(full, e.Active(full)) }); got != 2 {
 		t.Errorf("a ramp lets %d of 4 be exposed, want 2", got)
+	}
+}
+
+// keys are the keys of groups.
+type keys []grouping.Key
+
+func (k keys) Len() int                   { return len(k) }
+func (k keys) Key(group int) grouping.Key { return k[group] }
+
+// R23: a group is behind all gates that name it, and the one that opens last is the reason.
+func TestAGroupIsBehindAllGatesThatNameIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now, names := time.Unix(100, 0), []string{"", "a", "b"}
+		drawKey := func() grouping.Key {
+			return grouping.Key{
+				Index: rapid.Int32Range(0, 2).Draw(t, "index"), Name: rapid.SampledFrom(names).Draw(t, "name"),
+				Placement: rapid.SampledFrom([]string{"", "p"}).Draw(t, "placement"),
+			}
+		}
+		var groups keys
+		for range rapid.IntRange(0, 4).Draw(t, "groups") {
+			groups = append(groups, drawKey())
+		}
+		var all []limits.GroupGate
+		for range rapid.IntRange(0, 4).Draw(t, "gates") {
+			gate := limits.GroupGate{Group: drawKey()}
+			if gate.Name = rapid.SampledFrom(names).Draw(t, "gate"); rapid.Bool().Draw(t, "opens") {
+				gate.Opens = time.Unix(rapid.Int64Range(98, 103).Draw(t, "at"), 0)
+			}
+			all = append(all, gate)
+		}
+		means := func(gate, group grouping.Key) bool {
+			same := gate.Name == group.Name && gate.Name != "" || gate.Name == "" && gate.Index == group.Index
+			return same && (gate.Placement == "" || gate.Placement == group.Placement)
+		}
+		gates := limits.NewGates(all)
+		closed, unmatched := gates.Closed(groups, now), gates.Unmatched(groups)
+		for group, key := range groups {
+			var last *limits.Gate
+			for i := range all {
+				if gate := all[i].Gate; means(all[i].Group, key) && !gate.IsOpen(now) && (last == nil || gate.OpensAfter(*last)) {
+					last = &gate
+				}
+			}
+			got, is := closed[stages.Group(group)]
+			if is != (last != nil) || is && got != *last {
+				t.Fatalf("%v of %v, gates %v: got %v, want %v", key, groups, all, got, last)
+			}
+		}
+		for _, gate := range all {
+			exists := false
+			for _, key := range groups {
+				if exists = exists || means(gate.Group, key); limits.IsGateBefore(gate.Group, key) != means(gate.Group, key) {
+					t.Fatalf("%v before %v", gate.Group, key)
+				}
+			}
+			told := slices.ContainsFunc(unmatched, func(key grouping.Key) bool {
+				return key.Name == gate.Group.Name && key.Placement == gate.Group.Placement && (key.Name != "" || key.Index == gate.Group.Index)
+			})
+			if exists == told {
+				t.Fatalf("%v of %v: told %v", gate.Group, groups, unmatched)
+			}
+			if others := gates.Without(gate.Group); len(others) != len(gates)-1 {
+				t.Fatalf("%d of %d gates are left without %v", len(others), len(gates), gate.Group)
+			}
+		}
+	})
+}
+
+// R23: unknown is last of all; of equals the first by name is named.
+func TestOneGateOpensAfterAnother(t *testing.T) {
+	at := func(name string, second int64) limits.Gate {
+		return limits.Gate{Name: name, Opens: time.Unix(second, 0)}
+	}
+	unknown := limits.Gate{Name: "z"}
+	for _, test := range []struct {
+		why          string
+		later, other limits.Gate
+	}{
+		{"later", at("b", 2), at("a", 1)},
+		{"unknown", unknown, at("a", 1)},
+		{"by name", at("a", 1), at("b", 1)},
+		{"both unknown, by name", limits.Gate{Name: "a"}, unknown},
+	} {
+		if !test.later.OpensAfter(test.other) || test.other.OpensAfter(test.later) || test.later.OpensAfter(test.later) {
+			t.Errorf("%s: %v, %v", test.why, test.later, test.other)
+		}
+	}
+	now := time.Unix(5, 0)
+	if unknown.IsOpen(now) || unknown.UntilOpen(now) != 0 || !at("a", 5).IsOpen(now) || at("a", 6).IsOpen(now) || at("a", 6).UntilOpen(now) != time.Second {
+		t.Error("a gate is open from the time at which it opens")
 	}
 }

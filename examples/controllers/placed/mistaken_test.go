@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -157,39 +156,6 @@ func (m *mistaken) eachWrite(by func(o client.Object, write func() error) error)
 	m.funcs.Update = func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.UpdateOption) error {
 		return by(o, func() error { return c.Update(ctx, o, options...) })
 	}
-}
-
-// shownAtOnce is the cache of works. From a time on it claims to show each write of the process at once, and lists what it
-// shows.
-func (m *mistaken) shownAtOnce(from time.Time) toolscache.Indexer {
-	written := make(map[string]client.Object)
-	m.eachWrite(func(o client.Object, write func() error) error {
-		err := write()
-		if err == nil {
-			copied := o.DeepCopyObject().(client.Object)
-			copied.SetResourceVersion(newest)
-			written[client.ObjectKeyFromObject(o).String()] = copied
-		}
-		return err
-	})
-	m.funcs.Delete = func(ctx context.Context, c client.WithWatch, o client.Object, options ...client.DeleteOption) error {
-		delete(written, client.ObjectKeyFromObject(o).String())
-		return c.Delete(ctx, o, options...)
-	}
-	return &shown{Indexer: m.process.Store(proof.Works), written: written, from: from}
-}
-
-type shown struct {
-	toolscache.Indexer
-	written map[string]client.Object
-	from    time.Time
-}
-
-func (s *shown) GetByKey(key string) (any, bool, error) {
-	if o, is := s.written[key]; is && time.Now().After(s.from) {
-		return o, true, nil
-	}
-	return s.Indexer.GetByKey(key)
 }
 
 // noteErrors keeps the last error of a write or a live read of each reconcile.

@@ -54,9 +54,6 @@ var tampers = []tamper{
 	{what: "RecheckAfter is not heard", with: func(m *mistaken) {
 		m.after(func(result *reconcile.Result, _ *error) { result.RequeueAfter = 0 })
 	}, says: "no process came back after RecheckAfter"},
-	{what: "own writes are not kept", with: func(m *mistaken) {
-		m.caches.stores[proof.Works] = m.shownAtOnce(time.Now().Add(4 * time.Second)) // until then include what the process before wrote
-	}, says: "planned without its own write of "},
 	{what: "the deletion of the owner is forgotten", with: func(m *mistaken) {
 		m.unless(func(set *replicaSet) bool { return set == nil || set.DeletionTimestamp != nil })
 	}, says: "with the finalizers [\"" + placer.Finalizer + "\"]"},
@@ -184,7 +181,7 @@ func TestTampers(t *testing.T) {
 	var table strings.Builder
 	for _, each := range tampers {
 		t.Run(each.what, func(t *testing.T) {
-			subject := newSubject(each.run, 2)
+			subject := newSubject(each.run, 1)
 			world, broken := h.Find(t, subject, 1, most)
 			if world == 0 {
 				t.Fatalf("not found in %d worlds", most)

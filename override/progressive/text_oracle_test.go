@@ -362,7 +362,7 @@ func (o *textOracle) place() {
 			} else if o.hidden == "" {
 				c.content, c.since, c.heard, c.joined, c.lost = o.content, o.now, false, false, false
 			}
-		case o.end == "Failed" && c.turn && c.status == status.TimeOut && o.last != "" && c.content != o.last:
+		case o.end == "Failed" && c.turn && !c.refused && c.status == status.TimeOut && o.last != "" && c.content != o.last:
 			c = c.restored()
 			c.back, c.content, c.inform = true, o.last, false
 		}

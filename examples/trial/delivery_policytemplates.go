@@ -268,17 +268,32 @@ func (d *templateDetails) hasAnswered(t *policyTemplate, u *unstructured.Unstruc
 
 // hasAnsweredIn says whether the newest message is about what the template is now, in one of these states: it is what the cluster said last, so
 // the cluster has done nothing else with the template since. One that was edited by hand has to answer for what was set back. A cluster that never
-// got what was written in between has the content still, of whichever version.
+// got what was written in between has the content still, of whichever version. One that said anything of what was in between has got it.
 func (d *templateDetails) hasAnsweredIn(t *policyTemplate, states []object) bool {
 	now := states[len(states)-1].(*unstructured.Unstructured)
-	for _, o := range slices.Backward(states) {
+	for i, o := range slices.Backward(states) {
 		u := o.(*unstructured.Unstructured)
 		all, same := templatesIn(u), versionOfPolicy(u) == versionOfPolicy(now)
-		if same && !slices.Contains(all, *t) {
+		has, acts := slices.Contains(all, *t), actionOfPolicy(u) == actionOfPolicy(now)
+		if same && !has {
 			return false
 		}
-		if actionOfPolicy(u) == actionOfPolicy(now) && d.hasAnswered(t, u) {
+		if acts && d.hasAnswered(t, u) {
 			return slices.ContainsFunc(all, func(was policyTemplate) bool { return was.name == t.name && was.kind == t.kind && was.own == t.own })
+		}
+		if !(has && acts) && i > 0 && isHeard(u, states[i-1].(*unstructured.Unstructured)) {
+			return false
+		}
+	}
+	return false
+}
+
+// isHeard says whether a cluster said something of a state, after the state before: a report of one that it has not read is refused.
+func isHeard(u, before *unstructured.Unstructured) bool {
+	was := detailsOf(before)
+	for name, d := range detailsOf(u) {
+		if len(d.History) > 0 && (len(was[name].History) == 0 || was[name].History[0] != d.History[0]) {
+			return true
 		}
 	}
 	return false

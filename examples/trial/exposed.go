@@ -8,14 +8,38 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-	"github.com/cohort-ocm/cohort/examples/trial/internal/limits"
+	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/exposure"
 )
 
-// exposed lists the other clusters of a ref that have a version and are not done with it, wherever they went. Where
-// stages go one after the other it leaves out those that joined, moved or came again, for which there is no bound.
-func (s *scene) exposed(ref *seenRef, cluster, version string, staged bool, now time.Time, l leniency) (clusters []string) {
+// exposes is the most clusters that may have a version and not be done with it at a time, as the library's package exposure promises. What the
+// library promises is held against what happens; no verdict uses anything else of it. Size is the clustersPerDecisionGroup.
+func exposes(strategy clusterv1alpha1.RolloutStrategy, groups []seenGroup, size int) int {
+	if p := strategy.Progressive; p != nil && p.MaxConcurrency == intstr.FromInt32(0) && size > 0 {
+		limited := *p
+		limited.MaxConcurrency = intstr.FromInt(size)
+		strategy.Progressive = &limited
+	}
+	names := map[grouping.Key][]string{}
+	for _, g := range groups {
+		names[grouping.Key{Index: int32(g.index), Name: g.name}] = g.clusters
+	}
+	all, err := grouping.FromNames(names)
+	if err != nil {
+		panic(fmt.Sprintf("trial: the groups %v: %v", names, err))
+	}
+	e, err := exposure.Of(strategy, all, exposure.Span{}, time.Time{}, rollout.Options{})
+	if err != nil {
+		panic(fmt.Sprintf("trial: the strategy %+v: %v", strategy, err))
+	}
+	return e.Exposed
+}
+
+// exposed lists the other clusters of a ref that have a version and are not done with it, wherever they went.
+func (s *scene) exposed(ref *seenRef, cluster, version string, now time.Time, l leniency) (clusters []string) {
 	for c, works := range s.works {
-		if _, selected := ref.groupOf[c]; !selected && s.left[c].ref != ref.name || c == cluster || s.givenUp[c] || s.deleted[c] || staged && (s.moved[c] || s.came[c]) {
+		if _, selected := ref.groupOf[c]; !selected && s.left[c].ref != ref.name || c == cluster || s.givenUp[c] || s.deleted[c] {
 			continue
 		}
 		if slices.ContainsFunc(works, func(w seenWork) bool {
@@ -32,44 +56,13 @@ func (s *scene) exposed(ref *seenRef, cluster, version string, staged bool, now 
 	return clusters
 }
 
-// bound is how many clusters may have a version and not be done with it at a time, for the groups as they were first.
-func (s *scene) bound(ref *seenRef) (most int, staged bool) {
-	config, perGroup, mandatory, limit := parts(&ref.strategy)
-	stages, first := (&seenRef{groups: s.first[ref.name]}).stages(perGroup, *mandatory)
-	tolerated := 0
-	for i, stage := range stages {
-		n := len(members(stage))
-		budget := 0
-		if i >= first {
-			budget = limits.Count(config.MaxFailures, n)
-		}
-		if !perGroup && i == first {
-			n = limits.Slots(*limit, n, ref.size())
-			if config.ProgressDeadline != "None" {
-				n += budget
-			}
-		}
-		most = max(most, tolerated+n)
-		tolerated += min(budget, n)
-	}
-	return most, perGroup || len(*mandatory) > 0
-}
-
-// meansAll says whether MaxConcurrency means all.
-func (s *seenRef) meansAll(limit intstr.IntOrString) bool {
-	return limit == intstr.FromInt32(0) && s.size() <= 0 || limit == intstr.FromString("100%")
-}
-
 // exposes says whether a start would expose too many.
 func (s *scene) exposes(ref *seenRef, cluster, version string, now time.Time, l leniency) *violation {
 	if !s.bounded || l.noLeft || ref.strategy.Type == clusterv1alpha1.All {
 		return nil
 	}
-	most, staged := s.bound(ref)
-	if staged && (s.moved[cluster] || s.came[cluster]) {
-		return nil
-	}
-	others := s.exposed(ref, cluster, version, staged, now, l)
+	most := max(exposes(ref.strategy, s.first[ref.name], ref.size()), exposes(ref.strategy, ref.groups, ref.size()))
+	others := s.exposed(ref, cluster, version, now, l)
 	if len(others) < most {
 		return nil
 	}
@@ -77,4 +70,72 @@ func (s *scene) exposes(ref *seenRef, cluster, version string, now time.Time, l 
 		invariant: invExposed, inFlight: len(others) + 1, allowed: most,
 		text: fmt.Sprintf("%v have %s and are not done, the strategy exposes %d at most", others, version, most),
 	}
+}
+
+// meansAll says whether MaxConcurrency means all.
+func (s *seenRef) meansAll(limit intstr.IntOrString) bool {
+	return limit == intstr.FromInt32(0) && s.size() <= 0 || limit == intstr.FromString("100%")
+}
+
+// checkExposed judges a start by the clusters that have its version and are not done with it, in truth and as the process knew, wherever they
+// are. Those that a user edited manually, deleted or gave up don't count. The groups are the greatest that there were.
+func (j *checker) checkExposed(e event, known, truth *snapshot) []violation {
+	cluster := e.object.GetNamespace()
+	if known.strategy.Type == clusterv1alpha1.All || known.givenUp[cluster] || j.ofOthers()[known.version] {
+		return nil
+	}
+	most := max(truth.exposes(), known.exposes())
+	for _, d := range j.decisions() {
+		if d.at.Before(e.at) {
+			most = max(most, d.exposes)
+		}
+	}
+	others := truth.exposed(known.version, e.at)
+	others = slices.DeleteFunc(others, func(c string) bool {
+		return c == cluster || j.byHand(c, e.rv) || !slices.Contains(known.exposed(known.version, e.at), c)
+	})
+	if len(others) < most {
+		return nil
+	}
+	return []violation{{
+		invariant: invExposed, rv: e.rv, inFlight: len(others) + 1, allowed: most,
+		text: fmt.Sprintf("%s gets %s while %v have it and are not done, the strategy exposes %d at most", cluster, known.version, others, most),
+	}}
+}
+
+// exposes is what the strategy exposes of the groups of a snapshot, nothing where these are partially observed.
+func (s *snapshot) exposes() int {
+	if s.ref.incomplete != "" {
+		return 0
+	}
+	return exposes(s.strategy, s.ref.groups, s.ref.size())
+}
+
+// exposed lists the clusters that have a version and are not done with it, or had one of which something lasts.
+func (s *snapshot) exposed(version string, now time.Time) (clusters []string) {
+	for _, held := range []map[string]held{s.held, s.ghosts} {
+		for c, h := range held {
+			if h.version == version && h.started && !s.givenUp[c] && s.j.deleted[c].IsZero() && seatOf(h, s.ref.config(), now, leniency{}).at != succeeded {
+				clusters = append(clusters, c)
+			}
+		}
+	}
+	slices.Sort(clusters)
+	return slices.Compact(clusters)
+}
+
+// byHand says whether a user changed the content of a cluster's object by a resourceVersion: a cluster that was done has to answer again then.
+func (j *checker) byHand(cluster string, rv int64) bool {
+	for i, states := range j.states {
+		if i.kind != j.delivery.object {
+			continue
+		}
+		for n, e := range states {
+			if n > 0 && e.rv <= rv && e.object.GetNamespace() == cluster && !j.delivery.isOwner(e.object) && !e.gone && j.written[e.rv] == nil &&
+				e.object.GetGeneration() != states[n-1].object.GetGeneration() && !j.isSwitch(e.at) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -133,6 +133,9 @@ func (h *history) floor(r *reconcile, rv int64, by time.Time, onlyWorks bool) ma
 		if onlyWorks && w.kind != Works || !w.done || w.rv >= rv || !h.knows(r, w) {
 			continue
 		}
+		if w.status && h.revisions == nil { // what its answer shows beside came from others, and no duty says that it is read
+			continue
+		}
 		i := id{w.kind, w.key}
 		if w.verb == "DELETE" && w.rv == 0 {
 			for _, e := range h.states[i] {

@@ -70,9 +70,18 @@ func (s *snapshot) rollout(now time.Time, l leniency, as reading) *limits.Rollou
 func (s *snapshot) seats(clusters []string, away bool, now time.Time, l leniency) (all []limits.Seat) {
 	for _, c := range clusters {
 		at := s.stands(c, now, l)
-		all = append(all, limits.Seat{Cluster: c, Away: away, Done: at.at == succeeded, Over: at.at == failed, Failed: at.failed, Holds: at.holds})
+		holds := at.holds && !(away && s.mayBeRecorded(c))
+		all = append(all, limits.Seat{Cluster: c, Away: away, Done: at.at == succeeded, Over: at.at == failed, Failed: at.failed, Holds: holds})
 	}
 	return all
+}
+
+// mayBeRecorded says whether the record may have a deselected cluster as one that timed out: its success came after its deadline. It remains a
+// failure until its success was found good, and takes no slot.
+func (s *snapshot) mayBeRecorded(cluster string) bool {
+	h := s.held[cluster]
+	deadline, _ := time.ParseDuration(s.ref.config().ProgressDeadline)
+	return deadline > 0 && !h.success.IsZero() && !h.success.Add(grace).Before(h.applied.Add(deadline))
 }
 
 // checkStart judges a start by the truth and by what the process had to know.
@@ -101,6 +110,7 @@ func (j *checker) checkStart(e event) (broken []violation) {
 		}
 		broken = append(broken, violation{invariant: v.invariant, rv: e.rv, text: text})
 	}
+	broken = append(broken, j.checkExposed(e, known, truth)...)
 	if j.delivery.gates && known.strategy.Type != clusterv1alpha1.All {
 		broken = append(broken, j.checkPasses(e, cluster, known, truth)...)
 	}

@@ -16,8 +16,9 @@ const (
 
 // decided is where complete decisions had each cluster.
 type decided struct {
-	at     time.Time
-	groups map[string]groupKey
+	at      time.Time
+	groups  map[string]groupKey
+	exposes int // what the strategy exposes of these groups
 }
 
 // decisions are all that were complete, in their order.
@@ -33,7 +34,7 @@ func (j *checker) decisions() []decided {
 		if s == nil || s.ref.incomplete != "" {
 			continue
 		}
-		d := decided{e.at, map[string]groupKey{}}
+		d := decided{e.at, map[string]groupKey{}, s.exposes()}
 		for _, g := range s.ref.groups {
 			for _, c := range g.clusters {
 				d.groups[c] = g.key()

@@ -6,10 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"k8s.io/apimachinery/pkg/util/intstr"
-
-	"github.com/cohort-ocm/cohort/examples/trial/internal/limits"
 )
 
 // verdict judges all that happened, and says whether the rollout is complete.
@@ -34,7 +30,6 @@ func (j *checker) verdict(now time.Time) (broken []violation, complete bool) {
 		}
 	}
 	broken = append(broken, j.checkClaims()...)
-	broken = append(broken, j.checkBounds()...)
 	broken = append(broken, j.checkPrompt(now)...)
 	broken = append(broken, j.checkLate()...)
 	broken = append(broken, j.checkShown()...)
@@ -134,42 +129,6 @@ func (j *checker) wantedAt(rv int64) (version string) {
 		}
 	}
 	return version
-}
-
-// checkBounds judges how many clusters got a version that works nowhere, as long as no agent was mended, without those that a
-// person took out or gave up.
-func (j *checker) checkBounds() (broken []violation) {
-	s := j.present()
-	if s == nil || s.strategy.Progressive == nil {
-		return nil
-	}
-	p := s.strategy.Progressive
-	if p.MaxFailures.Type != intstr.Int || p.MaxConcurrency.IntValue() == 0 {
-		return nil
-	}
-	bound := p.MaxFailures.IntValue() + p.MaxConcurrency.IntValue()
-	for _, c := range j.trial.pool {
-		if limits.IsMandatory(p.MandatoryDecisionGroups.MandatoryDecisionGroups, -1, j.trial.groupOf[c]) {
-			bound++
-		}
-	}
-	got, others := map[string]map[string]bool{}, j.ofOthers()
-	for _, e := range j.events {
-		if e.id.kind != j.delivery.object || e.gone || j.delivery.isOwner(e.object) || !j.healed.IsZero() && e.at.After(j.healed) {
-			continue
-		}
-		h, c := j.read(e.object), e.object.GetNamespace()
-		if h.started && h.version != "" && !others[h.version] && j.trial.hopeless(h.version) && !j.exempt[c] && !s.givenUp[c] {
-			if got[h.version] == nil {
-				got[h.version] = map[string]bool{}
-			}
-			if got[h.version][c] = true; len(got[h.version]) == bound+1 {
-				broken = append(broken, violation{invariant: invExposed, rv: e.rv, text: fmt.Sprintf("%s is cluster %d that gets version %s, allowed are %d", c, len(got[h.version]), h.version, bound)})
-				got[h.version]["more"] = true
-			}
-		}
-	}
-	return broken
 }
 
 // patience is how long something may take that nothing holds up.

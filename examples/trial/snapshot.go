@@ -7,7 +7,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// checker judges a trial by what the API server showed of it. It does not use the library.
+// checker judges a trial by what the API server showed of it. It does not use the library, but for how many clusters may be exposed.
 type checker struct {
 	*history
 	delivery    *Delivery
@@ -17,7 +17,6 @@ type checker struct {
 	deleted     map[string]time.Time // clusters that were deleted
 	gone        map[string]time.Time // deselected clusters with a deleted ManagedCluster
 	exempt      map[string]bool      // clusters that a person deselected or deleted, ever
-	healed      time.Time            // when agents became well that were not; zero if never
 	switched    span                 // while nothing happens after the objects became those of another controller
 
 	readings       *readings

@@ -153,12 +153,6 @@ func (t *trial) effectOn(cluster, version string) string {
 	return ""
 }
 
-// hopeless says whether a version works nowhere.
-func (t *trial) hopeless(version string) bool {
-	e := t.effects[min(numberOf(version), len(t.effects))-1]
-	return e.share == 1 && (e.what == cutsOff || e.what == failsAndCuts || e.what == failsOn || e.what == silences)
-}
-
 // The duties of a controller that keeps a record, and of one in two passes, besides those of any with deselected clusters.
 const (
 	DutyReadBack   Duty = "read the record back before you delete"

@@ -30,7 +30,6 @@ func (r *runner) act(ctx context.Context, what string) error {
 	case revivesOne:
 		for _, c := range r.clusters(r.pool) {
 			if a := r.crew.all[c]; a.dead.Load() && r.deleted[c].IsZero() {
-				r.mended()
 				a.orders <- lives
 				return nil
 			}

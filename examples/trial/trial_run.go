@@ -26,7 +26,6 @@ type runner struct {
 	gone     map[string]time.Time // by cluster that left: when a person deleted its ManagedCluster
 	kept     []violation          // what an owner that is gone left behind
 	removed  map[string]bool      // clusters that a user deselected or deleted, ever
-	healed   time.Time            // when agents became well that were not
 	switched span                 // while nothing happens after the objects became those of another controller
 	readings readings
 	// switchedPartly says that it had given the next version to some of its objects.
@@ -238,20 +237,10 @@ func (r *runner) heal() {
 	if !r.heals {
 		return
 	}
-	r.mended()
 	for _, c := range r.clusters(r.pool) {
 		if a := r.crew.all[c]; !a.dead.Load() {
 			a.orders <- heals
 		}
-	}
-}
-
-// mended notes when agents first became well that were not.
-func (r *runner) mended() {
-	r.sel.Lock()
-	defer r.sel.Unlock()
-	if r.healed.IsZero() {
-		r.healed = time.Now()
 	}
 }
 
@@ -285,7 +274,7 @@ func (r *runner) checker() *checker {
 	defer r.sel.Unlock()
 	j := &checker{
 		history: newHistory(r.events, r.writes, r.reconciles), delivery: r.subject.Delivery, trial: r.trial, removeAfter: r.subject.RemoveAfter, givenUp: r.subject.GivenUp,
-		deleted: map[string]time.Time{}, gone: maps.Clone(r.gone), exempt: map[string]bool{}, healed: r.healed,
+		deleted: map[string]time.Time{}, gone: maps.Clone(r.gone), exempt: map[string]bool{},
 	}
 	j.reads, j.managed = r.reads, r.managed
 	j.switched, j.switchedPartly, j.readings = r.switched, r.switchedPartly, &r.readings

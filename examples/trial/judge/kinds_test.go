@@ -169,6 +169,13 @@ func (s *fixture) replicas(version, action, says string, clusters ...string) *fi
 	return s
 }
 
+// enforcedSince enforces a policy with version 1 on a cluster, which said last, at a time before, that it does not comply.
+func (s *fixture) enforcedSince(seconds float64, cluster string) *fixture {
+	s.object("MODIFIED", fmt.Sprintf(`{"kind":"Policy",%s,"spec":{"remediationAction":"enforce","policy-templates":[{"objectDefinition":{"v":"1"}}]},"status":{"compliant":"NonCompliant","details":[{"history":[{"lastTimestamp":%q}]}]}}`,
+		s.meta(cluster, "w.web", `,"labels":{"policy.open-cluster-management.io/root-policy":"w.web"}`), s.time(100+seconds).Format(time.RFC3339)))
+	return s
+}
+
 func (s *fixture) until(seconds float64) *fixture { s.at(seconds).control("BOOKMARK", ""); return s }
 
 func progressive(limit, failures, more string) string {
@@ -380,8 +387,7 @@ var breaks = []struct {
 	}, []string{"broken concurrency b"}},
 	{"a report is as old as the first pass", func(s *fixture) {
 		s.policy("1", progressive("1", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9)
-		s.object("MODIFIED", fmt.Sprintf(`{"kind":"Policy",%s,"spec":{"remediationAction":"enforce","policy-templates":[{"objectDefinition":{"v":"1"}}]},"status":{"compliant":"NonCompliant","details":[{"history":[{"lastTimestamp":%q}]}]}}`,
-			s.meta("a", "w.web", `,"labels":{"policy.open-cluster-management.io/root-policy":"w.web"}`), s.time(105).Format(time.RFC3339)))
+		s.enforcedSince(5, "a")
 		s.until(40)
 	}, nil},
 	{"a policy failed, and none is tolerated", func(s *fixture) {
@@ -396,6 +402,12 @@ var breaks = []struct {
 	{"it does not comply by the deadline, and none is tolerated", func(s *fixture) {
 		s.patient("1", progressive("5", "0", `,"progressDeadline":"10s"`)).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").at(12).replicas("1", "enforce", "NonCompliant", "a").at(30).replicas("1", "enforce", "", "b")
 	}, []string{"broken budget b"}},
+	{"a cluster says nothing after the first pass, until the deadline: none is tolerated, and none starts", func(s *fixture) {
+		s.policy("1", progressive("1", "0", `,"progressDeadline":"10s"`)).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).enforcedSince(5, "a").until(60)
+	}, nil},
+	{"the same where one is tolerated", func(s *fixture) {
+		s.policy("1", progressive("1", "1", `,"progressDeadline":"10s"`)).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).enforcedSince(5, "a").until(60)
+	}, []string{"broken stuck b"}},
 	{"such a failure, and none starts", func(s *fixture) {
 		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9.5).replicas("1", "enforce", "NonCompliant", "a").until(60)
 	}, nil},

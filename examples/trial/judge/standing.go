@@ -38,13 +38,13 @@ func (h *holderState) stands(version string, s *strategy, now, before int64, l l
 	}
 	since, earliest := max(h.since, h.applied), max(h.since, h.earliest)
 	timedOut := s.deadline > 0 && (now+grace >= earliest+s.deadline || l.noDeadline && now+s.deadline*2/3 >= earliest+s.deadline)
+	surely := s.deadline > 0 && before-grace >= since+s.deadline
 	if h.stale() {
 		if h.answer == does && !l.exact && !h.deleting {
 			return could{succeed: true, give: timedOut}
 		}
-		return could{holds: !timedOut && !h.deleting, give: timedOut}
+		return could{holds: !timedOut && !h.deleting, give: timedOut, failed: timedOut && surely}
 	}
-	surely := s.deadline > 0 && before-grace >= since+s.deadline
 	answer := h.answer
 	if answer == fails && s.patient {
 		answer = silent

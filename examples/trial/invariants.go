@@ -70,8 +70,11 @@ func (s *snapshot) rollout(now time.Time, l leniency, as reading) *limits.Rollou
 func (s *snapshot) seats(clusters []string, away bool, now time.Time, l leniency) (all []limits.Seat) {
 	for _, c := range clusters {
 		at := s.stands(c, now, l)
-		holds := at.holds && !(away && s.mayBeRecorded(c))
-		all = append(all, limits.Seat{Cluster: c, Away: away, Done: at.at == succeeded, Over: at.at == failed, Failed: at.failed, Holds: holds})
+		seat := limits.Seat{Cluster: c, Away: away, Done: at.at == succeeded, Over: at.at == failed, Failed: at.failed, Holds: at.holds}
+		if away && s.mayBeRecorded(c) {
+			seat.Over, seat.Holds = true, false
+		}
+		all = append(all, seat)
 	}
 	return all
 }
@@ -79,7 +82,10 @@ func (s *snapshot) seats(clusters []string, away bool, now time.Time, l leniency
 // mayBeRecorded says whether the record may have a deselected cluster as one that timed out: its success came after its deadline. It remains a
 // failure until its success was found good, and takes no slot.
 func (s *snapshot) mayBeRecorded(cluster string) bool {
-	h := s.held[cluster]
+	h, has := s.held[cluster]
+	if !has {
+		h = s.ghosts[cluster]
+	}
 	deadline, _ := time.ParseDuration(s.ref.config().ProgressDeadline)
 	return deadline > 0 && !h.success.IsZero() && !h.success.Add(grace).Before(h.applied.Add(deadline))
 }
@@ -169,11 +175,8 @@ func (s *snapshot) undone(cluster string, now time.Time) string {
 	}
 }
 
-// wasEdited says whether a person changed the object of a cluster by hand, and it was not written back, or is gone.
+// wasEdited says whether a person changed the object of a cluster by hand, and it was not written back.
 func (s *snapshot) wasEdited(cluster string) bool {
 	h, has := s.held[cluster]
-	if !has {
-		h, has = s.ghosts[cluster]
-	}
 	return has && h.version == s.version && h.content != "" && h.content != s.j.raw(s.owner).content
 }

@@ -160,9 +160,10 @@ func (j *checker) snapshot(rv int64, get func(id) object) *snapshot {
 		if i.kind != j.delivery.object {
 			continue
 		}
-		if h, cluster, surely, lasts := j.ghost(i, s.version, config, rv); surely {
+		h, cluster, surely, lasts := j.ghost(i, s.version, config, rv)
+		if edited := surely && h.content != "" && h.content != j.raw(s.owner).content; surely && !edited {
 			s.ghosts[cluster] = h
-		} else if lasts {
+		} else if surely || lasts {
 			s.doubtful = append(s.doubtful, cluster)
 		}
 	}

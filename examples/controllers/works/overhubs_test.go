@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"net/http"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
@@ -79,7 +82,7 @@ func onHub(ctx context.Context, p *hubs.Process) error {
 	}
 	if err == nil {
 		lackOnHub(ctx, c, p.Ignored)
-		err = c.watch(m, 4, c)
+		err = c.watch(m, 4, gathered(c))
 	}
 	if err != nil {
 		return err
@@ -101,8 +104,27 @@ func onHubOfHubs(ctx context.Context, p *hubs.Process) error {
 		return err
 	}
 	d := &accounts.Divider{Client: live, Timing: timing, Now: p.Now}
-	if err := accounts.Watch(m, 4, lackOnHubOfHubs(d, p.Ignored)); err != nil {
+	if err := accounts.Watch(m, 4, gathered(lackOnHubOfHubs(d, p.Ignored))); err != nil {
 		return err
 	}
 	return manager.Start(ctx, m)
+}
+
+// gathered has a process reconcile a moment after its first event. All its caches are filled in the same instant, and the order of goroutines
+// would decide whether the events of all of them make one reconcile or several.
+func gathered(r reconcile.Reconciler) reconcile.Reconciler {
+	var mu sync.Mutex
+	var begins time.Time
+	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+		mu.Lock()
+		if begins.IsZero() {
+			begins = time.Now().Add(10 * time.Millisecond)
+		}
+		left := time.Until(begins)
+		mu.Unlock()
+		if left > 0 {
+			return reconcile.Result{RequeueAfter: left}, nil
+		}
+		return r.Reconcile(ctx, request)
+	})
 }

@@ -1,6 +1,7 @@
 package hubs
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -117,7 +118,7 @@ func (l *line) read(base http.RoundTripper, r *http.Request, luck *luck) (*http.
 		return nil, errCut
 	}
 	if r.URL.Query().Has("watch") {
-		response.Body = &lateBody{response.Body, l, luck}
+		response.Body = &lateBody{ReadCloser: response.Body, events: bufio.NewReader(response.Body), line: l, luck: luck}
 	}
 	return response, nil
 }
@@ -171,7 +172,8 @@ func (l *line) write(base http.RoundTripper, r *http.Request, luck *luck) (*http
 		return nil, errLost
 	}
 	done := make(chan result, 1)
-	hold, again := luck.draw(l.slow), luck.chance(l.double)
+	// The sender goes on beside the caller, so all is drawn before: else the order of the two would decide.
+	hold, again, later, broken := luck.draw(l.slow), luck.chance(l.double), luck.draw(2*time.Second), luck.chance(l.breaks)
 	l.sending.Go(func() {
 		time.Sleep(hold + f.hold)
 		if f.until != nil {
@@ -186,7 +188,7 @@ func (l *line) write(base http.RoundTripper, r *http.Request, luck *luck) (*http
 		response, err := send(base, r, body)
 		done <- result{response, err}
 		if again {
-			time.Sleep(luck.draw(2 * time.Second))
+			time.Sleep(later)
 			if second, err := send(base, r, body); err == nil {
 				if l.counts.doubled.Add(1); second.StatusCode >= 300 {
 					l.counts.refused.Add(1)
@@ -201,7 +203,7 @@ func (l *line) write(base http.RoundTripper, r *http.Request, luck *luck) (*http
 		l.counts.lost.Add(1)
 		return nil, errLost
 	case result := <-done:
-		if result.err == nil && (l.isCut() || luck.chance(l.breaks) || l.dead.Load()) {
+		if result.err == nil && (l.isCut() || broken || l.dead.Load()) {
 			l.counts.lost.Add(1)
 			return nil, errLost
 		}
@@ -225,20 +227,30 @@ func send(base http.RoundTripper, r *http.Request, body []byte) (*http.Response,
 	return response, err
 }
 
-// lateBody is a watch that shows things late, and breaks where the network is cut: what came meanwhile is listed later.
+// lateBody is a watch that shows things late, and breaks where the network is cut: what came meanwhile is listed later. Each event is late by
+// itself: how many come in one read is decided by goroutines.
 type lateBody struct {
 	io.ReadCloser
-	line *line
-	luck *luck
+	events *bufio.Reader
+	rest   []byte // of the event that is being read
+	line   *line
+	luck   *luck
 }
 
 func (b *lateBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	time.Sleep(b.luck.draw(b.line.slow))
-	if b.line.dead.Load() || b.line.isCut() {
-		return 0, errCut
+	if len(b.rest) == 0 {
+		event, err := b.events.ReadBytes('\n')
+		time.Sleep(b.luck.draw(b.line.slow))
+		if b.line.dead.Load() || b.line.isCut() {
+			return 0, errCut
+		}
+		if b.rest = event; len(event) == 0 {
+			return 0, err
+		}
 	}
-	return n, err
+	n := copy(p, b.rest)
+	b.rest = b.rest[n:]
+	return n, nil
 }
 
 func pause(ctx context.Context, d time.Duration) {

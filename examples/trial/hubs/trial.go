@@ -10,7 +10,7 @@ import (
 var (
 	flagRollouts = flag.Int("hub-rollouts", 4, "how many rollouts over hubs are observed")
 	flagSeed     = flag.Uint64("hub-seed", 0, "the seed of the first; by default half of the seeds are always the same, and half are new each day")
-	flagTwice    = flag.Int("hub-twice", 0, "how many of them are played a second time, which must be the same in every byte")
+	flagTwice    = flag.Int("hub-twice", 1, "how many of them are played a second time, where selects take other cases, which must be the same in every byte")
 	flagLogs     = flag.String("hub-logs", "", "a directory for the log of each play, in which two plays of a seed can be compared: with all messages and writes")
 	flagBound    = flag.Int("hub-bound", 12, "how many rollouts an engine that leaves out a duty gets until it must be found")
 )

@@ -223,8 +223,8 @@
 // deleted the object knowing of it, or had long enough to note it. Where a controller need not know what the history tells,
 // the observer reads it in favour of the controller. In addition it judges:
 //
-//   - Exposed: no more clusters have a version that is not done than the strategy exposes, wherever they went. Where stages
-//     go one after the other, clusters that joined, moved or came again have no bound and are left out.
+//   - Exposed: no more clusters have a version and are not done with it than package rollout/exposure says of the strategy and the
+//     greatest groups that there were, wherever the clusters went.
 //   - Leavers: a start that only deselected clusters forbade.
 //   - Done: nothing is called complete while a cluster that left is in flight, nor succeeded while one has failed.
 //   - Removed: a deselected cluster loses its work promptly, also while the rollout is stopped. The work may hang in its deletion. The time

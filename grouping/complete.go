@@ -253,7 +253,7 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 			got += sources[next].named
 		}
 		if got != want {
-			f.add("the PlacementDecisions of %v list %d clusters, the status says %d", key, got, want)
+			f.add("the PlacementDecisions of %v list %s, the status says %d", key, clusters(got), want)
 		}
 	}
 }
@@ -283,10 +283,18 @@ func (f *findings) repetitions(sources []source, distinct int) {
 	}
 }
 
+// clusters gives a number of clusters in words.
+func clusters(n int) string {
+	if n == 1 {
+		return "1 cluster"
+	}
+	return fmt.Sprintf("%d clusters", n)
+}
+
 // compareTotal looks for clusters that the status counts and that are in no object, or the other way round.
 func (f *findings) compareTotal(got, want int) {
 	if got != want {
-		f.add("the PlacementDecisions list %d clusters, the status says %d", got, want)
+		f.add("the PlacementDecisions list %s, the status says %d", clusters(got), want)
 	}
 }
 

@@ -28,9 +28,9 @@ func TestSeal(t *testing.T) {
 		change    func(objects []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision
 	}{
 		{"as sealed", "", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision { return o }},
-		{"an object is missing", "1 PlacementDecisions are there, and their seal is of 2", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision { return o[:1] }},
-		{"the one with the seal is missing", "the PlacementDecision with the seal of all is not there", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision { return o[1:] }},
-		{"a cluster is missing", "2 clusters are there, and their seal is of 3", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
+		{"an object is missing", "PlacementDecisions: 1 found, the seal says 2", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision { return o[:1] }},
+		{"the one with the seal is missing", "the PlacementDecision with the seal of all is not found", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision { return o[1:] }},
+		{"a cluster is missing", "clusters in the PlacementDecisions: 2 found, the seal says 3", func(o []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 			o[1].Status.Decisions = nil
 			return o
 		}},

@@ -195,7 +195,7 @@ func (h BlockReason) starts() string {
 		parts = append(parts, fmt.Sprintf("%d %s now", h.Starting, plural(h.Starting > 1, "starts", "start")))
 	}
 	if h.WithoutTime > 0 {
-		parts = append(parts, fmt.Sprintf("the status of %s in flight has no start time", clusters(h.WithoutTime)))
+		parts = append(parts, fmt.Sprintf("%d %s in flight with no start time in %s", h.WithoutTime, plural(h.WithoutTime > 1, "cluster is", "clusters are"), plural(h.WithoutTime > 1, "its status", "their status")))
 	}
 	switch {
 	case !h.Until.IsZero():
@@ -203,7 +203,7 @@ func (h BlockReason) starts() string {
 	case h.Starting > 0:
 		parts = append(parts, fmt.Sprintf("the next starts %v later", h.Per))
 	default:
-		parts = append(parts, "when the next starts is unknown")
+		parts = append(parts, "so the time of the next start is unknown")
 	}
 	return fmt.Sprintf("at most %s %s within %v (maxStarts): %s",
 		clusters(h.MaxStarts), plural(h.MaxStarts > 1, "starts", "start"), h.Per, strings.Join(parts, ", "))

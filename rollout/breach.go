@@ -76,7 +76,7 @@ func (b *Breach) detail() string {
 	}
 	s.WriteString("; the rollout continues when " + b.tolerated() + " failed")
 	if b.Lost > b.MaxFailures {
-		fmt.Fprintf(&s, "; %d of these cannot recover: retry or ignore %s", b.Lost, plural(b.Lost > 1, "it", "them"))
+		fmt.Fprintf(&s, "; %d of the failed clusters cannot recover by %s", b.Lost, plural(b.Lost > 1, "itself: retry or ignore it", "themselves: retry or ignore them"))
 	}
 	return s.String()
 }

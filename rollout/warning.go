@@ -91,7 +91,7 @@ func (w Warning) String() string {
 	case WarningGateWithoutGroup:
 		return w.gate()
 	case WarningFreezeWithoutCluster:
-		return "the freeze of " + w.clusters("has", "have") + " no effect: " + plural(w.Clusters > 1, "the cluster is", "the clusters are") + " not selected"
+		return plural(w.Clusters > 1, "the freeze of ", "the freezes of ") + w.clusters("has", "have") + " no effect: " + plural(w.Clusters > 1, "the cluster is", "the clusters are") + " not selected"
 	case WarningOrderWithoutGroup:
 		return w.order()
 	case WarningGroupsIncomplete:
@@ -99,11 +99,11 @@ func (w Warning) String() string {
 	case WarningReportsMerged:
 		return w.clusters("has", "have") + " several reports: the one that delays the rollout most is used"
 	case WarningReportWithoutTime:
-		return "the status of " + w.named() + " has no start time: until it has one, progressDeadline and minSuccessTime do not end there"
+		return w.statuses() + " no start time: until the time is known, progressDeadline and minSuccessTime do not end there"
 	case WarningUntracked:
 		return "the workload is applied on " + w.named() + ", and its template has no conditionRules to tell when it is done"
 	case WarningSuccessWithoutTime:
-		return "the status of " + w.named() + " has no time of the success: the wait for the next group does not end"
+		return w.statuses() + " no time of the success: the wait for the next group does not end"
 	case WarningRemovalsWithheld:
 		return fmt.Sprintf("no cluster is removed: %d of %d reported clusters would be (%s), and maxRemoved is %d",
 			w.Clusters, w.Reported, w.named(), w.MaxRemoved)
@@ -151,6 +151,11 @@ func (w Warning) order() string {
 // clusters gives `a has`, or `a and 2 more clusters have`.
 func (w Warning) clusters(one, many string) string {
 	return w.named() + " " + plural(w.Clusters > 1, one, many)
+}
+
+// statuses gives `the status of a has`, or `the statuses of a and 2 more clusters have`.
+func (w Warning) statuses() string {
+	return plural(w.Clusters > 1, "the status of ", "the statuses of ") + w.clusters("has", "have")
 }
 
 // named gives `a`, or `a and 2 more clusters`.

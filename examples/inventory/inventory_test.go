@@ -137,7 +137,7 @@ func TestRead(t *testing.T) {
 	}{
 		{why: "whole", decisions: sealed(), profiles: "a b"},
 		{why: "without a seal", decisions: plain()},
-		{why: "the last is missing, and there is a seal", decisions: sealed()[:1], missing: "1 PlacementDecisions are there, and their seal is of 2"},
+		{why: "the last is missing, and there is a seal", decisions: sealed()[:1], missing: "PlacementDecisions: 1 found, the seal says 2"},
 		{why: "the first is missing, and there is no seal", decisions: plain()[1:], missing: "no slice has the index 0"},
 		{why: "none", missing: "no PlacementDecision is found"},
 		{why: "nil", decisions: []*sig.PlacementDecision{nil}, errs: "slices[0]: Required value: must not be nil"},

@@ -54,7 +54,7 @@ func Missing(objects []*clusterv1beta1.PlacementDecision) string {
 	case !sealed:
 		return ""
 	case found == "":
-		return "the PlacementDecision with the seal of all is not there"
+		return "the PlacementDecision with the seal of all is not found"
 	}
 	var objectsWanted, clustersWanted, objectsHere, clustersHere int
 	_, badSeal := fmt.Sscanf(found, "%d/%d/", &objectsWanted, &clustersWanted)
@@ -63,9 +63,9 @@ func Missing(objects []*clusterv1beta1.PlacementDecision) string {
 	case badSeal != nil:
 		return fmt.Sprintf("the PlacementDecisions have the seal %q, which is none", found)
 	case objectsWanted != objectsHere:
-		return fmt.Sprintf("%d PlacementDecisions are there, and their seal is of %d", objectsHere, objectsWanted)
+		return fmt.Sprintf("PlacementDecisions: %d found, the seal says %d", objectsHere, objectsWanted)
 	case clustersWanted != clustersHere:
-		return fmt.Sprintf("%d clusters are there, and their seal is of %d", clustersHere, clustersWanted)
+		return fmt.Sprintf("clusters in the PlacementDecisions: %d found, the seal says %d", clustersHere, clustersWanted)
 	}
 	return "the PlacementDecisions are not those of their seal"
 }

@@ -116,5 +116,8 @@ func (w Weakness) budget() string {
 	if w.MaxConcurrency > 0 {
 		return s + fmt.Sprintf(": at most %s can be in flight, and with no progressDeadline failed clusters stay in flight, so the rollout gets stuck before", clusters(n))
 	}
+	if w.AllGroups {
+		return s + fmt.Sprintf(": no more than %s can fail", clusters(n))
+	}
 	return s + fmt.Sprintf(": no more than %s can fail there", clusters(n))
 }

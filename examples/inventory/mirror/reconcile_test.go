@@ -172,7 +172,7 @@ func TestSlicesFollowTheSource(t *testing.T) {
 	}
 	h.place(false, "web-1 0: a", "web-3 1: d b")
 	h.reconcile()
-	h.want("2 PlacementDecisions are there, and their seal is of 3", "web-1 0: fleet/a", "web-3 1: fleet/d fleet/b")
+	h.want("PlacementDecisions: 2 found, the seal says 3", "web-1 0: fleet/a", "web-3 1: fleet/d fleet/b")
 	h.place(true, "web-1 0: a", "web-3 1: d b")
 	h.reconcile()
 	h.want("", "web-1 0: fleet/a", "web-3 1: fleet/d fleet/b")
@@ -263,7 +263,7 @@ func TestBadSources(t *testing.T) {
 			missing: `PlacementDecision web-decision-1 has the label decision-group-index "x", which must be a number`},
 		{why: "a cluster in two objects, which is shown where it was", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c a"}},
 		{why: "an object of another writer, with its label", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c", "other 2: x"},
-			missing: "3 PlacementDecisions are there, and their seal is of 2"},
+			missing: "PlacementDecisions: 3 found, the seal says 2"},
 		{why: "no cluster name", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c"}, edit: func(o *clusterv1beta1.PlacementDecision) {
 			o.Status.Decisions = append(o.Status.Decisions, clusterv1beta1.ClusterDecision{})
 		}},

@@ -94,7 +94,7 @@ func TestAPersonDecidesAboutAPolicy(t *testing.T) {
 		}
 	}
 	asks("the rollout is paused", "status", "policy/etcd")
-	for verb, want := range map[string]string{"retry": "the clusters of a policy evaluate it again by themselves", "abort": "nothing on the hub keeps the version before of a Policy"} {
+	for verb, want := range map[string]string{"retry": "the clusters of a policy evaluate it again by themselves", "abort": "the hub does not keep the previous version of a Policy"} {
 		out, err := exec.Command(program(t, "kubectl-cohort"), verb, "policy/etcd", "--yes", "--kubeconfig", f.kubeconfig).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s: %v %s", verb, err, out)

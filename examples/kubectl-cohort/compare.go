@@ -73,7 +73,7 @@ func (c *comparison) declare(s *pflag.FlagSet) {
 	commandline.Var(s, &c.never, "never-rate", "", "`chance` that a cluster never answers")
 	c.declareNotGoodRate(s)
 	commandline.Var(s, &c.bad, "bad-rate", "", "`chance` that a cluster fails with a bad version")
-	commandline.Var(s, &c.retry, "retry", "", "`number/time`: how often to try a good version again where it failed or timed out, and how long after a breach or else after the end, as in 2/30m")
+	commandline.Var(s, &c.retry, "retry", "", "`number/time`: how often to retry clusters on which a good version failed or timed out, and how long after a stop, or else after the end, as in 2/30m")
 	s.IntVar(&c.runs, "runs", c.runs, "`number` of times that each strategy is played, with other luck each time")
 	s.Uint64Var(&c.seed, "seed", c.seed, "`seed` of the luck; the same gives the same")
 	c.extras.declare(s)

@@ -38,7 +38,7 @@ func TestAPlacementThatToleratesTheTaintKeepsClusters(t *testing.T) {
 		placement := strings.Replace(aPlacement, "spec: {}", "spec: {tolerations: ["+test.tolerations+"]}", 1)
 		got := simulateText(t, documents(placement, aReplicaSet, aCluster), "-f", "-", "--cut-off", "a")
 		note := "note: Placement: it tolerates the taint cluster.open-cluster-management.io/unreachable, so these stay selected when they are cut off "
-		if strings.Contains(got, note+test.want) != (test.want != "") || strings.Contains(got, "not selected any more: a\n") == (test.want != "") {
+		if strings.Contains(got, note+test.want) != (test.want != "") || strings.Contains(got, "deselected: a\n") == (test.want != "") {
 			t.Errorf("%s: a stays, want %t:\n%s", test.why, test.want != "", got)
 		}
 	}
@@ -46,7 +46,7 @@ func TestAPlacementThatToleratesTheTaintKeepsClusters(t *testing.T) {
 
 func TestAPolicyKeepsClustersThatAreCutOff(t *testing.T) {
 	got := simulateText(t, documents(aPolicy, aBinding, decisionOf("a", "b")), "-f", "-", "--cut-off", "a")
-	if want := "stay selected, since for a Policy it is not played how the scheduler drops them (1): a\n"; !strings.Contains(got, want) || strings.Contains(got, "not selected any more") {
+	if want := "stay selected, since for a Policy it is not played how the scheduler drops them (1): a\n"; !strings.Contains(got, want) || strings.Contains(got, "deselected: ") {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }

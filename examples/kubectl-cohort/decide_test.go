@@ -93,14 +93,14 @@ func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 	}
 	h := newHub(t, set("  updateRevision: r2\n  currentRevision: r1\n"))
 	got := simulateText(t, "", "abort", "set", "--dry-run", "--server", h.URL)
-	for _, want := range []string{"take revision r2 back to revision r1\n", "2 clusters that have the version go back at once: a b\n"} {
+	for _, want := range []string{"take revision r2 back to revision r1\n", "2 clusters that have the version roll back at once: a b\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 	for name, want := range map[string]string{ // a frozen cluster keeps it until that ends, and with a pause all do
-		"freeze": "1 cluster that has the version goes back at once: b\n  but:      1 is frozen, and goes back when that ends: a\n",
-		"pause":  "then:     no cluster goes back while the rollout is paused; 2 clusters have the version: a b\n",
+		"freeze": "1 cluster that has the version rolls back at once: b\n  but:      1 is frozen, and rolls back when that ends: a\n",
+		"pause":  "then:     no cluster rolls back while the rollout is paused; 2 clusters have the version: a b\n",
 	} {
 		value := map[string]string{"freeze": "a its site;b=2020-01-01T00:00:00Z", "pause": "true"}[name]
 		h.now(strings.Replace(decidedSet(t, map[string]string{name: value}, "Failed"), "\nstatus:\n", "\nstatus:\n  updateRevision: r2\n  currentRevision: r1\n", 1))
@@ -112,9 +112,9 @@ func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 	if got := refused(t, "", "abort", "set", "--server", h.URL); !strings.Contains(got, "revision r1 is the only one that clusters had") {
 		t.Error(got)
 	}
-	h.now(set("  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n  conditions: [{type: Progressing, message: 0 of 2 clusters went back}]\n"))
+	h.now(set("  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n  conditions: [{type: Progressing, message: 0 of 2 clusters rolled back}]\n"))
 	if got := simulateText(t, "", "status", "set", "--server", h.URL); !strings.Contains(got, "note: revision r2 is taken back since ") ||
-		!strings.Contains(got, "note: of the rollback the controller says: 0 of 2 clusters went back\n") || strings.Contains(got, "may start now") || strings.Contains(got, "kubectl cohort") {
+		!strings.Contains(got, "note: of the rollback the controller says: 0 of 2 clusters rolled back\n") || strings.Contains(got, "may start now") || strings.Contains(got, "kubectl cohort") {
 		t.Errorf("a version that is taken back is told as one that goes on:\n%s", got)
 	}
 	if got := simulateText(t, "", "explain", "c", "--server", h.URL); !strings.Contains(got, "note: of the rollback the controller says: 0 of 2") || strings.Contains(got, "paused") || strings.Contains(got, "waits") {
@@ -176,7 +176,7 @@ func TestApprovalsCountInEveryAnswer(t *testing.T) {
 		{map[string]string{"gates": "0", "open-gates": "0 of " + v3}, status.Succeeded, []string{"status", "set"}, "\nmay start now (1): c\n"},
 		{map[string]string{"gates": "0", "open-gates": "0 of v2"}, status.Succeeded, []string{"status", "set"}, "the gate before group 0 is closed"},
 		{map[string]string{"retry": "1 of " + v3}, status.Failed, []string{"status", "set"}, "\nmay start now (1): a\n"},
-		{map[string]string{"retry": "1 of " + v3}, status.Failed, []string{"plan"}, "attempt 1 begins: try again a\n"},
+		{map[string]string{"retry": "1 of " + v3}, status.Failed, []string{"plan"}, "attempt 1 begins: retry a\n"},
 		{map[string]string{"retry": "1 of another"}, status.Failed, []string{"status", "set"}, "\nfailed (1): a\n"},
 		{map[string]string{"ignore": "a"}, status.Failed, []string{"status", "set"}, "\nmay start now (1): c\n"},
 	} {

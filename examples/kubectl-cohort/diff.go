@@ -332,7 +332,7 @@ func (c change) text(b *bytes.Buffer) {
 	for _, part := range []struct {
 		title    string
 		clusters []string
-	}{{"selected", c.Joined}, {"not selected any more", c.Deselected}, {"started", c.Started}, {"succeeded", c.Succeeded}, {"failed", c.Failed},
+	}{{"selected", c.Joined}, {"deselected", c.Deselected}, {"started", c.Started}, {"succeeded", c.Succeeded}, {"failed", c.Failed},
 		{"timed out", c.TimedOut}, {"recovered", c.Recovered}} {
 		if len(part.clusters) > 0 {
 			fmt.Fprintf(b, "  %s (%d): %s\n", part.title, len(part.clusters), strings.Join(part.clusters, " "))

@@ -31,7 +31,7 @@ func TestDiffSaysWhatChanged(t *testing.T) {
 		{"a deadline that passed between", liveSet(), liveSet(), []string{"--new-at", "2025-01-01T02:00:00Z"}, []string{"\n  timed out (1): b\n"}, "nothing changed"},
 		{"a new version, which c has had before", otherVersion, liveSet(), nil, []string{"\n  changed: spec.manifestWorkTemplate\n"}, "started"},
 		{"another strategy", liveSet(), strings.Replace(liveSet(), "maxConcurrency: 1", "maxConcurrency: 2", 1), nil, []string{"\n  changed: spec.placementRefs\n"}, "started"},
-		{"other clusters", liveSet(), moved, nil, []string{"\n  selected (1): e\n  not selected any more (1): d\n"}, ""},
+		{"other clusters", liveSet(), moved, nil, []string{"\n  selected (1): e\n  deselected (1): d\n"}, ""},
 		{"another rollout", liveSet(), strings.ReplaceAll(liveSet(), "name: set, namespace: ns", "name: other, namespace: ns"), nil, []string{"ns/other\n  is new\n", "ns/set\n", "\n  is gone\n"}, "changed"},
 	} {
 		old, new := filepath.Join(dir, "old.yaml"), filepath.Join(dir, "new.yaml")

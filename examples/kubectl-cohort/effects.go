@@ -114,7 +114,7 @@ func (f *flags) idle(s *scenario.Scenario, trace *simulation.Trace) (notes []str
 		flag  string
 		given bool
 		why   string
-	}{{"--abort-at", f.abortAt > 0, "the rollout was complete before"}, {"--abort-on-breach", f.abortOnBreach && f.abortAt == 0, "no budget is breached"}} {
+	}{{"--abort-at", f.abortAt > 0, "the rollout was complete before"}, {"--abort-on-breach", f.abortOnBreach && f.abortAt == 0, "maxFailures is not exceeded"}} {
 		switch {
 		case !abort.given || trace.Aborted != nil:
 		case s.Policy != nil:
@@ -128,7 +128,7 @@ func (f *flags) idle(s *scenario.Scenario, trace *simulation.Trace) (notes []str
 	case s.Policy != nil:
 		notes = append(notes, "--retry: no effect, a replicated policy does not say which attempt it is")
 	case !slices.ContainsFunc(trace.Waves, func(w simulation.Wave) bool { return w.Attempt > 0 }):
-		notes = append(notes, "--retry: no effect, there is nothing to try again")
+		notes = append(notes, "--retry: no effect, there is nothing to retry")
 	}
 	return notes
 }

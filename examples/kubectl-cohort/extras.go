@@ -41,7 +41,7 @@ func (e *extras) declare(s *pflag.FlagSet) {
 	s.Lookup("shuffle").NoOptDefVal = byVersion
 	s.StringVar(&e.perGroup, "max-concurrency-per-group", e.perGroup, "`count or percentage` of a group's clusters in flight at a time, under ProgressivePerGroup")
 	s.BoolVar(&e.freesSlot, "failed-frees-slot", e.freesSlot, "a tolerated failed cluster makes room for the next at once")
-	s.IntVar(&e.ramp, "ramp", e.ramp, "`number` to start gently with: no more clusters in flight at a time than this, or than have soaked; 0 is no such limit")
+	s.IntVar(&e.ramp, "ramp", e.ramp, "`number` to start gently with: no more clusters in flight at a time than this, or than are done; 0 is no such limit")
 	s.DurationVar(&e.between, "wait-between-groups", e.between, "`time` to wait after the last success of a group before the next one starts")
 	commandline.Var(s, &e.maxStarts, "max-starts", "", "`number/time`: start at most that number within any such time, as in 10/1h")
 	commandline.Var(s, &e.gates, "gate", "", "`group[=after]`: a gate before the group with this index or name, closed for ever or until some time after the start; may be repeated")

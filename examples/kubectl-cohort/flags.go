@@ -82,14 +82,14 @@ func (f *flags) declare(s *pflag.FlagSet) {
 	s.DurationVar(&f.lease, "lease", f.lease, "`time` without a sign of the agent after which the hub taints a cluster as unreachable and the scheduler drops it; that of the Behavior or 5m unless given")
 	f.declareJudged(s)
 	commandline.Var(s, &f.recovers, "recover", "", "`time` after its failure at which a cluster of --fail and --fail-share succeeds, after its start one of --never, after the no one of --not-good, and after its success one of --never-validated; 0 is never")
-	commandline.Var(s, &f.retry, "retry", "", "`number/time`: how often to try again what failed or timed out, and how long after a breach or else after the end, as in 2/30m")
+	commandline.Var(s, &f.retry, "retry", "", "`number/time`: how often to retry clusters that failed or timed out, and how long after a stop, or else after the end, as in 2/30m")
 	s.IntVar(&f.attempts, "fail-attempts", f.attempts, "`number` of attempts in which a cluster of --fail, --fail-share, --fail-rate, --never and of the flags of validation does so; from the next on it succeeds; 0 is all")
 	s.Uint64Var(&f.seed, "seed", f.seed, "seed of all that is drawn at random; 0 is that of the Behavior document")
 
 	f.extras.declare(s)
-	s.DurationVar(&f.abortAt, "abort-at", f.abortAt, "`time` after the start at which the rollout is taken back: each cluster that has the version gets the one before again")
-	s.BoolVar(&f.abortOnBreach, "abort-on-breach", f.abortOnBreach, "take the rollout back as soon as more clusters failed than the strategy tolerates")
-	s.BoolVar(&f.backByStrategy, "back-by-strategy", f.backByStrategy, "go back within the limits of the strategy and in the reverse order, with --abort-at or --abort-on-breach; without it all go back at once")
+	s.DurationVar(&f.abortAt, "abort-at", f.abortAt, "`time` after the start at which the rollout is aborted: each cluster that has the version rolls back to the previous one")
+	s.BoolVar(&f.abortOnBreach, "abort-on-breach", f.abortOnBreach, "abort the rollout, and roll back, as soon as more than maxFailures clusters failed")
+	s.BoolVar(&f.backByStrategy, "back-by-strategy", f.backByStrategy, "roll back within the limits of the strategy and in the reverse order, with --abort-at or --abort-on-breach; without it all roll back at once")
 }
 
 // complete checks what can be checked without the objects.

@@ -79,7 +79,7 @@ func TestFlagsChangeTheRollout(t *testing.T) {
 		{"R38 --failed-before", regions, []string{"--fail", "canary-2", "--failed-before", "canary-2"},
 			"0s 2 2 0 0, 10m 1 2 1 1, 20m 3 4 2 1, 30m 1 2 5 1, 40m 2 3 6 1, 50m 0 1 8 1, 1h10m 0 0 8 0"},
 		{"R39 --retry", fleet(), []string{"--fail", "a=5m", "--fail", "b=5m", "--fail", "c=5m", "--retry", "1/2h", "--fail-attempts", "1"},
-			"0s 2 2 0 0, 5m 0 2 0 2, 2h5m 2 2 0 0, attempt 1 begins: try again, 2h10m 2 2 2 0, 2h15m 0 2 2 1, 3h10m 0 1 3 1"},
+			"0s 2 2 0 0, 5m 0 2 0 2, 2h5m 2 2 0 0, attempt 1 begins: retry a, 2h10m 2 2 2 0, 2h15m 0 2 2 1, 3h10m 0 1 3 1"},
 		{"R23 a gate that opens", perGroup, []string{"--gate", "0=90m"}, "0s 0 0 0 0, 1h30m 4 4 0 0, 2h30m 0 0 4 0"},
 		{"R23 a gate that stays closed", perGroup, []string{"--gate", "0"}, "0s 0 0 0 0"},
 	} {
@@ -141,10 +141,10 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 		{"an option for another type", fleet(), []string{"--max-concurrency-per-group", "1"},
 			"note: --max-concurrency-per-group: no effect, the strategy's type is Progressive and not ProgressivePerGroup\n"},
 		{"nothing to take back", fleet(), []string{"--abort-at", "9h"}, "note: --abort-at: no effect, the rollout was complete before\n"},
-		{"no breach", fleet(), []string{"--abort-on-breach", "--fail", "a"}, "note: --abort-on-breach: no effect, no budget is breached\n"},
+		{"no breach", fleet(), []string{"--abort-on-breach", "--fail", "a"}, "note: --abort-on-breach: no effect, maxFailures is not exceeded\n"},
 		{"a policy to take back", documents(aCluster, aPlacement, aBinding, aPolicy), []string{"--fail", "a", "--abort-on-breach"},
 			"note: --abort-on-breach: no effect, a Policy is taken back by rolling out the one before, which is a rollout of its own\n"},
-		{"nothing to try again", fleet(), []string{"--retry", "1/1h"}, "note: --retry: no effect, there is nothing to try again\n"},
+		{"nothing to try again", fleet(), []string{"--retry", "1/1h"}, "note: --retry: no effect, there is nothing to retry\n"},
 		{"a policy that fails", documents(aCluster, aPlacement, aBinding, aPolicy), []string{"--fail", "a", "--retry", "1/1h"}, "note: --retry: no effect, a replicated policy does not say which attempt it is\n"},
 		{"an order for another type", fleet(), []string{"--group-order", "any"}, "note: --group-order: no effect, the strategy's type is Progressive and not ProgressivePerGroup\n"},
 		{"a wait where no group comes after another", fleet(), []string{"--wait-between-groups", "1h"}, "note: --wait-between-groups: no effect, no group comes after another\n"},
@@ -185,7 +185,7 @@ func TestHelpHasEachFlagOnce(t *testing.T) {
 // An ignored cluster is ignored in a rollback, too.
 func TestTheWayBackHasTheClustersThatDoNotCount(t *testing.T) {
 	got := simulateText(t, "", "-f", "testdata/regions/shops.yaml", "--ignore", "canary-2", "--never", "canary-2", "--abort-at", "15m")
-	if want := "after 25m: Complete: 2 of 2 clusters went back, 6 never had the version\n  canary-2 in group 0 \"canary\": TimeOut, not counted\n"; !strings.Contains(got, want) {
+	if want := "after 25m: Complete: 2 of 2 clusters rolled back, 6 never had the version\n  canary-2 in group 0 \"canary\": TimeOut, ignored\n"; !strings.Contains(got, want) {
 		t.Errorf("no %s in\n%s", want, got)
 	}
 }

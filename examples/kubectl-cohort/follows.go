@@ -51,7 +51,7 @@ func (d *decision) stand(all []part, s *scenario.Scenario) ([]part, error) {
 	return append(all, p), nil
 }
 
-// goesBack says what follows where a controller rolls back by itself: all clusters that have the version go back at once, except frozen ones.
+// goesBack says what follows where a controller rolls back by itself: all clusters that have the version roll back at once, except frozen ones.
 func (p part) goesBack(named bool, now time.Time) string {
 	var b strings.Builder
 	if named {
@@ -74,14 +74,14 @@ func (p part) goesBack(named bool, now time.Time) string {
 	fmt.Fprintf(&b, "  now:      %v\n", p.stands.Summary.Counts)
 	switch {
 	case p.rollout.Asked.Pause:
-		fmt.Fprintf(&b, "  then:     no cluster goes back while the rollout is paused; %s: %s\n", of(len(have), "1 cluster has the version", "%d clusters have the version"), output.Named(have))
+		fmt.Fprintf(&b, "  then:     no cluster rolls back while the rollout is paused; %s: %s\n", of(len(have), "1 cluster has the version", "%d clusters have the version"), output.Named(have))
 	case len(at) == 0:
-		fmt.Fprintf(&b, "  then:     no cluster goes back at once\n")
+		fmt.Fprintf(&b, "  then:     no cluster rolls back at once\n")
 	default:
-		fmt.Fprintf(&b, "  then:     %s at once: %s\n", of(len(at), "1 cluster that has the version goes back", "%d clusters that have the version go back"), output.Named(at))
+		fmt.Fprintf(&b, "  then:     %s at once: %s\n", of(len(at), "1 cluster that has the version rolls back", "%d clusters that have the version roll back"), output.Named(at))
 	}
 	if len(frozen) > 0 && !p.rollout.Asked.Pause {
-		fmt.Fprintf(&b, "  but:      %s: %s\n", of(len(frozen), "1 is frozen, and goes back when that ends", "%d are frozen, and go back when that ends"), output.Named(frozen))
+		fmt.Fprintf(&b, "  but:      %s: %s\n", of(len(frozen), "1 is frozen, and rolls back when that ends", "%d are frozen, and roll back when that ends"), output.Named(frozen))
 	}
 	fmt.Fprintf(&b, "  exposed:  no other cluster gets it\n")
 	return b.String()

@@ -47,7 +47,7 @@ const (
 )
 
 // liveSet is a ManifestWorkReplicaSet half way: a has succeeded, b is at it since 00:50, c has another version, d nothing,
-// and gone, which has succeeded, is not selected any more.
+// and gone, which has succeeded, is deselected.
 func liveSet() string {
 	set := strings.NewReplacer("manifestWorkTemplate: {}", "manifestWorkTemplate: {workload: {manifests: ["+aManifest+"]}}",
 		"maxConcurrency: 1", "maxConcurrency: 1, progressDeadline: 30m").Replace(aReplicaSet)
@@ -376,8 +376,8 @@ func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
 func TestARolloutUnderWayIsTakenBack(t *testing.T) {
 	got := simulateText(t, liveSet(), "-f", "-", "--start", "2025-01-01T01:00:00Z", "--abort-at", "4m", "--takes", "15m")
 	for _, want := range []string{
-		"Rollback, from 01:04: 2 clusters have the version; all go back at once\n",
-		"at 01:19, after 19m: Complete: 2 of 2 clusters went back, 2 never had the version\n",
+		"Rollback, from 01:04: 2 clusters have the version; all roll back at once\n",
+		"at 01:19, after 19m: Complete: 2 of 2 clusters rolled back, 2 never had the version\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

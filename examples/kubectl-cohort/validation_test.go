@@ -37,7 +37,7 @@ func TestFlagsOfValidation(t *testing.T) {
 		{"a cluster that failed is validated when it succeeds", plain, []string{"--fail", "a=1m", "--recover", "30m", "--validates", "2m"},
 			"0s 2 2 0 0, 1m 0 2 0 0, 10m 0 2 1 0, 12m 1 2 0 1, 22m 0 2 1 1, 24m 1 2 0 2, 31m 0 2 1 2, 33m 0 1 0 3, 34m 0 1 1 3, 36m 0 0 0 4"},
 		{"what was not found good is tried again", plain, []string{"--not-good", "[ab]", "--retry", "1/30m", "--fail-attempts", "1"},
-			"0s 2 2 0 0, 10m 0 2 2 0, 15m 0 2 0 0, 45m 2 2 0 0, attempt 1 begins: try again, 55m 0 2 2 0, 1h 2 2 0 2, 1h10m 0 2 2 2, 1h15m 0 0 0 4"},
+			"0s 2 2 0 0, 10m 0 2 2 0, 15m 0 2 0 0, 45m 2 2 0 0, attempt 1 begins: retry a, 55m 0 2 2 0, 1h 2 2 0 2, 1h10m 0 2 2 2, 1h15m 0 0 0 4"},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			if got := waves(t, test.in, test.args...); got != test.want {

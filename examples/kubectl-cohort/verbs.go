@@ -152,7 +152,7 @@ var retry = verb{
 			return "", err
 		}
 		if d.owner.GetKind() == "Policy" {
-			return "", errors.New("the clusters of a policy evaluate it again by themselves: there is nothing to try again")
+			return "", errors.New("the clusters of a policy evaluate it again by themselves: there is nothing to retry")
 		}
 		attempt, failed := 0, []string(nil)
 		for _, p := range d.parts {
@@ -196,22 +196,22 @@ var ignore = verb{
 
 var abort = verb{
 	name: "abort", done: "patched", obeyed: true,
-	short: "Take a ManifestWorkReplicaSet back to the version before",
-	long: `Take a ManifestWorkReplicaSet back to the version before.
+	short: "Roll a ManifestWorkReplicaSet back to the previous version",
+	long: `Roll a ManifestWorkReplicaSet back to the previous version.
 
-Where its controller keeps revisions (enhancement 229, works -rollback), all clusters that have the version go back at once. Elsewhere
-its template becomes the one before again, which is read from the works of clusters that wait: clusters that have the version go back within
+Where its controller keeps revisions (enhancement 229, works -rollback), all clusters that have the version roll back at once. Elsewhere
+its template becomes the one before again, which is read from the works of clusters that wait: clusters that have the version roll back within
 the limits of the strategy. Any controller does that, as it is a change of the spec. Gates open for it and all
 clusters are allowed for it, so that nothing but the strategy, a pause and freezes keep a cluster from going back. Where the spec comes
-from elsewhere, such as a repository, that has to go back, too.`,
+from elsewhere, such as a repository, that has to be rolled back, too.`,
 	example: "  kubectl cohort abort web --dry-run",
 	change: func(d decided) (string, error) {
 		if d.owner.GetKind() != "ManifestWorkReplicaSet" {
-			return "", fmt.Errorf("nothing on the hub keeps the version before of a %s: apply the one before", d.owner.GetKind())
+			return "", fmt.Errorf("the hub does not keep the previous version of a %s: apply that version", d.owner.GetKind())
 		}
 		if update, current := d.revisions(); update != "" {
 			if current == "" || current == update {
-				return "", fmt.Errorf("revision %s is the only one that clusters had: there is none to go back to", update)
+				return "", fmt.Errorf("revision %s is the only one that clusters had: there is none to roll back to", update)
 			}
 			annotations := d.owner.GetAnnotations()
 			if annotations == nil {

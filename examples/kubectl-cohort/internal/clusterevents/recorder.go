@@ -59,7 +59,7 @@ const (
 	Succeeds    What = "Succeeds"    // and soaks, where the strategy has it soak
 	Fails       What = "Fails"
 	TimesOut    What = "TimesOut"
-	Leaves      What = "Leaves" // it is not selected any more
+	Leaves      What = "Leaves" // it is deselected
 	Done        What = "Done"
 	Stands      What = "Stands" // when the simulation begins, it is in flight already
 
@@ -216,9 +216,9 @@ func (t *Recorder) start(after time.Duration, result *rollout.Result) {
 		t.events[last].Until = after
 		e.Released = Released(t.why, t.previous, result)
 	case t.shown == Fails || t.shown == TimesOut:
-		e.Released = "it is tried again"
+		e.Released = "it is retried"
 	default: // a plan does not say which
-		e.Released = "it fails or times out in an earlier attempt, and is tried again"
+		e.Released = "it fails or times out in an earlier attempt, and is retried"
 	}
 	t.events, t.shown = append(t.events, e), Starts
 }
@@ -292,7 +292,7 @@ func become(result *rollout.Result, cluster string, disposition rollout.Disposit
 	}
 }
 
-// leave notes that the cluster is not selected any more, if that is new.
+// leave notes that the cluster is deselected, if that is new.
 func (t *Recorder) leave(after time.Duration, result *rollout.Result) {
 	if t.deselected || !t.started {
 		return

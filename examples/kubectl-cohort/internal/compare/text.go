@@ -31,7 +31,7 @@ type Report struct {
 func NewReport(fleet string, q Question, answers []Answer) Report {
 	r := Report{Fleet: fleet, Seed: q.Seed, Runs: q.runs(), Good: q.Good.String(), Bad: q.Bad.String(), Answers: answers, Verdict: verdict(answers)}
 	if q.Retries > 0 {
-		r.Good += fmt.Sprintf(", tried again %s after %s", times(q.Retries), short.Duration(q.RetryAfter))
+		r.Good += fmt.Sprintf(", retried %s after %s", times(q.Retries), short.Duration(q.RetryAfter))
 	}
 	return r
 }
@@ -83,7 +83,7 @@ func (r Report) Text(w io.Writer) error {
 	}
 	_, err := fmt.Fprint(w, "\n", r.Verdict, "\n\nP50 is what half of all runs keep to, P95 what 95 of 100 do, and WORST the worst of them.\n",
 		"DONE IN is the time within which a run finished; a run that is stopped or stuck never does.\n",
-		"IS STOPPED is the chance of a breach; GETS STUCK that clusters fail or never answer and no deadline ends that.\n",
+		"IS STOPPED is the chance that the rollout stops; GETS STUCK that clusters fail or never answer and no deadline ends that.\n",
 		"IN FLIGHT is the most clusters at a time, WASTED the starts without success in a run.\n",
 		"REACHES is how many clusters have the bad version when it is stopped, BREAKS on how many of these it does not work.\n")
 	return err

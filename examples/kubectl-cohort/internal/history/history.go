@@ -33,7 +33,7 @@ const (
 	TimesOut    What = "TimesOut"
 	Done        What = "Done"
 	Skipped     What = "Skipped"
-	Leaves      What = "Leaves"  // it is not selected any more, and still counts
+	Leaves      What = "Leaves"  // it is deselected, and still counts
 	Changed     What = "Changed" // the object that rolls out
 	Gone        What = "Gone"    // the rollout is
 	Event       What = "Event"   // a controller recorded it

@@ -133,11 +133,11 @@ func (r Report) unsuccessful(b *bytes.Buffer) {
 func (u Unsuccessful) aside(clock Clock) string {
 	switch {
 	case u.Ignored:
-		return ", not counted"
+		return ", ignored"
 	case u.Deselected && u.Since != "":
-		return ", not selected any more; has the version since " + clock.Column(u.Since)
+		return ", deselected; has the version since " + clock.Column(u.Since)
 	case u.Deselected:
-		return ", not selected any more"
+		return ", deselected"
 	}
 	return ""
 }

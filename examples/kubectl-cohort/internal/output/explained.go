@@ -105,14 +105,14 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 var words = map[clusterevents.What]string{
 	clusterevents.Waits: "waits", clusterevents.Starts: "starts", clusterevents.Progressing: "is progressing again", clusterevents.Succeeds: "succeeds",
 	clusterevents.Validates: "succeeds, and waits for its validation", clusterevents.Fails: "fails", clusterevents.TimesOut: "times out", clusterevents.Done: "is done",
-	clusterevents.Leaves:  "is not selected any more",
-	clusterevents.Aborted: "the rollout is aborted", clusterevents.WaitsToGo: "waits to go back", clusterevents.GoesBack: "goes back to the version before",
-	clusterevents.WentBack: "is back", clusterevents.StaysBehind: "stays as it is: it never had the version",
+	clusterevents.Leaves:  "is deselected",
+	clusterevents.Aborted: "the rollout is aborted", clusterevents.WaitsToGo: "waits to roll back", clusterevents.GoesBack: "rolls back to the previous version",
+	clusterevents.WentBack: "is rolled back", clusterevents.StaysBehind: "stays as it is: it never had the version",
 }
 
 // past are what the text calls the events whose times are unknown.
 var past = map[clusterevents.What]string{
-	clusterevents.Starts: "started", clusterevents.Succeeds: "succeeded", clusterevents.Validates: "succeeded, and is being validated",
+	clusterevents.Starts: "started", clusterevents.Succeeds: "succeeded", clusterevents.Validates: "succeeded, and waits for its validation",
 	clusterevents.Fails: "failed", clusterevents.TimesOut: "timed out", clusterevents.Done: "is done",
 }
 

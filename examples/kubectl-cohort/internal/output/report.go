@@ -136,7 +136,7 @@ type Unsuccessful struct {
 	rollout.Cluster
 	// Ignored says that no cluster waits for it, and that its failure stops nothing.
 	Ignored bool `json:"ignored,omitempty"`
-	// Deselected says that it is not selected any more, and still counts. Since is when it got the version.
+	// Deselected says that it is deselected, and still counts. Since is when it got the version.
 	Deselected bool   `json:"deselected,omitempty"`
 	Since      string `json:"since,omitempty"`
 }

@@ -35,7 +35,7 @@ func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, igno
 	}
 	back.End = end(trace, back.Waves, ignored, false)
 	has := aborted.HaveVersion()
-	stands := fmt.Sprintf("%d of %d clusters went back", summary.Succeeded-summary.Soaking, has-summary.Ignored)
+	stands := fmt.Sprintf("%d of %d clusters rolled back", summary.Succeeded-summary.Soaking, has-summary.Ignored)
 	if summary.Skip > 0 {
 		stands += fmt.Sprintf(", %d never had the version", summary.Skip)
 	}
@@ -73,9 +73,9 @@ func (w *Rollback) text(b *bytes.Buffer) error {
 // how names the strategy of the rollback.
 func (w *Rollback) how() string {
 	if w.Schedule.Type == "All" {
-		return "all go back at once"
+		return "all roll back at once"
 	}
-	return fmt.Sprintf("they go back within the limits of the strategy: %s", short.Text(w.Schedule.String(), mostScheduleWidth))
+	return fmt.Sprintf("they roll back within the limits of the strategy: %s", short.Text(w.Schedule.String(), mostScheduleWidth))
 }
 
 // backColumns are the columns for the waves of a rollback.

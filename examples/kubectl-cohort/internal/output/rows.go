@@ -67,14 +67,14 @@ func waveRows(waves []Wave, end string, most int) (all []waveRow) {
 		row.passes = append(row.passes, w.Passes...)
 		switch {
 		case w.Attempt > 0 && len(w.Again) > 0:
-			row.attempts = append(row.attempts, fmt.Sprintf("attempt %d begins: try again %s", w.Attempt, listed(w.Again)))
+			row.attempts = append(row.attempts, fmt.Sprintf("attempt %d begins: retry %s", w.Attempt, listed(w.Again)))
 		case w.Attempt > 0:
 			row.attempts = append(row.attempts, fmt.Sprintf("attempt %d begins", w.Attempt))
 		case len(w.Again) > 0:
-			row.attempts = append(row.attempts, "try again "+listed(w.Again))
+			row.attempts = append(row.attempts, "retry "+listed(w.Again))
 		}
 		if len(w.Deselected) > 0 {
-			row.attempts = append(row.attempts, "not selected any more: "+listed(w.Deselected))
+			row.attempts = append(row.attempts, "deselected: "+listed(w.Deselected))
 		}
 		if len(w.Deleted) > 0 {
 			row.attempts = append(row.attempts, "deleted, and no agent lets go of it: "+listed(w.Deleted))

@@ -187,7 +187,7 @@ func (s Standing) Text(w io.Writer) error {
 	s.ofGroups(&b)
 	s.blockers(&b)
 	s.reasons(&b)
-	s.names(&b, "being validated", s.Validating)
+	s.names(&b, "waiting for validation", s.Validating)
 	s.names(&b, "failed", s.Failed)
 	s.says(&b)
 	s.names(&b, "may start now", s.MayStart)

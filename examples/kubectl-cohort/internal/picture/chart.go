@@ -35,7 +35,7 @@ var curves = []curve{
 	{"in flight", []State{InFlight}, "o", asciigraph.Blue},
 	{"failed", []State{Failed, TimedOut}, "x", asciigraph.Red},
 	{"left", []State{Deselected}, "#", asciigraph.Yellow},
-	{"went back", []State{WentBack}, "<", asciigraph.Magenta},
+	{"rolled back", []State{WentBack}, "<", asciigraph.Magenta},
 }
 
 // curves are the curves of this rollout: few are taken back, and in few a cluster is deselected.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/cohort-ocm/cohort/internal/clauses"
 )
@@ -105,7 +106,7 @@ func (t TemplateEvaluation) action(policy string, index int, active Object, obse
 	case t.State == StateReady && own.Problem == ReasonReadFailed:
 		a.Message = "it cannot be read: " + clauses.Shorten(oneLine(own.Detail), 300)
 	case t.State == StateReady && !own.exists() && own.reason(own.Compliance) == ReasonNotRead:
-		a.Message = "it was not read so far"
+		a.Message = "it has not been read yet"
 	case t.State == StateReady && obstacle != "":
 		a.Message = obstacle
 	case t.State == StateReady && !mine:
@@ -118,7 +119,7 @@ func (t TemplateEvaluation) action(policy string, index int, active Object, obse
 	case !t.keeps():
 		a.Verb = VerbDelete
 	case slices.ContainsFunc(t.Unmet, unread):
-		a.Message = "its dependencies are unknown: " + a.Message
+		a.Message = "it is unknown whether its dependencies are satisfied: " + strings.TrimPrefix(a.Message, notSatisfied)
 	default:
 		a.Message = "templates that wait for each other may be a change that is under way: " + a.Message
 	}

@@ -159,7 +159,11 @@ func (t TemplateEvaluation) keeps() bool {
 func (t TemplateEvaluation) String() string {
 	s := fmt.Sprintf("%s: %s", t.Object, t.State)
 	if message := t.Message(); message != "" {
-		s += ": " + message
+		and := ": "
+		if t.State == StateReady {
+			and = ", but "
+		}
+		s += and + message
 	}
 	return s
 }

@@ -204,7 +204,7 @@ func ExampleEvaluation_Actions() {
 		fmt.Println(results[0].Actions(map[dependency.Object]dependency.Observation{prometheus: own, alerts: own})[1])
 	}
 	// Output:
-	// leave ConfigurationPolicy alerts: its dependencies are unknown: Dependencies were not satisfied: OperatorPolicy prometheus cannot be read: timeout
+	// leave ConfigurationPolicy alerts: it is unknown whether its dependencies are satisfied: OperatorPolicy prometheus cannot be read: timeout
 	// delete ConfigurationPolicy alerts: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
 }
 

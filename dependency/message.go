@@ -35,11 +35,14 @@ func (t TemplateEvaluation) Message() string {
 	case t.State == StateDisabled:
 		return "the policy is disabled"
 	case len(t.AlsoIn) > 0:
-		return fmt.Sprintf("%s also has a template for this %s: only one policy can own it", t.rivals(), t.Object.Kind)
+		return fmt.Sprintf("%s also has a template for this %s, and only one policy can own it", t.rivals(), t.Object.Kind)
 	default:
 		return ""
 	}
 }
+
+// notSatisfied begins the message of a waiting template, as the framework's addon writes it.
+const notSatisfied = "Dependencies were not satisfied: "
 
 // pendingMessage gives the message of a waiting template. A list of names has at most short bytes, and a list of
 // sentences or a cycle at most long.
@@ -83,7 +86,7 @@ func (t TemplateEvaluation) pendingMessage(short, long int) string {
 		}
 		clauses = append(clauses, clause)
 	}
-	return oneLine("Dependencies were not satisfied: " + strings.Join(clauses, "; "))
+	return oneLine(notSatisfied + strings.Join(clauses, "; "))
 }
 
 // names gives a name for each object, with as much of namespace, group and version as tells it from others of its kind

@@ -28,7 +28,7 @@ func TestMessageUsesAllTheRoom(t *testing.T) {
 	for n := range 1000 {
 		object := Object{Kind: "K", Name: strings.Repeat("x", n)}
 		message := TemplateEvaluation{State: StatePending, Unmet: []Unmet{{Object: object, Reason: ReasonNotRead}}}.Message()
-		if strings.Contains(message, object.Name+" was not read so far") {
+		if strings.Contains(message, object.Name+" has not been read yet") {
 			whole = len(message)
 		}
 		if len(message) > maxMessage {

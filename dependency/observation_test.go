@@ -173,7 +173,7 @@ func TestAConstraintTemplateIsThereOrNot(t *testing.T) {
 			"ConstraintTemplate g cannot be read: the cluster has no API for templates.gatekeeper.sh/v1 ConstraintTemplate"},
 		{"a failed read says nothing", dependency.Observation{Problem: dependency.ReasonReadFailed},
 			"ConstraintTemplate g cannot be read", "ConstraintTemplate g cannot be read"},
-		{"nor does no read", dependency.Observation{}, "ConstraintTemplate g was not read so far", "ConstraintTemplate g was not read so far"},
+		{"nor does no read", dependency.Observation{}, "ConstraintTemplate g has not been read yet", "ConstraintTemplate g has not been read yet"},
 	} {
 		templates := evaluate(world("x: a(+g!) b(+g)"), known{object("+g"): test.observation})[0].Templates
 		for i, want := range []string{test.absent, test.there} {

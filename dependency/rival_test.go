@@ -28,7 +28,7 @@ func TestTwoPoliciesWithTheSameObject(t *testing.T) {
 		{"it is not there", dependency.Observation{Problem: dependency.ReasonNotFound}, creates, "policy p " + first, "", "NonCompliant"},
 		{"the cluster has no API for it", dependency.Observation{Problem: dependency.ReasonNoAPI}, "the cluster has no API for", "policy p " + first, "NonCompliant", "NonCompliant"},
 		{"it cannot be read", dependency.Observation{Problem: dependency.ReasonReadFailed, Detail: "timeout"}, "it cannot be read: timeout", "it cannot be read: timeout", "", ""},
-		{"it was not read", dependency.Observation{}, "it was not read so far", "it was not read so far", "", ""},
+		{"it was not read", dependency.Observation{}, "it has not been read yet", "it has not been read yet", "", ""},
 	} {
 		own := known{object("#a"): test.own}
 		for i, e := range evaluate(world("p: a", "q: a"), nil) {

@@ -61,7 +61,7 @@ func (u Unmet) sentence(name string) string {
 	case ReasonReadFailed:
 		return name + " cannot be read" + because
 	case ReasonNotRead:
-		return name + " was not read so far"
+		return name + " has not been read yet"
 	case ReasonOnCycle:
 		return name + " waits for this template"
 	case ReasonUnnamed:
@@ -95,7 +95,7 @@ const (
 	ReasonUnknownValue Reason = "UnknownValue"
 	// ReasonReadFailed says that the object could not be read.
 	ReasonReadFailed Reason = "ReadFailed"
-	// ReasonNotRead says that the object was not read so far.
+	// ReasonNotRead says that the object has not been read yet.
 	ReasonNotRead Reason = "NotRead"
 	// ReasonOnCycle says that the object waits for the template that waits for it. Its compliance is the wanted one, or
 	// Pending, as for policies that wait for each other.

@@ -209,7 +209,7 @@ func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, s
 			case !ok:
 				f.add("PlacementDecision %s is not found", name)
 			case got != want:
-				f.add("PlacementDecision %s has the labels of %v, and the status lists it in %v", name, got, want)
+				f.add("PlacementDecision %s is labeled %s, but the status of the Placement lists it in %s", name, got.apartFrom(want), want.apartFrom(got))
 			}
 		}
 	}
@@ -235,6 +235,14 @@ func (f *findings) deletions(sources []source) {
 			f.add("PlacementDecision %s is being deleted", sources[i].object)
 		}
 	}
+}
+
+// apartFrom gives the key in words that tell it from another one.
+func (k Key) apartFrom(other Key) string {
+	if k.Name == "" && k.Index == other.Index {
+		return fmt.Sprintf("%v without a name", k)
+	}
+	return k.String()
 }
 
 // compareSizes looks for groups that have more clusters or fewer than the status says. A cluster counts in each object

@@ -48,7 +48,7 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	says(now.Add(time.Second), "start a; 0 of 2 clusters done, 2 waiting")
 	failed.Attempt = 1
 	report(failed)
-	says(now.Add(time.Second), "the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting; recheck after 10m0s")
+	says(now.Add(time.Second), "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting; recheck after 10m0s")
 }
 
 // R39: an attempt is raised while a is written, or in flight. Its object has the stamp of the attempt before, and what is

@@ -108,7 +108,7 @@ type BlockReason struct {
 }
 
 // String is a sentence without its full stop, fit for the message of a condition or an event:
-// `waiting for group 1 "canary": 9 of 10 done; cls037 is progressing, times out at 2026-01-02T10:50:00Z`.
+// `waiting for group 1 "canary": 9 of 10 done; cls037 is progressing and times out at 2026-01-02T10:50:00Z`.
 func (h BlockReason) String() string {
 	switch h.Type {
 	case BlockFrozen, BlockNotAllowed:
@@ -148,7 +148,7 @@ func (h BlockReason) String() string {
 }
 
 func (h BlockReason) full() string {
-	s := fmt.Sprintf("the stored record of deselected clusters is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
+	s := fmt.Sprintf("the owner's stored record of deselected clusters is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
 	if !h.Until.IsZero() {
 		s += fmt.Sprintf(", and %s until %s", plural(h.Failures > 1, "counts", "count"), inUTC(h.Until))
 	}
@@ -179,14 +179,22 @@ func (h BlockReason) concurrency() string {
 		of += fmt.Sprintf(" of %v", h.Group)
 	}
 	taken := h.InFlight + h.Starting
-	s := fmt.Sprintf("%s is reached (%d of %d in flight%s)", of, taken, h.MaxConcurrency, rises)
+	s := fmt.Sprintf("%s is reached (%d of %d %s%s)", of, taken, h.MaxConcurrency, h.takers(), rises)
 	if taken > h.MaxConcurrency { // some came back after their timeout, moved here, or the limit was lowered
 		if rises == "" {
-			rises = fmt.Sprintf("; the next cluster starts once %d of these have ended", taken-h.MaxConcurrency+1)
+			rises = fmt.Sprintf("; the next cluster starts once %d of these %s no longer in flight", taken-h.MaxConcurrency+1, plural(taken > h.MaxConcurrency, "is", "are"))
 		}
-		s = fmt.Sprintf("%s is exceeded (%d in flight, at most %d may be%s)", of, taken, h.MaxConcurrency, rises)
+		s = fmt.Sprintf("%s is exceeded (%d in flight, the limit is %d%s)", of, taken, h.MaxConcurrency, rises)
 	}
 	return h.detailed(s)
+}
+
+// takers says of the clusters that take the slots what they do.
+func (h BlockReason) takers() string {
+	if h.Starting > 0 {
+		return "in flight or starting"
+	}
+	return "in flight"
 }
 
 func (h BlockReason) starts() string {
@@ -194,16 +202,16 @@ func (h BlockReason) starts() string {
 	if h.Starting > 0 {
 		parts = append(parts, fmt.Sprintf("%d %s now", h.Starting, plural(h.Starting > 1, "starts", "start")))
 	}
-	if h.WithoutTime > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s in flight with no start time in %s", h.WithoutTime, plural(h.WithoutTime > 1, "cluster is", "clusters are"), plural(h.WithoutTime > 1, "its status", "their status")))
-	}
 	switch {
 	case !h.Until.IsZero():
 		parts = append(parts, "the next starts at "+inUTC(h.Until))
 	case h.Starting > 0:
 		parts = append(parts, fmt.Sprintf("the next starts %v later", h.Per))
 	default:
-		parts = append(parts, "so the time of the next start is unknown")
+		parts = append(parts, "it is unknown when the next starts")
+	}
+	if h.WithoutTime > 0 {
+		parts = append(parts, fmt.Sprintf("the status of %s in flight has no time", clusters(h.WithoutTime)))
 	}
 	return fmt.Sprintf("at most %s %s within %v (maxStarts): %s",
 		clusters(h.MaxStarts), plural(h.MaxStarts > 1, "starts", "start"), h.Per, strings.Join(parts, ", "))

@@ -48,7 +48,7 @@ type Blocker struct {
 	withAllowlist  bool // there is an allowlist, so other frozen clusters may not be in it
 }
 
-// String says what the cluster does and until when: `cls037 is progressing, times out at 2026-01-02T10:50:00Z`.
+// String says what the cluster does and until when: `cls037 is progressing and times out at 2026-01-02T10:50:00Z`.
 func (b Blocker) String() string {
 	return fmt.Sprintf("%s %s%s", b.label(), b.kind(false), b.end(false))
 }
@@ -89,21 +89,21 @@ func (b *Blocker) kind(many bool) string {
 	case b.frozen:
 		return plural(many, "is frozen", "are frozen")
 	case b.late:
-		return plural(many, "starts when the deletion of its old object is finished", "start when the deletion of their old objects is finished")
+		return plural(many, "starts once its previous object, which is being deleted, is gone", "start once their previous objects, which are being deleted, are gone")
 	case b.Starting:
 		return plural(many, "starts now", "start now")
 	case b.Silent:
 		return plural(many, "has not reported on this version", "have not reported on this version")
 	case b.Reason == status.ReportRefused:
-		return plural(many, "has failed to apply the workload", "have failed to apply the workload")
+		return "could not apply the workload so far"
 	case b.Reason == status.ReportUntracked:
-		return plural(many, "has", "have") + " applied a workload whose template has no conditionRules to tell when it is done"
+		return plural(many, "has", "have") + " applied the workload, but no conditionRules tell when it is done"
 	case b.settled:
 		return "succeeded"
 	case b.Status == status.Succeeded:
 		return plural(many, "succeeded and has to stay so (minSuccessTime)", "succeeded and have to stay so (minSuccessTime)")
 	case b.Status == status.Validating:
-		return plural(many, "waits for its validation", "wait for their validation")
+		return plural(many, "waits to be validated", "wait to be validated")
 	case b.Status == status.Failed:
 		return "failed"
 	case b.Status == status.TimeOut:
@@ -121,9 +121,9 @@ func (b *Blocker) end(many bool) string {
 	case b.Starting || b.Status == status.TimeOut:
 		return ""
 	case b.settled:
-		return plural(many, " at an unknown time (its status has none)", " at an unknown time (their status has none)")
+		return " at an unknown time" + noTime(many)
 	case b.Status == status.Succeeded:
-		return b.until()
+		return b.until(many)
 	case b.Status == status.Failed && b.Until.IsZero():
 		return b.since(many)
 	case b.Status == status.Failed && b.slotless:
@@ -131,11 +131,12 @@ func (b *Blocker) end(many bool) string {
 	case b.Status == status.Failed:
 		return b.since(many) + b.slot(many)
 	case !b.Again.IsZero():
-		return fmt.Sprintf(", and %s at %s unless %s done by then", plural(many, "is retried", "are retried"), inUTC(b.Again), plural(many, "it is", "they are"))
+		done := plural(b.Status == status.Validating, "done", "validated")
+		return fmt.Sprintf(", and %s at %s unless %s %s by then", plural(many, "is retried", "are retried"), inUTC(b.Again), plural(many, "it is", "they are"), done)
 	case b.WithoutTime:
-		return plural(many, ", and never times out (its status has no time)", ", and never time out (their status has no time)")
+		return plural(many, ", and never times out", ", and never time out") + noTime(many)
 	case !b.Until.IsZero():
-		return plural(many, ", times out at ", ", time out at ") + inUTC(b.Until)
+		return plural(b.Reason == status.ReportUntracked, "", ",") + plural(many, " and times out at ", " and time out at ") + inUTC(b.Until)
 	case b.Reason == status.ReportUntracked:
 		return ""
 	default:
@@ -146,13 +147,16 @@ func (b *Blocker) end(many bool) string {
 // slot says until when the cluster keeps its slot, in words that follow the words of kind.
 func (b *Blocker) slot(many bool) string {
 	keeps := plural(many, "stays in flight", "stay in flight")
+	if b.Status == status.Failed {
+		keeps = plural(many, "counts as in flight", "count as in flight")
+	}
 	switch {
 	case b.Starting || b.Status == status.Succeeded || !b.Again.IsZero():
 		return b.end(many)
 	case b.lost && b.Until.IsZero():
 		return b.since(many) + ", and " + keeps + plural(many, " until it is retried or ignored", " until they are retried or ignored")
 	case b.Status == status.Failed && (b.WithoutTime || !b.Until.IsZero()):
-		return ", and " + keeps + b.until()
+		return ", and " + keeps + b.until(many)
 	case b.WithoutTime || !b.Until.IsZero():
 		return b.end(many)
 	}
@@ -196,15 +200,20 @@ func (b *Blocker) since(many bool) string {
 }
 
 // until gives the time at which the deadline or the soak ends, or says that it is unknown.
-func (b *Blocker) until() string {
+func (b *Blocker) until(many bool) string {
 	switch {
 	case !b.Until.IsZero():
 		return " until " + inUTC(b.Until)
 	case b.Status == status.Failed:
-		return " for an unknown time (no time in its status)"
+		return " for an unknown time" + noTime(many)
 	default:
-		return ", which never ends (no time in its status)"
+		return ", which never ends" + noTime(many)
 	}
+}
+
+// noTime says why the end of a state is unknown.
+func noTime(many bool) string {
+	return plural(many, " (its status has no time)", " (their status has no time)")
 }
 
 // thaws says until when the cluster is frozen, and the reason of its freeze.

@@ -38,7 +38,7 @@ type Breach struct {
 const maxNamed = 3
 
 // String is a sentence without its full stop: `the rollout is stopped: a, b and 3 more failed in group 1 "canary", maxFailures is 0;
-// the rollout continues when no cluster is failed`.
+// the rollout continues once none of these is failed or timed out`.
 func (b Breach) String() string { return theRolloutStopped + ": " + b.detail() }
 
 const theRolloutStopped = "the rollout is stopped"
@@ -74,22 +74,26 @@ func (b *Breach) detail() string {
 	if !b.Mandatory {
 		fmt.Fprintf(&s, ", maxFailures is %d", b.MaxFailures)
 	}
-	s.WriteString("; the rollout continues when " + b.tolerated() + " failed")
+	s.WriteString("; the rollout continues once " + b.tolerated() + " failed or timed out")
 	if b.Lost > b.MaxFailures {
-		fmt.Fprintf(&s, "; %d of the failed clusters cannot recover by %s", b.Lost, plural(b.Lost > 1, "itself: retry or ignore it", "themselves: retry or ignore them"))
+		lost := fmt.Sprintf("%d of these", b.Lost)
+		if b.Lost == b.Failures && len(b.Clusters) == b.Failures {
+			lost = strings.Join(b.Clusters, ", ")
+		}
+		fmt.Fprintf(&s, "; %s cannot recover without help: retry %s or add %[2]s to the ignored clusters", lost, plural(b.Lost > 1, "it", "them"))
 	}
 	return s.String()
 }
 
-// tolerated says how many clusters may be failed.
+// tolerated says how many of the failed clusters may stay so.
 func (b *Breach) tolerated() string {
 	switch {
+	case b.Failures == 1 && len(b.Clusters) == 1:
+		return b.Clusters[0] + " is no longer"
 	case b.Mandatory || b.MaxFailures == 0:
-		return "no cluster is"
-	case b.MaxFailures == 1:
-		return "at most 1 cluster is"
+		return "none of these is"
 	default:
-		return fmt.Sprintf("at most %d clusters are", b.MaxFailures)
+		return fmt.Sprintf("at most %d of these %s", b.MaxFailures, plural(b.MaxFailures > 1, "is", "are"))
 	}
 }
 

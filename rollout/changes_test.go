@@ -106,7 +106,7 @@ func TestChangesTellEachOnce(t *testing.T) {
 		{"a result has no news of itself", failed, failed, ""},
 		{"since the beginning all is new", &rollout.Result{}, first, "a, b started"},
 		{"a breach and a warning", first, failed, "a succeeded; b failed; " +
-			"the rollout is stopped: b failed, maxFailures is 0; the rollout continues when no cluster is failed; d has several reports: the one that delays the rollout most is used"},
+			"the rollout is stopped: b failed, maxFailures is 0; the rollout continues once b is no longer failed or timed out; the status of d is reported more than once: the report that delays the rollout most counts"},
 		{"told already", failed, plan(groups("a", "b", "d"), of("a", status.Succeeded), of("b", status.Failed), of("d", status.ToApply), of("d", status.ToApply)), ""},
 		{"a leaves, c joins, b recovers", failed, mended, "c started; b succeeded; b recovered; maxFailures is not exceeded any more, and the rollout continues"},
 	} {
@@ -296,7 +296,7 @@ func ExampleResult_Changes() {
 	fmt.Println(changes)
 	fmt.Println("failures_total +", len(changes.Failed))
 	// Output:
-	// c started; a succeeded; b failed; the rollout is stopped: b failed, maxFailures is 0; the rollout continues when no cluster is failed
+	// c started; a succeeded; b failed; the rollout is stopped: b failed, maxFailures is 0; the rollout continues once b is no longer failed or timed out
 	// failures_total + 1
 }
 
@@ -324,11 +324,11 @@ func TestChangesSayWhyClustersFailed(t *testing.T) {
 		reports []status.Report
 		want    string
 	}{
-		{"a failure", []status.Report{says("b", status.Failed, "no image")}, `b started; b failed; the rollout is stopped: b failed in group 0, maxFailures is 0; the rollout continues when no cluster is failed; b: "no image"`},
-		{"a deadline", []status.Report{says("c", status.TimeOut, "a\n\x1b[31m")}, `c started; c timed out; the rollout is stopped: c failed in group 0, maxFailures is 0; the rollout continues when no cluster is failed; c: "a\n\x1b[31m"`},
+		{"a failure", []status.Report{says("b", status.Failed, "no image")}, `b started; b failed; the rollout is stopped: b failed in group 0, maxFailures is 0; the rollout continues once b is no longer failed or timed out; b: "no image"`},
+		{"a deadline", []status.Report{says("c", status.TimeOut, "a\n\x1b[31m")}, `c started; c timed out; the rollout is stopped: c failed in group 0, maxFailures is 0; the rollout continues once c is no longer failed or timed out; c: "a\n\x1b[31m"`},
 		{"what others say is not told", []status.Report{says("a", status.Progressing, "1 of 3")}, "a started"},
 		{"too long for a second", []status.Report{says("a", status.Failed, strings.Repeat("x", 300)), says("b", status.Failed, strings.Repeat("\x00", 300))},
-			`a, b started; a, b failed; the rollout is stopped: a, b failed in group 0, maxFailures is 0; the rollout continues when no cluster is failed; a: "` + strings.Repeat("x", 200) + `…"`},
+			`a, b started; a, b failed; the rollout is stopped: a, b failed in group 0, maxFailures is 0; the rollout continues once none of these is failed or timed out; a: "` + strings.Repeat("x", 200) + `…"`},
 	} {
 		if got := plan(test.reports...).Changes(none).String(); got != test.want {
 			t.Errorf("%s: %s\nwant %s", test.why, got, test.want)

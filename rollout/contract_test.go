@@ -118,7 +118,7 @@ func TestWhatMakesRoomInARecordIsNotReadFromIt(t *testing.T) {
 	}
 	before := r.Explain("a").String()
 	wipe(r)
-	if after := r.Explain("a").String(); after != before || !strings.Contains(before, "attempt to 3") {
+	if after := r.Explain("a").String(); after != before || !strings.Contains(before, "attempt number to 3") {
 		t.Errorf("before: %s\nafter: %s", before, after)
 	}
 }

@@ -44,7 +44,7 @@ func TestIgnoringACluster(t *testing.T) {
 		h.atOnce, h.restarts = atOnce, restarts
 		h.play(t, time.Hour)
 		held := h.last.Explain("c05")
-		if text := held.String(); !strings.Contains(text, "add c00 to the ignored clusters, which count nowhere") {
+		if text := held.String(); !strings.Contains(text, "add c00 to the ignored clusters (no longer counted as in flight, failed or done)") {
 			t.Errorf("the explanation names no way to give c00 up: %s", text)
 		}
 		h.options.Ignored = []string{"c00"}
@@ -341,7 +341,7 @@ func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 // R29: what a plan, the planner and a rollback say of a cluster that starts once its object is gone, which is being deleted.
 func TestALateStartIsNotReportedAsStartingNow(t *testing.T) {
 	strategy, groups := progressive("1", config("", "10m", 0)), selecting(t, false, "a", "b")
-	const want = "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): a starts when the deletion of its old object is finished"
+	const want = "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts once its previous object, which is being deleted, is gone"
 	going := []status.Report{{Cluster: "a", Status: status.ToApply, Deleting: true}}
 	plan, err := rollout.Plan(strategy, groups, going, now, rollout.Options{})
 	if err != nil {

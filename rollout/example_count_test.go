@@ -43,7 +43,7 @@ func ExampleOptions_ignored() {
 	fmt.Println(result)
 	fmt.Println(result.Summary().Aggregate(), result.Summary())
 	// Output:
-	// start athens berlin; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): berlin starts now
+	// start athens berlin; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin starts now
 	// in flight athens; recheck after 9m0s
 	// Succeeded 2 of 2 clusters done, 1 more ignored
 }
@@ -63,8 +63,8 @@ func ExampleOptions_failedBefore() {
 	reports = append(reports, status.Report{Cluster: "berlin", Status: status.TimeOut})
 	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), baseline)))
 	// Output:
-	// start berlin; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): berlin starts now
-	// 1 cluster blocked: the rollout is stopped: berlin failed, maxFailures is 0; the rollout continues when no cluster is failed
+	// start berlin; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin starts now
+	// 1 cluster blocked: the rollout is stopped: berlin failed, maxFailures is 0; the rollout continues once berlin is no longer failed or timed out
 }
 
 // A rollout has failed on two clusters. Someone mends what they have in common, and raises the attempt.
@@ -86,7 +86,7 @@ func ExampleOptions_attempt() {
 	reports[1] = status.Report{Cluster: "berlin", Status: status.Failed, LastTransitionTime: noon(), Applied: noon(), Attempt: 1}
 	fmt.Println(must(rollout.Plan(oneAtATime(), groups, reports, noon(), rollout.Options{Attempt: 1})))
 	// Output:
-	// in flight berlin; the rollout is stopped: berlin, cairo failed, maxFailures is 0; the rollout continues when no cluster is failed; recheck after 10m0s
-	// start berlin; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): berlin starts now
-	// in flight berlin; 1 cluster blocked: the rollout is stopped: berlin failed, maxFailures is 0; the rollout continues when no cluster is failed; recheck after 10m0s
+	// in flight berlin; the rollout is stopped: berlin, cairo failed, maxFailures is 0; the rollout continues once none of these is failed or timed out; recheck after 10m0s
+	// start berlin; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin starts now
+	// in flight berlin; 1 cluster blocked: the rollout is stopped: berlin failed, maxFailures is 0; the rollout continues once berlin is no longer failed or timed out; recheck after 10m0s
 }

@@ -45,7 +45,7 @@ func ExampleOptions_ramp() {
 	initial := 1
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{Ramp: &initial})))
 	// Output:
-	// start paris; in flight lima; 2 clusters blocked: the ramp limit is reached (2 of 2 in flight; it rises as clusters succeed): lima is progressing, and stays in flight until it is done (no progressDeadline); paris starts now
+	// start paris; in flight lima; 2 clusters blocked: the ramp limit is reached (2 of 2 in flight or starting; it rises as clusters succeed): lima is progressing, and stays in flight until it is done (no progressDeadline); paris starts now
 }
 
 // The registry bears three new clients in an hour.

@@ -85,7 +85,7 @@ func ExamplePlan() {
 	// Output:
 	// apply to oslo in group 0 "canary"
 	// delete from tokyo
-	// start oslo; in flight lima; remove tokyo; 3 clusters blocked: the concurrency limit is reached (2 of 2 in flight): lima is progressing, and stays in flight until it is done (no progressDeadline); oslo starts now
+	// start oslo; in flight lima; remove tokyo; 3 clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): lima is progressing, and stays in flight until it is done (no progressDeadline); oslo starts now
 }
 
 // byGroup rolls out group by group.
@@ -139,8 +139,8 @@ func ExampleResult_BlockCounts() {
 		fmt.Println(w)
 	}
 	// Output:
-	// 1 cluster blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight): berlin starts now
-	// 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; berlin starts now; 1 of its clusters is blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight)
+	// 1 cluster blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight or starting): berlin starts now
+	// 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; berlin starts now; 1 of that group is blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight or starting)
 }
 
 // The clusters that need nothing more.
@@ -175,8 +175,8 @@ func ExamplePlan_mandatoryGroupFails() {
 	fmt.Println("breach:", result.Breach)
 	fmt.Println("warning:", result.Warnings[0])
 	// Output:
-	// in flight oslo; 4 clusters blocked: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues when no cluster is failed
-	// breach: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues when no cluster is failed
+	// in flight oslo; 4 clusters blocked: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues once oslo is no longer failed or timed out
+	// breach: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues once oslo is no longer failed or timed out
 	// warning: mandatory decision group "pilot" is skipped: there is no such group; the groups are "canary", 1
 }
 
@@ -200,8 +200,8 @@ func ExamplePlan_soakAndDeadline() {
 		at = at.Add(result.RecheckAfter)
 	}
 	// Output:
-	// 12:00 in flight berlin oslo; 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; oslo is progressing, times out at 2026-11-21T12:11:00Z; berlin succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:03:00Z; recheck after 3m0s
-	// 12:03 in flight oslo; 4 clusters blocked: waiting for group 0 "canary": 1 of 2 done; oslo is progressing, times out at 2026-11-21T12:11:00Z; recheck after 8m0s
+	// 12:00 in flight berlin oslo; 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; oslo is progressing and times out at 2026-11-21T12:11:00Z; berlin succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:03:00Z; recheck after 3m0s
+	// 12:03 in flight oslo; 4 clusters blocked: waiting for group 0 "canary": 1 of 2 done; oslo is progressing and times out at 2026-11-21T12:11:00Z; recheck after 8m0s
 	// 12:11 start lima paris quito rome; timed out oslo
 }
 
@@ -324,7 +324,7 @@ func ExampleOptions_maxConcurrencyPerGroup() {
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(),
 		rollout.Options{MaxConcurrencyPerGroup: intstr.FromString("50%")})))
 	// Output:
-	// start lima paris; 2 clusters blocked: the concurrency limit of group 1 is reached (2 of 2 in flight): lima, paris start now
+	// start lima paris; 2 clusters blocked: the concurrency limit of group 1 is reached (2 of 2 in flight or starting): lima, paris start now
 }
 
 // A failure that is tolerated does not slow the rollout down.
@@ -340,8 +340,8 @@ func ExampleOptions_failedFreesSlot() {
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{})))
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{FailedFreesSlot: true})))
 	// Output:
-	// in flight berlin; 5 clusters blocked: the concurrency limit is reached (1 of 1 in flight): berlin failed, and stays in flight until it succeeds (no progressDeadline)
-	// start lima; in flight berlin; 4 clusters blocked: the concurrency limit is reached (1 of 1 in flight): lima starts now
+	// in flight berlin; 5 clusters blocked: the concurrency limit is reached (1 of 1 in flight): berlin failed, and counts as in flight until it succeeds (no progressDeadline)
+	// start lima; in flight berlin; 4 clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): lima starts now
 }
 
 // A strategy without MaxConcurrency takes the group size of its placement, as the API documents.
@@ -361,7 +361,7 @@ func ExampleSchedule_concurrencySource() {
 	fmt.Println(result)
 	// Output:
 	// [group 0, group 1: 3 at a time] by clustersPerDecisionGroup
-	// start berlin lima oslo; 1 cluster blocked: the concurrency limit is reached (3 of 3 in flight): berlin, lima, oslo start now
+	// start berlin lima oslo; 1 cluster blocked: the concurrency limit is reached (3 of 3 in flight or starting): berlin, lima, oslo start now
 }
 
 // A mistyped selector must not undeploy a fleet.
@@ -376,7 +376,7 @@ func ExampleOptions_maxRemoved() {
 	fmt.Println(result.Warnings[0])
 	// Output:
 	// removed: 0
-	// no cluster is removed: 3 of 4 reported clusters would be (cairo and 2 more clusters), and maxRemoved is 1
+	// the workload is removed from no cluster: it would be removed from 3 of the 4 clusters with a report (cairo and 2 more clusters), and maxRemoved is 1
 }
 
 // While the scheduler writes its decisions nothing starts: the canary group may only seem to be empty.

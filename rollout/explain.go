@@ -204,7 +204,7 @@ func (r *Result) blockReason(group stages.Group) BlockReason {
 	h := r.briefBlock(group)
 	if next, ok := r.blockedBefore(group); ok {
 		n := r.blockedCounted(next)
-		h.Detail += fmt.Sprintf("; %d of its clusters %s blocked: %v", n, plural(n > 1, "is", "are"), r.schedule.blockReason(&r.choice, next))
+		h.Detail += fmt.Sprintf("; %d of that group %s blocked: %v", n, plural(n > 1, "is", "are"), r.schedule.blockReason(&r.choice, next))
 	}
 	return h
 }

@@ -32,7 +32,7 @@ func ExampleResult_Explain() {
 		}
 	}
 	// Output:
-	// waiting for group 0 "canary": 1 of 2 done; oslo has not reported on this version, times out at 2026-11-21T12:10:00Z; time-outs stop the rollout at 2026-11-21T12:10:00Z unless a status changes
+	// waiting for group 0 "canary": 1 of 2 done; oslo has not reported on this version and times out at 2026-11-21T12:10:00Z; timeouts stop the rollout at 2026-11-21T12:10:00Z unless the clusters are done by then
 	// the rollout is paused
 	// - resume the rollout
 }
@@ -43,5 +43,5 @@ func ExampleResult_Blockers() {
 		fmt.Printf("%v; %d clusters wait for it\n", b, b.Waiting)
 	}
 	// Output:
-	// oslo has not reported on this version, times out at 2026-11-21T12:10:00Z; 4 clusters wait for it
+	// oslo has not reported on this version and times out at 2026-11-21T12:10:00Z; 4 clusters wait for it
 }

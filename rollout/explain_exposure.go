@@ -19,8 +19,12 @@ func (c *choice) exposureReached() BlockReason {
 // exposure gives the sentence of BlockExposed.
 func (h BlockReason) exposure() string {
 	n := h.InFlight + h.Starting
-	return h.detailed(fmt.Sprintf("%s %s exposed (%s the version and %s not done with it), and at most %d may be",
-		clusters(n), plural(n > 1, "is", "are"), plural(n > 1, "has", "have"), plural(n > 1, "is", "are"), h.MaxConcurrency))
+	has := plural(n > 1, "has the version", "have the version")
+	if h.Starting > 0 {
+		has += plural(n > 1, " or gets it now", " or get it now")
+	}
+	is := plural(n > 1, "is", "are")
+	return h.detailed(fmt.Sprintf("%s %s exposed (%s, and %s not done with it), and the limit is %d", clusters(n), is, has, is, h.MaxConcurrency))
 }
 
 // exposed gives the wait set of all clusters that are exposed or start. It takes time linear in the fleet.

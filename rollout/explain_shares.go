@@ -25,11 +25,11 @@ func (s *schedule) sharesUsedUp(c *choice) BlockReason {
 func (h BlockReason) shares() string {
 	switch taken := h.InFlight + h.Starting; {
 	case h.Failures > 0:
-		return h.detailed(fmt.Sprintf("%s failed on this hub, whose share of failures is %d", clusters(h.Failures), h.MaxFailures))
+		return h.detailed(fmt.Sprintf("%s failed, and this hub's share of failures is %d", clusters(h.Failures), h.MaxFailures))
 	case h.MaxConcurrency == 0:
 		return "this hub's share of concurrency is 0"
 	case taken <= h.MaxConcurrency:
-		return h.detailed(fmt.Sprintf("this hub's share of concurrency is used up (%d of %d in flight)", taken, h.MaxConcurrency))
+		return h.detailed(fmt.Sprintf("this hub's share of concurrency is used up (%d of %d %s)", taken, h.MaxConcurrency, h.takers()))
 	default: // some were asked back
 		return h.detailed(fmt.Sprintf("this hub's share of concurrency is exceeded (%d in flight, the share is %d now)", taken, h.MaxConcurrency))
 	}

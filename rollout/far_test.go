@@ -61,14 +61,14 @@ func TestTimesThatAreFarAway(t *testing.T) {
 		{
 			"a deadline that passed when nobody counted",
 			status.Report{Status: status.Progressing, LastTransitionTime: year(2)}, rollout.Options{},
-			"timed out a; the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed; 0 of 2 clusters done, 1 failed, 1 waiting",
+			"timed out a; the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 failed, 1 waiting",
 			"",
 		},
 		{
 			"a deadline in another age",
 			status.Report{Status: status.Progressing, LastTransitionTime: year(2400)}, rollout.Options{},
 			"0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 2562047h47m16.854775807s",
-			"a is progressing, times out at 2400-01-01T00:10:00Z",
+			"a is progressing and times out at 2400-01-01T00:10:00Z",
 		},
 		{
 			"a soak in another age",

@@ -244,8 +244,8 @@ func TestExceptions(t *testing.T) {
 		opts rollout.Options
 		want string
 	}{
-		{rollout.Options{}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
-		{rollout.Options{Ignored: []string{"b"}}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting, 1 more ignored"},
+		{rollout.Options{}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
+		{rollout.Options{Ignored: []string{"b"}}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting, 1 more ignored"},
 		{rollout.Options{Ignored: []string{"a"}}, "start b; 0 of 2 clusters done, 2 waiting, 1 more ignored"},
 		{rollout.Options{FailedBefore: []string{"a"}}, "0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
 		{rollout.Options{FailedBefore: []string{"a"}, FailedFreesSlot: true}, "start b; 0 of 3 clusters done, 1 in flight, 1 failed, 2 waiting"},
@@ -303,8 +303,8 @@ func TestWarningsNameOneAndSeveral(t *testing.T) {
 	}{
 		{rollout.Warning{Type: rollout.WarningMandatoryGroupIgnored, Mandatory: canary, Clusters: 1}, `mandatory decision group "canary" has no effect: its only cluster is ignored`},
 		{rollout.Warning{Type: rollout.WarningMandatoryGroupIgnored, Mandatory: canary, Clusters: 3}, `mandatory decision group "canary" has no effect: all of its 3 clusters are ignored`},
-		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: "0"}, `mandatory decision group "canary" is skipped: there is no such group; the only group has the index 0`},
-		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a"`}, `mandatory decision group "canary" is skipped: there is no such group; the only group is "a"`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: "0"}, `mandatory decision group "canary" is skipped: there is no such group; the only group is group 0`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a"`}, `mandatory decision group "canary" is skipped: there is no such group; the only group is named "a"`},
 		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a", 1`}, `mandatory decision group "canary" is skipped: there is no such group; the groups are "a", 1`},
 	} {
 		if got := test.warning.String(); got != test.want {

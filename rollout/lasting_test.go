@@ -218,11 +218,11 @@ func TestABreachThatLastsSaysWhatEndsIt(t *testing.T) {
 	before := lookAgain(t, one, groupsOf(t, "0: a b c, 1: d e, 5: z"), failed, nil, false)
 	for _, restarts := range []bool{false, true} {
 		r := lookAgain(t, one, groupsOf(t, "1: a d, 2: b c e, 5: z"), failed, before, restarts)
-		const want = "the rollout is stopped: a, b failed in what was group 0 before the decision groups changed, maxFailures is 1; the rollout continues when at most 1 cluster is failed"
+		const want = "the rollout is stopped: a, b failed in what was group 0 before the decision groups changed, maxFailures is 1; the rollout continues once at most 1 of these is failed or timed out"
 		if got := r.Breach.String(); got != want || r.Summary().Breach != want {
 			t.Errorf("%q and %q, want %q", got, r.Summary().Breach, want)
 		}
-		if got, want := r.Explain("d").String(), want+"; to do, one of: (1) fix the workload on 1 of a, b; (2) retry the failed clusters (set attempt to 1); (3) raise maxFailures to 2; (4) roll back to the previous version"; got != want {
+		if got, want := r.Explain("d").String(), want+"; to do, one of: (1) fix the workload on at least 1 of a, b; (2) retry the failed clusters: set the rollout's attempt number to 1; (3) raise maxFailures to 2; (4) roll back to the previous version"; got != want {
 			t.Errorf("explained:\n%s, want\n%s", got, want)
 		}
 		var blockers []string
@@ -245,7 +245,7 @@ func TestABreachThatLastsSaysWhatEndsIt(t *testing.T) {
 	}
 	before = lookAgain(t, one, groupsOf(t, "0: b c, 1: d e, 5: z"), failed, before, false)
 	r := lookAgain(t, one, groupsOf(t, "1: b c d e, 5: z"), failed[1:], before, false)
-	if want := "the rollout is stopped: a (deselected), b failed in what was group 0 before the decision groups changed, maxFailures is 1; the rollout continues when at most 1 cluster is failed"; r.Breach.String() != want || r.Breach.Lost != 1 {
+	if want := "the rollout is stopped: a (deselected), b failed in what was group 0 before the decision groups changed, maxFailures is 1; the rollout continues once at most 1 of these is failed or timed out"; r.Breach.String() != want || r.Breach.Lost != 1 {
 		t.Errorf("after one left: %q, %d lost, want %q and 1", r.Breach, r.Breach.Lost, want)
 	}
 	r = lookAgain(t, progressive("5", config("2", "", 0), "canary"), groupsOf(t, "1: b, 2: c"), standings("a TimeOut, b Succeeded"),

@@ -175,7 +175,7 @@ func TestPlannerAsksForTheOrderOnlyWhenItChanges(t *testing.T) {
 	}
 	asked = 0
 	for _, at := range []time.Time{now, now.Add(time.Hour), now} { // the clock is set back, too
-		if got, want := p.Result(at).String(), "start c b; 1 cluster blocked: the concurrency limit is reached (2 of 2 in flight): b, c start now"; got != want {
+		if got, want := p.Result(at).String(), "start c b; 1 cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c start now"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		p.Next(at)
@@ -222,7 +222,7 @@ func TestPlannerRemembersWhatWasApplied(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", why, got, want)
 		}
 	}
-	const inFlight = "in flight a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): a has not reported on this version, times out at 2026-11-21T12:09:00Z; recheck after 9m0s"
+	const inFlight = "in flight a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): a has not reported on this version and times out at 2026-11-21T12:09:00Z; recheck after 9m0s"
 	report(status.Failed, "1h", "2h")
 	p.Applied("a", ago(t, "1m"))
 	want("a failure of the version before", inFlight)
@@ -246,11 +246,11 @@ func TestPlannerRemembersWhatWasApplied(t *testing.T) {
 	p.Applied("a", ago(t, "60s"))
 	want("the same write once more", "start b")
 	p.Forget("a")
-	want("nothing was there after all", "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): a starts now")
+	want("nothing was there after all", "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts now")
 	report(status.ToApply, "", "")
-	want("R8 and another version is wanted", "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): a starts now")
+	want("R8 and another version is wanted", "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts now")
 	p.Applied("x", ago(t, "1m"))
-	want("R46 a cluster that is not selected", "remove x; 2 clusters blocked: the concurrency limit is reached (1 of 1 in flight): x (deselected) has not reported on this version, times out at 2026-11-21T12:09:00Z; recheck after 9m0s")
+	want("R46 a cluster that is not selected", "remove x; 2 clusters blocked: the concurrency limit is reached (1 of 1 in flight): x (deselected) has not reported on this version and times out at 2026-11-21T12:09:00Z; recheck after 9m0s")
 	p.Forget("x")
-	want("R46 its object is gone", "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight): a starts now")
+	want("R46 its object is gone", "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts now")
 }

@@ -27,7 +27,7 @@ func ExampleResult_WouldStart() {
 		fmt.Println(len(clusters), otherwise)
 	}
 	// Output:
-	// 0 waiting for group 0 "canary": 0 of 1 done; a is progressing, times out at 2026-11-21T12:30:00Z
+	// 0 waiting for group 0 "canary": 0 of 1 done; a is progressing and times out at 2026-11-21T12:30:00Z
 	// 2
 }
 

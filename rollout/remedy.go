@@ -81,7 +81,7 @@ type Remedy struct {
 	Succeeded bool `json:"succeeded,omitempty"`
 }
 
-// String says what to do: `fix the workload on 1 of a, b`, or `fix the workload on a` where it takes all of them.
+// String says what to do: `fix the workload on at least 1 of a, b`, or `fix the workload on a` where it takes all of them.
 func (r Remedy) String() string {
 	switch r.Type {
 	case RemedyWait:
@@ -95,11 +95,11 @@ func (r Remedy) String() string {
 		return "add conditionRules to the template that tell when the workload is done, or let the condition Available tell it"
 	case RemedyReportTime:
 		if r.Succeeded {
-			return fmt.Sprintf("wait until a status gives the time at which %s succeeded", r.some())
+			return fmt.Sprintf("wait until the status of %s says when %s succeeded", r.some(), plural(r.Count > 1, "it", "they"))
 		}
-		return fmt.Sprintf("wait until a status gives the start time of %s", r.some())
+		return fmt.Sprintf("wait until the status of %s has a time", r.some())
 	case RemedyIgnore:
-		return fmt.Sprintf("add %s to the ignored clusters, which count nowhere", r.Clusters)
+		return fmt.Sprintf("add %s to the ignored clusters (no longer counted as in flight, failed or done)", r.Clusters)
 	case RemedyForget:
 		return "remove the stored record of deselected clusters from the owner"
 	case RemedyResume:
@@ -115,7 +115,7 @@ func (r Remedy) String() string {
 	case RemedyValidate:
 		return "validate the version on " + r.some()
 	case RemedyTryAgain:
-		return fmt.Sprintf("retry the failed clusters (set attempt to %d)", r.Count)
+		return fmt.Sprintf("retry the failed clusters: set the rollout's attempt number to %d", r.Count)
 	case RemedyRevert:
 		return "roll back to the previous version"
 	case RemedyRaiseMaxFailures:
@@ -131,7 +131,7 @@ func (r Remedy) String() string {
 
 // stops says what the wait leads to.
 func (r Remedy) stops() string {
-	return fmt.Sprintf("time-outs stop the rollout at %s unless a status changes", inUTC(r.Stops))
+	return fmt.Sprintf("timeouts stop the rollout at %s unless the clusters are done by then", inUTC(r.Stops))
 }
 
 // some names the clusters, and says how many it takes unless it takes all.
@@ -139,7 +139,7 @@ func (r Remedy) some() string {
 	if r.Count == r.Of {
 		return r.Clusters
 	}
-	return fmt.Sprintf("%d of %s", r.Count, r.Clusters)
+	return fmt.Sprintf("at least %d of %s", r.Count, r.Clusters)
 }
 
 // breachRemedies says how the breach ends. A mandatory group tolerates no failure, whatever the strategy says. A way back
@@ -278,7 +278,7 @@ func (c *stateGroup) rulesRemedy() []Remedy {
 	return []Remedy{{Type: RemedyAddConditionRules, Count: c.n, Of: c.n, Clusters: c.listed()}}
 }
 
-// validateRemedy proposes to validate as many clusters as are needed, if enough wait for their validation.
+// validateRemedy proposes to validate as many clusters as are needed, if enough wait to be validated.
 func (f *waitSet) validateRemedy(needed int) []Remedy {
 	var c stateGroup
 	for _, kind := range [...]waitKind{waitValidating, waitValidatingUndated, validatingAgain} {

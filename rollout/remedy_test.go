@@ -25,7 +25,7 @@ func TestTryingAgainIsTheAttemptAfterThoseThatBreach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Explain("e").String(), "retry the failed clusters (set attempt to 3)"; !strings.Contains(got, want) {
+	if got, want := r.Explain("e").String(), "retry the failed clusters: set the rollout's attempt number to 3"; !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -46,7 +46,7 @@ func TestABreachOfARollbackIsNotEndedByRollingBack(t *testing.T) {
 		}
 		return r
 	}
-	const want = "the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed; to do, one of: (1) fix the workload on a; (2) retry the failed clusters (set attempt to 3); (3) raise maxFailures to 1"
+	const want = "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; to do, one of: (1) fix the workload on a; (2) retry the failed clusters: set the rollout's attempt number to 3; (3) raise maxFailures to 1"
 	if got := revert(rollout.Options{}).Explain("b").String(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -72,23 +72,23 @@ func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 		rights   *rollout.Shares
 	}{
 		"alone": {"0", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil,
-			"retry the failed clusters (set attempt to 1), or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters, which count nowhere", nil},
+			"retry the failed clusters: set the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"its object has another version": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply}},
-			"retry the failed clusters (set attempt to 1), or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters, which count nowhere", nil},
+			"retry the failed clusters: set the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"its object is back": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply, Applied: now}},
-			"fix the workload on a, or retry the failed clusters (set attempt to 1), or raise maxFailures to 1, or roll back to the previous version", nil},
+			"fix the workload on a, or retry the failed clusters: set the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version", nil},
 		"with another, both count": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"retry the failed clusters (set attempt to 1), or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters, which count nowhere", nil},
+			"retry the failed clusters: set the rollout's attempt number to 1, or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"with another, which is enough": {"1", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"fix the workload on b, or retry the failed clusters (set attempt to 1), or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters, which count nowhere", nil},
-		"it keeps a slot":          {"1", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters, which count nowhere", nil},
-		"it keeps a slot till ten": {"1", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "add a to the ignored clusters, which count nowhere", nil},
+			"fix the workload on b, or retry the failed clusters: set the rollout's attempt number to 1, or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
+		"it keeps a slot":          {"1", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
+		"it keeps a slot till ten": {"1", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"there is no right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"retry the failed clusters (set attempt to 1), or add a to the ignored clusters, which count nowhere", &rollout.Shares{Concurrency: 3}},
+			"retry the failed clusters: set the rollout's attempt number to 1, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3}},
 		"there is one right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"fix the workload on b, or retry the failed clusters (set attempt to 1), or add a to the ignored clusters, which count nowhere", &rollout.Shares{Concurrency: 3, Failures: 1}},
-		"it keeps a right to start": {"5", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters, which count nowhere", &rollout.Shares{Concurrency: 1, Failures: 1}},
-		"it left":                   {"0", "10m", []status.DeselectedCluster{entry("x", status.TimeOut)}, nil, "retry the failed clusters (set attempt to 1), or raise maxFailures to 1, or roll back to the previous version, or add x to the ignored clusters, which count nowhere", nil},
+			"fix the workload on b, or retry the failed clusters: set the rollout's attempt number to 1, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3, Failures: 1}},
+		"it keeps a right to start": {"5", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 1, Failures: 1}},
+		"it left":                   {"0", "10m", []status.DeselectedCluster{entry("x", status.TimeOut)}, nil, "retry the failed clusters: set the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add x to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 	} {
 		strategy := progressive("1", config(test.budget, test.deadline, 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()
@@ -108,7 +108,7 @@ func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 			if got := ways(r.Explain("c").String()); got != test.want {
 				t.Errorf("%s, %s: %s\nwant to do: %s", name, who, r.Explain("c"), test.want)
 			}
-			if want := "a failed at 2026-11-21T11:59:00Z, and stays in flight until it is retried or ignored"; test.deadline == "None" && !strings.Contains(r.String(), want) {
+			if want := "a failed at 2026-11-21T11:59:00Z, and counts as in flight until it is retried or ignored"; test.deadline == "None" && !strings.Contains(r.String(), want) {
 				t.Errorf("%s, %s: %s, want %s", name, who, r, want)
 			}
 		}
@@ -153,7 +153,7 @@ func TestAWaitSaysWhenTimeOutsStopTheRollout(t *testing.T) {
 		if i < 0 || !e[0].Remedies[i].Stops.Equal(c.want) {
 			t.Errorf("%s: %v: %v, want a wait that stops at %v", c.why, e, e[0].Remedies, c.want)
 		}
-		if says := strings.Contains(e.String(), "time-outs stop the rollout at 2026"); says != !c.want.IsZero() {
+		if says := strings.Contains(e.String(), "timeouts stop the rollout at 2026"); says != !c.want.IsZero() {
 			t.Errorf("%s: %v", c.why, e)
 		}
 	}
@@ -192,18 +192,18 @@ func TestARemedySaysHowManyItTakes(t *testing.T) {
 		want     string
 	}{
 		{"the only one", progressive("1", config("", "", 0)), rollout.Options{}, []string{"a z"}, running("a"), "wait until a is done, or set a progressDeadline"},
-		{"any of two", progressive("2", config("", "", 0)), rollout.Options{}, []string{"a b z"}, running("a", "b"), "wait until 1 of a, b is done, or set a progressDeadline"},
+		{"any of two", progressive("2", config("", "", 0)), rollout.Options{}, []string{"a b z"}, running("a", "b"), "wait until at least 1 of a, b is done, or set a progressDeadline"},
 		{"a whole group", perGroup(config("", "", 0)), rollout.Options{}, []string{"a b", "z"}, running("a", "b"), "wait until a, b are done, or set a progressDeadline"},
 		{"one that succeeded is done, but for its time", two, rollout.Options{}, []string{"a b z"},
-			append(running("a"), undated(status.Succeeded, "b")...), "wait until a status gives the time at which b succeeded, or wait until a is done"},
+			append(running("a"), undated(status.Succeeded, "b")...), "wait until the status of b says when it succeeded, or wait until a is done"},
 		{"the others are enough, and the time of one that succeeded is not", two, rollout.Options{}, []string{"a b c z"},
 			append(running("a", "b"), undated(status.Succeeded, "c")...), "wait until a, b are done"},
 		{"the others are not enough, nor is the time of one that succeeded", soak(progressive("1", config("", "", 0))), rollout.Options{}, []string{"a b z"},
-			append(running("a"), undated(status.Succeeded, "b")...), "wait until a status gives the time at which b succeeded"},
+			append(running("a"), undated(status.Succeeded, "b")...), "wait until the status of b says when it succeeded"},
 		{"each that soaks gives back a slot of the ramp and adds one", one, ramp, []string{"a b c z"},
-			undated(status.Succeeded, "a", "b", "c"), "wait until a status gives the time at which 2 of a, b, c succeeded"},
+			undated(status.Succeeded, "a", "b", "c"), "wait until the status of at least 2 of a, b, c says when they succeeded"},
 		{"it may be the time of the one that soaks that is reported last", one, ramp, []string{"a b c z"},
-			append(undated(status.Progressing, "a", "b"), undated(status.Succeeded, "c")...), "wait until a status gives the start time of a, b, c, or wait until a, b are done"},
+			append(undated(status.Progressing, "a", "b"), undated(status.Succeeded, "c")...), "wait until the status of a, b, c has a time, or wait until a, b are done"},
 		{"a failed one has no slot to give", tolerant, frees, []string{"a b c d z"},
 			append(append(running("b", "c"), undated(status.Succeeded, "d")...), undated(status.Failed, "a")...), "wait until b, c are done"},
 		{"nor one of the ramp", tolerant, merged(frees, rollout.Options{Ramp: ptr(2)}), []string{"a b c d z"},
@@ -269,7 +269,7 @@ func TestWhatOnlyTheRecordHasCannotBeFixed(t *testing.T) {
 // R29: nobody is told to mend a cluster that timed out because nothing says when it is done: rules have to say so, or Available has to count.
 // A plan and the planner say so, also where the record tells, and where a share of failures is missing.
 func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
-	const rules, others = "add conditionRules to the template that tell when the workload is done, or let the condition Available tell it", "retry the failed clusters (set attempt to 1)"
+	const rules, others = "add conditionRules to the template that tell when the workload is done, or let the condition Available tell it", "retry the failed clusters: set the rollout's attempt number to 1"
 	report := func(cluster string, as status.RolloutStatus, reason status.ReportReason, since time.Duration) status.Report {
 		return status.Report{Cluster: cluster, Status: as, Reason: reason, Applied: now.Add(-2 * time.Hour), LastTransitionTime: now.Add(-since)}
 	}
@@ -292,8 +292,8 @@ func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
 		"one that timed out otherwise":      {"0", nil, []status.Report{report("a", status.Progressing, "", time.Hour)}, nil, "fix the workload on a, or " + rest("1")},
 		"it was reported twice":             {"0", nil, []status.Report{untracked("a"), report("a", status.Failed, "", time.Minute)}, nil, "fix the workload on a, or " + rest("1")},
 		"it left, and its object is there": {"0", []status.DeselectedCluster{{Report: untracked("x")}}, []status.Report{untracked("x")}, nil,
-			rules + ", or " + rest("1") + ", or add x to the ignored clusters, which count nowhere"},
-		"only the record tells of it":  {"0", []status.DeselectedCluster{{Report: untracked("x")}}, nil, nil, rest("1") + ", or add x to the ignored clusters, which count nowhere"}, // where objects go at once
+			rules + ", or " + rest("1") + ", or add x to the ignored clusters (no longer counted as in flight, failed or done)"},
+		"only the record tells of it":  {"0", []status.DeselectedCluster{{Report: untracked("x")}}, nil, nil, rest("1") + ", or add x to the ignored clusters (no longer counted as in flight, failed or done)"}, // where objects go at once
 		"there is no right to fail":    {"5", nil, []status.Report{untracked("a")}, &rollout.Shares{Concurrency: 3}, rules + ", or " + others},
 		"there is a right for another": {"5", nil, []status.Report{untracked("a"), report("b", status.Failed, "", time.Minute)}, &rollout.Shares{Concurrency: 3, Failures: 1}, "fix the workload on b, or " + rules + ", or " + others},
 	} {

@@ -123,7 +123,7 @@ func TestSummary(t *testing.T) {
 				{Group: grouping.Key{Index: 2}, Counts: status.Counts{ToApply: 2, Skip: 1, Blocked: 1}},
 			},
 			Removed: 2,
-			Waiting: []string{"the concurrency limit is reached (4 of 4 in flight): f failed, and stays in flight until 2026-11-21T12:08:00Z; b is progressing, times out at 2026-11-21T12:09:00Z; " +
+			Waiting: []string{"the concurrency limit is reached (4 of 4 in flight or starting): f failed, and counts as in flight until 2026-11-21T12:08:00Z; b is progressing and times out at 2026-11-21T12:09:00Z; " +
 				"h succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:02:00Z; l starts now"},
 		}
 		if d := cmp.Diff(want, plan(t, s).Summary()); d != "" {

@@ -181,7 +181,7 @@ func TestIgnoredFieldsAreWarnedOf(t *testing.T) {
 	})
 	t.Run("R18 in words", func(t *testing.T) {
 		w := rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "progressive.maxConcurrency"}
-		if got, want := w.String(), "progressive.maxConcurrency has no effect: a rollout strategy of this type does not use it"; got != want {
+		if got, want := w.String(), "progressive.maxConcurrency has no effect: only a rollout strategy of type Progressive uses it"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	})

@@ -381,7 +381,13 @@ func (c *stateGroup) sentence(slots int) string {
 	one := func(which string, b *Blocker) string {
 		last := *b
 		last.Since, last.Message = time.Time{}, ""
-		return fmt.Sprintf("the %s (%s)%s", which, b.label(), strings.TrimPrefix(strings.TrimPrefix(end(&last, false), ", and"), ","))
+		ends := end(&last, false)
+		for _, and := range []string{", and ", " and "} {
+			if does, ok := strings.CutPrefix(ends, and); ok {
+				ends = " which " + does
+			}
+		}
+		return fmt.Sprintf("the %s to end is %s,%s", which, b.label(), ends)
 	}
 	s := fmt.Sprintf("%s %s: %s", names, b.kind(true), one(which, &b))
 	if slots > 1 {

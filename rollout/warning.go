@@ -80,7 +80,7 @@ func (w Warning) String() string {
 		if w.Field == "waitBetweenGroups" { // which depends on the groups, too
 			return w.Field + " has no effect: no group waits for another"
 		}
-		return w.Field + " has no effect: a rollout strategy of this type does not use it"
+		return w.Field + " has no effect: " + w.unused()
 	case WarningMandatoryGroupEmpty:
 		return w.mandatory()
 	case WarningMandatoryGroupIgnored:
@@ -91,24 +91,41 @@ func (w Warning) String() string {
 	case WarningGateWithoutGroup:
 		return w.gate()
 	case WarningFreezeWithoutCluster:
-		return plural(w.Clusters > 1, "the freeze of ", "the freezes of ") + w.clusters("has", "have") + " no effect: " + plural(w.Clusters > 1, "the cluster is", "the clusters are") + " not selected"
+		return plural(w.Clusters > 1, "the freeze of ", "the freezes of ") + w.named() + plural(w.Clusters > 1, " has", " have") + " no effect: " + plural(w.Clusters > 1, "the cluster is", "the clusters are") + " not selected"
 	case WarningOrderWithoutGroup:
 		return w.order()
 	case WarningGroupsIncomplete:
-		return "no cluster starts and none is removed while the PlacementDecisions are only partially observed (" + w.Missing + ")"
+		return "no cluster gets the workload, and it is removed from none, while the PlacementDecisions are only partially observed (" + w.Missing + ")"
 	case WarningReportsMerged:
-		return w.clusters("has", "have") + " several reports: the one that delays the rollout most is used"
+		return "the status of " + w.named() + " is reported more than once: the report that delays the rollout most counts"
 	case WarningReportWithoutTime:
-		return w.statuses() + " no start time: until the time is known, progressDeadline and minSuccessTime do not end there"
+		return w.statuses() + plural(w.Clusters > 1, " has", " have") + " no time: progressDeadline and minSuccessTime do not end there until the time is known"
 	case WarningUntracked:
-		return "the workload is applied on " + w.named() + ", and its template has no conditionRules to tell when it is done"
+		return "the workload is applied on " + w.named() + ", but no conditionRules tell when it is done"
 	case WarningSuccessWithoutTime:
-		return w.statuses() + " no time of the success: the wait for the next group does not end"
+		return w.statuses() + plural(w.Clusters > 1, " does", " do") + " not say when the success was: the next group does not start before that is known"
 	case WarningRemovalsWithheld:
-		return fmt.Sprintf("no cluster is removed: %d of %d reported clusters would be (%s), and maxRemoved is %d",
+		return fmt.Sprintf("the workload is removed from no cluster: it would be removed from %d of the %d clusters with a report (%s), and maxRemoved is %d",
 			w.Clusters, w.Reported, w.named(), w.MaxRemoved)
 	default:
 		return string(w.Type)
+	}
+}
+
+// unused says under which types a field or an option has an effect.
+func (w Warning) unused() string {
+	block, _, _ := strings.Cut(w.Field, ".")
+	switch {
+	case w.Field == "all.minSuccessTime" || w.Field == "all.maxFailures":
+		return "a rollout strategy of type All does not use it"
+	case w.Field == "maxConcurrencyPerGroup":
+		return "only the type ProgressivePerGroup and mandatory groups use it"
+	case w.Field == "groupOrder" || block == "progressivePerGroup":
+		return "only a rollout strategy of type ProgressivePerGroup uses it"
+	case block == "progressive":
+		return "only a rollout strategy of type Progressive uses it"
+	default:
+		return "only a rollout strategy of type All uses it"
 	}
 }
 
@@ -129,7 +146,7 @@ func (w Warning) mandatory() string {
 }
 
 func (w Warning) gate() string {
-	group := fmt.Sprintf("group %d", w.Group.Index)
+	group := fmt.Sprintf("group %d (without a name)", w.Group.Index)
 	if w.Group.Name != "" {
 		group = fmt.Sprintf("group %q", w.Group.Name)
 	}
@@ -143,19 +160,14 @@ func (w Warning) gate() string {
 func (w Warning) order() string {
 	s := fmt.Sprintf("groupOrder names group %q: there is no such group", w.Group.Name)
 	if w.Group.Name == "" {
-		s = "groupOrder names the groups without a name: there are none"
+		s = "groupOrder has an entry for groups without a name: there is no such group"
 	}
 	return s + w.only()
 }
 
-// clusters gives `a has`, or `a and 2 more clusters have`.
-func (w Warning) clusters(one, many string) string {
-	return w.named() + " " + plural(w.Clusters > 1, one, many)
-}
-
-// statuses gives `the status of a has`, or `the statuses of a and 2 more clusters have`.
+// statuses gives `the status of a`, or `the statuses of a and 2 more clusters`.
 func (w Warning) statuses() string {
-	return plural(w.Clusters > 1, "the status of ", "the statuses of ") + w.clusters("has", "have")
+	return plural(w.Clusters > 1, "the status of ", "the statuses of ") + w.named()
 }
 
 // named gives `a`, or `a and 2 more clusters`.
@@ -178,8 +190,8 @@ func (w Warning) only() string {
 	case strings.Contains(w.Known, ", "):
 		return "; the groups are " + w.Known
 	case w.Known[0] != '"':
-		return "; the only group has the index " + w.Known
+		return "; the only group is group " + w.Known
 	default:
-		return "; the only group is " + w.Known
+		return "; the only group is named " + w.Known
 	}
 }

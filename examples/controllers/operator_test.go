@@ -44,7 +44,7 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 		answer  []string // patterns that must all match
 	}{
 		{"What blocks X, and until when?", []string{"explain", "prod-07"}, []string{`slots? taken: prod-00.*times? out at ` + day + `|waits until ` + day}},
-		{"What blocks everything?", []string{"status", set.Name}, []string{`(?m)^blocked by:$`, `(?m)^  .*prod-0[01].*: has not reported on this version, times out at ` + day + `; \d clusters? waits? for that$`}},
+		{"What blocks everything?", []string{"status", set.Name}, []string{`(?m)^blocked by:$`, `(?m)^  .*prod-0[01].*: has not reported on this version and times out at ` + day + `; \d clusters? waits? for that$`}},
 		{"When will it end?", []string{"status", set.Name}, []string{`forecast: \w+ at ` + day + `.* in \d+ of \d+ plays`}},
 		{"What if I raise the concurrency?", []string{"status", set.Name, "--max-concurrency", "8"}, []string{`forecast: `, `may start now \(\d\): prod-0\d`}},
 		{"Why did Y start then?", []string{"history", started}, []string{day + `\s+starts`, `waits: `}},

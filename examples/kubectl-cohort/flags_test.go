@@ -132,7 +132,7 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 		args    []string
 		want    string
 	}{
-		{"a block of another type", perGroup, nil, "warning: progressive.maxConcurrency has no effect: a rollout strategy of this type does not use it\n"},
+		{"a block of another type", perGroup, nil, "warning: progressive.maxConcurrency has no effect: only a rollout strategy of type Progressive uses it\n"},
 		{"a maxConcurrency that Go clients write for none", strings.Replace(fleet(), "maxConcurrency: 2", "maxConcurrency: 0", 1), nil,
 			"note: progressive.maxConcurrency: 0 counts as not set\n"},
 		{"the same of a placementRef", small(t, "maxConcurrency: 1", "maxConcurrency: 0"), nil,

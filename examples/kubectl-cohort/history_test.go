@@ -300,7 +300,7 @@ func TestHistoryShowsTheFirstAndTheLastReasonsOfAWait(t *testing.T) {
 // A deadline that passes while nothing changes on the hub is seen at its time, for the cluster and for those that wait for it.
 func TestHistorySeesWhatTimeAloneChanges(t *testing.T) {
 	file := recordingOf(t, shot{at(0), liveSet()}, shot{at(10), liveSet()}, shot{at(20), liveSet()}, shot{at(30), liveSet()}, shot{at(40), liveSet()})
-	for cluster, want := range map[string]string{"b": "\n01:21   times out\n", "d": "\n01:30   waits: the rollout is stopped: b failed, maxFailures is 0; the rollout continues when no cluster is failed\n"} {
+	for cluster, want := range map[string]string{"b": "\n01:21   times out\n", "d": "\n01:30   waits: the rollout is stopped: b failed, maxFailures is 0; the rollout continues once b is no longer failed or timed out\n"} {
 		if got := simulateText(t, "", "history", cluster, "--recording", file); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: no %q at the end of\n%s", cluster, want, got)
 		}

@@ -68,15 +68,15 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 			"note: from here on: 4 objects in the files say where the rollout stands\n",
 			"note: not selected, so that the workload is removed there (1): gone\n",
 			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n",
-			"\nnow    0        1          1     0       2 blocked: the concurrency limit is reached (1 of 1 in flight): b is progressing, times out at 01:21\n",
+			"\nnow    0        1          1     0       2 blocked: the concurrency limit is reached (1 of 1 in flight): b is progressing and times out at 01:21\n",
 			"\n01:05  1        1          2     0       1 blocked: the concurrency limit is reached (1 of 1 in flight): c is progressing", "\nat 01:35, after 35m: Complete: 4 of 4 clusters done"}},
 		{"a took 5 minutes and gone 4, which b has had twice over", nil, []string{"\nnote: --takes: 4m-5m, as the 2 clusters that are done took\n",
 			"\n01:01     1        1          2     0       1 blocked: the concurrency limit is reached (1 of 1 in flight): c is progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"--never", "b"}, []string{
-			"\nnow    0        1          1     0       0          2 blocked: the concurrency limit is reached (1 of 1 in flight): b is progressing, times out at 01:21\n",
-			"at 01:21, after 21m: Breached: the rollout is stopped: b failed, maxFailures is 0; the rollout continues when no cluster is failed; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1); (3) raise maxFailures to 1; (4) roll back to the previous version\n"}},
+			"\nnow    0        1          1     0       0          2 blocked: the concurrency limit is reached (1 of 1 in flight): b is progressing and times out at 01:21\n",
+			"at 01:21, after 21m: Breached: the rollout is stopped: b failed, maxFailures is 0; the rollout continues once b is no longer failed or timed out; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: set the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version\n"}},
 		{"a cluster that has it", []string{"explain", "b"}, []string{
-			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing, times out at 01:21\n01:01   succeeds and is done\n"}},
+			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing and times out at 01:21\n01:01   succeeds and is done\n"}},
 		{"a cluster that is done", []string{"explain", "a"}, []string{"\n\n00:10   starts\n00:15   succeeds and is done\n"}},
 		{"a cluster that waits", []string{"explain", "d"}, []string{"\nnow      waits until 01:05:29\n", "\n01:01      the concurrency limit is reached (1 of 1 in flight): c", "\n01:05:29 starts: c is done\n"}},
 	} {
@@ -183,11 +183,11 @@ func TestExplainTellsThePastAsItWas(t *testing.T) {
 	}{
 		{"it stayed succeeded long enough", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
 		{"it has to stay succeeded for a while", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     succeeded and has to stay so (minSuccessTime) until 00:25\n00:25   is done\n"},
-		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1)\n"},
+		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: set the rollout's attempt number to 1\n"},
 		{"it failed, which is tolerated", failed, "01:00", "b",
-			"00:50   starts\n00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1)\nnow     has failed, times out at 01:25\n01:25   times out\n"},
+			"00:50   starts\n00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: set the rollout's attempt number to 1\nnow     has failed and times out at 01:25\n01:25   times out\n"},
 		{"it failed, and that stops the rollout", many, "01:00", "b",
-			"00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters (set attempt to 1); (3) raise maxFailures to 1; (4) roll back to the previous version\n"},
+			"00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: set the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version\n"},
 		{"on another day", in, "02T01:00", "a", "2025-01-01 00:10 starts\n"},
 	} {
 		at := "2025-01-01T" + test.at

@@ -244,7 +244,7 @@ func TestExplainCountsALateAnswer(t *testing.T) {
 		t.Errorf("status: %s", got)
 	}
 	for cluster, want := range map[string]string{
-		"a": "00:52   succeeds and is done", "b": `is progressing, times out at 01:27: "no answer to this version from template x"`,
+		"a": "00:52   succeeds and is done", "b": `is progressing and times out at 01:27: "no answer to this version from template x"`,
 	} {
 		if got := says("explain", cluster); !strings.Contains(got, want) {
 			t.Errorf("explain %s: %s, want %q", cluster, got, want)

@@ -28,8 +28,8 @@ func TestAReportInABrowser(t *testing.T) {
 		"document.querySelectorAll('.row').length":                                 "3",
 		"document.querySelector('.row .future title').textContent":                 "0 canary from 10:30:00, expected: 2 succeeded",
 		"document.querySelector('.row title').textContent":                         "0 canary from 10:00:00: 2 in flight",
-		"document.querySelectorAll('.group')[2].textContent.replace(/\\s+/g, ' ')": `2 waiting: waiting for group 1 "north": 1 of 2 done; shop-4 is progressing, times out at 10:41`,
-		"document.querySelectorAll('.group')[1].textContent.replace(/\\s+/g, ' ')": "others wait for shop-4: is progressing, times out at 10:41",
+		"document.querySelectorAll('.group')[2].textContent.replace(/\\s+/g, ' ')": `2 waiting: waiting for group 1 "north": 1 of 2 done; shop-4 is progressing and times out at 10:41`,
+		"document.querySelectorAll('.group')[1].textContent.replace(/\\s+/g, ' ')": "others wait for shop-4: is progressing and times out at 10:41",
 		"document.body.textContent":                                                "forecast: Complete at 10:47",
 	} {
 		if got := b.eval(expression); !strings.Contains(got, want) {

@@ -20,17 +20,17 @@ func TestWhatClustersSay(t *testing.T) {
 		says, never      string // a line each
 	}{
 		{"works without conditionRules hold their slots", "status web -f noprog.yaml", "09:05",
-			"warning: the workload is applied on c1, and its template has no conditionRules to tell when it is done\n" +
+			"warning: the workload is applied on c1, but no conditionRules tell when it is done\n" +
 				"add conditionRules to the template that tell when the workload is done, or let the condition Available tell it\nforecast: Stuck",
 			"has not reported on this version\nprogressDeadline\nComplete"},
-		{"one of them", "explain c1 -f noprog.yaml", "09:05", "now              has applied a workload whose template has no conditionRules to tell when it is done", "has not reported on this version\nis done at"},
-		{"a cluster that waits for it", "explain c2 -f noprog.yaml", "09:05", "waits until a user acts\nc1 has applied a workload whose template has no conditionRules to tell when it is done", "has not reported on this version\nstarts"},
+		{"one of them", "explain c1 -f noprog.yaml", "09:05", "now              has applied the workload, but no conditionRules tell when it is done", "has not reported on this version\nis done at"},
+		{"a cluster that waits for it", "explain c2 -f noprog.yaml", "09:05", "waits until a user acts\nc1 has applied the workload, but no conditionRules tell when it is done", "has not reported on this version\nstarts"},
 		{"with a deadline all of them time out, and it is said why", "status web -f hubup.yaml", "09:05",
 			`c1 c2 c3: "no conditionRules in its template give the condition Progressing"`, "has not reported on this version\nComplete"},
 		{"one that timed out", "explain c2 -f hubup.yaml", "09:05", `times out: "no conditionRules in its template give the condition Progressing"`, "has not reported on this version"},
 		{"within the deadline, and before any other has started", "plan -f hubup.yaml", "00:05", "", "Complete"},
 
-		{"a stop says why", "status web -f degmsg.yaml", "05:20", `the rollout is stopped: c1 failed, maxFailures is 0; the rollout continues when no cluster is failed; c1: "Deployment web exceeded its progress deadline"` + "\nas reported:", ""},
+		{"a stop says why", "status web -f degmsg.yaml", "05:20", `the rollout is stopped: c1 failed, maxFailures is 0; the rollout continues once c1 is no longer failed or timed out; c1: "Deployment web exceeded its progress deadline"` + "\nas reported:", ""},
 		{"a cluster that failed says why", "explain c1 -f degmsg.yaml", "05:20", `fails: "Deployment web exceeded its progress deadline"`, ""},
 		{"an add-on that failed", "status proxy -f addonfail.yaml", "05:20", `c1: "config.x not found"`, ""},
 		{"and its cluster", "explain c1 -f addonfail.yaml", "05:20", `fails: "config.x not found"`, ""},

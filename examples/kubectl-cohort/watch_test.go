@@ -223,7 +223,7 @@ func TestAWatchInATerminal(t *testing.T) {
 	}
 	shows("1 of 4 clusters done, 1 in flight", "2 of 4")
 	shows("└─ group 0 1/4 ", "2 of 4") // next to a picture of the past and of what is expected, with a line between
-	if screen := tmux("capture-pane", "-p"); !regexp.MustCompile(`└─ group 0 1/4 +[·░▁-█]+│[·░▁-█]+\n`).MatchString(screen) || !strings.Contains(screen, "b is progressing, times out at ") || !strings.Contains(screen, " now") {
+	if screen := tmux("capture-pane", "-p"); !regexp.MustCompile(`└─ group 0 1/4 +[·░▁-█]+│[·░▁-█]+\n`).MatchString(screen) || !strings.Contains(screen, "b is progressing and times out at ") || !strings.Contains(screen, " now") {
 		t.Errorf("no tree with a picture in\n%s", screen)
 	}
 	h.now(liveNow(doneSet()))

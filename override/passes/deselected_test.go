@@ -119,8 +119,8 @@ func TestFlightByTheRecordTimesOutOrWaitsForAPerson(t *testing.T) {
 		root     status.RolloutStatus
 		says     []string
 	}{
-		{oneByOne, "a TimeOut", status.Failed, []string{"a (deselected)", "add a to the ignored clusters, which count nowhere"}},
-		{endless, "a Progressing", status.Progressing, []string{"a (deselected)", "add a to the ignored clusters, which count nowhere"}},
+		{oneByOne, "a TimeOut", status.Failed, []string{"a (deselected)", "add a to the ignored clusters (no longer counted as in flight, failed or done)"}},
+		{endless, "a Progressing", status.Progressing, []string{"a (deselected)", "add a to the ignored clusters (no longer counted as in flight, failed or done)"}},
 	} {
 		w := flying(t, c.limits, "a b")
 		w.place("b", "prod: b")

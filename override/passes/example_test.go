@@ -62,7 +62,7 @@ func ExamplePropagate() {
 	// - london is blocked: waiting until its replicated policy has this version with remediationAction inform; enforce follows
 	// - paris is blocked: waiting until its replicated policy has this version with remediationAction inform; enforce follows
 	// london: enforce, Progressing (update); paris: inform, ToApply
-	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight): london starts now
+	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight or starting): london starts now
 	// london: enforce, Progressing; paris: inform, ToApply
 	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight): london is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline)
 	// london: enforce, Succeeded (updateStatus); paris: enforce, Progressing (update)

@@ -102,7 +102,7 @@ func (w Weakness) budget() string {
 	if w.MaxConcurrency > 0 {
 		n = w.MaxConcurrency
 	}
-	s := fmt.Sprintf("maxFailures %d never stops the rollout", w.MaxFailures)
+	s := fmt.Sprintf("maxFailures %d is never exceeded", w.MaxFailures)
 	if !w.AllGroups {
 		s += fmt.Sprintf(" in %v", w.Group)
 		switch w.Groups {
@@ -114,10 +114,15 @@ func (w Weakness) budget() string {
 		}
 	}
 	if w.MaxConcurrency > 0 {
-		return s + fmt.Sprintf(": at most %s can be in flight, and with no progressDeadline failed clusters stay in flight, so the rollout gets stuck before", clusters(n))
+		return s + fmt.Sprintf(": at most %s can be in flight, and without a progressDeadline failed clusters count as in flight, so the rollout gets stuck once these failed: set a progressDeadline", clusters(n))
 	}
-	if w.AllGroups {
-		return s + fmt.Sprintf(": no more than %s can fail", clusters(n))
+	s += fmt.Sprintf(": no more than %s can fail", clusters(n))
+	switch {
+	case w.AllGroups:
+		return s
+	case w.Groups == 1:
+		return s + " in that group"
+	default:
+		return s + " in each of these"
 	}
-	return s + fmt.Sprintf(": no more than %s can fail there", clusters(n))
 }

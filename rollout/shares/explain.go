@@ -31,7 +31,7 @@ func Explain(hub string, accounts []HubShares, now time.Time) string {
 	case !now.Before(a.Grant.Expires.Time) && (a.Grant.Shares != rollout.Shares{} || taken != rollout.Shares{}):
 		return "blocked: the shares of this hub expired at " + inUTC(a.Grant.Expires.Time)
 	case use.Failed > taken.Failures:
-		parts = append(parts, fmt.Sprintf("blocked: %d failed on this hub, whose share of failures is %d", use.Failed, taken.Failures))
+		parts = append(parts, fmt.Sprintf("blocked: %d failed, and this hub's share of failures is %d", use.Failed, taken.Failures))
 		parts = append(parts, others(accounts, hub, now, func(a *HubShares) (has, unused int) {
 			return a.Report.Taken.Failures, a.Report.Taken.Failures - a.Report.Failed
 		})...)

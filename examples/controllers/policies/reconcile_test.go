@@ -568,7 +568,7 @@ func TestEvents(t *testing.T) {
 	told("Started a started")
 	told()
 	h.report(policyv1.NonCompliant, "a")
-	told(`Failed a failed; a: "etcd-encryption: NonCompliant; it is so"`, "Stopped the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed")
+	told(`Failed a failed; a: "etcd-encryption: NonCompliant; it is so"`, "Stopped the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out")
 	h.restart()
 	told(`OverrideIgnored binding "prod" does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive`)
 	h.report(policyv1.Compliant, "a")

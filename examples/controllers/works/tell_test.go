@@ -30,7 +30,7 @@ func TestEventsAndMetrics(t *testing.T) {
 	told(
 		"Normal Succeeded placement prod: b succeeded",
 		"Warning Failed placement prod: a failed",
-		`Warning Stopped placement prod: the rollout is stopped: a failed, maxFailures is 0; the rollout continues when no cluster is failed`,
+		`Warning Stopped placement prod: the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out`,
 	)
 	h.restart()
 	told() // told only once

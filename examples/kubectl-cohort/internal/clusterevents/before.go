@@ -60,18 +60,18 @@ func (t *Recorder) before(result *rollout.Result, disposition rollout.Dispositio
 
 // stands says what a cluster in flight does, until when, and what its report says of that.
 func stands(said *status.Report, s status.RolloutStatus, since time.Time, schedule *rollout.Schedule) string {
-	limit, does, ends := schedule.ProgressDeadline, "is progressing", ", times out at "
+	limit, does, ends := schedule.ProgressDeadline, "is progressing", " and times out at "
 	switch {
 	case s == status.Succeeded:
 		limit, does, ends = &schedule.MinSuccessTime, "succeeded and has to stay so (minSuccessTime)", " until "
 	case s == status.Failed:
 		does = "has failed"
 	case s == status.Validating:
-		does = "waits for its validation"
+		does = "waits to be validated"
 	case said.Reason == status.ReportUntracked:
-		does = "has applied a workload whose template has no conditionRules to tell when it is done"
+		does, ends = "has applied the workload, but no conditionRules tell when it is done", ", and times out at "
 	case said.Reason == status.ReportRefused:
-		does = "has failed to apply the workload"
+		does = "could not apply the workload so far"
 	case said.Status == status.ToApply:
 		does = "has not reported on this version"
 	}

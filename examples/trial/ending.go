@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // ending is how a rollout stands when nothing happens any more.
@@ -81,6 +82,14 @@ func (h *history) checkEnd(now time.Time, says func(*replicaSet) Saying) []viola
 	})
 }
 
+// names says whether a message has the name of a cluster as a word: "c" is not in "deselected".
+func names(message, cluster string) bool {
+	words := strings.FieldsFunc(message, func(r rune) bool {
+		return r != '-' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	return slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ".") == cluster })
+}
+
 // checkEndOf judges a scene of the end.
 func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Saying) []violation {
 	end := h.endOf(s, now, says)
@@ -102,11 +111,11 @@ func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Say
 		breaks(invLeft, "%v have the workload and aren't selected%s", end.surplus, h.quietSince(now, time.Second))
 	}
 	named := func(clusters []string) bool {
-		return slices.ContainsFunc(clusters, func(c string) bool { return strings.Contains(end.says.Message, c) })
+		return slices.ContainsFunc(clusters, func(c string) bool { return names(end.says.Message, c) })
 	}
-	names := slices.Concat(end.left, end.both, slices.Collect(maps.Keys(s.failed)))
+	blockers := slices.Concat(end.left, end.both, slices.Collect(maps.Keys(s.failed)))
 	if !end.byLeft {
-		names = slices.Concat(names, end.inFlight, end.failed)
+		blockers = slices.Concat(blockers, end.inFlight, end.failed)
 	}
 	if not := s.belies(end.says, now.Add(-grace)); len(not) > 0 {
 		breaks(invDone, "%v left with the version and are not done, and it says %q", not, end.says.Message)
@@ -119,7 +128,7 @@ func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Say
 		if !end.says.Over && !named(slices.Concat(end.doubtful, end.both)) {
 			breaks(invStatus, "all is done, and it says %q", end.says.Message)
 		}
-	case !named(names):
+	case !named(blockers):
 		breaks(invStuck, "%v in flight, %v failed and %v that left hold %v up, and it says %q", end.inFlight, end.failed, end.left, end.held, end.says.Message)
 	}
 	return broken

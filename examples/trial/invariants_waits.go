@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -356,7 +355,7 @@ func (j *checker) checkEnd(now time.Time) (broken []violation, complete bool) {
 			}
 		}
 	}
-	switch named := func(c string) bool { return strings.Contains(said.Message, c) }; {
+	switch named := func(c string) bool { return names(said.Message, c) }; {
 	case len(blockers) == 0 && !said.Complete && len(s.ref.selected) > 0:
 		counted := slices.ContainsFunc(j.trial.clusters(j.trial.pool), func(c string) bool { return s.isSelected(c) && !s.givenUp[c] })
 		doubtful := slices.ContainsFunc(s.doubtful, func(c string) bool { return !s.isSelected(c) && !s.givenUp[c] })

@@ -268,12 +268,14 @@ func uncalled(dir string) (map[string]bool, error) {
 // vendor makes Cohort a vendored module of the checkout.
 func vendor(checkout, library string) error {
 	packages := []string{"grouping", "rollout", "rollout/sdkgo/v1alpha1", "rollout/sdkgo/v1beta1", "status", "status/policyv1"}
-	inner, err := filepath.Glob(filepath.Join(library, "internal", "*", "*.go"))
-	if err != nil {
-		return err
-	}
-	for _, file := range inner {
-		packages = append(packages, "internal/"+filepath.Base(filepath.Dir(file)))
+	for _, internal := range []string{"internal", "rollout/internal"} {
+		inner, err := filepath.Glob(filepath.Join(library, internal, "*", "*.go"))
+		if err != nil {
+			return err
+		}
+		for _, file := range inner {
+			packages = append(packages, internal+"/"+filepath.Base(filepath.Dir(file)))
+		}
 	}
 	slices.Sort(packages)
 	packages = slices.Compact(packages)

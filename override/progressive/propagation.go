@@ -282,7 +282,7 @@ func (p *Propagation) outcome() status.RolloutStatus {
 	for i := range p.Clusters {
 		c := &p.Clusters[i]
 		starts := c.Source == SourcePolicy && !c.started
-		began = began || c.Source == SourcePolicy
+		began = began || c.Source == SourcePolicy || c.RolloutStatus != status.ToApply
 		waits = waits || starts || c.RolloutStatus == status.ToApply
 		if _, ignored := slices.BinarySearch(p.ignoredClusters, c.Name); !ignored {
 			failed = failed || c.RolloutStatus == status.Failed || c.RolloutStatus == status.TimeOut

@@ -33,6 +33,9 @@ func (p *player) await(ctx context.Context) error {
 		now := time.Now()
 		p.mu.Lock()
 		last, busy, idle := p.activity(now)
+		for _, away := range p.absent { // only afterwards can a process write what it could not
+			last = later(last, away.to)
+		}
 		complete := p.heals && idle && p.complete(now)
 		ends := still.since(last, now, busy) > quiet || complete
 		if ends {

@@ -175,8 +175,11 @@ func (s *snapshot) undone(cluster string, now time.Time) string {
 	}
 }
 
-// wasEdited says whether a person changed the object of a cluster by hand, and it was not written back.
+// wasEdited says whether a person changed the object of a cluster by hand, and it was not written back, or is gone.
 func (s *snapshot) wasEdited(cluster string) bool {
 	h, has := s.held[cluster]
+	if !has {
+		h, has = s.ghosts[cluster]
+	}
 	return has && h.version == s.version && h.content != "" && h.content != s.j.raw(s.owner).content
 }

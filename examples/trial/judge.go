@@ -264,6 +264,7 @@ func (h *history) checkWaits(patience time.Duration) (broken []violation) {
 			}
 		}
 	}
+	patience += h.absence() // a soak runs from when a process sees the success
 	for _, f := range h.lasting(patience, func(s *scene, now time.Time) []string {
 		_, could := s.waits(now, leniency{everywhere: true})
 		for i := range could {

@@ -160,10 +160,9 @@ func (j *checker) snapshot(rv int64, get func(id) object) *snapshot {
 		if i.kind != j.delivery.object {
 			continue
 		}
-		h, cluster, surely, lasts := j.ghost(i, s.version, config, rv)
-		if edited := surely && h.content != "" && h.content != j.raw(s.owner).content; surely && !edited {
+		if h, cluster, surely, lasts := j.ghost(i, s.version, config, rv); surely {
 			s.ghosts[cluster] = h
-		} else if surely || lasts {
+		} else if lasts {
 			s.doubtful = append(s.doubtful, cluster)
 		}
 	}

@@ -229,7 +229,7 @@ func TestAPersonTakesARevisionBackWithThePlugin(t *testing.T) {
 		_, _, err := o.tries(nil, "abort", set.Name, "--dry-run")
 		return err == nil && o.have("two") == 3
 	})
-	o.says(o.asks("abort", set.Name, "--yes"), `take revision \S+ back to revision \S+\n`, "3 clusters that have the version go back at once: prod-00 prod-01 prod-02")
+	o.says(o.asks("abort", set.Name, "--yes"), `take revision \S+ back to revision \S+\n`, "3 clusters that have the version roll back at once: prod-00 prod-01 prod-02")
 	clear(o.agents)
 	o.eventually("all are back", o.doneWith("one"))
 	o.says(o.asks("status", set.Name), "note: revision .* is taken back since ")

@@ -96,7 +96,7 @@ func TestAUserFreezesAllowsAndValidates(t *testing.T) {
 	o.eventually("the next three have it, and wait to be validated", func() bool {
 		return o.have("two") == 5 && strings.Contains(o.asks("status", set.Name), "3 of these waiting for validation")
 	})
-	o.says(o.asks("abort", set.Name, "-y"), "to the template of 3 clusters that wait; gates and the allowlist do not block that", "the concurrency limit is reached (3 of 3 in flight): prod-05, prod-06, prod-07 wait to be validated")
+	o.says(o.asks("abort", set.Name, "-y"), "to the template of 3 clusters that wait; gates and the allowlist do not block that", `the concurrency limit is reached \(3 of 3 in flight\): prod-05, prod-06, prod-07 wait to be validated`)
 	o.says(o.asks("validate", set.Name, "prod-05", "yes", "-y"), "1 cluster starts at once: prod-00") // a cluster with the version before is now validated, too
 	o.eventually("it goes back", func() bool { return o.have("two") == 4 })
 }

@@ -45,7 +45,7 @@ func TestTemplateWithoutConditionRules(t *testing.T) {
 	h.condition("a", workv1.WorkAvailable, metav1.ConditionTrue, "")
 	h.events()
 	h.wrote("")
-	const sentence = "no conditionRules to tell when it is done"
+	const sentence = "no conditionRules tell when it is done"
 	if told := strings.Join(h.events(), "\n"); !strings.Contains(told, "Warning Untracked") || !strings.Contains(told, sentence) {
 		t.Errorf("the events are %q", told)
 	}

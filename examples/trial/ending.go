@@ -37,7 +37,7 @@ func (h *history) endOf(s *scene, now time.Time, says func(*replicaSet) Saying) 
 	if s.set == nil || s.incomplete() != "" {
 		return end
 	}
-	end.held, end.could = s.waits(now, leniency{everywhere: true})
+	end.held, end.could = s.waits(now, leniency{everywhere: true, absent: h.absent})
 	end.left, end.moving = s.notDone(now.Add(-grace), leniency{})
 	end.doubtful, _ = s.notDone(now.Add(-grace), leniency{everywhere: true})
 	end.both = s.alsoElsewhere(now.Add(-grace))

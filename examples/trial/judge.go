@@ -264,9 +264,8 @@ func (h *history) checkWaits(patience time.Duration) (broken []violation) {
 			}
 		}
 	}
-	patience += h.absence() // a soak runs from when a process sees the success
 	for _, f := range h.lasting(patience, func(s *scene, now time.Time) []string {
-		_, could := s.waits(now, leniency{everywhere: true})
+		_, could := s.waits(now, leniency{everywhere: true, absent: h.absent})
 		for i := range could {
 			could[i] = fmt.Sprintf("%s (after %d starts)", could[i], until(now, starts))
 		}

@@ -87,8 +87,23 @@ const (
 // of them was forbidden by a time alone. With noLeft clusters that left do not count, nor do works that are being deleted.
 // Everywhere reads it in favour of the waiting cluster, where a controller may not know what the history tells: a deselected cluster counts
 // before all stages.
-// FromAnswer, and everywhere, has a soak run from when the agent answered the version first, where the time of the condition is older.
-type leniency struct{ noSoak, noDeadline, noLeft, everywhere, fromAnswer bool }
+// FromAnswer, and everywhere, has a soak run from when the agent answered the version first, where the time of the condition is older; while the
+// API server or the process is absent, from when it is back and sees the answer.
+type leniency struct {
+	noSoak, noDeadline, noLeft, everywhere, fromAnswer bool
+
+	absent []span
+}
+
+// noticed says when a process sees at the earliest what happened at a time.
+func (l leniency) noticed(at time.Time) time.Time {
+	for _, s := range l.absent {
+		if !at.Before(s.from) && at.Before(s.to) {
+			return s.to
+		}
+	}
+	return at
+}
 
 // stands returns where a cluster stands, whether it failed beyond doubt, and whether it holds a slot beyond doubt.
 func (s *scene) stands(cluster, version string, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) (at standing, surelyFailed, holds bool) {
@@ -156,8 +171,8 @@ func stands(w seenWork, config clusterv1alpha1.RolloutConfig, now time.Time, l l
 		return at(nil, false)
 	case progressing.Status == metav1.ConditionFalse:
 		from := since(progressing)
-		if (l.fromAnswer || l.everywhere) && w.answered.After(from) {
-			from = w.answered
+		if l.fromAnswer || l.everywhere {
+			from = later(from, l.noticed(w.answered))
 		}
 		if w.said != nil {
 			if from = later(from, w.said.At); !w.said.Yes {

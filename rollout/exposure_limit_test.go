@@ -241,7 +241,7 @@ func TestExposeTakesFewAllocationsAtAnySize(t *testing.T) {
 		f, _ := halfway(t, n)
 		groups := f.read()
 		for i, strategy := range strategies(n) {
-			allocs := fewestAllocs(func() {
+			allocs := fewestAllocs(t, func() {
 				if _, err := exposure.Of(strategy, groups, exposure.Span{Longest: time.Hour}, now, rollout.Options{}); err != nil {
 					t.Fatal(err)
 				}

@@ -279,7 +279,7 @@ func TestExceptionsTakeFewAllocationsAtAnySize(t *testing.T) {
 			reports[i].Attempt = i % 2
 		}
 		tenth := everyTenth(groups)
-		allocs := fewestAllocs(func() {
+		allocs := fewestAllocs(t, func() {
 			if _, err := rollout.Plan(strategies(n)[1], groups, reports, now.Add(time.Minute),
 				rollout.Options{Ignored: tenth, FailedBefore: tenth, Attempt: 1}); err != nil {
 				t.Fatal(err)

@@ -364,7 +364,7 @@ func TestRevertTakesFewAllocationsAtAnySize(t *testing.T) {
 	var least float64
 	for _, n := range []int{100, 10_000} {
 		groups, abort := goingBack(t, n)
-		allocs := fewestAllocs(func() {
+		allocs := fewestAllocs(t, func() {
 			if _, err := rollout.Revert(progressive("10%", config("", "10m", 0)), groups, abort, now, rollout.Options{}); err != nil {
 				t.Fatal(err)
 			}

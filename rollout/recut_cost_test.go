@@ -9,6 +9,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
@@ -16,6 +17,9 @@ import (
 // no bound. In a fleet of this size, to look through all that left once for each group takes twenty times as long as such a plan, and one pass
 // about as long. The limit stands between the two: the time of this process is also that of its garbage collector.
 func TestTheBoundOfGroupsThatAreCutAnewTakesLinearTime(t *testing.T) {
+	if !exhaustive.On {
+		t.Skip("a fleet so large that the time tells is planned with the tag exhaustive")
+	}
 	groups, reports, options := cutAnew(t, 200_000, 10)
 	used := func() time.Duration { // by this process, whatever else runs on the machine
 		var u syscall.Rusage

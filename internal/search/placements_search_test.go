@@ -67,7 +67,7 @@ func TestNoHistoryOfTwoPlacementsBreaksARule(t *testing.T) {
 	for i := range pairs {
 		t.Run(pairs[i].name, func(t *testing.T) {
 			t.Parallel()
-			x := newFollow(&pairs[i], plan).run(bound(exhaustive.Of(300, 20_000, 100_000)))
+			x := newFollow(&pairs[i], plan).run(bound(exhaustive.Of(150, 20_000, 100_000)))
 			if x.broken != "" {
 				t.Errorf("\n%s", x.broken)
 			}

@@ -55,7 +55,7 @@ func TestNoHistoryBreaksARuleAndEveryRolloutEnds(t *testing.T) {
 		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			x := newSearch(c, plan).run(bound(exhaustive.Of(100, c.states())))
+			x := newSearch(c, plan).run(bound(exhaustive.Of(50, c.states())))
 			if x.broken != nil {
 				t.Errorf("\n%s", x.describe())
 			}

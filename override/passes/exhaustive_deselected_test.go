@@ -85,7 +85,7 @@ var smallEntries = []func(now time.Time) *status.DeselectedCluster{
 // O11, O16, O19, R65, R66: each world of two clusters, bound or not, with each kind of replica and of entry, under each kind of strategy. The
 // weekly run looks at all of these worlds; other runs at each of some, and with the tag "exhaustive" at as many that the seed says.
 func TestEachSmallWorldOfClustersThatLeft(t *testing.T) {
-	names, step := strings.Split("ab", ""), exhaustive.Of(151, 23, 1)
+	names, step := strings.Split("ab", ""), exhaustive.Of(401, 23, 1)
 	firsts := []int{0}
 	if exhaustive.On && !exhaustive.Whole {
 		firsts = append(firsts, 1+int(seeded.Seed()%uint64(step-1)))

@@ -15,6 +15,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	"pgregory.net/rapid"
 
+	"github.com/cohort-ocm/cohort/internal/exhaustive"
 	"github.com/cohort-ocm/cohort/override/progressive"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -260,7 +261,7 @@ func TestHistories(t *testing.T) {
 			h.limit()
 			h.calls(r)
 		})
-		for range rapid.IntRange(1, 25).Draw(r, "steps") {
+		for range rapid.IntRange(1, exhaustive.Of(12, 25)).Draw(r, "steps") {
 			path = append(path, h.act())
 			h.fail(r, &path, func() {
 				h.limit()

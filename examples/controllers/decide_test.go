@@ -186,7 +186,7 @@ func TestAPersonDecidesWithThePlugin(t *testing.T) {
 	o.says(o.asks("ignore", set.Name, first, "-y"), "ignore "+first, "3 clusters start at once")
 	o.eventually("all others have it", o.doneWith("four"))
 	if _, said, err := o.tries(nil, "abort", set.Name, "-y"); err == nil || !strings.Contains(said, "no cluster waits with another template") {
-		t.Errorf("taken back to nothing: %v %s", err, said)
+		t.Errorf("rolled back to nothing: %v %s", err, said)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestAPersonTakesARevisionBackWithThePlugin(t *testing.T) {
 	o.says(o.asks("abort", set.Name, "--yes"), `take revision \S+ back to revision \S+\n`, "3 clusters that have the version roll back at once: prod-00 prod-01 prod-02")
 	clear(o.agents)
 	o.eventually("all are back", o.doneWith("one"))
-	o.says(o.asks("status", set.Name), "note: revision .* is taken back since ")
+	o.says(o.asks("status", set.Name), "note: revision .* is rolled back since ")
 }
 
 func (o *operator) patch(patch string) error {

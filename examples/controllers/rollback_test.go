@@ -44,7 +44,7 @@ func TestWorksRollback(t *testing.T) {
 	second := h.revisions().UpdateRevision
 	h.limits = map[string]int{"prod": 12, "test": 5} // a rollback is done at once
 	h.patch(map[string]any{"metadata": map[string]any{"annotations": map[string]string{rollback.AbortAnnotation: h.generation()}}})
-	h.until("it is taken back", func() bool { return h.revisions().AbortedTime != nil })
+	h.until("it is rolled back", func() bool { return h.revisions().AbortedTime != nil })
 	works.Process.Kill()
 	works.Wait()
 	start()

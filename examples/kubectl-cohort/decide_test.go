@@ -68,7 +68,7 @@ func TestADecisionSaysWhatFollows(t *testing.T) {
 		{"after an attempt the next", map[string]string{"retry": "4 of " + v3}, status.Failed, []string{"retry", "set"}, nil},
 		{"an ignored cluster stops nothing", nil, status.Failed, []string{"ignore", "set", "a"}, []string{"ignore a\n", "1 cluster starts at once: c\n"}},
 		{"the template before comes from clusters that wait", nil, status.Failed, []string{"abort", "set"}, []string{
-			"take version " + v3 + " back, to the template of 2 clusters that wait\n", "2 clusters start at once: a b\n", "forecast: Complete"}},
+			"roll version " + v3 + " back to the template of 2 clusters that wait\n", "2 clusters start at once: a b\n", "forecast: Complete"}},
 	} {
 		h := newHub(t, decidedSet(t, test.annotations, test.a))
 		if test.want == nil {
@@ -86,14 +86,14 @@ func TestADecisionSaysWhatFollows(t *testing.T) {
 	}
 }
 
-// Where a controller keeps revisions it is asked to take one back: all that have it go back at once.
+// Where a controller keeps revisions it is asked to roll one back: all that have it roll back at once.
 func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 	set := func(status string) string {
 		return strings.Replace(decidedSet(t, nil, "Failed"), "\nstatus:\n", "\nstatus:\n"+status, 1)
 	}
 	h := newHub(t, set("  updateRevision: r2\n  currentRevision: r1\n"))
 	got := simulateText(t, "", "abort", "set", "--dry-run", "--server", h.URL)
-	for _, want := range []string{"take revision r2 back to revision r1\n", "2 clusters that have the version roll back at once: a b\n"} {
+	for _, want := range []string{"roll revision r2 back to revision r1\n", "2 clusters that have the version roll back at once: a b\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -113,21 +113,21 @@ func TestAbortAsksTheControllerThatKeepsRevisions(t *testing.T) {
 		t.Error(got)
 	}
 	h.now(set("  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n  conditions: [{type: Progressing, message: 0 of 2 clusters rolled back}]\n"))
-	if got := simulateText(t, "", "status", "set", "--server", h.URL); !strings.Contains(got, "note: revision r2 is taken back since ") ||
+	if got := simulateText(t, "", "status", "set", "--server", h.URL); !strings.Contains(got, "note: revision r2 is rolled back since ") ||
 		!strings.Contains(got, "note: of the rollback the controller says: 0 of 2 clusters rolled back\n") || strings.Contains(got, "may start now") || strings.Contains(got, "kubectl cohort") {
-		t.Errorf("a version that is taken back is told as one that goes on:\n%s", got)
+		t.Errorf("a version that is rolled back is told as one that goes on:\n%s", got)
 	}
 	if got := simulateText(t, "", "explain", "c", "--server", h.URL); !strings.Contains(got, "note: of the rollback the controller says: 0 of 2") || strings.Contains(got, "paused") || strings.Contains(got, "waits") {
-		t.Errorf("a cluster that waits for a version that is taken back is told to wait:\n%s", got)
+		t.Errorf("a cluster that waits for a version that is rolled back is told to wait:\n%s", got)
 	}
 }
 
-// The table of several placements says once that the owner's version is taken back.
-func TestTheTableSaysThatAVersionIsTakenBack(t *testing.T) {
+// The table of several placements says once that the owner's version is rolled back.
+func TestTheTableSaysThatAVersionIsRolledBack(t *testing.T) {
 	set := strings.Replace(thirdVersion(t, 0, nil, "p", "q"), "\nstatus:\n", "\nstatus:\n  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n", 1)
 	other := strings.NewReplacer("p-decision-1", "q-decision-1", "placement: p", "placement: q").Replace(decisionOf("b"))
 	h := newHub(t, documents(set, decisionOf("a"), other))
-	if got := simulateText(t, "", "status", "set", "--server", h.URL); strings.Count(got, "note: revision r2 is taken back since ") != 1 || strings.Count(got, "ManifestWorkReplicaSet ns/set to placement") != 2 {
+	if got := simulateText(t, "", "status", "set", "--server", h.URL); strings.Count(got, "note: revision r2 is rolled back since ") != 1 || strings.Count(got, "ManifestWorkReplicaSet ns/set to placement") != 2 {
 		t.Error(got)
 	}
 }

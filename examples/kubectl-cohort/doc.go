@@ -180,7 +180,7 @@
 //
 // Where a rollout under way has verdicts, both times are learned: --takes from each cluster that succeeded, whether it was found good
 // since or not, and --validates from each verdict. A cluster that is being validated when the simulation begins has been so since
-// its success, and what is drawn at random of failures befalls it no more. A cluster that goes back is not validated.
+// its success, and what is drawn at random of failures befalls it no more. A cluster that rolls back is not validated.
 //
 // A Policy with the annotation cohort.open-cluster-management.io/validate: "true" has its clusters validated, and status, explain and
 // history show it. A forecast finds each of them good as soon as it succeeds, and a note says so; the flags above have no effect there.
@@ -215,7 +215,7 @@
 //
 // Clusters that have the version by then get the version before again, as rollout.Revert plans it. The report goes on with a
 // table of the rollback, JSON has it in rollback, explain says how it goes for the cluster, and a picture has both. A cluster
-// takes as long to go back as it took to succeed or fail. One that did not answer does not answer then either. From a
+// takes as long to roll back as it took to succeed or fail. One that did not answer does not answer then either. From a
 // thousand clusters on, that time is rounded up to a hundredth of the longest, as each wave of the rollback costs a whole
 // plan. Gates, a ramp and waits do not apply. A Policy has no rollback: play a rollout of the policy before instead.
 //
@@ -263,7 +263,7 @@
 //	Stuck                 clusters wait or are in flight, and nothing happens any more
 //	Breached              more failed than the strategy tolerates
 //	NothingSelected       there is no cluster; a line for each rule says how many it drops
-//	TakenBack             it was aborted before it came to an end by itself
+//	RolledBack             it was aborted before it came to an end by itself
 //
 // # Beyond the strategy
 //

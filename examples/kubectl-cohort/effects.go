@@ -118,7 +118,7 @@ func (f *flags) idle(s *scenario.Scenario, trace *simulation.Trace) (notes []str
 		switch {
 		case !abort.given || trace.Aborted != nil:
 		case s.Policy != nil:
-			notes = append(notes, abort.flag+": no effect, a Policy is taken back by rolling out the one before, which is a rollout of its own")
+			notes = append(notes, abort.flag+": no effect, a Policy is rolled back by rolling out the one before, which is a rollout of its own")
 		default:
 			notes = append(notes, abort.flag+": no effect, "+abort.why)
 		}

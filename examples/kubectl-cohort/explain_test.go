@@ -81,7 +81,7 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 			for _, of := range []struct {
 				what     string
 				clusters []string
-			}{{"Starts", w.Started}, {"Leaves", w.Deselected}, {"Succeeds", w.Succeeded}, {"Fails", w.Failed}, {"TimesOut", w.TimedOut}} {
+			}{{"Starts", w.Started}, {"Deselected", w.Deselected}, {"Succeeds", w.Succeeded}, {"Fails", w.Failed}, {"TimesOut", w.TimedOut}} {
 				if slices.Contains(of.clusters, cluster) {
 					want = append(want, of.what+" "+w.After)
 				}
@@ -102,7 +102,7 @@ func TestExplainAgreesWithTheReport(t *testing.T) {
 					t.Fatalf("nothing says what released it at %s: %v", e.After, explained.Events)
 				}
 				fallthrough
-			case "Succeeds", "Fails", "TimesOut", "Leaves":
+			case "Succeeds", "Fails", "TimesOut", "Deselected":
 				got = append(got, e.What+" "+e.After)
 			}
 		}

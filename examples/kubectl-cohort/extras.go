@@ -101,7 +101,7 @@ func (e *extras) standing(s *scenario.Scenario, now time.Time) rollout.Options {
 }
 
 // backOptions are those of a rollback, all at once or within the limits of the strategy. Those that slow a
-// rollout down are left out, and so are gates: a user that takes a rollout back is in a hurry.
+// rollout down are left out, and so are gates: a user that rolls a rollout back is in a hurry.
 func (e *extras) backOptions(s *scenario.Scenario, limited bool) rollout.Options {
 	back := extras{ignored: e.ignored, baseline: e.baseline}
 	if limited {

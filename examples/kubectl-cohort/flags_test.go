@@ -140,10 +140,10 @@ func TestWhatHasNoEffectIsNoted(t *testing.T) {
 		{"the strategy of a policy that informs", inform, nil, "note: spec.rolloutStrategy: no effect, as a policy that informs goes to all clusters at once\n"},
 		{"an option for another type", fleet(), []string{"--max-concurrency-per-group", "1"},
 			"note: --max-concurrency-per-group: no effect, the strategy's type is Progressive and not ProgressivePerGroup\n"},
-		{"nothing to take back", fleet(), []string{"--abort-at", "9h"}, "note: --abort-at: no effect, the rollout was complete before\n"},
+		{"nothing to roll back", fleet(), []string{"--abort-at", "9h"}, "note: --abort-at: no effect, the rollout was complete before\n"},
 		{"no breach", fleet(), []string{"--abort-on-breach", "--fail", "a"}, "note: --abort-on-breach: no effect, maxFailures is not exceeded\n"},
-		{"a policy to take back", documents(aCluster, aPlacement, aBinding, aPolicy), []string{"--fail", "a", "--abort-on-breach"},
-			"note: --abort-on-breach: no effect, a Policy is taken back by rolling out the one before, which is a rollout of its own\n"},
+		{"a policy to roll back", documents(aCluster, aPlacement, aBinding, aPolicy), []string{"--fail", "a", "--abort-on-breach"},
+			"note: --abort-on-breach: no effect, a Policy is rolled back by rolling out the one before, which is a rollout of its own\n"},
 		{"nothing to try again", fleet(), []string{"--retry", "1/1h"}, "note: --retry: no effect, there is nothing to retry\n"},
 		{"a policy that fails", documents(aCluster, aPlacement, aBinding, aPolicy), []string{"--fail", "a", "--retry", "1/1h"}, "note: --retry: no effect, a replicated policy does not say which attempt it is\n"},
 		{"an order for another type", fleet(), []string{"--group-order", "any"}, "note: --group-order: no effect, the strategy's type is Progressive and not ProgressivePerGroup\n"},
@@ -183,7 +183,7 @@ func TestHelpHasEachFlagOnce(t *testing.T) {
 }
 
 // An ignored cluster is ignored in a rollback, too.
-func TestTheWayBackHasTheClustersThatDoNotCount(t *testing.T) {
+func TestTheRollbackHasTheClustersThatDoNotCount(t *testing.T) {
 	got := simulateText(t, "", "-f", "testdata/regions/shops.yaml", "--ignore", "canary-2", "--never", "canary-2", "--abort-at", "15m")
 	if want := "after 25m: Complete: 2 of 2 clusters rolled back, 6 never had the version\n  canary-2 in group 0 \"canary\": TimeOut, ignored\n"; !strings.Contains(got, want) {
 		t.Errorf("no %s in\n%s", want, got)

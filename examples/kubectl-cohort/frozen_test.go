@@ -126,7 +126,7 @@ func TestADumpWithHoldsAndVerdicts(t *testing.T) {
 		})
 	}
 	page := simulateText(t, "", "report", "-", "-f", "testdata/live/validating.yaml", "--start", now)
-	for _, want := range []string{`<i class="key being-validated"></i>being validated`, `<i class="key frozen"></i>frozen`, "1 of 8 clusters done, 4 in flight, 3 of these waiting for validation, 3 waiting",
+	for _, want := range []string{`<i class="key validating"></i>validating`, `<i class="key frozen"></i>frozen`, "1 of 8 clusters done, 4 in flight, 3 of these waiting for validation, 3 waiting",
 		"prod-06 is frozen until", "prod-05, prod-07 are not in the allowlist"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)

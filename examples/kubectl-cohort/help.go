@@ -44,7 +44,7 @@ exit status:
   2  flags, files or the hub are wrong, or a decision was not confirmed or not written: one line says which and where
   3  of exposure: no limits keep a rollout within --at-most and --within
   and with --exit-code the outcome: 0 Complete, 3 CompleteWithFailures, 4 AtGate, 5 Stuck, 6 Breached,
-  7 NothingSelected, 8 TakenBack, 9 Blocked; of several rollouts the greatest
+  7 NothingSelected, 8 RolledBack, 9 Blocked; of several rollouts the greatest
   go run turns every status but 0 into 1: build the program to use them.
 
 Paths are those from the current directory, which go run -C changes.`

@@ -372,8 +372,8 @@ func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
 	}
 }
 
-// A cluster that had the version before the simulation goes back as well; one with an older one stays as it is.
-func TestARolloutUnderWayIsTakenBack(t *testing.T) {
+// A cluster that had the version before the simulation rolls back as well; one with an older one stays as it is.
+func TestARolloutUnderWayIsRolledBack(t *testing.T) {
 	got := simulateText(t, liveSet(), "-f", "-", "--start", "2025-01-01T01:00:00Z", "--abort-at", "4m", "--takes", "15m")
 	for _, want := range []string{
 		"Rollback, from 01:04: 2 clusters have the version; all roll back at once\n",

@@ -171,15 +171,15 @@ func refusedAsked(t *testing.T, args ...string) string {
 	return stderr.String()
 }
 
-// While a version is taken back, a verdict is about the version that the cluster went back to.
-func TestAPersonValidatesAClusterThatWentBack(t *testing.T) {
+// While a version is rolled back, a verdict is about the version that the cluster rolled back to.
+func TestAPersonValidatesAClusterThatRolledBack(t *testing.T) {
 	set := decidedSet(t, map[string]string{"plugin": "mesh"}, status.Succeeded)
 	h := newHub(t, strings.Replace(set, "\nstatus:\n", "\nstatus:\n  updateRevision: r2\n  currentRevision: r1\n  abortedTime: \"2025-01-01T00:50:00Z\"\n", 1))
 	got := simulateText(t, "", "validate", "set", "c", "yes", "--server", h.URL, "--dry-run")
 	if want := "c is good with version " + versionOf("v2") + "\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
-	if got := refused(t, "", "validate", "set", "a", "yes", "--server", h.URL, "-y"); !strings.Contains(got, "a: has version "+versionOf("v3")+", which is taken back") {
+	if got := refused(t, "", "validate", "set", "a", "yes", "--server", h.URL, "-y"); !strings.Contains(got, "a: has version "+versionOf("v3")+", which is rolled back") {
 		t.Error(got)
 	}
 }

@@ -28,7 +28,7 @@ func exitCode(outcome simulation.Outcome) int {
 		simulation.Stuck:                5,
 		simulation.Breached:             6,
 		simulation.NothingSelected:      7,
-		simulation.TakenBack:            8,
+		simulation.RolledBack:           8,
 		simulation.Blocked:              9,
 	}[outcome]
 }
@@ -42,7 +42,7 @@ func planCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 		Example: `  kubectl cohort plan -f fleet.yaml -f placement.yaml               play the rollout through
   kubectl cohort plan -f fleet.yaml -f placement.yaml --fail edge-7  what if this cluster fails?
   kubectl cohort plan --rollout web --max-concurrency 20             what if more of a live rollout go at a time?
-  kubectl cohort plan -f all.yaml --fail-share 3 --abort-on-breach   and if it is taken back where it stops?`,
+  kubectl cohort plan -f all.yaml --fail-share 3 --abort-on-breach   and if it is rolled back where it stops?`,
 		Args: noWords,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, nil) },
 	}

@@ -176,7 +176,7 @@ func TestPoliciesAreReadByTheirStamps(t *testing.T) {
 				{"a", []policyWrite{v("v1", "enforce", -90), v("v3", "inform", -60, "Compliant -80"), v("v2", "inform", -31, "Compliant -50"), v("v2", "enforce", -30, "Compliant -30")}, "Compliant -29"},
 				{"b", []policyWrite{v("v2", "enforce", -30)}, "Compliant -29"}, {"c", []policyWrite{v("v2", "enforce", -20)}, "Compliant -19"}, {"d", []policyWrite{v("v2", "enforce", -20)}, "Compliant -19"}},
 			want: now{Counts: status.Counts{Succeeded: 4}, Outcome: "Complete"}},
-		{why: "one is enforced with the version before, which is taken back in the first pass",
+		{why: "one is enforced with the version before, which is rolled back in the first pass",
 			replicas: []liveReplica{
 				{"a", []policyWrite{v("v1", "enforce", -30)}, "NonCompliant -29"}, {"b", []policyWrite{v("v1", "enforce", -30)}, "Compliant -29"},
 				{"c", []policyWrite{v("v1", "enforce", -20)}, "Compliant -19"}, {"d", []policyWrite{v("v1", "enforce", -20)}, "Compliant -19"}},

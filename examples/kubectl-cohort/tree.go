@@ -255,7 +255,7 @@ func failed(c picture.Counts) int {
 // cell is how clusters stand, as a character: some fail now or an eighth has failed, some are in flight and none is done, or the share of
 // those that are done.
 func cell(c picture.Counts, fails bool) string {
-	total, done := c.Total()-c[picture.Ignored], c[picture.Succeeded]+c[picture.WentBack]
+	total, done := c.Total()-c[picture.Ignored], c[picture.Succeeded]+c[picture.RolledBack]
 	switch {
 	case total == 0:
 		return " "

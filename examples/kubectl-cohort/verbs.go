@@ -202,7 +202,7 @@ var abort = verb{
 Where its controller keeps revisions (enhancement 229, works -rollback), all clusters that have the version roll back at once. Elsewhere
 its template becomes the one before again, which is read from the works of clusters that wait: clusters that have the version roll back within
 the limits of the strategy. Any controller does that, as it is a change of the spec. Gates open for it and all
-clusters are allowed for it, so that nothing but the strategy, a pause and freezes keep a cluster from going back. Where the spec comes
+clusters are allowed for it, so that nothing but the strategy, a pause and freezes keep a cluster from rolling back. Where the spec comes
 from elsewhere, such as a repository, that has to be rolled back, too.`,
 	example: "  kubectl cohort abort web --dry-run",
 	change: func(d decided) (string, error) {
@@ -219,17 +219,17 @@ from elsewhere, such as a repository, that has to be rolled back, too.`,
 			}
 			generation := strconv.FormatInt(d.owner.GetGeneration(), 10)
 			if annotations[annotationAbort] == generation {
-				return "", already("revision " + update + " is taken back already")
+				return "", already("revision " + update + " is rolled back already")
 			}
 			annotations[annotationAbort] = generation
 			d.owner.SetAnnotations(annotations)
-			return fmt.Sprintf("take revision %s back to revision %s", update, current), nil
+			return fmt.Sprintf("roll revision %s back to revision %s", update, current), nil
 		}
 		template, version, clusters, err := d.before()
 		if err != nil {
 			return "", err
 		}
-		says := fmt.Sprintf("take version %s back, to the template of %s", d.version(), of(clusters, "the cluster that waits", "%d clusters that wait"))
+		says := fmt.Sprintf("roll version %s back to the template of %s", d.version(), of(clusters, "the cluster that waits", "%d clusters that wait"))
 		if err := unstructured.SetNestedField(d.owner.Object, template, "spec", "manifestWorkTemplate"); err != nil {
 			return "", err
 		}
@@ -261,7 +261,7 @@ func (d decided) freeRollback(version string) (freed bool, err error) {
 	return freed, d.note(asked)
 }
 
-// annotationAbort has the generation whose revision is to be taken back. The controller works reads it where it keeps revisions.
+// annotationAbort has the generation whose revision is to be rolled back. The controller works reads it where it keeps revisions.
 const annotationAbort = "cohort.open-cluster-management.io/abort"
 
 // revisions are the one that is rolled out and the one that all had before, where a controller keeps any.

@@ -92,7 +92,7 @@ const annotationPrefix = "cohort.open-cluster-management.io/"
 // unjudged is the report of the cluster without what was said of it; an error unless it has succeeded with the version.
 func (d decided) unjudged() (status.Report, error) {
 	if d.parts[0].rollout.Aborted {
-		return d.wentBack()
+		return d.rolledBack()
 	}
 	for _, p := range d.parts {
 		at := slices.IndexFunc(p.rollout.Unjudged, func(r status.Report) bool { return r.Cluster == d.words[0] })
@@ -107,8 +107,8 @@ func (d decided) unjudged() (status.Report, error) {
 	return status.Report{}, fmt.Errorf("%s: must have version %s, and has nothing of it", d.words[0], d.version())
 }
 
-// wentBack is the report of a cluster that went back from a version that is taken back, or never had it, about the version that it has.
-func (d decided) wentBack() (report status.Report, err error) {
+// rolledBack is the report of a cluster that rolled back from a version that is rolled back, or never had it, about the version that it has.
+func (d decided) rolledBack() (report status.Report, err error) {
 	for i := range d.objects {
 		var work workv1.ManifestWork
 		if o := &d.objects[i]; o.GetKind() != "ManifestWork" || o.GetNamespace() != d.words[0] || !hub.Made(o, d.owner) {
@@ -118,7 +118,7 @@ func (d decided) wentBack() (report status.Report, err error) {
 		}
 		has := status.StampOf(&work).Version
 		if has == d.version() {
-			return report, fmt.Errorf("%s: has version %s, which is taken back", d.words[0], has)
+			return report, fmt.Errorf("%s: has version %s, which is rolled back", d.words[0], has)
 		}
 		if report, _ = status.FromManifestWork(status.WorkState{Work: &work, Version: has, Now: d.now}); report.Status != status.Succeeded {
 			return report, fmt.Errorf("%s: must have succeeded with version %s, and is %s", d.words[0], has, report.Status)

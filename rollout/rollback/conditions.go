@@ -50,7 +50,7 @@ func SetConditions(conditions *[]metav1.Condition, r Revisions, s status.Summary
 	aborted, progressing := r.AbortedTime != nil, s.Aggregate() == status.Progressing
 	if aborted {
 		common.Reason = reverting(common.Reason)
-		stops := clauses.Once([]string{r.wentBack(&s)}, []string{s.Incomplete, s.Breach, s.Paused}, s.Gates, s.Waiting)
+		stops := clauses.Once([]string{r.rolledBack(&s)}, []string{s.Incomplete, s.Breach, s.Paused}, s.Gates, s.Waiting)
 		common.Message = clauses.Join(stops)
 	}
 	return condition.SetFlags(conditions, common, now,
@@ -71,8 +71,8 @@ func reverting(reason string) string {
 	}
 }
 
-// wentBack says how far the way back is. Clusters that never had the version are left out.
-func (r Revisions) wentBack(s *status.Summary) string {
+// rolledBack says how far the way back is. Clusters that never had the version are left out.
+func (r Revisions) rolledBack(s *status.Summary) string {
 	aborted := fmt.Sprintf("the rollout of %s was aborted at ", r.UpdateRevision) + r.AbortedTime.UTC().Format(time.RFC3339)
 	switch had := s.Total() - s.Skip; {
 	case had > 0:

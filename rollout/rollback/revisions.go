@@ -65,7 +65,7 @@ func (r *Revisions) Abort(now time.Time) bool {
 }
 
 // Complete makes the update revision the current one if its rollout has ended within its budget and a cluster succeeded.
-// The summary is this rollout's. Complete says whether anything changed; nothing does while the update is taken back.
+// The summary is this rollout's. Complete says whether anything changed; nothing does while the update is rolled back.
 //
 // Set a progressDeadline: without one, a cluster that failed or is silent is in flight for ever, even one that failed
 // before the rollout began, and the rollout never ends.

@@ -24,12 +24,12 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 		planned[replica.Namespace] = replica
 	}
 	var failures kit.Failures
-	notTakenBack := false
+	notRolledBack := false
 	for _, cluster := range p.Writes() {
 		if cluster.Verb == passes.VerbUpdateStatus && memory.dropped {
 			continue
 		}
-		if notTakenBack && cluster.Action != policyv1.Inform {
+		if notRolledBack && cluster.Action != policyv1.Inform {
 			break
 		}
 		if now := c.caches.root(root.key()); now == nil || now.UID != root.UID || now.Generation != root.Generation || !approvals.Same(now, root) ||
@@ -38,7 +38,7 @@ func (c *controller) carryOut(ctx context.Context, root *policy, memory *memory,
 		}
 		err := c.replicate(ctx, memory, template, p, cluster, planned[cluster.Name])
 		failures.Add(cluster.Name, err)
-		notTakenBack = notTakenBack || err != nil && cluster.Verb == passes.VerbUpdate
+		notRolledBack = notRolledBack || err != nil && cluster.Verb == passes.VerbUpdate
 	}
 	for _, replica := range replicas {
 		cluster, bound := p.Find(replica.Namespace)

@@ -81,7 +81,7 @@ func TestSchemaWithoutRolloutStatus(t *testing.T) {
 	}
 }
 
-// A cluster that is in flight with the version before is taken back before another one starts, whatever their names. Where
+// A cluster that is in flight with the version before is rolled back before another one starts, whatever their names. Where
 // that fails, no cluster starts until it is done.
 func TestTakesBackBeforeItStarts(t *testing.T) {
 	h := started(t)
@@ -100,7 +100,7 @@ func TestTakesBackBeforeItStarts(t *testing.T) {
 	}
 	h.catchUp()
 	if wrote, _, err := h.look(); wrote != "" || err == nil {
-		t.Fatalf("wrote %q, %v: a must wait until b is taken back", wrote, err)
+		t.Fatalf("wrote %q, %v: a must wait until b is rolled back", wrote, err)
 	}
 	h.fail = nil
 	h.catchUp()

@@ -50,7 +50,7 @@ type saboteur struct {
 
 	mu       sync.Mutex
 	believed map[string]string // annotations of the root that were written in the process's belief only
-	late     string            // the cluster that is taken back only after the next start
+	late     string            // the cluster that is rolled back only after the next start
 	planned  time.Time         // when the look began
 }
 

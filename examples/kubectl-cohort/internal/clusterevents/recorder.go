@@ -59,20 +59,20 @@ const (
 	Succeeds    What = "Succeeds"    // and soaks, where the strategy has it soak
 	Fails       What = "Fails"
 	TimesOut    What = "TimesOut"
-	Leaves      What = "Leaves" // it is deselected
+	Deselected  What = "Deselected" // it is deselected
 	Done        What = "Done"
 	Stands      What = "Stands" // when the simulation begins, it is in flight already
 
 	// Kinds of events of the rollback.
-	Aborted     What = "Aborted" // the rollout is
-	WaitsToGo   What = "WaitsToGo"
-	GoesBack    What = "GoesBack"
-	WentBack    What = "WentBack"
-	StaysBehind What = "StaysBehind" // it never had the version
+	Aborted         What = "Aborted" // the rollout is
+	WaitsToRollBack What = "WaitsToRollBack"
+	RollsBack       What = "RollsBack"
+	RolledBack      What = "RolledBack"
+	StaysBehind     What = "StaysBehind" // it never had the version
 )
 
 // Waits says whether the event is a wait.
-func (w What) Waits() bool { return w == Waits || w == WaitsToGo }
+func (w What) Waits() bool { return w == Waits || w == WaitsToRollBack }
 
 // Recorder records the events of one cluster while a simulation runs.
 type Recorder struct {
@@ -117,7 +117,7 @@ func (t *Recorder) Abort(after time.Duration, back *Recorder) {
 	for _, e := range back.events {
 		switch e.What {
 		case Waits:
-			e.What = WaitsToGo
+			e.What = WaitsToRollBack
 			for i := range e.Later {
 				e.Later[i].After += after
 			}
@@ -125,9 +125,9 @@ func (t *Recorder) Abort(after time.Duration, back *Recorder) {
 				e.Until += after
 			}
 		case Starts:
-			e.What = GoesBack
+			e.What = RollsBack
 		case Done:
-			e.What = WentBack
+			e.What = RolledBack
 		case Succeeds:
 			continue // which is the same, but for a soak
 		}
@@ -298,7 +298,7 @@ func (t *Recorder) leave(after time.Duration, result *rollout.Result) {
 		return
 	}
 	t.deselected = true
-	e := Event{After: after, What: Leaves}
+	e := Event{After: after, What: Deselected}
 	for _, b := range result.Blockers() {
 		if b.Name == t.cluster {
 			e.BlocksOthersUntil = b.String()

@@ -33,10 +33,10 @@ const (
 	TimesOut    What = "TimesOut"
 	Done        What = "Done"
 	Skipped     What = "Skipped"
-	Leaves      What = "Leaves"  // it is deselected, and still counts
-	Changed     What = "Changed" // the object that rolls out
-	Gone        What = "Gone"    // the rollout is
-	Event       What = "Event"   // a controller recorded it
+	Deselected  What = "Deselected" // it is deselected, and still counts
+	Changed     What = "Changed"    // the object that rolls out
+	Gone        What = "Gone"       // the rollout is
+	Event       What = "Event"      // a controller recorded it
 )
 
 // Source is what a moment is known by.
@@ -177,7 +177,7 @@ func (t *Recorder) begin(at time.Time, now stands, result *rollout.Result, repor
 		t.Say(Moment{Time: report.Applied, What: Starts, From: Stamps})
 		t.status(time.Time{}, at, now.what, result, report, Stamps)
 		if now.deselected {
-			t.Say(Moment{Time: at, What: Leaves, From: from})
+			t.Say(Moment{Time: at, What: Deselected, From: from})
 		}
 		return
 	}
@@ -209,7 +209,7 @@ func (t *Recorder) goOn(at time.Time, now stands, result *rollout.Result, report
 	was := t.stands
 	again := now.has() && was.has() && (now.attempt > was.attempt || now.applied.After(was.applied))
 	if now.deselected && !was.deselected {
-		t.Say(Moment{Time: at, What: Leaves, From: from})
+		t.Say(Moment{Time: at, What: Deselected, From: from})
 	}
 	switch {
 	case now.has() && (!was.has() || again):

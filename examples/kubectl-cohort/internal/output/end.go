@@ -12,7 +12,7 @@ import (
 )
 
 // end says how it ended. Nil for ignored is none. A policy's clusters keep no attempts, and the policy before is not at hand: none are
-// tried again, and none go back.
+// tried again, and none roll back.
 func end(trace *simulation.Trace, waves []Wave, ignored func(string) bool, policy bool) End {
 	stopped, last := waves[trace.Stopped], waves[len(waves)-1]
 	e := End{
@@ -26,7 +26,7 @@ func end(trace *simulation.Trace, waves []Wave, ignored func(string) bool, polic
 	if last.After != stopped.After {
 		e.LastChange = last.After
 	}
-	if trace.Outcome == simulation.TakenBack {
+	if trace.Outcome == simulation.RolledBack {
 		e.After = trace.Aborted.After.String()
 		e.Unsuccessful, e.Waiting, e.Message = nil, nil, "aborted: "+trace.Final.Summary().Counts.String()
 		return e
@@ -42,7 +42,7 @@ func end(trace *simulation.Trace, waves []Wave, ignored func(string) bool, polic
 	return e
 }
 
-// ofPolicy takes away what a policy's clusters cannot do: try again, or go back.
+// ofPolicy takes away what a policy's clusters cannot do: try again, or roll back.
 func ofPolicy(e rollout.Explanation) {
 	for i := range e {
 		e[i].Remedies = forPolicy(e[i].Remedies)

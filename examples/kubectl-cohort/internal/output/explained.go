@@ -92,7 +92,7 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 			shown.Until = event.Until.String()
 		case event.What == clusterevents.Starts:
 			e.Started = shown.After
-		case event.What == clusterevents.Stands || event.What == clusterevents.Progressing || event.What == clusterevents.Validates || event.What == clusterevents.Leaves:
+		case event.What == clusterevents.Stands || event.What == clusterevents.Progressing || event.What == clusterevents.Validates || event.What == clusterevents.Deselected:
 		case !event.What.Waits():
 			e.Ended = shown.After
 		}
@@ -105,9 +105,9 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 var words = map[clusterevents.What]string{
 	clusterevents.Waits: "waits", clusterevents.Starts: "starts", clusterevents.Progressing: "is progressing again", clusterevents.Succeeds: "succeeds",
 	clusterevents.Validates: "succeeds, and waits to be validated", clusterevents.Fails: "fails", clusterevents.TimesOut: "times out", clusterevents.Done: "is done",
-	clusterevents.Leaves:  "is deselected",
-	clusterevents.Aborted: "the rollout is aborted", clusterevents.WaitsToGo: "waits to roll back", clusterevents.GoesBack: "rolls back to the previous version",
-	clusterevents.WentBack: "is rolled back", clusterevents.StaysBehind: "stays as it is: it never had the version",
+	clusterevents.Deselected: "is deselected",
+	clusterevents.Aborted:    "the rollout is aborted", clusterevents.WaitsToRollBack: "waits to roll back", clusterevents.RollsBack: "rolls back to the previous version",
+	clusterevents.RolledBack: "is rolled back", clusterevents.StaysBehind: "stays as it is: it never had the version",
 }
 
 // past are what the text calls the events whose times are unknown.

@@ -384,7 +384,7 @@ func (s Standings) Text(w io.Writer) error {
 		}
 		row(t, cells...)
 		for _, note := range one.Notes {
-			tells := strings.HasPrefix(note, "left out: ") || strings.Contains(note, "may not be listed") || strings.Contains(note, scenario.TakenBack)
+			tells := strings.HasPrefix(note, "left out: ") || strings.Contains(note, "may not be listed") || strings.Contains(note, scenario.RolledBack)
 			if line := "note: " + one.Clock.Read(note) + "\n"; tells && !slices.Contains(notes, line) {
 				notes = append(notes, line)
 			}

@@ -35,14 +35,14 @@ var curves = []curve{
 	{"in flight", []State{InFlight}, "o", asciigraph.Blue},
 	{"failed", []State{Failed, TimedOut}, "x", asciigraph.Red},
 	{"left", []State{Deselected}, "#", asciigraph.Yellow},
-	{"rolled back", []State{WentBack}, "<", asciigraph.Magenta},
+	{"rolled back", []State{RolledBack}, "<", asciigraph.Magenta},
 }
 
-// curves are the curves of this rollout: few are taken back, and in few a cluster is deselected.
+// curves are the curves of this rollout: few are rolled back, and in few a cluster is deselected.
 func (t Timeline) curves() []curve {
 	return slices.DeleteFunc(slices.Clone(curves), func(c curve) bool {
 		state := c.states[0]
-		return (state == WentBack || state == Deselected) && !slices.ContainsFunc(t.Points, func(p Point) bool { return p.Counts[state] > 0 })
+		return (state == RolledBack || state == Deselected) && !slices.ContainsFunc(t.Points, func(p Point) bool { return p.Counts[state] > 0 })
 	})
 }
 

@@ -15,7 +15,7 @@ const (
 	Failed
 	TimedOut
 	Deselected
-	WentBack
+	RolledBack
 	Waiting
 	Frozen // or not allowed
 	Ignored
@@ -46,10 +46,10 @@ type look struct {
 var looks = [numStates]look{
 	Succeeded:  {"succeeded", color.RGBA{0x8c, 0xc6, 0x9b, 0xff}, plain},
 	Soaking:    {"soaking", color.RGBA{0xd5, 0xec, 0xd9, 0xff}, level},
-	Validating: {"being validated", color.RGBA{0xbf, 0xdd, 0xdc, 0xff}, crossed},
+	Validating: {"validating", color.RGBA{0xbf, 0xdd, 0xdc, 0xff}, crossed},
 	InFlight:   {"in flight", color.RGBA{0xa9, 0xcc, 0xee, 0xff}, rising},
 	Failed:     {"failed", color.RGBA{0x8e, 0x10, 0x1c, 0xff}, plain},
-	WentBack:   {"rolled back", color.RGBA{0x9b, 0x8f, 0xb8, 0xff}, level},
+	RolledBack: {"rolled back", color.RGBA{0x9b, 0x8f, 0xb8, 0xff}, level},
 	TimedOut:   {"timed out", color.RGBA{0xe8, 0xa3, 0x3d, 0xff}, crossed},
 	Deselected: {"deselected", color.RGBA{0x77, 0x6a, 0x8c, 0xff}, rising},
 	Frozen:     {"frozen", color.RGBA{0xf3, 0xe6, 0xc4, 0xff}, level},

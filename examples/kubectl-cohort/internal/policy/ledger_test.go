@@ -104,7 +104,7 @@ func TestPlayIsWhatPropagateWritesAtEveryWave(t *testing.T) {
 	})
 }
 
-// ofPolicy is an explanation without what a policy's clusters cannot do: be tried again, or go back.
+// ofPolicy is an explanation without what a policy's clusters cannot do: be tried again, or roll back.
 func ofPolicy(e rollout.Explanation) string {
 	for i := range e {
 		e[i].Remedies = slices.DeleteFunc(e[i].Remedies, func(r rollout.Remedy) bool {

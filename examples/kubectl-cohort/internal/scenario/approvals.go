@@ -12,8 +12,8 @@ import (
 
 const annotationPrefix = "cohort.open-cluster-management.io/"
 
-// TakenBack is in the note about a revision that is taken back.
-const TakenBack = "is taken back since"
+// RolledBack is in the note about a revision that is rolled back.
+const RolledBack = "is rolled back since"
 
 // approve reads what users decided about the rollout. A controller that cannot read that starts no cluster, and neither does this.
 func (s *Scenario) approve(r applier) {
@@ -29,7 +29,7 @@ func (s *Scenario) approve(r applier) {
 	}
 	if since, _, _ := unstructured.NestedString(r.Object.Object, "status", "abortedTime"); since != "" {
 		revision, _, _ := unstructured.NestedString(r.Object.Object, "status", "updateRevision")
-		s.note("revision %s %s %s: what is said here is of that revision, which no cluster gets any more", revision, TakenBack, since)
+		s.note("revision %s %s %s: what is said here is of that revision, which no cluster gets any more", revision, RolledBack, since)
 		if says := saysOf(r.Object.Object, "Progressing"); says != "" {
 			s.note("of the rollback the controller says: %s", says)
 		}

@@ -90,7 +90,7 @@ func (s *Scenario) Reports(opts rollout.Options) []status.Report {
 	return s.Observed
 }
 
-// AtOnce is the strategy that takes a rollout back as fast as can be: all clusters at once, with the deadline of its own.
+// AtOnce is the strategy that rolls a rollout back as fast as can be: all clusters at once, with the deadline of its own.
 func (s *Scenario) AtOnce() clusterv1alpha1.RolloutStrategy {
 	var config clusterv1alpha1.RolloutConfig
 	switch {

@@ -60,7 +60,7 @@ type Scenario struct {
 	// Stamped says that a controller of this library has written for the rollout, and Decided that annotations of the owner ask one for
 	// something.
 	Stamped, Decided bool
-	// Aborted says that its controller takes the version back.
+	// Aborted says that its controller rolls the version back.
 	Aborted bool
 	// Stands is a note that counts the objects that say so.
 	Stands string

@@ -95,7 +95,7 @@ func TestDeselectedBeforeTheSimulation(t *testing.T) {
 	}
 }
 
-// R43: a deselected cluster does not go back, nor does one that is deselected during the rollback.
+// R43: a deselected cluster does not roll back, nor does one that is deselected during the rollback.
 func TestAClusterThatIsCutOffDoesNotGoBack(t *testing.T) {
 	for _, test := range []struct {
 		why   string

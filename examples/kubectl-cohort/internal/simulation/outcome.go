@@ -25,8 +25,8 @@ const (
 	AtGate Outcome = "AtGate"
 	// Blocked says that all that wait are frozen or not allowed; some perhaps wait for a gate.
 	Blocked Outcome = "Blocked"
-	// TakenBack says that the rollout was aborted before it came to an end by itself.
-	TakenBack Outcome = "TakenBack"
+	// RolledBack says that the rollout was aborted before it came to an end by itself.
+	RolledBack Outcome = "RolledBack"
 )
 
 // outcome is how a rollout with this last plan ended.

@@ -144,7 +144,7 @@ func (p *play) end() (*Trace, error) {
 		t.Aborted.last = t.Final
 	}
 	if t.Aborted != nil && t.Outcome != Breached {
-		t.Outcome, t.Stopped = TakenBack, last
+		t.Outcome, t.Stopped = RolledBack, last
 		return t, nil
 	}
 	if t.Outcome == AtGate { // the reasons give the time

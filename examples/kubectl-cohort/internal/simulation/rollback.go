@@ -10,7 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Abort says when a rollout is taken back; never if it is zero.
+// Abort says when a rollout is aborted; never if it is zero.
 type Abort struct {
 	// At is so long after the start, whatever has happened by then, unless the rollout is complete. 0 is never.
 	At time.Duration
@@ -18,7 +18,7 @@ type Abort struct {
 	OnBreach bool
 }
 
-// Aborted is a rollout that is taken back from some time on.
+// Aborted is a rollout that is aborted and rolled back from some time on.
 type Aborted struct {
 	// After is when, since the start of the rollout.
 	After time.Duration
@@ -31,7 +31,7 @@ type Aborted struct {
 	last    *rollout.Result  // before it
 }
 
-// abort says whether the rollout is taken back before anything else happens, which is at next if it is found.
+// abort says whether the rollout is rolled back before anything else happens, which is at next if it is found.
 func (p *play) abort(next time.Time, found bool) bool {
 	wanted := p.rollout.Abort
 	at := p.start.Add(wanted.At)
@@ -41,14 +41,14 @@ func (p *play) abort(next time.Time, found bool) bool {
 	case wanted.At == 0 || found && next.Before(at):
 		return false
 	case !found && at.After(p.now) && p.last.Breach == nil && p.last.Counts.ToApply == 0 && p.last.Counts.InFlight() == 0:
-		return false // it is complete, and is not taken back
+		return false // it is complete, and is not rolled back
 	}
 	p.now = at
 	p.trace.Aborted = &Aborted{After: at.Sub(p.start), rollout: p.rollout, time: at, members: p.members, lives: p.lives, groups: p.groups}
 	return true
 }
 
-// HaveVersion is how many clusters have the version that is taken back: the selected ones, and those deselected since the start.
+// HaveVersion is how many clusters have the version that is rolled back: the selected ones, and those deselected since the start.
 func (a *Aborted) HaveVersion() (n int) {
 	for i := range a.members {
 		if _, selected := a.rollout.Groups.Position(a.members[i].name); selected && !a.members[i].gone && a.members[i].report(a.time).Status != status.Skip {
@@ -68,7 +68,7 @@ func (a *Aborted) Has(cluster string) bool {
 	return false
 }
 
-// Back plays the rollback as rollout.Revert has it, by a strategy and with options. A cluster takes as long to go back as it
+// Back plays the rollback as rollout.Revert has it, by a strategy and with options. A cluster takes as long to roll back as it
 // took to succeed or fail, and succeeds; one that did not answer does not then either. Times of the trace are those since
 // the abort. Each wave costs a whole plan, so for many clusters the times are rounded up.
 func (a *Aborted) Back(strategy clusterv1alpha1.RolloutStrategy, options rollout.Options, watch ...func(after time.Duration, result *rollout.Result)) (*Trace, error) {

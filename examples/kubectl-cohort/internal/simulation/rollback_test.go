@@ -15,7 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-func TestTheWayBack(t *testing.T) {
+func TestTheRollback(t *testing.T) {
 	failed := map[string]simulation.Life{"b": {{After: 5 * time.Minute, Status: status.Failed}}}
 	for _, test := range []struct {
 		why      string
@@ -56,8 +56,8 @@ func TestTheWayBack(t *testing.T) {
 	}
 }
 
-// Whatever a rollout has done, each cluster that has its version goes back once and no other does, by any strategy.
-func TestEachClusterThatHasItGoesBackOnce(t *testing.T) {
+// Whatever a rollout has done, each cluster that has its version rolls back once and no other does, by any strategy.
+func TestEachClusterThatHasItRollsBackOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		observed := drawObserved(t)
@@ -91,20 +91,20 @@ func TestEachClusterThatHasItGoesBackOnce(t *testing.T) {
 		n := 0
 		for cluster, times := range seen {
 			if n++; times != 1 || !trace.Aborted.Has(cluster) {
-				t.Fatalf("%s goes back %d times, has the version: %v", cluster, times, trace.Aborted.Has(cluster))
+				t.Fatalf("%s rolls back %d times, has the version: %v", cluster, times, trace.Aborted.Has(cluster))
 			}
 		}
 		if held := back.Final.Counts.ToApply; n+held != trace.Aborted.HaveVersion() {
-			t.Fatalf("%d go back and %d wait, %d have the version", n, held, trace.Aborted.HaveVersion())
+			t.Fatalf("%d roll back and %d wait, %d have the version", n, held, trace.Aborted.HaveVersion())
 		}
 		if strategy.Type == "" && back.Final.Counts.ToApply > 0 {
-			t.Fatalf("%v wait to go back at once", back.Final.BlockCounts())
+			t.Fatalf("%v wait to roll back at once", back.Final.BlockCounts())
 		}
 	})
 }
 
 // Of many clusters that each take a time of their own there are no more than a hundred and some waves.
-func TestTheWayBackOfManyHasFewWaves(t *testing.T) {
+func TestTheRollbackOfManyHasFewWaves(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: manyNames(1000)})
 	if err != nil {
 		t.Fatal(err)

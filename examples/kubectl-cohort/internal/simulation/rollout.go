@@ -21,7 +21,7 @@ type Rollout struct {
 	Ledger Ledger
 	// Retries try again what failed.
 	Retries Retries
-	// Abort takes it back.
+	// Abort rolls it back.
 	Abort Abort
 }
 

@@ -18,7 +18,7 @@ type Trace struct {
 	Stopped int
 	// Final is the last plan. It starts nothing, unless the rollout was aborted.
 	Final *rollout.Result
-	// Aborted is there where the rollout is taken back from then on.
+	// Aborted is there where the rollout is rolled back from then on.
 	Aborted *Aborted
 
 	replay *replay // of Rollout.Play

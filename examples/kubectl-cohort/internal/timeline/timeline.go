@@ -43,7 +43,7 @@ func rollback(groups *grouping.Groups, begin time.Duration, back *simulation.Tra
 	for i := range all {
 		all[i].after += begin
 		if all[i].to == picture.Succeeded {
-			all[i].to = picture.WentBack
+			all[i].to = picture.RolledBack
 		}
 	}
 	return all
@@ -89,12 +89,12 @@ var words = map[simulation.Outcome]string{
 	simulation.AtGate:               "at a closed gate",
 	simulation.Blocked:              "blocked",
 	simulation.NothingSelected:      "nothing selected",
-	simulation.TakenBack:            "aborted",
+	simulation.RolledBack:           "aborted",
 }
 
 func mark(trace *simulation.Trace) picture.Mark {
 	m := picture.Mark{Label: words[trace.Outcome]}
-	if trace.Outcome == simulation.TakenBack {
+	if trace.Outcome == simulation.RolledBack {
 		m.After = trace.Aborted.After
 		return m
 	}

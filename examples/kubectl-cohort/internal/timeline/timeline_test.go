@@ -114,8 +114,8 @@ func TestGroupsAddUpToAll(t *testing.T) {
 	})
 }
 
-// After an abort the picture goes on: a cluster that has the version goes back, one that never had it waits.
-func TestTheWayBackFollowsTheRollout(t *testing.T) {
+// After an abort the picture goes on: a cluster that has the version rolls back, one that never had it waits.
+func TestTheRollbackFollowsTheRollout(t *testing.T) {
 	groups := fleet(t, 2, 2, 1)
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup,
 		ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: clusterv1alpha1.RolloutConfig{MinSuccessTime: metav1.Duration{Duration: 4 * time.Minute}}}}
@@ -134,7 +134,7 @@ func TestTheWayBackFollowsTheRollout(t *testing.T) {
 	want := []picture.Point{
 		{After: 24 * time.Minute, Counts: picture.Counts{picture.Succeeded: 2, picture.Soaking: 2, picture.Waiting: 1}},
 		{After: 26 * time.Minute, Counts: picture.Counts{picture.InFlight: 4, picture.Waiting: 1}},
-		{After: 36 * time.Minute, Counts: picture.Counts{picture.WentBack: 4, picture.Waiting: 1}},
+		{After: 36 * time.Minute, Counts: picture.Counts{picture.RolledBack: 4, picture.Waiting: 1}},
 	}
 	if got := tl.Points[max(len(tl.Points)-3, 0):]; !slices.Equal(got, want) || tl.Mark.String() != "aborted after 26m" {
 		t.Errorf("%v, %v, want %v", tl.Mark, got, want)

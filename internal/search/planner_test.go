@@ -237,7 +237,7 @@ func TestThePlannerThatIsToldOfEventsSaysInEveryStateWhatPlanSays(t *testing.T) 
 			c.named = true
 			x := newSearch(&c, plan)
 			x.only = "nothing"
-			states := exhaustive.Of(40, 1_500, 10_000)
+			states := exhaustive.Of(80, 1_500, 10_000)
 			if c.records && exhaustive.Whole { // each takes longer
 				states /= 4
 			}

@@ -289,7 +289,10 @@ func (a *anonymiser) holder(object, meta fields, kind string, s *holderState) {
 		object["spec"] = fields{"remediationAction": action, "policy-templates": templates(s.version)}
 		status := fields{"compliant": map[answer]string{silent: "Pending", does: "Compliant", fails: "NonCompliant"}[s.answer]}
 		if s.since > 0 {
-			status["details"] = []fields{{"history": []fields{{"lastTimestamp": at(s.since).Format(time.RFC3339)}}}}
+			status["details"] = []fields{detail(s.since, status["compliant"])}
+			if s.latest != s.since {
+				status["details"] = []fields{detail(s.since, "Compliant"), detail(s.latest, status["compliant"])}
+			}
 		}
 		object["status"] = status
 		return
@@ -300,4 +303,9 @@ func (a *anonymiser) holder(object, meta fields, kind string, s *holderState) {
 	}
 	object["spec"] = fields{"workload": fields{"manifests": []fields{{"version": s.version}}}}
 	object["status"] = fields{"conditions": conditions}
+}
+
+// detail is what a template said last.
+func detail(when int64, says any) fields {
+	return fields{"compliant": says, "history": []fields{{"lastTimestamp": at(when).Format(time.RFC3339)}}}
 }

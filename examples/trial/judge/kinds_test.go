@@ -176,6 +176,14 @@ func (s *fixture) enforcedSince(seconds float64, cluster string) *fixture {
 	return s
 }
 
+// enforcedWithTwo enforces a policy with version 1 on a cluster, of which one template said at a time that it does not comply, and another one, at
+// another time, that it does.
+func (s *fixture) enforcedWithTwo(unfit, fit float64, cluster string) *fixture {
+	s.object("MODIFIED", fmt.Sprintf(`{"kind":"Policy",%s,"spec":{"remediationAction":"enforce","policy-templates":[{"objectDefinition":{"v":"1"}}]},"status":{"compliant":"NonCompliant","details":[{"compliant":"NonCompliant","history":[{"lastTimestamp":%q}]},{"compliant":"Compliant","history":[{"lastTimestamp":%q}]}]}}`,
+		s.meta(cluster, "w.web", `,"labels":{"policy.open-cluster-management.io/root-policy":"w.web"}`), s.time(100+unfit).Format(time.RFC3339), s.time(100+fit).Format(time.RFC3339)))
+	return s
+}
+
 func (s *fixture) until(seconds float64) *fixture { s.at(seconds).control("BOOKMARK", ""); return s }
 
 func progressive(limit, failures, more string) string {
@@ -411,6 +419,18 @@ var breaks = []struct {
 	{"such a failure, and none starts", func(s *fixture) {
 		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9.5).replicas("1", "enforce", "NonCompliant", "a").until(60)
 	}, nil},
+	{"a group failed in one template, and another one says nothing new", func(s *fixture) {
+		s.policy("1", `{"type":"ProgressivePerGroup","progressivePerGroup":{"maxFailures":1}}`).bind().decide(0, "", "a").decide(1, "", "b").place("=1", "=1").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").
+			at(12).enforcedWithTwo(12, 5, "a").at(17).replicas("1", "enforce", "", "b")
+	}, nil},
+	{"a group failed in the first pass, and another template answers the second", func(s *fixture) {
+		s.policy("1", `{"type":"ProgressivePerGroup","progressivePerGroup":{"maxFailures":1}}`).bind().decide(0, "", "a").decide(1, "", "b").place("=1", "=1").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").
+			at(12).enforcedWithTwo(5, 12, "a").at(17).replicas("1", "enforce", "", "b")
+	}, []string{"broken order b"}},
+	{"a cluster failed in one template, another one says nothing new, and it keeps its slot", func(s *fixture) {
+		s.policy("1", progressive("1", "1", "")).bind().fleet("a", "b").at(5).replicas("1", "inform", "NonCompliant", "a", "b").at(9).replicas("1", "enforce", "", "a").
+			at(12).enforcedWithTwo(12, 5, "a").at(17).replicas("1", "enforce", "", "b")
+	}, []string{"broken concurrency b"}},
 	{"a policy is enforced at once", func(s *fixture) {
 		s.policy("1", progressive("5", "0", "")).bind().fleet("a", "b").at(5).replicas("1", "enforce", "", "a").until(6)
 	}, []string{"broken first pass a"}},

@@ -92,7 +92,7 @@ func (o *owner) hold(e *event, next *holderState) {
 		next = &copied
 		next.applied, next.earliest = j.now, j.now
 		if before != nil && next.version == "" && (next.deleting || !o.isPlaced(cluster)) { // what its owner takes back, its agent may have still
-			next.version, next.inform, next.answer, next.since = before.version, before.inform, before.answer, before.since
+			next.version, next.inform, next.answer, next.since, next.latest = before.version, before.inform, before.answer, before.since, before.latest
 		}
 		if before != nil && before.version == next.version && before.inform == next.inform {
 			next.applied, next.earliest = before.applied, before.earliest

@@ -139,7 +139,7 @@ func (r *reader) replica(o *object, e *event, root string) error {
 	if err != nil {
 		return err
 	}
-	var newest, oldest int64
+	var newest, oldest, latest int64 // of all templates, and of those that do not comply
 	complies, unfit, told := true, false, false
 	for _, d := range status.Details {
 		told = told || d.Compliant != ""
@@ -153,16 +153,19 @@ func (r *reader) replica(o *object, e *event, root string) error {
 			oldest = at
 		}
 		isFit := d.Compliant == "Compliant" || informs[d.TemplateMeta.Name]
-		complies, unfit = complies && isFit, unfit || d.Compliant == "NonCompliant" && !isFit
+		complies = complies && isFit
+		if d.Compliant == "NonCompliant" && !isFit {
+			unfit, latest = true, max(latest, at)
+		}
 	}
 	if !told { // its parts say nothing
-		complies, unfit = status.Compliant == "Compliant", status.Compliant == "NonCompliant"
+		complies, unfit, latest = status.Compliant == "Compliant", status.Compliant == "NonCompliant", newest
 	}
 	switch {
 	case unfit: // as long as one template may not have answered, it is unclear
-		h.answer, h.since = fails, oldest
+		h.answer, h.since, h.latest = fails, oldest, latest
 	case complies:
-		h.answer, h.since = does, newest
+		h.answer, h.since, h.latest = does, newest, newest
 	}
 	e.class, e.state = isHolder, h
 	return nil

@@ -74,10 +74,10 @@ func (h *holderState) stands(version string, s *strategy, now, before int64, l l
 
 // stale says whether an answer with nothing but a time, in whole seconds, is about the version before.
 func (h *holderState) stale() bool {
-	return h.dated && h.answer != silent && h.since+int64(time.Second) < h.applied
+	return h.dated && h.answer != silent && h.latest+int64(time.Second) < h.applied
 }
 
-// unclear says whether it may be about either. It is from the second of the write, or from the one before.
+// unclear says whether it may be about either: it is from the second of the write, or from the one before, or one template said nothing since.
 func (h *holderState) unclear() bool { return h.dated && h.answer != silent && h.since < h.applied }
 
 // or joins what an object may be in one view with what it may be in another.

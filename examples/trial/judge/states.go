@@ -120,6 +120,7 @@ type holderState struct {
 	version  string
 	answer   answer
 	since    int64 // when the condition changed that the answer stands in, as the agent says; 0 for none
+	latest   int64 // where it is dated: when a template last said so; others may have said what they say long before
 	deleting bool
 	inform   bool // a policy that acts on nothing yet
 	dated    bool // a policy: only the time of its answer tells which version it is about

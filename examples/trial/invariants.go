@@ -74,6 +74,9 @@ func (s *snapshot) seats(clusters []string, away bool, now time.Time, l leniency
 		if away && s.mayBeRecorded(c) {
 			seat.Over, seat.Holds = true, false
 		}
+		if away && !l.everywhere && s.mayBeDone(c) {
+			seat.Done, seat.Failed, seat.Holds = true, false, false
+		}
 		all = append(all, seat)
 	}
 	return all
@@ -88,6 +91,24 @@ func (s *snapshot) mayBeRecorded(cluster string) bool {
 	}
 	deadline, _ := time.ParseDuration(s.ref.config().ProgressDeadline)
 	return deadline > 0 && !h.success.IsZero() && !h.success.Add(grace).Before(h.applied.Add(deadline))
+}
+
+// mayBeDone says whether a deselected cluster may count as done: it was, until a user edited its policy, which no controller writes back.
+func (s *snapshot) mayBeDone(cluster string) (was bool) {
+	if !s.wasEdited(cluster) {
+		return false
+	}
+	for i, states := range s.j.states {
+		for _, e := range states {
+			if i.kind != s.j.delivery.object || e.rv > s.rv || e.gone || e.object.GetNamespace() != cluster || s.j.delivery.isOwner(e.object) {
+				continue
+			}
+			if h := s.j.read(e.object); h.version == s.version && h.started && h.content == s.j.raw(s.owner).content {
+				was = h.answer == does
+			}
+		}
+	}
+	return was
 }
 
 // checkStart judges a start by the truth and by what the process had to know.

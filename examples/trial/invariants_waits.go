@@ -228,7 +228,7 @@ func (s *snapshot) waits(now time.Time) (held, could []string) {
 		case s.stands(cluster, now, leniency{}).at == failed && !s.givenUp[cluster]: // its failure lasts, and it waits for none
 		case s.stands(cluster, now, leniency{}).at != waiting && !s.givenUp[cluster]:
 			held = append(held, cluster) // something lasts of it
-		case len(s.forbids(cluster, now.Add(-grace), leniency{}, whereTheyAre))+len(s.forbids(cluster, now.Add(-grace), leniency{}, whereTheyWere)) == 0:
+		case len(s.forbids(cluster, now.Add(-grace), leniency{everywhere: true}, whereTheyAre))+len(s.forbids(cluster, now.Add(-grace), leniency{everywhere: true}, whereTheyWere)) == 0:
 			could = append(could, cluster)
 		default:
 			held = append(held, cluster)

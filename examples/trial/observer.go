@@ -86,7 +86,7 @@ const (
 // soak is over at once, with noDeadline a deadline after a third of it. What is forbidden without and allowed with one
 // of them was forbidden by a time alone. With noLeft clusters that left do not count, nor do works that are being deleted.
 // Everywhere reads it in favour of the waiting cluster, where a controller may not know what the history tells: a deselected cluster counts
-// before all stages.
+// before all stages, and is not done where a user edited its policy.
 // FromAnswer, and everywhere, has a soak run from when the agent answered the version first, where the time of the condition is older; while the
 // API server or the process is absent, from when it is back and sees the answer.
 type leniency struct {

@@ -28,6 +28,7 @@ type checker struct {
 // snapshot is the world at one time.
 type snapshot struct {
 	j        *checker
+	rv       int64
 	owner    object
 	version  string // that is wanted
 	strategy clusterv1alpha1.RolloutStrategy
@@ -118,7 +119,7 @@ func (j *checker) readAt(i id, rv int64, o object) held {
 
 // snapshot is nil where there is no owner yet.
 func (j *checker) snapshot(rv int64, get func(id) object) *snapshot {
-	s := &snapshot{j: j, held: map[string]held{}, ghosts: map[string]held{}}
+	s := &snapshot{j: j, rv: rv, held: map[string]held{}, ghosts: map[string]held{}}
 	var placed *placement
 	var decisions []*placementDecision
 	for i := range j.states {

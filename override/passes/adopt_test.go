@@ -50,6 +50,7 @@ func TestTheDayOfTheSwitch(t *testing.T) {
 	}{
 		{"settled", "enforce", edited, hour, hour.Add(time.Second), "enforce, Succeeded (updateStatus)", "Compliant", "enforce, Succeeded (updateStatus)"},
 		{"settled, and labelled since, which moves the time of the manager", "enforce", edited, noon.Add(-6 * time.Minute), hour, "enforce, Succeeded (updateStatus)", "Compliant", "enforce, Succeeded (updateStatus)"},
+		{"settled, and labelled a minute ago: its answer is shown, and counts five minutes after the label", "enforce", edited, noon.Add(-time.Minute), hour, "enforce, Progressing (updateStatus)", "Compliant", "enforce, Succeeded (updateStatus)"},
 		{"the action is spelled otherwise", "Enforce", edited, hour, hour, "enforce, Succeeded (updateStatus)", "Compliant", "enforce, Succeeded (updateStatus)"},
 		{"OCM has just written it, and it has not answered: what it said before is shown", "enforce", edited, noon.Add(-time.Second), hour, "enforce, Progressing (updateStatus)", "Compliant", "enforce, Succeeded (updateStatus)"},
 		{"OCM has not come to it", "enforce", old, hour, hour.Add(time.Second), "enforce, Progressing (update)", "", "enforce, Progressing (update)"},

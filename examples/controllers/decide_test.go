@@ -316,7 +316,7 @@ func TestThePluginNeedsTheseRightsAlone(t *testing.T) {
 		return o.guard.asked.Has(r) || strings.Contains(r, " managedclusteraddons.")
 	})
 	if len(missing) > 0 {
-		t.Errorf("the page asks for rights that no command uses: %v", missing)
+		t.Errorf("the page asks for permissions that no command uses: %v", missing)
 	}
 
 	for i, right := range reads { // each is needed, unless the output says what is unknown without it

@@ -76,18 +76,18 @@ func (w *world) coordinatorHub(s *state, does doing) {
 	for i := range w.n {
 		fresh = fresh && s.copies[i].fresh
 		if !s.copies[i].fresh && !moving {
-			does("the hub of hubs reads the account", i, func(s *state) { s.copies[i] = copied{s.accounts[i], true} })
+			does("the coordinator hub reads the account", i, func(s *state) { s.copies[i] = copied{s.accounts[i], true} })
 		}
 	}
 	if !fresh && moving { // its copies are of one moment
-		does("the hub of hubs lists the accounts", -1, func(s *state) {
+		does("the coordinator hub lists the accounts", -1, func(s *state) {
 			for i := range w.n {
 				s.copies[i] = copied{s.accounts[i], true}
 			}
 		})
 	}
 	if grants := w.divide(s); grants != ([hubs]grant{}) {
-		does(fmt.Sprintf("the hub of hubs sends grants %v", grants), -1, func(s *state) {
+		does(fmt.Sprintf("the coordinator hub sends grants %v", grants), -1, func(s *state) {
 			for i, g := range grants {
 				if g != (grant{}) && s.copies[i].fresh { // on top of an old copy it is refused
 					s.sent[i], s.hasSent[i], s.pending[i][0] = g, true, g
@@ -96,7 +96,7 @@ func (w *world) coordinatorHub(s *state, does doing) {
 		})
 	}
 	if s.changes > 0 {
-		does("the process of the hub of hubs ends, and another one lists the accounts", -1, func(s *state) {
+		does("the process of the coordinator hub ends, and another one lists the accounts", -1, func(s *state) {
 			s.changes--
 			for i := range w.n {
 				s.pending[i] = [2]grant{{}, cmp.Or(s.pending[i][0], s.pending[i][1])}

@@ -233,7 +233,7 @@ var worlds = []struct {
 }{
 	{"two hubs, all delays and losses", always, world{limits: one, n: 2, clusters: [hubs]int8{2, 2}, failures: 1, recover: true}},
 	{"two hubs, processes of hubs end", always, world{limits: one, n: 2, clusters: [hubs]int8{1, 1}, failures: 1, crashes: 1}},
-	{"two hubs, processes of the hub of hubs end", always, world{limits: one, n: 2, clusters: [hubs]int8{1, 1}, failures: 1, changes: 1}},
+	{"two hubs, processes of the coordinator hub end", always, world{limits: one, n: 2, clusters: [hubs]int8{1, 1}, failures: 1, changes: 1}},
 	{"two hubs with clocks apart, a person looks", weekly, world{limits: one, n: 2, clusters: [hubs]int8{1, 1}, offset: skew, looks: 1, ticks: -1}},
 	{"two hubs, a cluster joins", always, world{limits: one, n: 2, clusters: [hubs]int8{1, 1}, joins: 1}},
 	{"two hubs, clusters in flight move", always, world{limits: one, n: 2, clusters: [hubs]int8{2, 1}, moves: 1}},

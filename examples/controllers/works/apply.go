@@ -66,7 +66,7 @@ func (c *controller) carryOut(
 ) error {
 	var failures kit.Failures
 	removed := make(map[*work]bool)
-	for step := range steps.While(func() (metav1.Object, error) { return c.rights.InTime(set, c.caches.now) }) {
+	for step := range steps.While(func() (metav1.Object, error) { return c.shares.InTime(set, c.caches.now) }) {
 		switch {
 		case step.Verb == writes.VerbDelete:
 			removed[step.Object] = true

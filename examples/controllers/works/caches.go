@@ -88,7 +88,7 @@ func (c *controller) watch(to ctrl.Manager, workers int, reconciler reconcile.Re
 		Watches(&work{}, manager.Concerns(setsOfWork)).
 		Watches(&clusterv1beta1.Placement{}, manager.Concerns(c.setsOf)).
 		Watches(&clusterv1beta1.PlacementDecision{}, manager.Concerns(c.setsOf)).
-		WatchesRawSource(c.rights.Source()).
+		WatchesRawSource(c.shares.Source()).
 		WithOptions(manager.Options(workers)).
 		Complete(manager.Paced(reconciler))
 }

@@ -42,7 +42,7 @@ func (c *controller) takeOver(ctx context.Context) error {
 // behind returns when to requeue while the caches do not show all writes of this process and of the one before; 0 once they
 // do. Until then nothing is planned for the set: another cluster would start in place of one that just started.
 func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration, error) {
-	if err := c.begun.Do(func() error { return errors.Join(c.rights.Begin(ctx), c.takeOver(ctx)) }); err != nil {
+	if err := c.begun.Do(func() error { return errors.Join(c.shares.Begin(ctx), c.takeOver(ctx)) }); err != nil {
 		return 0, err
 	}
 	return kit.Behind(

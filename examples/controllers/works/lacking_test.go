@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
+	"github.com/cohort-ocm/cohort/examples/controllers/hubshares"
 	"github.com/cohort-ocm/cohort/examples/trial/hubs"
 	"github.com/cohort-ocm/cohort/rollout/shares"
 )
@@ -21,9 +21,9 @@ import (
 
 // lackOnHub makes a hub leave out a duty.
 func lackOnHub(ctx context.Context, c *controller, duty hubs.Duty) {
-	switch h := c.rights; duty {
+	switch h := c.shares; duty {
 	case hubs.DutyAccount:
-		c.rights = nil
+		c.shares = nil
 	case hubs.DutyBegin:
 		_ = c.begun.Do(func() error { return c.takeOver(ctx) })
 	case hubs.DutyExpiry:
@@ -74,7 +74,7 @@ func (l *liar) GetByKey(key string) (any, bool, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := *o.(*accounts.Account)
+	a := *o.(*hubshares.Account)
 	if meant, sent := l.meant[a.Name]; sent && (l.duty == hubs.DutyShown || meant.Number == a.Status.Number) {
 		a.Status = meant
 	}
@@ -95,7 +95,7 @@ type lying struct {
 }
 
 func (l lying) Update(ctx context.Context, o client.Object, options ...client.SubResourceUpdateOption) error {
-	a := o.(*accounts.Account)
+	a := o.(*hubshares.Account)
 	l.liar.mu.Lock()
 	l.liar.meant[a.Name] = a.Status
 	l.liar.mu.Unlock()
@@ -109,14 +109,14 @@ func (l lying) Update(ctx context.Context, o client.Object, options ...client.Su
 	return l.SubResourceWriter.Update(ctx, a, options...)
 }
 
-// lackOnHubOfHubs makes the divider of the coordinator hub leave out a duty.
-func lackOnHubOfHubs(d *accounts.Divider, duty hubs.Duty) reconcile.Reconciler {
+// lackOnCoordinator makes the divider of the coordinator hub leave out a duty.
+func lackOnCoordinator(d *hubshares.Divider, duty hubs.Duty) reconcile.Reconciler {
 	switch duty {
 	case hubs.DutyTaken, hubs.DutyFinalizer, hubs.DutyFence:
 		d.Client = newForgetful(d.Client, duty)
 	case hubs.DutySent: // a new divider has no memory, and begins without a write to each share object
 		return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-			one := &accounts.Divider{Client: newForgetful(d.Client, duty), Timing: d.Timing, Now: d.Now}
+			one := &hubshares.Divider{Client: newForgetful(d.Client, duty), Timing: d.Timing, Now: d.Now}
 			return one.Reconcile(ctx, request)
 		})
 	}
@@ -140,7 +140,7 @@ func newForgetful(c client.Client, duty hubs.Duty) *forgetful {
 
 func (f *forgetful) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	err := f.Client.List(ctx, list, options...)
-	all, is := list.(*accounts.AccountList)
+	all, is := list.(*hubshares.AccountList)
 	if !is {
 		return err
 	}
@@ -161,14 +161,14 @@ func (f *forgetful) List(ctx context.Context, list client.ObjectList, options ..
 }
 
 func (f *forgetful) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
-	if a, is := o.(*accounts.Account); is && f.duty == hubs.DutyFinalizer {
+	if a, is := o.(*hubshares.Account); is && f.duty == hubs.DutyFinalizer {
 		a.Finalizers = nil
 	}
 	return f.Client.Create(ctx, o, options...)
 }
 
 func (f *forgetful) Update(ctx context.Context, o client.Object, options ...client.UpdateOption) error {
-	a, is := o.(*accounts.Account)
+	a, is := o.(*hubshares.Account)
 	if !is || !slices.Contains([]hubs.Duty{hubs.DutyFence, hubs.DutySent}, f.duty) {
 		return f.Client.Update(ctx, o, options...)
 	}
@@ -190,7 +190,7 @@ func (f *forgetful) Update(ctx context.Context, o client.Object, options ...clie
 
 // feign makes a share object show a grant that was not stored. If the hub has confirmed the stored one, it confirms the
 // feigned one, too.
-func feign(a *accounts.Account, g shares.Grant) {
+func feign(a *hubshares.Account, g shares.Grant) {
 	if a.Status.Grant == a.Spec.Grant.Number {
 		a.Status.Grant = g.Number
 	}

@@ -20,7 +20,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
+	"github.com/cohort-ocm/cohort/examples/controllers/hubshares"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
@@ -33,10 +33,10 @@ func main() {
 	removeAfter := flag.Duration("remove-after", 5*time.Second, "how long a cluster is in no placement before it "+
 		"loses its work; more than the scheduler takes to rewrite its decisions")
 	revisions := flag.Bool("rollback", false, "keep revisions, and take them back, as OCM's enhancement 229 has it")
-	shared, hooks, order := accounts.Flags(), plugins.Flags(), removals.Flags()
+	shared, hooks, order := hubshares.Flags(), plugins.Flags(), removals.Flags()
 	manager.Main("works", scheme, func(ctx context.Context, m ctrl.Manager) error {
 		c, err := newController(ctx, m, newTeller(m.GetEventRecorder("works"), metrics.Registry), *removeAfter)
-		if err := errors.Join(err, shared.Join(m, &c.rights)); err != nil {
+		if err := errors.Join(err, shared.Join(m, &c.shares)); err != nil {
 			return err
 		}
 		c.plugins, c.removals = hooks, order

@@ -23,7 +23,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
+	"github.com/cohort-ocm/cohort/examples/controllers/hubshares"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
@@ -39,11 +39,11 @@ import (
 //	go test ./works -run TestHubs/EachDuty -v
 func TestHubs(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
-	h, err := hubs.Start("../accounts/crds/accounts.yaml")
+	h, err := hubs.Start("../hubshares/crds/hubshares.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := &hubs.Subject{Hub: onHub, HubOfHubs: onHubOfHubs, Annotation: accounts.HubsAnnotation, Abort: rollback.AbortAnnotation}
+	subject := &hubs.Subject{Hub: onHub, Coordinator: onCoordinator, Annotation: hubshares.HubsAnnotation, Abort: rollback.AbortAnnotation}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
 	t.Run("WayBack", func(t *testing.T) {
 		h.WayBack(t, subject)
@@ -75,7 +75,7 @@ func onHub(ctx context.Context, p *hubs.Process) error {
 	}
 	c, err := newController(ctx, m, newTeller(&events.FakeRecorder{}, prometheus.NewRegistry()), grace)
 	if err == nil {
-		err = (&accounts.Options{Hub: p.Hub, Config: p.HubOfHubs, Timing: timing, Now: p.Now}).Join(m, &c.rights)
+		err = (&hubshares.Options{Hub: p.Hub, Config: p.Coordinator, Timing: timing, Now: p.Now}).Join(m, &c.shares)
 	}
 	if p.Revisions {
 		c.rollback = &rollback.Keeper{Client: c.client, Live: c.live, Now: c.now}
@@ -90,11 +90,11 @@ func onHub(ctx context.Context, p *hubs.Process) error {
 	return manager.Start(ctx, m)
 }
 
-func onHubOfHubs(ctx context.Context, p *hubs.Process) error {
-	scheme := manager.Scheme(workv1alpha1.Install, accounts.Install)
+func onCoordinator(ctx context.Context, p *hubs.Process) error {
+	scheme := manager.Scheme(workv1alpha1.Install, hubshares.Install)
 	of := labels.SelectorFromSet(labels.Set{"cohort.open-cluster-management.io/rollout": p.Set.Namespace + "." + p.Set.Name})
 	m, err := managerOf(p, ctrl.Options{Scheme: scheme, Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-		&replicaSet{}: {Field: fields.OneTermEqualSelector("metadata.namespace", p.Set.Namespace)}, &accounts.Account{}: {Label: of},
+		&replicaSet{}: {Field: fields.OneTermEqualSelector("metadata.namespace", p.Set.Namespace)}, &hubshares.Account{}: {Label: of},
 	}}})
 	if err != nil {
 		return err
@@ -103,8 +103,8 @@ func onHubOfHubs(ctx context.Context, p *hubs.Process) error {
 	if err != nil {
 		return err
 	}
-	d := &accounts.Divider{Client: live, Timing: timing, Now: p.Now}
-	if err := accounts.Watch(m, 4, gathered(lackOnHubOfHubs(d, p.Ignored))); err != nil {
+	d := &hubshares.Divider{Client: live, Timing: timing, Now: p.Now}
+	if err := hubshares.Watch(m, 4, gathered(lackOnCoordinator(d, p.Ignored))); err != nil {
 		return err
 	}
 	return manager.Start(ctx, m)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/cohort-ocm/cohort/examples/controllers/accounts"
+	"github.com/cohort-ocm/cohort/examples/controllers/hubshares"
 	"github.com/cohort-ocm/cohort/examples/controllers/kit"
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 	"github.com/cohort-ocm/cohort/examples/controllers/removals"
@@ -24,10 +24,10 @@ import (
 
 // controller places ManifestWorks for ManifestWorkReplicaSets.
 type controller struct {
-	caches      caches        // to read from
-	client      client.Client // to write with
-	live        client.Reader // to read from the API server
-	rights      *accounts.Hub // this hub's share of limits; nil without a coordinator hub
+	caches      caches         // to read from
+	client      client.Client  // to write with
+	live        client.Reader  // to read from the API server
+	shares      *hubshares.Hub // this hub's share of limits; nil without a coordinator hub
 	teller      kit.Teller
 	now         func() time.Time
 	removeAfter time.Duration  // how long a deselected cluster keeps its work
@@ -141,7 +141,7 @@ func (c *controller) plan(
 		opts := asked.Options(placed.ref.Name, version)
 		opts.RemoveAfter.Duration, opts.Previous = c.removeAfter, memory.results[placed.ref.Name]
 		opts.StoredRecord = &rollout.StoredRecord{Version: version, Record: records[placed.ref.Name]}
-		placed.result, err = c.rights.Plan(memory.turn, set, placed.ref, placed.groups, works, placed.reports, now, opts)
+		placed.result, err = c.shares.Plan(memory.turn, set, placed.ref, placed.groups, works, placed.reports, now, opts)
 		if err != nil {
 			return c.refuse(set, fmt.Errorf("placement %s: %w", placed.ref.Name, err))
 		}

@@ -26,13 +26,13 @@ type Hubs struct {
 const (
 	eu = iota
 	us
-	hubOfHubs
+	coordinator
 	servers
 )
 
-var serverNames = [servers]string{"eu", "us", "hub-of-hubs"}
+var serverNames = [servers]string{"eu", "us", "coordinator-hub"}
 
-// Start reads the definitions of the servers. The hub of hubs has the custom resources in the files, too.
+// Start reads the definitions of the servers. The coordinator hub has the custom resources in the files, too.
 func Start(accounts ...string) (*Hubs, error) {
 	// Clients are talkative.
 	quiet := flag.NewFlagSet("", flag.PanicOnError)
@@ -63,7 +63,7 @@ func Start(accounts ...string) (*Hubs, error) {
 	revisions := sim.Kinds(sim.Kind{Group: "apps", Version: "v1", Kind: "ControllerRevision", Plural: "controllerrevisions"})
 	for i := range h.definitions {
 		files := append(definitions[:4:4], revised...)
-		if i == hubOfHubs {
+		if i == coordinator {
 			files = append(definitions[4:5:5], accounts...)
 		}
 		own, err := sim.ReadDefinitions(files...)

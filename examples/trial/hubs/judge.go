@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// judge judges the limits over all hubs, from what clusters have and what their agents said. It knows nothing of rights.
+// judge judges the limits over all hubs, from what clusters have and what their agents said. It knows nothing of shares.
 //
 // It is sure of what it says. A cluster counts from when it has a version. It counts until the last moment
 // before which no process can have known that it is done: until its agent sent its success, and the soak from the beginning of that second

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// network lies between the hub of hubs and one hub. It cuts.
+// network lies between the coordinator hub and one hub. It cuts.
 type network struct{ isCut atomic.Bool }
 
 // counts are what happened on the lines of a rollout.

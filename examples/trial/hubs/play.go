@@ -31,7 +31,7 @@ type player struct {
 	servers [servers]*sim.Server
 	subject *Subject
 	clients [servers]clients
-	nets    [2]network // between each hub and the hub of hubs
+	nets    [2]network // between each hub and the coordinator hub
 	judge   judge
 	counts  counts
 	version string
@@ -164,7 +164,7 @@ func (p *player) await(patience time.Duration) (waits string) {
 	return fmt.Sprintf("%s waits in vain for version %s", waits, p.version)
 }
 
-// standing is what the accounts and the hub of hubs say.
+// standing is what the accounts and the coordinator hub say.
 func (p *player) standing() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, " at %s", time.Now().UTC().Format("15:04:05"))
@@ -175,7 +175,7 @@ func (p *player) standing() string {
 			return err
 		})
 	}
-	if set, err := p.clients[hubOfHubs].work.WorkV1alpha1().ManifestWorkReplicaSets(p.name).Get(p.ctx, setName, metav1.GetOptions{}); err == nil {
+	if set, err := p.clients[coordinator].work.WorkV1alpha1().ManifestWorkReplicaSets(p.name).Get(p.ctx, setName, metav1.GetOptions{}); err == nil {
 		for _, c := range set.Status.Conditions {
 			fmt.Fprintf(&text, "\n\t%s: %s", c.Type, c.Message)
 		}
@@ -183,7 +183,7 @@ func (p *player) standing() string {
 	return text.String()
 }
 
-// keep runs one process after the other: of a hub, or of the hub of hubs.
+// keep runs one process after the other: of a hub, or of the coordinator hub.
 func (p *player) keep(ctx context.Context, of *sim.World, server int) {
 	rng := rand.New(rand.NewPCG(p.seed, uint64(server)))
 	for lives := uint64(1); ctx.Err() == nil; lives++ {
@@ -200,11 +200,11 @@ func (p *player) keep(ctx context.Context, of *sim.World, server int) {
 		if process.Revisions = p.wayBack; p.ignored {
 			process.Ignored = p.duty
 		}
-		run := p.subject.HubOfHubs
-		if server != hubOfHubs {
+		run := p.subject.Coordinator
+		if server != coordinator {
 			run, process.Hub = p.subject.Hub, p.hub(server)
 			process.Now = func() time.Time { return time.Now().Add(p.skew[server]) }
-			process.HubOfHubs = config(p.servers[hubOfHubs], serverNames[server], to(&p.nets[server], p.far))
+			process.Coordinator = config(p.servers[coordinator], serverNames[server], to(&p.nets[server], p.far))
 		}
 		p.lives.Add(1)
 		done := make(chan error, 1)
@@ -249,7 +249,7 @@ func (p *player) carryOut() error {
 		case kills:
 			p.ends[a.hub] <- struct{}{}
 		case killsTop:
-			p.ends[hubOfHubs] <- struct{}{}
+			p.ends[coordinator] <- struct{}{}
 		case joins:
 			if err := p.join(a.hub); err != nil {
 				return err
@@ -274,7 +274,7 @@ func (p *player) carryOut() error {
 			_ = p.accounts(a.hub, func(api accountsClient, account *unstructured.Unstructured) error {
 				return api.Delete(p.ctx, account.GetName(), metav1.DeleteOptions{})
 			})
-			p.ends[hubOfHubs] <- struct{}{}
+			p.ends[coordinator] <- struct{}{}
 		}
 	}
 	return nil
@@ -303,7 +303,7 @@ var accounts = schema.GroupVersionResource{Group: "cohort.open-cluster-managemen
 
 // accounts has something done with each account of a hub.
 func (p *player) accounts(hub int, do func(accountsClient, *unstructured.Unstructured) error) error {
-	api := p.clients[hubOfHubs].any.Resource(accounts).Namespace(p.hub(hub))
+	api := p.clients[coordinator].any.Resource(accounts).Namespace(p.hub(hub))
 	list, err := api.List(p.ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -316,7 +316,7 @@ func (p *player) accounts(hub int, do func(accountsClient, *unstructured.Unstruc
 	return nil
 }
 
-// look cuts a hub off, waits until its rights have expired, and writes what is on it into its account, as a person would. Then a cluster
+// look cuts a hub off, waits until its shares have expired, and writes what is on it into its account, as a person would. Then a cluster
 // joins, which may not start there, and somewhat later the hub is back.
 func (p *player) look(hub int) error {
 	p.nets[hub].isCut.Store(true)
@@ -334,7 +334,7 @@ func (p *player) look(hub int) error {
 	return p.join(hub)
 }
 
-// see waits until the rights of a hub have expired, and writes what is on it into its account, as a person would. It says whether it could.
+// see waits until the shares of a hub have expired, and writes what is on it into its account, as a person would. It says whether it could.
 func (p *player) see(hub int) (saw bool, err error) {
 	for end := time.Now().Add(2*Lease + 2*time.Second); time.Now().Before(end) && !saw; time.Sleep(100 * time.Millisecond) {
 		err := p.accounts(hub, func(api accountsClient, account *unstructured.Unstructured) error {

@@ -189,7 +189,7 @@ func (p *player) sceneOf(d Duty) scene {
 			_ = p.accounts(eu, func(api accountsClient, account *unstructured.Unstructured) error {
 				return api.Delete(p.ctx, account.GetName(), metav1.DeleteOptions{})
 			})
-			p.ends[hubOfHubs] <- struct{}{}
+			p.ends[coordinator] <- struct{}{}
 			p.come(us, 4, behind)
 			p.watch(8 * time.Second)
 		}}
@@ -197,7 +197,7 @@ func (p *player) sceneOf(d Duty) scene {
 	panic("no scene for " + string(d))
 }
 
-// unheard has every report lost by which a hub takes rights. What it was granted expires, and the other hub gets it.
+// unheard has every report lost by which a hub takes shares. What it was granted expires, and the other hub gets it.
 func (p *player) unheard() scene {
 	return scene{inFlight: 1, clusters: [2]int{3, 1}, takes: 15 * time.Second, play: func() { p.watch(14 * time.Second) },
 		fate: func(from int, r *http.Request, body []byte) fate {
@@ -206,7 +206,7 @@ func (p *player) unheard() scene {
 		}}
 }
 
-// expired has a person pause a hub that has all rights, and cuts it off until they have expired. The person sees that nothing is in flight
+// expired has a person pause a hub that has all shares, and cuts it off until they have expired. The person sees that nothing is in flight
 // there, and the other hub gets them. Then the person ends the pause. For an old plan it ends shortly before they expire, and each start takes
 // most of a second.
 func (p *player) expired(d Duty) scene {
@@ -277,7 +277,7 @@ func (p *player) granted(d Duty) scene {
 	sent, broken, arrives := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	return scene{inFlight: 1, clusters: [2]int{1, 0},
 		fate: func(from int, r *http.Request, body []byte) (f fate) {
-			if _, grant := books(r, body); from == hubOfHubs && grant.Concurrency > 0 {
+			if _, grant := books(r, body); from == coordinator && grant.Concurrency > 0 {
 				first.Do(func() {
 					f = fate{until: arrives, breaks: broken}
 					close(sent)
@@ -293,7 +293,7 @@ func (p *player) granted(d Duty) scene {
 			p.come(us, 6, behind)
 			p.within(time.Until(late), func() bool { return p.stored(us).Report.Waiting == 6 })
 			if d == DutyFence {
-				p.ends[hubOfHubs] <- struct{}{}
+				p.ends[coordinator] <- struct{}{}
 			} else {
 				close(broken)
 			}

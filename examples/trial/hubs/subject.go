@@ -8,11 +8,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Subject is an engine that is put on trial: what runs on a hub, and what runs on the hub of hubs. Each is one process, from its start
+// Subject is an engine that is put on trial: what runs on a hub, and what runs on the coordinator hub. Each is one process, from its start
 // until the context ends, and returns soon after. Another one follows.
 type Subject struct {
-	Hub       func(context.Context, *Process) error
-	HubOfHubs func(context.Context, *Process) error
+	Hub         func(context.Context, *Process) error
+	Coordinator func(context.Context, *Process) error
 	// Abort is the annotation of a set by which a person asks that its version is taken back. It has the set's generation.
 	Abort string
 	// Annotation is the one of a set that has the names of the hubs, with commas between them.
@@ -21,12 +21,12 @@ type Subject struct {
 
 // Process is one process.
 type Process struct {
-	// Config is for the API server of its own hub, and HubOfHubs for the one of the hub of hubs, which may be cut off.
-	Config, HubOfHubs *rest.Config
-	// Set is the one that is rolled out. It is on each hub, and on the hub of hubs. There are sets of other rollouts beside it, in other
+	// Config is for the API server of its own hub, and Coordinator for the one of the coordinator hub, which may be cut off.
+	Config, Coordinator *rest.Config
+	// Set is the one that is rolled out. It is on each hub, and on the coordinator hub. There are sets of other rollouts beside it, in other
 	// namespaces.
 	Set types.NamespacedName
-	// Hub is the hub's name, and that of its namespace on the hub of hubs.
+	// Hub is the hub's name, and that of its namespace on the coordinator hub.
 	Hub string
 	// Now is the clock of the process, which differs from others by up to ClockError.
 	Now func() time.Time
@@ -49,18 +49,18 @@ type Duty string
 
 const (
 	// On a hub.
-	DutyAccount Duty = "start nothing without rights"
+	DutyAccount Duty = "start nothing without shares"
 	DutyShown   Duty = "start nothing by a report that the account does not show"
-	DutyExpiry  Duty = "start nothing once the rights have expired"
+	DutyExpiry  Duty = "start nothing once the shares have expired"
 	DutyInTime  Duty = "start nothing by an old plan"
 	DutyBegin   Duty = "wait for the writes of the process before"
-	DutyCount   Duty = "keep the rights of clusters in flight"
-	DutyBurnt   Duty = "keep the rights of failures"
-	// On the hub of hubs.
+	DutyCount   Duty = "keep the shares of clusters in flight"
+	DutyBurnt   Duty = "keep the shares of failures"
+	// On the coordinator hub.
 	DutyTaken     Duty = "count what is taken"
 	DutySent      Duty = "remember what was sent"
 	DutyFence     Duty = "begin with a write to each account"
-	DutyFinalizer Duty = "keep an account that holds rights"
+	DutyFinalizer Duty = "keep an account that holds shares"
 )
 
 // Duties are all that an observer of the limits can find.

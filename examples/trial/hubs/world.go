@@ -24,7 +24,7 @@ type world struct {
 	skew     [2]time.Duration // of the hubs' clocks
 	share    float64          // how many clusters do not do well at once
 	slow     time.Duration    // within a hub
-	far      time.Duration    // between hub and hub of hubs
+	far      time.Duration    // between hub and coordinator hub
 	breaks   float64
 	double   float64
 	script   []act
@@ -43,11 +43,11 @@ const (
 	cuts     = "a hub is cut off"
 	cutsBoth = "both hubs are cut off"
 	kills    = "a hub's process ends"
-	killsTop = "the process of the hub of hubs ends"
+	killsTop = "the process of the coordinator hub ends"
 	version2 = "another version is wanted"
 	joins    = "a cluster joins"
-	looks    = "a hub is cut off until its rights have expired, a person looks, and a cluster joins"
-	deletes  = "a user deletes the account of a hub, and the process of the hub of hubs ends"
+	looks    = "a hub is cut off until its shares have expired, a person looks, and a cluster joins"
+	deletes  = "a user deletes the account of a hub, and the process of the coordinator hub ends"
 	limits   = "the limit is lowered and raised again"
 )
 

@@ -24,10 +24,10 @@ import (
 )
 
 // right is a verb on a resource, such as "list placements.cluster.open-cluster-management.io".
-func right(verb, resource, group string) string { return verb + " " + resource + "." + group }
+func permission(verb, resource, group string) string { return verb + " " + resource + "." + group }
 
 // readRole reads the permissions of a ClusterRole in a page.
-func readRole(t *testing.T, page, name string) (rights []string) {
+func readRole(t *testing.T, page, name string) (permissions []string) {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -42,16 +42,16 @@ func readRole(t *testing.T, page, name string) (rights []string) {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
 					for _, verb := range rule.Verbs {
-						rights = append(rights, right(verb, resource, group))
+						permissions = append(permissions, permission(verb, resource, group))
 					}
 				}
 			}
 		}
 	}
-	if len(rights) == 0 {
+	if len(permissions) == 0 {
 		t.Fatalf("%s has no ClusterRole %s", page, name)
 	}
-	return rights
+	return permissions
 }
 
 // gatekeeper is a proxy before an API server that allows everything. It passes what a role allows, and records the
@@ -64,10 +64,10 @@ type gatekeeper struct {
 	asked   sets.Set[string]
 }
 
-func (g *gatekeeper) allow(rights ...[]string) {
+func (g *gatekeeper) allow(permissions ...[]string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.allowed = slices.Concat(rights...)
+	g.allowed = slices.Concat(permissions...)
 }
 
 // guard starts a gatekeeper before the API server of a kubeconfig.
@@ -99,7 +99,7 @@ func guard(t *testing.T, kubeconfig string) *gatekeeper {
 		if info.Subresource != "" {
 			resource += "/" + info.Subresource
 		}
-		is := right(info.Verb, resource, info.APIGroup)
+		is := permission(info.Verb, resource, info.APIGroup)
 		g.mu.Lock()
 		allowed := slices.Contains(g.allowed, is)
 		if allowed {

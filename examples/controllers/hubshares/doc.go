@@ -1,9 +1,9 @@
-// Package accounts stores the limits of ManifestWorkReplicaSets that are rolled out over many hubs. It runs the algorithm
+// Package hubshares stores the limits of ManifestWorkReplicaSets that are rolled out over many hubs. It runs the algorithm
 // of rollout/shares on the API server of a coordinator hub, and needs only resourceVersions, watches and Leases.
 //
 // A shared set is the same on each hub and on the coordinator hub: namespace, name, template, and strategy. Its annotation
 // [HubsAnnotation] names the hubs. Your tool of choice propagates it. On each hub the controller works places the
-// ManifestWorks, with a [Hub]. On the coordinator hub the command rights divides the limits, with a [Divider].
+// ManifestWorks, with a [Hub]. On the coordinator hub the command divider divides the limits, with a [Divider].
 //
 // # The account
 //
@@ -23,7 +23,7 @@
 //   - {apiGroups: [cohort.open-cluster-management.io], resources: [accounts], verbs: [get, list, watch]}
 //   - {apiGroups: [cohort.open-cluster-management.io], resources: [accounts/status], verbs: [update]}
 //
-// The command rights needs these, and those for a lease:
+// the command divider needs these, and those for a lease:
 //
 //   - {apiGroups: [cohort.open-cluster-management.io], resources: [accounts], verbs: [get, list, watch, create, update, delete]}
 //   - {apiGroups: [work.open-cluster-management.io], resources: [manifestworkreplicasets], verbs: [get, list, watch]}
@@ -38,7 +38,7 @@
 //   - -slowest-write is the longest time from a plan until one of its starts is stored. Half of it is for the list of
 //     starts, after which the set is planned again, and half for one write. A request that has arrived is ended by the API
 //     server (--request-timeout, a minute by default), not by the client.
-//   - The coordinator hub reads the accounts live, and reconciles a set at most once in each -rights-every.
+//   - The coordinator hub reads the accounts live, and reconciles a set at most once in each -shares-every.
 //   - When a hub has not the rollout any more (another version, or the set is gone), it reports that nothing is in use, and
 //     the account is deleted.
 //   - A hub that is removed from the annotation keeps its account as long as it has shares. Therefore delete the set on
@@ -62,4 +62,4 @@
 // Mandatory groups, ProgressivePerGroup and All are not divided: package rollout/shares says why, and shows barriers. A
 // cluster that moves between hubs while it is in flight is not ignored automatically. An operator ignores it, as any
 // deselected cluster (annotation ignore), once the account of its new hub shows it. Package rollout/shares has the conditions.
-package accounts
+package hubshares

@@ -1,4 +1,4 @@
-package accounts
+package hubshares
 
 import (
 	"cmp"
@@ -46,7 +46,7 @@ type memory struct {
 // The label and the finalizer of accounts.
 const (
 	setLabel  = "cohort.open-cluster-management.io/rollout" // the set of the account; its value is kit.OwnerValue
-	finalizer = "cohort.open-cluster-management.io/rights"  // until the account has no shares
+	finalizer = "cohort.open-cluster-management.io/rights"  // until the account has no shares; stored, so it keeps its name
 )
 
 // Divided is the condition of a set on the coordinator hub about its shares.

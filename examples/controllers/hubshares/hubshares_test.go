@@ -1,4 +1,4 @@
-package accounts
+package hubshares
 
 import (
 	"context"
@@ -314,11 +314,11 @@ func TestHubThatIsCutOff(t *testing.T) {
 	}
 	end := w.stored("hub-eu", w.account("hub-eu").Name).Spec.Grant.Expires.Add(-h.Timing.ClockError - h.Timing.SlowestWrite)
 	if result.RecheckAfter <= 0 || result.RecheckAfter > end.Sub(w.now) {
-		t.Errorf("it looks again after %v, and its rights end after %v", result.RecheckAfter, end.Sub(w.now))
+		t.Errorf("it looks again after %v, and its shares end after %v", result.RecheckAfter, end.Sub(w.now))
 	}
 	w.now = end
 	if result, err = h.Plan(plain{}, w.set, w.set.Spec.PlacementRefs[0], w.groups["hub-eu"], nil, w.reports["hub-eu"], w.now, rollout.Options{StoredRecord: &rollout.StoredRecord{Version: version}}); err != nil || len(result.Start) > 0 {
-		t.Errorf("its rights have expired, and it starts %v, %v", result.Start, err)
+		t.Errorf("its shares have expired, and it starts %v, %v", result.Start, err)
 	}
 }
 

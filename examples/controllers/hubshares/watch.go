@@ -1,4 +1,4 @@
-package accounts
+package hubshares
 
 import (
 	"flag"
@@ -19,7 +19,7 @@ import (
 // TimingFlags adds the coordinator hub's times as flags. They have their values once flags are parsed.
 func TimingFlags() *shares.Timing {
 	t := &shares.Timing{}
-	flag.DurationVar(&t.Lease, "rights-lease", 10*time.Minute, "for how long shares are granted; "+
+	flag.DurationVar(&t.Lease, "shares-lease", 10*time.Minute, "for how long shares are granted; "+
 		"a hub that is cut off goes on for at most one and a half times as long")
 	timingFlags(t)
 	return t
@@ -28,7 +28,7 @@ func TimingFlags() *shares.Timing {
 // Watch enqueues each set that an event concerns.
 func Watch(m ctrl.Manager, workers int, by reconcile.Reconciler) error {
 	changed := predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
-	return ctrl.NewControllerManagedBy(m).Named("rights").
+	return ctrl.NewControllerManagedBy(m).Named("divider").
 		For(&workv1alpha1.ManifestWorkReplicaSet{}, builder.WithPredicates(changed)).
 		Watches(&Account{}, manager.Concerns(setOf)).
 		WithOptions(manager.Options(workers)).

@@ -1,4 +1,4 @@
-package accounts
+package hubshares
 
 import (
 	"context"
@@ -39,18 +39,18 @@ type Options struct {
 // Flags adds the options as flags. They have their values once flags are parsed.
 func Flags() *Options {
 	options := &Options{}
-	flag.StringVar(&options.Hub, "hub", "", "the name of this hub, if it shares limits with others by accounts on a hub of hubs")
-	flag.StringVar(&options.Kubeconfig, "hub-of-hubs", "", "the kubeconfig of the hub of hubs")
+	flag.StringVar(&options.Hub, "hub", "", "the name of this hub, if it shares limits with others by accounts on a coordinator hub")
+	flag.StringVar(&options.Kubeconfig, "coordinator-hub", "", "the kubeconfig of the coordinator hub")
 	timingFlags(&options.Timing)
 	return options
 }
 
 // timingFlags adds the flags that hubs and the coordinator hub have in common.
 func timingFlags(t *shares.Timing) {
-	flag.DurationVar(&t.ClockError, "clock-error", 5*time.Second, "the largest difference between the clocks of a hub and the hub of hubs")
+	flag.DurationVar(&t.ClockError, "clock-error", 5*time.Second, "the largest difference between the clocks of a hub and the coordinator hub")
 	flag.DurationVar(&t.SlowestWrite, "slowest-write", 3*time.Minute, "the longest time from a plan until a start of it is stored; "+
 		"more than twice the time after which the API server of a hub ends a request")
-	flag.DurationVar(&t.Every, "rights-every", 10*time.Second, "how often at most a hub reports, and shares are moved between hubs")
+	flag.DurationVar(&t.Every, "shares-every", 10*time.Second, "how often at most a hub reports, and shares are moved between hubs")
 }
 
 // Join makes a hub's side that runs with a manager, or nil if the hub shares nothing. The coordinator hub may be
@@ -63,7 +63,7 @@ func (o *Options) Join(m ctrl.Manager, hub **Hub) error {
 	if config == nil {
 		var err error
 		if config, err = clientcmd.BuildConfigFromFlags("", o.Kubeconfig); err != nil {
-			return fmt.Errorf("-hub-of-hubs must be a kubeconfig: %w", err)
+			return fmt.Errorf("-coordinator-hub must be a kubeconfig: %w", err)
 		}
 		config.QPS = -1 // the number of messages depends on the rollouts, not on the clusters
 	}
@@ -76,17 +76,17 @@ func (o *Options) Join(m ctrl.Manager, hub **Hub) error {
 	if err := Install(scheme); err != nil {
 		return err
 	}
-	hubOfHubs, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper()})
+	coordinator, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper()})
 	if err != nil {
 		return err
 	}
 	h := &Hub{
-		Name: o.Hub, Timing: o.Timing, Now: o.Now, Client: hubOfHubs, Sets: m.GetCache(), wake: make(chan types.NamespacedName, 1000),
+		Name: o.Hub, Timing: o.Timing, Now: o.Now, Client: coordinator, Sets: m.GetCache(), wake: make(chan types.NamespacedName, 1000),
 	}
 	if h.Now == nil {
 		h.Now = time.Now
 	}
-	informer := informerOf(hubOfHubs, o.Hub)
+	informer := informerOf(coordinator, o.Hub)
 	h.Store = informer.GetIndexer()
 	if err := h.follow(informer); err != nil {
 		return err

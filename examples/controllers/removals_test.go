@@ -35,7 +35,7 @@ type removing struct {
 	there   map[string]bool // the clusters that have a work, and whether it is being deleted
 	began   []string        // the order in which they were deleted
 	over    int             // the number of deleted works
-	givenUp bool            // whether the cluster of the dead agent is ignored
+	ignored bool            // whether the cluster of the dead agent is ignored
 }
 
 // TestWorksGoInOrder runs the program works with -remove-at-most, and deletes a set. It checks each event of a work: no
@@ -77,7 +77,7 @@ func TestWorksGoInOrder(t *testing.T) {
 	if len(r.began) != 5 {
 		t.Errorf("%v were deleted", r.began)
 	}
-	r.givenUp = true
+	r.ignored = true
 	r.patch(map[string]any{"metadata": map[string]any{"annotations": map[string]string{"cohort.open-cluster-management.io/ignore": r.dead}}})
 	r.follow(events, "the set is gone", r.hub.gone)
 	if deleting, there := r.there[r.dead]; !there || !deleting || len(r.there) != 1 {
@@ -164,7 +164,7 @@ func (r *removing) judge(event watch.Event) {
 			r.t.Errorf("%d are in deletion with %s, of at most %d", n, cluster, r.most)
 		}
 		for other := range r.there {
-			if groupOf(other) > groupOf(cluster) && !(r.givenUp && other == r.dead) {
+			if groupOf(other) > groupOf(cluster) && !(r.ignored && other == r.dead) {
 				r.t.Errorf("%s goes before %s", cluster, other)
 			}
 		}
@@ -195,7 +195,7 @@ func groupOf(cluster string) (n int) {
 // going counts the works in deletion.
 func (r *removing) going() (n int) {
 	for cluster, deleting := range r.there {
-		if deleting && !(r.givenUp && cluster == r.dead) {
+		if deleting && !(r.ignored && cluster == r.dead) {
 			n++
 		}
 	}

@@ -49,11 +49,11 @@ func (r *round) look() (err error) {
 	return err
 }
 
-// plan plans with the record, and without those that a person gave up.
+// plan plans with the record, and without those that an operator ignores.
 func (r *round) plan(place addonv1beta1.PlacementStrategy) (err error) {
 	memory := rollout.StoredRecord{Version: r.version, Record: r.records[""], AtOnce: goesAtOnce(r.owner)}
-	givenUp := slices.Collect(maps.Keys(r.given))
-	options := rollout.Options{RemoveAfter: metav1.Duration{Duration: removeAfter}, Previous: r.last, StoredRecord: &memory, Ignored: givenUp}
+	ignoredClusters := slices.Collect(maps.Keys(r.given))
+	options := rollout.Options{RemoveAfter: metav1.Duration{Duration: removeAfter}, Previous: r.last, StoredRecord: &memory, Ignored: ignoredClusters}
 	if r.ignores(DutyRecord) {
 		options.StoredRecord = nil
 	}
@@ -67,7 +67,7 @@ func (r *round) plan(place addonv1beta1.PlacementStrategy) (err error) {
 	if r.ignores(DutyPassRecord) {
 		selected = r.reports
 	}
-	r.partial, err = rollout.Plan(place.RolloutStrategy, r.groups, selected, r.now, rollout.Options{Ignored: givenUp})
+	r.partial, err = rollout.Plan(place.RolloutStrategy, r.groups, selected, r.now, rollout.Options{Ignored: ignoredClusters})
 	return err
 }
 

@@ -44,7 +44,7 @@ func dutiesOfAddOns() map[Duty][]Invariant {
 	return duties
 }
 
-var ofAddOns = &Subject{Run: runInstaller, Delivery: OfAddOns(), RemoveAfter: removeAfter, GivenUp: givenUpAnnotation, Placements: 1, Replicas: 1}
+var ofAddOns = &Subject{Run: runInstaller, Delivery: OfAddOns(), RemoveAfter: removeAfter, IgnoreAnnotation: ignoreAnnotation, Placements: 1, Replicas: 1}
 
 // installer rolls the configuration of an add-on out to the clusters of a placement.
 type installer struct {
@@ -94,7 +94,7 @@ func (c *installer) reconcile(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	now := time.Now()
-	round := &round{installer: c, owner: owner, version: version, desired: desired, groups: groups, addOns: addOns, now: now, given: givenUp(owner, givenUpAnnotation)}
+	round := &round{installer: c, owner: owner, version: version, desired: desired, groups: groups, addOns: addOns, now: now, given: ignoredClusters(owner, ignoreAnnotation)}
 	if c.ignores(DutyIgnored) {
 		round.given = nil
 	}

@@ -89,13 +89,13 @@ func (p *player) present() *scene {
 	return newHistory(p.events, nil, nil).truth(1 << 62)
 }
 
-// lacking are the selected clusters that do not have the version that is wanted, but for those that a person gave up.
+// lacking are the selected clusters that do not have the version that is wanted, but for those that an operator ignores.
 func (p *player) lacking(s *scene) (clusters []string) {
 	if s.set == nil {
 		return []string{"no owner"}
 	}
 	for c := range s.selected() {
-		if !slices.Contains(p.givenUp, c) && !hasVersion(s, c, s.wanted(c)) {
+		if !slices.Contains(p.ignoredClusters, c) && !hasVersion(s, c, s.wanted(c)) {
 			clusters = append(clusters, c)
 		}
 	}
@@ -189,7 +189,7 @@ func isAnothers(o object) bool { return o.GetLabels()[anothers] != "" }
 
 // forbidOne forbids the works of whichever cluster gets the next version first.
 func (p *player) forbidOne(ctx context.Context) error {
-	p.serverFaults.deny(true, p.givenUp...)
+	p.serverFaults.deny(true, p.ignoredClusters...)
 	since := time.Now()
 	if err := p.template(ctx); err != nil {
 		return err
@@ -237,10 +237,10 @@ func oneAtATime() clusterv1alpha1.RolloutStrategy {
 }
 
 // loseCluster has the first cluster that gets the next version fail, be cut off, and deselected. No other cluster may get the version, until a user
-// deletes the ManagedCluster. Clusters that are given up are none of these: they get the version whatever happens.
+// deletes the ManagedCluster. Ignored clusters are none of these: they get the version whatever happens.
 func (p *player) loseCluster(ctx context.Context) error {
 	f := p.placed[0]
-	counting := slices.DeleteFunc(slices.Clone(f.selected), func(c string) bool { return slices.Contains(p.givenUp, c) })
+	counting := slices.DeleteFunc(slices.Clone(f.selected), func(c string) bool { return slices.Contains(p.ignoredClusters, c) })
 	if len(p.placed) > 1 || len(counting) < 3 {
 		return nil
 	}
@@ -291,11 +291,11 @@ func (p *player) loseCluster(ctx context.Context) error {
 	return nil
 }
 
-// having are the clusters that have the version that is wanted, but for one and those that are given up.
+// having are the clusters that have the version that is wanted, but for one and the ignored ones.
 func (p *player) having(but string) (clusters []string) {
 	s := p.present()
 	for c := range s.works {
-		if c != but && !slices.Contains(p.givenUp, c) && hasVersion(s, c, s.wanted(c)) {
+		if c != but && !slices.Contains(p.ignoredClusters, c) && hasVersion(s, c, s.wanted(c)) {
 			clusters = append(clusters, c)
 		}
 	}
@@ -437,7 +437,7 @@ const nobodys = "nobodys-group"
 func (p *player) isSick(work *manifestWork) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.sickens != "" && p.sickens == versionIn(work) && !slices.Contains(p.givenUp, work.Namespace) {
+	if p.sickens != "" && p.sickens == versionIn(work) && !slices.Contains(p.ignoredClusters, work.Namespace) {
 		p.sickens, p.sick = "", work.Namespace
 		return true
 	}

@@ -13,8 +13,8 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
-// wayBack is how a world takes versions back.
-type wayBack struct {
+// rollbackWorld is how a world rolls versions back.
+type rollbackWorld struct {
 	tempers map[string][]agentMode // of agents that get the version before again
 	asks    bool                   // a person asks for it; otherwise a breach may do
 	kill    int                    // the write after the version that fails at which the process dies; 0 for none
@@ -29,7 +29,7 @@ const (
 )
 
 // temperOf draws how an agent takes a work: the first version well, and another one, and one that comes again, as it comes.
-func (b *wayBack) temperOf(p *player, work *manifestWork, rng *rand.Rand) agentMode {
+func (b *rollbackWorld) temperOf(p *player, work *manifestWork, rng *rand.Rand) agentMode {
 	c, version := short(work.Namespace), versionIn(work)
 	switch r := p.revising(); {
 	case r.aborted() && version == r.Current:
@@ -107,12 +107,12 @@ func drawBack(seed uint64, subject *Subject, ignored Duty) *world {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	chance := func(p float64) bool { return rng.Float64() < p }
 	ms := func(from, to int) time.Duration { return time.Duration(from+rng.IntN(to-from)) * time.Millisecond }
-	w.ignored, w.back = ignored, &wayBack{tempers: map[string][]agentMode{}, asks: chance(0.3)}
+	w.ignored, w.back = ignored, &rollbackWorld{tempers: map[string][]agentMode{}, asks: chance(0.3)}
 	for _, c := range w.pool {
 		w.agentMode[c] = pick(rng, []agentMode{quick}, []agentMode{slow}, []agentMode{broken}, []agentMode{broken}, []agentMode{recovering}, []agentMode{silent}, []agentMode{hanging}, []agentMode{tardy}, []agentMode{flapping})
 		w.back.tempers[c] = drawTempers(rng)
 	}
-	// Without a deadline the way back may have no end.
+	// Without a deadline the rollback may have no end.
 	config, _, _, _ := parts(&w.strategy)
 	config.ProgressDeadline = pick(rng, "2s", "3s", "4s")
 	config.MaxFailures = pick(rng, intstr.FromInt32(0), intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromString("25%"))
@@ -160,7 +160,7 @@ const (
 	DutyJoined       Duty = "plan for those that joined"
 )
 
-// backDuties are those that matter on the way back, with the invariants that are broken without them.
+// backDuties are those that matter on the rollback, with the invariants that are broken without them.
 var backDuties = map[Duty][]Invariant{
 	DutyStoreUpdate:    {invStored},
 	DutyKeepTemplate:   {invWentBack},
@@ -235,7 +235,7 @@ func (w *world) focusBack(rng *rand.Rand) {
 			w.stale, w.down = true, 1500*time.Millisecond // when it begins, what failed has recovered
 			w.script = append(w.script, change{0, kills})
 		}
-	case DutyLeft: // some of those on their way back leave, and the next ones start in their place
+	case DutyLeft: // some of those on their rollback leave, and the next ones start in their place
 		w.initial, config.ProgressDeadline = w.pool, "10s"
 		progressive(3)
 		agents(w.agentMode, quick)

@@ -24,15 +24,15 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// TestWayBack shows that a controller that does what the documentation says takes versions back without breaking anything
+// TestRollback shows that a controller that does what the documentation says takes versions back without breaking anything
 // (R43, R44, R45, S10, S11).
-func TestWayBack(t *testing.T) {
-	theHub.WayBack(t, aborting)
+func TestRollback(t *testing.T) {
+	theHub.Rollback(t, aborting)
 }
 
-// TestEachDutyOfTheWayBack shows that the harness finds a controller that ignores one of the duties.
-func TestEachDutyOfTheWayBack(t *testing.T) {
-	theHub.EachDutyOfWayBack(t, aborting)
+// TestEachDutyOfTheRollback shows that the harness finds a controller that ignores one of the duties.
+func TestEachDutyOfTheRollback(t *testing.T) {
+	theHub.EachDutyOfRollback(t, aborting)
 }
 
 // aborting is the controller that aborts all where a budget is breached, or a person asks for it.

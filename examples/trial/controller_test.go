@@ -58,10 +58,10 @@ func (c *controller) ignores(d Duty) bool { return c.ignored == d }
 const removeAfter = 2 * time.Second
 
 // subject is this controller. Its set has one placement.
-var subject = &Subject{Run: run, Says: says, RemoveAfter: removeAfter, GivenUp: givenUpAnnotation, Placements: 1, Replicas: 1}
+var subject = &Subject{Run: run, Says: says, RemoveAfter: removeAfter, IgnoreAnnotation: ignoreAnnotation, Placements: 1, Replicas: 1}
 
-// givenUpAnnotation has the names of the clusters that a person gives up.
-const givenUpAnnotation = "hub.test/given-up"
+// ignoreAnnotation has the names of the ignored clusters.
+const ignoreAnnotation = "hub.test/ignore"
 
 // says reads the conditions that status.SetConditions sets.
 func says(set *replicaSet) (s Saying) {
@@ -175,11 +175,11 @@ func (c *controller) reconcile(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	options := c.options()
-	givenUp, err := c.givenUp(ctx, set, records[ref.Name])
+	ignoredClusters, err := c.ignoredClusters(ctx, set, records[ref.Name])
 	if err != nil {
 		return 0, err
 	}
-	options.Ignored, options.StoredRecord = givenUp, c.remember(c.versionOfMemory(set), records[ref.Name])
+	options.Ignored, options.StoredRecord = ignoredClusters, c.remember(c.versionOfMemory(set), records[ref.Name])
 	plan := func(reports []status.Report) (*rollout.Result, error) {
 		return rollout.Plan(c.ignored.Strategy(ref.RolloutStrategy), groups, reports, now, options)
 	}

@@ -26,8 +26,8 @@ type cutOff struct {
 
 // What happens where clusters are cut off.
 const (
-	givesUp   = "give up" // a person gives up the clusters that are cut off, and says so in the set
-	deletes   = "delete"  // a person gives up a cluster and deletes it, and with it its namespace
+	ignores   = "ignore"  // an operator ignores the clusters that are cut off, in the set
+	deletes   = "delete"  // an operator ignores a cluster and deletes it, and with it its namespace
 	mends     = "mend"    // a person mends all that is cut off
 	swaps     = "swap"    // the scheduler has other clusters for a moment
 	regroups  = "regroup" // a cluster comes to another group
@@ -133,8 +133,8 @@ func (p *player) cutOff(ctx context.Context, what string, f *placed) error {
 	case mends:
 		p.lines.mend(p.lines.severed(0)...)
 		return nil
-	case givesUp:
-		return p.giveUp(ctx, p.lines.severed(0)...)
+	case ignores:
+		return p.ignore(ctx, p.lines.severed(0)...)
 	case deletes:
 		if gone := slices.DeleteFunc(p.lines.severed(0), p.isDeleted); len(gone) > 0 {
 			return p.deleteCluster(ctx, gone[p.rng.IntN(len(gone))])
@@ -166,12 +166,12 @@ func (p *player) cutOff(ctx context.Context, what string, f *placed) error {
 	return p.schedule(ctx, f)
 }
 
-// giveUp has a person give clusters up, in an annotation that the controller reads.
-func (p *player) giveUp(ctx context.Context, clusters ...string) error {
-	p.givenUp = append(p.givenUp, clusters...)
-	slices.Sort(p.givenUp)
-	p.givenUp = slices.Compact(p.givenUp)
-	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, p.subject.GivenUp, strings.Join(p.givenUp, ","))
+// ignore has an operator ignore clusters, in an annotation that the controller reads.
+func (p *player) ignore(ctx context.Context, clusters ...string) error {
+	p.ignoredClusters = append(p.ignoredClusters, clusters...)
+	slices.Sort(p.ignoredClusters)
+	p.ignoredClusters = slices.Compact(p.ignoredClusters)
+	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, p.subject.IgnoreAnnotation, strings.Join(p.ignoredClusters, ","))
 	_, err := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(p.name).Patch(ctx, setName, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	return err
 }
@@ -243,7 +243,7 @@ func drawCut(seed uint64, subject *Subject, ignored Duty) *world {
 		// As 5 minutes are to 10, or to 3.
 		lease: pick(rng, max(time.Second, longest/2), max(time.Second, longest/2), longest+time.Second),
 	}
-	happens := []string{joins, leaves, leaves, returns, swaps, swaps, regroups, deletes, mends, givesUp, newTemplate, crashes, crashes}
+	happens := []string{joins, leaves, leaves, returns, swaps, swaps, regroups, deletes, mends, ignores, newTemplate, crashes, crashes}
 	if w.elects {
 		happens = append(happens, cuts, cuts)
 	}
@@ -255,7 +255,7 @@ func drawCut(seed uint64, subject *Subject, ignored Duty) *world {
 		w.script = append(w.script, change{ms(100, 2500), pick(rng, happens...)})
 	}
 	if chance(0.5) {
-		w.script = append(w.script, change{ms(1000, 4000), pick(rng, givesUp, givesUp, mends)})
+		w.script = append(w.script, change{ms(1000, 4000), pick(rng, ignores, ignores, mends)})
 	}
 	w.focusCut(rng)
 	return w
@@ -317,7 +317,7 @@ func (w *world) focusCut(rng *rand.Rand) {
 	}
 	switch w.ignored {
 	case DutyIgnored:
-		some(1, givesUp)
+		some(1, ignores)
 	case DutyDeleting:
 		progressive(1, "20s") // it leaves, and its work is deleted, long before it times out
 		w.cut.lease = time.Second

@@ -53,7 +53,7 @@ type Delivery struct {
 	approve   func(o object) map[string]any
 	// patient says that a cluster that does not do what it should is in flight until its deadline. It may be nil.
 	patient func(t *trial) bool
-	// unregisters says that a controller gives up clusters that left once their ManagedCluster is gone, and deletes the objects of an owner that
+	// unregisters says that a controller ignores deselected clusters once their ManagedCluster is gone, and deletes the objects of an owner that
 	// is gone.
 	unregisters bool
 	// patch sends a patch for an object.
@@ -104,8 +104,8 @@ type held struct {
 	applied time.Time // when the write was sent that brought it
 }
 
-// givenUp reads which clusters a person gave up on an owner.
-func givenUp(owner object, annotation string) map[string]bool {
+// ignoredClusters reads which clusters an operator ignores on an owner.
+func ignoredClusters(owner object, annotation string) map[string]bool {
 	all := map[string]bool{}
 	for name := range strings.SplitSeq(owner.GetAnnotations()[annotation], ",") {
 		if name = strings.TrimSpace(name); name != "" {

@@ -144,7 +144,7 @@
 // or UID that each write carries. But each process keeps limits only for itself, so twice MaxConcurrency may be in flight,
 // and a breach that one process has not seen yet stops only the other.
 //
-// # The way back
+// # The rollback
 //
 // A second controller (back_test.go) is what a reader of rollout's page would write for the failureStrategy AbortAll. It
 // keeps its revisions in the set's status, as the message of a condition, since today's API has no field for them. Its worlds
@@ -160,13 +160,13 @@
 //   - Aborted: the time is when it was written, and stays as it is until another version is wanted.
 //   - Mending: while a cluster waits to go back, a cluster that never had the version gets nothing.
 //   - Untouched: no work is written again that has its version. So each holder goes back once.
-//   - Order, concurrency: groups go back last first; no more clusters are on their way back than MaxConcurrency.
+//   - Order, concurrency: groups roll back last first; no more clusters are in their rollback than MaxConcurrency.
 //   - Leavers: a deselected cluster with the version that is taken back is on its way from the abort on, until its deadline has passed or its
 //     object is gone. A cluster that went back and was deselected before it was done counts like any other, and so does its failure for those that joined.
 //   - Went back: in the end no selected cluster has the version, clusters that joined have the version before, unless it
 //     breaches their budget, and the conditions say how many clusters went back, of how many.
 //
-// The conditions are only about the way back. So if the version before fails on a cluster that joined, they do not say that
+// The conditions are only about the rollback. So if the version before fails on a cluster that joined, they do not say that
 // other joined clusters wait for it.
 //
 // This found an error in the documentation, which stored a new revision even if its template could not be kept. Then
@@ -178,7 +178,7 @@
 // stands (addon_test.go), and [OfPolicies], which the controller policies of examples/controllers rolls out. Both are under
 // OCM's published definitions. In a trial (trial.go) a version works, fails, is met with silence, or kills the agents of 0 to
 // 100% of the clusters, before or after they have reported. The scheduler drops those with dead agents. A person deselects
-// clusters, also such that are not done, deletes clusters with all that is in their namespaces, and gives clusters up on the
+// clusters, also such that are not done, deletes clusters with all that is in their namespaces, and ignores clusters on the
 // owner. Agents come back. Add-ons with a finalizer hang in deletion where the agent is dead; others, and all replicated
 // policies, are gone at once. Caches, network and crashes are as everywhere here.
 //
@@ -188,7 +188,7 @@
 //   - Deselected: a cluster that is not selected counts in limits, budgets and groups while its object says that it has the version
 //     and is not done, also where the object is being deleted. Of an object that is gone there lasts a failure that a process
 //     knew of before, and a start without an answer if the object was gone at once when the controller deleted it. It lasts
-//     until a person gives the cluster up, another version is wanted, or the cluster has the version again. A failure that
+//     until an operator ignores the cluster, another version is wanted, or the cluster has the version again. A failure that
 //     lasts keeps its slot where there is no deadline.
 //   - Bound: of a version that works nowhere no more clusters get it than MaxFailures and MaxConcurrency together, and the
 //     mandatory groups, under Progressive, without those that a person took out.
@@ -215,10 +215,10 @@
 // after their answer. Some come back by themselves, some with the next version, and some never. An agent that is cut off
 // (lines.go) takes nothing, so its work stays while it is deleted. When its lease is over, the schedulers drop its cluster,
 // and take it back when the agent lives. They also exchange clusters for a moment, and clusters come to other groups. A
-// person gives clusters up by an annotation of the set, or deletes them, and then their works are gone at once.
+// person ignores clusters by an annotation of the set, or deletes them, and then their works are gone at once.
 //
 // A cluster that left counts (judge_left.go) in the group where it was, until its object is gone without a failure, it is
-// done, a person gave it up, or another version is wanted. In the known world that is the group where the process saw it last
+// done, an operator ignores it, or another version is wanted. In the known world that is the group where the process saw it last
 // while the decisions were complete, or the processes before it. A failure counts also when its object is gone, if the controller
 // deleted the object knowing of it, or had long enough to note it. Where a controller need not know what the history tells,
 // the observer reads it in favour of the controller. In addition it judges:
@@ -279,7 +279,7 @@
 // A duty that is ignored is broken in a trace, with three gaps. Three duties are suspicious at most, since a late view explains what their lack does: to
 // plan with one's own writes, to read what got no answer, and to look first at what the process before wrote. A failure without an object is broken
 // as well: worlds in which clusters may be deleted have ManagedClusters, and traces have them, too.
-// The duties of the way back and towards people are not tested from traces: the page of package judge says what it does not judge.
+// The duties of the rollback and towards people are not tested from traces: the page of package judge says what it does not judge.
 //
 // A trial does not report a cluster as waiting for nothing if it waits for one in flight with a vanished group, or while a process may
 // wait for a write of its own that no cache shows, since another client removed the object first.

@@ -25,12 +25,12 @@ func (c *controller) options() rollout.Options {
 	return rollout.Options{RemoveAfter: metav1.Duration{Duration: removeAfter}, Previous: c.last}
 }
 
-// givenUp leaves ignored clusters out of all counts, also those ignored by deleting the ManagedCluster of one that left.
-func (c *controller) givenUp(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, record status.Record) ([]string, error) {
+// ignoredClusters leaves ignored clusters out of all counts, also those ignored by deleting the ManagedCluster of a deselected one.
+func (c *controller) ignoredClusters(ctx context.Context, set *workv1alpha1.ManifestWorkReplicaSet, record status.Record) ([]string, error) {
 	if c.ignores(DutyIgnored) {
 		return nil, nil
 	}
-	names := strings.Split(set.Annotations[givenUpAnnotation], ",")
+	names := strings.Split(set.Annotations[ignoreAnnotation], ",")
 	for _, left := range record.Deselected {
 		_, err := c.clusters.ClusterV1().ManagedClusters().Get(ctx, left.Cluster, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {

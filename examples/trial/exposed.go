@@ -39,7 +39,7 @@ func exposes(strategy clusterv1alpha1.RolloutStrategy, groups []seenGroup, size 
 // exposed lists the other clusters of a ref that have a version and are not done with it, wherever they went.
 func (s *scene) exposed(ref *seenRef, cluster, version string, now time.Time, l leniency) (clusters []string) {
 	for c, works := range s.works {
-		if _, selected := ref.groupOf[c]; !selected && s.left[c].ref != ref.name || c == cluster || s.givenUp[c] || s.deleted[c] {
+		if _, selected := ref.groupOf[c]; !selected && s.left[c].ref != ref.name || c == cluster || s.ignoredClusters[c] || s.deleted[c] {
 			continue
 		}
 		if slices.ContainsFunc(works, func(w seenWork) bool {
@@ -78,10 +78,10 @@ func (s *seenRef) meansAll(limit intstr.IntOrString) bool {
 }
 
 // checkExposed judges a start by the clusters that have its version and are not done with it, in truth and as the process knew, wherever they
-// are. Those that a user edited manually, deleted or gave up don't count. The groups are the greatest that there were.
+// are. Those that a user edited manually, deleted or ignored don't count. The groups are the greatest that there were.
 func (j *checker) checkExposed(e event, known, truth *snapshot) []violation {
 	cluster := e.object.GetNamespace()
-	if known.strategy.Type == clusterv1alpha1.All || known.givenUp[cluster] || j.ofOthers()[known.version] {
+	if known.strategy.Type == clusterv1alpha1.All || known.ignoredClusters[cluster] || j.ofOthers()[known.version] {
 		return nil
 	}
 	most := max(truth.exposes(), known.exposes())
@@ -115,7 +115,7 @@ func (s *snapshot) exposes() int {
 func (s *snapshot) exposed(version string, now time.Time) (clusters []string) {
 	for _, held := range []map[string]held{s.held, s.ghosts} {
 		for c, h := range held {
-			if h.version == version && h.started && !s.givenUp[c] && s.j.deleted[c].IsZero() && seatOf(h, s.ref.config(), now, leniency{}).at != succeeded {
+			if h.version == version && h.started && !s.ignoredClusters[c] && s.j.deleted[c].IsZero() && seatOf(h, s.ref.config(), now, leniency{}).at != succeeded {
 				clusters = append(clusters, c)
 			}
 		}

@@ -35,7 +35,7 @@ func (s *scene) forbids(cluster, version string, now time.Time, l leniency) []vi
 			return s.backForbids(ref, cluster, now, l)
 		}
 	}
-	if s.givenUp[cluster] || s.deleted[cluster] || ref.strategy.Type == clusterv1alpha1.All || ref.strategy.Type == "" {
+	if s.ignoredClusters[cluster] || s.deleted[cluster] || ref.strategy.Type == clusterv1alpha1.All || ref.strategy.Type == "" {
 		return broken
 	}
 	if v := s.exposes(ref, cluster, version, now, l); v != nil {

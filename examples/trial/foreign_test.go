@@ -59,7 +59,7 @@ func idle(delivery *Delivery) *Subject {
 	return &Subject{
 		Run:  func(ctx context.Context, _ *Process) error { <-ctx.Done(); return nil },
 		Says: func(*replicaSet) Saying { return Saying{} }, Delivery: delivery,
-		RemoveAfter: 2 * time.Second, Placements: 2, Replicas: 1, GivenUp: givenUpAnnotation,
+		RemoveAfter: 2 * time.Second, Placements: 2, Replicas: 1, IgnoreAnnotation: ignoreAnnotation,
 	}
 }
 
@@ -172,7 +172,7 @@ func (f *foreignFigures) add(t *testing.T, o *foreignOutcome) {
 		t.Errorf("%s\n%v", o.world, o.err)
 		return
 	}
-	report, err := o.history.judgedBy(judge.Options{Lag: 2 * time.Second, Patience: 5 * time.Second, GivenUp: givenUpAnnotation})
+	report, err := o.history.judgedBy(judge.Options{Lag: 2 * time.Second, Patience: 5 * time.Second, IgnoreAnnotation: ignoreAnnotation})
 	if err != nil {
 		t.Error(err)
 		return

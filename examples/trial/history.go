@@ -177,17 +177,17 @@ type scene struct {
 	revising  *Revisions        // what the set's status says of its revisions; nil where the controller keeps none
 
 	// Of clusters that left, where they count.
-	counts  bool
-	bounded bool                   // exposure has a bound
-	known   bool                   // it is what a process knows
-	left    map[string]place       // those that have a work, or had one that failed, and where they were; empty while decisions are half written
-	givenUp map[string]bool        // by a person; also those that are selected
-	failed  map[string]goneFailure // by cluster: what failed and has no object any more
-	deleted map[string]bool        // by a person, which gives them up; but a controller need not see it
-	moved   map[string]bool        // those that are not any more what they were in the first decisions, and where
-	away    map[string]bool        // those that have been in no decision since the first
-	came    map[string]bool        // those that came, or came again, without the version that is wanted
-	first   map[string][]seenGroup
+	counts          bool
+	bounded         bool                   // exposure has a bound
+	known           bool                   // it is what a process knows
+	left            map[string]place       // those that have a work, or had one that failed, and where they were; empty while decisions are half written
+	ignoredClusters map[string]bool        // by a person; also those that are selected
+	failed          map[string]goneFailure // by cluster: what failed and has no object any more
+	deleted         map[string]bool        // by an operator, which ignores them; but a controller need not see it
+	moved           map[string]bool        // those that are not any more what they were in the first decisions, and where
+	away            map[string]bool        // those that have been in no decision since the first
+	came            map[string]bool        // those that came, or came again, without the version that is wanted
+	first           map[string][]seenGroup
 
 	stays []dated // where clusters were until then
 }

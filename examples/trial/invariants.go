@@ -24,7 +24,7 @@ func (s *snapshot) forbids(cluster string, now time.Time, l leniency, as reading
 		return []violation{{invariant: invComplete, text: s.ref.incomplete}}
 	case !s.isSelected(cluster):
 		return []violation{{invariant: invSelected, text: cluster + " isn't selected"}}
-	case s.strategy.Type == clusterv1alpha1.All || s.strategy.Type == "" || s.givenUp[cluster]:
+	case s.strategy.Type == clusterv1alpha1.All || s.strategy.Type == "" || s.ignoredClusters[cluster]:
 		return nil
 	}
 	return broke(s.rollout(now, l, as).Forbids(cluster), ofLimit)

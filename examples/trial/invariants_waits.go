@@ -225,8 +225,8 @@ func (s *snapshot) waits(now time.Time) (held, could []string) {
 		case has && h.dying:
 			held = append(held, cluster)
 		case s.j.delivery.gates && has && h.version == s.version && !h.answered: // its first pass lasts until it says something, as it does unless it is dead
-		case s.stands(cluster, now, leniency{}).at == failed && !s.givenUp[cluster]: // its failure lasts, and it waits for none
-		case s.stands(cluster, now, leniency{}).at != waiting && !s.givenUp[cluster]:
+		case s.stands(cluster, now, leniency{}).at == failed && !s.ignoredClusters[cluster]: // its failure lasts, and it waits for none
+		case s.stands(cluster, now, leniency{}).at != waiting && !s.ignoredClusters[cluster]:
 			held = append(held, cluster) // something lasts of it
 		case len(s.forbids(cluster, now.Add(-grace), leniency{everywhere: true}, whereTheyAre))+len(s.forbids(cluster, now.Add(-grace), leniency{everywhere: true}, whereTheyWere)) == 0:
 			could = append(could, cluster)
@@ -357,8 +357,8 @@ func (j *checker) checkEnd(now time.Time) (broken []violation, complete bool) {
 	}
 	switch named := func(c string) bool { return names(said.Message, c) }; {
 	case len(blockers) == 0 && !said.Complete && len(s.ref.selected) > 0:
-		counted := slices.ContainsFunc(j.trial.clusters(j.trial.pool), func(c string) bool { return s.isSelected(c) && !s.givenUp[c] })
-		doubtful := slices.ContainsFunc(s.doubtful, func(c string) bool { return !s.isSelected(c) && !s.givenUp[c] })
+		counted := slices.ContainsFunc(j.trial.clusters(j.trial.pool), func(c string) bool { return s.isSelected(c) && !s.ignoredClusters[c] })
+		doubtful := slices.ContainsFunc(s.doubtful, func(c string) bool { return !s.isSelected(c) && !s.ignoredClusters[c] })
 		if counted && !doubtful {
 			breaks(invStatus, "all is done, and it says %q", said.Message)
 		}

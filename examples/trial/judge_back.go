@@ -70,13 +70,13 @@ func (s *scene) wentBack(cluster string, ref *seenRef, now time.Time, l leniency
 	return went, busy
 }
 
-// leftOnTheWay lists the clusters that left from some groups and are on their way back: they have the version that is taken back, which counts
+// leftOnTheWay lists the clusters that left from some groups and are on their rollback: they have the version that is taken back, which counts
 // from the abort on, or went back and are neither done nor have failed.
 func (s *scene) leftOnTheWay(groups []seenGroup, ref *seenRef, now time.Time, l leniency) (clusters []string) {
 	config, r := ref.config(), s.revising
 	deadline, _ := time.ParseDuration(config.ProgressDeadline)
 	for _, c := range s.leavers(groups, l) {
-		if _, selected := ref.groupOf[c]; selected || s.givenUp[c] {
+		if _, selected := ref.groupOf[c]; selected || s.ignoredClusters[c] {
 			continue
 		}
 		if slices.ContainsFunc(s.works[c], func(w seenWork) bool {
@@ -122,7 +122,7 @@ func (s *scene) backForbids(ref *seenRef, cluster string, now time.Time, l lenie
 	return broke(s.rolloutBack(ref, now, l).Forbids(cluster), map[limits.Kind]Invariant{limits.Order: invBackOrder, limits.Concurrency: invConcurrency})
 }
 
-// rolloutBack is how the clusters of a ref stand on their way back: its groups one after the other, the last first, or all together. No failure
+// rolloutBack is how the clusters of a ref stand on their rollback: its groups one after the other, the last first, or all together. No failure
 // stops it.
 func (s *scene) rolloutBack(ref *seenRef, now time.Time, l leniency) *limits.Rollout {
 	_, perGroup, mandatory, limit := parts(&ref.strategy)

@@ -21,7 +21,7 @@ func TestADeselectedClusterCountsInARollback(t *testing.T) {
 	}{
 		"it has the version that is taken back":            {has: "v2", want: invConcurrency},
 		"its deadline has passed":                          {has: "v2", after: time.Minute},
-		"it is on its way back":                            {has: "v1", back: true, want: invConcurrency},
+		"it is on its rollback":                            {has: "v1", back: true, want: invConcurrency},
 		"it never had the version":                         {has: "v1"},
 		"it has nothing":                                   {},
 		"a deselected cluster does not count":              {has: "v2", l: leniency{noLeft: true}},
@@ -52,7 +52,7 @@ func TestADeselectedClusterCountsInARollback(t *testing.T) {
 		s.place("p", told{"", 1}, told{"", 1})
 		h := newHistory(s.events, nil, nil)
 		h.revisions = func(*replicaSet) Revisions { return Revisions{Current: "v1", Update: "v2", Aborted: aborted} }
-		h.keepLeavers("give-up", nil)
+		h.keepLeavers("ignore", nil)
 		got := Invariant("")
 		for _, v := range h.truth(s.now()).forbids("b", "v1", aborted.Add(5*time.Second+tt.after), tt.l) {
 			got = v.invariant
@@ -63,7 +63,7 @@ func TestADeselectedClusterCountsInARollback(t *testing.T) {
 	}
 }
 
-// R48: a record is of one version. So a failure with the version before does not count on the way back to it, if another version was wanted in between.
+// R48: a record is of one version. So a failure with the version before does not count on the rollback to it, if another version was wanted in between.
 func TestAFailureOfTheRolloutBeforeIsForgotten(t *testing.T) {
 	for between, forgotten := range map[string]bool{"v1": false, "v2": true} {
 		s := &tale{}

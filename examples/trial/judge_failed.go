@@ -55,7 +55,7 @@ func (s *scene) failures(now time.Time, l leniency) (clusters []string) {
 		if goesBack := s.revising != nil && s.revising.aborted(); goesBack && !l.everywhere && !slices.ContainsFunc(works, func(w seenWork) bool {
 			return !w.applied.Before(s.revising.Aborted)
 		}) {
-			continue // what it failed with before the way back began is nothing that is remembered on it
+			continue // what it failed with before the rollback began is nothing that is remembered on it
 		}
 		for _, r := range s.refs {
 			_, selected := r.groupOf[c]

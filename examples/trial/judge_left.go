@@ -11,8 +11,8 @@ import (
 
 // leaving is what a history tells of clusters that left. Those that have the version count then wherever they went.
 type leaving struct {
-	annotation string               // of the set, in which a person names the clusters that are given up
-	deleted    map[string]time.Time // clusters that a person gave up by deleting them
+	annotation string               // of the set, in which an operator names the ignored clusters
+	deleted    map[string]time.Time // clusters that an operator ignores by deleting them
 	stays      []stay
 	views      []view           // what processes saw of this
 	moved      map[string]int64 // by cluster: when it was not any more what it was in the first decisions, and where
@@ -167,10 +167,10 @@ func (l *leaving) placeOf(cluster string, rv int64, by *reconcile) (last place, 
 // look adds the clusters that left to a scene, as of a resourceVersion and a time.
 func (l *leaving) look(s *scene, rv int64, at time.Time, by *reconcile) {
 	s.counts, s.bounded, s.known = true, l.exposes, by != nil
-	s.givenUp, s.deleted, s.failed, s.left = map[string]bool{}, map[string]bool{}, map[string]goneFailure{}, map[string]place{}
+	s.ignoredClusters, s.deleted, s.failed, s.left = map[string]bool{}, map[string]bool{}, map[string]goneFailure{}, map[string]place{}
 	s.moved, s.away, s.came = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range strings.Split(s.set.Annotations[l.annotation], ",") {
-		s.givenUp[c] = true
+		s.ignoredClusters[c] = true
 	}
 	for c, since := range l.deleted {
 		if !at.Before(since) {
@@ -264,7 +264,7 @@ func (s *scene) leavers(stage []seenGroup, l leniency) (all []string) {
 	return all
 }
 
-// notDone lists the clusters that left with the version, and are neither done with it nor given up, and those of them that
+// notDone lists the clusters that left with the version, and are neither done with it nor ignored, and those of them that
 // have not failed.
 func (s *scene) notDone(now time.Time, l leniency) (clusters, moving []string) {
 	for c, from := range s.left {

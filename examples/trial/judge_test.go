@@ -100,7 +100,7 @@ func (s *tale) now() int64 { return int64(len(s.events)) }
 func (s *tale) history() *history {
 	h := newHistory(s.events, s.writes, s.reconciles)
 	h.reads, h.until = s.reads, dawn.Add(time.Duration(len(s.events))*time.Second)
-	h.keepLeavers("give-up", nil)
+	h.keepLeavers("ignore", nil)
 	return h
 }
 

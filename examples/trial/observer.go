@@ -108,7 +108,7 @@ func (l leniency) noticed(at time.Time) time.Time {
 // stands returns where a cluster stands, whether it failed beyond doubt, and whether it holds a slot beyond doubt.
 func (s *scene) stands(cluster, version string, config clusterv1alpha1.RolloutConfig, now time.Time, l leniency) (at standing, surelyFailed, holds bool) {
 	at = waiting
-	if s.givenUp[cluster] || s.deleted[cluster] && !l.everywhere {
+	if s.ignoredClusters[cluster] || s.deleted[cluster] && !l.everywhere {
 		return succeeded, false, false // it blocks none and is in no count
 	}
 	for _, w := range s.works[cluster] {

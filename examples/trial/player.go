@@ -100,7 +100,7 @@ func (p *player) history(writes []write, reconciles []*reconcile) *history {
 	if p.subject.Revisions != nil {
 		h.keepRevisions(p.subject)
 	}
-	h.keepLeavers(p.subject.GivenUp, p.deleted)
+	h.keepLeavers(p.subject.IgnoreAnnotation, p.deleted)
 	h.left.exposes = p.cut != nil
 	h.absent = p.absent
 	return h
@@ -177,10 +177,10 @@ type player struct {
 
 	ages bool // its world has an aftermath
 
-	placing     turn              // while a scheduler writes
-	unreachable []string          // clusters that the schedulers leave out
-	givenUp     []string          // by a person, in the set
-	wantsOf     map[string]string // by cluster: how many replicas people want there
+	placing         turn              // while a scheduler writes
+	unreachable     []string          // clusters that the schedulers leave out
+	ignoredClusters []string          // by a person, in the set
+	wantsOf         map[string]string // by cluster: how many replicas people want there
 
 	mu         sync.Mutex
 	events     []event

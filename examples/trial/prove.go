@@ -122,7 +122,7 @@ func (h *Hub) rollouts(t *testing.T, subject *Subject, kind string, n int, draw 
 // CutOff shows that a controller breaks nothing where versions cut clusters off, and the scheduler drops those. First the
 // smallest case is played, and the number of clusters that such a version reaches is logged.
 func (h *Hub) CutOff(t *testing.T, subject *Subject) {
-	h.suits(t, subject, needSays|needGivenUp)
+	h.suits(t, subject, needSays|needIgnoreAnnotation)
 	t.Run("Disaster", func(t *testing.T) {
 		h.rollouts(t, subject, "Disaster", 1, func(seed uint64) *world { return drawDisaster(seed, subject) })
 	})
@@ -133,19 +133,19 @@ func (h *Hub) CutOff(t *testing.T, subject *Subject) {
 
 // EachDutyOfCutOff shows that the harness finds a controller that ignores one of the duties where clusters leave.
 func (h *Hub) EachDutyOfCutOff(t *testing.T, subject *Subject) {
-	h.suits(t, subject, needSays|needGivenUp)
+	h.suits(t, subject, needSays|needIgnoreAnnotation)
 	h.eachDuty(t, cutOffDuties, subject, func(seed uint64, d Duty) *world { return drawCut(seed, subject, d) })
 }
 
-// WayBack shows that a controller takes versions back without breaking anything.
-func (h *Hub) WayBack(t *testing.T, subject *Subject) {
+// Rollback shows that a controller takes versions back without breaking anything.
+func (h *Hub) Rollback(t *testing.T, subject *Subject) {
 	h.suits(t, subject, needSays|needRevisions)
-	h.rollouts(t, subject, "WayBack", *flagRollouts, func(seed uint64) *world { return drawBack(seed, subject, "") })
+	h.rollouts(t, subject, "Rollback", *flagRollouts, func(seed uint64) *world { return drawBack(seed, subject, "") })
 }
 
-// EachDutyOfWayBack shows that the harness finds a controller that ignores one of the duties where versions are taken back:
+// EachDutyOfRollback shows that the harness finds a controller that ignores one of the duties where versions are taken back:
 // one of those that are given, or of all if none is.
-func (h *Hub) EachDutyOfWayBack(t *testing.T, subject *Subject, duties ...Duty) {
+func (h *Hub) EachDutyOfRollback(t *testing.T, subject *Subject, duties ...Duty) {
 	h.suits(t, subject, needSays|needRevisions)
 	if *flagTraces {
 		t.Skip("versions that are taken back are not judged from traces: see the page of package judge")

@@ -207,8 +207,8 @@ func (j *checker) ownerSays(o object) (s words) {
 	}
 	s.wants, _ = j.delivery.wanted(o)
 	s.wants = "wants " + s.wants
-	if given := o.GetAnnotations()[j.givenUp]; given != "" {
-		s.wants += ", gives up " + given
+	if given := o.GetAnnotations()[j.ignoreAnnotation]; given != "" {
+		s.wants += ", ignores " + given
 	}
 	if j.delivery.claims != nil {
 		if c := j.delivery.claims(o); c != nil {

@@ -64,7 +64,7 @@ func (p *player) change(ctx context.Context, what string, f *placed) error {
 		return nil
 	case serverAway, suspended:
 		return p.goAway(what)
-	case awaitsCut, mends, givesUp, deletes, swaps, regroups:
+	case awaitsCut, mends, ignores, deletes, swaps, regroups:
 		return p.cutOff(ctx, what, f)
 	case moves:
 		return p.move(ctx)

@@ -10,14 +10,14 @@ import (
 // checker judges a trial by what the API server showed of it. It does not use the library, but for how many clusters may be exposed.
 type checker struct {
 	*history
-	delivery    *Delivery
-	trial       *trial
-	removeAfter time.Duration
-	givenUp     string               // the annotation in which a person gives clusters up
-	deleted     map[string]time.Time // clusters that were deleted
-	gone        map[string]time.Time // deselected clusters with a deleted ManagedCluster
-	exempt      map[string]bool      // clusters that a person deselected or deleted, ever
-	switched    span                 // while nothing happens after the objects became those of another controller
+	delivery         *Delivery
+	trial            *trial
+	removeAfter      time.Duration
+	ignoreAnnotation string               // the annotation in which an operator names ignored clusters
+	deleted          map[string]time.Time // clusters that were deleted
+	gone             map[string]time.Time // deselected clusters with a deleted ManagedCluster
+	exempt           map[string]bool      // clusters that a person deselected or deleted, ever
+	switched         span                 // while nothing happens after the objects became those of another controller
 
 	readings       *readings
 	switchedPartly bool // it had given the next version to some of its objects
@@ -27,16 +27,16 @@ type checker struct {
 
 // snapshot is the world at one time.
 type snapshot struct {
-	j        *checker
-	rv       int64
-	owner    object
-	version  string // that is wanted
-	strategy clusterv1alpha1.RolloutStrategy
-	ref      *seenRef
-	held     map[string]held // by cluster
-	ghosts   map[string]held // what lasts of objects that are gone, by cluster
-	doubtful []string        // clusters without objects, of which a failure may last
-	givenUp  map[string]bool
+	j               *checker
+	rv              int64
+	owner           object
+	version         string // that is wanted
+	strategy        clusterv1alpha1.RolloutStrategy
+	ref             *seenRef
+	held            map[string]held // by cluster
+	ghosts          map[string]held // what lasts of objects that are gone, by cluster
+	doubtful        []string        // clusters without objects, of which a failure may last
+	ignoredClusters map[string]bool
 }
 
 // knownTo is the world as the process of a reconcile has to know it, before a write that it sent at a time.
@@ -148,12 +148,12 @@ func (j *checker) snapshot(rv int64, get func(id) object) *snapshot {
 		return nil
 	}
 	s.version, s.strategy = j.delivery.wanted(s.owner)
-	s.givenUp = givenUp(s.owner, j.givenUp)
+	s.ignoredClusters = ignoredClusters(s.owner, j.ignoreAnnotation)
 	s.ref = &seenRef{name: placementName, strategy: s.strategy, placement: placed, groupOf: map[string]int{}, selected: map[string]int{}}
 	s.ref.divide(decisions, map[string]bool{})
 	for cluster, at := range j.gone {
 		if !s.isSelected(cluster) && (rv == 1<<62 || !j.timeOf(rv).Before(at)) {
-			s.givenUp[cluster] = true
+			s.ignoredClusters[cluster] = true
 		}
 	}
 	config := s.ref.config()
@@ -283,12 +283,12 @@ type seat struct {
 	at     standing
 	failed bool // beyond doubt
 	holds  bool // a slot, beyond doubt
-	out    bool // given up: it neither counts nor blocks
+	out    bool // ignored: it neither counts nor blocks
 }
 
 // stands is how a cluster stands.
 func (s *snapshot) stands(cluster string, now time.Time, l leniency) seat {
-	if s.givenUp[cluster] {
+	if s.ignoredClusters[cluster] {
 		return seat{at: succeeded, out: true}
 	}
 	if h, ok := s.held[cluster]; ok && h.version == s.version && h.started {

@@ -27,9 +27,9 @@ type Subject struct {
 	RemoveAfter time.Duration
 	// Delivery is what it rolls out in trials. It is nil for ManifestWorks, in other worlds.
 	Delivery *Delivery
-	// GivenUp is the annotation of the owner in which a person names the clusters that are given up, with commas between them.
+	// IgnoreAnnotation is the annotation of the owner in which an operator names the ignored clusters, with commas between them.
 	// [Hub.CutOff] and [Hub.Trials] need it.
-	GivenUp string
+	IgnoreAnnotation string
 	// Placements is how many placementRefs a set has at most, and Replicas how many processes there are at a time at most: at
 	// most two of each are drawn. Zero is one.
 	Placements, Replicas int
@@ -39,7 +39,7 @@ type Subject struct {
 	People *People
 
 	// Revisions reads the revisions from the status of a set, which is also given as it is stored: its JSON has fields that its type lacks.
-	// Revision names the revision of its template. Set both for [Hub.WayBack], and neither for a controller that never takes a version back.
+	// Revision names the revision of its template. Set both for [Hub.Rollback], and neither for a controller that never takes a version back.
 	Revisions func(set *workv1alpha1.ManifestWorkReplicaSet, stored []byte) Revisions
 	Revision  func(*workv1alpha1.ManifestWorkReplicaSet) string
 }
@@ -49,7 +49,7 @@ type need int
 
 const (
 	needSays need = 1 << iota
-	needGivenUp
+	needIgnoreAnnotation
 	needRevisions
 	needDelivery
 	needPeople
@@ -66,7 +66,7 @@ func (s *Subject) check(needs need) error {
 	}{
 		{"Run", s.Run == nil},
 		{"Says", needs&needSays != 0 && s.Says == nil},
-		{"GivenUp", needs&needGivenUp != 0 && s.GivenUp == ""},
+		{"IgnoreAnnotation", needs&needIgnoreAnnotation != 0 && s.IgnoreAnnotation == ""},
 		{"Revisions", needs&needRevisions != 0 && s.Revisions == nil},
 		{"Revision", (needs&needRevisions != 0 || s.Revisions != nil) && s.Revision == nil},
 		{"People", needs&needPeople != 0 && (s.People == nil || s.People.Freeze == "" || s.People.Version == nil || s.People.Verdict == nil)},

@@ -21,15 +21,15 @@ func TestSubjectLacks(t *testing.T) {
 		{"there is none", nil, 0, "nil"},
 		{"nothing runs", &Subject{Says: says}, needSays, "Subject.Run"},
 		{"rollouts are judged by the status", &Subject{Run: run}, needSays, "Subject.Says"},
-		{"a delivery says by itself how it stands", &Subject{Run: run, Delivery: OfAddOns(), GivenUp: "a"}, needDelivery | needGivenUp, ""},
-		{"trials are of a delivery", &Subject{Run: run, GivenUp: "a"}, needDelivery | needGivenUp, "Subject.Delivery"},
-		{"a person gives clusters up", &Subject{Run: run, Says: says}, needSays | needGivenUp, "Subject.GivenUp"},
-		{"the way back has revisions", &Subject{Run: run, Says: says, Revision: revision}, needSays | needRevisions, "Subject.Revisions"},
+		{"a delivery says by itself how it stands", &Subject{Run: run, Delivery: OfAddOns(), IgnoreAnnotation: "a"}, needDelivery | needIgnoreAnnotation, ""},
+		{"trials are of a delivery", &Subject{Run: run, IgnoreAnnotation: "a"}, needDelivery | needIgnoreAnnotation, "Subject.Delivery"},
+		{"an operator ignores clusters", &Subject{Run: run, Says: says}, needSays | needIgnoreAnnotation, "Subject.IgnoreAnnotation"},
+		{"the rollback has revisions", &Subject{Run: run, Says: says, Revision: revision}, needSays | needRevisions, "Subject.Revisions"},
 		{"revisions have names", &Subject{Run: run, Says: says, Revisions: func(*replicaSet, []byte) (r Revisions) { return r }}, needSays, "Subject.Revision is"},
 		{"people are heard", &Subject{Run: run, Says: says, People: &People{Freeze: "hold"}}, needSays | needPeople, "Subject.People"},
 		{"time does not go back", &Subject{Run: run, Says: says, RemoveAfter: -time.Second}, needSays, "RemoveAfter is -1s"},
-		{"all is there", subject, needSays | needGivenUp, ""},
-		{"all is there for the way back", aborting, needSays | needRevisions, ""},
+		{"all is there", subject, needSays | needIgnoreAnnotation, ""},
+		{"all is there for the rollback", aborting, needSays | needRevisions, ""},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			err := tc.subject.check(tc.needs)

@@ -35,7 +35,7 @@ type traced struct {
 }
 
 // add judges a rollout of a controller that is right, from its trace. Where each write may be as late as it was, nothing may be broken. A
-// person gives clusters up in an annotation, and what a person removed shows no writer.
+// operator ignores clusters in an annotation, and what a person removed shows no writer.
 func (f *traceFigures) add(t *testing.T, o *observation, subject *Subject) {
 	if o.err != nil || !o.world.traceable() {
 		return
@@ -45,7 +45,7 @@ func (f *traceFigures) add(t *testing.T, o *observation, subject *Subject) {
 	if o.history.left != nil {
 		deleted = o.history.left.deleted
 	}
-	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience() + o.history.absence(), RemoveAfter: subject.RemoveAfter, Began: o.history.beginnings(), GivenUp: subject.GivenUp}, o.world.worst,
+	f.judge(t, traced{o, o.history, judge.Options{Patience: o.world.patience() + o.history.absence(), RemoveAfter: subject.RemoveAfter, Began: o.history.beginnings(), IgnoreAnnotation: subject.IgnoreAnnotation}, o.world.worst,
 		o.history.laggings(func(e event) bool { return e.id.kind == Works || e.id.kind == ReplicaSets }), func(x *judge.Finding) bool { return removedBy(deleted, x) }})
 }
 
@@ -66,7 +66,7 @@ func (f *traceFigures) addTrial(t *testing.T, o *tried, subject *Subject) {
 		return // no trace tells which were found good, or which controller it was
 	}
 	t.Helper()
-	f.judge(t, traced{o, j.history, judge.Options{Patience: j.patience() + unshownFor, RemoveAfter: subject.RemoveAfter, Began: j.beginnings(), GivenUp: subject.GivenUp}, o.trial.worst,
+	f.judge(t, traced{o, j.history, judge.Options{Patience: j.patience() + unshownFor, RemoveAfter: subject.RemoveAfter, Began: j.beginnings(), IgnoreAnnotation: subject.IgnoreAnnotation}, o.trial.worst,
 		j.laggings(func(e event) bool { return e.id.kind == j.delivery.object || e.id.kind == j.delivery.owner }), func(x *judge.Finding) bool { return removedBy(j.deleted, x) }})
 }
 

@@ -31,7 +31,7 @@ var untraced = map[Duty]string{
 
 // tracedOptions are how the rollouts are judged in which a duty is ignored: with the lag of their caches and of their writes.
 func tracedOptions(w *world, h *history, subject *Subject) judge.Options {
-	return judge.Options{Lag: w.worst + w.slow + 200*time.Millisecond, Patience: 3 * time.Second, RemoveAfter: subject.RemoveAfter, Began: h.beginnings(), GivenUp: subject.GivenUp}
+	return judge.Options{Lag: w.worst + w.slow + 200*time.Millisecond, Patience: 3 * time.Second, RemoveAfter: subject.RemoveAfter, Began: h.beginnings(), IgnoreAnnotation: subject.IgnoreAnnotation}
 }
 
 // dutiesFromTraces has the judge that has only a trace find rollouts that ignore a duty.

@@ -19,7 +19,7 @@ type trial struct {
 	atOnce  bool          // objects are gone as soon as they are deleted
 	drops   bool          // the scheduler drops clusters with a dead agent
 	lease   time.Duration // until it knows
-	gives   bool          // in the end a person gives up all that are dead
+	gives   bool          // in the end an operator ignores all that are dead
 	acts    []act
 
 	told bool                // the hub says of clusters that got a version that they are under way, as OCM's add-on manager does
@@ -56,7 +56,7 @@ const (
 	blinks      = "blink"  // a cluster is missing in the decisions for a moment
 	revivesOne  = "revive" // a dead agent
 	deletesOne  = "delete" // a cluster, with its namespace
-	givesOneUp  = "give up"
+	ignoresOne  = "ignore"
 	restarts    = "restart" // the process dies at a write
 	stops       = "stop"    // it dies at once
 	waits       = "wait"    // nothing
@@ -70,7 +70,7 @@ func (t *trial) String() string {
 	for _, a := range t.acts {
 		acts = append(acts, fmt.Sprintf("%s+%v", a.what, a.after.Round(time.Millisecond)))
 	}
-	return fmt.Sprintf("seed %d: %d clusters, groups %q, %s; versions %v, the first waited for %v; drops %v after %v, at once %v; %v; gives up %v, heals %v; late %.0f%% up to %v, breaks %.0f%%, slow %v, stale %v",
+	return fmt.Sprintf("seed %d: %d clusters, groups %q, %s; versions %v, the first waited for %v; drops %v after %v, at once %v; %v; ignores %v, heals %v; late %.0f%% up to %v, breaks %.0f%%, slow %v, stale %v",
 		t.seed, len(t.initial), t.named, strategyText(&t.strategy), t.effects, t.first, t.drops, t.lease, t.atOnce, acts, t.gives, t.heals, 100*t.often, t.worst, 100*t.breaks, t.slow, t.stale)
 }
 
@@ -110,7 +110,7 @@ func drawTrial(seed uint64, ignored Duty) *trial {
 		t.effects[0] = effect{}
 	}
 	for range 2 + rng.IntN(5) {
-		t.acts = append(t.acts, act{ms(200, 2500), pick(rng, nextVersion, dropsOne, dropsAtWork, selectsOne, blinks, blinks, revivesOne, deletesOne, givesOneUp, restarts, restarts, stops)})
+		t.acts = append(t.acts, act{ms(200, 2500), pick(rng, nextVersion, dropsOne, dropsAtWork, selectsOne, blinks, blinks, revivesOne, deletesOne, ignoresOne, restarts, restarts, stops)})
 	}
 	t.focusTrial(rng)
 	return t

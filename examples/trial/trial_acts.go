@@ -35,8 +35,8 @@ func (r *runner) act(ctx context.Context, what string) error {
 			}
 		}
 		return nil
-	case givesOneUp:
-		return r.giveUp(ctx)
+	case ignoresOne:
+		return r.ignore(ctx)
 	case deletesOne:
 		return r.delete(ctx)
 	case blinks:
@@ -125,8 +125,8 @@ func (r *runner) reselect(cluster string) {
 	}
 }
 
-// giveUp has a person give a cluster up that is dead, or else one that failed or is in flight.
-func (r *runner) giveUp(ctx context.Context) error {
+// ignore has an operator ignore a cluster that is dead, or else one that failed or is in flight.
+func (r *runner) ignore(ctx context.Context) error {
 	r.mu.Lock()
 	j := r.checker()
 	r.mu.Unlock()
@@ -155,11 +155,11 @@ func (r *runner) say(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
-	body := patchOf(nil, map[string]any{"metadata": map[string]any{"annotations": map[string]string{r.subject.GivenUp: strings.Join(r.asked, ",")}}})
+	body := patchOf(nil, map[string]any{"metadata": map[string]any{"annotations": map[string]string{r.subject.IgnoreAnnotation: strings.Join(r.asked, ",")}}})
 	return r.subject.Delivery.patch(ctx, r.user, r.subject.Delivery.owner, s.owner, body)
 }
 
-// delete has a person give a cluster up and delete it, with all that is in its namespace. An agent that is gone removes no
+// delete has an operator ignore a cluster and delete it, with all that is in its namespace. An agent that is gone removes no
 // finalizer; the person does so a while later.
 func (r *runner) delete(ctx context.Context) error {
 	cluster := r.any(func(string) bool { return true })

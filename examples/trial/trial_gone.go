@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// unregisters says whether a person deletes the ManagedClusters of clusters that left, in place of giving them up.
+// unregisters says whether a person deletes the ManagedClusters of clusters that left, in place of ignoring them.
 func (t *trial) unregisters(of *Delivery) bool {
 	return of.unregisters && (t.ignored == DutyUnregistered || t.ignored == "" && drawn(t.seed, "unregister").IntN(3) == 0)
 }

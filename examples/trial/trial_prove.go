@@ -17,7 +17,7 @@ func (p *Process) Say(c Claim) {
 
 // Trials shows that a controller breaks nothing where versions cut clusters off.
 func (h *Hub) Trials(t *testing.T, subject *Subject) {
-	h.suits(t, subject, needDelivery|needGivenUp)
+	h.suits(t, subject, needDelivery|needIgnoreAnnotation)
 	var all trialFigures
 	var traces traceFigures
 	start := time.Now()
@@ -31,7 +31,7 @@ func (h *Hub) Trials(t *testing.T, subject *Subject) {
 
 // EachTrialDuty shows that the harness finds a controller that ignores one of the duties.
 func (h *Hub) EachTrialDuty(t *testing.T, subject *Subject, duties map[Duty][]Invariant) {
-	h.suits(t, subject, needDelivery|needGivenUp)
+	h.suits(t, subject, needDelivery|needIgnoreAnnotation)
 	if *flagTraces {
 		h.trialDutiesFromTraces(t, duties, subject)
 		return

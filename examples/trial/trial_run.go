@@ -273,7 +273,7 @@ func (r *runner) checker() *checker {
 	r.sel.Lock()
 	defer r.sel.Unlock()
 	j := &checker{
-		history: newHistory(r.events, r.writes, r.reconciles), delivery: r.subject.Delivery, trial: r.trial, removeAfter: r.subject.RemoveAfter, givenUp: r.subject.GivenUp,
+		history: newHistory(r.events, r.writes, r.reconciles), delivery: r.subject.Delivery, trial: r.trial, removeAfter: r.subject.RemoveAfter, ignoreAnnotation: r.subject.IgnoreAnnotation,
 		deleted: map[string]time.Time{}, gone: maps.Clone(r.gone), exempt: map[string]bool{},
 	}
 	j.reads, j.managed = r.reads, r.managed

@@ -11,13 +11,13 @@ import (
 // of each duty, in turn.
 func untold(n int, subject *Subject) *world {
 	all := []func(seed uint64) *world{func(seed uint64) *world { return draw(seed, subject, "") }}
-	if subject.GivenUp != "" {
+	if subject.IgnoreAnnotation != "" {
 		all = append(all, func(seed uint64) *world { return drawCut(seed, subject, "") })
 	}
 	for _, d := range slices.Sorted(maps.Keys(Duties)) {
 		all = append(all, func(seed uint64) *world { return draw(seed, subject, d) })
 	}
-	if subject.GivenUp != "" {
+	if subject.IgnoreAnnotation != "" {
 		for _, d := range slices.Sorted(maps.Keys(cutOffDuties)) {
 			all = append(all, func(seed uint64) *world { return drawCut(seed, subject, d) })
 		}

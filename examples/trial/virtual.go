@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	flagStalled = flag.Duration("stalled", 0, "after how much real time without a message a play is given up, which is longer in a debugger; 0 is two minutes")
+	flagStalled = flag.Duration("stalled", 0, "after how much real time without a message a play is ended, which is longer in a debugger; 0 is two minutes")
 	flagLogs    = flag.String("logs", "", "a directory for the log of each play, in which two plays of a seed can be compared: with all messages and writes")
 )
 

@@ -48,8 +48,8 @@ type world struct {
 	foreign   bool          // scheduling is disabled, and another controller writes the decisions
 	dying     time.Duration // how long a work with a finalizer takes to go, at most
 
-	back *wayBack // if versions are taken back
-	cut  *cutOff  // if versions cut clusters off
+	back *rollbackWorld // if versions are rolled back
+	cut  *cutOff        // if versions cut clusters off
 
 	long *long // if it lasts for days
 

@@ -20,8 +20,8 @@ import (
 // grace is how long a deselected cluster keeps its work.
 const grace = 5 * time.Second
 
-// giveUp is the annotation that names the ignored clusters.
-const giveUp = "cohort.open-cluster-management.io/ignore"
+// ignoreAnnotation is the annotation that names the ignored clusters.
+const ignoreAnnotation = "cohort.open-cluster-management.io/ignore"
 
 // TestProof tests package placer in virtual time: see the documentation of package trial.
 //
@@ -83,7 +83,7 @@ func subjectOf(kind placer.Kind[*replicaSet]) *proof.Subject {
 
 // newSubject is a subject that the trial gives sets with up to so many placements.
 func newSubject(run func(context.Context, *proof.Process) error, placements int) *proof.Subject {
-	return &proof.Subject{Run: run, Says: says, RemoveAfter: grace, GivenUp: giveUp, Placements: placements, Replicas: 2, Events: true}
+	return &proof.Subject{Run: run, Says: says, RemoveAfter: grace, IgnoreAnnotation: ignoreAnnotation, Placements: placements, Replicas: 2, Events: true}
 }
 
 func start(ctx context.Context, manager ctrl.Manager, of *placer.Builder[*replicaSet]) error {

@@ -228,9 +228,9 @@ func (s *saboteur) misread(o any) any {
 	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
 	switch s.duty {
 	case proof.DutyIgnored:
-		delete(set.Annotations, giveUp)
+		delete(set.Annotations, ignoreAnnotation)
 	case proof.DutyLeft: // all deselected clusters are ignored
-		metav1.SetMetaDataAnnotation(&set.ObjectMeta, giveUp, strings.Join(s.notSelected(set), ","))
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, ignoreAnnotation, strings.Join(s.notSelected(set), ","))
 	case proof.DutyRecord:
 		_, _ = status.Records{}.Note(set)
 	}

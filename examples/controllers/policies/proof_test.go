@@ -37,7 +37,7 @@ func TestProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := &proof.Subject{Run: process, Delivery: proof.OfPolicies(), RemoveAfter: grace, GivenUp: ignoreAnnotation, Placements: 1, Replicas: 1}
+	subject := &proof.Subject{Run: process, Delivery: proof.OfPolicies(), RemoveAfter: grace, IgnoreAnnotation: ignoreAnnotation, Placements: 1, Replicas: 1}
 	t.Run("Trials", func(t *testing.T) { h.Trials(t, subject) })
 	t.Run("EachDuty", func(t *testing.T) { h.EachTrialDuty(t, subject, outsideDuties) })
 }

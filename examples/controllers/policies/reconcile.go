@@ -32,7 +32,7 @@ type controller struct {
 type memory struct {
 	written  writes.Own[*policy] // the replicas
 	stored   writes.Own[*policy] // the policy itself
-	gone     kit.GivenUp         // deselected clusters, and whether their ManagedCluster is deleted
+	gone     kit.Ignored         // deselected clusters, and whether their ManagedCluster is deleted
 	resolved resolved
 	template *template
 	last     *passes.Propagation

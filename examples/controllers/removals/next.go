@@ -31,7 +31,7 @@ type Deleted struct {
 	Set    *workv1alpha1.ManifestWorkReplicaSet
 	Works  []*workv1.ManifestWork             // of the set, in a cache
 	Groups func() ([]*grouping.Groups, error) // of the placementRefs, as kit.Apart reads them
-	Gone   *kit.GivenUp                       // kept between reconciles
+	Gone   *kit.Ignored                       // kept between reconciles
 	Live   client.Reader                      // to read from the API server
 	Now    time.Time
 }
@@ -79,15 +79,15 @@ func (o *Order) next(ctx context.Context, deleted *Deleted) (Next, error) {
 		return Next{reason: ReasonIncomplete, says: missing}, err
 	}
 	reports, leaving := deleted.reports()
-	uncounted, err := deleted.Gone.Of(asked.Ignored, append(deleted.Gone.Gone(), leaving...), manager.IsGone(ctx, deleted.Live), deleted.Now)
+	ignored, err := deleted.Gone.Of(asked.Ignored, append(deleted.Gone.Gone(), leaving...), manager.IsGone(ctx, deleted.Live), deleted.Now)
 	if err != nil {
 		return Next{}, err
 	}
-	story := newStory(groups, reports, uncounted)
+	story := newStory(groups, reports, ignored)
 	version := writes.VersionOf(deleted.Set.Spec.ManifestWorkTemplate)
 	for i, ref := range deleted.Set.Spec.PlacementRefs {
 		memory := &rollout.StoredRecord{Version: version, Record: records[ref.Name]}
-		clusters, err := rollout.Removals(ref.RolloutStrategy, groups[i], reports, most, rollout.Options{Ignored: uncounted, StoredRecord: memory})
+		clusters, err := rollout.Removals(ref.RolloutStrategy, groups[i], reports, most, rollout.Options{Ignored: ignored, StoredRecord: memory})
 		if err != nil {
 			return invalid(fmt.Errorf("placement %s: %w", ref.Name, err)), nil
 		}

@@ -70,16 +70,16 @@ func invalid(err error) Next {
 
 // story is what happens to the clusters that have works.
 type story struct {
-	of        map[string]int  // index of the placementRef
-	stays     map[string]bool // whether a work of it is not being deleted yet
-	uncounted map[string]bool
-	going     map[string]bool // whether its works are deleted now
+	of      map[string]int  // index of the placementRef
+	stays   map[string]bool // whether a work of it is not being deleted yet
+	ignored map[string]bool
+	going   map[string]bool // whether its works are deleted now
 }
 
-func newStory(groups []*grouping.Groups, reports []status.Report, uncounted []string) *story {
-	story := &story{of: map[string]int{}, stays: map[string]bool{}, uncounted: map[string]bool{}, going: map[string]bool{}}
-	for _, cluster := range uncounted {
-		story.uncounted[cluster] = true
+func newStory(groups []*grouping.Groups, reports []status.Report, ignored []string) *story {
+	story := &story{of: map[string]int{}, stays: map[string]bool{}, ignored: map[string]bool{}, going: map[string]bool{}}
+	for _, cluster := range ignored {
+		story.ignored[cluster] = true
 	}
 	for _, report := range reports {
 		story.of[report.Cluster] = slices.IndexFunc(groups, func(group *grouping.Groups) bool { _, selects := group.Position(report.Cluster); return selects })
@@ -94,7 +94,7 @@ func newStory(groups []*grouping.Groups, reports []status.Report, uncounted []st
 // waits says whether the set must wait for a cluster.
 func (s *story) waits() bool {
 	for cluster, stays := range s.stays {
-		if stays || !s.uncounted[cluster] {
+		if stays || !s.ignored[cluster] {
 			return true
 		}
 	}
@@ -113,15 +113,15 @@ func (s *story) text(refs []workv1alpha1.LocalPlacementReference, most int) stri
 }
 
 func (s *story) textOf(placement, most int) string {
-	var leaving, given, says []string
+	var leaving, ignored, says []string
 	follow := 0
 	for cluster, stays := range s.stays {
 		switch {
 		case s.of[cluster] != placement:
 		case stays && !s.going[cluster]:
 			follow++
-		case s.uncounted[cluster]:
-			given = append(given, cluster)
+		case s.ignored[cluster]:
+			ignored = append(ignored, cluster)
 		default:
 			leaving = append(leaving, cluster)
 		}
@@ -129,8 +129,8 @@ func (s *story) textOf(placement, most int) string {
 	if len(leaving) > 0 {
 		says = append(says, "in deletion: "+listed(leaving))
 	}
-	if len(given) > 0 {
-		says = append(says, "ignored: "+listed(given))
+	if len(ignored) > 0 {
+		says = append(says, "ignored: "+listed(ignored))
 	}
 	if follow > 0 {
 		says = append(says, fmt.Sprintf("%d more to delete, at most %d at a time", follow, most))

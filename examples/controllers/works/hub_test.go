@@ -35,8 +35,8 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/removals"
 )
 
-// giveUpAnnotation names the ignored clusters.
-const giveUpAnnotation = "cohort.open-cluster-management.io/ignore"
+// ignoreAnnotation names the ignored clusters.
+const ignoreAnnotation = "cohort.open-cluster-management.io/ignore"
 
 // grace is how long a deselected cluster keeps its work.
 const grace = 5 * time.Second

@@ -51,9 +51,9 @@ func (c *controller) behind(ctx context.Context, memory *memory) (time.Duration,
 		func() time.Duration { return memory.written.RecheckAfter(c.now()) })
 }
 
-// givenUp are the ignored clusters: by name, or because the ManagedCluster was deleted. ManagedClusters are read live for
+// ignored are the ignored clusters: by name, or because the ManagedCluster was deleted. ManagedClusters are read live for
 // deselected clusters that count, by the records or by the results before, and for those that had none the last time.
-func (c *controller) givenUp(ctx context.Context, names []string, memory *memory, known status.Records) ([]string, error) {
+func (c *controller) ignored(ctx context.Context, names []string, memory *memory, known status.Records) ([]string, error) {
 	clusters := append(memory.gone.Gone(), kit.Left(known, memory.results)...)
 	return memory.gone.Of(names, clusters, manager.IsGone(ctx, c.live), c.now())
 }

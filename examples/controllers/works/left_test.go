@@ -116,7 +116,7 @@ func TestAnIgnoredClusterCountsNoMore(t *testing.T) {
 	h := failing(t)
 	h.place("prod", "b")
 	h.wrote("")
-	h.annotate(giveUpAnnotation, " x, a ")
+	h.annotate(ignoreAnnotation, " x, a ")
 	h.wrote("create b")
 	if got := h.left(); got != nil {
 		t.Errorf("the record still has %v", got)

@@ -35,7 +35,7 @@ import (
 // with a network between them that cuts, delays and duplicates. See the documentation of package trial/hubs.
 //
 //	go test ./works -run TestHubs/Rollouts -hub-rollouts=100 -v -timeout=0
-//	go test ./works -run TestHubs/WayBack -v
+//	go test ./works -run TestHubs/Rollback -v
 //	go test ./works -run TestHubs/EachDuty -v
 func TestHubs(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())
@@ -45,8 +45,8 @@ func TestHubs(t *testing.T) {
 	}
 	subject := &hubs.Subject{Hub: onHub, Coordinator: onCoordinator, Annotation: hubshares.HubsAnnotation, Abort: rollback.AbortAnnotation}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
-	t.Run("WayBack", func(t *testing.T) {
-		h.WayBack(t, subject)
+	t.Run("Rollback", func(t *testing.T) {
+		h.Rollback(t, subject)
 	})
 	t.Run("EachDuty", func(t *testing.T) {
 		h.EachDuty(t, subject)

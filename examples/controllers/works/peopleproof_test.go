@@ -32,7 +32,7 @@ func TestProofWithOperators(t *testing.T) {
 		t.Fatal(err)
 	}
 	subject := &proof.Subject{
-		Run: listening, Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2,
+		Run: listening, Says: says, RemoveAfter: grace, IgnoreAnnotation: ignoreAnnotation, Placements: 2, Replicas: 2,
 		People: &proof.People{
 			Annotations: map[string]string{plugins.AnnotationPlugin: "validator"}, Freeze: prefix + "freeze", Allowlist: prefix + "allowlist",
 			Version: func(set *workv1alpha1.ManifestWorkReplicaSet) string {

@@ -45,7 +45,7 @@ func TestProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := &proof.Subject{Run: process(nil), Says: says, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 2, Replicas: 2}
+	subject := &proof.Subject{Run: process(nil), Says: says, RemoveAfter: grace, IgnoreAnnotation: ignoreAnnotation, Placements: 2, Replicas: 2}
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
 	t.Run("Days", func(t *testing.T) { h.Days(t, subject) })
 	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })

@@ -45,7 +45,7 @@ type memory struct {
 	stored  writes.Own[*replicaSet]    // to the set
 	read    kit.Apart                  // groups
 	results map[string]*rollout.Result // by placement: of the reconcile before
-	gone    kit.GivenUp                // deselected clusters, and whether their ManagedCluster is gone
+	gone    kit.Ignored                // deselected clusters, and whether their ManagedCluster is gone
 	turn    *rollback.Turn             // which revision clusters get
 	foreign map[writes.Foreign]bool    // those that an event told
 }
@@ -129,7 +129,7 @@ func (c *controller) plan(
 	if err := errors.Join(err, unread); err != nil {
 		return c.refuse(set, err)
 	}
-	if asked.Ignored, err = c.givenUp(ctx, asked.Ignored, memory, records); err != nil {
+	if asked.Ignored, err = c.ignored(ctx, asked.Ignored, memory, records); err != nil {
 		return err
 	}
 	save := func(work *work) error { return memory.written.Wrote(work, c.client.Update(ctx, work), c.now()) }

@@ -441,7 +441,7 @@ func TestADeadAgentHoldsItsPlaceUntilItsClusterIsIgnored(t *testing.T) {
 					h.clock = h.clock.Add(writes.Patience)
 				}
 				if by == "name" {
-					h.annotate(giveUpAnnotation, "b")
+					h.annotate(ignoreAnnotation, "b")
 				} else {
 					h.must(h.server.Delete(t.Context(), &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Name: "b"}}))
 				}
@@ -472,7 +472,7 @@ func TestAnIgnoredClusterKeepsItsTurn(t *testing.T) {
 	h := inOrder(t, 1)
 	h.placeBy(2, "prod", "a", "b", "c")
 	h.rolledOut(ref("prod", groupByGroup))
-	h.annotate(giveUpAnnotation, "a, b")
+	h.annotate(ignoreAnnotation, "a, b")
 	h.deleted()
 	h.wrote("delete c")
 	h.letGo("c")

@@ -50,12 +50,12 @@ func TestProofOfRollback(t *testing.T) {
 				}
 			})
 		},
-		Says: saysOfRollback, RemoveAfter: grace, GivenUp: giveUpAnnotation, Placements: 1, Replicas: 2,
+		Says: saysOfRollback, RemoveAfter: grace, IgnoreAnnotation: ignoreAnnotation, Placements: 1, Replicas: 2,
 		Revision:  hashOf,
 		Revisions: revisionsOf(t),
 	}
-	h.WayBack(t, subject)
-	t.Run("EachDuty", func(t *testing.T) { h.EachDutyOfWayBack(t, subject, dutiesOfRollback...) })
+	h.Rollback(t, subject)
+	t.Run("EachDuty", func(t *testing.T) { h.EachDutyOfRollback(t, subject, dutiesOfRollback...) })
 }
 
 func hashOf(set *workv1alpha1.ManifestWorkReplicaSet) string {

@@ -137,9 +137,9 @@ func (s *saboteur) misread(o any) any {
 	set := o.(*workv1alpha1.ManifestWorkReplicaSet).DeepCopy()
 	switch s.duty {
 	case proof.DutyIgnored:
-		delete(set.Annotations, giveUpAnnotation)
+		delete(set.Annotations, ignoreAnnotation)
 	case proof.DutyLeft: // all deselected clusters are ignored
-		metav1.SetMetaDataAnnotation(&set.ObjectMeta, giveUpAnnotation, strings.Join(s.notSelected(set), ","))
+		metav1.SetMetaDataAnnotation(&set.ObjectMeta, ignoreAnnotation, strings.Join(s.notSelected(set), ","))
 	case proof.DutyRecord:
 		_, _ = status.Records{}.Note(set)
 	}

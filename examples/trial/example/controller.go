@@ -30,8 +30,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// givenUpBy is the annotation in which a person names clusters that are given up, with commas between them.
-const givenUpBy = "example.com/give-up"
+// ignoreAnnotation is the annotation in which an operator names ignored clusters, with commas between them.
+const ignoreAnnotation = "example.com/ignore"
 
 type (
 	set  = workv1alpha1.ManifestWorkReplicaSet
@@ -95,14 +95,14 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	givenUp, err := c.givenUp(ctx, set, records[""])
+	ignoredClusters, err := c.ignoredClusters(ctx, set, records[""])
 	if err != nil {
 		return 0, err
 	}
 	result, err := rollout.Plan(c.strategy(ref.RolloutStrategy), groups, reports, now, rollout.Options{
 		RemoveAfter: metav1.Duration{Duration: c.removeAfter}, Previous: c.last,
 		StoredRecord: &rollout.StoredRecord{Version: version, Record: records[""]},
-		Ignored:      givenUp,
+		Ignored:      ignoredClusters,
 	})
 	if err != nil {
 		return 0, err
@@ -156,9 +156,9 @@ func (c *controller) former(ctx context.Context, s *set, works []*work) (writes.
 	return owner, err
 }
 
-// givenUp are the clusters that a person gave up: by name, or by deleting the ManagedCluster of one that left.
-func (c *controller) givenUp(ctx context.Context, set *set, record status.Record) ([]string, error) {
-	names := strings.Split(set.Annotations[givenUpBy], ",")
+// ignoredClusters are the clusters that an operator ignores: by name, or by deleting the ManagedCluster of a deselected one.
+func (c *controller) ignoredClusters(ctx context.Context, set *set, record status.Record) ([]string, error) {
+	names := strings.Split(set.Annotations[ignoreAnnotation], ",")
 	for _, left := range record.Deselected {
 		_, err := c.clusters.ClusterV1().ManagedClusters().Get(ctx, left.Cluster, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {

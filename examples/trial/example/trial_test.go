@@ -31,7 +31,7 @@ func TestTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	subject := &trial.Subject{Run: run, Says: says, RemoveAfter: removeAfter, GivenUp: givenUpBy, Placements: 1, Replicas: 1}
+	subject := &trial.Subject{Run: run, Says: says, RemoveAfter: removeAfter, IgnoreAnnotation: ignoreAnnotation, Placements: 1, Replicas: 1}
 	t.Run("Rollouts", func(t *testing.T) { hub.Rollouts(t, subject) })
 	t.Run("CutOff", func(t *testing.T) { hub.CutOff(t, subject) })
 	t.Run("Untold", func(t *testing.T) { hub.Untold(t, subject) })

@@ -13,11 +13,11 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
-// WayBack has a version that fails taken back on both hubs by a person. Each hub goes back by itself, without shares: all clusters have the
+// Rollback has a version that fails taken back on both hubs by a person. Each hub goes back by itself, without shares: all clusters have the
 // version before again, and with the one that failed no limit over both hubs was broken.
-func (h *Hubs) WayBack(t *testing.T, s *Subject) {
+func (h *Hubs) Rollback(t *testing.T, s *Subject) {
 	w := newWorld(max(1, *flagSeed))
-	w.wayBack = true
+	w.rollback = true
 	out, err := h.play(t, s, w)
 	if err != nil || out.stuck != "" || len(out.violations) > 0 {
 		t.Errorf("%v %q %q", err, out.stuck, out.violations)

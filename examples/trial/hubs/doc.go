@@ -3,7 +3,7 @@
 //
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts                                 4 rollouts
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=100 -v -timeout=0  100 of them
-//	go -C examples/controllers test ./works -run TestHubs/WayBack -v                                a version that fails is taken back on both hubs
+//	go -C examples/controllers test ./works -run TestHubs/Rollback -v                                a version that fails is taken back on both hubs
 //	go -C examples/controllers test ./works -run TestHubs/EachDuty -v                               each duty left out
 //	go -C examples/controllers test ./works -run TestHubs/Rollouts -hub-rollouts=1 -hub-seed=7      one rollout again
 //
@@ -51,5 +51,5 @@
 //
 // What else an engine has to do is not seen in the limits. Where a write is not on top of what was read, the definition of accounts still
 // refuses a number that is older. A rollout that never gives its shares back does not end, which Rollouts finds. A cluster that moves is
-// given up by a person, and no engine does that: the search of rollout/shares has it.
+// ignored by an operator, and no engine does that: the search of rollout/shares has it.
 package hubs

@@ -85,7 +85,7 @@ func (h *Hubs) playIn(of *sim.World, s *Subject, w *world) (out outcome, err err
 	switch {
 	case w.duty != "":
 		p.stage(p.sceneOf(w.duty))
-	case w.wayBack:
+	case w.rollback:
 		p.stage(p.back())
 	}
 	for i := range p.clients {
@@ -197,7 +197,7 @@ func (p *player) keep(ctx context.Context, of *sim.World, server int) {
 			Set: types.NamespacedName{Namespace: p.name, Name: setName}, Now: time.Now,
 			Config: config(p.servers[server], serverNames[server], to(nil, p.slow)),
 		}
-		if process.Revisions = p.wayBack; p.ignored {
+		if process.Revisions = p.rollback; p.ignored {
 			process.Ignored = p.duty
 		}
 		run := p.subject.Coordinator

@@ -17,7 +17,7 @@ type world struct {
 	choices  uint64      // of selects
 	duty     Duty        // that matters in it; empty in a world of chance
 	ignored  bool        // the subject leaves it out
-	wayBack  bool        // a version is taken back
+	rollback bool        // a version is taken back
 	name     string      // its namespace, and the first part of its hubs' and clusters'
 	clusters [2][]string // of each hub
 	strategy clusterv1alpha1.RolloutProgressive

@@ -50,7 +50,7 @@ func (o *owner) judgeClaim(c claim) {
 	}
 	f := Finding{Kind: Complete, Grade: Suspicious, Owner: o.key, Cluster: truth.cluster, holder: o.key}
 	seen, alone := o.belies(c, j.lag, all), o.belies(c, j.lag, leniency{})
-	if surely := o.belies(c, j.lag, leniency{withLeft: true, withStays: true}); alone.right && j.GivenUp != "" && len(o.states.now().spec.refs) == 1 {
+	if surely := o.belies(c, j.lag, leniency{withLeft: true, withStays: true}); alone.right && j.IgnoreAnnotation != "" && len(o.states.now().spec.refs) == 1 {
 		alone = surely
 	}
 	switch {
@@ -82,7 +82,7 @@ func (o *owner) belies(c claim, lag int64, l leniency) (b belied) {
 	now, out, specs := o.judge.now, map[string]bool{}, []*ownerSpec{o.states.now().spec}
 	o.states.since(now-lag, func(s *ownerState) bool {
 		if s != nil {
-			maps.Copy(out, s.givenUp(o.judge.GivenUp))
+			maps.Copy(out, s.ignoredClusters(o.judge.IgnoreAnnotation))
 			if c.generation == 0 && !slices.Contains(specs, s.spec) {
 				specs = append(specs, s.spec)
 			}

@@ -148,11 +148,11 @@ func TestWhatIsCalledComplete(t *testing.T) {
 		s := begin().set("1", c.strategy).fleet("a", "b").at(5)
 		c.tell(s)
 		s.at(40)
-		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"})
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, IgnoreAnnotation: "ignore"})
 		if got := said(r); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q\n%v", why, got, c.want, r.Findings)
 		}
-		if hidden := Judge(anonymised(t, s), Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"}); len(hidden.Findings) != len(c.want) {
+		if hidden := Judge(anonymised(t, s), Options{Lag: time.Second, Patience: time.Hour, IgnoreAnnotation: "ignore"}); len(hidden.Findings) != len(c.want) {
 			t.Errorf("%s, anonymised: got %q, want %q", why, said(hidden), c.want)
 		}
 		if why == "one left under way" { // none is known to be ignored, so it may be
@@ -166,12 +166,12 @@ func TestWhatIsCalledComplete(t *testing.T) {
 // A user that ignores a cluster has it count for nothing, also where that was only just before.
 func TestAnIgnoredClusterDoesNotBelieAClaim(t *testing.T) {
 	for cluster, want := range map[string][]string{"b": nil, "c": {"broken called complete b"}} {
-		s := begin().set("v1", five).fleet("a", "b").at(5).works("v1", "ok", "a").works("v1", "busy", "b").at(7).fleet("a").at(9).giveUp(cluster, five)
-		given := fmt.Sprintf(`"annotations":{"given-up":%q},"generation"`, cluster)
+		s := begin().set("v1", five).fleet("a", "b").at(5).works("v1", "ok", "a").works("v1", "busy", "b").at(7).fleet("a").at(9).ignore(cluster, five)
+		given := fmt.Sprintf(`"annotations":{"ignore":%q},"generation"`, cluster)
 		s.at(9.5).object("MODIFIED", strings.Replace(claimText(s, "v1", five, rolledOut, 1, 1), `"generation"`, given, 1))
-		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"})
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, IgnoreAnnotation: "ignore"})
 		if got := said(r); !slices.Equal(got, want) {
-			t.Errorf("%s is given up: got %q, want %q", cluster, got, want)
+			t.Errorf("%s is ignored: got %q, want %q", cluster, got, want)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestAnIgnoredClusterDoesNotBelieAClaim(t *testing.T) {
 func TestADeselectedClusterOfOneOfSeveralPlacementsIsSuspicious(t *testing.T) {
 	s := begin().set("1", five, "fleet", "edge").fleet("a", "b").decideOf("edge", 0, "", "c").placeOf("edge", "=1").at(5).works("1", "ok", "a", "c").works("1", "busy", "b")
 	s.at(7).fleet("a").at(9).claims("1", five, rolledOut, 2, 2, "fleet", "edge").at(12)
-	r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"})
+	r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, IgnoreAnnotation: "ignore"})
 	if got, want := said(r), []string{"suspicious called complete b"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

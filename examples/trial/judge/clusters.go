@@ -1,6 +1,6 @@
 package judge
 
-// kindCluster is the kind that says whether a person gave a cluster up by deleting it. Nothing is judged of it, and a hole of it is none of others.
+// kindCluster is the kind that says whether an operator ignored a cluster by deleting it. Nothing is judged of it, and a hole of it is none of others.
 const kindCluster = "ManagedCluster"
 
 // clusterState is a ManagedCluster.

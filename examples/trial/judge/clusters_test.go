@@ -69,7 +69,7 @@ func ofLeaver(before, after func(s *fixture), placements ...string) *fixture {
 }
 
 // forLeavers are the options with which deselected clusters are judged.
-var forLeavers = Options{Lag: time.Second, Patience: time.Hour, RemoveAfter: 5 * time.Second, GivenUp: "given-up"}
+var forLeavers = Options{Lag: time.Second, Patience: time.Hour, RemoveAfter: 5 * time.Second, IgnoreAnnotation: "ignore"}
 
 // A failed, deselected cluster counts for certain when its object is gone, as long as its ManagedCluster is known to have stayed.
 func TestAFailureLastsForCertainWhileTheClusterStays(t *testing.T) {
@@ -94,7 +94,7 @@ func TestAFailureLastsForCertainWhileTheClusterStays(t *testing.T) {
 func TestWhatStaysUncertainOfDeselectedClusters(t *testing.T) {
 	stays := func(s *fixture) { s.at(4).managed("", "a") }
 	nowhere := forLeavers
-	nowhere.GivenUp = ""
+	nowhere.IgnoreAnnotation = ""
 	atOnce := begin().set("v1", progressive("1", "0", "")).fleet("a", "b").at(4).managed("", "a").at(5).works("v1", "", "a")
 	atOnce.at(6).works("v1", "failed", "a").at(14).fleet("b").at(14.5).remove("a", "v1")
 	for why, c := range map[string]struct {
@@ -104,8 +104,8 @@ func TestWhatStaysUncertainOfDeselectedClusters(t *testing.T) {
 	}{
 		"nothing says so":    {ofLeaver(stays, nil), nowhere, []string{"suspicious deselected b"}},
 		"several placements": {ofLeaver(stays, nil, "fleet", "edge"), forLeavers, []string{"suspicious deselected b"}},
-		"it is given up":     {ofLeaver(stays, func(s *fixture) { s.at(16).giveUp("a", progressive("1", "0", "")) }), forLeavers, nil},
-		"it went at once":    {atOnce, Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"}, []string{"suspicious deselected b"}},
+		"it is ignored":      {ofLeaver(stays, func(s *fixture) { s.at(16).ignore("a", progressive("1", "0", "")) }), forLeavers, nil},
+		"it went at once":    {atOnce, Options{Lag: time.Second, Patience: time.Hour, IgnoreAnnotation: "ignore"}, []string{"suspicious deselected b"}},
 	} {
 		if got := said(Judge(c.fixture.at(20).works("v1", "", "b").read(t), c.options)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", why, got, c.want)

@@ -174,7 +174,7 @@ func lacks(placement *placementState, stored map[string]*decisionState) string {
 const tooMany = 20_000
 
 // seen gives the fleets of all views that are at most lag behind, and look complete: each decision and the Placement may be of
-// another time. All says that there are no others: it gives up where there are too many.
+// another time. All says that there are no others: it ends where there are too many.
 func (p *placing) seen(now, lag int64) ([]*fleet, bool) {
 	from := now - lag
 	names := slices.Sorted(maps.Keys(p.decisions))

@@ -28,10 +28,10 @@
 // afterwards, and by the truth alone. Suspicious are states that looked complete, lasted no longer than the lag, and that no write of the
 // Placement confirmed. Placements that another controller schedules are not judged.
 //
-// A deselected cluster that has a version and is not done counts as long as its object is there: [Leavers]. That is suspicious, since a person may have given
-// the cluster up, and broken with -given-up, the annotation of the owner in which people name such clusters. They count nowhere.
+// A deselected cluster that has a version and is not done counts as long as its object is there: [Leavers]. That is suspicious, since an operator may ignore
+// the cluster, and broken with -ignore-annotation, the annotation of the owner in which people name such clusters. They count nowhere.
 // An object that is gone counts if it said for longer than the lag that the version failed, and nothing else was wanted since. That is
-// suspicious, since a user that deletes a cluster ignores it. It is broken with -given-up if the recording shows that no user deleted the
+// suspicious, since a user that deletes a cluster ignores it. It is broken with -ignore-annotation if the recording shows that no user deleted the
 // cluster: that its ManagedCluster was there all the time since the cluster left, with the lag before, and without a hole; and the object
 // went later than the lag after that. A cluster that left one of several placements is never more than suspicious: a process that began since may not
 // know which.

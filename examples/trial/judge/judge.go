@@ -21,8 +21,8 @@ type Options struct {
 	Began []time.Time
 	// User is the user or user agent to judge, where the recording has them. Empty is all.
 	User string
-	// GivenUp is the annotation of an owner in which people name clusters that count for nothing any more, with commas between them.
-	GivenUp string
+	// IgnoreAnnotation is the annotation of an owner in which people name clusters that count for nothing any more, with commas between them.
+	IgnoreAnnotation string
 	// Should says what should have happened instead, for a report. It may be nil.
 	Should func(Moment) string
 

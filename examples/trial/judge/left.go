@@ -61,7 +61,7 @@ func (o *owner) judgeLeavers(m *member, id, version string) {
 		j.report.Explained = max(j.report.Explained, f.Explained)
 	case !seen.all:
 		j.report.Unclear++
-	case j.GivenUp != "" && !surely.right && surely.all && len(o.states.now().spec.refs) == 1:
+	case j.IgnoreAnnotation != "" && !surely.right && surely.all && len(o.states.now().spec.refs) == 1:
 		f.Grade = Broken
 	}
 	var texts []string

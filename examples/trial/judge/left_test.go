@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// giveUp has a person name a cluster on the owner of v1.
-func (s *fixture) giveUp(cluster, strategy string) *fixture {
-	annotation := fmt.Sprintf(`"annotations":{"given-up":%q},"resourceVersion"`, cluster)
+// ignore has a person name a cluster on the owner of v1.
+func (s *fixture) ignore(cluster, strategy string) *fixture {
+	annotation := fmt.Sprintf(`"annotations":{"ignore":%q},"resourceVersion"`, cluster)
 	s.object("MODIFIED", strings.Replace(setText(s, "v1", strategy), `"resourceVersion"`, annotation, 1))
 	return s
 }
@@ -39,24 +39,24 @@ func TestAFailureLastsWhenItsObjectIsGone(t *testing.T) {
 			s.at(6).works("v1", "failed", "a").at(7).fleet("b").at(12).remove("a", "v1").fleet("a", "b").works("v1", "ok", "a")
 			s.at(14).fleet("b").at(19.5).remove("a", "v1")
 		}, nil},
-		"it failed, and a person has given it up": {func(s *fixture) {
-			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(16).giveUp("a", strategy)
+		"it failed, and an operator ignores it": {func(s *fixture) {
+			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(16).ignore("a", strategy)
 		}, nil},
 		"it failed, and a user ignores one that is in": {func(s *fixture) {
-			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(16).giveUp("c", strategy)
+			s.at(6).works("v1", "failed", "a").at(9).fleet("b").at(15).remove("a", "v1").at(16).ignore("c", strategy)
 		}, suspicious},
 	} {
 		s := begin().set("v1", strategy).fleet("a", "b").at(5).works("v1", "", "a")
 		c.tell(s)
 		s.at(20).works("v1", "", "b")
-		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, RemoveAfter: 5 * time.Second, GivenUp: "given-up"})
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, RemoveAfter: 5 * time.Second, IgnoreAnnotation: "ignore"})
 		if got := said(r); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", why, got, c.want)
 		}
 	}
 }
 
-// Without a deadline a failed cluster keeps its slot, also when it left and its object is gone. With one it gave the slot up.
+// Without a deadline a failed cluster keeps its slot, also when it left and its object is gone. With one it freed the slot.
 func TestAFailureWithoutADeadlineKeepsItsSlotWhenItsObjectIsGone(t *testing.T) {
 	for deadline, want := range map[string][]string{"": {"suspicious deselected b"}, `,"progressDeadline":"1s"`: nil} {
 		s := begin().set("v1", progressive("1", `"100%"`, deadline)).fleet("a", "b").at(5).works("v1", "", "a")
@@ -73,7 +73,7 @@ func TestADeselectedClusterOfOneOfSeveralPlacementsBlocksNoneForCertain(t *testi
 	for want, placements := range map[string][]string{"broken deselected b": {"fleet"}, "suspicious deselected b": {"fleet", "edge"}} {
 		s := begin().set("v1", progressive("1", "0", ""), placements...).fleet("a", "b").decideOf("edge", 0, "", "c").placeOf("edge", "=1")
 		s.at(5).works("v1", "busy", "a").at(9).fleet("b").at(14).works("v1", "", "b")
-		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, GivenUp: "given-up"})
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: time.Hour, IgnoreAnnotation: "ignore"})
 		if got := said(r); !slices.Equal(got, []string{want}) {
 			t.Errorf("%v: got %q, want %q", placements, got, want)
 		}
@@ -99,14 +99,14 @@ func TestAnIgnoredClusterBlocksNone(t *testing.T) {
 			s.decide(1, "", "b").decide(0, "", "a").place("=1", "=1").at(11).decide(1, "", "a", "b").decide(0, "").place("=0", "=2")
 			s.at(12).set("v2", strategy).works("v2", "ok", "a").until(20).until(40)
 		}, []string{"broken stuck b"}},
-		"another one is given up":       {func(s *fixture) { s.giveUp("d", strategy).until(20).until(40) }, []string{"suspicious stuck b"}},
-		"the deselected one is ignored": {func(s *fixture) { s.giveUp("c", strategy).until(20).until(40) }, []string{"broken stuck b"}},
-		"it is given up too late":       {func(s *fixture) { s.until(15).giveUp("c", strategy).until(17).until(22) }, nil},
-		"it could long have gone on":    {func(s *fixture) { s.until(20).until(25).giveUp("c", strategy).until(30).until(40) }, []string{"suspicious stuck b", "broken stuck b"}},
+		"another one is ignored":        {func(s *fixture) { s.ignore("d", strategy).until(20).until(40) }, []string{"suspicious stuck b"}},
+		"the deselected one is ignored": {func(s *fixture) { s.ignore("c", strategy).until(20).until(40) }, []string{"broken stuck b"}},
+		"it is ignored too late":        {func(s *fixture) { s.until(15).ignore("c", strategy).until(17).until(22) }, nil},
+		"it could long have gone on":    {func(s *fixture) { s.until(20).until(25).ignore("c", strategy).until(30).until(40) }, []string{"suspicious stuck b", "broken stuck b"}},
 	} {
 		s := begin().set("v1", strategy).fleet("a", "b", "c").at(5).works("v1", "ok", "a").at(6).fleet("a", "b").until(10)
 		c.tell(s)
-		r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: 5 * time.Second, Began: []time.Time{time.Unix(0, 0)}, GivenUp: "given-up"})
+		r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, RemoveAfter: 5 * time.Second, Began: []time.Time{time.Unix(0, 0)}, IgnoreAnnotation: "ignore"})
 		if got := said(r); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", why, got, c.want)
 		}
@@ -116,8 +116,8 @@ func TestAnIgnoredClusterBlocksNone(t *testing.T) {
 // An ignored cluster waits for the end of a breach like all others, so nothing tells that it could have started.
 func TestAnIgnoredClusterIsBlockedByABreach(t *testing.T) {
 	strategy := progressive("1", "0", "")
-	s := begin().giveUp("b", strategy).fleet("a", "b", "c").at(5).works("v1", "", "a").at(6).works("v1", "failed", "a").until(20).until(60)
-	r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, GivenUp: "given-up"})
+	s := begin().ignore("b", strategy).fleet("a", "b", "c").at(5).works("v1", "", "a").at(6).works("v1", "failed", "a").until(20).until(60)
+	r := Judge(s.read(t), Options{Lag: time.Second, Patience: 10 * time.Second, IgnoreAnnotation: "ignore"})
 	if got := said(r); len(got) > 0 {
 		t.Errorf("got %q, want nothing", got)
 	}

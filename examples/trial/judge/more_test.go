@@ -249,19 +249,19 @@ func TestAddOns(t *testing.T) {
 }
 
 // Where an annotation names ignored clusters, a deselected cluster with the version counts until then, and so does a failed one.
-func TestGivenUp(t *testing.T) {
+func TestIgnoredClusters(t *testing.T) {
 	for given, want := range map[string][]string{"": {"broken deselected b", "broken concurrency c"}, "a": {"broken concurrency c"}, "x, a ,b": nil} {
 		s := begin()
 		s.set("1", progressive("1", "0", "")).fleet("a", "b", "c").at(5).works("1", "failed", "a").at(9).fleet("b", "c")
 		if given != "" {
-			s.at(10).object("MODIFIED", strings.Replace(setText(s, "1", progressive("1", "0", "")), `"resourceVersion"`, fmt.Sprintf(`"annotations":{"given-up":%q},"resourceVersion"`, given), 1))
+			s.at(10).object("MODIFIED", strings.Replace(setText(s, "1", progressive("1", "0", "")), `"resourceVersion"`, fmt.Sprintf(`"annotations":{"ignore":%q},"resourceVersion"`, given), 1))
 		}
 		s.at(14).works("1", "", "b").at(18).works("1", "failed", "b").at(22).works("1", "", "c")
 		o := testOptions
-		o.GivenUp = "given-up"
+		o.IgnoreAnnotation = "ignore"
 		r := Judge(s.read(t), o)
 		if got := said(r); !slices.Equal(got, want) {
-			t.Errorf("%q given up: got %q, want %q\n%v", given, got, want, r.Findings)
+			t.Errorf("%q ignored: got %q, want %q\n%v", given, got, want, r.Findings)
 		}
 	}
 }

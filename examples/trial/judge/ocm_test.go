@@ -94,7 +94,7 @@ func TestRecordingsOfOCM(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		report := Judge(r, Options{Lag: 2 * time.Second, Patience: 5 * time.Second, GivenUp: "hub.test/given-up"})
+		report := Judge(r, Options{Lag: 2 * time.Second, Patience: 5 * time.Second, IgnoreAnnotation: "hub.test/ignore"})
 		if !slices.ContainsFunc(report.Findings, func(f Finding) bool {
 			return strings.HasPrefix(f.Owner, ownerOf(name)) && f.Grade == want.grade && (f.Kind == want.kind || slices.Contains(f.Also, want.kind))
 		}) {

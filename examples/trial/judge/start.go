@@ -118,20 +118,20 @@ func (o *owner) views(m *member, version string, now, lag int64, l leniency) (v 
 		return true
 	}
 	type wish struct {
-		spec    *ownerSpec
-		givenUp string
+		spec            *ownerSpec
+		ignoredClusters string
 	}
 	seen := map[wish]bool{}
 	o.states.since(now-lag, func(s *ownerState) bool {
 		if s == nil || s.deleting || len(s.spec.refs) == 0 {
 			return say([]breach{{NotSelected, o.key + " is not there, or names no placement"}})
 		}
-		if w := (wish{s.spec, s.annotations[o.judge.GivenUp]}); seen[w] {
+		if w := (wish{s.spec, s.annotations[o.judge.IgnoreAnnotation]}); seen[w] {
 			return true
 		} else {
 			seen[w] = true
 		}
-		out := s.givenUp(o.judge.GivenUp)
+		out := s.ignoredClusters(o.judge.IgnoreAnnotation)
 		var walk func(i int, before []*fleet) bool
 		walk = func(i int, before []*fleet) bool {
 			if i == len(s.spec.refs) {

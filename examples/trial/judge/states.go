@@ -58,8 +58,8 @@ type ownerState struct {
 	annotations map[string]string
 }
 
-// givenUp are the clusters that a person named in an annotation, with commas between them.
-func (s *ownerState) givenUp(annotation string) map[string]bool {
+// ignoredClusters are the clusters that a person named in an annotation, with commas between them.
+func (s *ownerState) ignoredClusters(annotation string) map[string]bool {
 	if s == nil || annotation == "" || s.annotations[annotation] == "" {
 		return nil
 	}

@@ -88,8 +88,8 @@ func (j *judge) putOwner(key string, next *ownerState) {
 			o.event = j.taken
 		}
 		j.wants(o, next)
-	} else if before.annotations[j.GivenUp] != next.annotations[j.GivenUp] {
-		o.isOpen, o.said = false, false // a person gave others up
+	} else if before.annotations[j.IgnoreAnnotation] != next.annotations[j.IgnoreAnnotation] {
+		o.isOpen, o.said = false, false // an operator ignored others
 	}
 	o.judgeClaims(before, next)
 }

@@ -70,7 +70,7 @@ func (o *owner) lookStuck(before int64) {
 		o.said = true
 		f := Finding{Kind: Stuck, Grade: Broken, Owner: o.key, Cluster: cluster,
 			Text: fmt.Sprintf("%s could start for %v, and nothing started", cluster, time.Duration(waited).Round(time.Millisecond))}
-		if o.mayCountElsewhere(o.states.now().givenUp(j.GivenUp)) {
+		if o.mayCountElsewhere(o.states.now().ignoredClusters(j.IgnoreAnnotation)) {
 			f.Grade = Suspicious // a deselected or moved one may block it, unless it is ignored
 		}
 		if full {
@@ -94,7 +94,7 @@ func (o *owner) isOpenAt(now int64, full bool) bool {
 func (o *owner) open(now int64) (cluster string, full bool) {
 	var before []*fleet
 	spec := o.states.now().spec
-	out := o.states.now().givenUp(o.judge.GivenUp)
+	out := o.states.now().ignoredClusters(o.judge.IgnoreAnnotation)
 	for i := range spec.refs {
 		r := &spec.refs[i]
 		p := o.judge.placing(r.placement)
@@ -142,7 +142,7 @@ func (o *owner) isFullAt(r *ref, st *stages, turn int, out map[string]bool, now 
 }
 
 // exposes is the most clusters that have the version and are not done while stages go one after the other: those that failed before and are
-// tolerated, and those in flight. With a deadline, clusters that timed out give up their slots.
+// tolerated, and those in flight. With a deadline, clusters that timed out free their slots.
 func (r *ref) exposes(st *stages) (most int) {
 	failed := 0
 	for i, s := range st.stages {

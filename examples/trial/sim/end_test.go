@@ -56,9 +56,9 @@ func TestWhatHoldsVirtualTimeIsNamed(t *testing.T) {
 	var mu sync.Mutex // locked outside of the bubble
 	mu.Lock()
 	reports := make(chan string, 100)
-	before := giveUp
-	defer func() { giveUp = before }()
-	giveUp = func(report string) {
+	before := abandon
+	defer func() { abandon = before }()
+	abandon = func(report string) {
 		reports <- report
 		mu.Unlock()
 	}

@@ -191,12 +191,12 @@ func (n *network) carry(parcel *parcel) {
 	}
 	n.mu.Unlock()
 	if parcel.exchange != nil {
-		time.AfterFunc(wait, func() { n.giveUp(cut, parcel, err) })
+		time.AfterFunc(wait, func() { n.abandon(cut, parcel, err) })
 	}
 }
 
-// giveUp ends the exchange of a parcel that is held.
-func (n *network) giveUp(cut *cut, parcel *parcel, err error) {
+// abandon ends the exchange of a parcel that is held.
+func (n *network) abandon(cut *cut, parcel *parcel, err error) {
 	n.mu.Lock()
 	i := slices.Index(cut.held, parcel)
 	if i >= 0 {

@@ -19,8 +19,8 @@ type overseer struct {
 	ended    chan struct{}
 }
 
-// giveUp ends the process, since a bubble whose time stands still cannot be left. Tests replace it.
-var giveUp = func(report string) {
+// abandon ends the process, since a bubble whose time stands still cannot be left. Tests replace it.
+var abandon = func(report string) {
 	fmt.Fprintln(os.Stderr, report)
 	os.Exit(2)
 }
@@ -41,7 +41,7 @@ func watchOver(limit time.Duration) *overseer {
 				if log := overseer.log.Load(); log != nil {
 					_ = log.flush() // the report matters more than an error here
 				}
-				giveUp(stalledReport(limit, stacks()))
+				abandon(stalledReport(limit, stacks()))
 				since = time.Now()
 			}
 		}

@@ -96,7 +96,7 @@ func optionFlags(f *flag.FlagSet) *judge.Options {
 	f.DurationVar(&o.Lag, "lag", o.Lag, "how far behind the truth a controller may be when it writes")
 	f.DurationVar(&o.Patience, "patience", o.Patience, "for how long nothing may happen though something could")
 	f.StringVar(&o.User, "user", "", "judge only what this user or user agent wrote; needs audit logs")
-	f.StringVar(&o.GivenUp, "given-up", "", "the annotation of an owner in which people name clusters that count for nothing any more, with commas between them")
+	f.StringVar(&o.IgnoreAnnotation, "ignore-annotation", "", "the annotation of an owner in which operators name ignored clusters, with commas between them")
 	f.DurationVar(&o.RemoveAfter, "remove-after", o.RemoveAfter, "for how long a cluster has to be out of the decisions until it loses its object")
 	f.Func("began", "when a process of the controller began, as 2026-01-01T00:00:00Z: it counts -remove-after anew; may be given once for each process", func(text string) error {
 		at, err := time.Parse(time.RFC3339, text)

@@ -10,8 +10,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// GivenUp remembers which clusters have no ManagedCluster, and when that was read. The zero value is ready to use.
-type GivenUp struct{ seen map[string]seen }
+// Ignored remembers which clusters have no ManagedCluster, and when that was read. The zero value is ready to use.
+type Ignored struct{ seen map[string]seen }
 
 type seen struct {
 	gone bool
@@ -19,8 +19,8 @@ type seen struct {
 }
 
 // Gone are the clusters that had no ManagedCluster when it was last read.
-func (g *GivenUp) Gone() (clusters []string) {
-	for cluster, seen := range g.seen {
+func (i *Ignored) Gone() (clusters []string) {
+	for cluster, seen := range i.seen {
 		if seen.gone {
 			clusters = append(clusters, cluster)
 		}
@@ -31,8 +31,8 @@ func (g *GivenUp) Gone() (clusters []string) {
 // Left are the deselected clusters that count, by the records of an owner or by results.
 func Left(records status.Records, results map[string]*rollout.Result) (clusters []string) {
 	for _, record := range records {
-		for i := range record.Deselected {
-			clusters = append(clusters, record.Deselected[i].Cluster)
+		for at := range record.Deselected {
+			clusters = append(clusters, record.Deselected[at].Cluster)
 		}
 	}
 	for _, result := range results {
@@ -56,14 +56,14 @@ func Soon(recheck time.Duration, results map[string]*rollout.Result) time.Durati
 
 // Of are the ignored clusters: by name, or because the ManagedCluster was deleted. For the given clusters the
 // ManagedCluster is read at intervals.
-func (g *GivenUp) Of(names, clusters []string, isGone func(cluster string) (bool, error), now time.Time) ([]string, error) {
+func (i *Ignored) Of(names, clusters []string, isGone func(cluster string) (bool, error), now time.Time) ([]string, error) {
 	is := make(map[string]bool)
 	for _, name := range names {
 		is[name] = true
 	}
 	all := make(map[string]seen, len(clusters))
 	for _, cluster := range clusters {
-		known, asked := g.seen[cluster]
+		known, asked := i.seen[cluster]
 		if !asked || now.Sub(known.at) >= writes.Patience {
 			gone, err := isGone(cluster)
 			if err != nil {
@@ -75,6 +75,6 @@ func (g *GivenUp) Of(names, clusters []string, isGone func(cluster string) (bool
 			is[cluster] = true
 		}
 	}
-	g.seen = all
+	i.seen = all
 	return slices.Sorted(maps.Keys(is)), nil
 }

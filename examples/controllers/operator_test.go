@@ -29,7 +29,7 @@ func TestAnOperatorAsksSevenQuestions(t *testing.T) {
 	o.must(o.patch(`{"spec":{"placementRefs":[{"name":"prod","rolloutStrategy":{"type":"Progressive","progressive":{"maxConcurrency":3,"progressDeadline":"1h"}}}]}}`))
 	o.change(`{"text":"two"}`)
 	o.eventually("the gate holds the next version, too", func() bool { return strings.Contains(o.asks("explain"), "gate") })
-	o.says(o.asks("status", set.Name), `to do:  kubectl cohort open-gate web 0\n`) // What may I do?
+	o.says(o.asks("status", set.Name), `to do:  kubectl cohort open-gate apps/web 0\n`) // What may I do?
 	o.asks("open-gate", set.Name, "--yes")
 	o.eventually("three are silent, and all but one of the others are done", func() bool { return o.have("two") == 7 })
 	started, day := o.startedLast(), `(\d{4}-\d\d-\d\d )?\d\d:\d\d(:\d\d)?` // the date is shown around midnight

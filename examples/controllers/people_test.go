@@ -69,7 +69,7 @@ func TestAUserFreezesAllowsAndValidates(t *testing.T) {
 	o.says(o.asks("allow", set.Name, "-y"), "allow 7 clusters for version", "3 clusters start at once: prod-00 prod-02 prod-03")
 	o.eventually("all have it but the one that is held", func() bool { return o.have("one") == 7 })
 	o.stays("one", 7)
-	o.says(o.asks("status", set.Name), `1 cluster: prod-01 is frozen with no end: "maintenance of store 1"`, "to do:  kubectl cohort unfreeze web prod-01\n")
+	o.says(o.asks("status", set.Name), `1 cluster: prod-01 is frozen with no end: "maintenance of store 1"`, "to do:  kubectl cohort unfreeze apps/web prod-01\n")
 	o.says(o.asks("unfreeze", set.Name, "prod-01", "-y"), "1 cluster starts at once: prod-01")
 	o.eventually("all have it", o.doneWith("one"))
 

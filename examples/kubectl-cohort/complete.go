@@ -93,8 +93,11 @@ func (d *decision) behind(ctx context.Context, args []string) (names []string, e
 	case d.verb.name != openGate.name && d.verb.name != unfreeze.name:
 		return nil, nil
 	}
-	all, err := d.rollouts(ctx)
 	d.rollout = args[0]
+	if err := d.readContext(); err != nil {
+		return nil, err
+	}
+	all, err := d.rollouts(ctx)
 	for _, o := range all {
 		asked, fault := approvals.Of(&o)
 		switch {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ type decision struct {
 	flags
 	verb        verb
 	words       []string // behind the name of the rollout: groups or clusters
+	context     string   // the namespace of the kubeconfig's context, where it counts; else empty
 	yes, dryRun bool
 	how         how
 }
@@ -106,10 +108,16 @@ func (d *decision) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := d.readContext(); err != nil {
+		return err
+	}
 	d.start = instant{time.Now().UTC().Truncate(time.Second)}
 	objects, notes, err := client.Rollouts(cmd.Context(), d.wanted())
 	if err != nil {
 		return err
+	}
+	if d.context != "" && !slices.ContainsFunc(objects, func(o manifest.Object) bool { return rollsOut(o) && d.wanted().Has(o) }) {
+		return fmt.Errorf("%s %s: nothing of this name rolls out in namespace %s, which the context of the kubeconfig has: must be given as NAMESPACE/%s, or with -n", d.verb.name, d.rollout, d.context, d.rollout)
 	}
 	was, becomes, text, err := d.follows(objects)
 	if is := already(""); errors.As(err, &is) {
@@ -136,8 +144,30 @@ func (d *decision) run(cmd *cobra.Command) error {
 	return print(cmd.OutOrStdout(), name+" "+d.verb.done+"\n")
 }
 
+// wanted is the rollout to decide about. A namespace of the context counts as one of -n, as it does for every command of kubectl that
+// writes.
 func (d *decision) wanted() scenario.Wanted {
-	return scenario.Wanted{Rollout: d.rollout, Namespace: d.namespace(), Hub: true, Now: d.start.Time}
+	return scenario.Wanted{Rollout: d.rollout, Namespace: cmp.Or(d.namespace(), d.context), Hub: true, Now: d.start.Time}
+}
+
+// readContext takes the namespace of the kubeconfig's context, unless -n or the name of the rollout gives one.
+func (d *decision) readContext() error {
+	if d.namespace() != "" || scenario.Namespaced(d.rollout) {
+		return nil
+	}
+	loader := d.hub.ToRawKubeConfigLoader()
+	config, err := loader.RawConfig()
+	if err != nil {
+		return err
+	}
+	name := config.CurrentContext
+	if d.hub.Context != nil && *d.hub.Context != "" {
+		name = *d.hub.Context
+	}
+	if context := config.Contexts[name]; context != nil && context.Namespace != "" {
+		d.context = context.Namespace
+	}
+	return nil
 }
 
 // follows carries the decision out on a copy of the object that it is about, among the objects of a hub, and says what follows from it.

@@ -168,9 +168,9 @@ func TestApprovalsCountInEveryAnswer(t *testing.T) {
 		want        string
 	}{
 		{map[string]string{"pause": "true"}, status.Succeeded, []string{"status", "set"}, "\n  2 clusters: the rollout is paused"},
-		{map[string]string{"pause": "true"}, status.Succeeded, []string{"explain"}, "\n  to do:  kubectl cohort resume set\n"},
-		{map[string]string{"gates": "0"}, status.Succeeded, []string{"status", "set"}, "\n  to do:  kubectl cohort open-gate set 0\n"},
-		{nil, status.Failed, []string{"status", "set"}, "\n  to do:  kubectl cohort retry set\n  or:     kubectl cohort abort set\n"},
+		{map[string]string{"pause": "true"}, status.Succeeded, []string{"explain"}, "\n  to do:  kubectl cohort resume ns/set\n"},
+		{map[string]string{"gates": "0"}, status.Succeeded, []string{"status", "set"}, "\n  to do:  kubectl cohort open-gate ns/set 0\n"},
+		{nil, status.Failed, []string{"status", "set"}, "\n  to do:  kubectl cohort retry ns/set\n  or:     kubectl cohort abort ns/set\n"},
 		{map[string]string{"pause": "yes"}, status.Succeeded, []string{"status", "set"}, `Unsupported value: "yes": supported values: "true", "false": no cluster starts as long as that stands there`},
 		{map[string]string{"gates": "0"}, status.Succeeded, []string{"explain", "c"}, "the gate before group 0 is closed"},
 		{map[string]string{"gates": "0", "open-gates": "0 of " + v3}, status.Succeeded, []string{"status", "set"}, "\nmay start now (1): c\n"},

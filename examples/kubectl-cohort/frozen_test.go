@@ -47,7 +47,7 @@ func TestValidationCountsInEveryAnswer(t *testing.T) {
 		want         []string
 	}{
 		{"there is no verdict", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 waiting\n", "validated by the plugin mesh",
-			"a: waits to be validated and times out at 01:15", "\n  2 clusters: the concurrency limit is reached (2 of 2 in flight): a, b wait to be validated: the first to end is a, which times out at 01:15", "kubectl cohort validate set a yes\n"}},
+			"a: waits to be validated and times out at 01:15", "\n  2 clusters: the concurrency limit is reached (2 of 2 in flight): a, b wait to be validated: the first to end is a, which times out at 01:15", "kubectl cohort validate ns/set a yes\n"}},
 		{"a cluster that is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and waits to be validated\n", "waits to be validated and times out at 01:20; to do: validate the version on b\n", "succeeds and is done: it is found good\n"}},
 		{"its past has it", "", []string{"history", "b"}, []string{"\n00:48   starts\n", "\n00:50   succeeds, and waits to be validated\n"}},
 		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight, 1 of these waiting for validation, 2 waiting\n", "\nmay start now (1): c\n"}},
@@ -88,12 +88,12 @@ func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
 		args        []string
 		want        []string
 	}{
-		{map[string]string{"freeze": "c maintenance of store 7"}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", `1 cluster: c is frozen with no end: "maintenance of store 7"`, "\n  to do:  kubectl cohort unfreeze set c\n", "forecast: Blocked at ", "\n  1 cluster: c"}},
+		{map[string]string{"freeze": "c maintenance of store 7"}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", `1 cluster: c is frozen with no end: "maintenance of store 7"`, "\n  to do:  kubectl cohort unfreeze ns/set c\n", "forecast: Blocked at ", "\n  1 cluster: c"}},
 		{map[string]string{"freeze": "c=2025-01-01T03:00:00Z"}, []string{"explain", "c"}, []string{"c is frozen until ", "; to do: unfreeze c\n", "starts: its freeze ends\n"}},
 		{map[string]string{"freeze": "c=1999-01-05T06:00:00Z"}, []string{"status", "set"}, []string{"\nmay start now (1): c\n"}},
 		{map[string]string{"freeze": "unknown"}, []string{"status", "set"}, []string{"warning: ", "unknown"}},
-		{map[string]string{"allowlist": "d of " + v3}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", "c is not in the allowlist", "\n  to do:  kubectl cohort allow set c\n"}},
-		{map[string]string{"allowlist": "d of another"}, []string{"explain"}, []string{"c, d are not in the allowlist", "kubectl cohort allow set c d\n"}},
+		{map[string]string{"allowlist": "d of " + v3}, []string{"status", "set"}, []string{"\nmay start now (1): d\n", "c is not in the allowlist", "\n  to do:  kubectl cohort allow ns/set c\n"}},
+		{map[string]string{"allowlist": "d of another"}, []string{"explain"}, []string{"c, d are not in the allowlist", "kubectl cohort allow ns/set c d\n"}},
 		{map[string]string{"block": "c"}, []string{"plan"}, []string{"Blocked: ", "unfreeze c"}},
 		{map[string]string{"freeze": "c"}, []string{"status", "set", "-o", "json"}, []string{`"outcome": "Blocked"`, `"type": "ClusterFrozen"`}},
 	} {

@@ -84,7 +84,7 @@ func TestAGateSaysWhatItsOpeningDoes(t *testing.T) {
 		args        []string
 		want        string
 	}{
-		{"which clusters it starts", map[string]string{"gates": "0"}, status.Succeeded, []string{"status", "set"}, "\n  gate 0: opening it starts 1 cluster now: c\n  to do:  kubectl cohort open-gate set 0\n"},
+		{"which clusters it starts", map[string]string{"gates": "0"}, status.Succeeded, []string{"status", "set"}, "\n  gate 0: opening it starts 1 cluster now: c\n  to do:  kubectl cohort open-gate ns/set 0\n"},
 		{"a pause blocks, too", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"explain"}, "\n  gate 0: opening it starts no cluster now: the rollout is paused\n"},
 		{"a pause blocks, too, and opening says so", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  then:     no cluster starts at once\n  but:      the gate is not all that blocks: the rollout is paused\n"},
 		{"no cluster is allowed", map[string]string{"gates": "0", "allowlist": "c of another"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"},
@@ -199,7 +199,7 @@ func TestAHubIsNoFile(t *testing.T) {
 	done := liveWork{cluster: "a", spec: "v3", stamp: versionOf("v3"), stamped: -20, status: status.Succeeded, since: -10}
 	unstamped := done
 	unstamped.stamp = ""
-	const command = "\n  to do:  kubectl cohort open-gate set 0\n"
+	const command = "\n  to do:  kubectl cohort open-gate ns/set 0\n"
 	for _, test := range []struct {
 		why, dump string
 		args      []string

@@ -14,8 +14,7 @@ import (
 // library, they are those alone that every controller obeys, and so they are where nothing is written and no annotation asks for anything.
 func commands(s *scenario.Scenario, waiting []Reason, validating []string) (all []string) {
 	object, _, _ := strings.Cut(s.Rollout, " to placement ")
-	kind, name, _ := strings.Cut(object, " ")
-	name = name[strings.Index(name, "/")+1:]
+	kind, name, _ := strings.Cut(object, " ") // with the namespace, as the context may be at another
 	if s.Aborted {
 		return nil
 	}

@@ -90,12 +90,8 @@ func (s *Scenario) has(r applier, work source[workv1.ManifestWork]) bool {
 	if _, _, selected := s.Groups.Find(work.GetNamespace()); selected || placement == s.Placement.Name {
 		return true
 	}
-	if s.StoredRecord != nil {
-		for i := range s.StoredRecord.Record.Deselected {
-			if s.StoredRecord.Record.Deselected[i].Cluster == work.GetNamespace() {
-				return true
-			}
-		}
+	if s.deselected(work.GetNamespace()) != nil {
+		return true
 	}
 	return placement == "" && r.last(s.Placement)
 }

@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,6 +43,16 @@ func (w Wanted) Has(object manifest.Object) bool {
 	r := applier{Object: object}
 	return (w.Namespace == "" || w.Namespace == object.GetNamespace()) &&
 		(w.Rollout == "" || slices.Contains(r.names(), strings.ToLower(w.Rollout)))
+}
+
+// Namespaced says whether the name of a rollout has its namespace, as ns/name, kind/ns/name and "kind ns/name" do.
+func Namespaced(rollout string) bool {
+	parts := strings.FieldsFunc(rollout, func(r rune) bool { return r == '/' || r == ' ' })
+	isKind := func(full string) bool {
+		_, kind, _ := strings.Cut(full, "/")
+		return strings.EqualFold(kind, parts[0])
+	}
+	return len(parts) > 2 || len(parts) == 2 && !slices.ContainsFunc(slices.Collect(maps.Keys(readers())), isKind)
 }
 
 // Load finds the rollouts in the objects, one for each placement that an object rolls out to, in the order of kinds and

@@ -69,9 +69,22 @@ func (s *Scenario) Now(opts rollout.Options, at time.Time) (*rollout.Result, err
 	return rollout.Plan(s.Strategy, s.Groups, s.Observed, at, opts)
 }
 
-// Knows says whether the rollout goes to a cluster, or went there.
+// Knows says whether the rollout goes to a cluster, or went there: an object of it says so, or the record, which outlives the object.
 func (s *Scenario) Knows(cluster string) bool {
-	return s.selected(cluster) || slices.ContainsFunc(s.Reports(rollout.Options{}), func(r status.Report) bool { return r.Cluster == cluster })
+	return s.selected(cluster) || s.deselected(cluster) != nil ||
+		slices.ContainsFunc(s.Reports(rollout.Options{}), func(r status.Report) bool { return r.Cluster == cluster })
+}
+
+// deselected is what the record has of a cluster; nil if nothing.
+func (s *Scenario) deselected(cluster string) *status.DeselectedCluster {
+	if s.StoredRecord == nil {
+		return nil
+	}
+	of := s.StoredRecord.Record.Deselected
+	if i := slices.IndexFunc(of, func(c status.DeselectedCluster) bool { return c.Cluster == cluster }); i >= 0 {
+		return &of[i]
+	}
+	return nil
 }
 
 // stored is the record that the owner has.

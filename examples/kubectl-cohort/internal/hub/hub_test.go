@@ -129,3 +129,25 @@ func TestRolloutsAsksForWhatTheyNeed(t *testing.T) {
 		t.Errorf("%d of %d requests get", n, len(s.asked))
 	}
 }
+
+// A kind that may not be listed blinds nobody for the others, unless it is asked for.
+func TestAForbiddenKindIsLeftOut(t *testing.T) {
+	const addOn = `{"apiVersion":"addon.open-cluster-management.io/v1beta1","kind":"ClusterManagementAddOn","metadata":{"name":"proxy"}}`
+	answers := map[string]string{
+		"/apis/work.open-cluster-management.io/v1alpha1/manifestworkreplicasets?limit=500":                                               `{"items":[` + setText("1", 1, "") + `]}`,
+		"/apis/policy.open-cluster-management.io/v1/policies?labelSelector=%21policy.open-cluster-management.io%2Froot-policy&limit=500": "403",
+		"/apis/addon.open-cluster-management.io/v1beta1/clustermanagementaddons?limit=500":                                               `{"items":[` + addOn + `]}`,
+		"/apis/addon.open-cluster-management.io/v1beta1/managedclusteraddons?limit=500":                                                  "403",
+	}
+	all, notes, err := serve(t, answers).Rollouts(t.Context(), scenario.Wanted{})
+	if err != nil || len(all) != 1 || all[0].GetKind() != "ManifestWorkReplicaSet" || len(notes) != 2 ||
+		!strings.Contains(notes[0], "policies.policy.open-cluster-management.io: may not be listed") || !strings.HasPrefix(notes[1], "left out: each ClusterManagementAddOn") {
+		t.Errorf("%v, %q, %v", all, notes, err)
+	}
+	if _, _, err := serve(t, answers).Rollouts(t.Context(), scenario.Wanted{Rollout: "proxy"}); err == nil || !strings.Contains(err.Error(), "managedclusteraddons") {
+		t.Errorf("one whose objects may not be listed is asked for: %v", err)
+	}
+	if _, _, err := serve(t, answers).Rollouts(t.Context(), scenario.Wanted{Rollout: "pol"}); err == nil || !strings.Contains(err.Error(), "policies.policy.open-cluster-management.io: may not be listed") {
+		t.Errorf("one that may be of a kind that may not be listed is asked for: %v", err)
+	}
+}

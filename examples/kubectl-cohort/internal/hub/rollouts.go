@@ -2,8 +2,12 @@ package hub
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
@@ -24,21 +28,48 @@ const (
 
 // Rollouts gives the objects of the rollouts that are wanted: first what rolls out, then what these need.
 func (c *Client) Rollouts(ctx context.Context, wanted scenario.Wanted) (all []manifest.Object, notes []string, err error) {
-	if all, err = c.Owners(ctx, wanted.Namespace); err != nil {
+	if all, notes, err = c.owners(ctx, wanted.Namespace); err != nil {
 		return nil, nil, err
 	}
 	if chosen := slices.DeleteFunc(slices.Clone(all), func(o manifest.Object) bool { return !wanted.Has(o) }); len(chosen) > 0 {
 		all = chosen // else the error names those that there are
+	} else if len(notes) > 0 {
+		return nil, nil, errors.New(strings.Join(notes, "; "))
 	}
 	if len(all) == 0 {
 		return nil, nil, nil
 	}
-	rest, notes, err := c.List(ctx, needed(all)...)
-	return append(all, rest...), notes, err
+	rest, unlisted, err := c.List(ctx, needed()...)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes = append(notes, unlisted...)
+	for _, kind := range []string{"ManifestWorkReplicaSet", "ClusterManagementAddOn", "Policy"} {
+		others := slices.DeleteFunc(slices.Clone(all), func(o manifest.Object) bool { return o.GetKind() == kind })
+		if len(others) == len(all) {
+			continue
+		}
+		written, _, err := c.List(ctx, neededBy(kind, all)...)
+		switch {
+		case err != nil && apierrors.IsForbidden(err) && len(others) > 0: // the others are not blind for that
+			notes = append(notes, fmt.Sprintf("left out: each %s: %v", kind, err))
+			all = others
+		case err != nil:
+			return nil, nil, err
+		}
+		rest = append(rest, written...)
+	}
+	return append(all, rest...), notes, nil
 }
 
 // Owners gives the objects that roll out, in a namespace or in all.
 func (c *Client) Owners(ctx context.Context, namespace string) (all []manifest.Object, err error) {
+	all, _, err = c.owners(ctx, namespace)
+	return all, err
+}
+
+// owners says besides which kinds may not be listed, as long as one may.
+func (c *Client) owners(ctx context.Context, namespace string) (all []manifest.Object, notes []string, err error) {
 	rollouts := []Resource{
 		{Group: works, Versions: []string{"v1alpha1"}, Name: "manifestworkreplicasets", Namespace: namespace},
 		{Group: policies, Versions: []string{"v1"}, Name: "policies", Namespace: namespace, Labels: "!" + rootLabel},
@@ -46,8 +77,13 @@ func (c *Client) Owners(ctx context.Context, namespace string) (all []manifest.O
 	if namespace == "" {
 		rollouts = append(rollouts, Resource{Group: addOns, Versions: []string{"v1beta1", "v1alpha1"}, Name: "clustermanagementaddons"})
 	}
-	all, _, err = c.List(ctx, rollouts...)
-	return all, err
+	for i := range rollouts {
+		rollouts[i].Optional = true
+	}
+	if all, notes, err = c.List(ctx, rollouts...); err == nil && len(notes) == len(rollouts) {
+		err = errors.New(strings.Join(notes, "; "))
+	}
+	return all, notes, err
 }
 
 // Clusters gives the clusters of the hub.
@@ -56,33 +92,37 @@ func (c *Client) Clusters(ctx context.Context) (all []manifest.Object, err error
 	return all, err
 }
 
-// needed is what these rollouts need.
-func needed(rollouts []manifest.Object) []Resource {
-	of := make(map[string][]string) // by kind, as labels name them
-	for _, o := range rollouts {
-		of[o.GetKind()] = append(of[o.GetKind()], o.GetNamespace()+"."+o.GetName())
-	}
-	all := []Resource{
+// needed is what every rollout needs.
+func needed() []Resource {
+	return []Resource{
 		{Group: clusters, Versions: []string{"v1beta1"}, Name: "placements"},
 		{Group: clusters, Versions: []string{"v1beta1"}, Name: "placementdecisions"},
 		{Group: clusters, Versions: []string{"v1"}, Name: "managedclusters", Optional: true},
 		{Group: clusters, Versions: []string{"v1beta2"}, Name: "managedclustersets", Optional: true},
 		{Group: clusters, Versions: []string{"v1beta2"}, Name: "managedclustersetbindings", Optional: true},
 	}
-	if names := of["ManifestWorkReplicaSet"]; len(names) > 0 {
-		all = append(all, Resource{Group: works, Versions: []string{"v1"}, Name: "manifestworks", Labels: labelled(replicaSetLabel, names)})
+}
+
+// neededBy is what those of one kind need besides.
+func neededBy(kind string, rollouts []manifest.Object) []Resource {
+	var names []string // as labels name them
+	for _, o := range rollouts {
+		if o.GetKind() == kind {
+			names = append(names, o.GetNamespace()+"."+o.GetName())
+		}
 	}
-	if len(of["ClusterManagementAddOn"]) > 0 {
-		all = append(all, Resource{Group: addOns, Versions: []string{"v1beta1", "v1alpha1"}, Name: "managedclusteraddons"})
+	switch kind {
+	case "ManifestWorkReplicaSet":
+		return []Resource{{Group: works, Versions: []string{"v1"}, Name: "manifestworks", Labels: labelled(replicaSetLabel, names)}}
+	case "ClusterManagementAddOn":
+		return []Resource{{Group: addOns, Versions: []string{"v1beta1", "v1alpha1"}, Name: "managedclusteraddons"}}
+	default:
+		return []Resource{
+			{Group: policies, Versions: []string{"v1"}, Name: "policies", Labels: labelled(rootLabel, names)},
+			{Group: policies, Versions: []string{"v1"}, Name: "placementbindings"},
+			{Group: policies, Versions: []string{"v1beta1"}, Name: "policysets"},
+			{Group: "apps.open-cluster-management.io", Versions: []string{"v1"}, Name: "placementrules"}}
 	}
-	if names := of["Policy"]; len(names) > 0 {
-		all = append(all,
-			Resource{Group: policies, Versions: []string{"v1"}, Name: "policies", Labels: labelled(rootLabel, names)},
-			Resource{Group: policies, Versions: []string{"v1"}, Name: "placementbindings"},
-			Resource{Group: policies, Versions: []string{"v1beta1"}, Name: "policysets"},
-			Resource{Group: "apps.open-cluster-management.io", Versions: []string{"v1"}, Name: "placementrules"})
-	}
-	return all
 }
 
 // labelled selects objects whose label has one of these values, or any where there are several.

@@ -78,26 +78,30 @@ func (l *Loader) Load(all []manifest.Object, wanted Wanted) ([]*Scenario, error)
 	var scenarios []*Scenario
 	var faults []error
 	for _, r := range rollouts {
-		err := r.change(wanted.Change)
+		err := r.fault
+		if err == nil {
+			err = r.change(wanted.Change)
+		}
 		var of []*Scenario
 		if err == nil {
 			of, err = o.load(r, wanted)
 		}
-		switch {
-		case err != nil && !wanted.Hub:
-			return nil, err
-		case err != nil:
+		if err != nil {
 			faults = append(faults, err)
+			continue
 		}
 		scenarios = append(scenarios, of...)
 	}
+	switch {
+	case len(scenarios) == 0 && wanted.Hub:
+		return nil, errors.Join(faults...)
+	case len(faults) > 0 && (len(scenarios) == 0 || wanted.Rollout != ""):
+		return nil, faults[0]
+	}
+	for _, fault := range faults {
+		scenarios[0].note("left out: %v", fault)
+	}
 	if wanted.Hub {
-		if len(scenarios) == 0 {
-			return nil, errors.Join(faults...)
-		}
-		for _, fault := range faults {
-			scenarios[0].note("left out: %v", fault)
-		}
 		return scenarios, nil
 	}
 	if len(scenarios) > 0 {

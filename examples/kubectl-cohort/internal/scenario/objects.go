@@ -205,6 +205,9 @@ func (o *objects) readDecision(object manifest.Object) error {
 	case err != nil:
 	case len(unknown) > 0 && !object.Served:
 		err = object.Fault(manifest.UnknownField(typed, unknown[0]))
+	case typed.Labels[label] == "" && (object.Served || object.GetUID() != ""): // of a hub, where others may write some of their own
+		o.ignored["PlacementDecision without the label "+label]++
+		return nil
 	case typed.Labels[label] == "":
 		err = object.Fault(field.Required(field.NewPath("metadata", "labels").Key(label), "must be the name of the Placement"))
 	}

@@ -27,6 +27,8 @@ type applier struct {
 	oldDesired map[Ref][]addonv1alpha1.ConfigReference
 	// policy is what Object is, where it is a Policy. It names no placement: its bindings do.
 	policy *policyv1.Policy
+	// fault says why it cannot be played; nil if it can.
+	fault error
 }
 
 // target is a placement and the strategy for it.
@@ -128,11 +130,20 @@ func (o *objects) addAddOn(err error, r applier, install string) error {
 	return o.addRollout(err, r)
 }
 
-// addRollout takes a rollout, unless reading it gave an error.
+// addRollout takes a rollout. One that a hub has is taken with the error of reading it: it says nothing of the others.
 func (o *objects) addRollout(err error, r applier) error {
-	if err != nil {
+	if err != nil && !r.Served {
 		return err
 	}
+	if r.fault = err; err == nil {
+		r.fault = r.check()
+	}
+	o.rollouts = append(o.rollouts, r)
+	return nil
+}
+
+// check finds what an API server accepts and no controller can follow.
+func (r *applier) check() error {
 	for i, target := range r.Targets {
 		if target.Placement.Name == "" && r.Path != nil {
 			return r.Fault(field.Required(r.Path.Index(i).Child("name"), "must be the name of a Placement"))
@@ -141,6 +152,5 @@ func (o *objects) addRollout(err error, r applier) error {
 			return r.Fault(err)
 		}
 	}
-	o.rollouts = append(o.rollouts, r)
 	return nil
 }

@@ -296,7 +296,7 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play, cluster strin
 		key = nil
 	}
 	events := recorder.Events()
-	if s.Aborted { // they are of a rollout that does not go on, and the notes say so
+	if s.Aborted || s.Ends { // they are of a rollout that does not go on, and the notes say so
 		events = nil
 	}
 	explained := output.Explain(cluster, s.Rollout, s.Policy != nil, key, why, events, trace.Outcome)

@@ -17,6 +17,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/timeline"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // reportCommand writes a page of HTML.
@@ -84,6 +85,7 @@ type view struct {
 	course  timeline.Course
 	groups  *grouping.Groups
 	ignored func(cluster string) bool
+	of      map[grouping.Key]status.Counts // by group: the summary has groups besides, such as of clusters that left
 }
 
 // views are those of the rollouts that are wanted.
@@ -115,7 +117,10 @@ func (f *flags) view(s *scenario.Scenario) (v view, err error) {
 	if clock.Word == "" {
 		clock.Word = "start" // a page has times of the day
 	}
-	v = view{Standing: output.NewStanding(s, plan, clock), groups: s.Groups, ignored: s.Ignored}
+	v = view{Standing: output.NewStanding(s, plan, clock), groups: s.Groups, ignored: s.Ignored, of: make(map[grouping.Key]status.Counts)}
+	for _, g := range v.Summary.Groups {
+		v.of[g.Group] = g.Counts
+	}
 	if v.Forecast, err = f.forecast(s, how); err != nil {
 		return v, err
 	}
@@ -146,7 +151,7 @@ func (v view) page() page.Rollout {
 	states := timeline.States(v.groups, v.Plan, v.ignored)
 	for i := range v.groups.Len() {
 		key := v.groups.Key(i)
-		g := page.Group{Name: key.String(), Stage: stages[key], Counts: v.Summary.Groups[i].Counts.String()}
+		g := page.Group{Name: key.String(), Stage: stages[key], Counts: v.counts(i).String()}
 		for c := range v.groups.Clusters(i) {
 			if position, found := v.groups.Position(c.ClusterName); found && len(g.Clusters) < mostListed {
 				g.Clusters = append(g.Clusters, page.Cluster{Name: c.ClusterName, State: states[position]})

@@ -15,6 +15,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/short"
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 const (
@@ -123,6 +124,9 @@ func members(stage rollout.Stage, index map[grouping.Key]int) (of []int) {
 	return of
 }
 
+// counts are those of the i-th group of the placement.
+func (v view) counts(i int) status.Counts { return v.of[v.groups.Key(i)] }
+
 // share is like " 3/20", of the clusters that are done.
 func (v view) share(groups []int) string {
 	done, total := v.done(groups)
@@ -131,7 +135,7 @@ func (v view) share(groups []int) string {
 
 func (v view) done(groups []int) (done, total int) {
 	for _, i := range groups {
-		c := v.Summary.Groups[i].Counts
+		c := v.counts(i)
 		done, total = done+c.Done(), total+c.Total()
 	}
 	return done, total
@@ -144,7 +148,7 @@ func (v view) word(groups []int) string {
 	done, total := v.done(groups)
 	waiting := 0
 	for _, i := range groups {
-		waiting += v.Summary.Groups[i].Counts.ToApply
+		waiting += v.counts(i).ToApply
 	}
 	switch total {
 	case done:

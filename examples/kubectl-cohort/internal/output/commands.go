@@ -15,7 +15,7 @@ import (
 func commands(s *scenario.Scenario, waiting []Reason, validating []string) (all []string) {
 	object, _, _ := strings.Cut(s.Rollout, " to placement ")
 	kind, name, _ := strings.Cut(object, " ") // with the namespace, as the context may be at another
-	if s.Aborted {
+	if s.Aborted || s.Ends {
 		return nil
 	}
 	for _, reason := range waiting {

@@ -26,11 +26,13 @@ type Standing struct {
 	// Strategy is the one that took effect, in words.
 	Strategy string `json:"strategy"`
 	// Summary counts the clusters. A cluster that may start now waits still.
-	Summary  Summary           `json:"summary"`
-	MayStart []string          `json:"mayStart,omitempty"`
-	Blockers []StandingBlocker `json:"blockers,omitempty"`
-	Waiting  []Reason          `json:"waiting,omitempty"`
-	Gates    []StandingGate    `json:"gates,omitempty"`
+	Summary  Summary  `json:"summary"`
+	MayStart []string `json:"mayStart,omitempty"`
+	// StartOnceGone are those that may start too, once their object is gone, which is being deleted.
+	StartOnceGone []string          `json:"startOnceGone,omitempty"`
+	Blockers      []StandingBlocker `json:"blockers,omitempty"`
+	Waiting       []Reason          `json:"waiting,omitempty"`
+	Gates         []StandingGate    `json:"gates,omitempty"`
 	// Commands are those with which a user can end a wait.
 	Commands []string `json:"commands,omitempty"`
 	// Validating are those that are being validated.
@@ -122,7 +124,12 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 	summary := plan.Summary()
 	st := Standing{Rollout: s.Rollout, Placement: s.Placements(), Now: clock.Start, Strategy: Strategy(plan.Schedule),
 		Summary: Summary{summary.Aggregate(), summary.Percent(), summary}, Notes: s.Notes, Clock: clock, Plan: plan}
+	reports := s.Reports(rollout.Options{})
 	for _, c := range plan.Start {
+		if slices.ContainsFunc(reports, func(r status.Report) bool { return r.Cluster == c.Name && r.Deleting }) {
+			st.StartOnceGone = append(st.StartOnceGone, c.Name)
+			continue
+		}
 		st.MayStart = append(st.MayStart, c.Name)
 	}
 	for _, b := range plan.Blockers() {
@@ -163,7 +170,7 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		st.Waiting[i].Clusters = append(st.Waiting[i].Clusters, c.Name)
 	}
 	slices.SortStableFunc(st.Waiting, func(a, b Reason) int { return len(b.Clusters) - len(a.Clusters) })
-	st.Says = saidBy(s.Reports(rollout.Options{}), plan)
+	st.Says = saidBy(reports, plan)
 	st.Gates = gatesOf(s, plan, clock.Start)
 	st.Commands = commands(s, st.Waiting, st.Validating)
 	return st
@@ -191,6 +198,7 @@ func (s Standing) Text(w io.Writer) error {
 	s.names(&b, "failed", s.Failed)
 	s.says(&b)
 	s.names(&b, "may start now", s.MayStart)
+	s.names(&b, "start once their object is gone, which is being deleted", s.StartOnceGone)
 	if s.Forecast != nil {
 		fmt.Fprintf(&b, "\n%s\n", s.Outlook())
 	}

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"strconv"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -26,6 +27,10 @@ func (s *Scenario) approve(r applier) {
 	s.noteClusters("ignored by the annotation "+annotationPrefix+"ignore", s.Asked.Ignored)
 	if asked.Pause && err == nil {
 		s.note("paused by the annotation %spause", annotationPrefix)
+	}
+	if since := r.GetDeletionTimestamp(); since != nil {
+		s.note("being deleted since %s: no cluster starts, and each loses the workload", since.UTC().Format(time.RFC3339))
+		s.Asked.Pause, s.Ends = true, true
 	}
 	if since, _, _ := unstructured.NestedString(r.Object.Object, "status", "abortedTime"); since != "" {
 		revision, _, _ := unstructured.NestedString(r.Object.Object, "status", "updateRevision")

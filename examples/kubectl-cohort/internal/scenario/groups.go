@@ -19,10 +19,20 @@ func (s *Scenario) group(c chosen, o *objects) error {
 	if err := s.checkPlacement(c, o); err != nil {
 		return err
 	}
-	if s.Stored = len(c.decisions) > 0; s.Stored {
+	if s.Stored = len(c.decisions) > 0 || c.written(o.hub); s.Stored {
 		return s.readGroups(c, o)
 	}
 	return s.divide(c, o)
+}
+
+// written says whether a scheduler writes the decisions of the placement, so that where none are there they are missing: on a hub, and
+// where the Placement has a status, as one has that was read from a hub.
+func (c *chosen) written(hub bool) bool {
+	if c.placement == nil {
+		return false
+	}
+	status := c.placement.typed.Status
+	return hub || status.NumberOfSelectedClusters > 0 || len(status.DecisionGroups) > 0
 }
 
 // checkPlacement finds what is wrong with the decisionStrategy while it is clear that the Placement is at
@@ -68,15 +78,31 @@ func (s *Scenario) readGroups(c chosen, o *objects) error {
 		s.Decisions = append(s.Decisions, d.typed)
 	}
 	groups, err := grouping.Read(s.placement(), s.Decisions)
-	if err != nil {
+	switch {
+	case err != nil && len(c.decisions) == 0:
+		return c.placement.Fault(err)
+	case err != nil:
 		return c.decisions[0].Fault(err)
 	}
 	s.Groups = groups
 	s.noteStored(c, o)
+	if rules, err := o.rulesOf(c); len(c.decisions) == 0 && err == nil && len(o.clusters) > 0 { // they say why no cluster is selected
+		_, dropped, notes := rules.of(o.clusters)
+		s.Dropped, s.Notes = dropped, append(s.Notes, notes...)
+		return nil
+	}
 	if groups.NumClusters() == 0 {
 		s.Dropped = []Drop{{"the PlacementDecisions name no cluster", s.Fleet}}
 	}
 	return nil
+}
+
+// rulesOf are the rules by which a placement selects.
+func (o *objects) rulesOf(c chosen) (selection, error) {
+	if c.placement == nil {
+		return selection{}, errors.New("no Placement")
+	}
+	return o.newSelection(*c.placement)
 }
 
 // placement is the one to read the groups with. Where files have a Placement without a status, as a user writes it, the

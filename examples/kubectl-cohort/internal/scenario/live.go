@@ -51,12 +51,16 @@ func (s *Scenario) resume(r applier, o *objects) error {
 	if s.Stands = "1 object " + o.where() + " says where the rollout stands"; found > 1 {
 		s.Stands = fmt.Sprintf("%d objects %s say where the rollout stands", found, o.where())
 	}
-	var gone []string
+	var gone, anew []string
 	for _, report := range s.Observed {
-		if !s.selected(report.Cluster) {
+		switch selected := s.selected(report.Cluster); {
+		case !selected:
 			gone = append(gone, report.Cluster)
+		case report.Deleting:
+			anew = append(anew, report.Cluster)
 		}
 	}
+	s.noteClusters("selected, and its object is being deleted: it starts anew once that is gone, and a forecast takes it as gone by its turn", anew)
 	s.noteClusters("not selected, so that the workload is removed there", gone)
 	return nil
 }

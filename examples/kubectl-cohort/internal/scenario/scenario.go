@@ -62,6 +62,8 @@ type Scenario struct {
 	Stamped, Decided bool
 	// Aborted says that its controller rolls the version back.
 	Aborted bool
+	// Ends says that the owner is being deleted.
+	Ends bool
 	// Stands is a note that counts the objects that say so.
 	Stands string
 	// Ignored says of a cluster that no cluster waits for it; nil says it of none.

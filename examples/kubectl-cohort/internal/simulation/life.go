@@ -71,6 +71,9 @@ type member struct {
 	gone       bool // its object is
 }
 
+// onItsWayOut says whether the object of the cluster was being deleted as the simulation began: it is gone once the cluster starts anew.
+func (m *member) onItsWayOut() bool { return m.observed != nil && m.observed.Deleting }
+
 // report is what the cluster says at the time now.
 func (m *member) report(now time.Time) status.Report {
 	r := status.Report{Cluster: m.name, Status: status.Progressing, LastTransitionTime: m.started, Applied: m.started, Attempt: m.attempt}

@@ -120,7 +120,7 @@ func (p *play) late(w *Wave) {
 // that is no failure.
 func (p *play) restart(i int, w *Wave) error {
 	m := &p.members[i]
-	if m.attempt >= p.attempt {
+	if m.attempt >= p.attempt && !m.onItsWayOut() {
 		return fmt.Errorf("cluster %q started a second time", m.name)
 	}
 	lives := p.rollout.Retries.Lives

@@ -187,7 +187,11 @@ func (r *run) remove(clusters []string, w *Wave) (removed []int) {
 
 // begin gives the workload to a cluster.
 func (r *run) begin(cluster string, w *Wave) error {
-	if _, twice := r.started[cluster]; twice {
+	if i, twice := r.started[cluster]; twice && r.members[i].onItsWayOut() {
+		r.members[i] = member{name: cluster, started: r.now, life: r.lives(cluster), shown: status.Progressing}
+		w.Started = append(w.Started, cluster)
+		return nil
+	} else if twice {
 		return fmt.Errorf("cluster %q started a second time", cluster)
 	}
 	r.started[cluster] = len(r.members)

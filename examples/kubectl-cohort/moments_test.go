@@ -1,0 +1,62 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Moments of hubs, as people have them, each with facts that an answer has to state and facts that are not so. The files in
+// testdata/moments have a line for each object.
+func TestMomentsOfHubs(t *testing.T) {
+	for _, test := range []struct {
+		why, command string
+		says, never  []string
+	}{
+		{"a selected cluster with a work in deletion starts once that is gone", "status menu -f selected-deleting.yaml",
+			[]string{"1 of 2 clusters done, 1 waiting", "start once their object is gone, which is being deleted (1): m1", "forecast: Complete"}, []string{"may start now"}},
+		{"it is one of all rollouts", "status -f selected-deleting.yaml", []string{"stores/menu"}, nil},
+		{"it is played through", "plan -f selected-deleting.yaml", []string{"Complete: 2 of 2 clusters done"}, nil},
+		{"it is explained", "explain m1 -f selected-deleting.yaml", []string{"its object is being deleted: it starts anew once that is gone", "succeeds and is done"}, nil},
+		{"it has a page", "report - -f selected-deleting.yaml", []string{"</html>"}, nil},
+		{"an owner in deletion starts no cluster", "status menu -f owner-deleting.yaml",
+			[]string{"being deleted since 2026-05-04T10:20:00Z: no cluster starts"}, []string{"may start now", "start once", "kubectl cohort resume", "forecast: Complete"}},
+
+		{"decisions that are not there yet are missing", "status menu -f no-decisions.yaml", []string{"no PlacementDecision is found", "forecast: Stuck"}, []string{"may start now", "Complete"}},
+		{"and in a plan", "plan -f no-decisions.yaml", []string{"no PlacementDecision is found"}, []string{"Complete"}},
+		{"and in the reach of a bad version", "exposure -f no-decisions.yaml", []string{"no PlacementDecision is found"}, nil},
+
+		{"a rollout that no controller can follow is left out", "status -f one-invalid.yaml", []string{"stores/menu", "Complete", "note: left out: ", `stores/nought: spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency: Invalid value: "0%"`}, nil},
+		{"wherever no name asks for it", "explain m1 -f one-invalid.yaml", []string{"m1 is in group 0 of ManifestWorkReplicaSet stores/menu", "left out: "}, nil},
+		{"and so is one without a Placement", "plan -f no-placement.yaml", []string{"ManifestWorkReplicaSet stores/menu", "note: left out: ", "stores/astray: placement stores/nowhere"}, nil},
+		{"of a hub, decisions of other makers do not matter", "plan -f others-decision.yaml", []string{"Complete: 1 of 1 clusters done"}, nil},
+
+		{"a group has its own counts beside clusters that left", "report - -f unknown-group.yaml", []string{"1 of 1 clusters done", "0 of 2 clusters done, 2 waiting"}, nil},
+	} {
+		t.Run(test.command, func(t *testing.T) {
+			args := strings.Fields(strings.ReplaceAll(test.command, "-f ", "-f testdata/moments/"))
+			if !strings.HasPrefix(test.command, "exposure") {
+				args = append(args, "--start", "2026-05-04T10:30:00Z")
+			}
+			got := simulateText(t, "", args...)
+			for _, fact := range test.says {
+				if !strings.Contains(got, fact) {
+					t.Errorf("%s: %s does not say %q:\n%s", test.why, test.command, fact, got)
+				}
+			}
+			for _, fact := range test.never {
+				if strings.Contains(got, fact) {
+					t.Errorf("%s: %s says %q:\n%s", test.why, test.command, fact, got)
+				}
+			}
+		})
+	}
+}
+
+// One that is asked for by name is no note.
+func TestARolloutThatIsAskedForIsNotLeftOut(t *testing.T) {
+	for file, want := range map[string]string{"one-invalid.yaml --rollout nought": `Invalid value: "0%"`, "no-placement.yaml --rollout astray": "placement stores/nowhere"} {
+		if got := refused(t, "", strings.Fields("plan -f testdata/moments/"+file)...); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", file, got)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package placer
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +11,6 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
-	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -141,37 +141,74 @@ func TestARecordOutlivesThePlacement(t *testing.T) {
 	}
 }
 
-// The records of former Placements of this version and attempt are part of the last one's.
-func TestRecordsOfFormerPlacements(t *testing.T) {
-	left := func(clusters ...string) []status.DeselectedCluster {
-		var all []status.DeselectedCluster
-		for _, cluster := range clusters {
-			all = append(all, status.DeselectedCluster{Report: status.Report{Cluster: cluster, Status: status.TimeOut}})
-		}
-		return all
-	}
-	version := writes.VersionOf(workOf("v1"))
-	breached := []status.Breached{{AllGroups: true, Of: 3, Clusters: []string{"a"}}}
-	for name, test := range map[string]struct{ former, last, want status.Record }{
-		"only the former":         {former: status.Record{Version: version, Deselected: left("a")}, want: status.Record{Version: version, Deselected: left("a")}},
-		"of another version":      {former: status.Record{Version: "old", Deselected: left("a")}},
-		"the last of another one": {status.Record{Version: version, Deselected: left("a")}, status.Record{Version: "old", Deselected: left("b")}, status.Record{Version: version, Deselected: left("a")}},
-		"of an attempt before":    {status.Record{Version: version, Deselected: left("a")}, status.Record{Version: version, Attempt: 1, Deselected: left("b")}, status.Record{Version: version, Attempt: 1, Deselected: left("b")}},
-		"of a later attempt":      {status.Record{Version: version, Attempt: 1, Deselected: left("a")}, status.Record{Version: version, Deselected: left("b")}, status.Record{Version: version, Attempt: 1, Deselected: left("a")}},
-		"both":                    {status.Record{Version: version, Deselected: left("a", "c"), Exposed: 2, More: 1, Breached: breached}, status.Record{Version: version, Deselected: left("b", "c"), Exposed: 1}, status.Record{Version: version, Deselected: left("a", "b", "c"), Exposed: 3, More: 1, Breached: breached}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			owner := newThing(oneAtATime())
-			if _, err := (status.Records{"former": test.former, "edge": test.last}).Note(owner); err != nil {
-				t.Fatal(err)
+// A cluster fails in one Placement, is deselected, loses its ManifestWork, and joins the other Placement. It gets nothing: it
+// has failed there, too, until another attempt is wanted. Neither a restart nor the way back changes that.
+func TestAFailedClusterDoesNotStartInAnotherPlacement(t *testing.T) {
+	for _, way := range []struct{ from, to string }{{"edge", "fleet"}, {"fleet", "edge"}} {
+		t.Run("from "+way.from+" to "+way.to, func(t *testing.T) {
+			h := newHub(t)
+			h.selectsBy(way.from, "a")
+			h.selectsBy(way.to)
+			owner := ofTwo()
+			owner.Spec.SecondStrategy = oneAtATime()
+			h.make(owner)
+			p := newProcess(h, things)
+			p.settle()
+			h.answer(h.work("a"), false)
+			p.settle()
+			h.selectsBy(way.from)
+			p.settle()
+			h.now = h.now.Add(2 * grace)
+			p.settle()
+			h.answer(h.work("a"), false) // the agent removes its finalizer
+			p.settle()
+			if h.having() != "" {
+				t.Fatalf("%q have ManifestWorks, and a must have lost its own", h.having())
 			}
-			got, err := recordsOf(owner, []Placement{{Name: "fleet"}, {Name: "edge"}}, version)
-			must(t, err)
-			if len(got["fleet"].Deselected) > 0 || len(got) != 2 || len(test.want.Version) > 0 && !reflect.DeepEqual(got["edge"], test.want) || len(test.want.Version) == 0 && got["edge"].Version == "old" {
-				t.Errorf("the records are %v, and that of edge must be %v", got, test.want)
+			for range 2 {
+				h.selectsBy(way.to, "a", "b")
+				p.settle()
+				if c := conditionOf(h, ConditionStalled); h.having() != "" || c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "placement "+way.to+": ") {
+					t.Errorf("%q have started, and Stalled is %v: it must name %s", h.having(), c, way.to)
+				}
+				if left := h.recorded(way.to); !slices.Equal(left, []string{"a"}) {
+					t.Errorf("the record of %s has %q, and must have a once", way.to, left)
+				}
+				h.selectsBy(way.to, "b")
+				p = newProcess(h, things)
+				p.settle()
+			}
+			h.selectsBy(way.to)
+			h.selectsBy(way.from, "a")
+			p.settle()
+			if left := h.recorded(way.from); h.having() != "" || !slices.Equal(left, []string{"a"}) {
+				t.Errorf("back in %s %q have started, and the record has %q", way.from, h.having(), left)
+			}
+			h.selectsBy(way.from)
+			h.selectsBy(way.to, "a")
+			h.annotate("cohort.open-cluster-management.io/retry", "1 of "+h.thing().Status.Version)
+			p.settle()
+			if h.having() != "a" {
+				t.Errorf("%q have started, and a must: it is tried again", h.having())
+			}
+			h.answerAll()
+			p.settle()
+			if c := conditionOf(h, ConditionReady); c.Status != metav1.ConditionTrue {
+				t.Errorf("Ready is %v, and a succeeded", c)
 			}
 		})
 	}
+}
+
+// recorded are the clusters in the record of a Placement.
+func (h *hub) recorded(placement string) (clusters []string) {
+	h.t.Helper()
+	records, err := status.RecordsOf(h.thing())
+	must(h.t, err)
+	for _, left := range records[placement].Deselected {
+		clusters = append(clusters, left.Cluster)
+	}
+	return clusters
 }
 
 // Each Placement needs a name of its own. Errors of a strategy have the path of its field.

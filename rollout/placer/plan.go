@@ -69,10 +69,11 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, state *owne
 	if err != nil {
 		return nil, err
 	}
-	records, err := recordsOf(object, wanted.Placements, wanted.version)
+	stored, err := status.RecordsOf(object)
 	if err != nil {
-		return nil, err
+		return nil, &invalidError{err}
 	}
+	records := stored.Of(wanted.version, partsOf(wanted.Placements, groups)...)
 	own := slices.DeleteFunc(slices.Clone(cached), func(work *workv1.ManifestWork) bool { return !owner.Has(work) })
 	deselected := deselectedOf(own, groups, records)
 	r.states.wait(key, deselected)
@@ -110,6 +111,15 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, state *owne
 	planned.steps = writes.StepsOf(owner, objects, planned.progress.results()...)
 	planned.progress.Foreign = planned.steps.Foreign()
 	return planned, nil
+}
+
+// partsOf are the groups of an owner's Placements, with their names.
+func partsOf(placements []Placement, groups []*grouping.Groups) []grouping.PlacementGroups {
+	parts := make([]grouping.PlacementGroups, len(groups))
+	for i := range groups {
+		parts[i] = grouping.PlacementGroups{Placement: placements[i].Name, Groups: groups[i]}
+	}
+	return parts
 }
 
 // before is the result against which changes are computed. An owner without a plan so far has an empty one, and so has a

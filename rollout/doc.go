@@ -135,8 +135,8 @@
 // each placement.
 //
 // If each placement has its own strategy, split the groups with [grouping.Apart] and call Plan for each part. Give each
-// plan the reports of all clusters, about the version that its part wants, and its own record. Store the records of all
-// parts before you remove a cluster: the last part removes clusters that the record of another part must have.
+// plan the reports of all clusters, about the version that its part wants, and its record ([status.Records.Of]). Store the
+// records of all parts before you remove a cluster: the last part removes clusters that the record of another part must have.
 //
 // # Deselected clusters
 //

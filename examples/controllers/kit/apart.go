@@ -8,6 +8,7 @@ import (
 	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/status"
 )
 
 // Apart are the groups of a set's placementRefs as of the last read, each without the clusters of earlier ones. The zero
@@ -45,4 +46,17 @@ func (a *Apart) Read(placements, decisions cache.Indexer, set *workv1alpha1.Mani
 	}
 	a.each = each
 	return a.apart, nil
+}
+
+// RecordsOf are the records of a version that a set stores, by placement. The groups are those of its placementRefs.
+func RecordsOf(set *workv1alpha1.ManifestWorkReplicaSet, version string, groups []*grouping.Groups) (status.Records, error) {
+	stored, err := status.RecordsOf(set)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]grouping.PlacementGroups, len(groups))
+	for i := range groups {
+		parts[i] = grouping.PlacementGroups{Placement: set.Spec.PlacementRefs[i].Name, Groups: groups[i]}
+	}
+	return stored.Of(version, parts...), nil
 }

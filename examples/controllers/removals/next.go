@@ -70,8 +70,9 @@ func (o *Order) next(ctx context.Context, deleted *Deleted) (Next, error) {
 		return Next{Delete: deleted.staying(), Last: !deleted.foreground()}, nil
 	}
 	asked, err := approvals.Of(deleted.Set)
-	records, unread := status.RecordsOf(deleted.Set)
 	groups, ungrouped := deleted.Groups()
+	version := writes.VersionOf(deleted.Set.Spec.ManifestWorkTemplate)
+	records, unread := kit.RecordsOf(deleted.Set, version, groups)
 	if err := errors.Join(err, unread, ungrouped); err != nil {
 		return invalid(err), nil
 	}
@@ -84,7 +85,6 @@ func (o *Order) next(ctx context.Context, deleted *Deleted) (Next, error) {
 		return Next{}, err
 	}
 	story := newStory(groups, reports, ignored)
-	version := writes.VersionOf(deleted.Set.Spec.ManifestWorkTemplate)
 	for i, ref := range deleted.Set.Spec.PlacementRefs {
 		memory := &rollout.StoredRecord{Version: version, Record: records[ref.Name]}
 		clusters, err := rollout.Removals(ref.RolloutStrategy, groups[i], reports, most, rollout.Options{Ignored: ignored, StoredRecord: memory})

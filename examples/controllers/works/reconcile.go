@@ -16,6 +16,7 @@ import (
 	"github.com/cohort-ocm/cohort/examples/controllers/plugins"
 	"github.com/cohort-ocm/cohort/examples/controllers/removals"
 	"github.com/cohort-ocm/cohort/examples/controllers/rollback"
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/approvals"
 	"github.com/cohort-ocm/cohort/rollout/writes"
@@ -125,7 +126,11 @@ func (c *controller) plan(
 	now time.Time,
 ) error {
 	asked, err := approvals.Of(set)
-	records, unread := status.RecordsOf(set)
+	groups := make([]*grouping.Groups, len(placements))
+	for i, placed := range placements {
+		groups[i] = placed.groups
+	}
+	records, unread := kit.RecordsOf(set, version, groups)
 	if err := errors.Join(err, unread); err != nil {
 		return c.refuse(set, err)
 	}

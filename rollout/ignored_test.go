@@ -294,6 +294,22 @@ func TestExceptionsTakeFewAllocationsAtAnySize(t *testing.T) {
 	t.Logf("%v allocations", few)
 }
 
+// R12: entries with one name are one mandatory group, whatever index stands beside the name, so that one warning says all.
+func TestAMandatoryGroupThatIsNamedTwiceIsWarnedOfOnce(t *testing.T) {
+	strategy := perGroup(config("", "", 0))
+	strategy.ProgressivePerGroup.MandatoryDecisionGroups.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{
+		{GroupName: "ghost", GroupIndex: 1}, {GroupName: "ghost", GroupIndex: 2}, {GroupIndex: 7}, {GroupIndex: 7}, {GroupIndex: 8},
+	}
+	r := plan(t, planned{strategy: strategy, groups: []string{"0: a"}})
+	var warned []string
+	for _, w := range r.Warnings {
+		warned = append(warned, w.Mandatory.GroupName+"/"+fmt.Sprint(w.Mandatory.GroupIndex))
+	}
+	if want := []string{"ghost/1", "/7", "/8"}; !slices.Equal(warned, want) {
+		t.Errorf("warned of %v, want %v", warned, want)
+	}
+}
+
 // A warning says one of one, and several of several.
 func TestWarningsNameOneAndSeveral(t *testing.T) {
 	canary := clusterv1alpha1.MandatoryDecisionGroup{GroupName: "canary"}

@@ -37,10 +37,14 @@ func (s *schedule) checkMandatory() {
 	}
 	warned := make(map[clusterv1alpha1.MandatoryDecisionGroup]bool)
 	for _, entry := range s.rules.mandatory {
-		if warned[entry] {
+		selects := entry
+		if selects.GroupName != "" {
+			selects.GroupIndex = 0 // the name goes before it
+		}
+		if warned[selects] {
 			continue
 		}
-		warned[entry] = true
+		warned[selects] = true
 		switch n := of(entry); {
 		case !n.exists:
 			s.warn(Warning{Type: WarningMandatoryGroupEmpty, Mandatory: entry, Known: s.known()})

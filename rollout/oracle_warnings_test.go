@@ -81,7 +81,17 @@ func (o *oracle) r18Options() {
 	}
 }
 
-// R12: an entry that selects no cluster. Reading: once, however often it stands there.
+// r12Warn warns once of a mandatory group, however often an entry names it. The index beside a name says nothing.
+func (o *oracle) r12Warn(w rollout.Warning) {
+	if !slices.ContainsFunc(o.out.Warnings, func(said rollout.Warning) bool {
+		return said.Type == w.Type && said.Mandatory.GroupName == w.Mandatory.GroupName &&
+			(w.Mandatory.GroupName != "" || said.Mandatory.GroupIndex == w.Mandatory.GroupIndex)
+	}) {
+		o.warn(w)
+	}
+}
+
+// R12: an entry that selects no cluster.
 func (o *oracle) r12Empty() {
 	for _, entry := range o.mandatory {
 		w := rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: entry}
@@ -89,8 +99,8 @@ func (o *oracle) r12Empty() {
 		if !slices.ContainsFunc(o.groups, func(g grouping.Key) bool { return r12Names(entry, g) }) {
 			w.Known = o.known()
 		}
-		if !selects && !slices.Contains(o.out.Warnings, w) {
-			o.warn(w)
+		if !selects {
+			o.r12Warn(w)
 		}
 		o.r37Protects(entry)
 	}
@@ -106,8 +116,8 @@ func (o *oracle) r37Protects(entry clusterv1alpha1.MandatoryDecisionGroup) {
 			}
 		}
 	}
-	if w.Clusters > 0 && !slices.Contains(o.out.Warnings, w) {
-		o.warn(w)
+	if w.Clusters > 0 {
+		o.r12Warn(w)
 	}
 }
 

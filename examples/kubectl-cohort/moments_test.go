@@ -30,11 +30,16 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"and so is one without a Placement", "plan -f no-placement.yaml", []string{"ManifestWorkReplicaSet stores/menu", "note: left out: ", "stores/astray: placement stores/nowhere"}, nil},
 		{"of a hub, decisions of other makers do not matter", "plan -f others-decision.yaml", []string{"Complete: 1 of 1 clusters done"}, nil},
 
+		{"a set says how many go at a time", "removals -f remove-at-most.yaml", []string{"all of it goes, at most 2 clusters at a time", "to delete now: m1 m2\n"}, []string{"annotation"}},
+		{"a flag says otherwise", "removals --at-a-time 1 -f remove-at-most.yaml", []string{"at most 1 cluster at a time", "to delete now: m1\n"}, nil},
+		{"OCM's own controller does not read that", "removals -f remove-at-most-ocm.yaml", []string{"all of it goes at once", "to delete now: m1 m2 m3\n", "has no effect"}, nil},
+		{"one without it loses all at once", "removals -f no-placement.yaml", []string{"all of it goes at once", "unless the controller has the flag -remove-at-most"}, nil},
+
 		{"a group has its own counts beside clusters that left", "report - -f unknown-group.yaml", []string{"1 of 1 clusters done", "0 of 2 clusters done, 2 waiting"}, nil},
 	} {
 		t.Run(test.command, func(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(test.command, "-f ", "-f testdata/moments/"))
-			if !strings.HasPrefix(test.command, "exposure") {
+			if !strings.HasPrefix(test.command, "exposure") && !strings.HasPrefix(test.command, "removals") {
 				args = append(args, "--start", "2026-05-04T10:30:00Z")
 			}
 			got := simulateText(t, "", args...)

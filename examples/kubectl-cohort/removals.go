@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,14 +22,16 @@ import (
 type leaving struct {
 	flags
 	atATime int
+	given   bool // the flag of it
 	group   string
 }
 
 const removalsUsage = `Say in which order clusters lose the workload where its owner is deleted, or with --group where a group goes.
 
 It goes in the reverse order of the rollout: first clusters of unknown group, then the groups from the last to the first.
-No cluster waits for an ignored cluster. This is the order of a controller that asks the library (rollout.Removals).
-OCM's own controllers delete all at once. Nothing is deleted here.`
+No cluster waits for an ignored cluster. This is the order of a controller that asks the library (rollout.Removals): of a
+ManifestWorkReplicaSet with the annotation cohort.open-cluster-management.io/remove-at-most, which says how many at a time, as --at-a-time does.
+Elsewhere all go at once, as with OCM's own controllers. Nothing is deleted here.`
 
 // removalsCommand says in which order a workload goes.
 func removalsCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
@@ -40,7 +43,10 @@ func removalsCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 		Example: `  kubectl cohort removals --rollout web --at-a-time 5
   kubectl cohort removals --rollout web --group canary`,
 		Args: noWords,
-		RunE: func(cmd *cobra.Command, _ []string) error { return q.run(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q.given = cmd.Flags().Changed("at-a-time")
+			return q.run(cmd)
+		},
 	}
 	q.declare(cmd.Flags())
 	return cmd
@@ -50,7 +56,7 @@ func (q *leaving) declare(s *pflag.FlagSet) {
 	q.input.declare(s)
 	q.whatIf.declareStrategy(s)
 	commandline.Var(s, &q.format, "output", "o", "`format` of the output: text, json or yaml")
-	s.IntVar(&q.atATime, "at-a-time", q.atATime, "`number` of clusters that are on their way out at a time, at most")
+	s.IntVar(&q.atATime, "at-a-time", q.atATime, "`number` of clusters that are on their way out at a time, at most; as the controller of the owner has it unless given, and for --group 1")
 	s.StringVar(&q.group, "group", "", "`group` that goes alone, by its index or its name")
 	q.extras.declareGroupOrder(s)
 	q.extras.declareIgnored(s)
@@ -141,7 +147,8 @@ func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, igno
 func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, ignored []string) (*removed, error) {
 	options := q.options(s, time.Time{})
 	options.StoredRecord, options.Ignored = s.StoredRecord, ignored
-	r := &removed{Rollout: s.Owner, Placement: s.Placements(), AtATime: q.atATime, Group: q.group, Notes: s.Notes, groupOf: lastGroups(s)}
+	most := q.most(s)
+	r := &removed{Rollout: s.Owner, Placement: s.Placements(), AtATime: most, Group: q.group, Notes: s.Notes, groupOf: lastGroups(s)}
 	there := maps.Clone(objects)
 	maps.DeleteFunc(there, func(cluster string, _ bool) bool {
 		key, known := r.groupOf(cluster)
@@ -156,12 +163,23 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, ignored 
 		}
 	}
 	defer q.progress.begin("removing the workload")()
+	if most == 0 {
+		for _, cluster := range slices.Sorted(maps.Keys(there)) {
+			if !there[cluster] {
+				r.Now = append(r.Now, cluster)
+			}
+		}
+		if len(r.Now) > 0 {
+			r.Waves = append(r.Waves, r.wave(r.Now))
+		}
+		return r, nil
+	}
 	for step := 0; len(there) > 0; step++ {
 		var reports []status.Report
 		for cluster, deleting := range there {
 			reports = append(reports, status.Report{Cluster: cluster, Status: status.Succeeded, Deleting: deleting})
 		}
-		next, err := rollout.Removals(s.Strategy, s.Groups, reports, q.atATime, options)
+		next, err := rollout.Removals(s.Strategy, s.Groups, reports, most, options)
 		if err != nil {
 			return nil, q.fault(err)
 		}
@@ -181,6 +199,26 @@ func (q *leaving) answer(s *scenario.Scenario, objects map[string]bool, ignored 
 		}
 	}
 	return r, nil
+}
+
+// most is how many clusters are on their way out at a time: as the flag says, or else as the controller of the owner has it. It is 0 for
+// all.
+func (q *leaving) most(s *scenario.Scenario) int {
+	switch kind, _, _ := strings.Cut(s.Owner, " "); {
+	case q.given || kind == "RolloutStrategy":
+		return q.atATime
+	case kind == "ManifestWorkReplicaSet" && (s.Stamped || !s.Live): // not with OCM's own controller, which reads no annotation
+		if s.RemoveAtMost != nil {
+			return *s.RemoveAtMost
+		}
+		s.Notes = append(s.Notes, "no annotation "+scenario.AnnotationRemoveAtMost+": all go at once, unless the controller has the flag -remove-at-most, of which --at-a-time shows the order")
+	case kind == "ManifestWorkReplicaSet" && s.RemoveAtMost != nil:
+		s.Notes = append(s.Notes, "the annotation "+scenario.AnnotationRemoveAtMost+" has no effect: no work has the stamp of a controller that reads it")
+	}
+	if q.group != "" {
+		return q.atATime
+	}
+	return 0
 }
 
 // lastGroups says in which group a cluster is, or was when it was deselected.

@@ -88,7 +88,7 @@ last  ManifestWorkReplicaSet ns/set itself, once no cluster has anything of it
     ],
 `},
 	} {
-		if got := simulateText(t, test.in, append([]string{"removals"}, test.args...)...); !strings.Contains(got, test.want) {
+		if got := simulateText(t, test.in, append([]string{"removals", "--at-a-time", "1"}, test.args...)...); !strings.Contains(got, test.want) {
 			t.Errorf("%s: no\n%s\nin\n%s", test.why, test.want, got)
 		}
 	}

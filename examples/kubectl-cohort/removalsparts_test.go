@@ -80,7 +80,7 @@ func TestRemovalsOfSeveralPlacements(t *testing.T) {
 			}
 		}
 	}
-	data := simulateText(t, twoPlacements(), "removals", "-f", "-", "-o", "json")
+	data := simulateText(t, twoPlacements(), "removals", "-f", "-", "--at-a-time", "1", "-o", "json")
 	if got := strings.Count(data, `"rollout": "ManifestWorkReplicaSet ns/set"`); got != 2 {
 		t.Errorf("named %d times in\n%s", got, data)
 	}
@@ -94,7 +94,7 @@ func TestRemovalsOfAnAddOn(t *testing.T) {
 		for cluster := range strings.SplitSeq("abcdz", "") {
 			all = append(all, anAddOnOf(cluster, version, cluster == "c"))
 		}
-		got := simulateText(t, documents(all...), "removals", "-f", "-")
+		got := simulateText(t, documents(all...), "removals", "-f", "-", "--at-a-time", "1")
 		for _, want := range []string{
 			"ClusterManagementAddOn addon to placement ns/q: all of it goes, at most 1 cluster at a time\n",
 			"\non their way out: c\nto delete now: none, before one that is on its way out is gone\n\nWAVE  GROUP    CLUSTERS\n1     group 0  a\n2     group 0  b\n\n────────",
@@ -106,7 +106,7 @@ func TestRemovalsOfAnAddOn(t *testing.T) {
 		}
 	}
 	// Where only deselected clusters have it, these say that no other has it.
-	if got, want := simulateText(t, documents(anAddOn, aDecision, anAddOnOf("z", "v1alpha1", false)), "removals", "-f", "-"), "\n1     not in any group  z\nlast  "; !strings.Contains(got, want) {
+	if got, want := simulateText(t, documents(anAddOn, aDecision, anAddOnOf("z", "v1alpha1", false)), "removals", "-f", "-", "--at-a-time", "1"), "\n1     not in any group  z\nlast  "; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }

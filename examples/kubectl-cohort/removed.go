@@ -14,7 +14,7 @@ import (
 type removed struct {
 	Rollout   string `json:"rollout"`
 	Placement string `json:"placement"`
-	// AtATime is how many clusters are on their way out at a time, at most. Group is the only one that goes; empty where all go.
+	// AtATime is how many clusters are on their way out at a time, at most; 0 for all. Group is the only one that goes; empty where all go.
 	AtATime int    `json:"atATime"`
 	Group   string `json:"group,omitempty"`
 	// Leaving are on their way out already. Now are those to delete now.
@@ -84,7 +84,11 @@ func (r *removed) Text(w io.Writer) error {
 	if r.Group != "" {
 		what = "group " + r.Group + " goes"
 	}
-	fmt.Fprintf(&b, "%s to placement %s: %s, at most %d %s at a time\n", r.Rollout, r.Placement, what, r.AtATime, map[bool]string{true: "cluster", false: "clusters"}[r.AtATime == 1])
+	limit := " at once"
+	if r.AtATime > 0 {
+		limit = ", at most " + of(r.AtATime, "1 cluster", "%d clusters") + " at a time"
+	}
+	fmt.Fprintf(&b, "%s to placement %s: %s%s\n", r.Rollout, r.Placement, what, limit)
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}

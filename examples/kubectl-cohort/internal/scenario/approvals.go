@@ -11,6 +11,9 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/approvals"
 )
 
+// AnnotationRemoveAtMost of a ManifestWorkReplicaSet says how many of its works may be in deletion at a time once it is deleted.
+const AnnotationRemoveAtMost = annotationPrefix + "remove-at-most"
+
 const annotationPrefix = "cohort.open-cluster-management.io/"
 
 // RolledBack is in the note about a revision that is rolled back.
@@ -27,6 +30,13 @@ func (s *Scenario) approve(r applier) {
 	s.noteClusters("ignored by the annotation "+annotationPrefix+"ignore", s.Asked.Ignored)
 	if asked.Pause && err == nil {
 		s.note("paused by the annotation %spause", annotationPrefix)
+	}
+	if text, says := r.GetAnnotations()[AnnotationRemoveAtMost]; says {
+		if most, err := strconv.Atoi(text); err == nil && most >= 0 {
+			s.RemoveAtMost = &most
+		} else {
+			s.note("metadata.annotations[%s]: %q must be how many works may be in deletion at a time, or 0 for all: none is deleted as long as that stands there", AnnotationRemoveAtMost, text)
+		}
 	}
 	if since := r.GetDeletionTimestamp(); since != nil {
 		s.note("being deleted since %s: no cluster starts, and each loses the workload", since.UTC().Format(time.RFC3339))

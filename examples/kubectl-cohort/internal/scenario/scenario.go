@@ -62,6 +62,9 @@ type Scenario struct {
 	Stamped, Decided bool
 	// Aborted says that its controller rolls the version back.
 	Aborted bool
+	// RemoveAtMost is how many works may be in deletion at a time once the owner is deleted, as its annotation says, 0 for all; nil if it
+	// says nothing.
+	RemoveAtMost *int
 	// Ends says that the owner is being deleted.
 	Ends bool
 	// Stands is a note that counts the objects that say so.

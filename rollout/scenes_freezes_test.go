@@ -19,7 +19,7 @@ import (
 type people struct {
 	validated bool
 	verdicts  []status.Verdict
-	holds     map[string][]rollout.ClusterFreeze
+	freezes   map[string][]rollout.ClusterFreeze
 }
 
 // judge gives what the verdicts make of reports.
@@ -35,13 +35,13 @@ func (s *stage) decide(words []string, rest string) (known bool, err error) {
 	switch words[0] {
 	case "validated":
 		s.people.validated = true
-	case "held":
-		err = s.hold(words[1], strings.TrimPrefix(rest, words[1]))
-	case "released":
-		delete(s.people.holds, words[1])
-		s.holdAll()
-	case "reviewed":
-		s.options["reviewed"] = rollout.Options{Allowlist: append([]string{}, clustersIn(rest)...)}
+	case "freeze":
+		err = s.freeze(words[1], strings.TrimPrefix(rest, words[1]))
+	case "unfreeze":
+		delete(s.people.freezes, words[1])
+		s.freezeAll()
+	case "allowlist":
+		s.options["allowlist"] = rollout.Options{Allowlist: append([]string{}, clustersIn(rest)...)}
 	case "verdict":
 		err = s.verdict(words[1:])
 	default:
@@ -50,8 +50,8 @@ func (s *stage) decide(words []string, rest string) (known bool, err error) {
 	return true, err
 }
 
-// hold reads ` by "its site" until 13:00 blocking`.
-func (s *stage) hold(cluster, text string) error {
+// freeze reads ` by "its site" until 13:00 blocking`.
+func (s *stage) freeze(cluster, text string) error {
 	h := rollout.ClusterFreeze{Cluster: cluster}
 	text, h.Blocks = strings.CutSuffix(text, " blocking")
 	text, until, timed := strings.Cut(text, " until ")
@@ -65,19 +65,19 @@ func (s *stage) hold(cluster, text string) error {
 		}
 		h.Until = now.Truncate(24 * time.Hour).Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
 	}
-	if s.people.holds == nil {
-		s.people.holds = map[string][]rollout.ClusterFreeze{}
+	if s.people.freezes == nil {
+		s.people.freezes = map[string][]rollout.ClusterFreeze{}
 	}
-	s.people.holds[cluster] = append(s.people.holds[cluster], h)
-	s.holdAll()
+	s.people.freezes[cluster] = append(s.people.freezes[cluster], h)
+	s.freezeAll()
 	return nil
 }
 
-// holdAll makes an option of the holds.
-func (s *stage) holdAll() {
+// freezeAll makes an option of the holds.
+func (s *stage) freezeAll() {
 	var all []rollout.ClusterFreeze
-	for _, cluster := range slices.Sorted(maps.Keys(s.people.holds)) {
-		all = append(all, s.people.holds[cluster]...)
+	for _, cluster := range slices.Sorted(maps.Keys(s.people.freezes)) {
+		all = append(all, s.people.freezes[cluster]...)
 	}
 	s.options["holds"] = rollout.Options{Freezes: all}
 }

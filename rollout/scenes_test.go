@@ -316,8 +316,8 @@ func (s *stage) change(line string) error {
 		s.options["failed"] = rollout.Options{FailedFreesSlot: true}
 	case "maxConcurrencyPerGroup":
 		s.options["perGroup"] = rollout.Options{MaxConcurrencyPerGroup: intstr.Parse(rest)}
-	case "uncounted":
-		s.options["uncounted"] = rollout.Options{Ignored: clustersIn(rest)}
+	case "ignored":
+		s.options["ignored"] = rollout.Options{Ignored: clustersIn(rest)}
 	case "failedBefore":
 		s.options["failedBefore"] = rollout.Options{FailedBefore: clustersIn(rest)}
 	case "attempt":
@@ -342,7 +342,7 @@ func (s *stage) change(line string) error {
 		m.Record.Deselected = append(m.Record.Deselected, status.DeselectedCluster{Report: status.Report{Cluster: words[1], Status: status.RolloutStatus(words[2]), Applied: at, LastTransitionTime: at}})
 		s.options["remember"] = rollout.Options{StoredRecord: m}
 		return err
-	case "gone":
+	case "deselected":
 		s.gone = clustersIn(rest)
 	case "maxRemoved":
 		s.options["maxRemoved"] = rollout.Options{MaxRemoved: ptr(intstr.Parse(rest))}
@@ -356,10 +356,10 @@ func (s *stage) change(line string) error {
 		initial, err := strconv.Atoi(rest)
 		s.options["ramp"] = rollout.Options{Ramp: ptr(initial)}
 		return err
-	case "rights":
+	case "shares":
 		start, err := strconv.Atoi(words[1])
 		fail, err2 := strconv.Atoi(words[2])
-		s.options["rights"] = rollout.Options{Shares: &rollout.Shares{Concurrency: start, Failures: fail}}
+		s.options["shares"] = rollout.Options{Shares: &rollout.Shares{Concurrency: start, Failures: fail}}
 		return errors.Join(err, err2)
 	case "maxStarts":
 		n, err := strconv.Atoi(words[1])

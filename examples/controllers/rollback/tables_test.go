@@ -163,9 +163,9 @@ func (h *hub) other(object *unstructured.Unstructured, what, value string) {
 		h.clusters = strings.Fields(value)
 	case "abort": // an operator's request, for a generation
 		annotate(object, rollback.AbortAnnotation, value)
-	case "hold":
+	case "freeze":
 		annotate(object, prefix+"freeze", value)
-	case "reviewed": // for a template
+	case "allowlist": // for a template
 		text, clusters, _ := strings.Cut(value, " ")
 		annotate(object, prefix+"allowlist", strings.ReplaceAll(clusters, " ", ",")+" of "+writes.VersionOf(h.stored(text)))
 	case "collide": // another object has the name

@@ -85,7 +85,7 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !ended(l.Reason, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l, next.Explain(cluster))) && !(remedy.Type == rollout.RemedyIgnore && isBeyond(next.Explain(cluster), strings.Fields(after.givenUp))) &&
+					if !ended(l.Reason, r, next, cluster) && !(remedy.Type == rollout.RemedyReportTime && isKnown(l, next.Explain(cluster))) && !(remedy.Type == rollout.RemedyIgnore && isBeyond(next.Explain(cluster), strings.Fields(after.ignored))) &&
 						!(remedy.Type == rollout.RemedyAddConditionRules && isBeyond(next.Explain(cluster), names)) {
 						t.Fatalf("%v\n%v\n%s: %v\nafter %v of %v:\n%v\n%v", h, r, cluster, e, remedy, names, next, next.Explain(cluster))
 					}

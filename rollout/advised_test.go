@@ -28,7 +28,7 @@ type advised struct {
 	others   rollout.Options
 	attempt  int  // in which clusters start
 	back     bool // the rollout is taken back
-	givenUp  string
+	ignored  string
 }
 
 func (h *advised) plan() (*rollout.Result, error) {
@@ -43,8 +43,8 @@ func (h *advised) plan() (*rollout.Result, error) {
 	for _, r := range h.reports {
 		reports = append(reports, r)
 	}
-	if h.givenUp != "" {
-		opts.Ignored = slices.Concat(opts.Ignored, strings.Fields(h.givenUp))
+	if h.ignored != "" {
+		opts.Ignored = slices.Concat(opts.Ignored, strings.Fields(h.ignored))
 	}
 	if h.back {
 		return rollout.Revert(clusterv1alpha1.RolloutStrategy{}, h.groups, rollout.Abort{Time: h.now, Failed: reports}, h.now, opts)
@@ -107,7 +107,7 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 	case rollout.RemedyRevert:
 		h.back = true
 	case rollout.RemedyIgnore:
-		h.givenUp = strings.NewReplacer(",", " ", " and ", " ").Replace(r.Clusters)
+		h.ignored = strings.NewReplacer(",", " ", " and ", " ").Replace(r.Clusters)
 	case rollout.RemedyUnfreeze:
 		all := slices.Clone(h.others.Freezes)
 		h.others.Freezes = slices.DeleteFunc(all, func(held rollout.ClusterFreeze) bool {

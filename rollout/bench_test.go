@@ -133,12 +133,12 @@ func BenchmarkGates(b *testing.B) {
 				result.BlockCounts()
 			}
 		})
-		b.Run(fmt.Sprintf("NextUncounted/n=%d", n), func(b *testing.B) {
-			uncounted := gates
+		b.Run(fmt.Sprintf("NextIgnored/n=%d", n), func(b *testing.B) {
+			ignored := gates
 			for position := range n {
-				uncounted.Ignored = append(uncounted.Ignored, groups.Cluster(position))
+				ignored.Ignored = append(ignored.Ignored, groups.Cluster(position))
 			}
-			p, err := rollout.NewPlanner(strategy, groups, uncounted)
+			p, err := rollout.NewPlanner(strategy, groups, ignored)
 			if err != nil {
 				b.Fatal(err)
 			}

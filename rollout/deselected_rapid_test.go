@@ -54,7 +54,7 @@ func TestDeselectingACountedClusterStartsNothing(t *testing.T) {
 				settled := c.Status == status.Skip || c.Status == status.Succeeded && !slices.Contains(before.InFlight, c)
 				return c.Name == m.name && !settled
 			})
-			if !counts || w.uncounted != nil && w.uncounted(m.name) {
+			if !counts || w.ignored != nil && w.ignored(m.name) {
 				continue
 			}
 			left++
@@ -220,12 +220,12 @@ func TestEvidenceIsStoredBeforeRemoval(t *testing.T) {
 		for i := range w.reports { // an agent that lives lets go of its object: nothing is in flight then
 			w.reports[i].Deleting = false
 		}
-		w.memory = &rollout.StoredRecord{Version: "v2", AtOnce: true}
+		w.storedRecord = &rollout.StoredRecord{Version: "v2", AtOnce: true}
 		groups := w.read(t)
 		var results []*rollout.Result
 		for range 3 {
 			if len(results) > 0 {
-				w.memory = &rollout.StoredRecord{Version: "v2", AtOnce: true, Record: results[len(results)-1].Record}
+				w.storedRecord = &rollout.StoredRecord{Version: "v2", AtOnce: true, Record: results[len(results)-1].Record}
 			}
 			r, err := w.plan(groups)
 			if err != nil {

@@ -29,9 +29,9 @@ func ExampleOptions_ignored() {
 		fmt.Println(err)
 		return
 	}
-	uncounted := rollout.Options{Ignored: []string{"athens"}}
+	ignored := rollout.Options{Ignored: []string{"athens"}}
 
-	result := must(rollout.Plan(oneAtATime(), groups, nil, noon(), uncounted))
+	result := must(rollout.Plan(oneAtATime(), groups, nil, noon(), ignored))
 	fmt.Println(result)
 
 	reports := []status.Report{
@@ -39,7 +39,7 @@ func ExampleOptions_ignored() {
 		{Cluster: "berlin", Status: status.Succeeded, LastTransitionTime: noon()},
 		{Cluster: "cairo", Status: status.Succeeded, LastTransitionTime: noon()},
 	}
-	result = must(rollout.Plan(oneAtATime(), groups, reports, noon().Add(time.Minute), uncounted))
+	result = must(rollout.Plan(oneAtATime(), groups, reports, noon().Add(time.Minute), ignored))
 	fmt.Println(result)
 	fmt.Println(result.Summary().Aggregate(), result.Summary())
 	// Output:

@@ -39,11 +39,11 @@ func of(names ...string) func(string) bool {
 var (
 	ignoredChoices = []func(*world){
 		asIs,
-		func(w *world) { w.uncounted = of("a") },
-		func(w *world) { w.uncounted = of("b") },
-		func(w *world) { w.uncounted = of("a", "c") },
-		func(w *world) { w.uncounted = of("a", "b", "c") },
-		func(w *world) { w.uncounted = of() },
+		func(w *world) { w.ignored = of("a") },
+		func(w *world) { w.ignored = of("b") },
+		func(w *world) { w.ignored = of("a", "c") },
+		func(w *world) { w.ignored = of("a", "b", "c") },
+		func(w *world) { w.ignored = of() },
 	}
 	baselineChoices = []func(*world){
 		asIs,
@@ -62,15 +62,15 @@ func countWorlds() []space {
 	return []space{
 		{name: "attempts", fleets: small, kinds: allKinds, strategies: optionStrategies, extras: attemptChoices, short: 1500},
 		{name: "attempts of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(attemptChoices, failedChoices), short: 1200},
-		{name: "uncounted", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: slices.Concat(combined(ignoredChoices, gateChoices), combined(ignoredChoices, pauseChoices[1:])), short: 1500},
-		{name: "uncounted of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: slices.Concat(combined(ignoredChoices, perGroupChoice), combined(ignoredChoices, orderChoices[1:])), short: 1500},
-		{name: "uncounted behind gates", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(ignoredChoices, gateChoices), short: 1200},
-		{name: "uncounted in an order", fleets: three, kinds: fewKinds, strategies: optionStrategies[4:], extras: combined(ignoredChoices, orderedChoices, gateChoices[:4]), short: 1200},
-		{name: "uncounted, waits and a pace", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(ignoredChoices, waitChoices, rampChoices[:2], startsChoices[:2]), short: 1200},
-		{name: "uncounted, failed and tried again", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(attemptChoices[1:4], ignoredChoices[:3], baselineChoices), short: 1200},
+		{name: "ignored", fleets: slices.Concat(small, sparse), kinds: nineKinds, strategies: optionStrategies, extras: slices.Concat(combined(ignoredChoices, gateChoices), combined(ignoredChoices, pauseChoices[1:])), short: 1500},
+		{name: "ignored of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: slices.Concat(combined(ignoredChoices, perGroupChoice), combined(ignoredChoices, orderChoices[1:])), short: 1500},
+		{name: "ignored behind gates", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(ignoredChoices, gateChoices), short: 1200},
+		{name: "ignored in an order", fleets: three, kinds: fewKinds, strategies: optionStrategies[4:], extras: combined(ignoredChoices, orderedChoices, gateChoices[:4]), short: 1200},
+		{name: "ignored, waits and a pace", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(ignoredChoices, waitChoices, rampChoices[:2], startsChoices[:2]), short: 1200},
+		{name: "ignored, failed and tried again", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(attemptChoices[1:4], ignoredChoices[:3], baselineChoices), short: 1200},
 		{name: "failed before", fleets: small, kinds: nineKinds, strategies: manyStrategies, extras: combined(baselineChoices, ignoredChoices[:3]), short: 700},
 		{name: "failed before, of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(baselineChoices, ignoredChoices[:3]), short: 800},
-		{name: "removals of the uncounted", fleets: small, kinds: slices.Concat(nineKinds, mergedKinds), strategies: optionStrategies, extras: combined(ignoredChoices, removedChoices), short: 1200},
+		{name: "removals of the ignored", fleets: small, kinds: slices.Concat(nineKinds, mergedKinds), strategies: optionStrategies, extras: combined(ignoredChoices, removedChoices), short: 1200},
 	}
 }
 

@@ -117,7 +117,7 @@ func recorded(atOnce bool, e status.DeselectedCluster) func(*world) {
 	if e.Attempt > 0 {
 		m.Record.Attempt, m.Record.Exposed = e.Attempt, 2
 	}
-	return func(w *world) { w.memory = m }
+	return func(w *world) { w.storedRecord = m }
 }
 
 // entriesOf are the kinds of entry that R48 and R49 tell apart.
@@ -158,24 +158,24 @@ func records(entries ...status.DeselectedCluster) (choices []func(*world)) {
 // noRecords are choices without any entry that counts.
 var noRecords = []func(*world){
 	asIs,
-	func(w *world) { w.memory = &rollout.StoredRecord{Version: "v2"} },
-	func(w *world) { w.memory = &rollout.StoredRecord{Version: "v2", AtOnce: true} },
+	func(w *world) { w.storedRecord = &rollout.StoredRecord{Version: "v2"} },
+	func(w *world) { w.storedRecord = &rollout.StoredRecord{Version: "v2", AtOnce: true} },
 	func(w *world) {
 		e := entriesOf("y", plainKeys[0])[0]
-		w.memory = &rollout.StoredRecord{Version: "v3", AtOnce: true, Record: status.Record{Version: "v2", More: 3, Deselected: []status.DeselectedCluster{e}}}
+		w.storedRecord = &rollout.StoredRecord{Version: "v3", AtOnce: true, Record: status.Record{Version: "v2", More: 3, Deselected: []status.DeselectedCluster{e}}}
 	},
 	func(w *world) {
-		w.memory = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
+		w.storedRecord = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
 	},
 	func(w *world) {
-		w.memory = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now.Add(young)}}
+		w.storedRecord = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now.Add(young)}}
 	},
 	func(w *world) {
-		w.memory = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now}}
+		w.storedRecord = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3, Until: now}}
 	},
-	func(w *world) { w.memory = &rollout.StoredRecord{Version: "v2"}; w.attempt = 1 },
+	func(w *world) { w.storedRecord = &rollout.StoredRecord{Version: "v2"}; w.attempt = 1 },
 	func(w *world) {
-		w.memory = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
+		w.storedRecord = &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", More: 3}}
 		w.attempt = 1
 	},
 }
@@ -211,8 +211,8 @@ var deselectedLimits = []func(*world){
 	rampChoices[1], rampChoices[2], startsChoices[1], startsChoices[3], startsChoices[4], waitChoices[1], waitChoices[2], waitChoices[3],
 	sharesChoices[1], sharesChoices[2], sharesChoices[5],
 	failedChoices[1], perGroupChoice[2], orderedChoices[3],
-	func(w *world) { w.uncounted = of("y") },
-	func(w *world) { w.uncounted = of("a") },
+	func(w *world) { w.ignored = of("y") },
+	func(w *world) { w.ignored = of("a") },
 	func(w *world) { w.before = of("y") },
 	func(w *world) { w.attempt = 1 },
 	func(w *world) { w.attempt = 2 },

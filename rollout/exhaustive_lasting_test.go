@@ -20,7 +20,7 @@ func breachedIn(group grouping.Key, of int, clusters ...string) status.Breached 
 // recordsBreaches gives a record with breaches, and perhaps with an entry of y.
 func recordsBreaches(entries []status.DeselectedCluster, breaches ...status.Breached) func(*world) {
 	m := &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2", Deselected: entries, Breached: breaches}}
-	return func(w *world) { w.memory = m }
+	return func(w *world) { w.storedRecord = m }
 }
 
 // remembersBreach gives a result before by current groups or of then, in one of which all of some clusters timed out.
@@ -66,9 +66,9 @@ var breachesBefore = []func(*world){
 		recordsBreaches(nil, breachedIn(plainKeys[1], 2, "a", "c"))(w)
 		remembersBreach(plainKeys[1], true, "a", "b")(w)
 	},
-	func(w *world) { w.memory = &rollout.StoredRecord{Version: "v2"} },
+	func(w *world) { w.storedRecord = &rollout.StoredRecord{Version: "v2"} },
 	func(w *world) { // about another version
-		w.memory = &rollout.StoredRecord{Version: "v3", Record: status.Record{Version: "v2", Breached: []status.Breached{breachedIn(plainKeys[0], 2, "a", "b")}}}
+		w.storedRecord = &rollout.StoredRecord{Version: "v3", Record: status.Record{Version: "v2", Breached: []status.Breached{breachedIn(plainKeys[0], 2, "a", "b")}}}
 	},
 }
 

@@ -128,11 +128,11 @@ var (
 		orderedBy(map[string][]string{"prod": {"canary", ""}}),
 		orderedBy(map[string][]string{"canary": {"ghost"}, "ghost": {"prod"}}), // R33: a name that no group has is passed over
 	}
-	rampChoices   = []func(*world){asIs, func(w *world) { w.ramp = 1 }, func(w *world) { w.ramp = 2 }}
-	sharesChoices = []func(*world){asIs, holding(0, 1), holding(1, 0), holding(1, 1), holding(2, 0), holding(2, 1), holding(4, 2)}
-	waitChoices   = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
-	asideChoices  = []func(*world){func(w *world) { w.uncounted = of("a") }, func(w *world) { w.uncounted = of("b", "c") }}
-	frozenChoices = []func(*world){
+	rampChoices           = []func(*world){asIs, func(w *world) { w.ramp = 1 }, func(w *world) { w.ramp = 2 }}
+	sharesChoices         = []func(*world){asIs, holding(0, 1), holding(1, 0), holding(1, 1), holding(2, 0), holding(2, 1), holding(4, 2)}
+	waitChoices           = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
+	ignoredOfThreeChoices = []func(*world){func(w *world) { w.ignored = of("a") }, func(w *world) { w.ignored = of("b", "c") }}
+	frozenChoices         = []func(*world){
 		held(rollout.ClusterFreeze{Cluster: "a", Reason: "r"}),
 		held(rollout.ClusterFreeze{Cluster: "a", Blocks: true}),
 		held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterFreeze{Cluster: "b", Until: now}, rollout.ClusterFreeze{Cluster: "ghost"}),
@@ -140,10 +140,10 @@ var (
 		held(rollout.ClusterFreeze{Cluster: "a", Reason: "s", Until: now.Add(young)}, rollout.ClusterFreeze{Cluster: "a", Reason: "t", Until: now.Add(old), Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Reason: "u", Until: now}),
 		held(rollout.ClusterFreeze{Cluster: "c", Reason: "t"}, rollout.ClusterFreeze{Cluster: "c", Reason: "s"}, rollout.ClusterFreeze{Cluster: "c", Reason: "a", Until: now.Add(old)}),
 		held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Until: now.Add(old)}), // blocks until the last ends
-		func(w *world) { w.reviewed = []string{} },
-		func(w *world) { w.reviewed = []string{"c", "a", "a", "ghost"} },
+		func(w *world) { w.allowlist = []string{} },
+		func(w *world) { w.allowlist = []string{"c", "a", "a", "ghost"} },
 		func(w *world) {
-			w.reviewed = []string{"b"}
+			w.allowlist = []string{"b"}
 			held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true})(w)
 		},
 	}
@@ -163,10 +163,10 @@ func startsWithin(n int, per time.Duration) func(*world) {
 }
 
 func holding(start, fail int) func(*world) {
-	return func(w *world) { w.rights = &rollout.Shares{Concurrency: start, Failures: fail} }
+	return func(w *world) { w.shares = &rollout.Shares{Concurrency: start, Failures: fail} }
 }
 
-func held(holds ...rollout.ClusterFreeze) func(*world) { return func(w *world) { w.holds = holds } }
+func held(holds ...rollout.ClusterFreeze) func(*world) { return func(w *world) { w.freezes = holds } }
 
 func waitingFor(d time.Duration) func(*world) { return func(w *world) { w.wait = d } }
 
@@ -214,17 +214,17 @@ func optionWorlds() []space {
 		{name: "starts", fleets: small, kinds: slices.Concat(nineKinds, versionKinds, rareKinds), strategies: optionStrategies, extras: combined(startsChoices, orderChoices), short: 600},
 		{name: "starts of three", fleets: three[:2], kinds: started, strategies: optionStrategies, extras: startsChoices, short: 800},
 		{name: "ramps, starts and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 1200},
-		{name: "rights", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(sharesChoices, failedChoices, perGroupChoice[:2]), short: 500},
+		{name: "shares", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(sharesChoices, failedChoices, perGroupChoice[:2]), short: 500},
 		{name: "rights of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(sharesChoices, failedChoices), short: 700},
 		{name: "rights, gates and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(sharesChoices[1:4], orderedChoices[:3], gateChoices[:3]), short: 1000},
-		{name: "rights, paces and who does not count", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(sharesChoices[1:4], slices.Concat(asideChoices, baselineChoices[1:]), []func(*world){asIs, paceChoices[0], rampChoices[1], startsChoices[2]}), short: 1000},
+		{name: "shares, paces and ignored clusters", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(sharesChoices[1:4], slices.Concat(ignoredOfThreeChoices, baselineChoices[1:]), []func(*world){asIs, paceChoices[0], rampChoices[1], startsChoices[2]}), short: 1000},
 		{name: "held clusters", fleets: small, kinds: slices.Concat(nineKinds, versionKinds[:3], rareKinds[2:3], mergedKinds[3:4]), strategies: optionStrategies, extras: combined(frozenChoices, slices.Concat(gateChoices[:2], pauseChoices[1:], wholeChoices[1:], removedChoices[2:3], orderChoices[1:])), short: 1500},
-		{name: "held clusters of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(frozenChoices, slices.Concat(perGroupChoice[:2], asideChoices, paceChoices, sharesChoices[3:4])), short: 1800},
+		{name: "frozen clusters of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(frozenChoices, slices.Concat(perGroupChoice[:2], ignoredOfThreeChoices, paceChoices, sharesChoices[3:4])), short: 1800},
 		{name: "held clusters in a graph", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(frozenChoices, orderedChoices[2:5], gateChoices[:2]), short: 1200},
 		{name: "waits", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 500},
 		{name: "waits of three", fleets: three, kinds: timed, strategies: grouped, extras: combined(waitChoices, gateChoices[:4]), short: 1000},
 		{name: "waits in a graph", fleets: slices.Concat(three, four), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: perGroup, extras: combined(waitChoices, orderedChoices), short: 1200},
-		{name: "paces and who does not count", fleets: slices.Concat(small[2:], three), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:4]...), strategies: grouped, extras: combined(asideChoices, paceChoices), short: 1200},
+		{name: "paces and ignored clusters", fleets: slices.Concat(small[2:], three), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:4]...), strategies: grouped, extras: combined(ignoredOfThreeChoices, paceChoices), short: 1200},
 		{name: "removals", fleets: small, kinds: slices.Concat(nineKinds, mergedKinds), strategies: slices.Concat(optionStrategies, ignoredStrategies), extras: combined(removedChoices, wholeChoices), short: 1200},
 	}
 }

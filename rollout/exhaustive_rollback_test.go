@@ -133,7 +133,7 @@ var rollbackExtras = []func(*world){
 	},
 	held(rollout.ClusterFreeze{Cluster: "a", Reason: "r"}, rollout.ClusterFreeze{Cluster: "c", Until: now.Add(young), Blocks: true}),
 	held(rollout.ClusterFreeze{Cluster: "b", Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Until: now}),
-	func(w *world) { w.reviewed = []string{"b", "ghost"} },
+	func(w *world) { w.allowlist = []string{"b", "ghost"} },
 }
 
 // recordedRollback gives a record of a, which may be selected, and y, which is not.
@@ -141,7 +141,7 @@ func recordedRollback(atOnce bool, more int, a, y observed) func(*world) {
 	left := []status.DeselectedCluster{{Report: a.report("a"), Group: plainKeys[0]}, {Report: y.report("y"), Group: plainKeys[1]}}
 	m := &rollout.StoredRecord{Version: "v2", AtOnce: atOnce, Record: status.Record{Version: "v2", Deselected: left, More: more}}
 	return func(w *world) {
-		w.memory, w.back.stopAtBreach = m, true
+		w.storedRecord, w.back.stopAtBreach = m, true
 		rollbackKinds[8].set(w, "z")
 	}
 }
@@ -178,7 +178,7 @@ func (s rollbackSpace) set(w *world, i int) {
 	}
 	w.strategy = rollbackStrategies[digit(len(rollbackStrategies))]
 	w.back = &taken{aborted: aborted}
-	w.reports, w.memory = nil, nil
+	w.reports, w.storedRecord = nil, nil
 	rollbackExtras[digit(len(rollbackExtras))](w)
 	for _, m := range slices.Backward(w.members) {
 		s.kinds[digit(len(s.kinds))].set(w, m.name)

@@ -98,7 +98,7 @@ type most struct {
 func (m *most) see(h hist, s *searched, counts func(where) bool) {
 	n, stages := 0, [4]int{}
 	for i := range s.members {
-		if counts(h.of(i)) && !s.isAside(i) {
+		if counts(h.of(i)) && !s.isIgnored(i) {
 			n++
 			stages[s.stageOf[i]]++
 		}

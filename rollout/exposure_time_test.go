@@ -41,7 +41,7 @@ func played(t fataler, w world, groups *grouping.Groups, takes []time.Duration) 
 		}
 		settled := make(map[grouping.Key]int)
 		for c := range result.Settled() {
-			if w.uncounted == nil || !w.uncounted(c.Name) {
+			if w.ignored == nil || !w.ignored(c.Name) {
 				settled[c.Group]++
 			}
 		}
@@ -205,10 +205,10 @@ func TestFinishIsTheShortestAndLongestOfAllRolloutsWhereThatIsHard(t *testing.T)
 		make func(w *world)
 	}{
 		{"who does not count needs no slot behind a gate either", []int{0, 1, 1}, func(w *world) {
-			w.strategy, w.gates, w.uncounted = progressive("", config("", "", 0)), []closedGate{opens(1, 7*minute)}, of("c")
+			w.strategy, w.gates, w.ignored = progressive("", config("", "", 0)), []closedGate{opens(1, 7*minute)}, of("c")
 		}},
 		{"nobody waits for a gate before those alone that do not count", []int{0, 1}, func(w *world) {
-			w.strategy, w.gates, w.uncounted = progressive("", config("", "", 0)), []closedGate{opens(1, time.Hour)}, of("b")
+			w.strategy, w.gates, w.ignored = progressive("", config("", "", 0)), []closedGate{opens(1, time.Hour)}, of("b")
 		}},
 		{"the wait between groups begins with the success, before the soak", []int{0, 1}, func(w *world) {
 			w.strategy, w.wait = perGroup(config("", "", minute)), 3*minute

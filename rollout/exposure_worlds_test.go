@@ -19,12 +19,12 @@ func exposureFleets(most int) (all []world) {
 	return append(all, cutFleet([]int{0, 2, 2}, plainKeys, 3))
 }
 
-func (w *world) isAside(i int) bool { return w.uncounted != nil && w.uncounted(w.members[i].name) }
+func (w *world) isIgnored(i int) bool { return w.ignored != nil && w.ignored(w.members[i].name) }
 
 // with lets some clusters not count, or fail before.
-func (w *world) with(uncounted, before string) {
-	if uncounted != "" {
-		w.uncounted = func(cluster string) bool { return strings.Contains(uncounted, cluster) }
+func (w *world) with(ignored, before string) {
+	if ignored != "" {
+		w.ignored = func(cluster string) bool { return strings.Contains(ignored, cluster) }
 	}
 	if before != "" {
 		w.before = func(cluster string) bool { return strings.Contains(before, cluster) }

@@ -200,7 +200,7 @@ func (pick picker) fault(w *world, which int) {
 	case 5:
 		w.starts = from(pick, &startLimit{0, time.Hour}, &startLimit{1, 0}, &startLimit{-1, -1}, &startLimit{1, 1})
 	case 3:
-		w.rights = from(pick, &rollout.Shares{Concurrency: -1}, &rollout.Shares{Failures: -1}, &rollout.Shares{})
+		w.shares = from(pick, &rollout.Shares{Concurrency: -1}, &rollout.Shares{Failures: -1}, &rollout.Shares{})
 	case 7:
 		w.ordered = from(pick, map[string][]string{"a": {"a"}}, map[string][]string{"a": {"b"}, "b": {"c", "canary"}, "canary": {"a"}}, map[string][]string{"a": {"b", "c"}, "b": {"c"}})
 	}
@@ -239,6 +239,6 @@ func (w world) faulty() bool {
 		ok = ok && okRemoved
 	}
 	ok = ok && !r33Cycle(w.ordered) && w.ramp >= 0 && w.wait >= 0 && (w.starts == nil || w.starts.n > 0 && w.starts.per > 0) // R35, R36
-	ok = ok && (w.rights == nil || w.rights.Concurrency >= 0 && w.rights.Failures >= 0)                                      // R57
+	ok = ok && (w.shares == nil || w.shares.Concurrency >= 0 && w.shares.Failures >= 0)                                      // R57
 	return !ok
 }

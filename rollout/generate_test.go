@@ -254,7 +254,7 @@ func (pick picker) options(w *world) {
 		w.starts = &startLimit{1 + pick(4), from(pick, time.Minute, 2*time.Minute, 90*time.Minute, 10*time.Minute+1)}
 	}
 	if pick.oneIn(3) {
-		w.rights = &rollout.Shares{Concurrency: from(pick, 0, 1, 2, 3, 5, 10, 100), Failures: from(pick, 0, 1, 2, 5, 100)}
+		w.shares = &rollout.Shares{Concurrency: from(pick, 0, 1, 2, 3, 5, 10, 100), Failures: from(pick, 0, 1, 2, 5, 100)}
 	}
 	w.failedFrees = pick.oneIn(3)
 	if pick.oneIn(3) {
@@ -269,21 +269,21 @@ func (pick picker) options(w *world) {
 	w.attempt = from(pick, 0, 0, 1, 2)
 	if pick.oneIn(3) {
 		n := pick(4)
-		w.uncounted = func(name string) bool { return score(name, 3, 5)%4 < n }
+		w.ignored = func(name string) bool { return score(name, 3, 5)%4 < n }
 	}
 	for range max(0, pick(6)-3) {
 		h := rollout.ClusterFreeze{Cluster: from(pick, "c00", "c01", "c02", "c03", "c04", "c05", "ghost"), Reason: from(pick, "", "store", "site"), Blocks: pick.oneIn(2)}
 		if pick.oneIn(2) {
 			h.Until = now.Add(from(pick, time.Minute, time.Hour, 1, 0, -time.Minute))
 		}
-		w.holds = append(w.holds, h)
+		w.freezes = append(w.freezes, h)
 	}
 	if pick.oneIn(6) {
 		n := pick(4)
-		w.reviewed = []string{}
+		w.allowlist = []string{}
 		for _, m := range w.members {
 			if score(m.name, 7, 2)%4 < n {
-				w.reviewed = append(w.reviewed, m.name)
+				w.allowlist = append(w.allowlist, m.name)
 			}
 		}
 	}
@@ -335,9 +335,9 @@ func (w world) named(is func(string) bool) (names []string) {
 			all = append(all, w.back.failed[i].Cluster)
 		}
 	}
-	if w.memory != nil {
-		for i := range w.memory.Record.Deselected {
-			all = append(all, w.memory.Record.Deselected[i].Cluster)
+	if w.storedRecord != nil {
+		for i := range w.storedRecord.Record.Deselected {
+			all = append(all, w.storedRecord.Record.Deselected[i].Cluster)
 		}
 	}
 	slices.Sort(all)
@@ -368,11 +368,11 @@ func (w world) String() string {
 	}
 	text, err := json.MarshalIndent(map[string]any{
 		"strategy": w.strategy, "groups": w.groups, "clusters": clusters, "reports": w.reports, "now": w.now,
-		"paused": w.paused, "gates": gates, "holds": w.holds, "reviewed": w.reviewed, "ordered": w.order != nil, "perGroup": w.perGroup,
-		"groupOrder": w.ordered, "waitBetweenGroups": w.wait, "ramp": w.ramp, "maxStarts": fmt.Sprintf("%+v", w.starts), "rights": w.rights,
+		"paused": w.paused, "gates": gates, "freezes": w.freezes, "allowlist": w.allowlist, "ordered": w.order != nil, "perGroup": w.perGroup,
+		"groupOrder": w.ordered, "waitBetweenGroups": w.wait, "ramp": w.ramp, "maxStarts": fmt.Sprintf("%+v", w.starts), "shares": w.shares,
 		"failedFreesSlot": w.failedFrees, "maxRemoved": w.maxRemoved, "clustersPerDecisionGroup": w.size, "incomplete": w.incomplete,
-		"attempt": w.attempt, "uncounted": w.named(w.uncounted), "failedBefore": w.named(w.before),
-		"former": w.formerly(), "grace": w.grace, "memory": w.memory, "parts": fmt.Sprintf("%+v", w.parts),
+		"attempt": w.attempt, "ignored": w.named(w.ignored), "failedBefore": w.named(w.before),
+		"former": w.formerly(), "grace": w.grace, "storedRecord": w.storedRecord, "parts": fmt.Sprintf("%+v", w.parts),
 	}, "", " ")
 	if err != nil {
 		return err.Error()

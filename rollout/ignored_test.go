@@ -65,14 +65,14 @@ func differ(a, b standing) string { return gocmp.Diff(a, b, cmpopts.EquateEmpty(
 func TestIgnoredClustersDoNotAffectTheOthers(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		without := p.world
-		without.uncounted = nil
-		aside := p.uncounted
-		if aside == nil {
-			aside = of("a", "c", "c01", "c04") // in the small worlds
-			p = try(t, p.with(aside), p.groups)
+		without.ignored = nil
+		ignored := p.ignored
+		if ignored == nil {
+			ignored = of("a", "c", "c01", "c04") // in the small worlds
+			p = try(t, p.with(ignored), p.groups)
 		}
-		without.members = slices.DeleteFunc(slices.Clone(p.members), func(m member) bool { return aside(m.name) })
-		without.reports = slices.DeleteFunc(slices.Clone(p.reports), func(r status.Report) bool { return aside(r.Cluster) })
+		without.members = slices.DeleteFunc(slices.Clone(p.members), func(m member) bool { return ignored(m.name) })
+		without.reports = slices.DeleteFunc(slices.Clone(p.reports), func(r status.Report) bool { return ignored(r.Cluster) })
 		if p.size != nil || p.maxRemoved != nil || len(without.members) == 0 { // which are of all clusters
 			return ""
 		}
@@ -81,7 +81,7 @@ func TestIgnoredClustersDoNotAffectTheOthers(t *testing.T) {
 			return ""
 		}
 		others := try(t, without, groups)
-		counted := func(cluster string) bool { return !aside(cluster) }
+		counted := func(cluster string) bool { return !ignored(cluster) }
 		with, alone := p.stand(counted), others.stand(counted)
 		if p.result.Schedule.String() != others.result.Schedule.String() {
 			return fmt.Sprintf("%v, and without them %v", p.result.Schedule, others.result.Schedule)
@@ -92,9 +92,9 @@ func TestIgnoredClustersDoNotAffectTheOthers(t *testing.T) {
 }
 
 // with is the world with ignored clusters.
-func (p *trial) with(aside func(string) bool) world {
+func (p *trial) with(ignored func(string) bool) world {
 	w := p.world
-	w.uncounted = aside
+	w.ignored = ignored
 	return w
 }
 
@@ -103,7 +103,7 @@ func (p *trial) with(aside func(string) bool) world {
 func TestIgnoredClustersStartOnceTheirStageIsReached(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		p = try(t, p.with(func(string) bool { return true }), p.groups)
-		if len(p.gates)+len(p.holds) > 0 || p.reviewed != nil || p.paused || p.incomplete || p.rights != nil && p.rights.Concurrency == 0 { // R57
+		if len(p.gates)+len(p.freezes) > 0 || p.allowlist != nil || p.paused || p.incomplete || p.shares != nil && p.shares.Concurrency == 0 { // R57
 			return ""
 		}
 		for _, hold := range p.result.Blocked() {
@@ -123,16 +123,16 @@ func TestIgnoredClustersStartOnceTheirStageIsReached(t *testing.T) {
 // breach is one that failed before. Nor does a sentence name them.
 func TestNothingWaitsForAnIgnoredCluster(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
-		if p.uncounted == nil && p.before == nil {
+		if p.ignored == nil && p.before == nil {
 			w := p.with(of("b", "c01", "c04"))
 			w.before = of("a", "c00", "c03")
 			p = try(t, w, p.groups)
 		}
-		aside := func(name string) bool {
-			return p.uncounted != nil && p.uncounted(name) || p.result.Breach != nil && p.before != nil && p.before(name)
+		ignored := func(name string) bool {
+			return p.ignored != nil && p.ignored(name) || p.result.Breach != nil && p.before != nil && p.before(name)
 		}
 		for _, b := range p.result.Blockers() {
-			if aside(b.Name) {
+			if ignored(b.Name) {
 				return fmt.Sprintf("%v holds up %d", b, b.Waiting)
 			}
 		}
@@ -149,7 +149,7 @@ func TestNothingWaitsForAnIgnoredCluster(t *testing.T) {
 				}
 				said = append(said, link.String())
 				for _, b := range link.Blockers {
-					if aside(b.Name) {
+					if ignored(b.Name) {
 						return fmt.Sprintf("%s waits for %v", c.Name, b)
 					}
 				}
@@ -157,7 +157,7 @@ func TestNothingWaitsForAnIgnoredCluster(t *testing.T) {
 		}
 		for _, sentence := range said {
 			for word := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(" ,;:", r) }) {
-				if slices.ContainsFunc(p.members, func(m member) bool { return m.name == word && word != "a" && aside(word) }) {
+				if slices.ContainsFunc(p.members, func(m member) bool { return m.name == word && word != "a" && ignored(word) }) {
 					return fmt.Sprintf("%q names %s", sentence, word)
 				}
 			}

@@ -87,7 +87,7 @@ func lawWorlds() []space {
 // countIn is how many of some clusters are in some groups and count, those that failed only where it says so.
 func (w *world) countIn(clusters []rollout.Cluster, groups []grouping.Key, failed bool) (n int) {
 	for _, c := range clusters {
-		if w.uncounted != nil && w.uncounted(c.Name) {
+		if w.ignored != nil && w.ignored(c.Name) {
 			continue
 		}
 		if slices.Contains(groups, c.Group) && (failed || c.Status != status.Failed) {
@@ -108,7 +108,7 @@ func (p *trial) excused(groups []grouping.Key) (n int) {
 	for _, list := range [][]rollout.Cluster{p.result.InFlight, p.result.TimedOut, slices.Collect(p.result.Settled()), p.result.Deselected} {
 		for _, c := range list {
 			failed := c.Status == status.Failed || c.Status == status.TimeOut
-			if failed && slices.Contains(groups, c.Group) && p.before != nil && p.before(c.Name) && (p.uncounted == nil || !p.uncounted(c.Name)) {
+			if failed && slices.Contains(groups, c.Group) && p.before != nil && p.before(c.Name) && (p.ignored == nil || !p.ignored(c.Name)) {
 				n++
 			}
 		}
@@ -163,7 +163,7 @@ func TestNothingStartsPastABreach(t *testing.T) {
 func (p *trial) passed(group grouping.Key) (n int) {
 	o := oracle{world: p.world}
 	for c, hold := range p.result.Blocked() {
-		if _, blocks := o.r59Of(c.Name); c.Group == group && isOwn(hold) && !(hold.Type == rollout.BlockFrozen && blocks) && (p.uncounted == nil || !p.uncounted(c.Name)) {
+		if _, blocks := o.r59Of(c.Name); c.Group == group && isOwn(hold) && !(hold.Type == rollout.BlockFrozen && blocks) && (p.ignored == nil || !p.ignored(c.Name)) {
 			n++
 		}
 	}

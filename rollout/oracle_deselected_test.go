@@ -48,9 +48,9 @@ func (o *oracle) r46() {
 	for i := range o.reports {
 		names[o.reports[i].Cluster] = true
 	}
-	if o.memory != nil && o.memory.Record.Version == o.memory.Version {
-		for i := range o.memory.Record.Deselected {
-			names[o.memory.Record.Deselected[i].Cluster] = true
+	if o.storedRecord != nil && o.storedRecord.Record.Version == o.storedRecord.Version {
+		for i := range o.storedRecord.Record.Deselected {
+			names[o.storedRecord.Record.Deselected[i].Cluster] = true
 		}
 	}
 	var again []grouping.Key // groups that are gone
@@ -60,7 +60,7 @@ func (o *oracle) r46() {
 		}
 	}
 	for name := range names {
-		if o.selects(name) || o.uncounted != nil && o.uncounted(name) {
+		if o.selects(name) || o.ignored != nil && o.ignored(name) {
 			continue
 		}
 		group, here := o.r47(name)
@@ -114,7 +114,7 @@ func (o *oracle) r52(s *subject) grouping.Key {
 	if e := o.entry(s.name); e != nil {
 		before, known = e.Group, true
 	}
-	if !known || before == unknown || before == s.group || s.aside || o.isPooled() || !o.r3(s) && !r2(s) {
+	if !known || before == unknown || before == s.group || s.ignored || o.isPooled() || !o.r3(s) && !r2(s) {
 		return s.group
 	}
 	if slices.Contains(o.groups, before) {
@@ -136,12 +136,12 @@ func (o *oracle) isPooled() bool {
 
 // entry gives what the record has of a cluster; nil if nothing.
 func (o *oracle) entry(name string) (e *status.DeselectedCluster) {
-	if o.memory == nil || o.memory.Record.Version != o.memory.Version || o.uncounted != nil && o.uncounted(name) {
+	if o.storedRecord == nil || o.storedRecord.Record.Version != o.storedRecord.Version || o.ignored != nil && o.ignored(name) {
 		return nil
 	}
-	for i := range o.memory.Record.Deselected {
-		if o.memory.Record.Deselected[i].Cluster == name {
-			e = &o.memory.Record.Deselected[i]
+	for i := range o.storedRecord.Record.Deselected {
+		if o.storedRecord.Record.Deselected[i].Cluster == name {
+			e = &o.storedRecord.Record.Deselected[i]
 		}
 	}
 	return e
@@ -153,7 +153,7 @@ func (o *oracle) isFailure(e *status.DeselectedCluster) bool {
 }
 
 func (o *oracle) isFlight(e *status.DeselectedCluster) bool {
-	return o.memory.AtOnce && !slices.Contains([]status.RolloutStatus{status.TimeOut, status.Failed, status.Skip}, e.Status)
+	return o.storedRecord.AtOnce && !slices.Contains([]status.RolloutStatus{status.TimeOut, status.Failed, status.Skip}, e.Status)
 }
 
 // r49 gives a cluster the report that counts, and its status.
@@ -266,14 +266,14 @@ func (o *oracle) elsewhereIn(in func(grouping.Key) bool) (n int) {
 func (o *oracle) r48() {
 	r := &o.out.Record
 	*r = status.Record{}
-	if o.memory == nil {
+	if o.storedRecord == nil {
 		return
 	}
-	stored := o.memory.Record
-	if stored.Version != o.memory.Version {
+	stored := o.storedRecord.Record
+	if stored.Version != o.storedRecord.Version {
 		stored = status.Record{}
 	}
-	r.Version, r.Attempt = o.memory.Version, o.attempt
+	r.Version, r.Attempt = o.storedRecord.Version, o.attempt
 	if stored.Attempt >= o.attempt && (stored.Until.IsZero() || o.now.Before(stored.Until)) {
 		r.More, r.Until = stored.More, stored.Until
 	}
@@ -333,7 +333,7 @@ func (o *oracle) r48Wants(s *subject) status.RolloutStatus {
 	e := o.entry(s.name)
 	says := e != nil && s.counts.Status == e.Status && sinceOf(&s.counts).Equal(sinceOf(&e.Report)) && max(s.counts.Attempt, 0) == max(e.Attempt, 0) &&
 		startOf(&s.counts, true).Equal(startOf(&e.Report, true)) && (o.isFailure(e) || o.isFlight(e))
-	if s.aside || !s.left && !s.moved && !s.deleting && !s.recorded && !says {
+	if s.ignored || !s.left && !s.moved && !s.deleting && !s.recorded && !says {
 		return ""
 	}
 	if o.back != nil && s.left {
@@ -341,13 +341,13 @@ func (o *oracle) r48Wants(s *subject) status.RolloutStatus {
 			return ""
 		}
 	}
-	budgeted := o.kind != clusterv1alpha1.All || o.rights != nil // R57
+	budgeted := o.kind != clusterv1alpha1.All || o.shares != nil // R57
 	limited := budgeted || o.ramp > 0 || o.starts != nil
 	elsewhere := s.left && o.parts != nil && (o.parts.first || slices.Contains(o.parts.others, s.name))
 	switch {
 	case r2(s) && budgeted:
 		return s.status
-	case o.r3(s) && limited && (o.memory.AtOnce || elsewhere || s.moved):
+	case o.r3(s) && limited && (o.storedRecord.AtOnce || elsewhere || s.moved):
 		if s.counts.Status == status.ToApply || s.status != status.Progressing {
 			return s.counts.Status
 		}
@@ -379,7 +379,7 @@ func (o *oracle) isStored(name string) bool {
 			return 0
 		case s == status.Succeeded:
 			return 1
-		case o.memory.AtOnce:
+		case o.storedRecord.AtOnce:
 			return 2
 		}
 		return 0
@@ -389,7 +389,7 @@ func (o *oracle) isStored(name string) bool {
 
 // r48Withheld gives the clusters whose removal waits for the stored record alone.
 func (o *oracle) r48Withheld() (names []string) {
-	if o.memory == nil || o.incomplete || o.grace > 0 {
+	if o.storedRecord == nil || o.incomplete || o.grace > 0 {
 		return nil
 	}
 	removed, _ := o.reportedClusters()

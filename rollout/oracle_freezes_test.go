@@ -11,8 +11,8 @@ import (
 // r59Of gives the hold of a cluster that ends last, among those that last; one without an end is the last of all, and of equals the
 // first by its reason counts. It blocks if any hold of the cluster does, also one that has ended.
 func (o *oracle) r59Of(name string) (last *rollout.ClusterFreeze, blocks bool) {
-	for i := range o.holds {
-		h := &o.holds[i]
+	for i := range o.freezes {
+		h := &o.freezes[i]
 		if h.Cluster != name {
 			continue
 		}
@@ -39,7 +39,7 @@ func (o *oracle) r59(s *subject) (rollout.BlockReason, bool) {
 
 // R60: a waiting cluster that was not reviewed.
 func (o *oracle) r60(s *subject) (rollout.BlockReason, bool) {
-	return rollout.BlockReason{Type: rollout.BlockNotAllowed}, o.reviewed != nil && !slices.Contains(o.reviewed, s.name)
+	return rollout.BlockReason{Type: rollout.BlockNotAllowed}, o.allowlist != nil && !slices.Contains(o.allowlist, s.name)
 }
 
 // R59, R60: whether nothing waits for a cluster that is frozen.
@@ -57,8 +57,8 @@ func (o *oracle) r59Passed(s *subject) bool {
 // R59: holds of clusters that are not selected.
 func (o *oracle) r59WithoutCluster() {
 	var names []string
-	for i := range o.holds {
-		name := o.holds[i].Cluster
+	for i := range o.freezes {
+		name := o.freezes[i].Cluster
 		if !o.selects(name) && (o.parts == nil || !slices.Contains(o.parts.others, name)) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -91,7 +91,7 @@ func (w world) taken(tb fataler, groups *grouping.Groups) *grouping.Groups {
 // options gives the options of w for Plan.
 func (w world) options() rollout.Options {
 	var opts rollout.Options
-	opts.Freezes, opts.Allowlist = w.holds, w.reviewed
+	opts.Freezes, opts.Allowlist = w.freezes, w.allowlist
 	if w.paused {
 		opts.Paused = true
 	}
@@ -119,22 +119,22 @@ func (w world) options() rollout.Options {
 	if w.starts != nil {
 		opts.MaxStarts = &rollout.StartLimit{Count: w.starts.n, Per: metav1.Duration{Duration: w.starts.per}}
 	}
-	opts.Shares = w.rights
+	opts.Shares = w.shares
 	if w.maxRemoved != nil {
 		opts.MaxRemoved = ptr(*w.maxRemoved)
 	}
 	if w.attempt > 0 {
 		opts.Attempt = w.attempt
 	}
-	if w.uncounted != nil {
-		opts.Ignored = w.named(w.uncounted)
+	if w.ignored != nil {
+		opts.Ignored = w.named(w.ignored)
 	}
 	if w.former != nil {
 		opts.RemoveAfter = metav1.Duration{Duration: w.grace}
 		opts.Previous = w.former.result
 	}
-	if w.memory != nil {
-		opts.StoredRecord = w.memory
+	if w.storedRecord != nil {
+		opts.StoredRecord = w.storedRecord
 	}
 	if w.before != nil {
 		opts.FailedBefore = w.named(w.before)

@@ -22,8 +22,8 @@ func (o *oracle) lasts() (all []status.Breached, first *rollout.Breach) {
 	if o.former != nil {
 		told = o.former.lasting
 	}
-	if o.memory != nil && o.memory.Record.Version == o.memory.Version {
-		told = slices.Concat(told, o.memory.Record.Breached)
+	if o.storedRecord != nil && o.storedRecord.Record.Version == o.storedRecord.Version {
+		told = slices.Concat(told, o.storedRecord.Record.Breached)
 	}
 	for _, b := range told {
 		all = o.alsoLasts(all, b)

@@ -47,7 +47,7 @@ func (o *oracle) share() {
 func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting int) {
 	var candidates []*subject
 	for i := range o.all {
-		if s := &o.all[i]; slices.Contains(groups, s.group) && waiting(s) && !s.held && !s.aside {
+		if s := &o.all[i]; slices.Contains(groups, s.group) && waiting(s) && !s.held && !s.ignored {
 			candidates = append(candidates, s)
 		}
 	}
@@ -112,7 +112,7 @@ func (o *oracle) r35([]grouping.Key) (rollout.BlockReason, int, bool) {
 	}
 	soaked := 0
 	for i := range o.all {
-		if s := &o.all[i]; s.status == status.Succeeded && !o.r5(s) && !s.aside {
+		if s := &o.all[i]; s.status == status.Succeeded && !o.r5(s) && !s.ignored {
 			soaked++
 		}
 	}
@@ -124,7 +124,7 @@ func (o *oracle) r35([]grouping.Key) (rollout.BlockReason, int, bool) {
 func (o *oracle) slots(hold rollout.BlockReason, groups []grouping.Key) (rollout.BlockReason, int, bool) {
 	for i := range o.all {
 		s := &o.all[i]
-		if !slices.Contains(groups, s.group) || !o.r3(s) || s.aside || s.status == status.Failed && o.failedFrees {
+		if !slices.Contains(groups, s.group) || !o.r3(s) || s.ignored || s.status == status.Failed && o.failedFrees {
 			continue
 		}
 		hold.InFlight++
@@ -141,12 +141,12 @@ func (o *oracle) slots(hold rollout.BlockReason, groups []grouping.Key) (rollout
 
 // R57: all clusters share the shares of concurrency.
 func (o *oracle) r53([]grouping.Key) (rollout.BlockReason, int, bool) {
-	if o.rights == nil {
+	if o.shares == nil {
 		return rollout.BlockReason{}, 0, false
 	}
 	every := *o
 	every.failedFrees = false // R25 is no matter of shares
-	hold, room, _ := every.slots(rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true, MaxConcurrency: o.rights.Concurrency}, o.groups)
+	hold, room, _ := every.slots(rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true, MaxConcurrency: o.shares.Concurrency}, o.groups)
 	return hold, room, true
 }
 
@@ -154,18 +154,18 @@ func (o *oracle) r53([]grouping.Key) (rollout.BlockReason, int, bool) {
 func (o *oracle) r53Without(*subject) (rollout.BlockReason, bool) {
 	failed := 0
 	for i := range o.all {
-		if s := &o.all[i]; r2(s) && !s.aside {
+		if s := &o.all[i]; r2(s) && !s.ignored {
 			failed++
 		}
 	}
 	hold := rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true}
 	switch {
-	case o.rights == nil:
+	case o.shares == nil:
 		return rollout.BlockReason{}, false
-	case o.rights.Concurrency == 0:
+	case o.shares.Concurrency == 0:
 		return hold, true
-	case failed > o.rights.Failures:
-		hold.Failures, hold.MaxFailures = failed, o.rights.Failures
+	case failed > o.shares.Failures:
+		hold.Failures, hold.MaxFailures = failed, o.shares.Failures
 		return hold, true
 	}
 	return rollout.BlockReason{}, false
@@ -180,7 +180,7 @@ func (o *oracle) r36([]grouping.Key) (rollout.BlockReason, int, bool) {
 	var leave []time.Time
 	for i := range o.all {
 		is, since := r27(o.all[i].counts)
-		if o.all[i].aside || is == status.ToApply || is == status.Skip {
+		if o.all[i].ignored || is == status.ToApply || is == status.Skip {
 			continue
 		}
 		started := startOf(&o.all[i].counts, false)
@@ -229,7 +229,7 @@ func (o *oracle) r34(s *subject) (hold rollout.BlockReason, waits bool) {
 		}
 		for i := range o.all {
 			other := &o.all[i]
-			if !o.r33(g, s.group) || other.group != g || other.status != status.Succeeded || other.aside {
+			if !o.r33(g, s.group) || other.group != g || other.status != status.Succeeded || other.ignored {
 				continue
 			}
 			if other.since.IsZero() {
@@ -261,7 +261,7 @@ func (o *oracle) r34Awaited(group grouping.Key) bool {
 func (o *oracle) r34WithoutTime() {
 	var timeless []string
 	for i := range o.all {
-		if s := &o.all[i]; o.r34Awaited(s.group) && o.soak == 0 && s.status == status.Succeeded && s.since.IsZero() && !s.aside {
+		if s := &o.all[i]; o.r34Awaited(s.group) && o.soak == 0 && s.status == status.Succeeded && s.since.IsZero() && !s.ignored {
 			timeless = append(timeless, s.name)
 		}
 	}

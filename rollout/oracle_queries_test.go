@@ -75,7 +75,7 @@ func r62(w world, most int) (next []string) {
 		}
 		return grouping.Key{}, false
 	}
-	counts := func(name string) bool { return w.uncounted == nil || !w.uncounted(name) }
+	counts := func(name string) bool { return w.ignored == nil || !w.ignored(name) }
 	there := map[string]bool{} // whether an object of it is not being deleted yet
 	for _, r := range w.reports {
 		if _, is := selected[r.Cluster]; is || w.parts == nil || !w.parts.first && !slices.Contains(w.parts.others, r.Cluster) { // R50
@@ -191,7 +191,7 @@ func alsoLeft(group *grouping.Key) func(*world) {
 	return func(w *world) {
 		w.reports = append(slices.Clone(w.reports), status.Report{Cluster: "x", Status: status.Failed, LastTransitionTime: now})
 		if group != nil {
-			w.memory = &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", Deselected: []status.DeselectedCluster{
+			w.storedRecord = &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", Deselected: []status.DeselectedCluster{
 				{Report: status.Report{Cluster: "x", Status: status.TimeOut, Applied: now.Add(-old)}, Group: *group},
 			}}}
 		}

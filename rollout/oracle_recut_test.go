@@ -38,7 +38,7 @@ func (o *oracle) r65(groups []grouping.Key) (rollout.BlockReason, int, bool) {
 	wait, unsettled, strangers := 0, false, o.strangers(groups)
 	for i := range o.all {
 		s := &o.all[i]
-		if s.group != groups[0] || s.aside {
+		if s.group != groups[0] || s.ignored {
 			continue
 		}
 		if waiting(s) && !s.held {
@@ -53,7 +53,7 @@ func (o *oracle) r65(groups []grouping.Key) (rollout.BlockReason, int, bool) {
 // exposedIn counts the clusters that are exposed in some groups.
 func (o *oracle) exposedIn(groups []grouping.Key) (n int) {
 	for i := range o.all {
-		if s := &o.all[i]; !s.aside && (o.r3(s) || r2(s)) && slices.Contains(groups, s.group) {
+		if s := &o.all[i]; !s.ignored && (o.r3(s) || r2(s)) && slices.Contains(groups, s.group) {
 			n++
 		}
 	}
@@ -80,7 +80,7 @@ func (o *oracle) stages() (stages [][]grouping.Key) {
 // soakedIn counts the clusters that soaked in some groups.
 func (o *oracle) soakedIn(groups []grouping.Key) (n int) {
 	for i := range o.all {
-		if s := &o.all[i]; !s.aside && s.status == status.Succeeded && !o.r5(s) && slices.Contains(groups, s.group) {
+		if s := &o.all[i]; !s.ignored && s.status == status.Succeeded && !o.r5(s) && slices.Contains(groups, s.group) {
 			n++
 		}
 	}
@@ -93,7 +93,7 @@ func (o *oracle) r66Load(groups []grouping.Key) (n, slots, failures int) {
 	all, before := 0, 0
 	for i := range o.all {
 		s := &o.all[i]
-		if s.aside || !slices.Contains(groups, s.group) {
+		if s.ignored || !slices.Contains(groups, s.group) {
 			continue
 		}
 		all++
@@ -194,8 +194,8 @@ func (o *oracle) r66Before() (most int) {
 	if o.former != nil && !o.former.half {
 		most = o.former.exposes
 	}
-	if o.memory != nil && o.memory.Record.Version == o.memory.Version {
-		most = max(most, o.memory.Record.Exposed)
+	if o.storedRecord != nil && o.storedRecord.Record.Version == o.storedRecord.Version {
+		most = max(most, o.storedRecord.Record.Exposed)
 	}
 	return most
 }
@@ -225,7 +225,7 @@ func (o *oracle) r66([]grouping.Key) (rollout.BlockReason, int, bool) {
 	}
 	free, out := o.r66Free(), o.strangers(o.groups) > 0
 	for i := range o.all {
-		free = free || o.all[i].status == status.TimeOut && !o.all[i].aside
+		free = free || o.all[i].status == status.TimeOut && !o.all[i].ignored
 	}
 	isComplete := func(stage []grouping.Key) bool {
 		for _, g := range stage {

@@ -121,7 +121,7 @@ func (o *oracle) r6(s *subject) bool {
 // R6: a group is complete when all are settled and the failures within the budget. R37: all that count.
 func (o *oracle) r6Complete(group grouping.Key, budget int) bool {
 	for i := range o.all {
-		if o.all[i].group == group && !o.all[i].aside && !o.r6(&o.all[i]) && !o.r59Passed(&o.all[i]) {
+		if o.all[i].group == group && !o.all[i].ignored && !o.r6(&o.all[i]) && !o.r59Passed(&o.all[i]) {
 			return false
 		}
 	}
@@ -138,7 +138,7 @@ func (o *oracle) r7() {
 	}
 	for _, name := range removed {
 		switch {
-		case o.grace > 0 || o.memory != nil && !o.isStored(name):
+		case o.grace > 0 || o.storedRecord != nil && !o.isStored(name):
 			o.out.Leaving = append(o.out.Leaving, name)
 		default:
 			o.out.Removed = append(o.out.Removed, name)
@@ -180,7 +180,7 @@ func (o *oracle) reportedClusters() (removed []string, reported int) {
 }
 
 // R37, R38: whether a cluster counts as a failure in a budget.
-func r38(s *subject) bool { return r2(s) && !s.aside && !s.before }
+func r38(s *subject) bool { return r2(s) && !s.ignored && !s.before }
 
 func waiting(s *subject) bool { return s.status == status.ToApply }
 
@@ -196,7 +196,7 @@ func (o *oracle) failuresIn(group grouping.Key) (n int) {
 // sizeOf is how many clusters of a group count (R37).
 func (o *oracle) sizeOf(group grouping.Key) (n int) {
 	for i := range o.all {
-		if o.all[i].group == group && !o.all[i].aside {
+		if o.all[i].group == group && !o.all[i].ignored {
 			n++
 		}
 	}

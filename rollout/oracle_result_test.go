@@ -91,18 +91,18 @@ func (o *oracle) r21() {
 	s.ConcurrencySource = o.r14Source()
 	s.After = o.r33Schedule()
 	stage := func(mandatory bool, groups ...grouping.Key) *rollout.Stage {
-		n, aside := 0, 0
+		n, ignored := 0, 0
 		left := o.leftIn(func(g grouping.Key) bool { return slices.Contains(groups, g) })
 		for _, g := range groups {
 			n += o.sizeOf(g)
 			for i := range o.all {
-				if o.all[i].group == g && o.all[i].aside {
-					aside++
+				if o.all[i].group == g && o.all[i].ignored {
+					ignored++
 				}
 			}
 		}
 		s.Stages = append(s.Stages, rollout.Stage{
-			Groups: groups, Mandatory: mandatory, Clusters: n + aside, Ignored: aside, Deselected: left, MaxConcurrency: n, MaxFailures: n,
+			Groups: groups, Mandatory: mandatory, Clusters: n + ignored, Ignored: ignored, Deselected: left, MaxConcurrency: n, MaxFailures: n,
 		})
 		return &s.Stages[len(s.Stages)-1]
 	}
@@ -184,7 +184,7 @@ func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
 		if s.left {
 			c.Deselected++
 		}
-		if s.aside { // R37: a number of its own
+		if s.ignored { // R37: a number of its own
 			c.Ignored++
 			if waiting(s) {
 				c.IgnoredToApply++
@@ -227,12 +227,12 @@ func (o *oracle) s6() status.RolloutStatus {
 		return status.Failed
 	}
 	for i := range o.all {
-		if s := &o.all[i]; !s.aside && (waiting(s) || o.r3(s)) {
+		if s := &o.all[i]; !s.ignored && (waiting(s) || o.r3(s)) {
 			return status.Progressing
 		}
 	}
 	for i := range o.all {
-		if s := &o.all[i]; !s.aside && r2(s) {
+		if s := &o.all[i]; !s.ignored && r2(s) {
 			return status.Failed
 		}
 	}
@@ -280,7 +280,7 @@ func (o *oracle) s7() {
 	// R29: where no cluster is blocked, those in flight are named; R37: if they count.
 	for i := range o.all {
 		s := &o.all[i]
-		if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && !s.aside && (waiting(s) || o.r3(s)) {
+		if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && !s.ignored && (waiting(s) || o.r3(s)) {
 			sum.Waiting = []string{namesThem}
 		}
 	}

@@ -42,7 +42,7 @@ func (o *oracle) takeBack() {
 		return
 	}
 	o.order = o.r44Order()
-	o.memory = o.r43Memory()
+	o.storedRecord = o.r43Memory()
 	o.reports = o.r43()
 	if !o.back.stopAtBreach { // R45
 		o.maxFailures, o.failedFrees = intstr.FromString("100%"), true
@@ -134,10 +134,10 @@ func (o *oracle) r43() (reports []status.Report) {
 
 // R43: of the record counts what started since the abort, and not of a cluster with the failed version.
 func (o *oracle) r43Memory() *rollout.StoredRecord {
-	if o.memory == nil {
+	if o.storedRecord == nil {
 		return nil
 	}
-	m := *o.memory
+	m := *o.storedRecord
 	started := func(e status.DeselectedCluster) bool {
 		return !e.Applied.IsZero() && e.Applied.Unix() >= o.back.aborted.Unix()
 	}
@@ -146,7 +146,7 @@ func (o *oracle) r43Memory() *rollout.StoredRecord {
 	} else {
 		m.Record.Deselected, m.Record.More = nil, 0
 	}
-	for _, e := range o.memory.Record.Deselected {
+	for _, e := range o.storedRecord.Record.Deselected {
 		if _, has := o.back.has(e.Cluster); started(e) && !has {
 			m.Record.Deselected = append(m.Record.Deselected, e)
 		}

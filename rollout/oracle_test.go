@@ -31,26 +31,26 @@ type world struct {
 	back *taken // what Revert is given beside; nil for Plan
 
 	// The options.
-	paused      bool
-	gates       []closedGate // in the order in which they are given
-	order       func(a, b string) int
-	perGroup    *intstr.IntOrString
-	failedFrees bool
-	maxRemoved  *intstr.IntOrString
-	ordered     map[string][]string // by GroupOrder; nil without it
-	ramp        int                 // by Ramp; 0 without it
-	starts      *startLimit         // by MaxStarts
-	rights      *rollout.Shares     // nil without them
-	wait        time.Duration       // by WaitBetweenGroups
-	attempt     int
-	uncounted   func(cluster string) bool
-	holds       []rollout.ClusterFreeze
-	reviewed    []string                  // nil where nobody reviewed
-	before      func(cluster string) bool // whether a cluster failed before the rollout
-	former      *formerly                 // by RemoveAfter, with the grace; nil without it
-	grace       time.Duration
-	memory      *rollout.StoredRecord // nil without it
-	parts       *parts                // of which the groups are one; nil where they are alone
+	paused       bool
+	gates        []closedGate // in the order in which they are given
+	order        func(a, b string) int
+	perGroup     *intstr.IntOrString
+	failedFrees  bool
+	maxRemoved   *intstr.IntOrString
+	ordered      map[string][]string // by GroupOrder; nil without it
+	ramp         int                 // by Ramp; 0 without it
+	starts       *startLimit         // by MaxStarts
+	shares       *rollout.Shares     // nil without them
+	wait         time.Duration       // by WaitBetweenGroups
+	attempt      int
+	ignored      func(cluster string) bool
+	freezes      []rollout.ClusterFreeze
+	allowlist    []string                  // nil without one
+	before       func(cluster string) bool // whether a cluster failed before the rollout
+	former       *formerly                 // by RemoveAfter, with the grace; nil without it
+	grace        time.Duration
+	storedRecord *rollout.StoredRecord // nil without it
+	parts        *parts                // of which the groups are one; nil where they are alone
 }
 
 type member struct {
@@ -95,7 +95,7 @@ type subject struct {
 	newly    bool                 // timed out by R4
 	held     bool
 	hold     rollout.BlockReason
-	aside    bool // R37: not counted
+	ignored  bool // R37: not counted
 	before   bool // R38: failed before
 	left     bool // R46: not selected
 	moved    bool // R52
@@ -181,7 +181,7 @@ func (o *oracle) readReports() {
 	o.all, o.pasts = o.all[:0], o.pasts[:0]
 	for _, m := range o.members {
 		s := subject{name: m.name, group: m.group}
-		s.aside = o.uncounted != nil && o.uncounted(m.name)
+		s.ignored = o.ignored != nil && o.ignored(m.name)
 		s.before = o.before != nil && o.before(m.name)
 		o.r49(&s)
 		o.all = append(o.all, s)

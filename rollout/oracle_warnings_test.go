@@ -75,7 +75,7 @@ func (o *oracle) r18Options() {
 	if o.perGroup != nil && o.kind != clusterv1alpha1.ProgressivePerGroup && (o.kind != clusterv1alpha1.Progressive || o.back != nil || len(o.mandatory) == 0) {
 		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "maxConcurrencyPerGroup"})
 	}
-	waited := slices.ContainsFunc(o.all, func(s subject) bool { return !s.aside && o.r34Awaited(s.group) })
+	waited := slices.ContainsFunc(o.all, func(s subject) bool { return !s.ignored && o.r34Awaited(s.group) })
 	if o.wait > 0 && (!o.r34Waits() || !o.incomplete && !waited) {
 		o.warn(rollout.Warning{Type: rollout.WarningFieldIgnored, Field: "waitBetweenGroups"})
 	}
@@ -111,7 +111,7 @@ func (o *oracle) r37Protects(entry clusterv1alpha1.MandatoryDecisionGroup) {
 	w := rollout.Warning{Type: rollout.WarningMandatoryGroupIgnored, Mandatory: entry}
 	for i := range o.all {
 		if s := &o.all[i]; r12Names(entry, s.group) {
-			if w.Clusters++; !s.aside {
+			if w.Clusters++; !s.ignored {
 				return
 			}
 		}

@@ -105,9 +105,9 @@ func (p *staged) play(t *rapid.T) *rollout.Result {
 // drawStaged is a world without gates in which every cluster takes some minutes.
 func drawStaged(t *rapid.T, succeed bool) *staged {
 	w := drawn(t).world(25)
-	w.holds, w.reviewed, w.paused, w.gates, w.incomplete, w.uncounted, w.before, w.attempt, w.reports = nil, nil, false, nil, false, nil, nil, 0, nil
-	if w.rights != nil { // with none nothing begins
-		w.rights.Concurrency = max(1, w.rights.Concurrency)
+	w.freezes, w.allowlist, w.paused, w.gates, w.incomplete, w.ignored, w.before, w.attempt, w.reports = nil, nil, false, nil, false, nil, nil, 0, nil
+	if w.shares != nil { // with none nothing begins
+		w.shares.Concurrency = max(1, w.shares.Concurrency)
 	}
 	deadline, soak := rapid.SampledFrom([]string{"10m", "1h"}).Draw(t, "deadline"), time.Duration(rapid.IntRange(0, 3).Draw(t, "soak"))*time.Minute
 	setSoak(w.strategy, soak)

@@ -35,13 +35,13 @@ func inTwoGroups(t fataler, incomplete bool, names [2][]string) *grouping.Groups
 
 // heldBy says whether somebody holds the cluster now, and whether others wait for it: by the objects and the people alone.
 func (h *peopled) heldBy(name string) (held, reviewed, blocks bool) {
-	for _, hold := range h.holds {
+	for _, hold := range h.freezes {
 		if hold.Cluster == name {
 			held = held || hold.Until.IsZero() || h.now.Before(hold.Until)
 			blocks = blocks || hold.Blocks
 		}
 	}
-	reviewed = h.reviewed == nil || slices.Contains(h.reviewed, name)
+	reviewed = h.allowlist == nil || slices.Contains(h.allowlist, name)
 	return held, reviewed, held && blocks
 }
 
@@ -172,7 +172,7 @@ func (h *peopled) faultOfStarts(i int, r *rollout.Result) string {
 	p := h.parts[i]
 	inFlight, inGroup := 0, map[grouping.Key]int{}
 	for _, c := range slices.Concat(r.InFlight, r.Start, r.Deselected) {
-		if c.Status != status.TimeOut && !slices.Contains(h.givenUp, c.Name) {
+		if c.Status != status.TimeOut && !slices.Contains(h.ignored, c.Name) {
 			inFlight++
 			inGroup[c.Group]++
 		}

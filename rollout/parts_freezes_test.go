@@ -80,10 +80,10 @@ type peopled struct {
 	objects   map[string]*onCluster
 	verdicts  []status.Verdict
 	validates bool
-	holds     []rollout.ClusterFreeze
-	reviewed  []string // nil for no review
+	freezes   []rollout.ClusterFreeze
+	allowlist []string // nil without one
 	attempt   int
-	givenUp   []string
+	ignored   []string
 	groups    []*grouping.Groups
 	results   []*rollout.Result
 }
@@ -135,19 +135,19 @@ func (h *peopled) step() {
 	p := h.parts[h.upTo(len(h.parts)-1)]
 	switch h.upTo(7) {
 	case 0:
-		h.holds = nil
+		h.freezes = nil
 		for _, name := range h.names {
 			for !h.oneIn(2) {
 				hold := rollout.ClusterFreeze{Cluster: name, Reason: fmt.Sprint("store ", h.upTo(1)), Blocks: h.oneIn(3)}
 				if h.oneIn(2) {
 					hold.Until = h.now.Add(time.Duration(h.upTo(5)-1) * 10 * time.Minute)
 				}
-				h.holds = append(h.holds, hold)
+				h.freezes = append(h.freezes, hold)
 			}
 		}
 	case 1:
-		if h.reviewed = nil; !h.oneIn(2) {
-			h.reviewed = slices.DeleteFunc(slices.Clone(h.names), func(string) bool { return h.oneIn(3) })
+		if h.allowlist = nil; !h.oneIn(2) {
+			h.allowlist = slices.DeleteFunc(slices.Clone(h.names), func(string) bool { return h.oneIn(3) })
 		}
 	case 2:
 		h.selectOrNot(p, h.names[h.upTo(len(h.names)-1)])
@@ -174,11 +174,11 @@ func (h *peopled) step() {
 
 // letGo ends all that people hold, and tries again what failed. Clusters that are selected nowhere are ignored.
 func (h *peopled) letGo() {
-	h.holds, h.reviewed, h.attempt = nil, nil, 1
+	h.freezes, h.allowlist, h.attempt = nil, nil, 1
 	for _, p := range h.parts {
 		p.incomplete = false
 	}
-	h.givenUp = slices.DeleteFunc(slices.Clone(h.names), func(name string) bool { return h.partOf(name) >= 0 })
+	h.ignored = slices.DeleteFunc(slices.Clone(h.names), func(name string) bool { return h.partOf(name) >= 0 })
 	h.look()
 }
 
@@ -215,7 +215,7 @@ func (h *peopled) ended() bool {
 			return false
 		}
 	}
-	return n == len(h.names)-len(h.givenUp)
+	return n == len(h.names)-len(h.ignored)
 }
 
 // partOf says which part has the cluster: the first that selects it. It is -1 where none does.
@@ -248,7 +248,7 @@ func (h *peopled) look() {
 	h.plan()
 	for i, r := range h.results {
 		if fault := h.fault(i, r); fault != "" {
-			h.Fatalf("part %d of %d: %s\nholds %v, reviewed %v\n%+v\n%+v\n%v", i, len(h.parts), fault, h.holds, h.reviewed, h.reports(h.parts[i]), *h.parts[i], h.results)
+			h.Fatalf("part %d of %d: %s\nfreezes %v, allowlist %v\n%+v\n%+v\n%v", i, len(h.parts), fault, h.freezes, h.allowlist, h.reports(h.parts[i]), *h.parts[i], h.results)
 		}
 	}
 	if fault := h.faultOfAll(); fault != "" {
@@ -284,7 +284,7 @@ func (h *peopled) plan() {
 	h.results = make([]*rollout.Result, len(h.parts))
 	for i, p := range h.parts {
 		opts := p.options
-		opts.Freezes, opts.Allowlist, opts.Attempt, opts.Ignored, opts.Previous = h.holds, h.reviewed, h.attempt, h.givenUp, p.previous
+		opts.Freezes, opts.Allowlist, opts.Attempt, opts.Ignored, opts.Previous = h.freezes, h.allowlist, h.attempt, h.ignored, p.previous
 		opts.StoredRecord = &rollout.StoredRecord{Version: p.version, Record: p.record}
 		if h.results[i], err = rollout.Plan(p.strategy, h.groups[i], h.reports(p), h.now, opts); err != nil {
 			h.Fatal(err)

@@ -115,7 +115,7 @@ func drawOptions(t *rapid.T) rollout.Options {
 		{"Closed", rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1, Name: "canary"}, Gate: rollout.Gate{Name: "approval"}}}}},
 		{"Closed by index", rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Opens: gate.Opens.Add(10 * time.Second)}}}}},
 		{"MaxRemoved", rollout.Options{MaxRemoved: ptr(bound)}},
-		{"Ignored", rollout.Options{Ignored: drawNames(t, "uncounted")}},
+		{"Ignored", rollout.Options{Ignored: drawNames(t, "ignored")}},
 		{"FailedBefore", rollout.Options{FailedBefore: drawNames(t, "failed before")}},
 		{"Freezes", rollout.Options{Freezes: []rollout.ClusterFreeze{
 			{Cluster: "a", Reason: "site", Until: gate.Opens, Blocks: rapid.Bool().Draw(t, "blocks")}, {Cluster: rapid.SampledFrom(clusterNames).Draw(t, "held"), Until: gate.Opens.Add(-10 * time.Second)},

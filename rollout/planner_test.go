@@ -30,11 +30,11 @@ type planning struct {
 	tried   map[string]time.Time // when those failed that were tried again
 	attempt int                  // that is wanted
 	// Of who left: what is stored, the grace, and the last answer.
-	memory *rollout.StoredRecord
-	grace  time.Duration
-	last   *rollout.Result
-	now    time.Time
-	kept   func(t *rapid.T) // checks what the answer before says now
+	storedRecord *rollout.StoredRecord
+	grace        time.Duration
+	last         *rollout.Result
+	now          time.Time
+	kept         func(t *rapid.T) // checks what the answer before says now
 }
 
 // write is when a caller wrote, and in which attempt.
@@ -154,7 +154,7 @@ func difference[T any](want, got *T) string {
 // opts are the options of Plan, with the result before, or of the planner, which remembers by itself.
 func (p *planning) opts(previous *rollout.Result) rollout.Options {
 	opts := p.options
-	opts.Attempt, opts.RemoveAfter.Duration, opts.Previous, opts.StoredRecord = p.attempt, p.grace, previous, p.memory
+	opts.Attempt, opts.RemoveAfter.Duration, opts.Previous, opts.StoredRecord = p.attempt, p.grace, previous, p.storedRecord
 	return opts
 }
 
@@ -247,12 +247,12 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 			must(p.planner.SetStrategy(p.strategy, p.opts(nil)))
 		}
 		remember := func(t *rapid.T) {
-			p.memory = &rollout.StoredRecord{Version: "v2", AtOnce: rapid.Bool().Draw(t, "at once")}
+			p.storedRecord = &rollout.StoredRecord{Version: "v2", AtOnce: rapid.Bool().Draw(t, "at once")}
 			if p.last != nil {
-				p.memory.Record = p.last.Record
+				p.storedRecord.Record = p.last.Record
 			}
 			if rapid.IntRange(0, 3).Draw(t, "drawn") == 0 {
-				p.memory.Record = drawRecord(t, p.now)
+				p.storedRecord.Record = drawRecord(t, p.now)
 			}
 			must(p.planner.SetStrategy(p.strategy, p.opts(nil)))
 		}
@@ -295,7 +295,7 @@ func TestPlannerEqualsPlanAfterAnyChanges(t *testing.T) {
 			"remember": remember,
 			"store":    remember,
 			"forget the record": func(t *rapid.T) {
-				p.memory = nil
+				p.storedRecord = nil
 				must(p.planner.SetStrategy(p.strategy, p.opts(nil)))
 			},
 			"groups twice": func(t *rapid.T) {

@@ -66,7 +66,7 @@ var severalFrozen = slices.Concat([]func(*world){asIs}, frozenChoices)
 
 // R61 against the oracle: whom an approval starts, and what else holds them.
 func TestWouldStartAgreesWithTheRules(t *testing.T) {
-	spaces := querySpaces(gateChoices, severalFrozen, []func(*world){asIs, pauseChoices[1], asideChoices[0], sharesChoices[1], rampChoices[1], orderedChoices[2]})
+	spaces := querySpaces(gateChoices, severalFrozen, []func(*world){asIs, pauseChoices[1], ignoredOfThreeChoices[0], sharesChoices[1], rampChoices[1], orderedChoices[2]})
 	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
 		if pick(3) == 0 {
 			w = takenBack(w, pick)
@@ -91,7 +91,7 @@ func TestWouldStartAgreesWithTheRules(t *testing.T) {
 func TestRemovalsAgreeWithTheRules(t *testing.T) {
 	gone := []func(*world){asIs, alsoLeft(nil), alsoLeft(&grouping.Key{Index: 1}), alsoLeft(&plainKeys[1]), alsoLeft(&grouping.Key{Index: 7})}
 	leaving := []func(*world){asIs, deletingSome("a"), deletingSome("b", "x"), deletingSome("a", "c")}
-	spaces := querySpaces(gone, leaving, append([]func(*world){asIs}, asideChoices...), orderedChoices, append([]func(*world){asIs}, partChoices...))
+	spaces := querySpaces(gone, leaving, append([]func(*world){asIs}, ignoredOfThreeChoices...), orderedChoices, append([]func(*world){asIs}, partChoices...))
 	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
 		most := 1 + pick(3)
 		want := r62(w, most)
@@ -99,7 +99,7 @@ func TestRemovalsAgreeWithTheRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		counts := func(name string) bool { return w.uncounted == nil || !w.uncounted(name) }
+		counts := func(name string) bool { return w.ignored == nil || !w.ignored(name) }
 		// Where stages that go at once have more than may go, it is not said who is first. It counts that as many go.
 		n := func(names []string) int {
 			return len(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !counts(n) }))

@@ -164,7 +164,7 @@ func TestRemovals(t *testing.T) {
 			}
 			return len(plan.Schedule.Stages) // its group is unknown
 		}
-		aside := func(cluster string) bool { return slices.Contains(opts.Ignored, cluster) }
+		ignored := func(cluster string) bool { return slices.Contains(opts.Ignored, cluster) }
 		for round := 0; len(there) > 0; round++ {
 			if round > 100 {
 				t.Fatalf("%v is never removed", there)
@@ -173,7 +173,7 @@ func TestRemovals(t *testing.T) {
 			going := 0
 			for name, deleting := range there {
 				reports = append(reports, status.Report{Cluster: name, Status: status.Failed, Deleting: deleting})
-				if deleting && !aside(name) {
+				if deleting && !ignored(name) {
 					going++
 				}
 			}
@@ -181,8 +181,8 @@ func TestRemovals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			counted := slices.DeleteFunc(slices.Clone(next), aside)
-			if len(counted) > 0 && going+len(counted) > most || len(counted) == 0 && going == 0 && slices.ContainsFunc(slices.Collect(maps.Keys(there)), func(n string) bool { return !aside(n) }) {
+			counted := slices.DeleteFunc(slices.Clone(next), ignored)
+			if len(counted) > 0 && going+len(counted) > most || len(counted) == 0 && going == 0 && slices.ContainsFunc(slices.Collect(maps.Keys(there)), func(n string) bool { return !ignored(n) }) {
 				t.Fatalf("%v with %d on their way, at most %d: %v", next, going, most, there)
 			}
 			for _, name := range next {
@@ -192,7 +192,7 @@ func TestRemovals(t *testing.T) {
 				for other := range there {
 					mine, its := stageOf(name), stageOf(other)
 					after := its == len(plan.Schedule.Stages) && mine < its || its < len(plan.Schedule.Stages) && mine < its && comesBefore(plan.Schedule, mine, its)
-					if after && !aside(other) {
+					if after && !ignored(other) {
 						t.Fatalf("%s goes before %s, which comes after it in the rollout", name, other)
 					}
 				}

@@ -77,7 +77,7 @@ func TestSharesHold(t *testing.T) {
 		for _, p := range p.withShares(t) {
 			c := p.result.Counts
 			started, inFlight, failures := c.ToApply-c.Blocked, c.InFlight(), c.Failures()
-			switch r := p.rights; {
+			switch r := p.shares; {
 			case started+inFlight > max(r.Concurrency, inFlight):
 				return fmt.Sprintf("%d started and %d in flight with %+v", started, inFlight, *r)
 			case len(p.result.Start) > 0 && (r.Concurrency == 0 || failures > r.Failures):
@@ -94,18 +94,18 @@ func TestMoreSharesNeverStartFewer(t *testing.T) {
 		with := p.withShares(t)
 		for _, fewer := range with {
 			for _, more := range with {
-				if more.rights.Concurrency < fewer.rights.Concurrency || more.rights.Failures < fewer.rights.Failures {
+				if more.shares.Concurrency < fewer.shares.Concurrency || more.shares.Failures < fewer.shares.Failures {
 					continue
 				}
 				for _, c := range fewer.result.Start {
 					if !slices.Contains(more.result.Start, c) {
-						return fmt.Sprintf("%s starts with %+v and not with %+v", c.Name, *fewer.rights, *more.rights)
+						return fmt.Sprintf("%s starts with %+v and not with %+v", c.Name, *fewer.shares, *more.shares)
 					}
 				}
 			}
 		}
 		enough, without := p.world, p.world
-		enough.rights, without.rights, enough.memory, without.memory = &rollout.Shares{Concurrency: math.MaxInt, Failures: math.MaxInt}, nil, nil, nil
+		enough.shares, without.shares, enough.storedRecord, without.storedRecord = &rollout.Shares{Concurrency: math.MaxInt, Failures: math.MaxInt}, nil, nil, nil
 		var a, b answer
 		a.observe(try(t, enough, p.groups).result)
 		b.observe(try(t, without, p.groups).result)
@@ -121,7 +121,7 @@ func (p trial) withShares(t fataler) (all []trial) {
 	for start := range 4 {
 		for fail := range 3 {
 			w := p.world
-			w.rights = &rollout.Shares{Concurrency: start, Failures: fail}
+			w.shares = &rollout.Shares{Concurrency: start, Failures: fail}
 			all = append(all, try(t, w, p.groups))
 		}
 	}

@@ -35,7 +35,7 @@ func configOf(s clusterv1alpha1.RolloutStrategy) *clusterv1alpha1.RolloutConfig 
 // succeeding is a random world in which no cluster fails and nothing is blocked.
 func succeeding(t *rapid.T) world {
 	w := drawn(t).world(60)
-	w.holds, w.reviewed, w.paused, w.gates, w.incomplete, w.ramp, w.starts, w.rights, w.wait, w.uncounted = nil, nil, false, nil, false, 0, nil, nil, 0, nil
+	w.freezes, w.allowlist, w.paused, w.gates, w.incomplete, w.ramp, w.starts, w.shares, w.wait, w.ignored = nil, nil, false, nil, false, 0, nil, nil, 0, nil
 	for i := range w.reports {
 		switch r := &w.reports[i]; r.Status {
 		case status.Failed, status.TimeOut:

@@ -53,7 +53,7 @@ var trialClasses = map[string]struct {
 	"group size unread":              {strategy: atATime(intstr.FromInt32(0), intstr.FromString("100%"), ""), size: 2, effects: []string{silences}},
 	"time-out holds the rest":        {strategy: behind(atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s")), group: "canary", effects: []string{"", "", silences}, still: true},
 	"behind mandatory groups, waves": {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None")), group: "canary", effects: []string{"", "", "", silences}, still: true},
-	"left uncounted":                 {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "4s"), effects: []string{failsAndCuts}},
+	"deselected not counted":         {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "4s"), effects: []string{failsAndCuts}},
 	"clusters lost":                  {strategy: atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None"), size: 2, effects: []string{""}, blinks: true},
 }
 

@@ -33,7 +33,7 @@ func inputClasses() []class {
 		{"earlier version", (*view).earlierVersion},
 		{"decisions incomplete", func(v *view) bool { return v.missing > 0 }},
 		{"group size unread", (*view).groupSizeUnread},
-		{"left uncounted", func(v *view) bool { return v.left > 0 }},
+		{"deselected not counted", func(v *view) bool { return v.left > 0 }},
 	}
 }
 

@@ -367,7 +367,7 @@ func TestDifferences(t *testing.T) {
 			ours:     "nothing",
 			theirs:   "start a; removed b",
 		}, {
-			class:    "left uncounted",
+			class:    "deselected not counted",
 			why:      "R46: a has the version and failed; it does not fail less for being dropped",
 			strategy: progressive(rules(0), one),
 			fleet:    inGroups(t, "b"),

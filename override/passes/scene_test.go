@@ -91,7 +91,7 @@ func (s *stage) do(c scene.Command) string {
 		return s.last.Changes(s.previous).String()
 	case "restart":
 		s.restart()
-	case "giveup":
+	case "ignore":
 		for _, name := range c.Args {
 			s.ignored[name] = true
 		}

@@ -36,7 +36,7 @@ var groupNames = []string{"dev", "stage", ""}
 
 func newHistory(r *rapid.T) *history {
 	h := &history{stage: &stage{world: newWorld(r)}, rapid: r, groups: map[string][]string{}, opts: rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}}}
-	h.uncounted = map[string]bool{}
+	h.ignored = map[string]bool{}
 	if rapid.Bool().Draw(r, "five templates") {
 		h.names = []string{"t0", "t1", "t2", "t3", "t4"}
 		h.edit()
@@ -234,14 +234,14 @@ func (h *history) limit() {
 		}
 	}
 	var opts rollout.Options
-	clear(h.uncounted)
+	clear(h.ignored)
 	strategy := s.Policy.Object["spec"].(map[string]any)["rolloutStrategy"].(map[string]any)
 	for name := range h.labels {
 		if text := fmt.Sprint(strategy); strings.Contains(text, "progressDeadline") && strings.Contains(text, "naughty") {
 			opts.FailedBefore = append(opts.FailedBefore, name)
 		} else if strings.Contains(text, "naughty") {
 			opts.Ignored = append(opts.Ignored, name)
-			h.uncounted[name] = true
+			h.ignored[name] = true
 		}
 	}
 	if h.bound(opts); s.Resolution.Strategy().Type == clusterv1alpha1.All {

@@ -51,8 +51,8 @@ type world struct {
 	exposed  int // what exposure.Of says at most; below 0 if nothing is checked
 	// rushed are the marks of clusters that had another version before, so that they had to wait for their turn.
 	rushed map[string]string
-	// uncounted are clusters that exposure.Of does not count.
-	uncounted map[string]bool
+	// ignored are clusters that exposure.Of does not count.
+	ignored map[string]bool
 	// check is called with each Propagation and the time.
 	check func(*progressive.Propagation)
 }
@@ -283,7 +283,7 @@ func (w *world) bounded() {
 		if mark == uid+"/NewCluster" && w.rushed[name] == mark {
 			w.t.Fatalf("%s had another version, and got %s without its turn, as one that joined", name, w.has(name))
 		}
-		if mark == uid && !w.complies(name) && !w.uncounted[name] {
+		if mark == uid && !w.complies(name) && !w.ignored[name] {
 			exposed = append(exposed, name)
 		}
 	}

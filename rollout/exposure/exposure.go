@@ -105,14 +105,14 @@ func (e Exposure) String() string {
 		fmt.Fprintf(&b, ", or %d if it fails on every cluster", e.ExposedIfAllFail)
 	}
 	fmt.Fprintf(&b, "; at most %d in flight at a time; done after %v if no cluster fails", e.InFlight, e.Finish)
-	if n := e.uncounted(); n > 0 {
+	if n := e.ignored(); n > 0 {
 		fmt.Fprintf(&b, "; %d more ignored", n)
 	}
 	return b.String()
 }
 
-// uncounted counts the ignored clusters.
-func (e Exposure) uncounted() (n int) {
+// ignored counts the ignored clusters.
+func (e Exposure) ignored() (n int) {
 	for i := range e.Stages {
 		n += e.Stages[i].Ignored
 	}

@@ -25,7 +25,7 @@ var ofOCM = map[string]struct {
 	"next-group-too-early":                 {Broken, Order},
 	"generous-budget-read-as-none":         {Suspicious, Stuck}, // a cluster moved, and may have counted where it was
 	"time-out-holds-the-rest":              {Broken, Stuck},
-	"left-uncounted":                       {Broken, Leavers},
+	"deselected-not-counted":               {Broken, Leavers},
 	"outdated-work-of-a-cluster-that-left": {Broken, Left},
 	"decisions-incomplete":                 {Broken, HalfWritten},
 	"works-lost":                           {Broken, Kept},
@@ -44,7 +44,7 @@ var ofOCM = map[string]struct {
 	"addon-generous-budget-read-as-none":  {Broken, Stuck},
 	"addon-time-out-holds-the-rest":       {Broken, Stuck},
 	"addon-waves-behind-mandatory-groups": {Broken, Stuck},
-	"addon-left-uncounted":                {Broken, Leavers},
+	"addon-deselected-not-counted":        {Broken, Leavers},
 	"addon-decisions-incomplete":          {Broken, HalfWritten},
 	"addon-removed-while-half-written":    {Broken, Kept},
 

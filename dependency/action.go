@@ -25,6 +25,14 @@ const (
 	VerbLeave Verb = "leave"
 )
 
+// done says in a sentence what happens to the object.
+func (v Verb) done() string {
+	if v == VerbLeave {
+		return "left as it is"
+	}
+	return string(v) + "d"
+}
+
 // Action says what to do with one object.
 type Action struct {
 	Verb Verb
@@ -36,9 +44,9 @@ type Action struct {
 	Message string
 }
 
-// String is like "delete ConfigurationPolicy a: Dependencies were not satisfied: …".
+// String is like "ConfigurationPolicy a is deleted: Dependencies were not satisfied: …".
 func (a Action) String() string {
-	s := fmt.Sprintf("%s %s", a.Verb, a.Object)
+	s := fmt.Sprintf("%s is %s", a.Object, a.Verb.done())
 	if a.Message != "" {
 		s += ": " + a.Message
 	}

@@ -39,7 +39,7 @@ func TestActionsDeleteWhatADisabledPolicyHas(t *testing.T) {
 	policies := world("-x: a b")
 	policies[0].Spec.PolicyTemplates[1].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
 	got := texts(evaluate(policies, nil)[0].Actions(having("x", object("#a"), object("#old")))[2:])
-	if want := "delete ConfigurationPolicy old: no template of the policy creates it"; got != want {
+	if want := "ConfigurationPolicy old is deleted: no template of the policy creates it"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -51,8 +51,8 @@ func TestActionsKeepWhatAnUnreadableTemplateMayHaveCreated(t *testing.T) {
 		policies[0].Spec.PolicyTemplates[unreadable].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
 		got := texts(evaluate(policies, nil)[0].Actions(having("x", object("#old"))))
 		for _, want := range []string{
-			"create ConfigurationPolicy " + created + "\n",
-			fmt.Sprintf("leave ConfigurationPolicy old: template %d does not say what it creates", unreadable),
+			"ConfigurationPolicy " + created + " is created\n",
+			fmt.Sprintf("ConfigurationPolicy old is left as it is: template %d does not say what it creates", unreadable),
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("got\n%s\nwant %q in it", got, want)

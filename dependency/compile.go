@@ -192,7 +192,7 @@ func (c compiler) duplicate(template int, same []int, object Object) *field.Erro
 		other = same[1]
 	}
 	err := field.Duplicate(c.template(template).Child("objectDefinition", "metadata", "name"), object.Name)
-	err.Detail = fmt.Sprintf("must differ from the one in %s: the names of a policy's templates are unique", c.template(other))
+	err.Detail = fmt.Sprintf("%s has the same name, and each template of a policy must have a name of its own", c.template(other))
 	return err
 }
 

@@ -63,8 +63,8 @@ func ExampleEvaluate() {
 	// Policy default.monitoring
 	//   [0] OperatorPolicy prometheus: Ready
 	//   [1] ConfigurationPolicy alerts: Pending: Dependencies were not satisfied: OperatorPolicy prometheus is not found, must be Compliant
-	// create OperatorPolicy prometheus
-	// leave ConfigurationPolicy alerts: Dependencies were not satisfied: OperatorPolicy prometheus is not found, must be Compliant
+	// OperatorPolicy prometheus is created
+	// ConfigurationPolicy alerts is left as it is: Dependencies were not satisfied: OperatorPolicy prometheus is not found, must be Compliant
 }
 
 // The loop of a controller on the managed cluster: policies come, objects change, and only the templates that
@@ -169,9 +169,9 @@ func ExampleRender() {
 		fmt.Printf("%s %q\n", detail.TemplateMeta.Name, detail.ComplianceState)
 	}
 	// Output:
-	// create OperatorPolicy prometheus
+	// OperatorPolicy prometheus is created
 	//   owned by default.monitoring
-	// leave ConfigurationPolicy alerts: policy default.other has ConfigurationPolicy alerts already; the names of templates must be unique on a cluster
+	// ConfigurationPolicy alerts is left as it is: policy default.other has ConfigurationPolicy alerts already; the names of templates must be unique on a cluster
 	// NonCompliant
 	// prometheus ""
 	// alerts "NonCompliant"
@@ -204,8 +204,8 @@ func ExampleEvaluation_Actions() {
 		fmt.Println(results[0].Actions(map[dependency.Object]dependency.Observation{prometheus: own, alerts: own})[1])
 	}
 	// Output:
-	// leave ConfigurationPolicy alerts: it is unknown whether its dependencies are satisfied: OperatorPolicy prometheus cannot be read: timeout
-	// delete ConfigurationPolicy alerts: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
+	// ConfigurationPolicy alerts is left as it is: it is unknown whether its dependencies are satisfied: OperatorPolicy prometheus cannot be read: timeout
+	// ConfigurationPolicy alerts is deleted: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
 }
 
 // A generator orders the policies of the hub by what they wait for: it brings them into the form in which they name

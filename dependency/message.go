@@ -77,7 +77,7 @@ func (t TemplateEvaluation) pendingMessage(short, long int) string {
 		clauses = append(clauses, joinFitting(others, "; ", long))
 	}
 	if len(t.Cycle) > 0 {
-		clauses = append(clauses, "it waits for itself: "+t.Cycle.text(long))
+		clauses = append(clauses, "dependency cycle: "+t.Cycle.text(long))
 	}
 	if t.IgnorePending {
 		clause := "it counts as compliant because of ignorePending"

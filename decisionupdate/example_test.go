@@ -60,9 +60,9 @@ func ExampleDiff() {
 	}
 	fmt.Print(update)
 	// Output:
-	// 1: create web-decision-3 labels,status +e
-	// 2: update web-decision-2 status +c -e
-	// 3: update web-decision-1 status +a -c
+	// step 1: create web-decision-3 labels,status +e
+	// step 2: update web-decision-2 status +c -e
+	// step 3: update web-decision-1 status +a -c
 }
 
 // Two objects exchange a cluster. Neither may be the first to lose its own, so one holds both for a while.
@@ -82,9 +82,9 @@ func ExampleDiff_swap() {
 	}
 	fmt.Print(update)
 	// Output:
-	// 1: surge web-decision-1 status +d
-	// 2: update web-decision-2 status +b -d
-	// 3: update web-decision-1 status -b
+	// step 1: surge web-decision-1 status +d
+	// step 2: update web-decision-2 status +b -d
+	// step 3: update web-decision-1 status -b
 }
 
 // Each step waits for the one before. Fewer steps cost some objects a second write.
@@ -105,10 +105,10 @@ func ExampleUpdateStrategy_maxSteps() {
 	}
 	fmt.Print(update)
 	// Output:
-	// 1: surge web-decision-2 status +c
-	// 1: create web-decision-3 labels,status +e
-	// 2: update web-decision-1 status +a -c
-	// 2: update web-decision-2 status -e
+	// step 1: surge web-decision-2 status +c
+	// step 1: create web-decision-3 labels,status +e
+	// step 2: update web-decision-1 status +a -c
+	// step 2: update web-decision-2 status -e
 }
 
 // An object that changes its group, as sequential names make it do, shows clusters in a wrong one for a moment.
@@ -138,9 +138,9 @@ func ExampleUpdate_misplaced() {
 		fmt.Println(w)
 	}
 	// Output:
-	// 1: create web-decision-3 labels,status +x +y
-	// 2: update web-decision-2 status,labels +c -x -y
-	// web-decision-2 lists c under group 1, which is wrong, until its labels are written
+	// step 1: create web-decision-3 labels,status +x +y
+	// step 2: update web-decision-2 status,labels +c -x -y
+	// PlacementDecision web-decision-2 lists c in group 1, where it does not belong, until the labels of web-decision-2 are written
 }
 
 // An Applier carries the update out. The client here is a model of an API server; with OCM's it is
@@ -178,5 +178,5 @@ func ExampleApplier_Apply() {
 	// surge web-decision-1 status +d true
 	// update web-decision-2 status +b -d true
 	// update web-decision-1 status -b true
-	// created 0, surged 1, updated 2, deleted 0, retried 0
+	// PlacementDecisions: 0 created, 1 surged, 2 updated, 0 deleted; 0 writes retried
 }

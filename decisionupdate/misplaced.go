@@ -22,13 +22,18 @@ type Misplaced struct {
 	Clusters []string
 }
 
-// String returns a sentence for a log, as in "web-decision-2 lists c under group 1, which is wrong, until its labels are written".
+// String returns a sentence for a log, as in "PlacementDecision web-decision-2 lists c in group 1, where it does not belong,
+// until its labels are written".
 func (m Misplaced) String() string {
 	second := PartLabels
 	if m.First == PartLabels {
 		second = PartStatus
 	}
-	return fmt.Sprintf("%s lists%s under group %s, which is wrong, until its %s %s written", m.Object, listed("", m.Clusters), m.Seen, second, isOrAre(second))
+	belong := "it does"
+	if len(m.Clusters) > 1 {
+		belong = "they do"
+	}
+	return fmt.Sprintf("PlacementDecision %s lists%s in group %s, where %s not belong, until the %s of %[1]s %[6]s written", m.Object, listed("", m.Clusters), m.Seen, belong, second, isOrAre(second))
 }
 
 func isOrAre(p Part) string {

@@ -77,8 +77,8 @@ func (o Outcome) Note(own ownWrites, now time.Time) {
 // errNoAnswer stands for whatever kept an answer from coming.
 var errNoAnswer = errors.New("no answer")
 
-// String returns the number of complete writes of each kind, as in "created 1, surged 0, updated 3, deleted 1, retried
-// 0". The numbers of writes that were only begun, and that got no answer, follow if there are any.
+// String returns the number of complete writes of each kind, as in "PlacementDecisions: 1 created, 0 surged, 3 updated, 1 deleted;
+// 0 writes retried". The numbers of writes that were only begun, and that got no answer, follow if there are any.
 func (o Outcome) String() string {
 	var created, surged, updated, deleted, begun, unknown int
 	for _, w := range o.Writes {
@@ -97,12 +97,12 @@ func (o Outcome) String() string {
 			updated++
 		}
 	}
-	s := fmt.Sprintf("created %d, surged %d, updated %d, deleted %d, retried %d", created, surged, updated, deleted, o.Retried)
+	s := fmt.Sprintf("PlacementDecisions: %d created, %d surged, %d updated, %d deleted; %d writes retried", created, surged, updated, deleted, o.Retried)
 	if begun > 0 {
-		s += fmt.Sprintf(", begun %d", begun)
+		s += fmt.Sprintf("; %d begun and not completed", begun)
 	}
 	if unknown > 0 {
-		s += fmt.Sprintf(", unknown %d", unknown)
+		s += fmt.Sprintf("; %d with unknown outcome", unknown)
 	}
 	return s
 }

@@ -105,7 +105,7 @@ func (u Update) String() string {
 	var b strings.Builder
 	for i, step := range u.Steps {
 		for _, w := range step {
-			fmt.Fprintf(&b, "%d: %s\n", i+1, w)
+			fmt.Fprintf(&b, "step %d: %s\n", i+1, w)
 		}
 	}
 	return b.String()

@@ -32,7 +32,7 @@ func TestApart(t *testing.T) {
 			[]grouping.PlacementGroups{web, none, db},
 			"0 \"canary\":d b | 1:a\n? placement none: no PlacementDecision is found\n0 \"canary\": | 2:e c? placement none: no PlacementDecision is found"},
 		{"each incomplete one is named", []grouping.PlacementGroups{none, {Placement: "zero", Groups: &grouping.Groups{}}},
-			"? placement none: no PlacementDecision is found\n? placement none: no PlacementDecision is found, placement zero: no PlacementDecision is found"},
+			"? placement none: no PlacementDecision is found\n? placement none: no PlacementDecision is found; placement zero: no PlacementDecision is found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			apart, err := grouping.Apart(test.parts...)

@@ -113,7 +113,7 @@ func oddIndexes(sources []source) string {
 			continue
 		}
 		if label, labelled := sources[i].label(); labelled {
-			found.add("PlacementDecision %s has the label decision-group-index %q, which must be a number", sources[i].object, label)
+			found.add("PlacementDecision %s has the value %q in its label %s, but that must be a number", sources[i].object, label, clusterv1beta1.DecisionGroupIndexLabel)
 		}
 	}
 	return found.String()
@@ -170,11 +170,11 @@ func (f *findings) add(format string, args ...any) {
 	}
 }
 
-// String is `a, b, c, and 7 more`.
+// String is `a; b; c; and 7 more`.
 func (f *findings) String() string {
-	s := strings.Join(f.words, ", ")
+	s := strings.Join(f.words, "; ")
 	if more := f.count - len(f.words); more > 0 {
-		s += fmt.Sprintf(", and %d more", more)
+		s += fmt.Sprintf("; and %d more", more)
 	}
 	return s
 }
@@ -223,7 +223,7 @@ func (f *findings) compareObjects(groups []clusterv1beta1.DecisionGroupStatus, s
 	}
 	for i := range sources {
 		if _, unnamed := stored[sources[i].object]; unnamed {
-			f.add("PlacementDecision %s is not listed in the status", sources[i].object)
+			f.add("PlacementDecision %s is not listed in the status of the Placement", sources[i].object)
 		}
 	}
 }
@@ -261,7 +261,7 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 			got += sources[next].named
 		}
 		if got != want {
-			f.add("the PlacementDecisions of %v list %s, the status says %d", key, clusters(got), want)
+			f.add("the PlacementDecisions of %v list %s, but the status of the Placement says %d", key, clusters(got), want)
 		}
 	}
 }
@@ -283,7 +283,7 @@ func (f *findings) repetitions(sources []source, distinct int) {
 				continue
 			}
 			if object, again := first[cluster]; again {
-				f.add("cluster %s is in %s and again in %s", cluster, object, sources[i].object)
+				f.add("cluster %s is in PlacementDecision %s and again in %s", cluster, object, sources[i].object)
 			} else {
 				first[cluster] = sources[i].object
 			}
@@ -302,7 +302,7 @@ func clusters(n int) string {
 // compareTotal looks for clusters that the status counts and that are in no object, or the other way round.
 func (f *findings) compareTotal(got, want int) {
 	if got != want {
-		f.add("the PlacementDecisions list %s, the status says %d", clusters(got), want)
+		f.add("the PlacementDecisions list %s, but the status of the Placement says %d", clusters(got), want)
 	}
 }
 

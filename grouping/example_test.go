@@ -215,7 +215,7 @@ func ExampleGroups_Incomplete() {
 	// Output:
 	// placement web: no PlacementDecision is found
 	// placement web: PlacementDecision web-decision-3 is not found
-	// placement web: the PlacementDecisions of group 0 "canary" list 0 clusters, the status says 1
+	// placement web: the PlacementDecisions of group 0 "canary" list 0 clusters, but the status of the Placement says 1
 }
 
 // A rollout that sets no maxConcurrency goes by the size of the placement's groups.
@@ -310,7 +310,7 @@ func ExampleRead_editedLabel() {
 		fmt.Println(d.Name, d.Labels[clusterv1beta1.DecisionGroupIndexLabel], d.Status.Decisions)
 	}
 	// Output:
-	// PlacementDecision web-decision-1 has the label decision-group-index "first", which must be a number
+	// PlacementDecision web-decision-1 has the value "first" in its label cluster.open-cluster-management.io/decision-group-index, but that must be a number
 	// web-decision-1 0 [{oslo  0}]
 	// web-decision-2 1 [{cairo  0} {lima  0}]
 	// web-decision-3 2 [{rome  0}]

@@ -122,7 +122,7 @@ func TestReadOddIndexes(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", test.why, err)
 			}
-			want := fmt.Sprintf("%sPlacementDecision d-2 has the label decision-group-index %q, which must be a number", of, test.index)
+			want := fmt.Sprintf("%sPlacementDecision d-2 has the value %q in its label cluster.open-cluster-management.io/decision-group-index, but that must be a number", of, test.index)
 			if got := show(g); got != `0 "eu":a | 1:b` || g.Incomplete() != want {
 				t.Errorf("%s: %s, incomplete: %s, want %s", test.why, got, g.Incomplete(), want)
 			}

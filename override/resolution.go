@@ -139,7 +139,7 @@ func (r *Resolution) String() string {
 		parts = append(parts, "ignored: "+strings.Join(names, " "))
 	}
 	if incomplete := r.Incomplete(); incomplete != "" {
-		parts = append(parts, "partially observed: "+incomplete)
+		parts = append(parts, "the PlacementDecisions are only partially observed ("+incomplete+")")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -91,7 +91,7 @@ func TestZeroResolutionIsIncomplete(t *testing.T) {
 			t.Errorf("%s: %q, groups %q", why, r.Incomplete(), r.Groups().Incomplete())
 		}
 		if _, found := r.Find("a"); found || r.Groups().NumClusters() != 0 || len(bound(r)) != 0 || r.Ignored() != nil || r.Action() != "" ||
-			r.Strategy().Type != clusterv1alpha1.All || r.String() != "partially observed: nothing was resolved" {
+			r.Strategy().Type != clusterv1alpha1.All || r.String() != "the PlacementDecisions are only partially observed (nothing was resolved)" {
 			t.Errorf("%s: %s", why, r)
 		}
 	}

@@ -392,6 +392,6 @@ func ExamplePlan_incompleteGroups() {
 	fmt.Println(result)
 	fmt.Println(result.Summary().Aggregate())
 	// Output:
-	// 2 clusters blocked: the PlacementDecisions are only partially observed (placement fleet: the PlacementDecisions list 2 clusters, the status says 3)
+	// 2 clusters blocked: the PlacementDecisions are only partially observed (placement fleet: the PlacementDecisions list 2 clusters, but the status of the Placement says 3)
 	// Progressing
 }

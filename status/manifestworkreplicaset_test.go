@@ -160,9 +160,9 @@ func TestPlacementRolledOut(t *testing.T) {
 		{"S8 something soaks", []status.Summary{counts(status.Counts{Succeeded: 1, Soaking: 1})}, "False Progressing: 0 of 1 clusters done, 1 in flight"},
 		{"S8 a breach is no end", []status.Summary{{Counts: status.Counts{TimeOut: 1}, Breach: "stopped"}}, "False Progressing: 0 of 1 clusters done, 1 failed, stopped"},
 		{"S8 ended with a tolerated failure", []status.Summary{counts(status.Counts{Succeeded: 1, TimeOut: 1})}, "True Complete: 1 of 2 clusters done, 1 failed"},
-		{"S8 one of two is not done", []status.Summary{done, counts(status.Counts{Progressing: 1})}, `False Progressing: placement "p0": 2 of 2 clusters done; placement "p1": 0 of 1 clusters done, 1 in flight`},
-		{"S8 one of two is not done, the first", []status.Summary{counts(status.Counts{Progressing: 1}), done}, `False Progressing: placement "p0": 0 of 1 clusters done, 1 in flight; placement "p1": 2 of 2 clusters done`},
-		{"S8 both are done", []status.Summary{done, done}, `True Complete: placement "p0": 2 of 2 clusters done; placement "p1": 2 of 2 clusters done`},
+		{"S8 one of two is not done", []status.Summary{done, counts(status.Counts{Progressing: 1})}, `False Progressing: placement p0: 2 of 2 clusters done; placement p1: 0 of 1 clusters done, 1 in flight`},
+		{"S8 one of two is not done, the first", []status.Summary{counts(status.Counts{Progressing: 1}), done}, `False Progressing: placement p0: 0 of 1 clusters done, 1 in flight; placement p1: 2 of 2 clusters done`},
+		{"S8 both are done", []status.Summary{done, done}, `True Complete: placement p0: 2 of 2 clusters done; placement p1: 2 of 2 clusters done`},
 	} {
 		var placements []status.PlacementProgress
 		for i, s := range test.summaries {
@@ -214,13 +214,13 @@ func TestPlacementVerifiedAndManifestworkApplied(t *testing.T) {
 		{"half written", []status.Summary{unread},
 			"False PlacementDecisionNotFound: PlacementDecision p-decision-2 is missing", "False Processing: PlacementDecision p-decision-2 is missing"},
 		{"one of two selects nothing", []status.Summary{done, {}},
-			`False PlacementDecisionEmpty: placement "p1": no cluster is selected`, "True AsExpected: 2 of 2 clusters have the current version"},
+			`False PlacementDecisionEmpty: placement p1: no cluster is selected`, "True AsExpected: 2 of 2 clusters have the current version"},
 		{"one of three is half written", []status.Summary{done, {}, unread},
-			`False PlacementDecisionNotFound: placement "p2": PlacementDecision p-decision-2 is missing`, `False Processing: 2 of 2 clusters have the current version; placement "p2": PlacementDecision p-decision-2 is missing`},
+			`False PlacementDecisionNotFound: placement p2: PlacementDecision p-decision-2 is missing`, `False Processing: 2 of 2 clusters have the current version; placement p2: PlacementDecision p-decision-2 is missing`},
 		{"no placement", nil,
 			"False PlacementDecisionNotFound: no placement is rolled out to", "True NoClusterSelected: no cluster is selected"},
 		{"two that select", []status.Summary{done, waits},
-			`True AsExpected: placement "p0": 2 clusters are selected; placement "p1": 2 clusters are selected`, "False Processing: 3 of 4 clusters have the current version"},
+			`True AsExpected: placement p0: 2 clusters are selected; placement p1: 2 clusters are selected`, "False Processing: 3 of 4 clusters have the current version"},
 	} {
 		var placements []status.PlacementProgress
 		for i, s := range test.summaries {

@@ -136,5 +136,5 @@ func (p *PlacementProgress) say(among []PlacementProgress, what string) string {
 	if len(among) == 1 {
 		return what
 	}
-	return fmt.Sprintf("placement %q: %s", p.Name, what)
+	return fmt.Sprintf("placement %s: %s", p.Name, what)
 }

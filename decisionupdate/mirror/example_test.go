@@ -20,9 +20,9 @@ func ExampleDiff() {
 	}
 	fmt.Print(update)
 	// Output:
-	// 1: surge web-decision-1 status +berlin
-	// 2: update web-decision-2 status +athens -berlin
-	// 3: update web-decision-1 status -athens
+	// step 1: surge web-decision-1 status +berlin
+	// step 2: update web-decision-2 status +athens -berlin
+	// step 3: update web-decision-1 status -athens
 }
 
 // The same change at a source that waits for its mirror. This mirror is dead. After three looks a step the source continues, and names the
@@ -67,5 +67,5 @@ func ExampleBehind() {
 
 func firstStep(update decisionupdate.Update) string {
 	line, _, _ := strings.Cut(update.String(), "\n")
-	return line[len("1: "):] + ": "
+	return line[len("step 1: "):] + ": "
 }

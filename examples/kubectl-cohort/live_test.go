@@ -365,7 +365,7 @@ func TestLiveObjectsOfNoRolloutAreNoted(t *testing.T) {
 func TestAClusterOfTwoDecisionsHoldsTheRollout(t *testing.T) {
 	second := strings.NewReplacer("p-decision-1", "p-decision-2", `index: "0"`, `index: "1"`).Replace(decisionOf("a", "b"))
 	got := simulateText(t, documents(aPlacement, aReplicaSet, decisionOf("a"), second), "-f", "-")
-	for _, want := range []string{"note: PlacementDecision: a stands in p-decision-1 and p-decision-2 and counts in group 0\n", "after 0s: Stuck: the PlacementDecisions are only partially observed (placement p: the PlacementDecisions of group 1 list 2 clusters, the status says 1); to do: wait until the PlacementDecisions are written\n"} {
+	for _, want := range []string{"note: PlacementDecision: a stands in p-decision-1 and p-decision-2 and counts in group 0\n", "after 0s: Stuck: the PlacementDecisions are only partially observed (placement p: the PlacementDecisions of group 1 list 2 clusters, but the status of the Placement says 1); to do: wait until the PlacementDecisions are written\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -73,7 +73,7 @@ func TestAClusterOfTwoPlacementsBelongsToTheFirst(t *testing.T) {
 func TestADecisionOfNoGroupHoldsAll(t *testing.T) {
 	odd := strings.Replace(aDecision, `decision-group-index: "0"`, `decision-group-index: "first"`, 1)
 	got := simulateText(t, documents(aStrategy, odd), "-f", "-")
-	if want := `PlacementDecision p-decision-1 has the label decision-group-index "first", which must be a number`; !strings.Contains(got, "after 0s: Stuck: the PlacementDecisions are only partially observed ("+want+")") {
+	if want := `PlacementDecision p-decision-1 has the value "first" in its label cluster.open-cluster-management.io/decision-group-index, but that must be a number`; !strings.Contains(got, "after 0s: Stuck: the PlacementDecisions are only partially observed ("+want+")") {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }

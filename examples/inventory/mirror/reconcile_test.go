@@ -260,7 +260,7 @@ func TestBadSources(t *testing.T) {
 		missing string                                    // as a reader of the slices reports it
 	}{
 		{why: "an index that is none", lines: []string{"web-decision-1 x: a b", "web-decision-2 1: c"},
-			missing: `PlacementDecision web-decision-1 has the label decision-group-index "x", which must be a number`},
+			missing: `PlacementDecision web-decision-1 has the value "x" in its label cluster.open-cluster-management.io/decision-group-index, but that must be a number`},
 		{why: "a cluster in two objects, which is shown where it was", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c a"}},
 		{why: "an object of another writer, with its label", lines: []string{"web-decision-1 0: a b", "web-decision-2 1: c", "other 2: x"},
 			missing: "PlacementDecisions: 3 found, the seal says 2"},

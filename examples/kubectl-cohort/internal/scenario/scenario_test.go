@@ -276,7 +276,7 @@ func TestStaleDecisionsAreNoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"PlacementDecision: not all are there, so nothing starts: placement p: the PlacementDecisions of group 1 list 1 cluster, the status says 0",
+		"PlacementDecision: not all are there, so nothing starts: placement p: the PlacementDecisions of group 1 list 1 cluster, but the status of the Placement says 0",
 		"PlacementDecision: a stands in p-decision-1 and p-decision-2 and counts in group 0",
 		"PlacementDecision: no ManagedCluster in the files has this name (1): gone",
 		"PlacementDecision: the Placement's rules do not select it now (1): a",

@@ -18,7 +18,7 @@ func TestSentencesUseAllTheRoom(t *testing.T) {
 		clauses []string
 		want    string
 	}{
-		{"two clauses that just fit", []string{"a", x(clauses.Longest - 3)}, "a, " + x(clauses.Longest-3)},
+		{"two clauses that just fit", []string{"a", x(clauses.Longest - 3)}, "a; " + x(clauses.Longest-3)},
 		{"two that don't: the second is cut", []string{"a", x(clauses.Longest - 2)}, "a; " + x(room-6) + "…"},
 		{"two with a comma that just fit", []string{"a", "," + x(clauses.Longest-4)}, "a; ," + x(clauses.Longest-4)},
 		{"three that just fit", []string{"a", "b", x(clauses.Longest - 6)}, "a; b; " + x(clauses.Longest-6)},
@@ -31,7 +31,7 @@ func TestSentencesUseAllTheRoom(t *testing.T) {
 		{"a cut is not within a character", []string{x(room-4) + "é" + x(clauses.Longest)}, x(room-4) + "…"},
 		{"nor before the text, where it is none", []string{strings.Repeat("\x80", clauses.Longest+1)}, "…"},
 	} {
-		if got := clauses.Join(test.clauses); got != test.want || len(got) > clauses.Longest {
+		if got := clauses.Bounded(test.clauses); got != test.want || len(got) > clauses.Longest {
 			t.Errorf("%s: %d bytes\n%q, want\n%q", test.why, len(got), got, test.want)
 		}
 	}

@@ -120,6 +120,12 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 		h.paused = false
 	case rollout.RemedyOpenGate:
 		h.gate = nil
+	case rollout.RemedyRaiseShares:
+		shares := *h.others.Shares
+		if shares.Failures = max(shares.Failures, r.Count); r.Count == 0 {
+			shares.Concurrency += len(h.reports) + 1 // more than are in flight
+		}
+		h.others.Shares = &shares
 	case rollout.RemedyRaiseMaxFailures:
 		h.config().MaxFailures = intstr.FromInt(r.Count)
 	case rollout.RemedySetProgressDeadline:

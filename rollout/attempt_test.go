@@ -32,7 +32,7 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	}
 	written := now.Add(400 * time.Millisecond)
 	report(failed)
-	says(now, "start a; 0 of 2 clusters done, 2 waiting")
+	says(now, "starting a; 0 of 2 clusters done, 2 waiting")
 	p.Applied("a", written)
 	says(written, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s")
 	report(failed)
@@ -45,7 +45,7 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	says(written, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s")
 	failed.Attempt, failed.Applied = 0, now.Add(time.Second)
 	report(failed)
-	says(now.Add(time.Second), "start a; 0 of 2 clusters done, 2 waiting")
+	says(now.Add(time.Second), "starting a; 0 of 2 clusters done, 2 waiting")
 	failed.Attempt = 1
 	report(failed)
 	says(now.Add(time.Second), "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight, 1 failed, 1 waiting; recheck after 10m0s")
@@ -86,9 +86,9 @@ func TestAnAttemptIsRaisedMeanwhile(t *testing.T) {
 				status status.RolloutStatus
 				want   string
 			}{
-				{status.Failed, "start a; 0 of 2 clusters done, 2 waiting"},
+				{status.Failed, "starting a; 0 of 2 clusters done, 2 waiting"},
 				{status.Progressing, "0 of 2 clusters done, 1 in flight, 1 waiting"},
-				{status.Succeeded, "start b; 1 of 2 clusters done, 1 waiting"},
+				{status.Succeeded, "starting b; 1 of 2 clusters done, 1 waiting"},
 			} {
 				r := status.Report{Cluster: "a", Status: step.status, LastTransitionTime: now.Add(time.Hour), Applied: written}
 				if err := p.Report(r); err != nil {
@@ -115,7 +115,7 @@ func TestKeptUpToDateStaysInItsAttempt(t *testing.T) {
 	p.Applied("a", now.Add(time.Minute))
 	for at, want := range map[time.Duration]string{
 		time.Minute:      "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s",
-		11 * time.Minute: "start a; 0 of 2 clusters done, 2 waiting",
+		11 * time.Minute: "starting a; 0 of 2 clusters done, 2 waiting",
 	} {
 		if got := p.Next(now.Add(at)).String(); got != want {
 			t.Errorf("after %v %s\nwant %s", at, got, want)
@@ -141,9 +141,9 @@ func TestThePlannerKeepsAttempts(t *testing.T) {
 		want    string
 	}{
 		{0, "0 of 2 clusters done, 2 failed"},
-		{1, "start b; 0 of 2 clusters done, 1 failed, 1 waiting"},
-		{2, "start a b; 0 of 2 clusters done, 2 waiting"},
-		{1, "start b; 0 of 2 clusters done, 1 failed, 1 waiting"},
+		{1, "starting b; 0 of 2 clusters done, 1 failed, 1 waiting"},
+		{2, "starting a b; 0 of 2 clusters done, 2 waiting"},
+		{1, "starting b; 0 of 2 clusters done, 1 failed, 1 waiting"},
 	} {
 		p.SetGroups(one)
 		if err := p.SetStrategy(progressive("2", config("2", "10m", 0)), rollout.Options{Attempt: step.attempt}); err != nil {
@@ -155,7 +155,7 @@ func TestThePlannerKeepsAttempts(t *testing.T) {
 		}
 	}
 	p.Forget("a")
-	if got, want := p.Next(now).String(), "start b a; 0 of 2 clusters done, 2 waiting"; got != want {
+	if got, want := p.Next(now).String(), "starting b a; 0 of 2 clusters done, 2 waiting"; got != want {
 		t.Errorf("forgotten: %s\nwant %s", got, want)
 	}
 }
@@ -216,11 +216,11 @@ func TestAReportWithoutAWriteInTheSecondOfAnAttempt(t *testing.T) {
 		want    string
 		later   string // when the deadline of a report that counts has passed
 	}{
-		{status.Succeeded, now, 0, "start b; 1 of 2 clusters done, 1 waiting", "start b; 1 of 2 clusters done, 1 waiting"},
+		{status.Succeeded, now, 0, "starting b; 1 of 2 clusters done, 1 waiting", "starting b; 1 of 2 clusters done, 1 waiting"},
 		{status.Progressing, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "timed out a; the rollout is stopped"},
 		{status.Progressing, now.Add(time.Second), 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 10m0s", "timed out a; the rollout is stopped"},
 		{"Unheard of", now, -1, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59s", "timed out a; the rollout is stopped"},
-		{status.Skip, now, 0, "start b; 1 of 2 clusters done, 1 waiting", "start b; 1 of 2 clusters done, 1 waiting"},
+		{status.Skip, now, 0, "starting b; 1 of 2 clusters done, 1 waiting", "starting b; 1 of 2 clusters done, 1 waiting"},
 		{status.Failed, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; the rollout is stopped"},
 		{status.TimeOut, now, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; the rollout is stopped"},
 		{status.Failed, written, 0, "0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 9m59.4s", "timed out a; the rollout is stopped"},

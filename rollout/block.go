@@ -135,7 +135,7 @@ func (h BlockReason) String() string {
 	case BlockConcurrency, BlockRamp:
 		return h.concurrency()
 	case BlockPlaces:
-		return h.detailed(fmt.Sprintf("clusters that were deselected or moved to another group still count in %v", h.Group))
+		return h.detailed(fmt.Sprintf("waiting for the other clusters of %v (clusters that were deselected or moved to another group still count there)", h.Group))
 	case BlockExposed:
 		return h.exposure()
 	case BlockStarts:

@@ -66,7 +66,7 @@ func TestLimitsThatTookEffect(t *testing.T) {
 	})
 	t.Run("R15 a count above the size tolerates every failure", func(t *testing.T) {
 		result := plan(t, planned{strategy: perGroup(config("10", "", 0)), groups: []string{"a b", "c"}, reports: "a=TimeOut b=TimeOut"})
-		if got, want := result.String(), "start c"; got != want {
+		if got, want := result.String(), "starting c"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	})

@@ -298,11 +298,11 @@ func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 		options rollout.Options
 		want    string
 	}{
-		{"nothing is deleted", time.Hour, []status.Report{done("a", false), done("b", false)}, rollout.Options{}, "start c"},
-		{"a is", time.Hour, []status.Report{done("a", true), done("b", false)}, rollout.Options{}, "start a"},
-		{"one of two objects of a is", time.Hour, []status.Report{done("a", true), done("a", false), done("b", false)}, rollout.Options{}, "start c"},
+		{"nothing is deleted", time.Hour, []status.Report{done("a", false), done("b", false)}, rollout.Options{}, "starting c"},
+		{"a is", time.Hour, []status.Report{done("a", true), done("b", false)}, rollout.Options{}, "starting a"},
+		{"one of two objects of a is", time.Hour, []status.Report{done("a", true), done("a", false), done("b", false)}, rollout.Options{}, "starting c"},
 		{"a soaks", 10*time.Minute - 1, []status.Report{done("a", true), done("b", false)}, rollout.Options{}, ""},
-		{"a has soaked", 10 * time.Minute, []status.Report{done("a", true), done("b", false)}, rollout.Options{}, "start a"},
+		{"a has soaked", 10 * time.Minute, []status.Report{done("a", true), done("b", false)}, rollout.Options{}, "starting a"},
 		{"two starts in two hours are enough", time.Hour, []status.Report{done("a", true), done("b", false)}, rollout.Options{MaxStarts: oneAnHour}, ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -321,7 +321,7 @@ func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 			for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(since.Add(c.at))} {
 				got := ""
 				if len(r.Start) > 0 {
-					got = "start " + r.Start[0].Name
+					got = "starting " + r.Start[0].Name
 				}
 				if got != c.want || len(r.Start) > 1 {
 					t.Errorf("%s: %v, want %q", who, r, c.want)
@@ -341,7 +341,7 @@ func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 // R29: what a plan, the planner and a rollback say of a cluster that starts once its object is gone, which is being deleted.
 func TestALateStartIsNotReportedAsStartingNow(t *testing.T) {
 	strategy, groups := progressive("1", config("", "10m", 0)), selecting(t, false, "a", "b")
-	const want = "start a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts once its previous object, which is being deleted, is gone"
+	const want = "starting a; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): a starts once its previous object, which is being deleted, is gone"
 	going := []status.Report{{Cluster: "a", Status: status.ToApply, Deleting: true}}
 	plan, err := rollout.Plan(strategy, groups, going, now, rollout.Options{})
 	if err != nil {

@@ -85,7 +85,7 @@ func ExamplePlan() {
 	// Output:
 	// apply to oslo in group 0 "canary"
 	// delete from tokyo
-	// start oslo; in flight lima; remove tokyo; 3 clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): lima is progressing, and stays in flight until it is done (no progressDeadline); oslo starts now
+	// starting oslo; in flight lima; removing the workload from tokyo; 3 clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): lima is progressing, and stays in flight until it is done (no progressDeadline); oslo starts now
 }
 
 // byGroup rolls out group by group.
@@ -177,7 +177,7 @@ func ExamplePlan_mandatoryGroupFails() {
 	// Output:
 	// in flight oslo; 4 clusters blocked: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues once oslo is no longer failed or timed out
 	// breach: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues once oslo is no longer failed or timed out
-	// warning: mandatory decision group "pilot" is skipped: there is no such group; the groups are "canary", 1
+	// warning: mandatory group "pilot" is skipped: there is no such group; the groups are "canary", 1
 }
 
 // A controller comes back when the first soak or deadline ends, and then something changes.
@@ -202,7 +202,7 @@ func ExamplePlan_soakAndDeadline() {
 	// Output:
 	// 12:00 in flight berlin oslo; 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; oslo is progressing and times out at 2026-11-21T12:11:00Z; berlin succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:03:00Z; recheck after 3m0s
 	// 12:03 in flight oslo; 4 clusters blocked: waiting for group 0 "canary": 1 of 2 done; oslo is progressing and times out at 2026-11-21T12:11:00Z; recheck after 8m0s
-	// 12:11 start lima paris quito rome; timed out oslo
+	// 12:11 starting lima paris quito rome; timed out oslo
 }
 
 // A webhook returns the list as it is, with the paths of the object. This one lets users write options in an annotation.
@@ -293,8 +293,8 @@ func ExampleClosedGate() {
 		fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), nil, at, closed)))
 	}
 	// Output:
-	// start berlin oslo; 4 clusters blocked: the gate "maintenance window" before group 1 is closed until 2026-11-21T22:00:00Z; recheck after 10h0m0s
-	// start berlin lima oslo paris quito rome
+	// starting berlin oslo; 4 clusters blocked: the gate "maintenance window" before group 1 is closed until 2026-11-21T22:00:00Z; recheck after 10h0m0s
+	// starting berlin lima oslo paris quito rome
 }
 
 // The cluster with the highest score of its ClusterDecision begins.
@@ -315,7 +315,7 @@ func ExampleOptions_order() {
 	byScore := rollout.Options{Order: func(a, b string) int { return cmp.Compare(score(b), score(a)) }}
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, groups, nil, noon(), byScore)))
 	// Output:
-	// start paris rome lima
+	// starting paris rome lima
 }
 
 // Group by group, and within a group half of it at a time.
@@ -324,7 +324,7 @@ func ExampleOptions_maxConcurrencyPerGroup() {
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(),
 		rollout.Options{MaxConcurrencyPerGroup: intstr.FromString("50%")})))
 	// Output:
-	// start lima paris; 2 clusters blocked: the concurrency limit of group 1 is reached (2 of 2 in flight or starting): lima, paris start now
+	// starting lima paris; 2 clusters blocked: the concurrency limit of group 1 is reached (2 of 2 in flight or starting): lima, paris start now
 }
 
 // A failure that is tolerated does not slow the rollout down.
@@ -341,7 +341,7 @@ func ExampleOptions_failedFreesSlot() {
 	fmt.Println(must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{FailedFreesSlot: true})))
 	// Output:
 	// in flight berlin; 5 clusters blocked: the concurrency limit is reached (1 of 1 in flight): berlin failed, and counts as in flight until it succeeds (no progressDeadline)
-	// start lima; in flight berlin; 4 clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): lima starts now
+	// starting lima; in flight berlin; 4 clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): lima starts now
 }
 
 // A strategy without MaxConcurrency takes the group size of its placement, as the API documents.
@@ -361,7 +361,7 @@ func ExampleSchedule_concurrencySource() {
 	fmt.Println(result)
 	// Output:
 	// [group 0, group 1: 3 at a time] by clustersPerDecisionGroup
-	// start berlin lima oslo; 1 cluster blocked: the concurrency limit is reached (3 of 3 in flight or starting): berlin, lima, oslo start now
+	// starting berlin lima oslo; 1 cluster blocked: the concurrency limit is reached (3 of 3 in flight or starting): berlin, lima, oslo start now
 }
 
 // A mistyped selector must not undeploy a fleet.

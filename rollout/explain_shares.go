@@ -25,7 +25,11 @@ func (s *schedule) sharesUsedUp(c *choice) BlockReason {
 func (h BlockReason) shares() string {
 	switch taken := h.InFlight + h.Starting; {
 	case h.Failures > 0:
-		return h.detailed(fmt.Sprintf("%s failed, and this hub's share of failures is %d", clusters(h.Failures), h.MaxFailures))
+		failed := h.Detail
+		if failed == "" {
+			failed = clusters(h.Failures)
+		}
+		return fmt.Sprintf("%s failed, and this hub's share of failures is %d", failed, h.MaxFailures)
 	case h.MaxConcurrency == 0:
 		return "this hub's share of concurrency is 0"
 	case taken <= h.MaxConcurrency:
@@ -48,16 +52,18 @@ func (r *Result) sharesDetail(h *BlockReason) string {
 	return ""
 }
 
-// explainShares says how a share comes free here. Where this hub has none to use, nothing here ends the wait.
+// explainShares says how a share comes free here. Where this hub has none to use, only a larger share ends the wait.
 func (r *Result) explainShares(l *Link) (others ignorableClusters) {
 	switch h := &l.Reason; {
+	case h.Failures == 0 && h.MaxConcurrency == 0:
+		l.Remedies = []Remedy{{Type: RemedyRaiseShares}}
 	case h.Failures > 0:
 		f, fixable, untold, attempt := r.failedHere()
 		l.Blockers, l.More, others = f.list()
 		if n := h.Failures - h.MaxFailures; fixable.n >= n {
 			l.Remedies = []Remedy{{Type: RemedyFix, Count: n, Of: fixable.n, Clusters: fixable.listed()}}
 		}
-		l.Remedies = append(append(l.Remedies, untold.rulesRemedy()...), Remedy{Type: RemedyTryAgain, Count: attempt + 1})
+		l.Remedies = append(append(l.Remedies, untold.rulesRemedy()...), Remedy{Type: RemedyTryAgain, Count: attempt + 1}, Remedy{Type: RemedyRaiseShares, Count: h.Failures})
 	case h.MaxConcurrency > 0:
 		f := r.fleetWaitSet()
 		l.Blockers, l.More, others = f.first.list()

@@ -151,7 +151,7 @@ func TestASinglePartIsLikeGroupsThatWereNotTakenApart(t *testing.T) {
 		}
 		said = append(said, r.String())
 	}
-	const want = "remove stranger; 2 clusters blocked: the concurrency limit is reached (1 of 1 in flight): stranger (deselected) is progressing and times out at 2026-11-21T12:10:00Z; recheck after 10m0s"
+	const want = "removing the workload from stranger; 2 clusters blocked: the concurrency limit is reached (1 of 1 in flight): stranger (deselected) is progressing and times out at 2026-11-21T12:10:00Z; recheck after 10m0s"
 	if said[0] != want || said[1] != want {
 		t.Errorf("%q", said)
 	}

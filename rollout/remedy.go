@@ -50,6 +50,8 @@ const (
 	RemedyRevert RemedyType = "Revert"
 	// RemedyRaiseMaxFailures says that an operator can raise maxFailures.
 	RemedyRaiseMaxFailures RemedyType = "RaiseMaxFailures"
+	// RemedyRaiseShares says that the coordinator hub, or whatever divides the limits, can give this hub a larger share ([Options].Shares).
+	RemedyRaiseShares RemedyType = "RaiseShares"
 	// RemedySetProgressDeadline says that an operator can set a progressDeadline, after which clusters count as timed out.
 	RemedySetProgressDeadline RemedyType = "SetProgressDeadline"
 	// RemedyCompleteGroups says that the PlacementDecisions have to be written, or a cache has to be filled.
@@ -70,7 +72,8 @@ type Remedy struct {
 	Gate string `json:"gate,omitempty"`
 	// Count is how many of Of clusters have to do so (RemedyAnswer, RemedyReportTime, RemedyFix, RemedyValidate,
 	// RemedyAddConditionRules). Count is also the
-	// value to set (RemedyTryAgain, RemedyRaiseMaxFailures).
+	// value to set (RemedyTryAgain, RemedyRaiseMaxFailures), or the least share of failures; 0 where the share of concurrency has to be
+	// larger (RemedyRaiseShares).
 	Count int `json:"count,omitempty"`
 	Of    int `json:"of,omitempty"`
 	// Clusters names the first of these clusters: "a, b, c and 2 more" (RemedyAnswer, RemedyReportTime, RemedyFix,
@@ -120,6 +123,11 @@ func (r Remedy) String() string {
 		return "roll back to the previous version"
 	case RemedyRaiseMaxFailures:
 		return fmt.Sprintf("raise maxFailures to %d", r.Count)
+	case RemedyRaiseShares:
+		if r.Count > 0 {
+			return fmt.Sprintf("give this hub a share of failures of at least %d", r.Count)
+		}
+		return "give this hub a larger share of concurrency"
 	case RemedySetProgressDeadline:
 		return "set a progressDeadline"
 	case RemedyCompleteGroups:

@@ -305,7 +305,7 @@ func ExampleOptions_removeAfter() {
 	// [a] pending removal b; recheck after 1m0s
 	// [a b] nothing to do
 	// [a] pending removal b; recheck after 1m0s
-	// [a] remove b
+	// [a] removing the workload from b
 }
 
 // R32: a Planner that is told of a grace later asks the option when clusters went, whatever it answered before.

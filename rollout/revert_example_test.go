@@ -52,8 +52,8 @@ func ExampleRevert() {
 	disposition, _, _ := result.Find("quito")
 	fmt.Println("quito", disposition)
 	// Output:
-	// start oslo lima berlin; in flight paris
-	// start oslo; in flight paris; 2 clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): paris is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline); oslo starts now
+	// starting oslo lima berlin; in flight paris
+	// starting oslo; in flight paris; 2 clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): paris is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline); oslo starts now
 	// quito Settled
 }
 
@@ -233,10 +233,10 @@ func Example_abort() {
 	// Output:
 	// stored: 0 1 false
 	// write oslo 1
-	// RolloutProgressing: 0 of 2 clusters done, the concurrency limit is reached (1 of 1 in flight or starting): oslo starts now
+	// RolloutProgressing: 0 of 2 clusters done; the concurrency limit is reached (1 of 1 in flight or starting): oslo starts now
 	// stored: 0 1 true
 	// write oslo 0
-	// RolloutReverting: the rollout of 1 was aborted at 2026-11-21T12:01:00Z: 0 of 1 clusters rolled back to 0, oslo starts now
+	// RolloutReverting: the rollout of 1 was aborted at 2026-11-21T12:01:00Z: 0 of 1 clusters rolled back to 0; oslo starts now
 	// RolloutReverted: the rollout of 1 was aborted at 2026-11-21T12:01:00Z: 1 of 1 clusters rolled back to 0
 }
 

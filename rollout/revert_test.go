@@ -202,25 +202,25 @@ func TestOptionsInARollback(t *testing.T) {
 		opts     rollout.Options
 		want     string
 	}{
-		{"R44 the latest first", all(""), false, nil, rollout.Options{}, "start d c b a"},
-		{"R44 an order of the caller", all(""), false, nil, rollout.Options{Order: strings.Compare}, "start a b c d"},
-		{"R44 the last group first", perGroup(config("", "", 0)), false, nil, rollout.Options{}, "start d c; 2 clusters blocked: waiting for group 1: 0 of 2 done; c, d start now"},
-		{"R44 mandatory groups last", perGroup(config("", "", 0), "1"), false, nil, rollout.Options{}, "start b a; 2 clusters blocked: waiting for group 0: 0 of 2 done; a, b start now"},
-		{"R45 concurrency", progressive("1", config("", "", 0)), false, nil, rollout.Options{}, "start d; 3 clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): d starts now"},
+		{"R44 the latest first", all(""), false, nil, rollout.Options{}, "starting d c b a"},
+		{"R44 an order of the caller", all(""), false, nil, rollout.Options{Order: strings.Compare}, "starting a b c d"},
+		{"R44 the last group first", perGroup(config("", "", 0)), false, nil, rollout.Options{}, "starting d c; 2 clusters blocked: waiting for group 1: 0 of 2 done; c, d start now"},
+		{"R44 mandatory groups last", perGroup(config("", "", 0), "1"), false, nil, rollout.Options{}, "starting b a; 2 clusters blocked: waiting for group 0: 0 of 2 done; a, b start now"},
+		{"R45 concurrency", progressive("1", config("", "", 0)), false, nil, rollout.Options{}, "starting d; 3 clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): d starts now"},
 		{"R45 a pause", all(""), false, nil, rollout.Options{Paused: true}, "4 clusters blocked: the rollout is paused"},
 		{"R45 a gate", perGroup(config("", "", 0)), false, nil, rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{}}}}, "2 clusters blocked: waiting for group 1: 0 of 2 done; 2 clusters blocked: the gate before group 1 is closed"},
-		{"R45 a failure", progressive("1", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, rollout.Options{}, "start c; in flight d; 2 clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): c starts now"},
+		{"R45 a failure", progressive("1", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, rollout.Options{}, "starting c; in flight d; 2 clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): c starts now"},
 		{
 			"R45 a failure where the budget counts", progressive("1", config("", "", 0)), true, []status.Report{{Cluster: "d", Status: status.Failed, Applied: now}}, rollout.Options{},
 			"in flight d; 3 clusters blocked: the rollout is stopped: d failed, maxFailures is 0; the rollout continues once d is no longer failed or timed out",
 		},
 		{
 			"R44 mandatory groups tolerate", perGroup(config("", "", 0), "0", "1"), false,
-			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, rollout.Options{}, "start b a",
+			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, rollout.Options{}, "starting b a",
 		},
-		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "start c; 2 clusters blocked: the ramp limit is reached (1 of 1 in flight or starting; it rises as clusters succeed): c starts now"},
-		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "start c; 2 clusters blocked: at most 2 clusters start within 1h0m0s (maxStarts): 1 starts now, the next starts at 2026-11-21T12:59:00Z; recheck after 59m0s"},
-		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{}, "start c b; 1 cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c start now"},
+		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "starting c; 2 clusters blocked: the ramp limit is reached (1 of 1 in flight or starting; it rises as clusters succeed): c starts now"},
+		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "starting c; 2 clusters blocked: at most 2 clusters start within 1h0m0s (maxStarts): 1 starts now, the next starts at 2026-11-21T12:59:00Z; recheck after 59m0s"},
+		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{}, "starting c b; 1 cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c start now"},
 	} {
 		f := slices.Clone(failed)
 		for _, r := range test.before {
@@ -248,8 +248,8 @@ func TestWhenFailedClustersRollBack(t *testing.T) {
 		strategy clusterv1alpha1.RolloutStrategy
 		want     string
 	}{
-		{all("10m"), "start b c a"},
-		{perGroup(config("", "10m", 0)), "start c; 2 clusters blocked: waiting for group 1: 0 of 1 done; c starts now"},
+		{all("10m"), "starting b c a"},
+		{perGroup(config("", "10m", 0)), "starting c; 2 clusters blocked: waiting for group 1: 0 of 1 done; c starts now"},
 	} {
 		r, err := rollout.Revert(test.strategy, groups, abort, now, rollout.Options{})
 		if err != nil || r.String() != test.want {
@@ -286,7 +286,7 @@ func TestRemoveAfterContinuesInARollback(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
 		want  string
-	}{{30 * time.Second, "pending removal gone; recheck after 30s"}, {time.Minute, "remove gone"}} {
+	}{{30 * time.Second, "pending removal gone; recheck after 30s"}, {time.Minute, "removing the workload from gone"}} {
 		r, err := rollout.Revert(all(""), groups, abort, now.Add(test.after), rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
 		if err != nil || r.String() != test.want {
 			t.Errorf("R32 after %v: %v %v, want %s", test.after, r, err, test.want)
@@ -310,7 +310,7 @@ func TestRevertsResultIsAPreviousOne(t *testing.T) {
 		{20 * time.Second, true, "pending removal gone; recheck after 40s"},
 		{40 * time.Second, false, "pending removal gone; recheck after 20s"},
 		{50 * time.Second, true, "pending removal gone; recheck after 10s"},
-		{time.Minute, false, "remove gone"},
+		{time.Minute, false, "removing the workload from gone"},
 	} {
 		at, opt := now.Add(test.after), rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last}
 		var err error

@@ -2,7 +2,7 @@ package rollout
 
 import "strings"
 
-// String gives the result in a line: `start c d; in flight a b; 3 held: waiting for group 1: 0 of 2 done; a, b start
+// String gives the result in a line: `starting c d; in flight a b; 3 held: waiting for group 1: 0 of 2 done; a, b start
 // now; recheck after 5m0s`.
 func (r *Result) String() string {
 	parts := r.actions(r.InFlight)
@@ -25,13 +25,13 @@ func (n *Next) actions(inFlight []Cluster) (parts []string) {
 	for _, list := range []struct {
 		what     string
 		clusters []Cluster
-	}{{"start", n.Start}, {"in flight", inFlight}, {"timed out", n.TimedOut}} {
+	}{{"starting", n.Start}, {"in flight", inFlight}, {"timed out", n.TimedOut}} {
 		if len(list.clusters) > 0 {
 			parts = append(parts, list.what+inWords(list.clusters))
 		}
 	}
 	if len(n.Removed) > 0 {
-		parts = append(parts, "remove "+strings.Join(n.Removed, " "))
+		parts = append(parts, "removing the workload from "+strings.Join(n.Removed, " "))
 	}
 	if len(n.PendingRemoval) > 0 {
 		parts = append(parts, "pending removal "+strings.Join(n.PendingRemoval, " "))

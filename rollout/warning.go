@@ -129,12 +129,12 @@ func (w Warning) unused() string {
 	}
 }
 
-// entry gives `mandatory decision group "canary"`.
+// entry gives `mandatory group "canary"`.
 func (w Warning) entry() string {
 	if w.Mandatory.GroupName != "" {
-		return fmt.Sprintf("mandatory decision group %q", w.Mandatory.GroupName)
+		return fmt.Sprintf("mandatory group %q", w.Mandatory.GroupName)
 	}
-	return fmt.Sprintf("mandatory decision group with index %d", w.Mandatory.GroupIndex)
+	return fmt.Sprintf("mandatory group with index %d", w.Mandatory.GroupIndex)
 }
 
 func (w Warning) mandatory() string {

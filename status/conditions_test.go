@@ -146,5 +146,5 @@ func ExampleSetConditions() {
 	// Progressing True RolloutProgressing
 	// Succeeded False RolloutProgressing
 	// Failed False RolloutProgressing
-	// 12 of 320 clusters done, 5 in flight, waiting for group 1 "canary"
+	// 12 of 320 clusters done, 5 in flight; waiting for group 1 "canary"
 }

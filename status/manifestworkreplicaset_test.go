@@ -158,7 +158,7 @@ func TestPlacementRolledOut(t *testing.T) {
 		{"S8 no cluster", []status.Summary{{}}, "True NoClusterSelected: no cluster is selected"},
 		{"S8 something waits", []status.Summary{counts(status.Counts{ToApply: 1})}, "False Progressing: 0 of 1 clusters done"},
 		{"S8 something soaks", []status.Summary{counts(status.Counts{Succeeded: 1, Soaking: 1})}, "False Progressing: 0 of 1 clusters done, 1 in flight"},
-		{"S8 a breach is no end", []status.Summary{{Counts: status.Counts{TimeOut: 1}, Breach: "stopped"}}, "False Progressing: 0 of 1 clusters done, 1 failed, stopped"},
+		{"S8 a breach is no end", []status.Summary{{Counts: status.Counts{TimeOut: 1}, Breach: "stopped"}}, "False Progressing: 0 of 1 clusters done, 1 failed; stopped"},
 		{"S8 ended with a tolerated failure", []status.Summary{counts(status.Counts{Succeeded: 1, TimeOut: 1})}, "True Complete: 1 of 2 clusters done, 1 failed"},
 		{"S8 one of two is not done", []status.Summary{done, counts(status.Counts{Progressing: 1})}, `False Progressing: placement p0: 2 of 2 clusters done; placement p1: 0 of 1 clusters done, 1 in flight`},
 		{"S8 one of two is not done, the first", []status.Summary{counts(status.Counts{Progressing: 1}), done}, `False Progressing: placement p0: 0 of 1 clusters done, 1 in flight; placement p1: 2 of 2 clusters done`},

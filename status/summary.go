@@ -159,11 +159,11 @@ func (g GroupCounts) String() string { return g.Group.String() + ": " + g.Counts
 // String says what is happening, fit for the message of a condition, without a full stop: the counts, then what stops
 // the rollout, then why clusters wait.
 //
-//	12 of 320 clusters done, 5 in flight, waiting for group 1 "canary"
+//	12 of 320 clusters done, 5 in flight; waiting for group 1 "canary"
 //
-// Semicolons separate the clauses where commas would not tell them apart. The text has at most 1,024 bytes; clauses
+// Semicolons separate the clauses. The text has at most 1,024 bytes; clauses
 // that do not fit are counted: "and 17 more".
-func (s Summary) String() string { return clauses.Join(s.clauses()) }
+func (s Summary) String() string { return clauses.Bounded(s.clauses()) }
 
 // clauses gives the counts, if there is anything to count, and each text about what stops the rollout once.
 func (s Summary) clauses() []string {

@@ -78,7 +78,7 @@ func TestClustersThatAreNotCountedAreSelected(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s := status.Summary{Counts: c, Incomplete: "one is missing"}
-	if got, want := s.String(), "2 of 2 clusters done, 2 more ignored, one is missing"; got != want {
+	if got, want := s.String(), "2 of 2 clusters done, 2 more ignored; one is missing"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -12,17 +12,6 @@ import (
 // Longest is the most bytes that a message may have.
 const Longest = 1024
 
-// Join makes a message of at least one clause. It puts a comma between two clauses if the second has no comma or semicolon,
-// and semicolons otherwise.
-func Join(clauses []string) string {
-	if len(clauses) == 2 && !strings.ContainsAny(clauses[1], ",;") {
-		if whole := clauses[0] + ", " + clauses[1]; len(whole) <= Longest {
-			return whole
-		}
-	}
-	return Bounded(clauses)
-}
-
 // Bounded joins at least one clause with semicolons, and counts those that do not fit. The first two are always there, cut if
 // need be.
 func Bounded(clauses []string) string {

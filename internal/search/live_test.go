@@ -176,7 +176,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 	}
 	switch breach := j.breach(); {
 	case s.paused && x.config.lends && last.Reason.Type == rollout.BlockShares:
-		if last.Reason.MaxConcurrency > 0 || len(last.Remedies) > 0 {
+		if last.Reason.MaxConcurrency > 0 || len(last.Remedies) != 1 || last.Remedies[0].Type != rollout.RemedyRaiseShares {
 			return wrong("this hub has no share")
 		}
 	case s.paused && !x.config.lends:

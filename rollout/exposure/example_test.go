@@ -43,7 +43,7 @@ func ExampleOf() {
 	fmt.Println(e)
 	fmt.Println(e.Exposed, "of", e.Clusters)
 	// Output:
-	// a bad version reaches at most 3 of 6 clusters; at most 2 in flight at a time; done after 15m0s to 1h0m0s if no cluster fails
+	// a bad version reaches at most 3 of 6 clusters before the rollout stops; at most 2 in flight at a time; done after 15m0s to 1h0m0s if no cluster fails
 	// 3 of 6
 }
 

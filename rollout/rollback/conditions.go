@@ -51,7 +51,7 @@ func SetConditions(conditions *[]metav1.Condition, r Revisions, s status.Summary
 	if aborted {
 		common.Reason = reverting(common.Reason)
 		stops := clauses.Once([]string{r.rolledBack(&s)}, []string{s.Incomplete, s.Breach, s.Paused}, s.Gates, s.Waiting)
-		common.Message = clauses.Join(stops)
+		common.Message = clauses.Bounded(stops)
 	}
 	return condition.SetFlags(conditions, common, now,
 		condition.Flag{Type: status.ConditionProgressing, Is: progressing},
@@ -81,8 +81,8 @@ func (r Revisions) rolledBack(s *status.Summary) string {
 	case s.Incomplete != "":
 		return aborted // it is unknown yet which clusters have it
 	case s.IgnoredToApply > 0:
-		return aborted + ": only ignored clusters have it" + clauses.Number(s.IgnoredToApply, "of these still rolling back")
+		return aborted + fmt.Sprintf(": only ignored clusters have %s", r.UpdateRevision) + clauses.Number(s.IgnoredToApply, "of these still rolling back")
 	default:
-		return aborted + ": no selected cluster has it, so there is nothing to roll back"
+		return aborted + fmt.Sprintf(": no selected cluster has %s, so there is nothing to roll back", r.UpdateRevision)
 	}
 }

@@ -203,7 +203,7 @@ func TestNobodyWhoCountsHasTheFailedVersion(t *testing.T) {
 	summary := status.Summary{Counts: status.Counts{Skip: 1, Ignored: 1, IgnoredToApply: 1}}
 	var conditions []metav1.Condition
 	rollback.SetConditions(&conditions, r, summary, 1, aborted.Time)
-	want := "only ignored clusters have it, 1 of these still rolling back"
+	want := "only ignored clusters have v2, 1 of these still rolling back"
 	for _, c := range conditions {
 		if !strings.Contains(c.Message, want) {
 			t.Errorf("%s says %q, want %q", c.Type, c.Message, want)

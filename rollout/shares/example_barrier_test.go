@@ -70,10 +70,10 @@ func Example_barrier() {
 		}
 	}
 	// Output:
-	// hub-eu: start e1; 1 cluster blocked: waiting for group 0 "canary": 0 of 1 done; e1 starts now
+	// hub-eu: starting e1; 1 cluster blocked: waiting for group 0 "canary": 0 of 1 done; e1 starts now
 	// hub-us: 1 cluster blocked: the gate "all hubs" before group 1 "prod" is closed
 	// hub-eu: 1 cluster blocked: the gate "all hubs" before group 1 "prod" is closed
-	// hub-us: start u1
-	// hub-eu: start e2
+	// hub-us: starting u1
+	// hub-eu: starting e2
 	// hub-us: nothing to do
 }

@@ -59,9 +59,35 @@ func (t *Teller) Event(owner runtime.Object, kind, reason, note string) {
 	Event(t.Events, owner, nil, kind, reason, "Rollout", note)
 }
 
-// Tell emits an event for each part of the changes, with a prefix, and sets the metrics. The values are those of the
-// labels.
-func (t *Teller) Tell(owner runtime.Object, values []string, prefix string, changes rollout.Changes, counts status.Counts) {
+// Notes are the events of a reconcile, one for each reason: of two events with the same reason and owner, the recorder of
+// client-go sends only one, and counts the other.
+type Notes []note
+
+type note struct {
+	kind, reason string
+	texts        []string
+}
+
+// Add adds a text to the event of a reason.
+func (n *Notes) Add(kind, reason, text string) {
+	for i := range *n {
+		if of := &(*n)[i]; of.kind == kind && of.reason == reason {
+			of.texts = append(of.texts, text)
+			return
+		}
+	}
+	*n = append(*n, note{kind: kind, reason: reason, texts: []string{text}})
+}
+
+// Emit emits the events of a reconcile.
+func (t *Teller) Emit(owner runtime.Object, notes Notes) {
+	for _, note := range notes {
+		t.Event(owner, note.kind, note.reason, strings.Join(note.texts, "; "))
+	}
+}
+
+// Tell notes each part of the changes, with a prefix, and sets the metrics. The values are those of the labels.
+func (t *Teller) Tell(notes *Notes, values []string, prefix string, changes rollout.Changes, counts status.Counts) {
 	for _, part := range []struct {
 		reason, kind string
 		clusters     []string
@@ -74,18 +100,18 @@ func (t *Teller) Tell(owner runtime.Object, values []string, prefix string, chan
 		{"Recovered", Normal, changes.Recovered, rollout.Changes{Recovered: changes.Recovered}},
 	} {
 		if n := len(part.clusters); n > 0 {
-			t.Event(owner, part.kind, part.reason, prefix+part.changes.String())
+			notes.Add(part.kind, part.reason, prefix+part.changes.String())
 			t.Changes.WithLabelValues(append(values[:len(values):len(values)], part.reason)...).Add(float64(n))
 		}
 	}
 	if changes.Breached != nil {
-		t.Event(owner, Warning, "Stopped", prefix+changes.Breached.String())
+		notes.Add(Warning, "Stopped", prefix+changes.Breached.String())
 	}
 	if changes.Resumed {
-		t.Event(owner, Normal, "Resumed", prefix+"maxFailures is not exceeded any more, and the rollout continues")
+		notes.Add(Normal, "Resumed", prefix+"maxFailures is not exceeded any more, and the rollout continues")
 	}
 	for _, w := range changes.Warned {
-		t.Event(owner, Warning, string(w.Type), prefix+w.String())
+		notes.Add(Warning, string(w.Type), prefix+w.String())
 	}
 	for status, n := range map[string]int{
 		"ToApply": counts.ToApply, "Progressing": counts.Progressing, "Succeeded": counts.Succeeded,

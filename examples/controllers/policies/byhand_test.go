@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,23 @@ func TestASpecEditedByHandIsSetBack(t *testing.T) {
 			t.Errorf("%s has %v", cluster, got)
 		}
 		h.wrote("")
+	}
+}
+
+// Of two events with the same reason the recorder sends only one. Each reason therefore has one event in a reconcile.
+func TestOneEventForEachReason(t *testing.T) {
+	h := started(t)
+	for _, cluster := range []string{"a", "b"} {
+		h.edit(cluster, func(o *unstructured.Unstructured) {
+			o.Object["spec"].(map[string]any)["policy-templates"].([]any)[0].(map[string]any)["objectDefinition"].(map[string]any)["kind"] = "OperatorPolicy"
+		})
+	}
+	h.events()
+	h.wrote("a: update enforce, b: update inform")
+	const back = " was edited by hand: the controller writes it back"
+	told := slices.DeleteFunc(h.events(), func(event string) bool { return !strings.Contains(event, "Edited") })
+	if !slices.Equal(told, []string{"Warning Edited the replicated policy of cluster a" + back + "; the replicated policy of cluster b" + back}) {
+		t.Errorf("told %q", told)
 	}
 }
 

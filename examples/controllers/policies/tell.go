@@ -28,16 +28,18 @@ func (c *controller) tell(ctx context.Context, root *policy, memory *memory, res
 		previous = &passes.Propagation{}
 	}
 	memory.last = p
-	c.teller.Tell(root.raw, []string{root.Namespace, root.Name}, "", p.Changes(previous), p.Summary().Counts)
+	var notes kit.Notes
+	c.teller.Tell(&notes, []string{root.Namespace, root.Name}, "", p.Changes(previous), p.Summary().Counts)
 	for _, cluster := range p.Edited {
-		c.teller.Event(root.raw, kit.Warning, "Edited", "the replicated policy of cluster "+cluster+" was edited by hand: the controller writes it back")
+		notes.Add(kit.Warning, "Edited", "the replicated policy of cluster "+cluster+" was edited by hand: the controller writes it back")
 	}
 	if resolution != memory.told {
 		for _, ignored := range resolution.Ignored() {
-			c.teller.Event(root.raw, kit.Warning, string(ignored.Type), ignored.Message)
+			notes.Add(kit.Warning, string(ignored.Type), ignored.Message)
 		}
 		memory.told = resolution
 	}
+	c.teller.Emit(root.raw, notes)
 }
 
 // tellDropped emits an event, once for a policy, about the fields that the API server drops silently, since its definition of policies lacks the fields of

@@ -48,15 +48,16 @@ func (c *controller) owner(ctx context.Context, set *replicaSet) (writes.Owner, 
 	return owner, labelled, err
 }
 
-// tellForeign warns once of each object of another owner that is in the way.
-func (c *controller) tellForeign(set *replicaSet, memory *memory, foreign []writes.Foreign) {
+// noteForeign warns once of each object of another owner that is in the way.
+func noteForeign(memory *memory, foreign []writes.Foreign) (notes kit.Notes) {
 	told := make(map[writes.Foreign]bool, len(foreign))
 	for _, object := range foreign {
 		if told[object] = true; !memory.foreign[object] {
-			c.teller.Event(set, kit.Warning, "ForeignObject", object.String())
+			notes.Add(kit.Warning, "ForeignObject", object.String())
 		}
 	}
 	memory.foreign = told
+	return notes
 }
 
 // carryOut makes the steps, as long as the set wants this version.

@@ -107,14 +107,15 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 
 	//   4. Keep one object for each cluster. 6. Make the writes of the plans.
 	steps := c.stepsOf(owner, placements, works, others)
-	c.tellForeign(set, memory, steps.Foreign())
+	notes := noteForeign(memory, steps.Foreign())
 	failed := c.carryOut(ctx, set, memory, placements, owner, steps, version)
 	if steps.Moved() {
+		c.teller.Emit(set, notes)
 		return reconcile.Result{RequeueAfter: time.Millisecond}, nil // the set wants something else by now
 	}
 
 	//   7. Set the status, and emit events for what is new.
-	c.tell(set, memory, placements)
+	c.tell(set, memory, placements, notes)
 	err = errors.Join(failed, c.setStatus(ctx, set, memory, placements, now))
 
 	//   8. Requeue for the next time of a plan, and soon after an error.
@@ -176,7 +177,7 @@ func newTeller(recorder events.EventRecorder, registry prometheus.Registerer) ki
 
 // tell emits events for what is new since the reconcile before. At the first reconcile of a process nothing is told, unless
 // the set has no status yet.
-func (c *controller) tell(set *replicaSet, memory *memory, placements []*placement) {
+func (c *controller) tell(set *replicaSet, memory *memory, placements []*placement, notes kit.Notes) {
 	before := memory.results
 	memory.results = make(map[string]*rollout.Result, len(placements))
 	for _, placed := range placements {
@@ -185,9 +186,10 @@ func (c *controller) tell(set *replicaSet, memory *memory, placements []*placeme
 			previous = &rollout.Result{}
 		}
 		values := []string{set.Namespace, set.Name, placed.ref.Name}
-		c.teller.Tell(set, values, "placement "+placed.ref.Name+": ", placed.result.Changes(previous), placed.result.Counts)
+		c.teller.Tell(&notes, values, "placement "+placed.ref.Name+": ", placed.result.Changes(previous), placed.result.Counts)
 		memory.results[placed.ref.Name] = placed.result
 	}
+	c.teller.Emit(set, notes)
 	for name := range before {
 		if memory.results[name] == nil {
 			c.teller.Forget(client.ObjectKeyFromObject(set), prometheus.Labels{"placement": name})

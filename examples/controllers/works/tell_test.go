@@ -74,3 +74,16 @@ func TestWarningOfANewSet(t *testing.T) {
 		t.Errorf("told again %q", told)
 	}
 }
+
+// Of two events with the same reason the recorder sends only one. Each reason therefore has one event in a reconcile.
+func TestOneEventForEachReason(t *testing.T) {
+	h := newHub(t)
+	h.place("prod", "a")
+	h.place("edge", "b")
+	h.create(ref("prod", atATime(1)), ref("edge", atATime(1)))
+	h.reconcile()
+	h.reconcile()
+	if told := h.events(); !slices.Equal(told, []string{"Normal Started placement prod: a started; placement edge: b started"}) {
+		t.Errorf("told %q", told)
+	}
+}

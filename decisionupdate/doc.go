@@ -60,8 +60,8 @@
 //		return pd, p.live.Get(ctx, client.ObjectKey{Namespace: p.namespace, Name: name}, pd)
 //	}
 //
-// They are not in this package, since all its users would then depend on controller-runtime. The package
-// examples/controllers/kit/manager has them.
+// They are not in this package, since all its users would then depend on controller-runtime. The program
+// examples/controllers/decisions has them.
 //
 // # What an update promises
 //

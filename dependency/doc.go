@@ -62,7 +62,9 @@
 //		write(next)
 //	}
 //
-// Package examples/controllers/kit has the part that reads, for a dynamic client and a RESTMapper (Observe).
+// Read objects with a dynamic client and a RESTMapper that refreshes its discovery on a miss, such as
+// restmapper.NewDeferredDiscoveryRESTMapper. ObservationOf also takes an error of the mapper: a kind that it does not know
+// yet is [ReasonNoAPI]. Then read again later, since no watch tells of a new kind.
 //
 // A program that needs the answer once calls [Evaluate]. The package only sees values: it has no client, no clock and no
 // goroutine. The order of its inputs does not change its results.

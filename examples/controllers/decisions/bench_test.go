@@ -58,7 +58,7 @@ func steady(b *testing.B, n int) *hub {
 		pd.UID, pd.ResourceVersion = types.UID(pd.Name), fmt.Sprint(i+1)
 		h.must(h.caches.decisions.Add(pd))
 	}
-	h.takeover.Skip()
+	h.takeover.skip()
 	if _, _, err := h.look(); err != nil { // the status
 		b.Fatal(err)
 	}

@@ -9,6 +9,8 @@
 //	choose.go       which clusters a Placement selects: put your own scheduler here
 //	satisfied.go    the status of a Placement
 //	tell.go         events and metrics, from what was written
+//	writer.go       how decisionupdate writes with controller-runtime's client
+//	takeover.go     what a new process waits for
 //	caches.go       the informers' stores and their indexes
 //	watches.go      which event concerns which Placement
 //	main.go         flags and the manager

@@ -29,7 +29,7 @@ type controller struct {
 	now      func() time.Time
 	strategy decisionupdate.UpdateStrategy
 	parallel int // how many PlacementDecisions of a Placement are written in parallel
-	takeover manager.TakeOver
+	takeover takeOver
 	memories kit.Memories[memory]
 }
 
@@ -87,8 +87,8 @@ func (c *controller) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	logDoubts(ctx, update)
-	writer := manager.Decisions{Client: c.client, Live: c.live, Namespace: placement.Namespace}
-	outcome, failed := decisionupdate.Applier{Client: writer, Parallel: c.parallel}.Apply(ctx, update)
+	by := writer{client: c.client, live: c.live, namespace: placement.Namespace}
+	outcome, failed := decisionupdate.Applier{Client: by, Parallel: c.parallel}.Apply(ctx, update)
 	outcome.Note(&memory.written, c.now())
 
 	//   6. Tell what was written. 7. After an error, start again; otherwise set the status, which says that the groups are
@@ -122,12 +122,12 @@ func logDoubts(ctx context.Context, update decisionupdate.Update) {
 func (c *controller) takenOver(ctx context.Context) (bool, error) {
 	v1, v1beta1 := schema.GroupVersion(clusterv1.GroupVersion), schema.GroupVersion(clusterv1beta1.GroupVersion)
 	v1beta2 := schema.GroupVersion(clusterv1beta2.GroupVersion)
-	return c.takeover.Done(ctx, c.live, c.now,
-		manager.Kind{Store: c.caches.placements, Version: v1beta1, Name: "Placement"},
-		manager.Kind{Store: c.caches.decisions, Version: v1beta1, Name: "PlacementDecision"},
-		manager.Kind{Store: c.caches.clusters, Version: v1, Name: "ManagedCluster"},
-		manager.Kind{Store: c.caches.sets, Version: v1beta2, Name: "ManagedClusterSet"},
-		manager.Kind{Store: c.caches.bindings, Version: v1beta2, Name: "ManagedClusterSetBinding"},
+	return c.takeover.done(ctx, c.live, c.now,
+		takenKind{store: c.caches.placements, version: v1beta1, name: "Placement"},
+		takenKind{store: c.caches.decisions, version: v1beta1, name: "PlacementDecision"},
+		takenKind{store: c.caches.clusters, version: v1, name: "ManagedCluster"},
+		takenKind{store: c.caches.sets, version: v1beta2, name: "ManagedClusterSet"},
+		takenKind{store: c.caches.bindings, version: v1beta2, name: "ManagedClusterSetBinding"},
 	)
 }
 

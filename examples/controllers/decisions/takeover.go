@@ -1,4 +1,4 @@
-package manager
+package main
 
 import (
 	"context"
@@ -11,33 +11,34 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/cohort-ocm/cohort/examples/controllers/kit/manager"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
-// TakeOver waits, before a process begins to act, until the caches show all objects of some kinds as the API server has
+// takeOver waits, before a process begins to act, until the caches show all objects of some kinds as the API server has
 // them. The caches may not show yet what the previous process or leader has seen and written: a replica that waited for its
 // lease has had its caches all along. The zero value is for a new process.
-type TakeOver struct {
+type takeOver struct {
 	mu    sync.Mutex
 	asked bool
 	kinds []takenOver // not shown by the caches so far
 }
 
-// Kind is a kind of objects, with its store.
-type Kind struct {
-	Store   toolscache.Indexer
-	Version schema.GroupVersion
-	Name    string
+// takenKind is a kind of objects, with its store.
+type takenKind struct {
+	store   toolscache.Indexer
+	version schema.GroupVersion
+	name    string
 }
 
 type takenOver struct {
-	Kind
+	takenKind
 	own writes.Own[client.Object]
 }
 
-// Done says whether the stores have shown all objects of the time when the process began. It lists the metadata of the
+// done says whether the stores have shown all objects of the time when the process began. It lists the metadata of the
 // kinds once, and reads missing objects again, since they may be deleted.
-func (t *TakeOver) Done(ctx context.Context, live client.Reader, now func() time.Time, kinds ...Kind) (bool, error) {
+func (t *takeOver) done(ctx context.Context, live client.Reader, now func() time.Time, kinds ...takenKind) (bool, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.asked {
@@ -50,9 +51,9 @@ func (t *TakeOver) Done(ctx context.Context, live client.Reader, now func() time
 	for len(t.kinds) > 0 {
 		k := &t.kinds[0]
 		read := func(key types.NamespacedName) (client.Object, error) {
-			return GetMetadata(ctx, live, k.Version, k.Name, key)
+			return manager.GetMetadata(ctx, live, k.version, k.name, key)
 		}
-		if unseen, err := k.own.Unseen(k.Store, read, now); unseen > 0 || err != nil {
+		if unseen, err := k.own.Unseen(k.store, read, now); unseen > 0 || err != nil {
 			return false, err
 		}
 		t.kinds = t.kinds[1:]
@@ -60,22 +61,22 @@ func (t *TakeOver) Done(ctx context.Context, live client.Reader, now func() time
 	return true, nil
 }
 
-// Skip marks the takeover as done.
-func (t *TakeOver) Skip() { t.asked = true }
+// skip marks the takeover as done.
+func (t *takeOver) skip() { t.asked = true }
 
-func begin(ctx context.Context, live client.Reader, now func() time.Time, kinds []Kind) ([]takenOver, error) {
+func begin(ctx context.Context, live client.Reader, now func() time.Time, kinds []takenKind) ([]takenOver, error) {
 	all := make([]takenOver, len(kinds))
 	for i, kind := range kinds {
 		var cached []client.Object
-		for _, object := range kind.Store.List() { // read first: objects that the cache shows later are newer than the list
+		for _, object := range kind.store.List() { // read first: objects that the cache shows later are newer than the list
 			cached = append(cached, object.(client.Object))
 		}
 		of := func(m metav1.ObjectMeta) client.Object { return &metav1.PartialObjectMetadata{ObjectMeta: m} }
-		there, err := ListMetadata(ctx, live, kind.Version, kind.Name, of)
+		there, err := manager.ListMetadata(ctx, live, kind.version, kind.name, of)
 		if err != nil {
 			return nil, err
 		}
-		all[i].Kind = kind
+		all[i].takenKind = kind
 		all[i].own.Begin(there, cached, now())
 	}
 	return all, nil

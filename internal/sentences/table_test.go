@@ -200,10 +200,10 @@ var rooms = []room{
 		rows: []row{
 			{"ReasonGroupsIncomplete", `GroupsIncomplete: .*`},
 			{"ReasonMaxFailuresBreached", `MaxFailuresBreached: .*`},
-			{"ReasonRolloutPaused", `RolloutPaused: .*|RolloutPaused$`},
-			{"ReasonGateClosed", `GateClosed(: .*)?$`},
+			{"ReasonRolloutPaused", `RolloutPaused: .*`},
+			{"ReasonGateClosed", `GateClosed: .*`},
 			{"ReasonRolloutProgressing", `RolloutProgressing: .*`},
-			{"ReasonClustersFailed", `ClustersFailed$`},
+			{"ReasonClustersFailed", `ClustersFailed: .*`},
 			{"ReasonNoClusterSelected", `NoClusterSelected: no cluster is selected$`},
 			{"ReasonAllClustersIgnored", `AllClustersIgnored: (all \d+ clusters are|the only cluster is) ignored$`},
 			{"ReasonRolloutSucceeded", `RolloutSucceeded: .*`},

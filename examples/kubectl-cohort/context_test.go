@@ -56,3 +56,15 @@ func TestADecisionIsInTheContextsNamespace(t *testing.T) {
 		})
 	}
 }
+
+// A cluster whose object is gone counts by the record, and can be ignored as its explanation says.
+func TestAClusterOfTheRecordAloneCanBeIgnored(t *testing.T) {
+	record := fmt.Sprintf(`{"p":{"version":%q,"left":[{"cluster":"gone","status":"TimeOut","group":{"index":0}}]}}`, versionOf("v3"))
+	h := newHub(t, decidedSet(t, map[string]string{"left": record}, status.Succeeded))
+	if got := simulateText(t, "", "ignore", "set", "gone", "--dry-run", "--server", h.URL); !strings.Contains(got, "ignore gone\n") || !strings.Contains(got, "1 cluster starts at once: c\n") {
+		t.Error(got)
+	}
+	if got := refused(t, "", "ignore", "set", "never", "--dry-run", "--server", h.URL); !strings.Contains(got, "never: must be a cluster of the rollout") {
+		t.Error(got)
+	}
+}

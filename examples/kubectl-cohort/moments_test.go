@@ -35,6 +35,13 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"OCM's own controller does not read that", "removals -f remove-at-most-ocm.yaml", []string{"all of it goes at once", "to delete now: m1 m2 m3\n", "has no effect"}, nil},
 		{"one without it loses all at once", "removals -f no-placement.yaml", []string{"all of it goes at once", "unless the controller has the flag -remove-at-most"}, nil},
 
+		{"a cluster that left in flight counts in the group that its labels give", "status menu -f left-in-flight.yaml",
+			[]string{`0 "first"  2         1     1 `, "may start now (1): m2"}, []string{"unknown group", "blocked by", "Breached"}},
+		{"and when it is played", "plan -f left-in-flight.yaml", []string{"now       1        2          1     0       1 "}, []string{"unknown group"}},
+		{"where two groups have the name, the group is unknown", "status menu -f left-between.yaml", []string{"an unknown group"}, nil},
+
+		{"half of the decisions remove nobody", "status menu -f half-written.yaml", []string{"PlacementDecisions are only partially observed", "these keep the workload until all are (1): m2"}, []string{"removed there"}},
+
 		{"a group has its own counts beside clusters that left", "report - -f unknown-group.yaml", []string{"1 of 1 clusters done", "0 of 2 clusters done, 2 waiting"}, nil},
 	} {
 		t.Run(test.command, func(t *testing.T) {

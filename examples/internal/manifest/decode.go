@@ -166,11 +166,21 @@ func flatten(objects []Object, content map[string]any, at Position) ([]Object, e
 		if !ok {
 			return nil, &Error{At: inner, Err: fmt.Errorf("must be an object with apiVersion and kind, not %s", describe(item))}
 		}
+		inherit(object, content)
 		if objects, err = flatten(objects, object, inner); err != nil {
 			return nil, err
 		}
 	}
 	return objects, nil
+}
+
+// inherit gives an item without a kind that of its list: an API server leaves it out in a list of one kind, such as a PodList.
+func inherit(item, list map[string]any) {
+	kind, _ := list["kind"].(string)
+	if item["kind"] != nil || item["apiVersion"] != nil || kind == "List" {
+		return
+	}
+	item["kind"], item["apiVersion"] = strings.TrimSuffix(kind, "List"), list["apiVersion"]
 }
 
 // index is the path of an item of the list at a path.

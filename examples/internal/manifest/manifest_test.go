@@ -53,6 +53,10 @@ func TestDecodeReadsEveryObjectAndItsPlace(t *testing.T) {
 			"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: A}\n- apiVersion: v1\n  kind: BList\n  items: [{apiVersion: v1, kind: B, metadata: {name: b}}]\n",
 			"f:1 items[0] A\nf:1 items[1].items[0] B b\n",
 		}, {
+			"items have the kind of their list where they have none, as an API server sends them, and in JSON",
+			"apiVersion: g/v1\nkind: BList\nitems: [{metadata: {name: b}}]\n---\n" + `{"apiVersion":"g/v1","kind":"BList","items":[{"metadata":{"name":"c"}}]}`,
+			"f:1 items[0] B b\nf:4 items[0] B c\n",
+		}, {
 			"JSON is YAML",
 			`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"A"}]}`,
 			"f:1 items[0] A\n",

@@ -332,7 +332,11 @@ func (r Report) end(b *bytes.Buffer) {
 	r.otherReasons(b)
 	switch r.End.Outcome {
 	case simulation.Breached, simulation.Stuck, simulation.AtGate, simulation.Blocked:
-		fmt.Fprintf(b, "  %d of %d clusters have the version then\n", r.End.Have, r.Placement.Clusters)
+		if r.End.Have > r.Placement.Clusters {
+			fmt.Fprintf(b, "  %d clusters have the version then, where %d are selected\n", r.End.Have, r.Placement.Clusters)
+		} else {
+			fmt.Fprintf(b, "  %d of %d clusters have the version then\n", r.End.Have, r.Placement.Clusters)
+		}
 	}
 	fmt.Fprintf(b, "%v (%d%%), aggregate status %s\n", r.Summary.Counts, r.Summary.Percent, r.Summary.Aggregate)
 	var groups []string

@@ -61,7 +61,11 @@ func (s *Scenario) resume(r applier, o *objects) error {
 		}
 	}
 	s.noteClusters("selected, and its object is being deleted: it starts anew once that is gone, and a forecast takes it as gone by its turn", anew)
-	s.noteClusters("not selected, so that the workload is removed there", gone)
+	if s.Groups.Incomplete() != "" {
+		s.noteClusters("in none of the PlacementDecisions, of which not all are there: these keep the workload until all are", gone)
+	} else {
+		s.noteClusters("not selected, so that the workload is removed there", gone)
+	}
 	return nil
 }
 

@@ -42,7 +42,11 @@ func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (
 		trace, err := hub.Play(p.Lives, p.Start, watch...)
 		return trace, hub, err
 	}
-	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: p.Options, StoredRecord: s.StoredRecord, Retries: p.Retries, Abort: p.Abort}
+	options, err := s.remembering(p.Options, p.Start)
+	if err != nil {
+		return nil, nil, err
+	}
+	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: options, StoredRecord: s.StoredRecord, Retries: p.Retries, Abort: p.Abort}
 	trace, err := played.Play(s.Observed, p.Lives, p.Start, watch...)
 	return trace, nil, err
 }
@@ -65,6 +69,10 @@ func (s *Scenario) Now(opts rollout.Options, at time.Time) (*rollout.Result, err
 	opts.StoredRecord = s.StoredRecord
 	for _, report := range s.Observed {
 		opts.Attempt = max(opts.Attempt, report.Attempt)
+	}
+	opts, err := s.remembering(opts, at)
+	if err != nil {
+		return nil, err
 	}
 	return rollout.Plan(s.Strategy, s.Groups, s.Observed, at, opts)
 }

@@ -186,7 +186,6 @@ type scene struct {
 	deleted         map[string]bool        // by an operator, which ignores them; but a controller need not see it
 	moved           map[string]bool        // those that are not any more what they were in the first decisions, and where
 	away            map[string]bool        // those that have been in no decision since the first
-	came            map[string]bool        // those that came, or came again, without the version that is wanted
 	first           map[string][]seenGroup
 
 	stays []dated // where clusters were until then

@@ -187,6 +187,14 @@ func (s *snapshot) undone(cluster string, now time.Time) string {
 		return "is selected, and not done"
 	case s.wasEdited(cluster): // what a person did there is not written back any more
 		return ""
+	default:
+		return s.lasts(cluster, now)
+	}
+}
+
+// lasts says why a deselected cluster may be waited for, also where a user edited its policy.
+func (s *snapshot) lasts(cluster string, now time.Time) string {
+	switch at := s.stands(cluster, now, leniency{}); {
 	case at.failed:
 		return "left, and failed"
 	case at.holds:

@@ -362,9 +362,17 @@ func (j *checker) checkEnd(now time.Time) (broken []violation, complete bool) {
 		if counted && !doubtful {
 			breaks(invStatus, "all is done, and it says %q", said.Message)
 		}
-	case len(held) > 0 && !slices.ContainsFunc(blockers, func(c string) bool { return !slices.Contains(held, c) && named(c) || s.isGhost(c) && named(c) }):
+	case len(held) > 0 && !slices.ContainsFunc(j.trial.clusters(j.trial.pool), func(c string) bool { return named(c) && s.isWaitedFor(c, blockers, held, now) }):
 		breaks(invStuck, "%v wait, %v are not done, and it says %q", held, blockers, said.Message)
 	}
 	complete = len(blockers) == 0 && said.Complete
 	return append(broken, j.checkEdited(s, complete)...), complete
+}
+
+// isWaitedFor says whether others may wait for a cluster, also for a deselected one of which a user edited the policy.
+func (s *snapshot) isWaitedFor(cluster string, blockers, held []string, now time.Time) bool {
+	if !s.isSelected(cluster) && !s.ignoredClusters[cluster] && s.lasts(cluster, now.Add(-grace)) != "" {
+		return true
+	}
+	return slices.Contains(blockers, cluster) && (!slices.Contains(held, cluster) || s.isGhost(cluster))
 }

@@ -17,7 +17,6 @@ type leaving struct {
 	views      []view           // what processes saw of this
 	moved      map[string]int64 // by cluster: when it was not any more what it was in the first decisions, and where
 	away       map[string]int64 // by cluster: when it was in no decision first
-	came       map[coming]int64 // when a cluster came without the version that was wanted
 	failures   []goneFailure
 	exposes    bool // agents keep to what they said, so that exposure has a bound
 }
@@ -34,9 +33,6 @@ type view struct {
 	by     *reconcile
 	places map[string]place
 }
-
-// A coming is of a cluster while a version was wanted.
-type coming struct{ cluster, version string }
 
 // A place is a group of a ref.
 type place struct {
@@ -56,7 +52,7 @@ type goneFailure struct {
 func (h *history) keepLeavers(annotation string, deleted map[string]time.Time) {
 	l := &leaving{
 		annotation: annotation, deleted: maps.Clone(deleted),
-		moved: map[string]int64{}, away: map[string]int64{}, came: map[coming]int64{},
+		moved: map[string]int64{}, away: map[string]int64{},
 	}
 	for _, e := range h.events {
 		if e.id.kind == Works {
@@ -65,17 +61,17 @@ func (h *history) keepLeavers(annotation string, deleted map[string]time.Time) {
 			}
 			continue
 		}
-		now, set := h.stayAt(func(i id) object { return h.at(i, e.rv) }, e.rv)
+		now := h.stayAt(func(i id) object { return h.at(i, e.rv) }, e.rv)
 		if now.places == nil {
 			continue
 		}
 		if len(l.stays) > 0 {
-			l.compare(&now, h.have(set, e.rv), set)
+			l.compare(&now)
 		}
 		l.stays = append(l.stays, now)
 	}
 	for _, r := range h.reconciles {
-		now, _ := h.stayAt(func(i id) object { return h.at(i, r.view[i]) }, 0)
+		now := h.stayAt(func(i id) object { return h.at(i, r.view[i]) }, 0)
 		l.views = append(l.views, view{r, now.places})
 	}
 	h.left = l
@@ -89,7 +85,7 @@ func first[K comparable](in map[K]int64, what K, rv int64) {
 }
 
 // stayAt reads where each cluster is from the objects that get gets. It has no places if the decisions are incomplete.
-func (h *history) stayAt(get func(id) object, rv int64) (now stay, set *replicaSet) {
+func (h *history) stayAt(get func(id) object, rv int64) (now stay) {
 	s := h.look(func(i id) object {
 		if i.kind == Works {
 			return nil
@@ -97,7 +93,7 @@ func (h *history) stayAt(get func(id) object, rv int64) (now stay, set *replicaS
 		return get(i)
 	}, rv, time.Time{}, nil)
 	if s.set == nil || s.incomplete() != "" {
-		return now, nil
+		return now
 	}
 	now = stay{rv, map[string]place{}, map[string][]seenGroup{}}
 	for _, r := range s.refs {
@@ -108,29 +104,15 @@ func (h *history) stayAt(get func(id) object, rv int64) (now stay, set *replicaS
 			}
 		}
 	}
-	return now, s.set
-}
-
-// have are the clusters that have the version that a set wants.
-func (h *history) have(set *replicaSet, rv int64) map[string]bool {
-	all := map[string]bool{}
-	for i := range h.states {
-		if work, _ := h.at(i, rv).(*manifestWork); work != nil && versionIn(work) == wantedFor(set, work.Namespace) {
-			all[work.Namespace] = true
-		}
-	}
-	return all
+	return now
 }
 
 // compare notes which clusters are not where they were.
-func (l *leaving) compare(now *stay, have map[string]bool, set *replicaSet) {
+func (l *leaving) compare(now *stay) {
 	begin, before := l.stays[0].places, l.stays[len(l.stays)-1].places
 	for c, p := range now.places {
 		if begin[c] != p {
 			first(l.moved, c, now.rv)
-		}
-		if _, stayed := before[c]; !stayed && !have[c] {
-			first(l.came, coming{c, wantedFor(set, c)}, now.rv)
 		}
 	}
 	for c := range before {
@@ -168,7 +150,7 @@ func (l *leaving) placeOf(cluster string, rv int64, by *reconcile) (last place, 
 func (l *leaving) look(s *scene, rv int64, at time.Time, by *reconcile) {
 	s.counts, s.bounded, s.known = true, l.exposes, by != nil
 	s.ignoredClusters, s.deleted, s.failed, s.left = map[string]bool{}, map[string]bool{}, map[string]goneFailure{}, map[string]place{}
-	s.moved, s.away, s.came = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	s.moved, s.away = map[string]bool{}, map[string]bool{}
 	for _, c := range strings.Split(s.set.Annotations[l.annotation], ",") {
 		s.ignoredClusters[c] = true
 	}
@@ -182,11 +164,6 @@ func (l *leaving) look(s *scene, rv int64, at time.Time, by *reconcile) {
 	}
 	for c, since := range l.away {
 		s.away[c] = rv >= since
-	}
-	for c, since := range l.came {
-		if rv >= since && c.version == wantedFor(s.set, c.cluster) {
-			s.came[c.cluster] = true
-		}
 	}
 	for _, f := range l.failures {
 		if !at.Before(f.from) && (f.until.IsZero() || at.Before(f.until)) {

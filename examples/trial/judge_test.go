@@ -293,25 +293,6 @@ func TestWhatAProcessReadIsKnown(t *testing.T) {
 	}
 }
 
-// R40: the bound assumes that the groups stay the same. A cluster that comes, or comes again, without the version is beyond it; one that comes
-// back with it is not.
-func TestAClusterThatComesAgainWithoutTheVersionIsBeyondTheBound(t *testing.T) {
-	for version, beyond := range map[string]bool{"v1": true, "v2": false} {
-		s := &tale{}
-		s.set("v2", "p")
-		s.decide("p", 0, "", "a", "b")
-		s.place("p", told{"", 2})
-		s.work("a", version)
-		s.decide("p", 0, "", "b")
-		s.place("p", told{"", 1})
-		s.decide("p", 0, "", "a", "b")
-		s.place("p", told{"", 2})
-		if got := s.history().truth(s.now()); got.came["a"] != beyond || got.came["b"] || !got.away["a"] {
-			t.Errorf("%s: came %v, away %v", version, got.came, got.away)
-		}
-	}
-}
-
 // R32: the time until a work is removed begins anew where the decisions are half written, be it for a moment, and where a process
 // saw them so.
 func TestTheTimeUntilRemovalBeginsAnew(t *testing.T) {

@@ -17,7 +17,7 @@ func (h *history) keepMoves() {
 		if e.id.kind != Placements && e.id.kind != Decisions {
 			continue
 		}
-		if now, _ := h.stayAt(func(i id) object { return h.at(i, e.rv) }, e.rv); now.places != nil {
+		if now := h.stayAt(func(i id) object { return h.at(i, e.rv) }, e.rv); now.places != nil {
 			h.stays = append(h.stays, dated{now, e.at})
 		}
 	}

@@ -55,7 +55,7 @@ func TestDecodeReadsEveryObjectAndItsPlace(t *testing.T) {
 		}, {
 			"items have the kind of their list where they have none, as an API server sends them, and in JSON",
 			"apiVersion: g/v1\nkind: BList\nitems: [{metadata: {name: b}}]\n---\n" + `{"apiVersion":"g/v1","kind":"BList","items":[{"metadata":{"name":"c"}}]}`,
-			"f:1 items[0] B b\nf:4 items[0] B c\n",
+			"f:1 items[0] B b\nf:5 items[0] B c\n",
 		}, {
 			"JSON is YAML",
 			`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"A"}]}`,

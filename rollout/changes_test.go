@@ -258,10 +258,10 @@ func TestChangesTellOfWhatGoesOn(t *testing.T) {
 		want          bool
 	}{
 		{"what failed is tried again", plan(rollout.Options{}), plan(rollout.Options{Attempt: 1}), true},
-		{"the way back begins", plan(rollout.Options{}), revert(nil, rollout.Options{}), false},
-		{"the way back goes on", revert(failed, rollout.Options{}), revert(failed, rollout.Options{Attempt: 1}), true},
-		{"a rollout follows on a way back that was stopped", revert(failed, rollout.Options{}), plan(rollout.Options{Attempt: 1}), true},
-		{"the way back is stopped", plan(rollout.Options{}), revert(failed, rollout.Options{}), false},
+		{"the rollback begins", plan(rollout.Options{}), revert(nil, rollout.Options{}), false},
+		{"the rollback goes on", revert(failed, rollout.Options{}), revert(failed, rollout.Options{Attempt: 1}), true},
+		{"a rollout follows in a rollback that was stopped", revert(failed, rollout.Options{}), plan(rollout.Options{Attempt: 1}), true},
+		{"the rollback is stopped", plan(rollout.Options{}), revert(failed, rollout.Options{}), false},
 		{"nothing was rolled out, and nothing is", &rollout.Result{}, &rollout.Result{}, false},
 		{"a result of nothing", plan(rollout.Options{}), &rollout.Result{}, true},
 	} {

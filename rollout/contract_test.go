@@ -86,7 +86,7 @@ func TestMethodsDoNotReadWhatTheCallerMayChange(t *testing.T) {
 	extras := [][]func(*world){gateChoices, severalFrozen, {asIs, alsoLeft(&grouping.Key{Index: 1}), pauseChoices[1], ignoredOfThreeChoices[0], sharesChoices[1], rampChoices[1], orderedChoices[2]}}
 	keepsTheRules(t, querySpaces(extras...), func(t fataler, w world, groups *grouping.Groups, pick picker) string {
 		if pick(3) == 0 {
-			w = takenBack(w, pick)
+			w = rolledBack(w, pick)
 		}
 		before, wiped := try(t, w, groups).result, try(t, w, groups).result
 		wipe(wiped)

@@ -198,8 +198,8 @@ func TestNothingIsKnownGoodWhileAFailingClusterIsMissing(t *testing.T) {
 	}
 }
 
-// R47: a cluster that left a mandatory group counts there, also where the groups were half written in the result before, and
-// showed it elsewhere. After a restart half written groups are all that is known, and so its group is unknown.
+// R47: a cluster that left a mandatory group counts there, also where the groups were partially observed in the result before, and
+// showed it elsewhere. After a restart partially observed groups are all that is known, and so its group is unknown.
 func TestPartiallyObservedDecisionsDoNotTellWhereAClusterWas(t *testing.T) {
 	read := func(selected int32, decisions ...*clusterv1beta1.PlacementDecision) *grouping.Groups {
 		placement := &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "fleet"}}
@@ -218,7 +218,7 @@ func TestPartiallyObservedDecisionsDoNotTellWhereAClusterWas(t *testing.T) {
 	reports := []status.Report{{Cluster: "a", Status: status.TimeOut, LastTransitionTime: noon(), Applied: noon()}}
 	all := []*grouping.Groups{
 		read(3, decision(0, "canary", "a"), decision(1, "", "b", "c")),
-		read(3, decision(1, "", "a", "b")), // half written: a seems to have moved
+		read(3, decision(1, "", "a", "b")), // partially observed: a seems to have moved
 		read(2, decision(1, "", "b", "c")),
 	}
 	canary, unknown := grouping.Key{Name: "canary"}, grouping.Key{Index: -1}
@@ -250,7 +250,7 @@ func TestPartiallyObservedDecisionsDoNotTellWhereAClusterWas(t *testing.T) {
 	}
 }
 
-// R47, R50: after a restart half written groups tell at least which part a cluster was in. It holds up no other part, also
+// R47, R50: after a restart partially observed groups tell at least which part a cluster was in. It holds up no other part, also
 // none that was never complete.
 func TestPartiallyObservedDecisionsTellWhichPartAClusterWasIn(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}}
@@ -334,7 +334,7 @@ func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if back.Summary().Aggregate() != status.Succeeded {
-		t.Errorf("on a way back: %v, want all settled", back)
+		t.Errorf("in a rollback: %v, want all settled", back)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestALateStartIsNotReportedAsStartingNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now), "a way back": back} {
+	for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now), "a rollback": back} {
 		if got := r.String(); got != want {
 			t.Errorf("%s: %s, want %s", who, got, want)
 		}

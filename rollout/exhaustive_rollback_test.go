@@ -126,7 +126,7 @@ var rollbackExtras = []func(*world){
 	recordedRollback(true, 3, observed{status.Failed, soon, sinceAbort}, observed{status.TimeOut, soon, sinceAbort + 1}),
 	recordedRollback(false, 3, observed{status.TimeOut, soon, 20 * time.Minute}, observed{status.Failed, soon, young}),
 	recordedRollback(true, 0, observed{status.Progressing, 0, young}, observed{status.TimeOut, young, 0}),
-	recordsBreaches(nil, breachedIn(plainKeys[0], 2, "a", "b")), // of which nothing is said unless a breach stops the way back
+	recordsBreaches(nil, breachedIn(plainKeys[0], 2, "a", "b")), // of which nothing is said unless a breach stops the rollback
 	func(w *world) {
 		recordsBreaches(nil, breachedIn(plainKeys[0], 1, "a", "c"), status.Breached{AllGroups: true, Of: 3, Clusters: []string{"b", "a", "c"}})(w)
 		w.back.stopAtBreach = true

@@ -165,7 +165,7 @@ func TestAMovedClusterCountsInTheNewGroupOnceItIsDone(t *testing.T) {
 	}
 }
 
-// R47, R52: after a restart groups are half written, and the record tells where a cluster was that moved. The next plan knows it from the
+// R47, R52: after a restart groups are partially observed, and the record tells where a cluster was that moved. The next plan knows it from the
 // result, also without the record.
 func TestAClusterThatMovedInPartiallyObservedDecisionsStaysWhereItCounts(t *testing.T) {
 	canary, prod := grouping.Key{Index: 0, Name: "canary"}, grouping.Key{Index: 1, Name: "prod"}

@@ -53,8 +53,8 @@ func keepsTheRules(t *testing.T, spaces []space, fault func(t fataler, w world, 
 	})
 }
 
-// takenBack has a version be taken back from the clusters of a world.
-func takenBack(w world, pick picker) world {
+// rolledBack has a version be taken back from the clusters of a world.
+func rolledBack(w world, pick picker) world {
 	w.reports, w.back = nil, &taken{aborted: aborted, stopAtBreach: pick(2) == 0}
 	for i, m := range w.members {
 		rollbackKinds[(i+pick(len(rollbackKinds)))%len(rollbackKinds)].set(&w, m.name)
@@ -69,7 +69,7 @@ func TestWouldStartAgreesWithTheRules(t *testing.T) {
 	spaces := querySpaces(gateChoices, severalFrozen, []func(*world){asIs, pauseChoices[1], ignoredOfThreeChoices[0], sharesChoices[1], rampChoices[1], orderedChoices[2]})
 	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
 		if pick(3) == 0 {
-			w = takenBack(w, pick)
+			w = rolledBack(w, pick)
 		}
 		keys := append(slices.Clone(w.groups), grouping.Key{Name: "canary"}, grouping.Key{Index: 1})
 		for _, g := range w.gates {
@@ -118,7 +118,7 @@ func TestRemovalsAgreeWithTheRules(t *testing.T) {
 func TestPositionsAgreeWithTheRules(t *testing.T) {
 	keepsTheRules(t, querySpaces(severalFrozen, gateChoices[:3], append([]func(*world){asIs}, partChoices...)), func(t fataler, w world, groups *grouping.Groups, pick picker) string {
 		if pick(3) == 0 {
-			w = takenBack(w, pick)
+			w = rolledBack(w, pick)
 		}
 		noted := map[string]rollout.Position{}
 		in, starts := map[grouping.Key]int{}, try(t, w, groups).result

@@ -150,7 +150,7 @@ func (r Remedy) some() string {
 	return fmt.Sprintf("at least %d of %s", r.Count, r.Clusters)
 }
 
-// breachRemedies says how the breach ends. A mandatory group tolerates no failure, whatever the strategy says. A way back
+// breachRemedies says how the breach ends. A mandatory group tolerates no failure, whatever the strategy says. A rollback
 // cannot be taken back itself.
 func (r *Result) breachRemedies() []Remedy {
 	b := r.choice.breach

@@ -78,7 +78,7 @@ func (l *life) reports(version byte) (reports []status.Report) {
 type lives struct {
 	t        *testing.T
 	strategy clusterv1alpha1.RolloutStrategy
-	most     int // how many may be on their way back at a time
+	most     int // how many may be rolling back at a time
 	groups   map[[4]int8]*grouping.Groups
 	seen     map[life]bool
 	queue    []life

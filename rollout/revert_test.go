@@ -354,12 +354,12 @@ func TestWithoutADeadlineNothingEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if is := back.Summary().Aggregate() != status.Progressing; is != ends {
-			t.Errorf("S11: deadline %q: the way back ended %v, want %v", deadline, is, ends)
+			t.Errorf("S11: deadline %q: the rollback ended %v, want %v", deadline, is, ends)
 		}
 	}
 }
 
-// A way back of a large fleet takes as many allocations as in a small one.
+// A rollback of a large fleet takes as many allocations as in a small one.
 func TestRevertTakesFewAllocationsAtAnySize(t *testing.T) {
 	var least float64
 	for _, n := range []int{100, 10_000} {

@@ -48,7 +48,7 @@ func TestInstallProgression(t *testing.T) {
 		{"S8 no cluster is selected: a configuration that ran nowhere is not known to be good", status.Summary{}, [3]string{"2", "1", "1"}, "False NoClusterSelected", [3]string{"2", "1", "1"}},
 		{"S8 all skipped: a configuration that ran nowhere is not known to be good", status.Summary{Counts: status.Counts{Skip: 3}}, [3]string{"2", "1", "1"}, "False Completed", [3]string{"2", "1", "1"}},
 		{"S8 one of two skipped: not applied everywhere", status.Summary{Counts: status.Counts{Skip: 1, Succeeded: 1}}, [3]string{"2", "1", "1"}, "False Completed", [3]string{"2", "1", "1"}},
-		{"S8 half written decisions", status.Summary{Counts: status.Counts{Succeeded: 1}, Incomplete: "half written"}, [3]string{"2", "1", "1"}, "True Progressing", [3]string{"2", "1", "1"}},
+		{"S8 partially observed decisions", status.Summary{Counts: status.Counts{Succeeded: 1}, Incomplete: "partially observed"}, [3]string{"2", "1", "1"}, "True Progressing", [3]string{"2", "1", "1"}},
 		{"S8 ended with a tolerated failure: not applied everywhere", status.Summary{Counts: status.Counts{Succeeded: 9, TimeOut: 1}}, [3]string{"2", "1", ""}, "False Failed", [3]string{"2", "1", ""}},
 	} {
 		t.Run(test.why, func(t *testing.T) {

@@ -26,7 +26,7 @@ func (k *controller) depart(s *state, e event) {
 	case goes:
 		c.proven = c.proven || k.isProven(c)
 		c.truth = nothing
-	case givesUp:
+	case ignores:
 		s.left.gives--
 		c.aside = true
 	case deletes:
@@ -76,7 +76,7 @@ func (k *controller) eachDeparture(s *state, i uint8, f func(event)) {
 		f(event{kind: goes, cluster: i})
 	}
 	if s.left.gives > 0 && c.group == none && s.torn == whole && !c.aside && (c.truth.version == 0 || c.noted.as != unrecorded) {
-		f(event{kind: givesUp, cluster: i})
+		f(event{kind: ignores, cluster: i})
 		f(event{kind: deletes, cluster: i})
 	}
 	if c.told != c.entry {

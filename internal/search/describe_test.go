@@ -185,7 +185,7 @@ func (s *step) tell() string {
 		return fmt.Sprintf("%s is selected again", name)
 	case goes:
 		return fmt.Sprintf("the agent of %s removes the finalizer of the object", name)
-	case givesUp:
+	case ignores:
 		return fmt.Sprintf("an operator ignores %s", name)
 	case deletes:
 		return fmt.Sprintf("the ManagedCluster of %s is deleted", name)

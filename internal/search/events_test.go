@@ -36,7 +36,7 @@ const (
 	drops           // a cluster with a cut off agent is taken out of the decisions
 	takesBack       // a cluster with a reconnected agent is taken into them
 	goes            // an agent removes the finalizer of an object that is being deleted
-	givesUp         // an operator ignores a deselected cluster
+	ignores         // an operator ignores a deselected cluster
 	deletes         // a ManagedCluster is deleted, with its namespace
 	shows           // the cache shows the record as it is
 	plans           // the controller plans; arg are the clusters that start
@@ -97,7 +97,7 @@ func (k *controller) move(s *state, e event) {
 		s.attempt = 1
 	case aborts:
 		s.abort()
-	case dies, lives, drops, takesBack, goes, givesUp, deletes:
+	case dies, lives, drops, takesBack, goes, ignores, deletes:
 		k.depart(s, e)
 	case judges, holds, releases, reviews:
 		k.decree(s, e)

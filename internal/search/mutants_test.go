@@ -155,16 +155,16 @@ var startingMutants = []mutant{
 		in.options.FailedBefore = names[:]
 	})},
 	{name: "brings the version before to all (R43)", world: "rollback", broken: "touches", planner: given(func(in *input) { in.abort = nil })},
-	{name: "takes all that have the version before for untouched (R43)", late: true, world: "rollback", broken: "concurrency", planner: takenBack(
+	{name: "takes all that have the version before for untouched (R43)", late: true, world: "rollback", broken: "concurrency", planner: rolledBack(
 		func(a *rollout.Abort) { a.Time = now })},
-	{name: "rolls failed clusters back last (R44)", late: true, world: "rollback", broken: "turn", planner: takenBack(func(a *rollout.Abort) {
+	{name: "rolls failed clusters back last (R44)", late: true, world: "rollback", broken: "turn", planner: rolledBack(func(a *rollout.Abort) {
 		for i := range a.Failed {
 			if a.Failed[i].Status == status.Failed {
 				a.Failed[i].Status, a.Failed[i].Applied = status.Succeeded, time.Unix(0, 0)
 			}
 		}
 	})},
-	{name: "stops the rollback at a breach (R45)", late: true, world: "rollback", broken: "breach", planner: takenBack(
+	{name: "stops the rollback at a breach (R45)", late: true, world: "rollback", broken: "breach", planner: rolledBack(
 		func(a *rollout.Abort) { a.StopAtBreach = true })},
 	{name: "does not wait between groups (R34)", world: "waits between groups", broken: "order", planner: without("WaitBetweenGroups")},
 	{name: "waits for ever between groups (R34)", world: "waits between groups", broken: "blocked", planner: given(func(in *input) {

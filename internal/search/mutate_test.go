@@ -87,8 +87,8 @@ func (in *input) groupOf(cluster string) int32 {
 	return key.Index
 }
 
-// takenBack makes a planner that takes a rollout back otherwise.
-func takenBack(alter func(a *rollout.Abort)) planner {
+// rolledBack makes a planner that takes a rollout back otherwise.
+func rolledBack(alter func(a *rollout.Abort)) planner {
 	return given(func(in *input) {
 		if in.abort != nil {
 			abort := *in.abort

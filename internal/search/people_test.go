@@ -103,7 +103,7 @@ func (e event) tellDecree(name string) string {
 		return fmt.Sprintf("an operator allows %s", name)
 	}
 	about := [...]string{"", ", of the version before"}[e.arg>>2&1]
-	return fmt.Sprintf("the validator of %s says %s%s, of attempt %d", name, [...]string{unsure: "nothing yet", yes: "yes", no: "no"}[e.arg&3], about, e.arg>>3)
+	return fmt.Sprintf("the validator of %s says %s%s, of attempt %d", name, [...]string{uncertain: "nothing yet", yes: "yes", no: "no"}[e.arg&3], about, e.arg>>3)
 }
 
 // heldBack are the waiting clusters that are frozen or not on the allowlist (R59, R60).

@@ -26,7 +26,7 @@ type opinion uint8
 
 const (
 	silent opinion = iota
-	unsure
+	uncertain
 	yes
 	no
 )
@@ -106,8 +106,8 @@ func (k *controller) eachVerdict(s *state, i uint8, f func(event)) {
 	if k.config.isGood(o) && !k.config.regress {
 		return // a cluster that is done stays done
 	}
-	for says := unsure; says <= no; says++ {
-		if says == unsure && !k.config.wavers || says == no && s.left.fails == 0 || says == o.judged() {
+	for says := uncertain; says <= no; says++ {
+		if says == uncertain && !k.config.wavers || says == no && s.left.fails == 0 || says == o.judged() {
 			continue
 		}
 		f(event{judges, i, present(says, o)})
@@ -145,7 +145,7 @@ func (v verdict) noteOn(work *workv1.ManifestWork) {
 	}
 	status.Verdict{
 		Version: fmt.Sprint("version ", v.version), Attempt: int(v.attempt), Time: now.Add(-time.Duration(v.age) * tick),
-		Result: [...]status.ValidationResult{unsure: status.ValidationInProgress, yes: status.ValidationSucceeded, no: status.ValidationFailed}[v.says],
+		Result: [...]status.ValidationResult{uncertain: status.ValidationInProgress, yes: status.ValidationSucceeded, no: status.ValidationFailed}[v.says],
 	}.NoteOn(work)
 }
 

@@ -69,9 +69,9 @@
 //	} else if changed {
 //		return again(update(root)) // its event leads here again
 //	}
-//	var notTakenBack bool
+//	var notRolledBack bool
 //	for _, cluster := range p.Writes() {
-//		if notTakenBack && cluster.Action != policyv1.Inform {
+//		if notRolledBack && cluster.Action != policyv1.Inform {
 //			break
 //		}
 //		switch cluster.Verb {
@@ -79,7 +79,7 @@
 //			object := replicaFor(cluster.Name, cluster.Action)
 //			p.Stamp(object, cluster, time.Now())
 //			failed := write(object, cluster.RolloutStatus)
-//			notTakenBack = notTakenBack || failed != nil && cluster.Verb == passes.VerbUpdate
+//			notRolledBack = notRolledBack || failed != nil && cluster.Verb == passes.VerbUpdate
 //			err = errors.Join(err, failed)
 //		case passes.VerbUpdateStatus:
 //			err = errors.Join(err, setStatus(cluster.Name, cluster.RolloutStatus))

@@ -238,14 +238,14 @@ func (w *world) store(p *passes.Propagation) {
 // write does what a call asked for, but for the clusters named. Where one of them had to be taken back, nothing starts (O11).
 func (w *world) write(p *passes.Propagation, except ...string) {
 	w.store(p)
-	notTakenBack := false
+	notRolledBack := false
 	for _, c := range p.Writes() {
 		r := w.replicas[c.Name]
-		if notTakenBack && c.Action != policyv1.Inform {
+		if notRolledBack && c.Action != policyv1.Inform {
 			break
 		}
 		if slices.Contains(except, c.Name) {
-			notTakenBack = notTakenBack || c.Verb == passes.VerbUpdate
+			notRolledBack = notRolledBack || c.Verb == passes.VerbUpdate
 			continue
 		}
 		switch c.Verb {

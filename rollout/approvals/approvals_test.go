@@ -311,8 +311,8 @@ func FuzzOf(f *testing.F) {
 	f.Add("true", "canary,2,eu/prod=2026-01-02T22:00:00Z", "canary of v", "1 of v", "a,b")
 	f.Add("", "=,/,0=", " of ", "1 of", ",")
 	f.Add("false", "9=0000-01-01T00:00:00+23:59", "of of of", "01 of \xff", "A")
-	f.Fuzz(func(t *testing.T, pause, gates, open, retry, giveUp string) {
-		o := owner("pause", pause, "gates", gates, "open-gates", open, "retry", retry, "ignore", giveUp, "freeze", gates, "block", retry, "allowlist", open)
+	f.Fuzz(func(t *testing.T, pause, gates, open, retry, ignore string) {
+		o := owner("pause", pause, "gates", gates, "open-gates", open, "retry", retry, "ignore", ignore, "freeze", gates, "block", retry, "allowlist", open)
 		a, err := approvals.Of(o)
 		if errs := approvals.Validate(o.Annotations, nil); (len(errs) > 0) != (err != nil) {
 			t.Fatalf("%v, and a webhook says %v", err, errs)

@@ -142,7 +142,7 @@ func TestARecordOutlivesThePlacement(t *testing.T) {
 }
 
 // A cluster fails in one Placement, is deselected, loses its ManifestWork, and joins the other Placement. It gets nothing: it
-// has failed there, too, until another attempt is wanted. Neither a restart nor the way back changes that.
+// has failed there, too, until another attempt is wanted. Neither a restart nor the rollback changes that.
 func TestAFailedClusterDoesNotStartInAnotherPlacement(t *testing.T) {
 	for _, way := range []struct{ from, to string }{{"edge", "fleet"}, {"fleet", "edge"}} {
 		t.Run("from "+way.from+" to "+way.to, func(t *testing.T) {

@@ -59,7 +59,7 @@ func SetConditions(conditions *[]metav1.Condition, r Revisions, s status.Summary
 		condition.Flag{Type: ConditionAborted, Is: aborted})
 }
 
-// reverting turns a reason of package status into the reason for a way back.
+// reverting turns a reason of package status into the reason for a rollback.
 func reverting(reason string) string {
 	switch reason {
 	case status.ReasonRolloutProgressing:
@@ -71,7 +71,7 @@ func reverting(reason string) string {
 	}
 }
 
-// rolledBack says how far the way back is. Clusters that never had the version are left out.
+// rolledBack says how far the rollback is. Clusters that never had the version are left out.
 func (r Revisions) rolledBack(s *status.Summary) string {
 	aborted := fmt.Sprintf("the rollout of %s was aborted at ", r.UpdateRevision) + r.AbortedTime.UTC().Format(time.RFC3339)
 	switch had := s.Total() - s.Skip; {

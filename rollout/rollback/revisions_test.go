@@ -160,7 +160,7 @@ func TestConditionsOfRevisions(t *testing.T) {
 		{"goes back", true, status.Summary{Counts: status.Counts{ToApply: 1, Skip: 1}}, "PDA", "RolloutReverting"},
 		{"goes back, soaks", true, status.Summary{Counts: status.Counts{Succeeded: 1, Soaking: 1}}, "PDA", "RolloutReverting"},
 		{"goes back behind a gate", true, status.Summary{Counts: status.Counts{ToApply: 1}, Gates: []string{"g"}}, "PDA", "GateClosed"},
-		{"the way back is breached", true, status.Summary{Counts: status.Counts{ToApply: 1, TimeOut: 1}, Breach: "b"}, "DA", "MaxFailuresBreached"},
+		{"the rollback is breached", true, status.Summary{Counts: status.Counts{ToApply: 1, TimeOut: 1}, Breach: "b"}, "DA", "MaxFailuresBreached"},
 		{"went back", true, status.Summary{Counts: status.Counts{Succeeded: 1, Skip: 1}}, "A", "RolloutReverted"},
 		{"went back, one failed", true, status.Summary{Counts: status.Counts{Succeeded: 1, TimeOut: 1}}, "DA", "ClustersFailed"},
 		{"nobody had it", true, status.Summary{Counts: status.Counts{Skip: 1}}, "A", "RolloutReverted"},

@@ -221,7 +221,7 @@ func (w *world) move(s *state, i int, does doing) {
 		}
 	}
 	if s.left == int8(i+1) && w.mayIgnore(s) {
-		does("who moved is given up", i, func(s *state) { s.giveUp() })
+		does("a cluster that moved is ignored", i, func(s *state) { s.ignore() })
 	}
 }
 
@@ -229,11 +229,11 @@ func (w *world) move(s *state, i int, does doing) {
 func (w *world) mayIgnore(s *state) bool {
 	from, to := &s.accounts[s.left-1], &s.accounts[s.came-1]
 	flying := func(hub int8) int8 { return int8(w.use(&s.hubs[hub-1]).InFlight) }
-	reported := to.r.start >= flying(s.came) && (to.r.since || w.broken == givenUpOld)
-	return reported && (w.broken == givenUpEarly || to.g.start >= to.r.start || from.g.start < flying(s.left))
+	reported := to.r.start >= flying(s.came) && (to.r.since || w.broken == ignoredOld)
+	return reported && (w.broken == ignoredEarly || to.g.start >= to.r.start || from.g.start < flying(s.left))
 }
 
-func (s *state) giveUp() {
+func (s *state) ignore() {
 	h := &s.hubs[s.left-1]
 	h.gone, h.clusters = h.gone-1, h.clusters-1
 	s.left, s.came = 0, 0

@@ -57,8 +57,8 @@ const (
 	countsAtOnce           // a new process of a hub doesn't wait for starts on their way
 	actsUnanswered         // a hub uses what it takes before the HubShares shows that
 	startsUntracked        // a hub doesn't count starts on their way
-	givenUpEarly           // a moved cluster is given up by the hub that it left as soon as the other hub reports it
-	givenUpOld             // and by a report that the other hub made before the cluster came there
+	ignoredEarly           // a moved cluster is ignored by the hub that it left as soon as the other hub reports it
+	ignoredOld             // and by a report that the other hub made before the cluster came there
 	mixedMoments           // the coordinator hub divides by HubShares of several moments, while clusters move
 )
 

@@ -136,7 +136,7 @@ func (w *world) heals(s state) string {
 			}
 		}
 		if w.talk(&s); s.left > 0 && w.mayIgnore(&s) {
-			s.giveUp()
+			s.ignore()
 		}
 		for i := range w.n {
 			h := &s.hubs[i]
@@ -319,8 +319,8 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"a failure without a right gives its slot back", world{broken: burntReused, limits: one, n: 2, clusters: [hubs]int8{2, 2}, failures: 1}, 4},
 		{"a new process counts at once", world{broken: countsAtOnce, limits: one, n: 2, clusters: [hubs]int8{2, 1}, crashes: 1}, 7},
 		{"a hub uses what the account does not show", world{broken: actsUnanswered, limits: one, n: 2, clusters: [hubs]int8{1, 1}, joins: 1}, 18},
-		{"who moved is given up early", world{broken: givenUpEarly, limits: one, n: 2, clusters: [hubs]int8{2, 1}, moves: 1}, 7},
-		{"who moved is given up by a report of before", world{broken: givenUpOld, limits: two, n: 2, clusters: [hubs]int8{1, 2}, moves: 2}, 20},
+		{"a cluster that moved is ignored early", world{broken: ignoredEarly, limits: one, n: 2, clusters: [hubs]int8{2, 1}, moves: 1}, 7},
+		{"a cluster that moved is ignored by a report of before", world{broken: ignoredOld, limits: two, n: 2, clusters: [hubs]int8{1, 2}, moves: 2}, 20},
 		{"accounts of several moments, while clusters move", world{broken: mixedMoments, limits: two, n: 2, clusters: [hubs]int8{2, 1}, moves: 2}, 30},
 		{"starts on their way do not count", world{broken: startsUntracked, limits: one, n: 2, clusters: [hubs]int8{2, 1}}, 2},
 	} {

@@ -310,7 +310,7 @@ func TestExposureHoldsWhereOCMsSchedulerDivides(t *testing.T) {
 			t.Errorf("seed %d: %s\n%v", *first+seed, f.fault, f)
 		}
 	}
-	t.Logf("%d rollouts, %d starts, %d looks, %d of them at half written decisions, %d divisions", n, starts, looks, half, divisions)
+	t.Logf("%d rollouts, %d starts, %d looks, %d of them at partially observed decisions, %d divisions", n, starts, looks, half, divisions)
 	if starts < 3*n || divisions < 3*n {
 		t.Errorf("%d starts and %d divisions in %d rollouts say nothing", starts, divisions, n)
 	}

@@ -266,8 +266,8 @@ func (s *saboteur) restamp(work *workv1.ManifestWork) {
 // cache is stale.
 func (s *saboteur) told(err error) error {
 	var answer apierrors.APIStatus
-	unsure := err != nil && (!errors.As(err, &answer) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err))
-	if s.duty == proof.DutyLostAnswer && unsure {
+	uncertain := err != nil && (!errors.As(err, &answer) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err))
+	if s.duty == proof.DutyLostAnswer && uncertain {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return err

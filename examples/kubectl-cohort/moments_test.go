@@ -40,7 +40,7 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"and when it is played", "plan -f left-in-flight.yaml", []string{"now       1        2          1     0       1 "}, []string{"unknown group"}},
 		{"where two groups have the name, the group is unknown", "status menu -f left-between.yaml", []string{"an unknown group"}, nil},
 
-		{"half of the decisions remove nobody", "status menu -f half-written.yaml", []string{"PlacementDecisions are only partially observed", "these keep the workload until all are (1): m2"}, []string{"removed there"}},
+		{"half of the decisions remove nobody", "status menu -f partially-observed.yaml", []string{"PlacementDecisions are only partially observed", "these keep the workload until all are (1): m2"}, []string{"removed there"}},
 
 		{"a group has its own counts beside clusters that left", "report - -f unknown-group.yaml", []string{"1 of 1 clusters done", "0 of 2 clusters done, 2 waiting"}, nil},
 	} {

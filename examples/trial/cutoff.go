@@ -323,7 +323,7 @@ func (w *world) focusCut(rng *rand.Rand) {
 		w.cut.lease = time.Second
 	case DutyComplete:
 		progressive(20, "None")
-		w.strategy.Progressive.MinSuccessTime.Duration = 6 * time.Second // until long after the decisions changed: no late view has them half written
+		w.strategy.Progressive.MinSuccessTime.Duration = 6 * time.Second // until long after the decisions changed: no late view has them partially observed
 		w.cut.shares = []float64{0.4}
 	case DutyPromptly, DutyBefore:
 		for c := range w.agentMode {

@@ -67,7 +67,7 @@
 // world. The known world is what the caches showed when the reconcile began, with all that the process had read from the API
 // server until it sent the write, with all writes of the controller itself, also before a crash and where the answer was lost, and with all writes of
 // earlier processes from before it began. If the decisions are
-// half written in the known world, nothing may start, and any fault in the truth counts. The known world is judged both at
+// partially observed in the known world, nothing may start, and any fault in the truth counts. The known world is judged both at
 // the time when the reconcile began and when the write was sent: a plan cannot foresee what only time breaks in between, in a
 // long list.
 //
@@ -75,7 +75,7 @@
 // is a grace of 1.5 s in favour of the controller, since conditions have whole seconds. If the network held the write
 // back, times may also count from when it arrived.
 //
-//   - Half written: nothing starts unless the PlacementDecisions are the ones that the Placement's status names, in groups of
+//   - Partially observed: nothing starts unless the PlacementDecisions are the ones that the Placement's status names, in groups of
 //     the same index and name, with as many clusters in each group and together as it counts.
 //   - Selected: a start is on a selected cluster.
 //   - Mandatory, order: when a cluster starts, each cluster of the mandatory groups before its own has succeeded and
@@ -101,7 +101,7 @@
 //     that is waited for.
 //
 // The clusters of several placements are judged separately: each belongs to the first placement that selects it, and
-// while one is half written, nothing starts in the placements behind it. A cluster that moves from one to the other stays
+// while one is partially observed, nothing starts in the placements behind it. A cluster that moves from one to the other stays
 // selected, so that the same invariants say that its work is neither deleted nor made anew. It may count in both: the one before may
 // wait for it also where it is done, or timed out, by the other one.
 //
@@ -228,7 +228,7 @@
 //   - Leavers: a start that only deselected clusters forbade.
 //   - Done: nothing is called complete while a cluster that left is in flight, nor succeeded while one has failed.
 //   - Removed: a deselected cluster loses its work promptly, also while the rollout is stopped. The work may hang in its deletion. The time
-//     begins anew with a process, and where the decisions are half written, in truth or in what a process sees.
+//     begins anew with a process, and where the decisions are partially observed, in truth or in what a process sees.
 //   - Stuck: if only deselected clusters block others, the message names one of them.
 //
 // The first of these worlds is the smallest case: 20 clusters, one at a time, no failure tolerated, and a version that cuts

@@ -102,7 +102,7 @@ func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Say
 		return nil
 	}
 	if s.incomplete() != "" {
-		breaks(invLeft, "the harness ended with half written decisions: %s", s.incomplete())
+		breaks(invLeft, "the harness ended with partially observed decisions: %s", s.incomplete())
 	}
 	if len(end.could) > 0 {
 		breaks(invLeft, "%v may start and doesn't%s", end.could, h.quietSince(now, time.Second))

@@ -151,7 +151,7 @@ func (w *places) play(ctx context.Context, hub *site, name string) (*history, er
 		w.sleep(ctx, a.after)
 		err = w.act(ctx, a.what)
 	}
-	for ctx.Err() == nil && err == nil { // decisions that stay half written are found after 7 seconds
+	for ctx.Err() == nil && err == nil { // decisions that stay partially observed are found after 7 seconds
 		w.sleep(ctx, 500*time.Millisecond)
 		w.mu.Lock()
 		quiet := len(w.events) > 0 && time.Since(w.events[len(w.events)-1].at) > 9*time.Second

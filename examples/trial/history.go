@@ -180,7 +180,7 @@ type scene struct {
 	counts          bool
 	bounded         bool                   // exposure has a bound
 	known           bool                   // it is what a process knows
-	left            map[string]place       // those that have a work, or had one that failed, and where they were; empty while decisions are half written
+	left            map[string]place       // those that have a work, or had one that failed, and where they were; empty while decisions are partially observed
 	ignoredClusters map[string]bool        // by a person; also those that are selected
 	failed          map[string]goneFailure // by cluster: what failed and has no object any more
 	deleted         map[string]bool        // by an operator, which ignores them; but a controller need not see it

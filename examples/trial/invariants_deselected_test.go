@@ -146,8 +146,8 @@ func TestAClusterThatWaitsForAWriteThatNoCacheShows(t *testing.T) {
 	}
 }
 
-// R32: the time until removal begins anew where decisions were half written, be it for a moment between two looks of the judge.
-func TestADeselectedClusterIsAwayAnewAfterHalfWrittenDecisions(t *testing.T) {
+// R32: the time until removal begins anew where decisions were partially observed, be it for a moment between two looks of the judge.
+func TestADeselectedClusterIsAwayAnewAfterPartiallyObservedDecisions(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		s := &tale{}
 		s.ownAddOn("v1")
@@ -172,7 +172,7 @@ func TestADeselectedClusterIsAwayAnewAfterHalfWrittenDecisions(t *testing.T) {
 		j := s.checker()
 		j.trial.pool = []string{"c0", "c1"}
 		if found := j.checkPrompt(s.events[len(s.events)-1].at); (len(found) > 0) == half {
-			t.Errorf("half written in between %v: %v", half, found)
+			t.Errorf("partially observed in between %v: %v", half, found)
 		}
 	}
 }

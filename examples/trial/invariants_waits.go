@@ -171,7 +171,7 @@ func (j *checker) halfWritten() (times []time.Time) {
 }
 
 // checkPrompt finds clusters that are not selected and keep the workload for too long. A process begins to count anew, also where it saw
-// half written decisions for a moment, and counts nothing as long as it waits for a write that its caches do not show.
+// partially observed decisions for a moment, and counts nothing as long as it waits for a write that its caches do not show.
 func (j *checker) checkPrompt(now time.Time) (broken []violation) {
 	since := map[string]time.Time{}
 	limit, unshown := j.removeAfter+j.patience(), j.unshown()
@@ -340,7 +340,7 @@ func (j *checker) checkEnd(now time.Time) (broken []violation, complete bool) {
 		broken = append(broken, violation{invariant: i, text: "in the end " + fmt.Sprintf(format, args...)})
 	}
 	if s.ref.incomplete != "" {
-		breaks(invLeft, "the decisions are half written: %s", s.ref.incomplete)
+		breaks(invLeft, "the decisions are partially observed: %s", s.ref.incomplete)
 		return broken, false
 	}
 	held, could := j.waits(s, now)

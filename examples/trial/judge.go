@@ -113,7 +113,7 @@ func (h *history) judgeStart(e event, version string, created bool) []violation 
 }
 
 // inAll gives what a start breaks in the known world when it was sent, if the plan broke the same in it, and in truth. Where a
-// process knew the decisions to be half written, it could plan nothing, and it counts whatever is broken in truth.
+// process knew the decisions to be partially observed, it could plan nothing, and it counts whatever is broken in truth.
 func inAll(known, planned, truth []violation) []violation {
 	breaks := func(all []violation, i Invariant) bool {
 		return slices.ContainsFunc(all, func(v violation) bool { return v.invariant == i })

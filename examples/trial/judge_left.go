@@ -326,7 +326,7 @@ func (h *history) checkLeft(patience, removeAfter time.Duration, says func(*repl
 }
 
 // countsAnew is how often controllers had to count the time until they remove a work anew, by a time: with each process, and where
-// its caches showed decisions that are half written.
+// its caches showed decisions that are partially observed.
 func (h *history) countsAnew(now time.Time) (n int) {
 	for _, began := range h.began {
 		if !began.After(now) {

@@ -224,11 +224,11 @@ func TestOnlyTheSameInvariantIsBroken(t *testing.T) {
 		return broken
 	}
 	for name, tt := range map[string]struct{ known, planned, truth, want []violation }{
-		"in all":                                 {of(invBudget), of(invBudget), of(invOrder, invBudget), of(invBudget)},
-		"the truth has another":                  {of(invBudget), of(invBudget), of(invOrder), nil},
-		"only time broke it after the plan":      {of(invBudget), of(invOrder), of(invBudget), nil},
-		"half written, and something was broken": {of(invComplete), of(invComplete), of(invOrder), of(invComplete)},
-		"half written, and all was right":        {of(invComplete), of(invComplete), nil, nil},
+		"in all":                                       {of(invBudget), of(invBudget), of(invOrder, invBudget), of(invBudget)},
+		"the truth has another":                        {of(invBudget), of(invBudget), of(invOrder), nil},
+		"only time broke it after the plan":            {of(invBudget), of(invOrder), of(invBudget), nil},
+		"partially observed, and something was broken": {of(invComplete), of(invComplete), of(invOrder), of(invComplete)},
+		"partially observed, and all was right":        {of(invComplete), of(invComplete), nil, nil},
 	} {
 		if got := inAll(tt.known, tt.planned, tt.truth); fmt.Sprint(got) != fmt.Sprint(tt.want) {
 			t.Errorf("%s: %v", name, got)
@@ -293,7 +293,7 @@ func TestWhatAProcessReadIsKnown(t *testing.T) {
 	}
 }
 
-// R32: the time until a work is removed begins anew where the decisions are half written, be it for a moment, and where a process
+// R32: the time until a work is removed begins anew where the decisions are partially observed, be it for a moment, and where a process
 // saw them so.
 func TestTheTimeUntilRemovalBeginsAnew(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -301,11 +301,11 @@ func TestTheTimeUntilRemovalBeginsAnew(t *testing.T) {
 		late    bool
 	}{
 		"nothing happens": {func(s *tale) { s.set("v1", "p"); s.set("v1", "p") }, true},
-		"they are half written for a moment": {func(s *tale) {
+		"they are partially observed for a moment": {func(s *tale) {
 			s.decide("p", 0, "", "b", "c")
 			s.decide("p", 0, "", "b")
 		}, false},
-		"a process sees them half written": {func(s *tale) {
+		"a process sees them partially observed": {func(s *tale) {
 			s.set("v1", "p")
 			view := s.look(1, s.now()).view
 			delete(view, id{Placements, "w/p"})

@@ -19,7 +19,7 @@ import (
 type Invariant string
 
 const (
-	invComplete    Invariant = "nothing starts while the decisions are half written"
+	invComplete    Invariant = "nothing starts while the decisions are partially observed"
 	invSelected    Invariant = "nothing starts on a cluster that isn't selected"
 	invMandatory   Invariant = "mandatory groups are never overtaken"
 	invOrder       Invariant = "no group starts before those in front of it are complete"

@@ -227,7 +227,7 @@ func equalLabels(a, b *placementDecision) bool {
 	return true
 }
 
-// rest lets the world see a state that is half written.
+// rest lets the world see a state that is partially observed.
 func (s *scheduler) rest() {
 	if s.pause > 0 {
 		time.Sleep(time.Duration(s.rng.Int64N(int64(s.pause))))

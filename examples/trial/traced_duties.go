@@ -16,7 +16,7 @@ var flagTraces = flag.Bool("traces", false, "have the judge that has only a trac
 
 // kindsOf are the kinds by which a judge that has only a trace sees that an invariant is broken.
 var kindsOf = map[Invariant][]judge.Kind{
-	invComplete: {judge.HalfWritten}, invMandatory: {judge.Mandatory}, invOrder: {judge.Order}, invConcurrency: {judge.Concurrency},
+	invComplete: {judge.PartiallyObserved}, invMandatory: {judge.Mandatory}, invOrder: {judge.Order}, invConcurrency: {judge.Concurrency},
 	invBudget: {judge.Budget}, invSoak: {judge.Soak}, invDeadline: {judge.Deadline}, invVersion: {judge.Version}, invKept: {judge.Kept},
 	invOnce: {judge.Once}, invLeft: {judge.Left, judge.Stuck}, invLate: {judge.Stuck}, invStatus: {judge.Status},
 	invLeavers: {judge.Leavers}, invExposed: {judge.Leavers}, invRemoved: {judge.Left}, invTakeBack: {judge.TakenBack}, invDone: {judge.Complete},

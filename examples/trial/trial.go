@@ -244,7 +244,7 @@ func (t *trial) focusTrial(rng *rand.Rand) {
 	case DutyComplete:
 		everywhere(failsAndCuts, 0.4)
 		t.atOnce = false
-		// The others soak until long after the decisions changed, so that no late view has them half written.
+		// The others soak until long after the decisions changed, so that no late view has them partially observed.
 		config.MaxFailures, config.MinSuccessTime = intstr.FromInt32(100), metav1.Duration{Duration: 4 * time.Second}
 		progressive(20)
 	case DutyPromptly, DutyRemoveLate, DutyRecheck:

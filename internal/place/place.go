@@ -18,7 +18,7 @@ func Of(number int, labels map[string]string) string {
 	return strconv.Itoa(number) + " of " + labels[clusterv1beta1.DecisionGroupIndexLabel] + "/" + labels[clusterv1beta1.DecisionGroupNameLabel]
 }
 
-// Read returns the place of an object, and whether it has one. It has none if somebody else has written the labels since, such as a
+// Read returns the place of an object, and whether it has one. It has none if another client has written the labels since, such as a
 // scheduler that does not know the annotation. An index label that is no index may be repaired, so it is not compared. No group is
 // at a place beyond its index.
 func Read(labels, annotations map[string]string) (number int, ok bool) {

@@ -79,13 +79,13 @@ var claimStories = map[string]struct {
 	"it is about the present one": {five, func(s *fixture) {
 		s.works("1", "ok", "a", "b").at(9).set("2", five).at(9.5).claims("2", five, rolledOut, 2, 2)
 	}, broken("a")},
-	"decisions are half written": {five, func(s *fixture) {
+	"decisions are partially observed": {five, func(s *fixture) {
 		s.works("1", "ok", "a").decide(0, "", "a", "b", "c").at(9).claims("1", five, rolledOut, 2, 2).fleet("a", "b")
 	}, nil},
-	"decisions were half written just before": {five, func(s *fixture) {
+	"decisions were partially observed just before": {five, func(s *fixture) {
 		s.works("1", "ok", "a").at(8).decide(0, "", "a").at(8.5).decide(0, "", "a", "b").at(9).claims("1", five, rolledOut, 2, 2)
 	}, append([]string{"broken vanished b"}, suspicious("b")...)},
-	"decisions were half written long before": {five, func(s *fixture) {
+	"decisions were partially observed long before": {five, func(s *fixture) {
 		s.works("1", "ok", "a").at(5.5).decide(0, "", "a").at(6).decide(0, "", "a", "b").at(9).claims("1", five, rolledOut, 2, 2)
 	}, append([]string{"broken vanished b"}, broken("b")...)},
 	"an object is being deleted": {five, func(s *fixture) {

@@ -26,7 +26,7 @@ type placing struct {
 	decisions map[string]*span[decisionState] // by name
 	places    map[string]int                  // by cluster: in how many decisions it is now
 
-	fleet      *fleet              // of now; nil where the decisions are half written
+	fleet      *fleet              // of now; nil where the decisions are partially observed
 	incomplete string              // why they are
 	half       int64               // until when they were, last
 	whole      *fleet              // the last that was not nil

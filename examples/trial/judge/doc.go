@@ -24,7 +24,7 @@
 // may be of either. Decisions are complete if the Placement's status names each of them in its group, and counts their clusters. Deletions
 // while they are not complete are judged by what is selected before and afterwards.
 // [Vanished], [Misnamed] and [Unfinished] are faults of the writer of the decisions, and need nothing but Placements and PlacementDecisions: a
-// cluster that is in none for a moment, names that lie, and groups that stay half written. They are judged by the complete decisions before and
+// cluster that is in none for a moment, names that lie, and groups that stay partially observed. They are judged by the complete decisions before and
 // afterwards, and by the truth alone. Suspicious are states that looked complete, lasted no longer than the lag, and that no write of the
 // Placement confirmed. Placements that another controller schedules are not judged.
 //
@@ -39,7 +39,7 @@
 // An owner calls its rollout complete in the condition PlacementRolledOut or Succeeded of a ManifestWorkReplicaSet, with the reason Completed of
 // Progressing in a ClusterManagementAddOn's installProgressions, and in a policy's status.rolloutStatus. [Complete] is found where a status comes
 // to say so of the present generation, and a cluster that is selected, or left with the version, waits, is under way or soaks. A cluster that failed or
-// timed out is done, but only PlacementRolledOut may say so. It is suspicious where decisions are half written in some view, and
+// timed out is done, but only PlacementRolledOut may say so. It is suspicious where decisions are partially observed in some view, and
 // not judged under All.
 //
 // [Stuck] is only suspicious once a cluster has left or moved that is not ignored, since it may count where it was; and while a cluster of a

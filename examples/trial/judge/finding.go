@@ -9,31 +9,31 @@ import (
 type Kind string
 
 const (
-	HalfWritten Kind = "started while half written" // a start while no complete decisions could be seen
-	NotSelected Kind = "not selected"               // a start on a cluster that was not selected
-	Mandatory   Kind = "mandatory groups"           // a start before they were done
-	Order       Kind = "order"                      // a start before the groups in front were complete
-	Concurrency Kind = "concurrency"                // more in flight than MaxConcurrency
-	Budget      Kind = "budget"                     // a start past more failures than MaxFailures
-	Soak        Kind = "soak"                       // a start that only a soak forbade
-	Deadline    Kind = "deadline"                   // a start that only a deadline that had not passed forbade
-	Version     Kind = "version"                    // a start of what was not wanted
-	Leavers     Kind = "deselected"                 // a start that only clusters forbade that left with the version
-	Once        Kind = "once"                       // a second object for a cluster
-	Kept        Kind = "kept"                       // an object deleted though its cluster was selected
-	Stuck       Kind = "stuck"                      // a cluster could start for too long, and nothing did
-	Left        Kind = "left behind"                // an object stayed though its cluster was not selected
-	Status      Kind = "status"                     // the owner says nothing
-	Complete    Kind = "called complete"            // the owner calls its rollout complete while a cluster is not done
-	FirstPass   Kind = "first pass"                 // a policy enforced where it was not informed first
-	TakenBack   Kind = "taken back"                 // a policy enforced while another cluster is enforced with another version
-	Vanished    Kind = "vanished"                   // a cluster was in no decision for a moment though it stayed selected
-	Misnamed    Kind = "misnamed"                   // a cluster was under the name or index of a group that it is in neither before nor afterwards
-	Unfinished  Kind = "unfinished"                 // decisions stayed half written
+	PartiallyObserved Kind = "started while partially observed" // a start while no complete decisions could be seen
+	NotSelected       Kind = "not selected"                     // a start on a cluster that was not selected
+	Mandatory         Kind = "mandatory groups"                 // a start before they were done
+	Order             Kind = "order"                            // a start before the groups in front were complete
+	Concurrency       Kind = "concurrency"                      // more in flight than MaxConcurrency
+	Budget            Kind = "budget"                           // a start past more failures than MaxFailures
+	Soak              Kind = "soak"                             // a start that only a soak forbade
+	Deadline          Kind = "deadline"                         // a start that only a deadline that had not passed forbade
+	Version           Kind = "version"                          // a start of what was not wanted
+	Leavers           Kind = "deselected"                       // a start that only clusters forbade that left with the version
+	Once              Kind = "once"                             // a second object for a cluster
+	Kept              Kind = "kept"                             // an object deleted though its cluster was selected
+	Stuck             Kind = "stuck"                            // a cluster could start for too long, and nothing did
+	Left              Kind = "left behind"                      // an object stayed though its cluster was not selected
+	Status            Kind = "status"                           // the owner says nothing
+	Complete          Kind = "called complete"                  // the owner calls its rollout complete while a cluster is not done
+	FirstPass         Kind = "first pass"                       // a policy enforced where it was not informed first
+	TakenBack         Kind = "taken back"                       // a policy enforced while another cluster is enforced with another version
+	Vanished          Kind = "vanished"                         // a cluster was in no decision for a moment though it stayed selected
+	Misnamed          Kind = "misnamed"                         // a cluster was under the name or index of a group that it is in neither before nor afterwards
+	Unfinished        Kind = "unfinished"                       // decisions stayed partially observed
 )
 
 // Kinds are all of them.
-var Kinds = []Kind{HalfWritten, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Leavers, Once, Kept, Stuck, Left, Status, Complete, FirstPass, TakenBack, Vanished, Misnamed, Unfinished}
+var Kinds = []Kind{PartiallyObserved, NotSelected, Mandatory, Order, Concurrency, Budget, Soak, Deadline, Version, Leavers, Once, Kept, Stuck, Left, Status, Complete, FirstPass, TakenBack, Vanished, Misnamed, Unfinished}
 
 // OfDecisions says whether it is a fault of the writer of the decisions, and not of the rollout.
 func (k Kind) OfDecisions() bool { return k == Vanished || k == Misnamed || k == Unfinished }

@@ -274,10 +274,10 @@ var breaks = []struct {
 	}, []string{"suspicious version a"}},
 	{"the Placement's status does not speak of the decision yet", func(s *fixture) {
 		s.set("1", progressive("5", "0", "")).decide(0, "", "a", "b").at(5).works("1", "", "a")
-	}, []string{"broken started while half written a"}},
-	{"the decisions are half written only now", func(s *fixture) {
+	}, []string{"broken started while partially observed a"}},
+	{"the decisions are partially observed only now", func(s *fixture) {
 		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).decide(0, "", "a").at(5.5).works("1", "", "a")
-	}, []string{"suspicious started while half written a"}},
+	}, []string{"suspicious started while partially observed a"}},
 	{"nothing selects it", func(s *fixture) {
 		s.set("1", progressive("5", "0", "")).fleet("a", "b").at(5).works("1", "", "c").until(6)
 	}, []string{"broken not selected c"}},

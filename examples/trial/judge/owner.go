@@ -29,7 +29,7 @@ type owner struct {
 	pending []pending
 }
 
-// pending is a deletion while decisions were half written. What comes next says whether its cluster stayed selected.
+// pending is a deletion while decisions were partially observed. What comes next says whether its cluster stayed selected.
 type pending struct {
 	finding Finding
 }

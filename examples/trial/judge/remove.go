@@ -33,7 +33,7 @@ func (o *owner) judgeRemoval(m *member, id, version string) {
 	if is == halfWritten {
 		// A controller deletes nothing meanwhile. Nor did it see complete decisions without the cluster, if they were never so.
 		seen, _ := o.selects(m.cluster, j.now, j.lag)
-		f.Text = fmt.Sprintf("%s lost %s while decisions were half written (%s), and is selected before and afterwards", m.cluster, id, why)
+		f.Text = fmt.Sprintf("%s lost %s while decisions were partially observed (%s), and is selected before and afterwards", m.cluster, id, why)
 		if seen == isSelected || seen == halfWritten {
 			f.Grade = Broken
 		}

@@ -142,7 +142,7 @@ func (o *owner) views(m *member, version string, now, lag int64, l leniency) (v 
 			fleets, all := p.seen(now, lag)
 			v.all = v.all && all
 			if len(fleets) == 0 {
-				return say([]breach{{HalfWritten, fmt.Sprintf("the decisions of %s are half written: %s", r.placement, cmp.Or(p.incomplete, "no combination is complete"))}})
+				return say([]breach{{PartiallyObserved, fmt.Sprintf("the decisions of %s are partially observed: %s", r.placement, cmp.Or(p.incomplete, "no combination is complete"))}})
 			}
 			for _, f := range fleets {
 				if _, is := f.groupOf[m.cluster]; !is {

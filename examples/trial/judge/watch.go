@@ -14,7 +14,7 @@ type decisionWatch struct {
 	since    map[string]int64    // since when clusters are in no decision
 	gone     map[string]place    // clusters that were in the last complete decisions, and went since
 	under    map[string][]place  // by cluster: the groups that decisions had it in since the last complete ones
-	half     int64               // since when they are half written
+	half     int64               // since when they are partially observed
 	said     bool
 
 	from, until int64               // when the last complete decisions were there
@@ -109,7 +109,7 @@ func (w *decisionWatch) look(j *judge, p *placing) {
 	clear(w.under)
 }
 
-// lookHalf looks at decisions that are half written.
+// lookHalf looks at decisions that are partially observed.
 func (w *decisionWatch) lookHalf(j *judge, p *placing) {
 	if w.half == 0 {
 		w.half, w.until, w.said = j.now, j.now, false
@@ -119,12 +119,12 @@ func (w *decisionWatch) lookHalf(j *judge, p *placing) {
 	if !w.said && wanted && j.judges() && j.now-w.half > int64(j.Patience)+j.lag {
 		w.said = true
 		j.find(Finding{Kind: Unfinished, Grade: Broken, Owner: "Placement " + p.key,
-			Text: fmt.Sprintf("its decisions are half written for %v: %s", time.Duration(j.now-w.half).Round(time.Millisecond), p.incomplete)})
+			Text: fmt.Sprintf("its decisions are partially observed for %v: %s", time.Duration(j.now-w.half).Round(time.Millisecond), p.incomplete)})
 	}
 }
 
 // lookMisplaced says which clusters were somewhere else, though complete decisions before and afterwards have them where they are: in none,
-// or under the name or index of another group. It is broken if that was while they were half written. Decisions that looked complete for no
+// or under the name or index of another group. It is broken if that was while they were partially observed. Decisions that looked complete for no
 // longer than the lag, and were never confirmed by a write of the Placement, are suspicious.
 func (w *decisionWatch) lookMisplaced(j *judge, p *placing, now map[string]groupKey) {
 	find := func(kind Kind, grade Grade, cluster, text string, args ...any) {

@@ -113,7 +113,7 @@ func TestApplyRemovesGroupLabels(t *testing.T) {
 func TestFailureEndsTheUpdateAfterItsStep(t *testing.T) {
 	s := newServer(state("w1: a", "w2: b", "w3: c", "w4: d")...)
 	update := mustDiff(t, s.list(), state("w1:", "w2: b a", "w3: c x", "w4: d y"), rolling)
-	want(t, update, "step 1: update w2 status +a", "step 1: update w3 status +x", "step 1: update w4 status +y", "step 2: update w1 status -a")
+	want(t, update, "step 1: update w2 status: add a", "step 1: update w3 status: add x", "step 1: update w4 status: add y", "step 2: update w1 status: remove a")
 	s.before = func(_, name string) error {
 		switch name {
 		case "w2":

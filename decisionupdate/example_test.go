@@ -60,9 +60,9 @@ func ExampleDiff() {
 	}
 	fmt.Print(update)
 	// Output:
-	// step 1: create web-decision-3 labels,status +e
-	// step 2: update web-decision-2 status +c -e
-	// step 3: update web-decision-1 status +a -c
+	// step 1: create web-decision-3 labels,status: add e
+	// step 2: update web-decision-2 status: add c; remove e
+	// step 3: update web-decision-1 status: add a; remove c
 }
 
 // Two objects exchange a cluster. Neither may be the first to lose its own, so one holds both for a while.
@@ -82,9 +82,9 @@ func ExampleDiff_swap() {
 	}
 	fmt.Print(update)
 	// Output:
-	// step 1: surge web-decision-1 status +d
-	// step 2: update web-decision-2 status +b -d
-	// step 3: update web-decision-1 status -b
+	// step 1: surge web-decision-1 status: add d
+	// step 2: update web-decision-2 status: add b; remove d
+	// step 3: update web-decision-1 status: remove b
 }
 
 // Each step waits for the one before. Fewer steps cost some objects a second write.
@@ -105,10 +105,10 @@ func ExampleUpdateStrategy_maxSteps() {
 	}
 	fmt.Print(update)
 	// Output:
-	// step 1: surge web-decision-2 status +c
-	// step 1: create web-decision-3 labels,status +e
-	// step 2: update web-decision-1 status +a -c
-	// step 2: update web-decision-2 status -e
+	// step 1: surge web-decision-2 status: add c
+	// step 1: create web-decision-3 labels,status: add e
+	// step 2: update web-decision-1 status: add a; remove c
+	// step 2: update web-decision-2 status: remove e
 }
 
 // An object that changes its group, as sequential names make it do, shows clusters in a wrong one for a moment.
@@ -138,8 +138,8 @@ func ExampleUpdate_misplaced() {
 		fmt.Println(w)
 	}
 	// Output:
-	// step 1: create web-decision-3 labels,status +x +y
-	// step 2: update web-decision-2 status,labels +c -x -y
+	// step 1: create web-decision-3 labels,status: add x y
+	// step 2: update web-decision-2 status,labels: add c; remove x y
 	// PlacementDecision web-decision-2 lists c in group 1, where it does not belong, until the labels of web-decision-2 are written
 }
 
@@ -175,8 +175,8 @@ func ExampleApplier_Apply() {
 		fmt.Println(outcome)
 	}
 	// Output:
-	// surge web-decision-1 status +d true
-	// update web-decision-2 status +b -d true
-	// update web-decision-1 status -b true
+	// surge web-decision-1 status: add d true
+	// update web-decision-2 status: add b; remove d true
+	// update web-decision-1 status: remove b true
 	// PlacementDecisions: 0 created, 1 surged, 2 updated, 0 deleted; 0 writes retried
 }

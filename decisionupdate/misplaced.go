@@ -33,7 +33,7 @@ func (m Misplaced) String() string {
 	if len(m.Clusters) > 1 {
 		belong = "they do"
 	}
-	return fmt.Sprintf("PlacementDecision %s lists%s in group %s, where %s not belong, until the %s of %[1]s %[6]s written", m.Object, listed("", m.Clusters), m.Seen, belong, second, isOrAre(second))
+	return fmt.Sprintf("PlacementDecision %s lists%s in group %s, where %s not belong, until the %s of %[1]s %[6]s written", m.Object, listed(m.Clusters), m.Seen, belong, second, isOrAre(second))
 }
 
 func isOrAre(p Part) string {

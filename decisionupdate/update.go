@@ -123,7 +123,14 @@ func (w Write) String() string {
 		s += string(" ,"[min(i, 1)]) + string(part)
 	}
 	before, after := clusterNames(w.From), clusterNames(w.To)
-	return s + listed("+", without(after, before)) + listed("-", without(before, after))
+	separator := ": "
+	for _, does := range []struct{ what, names string }{{"add", listed(without(after, before))}, {"remove", listed(without(before, after))}} {
+		if does.names != "" {
+			s += separator + does.what + does.names
+			separator = "; "
+		}
+	}
+	return s
 }
 
 // clusterNames returns the sorted names of an object's clusters, each once. A decision that isn't made yet has no name.
@@ -149,16 +156,16 @@ func without(names, others []string) []string {
 	})
 }
 
-// listed returns the names, each after a sign, cut after the fifth.
-func listed(sign string, names []string) string {
+// listed returns the names, cut after the fifth.
+func listed(names []string) string {
 	const most = 5
 	var b strings.Builder
 	for i, name := range names {
 		if i == most {
-			fmt.Fprintf(&b, " %s(%d more)", sign, len(names)-most)
+			fmt.Fprintf(&b, " (%d more)", len(names)-most)
 			break
 		}
-		b.WriteString(" " + sign + name)
+		b.WriteString(" " + name)
 	}
 	return b.String()
 }

@@ -135,7 +135,7 @@ func (h BlockReason) String() string {
 	case BlockConcurrency, BlockRamp:
 		return h.concurrency()
 	case BlockPlaces:
-		return h.detailed(fmt.Sprintf("waiting for the other clusters of %v (clusters that were deselected or moved to another group still count there)", h.Group))
+		return h.detailed(fmt.Sprintf("the last clusters of %v start after its others, because clusters that were deselected from it or moved out of it still count in it", h.Group))
 	case BlockExposed:
 		return h.exposure()
 	case BlockStarts:
@@ -148,7 +148,7 @@ func (h BlockReason) String() string {
 }
 
 func (h BlockReason) full() string {
-	s := fmt.Sprintf("the owner's stored record of deselected clusters is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
+	s := fmt.Sprintf("the record of deselected clusters that the rollout's object stores is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
 	if !h.Until.IsZero() {
 		s += fmt.Sprintf(", and %s until %s", plural(h.Failures > 1, "counts", "count"), inUTC(h.Until))
 	}
@@ -211,7 +211,7 @@ func (h BlockReason) starts() string {
 		parts = append(parts, "it is unknown when the next starts")
 	}
 	if h.WithoutTime > 0 {
-		parts = append(parts, fmt.Sprintf("the status of %s in flight has no time", clusters(h.WithoutTime)))
+		parts = append(parts, fmt.Sprintf("the status of %s in flight has no timestamp", clusters(h.WithoutTime)))
 	}
 	return fmt.Sprintf("at most %s %s within %v (maxStarts): %s",
 		clusters(h.MaxStarts), plural(h.MaxStarts > 1, "starts", "start"), h.Per, strings.Join(parts, ", "))

@@ -134,7 +134,7 @@ func (b *Blocker) end(many bool) string {
 		done := plural(b.Status == status.Validating, "done", "validated")
 		return fmt.Sprintf(", and %s at %s unless %s %s by then", plural(many, "is retried", "are retried"), inUTC(b.Again), plural(many, "it is", "they are"), done)
 	case b.WithoutTime:
-		return plural(many, ", and never times out", ", and never time out") + noTime(many)
+		return plural(many, ", and cannot time out until its status has a timestamp", ", and cannot time out until their status has a timestamp")
 	case !b.Until.IsZero():
 		return plural(b.Reason == status.ReportUntracked, "", ",") + plural(many, " and times out at ", " and time out at ") + inUTC(b.Until)
 	case b.Reason == status.ReportUntracked:
@@ -166,7 +166,7 @@ func (b *Blocker) slot(many bool) string {
 	done := plural(many, "it is done", "they are done")
 	switch {
 	case b.Silent:
-		done = plural(many, "it reports", "they report")
+		done = plural(many, "it reports that it is done", "they report that they are done")
 	case b.Status == status.Validating:
 		done = plural(many, "it is validated", "they are validated")
 	case b.Status == status.Failed:
@@ -205,15 +205,15 @@ func (b *Blocker) until(many bool) string {
 	case !b.Until.IsZero():
 		return " until " + inUTC(b.Until)
 	case b.Status == status.Failed:
-		return " for an unknown time" + noTime(many)
+		return "; the end is unknown" + noTime(many)
 	default:
-		return ", which never ends" + noTime(many)
+		return "; the end is unknown" + noTime(many)
 	}
 }
 
 // noTime says why the end of a state is unknown.
 func noTime(many bool) string {
-	return plural(many, " (its status has no time)", " (their status has no time)")
+	return plural(many, " (its status has no timestamp)", " (their status has no timestamp)")
 }
 
 // thaws says until when the cluster is frozen, and the reason of its freeze.

@@ -106,7 +106,7 @@ func TestChangesTellEachOnce(t *testing.T) {
 		{"a result has no news of itself", failed, failed, ""},
 		{"since the beginning all is new", &rollout.Result{}, first, "a, b started"},
 		{"a breach and a warning", first, failed, "a succeeded; b failed; " +
-			"the rollout is stopped: b failed, maxFailures is 0; the rollout continues once b is no longer failed or timed out; the status of d is reported more than once: the report that delays the rollout most counts"},
+			"the rollout is stopped: b failed, maxFailures is 0; the rollout continues once b is no longer failed or timed out; the status of d is reported more than once; of several reports, the one that delays the rollout the longest is used"},
 		{"told already", failed, plan(groups("a", "b", "d"), of("a", status.Succeeded), of("b", status.Failed), of("d", status.ToApply), of("d", status.ToApply)), ""},
 		{"a leaves, c joins, b recovers", failed, mended, "c started; b succeeded; b recovered; maxFailures is not exceeded any more, and the rollout continues"},
 	} {

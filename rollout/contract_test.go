@@ -141,7 +141,7 @@ func TestZeroResult(t *testing.T) {
 	if s := r.Summary(); s.Total() != 0 || s.Breach != "" {
 		t.Error(s)
 	}
-	if got := r.String(); got != "nothing to do" {
+	if got := r.String(); got != "nothing to start or to remove" {
 		t.Error(got)
 	}
 }

@@ -61,26 +61,26 @@ func TestTimesThatAreFarAway(t *testing.T) {
 		{
 			"a deadline that passed when nobody counted",
 			status.Report{Status: status.Progressing, LastTransitionTime: year(2)}, rollout.Options{},
-			"timed out a; the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 failed, 1 waiting",
+			"timed out a; the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 failed, 1 not started",
 			"",
 		},
 		{
 			"a deadline in another age",
 			status.Report{Status: status.Progressing, LastTransitionTime: year(2400)}, rollout.Options{},
-			"0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 2562047h47m16.854775807s",
+			"0 of 2 clusters done, 1 in flight, 1 not started; recheck after 2562047h47m16.854775807s",
 			"a is progressing and times out at 2400-01-01T00:10:00Z",
 		},
 		{
 			"a soak in another age",
 			status.Report{Status: status.Succeeded, LastTransitionTime: year(9999)}, rollout.Options{},
-			"0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 2562047h47m16.854775807s",
+			"0 of 2 clusters done, 1 in flight, 1 not started; recheck after 2562047h47m16.854775807s",
 			"a succeeded and has to stay so (minSuccessTime) until 9999-01-01T00:05:00Z",
 		},
 		{
 			"it started long before it succeeded",
 			status.Report{Status: status.Succeeded, LastTransitionTime: year(9999), Applied: now.Add(-time.Hour)},
 			rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 2 * time.Hour}}},
-			"0 of 2 clusters done, 1 in flight, 1 waiting; recheck after 1h0m0s",
+			"0 of 2 clusters done, 1 in flight, 1 not started; recheck after 1h0m0s",
 			"",
 		},
 	} {

@@ -45,7 +45,7 @@ type Next struct {
 	Counts status.Counts `json:"counts"`
 }
 
-// String is what to do in a line: `starting c; timed out a; 1 of 3 clusters done, 1 waiting; recheck after 9m0s`.
+// String is what to do in a line: `starting c; timed out a; 1 of 3 clusters done, 1 not started; recheck after 9m0s`.
 func (n Next) String() string {
 	parts := n.actions(nil)
 	if n.Breach != nil {

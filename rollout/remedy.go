@@ -95,16 +95,16 @@ func (r Remedy) String() string {
 	case RemedyAnswer:
 		return fmt.Sprintf("wait until %s %s done", r.some(), plural(r.Count > 1, "is", "are"))
 	case RemedyAddConditionRules:
-		return "add conditionRules to the template that tell when the workload is done, or let the condition Available tell it"
+		return "add conditionRules to the template that tell when the workload is done, or let the workload count as done when its condition Available is True"
 	case RemedyReportTime:
 		if r.Succeeded {
 			return fmt.Sprintf("wait until the status of %s says when %s succeeded", r.some(), plural(r.Count > 1, "it", "they"))
 		}
-		return fmt.Sprintf("wait until the status of %s has a time", r.some())
+		return fmt.Sprintf("wait until the status of %s has a timestamp", r.some())
 	case RemedyIgnore:
 		return fmt.Sprintf("add %s to the ignored clusters (no longer counted as in flight, failed or done)", r.Clusters)
 	case RemedyForget:
-		return "remove the stored record of deselected clusters from the owner"
+		return "delete the record of deselected clusters that the rollout's object stores (its clusters then no longer count as in flight, failed or done)"
 	case RemedyResume:
 		return "resume the rollout"
 	case RemedyOpenGate:
@@ -118,7 +118,7 @@ func (r Remedy) String() string {
 	case RemedyValidate:
 		return "validate the version on " + r.some()
 	case RemedyTryAgain:
-		return fmt.Sprintf("retry the failed clusters: set the rollout's attempt number to %d", r.Count)
+		return fmt.Sprintf("retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to %d", r.Count)
 	case RemedyRevert:
 		return "roll back to the previous version"
 	case RemedyRaiseMaxFailures:

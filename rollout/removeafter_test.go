@@ -303,7 +303,7 @@ func ExampleOptions_removeAfter() {
 	}
 	// Output:
 	// [a] pending removal b; recheck after 1m0s
-	// [a b] nothing to do
+	// [a b] nothing to start or to remove
 	// [a] pending removal b; recheck after 1m0s
 	// [a] removing the workload from b
 }

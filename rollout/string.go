@@ -15,7 +15,7 @@ func (r *Result) String() string {
 		parts = append(parts, r.Breach.String())
 	}
 	if parts = r.appendRecheck(parts); len(parts) == 0 {
-		return "nothing to do"
+		return "nothing to start or to remove"
 	}
 	return strings.Join(parts, "; ")
 }

@@ -97,9 +97,9 @@ func (w Warning) String() string {
 	case WarningGroupsIncomplete:
 		return "no cluster gets the workload, and it is removed from none, while the PlacementDecisions are only partially observed (" + w.Missing + ")"
 	case WarningReportsMerged:
-		return "the status of " + w.named() + " is reported more than once: the report that delays the rollout most counts"
+		return "the status of " + w.named() + " is reported more than once; of several reports, the one that delays the rollout the longest is used"
 	case WarningReportWithoutTime:
-		return w.statuses() + plural(w.Clusters > 1, " has", " have") + " no time: progressDeadline and minSuccessTime do not end there until the time is known"
+		return w.statuses() + plural(w.Clusters > 1, " has no timestamp: progressDeadline and minSuccessTime cannot run out for it until it has one", " have no timestamp: progressDeadline and minSuccessTime cannot run out for them until they have one")
 	case WarningUntracked:
 		return "the workload is applied on " + w.named() + ", but no conditionRules tell when it is done"
 	case WarningSuccessWithoutTime:
@@ -146,21 +146,20 @@ func (w Warning) mandatory() string {
 }
 
 func (w Warning) gate() string {
-	group := fmt.Sprintf("group %d (without a name)", w.Group.Index)
+	group, why := fmt.Sprintf("group %d", w.Group.Index), fmt.Sprintf("it is for a group without a name, and none has the index %d", w.Group.Index)
 	if w.Group.Name != "" {
-		group = fmt.Sprintf("group %q", w.Group.Name)
+		group, why = fmt.Sprintf("group %q", w.Group.Name), "there is no such group"
 	}
 	if w.Group.Placement != "" {
 		group += " of placement " + w.Group.Placement
 	}
-	s := fmt.Sprintf("the gate before %s has no effect: there is no such group", group)
-	return s + w.only()
+	return fmt.Sprintf("the gate before %s has no effect: %s", group, why) + w.only()
 }
 
 func (w Warning) order() string {
-	s := fmt.Sprintf("groupOrder names group %q: there is no such group", w.Group.Name)
+	s := fmt.Sprintf("groupOrder has an entry for group %q, which has no effect: there is no such group", w.Group.Name)
 	if w.Group.Name == "" {
-		s = "groupOrder has an entry for groups without a name: there is no such group"
+		s = "groupOrder has an entry for groups without a name, which has no effect: there is no such group"
 	}
 	return s + w.only()
 }

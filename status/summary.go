@@ -94,7 +94,7 @@ func (c Counts) Add(other Counts) Counts {
 	return c
 }
 
-// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight, 1 failed, 302 waiting, 3 more
+// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight, 1 failed, 302 not started, 3 more
 // ignored`. All failures are in "failed"; those within their deadline are also in flight.
 func (c Counts) String() string { return c.inWords(c.ToApply) }
 
@@ -110,7 +110,7 @@ func (c Counts) inWords(waiting int) string {
 		return c.allIgnored()
 	}
 	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight") + clauses.Number(c.Validating, "of these waiting for validation") +
-		clauses.Number(c.Failures(), "failed") + clauses.Number(waiting, "waiting") + clauses.Number(c.Deselected, "of these deselected") + clauses.Number(c.Ignored, "more ignored")
+		clauses.Number(c.Failures(), "failed") + clauses.Number(waiting, "not started") + clauses.Number(c.Deselected, "of these deselected") + clauses.Number(c.Ignored, "more ignored")
 }
 
 // allIgnored says that no cluster counts.

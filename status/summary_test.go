@@ -101,5 +101,5 @@ func ExampleSummary() {
 	// 12 of 320 clusters done, 5 in flight, 1 failed; no free slot: 5 in flight, 5 at a time
 	// Progressing, 3%
 	// group 0 "canary": 10 of 10 clusters done
-	// group 1: 2 of 310 clusters done, 5 in flight, 1 failed, 302 waiting
+	// group 1: 2 of 310 clusters done, 5 in flight, 1 failed, 302 not started
 }

@@ -57,7 +57,7 @@ func TestADecisionSaysWhatFollows(t *testing.T) {
 		want        []string
 	}{
 		{"a pause starts no cluster", nil, status.Succeeded, []string{"pause", "set"}, []string{
-			"ManifestWorkReplicaSet ns/set: pause\n", "now:      1 of 4 clusters done, 1 in flight, 2 waiting\n", "then:     no cluster starts at once\n",
+			"ManifestWorkReplicaSet ns/set: pause\n", "now:      1 of 4 clusters done, 1 in flight, 2 not started\n", "then:     no cluster starts at once\n",
 			"then:     1 cluster does not start now: c\n", "1 cluster in flight goes on", "stays on the 1 cluster that has it and are not done"}},
 		{"a resumed rollout starts the next", map[string]string{"pause": "true"}, status.Succeeded, []string{"resume", "set"}, []string{
 			"1 cluster starts at once: c\n", "1 cluster waits: the concurrency limit is reached (2 of 2 in flight or starting)", "can get to 2 of 4 clusters at most; 1 of these have it", "forecast: Complete at"}},

@@ -23,14 +23,14 @@ func TestDiffSaysWhatChanged(t *testing.T) {
 		want         []string
 		never        string
 	}{
-		{"nothing", liveSet(), liveSet(), nil, []string{"\n  nothing changed\n"}, "started"},
-		{"a success", liveSet(), done, nil, []string{"at 2025-01-01T00:51:00Z: 1 of 4 clusters done, 1 in flight, 2 waiting\n", "\n  succeeded (1): b\n"}, "nothing changed"},
+		{"nothing", liveSet(), liveSet(), nil, []string{"\n  nothing changed\n"}, "\n  started ("},
+		{"a success", liveSet(), done, nil, []string{"at 2025-01-01T00:51:00Z: 1 of 4 clusters done, 1 in flight, 2 not started\n", "\n  succeeded (1): b\n"}, "nothing changed"},
 		{"a start", liveSet(), started, nil, []string{"\n  started (1): d\n"}, "succeeded"},
 		{"a failure that breaches", liveSet(), liveBreach(), nil, []string{"\n  failed (1): b\n", "\n  the rollout is stopped: b failed, maxFailures is 0; the rollout continues once b is no longer failed or timed out\n"}, ""},
 		{"a recovery", liveBreach(), done, nil, []string{"\n  recovered (1): b\n", "\n  goes on: maxFailures is not exceeded any more, and the rollout continues\n"}, ""},
 		{"a deadline that passed between", liveSet(), liveSet(), []string{"--new-at", "2025-01-01T02:00:00Z"}, []string{"\n  timed out (1): b\n"}, "nothing changed"},
-		{"a new version, which c has had before", otherVersion, liveSet(), nil, []string{"\n  changed: spec.manifestWorkTemplate\n"}, "started"},
-		{"another strategy", liveSet(), strings.Replace(liveSet(), "maxConcurrency: 1", "maxConcurrency: 2", 1), nil, []string{"\n  changed: spec.placementRefs\n"}, "started"},
+		{"a new version, which c has had before", otherVersion, liveSet(), nil, []string{"\n  changed: spec.manifestWorkTemplate\n"}, "\n  started ("},
+		{"another strategy", liveSet(), strings.Replace(liveSet(), "maxConcurrency: 1", "maxConcurrency: 2", 1), nil, []string{"\n  changed: spec.placementRefs\n"}, "\n  started ("},
 		{"other clusters", liveSet(), moved, nil, []string{"\n  selected (1): e\n  deselected (1): d\n"}, ""},
 		{"another rollout", liveSet(), strings.ReplaceAll(liveSet(), "name: set, namespace: ns", "name: other, namespace: ns"), nil, []string{"ns/other\n  is new\n", "ns/set\n", "\n  is gone\n"}, "changed"},
 	} {

@@ -13,7 +13,7 @@ func TestMomentsOfHubs(t *testing.T) {
 		says, never  []string
 	}{
 		{"a selected cluster with a work in deletion starts once that is gone", "status menu -f selected-deleting.yaml",
-			[]string{"1 of 2 clusters done, 1 waiting", "start once their object is gone, which is being deleted (1): m1", "forecast: Complete"}, []string{"may start now"}},
+			[]string{"1 of 2 clusters done, 1 not started", "start once their object is gone, which is being deleted (1): m1", "forecast: Complete"}, []string{"may start now"}},
 		{"it is one of all rollouts", "status -f selected-deleting.yaml", []string{"stores/menu"}, nil},
 		{"it is played through", "plan -f selected-deleting.yaml", []string{"Complete: 2 of 2 clusters done"}, nil},
 		{"it is explained", "explain m1 -f selected-deleting.yaml", []string{"its object is being deleted: it starts anew once that is gone", "succeeds and is done"}, nil},
@@ -42,7 +42,7 @@ func TestMomentsOfHubs(t *testing.T) {
 
 		{"half of the decisions remove nobody", "status menu -f partially-observed.yaml", []string{"PlacementDecisions are only partially observed", "these keep the workload until all are (1): m2"}, []string{"removed there"}},
 
-		{"a group has its own counts beside clusters that left", "report - -f unknown-group.yaml", []string{"1 of 1 clusters done", "0 of 2 clusters done, 2 waiting"}, nil},
+		{"a group has its own counts beside clusters that left", "report - -f unknown-group.yaml", []string{"1 of 1 clusters done", "0 of 2 clusters done, 2 not started"}, nil},
 	} {
 		t.Run(test.command, func(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(test.command, "-f ", "-f testdata/moments/"))

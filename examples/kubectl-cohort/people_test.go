@@ -88,7 +88,7 @@ func TestAGateSaysWhatItsOpeningDoes(t *testing.T) {
 		{"a pause blocks, too", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"explain"}, "\n  gate 0: opening it starts no cluster now: the rollout is paused\n"},
 		{"a pause blocks, too, and opening says so", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  then:     no cluster starts at once\n  but:      the gate is not all that blocks: the rollout is paused\n"},
 		{"no cluster is allowed", map[string]string{"gates": "0", "allowlist": "c of another"}, status.Succeeded, []string{"open-gate", "set", "--dry-run"},
-			"  now:      1 of 4 clusters done, 1 in flight, 2 waiting\n  then:     no cluster starts at once\n  but:      the gate is not all that blocks: c, d are not in the allowlist\n"},
+			"  now:      1 of 4 clusters done, 1 in flight, 2 not started\n  then:     no cluster starts at once\n  but:      the gate is not all that blocks: c, d are not in the allowlist\n"},
 		{"a failure stops all", map[string]string{"gates": "0"}, status.Failed, []string{"open-gate", "set", "--dry-run"}, "  but:      the gate is not all that blocks: the rollout is stopped: a failed"},
 		{"no group has it", map[string]string{"gates": "0,prod", "open-gates": "0 of " + v3}, status.Succeeded, []string{"open-gate", "set", "--dry-run"}, "  but:      no cluster waits behind it now\n"},
 		{"as data", map[string]string{"gates": "0", "pause": "true"}, status.Succeeded, []string{"status", "set", "-o", "yaml"}, "gates:\n- gate: \"0\"\n  message: the rollout is paused\n  otherwise:\n    type: Paused\n"},
@@ -111,7 +111,7 @@ func TestAPersonValidatesACluster(t *testing.T) {
 		args         []string
 		want         []string
 	}{
-		{"yes", "", []string{"a", "yes"}, []string{"ManifestWorkReplicaSet ns/set: a is good with version " + v3 + "\n", "now:      0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 waiting\n", "1 cluster starts at once: c\n"}},
+		{"yes", "", []string{"a", "yes"}, []string{"ManifestWorkReplicaSet ns/set: a is good with version " + v3 + "\n", "now:      0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 not started\n", "1 cluster starts at once: c\n"}},
 		{"no", "", []string{"a", "no", "--reason", "no route"}, []string{"a is not good with version " + v3 + ": no route\n", "no cluster starts at once\n", "2 clusters wait: the rollout is stopped: a failed, ", `; a: "no route"; to do, one of: (1) fix the workload on a;`}},
 		{"a person has the last word", said("SUCCEEDED", ""), []string{"a", "no", "--reason", "no route"}, []string{"1 cluster does not start now: c\n"}},
 		{"or takes a no back", said("FAILED", "no route"), []string{"a", "yes"}, []string{"1 cluster starts at once: c\n"}},

@@ -240,7 +240,7 @@ func TestExplainCountsALateAnswer(t *testing.T) {
 	says := func(args ...string) string {
 		return simulateText(t, documents(dump...), append(args, "-f", "-", "--start", atOne.Format(time.RFC3339))...)
 	}
-	if got := says("status"); !strings.Contains(got, "1 of 3 clusters done, 1 in flight, 1 waiting") || !strings.Contains(got, "may start now (1): c") {
+	if got := says("status"); !strings.Contains(got, "1 of 3 clusters done, 1 in flight, 1 not started") || !strings.Contains(got, "may start now (1): c") {
 		t.Errorf("status: %s", got)
 	}
 	for cluster, want := range map[string]string{

@@ -38,13 +38,13 @@ func TestClustersOfAPolicyAreValidated(t *testing.T) {
 		args                   []string
 		want                   []string
 	}{
-		{"there is no verdict", "true", "", []string{"status"}, []string{"0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 waiting\n", "a b: waits to be validated and times out at 01:20", "kubectl cohort validate ns/pol a yes\n", "validated, as the annotation"}},
-		{"a was found good", "true", yes, []string{"status"}, []string{"1 of 4 clusters done, 1 in flight, 1 of these waiting for validation, 2 waiting\n", "may start now (1): c\n"}},
+		{"there is no verdict", "true", "", []string{"status"}, []string{"0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 not started\n", "a b: waits to be validated and times out at 01:20", "kubectl cohort validate ns/pol a yes\n", "validated, as the annotation"}},
+		{"a was found good", "true", yes, []string{"status"}, []string{"1 of 4 clusters done, 1 in flight, 1 of these waiting for validation, 2 not started\n", "may start now (1): c\n"}},
 		{"a was not found good", "true", no, []string{"status"}, []string{"stopped: a failed", `"no route"`}},
 		{"of another version it counts for nothing", "true", strings.Replace(yes, "VERSION", "other", 1), []string{"status"}, []string{"2 of these waiting for validation"}},
 		{"the value is invalid", "true", "yes", []string{"status"}, []string{"no cluster starts as long as that stands there", "2 of these waiting for validation", "the rollout is paused"}},
 		{"the annotation is invalid", "yes", "", []string{"status"}, []string{`"yes" must be true or false: no cluster starts`, "the rollout is paused"}},
-		{"they are not validated", "false", no, []string{"status"}, []string{"2 of 4 clusters done, 2 waiting\n"}},
+		{"they are not validated", "false", no, []string{"status"}, []string{"2 of 4 clusters done, 2 not started\n"}},
 		{"a forecast finds them good", "true", "", []string{"plan"}, []string{"Complete", "a forecast finds each good at once"}},
 		{"also where a cluster was deselected", "true", "", []string{"plan", "--fail", "c"}, []string{"Breached"}},
 	} {

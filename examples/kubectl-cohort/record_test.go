@@ -49,9 +49,9 @@ func TestARecordingAnswersForThePast(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"replay", file, "--at", at(0)}, "1 of 4 clusters done, 1 in flight, 2 waiting"},
+		{[]string{"replay", file, "--at", at(0)}, "1 of 4 clusters done, 1 in flight, 2 not started"},
 		{[]string{"replay", file, "--at", at(1)}, "2 of 4 clusters done"},
-		{[]string{"status", "--recording", file, "--at", at(0)}, "1 of 4 clusters done, 1 in flight, 2 waiting"},
+		{[]string{"status", "--recording", file, "--at", at(0)}, "1 of 4 clusters done, 1 in flight, 2 not started"},
 		{[]string{"status", "--recording", file, "--at", times[1].Format("15:04:05"), "-o", "name"}, "manifestworkreplicaset.work.open-cluster-management.io/set"},
 		{[]string{"explain", "d", "--recording", file, "--at", at(0)}, "the concurrency limit is reached (1 of 1 in flight): b is progressing"},
 		{[]string{"plan", "--recording", file, "--at", at(1), "--max-concurrency", "2"}, "Complete: 4 of 4 clusters done"},

@@ -106,7 +106,7 @@ func TestCommandsReadAHub(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"status"}, "\n1 of 4 clusters done, 1 in flight, 2 waiting\n"},
+		{[]string{"status"}, "\n1 of 4 clusters done, 1 in flight, 2 not started\n"},
 		{[]string{"status", "set", "--max-concurrency", "2"}, "\nmay start now (1): c\n"},
 		{[]string{"status", "-o", "name", "-n", "ns"}, "manifestworkreplicaset.work.open-cluster-management.io/set\n"},
 		{[]string{"explain", "d"}, "\nnow      waits until "},
@@ -157,7 +157,7 @@ func TestAWatchSaysWhatChanges(t *testing.T) {
 		t.Fatalf("exit status %d: %s", status, stderr.String())
 	}
 	_, after, found := strings.Cut(stdout.String(), "forecast: ")
-	if _, line, _ := strings.Cut(after, "\n"); !found || strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, " ManifestWorkReplicaSet ns/set: b succeeded; 2 of 4 clusters done, 2 waiting\n") {
+	if _, line, _ := strings.Cut(after, "\n"); !found || strings.Count(line, "\n") != 1 || !strings.HasSuffix(line, " ManifestWorkReplicaSet ns/set: b succeeded; 2 of 4 clusters done, 2 not started\n") {
 		t.Errorf("want one line with a success behind the status:\n%s", stdout.String())
 	}
 	for want, args := range map[string][]string{

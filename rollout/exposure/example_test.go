@@ -64,7 +64,7 @@ func ExampleWeakness() {
 		fmt.Println(w)
 	}
 	// Output:
-	// maxFailures 2 is never exceeded in group 0 "canary": no more than 2 clusters can fail in that group
+	// maxFailures 2 never stops the rollout in group 0 "canary": no more than 2 clusters can fail in that group
 }
 
 // At most four clusters may get a version that does not work, and one that fails is tolerated: how many at a time?

@@ -102,7 +102,7 @@ func (w Weakness) budget() string {
 	if w.MaxConcurrency > 0 {
 		n = w.MaxConcurrency
 	}
-	s := fmt.Sprintf("maxFailures %d is never exceeded", w.MaxFailures)
+	s := fmt.Sprintf("maxFailures %d never stops the rollout", w.MaxFailures)
 	if !w.AllGroups {
 		s += fmt.Sprintf(" in %v", w.Group)
 		switch w.Groups {
@@ -114,7 +114,7 @@ func (w Weakness) budget() string {
 		}
 	}
 	if w.MaxConcurrency > 0 {
-		return s + fmt.Sprintf(": at most %s can be in flight, and without a progressDeadline failed clusters count as in flight, so the rollout gets stuck once these failed: set a progressDeadline", clusters(n))
+		return s + fmt.Sprintf(": without a progressDeadline failed clusters stay in flight, at most %s can be in flight, and the rollout gets stuck once so many failed: set a progressDeadline", clusters(n))
 	}
 	s += fmt.Sprintf(": no more than %s can fail", clusters(n))
 	switch {

@@ -75,5 +75,5 @@ func Example_barrier() {
 	// hub-eu: 1 cluster blocked: the gate "all hubs" before group 1 "prod" is closed
 	// hub-us: starting u1
 	// hub-eu: starting e2
-	// hub-us: nothing to do
+	// hub-us: nothing to start or to remove
 }

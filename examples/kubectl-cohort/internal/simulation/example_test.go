@@ -31,7 +31,7 @@ func ExampleRun() {
 	}
 	fmt.Println(trace.Outcome, "-", trace.Final.Breach)
 	// Output:
-	// 0s [a b] 0 of 4 clusters done, 2 in flight, 2 waiting
+	// 0s [a b] 0 of 4 clusters done, 2 in flight, 2 not started
 	// 10m0s [c d] 2 of 4 clusters done, 2 in flight
 	// 11m0s [] 2 of 4 clusters done, 2 in flight, 1 failed
 	// 20m0s [] 3 of 4 clusters done, 1 in flight, 1 failed

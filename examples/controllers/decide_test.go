@@ -229,7 +229,7 @@ func TestAPersonTakesARevisionBackWithThePlugin(t *testing.T) {
 		_, _, err := o.tries(nil, "abort", set.Name, "--dry-run")
 		return err == nil && o.have("two") == 3
 	})
-	o.says(o.asks("abort", set.Name, "--yes"), `take revision \S+ back to revision \S+\n`, "3 clusters that have the version roll back at once: prod-00 prod-01 prod-02")
+	o.says(o.asks("abort", set.Name, "--yes"), `roll revision \S+ back to revision \S+\n`, "3 clusters that have the version roll back at once: prod-00 prod-01 prod-02")
 	clear(o.agents)
 	o.eventually("all are back", o.doneWith("one"))
 	o.says(o.asks("status", set.Name), "note: revision .* is rolled back since ")
@@ -332,7 +332,8 @@ func TestThePluginNeedsTheseRightsAlone(t *testing.T) {
 			}
 			out, said, err := o.tries(nil, args...)
 			resource := strings.Fields(right)[1]
-			return strings.Contains(said, resource) && err != nil || strings.Contains(out+said, "note: "+resource+": may not be listed")
+			note := regexp.MustCompile(`(?m)^\s*note: (left out: each \w+: .*|)` + regexp.QuoteMeta(resource) + `\b.*(may not be listed|forbidden)`)
+			return strings.Contains(said, resource) && err != nil || note.MatchString(out+said)
 		})
 		if !noticed {
 			t.Errorf("without %s no command of %v says so", right, commands)

@@ -148,7 +148,7 @@ func (h BlockReason) String() string {
 }
 
 func (h BlockReason) full() string {
-	s := fmt.Sprintf("the record of deselected clusters that the rollout's object stores is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
+	s := fmt.Sprintf("the record of deselected clusters in the rollout's object is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
 	if !h.Until.IsZero() {
 		s += fmt.Sprintf(", and %s until %s", plural(h.Failures > 1, "counts", "count"), inUTC(h.Until))
 	}

@@ -67,7 +67,7 @@ func (o *owned) plan(t *testing.T, reports []status.Report, at time.Time) *rollo
 
 // R49: the sentence speaks of one cluster as of one.
 func TestARecordWithoutRoomForOneClusterSaysSo(t *testing.T) {
-	for failures, want := range map[int]string{1: "the record of deselected clusters that the rollout's object stores is full: 1 cluster does not fit", 2: "the record of deselected clusters that the rollout's object stores is full: 2 clusters do not fit"} {
+	for failures, want := range map[int]string{1: "the record of deselected clusters in the rollout's object is full: 1 cluster does not fit", 2: "the record of deselected clusters in the rollout's object is full: 2 clusters do not fit"} {
 		if got := (rollout.BlockReason{Type: rollout.BlockRecordFull, Failures: failures}).String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -85,7 +85,7 @@ func TestARecordThatIsFullOfStartsEmptiesItself(t *testing.T) {
 		t.Errorf("%d entries, %d more, %d removed; want 256, 44 and nobody while the number grows", len(r.Record.Deselected), r.Record.More, len(r.Removed))
 	}
 	r = o.plan(t, reports, now.Add(2*time.Minute))
-	const want = "the record of deselected clusters that the rollout's object stores is full: 44 clusters do not fit, and count until 2026-11-21T13:00:00Z"
+	const want = "the record of deselected clusters in the rollout's object is full: 44 clusters do not fit, and count until 2026-11-21T13:00:00Z"
 	if explained := r.Explain("x"); len(r.Removed) != 300 || r.BlockCounts()[0].Reason.String() != want || explained[0].Remedies[0].String() != "wait until 2026-11-21T13:00:00Z" {
 		t.Errorf("%d removed, held: %v, explained: %v; want %s", len(r.Removed), r.BlockCounts(), explained, want)
 	}
@@ -199,7 +199,7 @@ func TestAFullRecordKeepsFailuresFirst(t *testing.T) {
 	o.plan(t, reports, now)
 	r = o.plan(t, reports, now.Add(24*time.Hour))
 	explained := r.Explain("x").String()
-	if r.Record.More != 44 || !r.Record.Until.IsZero() || !strings.Contains(explained, "(1) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (2) delete the record of deselected clusters that the rollout's object stores (its clusters then no longer count as in flight, failed or done)") {
+	if r.Record.More != 44 || !r.Record.Until.IsZero() || !strings.Contains(explained, "(1) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (2) delete the record of deselected clusters in the rollout's object (the clusters in that record then no longer count as in flight, failed or done)") {
 		t.Errorf("%d more until %v; explained: %s", r.Record.More, r.Record.Until, explained)
 	}
 	if o.options.Attempt = 1; o.plan(t, nil, now.Add(24*time.Hour)).Record.More != 0 {

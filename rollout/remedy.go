@@ -104,7 +104,7 @@ func (r Remedy) String() string {
 	case RemedyIgnore:
 		return fmt.Sprintf("add %s to the ignored clusters (no longer counted as in flight, failed or done)", r.Clusters)
 	case RemedyForget:
-		return "delete the record of deselected clusters that the rollout's object stores (its clusters then no longer count as in flight, failed or done)"
+		return "delete the record of deselected clusters in the rollout's object (the clusters in that record then no longer count as in flight, failed or done)"
 	case RemedyResume:
 		return "resume the rollout"
 	case RemedyOpenGate:

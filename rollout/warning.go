@@ -146,7 +146,7 @@ func (w Warning) mandatory() string {
 }
 
 func (w Warning) gate() string {
-	group, why := fmt.Sprintf("group %d", w.Group.Index), fmt.Sprintf("it is for a group without a name, and none has the index %d", w.Group.Index)
+	group, why := fmt.Sprintf("group %d", w.Group.Index), fmt.Sprintf("it gives no group name, so it is for a group %d without a name, and there is none", w.Group.Index)
 	if w.Group.Name != "" {
 		group, why = fmt.Sprintf("group %q", w.Group.Name), "there is no such group"
 	}

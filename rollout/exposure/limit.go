@@ -81,7 +81,7 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	path := field.NewPath("bounds", "finish")
 	takes := found.Exposure.Finish
 	if takes.Longest == unknownEnd {
-		return field.Forbidden(path, fmt.Sprintf("may not be set while %s: it is unknown how long the rollout takes (%v)", strings.Join(unknowns, " and "), takes))
+		return field.Forbidden(path, fmt.Sprintf("may not be set while %s: it is unknown how long the rollout takes (%v)", strings.Join(unknowns, ", nor while "), takes))
 	}
 	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: the rollout takes that long with %v, the highest limits that bounds.exposed permits", takes.Longest, found))
 }

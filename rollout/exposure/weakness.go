@@ -116,13 +116,12 @@ func (w Weakness) budget() string {
 	if w.MaxConcurrency > 0 {
 		return s + fmt.Sprintf(": without a progressDeadline failed clusters stay in flight, at most %s can be in flight, and the rollout gets stuck once so many failed: set a progressDeadline", clusters(n))
 	}
-	s += fmt.Sprintf(": no more than %s can fail", clusters(n))
-	switch {
-	case w.AllGroups:
-		return s
-	case w.Groups == 1:
-		return s + " in that group"
-	default:
-		return s + " in each of these"
+	if w.AllGroups {
+		return s + fmt.Sprintf(": more than %d would have to fail, and there are only %s", w.MaxFailures, clusters(n))
 	}
+	has := "that group has only"
+	if w.Groups > 1 {
+		has = "each of these has at most"
+	}
+	return s + fmt.Sprintf(": more than %d would have to fail, and %s %s", w.MaxFailures, has, clusters(n))
 }

@@ -23,7 +23,7 @@
 //   - {apiGroups: [cohort.open-cluster-management.io], resources: [accounts], verbs: [get, list, watch]}
 //   - {apiGroups: [cohort.open-cluster-management.io], resources: [accounts/status], verbs: [update]}
 //
-// the command divider needs these, and those for a lease:
+// The command divider needs these, and those for a lease:
 //
 //   - {apiGroups: [cohort.open-cluster-management.io], resources: [accounts], verbs: [get, list, watch, create, update, delete]}
 //   - {apiGroups: [work.open-cluster-management.io], resources: [manifestworkreplicasets], verbs: [get, list, watch]}

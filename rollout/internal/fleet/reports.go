@@ -14,6 +14,7 @@ type Reports struct {
 	far   map[int]time.Time    // when it was applied, where that is too long for a Duration
 }
 
+// NewReports gives a table of n clusters, none of which has a report.
 func NewReports(n int) Reports {
 	return Reports{kinds: make([]Kind, n), since: make([]time.Time, n)}
 }

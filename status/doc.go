@@ -10,7 +10,7 @@
 // rollout reads them. Clusters that never got the workload need none.
 //
 //	ManifestWork           FromManifestWork
-//	ManagedClusterAddOn    FromManagedClusterAddOn; of v1alpha1 the one in package addonv1alpha1
+//	ManagedClusterAddOn    FromManagedClusterAddOn, of DesiredConfigs; of v1alpha1 those in package addonv1alpha1
 //	replicated Policy      FromPolicy in package override/passes
 //	anything else          a function of yours
 //

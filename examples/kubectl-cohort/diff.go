@@ -181,8 +181,7 @@ func (d *difference) changed(cmd *cobra.Command, files []string) (all changes, e
 		if err != nil {
 			return nil, err
 		}
-		object, _, _ := strings.Cut(s.Rollout, " to placement ")
-		c.Spec = specs[object]
+		c.Spec = specs[s.Owner]
 		all = append(all, c)
 	}
 	for _, s := range was {

@@ -118,7 +118,7 @@ func (q *question) answer(s *scenario.Scenario) (*exposed, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := &exposed{Rollout: s.Rollout, Placement: s.Placements(), Passes: course.Passes}
+	answer := &exposed{Rollout: s.Owner, Placement: s.Placements(), Passes: course.Passes}
 	defer func() { answer.Notes = append(s.Notes, answer.Notes...) }()
 	if course.Groups == nil {
 		return answer, nil

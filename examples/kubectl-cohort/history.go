@@ -110,8 +110,7 @@ func (f *flags) histories(cmd *cobra.Command, cluster string) (pasts, error) {
 		if err := watch(t, s, cluster, f.start.Time, history.Stamps); err != nil {
 			return nil, err
 		}
-		object, _, _ := strings.Cut(s.Rollout, " to placement ")
-		t.Tell(events, object)
+		t.Tell(events, s.Owner)
 		p.Since, p.Moments = since, t.Moments()
 		all = append(all, p)
 	}

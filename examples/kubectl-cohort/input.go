@@ -23,7 +23,7 @@ type input struct {
 	files     manifest.Files
 	rollout   string
 	placement placement
-	apart     bool // a placement that is wanted leaves to the others of its rollout what they have
+	others    bool // the rollout's other placements are wanted, too, where one is
 	whatIf    whatIf
 	past      past
 	now       time.Time // of a recording that was read; zero for files and hubs
@@ -56,7 +56,7 @@ func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	wanted := scenario.Wanted{Rollout: in.rollout, Namespace: in.namespace(), Placement: in.placement.Ref, Apart: in.apart, Change: change}
+	wanted := scenario.Wanted{Rollout: in.rollout, Namespace: in.namespace(), Placement: in.placement.Ref, Others: in.others, Change: change}
 	var objects []manifest.Object
 	switch {
 	case in.past.file != "" && len(in.files) > 0:

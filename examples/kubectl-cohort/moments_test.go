@@ -35,6 +35,15 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"OCM's own controller does not read that", "removals -f remove-at-most-ocm.yaml", []string{"all of it goes at once", "to delete now: m1 m2 m3\n", "has no effect"}, nil},
 		{"one without it loses all at once", "removals -f no-placement.yaml", []string{"all of it goes at once", "unless the controller has the flag -remove-at-most"}, nil},
 
+		{"configurations of an add-on's own are desired, and their hash may be missing yet", "status till -f addon-own-configs-v1beta1.yaml",
+			[]string{"1 of 3 clusters done, 2 not started", "may start now (1): m2"}, nil},
+		{"also of the older version", "status till -f addon-own-configs-v1alpha1.yaml", []string{"1 of 3 clusters done, 2 not started", "may start now (1): m2"}, nil},
+		{"the last placement of an add-on has a cluster that several select", "status till -f addon-overlap.yaml",
+			[]string{"stores/everywhere  Succeeded    1         1 ", "stores/docks       Progressing  2         1     0          0       1 "}, nil},
+		{"also where one is asked for", "status till --placement everywhere -f addon-overlap.yaml", []string{"1 of 1 clusters done", "in a later placement of"}, []string{"may start now"}},
+		{"and its limit is that of a bad version", "exposure --placement docks -f addon-overlap.yaml", []string{"At most 1 of 2 clusters get a version", "At most 1 are in flight"}, []string{"to placement stores/docks to"}},
+		{"and it is removed there", "removals --placement docks -f addon-overlap.yaml", []string{"to delete now: m2 m3"}, nil},
+
 		{"a cluster that left in flight counts in the group that its labels give", "status menu -f left-in-flight.yaml",
 			[]string{`0 "first"  2         1     1 `, "may start now (1): m2"}, []string{"unknown group", "blocked by", "Breached"}},
 		{"and when it is played", "plan -f left-in-flight.yaml", []string{"now       1        2          1     0       1 "}, []string{"unknown group"}},

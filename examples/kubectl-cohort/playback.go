@@ -171,9 +171,8 @@ func (p *playback) changed(at time.Time, objects []manifest.Object) error {
 				one.Say(history.Moment{Time: at, What: history.Changed, Message: "the rollout is new", From: history.Recording})
 			}
 		}
-		object, _, _ := strings.Cut(s.Rollout, " to placement ")
-		if fields := specs[object]; known && len(fields) > 0 {
-			one.Say(history.Moment{Time: at, What: history.Changed, Message: object + ": " + strings.Join(fields, ", "), From: history.Recording})
+		if fields := specs[s.Owner]; known && len(fields) > 0 {
+			one.Say(history.Moment{Time: at, What: history.Changed, Message: s.Owner + ": " + strings.Join(fields, ", "), From: history.Recording})
 		}
 		one.last, one.gone, one.part = s, false, one.part || s.Knows(p.cluster)
 		if err := p.plan(one, at); err != nil {

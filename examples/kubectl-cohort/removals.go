@@ -67,7 +67,7 @@ func (q *leaving) run(cmd *cobra.Command) error {
 	if q.atATime < 1 {
 		return fmt.Errorf("--at-a-time %d: must be at least 1", q.atATime)
 	}
-	q.progress, q.apart = progressOn(cmd.ErrOrStderr()), true
+	q.progress, q.others = progressOn(cmd.ErrOrStderr()), true
 	scenarios, err := q.scenarios(cmd)
 	if err != nil {
 		return err

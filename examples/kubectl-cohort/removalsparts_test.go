@@ -86,7 +86,8 @@ func TestRemovalsOfSeveralPlacements(t *testing.T) {
 	}
 }
 
-// An add-on goes everywhere where its owner goes, also where no placement selects the cluster: the objects have an owner reference.
+// An add-on goes everywhere where its owner goes, also where no placement selects the cluster: the objects have an owner reference. Both
+// placements select b, which the last one has.
 func TestRemovalsOfAnAddOn(t *testing.T) {
 	owner := strings.Replace(anAddOn, "placements: [{", "placements: [{name: q, namespace: ns, rolloutStrategy: {type: ProgressivePerGroup}}, {", 1)
 	for _, version := range []string{"v1alpha1", "v1beta1"} {
@@ -97,8 +98,8 @@ func TestRemovalsOfAnAddOn(t *testing.T) {
 		got := simulateText(t, documents(all...), "removals", "-f", "-", "--at-a-time", "1")
 		for _, want := range []string{
 			"ClusterManagementAddOn addon to placement ns/q: all of it goes, at most 1 cluster at a time\n",
-			"\non their way out: c\nto delete now: none, before one that is on its way out is gone\n\nWAVE  GROUP    CLUSTERS\n1     group 0  a\n2     group 0  b\n\n────────",
-			"\nto delete now: z\n\nWAVE  GROUP             CLUSTERS\n1     not in any group  z\n2     group 0           d\nlast  ClusterManagementAddOn addon itself, once no cluster has anything of it\n",
+			"\non their way out: c\nto delete now: none, before one that is on its way out is gone\n\nWAVE  GROUP             CLUSTERS\n1     not in any group  z\n2     group 0           a\n\n────────",
+			"\nto delete now: b\n\nWAVE  GROUP    CLUSTERS\n1     group 0  b\n2     group 0  d\nlast  ClusterManagementAddOn addon itself, once no cluster has anything of it\n",
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no\n%s\nin\n%s", version, want, got)

@@ -29,7 +29,7 @@ func TestSeveralRolloutsArePlayedOneAfterTheOther(t *testing.T) {
 		{"those to a placement", dump, []string{"--placement", "q"}, []string{"ManifestWorkReplicaSet ns/other"}},
 		{"the placements of one", documents(aCluster, b, aPlacement, other, two), nil,
 			[]string{"ManifestWorkReplicaSet ns/set to placement ns/q", "ManifestWorkReplicaSet ns/set to placement ns/p"}},
-		{"one placement of it", documents(aCluster, b, aPlacement, other, two), []string{"--placement", "p"}, []string{"ManifestWorkReplicaSet ns/set"}},
+		{"one placement of it", documents(aCluster, b, aPlacement, other, two), []string{"--placement", "p"}, []string{"ManifestWorkReplicaSet ns/set to placement ns/p"}},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			type report struct{ Rollout struct{ Object string } }

@@ -66,3 +66,32 @@ func hashBack(h *v1beta1.ConfigSpecHash) *v1alpha1.ConfigSpecHash {
 	}
 	return &v1alpha1.ConfigSpecHash{ConfigReferent: v1alpha1.ConfigReferent(h.ConfigReferent), SpecHash: h.SpecHash}
 }
+
+// DesiredConfigs are the configurations that an add-on should have, as of status.DesiredConfigs.
+func DesiredConfigs(owner *v1alpha1.ClusterManagementAddOn, placement v1alpha1.PlacementRef, addOn *v1alpha1.ManagedClusterAddOn) ([]v1alpha1.ConfigReference, bool) {
+	var newOwner v1beta1.ClusterManagementAddOn
+	for _, c := range owner.Status.DefaultConfigReferences {
+		newOwner.Status.DefaultConfigReferences = append(newOwner.Status.DefaultConfigReferences,
+			v1beta1.DefaultConfigReference{ConfigGroupResource: v1beta1.ConfigGroupResource(c.ConfigGroupResource), DesiredConfig: oldaddon.Hash(c.DesiredConfig)})
+	}
+	for _, p := range owner.Status.InstallProgressions {
+		entry := v1beta1.InstallProgression{PlacementRef: v1beta1.PlacementRef(p.PlacementRef)}
+		for _, c := range p.ConfigReferences {
+			entry.ConfigReferences = append(entry.ConfigReferences,
+				v1beta1.InstallConfigReference{ConfigGroupResource: v1beta1.ConfigGroupResource(c.ConfigGroupResource), DesiredConfig: oldaddon.Hash(c.DesiredConfig)})
+		}
+		newOwner.Status.InstallProgressions = append(newOwner.Status.InstallProgressions, entry)
+	}
+	newAddOn := v1beta1.ManagedClusterAddOn{}
+	newAddOn.Status.ConfigReferences = oldaddon.References(addOn.Status.ConfigReferences)
+	for _, c := range addOn.Spec.Configs {
+		newAddOn.Spec.Configs = append(newAddOn.Spec.Configs,
+			v1beta1.AddOnConfig{ConfigGroupResource: v1beta1.ConfigGroupResource(c.ConfigGroupResource), ConfigReferent: v1beta1.ConfigReferent(c.ConfigReferent)})
+	}
+	desired, found := status.DesiredConfigs(&newOwner, v1beta1.PlacementRef(placement), &newAddOn)
+	var all []v1alpha1.ConfigReference
+	for _, c := range desired {
+		all = append(all, v1alpha1.ConfigReference{ConfigGroupResource: v1alpha1.ConfigGroupResource(c.ConfigGroupResource), DesiredConfig: hashBack(c.DesiredConfig)})
+	}
+	return all, found
+}

@@ -13,8 +13,7 @@ import (
 // commands are those of this program with which a user can end a wait, each once. Where a controller has written that is not of this
 // library, they are those alone that every controller obeys, and so they are where nothing is written and no annotation asks for anything.
 func commands(s *scenario.Scenario, waiting []Reason, validating []string) (all []string) {
-	object, _, _ := strings.Cut(s.Rollout, " to placement ")
-	kind, name, _ := strings.Cut(object, " ") // with the namespace, as the context may be at another
+	kind, name, _ := strings.Cut(s.Owner, " ") // with the namespace, as the context may be at another
 	if s.Aborted || s.Ends {
 		return nil
 	}

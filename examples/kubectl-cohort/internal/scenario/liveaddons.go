@@ -2,6 +2,7 @@ package scenario
 
 import (
 	oldaddon "open-cluster-management.io/api/addon/v1alpha1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/status"
@@ -25,7 +26,7 @@ func (s *Scenario) resumeAddOns(r applier, o *objects) (found int) {
 		if addOn.GetName() == r.GetName() {
 			o.use(addOn.Object)
 			state := status.AddOnState{AddOn: addOn.typed, Desired: addOn.typed.Status.ConfigReferences}
-			if desired, known := r.desired[s.Placement]; known {
+			if desired, known := status.DesiredConfigs(r.addOn, addonv1beta1.PlacementRef(s.Placement), addOn.typed); known {
 				state.Desired = desired
 			}
 			add(status.FromManagedClusterAddOn(state))
@@ -35,7 +36,7 @@ func (s *Scenario) resumeAddOns(r applier, o *objects) (found int) {
 		if addOn.GetName() == r.GetName() {
 			o.use(addOn.Object)
 			state := addonv1alpha1.AddOnState{AddOn: addOn.typed, Desired: addOn.typed.Status.ConfigReferences}
-			if desired, known := r.oldDesired[s.Placement]; known {
+			if desired, known := addonv1alpha1.DesiredConfigs(r.oldAddOn, oldaddon.PlacementRef(s.Placement), addOn.typed); known {
 				state.Desired = desired
 			}
 			add(addonv1alpha1.FromManagedClusterAddOn(state))

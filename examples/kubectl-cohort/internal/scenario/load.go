@@ -24,8 +24,8 @@ type Wanted struct {
 	Namespace string
 	// Placement is the one to roll out to.
 	Placement Ref
-	// Apart says to leave to the rollout's other placements the clusters that they have, also where one placement is wanted.
-	Apart bool
+	// Others says to give the rollout's other placements, too, where one is wanted. Each has the clusters that it has beside the others.
+	Others bool
 	// Change gives the strategy to play in place of that of an object; nil leaves it.
 	Change Change
 	// Hub says that a hub was read and not files: a rollout that cannot be loaded does not hide the others, and nothing is said
@@ -136,7 +136,8 @@ func (r *applier) change(to Change) error {
 	return nil
 }
 
-// load gives a scenario for each placement that the object rolls out to. A cluster of several belongs to the first.
+// load gives a scenario for each placement that the object rolls out to. A cluster of several belongs to the first; of an add-on to the last,
+// as OCM's add-on manager has it.
 func (o *objects) load(r applier, wanted Wanted) ([]*Scenario, error) {
 	if r.policy != nil {
 		s, err := o.loadPolicy(r, wanted.Placement)
@@ -146,11 +147,16 @@ func (o *objects) load(r applier, wanted Wanted) ([]*Scenario, error) {
 		return []*Scenario{s}, s.resume(r, o)
 	}
 	all, err := o.choose(r, wanted.Placement)
-	if err == nil && wanted.Apart && len(all) < len(r.Targets) {
-		all, err = o.choose(r, Ref{})
-	}
 	if err != nil {
 		return nil, err
+	}
+	if len(all) < len(r.Targets) {
+		switch every, err := o.choose(r, Ref{}); {
+		case err == nil:
+			all = every
+		case wanted.Others:
+			return nil, err
+		}
 	}
 	var scenarios []*Scenario
 	for _, c := range all {
@@ -175,11 +181,19 @@ func (o *objects) load(r applier, wanted Wanted) ([]*Scenario, error) {
 			return nil, err
 		}
 	}
-	return scenarios, nil // with Apart also those that are not wanted, as their objects tell of the others' clusters
+	if !wanted.Others && wanted.Placement.Name != "" {
+		scenarios = slices.DeleteFunc(scenarios, func(s *Scenario) bool { return !s.Placement.matches(wanted.Placement) })
+	}
+	return scenarios, nil
 }
 
-// share leaves to earlier placements of the same rollout the clusters that they have.
+// share leaves to earlier placements of the same rollout the clusters that they have, and for an add-on to later ones.
 func share(r applier, all []*Scenario) error {
+	other := "an earlier"
+	if r.GetKind() == "ClusterManagementAddOn" {
+		other, all = "a later", slices.Clone(all)
+		slices.Reverse(all)
+	}
 	parts := make([]grouping.PlacementGroups, len(all))
 	for i, s := range all {
 		parts[i] = grouping.PlacementGroups{Placement: s.Placement.String(), Groups: s.Groups}
@@ -191,7 +205,7 @@ func share(r applier, all []*Scenario) error {
 	for i, s := range all {
 		s.Rollout = fmt.Sprintf("%s to placement %v", s.Rollout, s.Placement)
 		if lost := s.Groups.NumClusters() - apart[i].NumClusters(); lost > 0 {
-			drop := Drop{fmt.Sprintf("in an earlier placement of %v", r.Object), lost}
+			drop := Drop{fmt.Sprintf("in %s placement of %v", other, r.Object), lost}
 			s.Dropped = append(s.Dropped, drop)
 			s.note("%v, to which they belong", drop)
 		}

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"encoding/json"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	addonv1alpha1 "open-cluster-management.io/api/addon/v1alpha1"
@@ -22,9 +24,9 @@ type applier struct {
 	Path    *field.Path
 	// template is the template of the works, where Object is a ManifestWorkReplicaSet.
 	template *workv1.ManifestWorkSpec
-	// desired and oldDesired are the configurations of a ClusterManagementAddOn for its placements.
-	desired    map[Ref][]addonv1beta1.ConfigReference
-	oldDesired map[Ref][]addonv1alpha1.ConfigReference
+	// addOn and oldAddOn are what Object is, in either version, where it is a ClusterManagementAddOn.
+	addOn    *addonv1beta1.ClusterManagementAddOn
+	oldAddOn *addonv1alpha1.ClusterManagementAddOn
 	// policy is what Object is, where it is a Policy. It names no placement: its bindings do.
 	policy *policyv1.Policy
 	// fault says why it cannot be played; nil if it can.
@@ -89,13 +91,7 @@ func readReplicaSet(o *objects, object manifest.Object) error {
 func readAddOn(o *objects, object manifest.Object) error {
 	var addOn addonv1alpha1.ClusterManagementAddOn
 	_, err := object.Into(&addOn)
-	r := applier{Object: object, Path: addOnPath(), oldDesired: make(map[Ref][]addonv1alpha1.ConfigReference)}
-	for _, p := range addOn.Status.InstallProgressions {
-		for _, c := range p.ConfigReferences {
-			of := Ref{p.Namespace, p.Name}
-			r.oldDesired[of] = append(r.oldDesired[of], addonv1alpha1.ConfigReference{ConfigGroupResource: c.ConfigGroupResource, DesiredConfig: c.DesiredConfig})
-		}
-	}
+	r := applier{Object: object, Path: addOnPath(), oldAddOn: &addOn, addOn: converted[addonv1beta1.ClusterManagementAddOn](addOn)}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
 		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}
@@ -105,17 +101,20 @@ func readAddOn(o *objects, object manifest.Object) error {
 func readAddOnBeta(o *objects, object manifest.Object) error {
 	var addOn addonv1beta1.ClusterManagementAddOn
 	_, err := object.Into(&addOn)
-	r := applier{Object: object, Path: addOnPath(), desired: make(map[Ref][]addonv1beta1.ConfigReference)}
-	for _, p := range addOn.Status.InstallProgressions {
-		for _, c := range p.ConfigReferences {
-			of := Ref{p.Namespace, p.Name}
-			r.desired[of] = append(r.desired[of], addonv1beta1.ConfigReference{ConfigGroupResource: c.ConfigGroupResource, DesiredConfig: c.DesiredConfig})
-		}
-	}
+	r := applier{Object: object, Path: addOnPath(), addOn: &addOn, oldAddOn: converted[addonv1alpha1.ClusterManagementAddOn](addOn)}
 	for i, p := range addOn.Spec.InstallStrategy.Placements {
 		r.add(i, Ref{p.Namespace, p.Name}, p.RolloutStrategy)
 	}
 	return o.addAddOn(err, r, addOn.Spec.InstallStrategy.Type)
+}
+
+// converted is an object in another version of its API, of which only the status is read: both have the same there.
+func converted[To, From any](object From) *To {
+	var to To
+	if data, err := json.Marshal(object); err == nil {
+		_ = json.Unmarshal(data, &to) // other fields may differ
+	}
+	return &to
 }
 
 func addOnPath() *field.Path { return field.NewPath("spec", "installStrategy", "placements") }

@@ -20,7 +20,8 @@ type Blocker struct {
 	Starting bool `json:"starting,omitempty"`
 	// Silent says that the cluster has the workload and has not answered yet.
 	Silent bool `json:"silent,omitempty"`
-	// Reason says more of a cluster in flight, as its report does ([status.Report]).
+	// Reason says more of a cluster in flight, as its report does ([status.Report]). Beside Starting, Refused says that the API
+	// server refused to write the cluster's object, and Message says why.
 	Reason status.ReportReason `json:"reason,omitempty"`
 	// Since is when the cluster got its present state; zero if that is unknown, or if it does not have the workload.
 	Since time.Time `json:"since,omitzero"`
@@ -42,6 +43,7 @@ type Blocker struct {
 	slotless       bool // it failed, and its slot went to the next
 	endsWithObject bool // it is deselected and in flight, and counts until its object is gone
 	late           bool // it starts once its object is gone, which is being deleted
+	refused        bool // it starts once the API server accepts the write of its object, which it refused
 	lost           bool // it failed, and only the record tells of it
 	frozen         bool // it waits: it is frozen, or not in the allowlist
 	notAllowed     bool // it waits: it is not in the allowlist, and not frozen
@@ -63,7 +65,7 @@ func (b *Blocker) label() string {
 
 // says repeats the message of the cluster's report, cut where it is long.
 func (b *Blocker) says() string {
-	if b.Message == "" || b.frozen {
+	if b.Message == "" || b.frozen || b.refused { // another sentence has it
 		return ""
 	}
 	return "; " + quoted(b.label(), b.Message)
@@ -90,6 +92,8 @@ func (b *Blocker) kind(many bool) string {
 		return plural(many, "is frozen", "are frozen")
 	case b.late:
 		return plural(many, "starts once its previous object, which is being deleted, is gone", "start once their previous objects, which are being deleted, are gone")
+	case b.refused:
+		return plural(many, "starts once the API server accepts the write of its object, which it refused", "start once the API server accepts the writes of their objects, which it refused")
 	case b.Starting:
 		return plural(many, "starts now", "start now")
 	case b.Silent:
@@ -118,6 +122,8 @@ func (b *Blocker) end(many bool) string {
 	switch {
 	case b.frozen:
 		return b.thaws(many)
+	case b.refused:
+		return b.refusal(many)
 	case b.Starting || b.Status == status.TimeOut:
 		return ""
 	case b.settled:
@@ -231,6 +237,14 @@ func (b *Blocker) thaws(many bool) string {
 	return s
 }
 
+// refusal says why the API server refused to write the object of the cluster, of several clusters for one of them.
+func (b *Blocker) refusal(many bool) string {
+	if many {
+		return ", " + quoted("for "+b.label(), b.Message)
+	}
+	return fmt.Sprintf(": %q", b.Message)
+}
+
 func plural(many bool, one, more string) string {
 	if many {
 		return more
@@ -256,8 +270,10 @@ func (r *Result) blocker(position int) Blocker {
 			b.Until = b.Since.Add(limit)
 		}
 	}
+	b.late, b.lost = b.Starting && n.deleting[position], n.lost[position]
+	b.refused = b.Starting && !b.late && n.says[position].refusal
 	switch {
-	case s == fleet.Refused:
+	case s == fleet.Refused, b.refused:
 		b.Reason = status.ReportRefused
 	case fleet.UntrackedStates.Has(s):
 		b.Reason = status.ReportUntracked
@@ -265,14 +281,13 @@ func (r *Result) blocker(position int) Blocker {
 	if r.isEarlier(position) {
 		b.Again, b.Until = b.Until, time.Time{}
 	}
-	b.late, b.lost = b.Starting && n.deleting[position], n.lost[position]
 	switch {
 	case s.IsFrozen():
 		h := r.blockAt(position)
 		b.frozen, b.Message, b.Until = true, h.Reason, h.Until
 		b.notAllowed, b.withAllowlist = h.Type == BlockNotAllowed, r.schedule.options.named.hasAllowlist
-	case !s.IsWaiting():
-		b.Message = n.says[position]
+	case !s.IsWaiting(), b.refused:
+		b.Message = n.says[position].text
 	}
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	m := r.schedule.options.record
@@ -438,7 +453,7 @@ func (r *Result) allBlocked() (n int) {
 }
 
 // startsNow says whether nothing keeps a cluster that starts from its workload.
-func (b *Blocker) startsNow() bool { return b.Starting && !b.late }
+func (b *Blocker) startsNow() bool { return b.Starting && !b.late && !b.refused }
 
 // compareEnds puts first the blockers that time alone does not end, then those that end last. Clusters that only start
 // now come last.

@@ -89,11 +89,11 @@ func (r *Result) why(lists ...[]string) (why map[string]string) {
 	for _, list := range lists {
 		for _, cluster := range list {
 			position, _ := r.schedule.groups.Position(cluster)
-			if message := r.knownDetails().says[position]; message != "" {
+			if said := r.knownDetails().says[position]; said != (message{}) {
 				if why == nil {
 					why = make(map[string]string)
 				}
-				why[cluster] = message
+				why[cluster] = said.text
 			}
 		}
 	}

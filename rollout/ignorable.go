@@ -5,7 +5,7 @@ import "slices"
 // deselectedMark follows the name of a deselected cluster, in sentences.
 const deselectedMark = " (deselected)"
 
-// ignorableClusters counts clusters that can be ignored, since they left, start late, or cannot recover, and has the names of the first.
+// ignorableClusters counts clusters that can be ignored, since they are deselected, start late, are refused their start, or cannot recover, and has the names of the first.
 type ignorableClusters struct {
 	n     int
 	names []string
@@ -13,7 +13,7 @@ type ignorableClusters struct {
 
 // add counts a cluster if it is one of these.
 func (a *ignorableClusters) add(b *Blocker) {
-	if !b.Deselected && !b.late && !b.lost {
+	if !b.Deselected && !b.late && !b.refused && !b.lost {
 		return
 	}
 	if a.n++; a.n <= maxNamed {

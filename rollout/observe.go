@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -51,7 +52,7 @@ func (r *Result) read(o *observed, s *schedule, reports []status.Report, now tim
 			}
 			f.several[report.Cluster] = status.Report{}
 		default:
-			if kind := fleet.KindOf(report); plain && s.timeless.Has(kind) && report.Attempt == 0 && !report.Deleting {
+			if kind := fleet.KindOf(report); plain && s.timeless.Has(kind) && report.Attempt == 0 && !report.Deleting && report.Reason == "" {
 				r.states[position] = kind.State()
 			} else {
 				r.set(position, report, now)
@@ -102,8 +103,8 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 		r.date(position, report, now)
 	}
 	r.untell(position, kind)
-	if report.Message != "" || r.details != nil {
-		r.say(position, report.Message)
+	if said := messageOf(report); said != (message{}) || r.details != nil {
+		r.say(position, said)
 	}
 	if report.Deleting || r.knownDetails().evidence != nil || r.schedule.isDeselectedAt(position) || r.schedule.options.record != nil {
 		r.keep(position, report)
@@ -144,17 +145,30 @@ func (r *Result) remember() *details {
 	return n
 }
 
-// say notes the message of the report that counts for the cluster at a position; the empty one is none.
-func (r *Result) say(position int, message string) {
-	if message == "" {
+// message is what explanations repeat of a report; the zero message is none.
+type message struct {
+	text    string
+	refusal bool // it says why the API server refused to write the object of a waiting cluster (R29)
+}
+
+func messageOf(r *status.Report) message {
+	if fleet.KindOf(r) == fleet.KindToApply && r.Reason == status.ReportRefused {
+		return message{cmp.Or(r.Message, "no reason is known"), true}
+	}
+	return message{text: r.Message}
+}
+
+// say notes the message of the report that counts for the cluster at a position.
+func (r *Result) say(position int, said message) {
+	if said == (message{}) {
 		delete(r.knownDetails().says, position)
 		return
 	}
 	n := r.addDetails()
 	if n.says == nil {
-		n.says = make(map[int]string)
+		n.says = make(map[int]message)
 	}
-	n.says[position] = message
+	n.says[position] = said
 }
 
 // untell notes whether the cluster at a position, of a kind, timed out while nothing says when it is done.

@@ -38,7 +38,7 @@ type Planner struct {
 	writes  map[string]write     // the last write of each cluster, as Applied was told
 	tried   map[string]time.Time // when the clusters failed that were tried again; nil if there are none
 
-	says     map[string]string       // the messages of what was reported; nil where there are none
+	says     map[string]message      // the messages of what was reported; nil where there are none
 	deleting map[string]bool         // clusters whose object is being deleted, by the last report
 	others   map[string]fleet.Report // what was reported of clusters that are not selected, or that the record has
 	names    []string                // the names of those to remove, in order; nil if not known

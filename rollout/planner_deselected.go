@@ -219,10 +219,10 @@ func (p *Planner) once(now time.Time) []departure {
 // tellMore notes the failures that the record alone tells of, and the messages of the reports that count.
 func (p *Planner) tellMore(r *Result) {
 	s := r.schedule
-	for cluster, message := range p.says {
+	for cluster, said := range p.says {
 		if position, member := s.groups.Position(cluster); member {
 			if _, recorded := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.isDeselectedAt(position)}); !recorded {
-				r.say(position, message)
+				r.say(position, said)
 			}
 		}
 	}

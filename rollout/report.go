@@ -81,22 +81,22 @@ func (p *Planner) observe(r *status.Report, several bool) {
 	} else {
 		delete(p.deleting, r.Cluster)
 	}
-	p.say(r.Cluster, r.Message)
+	p.say(r.Cluster, messageOf(r))
 	said := fleet.ReportOf(r)
 	said.Attempt = last.attemptOf(r)
 	p.set(r.Cluster, said)
 }
 
-// say keeps the message of what was reported of a cluster; the empty one is none.
-func (p *Planner) say(cluster, message string) {
-	if message == "" {
+// say keeps the message of what was reported of a cluster.
+func (p *Planner) say(cluster string, said message) {
+	if said == (message{}) {
 		delete(p.says, cluster)
 		return
 	}
 	if p.says == nil {
-		p.says = make(map[string]string)
+		p.says = make(map[string]message)
 	}
-	p.says[cluster] = message
+	p.says[cluster] = said
 }
 
 // Applied tells the planner that the present version of the workload was written for a cluster at the time when. From now

@@ -63,7 +63,7 @@ type details struct {
 	deleting   map[int]bool         // the selected positions whose objects are being deleted; of all with evidence while the result is made
 	lost       map[int]bool         // the positions that failed and of which only the record tells
 	untold     map[int]bool         // the positions that timed out while nothing says when they are done
-	says       map[int]string       // the messages of the reports that count; nil where none has one
+	says       map[int]message      // the messages of the reports that count; nil where none has one
 }
 
 // knownDetails gives what is noted, to be read.

@@ -61,8 +61,8 @@ type foundWaitSets struct {
 // waitKind says what a cluster that is waited for does: it is in a state, or one of the kinds below.
 type waitKind uint8
 
-// Beside the states there are kinds for clusters that are tried again (R39), for those that start late, and for those that cannot
-// recover (R29).
+// Beside the states there are kinds for clusters that are tried again (R39), for those that start late or are refused their start, and for those that
+// cannot recover (R29).
 const (
 	silentAgain = waitKind(fleet.NumStates) + iota
 	refusedAgain
@@ -70,6 +70,7 @@ const (
 	progressingAgain
 	validatingAgain
 	startingLate
+	startingRefused
 	failedLost
 	numWaitKinds
 )
@@ -111,6 +112,8 @@ func waitKindOf(b *Blocker, s fleet.State) waitKind {
 		return waitBlockingToApply
 	case b.late:
 		return startingLate
+	case b.refused:
+		return startingRefused
 	case b.lost:
 		return failedLost
 	case b.Again.IsZero():
@@ -406,7 +409,7 @@ func (f *waitSet) sentences(slots int, without waitKinds) string {
 	var s strings.Builder
 	more := 0
 	for _, kind := range [...]waitKind{
-		waitUntrackedUndated, waitProgressingUndated, waitValidatingUndated, waitFailedUndated, waitSoakingUndated, failedLost, startingLate,
+		waitUntrackedUndated, waitProgressingUndated, waitValidatingUndated, waitFailedUndated, waitSoakingUndated, failedLost, startingLate, startingRefused,
 		silentAgain, refusedAgain, untrackedAgain, progressingAgain, validatingAgain, waitBlockingToApply, waitUntracked, waitSilent, waitRefused,
 		waitFailed, waitTimedOut, waitProgressing, waitValidating, waitSoaking, waitToApply,
 	} {

@@ -64,7 +64,8 @@ type Report struct {
 	// was cut off can't let go of it. Only a success doesn't last: if the cluster is selected, it waits for its turn again.
 	Deleting bool `json:"deleting,omitempty"`
 
-	// Reason says more of a cluster in flight than Status does. It is empty where there is no more to say.
+	// Reason says more than Status does of a cluster in flight, or of one whose start was refused. It is empty where there is no
+	// more to say.
 	Reason ReportReason `json:"reason,omitempty"`
 
 	// Message says why the cluster stands as it does, in the words of its agent, its policy or its validator: why it failed, was
@@ -73,12 +74,13 @@ type Report struct {
 	Message string `json:"message,omitempty"`
 }
 
-// ReportReason says more of a cluster in flight, in the form of a condition's reason. It decides which sentences and warnings there
+// ReportReason says more of a cluster, in the form of a condition's reason. It decides which sentences and warnings there
 // are, and never whether a cluster starts.
 type ReportReason string
 
 const (
-	// ReportRefused says that the agent could not apply the present version, and tries again. The Status is ToApply.
+	// ReportRefused says that the agent could not apply the present version, and tries again. The Status is ToApply. Without
+	// Applied it says that the API server refused to write the object of the waiting cluster.
 	ReportRefused ReportReason = "Refused"
 	// ReportUntracked says that the present version is applied, and nothing will say when it is done: no conditionRules in the
 	// template of a ManifestWork give the condition Progressing. The Status is Progressing.

@@ -73,6 +73,8 @@ var rooms = []room{
 			{"Blocker, frozen", `\b` + names + ` is frozen until ` + at + `: "[^"]*"`},
 			{"Blockers, frozen", `\b` + names + ` are frozen: the last to end is [\w-]+, until ` + at},
 			{"Blocker, starting", `\b` + names + ` starts? now\b`},
+			{"Blocker, refused its start", `\b` + names + ` starts once the API server accepts the write of its object, which it refused: "[^"]*"`},
+			{"Blockers, refused their start", `\b` + names + ` start once the API server accepts the writes of their objects, which it refused, for [\w-]+: "[^"]*"`},
 			{"Blocker, starting late", `\b` + names + ` starts once its previous object, which is being deleted, is gone`},
 			{"Blocker, silent", `\b` + names + ` has not reported on this version and times out at ` + at},
 			{"Blocker, silent for good", `\b` + names + ` has not reported on this version \(written at ` + at + `\), and never times out \(no progressDeadline\)`},

@@ -15,7 +15,7 @@ type checker struct {
 	removeAfter      time.Duration
 	ignoreAnnotation string               // the annotation in which an operator names ignored clusters
 	deleted          map[string]time.Time // clusters that were deleted
-	gone             map[string]time.Time // deselected clusters with a deleted ManagedCluster
+	gone             map[string]time.Time // deselected clusters with a deleted ManagedCluster, of which no annotation tells
 	exempt           map[string]bool      // clusters that a person deselected or deleted, ever
 	switched         span                 // while nothing happens after the objects became those of another controller
 
@@ -151,11 +151,7 @@ func (j *checker) snapshot(rv int64, get func(id) object) *snapshot {
 	s.ignoredClusters = ignoredClusters(s.owner, j.ignoreAnnotation)
 	s.ref = &seenRef{name: placementName, strategy: s.strategy, placement: placed, groupOf: map[string]int{}, selected: map[string]int{}}
 	s.ref.divide(decisions, map[string]bool{})
-	for cluster, at := range j.gone {
-		if !s.isSelected(cluster) && (rv == 1<<62 || !j.timeOf(rv).Before(at)) {
-			s.ignoredClusters[cluster] = true
-		}
-	}
+	s.ignoreUnregistered()
 	config := s.ref.config()
 	for i := range j.states {
 		if i.kind != j.delivery.object {
@@ -168,6 +164,19 @@ func (j *checker) snapshot(rv int64, get func(id) object) *snapshot {
 		}
 	}
 	return s
+}
+
+// ignoreUnregistered ignores the deselected clusters without a ManagedCluster, where the controller reads these: a process may know that before its
+// caches show anything else of it.
+func (s *snapshot) ignoreUnregistered() {
+	if !s.j.delivery.unregisters {
+		return
+	}
+	for _, e := range s.j.managed {
+		if cluster := e.object.GetName(); e.gone && !s.isSelected(cluster) && (s.rv == 1<<62 || !s.j.timeOf(s.rv).Before(e.at)) {
+			s.ignoredClusters[cluster] = true
+		}
+	}
 }
 
 // since is when the write was sent that gave an object what it has.

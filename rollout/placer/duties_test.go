@@ -183,8 +183,9 @@ func TestRefusedWritesAreShown(t *testing.T) {
 	if c := conditionOf(h, ConditionWritesRefused); c.Status != metav1.ConditionTrue || !strings.Contains(c.Message, "a: ") || !strings.Contains(c.Message, "quota") {
 		t.Errorf("WritesRefused is %v", c)
 	}
-	if !strings.Contains(conditionOf(h, ConditionReady).Message, "quota") || !contain(told(h), "quota") {
-		t.Error("neither the condition Ready nor an event tells of the quota")
+	message := conditionOf(h, ConditionReady).Message
+	if !strings.Contains(message, "a starts once the API server accepts the write of its object, which it refused: ") || strings.Count(message, "quota") != 1 || !contain(told(h), "quota") {
+		t.Errorf("the condition Ready says %q, and the events are %q: both must tell of the quota once", message, told(h))
 	}
 	h.faults = nil
 	h.answerAll()

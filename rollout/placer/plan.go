@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,6 +32,8 @@ type situation struct {
 	progress Progress
 	// unnoted are ManifestWorks whose cluster has answered, and whose first answer has yet to be recorded.
 	unnoted []*workv1.ManifestWork
+	// told are the refusals that the plan knew of.
+	told writes.Refusals
 	// deselected says that there are deselected clusters, whose ManagedClusters may be deleted.
 	deselected bool
 }
@@ -84,7 +87,10 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, state *owne
 
 	now := r.now()
 	reports, unnoted := wanted.reports(own, groups, now)
-	planned := &situation{object: object, owner: owner, wanted: wanted, unnoted: unnoted, deselected: len(deselected) > 0}
+	reports = state.refusals.In(reports, groups...)
+	planned := &situation{
+		object: object, owner: owner, wanted: wanted, unnoted: unnoted, told: maps.Clone(state.refusals), deselected: len(deselected) > 0,
+	}
 	planned.progress = Progress{Version: wanted.version, Placements: make([]PlacementProgress, len(groups))}
 	for i, placement := range wanted.Placements {
 		options := wanted.options(placement)

@@ -19,6 +19,7 @@ type ownerState struct {
 	written  writes.Own[*workv1.ManifestWork] // writes to its ManifestWorks
 	groups   ownerGroups                      // as they were read last
 	results  map[string]*rollout.Result       // of the reconcile before, by Placement; nil before the first
+	refusals writes.Refusals                  // of writes to its ManifestWorks
 	pace     writes.Pace
 	absent   map[string]bool         // deselected clusters without a ManagedCluster, by a live read
 	former   []types.UID             // deleted owners of the same name, by a live read

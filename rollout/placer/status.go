@@ -159,15 +159,28 @@ func (r *reconciler) setRefused(conditions *[]condition, generation int64, refus
 	r.setFlag(conditions, said, ConditionWritesRefused, true)
 }
 
-// messageOf is the message of the conditions: the version, what is rejected, the summary, and which approvals have no
+// messageOf is the message of the conditions: the version, the summary, what else is rejected, and which approvals have no
 // effect.
 func messageOf(planned *situation) string {
 	clauses := []string{"version " + planned.progress.Version + ": " + planned.progress.Summary().String()}
-	if len(planned.progress.Refused) > 0 {
-		clauses = append(clauses, refusedSentence(planned.progress.Refused))
+	if refused := planned.untold(); len(refused) > 0 {
+		clauses = append(clauses, refusedSentence(refused))
 	}
 	clauses = append(clauses, planned.wanted.outdatedApprovals()...)
 	return strings.Join(clauses, "; ")
+}
+
+// untold are the rejected writes of which the summary says nothing.
+func (s *situation) untold() map[string]error {
+	untold := maps.Clone(s.progress.Refused)
+	for _, placed := range s.progress.Placements {
+		for _, cluster := range placed.Start {
+			if s.told[cluster.Name] != nil {
+				delete(untold, cluster.Name)
+			}
+		}
+	}
+	return untold
 }
 
 // refusedSentence names the first three clusters whose writes are rejected. It is empty if there are none.

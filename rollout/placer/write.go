@@ -27,6 +27,7 @@ func (r *reconciler) carryOut(ctx context.Context, state *ownerState, planned *s
 	planned.progress.Refused = make(map[string]error)
 	var failed error
 	done := func(cluster string, err error) {
+		state.refusals.Wrote(cluster, err)
 		if writes.Refused(err) {
 			planned.progress.Refused[cluster] = err
 		}

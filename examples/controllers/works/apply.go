@@ -79,6 +79,7 @@ func (c *controller) carryOut(
 			if err == nil {
 				err = manager.Write(ctx, c.client, &memory.written, step.Object, wanted, version, step.Cluster.Attempt, c.now)
 			}
+			memory.refused.Wrote(step.Cluster.Name, err)
 			failures.Add(step.Cluster.Name, err)
 		}
 	}

@@ -45,6 +45,7 @@ type memory struct {
 	written writes.Own[*work]          // to works
 	stored  writes.Own[*replicaSet]    // to the set
 	read    kit.Apart                  // groups
+	refused writes.Refusals            // writes to works
 	results map[string]*rollout.Result // by placement: of the reconcile before
 	gone    kit.Ignored                // deselected clusters, and whether their ManagedCluster is gone
 	turn    *rollback.Turn             // which revision clusters get
@@ -140,6 +141,7 @@ func (c *controller) plan(
 	}
 	save := func(work *work) error { return memory.written.Wrote(work, c.client.Update(ctx, work), c.now()) }
 	for _, placed := range placements {
+		placed.reports = memory.refused.In(placed.reports, groups...)
 		placed.asks = plugins.Rollout{Set: set, Placement: placed.ref.Name, Groups: placed.groups, Works: works, Version: version, Now: now}
 		if placed.reports, placed.answered, err = c.plugins.Judge(ctx, placed.asks, placed.reports, placed.answered, save); err != nil {
 			return err

@@ -159,6 +159,11 @@ func TestOneClusterRefuses(t *testing.T) {
 	if told := h.events(); len(told) != 1 || !strings.HasPrefix(told[0], "Warning Refused cluster b: ") {
 		t.Errorf("told %q", told)
 	}
+	h.catchUp()
+	h.look()
+	if rolledOut := meta.FindStatusCondition(h.set().Status.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionPlacementRolledOut); !strings.Contains(rolledOut.Message, "b starts once the API server accepts the write of its object, which it refused: ") {
+		t.Errorf("%s: %s; it must say why b does not start", rolledOut.Type, rolledOut.Message)
+	}
 	h.fail = nil
 	h.wrote("create b")
 }

@@ -122,7 +122,7 @@ func (h BlockReason) String() string {
 	case BlockRecordFull:
 		return h.full()
 	case BlockMandatoryGroup:
-		if h.Group == unknownGroup() {
+		if h.Group == fleet.UnknownGroup() {
 			return h.detailed("waiting for deselected clusters whose group is unknown")
 		}
 		return h.detailed("waiting for mandatory " + h.Group.String())
@@ -220,7 +220,7 @@ func (h BlockReason) starts() string {
 // blockReason says why the waiting clusters of a group that do not start are blocked. Its cases are in the order of the
 // constants.
 func (s *schedule) blockReason(c *choice, group stages.Group) BlockReason {
-	stage := s.graph.Of(group)
+	stage := s.Graph.Of(group)
 	before, waits := c.waitsFor(stage)
 	i, active := c.grantOf(stage)
 	switch {
@@ -234,7 +234,7 @@ func (s *schedule) blockReason(c *choice, group stages.Group) BlockReason {
 		return BlockReason{Type: BlockRecordFull, Failures: c.full.n, Until: c.full.until}
 	case waits:
 		h := BlockReason{Type: BlockEarlierGroup, Group: s.keyOf(before)}
-		if s.graph.IsMandatory(before) {
+		if s.Graph.IsMandatory(before) {
 			h.Type = BlockMandatoryGroup
 		}
 		return h
@@ -244,7 +244,7 @@ func (s *schedule) blockReason(c *choice, group stages.Group) BlockReason {
 	}
 	switch {
 	case c.isClosed(group):
-		return BlockReason{Type: BlockGateClosed, Group: s.groups.key(group), Gate: Gate(c.closed[group])}
+		return BlockReason{Type: BlockGateClosed, Group: s.KeyOf(group), Gate: Gate(c.closed[group])}
 	case c.isWaiting(stage):
 		return s.waitNotOver(&c.waits[stage])
 	case c.pace.noShare:
@@ -275,7 +275,7 @@ func (s *schedule) usedUp(g *grant) BlockReason {
 		Starting:       g.slots,
 		MaxConcurrency: s.limits[g.stage].maxConcurrency,
 	}
-	if h.AllGroups = !s.graph.IsSingle(g.stage); !h.AllGroups {
+	if h.AllGroups = !s.Graph.IsSingle(g.stage); !h.AllGroups {
 		h.Group = s.keyOf(g.stage)
 	}
 	s.countSlow(&h, g.used, s.options.freeFailed)

@@ -261,12 +261,12 @@ func inUTC(t time.Time) string {
 }
 
 // blocker describes the cluster at a position.
-func (r *Result) blocker(position int) Blocker {
+func (r *Result) blocker(position fleet.Position) Blocker {
 	s, n := r.states[position], r.knownDetails()
-	b := Blocker{Cluster: r.cluster(position), Deselected: r.schedule.isDeselectedAt(position), Starting: r.isStarting(position), Silent: s == fleet.Silent, WithoutTime: fleet.UndatedStates.Has(s) || s == fleet.SucceededUndated, settled: s == fleet.SucceededUndated}
+	b := Blocker{Cluster: r.cluster(position), Deselected: r.schedule.IsDeselected(position), Starting: r.isStarting(position), Silent: s == fleet.Silent, WithoutTime: fleet.UndatedStates.Has(s) || s == fleet.SucceededUndated, settled: s == fleet.SucceededUndated}
 	if age := r.ages.Of(position); fleet.ExposedStates.Has(s) && age != unknownAge {
 		b.Since = r.since(position)
-		if limit := r.schedule.phases.LimitOf(s); limit > 0 {
+		if limit := r.schedule.Phases.LimitOf(s); limit > 0 {
 			b.Until = b.Since.Add(limit)
 		}
 	}
@@ -297,7 +297,7 @@ func (r *Result) blocker(position int) Blocker {
 
 // isEarlier says whether the cluster at a position is in flight in an attempt before the wanted one. Such a cluster waits
 // for its turn again once its deadline has passed (R39).
-func (r *Result) isEarlier(position int) bool {
+func (r *Result) isEarlier(position fleet.Position) bool {
 	s := r.states[position]
 	return max(r.attempt(position), 0) < r.schedule.options.attempt && fleet.InFlightStates.Has(s) && s != fleet.Soaking && s != fleet.SoakingUndated && !fleet.FailedStates.Has(s)
 }
@@ -327,18 +327,18 @@ func (r *Result) Blockers() []Blocker {
 		allBlocked = r.allBlocked()
 	}
 	var all []Blocker
-	for position, state := range r.states {
-		if r.schedule.ignoresAt(position) {
+	for position, state := range r.all() {
+		if r.schedule.Ignores(position) {
 			continue // nothing waits for it
 		}
-		group := r.schedule.groups.groupAt(position)
+		group := r.schedule.GroupOf(position)
 		waits := 0
 		if r.choice.breach != nil {
 			if r.isInBreach(position) {
 				waits = allBlocked
 			}
 		} else {
-			if i, active := r.choice.grantOf(r.schedule.graph.Of(group)); active {
+			if i, active := r.choice.grantOf(r.schedule.Graph.Of(group)); active {
 				waits = r.blocksOf(position, waiting[i])
 			}
 			waits += r.blocksOf(position, blockedBy{forSlots: forAll.ramp})
@@ -352,7 +352,7 @@ func (r *Result) Blockers() []Blocker {
 				waits += forAll.starts
 			}
 			if r.isUndatedSuccess(position) {
-				waits += forTimes[r.schedule.graph.Of(group)]
+				waits += forTimes[r.schedule.Graph.Of(group)]
 			}
 		}
 		if waits > 0 {
@@ -378,7 +378,7 @@ type blockedByAll struct{ shares, exposed, ramp, starts int }
 
 // blocksOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
 // wait until it is settled. Clusters in the stage that lack a slot wait while it has one.
-func (r *Result) blocksOf(position int, h blockedBy) (blocks int) {
+func (r *Result) blocksOf(position fleet.Position, h blockedBy) (blocks int) {
 	s := r.states[position]
 	if fleet.BlockingStates.Has(s) {
 		return h.behind
@@ -396,7 +396,7 @@ func (r *Result) blocksOf(position int, h blockedBy) (blocks int) {
 }
 
 // usesUpShares says whether the shares would block fewer clusters without a cluster in the state.
-func (r *Result) usesUpShares(position int) bool {
+func (r *Result) usesUpShares(position fleet.Position) bool {
 	s, shares := r.states[position], r.schedule.options.shares
 	switch {
 	case shares.Concurrency == 0:
@@ -413,7 +413,7 @@ func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 	blocked := make([]int, len(s.limits)) // of each stage
 	by = make([]blockedBy, len(c.grants()))
 	for group := range r.numGroups() {
-		stage, n := s.graph.Of(group), r.blocked(group)
+		stage, n := s.Graph.Of(group), r.blocked(group)
 		blocked[stage] += n + r.frozenIn(group)
 		if s.options.shares != nil && s.blockReason(c, group).Type == BlockShares {
 			all.shares += n
@@ -437,7 +437,7 @@ func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 		}
 	}
 	for i := range by {
-		for _, stage := range s.graph.Behind(c.grants()[i].stage) {
+		for _, stage := range s.Graph.Behind(c.grants()[i].stage) {
 			by[i].behind += blocked[stage]
 		}
 	}

@@ -63,7 +63,7 @@ func (b *Breach) detail() string {
 	}
 	switch {
 	case b.AllGroups:
-	case b.Mandatory && b.Group != unknownGroup():
+	case b.Mandatory && b.Group != fleet.UnknownGroup():
 		fmt.Fprintf(&s, " mandatory %v (which tolerates no failure)", b.Group)
 	default:
 		fmt.Fprintf(&s, " %v", b.Group)
@@ -122,8 +122,8 @@ func (b *Breach) blockReason() BlockReason {
 // one over all clusters, which only Progressive has, and then what lasts.
 func (s *schedule) breach(v view, o *observed, last []lasting) *Breach {
 	t, breached := &o.totals, o.breached
-	if breached < s.graph.Len() {
-		b := &Breach{Group: s.keyOf(breached), Mandatory: s.graph.IsMandatory(breached), Failures: t.stages[breached].InBudget(), MaxFailures: s.limits[breached].maxFailures}
+	if breached < s.Graph.Len() {
+		b := &Breach{Group: s.keyOf(breached), Mandatory: s.Graph.IsMandatory(breached), Failures: t.stages[breached].InBudget(), MaxFailures: s.limits[breached].maxFailures}
 		b.Clusters, b.Deselected = s.firstFailures(v, breached)
 		b.Lost = s.lostIn(v, o, breached)
 		return b
@@ -150,13 +150,13 @@ func (s *schedule) isBreachedInAll(o *observed) bool {
 func (s *schedule) firstFailures(v view, stage stages.Stage) (names, deselected []string) {
 	names = make([]string, 0, maxNamed)
 	for position, _, ok := v.in(fleet.FailureStates, 0); ok; position, _, ok = v.in(fleet.FailureStates, position+1) {
-		if stage >= 0 && s.graph.Of(s.groups.groupAt(position)) != stage || !s.inBudget(position) {
+		if stage >= 0 && s.Graph.Of(s.GroupOf(position)) != stage || !s.InBudget(position) {
 			continue
 		}
-		if s.isDeselectedAt(position) {
-			deselected = append(deselected, s.groups.Cluster(position))
+		if s.IsDeselected(position) {
+			deselected = append(deselected, s.Cluster(position))
 		}
-		if names = append(names, s.groups.Cluster(position)); len(names) == maxNamed {
+		if names = append(names, s.Cluster(position)); len(names) == maxNamed {
 			break
 		}
 	}
@@ -169,8 +169,8 @@ func (s *schedule) lostIn(v view, o *observed, stage stages.Stage) (n int) {
 		return 0
 	}
 	for cluster := range s.options.record.all() {
-		position, member := s.groups.Position(cluster)
-		if !member || !fleet.FailureStates.Has(v.at(position)) || !s.inBudget(position) || stage >= 0 && s.graph.Of(s.groups.groupAt(position)) != stage {
+		position, member := s.Position(cluster)
+		if !member || !fleet.FailureStates.Has(v.at(position)) || !s.InBudget(position) || stage >= 0 && s.Graph.Of(s.GroupOf(position)) != stage {
 			continue
 		}
 		n += one(o.record.isLost(position))

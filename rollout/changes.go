@@ -57,18 +57,18 @@ func (r *Result) Changes(previous *Result) Changes {
 	}
 	var c Changes
 	before, kept := 0, previous.kept
-	for position, now := range r.states {
-		name, was := r.schedule.groups.Cluster(position), fleet.Unreported
+	for position, now := range r.all() {
+		name, was := r.schedule.Cluster(position), fleet.Unreported
 		for len(kept) > 0 && kept[0] < name {
 			kept = kept[1:]
 		}
 		if len(kept) > 0 && kept[0] == name {
 			continue
 		}
-		for before < len(previous.states) && previous.schedule.groups.Cluster(before) < name {
+		for before < len(previous.states) && previous.schedule.Cluster(fleet.Position(before)) < name {
 			before++
 		}
-		if before < len(previous.states) && previous.schedule.groups.Cluster(before) == name {
+		if before < len(previous.states) && previous.schedule.Cluster(fleet.Position(before)) == name {
 			was = previous.states[before]
 		}
 		c.add(name, was, now)
@@ -88,7 +88,7 @@ func (r *Result) Changes(previous *Result) Changes {
 func (r *Result) why(lists ...[]string) (why map[string]string) {
 	for _, list := range lists {
 		for _, cluster := range list {
-			position, _ := r.schedule.groups.Position(cluster)
+			position, _ := r.schedule.Position(cluster)
 			if said := r.knownDetails().says[position]; said != (message{}) {
 				if why == nil {
 					why = make(map[string]string)

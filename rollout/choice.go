@@ -20,20 +20,20 @@ import (
 type view interface {
 	// in gives the first position, from the given one on, of a cluster in any of some states, with its state. Positions are
 	// in the order of the names.
-	in(states fleet.States, from int) (position int, s fleet.State, ok bool)
+	in(states fleet.States, from fleet.Position) (position fleet.Position, s fleet.State, ok bool)
 	// turn gives the first cluster of a stage in one of the two waiting states, from the given place on: its position
 	// and its place. Places are in the order in which clusters start.
-	turn(stage stages.Stage, s fleet.State, from int) (position, place int, ok bool)
+	turn(stage stages.Stage, s fleet.State, from int) (position fleet.Position, place int, ok bool)
 	// lastSuccess gives the last success among the clusters of a stage that count; zero if there is none. It is only called
 	// with [Options].WaitBetweenGroups.
 	lastSuccess(stage stages.Stage) time.Time
 	// at gives the state of the cluster at a position.
-	at(position int) fleet.State
+	at(position fleet.Position) fleet.State
 	// reported gives the report that counts for the cluster at a position. It is only called for clusters that were deselected, whose
 	// object is being deleted, or that the record has.
-	reported(position int) fleet.Report
+	reported(position fleet.Position) fleet.Report
 	// attempt gives the attempt that a position is in.
-	attempt(position int) int
+	attempt(position fleet.Position) int
 }
 
 // choice says what may start. It follows from the tallies alone, so clusters are looked at only to be listed.
@@ -133,14 +133,14 @@ func (g *grant) startingFrom(waiting fleet.State) int {
 // groups.
 func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
 	t := &o.totals
-	c.closed, c.ignoredWaiting, c.departed, c.full = s.options.gates.Closed(s.groups, now), t.ignoredAll.Waiting(), o.departed, overflow{r.More, r.Until}
+	c.closed, c.ignoredWaiting, c.departed, c.full = s.options.gates.Closed(s.Members, now), t.ignoredAll.Waiting(), o.departed, overflow{r.More, r.Until}
 	c.retry = s.retry(r)
-	if !s.graph.IsChain() {
+	if !s.Graph.IsChain() {
 		c.activeStages = s.follow(c, t)
 	} else {
 		c.barrier = s.barrier(c)
 	}
-	if s.graph.IsChain() && o.active < s.graph.Len() {
+	if s.Graph.IsChain() && o.active < s.Graph.Len() {
 		c.active = 1
 		c.only[0] = grant{stage: o.active, used: &t.stages[o.active], barrier: s.barrierOf(c, o.active)}
 	}
@@ -161,12 +161,12 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 // follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph, where stages that
 // come after the same ones share what these are.
 func (s *schedule) follow(c *choice, t *totals) *activeStages {
-	n := s.graph.Len()
+	n := s.Graph.Len()
 	tr := &activeStages{of: make([]int32, n), behind: make([]stages.Stage, n), barriers: make([]stages.Stage, n)}
 	for stage := range n {
 		behind, barrier := stages.Stage(stages.None), stages.Stage(stages.None)
-		after := s.graph.DirectlyBefore(stage)
-		if same := s.graph.SamePredecessors(stage); same < stage {
+		after := s.Graph.DirectlyBefore(stage)
+		if same := s.Graph.SamePredecessors(stage); same < stage {
 			if after, behind = nil, tr.behind[same]; tr.barriers[same] != same {
 				barrier = tr.barriers[same]
 			}
@@ -178,7 +178,7 @@ func (s *schedule) follow(c *choice, t *totals) *activeStages {
 			}
 			behind, barrier = earlier(behind, first), earlier(barrier, tr.barriers[before])
 		}
-		if barrier < 0 && c.isClosed(s.graph.First(stage)) {
+		if barrier < 0 && c.isClosed(s.Graph.First(stage)) {
 			barrier = stage
 		}
 		tr.behind[stage], tr.barriers[stage], tr.of[stage] = behind, barrier, -1
@@ -187,7 +187,7 @@ func (s *schedule) follow(c *choice, t *totals) *activeStages {
 		}
 		g := grant{stage: stage, used: &t.stages[stage], barrier: stages.None}
 		if barrier >= 0 {
-			g.barrier = s.graph.First(barrier)
+			g.barrier = s.Graph.First(barrier)
 		}
 		tr.of[stage] = int32(len(tr.grants))
 		tr.grants = append(tr.grants, g)
@@ -217,8 +217,8 @@ func (s *schedule) stopped(c *choice) bool {
 func (s *schedule) barrier(c *choice) stages.Group {
 	first := stages.Group(stages.None)
 	for group := range c.closed {
-		stage := s.graph.Of(group)
-		if s.graph.IsSingle(stage) && (first < 0 || stage < s.graph.Of(first)) {
+		stage := s.Graph.Of(group)
+		if s.Graph.IsSingle(stage) && (first < 0 || stage < s.Graph.Of(first)) {
 			first = group
 		}
 	}
@@ -228,9 +228,9 @@ func (s *schedule) barrier(c *choice) stages.Group {
 // grant sets how many clusters of an active stage start if no barrier blocks it.
 func (s *schedule) grant(c *choice, g *grant, groups []fleet.Tally) {
 	g.open = [2]int{g.used.In(fleet.Unreported), g.used.In(fleet.ToApply)}
-	if !s.graph.IsSingle(g.stage) { // a closed gate before a stage of one group is a barrier
+	if !s.Graph.IsSingle(g.stage) { // a closed gate before a stage of one group is a barrier
 		for group := range c.closed {
-			if s.graph.Of(group) == g.stage {
+			if s.Graph.Of(group) == g.stage {
 				g.open[fleet.Unreported] -= groups[group].In(fleet.Unreported)
 				g.open[fleet.ToApply] -= groups[group].In(fleet.ToApply)
 			}
@@ -299,7 +299,7 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting fleet.State, r *
 		return clusters
 	}
 	for position, place, ok := v.turn(g.stage, waiting, 0); ok; position, place, ok = v.turn(g.stage, waiting, place+1) {
-		if c.closed != nil && c.isClosed(s.groups.groupAt(position)) || s.ignoresAt(position) {
+		if c.closed != nil && c.isClosed(s.GroupOf(position)) || s.Ignores(position) {
 			continue
 		}
 		clusters = s.addCluster(clusters, position, waiting, s.options.attempt)
@@ -320,7 +320,7 @@ func (s *schedule) list(v view, states fleet.States, n int) []Cluster {
 	}
 	clusters := make([]Cluster, 0, n)
 	for position, state, ok := v.in(states, 0); ok; position, state, ok = v.in(states, position+1) {
-		if !s.isDeselectedAt(position) {
+		if !s.IsDeselected(position) {
 			clusters = s.addCluster(clusters, position, state, v.attempt(position))
 		}
 		if n--; n == 0 {

@@ -85,15 +85,15 @@ func (r *Result) Explain(cluster string) Explanation {
 	if r.schedule == nil {
 		return nil
 	}
-	position, ok := r.schedule.groups.Position(cluster)
+	position, ok := r.schedule.Position(cluster)
 	if !ok || r.dispositionAt(position) != DispositionBlocked {
 		return nil
 	}
-	group := r.schedule.groups.groupAt(position)
+	group := r.schedule.GroupOf(position)
 	if r.states[position].IsFrozen() {
 		return r.explainFrozen(position)
 	}
-	if _, waits := r.choice.waitsFor(r.schedule.graph.Of(group)); waits && !r.schedule.stopped(&r.choice) {
+	if _, waits := r.choice.waitsFor(r.schedule.Graph.Of(group)); waits && !r.schedule.stopped(&r.choice) {
 		return r.explainGroups(group)
 	}
 	return Explanation{r.link(group)}
@@ -103,18 +103,18 @@ func (r *Result) Explain(cluster string) Explanation {
 // themselves.
 func (r *Result) blockedBefore(group stages.Group) (stages.Group, bool) {
 	s, c := r.schedule, &r.choice
-	before, waits := c.waitsFor(s.graph.Of(group))
+	before, waits := c.waitsFor(s.Graph.Of(group))
 	if !waits || s.stopped(c) {
 		return 0, false
 	}
-	active := s.graph.First(before)
-	return active, s.graph.IsSingle(before) && r.blockedCounted(active) > 0
+	active := s.Graph.First(before)
+	return active, s.Graph.IsSingle(before) && r.blockedCounted(active) > 0
 }
 
 // grant gives the index of the grant that the blocked clusters of a group wait for: the grant of its stage, or of the
 // first incomplete stage before it.
 func (r *Result) grant(group stages.Group) int {
-	stage := r.schedule.graph.Of(group)
+	stage := r.schedule.Graph.Of(group)
 	if before, waits := r.choice.waitsFor(stage); waits {
 		stage = before
 	}
@@ -160,7 +160,7 @@ func (r *Result) link(group stages.Group) Link {
 	case BlockStarts:
 		others = r.explainStarts(&l)
 	case BlockWait:
-		others = r.explainWait(&l, r.schedule.graph.Of(group))
+		others = r.explainWait(&l, r.schedule.Graph.Of(group))
 	case BlockRecordFull:
 		l.Remedies = r.explainFull()
 	}
@@ -176,7 +176,7 @@ func (f *topN) list() ([]Blocker, int, ignorableClusters) {
 // failures gives the first clusters that count in the breach, the number of the others, and which of all can be ignored.
 func (r *Result) failures() (blockers []Blocker, more int, ignorable ignorableClusters) {
 	for _, name := range r.choice.breach.Clusters {
-		position, _ := r.schedule.groups.Position(name)
+		position, _ := r.schedule.Position(name)
 		b := r.blocker(position)
 		b.Until = time.Time{} // a cluster that timed out has failed as well
 		blockers = append(blockers, b)
@@ -187,8 +187,8 @@ func (r *Result) failures() (blockers []Blocker, more int, ignorable ignorableCl
 // ignorableInBreach gives the clusters that count in the breach and left, or cannot recover.
 func (r *Result) ignorableInBreach() (ignorable ignorableClusters) {
 	positions := slices.Collect(maps.Keys(r.knownDetails().lost))
-	for _, position := range r.schedule.deselected {
-		positions = append(positions, int(position))
+	for _, position := range r.schedule.Deselected {
+		positions = append(positions, position)
 	}
 	slices.Sort(positions)
 	for _, position := range slices.Compact(positions) {

@@ -30,8 +30,8 @@ func (h BlockReason) exposure() string {
 // exposed gives the wait set of all clusters that are exposed or start. It takes time linear in the fleet.
 func (r *Result) exposed() *waitSet {
 	f, s := &waitSet{}, r.schedule
-	for position, is := range r.states {
-		if !r.isStarting(position) && !fleet.ExposedStates.Has(is) || s.ignoresAt(position) {
+	for position, is := range r.all() {
+		if !r.isStarting(position) && !fleet.ExposedStates.Has(is) || s.Ignores(position) {
 			continue
 		}
 		b := r.blocker(position)

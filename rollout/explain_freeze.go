@@ -11,7 +11,7 @@ import (
 
 // frozenClusters are the frozen clusters of a result, by the reason.
 type frozenClusters struct {
-	blockOf map[int]BlockReason            // by position
+	blockOf map[fleet.Position]BlockReason // by position
 	inGroup map[stages.Group][]BlockReason // of each group, in the order in which the first cluster has it
 	counts  map[groupBlock]int
 }
@@ -23,7 +23,7 @@ type groupBlock struct {
 
 // frozen gives the frozen clusters, computed once; nil if there are none. It takes time linear in the fleet.
 func (r *Result) frozen() *frozenClusters {
-	if !r.schedule.anyFrozen() {
+	if !r.schedule.Freezes.Any() {
 		return nil
 	}
 	r.waitSets.frozenOnce.Do(func() { r.waitSets.frozen = r.findFrozen() })
@@ -32,13 +32,13 @@ func (r *Result) frozen() *frozenClusters {
 
 func (r *Result) findFrozen() *frozenClusters {
 	byReason := make(map[BlockReason]*stateGroup)
-	reasons := make(map[int]BlockReason)
-	for position, is := range r.states {
+	reasons := make(map[fleet.Position]BlockReason)
+	for position, is := range r.all() {
 		if !is.IsFrozen() {
 			continue
 		}
 		h := BlockReason{Type: BlockNotAllowed}
-		if by := r.schedule.byPosition[position]; by != nil && by.isActive(r.now) {
+		if by := r.schedule.Freezes.At(position, r.now); by != nil {
 			h = BlockReason{Type: BlockFrozen, Reason: by.Reason, Until: by.Until.UTC()}
 			if by.Until.IsZero() {
 				h.Until = time.Time{}
@@ -48,14 +48,14 @@ func (r *Result) findFrozen() *frozenClusters {
 		if byReason[h] == nil {
 			byReason[h] = &stateGroup{}
 		}
-		byReason[h].add(Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}})
+		byReason[h].add(Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}})
 	}
-	p := &frozenClusters{blockOf: make(map[int]BlockReason, len(reasons)), inGroup: make(map[stages.Group][]BlockReason), counts: make(map[groupBlock]int)}
-	for position, is := range r.states {
+	p := &frozenClusters{blockOf: make(map[fleet.Position]BlockReason, len(reasons)), inGroup: make(map[stages.Group][]BlockReason), counts: make(map[groupBlock]int)}
+	for position, is := range r.all() {
 		if !is.IsFrozen() {
 			continue
 		}
-		h, group := reasons[position], r.schedule.groups.groupAt(position)
+		h, group := reasons[position], r.schedule.GroupOf(position)
 		c := byReason[h]
 		h.Detail, h.Many = c.listed(), c.n > 1
 		p.blockOf[position] = h
@@ -76,11 +76,11 @@ func (r *Result) frozenIn(group stages.Group) int {
 }
 
 // blockAt gives the reason of the blocked cluster at a position.
-func (r *Result) blockAt(position int) BlockReason {
+func (r *Result) blockAt(position fleet.Position) BlockReason {
 	if r.states[position].IsFrozen() {
 		return r.frozen().blockOf[position]
 	}
-	return r.blockReason(r.schedule.groups.groupAt(position))
+	return r.blockReason(r.schedule.GroupOf(position))
 }
 
 // frozen gives the sentence of BlockFrozen and BlockNotAllowed.
@@ -105,11 +105,11 @@ func (h BlockReason) frozen() string {
 }
 
 // explainFrozen describes the wait of a frozen cluster, and what else would block the cluster once the freeze ends.
-func (r *Result) explainFrozen(position int) Explanation {
+func (r *Result) explainFrozen(position fleet.Position) Explanation {
 	s, c := r.schedule, &r.choice
-	group := s.groups.groupAt(position)
-	stage := s.graph.Of(group)
-	e := Explanation{r.frozenLink(r.blockAt(position), s.groups.Cluster(position))}
+	group := s.GroupOf(position)
+	stage := s.Graph.Of(group)
+	e := Explanation{r.frozenLink(r.blockAt(position), s.Cluster(position))}
 	_, waits := c.waitsFor(stage)
 	switch {
 	case s.stopped(c):
@@ -149,8 +149,8 @@ func (r *Result) freezeLinks(groups []stages.Group) (links []Link) {
 		if r.tallies[group].Blocking() == 0 {
 			continue
 		}
-		for position, is := range r.states {
-			if !fleet.BlockingStates.Has(is) || r.schedule.groups.groupAt(position) != group || r.schedule.ignoresAt(position) {
+		for position, is := range r.all() {
+			if !fleet.BlockingStates.Has(is) || r.schedule.GroupOf(position) != group || r.schedule.Ignores(position) {
 				continue
 			}
 			h := r.frozen().blockOf[position]
@@ -158,7 +158,7 @@ func (r *Result) freezeLinks(groups []stages.Group) (links []Link) {
 			if byReason[h] == nil {
 				reasons, byReason[h] = append(reasons, h), &stateGroup{}
 			}
-			byReason[h].add(Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}})
+			byReason[h].add(Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}})
 		}
 	}
 	for _, h := range reasons {
@@ -171,14 +171,14 @@ func (r *Result) freezeLinks(groups []stages.Group) (links []Link) {
 
 // unfreezes says whether a freeze of a cluster that counts in some groups ends by a time.
 func (r *Result) unfreezes(groups []stages.Group, by time.Time) bool {
-	if !r.schedule.anyFrozen() {
+	if !r.schedule.Freezes.Any() {
 		return false
 	}
-	for position, is := range r.states {
-		if !is.IsFrozen() || r.schedule.ignoresAt(position) || !slices.Contains(groups, r.schedule.groups.groupAt(position)) {
+	for position, is := range r.all() {
+		if !is.IsFrozen() || r.schedule.Ignores(position) || !slices.Contains(groups, r.schedule.GroupOf(position)) {
 			continue
 		}
-		if until := r.schedule.freezeEnd(position); !until.IsZero() && !by.Before(until) {
+		if until := r.schedule.Freezes.End(position); !until.IsZero() && !by.Before(until) {
 			return true
 		}
 	}

@@ -20,15 +20,15 @@ type waited struct {
 // waitedBy finds the groups that a group waits for.
 func (r *Result) waitedBy(group stages.Group) (w waited) {
 	s, c := r.schedule, &r.choice
-	before, later := s.graph.Before(s.graph.Of(group)), []stages.Group(nil)
+	before, later := s.Graph.Before(s.Graph.Of(group)), []stages.Group(nil)
 	for other := range r.numGroups() { // each stage has one group, as they go one after the other
-		if stage := s.graph.Of(other); before[stage] && !s.isComplete(stage, &r.tallies[other]) {
+		if stage := s.Graph.Of(other); before[stage] && !s.isComplete(stage, &r.tallies[other]) {
 			later = append(later, other)
 		}
 	}
-	slices.SortFunc(later, func(a, b stages.Group) int { return int(s.graph.Of(a) - s.graph.Of(b)) })
+	slices.SortFunc(later, func(a, b stages.Group) int { return int(s.Graph.Of(a) - s.Graph.Of(b)) })
 	for _, other := range later {
-		if _, active := c.grantOf(s.graph.Of(other)); active {
+		if _, active := c.grantOf(s.Graph.Of(other)); active {
 			w.active = append(w.active, other)
 		} else {
 			w.later = append(w.later, other)
@@ -88,7 +88,7 @@ func (r *Result) inGroups(w waited, told map[stages.Group]bool) string {
 	for i, group := range w.active[:min(len(w.active), maxNamed)] {
 		of, grant := "", r.grant(group)
 		if i > 0 {
-			of = fmt.Sprintf("; also waiting for %v: ", r.schedule.groups.key(group))
+			of = fmt.Sprintf("; also waiting for %v: ", r.schedule.KeyOf(group))
 		}
 		next := of + r.progress(grant, !told[group], failedKinds|1<<waitBlockingToApply)
 		if i > 0 && s.Len()+len(next) > longestDetail {
@@ -105,7 +105,7 @@ func (r *Result) inGroups(w waited, told map[stages.Group]bool) string {
 	}
 	var later []string
 	for _, group := range w.later[:min(len(w.later), maxNamed)] {
-		key := r.schedule.groups.key(group).String()
+		key := r.schedule.KeyOf(group).String()
 		if s.Len()+len(strings.Join(later, ", "))+len(key) > longestDetail {
 			break
 		}

@@ -29,7 +29,7 @@ func (r *Result) explainStarts(l *Link) (others ignorableClusters) {
 		l.Remedies = []Remedy{r.waitUntil(r.now.Add(h.Per))}
 	default:
 		var f topN
-		for position, state := range r.states {
+		for position, state := range r.all() {
 			if r.isUnknown(position, state) {
 				b := r.blocker(position)
 				f.add(&b, 1)
@@ -43,6 +43,6 @@ func (r *Result) explainStarts(l *Link) (others ignorableClusters) {
 }
 
 // isUnknown says whether the cluster at a position is in flight since an unknown time.
-func (r *Result) isUnknown(position int, s fleet.State) bool {
-	return fleet.InFlightStates.Has(s) && r.ages.Of(position) == unknownAge && !r.schedule.ignoresAt(position)
+func (r *Result) isUnknown(position fleet.Position, s fleet.State) bool {
+	return fleet.InFlightStates.Has(s) && r.ages.Of(position) == unknownAge && !r.schedule.Ignores(position)
 }

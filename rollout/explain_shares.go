@@ -75,8 +75,8 @@ func (r *Result) explainShares(l *Link) (others ignorableClusters) {
 // failedHere gives the clusters that failed and count, by name, the ones among them that can be fixed, those that timed out only because
 // nothing says when they are done, and the last attempt. It takes time linear in the fleet.
 func (r *Result) failedHere() (f topN, fixable, untold stateGroup, attempt int) {
-	for position, state := range r.states {
-		if !fleet.FailureStates.Has(state) || r.schedule.ignoresAt(position) {
+	for position, state := range r.all() {
+		if !fleet.FailureStates.Has(state) || r.schedule.Ignores(position) {
 			continue
 		}
 		b := r.blocker(position)

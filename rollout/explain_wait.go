@@ -31,9 +31,9 @@ func (r *Result) explainWait(l *Link, stage stages.Stage) (others ignorableClust
 		return others
 	}
 	var f topN
-	before := r.schedule.graph.Before(stage)
-	for position := range r.states {
-		if r.isUndatedSuccess(position) && before[r.schedule.graph.Of(r.schedule.groups.groupAt(position))] {
+	before := r.schedule.Graph.Before(stage)
+	for position := range r.all() {
+		if r.isUndatedSuccess(position) && before[r.schedule.Graph.Of(r.schedule.GroupOf(position))] {
 			b := r.blocker(position)
 			f.add(&b, 1)
 		}
@@ -45,8 +45,8 @@ func (r *Result) explainWait(l *Link, stage stages.Stage) (others ignorableClust
 
 // isUndatedSuccess says whether the cluster at a position counts and succeeded at an unknown time, so that a stage may
 // wait for that time.
-func (r *Result) isUndatedSuccess(position int) bool {
-	return r.states[position] == fleet.SucceededUndated && !r.schedule.ignoresAt(position)
+func (r *Result) isUndatedSuccess(position fleet.Position) bool {
+	return r.states[position] == fleet.SucceededUndated && !r.schedule.Ignores(position)
 }
 
 // blockedForTimes counts for each stage the clusters that wait because some of its clusters succeeded at an unknown time.
@@ -54,16 +54,16 @@ func (r *Result) blockedForTimes() []int {
 	s, c := r.schedule, &r.choice
 	waiting, blocked := make([]int, len(s.limits)), make([]int, len(s.limits))
 	for group := range r.numGroups() {
-		stage := s.graph.Of(group)
+		stage := s.Graph.Of(group)
 		if c.isWaiting(stage) && c.waits[stage].unknown && s.barrierOf(c, stage) < 0 && !c.isClosed(group) {
 			waiting[stage] += r.blocked(group) + r.frozenIn(group)
 		}
 	}
-	for stage := range s.graph.Len() {
+	for stage := range s.Graph.Len() {
 		if waiting[stage] == 0 {
 			continue // as all complete ones
 		}
-		for before, is := range s.graph.Before(stage) {
+		for before, is := range s.Graph.Before(stage) {
 			if is {
 				blocked[before] += waiting[stage]
 			}

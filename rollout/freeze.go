@@ -34,11 +34,8 @@ type ClusterFreeze struct {
 	Blocks bool `json:"blocks,omitempty"`
 }
 
-// isActive says whether the freeze lasts.
-func (h *ClusterFreeze) isActive(now time.Time) bool { return h.Until.IsZero() || now.Before(h.Until) }
-
 // compileFreezes checks the freezes and merges those of one cluster. They are in the order of the names.
-func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []ClusterFreeze, errs field.ErrorList) {
+func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []fleet.Freeze, errs field.ErrorList) {
 	for i := range freezes {
 		if freezes[i].Cluster == "" {
 			errs = append(errs, field.Required(path.Child("freezes").Index(i).Child("cluster"), "must be the name of a ManagedCluster"))
@@ -47,11 +44,12 @@ func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []Cluster
 	if len(freezes) == 0 || len(errs) > 0 {
 		return nil, errs
 	}
-	merged = slices.Clone(freezes)
-	for i := range merged {
+	merged = make([]fleet.Freeze, len(freezes))
+	for i := range freezes {
+		merged[i] = fleet.Freeze(freezes[i])
 		merged[i].Until = merged[i].Until.Round(0)
 	}
-	slices.SortFunc(merged, func(a, b ClusterFreeze) int { // of each cluster the one that ends last is the first
+	slices.SortFunc(merged, func(a, b fleet.Freeze) int { // of each cluster the one that ends last is the first
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), one(b.Until.IsZero())-one(a.Until.IsZero()), b.Until.Compare(a.Until), strings.Compare(a.Reason, b.Reason))
 	})
 	n := 0
@@ -66,81 +64,17 @@ func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []Cluster
 	return merged[:n], nil
 }
 
-// freezes has the clusters of a schedule that are frozen: by a ClusterFreeze, or because the allowlist lacks them (R59, R60). The zero
-// value is for a schedule in which none is.
-type freezes struct {
-	byPosition map[int]*ClusterFreeze // by position; nil if none has a freeze
-	notAllowed []bool                 // of each position; nil without an allowlist
-}
-
-// findFreezes finds the clusters that the options freeze.
-func (s *schedule) findFreezes() {
-	named := s.options.named
-	if named == nil {
-		return
-	}
-	p := &s.freezes
-	for i := range named.freezes {
-		h := &named.freezes[i]
-		if position, is := s.groups.Position(h.Cluster); is {
-			if p.byPosition == nil {
-				p.byPosition = make(map[int]*ClusterFreeze, len(named.freezes))
-			}
-			p.byPosition[position] = h
-		}
-	}
-	if named.hasAllowlist {
-		p.notAllowed = make([]bool, s.groups.NumClusters())
-		for position := range p.notAllowed {
-			p.notAllowed[position] = !named.allowlist.has(s.groups.Cluster(position))
-		}
-	}
-}
-
-// anyFrozen says whether a cluster may be frozen.
-func (p *freezes) anyFrozen() bool { return p.byPosition != nil || p.notAllowed != nil }
-
-// frozenState gives the state of a waiting cluster with regard to its freezes.
-func (p *freezes) frozenState(position int, waits fleet.State, now time.Time) fleet.State {
-	h := p.byPosition[position]
-	switch frozen := h != nil && h.isActive(now); {
-	case frozen:
-		return waits.Frozen(h.Blocks)
-	case at(p.notAllowed, position):
-		return waits.Frozen(false)
-	default:
-		return waits
-	}
-}
-
-// freezeEnd says when the freeze of a position ends; zero if it has none or time alone does not end it.
-func (p *freezes) freezeEnd(position int) time.Time {
-	if h := p.byPosition[position]; h != nil {
-		return h.Until
-	}
-	return time.Time{}
-}
-
 // freeze lets the freezes count in the states.
 func (r *Result) freeze(now time.Time) {
 	s := r.schedule
-	if !s.anyFrozen() {
+	if !s.Freezes.Any() {
 		return
 	}
-	for position, is := range r.states {
+	for position, is := range r.all() {
 		if is.IsWaiting() {
-			r.states[position] = s.frozenState(position, is, now)
+			r.states[position] = s.Freezes.StateOf(fleet.Position(position), is, now)
 		}
 	}
-}
-
-// untilUnfrozen gives the time from now until the freeze of a frozen position ends; 0 if time alone does not end it.
-func (s *schedule) untilUnfrozen(position int, now time.Time) time.Duration {
-	until := s.freezeEnd(position)
-	if until.IsZero() || !now.Before(until) {
-		return 0
-	}
-	return until.Sub(now)
 }
 
 // checkFreezes warns of freezes of clusters that are not selected: with a mistyped name the cluster would start unnoticed.
@@ -151,8 +85,8 @@ func (s *schedule) checkFreezes() {
 	w := Warning{Type: WarningFreezeWithoutCluster}
 	for _, h := range s.options.named.freezes {
 		cluster := h.Cluster
-		position, is := s.groups.Position(cluster)
-		if _, elsewhere := elsewhere(s.groups.Groups, cluster); is && !s.isDeselectedAt(position) || elsewhere {
+		position, is := s.Position(cluster)
+		if _, elsewhere := fleet.Elsewhere(s.Groups, cluster); is && !s.IsDeselected(position) || elsewhere {
 			continue
 		}
 		if w.Clusters++; w.Clusters == 1 {

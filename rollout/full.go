@@ -55,7 +55,7 @@ func (m *recordIndex) overflow(attempt int, now time.Time) overflow {
 
 // roomOfRecord is how many bytes the record of a part may take.
 func (s *schedule) roomOfRecord() int {
-	parts, _ := s.groups.Parts()
+	parts, _ := s.Parts()
 	return roomOfRecords / max(1, len(parts))
 }
 

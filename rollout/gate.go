@@ -52,7 +52,7 @@ func newGates(closed []ClosedGate) limits.Gates {
 // checkGates warns of gates before groups that do not exist: with a mistyped name the group would start
 // unnoticed.
 func (s *schedule) checkGates() {
-	for _, group := range s.options.gates.Unmatched(s.groups) {
+	for _, group := range s.options.gates.Unmatched(s.Members) {
 		s.warn(Warning{Type: WarningGateWithoutGroup, Group: group, Known: s.known()})
 	}
 }
@@ -67,19 +67,19 @@ func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Durat
 		case g.used.Waiting() == 0:
 		case g.barrier >= 0:
 			next = sooner(next, c.closed[g.barrier].UntilOpen(now))
-		case !s.graph.IsSingle(g.stage):
+		case !s.Graph.IsSingle(g.stage):
 			for group, gate := range c.closed {
-				if s.graph.Of(group) == g.stage && t.groups[group].Waiting() > 0 {
+				if s.Graph.Of(group) == g.stage && t.groups[group].Waiting() > 0 {
 					next = sooner(next, gate.UntilOpen(now))
 				}
 			}
 		}
 	}
 	for group := range stages.Group(len(t.ignored)) {
-		if _, waits := c.waitsFor(s.graph.Of(group)); waits || t.ignored[group].Waiting() == 0 {
+		if _, waits := c.waitsFor(s.Graph.Of(group)); waits || t.ignored[group].Waiting() == 0 {
 			continue
 		}
-		if barrier := s.barrierOf(c, s.graph.Of(group)); barrier >= 0 {
+		if barrier := s.barrierOf(c, s.Graph.Of(group)); barrier >= 0 {
 			group = barrier
 		}
 		if gate, closed := c.closed[group]; closed {

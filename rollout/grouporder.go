@@ -62,8 +62,8 @@ func (s *schedule) checkGroupOrder() {
 	}
 	names := order.Names()
 	has := make([]bool, len(names))
-	for i := range s.groups.Len() {
-		if name, ok := slices.BinarySearch(names, s.groups.Key(i).Name); ok {
+	for i := range s.Len() {
+		if name, ok := slices.BinarySearch(names, s.Key(i).Name); ok {
 			has[name] = true
 		}
 	}

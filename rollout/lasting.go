@@ -20,14 +20,14 @@ const mostLasting = 16
 // failure that it tolerates. The breach of group 1 goes on to be a, b, until one of them recovers.
 type lasting struct {
 	status.Breached
-	positions []int32 // of its clusters, in order
+	positions []fleet.Position // of its clusters, in order
 	budget    int
 	mandatory bool
 }
 
 // newLasting gives a breach with room for as many clusters as failed in it.
 func newLasting(b status.Breached, failed *fleet.Tally) lasting {
-	return lasting{Breached: b, positions: make([]int32, 0, failed.InBudget())}
+	return lasting{Breached: b, positions: make([]fleet.Position, 0, failed.InBudget())}
 }
 
 // told gives the breaches that may last: those that the result before had and those that the record has.
@@ -59,11 +59,11 @@ func (s *schedule) lasting(v view, o *observed) (all []lasting) {
 }
 
 // stillFailed gives the positions of those of some clusters that are failures in a budget, in order.
-func (s *schedule) stillFailed(v view, clusters []string) []int32 {
-	positions := make([]int32, 0, len(clusters))
+func (s *schedule) stillFailed(v view, clusters []string) []fleet.Position {
+	positions := make([]fleet.Position, 0, len(clusters))
 	for _, cluster := range clusters {
-		if position, member := s.groups.Position(cluster); member && fleet.FailureStates.Has(v.at(position)) && s.inBudget(position) {
-			positions = append(positions, int32(position))
+		if position, member := s.Position(cluster); member && fleet.FailureStates.Has(v.at(position)) && s.InBudget(position) {
+			positions = append(positions, position)
 		}
 	}
 	slices.Sort(positions)
@@ -73,27 +73,27 @@ func (s *schedule) stillFailed(v view, clusters []string) []int32 {
 // breachedNow gives the breaches by the current groups, in order. It takes time in proportion to the failures where there is one.
 func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 	isInAll := s.isBreachedInAll(o) && s.rules.maxFailures.IsPercent()
-	if o.breached == s.graph.Len() && !isInAll {
+	if o.breached == s.Graph.Len() && !isInAll {
 		return nil
 	}
 	of := make(map[stages.Stage]int) // their indexes by stage, None for all stages
-	for stage := o.breached; stage < s.graph.Len(); stage++ {
-		if s.isBreached(stage, &o.stages[stage]) && s.keyOf(stage) != unknownGroup() {
+	for stage := o.breached; stage < s.Graph.Len(); stage++ {
+		if s.isBreached(stage, &o.stages[stage]) && s.keyOf(stage) != fleet.UnknownGroup() {
 			of[stage] = len(all)
 			all = append(all, newLasting(status.Breached{Group: s.keyOf(stage), Of: s.selectedIn(stage)}, &o.stages[stage]))
 		}
 	}
 	if isInAll {
 		of[stages.None] = len(all)
-		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.deselected)}, &o.all))
+		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.Deselected)}, &o.all))
 	}
 	for position, _, ok := v.in(fleet.FailureStates, 0); ok; position, _, ok = v.in(fleet.FailureStates, position+1) {
-		if !s.inBudget(position) {
+		if !s.InBudget(position) {
 			continue
 		}
-		for _, stage := range [...]stages.Stage{s.stageAt(position), stages.None} {
+		for _, stage := range [...]stages.Stage{s.StageOf(position), stages.None} {
 			if i, is := of[stage]; is {
-				all[i].positions = append(all[i].positions, int32(position))
+				all[i].positions = append(all[i].positions, position)
 			}
 		}
 	}
@@ -102,8 +102,8 @@ func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 
 // selectedIn counts the clusters of a stage that count and are selected there.
 func (s *schedule) selectedIn(stage stages.Stage) (n int) {
-	for _, group := range s.graph.Groups(stage) {
-		n += s.groups.size(group) - s.ignoredIn(group) - s.deselectedIn(group) - s.movedIn(group)
+	for _, group := range s.Graph.Groups(stage) {
+		n += s.SizeOf(group) - s.IgnoredIn(group) - s.DeselectedIn(group) - s.MovedIn(group)
 	}
 	return n
 }
@@ -123,19 +123,19 @@ func (s *schedule) keep(all []lasting, b lasting) []lasting {
 	}
 	b.Clusters = make([]string, len(b.positions))
 	for i, position := range b.positions {
-		b.Clusters[i] = s.groups.Cluster(int(position))
+		b.Clusters[i] = s.Cluster(position)
 	}
 	return append(all, b)
 }
 
 // outlasts says whether a breach stands as long as another one does.
 func (b *lasting) outlasts(other *lasting) bool {
-	return b.budget <= other.budget && !slices.ContainsFunc(other.positions, func(position int32) bool { return !b.has(int(position)) })
+	return b.budget <= other.budget && !slices.ContainsFunc(other.positions, func(position fleet.Position) bool { return !b.has(position) })
 }
 
 // has says whether the cluster at a position is one of the breach.
-func (b *lasting) has(position int) bool {
-	_, is := slices.BinarySearch(b.positions, int32(position))
+func (b *lasting) has(position fleet.Position) bool {
+	_, is := slices.BinarySearch(b.positions, position)
 	return is
 }
 
@@ -146,10 +146,10 @@ func (b *lasting) breach(s *schedule, o *observed) *Breach {
 		Clusters: slices.Clone(b.Clusters[:min(maxNamed, len(b.Clusters))]),
 	}
 	for i, position := range b.positions {
-		if i < maxNamed && s.isDeselectedAt(int(position)) {
+		if i < maxNamed && s.IsDeselected(position) {
 			reported.Deselected = append(reported.Deselected, b.Clusters[i])
 		}
-		reported.Lost += one(o.record != nil && o.record.isLost(int(position)))
+		reported.Lost += one(o.record != nil && o.record.isLost(position))
 	}
 	return reported
 }

@@ -27,11 +27,11 @@ func (s *schedule) checkMandatory() {
 			byIndex[entry.GroupIndex] = &mandatoryClusters{}
 		}
 	}
-	for group := range s.graph.NumGroups() {
-		key := s.groups.key(group)
+	for group := range s.Graph.NumGroups() {
+		key := s.KeyOf(group)
 		for _, n := range [...]*mandatoryClusters{byName[key.Name], byIndex[key.Index]} {
 			if n != nil {
-				n.clusters, n.ignored, n.exists = n.clusters+s.groups.size(group), n.ignored+s.ignoredIn(group), true
+				n.clusters, n.ignored, n.exists = n.clusters+s.SizeOf(group), n.ignored+s.IgnoredIn(group), true
 			}
 		}
 	}

@@ -13,9 +13,10 @@ func (s *schedule) findMoved(states []fleet.State) (moved map[string]grouping.Ke
 	if !s.mayMove(previous) {
 		return nil
 	}
-	for position, is := range states {
+	for i, is := range states {
+		position := fleet.Position(i)
 		if key, other := s.movedFrom(previous, position, is); other {
-			moved = with(moved, s.groups.Cluster(position), key)
+			moved = with(moved, s.Cluster(position), key)
 		}
 	}
 	return moved
@@ -23,40 +24,40 @@ func (s *schedule) findMoved(states []fleet.State) (moved map[string]grouping.Ke
 
 // mayMove says whether a cluster can count in another group than now.
 func (s *schedule) mayMove(previous *previousResult) bool {
-	knows := previous != nil && previous.groups != s.groups || s.options.record.all() != nil
+	knows := previous != nil && previous.Members != s.Members || s.options.record.all() != nil
 	return knows && !s.layout.IsPooled()
 }
 
 // movedFrom gives the group in which the selected cluster at a position counts, where it is another than now. It takes time in
 // proportion to the groups where it is.
-func (s *schedule) movedFrom(previous *previousResult, position int, is fleet.State) (key grouping.Key, moved bool) {
-	if !fleet.InFlightStates.Has(is) && !fleet.FailureStates.Has(is) || s.ignoresAt(position) {
+func (s *schedule) movedFrom(previous *previousResult, position fleet.Position, is fleet.State) (key grouping.Key, moved bool) {
+	if !fleet.InFlightStates.Has(is) && !fleet.FailureStates.Has(is) || s.Ignores(position) {
 		return key, false
 	}
-	cluster, group := s.groups.Cluster(position), s.groups.groupAt(position)
+	cluster, group := s.Cluster(position), s.GroupOf(position)
 	if e, known := s.options.record.entry(cluster); known {
 		key = e.key
 	} else if key, known = previous.groupOf(cluster); !known {
 		return key, false
 	}
-	if key == s.groups.key(group) || key.Index < 0 {
+	if key == s.KeyOf(group) || key.Index < 0 {
 		return key, false
 	}
-	before, there := s.groups.groupWith(key)
+	before, there := s.GroupWith(key)
 	if !there {
 		return key, fleet.InFlightStates.Has(is) && !s.isAheadOf(group, key)
 	}
-	return key, s.isPut(s.graph.Of(before), s.graph.Of(group))
+	return key, s.isPut(s.Graph.Of(before), s.Graph.Of(group))
 }
 
 // isAheadOf says whether a group comes before one that is gone: a mandatory group before all that are none.
 func (s *schedule) isAheadOf(group stages.Group, other grouping.Key) bool {
-	return s.options.rollback == nil && s.layout.Mandatory.Has(s.groups.key(group)) && !s.layout.Mandatory.Has(other)
+	return s.options.rollback == nil && s.layout.Mandatory.Has(s.KeyOf(group)) && !s.layout.Mandatory.Has(other)
 }
 
 // isPut says whether a cluster that moved from the stage before to the stage now counts in the one before.
 func (s *schedule) isPut(before, now stages.Stage) bool {
-	return before != now && !s.graph.Before(before)[now]
+	return before != now && !s.Graph.Before(before)[now]
 }
 
 // counts says how a state counts for R52: in flight, as a failure, or not at all.

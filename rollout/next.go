@@ -59,14 +59,14 @@ func (n Next) String() string {
 // selected.
 type observed struct {
 	totals
-	active   stages.Stage  // the first stage that is not complete; for a chain
-	breached stages.Stage  // the first stage that is breached
-	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
-	recent   limits.Recent // what started within the span of MaxStarts
-	removed  []string      // the names of the clusters that were reported and are not selected, in order
-	there    []string      // the ones among them whose objects are not being deleted
-	deleting map[int]bool  // the selected clusters whose objects are being deleted, by position; nil if none are
-	merged   names         // the clusters with several reports
+	active   stages.Stage            // the first stage that is not complete; for a chain
+	breached stages.Stage            // the first stage that is breached
+	recheck  time.Duration           // until the next deadline or soak ends; 0 if none does
+	recent   limits.Recent           // what started within the span of MaxStarts
+	removed  []string                // the names of the clusters that were reported and are not selected, in order
+	there    []string                // the ones among them whose objects are not being deleted
+	deleting map[fleet.Position]bool // the selected clusters whose objects are being deleted, by position; nil if none are
+	merged   names                   // the clusters with several reports
 
 	departed []departure       // clusters of which only the start or the success counts
 	before   []status.Breached // the breaches that the result before and the record had
@@ -75,7 +75,9 @@ type observed struct {
 	due        []string             // the ones to remove now, in order
 
 	// record tells which positions have nothing of the version beside the record; nil if that is not needed.
-	record interface{ isLost(position int) bool }
+	record interface {
+		isLost(position fleet.Position) bool
+	}
 }
 
 // names stands for some clusters: how many, and the first by name.
@@ -111,8 +113,8 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	n.Breach, n.Warnings = c.breach.clone(), slices.Clone(warnings)
 	n.RecheckAfter = sooner(sooner(o.recheck, sooner(remaining, released)), s.changes(c, &o.totals, now))
 	n.Counts = o.all.Counts(o.all.Waiting() - c.starting())
-	n.Counts.Ignored, n.Counts.IgnoredToApply = s.numIgnored(), o.ignoredAll.Waiting()+o.ignoredAll.Frozen()
-	n.Counts.Deselected, n.Counts.Partial = len(s.deselected), s.missing != ""
+	n.Counts.Ignored, n.Counts.IgnoredToApply = len(s.Ignored), o.ignoredAll.Waiting()+o.ignoredAll.Frozen()
+	n.Counts.Deselected, n.Counts.Partial = len(s.Deselected), s.missing != ""
 	if removed := without(o.due, withheld); len(removed) > 0 && !s.withholds(o) {
 		n.Removed = removed
 	}
@@ -152,7 +154,7 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 // reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
 	unknown := o.in(fleet.Unreported) + o.in(fleet.FrozenUnreported) + o.in(fleet.BlockingUnreported)
-	return s.groups.NumClusters() - len(s.deselected) - unknown - s.options.rollback.unreported() + len(o.removed)
+	return s.NumClusters() - len(s.Deselected) - unknown - s.options.rollback.unreported() + len(o.removed)
 }
 
 // warningsOf gives the warnings of the schedule and of the reports. Where there are only the former, both share them.
@@ -164,12 +166,12 @@ func (s *schedule) warningsOf(v view, o *observed) []Warning {
 	if n := o.all.Undated() + o.ignoredAll.Undated(); n > 0 {
 		w := Warning{Type: WarningReportWithoutTime, Clusters: n}
 		position, _, _ := v.in(fleet.UndatedStates, 0)
-		w.Cluster = s.groups.Cluster(position)
+		w.Cluster = s.Cluster(position)
 		warnings = append(warnings, w)
 	}
 	if n := o.all.Untracked() + o.ignoredAll.Untracked(); n > 0 {
 		position, _, _ := v.in(fleet.UntrackedStates, 0)
-		warnings = append(warnings, Warning{Type: WarningUntracked, Clusters: n, Cluster: s.groups.Cluster(position)})
+		warnings = append(warnings, Warning{Type: WarningUntracked, Clusters: n, Cluster: s.Cluster(position)})
 	}
 	if n := s.undatedSuccesses(&o.totals); n > 0 {
 		warnings = append(warnings, Warning{Type: WarningSuccessWithoutTime, Clusters: n, Cluster: s.firstUndatedSuccess(v)})

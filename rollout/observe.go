@@ -27,9 +27,9 @@ type reading struct {
 // read reads the reports (R1 to R7, R27) into the states and ages of an empty result, and into o.
 func (r *Result) read(o *observed, s *schedule, reports []status.Report, now time.Time) (reading, error) {
 	f := reading{reports: reports}
-	n := s.groups.NumClusters()
+	n := s.NumClusters()
 	r.schedule = s
-	r.states, r.tallies = make([]fleet.State, n), make([]fleet.Tally, s.groups.Len())
+	r.states, r.tallies = make([]fleet.State, n), make([]fleet.Tally, s.Len())
 	if s.options.starts.IsSet() {
 		r.addDetails().startTimes = make([]time.Time, n)
 	}
@@ -38,8 +38,8 @@ func (r *Result) read(o *observed, s *schedule, reports []status.Report, now tim
 	plain := s.options.record == nil // of a report that time changes nothing of, no more than a state is noted
 	for i := range reports {
 		report := &reports[i]
-		position, member := s.groups.Position(report.Cluster)
-		if !member || s.isDeselectedAt(position) {
+		position, member := s.Position(report.Cluster)
+		if !member || s.IsDeselected(position) {
 			f.others.add(i, len(reports))
 		}
 		switch {
@@ -52,7 +52,7 @@ func (r *Result) read(o *observed, s *schedule, reports []status.Report, now tim
 			}
 			f.several[report.Cluster] = status.Report{}
 		default:
-			if kind := fleet.KindOf(report); plain && s.timeless.Has(kind) && report.Attempt == 0 && !report.Deleting && report.Reason == "" {
+			if kind := fleet.KindOf(report); plain && s.Timeless.Has(kind) && report.Attempt == 0 && !report.Deleting && report.Reason == "" {
 				r.states[position] = kind.State()
 			} else {
 				r.set(position, report, now)
@@ -75,14 +75,14 @@ func (r *Result) read(o *observed, s *schedule, reports []status.Report, now tim
 func (r *Result) sum(o *observed, f *reading, now time.Time) {
 	s := r.schedule
 	for cluster := range f.several {
-		if position, _ := s.groups.Position(cluster); !s.isDeselectedAt(position) {
+		if position, _ := s.Position(cluster); !s.IsDeselected(position) {
 			o.merged.add(cluster)
 		}
 	}
-	o.remove(s.groups.Groups, f.reports, &f.others)
+	o.remove(s.Groups, f.reports, &f.others)
 	o.deleting = s.endings(r.knownDetails().deleting)
 	o.recheck = r.count(now)
-	r.ignoredTallies = s.splitIgnored(r.tallies, r.states)
+	r.ignoredTallies = s.SplitIgnored(s.Members, r.tallies, r.states)
 	o.recent = r.recentStarts(o.departed, now)
 	o.totals = s.sum(r.tallies, r.ignoredTallies)
 	o.active, o.breached = s.firsts(&o.totals)
@@ -92,12 +92,12 @@ func (r *Result) sum(o *observed, f *reading, now time.Time) {
 const unknownAge time.Duration = math.MinInt64
 
 // set notes the report of the cluster at a position.
-func (r *Result) set(position int, report *status.Report, now time.Time) {
+func (r *Result) set(position fleet.Position, report *status.Report, now time.Time) {
 	kind := fleet.KindOf(report)
 	if report.Attempt != 0 || r.details != nil {
 		r.addDetails().tries.Set(position, report.Attempt, len(r.states))
 	}
-	if r.schedule.timeless.Has(kind) {
+	if r.schedule.Timeless.Has(kind) {
 		r.states[position] = kind.State()
 	} else {
 		r.date(position, report, now)
@@ -106,15 +106,15 @@ func (r *Result) set(position int, report *status.Report, now time.Time) {
 	if said := messageOf(report); said != (message{}) || r.details != nil {
 		r.say(position, said)
 	}
-	if report.Deleting || r.knownDetails().evidence != nil || r.schedule.isDeselectedAt(position) || r.schedule.options.record != nil {
+	if report.Deleting || r.knownDetails().evidence != nil || r.schedule.IsDeselected(position) || r.schedule.options.record != nil {
 		r.keep(position, report)
 	}
 }
 
 // date notes the report of the cluster at a position where its times matter.
-func (r *Result) date(position int, report *status.Report, now time.Time) {
+func (r *Result) date(position fleet.Position, report *status.Report, now time.Time) {
 	x := fleet.ReportOf(report)
-	r.states[position] = r.schedule.phases.StateOf(&x, now)
+	r.states[position] = r.schedule.Phases.StateOf(&x, now)
 	r.age(position, r.states[position], x.Since, now)
 	if n := r.details; n != nil && n.startTimes != nil {
 		n.startTimes[position] = x.StartedAt()
@@ -122,16 +122,16 @@ func (r *Result) date(position int, report *status.Report, now time.Time) {
 }
 
 // keep keeps the report of a cluster that was deselected or moved, whose object is being deleted, or that the record has.
-func (r *Result) keep(position int, said *status.Report) {
+func (r *Result) keep(position fleet.Position, said *status.Report) {
 	s := r.schedule
 	_, stored := s.options.record.entry(said.Cluster)
-	if !said.Deleting && !s.isDeselectedAt(position) && !s.hasMoved(position) && !stored {
+	if !said.Deleting && !s.IsDeselected(position) && !s.HasMoved(position) && !stored {
 		delete(r.knownDetails().deleting, position) // one of several reports may have said so
 		return
 	}
 	n := r.remember()
 	n.evidence[position], n.deleting[position] = fleet.ReportOf(said), said.Deleting
-	if s.isDeselectedAt(position) && r.states[position].IsWaiting() {
+	if s.IsDeselected(position) && r.states[position].IsWaiting() {
 		r.states[position] = fleet.Skipped
 	}
 }
@@ -140,7 +140,7 @@ func (r *Result) keep(position int, said *status.Report) {
 func (r *Result) remember() *details {
 	n := r.addDetails()
 	if n.evidence == nil {
-		n.evidence, n.deleting = make(map[int]fleet.Report), make(map[int]bool)
+		n.evidence, n.deleting = make(map[fleet.Position]fleet.Report), make(map[fleet.Position]bool)
 	}
 	return n
 }
@@ -159,61 +159,61 @@ func messageOf(r *status.Report) message {
 }
 
 // say notes the message of the report that counts for the cluster at a position.
-func (r *Result) say(position int, said message) {
+func (r *Result) say(position fleet.Position, said message) {
 	if said == (message{}) {
 		delete(r.knownDetails().says, position)
 		return
 	}
 	n := r.addDetails()
 	if n.says == nil {
-		n.says = make(map[int]message)
+		n.says = make(map[fleet.Position]message)
 	}
 	n.says[position] = said
 }
 
 // untell notes whether the cluster at a position, of a kind, timed out while nothing says when it is done.
-func (r *Result) untell(position int, kind fleet.Kind) {
+func (r *Result) untell(position fleet.Position, kind fleet.Kind) {
 	if kind != fleet.KindUntracked || r.states[position] != fleet.TimedOutNow {
 		delete(r.knownDetails().untold, position) // one of several reports, or one that the record replaces, may have said so
 		return
 	}
 	n := r.addDetails()
 	if n.untold == nil {
-		n.untold = make(map[int]bool)
+		n.untold = make(map[fleet.Position]bool)
 	}
 	n.untold[position] = true
 }
 
 // lose notes whether only the record tells of the failure of the cluster at a position.
-func (r *Result) lose(position int, is bool) {
+func (r *Result) lose(position fleet.Position, is bool) {
 	if !is {
 		return
 	}
 	n := r.addDetails()
 	if n.lost == nil {
-		n.lost = make(map[int]bool)
+		n.lost = make(map[fleet.Position]bool)
 	}
 	n.lost[position] = true
 }
 
 // isLost says whether only the record tells of the failure of the cluster at a position.
-func (r *Result) isLost(position int) bool { return r.knownDetails().lost[position] }
+func (r *Result) isLost(position fleet.Position) bool { return r.knownDetails().lost[position] }
 
 // recall lets what the record says count where the reports say less (R49).
 func (r *Result) recall(o *observed, now time.Time) {
 	s := r.schedule
 	for cluster, e := range s.options.record.all() {
-		position, member := s.groups.Position(cluster)
+		position, member := s.Position(cluster)
 		if !member {
 			continue
 		}
-		obs := observation{r.knownDetails().evidence[position], r.knownDetails().deleting[position], !s.isDeselectedAt(position)}
+		obs := observation{r.knownDetails().evidence[position], r.knownDetails().deleting[position], !s.IsDeselected(position)}
 		x, recorded := s.decide(cluster, obs)
 		if !recorded {
 			o.comesBack(s, position, x, e, now)
 			continue
 		}
-		r.states[position] = s.stateAt(position, x, now)
+		r.states[position] = s.StateAt(position, x, now)
 		r.age(position, r.states[position], x.Since, now)
 		n := r.remember()
 		n.tries.Set(position, x.Attempt, len(r.states))
@@ -228,8 +228,8 @@ func (r *Result) recall(o *observed, now time.Time) {
 }
 
 // comesBack lets the earlier start of a cluster count that waits for its turn once more (R49).
-func (o *observed) comesBack(s *schedule, position int, r fleet.Report, e entry, now time.Time) {
-	if !r.Kind.IsWaiting() || s.ignoresAt(position) || !s.hasStarted(e.Report, now) && !s.isAwaited(e.Report, now) {
+func (o *observed) comesBack(s *schedule, position fleet.Position, r fleet.Report, e entry, now time.Time) {
+	if !r.Kind.IsWaiting() || s.Ignores(position) || !s.hasStarted(e.Report, now) && !s.isAwaited(e.Report, now) {
 		return
 	}
 	if e.Kind.IsSuccess() {
@@ -237,7 +237,7 @@ func (o *observed) comesBack(s *schedule, position int, r fleet.Report, e entry,
 	} else {
 		e.Kind = fleet.KindOnceStarted
 	}
-	o.departed = append(o.departed, departure{s.groups.Cluster(position), e.key, e.Report})
+	o.departed = append(o.departed, departure{s.Cluster(position), e.key, e.Report})
 }
 
 // seen merges the reports of each cluster that is not selected and may count.
@@ -273,7 +273,7 @@ func (s *schedule) seen(reports []status.Report, others *unselectedReports, now 
 }
 
 // age notes how long the cluster at a position has been in a state, where that matters.
-func (r *Result) age(position int, s fleet.State, since, now time.Time) {
+func (r *Result) age(position fleet.Position, s fleet.State, since, now time.Time) {
 	delete(r.knownDetails().far, position) // one of several reports, or one that the record replaces, may have been far away
 	if !fleet.ExposedStates.Has(s) && (s != fleet.Succeeded || r.schedule.wait == 0) {
 		return
@@ -286,7 +286,7 @@ func (r *Result) age(position int, s fleet.State, since, now time.Time) {
 		age = max(age, unknownAge+1)
 		n := r.addDetails()
 		if n.far == nil {
-			n.far = make(map[int]time.Time)
+			n.far = make(map[fleet.Position]time.Time)
 		}
 		n.far[position] = since
 	}
@@ -294,7 +294,7 @@ func (r *Result) age(position int, s fleet.State, since, now time.Time) {
 }
 
 // since gives the time from which the age of a position counts, where that is known.
-func (r *Result) since(position int) time.Time {
+func (r *Result) since(position fleet.Position) time.Time {
 	if r.details != nil {
 		if at, ok := r.details.far[position]; ok {
 			return at
@@ -317,7 +317,7 @@ func (r *Result) merge(reports []status.Report, several map[string]status.Report
 		}
 	}
 	for cluster, report := range several {
-		position, _ := r.schedule.groups.Position(cluster)
+		position, _ := r.schedule.Position(cluster)
 		r.set(position, &report, now)
 	}
 }
@@ -325,13 +325,13 @@ func (r *Result) merge(reports []status.Report, several map[string]status.Report
 // count fills the tallies and gives the time until the next deadline, soak or freeze of a cluster ends. It is a separate pass, since that
 // walks through memory in order, while the reports jump about.
 func (r *Result) count(now time.Time) (recheck time.Duration) {
-	groups, phases, tallies := r.schedule.groups, &r.schedule.phases, r.tallies
-	for position, s := range r.states {
-		tallies[groups.groupAt(position)].Add(s, 1)
+	groups, phases, tallies := r.schedule.Members, &r.schedule.Phases, r.tallies
+	for position, s := range r.all() {
+		tallies[groups.GroupOf(position)].Add(s, 1)
 		switch {
 		case !(fleet.DatedStates | fleet.FrozenStates).Has(s):
 		case s.IsFrozen():
-			recheck = sooner(recheck, r.schedule.untilUnfrozen(position, now))
+			recheck = sooner(recheck, r.schedule.Freezes.UntilUnfrozen(position, now))
 		default:
 			recheck = sooner(recheck, phases.Left(s, r.ages.Of(position)))
 		}
@@ -346,8 +346,9 @@ func (r *Result) recentStarts(departed []departure, now time.Time) limits.Recent
 		return limits.Recent{}
 	}
 	within, unknown := r.schedule.startsOf(departed, now), 0
-	for position, at := range r.details.startTimes {
-		if r.schedule.ignoresAt(position) {
+	for i, at := range r.details.startTimes {
+		position := fleet.Position(i)
+		if r.schedule.Ignores(position) {
 			continue
 		} else if at.IsZero() {
 			unknown += one(fleet.InFlightStates.Has(r.states[position]))
@@ -370,7 +371,7 @@ func (o *observed) remove(groups *grouping.Groups, reports []status.Report, othe
 		if !others.Has(i) {
 			continue
 		}
-		if other, _ := elsewhere(groups, reports[i].Cluster); !other {
+		if other, _ := fleet.Elsewhere(groups, reports[i].Cluster); !other {
 			o.removed = append(o.removed, reports[i].Cluster)
 			deleting += one(reports[i].Deleting)
 		}

@@ -10,6 +10,7 @@ import (
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/limit"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
@@ -175,11 +176,19 @@ type options struct {
 
 // named are the clusters that options name.
 type named struct {
-	freezes      []ClusterFreeze // one for each cluster, in the order of the names
+	freezes      []fleet.Freeze // one for each cluster, in the order of the names
 	allowlist    nameSet
 	hasAllowlist bool // only the allowed clusters start
 	ignored      nameSet
 	failedBefore nameSet
+}
+
+// isAllowed says whether the allowlist has a cluster; nil where there is no allowlist.
+func (n *named) isAllowed() func(cluster string) bool {
+	if !n.hasAllowlist {
+		return nil
+	}
+	return n.allowlist.has
 }
 
 // ignores says whether options name a cluster in Ignored.

@@ -15,45 +15,63 @@ import (
 // For example, the groups are 0 {a} and 1 {b}. The version kills the agent of a, the hub drops a, and the scheduler divides again by
 // size: 0 {b}. Then a counts in group 0 and is not selected there. So a has a place that b waits for.
 
+// places has what clusters keep, and may be exposed, beside those of the current groups.
+type places struct {
+	kept     []int // how many were deselected or moved and keep a place in each stage (R65); nil where none did
+	baseline []int // how many of the baseline are selected in each stage and count; nil where there is no baseline
+	// The most clusters that the groups expose, of now and since the first of these counts (R66); 0 where nothing bounds that.
+	exposed int
+}
+
+// keptIn counts the clusters that count in a stage, are not selected there, and keep a place.
+func (p *places) keptIn(stage stages.Stage) int {
+	if p.kept == nil {
+		return 0
+	}
+	return p.kept[stage]
+}
+
+// baselineIn counts the clusters of the baseline that are selected in a stage and count.
+func (p *places) baselineIn(stage stages.Stage) int {
+	if p.baseline == nil {
+		return 0
+	}
+	return p.baseline[stage]
+}
+
 // countPlacesKept counts for each stage the clusters that count in it although the current groups have them elsewhere, or nowhere: those
 // that left and those that moved. On a rollback those do not matter that left with the failed version (R43).
 func (s *schedule) countPlacesKept() {
-	if !s.isCutAnew() {
+	if !s.AnyFormer() {
 		return
 	}
-	s.inStage = make([]int, len(s.limits))
-	for group := range s.graph.NumGroups() {
-		s.inStage[s.graph.Of(group)] += s.deselectedIn(group) + s.movedIn(group)
+	s.places.kept = make([]int, len(s.limits))
+	for group := range s.Graph.NumGroups() {
+		s.places.kept[s.Graph.Of(group)] += s.DeselectedIn(group) + s.MovedIn(group)
 	}
-	for _, position := range s.deselected {
-		s.inStage[s.stageAt(int(position))] -= one(s.options.rollback.isDeselected(s.groups.Cluster(int(position))))
+	for _, position := range s.Deselected {
+		s.places.kept[s.StageOf(position)] -= one(s.options.rollback.isDeselected(s.Cluster(position)))
 	}
 }
 
-// stageAt gives the stage of the cluster at a position.
-func (s *schedule) stageAt(position int) stages.Stage { return s.graph.Of(s.groups.groupAt(position)) }
-
-// isCutAnew says whether a cluster counts where the current groups do not have it.
-func (s *schedule) isCutAnew() bool { return len(s.deselected)+len(s.moved) > 0 }
-
 // placesOf gives the places of an active stage that clusters keep without being selected there (R65).
 func (s *schedule) placesOf(g *grant) limits.Places {
-	if !s.isCutAnew() || !s.graph.IsSingle(g.stage) {
+	if !s.AnyFormer() || !s.Graph.IsSingle(g.stage) {
 		return limits.Places{}
 	}
-	return limits.Places{Kept: s.placesKept(g.stage), Waiting: g.used.Waiting(), IsUnderWay: g.used.IsUnderWay()}
+	return limits.Places{Kept: s.places.keptIn(g.stage), Waiting: g.used.Waiting(), IsUnderWay: g.used.IsUnderWay()}
 }
 
 // isOutOfTurn says whether a cluster counts where the current groups do not have it, or clusters are exposed where the current groups would
 // not have exposed them. Only then can more be exposed than by the current groups (R66).
 func (s *schedule) isOutOfTurn(c *choice, t *totals) bool {
-	return s.isBounded() && (s.isCutAnew() || s.isFull(c, t) || s.isRampedBehind(c, t))
+	return s.isBounded() && (s.AnyFormer() || s.isFull(c, t) || s.isRampedBehind(c, t))
 }
 
 // isRampedBehind says whether a cluster has soaked in a stage whose turn has not come, so that the ramp is steeper than the current groups
 // have it.
 func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
-	for stage := stages.Stage(0); s.options.ramp > 0 && stage < s.graph.Len(); stage++ {
+	for stage := stages.Stage(0); s.options.ramp > 0 && stage < s.Graph.Len(); stage++ {
 		if _, waits := c.waitsFor(stage); waits && t.stages[stage].Soaked() > 0 {
 			return true
 		}
@@ -71,7 +89,7 @@ func (s *schedule) isFull(c *choice, t *totals) bool {
 		return false
 	}
 	e := s.exposure(s.areSlotsFreed(t))
-	for stage := range s.graph.Len() {
+	for stage := range s.Graph.Len() {
 		if n := t.stages[stage].Exposed(); n > 0 && n > s.exposesNow(c, stage, e) {
 			return true
 		}
@@ -94,12 +112,12 @@ func (s *schedule) exposesNow(c *choice, stage stages.Stage, e limits.Exposure) 
 // together.
 func (s *schedule) exposes(c *choice, t *totals) int {
 	e := s.exposure(s.areSlotsFreed(t))
-	most := max(e.InOrder(s.loads()), s.exposed)
-	if s.graph.IsChain() {
+	most := max(e.InOrder(s.loads()), s.places.exposed)
+	if s.Graph.IsChain() {
 		return most
 	}
 	return max(most, e.AtOnce(func(yield func(limits.Load, int) bool) {
-		for stage := range s.graph.Len() {
+		for stage := range s.Graph.Len() {
 			if _, waits := c.waitsFor(stage); !waits && !yield(s.loadOf(stage), s.exposesNow(c, stage, e)) {
 				return
 			}
@@ -115,7 +133,7 @@ func (s *schedule) exposure(frees bool) limits.Exposure {
 // loads gives the load of each stage, in order.
 func (s *schedule) loads() iter.Seq[limits.Load] {
 	return func(yield func(limits.Load) bool) {
-		for stage := range s.graph.Len() {
+		for stage := range s.Graph.Len() {
 			if !yield(s.loadOf(stage)) {
 				return
 			}
@@ -142,8 +160,8 @@ func (s *schedule) ceiling() int {
 	switch {
 	case !s.isBounded():
 		return 0
-	case s.isCutAnew():
-		return s.exposed
+	case s.AnyFormer():
+		return s.places.exposed
 	default:
 		return s.exposure(s.freesSlots()).InOrder(s.loads())
 	}
@@ -151,13 +169,13 @@ func (s *schedule) ceiling() int {
 
 // recallCeiling notes what the result before and the record know of that. The former knows the groups when the first of those left.
 func (s *schedule) recallCeiling(previous *previousResult) *schedule {
-	if s.isCutAnew() && s.isBounded() {
-		s.exposed = s.exposure(s.freesSlots()).InOrder(s.loads())
+	if s.AnyFormer() && s.isBounded() {
+		s.places.exposed = s.exposure(s.freesSlots()).InOrder(s.loads())
 		if previous != nil && !previous.incomplete { // nothing has started by groups that were being written
-			s.exposed = max(s.exposed, previous.ceiling())
+			s.places.exposed = max(s.places.exposed, previous.ceiling())
 		}
 		if m := s.options.record; m != nil {
-			s.exposed = max(s.exposed, m.Record.Exposed)
+			s.places.exposed = max(s.places.exposed, m.Record.Exposed)
 		}
 	}
 	return s
@@ -165,26 +183,25 @@ func (s *schedule) recallCeiling(previous *previousResult) *schedule {
 
 // countBaseline counts for each stage the clusters of the baseline that are selected in it.
 func (s *schedule) countBaseline() {
-	if len(s.baseline) == 0 {
+	if len(s.Baseline) == 0 {
 		return
 	}
-	s.atStage = make([]int, len(s.limits))
-	for _, position := range s.baseline {
-		at := int(position)
-		s.atStage[s.stageAt(at)] += one(!s.ignoresAt(at) && !s.isDeselectedAt(at) && !s.hasMoved(at))
+	s.places.baseline = make([]int, len(s.limits))
+	for _, position := range s.Baseline {
+		s.places.baseline[s.StageOf(position)] += one(!s.Ignores(position) && !s.IsDeselected(position) && !s.HasMoved(position))
 	}
 }
 
 // loadOf gives the load of a stage by the current groups.
 func (s *schedule) loadOf(stage stages.Stage) limits.Load {
 	own := &s.limits[stage]
-	n := -s.placesKept(stage)
-	for _, group := range s.graph.Groups(stage) {
-		n += s.groups.size(group) - s.ignoredIn(group)
+	n := -s.places.keptIn(stage)
+	for _, group := range s.Graph.Groups(stage) {
+		n += s.SizeOf(group) - s.IgnoredIn(group)
 	}
 	budget := own.maxFailures
-	if s.rules.typ == clusterv1alpha1.Progressive && !s.graph.IsMandatory(stage) {
+	if s.rules.typ == clusterv1alpha1.Progressive && !s.Graph.IsMandatory(stage) {
 		budget = s.maxFailures
 	}
-	return limits.Load{Clusters: n, Slots: min(n, own.maxConcurrency), Tolerated: min(n, budget+s.baselineIn(stage))}
+	return limits.Load{Clusters: n, Slots: min(n, own.maxConcurrency), Tolerated: min(n, budget+s.places.baselineIn(stage))}
 }

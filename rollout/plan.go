@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -31,7 +32,7 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(append(errs, nameless(reports, field.NewPath("reports"))...))
 	}
-	return newSchedule(&rules, &o, groups, formerGroups{}).plan(reports, now)
+	return newSchedule(&rules, &o, groups, fleet.FormerGroups{}).plan(reports, now)
 }
 
 // plan makes the result of a schedule and the reports. The schedule is that of the selected clusters. Where others left and
@@ -50,9 +51,9 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	if where := (formerGroups{f.deselected, s.findMoved(r.states)}); !where.none() {
-		with, options := where.in(s.groups.Groups), s.options
-		options.rollback = options.rollback.in(with, s.groups.Groups)
+	if where := (fleet.FormerGroups{Deselected: f.deselected, Moved: s.findMoved(r.states)}); !where.None() {
+		with, options := where.In(s.Groups), s.options
+		options.rollback = options.rollback.in(with, s.Groups)
 		s = newSchedule(&s.rules, &options, with, where).recallCeiling(options.previous)
 		s.options.rollback.rank(s, now)
 		*r = Result{}
@@ -77,25 +78,36 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 	r.InFlight = s.list(v, fleet.InFlightStates, o.inFlight())
 	s.next(&r.Next, &r.choice, v, o, now, r)
 	r.removed = len(r.Removed)
-	if r.kept = without(o.removed, r.Removed); s.deselected != nil { // how these stand is known
+	if r.kept = without(o.removed, r.Removed); s.Deselected != nil { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {
-			_, counts := s.groups.Position(cluster)
+			_, counts := s.Position(cluster)
 			return counts
 		})
 	}
 }
 
 // mark notes that the cluster at a position starts.
-func (r *Result) mark(position int) {
+func (r *Result) mark(position fleet.Position) {
 	if r.starts == nil {
 		r.starts = make([]bool, len(r.states))
 	}
 	r.starts[position] = true
-	if r.schedule.ignoresAt(position) {
+	if r.schedule.Ignores(position) {
 		return
 	}
 	if r.started == nil {
 		r.started = make([]int32, len(r.tallies))
 	}
-	r.started[r.schedule.groups.groupAt(position)]++
+	r.started[r.schedule.GroupOf(position)]++
+}
+
+// all yields where each cluster stands, by position.
+func (r *Result) all() iter.Seq2[fleet.Position, fleet.State] {
+	return func(yield func(fleet.Position, fleet.State) bool) {
+		for position, is := range r.states {
+			if !yield(fleet.Position(position), is) {
+				return
+			}
+		}
+	}
 }

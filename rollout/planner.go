@@ -68,7 +68,7 @@ func (p *Planner) lock() *tracker {
 		p.several, p.writes = make(map[string]bool), make(map[string]write)
 		p.deleting, p.others = make(map[string]bool), make(map[string]fleet.Report)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, formerGroups{}), reports: fleet.NewReports(0)}).fill()
+		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, fleet.FormerGroups{}), reports: fleet.NewReports(0)}).fill()
 	}
 	return p.tracker
 }
@@ -151,7 +151,7 @@ func (p *Planner) Result(now time.Time) *Result {
 	if tries := t.reports.Attempts(); !tries.IsEmpty() {
 		r.addDetails().tries = tries
 	}
-	for position, state := range r.states {
+	for position, state := range r.all() {
 		r.age(position, state, t.reports.Since(position), t.now)
 		r.untell(position, t.reports.Kind(position))
 	}
@@ -186,14 +186,14 @@ func (p *Planner) advance(now time.Time) {
 		return
 	}
 	t.advance(now)
-	for _, position := range t.schedule.deselected {
-		if !t.schedule.stillCounts(t.reports.Of(int(position)), now) {
+	for _, position := range t.schedule.Deselected {
+		if !t.schedule.stillCounts(t.reports.Of(position), now) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
 	}
-	for _, position := range t.schedule.moved {
-		if p.isSettled(int(position)) {
+	for _, position := range t.schedule.Moved {
+		if p.isSettled(position) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
@@ -211,7 +211,7 @@ func (p *Planner) tell(o *observed) {
 		o.unselected = p.unselected
 	}
 	for cluster := range p.several {
-		if other, _ := elsewhere(p.groups, cluster); !other {
+		if other, _ := fleet.Elsewhere(p.groups, cluster); !other {
 			o.merged.add(cluster)
 		}
 	}

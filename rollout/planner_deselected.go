@@ -18,10 +18,10 @@ import (
 // linear in the clusters.
 func (p *Planner) build(r *rules, o *options, now time.Time) {
 	old := p.tracker
-	s := newSchedule(r, o, p.groups, formerGroups{})
+	s := newSchedule(r, o, p.groups, fleet.FormerGroups{})
 	previous, again := p.previousGroups(o), p.stale
 	p.stale, p.names = false, nil
-	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.groups.Groups == p.groups {
+	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.Groups == p.groups {
 		p.tracker = (&tracker{schedule: s, reports: old.reports, now: now}).fill()
 		return
 	}
@@ -32,18 +32,18 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 			p.others[cluster] = r
 		}
 	})
-	if where := p.placed(s, previous, reported, now); !where.none() {
-		s = newSchedule(r, o, where.in(p.groups), where).recallCeiling(previous)
+	if where := p.placed(s, previous, reported, now); !where.None() {
+		s = newSchedule(r, o, where.In(p.groups), where).recallCeiling(previous)
 	}
-	t := &tracker{schedule: s, reports: fleet.NewReports(s.groups.NumClusters()), now: now}
+	t := &tracker{schedule: s, reports: fleet.NewReports(s.NumClusters()), now: now}
 	reported(func(cluster string, r fleet.Report) {
-		if position, member := s.groups.Position(cluster); member {
+		if position, member := s.Position(cluster); member {
 			t.reports.Note(position, r)
 		}
 	})
 	for cluster := range o.record.all() {
-		if position, member := s.groups.Position(cluster); member {
-			counts, _ := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.isDeselectedAt(position)})
+		if position, member := s.Position(cluster); member {
+			counts, _ := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.IsDeselected(position)})
 			t.reports.Note(position, counts)
 		}
 	}
@@ -53,19 +53,19 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 // isPlain says whether no cluster can have been deselected or moved.
 func (p *Planner) isPlain(o *options) bool {
 	previous := p.previousGroups(o)
-	return len(p.others) == 0 && o.record.all() == nil && (previous == nil || previous.groups.Groups == p.groups)
+	return len(p.others) == 0 && o.record.all() == nil && (previous == nil || previous.Groups == p.groups)
 }
 
 // placed finds the clusters that were deselected or moved and still count. The schedule is the one by the current groups.
-func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, fleet.Report)), now time.Time) (where formerGroups) {
-	where.deselected, _ = s.findDeselected(f, p.seen(s, now), now)
+func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, fleet.Report)), now time.Time) (where fleet.FormerGroups) {
+	where.Deselected, _ = s.findDeselected(f, p.seen(s, now), now)
 	if !s.mayMove(f) {
 		return where
 	}
 	consider := func(cluster string, r fleet.Report) {
-		if position, selected := p.groups.Position(cluster); selected {
-			if key, moved := s.movedFrom(f, position, s.stateAt(position, r, now)); moved {
-				where.moved = with(where.moved, cluster, key)
+		if position, selected := s.Position(cluster); selected {
+			if key, moved := s.movedFrom(f, position, s.StateAt(position, r, now)); moved {
+				where.Moved = with(where.Moved, cluster, key)
 			}
 		}
 	}
@@ -83,32 +83,32 @@ func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(stri
 
 // mayMove says whether the selected cluster at a position of the tracker may count in another group than it does there, once it
 // begins or ceases to be in flight or a failure (R52).
-func (p *Planner) mayMove(position int) bool {
+func (p *Planner) mayMove(position fleet.Position) bool {
 	s := p.tracker.schedule
 	previous := p.previousGroups(&s.options)
-	if s.hasMoved(position) {
+	if s.HasMoved(position) {
 		return true
 	}
-	cluster := s.groups.Cluster(position)
+	cluster := s.Cluster(position)
 	e, known := s.options.record.entry(cluster)
-	if !known && (previous == nil || previous.groups == s.groups) || s.isDeselectedAt(position) {
+	if !known && (previous == nil || previous.Members == s.Members) || s.IsDeselected(position) {
 		return false
 	}
 	key := e.key
 	if !known {
 		key, known = previous.groupOf(cluster)
 	}
-	return known && key != s.groups.key(s.groups.groupAt(position))
+	return known && key != s.KeyOf(s.GroupOf(position))
 }
 
 // isSettled says whether the cluster at a position, which moved, does not count any more in the group before (R52).
-func (p *Planner) isSettled(position int) bool {
+func (p *Planner) isSettled(position fleet.Position) bool {
 	s := p.tracker.schedule
 	switch is := p.tracker.states[position]; {
 	case fleet.InFlightStates.Has(is):
 		return false
 	case fleet.FailureStates.Has(is):
-		_, there := members{p.groups}.groupWith(s.groups.key(s.groups.groupAt(position)))
+		_, there := fleet.Members{Groups: p.groups}.GroupWith(s.KeyOf(s.GroupOf(position)))
 		return !there
 	default:
 		return true
@@ -120,9 +120,9 @@ func (p *Planner) reported() func(take func(cluster string, r fleet.Report)) {
 	t, others := p.tracker, p.others
 	s := t.schedule
 	return func(take func(cluster string, r fleet.Report)) {
-		for position := range t.reports.Len() {
-			cluster := s.groups.Cluster(position)
-			if t.reports.Kind(position) != fleet.KindNone && !s.isDeselectedAt(position) && !p.isRecorded(s, cluster) {
+		for position := range fleet.Position(t.reports.Len()) {
+			cluster := s.Cluster(position)
+			if t.reports.Kind(position) != fleet.KindNone && !s.IsDeselected(position) && !p.isRecorded(s, cluster) {
 				take(cluster, t.reports.Of(position))
 			}
 		}
@@ -141,7 +141,7 @@ func (p *Planner) isRecorded(s *schedule, cluster string) bool {
 // last gives what was reported of a cluster.
 func (p *Planner) last(cluster string) fleet.Report {
 	s := p.tracker.schedule
-	if position, member := s.groups.Position(cluster); member && !s.isDeselectedAt(position) && !p.isRecorded(s, cluster) {
+	if position, member := s.Position(cluster); member && !s.IsDeselected(position) && !p.isRecorded(s, cluster) {
 		return p.tracker.reports.Of(position)
 	}
 	return p.others[cluster]
@@ -151,8 +151,8 @@ func (p *Planner) last(cluster string) fleet.Report {
 func (p *Planner) set(cluster string, r fleet.Report) {
 	t := p.tracker
 	s := t.schedule
-	position, member := s.groups.Position(cluster)
-	recorded, deselected := p.isRecorded(s, cluster), member && s.isDeselectedAt(position)
+	position, member := s.Position(cluster)
+	recorded, deselected := p.isRecorded(s, cluster), member && s.IsDeselected(position)
 	if member && !deselected && !recorded {
 		before := t.states[position]
 		t.report(position, r)
@@ -207,7 +207,7 @@ func (p *Planner) once(now time.Time) []departure {
 	var o observed
 	_, o.departed = s.findDeselected(p.previousGroups(&s.options), p.seen(s, now), now)
 	for cluster, e := range s.options.record.all() {
-		if position, selected := s.groups.Position(cluster); selected && !s.isDeselectedAt(position) {
+		if position, selected := s.Position(cluster); selected && !s.IsDeselected(position) {
 			if counts, recorded := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], true}); !recorded {
 				o.comesBack(s, position, counts, e, now)
 			}
@@ -220,24 +220,24 @@ func (p *Planner) once(now time.Time) []departure {
 func (p *Planner) tellMore(r *Result) {
 	s := r.schedule
 	for cluster, said := range p.says {
-		if position, member := s.groups.Position(cluster); member {
-			if _, recorded := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.isDeselectedAt(position)}); !recorded {
+		if position, member := s.Position(cluster); member {
+			if _, recorded := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.IsDeselected(position)}); !recorded {
 				r.say(position, said)
 			}
 		}
 	}
 	for cluster := range s.options.record.all() {
-		if position, member := s.groups.Position(cluster); member {
+		if position, member := s.Position(cluster); member {
 			r.lose(position, p.isLost(position))
 		}
 	}
 }
 
 // isLost says whether only the record tells of the failure of the cluster at a position.
-func (p *Planner) isLost(position int) bool {
+func (p *Planner) isLost(position fleet.Position) bool {
 	s := p.tracker.schedule
-	cluster := s.groups.Cluster(position)
-	obs := observation{p.others[cluster], p.deleting[cluster], !s.isDeselectedAt(position)}
+	cluster := s.Cluster(position)
+	obs := observation{p.others[cluster], p.deleting[cluster], !s.IsDeselected(position)}
 	_, recorded := s.decide(cluster, obs)
 	return obs.isLost(p.tracker.states[position], recorded)
 }
@@ -250,9 +250,9 @@ func (p *Planner) pendingRemoval(o *observed) {
 	}
 	o.there = slices.DeleteFunc(slices.Clone(o.removed), func(cluster string) bool { return p.deleting[cluster] })
 	s := p.tracker.schedule
-	o.deleting = make(map[int]bool)
+	o.deleting = make(map[fleet.Position]bool)
 	for cluster := range p.deleting {
-		if position, member := s.groups.Position(cluster); member && !s.isDeselectedAt(position) {
+		if position, member := s.Position(cluster); member && !s.IsDeselected(position) {
 			o.deleting[position] = true
 		}
 	}
@@ -267,7 +267,7 @@ func (p *Planner) removedNames() []string {
 	p.names = make([]string, 0, len(p.others))
 	for _, cluster := range slices.Sorted(maps.Keys(p.others)) {
 		_, selected := p.groups.Position(cluster)
-		if other, _ := elsewhere(p.groups, cluster); !selected && !other {
+		if other, _ := fleet.Elsewhere(p.groups, cluster); !selected && !other {
 			p.names = append(p.names, cluster)
 		}
 	}
@@ -312,11 +312,11 @@ func (f *previousResult) groupOf(cluster string) (key grouping.Key, known bool) 
 	if f == nil {
 		return key, false
 	}
-	if position, was := f.groups.Position(cluster); was {
-		if f.incomplete && !f.isDeselectedAt(position) && !f.hasMoved(position) {
-			return unknownGroup(), true
+	if position, was := f.Position(cluster); was {
+		if f.incomplete && !f.IsDeselected(position) && !f.HasMoved(position) {
+			return fleet.UnknownGroup(), true
 		}
-		return f.groups.key(f.groups.groupAt(position)), true
+		return f.KeyOf(f.GroupOf(position)), true
 	}
 	key, known = f.departed[cluster]
 	return key, known

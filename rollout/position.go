@@ -1,6 +1,9 @@
 package rollout
 
-import "github.com/cohort-ocm/cohort/rollout/internal/stages"
+import (
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
+)
 
 // Position says which cluster of a rollout one is: the third of ten, and the first of two in its group. So a workload can know how far
 // the rollout is, such as for its share of the traffic.
@@ -27,21 +30,21 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 	if r.schedule == nil {
 		return all
 	}
-	groups := r.schedule.groups
-	size := func(group stages.Group) int { return groups.size(group) - r.schedule.deselectedIn(group) }
+	groups := r.schedule.Members
+	size := func(group stages.Group) int { return groups.SizeOf(group) - r.schedule.DeselectedIn(group) }
 	taken, takenIn := make(map[int]bool, len(noted)), make(map[inGroup]bool, len(noted))
 	for cluster, p := range noted {
 		position, member := groups.Position(cluster)
 		if !member {
-			_, selected := elsewhere(groups.Groups, cluster) // its number is free then
+			_, selected := fleet.Elsewhere(groups.Groups, cluster) // its number is free then
 			taken[p.Index] = taken[p.Index] || !selected
 			continue
 		}
 		taken[p.Index] = true
-		group := groups.groupAt(position)
+		group := groups.GroupOf(position)
 		takenIn[inGroup{group, p.InGroup}] = true
-		if !r.schedule.isDeselectedAt(position) {
-			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.deselected), size(group)
+		if !r.schedule.IsDeselected(position) {
+			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.Deselected), size(group)
 			all[cluster] = p
 		}
 	}
@@ -51,7 +54,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 			continue
 		}
 		position, _ := groups.Position(c.Name)
-		group := groups.groupAt(position)
+		group := groups.GroupOf(position)
 		for taken[next] {
 			next++
 		}
@@ -60,7 +63,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 			in++
 		}
 		taken[next], takenIn[inGroup{group, in}], nextIn[group] = true, true, in
-		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.deselected), InGroup: in, OfGroup: size(group)}
+		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.Deselected), InGroup: in, OfGroup: size(group)}
 	}
 	return all
 }

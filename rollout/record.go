@@ -13,14 +13,14 @@ import (
 )
 
 // endings gives the selected clusters among those whose objects are being deleted.
-func (s *schedule) endings(deleting map[int]bool) map[int]bool {
-	maps.DeleteFunc(deleting, func(position int, is bool) bool { return !is || s.isDeselectedAt(position) })
+func (s *schedule) endings(deleting map[fleet.Position]bool) map[fleet.Position]bool {
+	maps.DeleteFunc(deleting, func(position fleet.Position, is bool) bool { return !is || s.IsDeselected(position) })
 	return deleting
 }
 
 // record puts into r what the owner has to store (R48, R52). Last has the breaches that last, deleting has the positions of the selected clusters whose
 // objects are being deleted, and once has the clusters whose start or success alone counts.
-func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map[int]bool, departed []departure, now time.Time) {
+func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map[fleet.Position]bool, departed []departure, now time.Time) {
 	m := s.options.record
 	if m == nil {
 		return
@@ -34,7 +34,7 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 		return
 	}
 	for _, position := range s.recordable(deleting) {
-		if entry, wanted := s.wants(v, int(position), deleting[int(position)], now); wanted {
+		if entry, wanted := s.wants(v, position, deleting[position], now); wanted {
 			r.Deselected = append(r.Deselected, entry)
 		}
 	}
@@ -51,20 +51,20 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 	entry, over := s.fit(r.Deselected, s.roomOfRecord()-bytes)
 	r.Breached, r.Deselected, over = breached, entry, before.with(over)
 	if r.More, r.Until = over.n, over.until; len(r.Deselected) > 0 {
-		r.Exposed = s.exposed
+		r.Exposed = s.places.exposed
 	}
 }
 
 // recordable gives the positions that may need an entry, each once: of clusters that were deselected or moved, whose objects are being
 // deleted, or that have one.
-func (s *schedule) recordable(deleting map[int]bool) []int32 {
-	positions := slices.Concat(s.deselected, s.moved)
+func (s *schedule) recordable(deleting map[fleet.Position]bool) []fleet.Position {
+	positions := slices.Concat(s.Deselected, s.Moved)
 	for position := range deleting {
-		positions = append(positions, int32(position))
+		positions = append(positions, position)
 	}
 	for cluster := range s.options.record.entries {
-		if position, ok := s.groups.Position(cluster); ok {
-			positions = append(positions, int32(position))
+		if position, ok := s.Position(cluster); ok {
+			positions = append(positions, position)
 		}
 	}
 	slices.Sort(positions)
@@ -84,18 +84,18 @@ func rankOf(l *status.DeselectedCluster) int {
 }
 
 // wants gives the entry of a cluster that was deselected or moved, whose object is being deleted, or that has an entry (R48, R49).
-func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (entry status.DeselectedCluster, wanted bool) {
-	cluster, m := s.groups.Cluster(position), s.options.record
+func (s *schedule) wants(v view, position fleet.Position, deleting bool, now time.Time) (entry status.DeselectedCluster, wanted bool) {
+	cluster, m := s.Cluster(position), s.options.record
 	r, is := v.reported(position), v.at(position)
 	e, stored := m.entry(cluster)
 	stands := stored && r.Equals(e.Report)
-	moved := s.hasMoved(position)
-	if s.ignoresAt(position) || !s.isDeselectedAt(position) && !moved && !deleting && !stands || s.options.rollback.isDeselected(cluster) {
+	moved := s.HasMoved(position)
+	if s.Ignores(position) || !s.IsDeselected(position) && !moved && !deleting && !stands || s.options.rollback.isDeselected(cluster) {
 		return entry, false
 	}
 	budgeted := s.rules.typ != clusterv1alpha1.All || s.options.shares != nil
 	limited := budgeted || s.options.ramp > 0 || s.options.starts.IsSet()
-	other, _ := elsewhere(s.groups.Groups, cluster)
+	other, _ := fleet.Elsewhere(s.Groups, cluster)
 	var as status.RolloutStatus
 	switch {
 	case fleet.FailureStates.Has(is) && budgeted:
@@ -111,7 +111,7 @@ func (s *schedule) wants(v view, position int, deleting bool, now time.Time) (en
 	default:
 		return entry, false
 	}
-	return status.DeselectedCluster{Report: r.ToStatus(cluster, as), Group: s.groups.key(s.groups.groupAt(position))}, true
+	return status.DeselectedCluster{Report: r.ToStatus(cluster, as), Group: s.KeyOf(s.GroupOf(position))}, true
 }
 
 // isStored says whether the stored record tells of a cluster as much as the entry does. The times may differ: those of an answer

@@ -177,9 +177,9 @@ func (r *Result) recoverable() (fixable, untold stateGroup) {
 	if len(n.lost) == 0 && len(n.untold) == 0 {
 		return stateGroup{n: b.Failures, names: b.Clusters}, untold
 	}
-	for position := range r.states {
+	for position := range r.all() {
 		if r.isInBreach(position) {
-			r.sort(position, Blocker{Cluster: Cluster{Name: r.schedule.groups.Cluster(position)}}, &fixable, &untold)
+			r.sort(position, Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}}, &fixable, &untold)
 		}
 	}
 	return fixable, untold
@@ -187,7 +187,7 @@ func (r *Result) recoverable() (fixable, untold stateGroup) {
 
 // sort adds a cluster that failed to those that can be fixed, or to those of which nothing says when they are done; to neither where only
 // the record tells of it.
-func (r *Result) sort(position int, b Blocker, fixable, untold *stateGroup) {
+func (r *Result) sort(position fleet.Position, b Blocker, fixable, untold *stateGroup) {
 	switch n := r.knownDetails(); {
 	case n.lost[position]:
 	case n.untold[position]:
@@ -198,19 +198,19 @@ func (r *Result) sort(position int, b Blocker, fixable, untold *stateGroup) {
 }
 
 // isInBreach says whether the cluster at a position is a failure that counts in the breach.
-func (r *Result) isInBreach(position int) bool {
+func (r *Result) isInBreach(position fleet.Position) bool {
 	s, b := r.schedule, r.choice.breach
 	if b.Lasting {
 		return r.choice.last[0].has(position)
 	}
-	return fleet.FailureStates.Has(r.states[position]) && s.inBudget(position) && b.counts(s.groups.key(s.groups.groupAt(position)))
+	return fleet.FailureStates.Has(r.states[position]) && s.InBudget(position) && b.counts(s.KeyOf(s.GroupOf(position)))
 }
 
 // lastAttempt gives the last attempt among the failures that count in the breach.
 func (r *Result) lastAttempt() int {
 	r.waitSets.once.Do(func() {
 		r.waitSets.sets = &foundWaitSets{}
-		for position := range r.states {
+		for position := range r.all() {
 			if r.isInBreach(position) {
 				r.waitSets.sets.attempt = max(r.waitSets.sets.attempt, r.attempt(position))
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -40,10 +41,10 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	s := newSchedule(&rules, &o, groups, formerGroups{})
+	s := newSchedule(&rules, &o, groups, fleet.FormerGroups{})
 	there := make(map[string]bool, len(reports)) // whether an object of the cluster stays
 	for i := range reports {
-		if other, _ := elsewhere(groups, reports[i].Cluster); !other {
+		if other, _ := fleet.Elsewhere(groups, reports[i].Cluster); !other {
 			there[reports[i].Cluster] = there[reports[i].Cluster] || !reports[i].Deleting
 		}
 	}
@@ -72,11 +73,11 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 		}
 	}
 	take(unknown)
-	for stage := s.graph.Len() - 1; stage >= 0 && remaining[unknown] == 0; stage-- {
-		if s.graph.IsChain() && remaining[stage+1] > 0 {
+	for stage := s.Graph.Len() - 1; stage >= 0 && remaining[unknown] == 0; stage-- {
+		if s.Graph.IsChain() && remaining[stage+1] > 0 {
 			break // nor may those before it go
 		}
-		if s.graph.IsChain() || !slices.ContainsFunc(s.graph.Behind(stage), func(later stages.Stage) bool { return remaining[later] > 0 }) {
+		if s.Graph.IsChain() || !slices.ContainsFunc(s.Graph.Behind(stage), func(later stages.Stage) bool { return remaining[later] > 0 }) {
 			take(stage)
 		}
 	}
@@ -86,16 +87,16 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 
 // lastStageOf gives the stage of a cluster, selected or not; unknown if its group is unknown.
 func (s *schedule) lastStageOf(cluster string, unknown stages.Stage) stages.Stage {
-	if position, selected := s.groups.Position(cluster); selected {
-		return s.graph.Of(s.groups.groupAt(position))
+	if position, selected := s.Position(cluster); selected {
+		return s.Graph.Of(s.GroupOf(position))
 	}
 	e, known := s.options.record.entry(cluster)
 	key := e.key
 	if !known {
 		key, known = s.options.previous.groupOf(cluster)
 	}
-	if group, there := s.groups.groupWith(key); known && there {
-		return s.graph.Of(group)
+	if group, there := s.GroupWith(key); known && there {
+		return s.Graph.Of(group)
 	}
 	return unknown
 }

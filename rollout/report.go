@@ -124,7 +124,7 @@ func (p *Planner) Applied(cluster string, when time.Time) {
 		return
 	}
 	known := p.last(cluster)
-	waits := known.Kind != fleet.KindEnding && t.schedule.phases.StateOf(&known, when).IsWaiting()
+	waits := known.Kind != fleet.KindEnding && t.schedule.Phases.StateOf(&known, when).IsWaiting()
 	attempt := known.Attempt
 	if waits {
 		attempt = t.schedule.options.attempt

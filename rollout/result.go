@@ -56,14 +56,14 @@ type Result struct {
 
 // details is what a result knows of few clusters, by position.
 type details struct {
-	far        map[int]time.Time    // the time of the report, where that is too long ago or ahead for ages
-	tries      fleet.Paged[int]     // the attempt of each position
-	startTimes []time.Time          // when each position started; only with MaxStarts and while the result is made
-	evidence   map[int]fleet.Report // what was reported of deselected positions, whose objects are being deleted, or that the record has
-	deleting   map[int]bool         // the selected positions whose objects are being deleted; of all with evidence while the result is made
-	lost       map[int]bool         // the positions that failed and of which only the record tells
-	untold     map[int]bool         // the positions that timed out while nothing says when they are done
-	says       map[int]message      // the messages of the reports that count; nil where none has one
+	far        map[fleet.Position]time.Time    // the time of the report, where that is too long ago or ahead for ages
+	tries      fleet.Paged[int]                // the attempt of each position
+	startTimes []time.Time                     // when each position started; only with MaxStarts and while the result is made
+	evidence   map[fleet.Position]fleet.Report // what was reported of deselected positions, whose objects are being deleted, or that the record has
+	deleting   map[fleet.Position]bool         // the selected positions whose objects are being deleted; of all with evidence while the result is made
+	lost       map[fleet.Position]bool         // the positions that failed and of which only the record tells
+	untold     map[fleet.Position]bool         // the positions that timed out while nothing says when they are done
+	says       map[fleet.Position]message      // the messages of the reports that count; nil where none has one
 }
 
 // knownDetails gives what is noted, to be read.
@@ -83,7 +83,7 @@ func (r *Result) addDetails() *details {
 }
 
 // attempt gives the attempt that a position is in.
-func (r *Result) attempt(position int) int {
+func (r *Result) attempt(position fleet.Position) int {
 	if r.details == nil {
 		return 0
 	}
@@ -114,10 +114,12 @@ const (
 func (r *Result) numGroups() stages.Group { return stages.Group(len(r.tallies)) }
 
 // isStarting says whether the cluster at a position is in Start.
-func (r *Result) isStarting(position int) bool { return at(r.starts, position) }
+func (r *Result) isStarting(position fleet.Position) bool {
+	return r.starts != nil && r.starts[position]
+}
 
 // dispositionAt says in which part of the result the cluster at a position is, selected or not.
-func (r *Result) dispositionAt(position int) Disposition {
+func (r *Result) dispositionAt(position fleet.Position) Disposition {
 	switch is := r.states[position]; {
 	case r.isStarting(position):
 		return DispositionStarting
@@ -139,12 +141,12 @@ func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 	if r.schedule == nil {
 		return "", BlockReason{}, false
 	}
-	position, ok := r.schedule.groups.Position(cluster)
+	position, ok := r.schedule.Position(cluster)
 	if !ok {
 		return "", BlockReason{}, false
 	}
 	d := r.dispositionAt(position)
-	if r.schedule.isDeselectedAt(position) {
+	if r.schedule.IsDeselected(position) {
 		d = DispositionDeselected
 	}
 	if d != DispositionBlocked {
@@ -156,7 +158,7 @@ func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 // Blocked yields the waiting clusters that do not start, in the order of their names, each with the reason.
 func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 	return func(yield func(Cluster, BlockReason) bool) {
-		for position := range r.states {
+		for position := range r.all() {
 			if r.dispositionAt(position) == DispositionBlocked && !yield(r.cluster(position), r.blockAt(position)) {
 				return
 			}
@@ -168,8 +170,8 @@ func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 // names. A cluster whose deadline has passed and that is not reported TimeOut is in TimedOut instead.
 func (r *Result) Settled() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
-		for position := range r.states {
-			if r.dispositionAt(position) == DispositionSettled && !r.schedule.isDeselectedAt(position) && !yield(r.cluster(position)) {
+		for position := range r.all() {
+			if r.dispositionAt(position) == DispositionSettled && !r.schedule.IsDeselected(position) && !yield(r.cluster(position)) {
 				return
 			}
 		}
@@ -233,12 +235,12 @@ func (r *Result) Summary() status.Summary {
 		counts := r.tallies[group].Counts(r.blockedCounted(group))
 		counts.Partial = s.Partial
 		if r.ignoredTallies != nil {
-			counts.Ignored, counts.IgnoredToApply = r.schedule.ignoredIn(group), r.ignoredTallies[group].Waiting()+r.ignoredTallies[group].Frozen()
+			counts.Ignored, counts.IgnoredToApply = r.schedule.IgnoredIn(group), r.ignoredTallies[group].Waiting()+r.ignoredTallies[group].Frozen()
 		}
 		if r.schedule != nil {
-			counts.Deselected = r.schedule.deselectedIn(group)
+			counts.Deselected = r.schedule.DeselectedIn(group)
 		}
-		s.Groups[group] = status.GroupCounts{Group: r.schedule.groups.key(group), Counts: counts}
+		s.Groups[group] = status.GroupCounts{Group: r.schedule.KeyOf(group), Counts: counts}
 		s.Counts = s.Counts.Add(counts)
 	}
 	if r.schedule != nil {
@@ -291,7 +293,7 @@ func (r *Result) blockedCounted(group stages.Group) int {
 	return n
 }
 
-func (r *Result) cluster(position int) Cluster {
+func (r *Result) cluster(position fleet.Position) Cluster {
 	attempt := r.attempt(position)
 	if r.isStarting(position) {
 		attempt = r.schedule.options.attempt

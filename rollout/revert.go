@@ -8,6 +8,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -72,7 +73,7 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 	o.record = o.record.since(&abort)
 	rollback, reports := newRollback(groups, &abort, &o)
 	o.rollback, o.freeFailed = rollback, o.freeFailed || rollback.isTolerant()
-	return newSchedule(&rules, &o, groups, formerGroups{}).plan(reports, now)
+	return newSchedule(&rules, &o, groups, fleet.FormerGroups{}).plan(reports, now)
 }
 
 // since gives the stored record of a rollback (R43): what tells of the failed version is left out.

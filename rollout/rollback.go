@@ -59,11 +59,11 @@ func (b *rollback) unreported() int {
 
 // compare orders positions by their turn; 0 where neither has the failed version, as with clusters that are tried again
 // (R44).
-func (b *rollback) compare(p, q int32) int {
+func (b *rollback) compare(p, q fleet.Position) int {
 	if b == nil {
 		return 0
 	}
-	turn := func(position int32) uint32 { return uint32(b.ranks[position] - 1) } // the others come last
+	turn := func(position fleet.Position) uint32 { return uint32(b.ranks[position] - 1) } // the others come last
 	return cmp.Compare(turn(p), turn(q))
 }
 
@@ -254,7 +254,7 @@ func (b *rollback) rank(s *schedule, now time.Time) {
 	for position := range has {
 		if has.at(position) {
 			r := fleet.ReportOf(has[position].report)
-			failed[position] = fleet.FailureStates.Has(s.phases.At(r.Kind, r.Since, now))
+			failed[position] = fleet.FailureStates.Has(s.Phases.At(r.Kind, r.Since, now))
 			turns = append(turns, int32(position))
 		}
 	}

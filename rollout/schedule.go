@@ -62,21 +62,16 @@ type Stage struct {
 // schedule has the part of a rollout that depends only on the strategy, the options and the groups. It never changes
 // once it is made.
 type schedule struct {
-	exceptions
-	formerMembers
-	freezes
+	fleet.Roster
 	rules       rules
 	options     options
-	groups      members // with the deselected clusters that still count
-	missing     string  // what the groups lack; empty where they are complete
+	missing     string // what the groups lack; empty where they are complete
 	layout      stages.Layout
-	graph       stages.Graph
 	limits      []stageLimits // of each stage
 	maxFailures int           // of all clusters
+	places      places
 	wait        time.Duration // between groups; 0 if none
-	phases      fleet.Phases
-	timeless    fleet.Kinds // whose time is not needed
-	awaited     []bool      // for each stage whether one with clusters comes after it; only with a wait
+	awaited     []bool        // for each stage whether one with clusters comes after it; only with a wait
 	warnings    []Warning
 	names       string // what known gave, once it was asked
 }
@@ -90,34 +85,39 @@ type stageLimits struct {
 
 // newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
 // moved.
-func newSchedule(r *rules, o *options, groups *grouping.Groups, where formerGroups) *schedule {
-	s := &schedule{rules: *r, options: *o, groups: members{groups}, missing: groups.Incomplete()}
+func newSchedule(r *rules, o *options, groups *grouping.Groups, where fleet.FormerGroups) *schedule {
+	s := &schedule{rules: *r, options: *o, missing: groups.Incomplete()}
+	s.Members = fleet.Members{Groups: groups}
 	s.layout = stages.Layout{
 		Mandatory: stages.NewMandatory(r.mandatory), Single: r.typ == clusterv1alpha1.ProgressivePerGroup, Order: o.groupOrder, Reversed: o.rollback != nil,
 	}
-	s.graph = stages.New(groups, s.layout)
-	s.formerMembers = newFormerMembers(s.groups, where)
-	s.except()
-	s.findFreezes()
+	s.Graph = stages.New(groups, s.layout)
+	s.FormerMembers = fleet.NewFormerMembers(s.Members, where)
+	if named := o.named; named != nil {
+		s.Exceptions = fleet.NewExceptions(s.Members, named.ignored, named.failedBefore)
+		s.Freezes = fleet.NewFreezes(s.Members, named.freezes, named.isAllowed())
+	}
 	s.warnings = slices.Clip(r.warnings)
-	s.limits = make([]stageLimits, s.graph.Len())
-	for stage := range s.graph.Len() {
+	s.limits = make([]stageLimits, s.Graph.Len())
+	for stage := range s.Graph.Len() {
 		s.limits[stage] = s.limitsOf(stage)
 	}
 	if s.maxFailures = s.numCounted(); r.typ == clusterv1alpha1.Progressive && !o.rollback.isTolerant() {
-		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.deselected), s.maxFailures)
+		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.Deselected), s.maxFailures)
 	}
 	s.countPlacesKept()
 	s.countBaseline()
 	s.waitBetween()
-	s.phases = s.phasesOf()
-	s.timeless = s.timelessKinds()
+	s.Phases = s.phasesOf()
+	s.Timeless = s.timelessKinds()
 	s.check()
 	return s
 }
 
 // keyOf gives the key of the first group of a stage.
-func (s *schedule) keyOf(stage stages.Stage) grouping.Key { return s.groups.key(s.graph.First(stage)) }
+func (s *schedule) keyOf(stage stages.Stage) grouping.Key {
+	return s.KeyOf(s.Graph.First(stage))
+}
 
 // phasesOf says how time and attempts make states of what is reported.
 func (s *schedule) phasesOf() fleet.Phases {
@@ -135,21 +135,6 @@ func (s *schedule) timelessKinds() fleet.Kinds {
 		return fleet.KindsOf(fleet.KindToApply, fleet.KindSkipped)
 	default:
 		return fleet.KindsOf(fleet.KindToApply, fleet.KindSkipped, fleet.KindSucceeded)
-	}
-}
-
-// stateAt gives the state of the cluster at a position, by a report. A deselected cluster never waits for its turn.
-func (s *schedule) stateAt(position int, r fleet.Report, now time.Time) fleet.State {
-	is := s.phases.StateOf(&r, now)
-	switch {
-	case !is.IsWaiting():
-		return is
-	case s.isDeselectedAt(position):
-		return fleet.Skipped
-	case s.anyFrozen():
-		return s.frozenState(position, is, now)
-	default:
-		return is
 	}
 }
 
@@ -175,9 +160,9 @@ func (s *schedule) known() string {
 	}
 	var names []string
 	seen := make(map[string]bool)
-	for i := range s.groups.Len() {
-		key := s.groups.Key(i)
-		if key == unknownGroup() {
+	for i := range s.Len() {
+		key := s.Key(i)
+		if key == fleet.UnknownGroup() {
 			continue
 		}
 		name := strconv.Itoa(int(key.Index))
@@ -194,7 +179,7 @@ func (s *schedule) known() string {
 }
 
 // numCounted gives how many clusters count, the deselected ones included.
-func (s *schedule) numCounted() int { return s.groups.NumClusters() - s.numIgnored() }
+func (s *schedule) numCounted() int { return s.NumClusters() - len(s.Ignored) }
 
 func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
 
@@ -204,8 +189,8 @@ func (s *schedule) concurrency() (limit.Limit, string) {
 	switch {
 	case s.rules.typ == clusterv1alpha1.Progressive && s.rules.maxConcurrency != nil:
 		return *s.rules.maxConcurrency, "maxConcurrency"
-	case s.rules.typ == clusterv1alpha1.Progressive && s.groups.ClustersPerDecisionGroup() > 0:
-		return limit.Count(s.groups.ClustersPerDecisionGroup()), "clustersPerDecisionGroup"
+	case s.rules.typ == clusterv1alpha1.Progressive && s.ClustersPerDecisionGroup() > 0:
+		return limit.Count(s.ClustersPerDecisionGroup()), "clustersPerDecisionGroup"
 	case s.rules.typ == clusterv1alpha1.ProgressivePerGroup && s.options.groupConcurrency != nil:
 		return *s.options.groupConcurrency, "maxConcurrencyPerGroup"
 	default:
@@ -216,15 +201,15 @@ func (s *schedule) concurrency() (limit.Limit, string) {
 // limitsOf gives the limits of a stage.
 func (s *schedule) limitsOf(stage stages.Stage) stageLimits {
 	clusters, ignored, elsewhere := 0, 0, 0
-	for _, group := range s.graph.Groups(stage) {
-		clusters += s.groups.size(group)
-		ignored += s.ignoredIn(group)
-		elsewhere += s.deselectedIn(group) + s.movedIn(group)
+	for _, group := range s.Graph.Groups(stage) {
+		clusters += s.SizeOf(group)
+		ignored += s.IgnoredIn(group)
+		elsewhere += s.DeselectedIn(group) + s.MovedIn(group)
 	}
 	all := clusters - ignored
 	n := all - elsewhere // percentages are of those that are selected there (R46)
 	l := stageLimits{clusters: clusters, maxConcurrency: all, maxFailures: all}
-	mandatory := s.graph.IsMandatory(stage)
+	mandatory := s.Graph.IsMandatory(stage)
 	concurrency, source := s.concurrency()
 	switch {
 	case mandatory && s.options.groupConcurrency != nil: // R24
@@ -241,23 +226,31 @@ func (s *schedule) limitsOf(stage stages.Stage) stageLimits {
 	return l
 }
 
+// newRanks gives the turn of each cluster.
+func (s *schedule) newRanks() *fleet.Ranks {
+	if s.options.isOrdered() {
+		return fleet.NewRanks(s.Members, &s.Graph, s.compare)
+	}
+	return fleet.NewRanks(s.Members, &s.Graph, nil)
+}
+
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
-func (s *schedule) compare(a, b int32) int {
+func (s *schedule) compare(a, b fleet.Position) int {
 	if c := s.options.rollback.compare(a, b); c != 0 {
 		return c
 	}
 	if s.options.order == nil {
 		return cmp.Compare(a, b) // positions are in the order of the names
 	}
-	return s.compareNames(s.groups.Cluster(int(a)), s.groups.Cluster(int(b)))
+	return s.compareNames(s.Cluster(a), s.Cluster(b))
 }
 
 // compareNames does what compare does, for the names of clusters.
 func (s *schedule) compareNames(a, b string) int {
 	if rollback := s.options.rollback; rollback != nil {
-		p, _ := s.groups.Position(a)
-		q, _ := s.groups.Position(b)
-		if c := rollback.compare(int32(p), int32(q)); c != 0 {
+		p, _ := s.Position(a)
+		q, _ := s.Position(b)
+		if c := rollback.compare(p, q); c != 0 {
 			return c
 		}
 	}
@@ -270,29 +263,29 @@ func (s *schedule) compareNames(a, b string) int {
 }
 
 // addCluster appends the cluster at a position, in the given state and attempt, to clusters that have room.
-func (s *schedule) addCluster(clusters []Cluster, position int, st fleet.State, attempt int) []Cluster {
+func (s *schedule) addCluster(clusters []Cluster, position fleet.Position, st fleet.State, attempt int) []Cluster {
 	clusters = clusters[:len(clusters)+1]
 	c := &clusters[len(clusters)-1] // in place, since a Cluster is large
-	c.Name, c.Group = s.groups.Cluster(position), s.groups.key(s.groups.groupAt(position))
+	c.Name, c.Group = s.Cluster(position), s.KeyOf(s.GroupOf(position))
 	c.Status, c.Attempt = st.Status(), max(attempt, 0)
 	return clusters
 }
 
 // show gives the Schedule of a result. It shares nothing with s.
 func (s *schedule) show() Schedule {
-	c := Schedule{Type: s.rules.typ, MinSuccessTime: s.rules.minSuccessTime, MaxFailures: s.maxFailures, Stages: make([]Stage, s.graph.Len()), After: s.graph.After()}
+	c := Schedule{Type: s.rules.typ, MinSuccessTime: s.rules.minSuccessTime, MaxFailures: s.maxFailures, Stages: make([]Stage, s.Graph.Len()), After: s.Graph.After()}
 	_, c.ConcurrencySource = s.concurrency()
-	keys := make([]grouping.Key, s.graph.NumGroups())
-	for stage := range s.graph.Len() {
+	keys := make([]grouping.Key, s.Graph.NumGroups())
+	for stage := range s.Graph.Len() {
 		from, to := &s.limits[stage], &c.Stages[stage]
-		to.Mandatory, to.Clusters = s.graph.IsMandatory(stage), from.clusters
+		to.Mandatory, to.Clusters = s.Graph.IsMandatory(stage), from.clusters
 		to.MaxConcurrency, to.MaxFailures = from.maxConcurrency, from.maxFailures
-		groups := s.graph.Groups(stage)
+		groups := s.Graph.Groups(stage)
 		to.Groups, keys = keys[:len(groups):len(groups)], keys[len(groups):]
 		for i, group := range groups {
-			to.Groups[i] = s.groups.key(group)
-			to.Ignored += s.ignoredIn(group)
-			to.Deselected += s.deselectedIn(group)
+			to.Groups[i] = s.KeyOf(group)
+			to.Ignored += s.IgnoredIn(group)
+			to.Deselected += s.DeselectedIn(group)
 		}
 	}
 	if s.rules.deadline != nil {

@@ -105,7 +105,7 @@ func newRecordIndex(m StoredRecord) *recordIndex {
 			e.Kind = fleet.KindOnceStarted
 		}
 		if e.key.Index < 0 {
-			e.key = unknownGroup()
+			e.key = fleet.UnknownGroup()
 		}
 		known.entries[stored.Cluster] = e
 	}
@@ -187,14 +187,14 @@ func (s *schedule) findDeselected(previous *previousResult, seen map[string]obse
 		if !known {
 			key, known = previous.groupOf(cluster)
 		}
-		_, selected := elsewhere(s.groups.Groups, cluster)
-		parts, _ := s.groups.Parts()
+		_, selected := fleet.Elsewhere(s.Groups, cluster)
+		parts, _ := s.Parts()
 		others := len(parts) > 1 && !known && (selected || previous != nil)
 		if others || s.ignores(cluster) {
 			return
 		}
 		if !known {
-			key = unknownGroup()
+			key = fleet.UnknownGroup()
 		}
 		switch r, _ := s.decide(cluster, obs); {
 		case s.stillCounts(r, now):
@@ -210,7 +210,7 @@ func (s *schedule) findDeselected(previous *previousResult, seen map[string]obse
 		if _, reported := seen[cluster]; reported {
 			continue
 		}
-		if position, selected := s.groups.Position(cluster); !selected || s.isDeselectedAt(position) {
+		if position, selected := s.Position(cluster); !selected || s.IsDeselected(position) {
 			consider(cluster, observation{})
 		}
 	}
@@ -231,7 +231,7 @@ func (s *schedule) ignores(cluster string) bool {
 
 // stillCounts says whether a deselected cluster is in flight or a failure (R46).
 func (s *schedule) stillCounts(r fleet.Report, now time.Time) bool {
-	state := s.phases.StateOf(&r, now)
+	state := s.Phases.StateOf(&r, now)
 	return fleet.InFlightStates.Has(state) || fleet.FailureStates.Has(state)
 }
 
@@ -258,7 +258,7 @@ func (s *schedule) successOf(departed []departure, stage stages.Stage) (last tim
 		if !p.Kind.IsSuccess() {
 			continue
 		}
-		if group, there := s.groups.groupWith(p.key); there && s.graph.Of(group) != stage {
+		if group, there := s.GroupWith(p.key); there && s.Graph.Of(group) != stage {
 			continue // an unknown group may be any
 		}
 		last = latest(last, p.Since)

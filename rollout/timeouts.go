@@ -33,7 +33,7 @@ func (r *Result) stopsAt() (first time.Time) {
 	}
 	totals := s.sum(r.tallies, nil)
 	budgets := make([]timeouts, len(s.limits)+2) // the last two are of all
-	for stage := range s.graph.Len() {
+	for stage := range s.Graph.Len() {
 		budgets[stage].left = s.limits[stage].maxFailures - totals.stages[stage].InBudget()
 	}
 	all := &budgets[len(s.limits)]
@@ -42,15 +42,15 @@ func (r *Result) stopsAt() (first time.Time) {
 	if shares.left = math.MaxInt; s.options.shares != nil {
 		shares.left = s.options.shares.Failures - totals.all.Failures()
 	}
-	for position, state := range r.states {
-		if !fleet.EndingStates.Has(state) || s.ignoresAt(position) || r.isEarlier(position) {
+	for position, state := range r.all() {
+		if !fleet.EndingStates.Has(state) || s.Ignores(position) || r.isEarlier(position) {
 			continue
 		}
-		at := r.since(position).Add(s.phases.LimitOf(state))
-		if shares.at = append(shares.at, at); !s.inBudget(position) {
+		at := r.since(position).Add(s.Phases.LimitOf(state))
+		if shares.at = append(shares.at, at); !s.InBudget(position) {
 			continue
 		}
-		stage := &budgets[s.graph.Of(s.groups.groupAt(position))]
+		stage := &budgets[s.Graph.Of(s.GroupOf(position))]
 		stage.at, all.at = append(stage.at, at), append(all.at, at)
 	}
 	for i := range budgets {

@@ -24,8 +24,8 @@ func (t *totals) in(s fleet.State) int { return t.all.In(s) + t.ignoredAll.In(s)
 // sum adds up the tallies of the groups.
 func (s *schedule) sum(groups, ignored []fleet.Tally) totals {
 	t := totals{groups: groups, stages: make([]fleet.Tally, len(s.limits)), ignored: ignored}
-	for group := range s.graph.NumGroups() {
-		t.stages[s.graph.Of(group)].Sum(&groups[group])
+	for group := range s.Graph.NumGroups() {
+		t.stages[s.Graph.Of(group)].Sum(&groups[group])
 	}
 	for i := range t.stages {
 		t.all.Sum(&t.stages[i])
@@ -49,8 +49,8 @@ func (s *schedule) isBreached(stage stages.Stage, t *fleet.Tally) bool {
 // firsts gives the first stage that is not complete and the first that is breached (R10, R12), each the number of
 // stages if there is none. It takes time linear in the stages.
 func (s *schedule) firsts(t *totals) (active, breached stages.Stage) {
-	active, breached = s.graph.Len(), s.graph.Len()
-	for stage := s.graph.Len() - 1; stage >= 0; stage-- {
+	active, breached = s.Graph.Len(), s.Graph.Len()
+	for stage := s.Graph.Len() - 1; stage >= 0; stage-- {
 		if !s.isComplete(stage, &t.stages[stage]) {
 			active = stage
 		}

@@ -42,7 +42,7 @@ type tracker struct {
 	incomplete bitset.Set // of stages
 	breached   bitset.Set // of stages
 
-	ranks   *ranks
+	ranks   *fleet.Ranks
 	waiting [2]bitset.Set                 // of ranks, by state: unreported, toApply
 	listed  [len(listedStates)]bitset.Set // of positions
 }
@@ -57,7 +57,7 @@ var listedStates = [...]fleet.States{
 func (t *tracker) fill() *tracker {
 	s, n := t.schedule, t.reports.Len()
 	if t.ranks == nil {
-		t.ranks = newRanks(s)
+		t.ranks = s.newRanks()
 	}
 	t.states = make([]fleet.State, n)
 	t.incomplete, t.breached = bitset.New(len(s.limits)), bitset.New(len(s.limits))
@@ -72,42 +72,42 @@ func (t *tracker) fill() *tracker {
 	if s.options.starts.IsSet() {
 		t.inSpan = fleet.NewTimers(n, t.leavesBefore)
 	}
-	tallies := make([]fleet.Tally, s.groups.Len())
-	for position := range n {
-		state := s.stateAt(position, t.reports.Of(position), t.now)
+	tallies := make([]fleet.Tally, s.Len())
+	for position := range fleet.Position(n) {
+		state := s.StateAt(position, t.reports.Of(position), t.now)
 		t.states[position] = state
-		tallies[s.groups.groupAt(position)].Add(state, 1)
+		tallies[s.GroupOf(position)].Add(state, 1)
 		t.mark(position, state)
 		t.time(position)
 		t.start(position)
 	}
-	t.totals = s.sum(tallies, s.splitIgnored(tallies, t.states))
-	for stage := range s.graph.Len() {
+	t.totals = s.sum(tallies, s.SplitIgnored(s.Members, tallies, t.states))
+	for stage := range s.Graph.Len() {
 		t.markStage(stage)
 	}
 	return t
 }
 
 // due gives the time at which time alone changes the state of a position.
-func (t *tracker) due(position int32) time.Time {
+func (t *tracker) due(position fleet.Position) time.Time {
 	if t.states[position].IsFrozen() {
-		return t.schedule.freezeEnd(int(position))
+		return t.schedule.Freezes.End(position)
 	}
-	limit := t.schedule.phases.Limit(t.reports.Kind(int(position)))
-	return t.reports.Since(int(position)).Add(limit)
+	limit := t.schedule.Phases.Limit(t.reports.Kind(position))
+	return t.reports.Since(position).Add(limit)
 }
 
 // isDueBefore says whether a is due before b. Positions of one kind have the same limit.
-func (t *tracker) isDueBefore(a, b int32) bool {
-	if t.reports.Kind(int(a)) == t.reports.Kind(int(b)) && !t.states[a].IsFrozen() && !t.states[b].IsFrozen() {
-		return t.reports.Since(int(a)).Before(t.reports.Since(int(b)))
+func (t *tracker) isDueBefore(a, b fleet.Position) bool {
+	if t.reports.Kind(a) == t.reports.Kind(b) && !t.states[a].IsFrozen() && !t.states[b].IsFrozen() {
+		return t.reports.Since(a).Before(t.reports.Since(b))
 	}
 	return t.due(a).Before(t.due(b))
 }
 
 // report replaces the report of a position.
-func (t *tracker) report(position int, r fleet.Report) {
-	t.timers.Clear(int32(position))
+func (t *tracker) report(position fleet.Position, r fleet.Report) {
+	t.timers.Clear(position)
 	t.unstart(position)
 	before := t.success(position)
 	t.reports.Note(position, r)
@@ -118,20 +118,20 @@ func (t *tracker) report(position int, r fleet.Report) {
 }
 
 // success gives the time at which a position that counts succeeded; zero if it did not, or if that is unknown.
-func (t *tracker) success(position int) time.Time {
-	if !fleet.SucceededStates.Has(t.states[position]) || t.schedule.ignoresAt(position) {
+func (t *tracker) success(position fleet.Position) time.Time {
+	if !fleet.SucceededStates.Has(t.states[position]) || t.schedule.Ignores(position) {
 		return time.Time{}
 	}
-	return t.reports.Since(int(position))
+	return t.reports.Since(position)
 }
 
 // succeeded updates the last success of a stage after the success of a position changed. The stage has to be looked
 // through again only if that position had the last success and no longer has it.
-func (t *tracker) succeeded(position int, before time.Time) {
+func (t *tracker) succeeded(position fleet.Position, before time.Time) {
 	if t.successes == nil {
 		return
 	}
-	last := &t.successes[t.schedule.graph.Of(t.schedule.groups.groupAt(position))]
+	last := &t.successes[t.schedule.Graph.Of(t.schedule.GroupOf(position))]
 	if now := t.success(position); !now.Before(last.at) {
 		last.at = now
 	} else if before.Equal(last.at) {
@@ -158,8 +158,8 @@ func (t *tracker) lastOfMembers(stage stages.Stage) time.Time {
 		return last.at
 	}
 	*last = lastSuccess{known: true}
-	for _, position := range t.ranks.atRank[t.ranks.begins[stage]:t.ranks.begins[stage+1]] {
-		if at := t.success(int(position)); at.After(last.at) {
+	for _, position := range t.ranks.Of(stage) {
+		if at := t.success(position); at.After(last.at) {
 			last.at = at
 		}
 	}
@@ -167,35 +167,37 @@ func (t *tracker) lastOfMembers(stage stages.Stage) time.Time {
 }
 
 // leavesSpan gives the time at which a position that started leaves the span of MaxStarts.
-func (t *tracker) leavesSpan(position int32) time.Time {
-	return t.reports.Of(int(position)).StartedAt().Add(t.schedule.options.starts.Per)
+func (t *tracker) leavesSpan(position fleet.Position) time.Time {
+	return t.reports.Of(position).StartedAt().Add(t.schedule.options.starts.Per)
 }
 
 // leavesBefore says whether a leaves the span of MaxStarts before b.
-func (t *tracker) leavesBefore(a, b int32) bool { return t.leavesSpan(a).Before(t.leavesSpan(b)) }
+func (t *tracker) leavesBefore(a, b fleet.Position) bool {
+	return t.leavesSpan(a).Before(t.leavesSpan(b))
+}
 
 // start notes that a position started within the span of MaxStarts, or is in flight since an unknown time.
-func (t *tracker) start(position int) {
+func (t *tracker) start(position fleet.Position) {
 	switch {
-	case t.inSpan == nil || t.schedule.ignoresAt(position):
+	case t.inSpan == nil || t.schedule.Ignores(position):
 	case t.isUnknown(position):
 		t.unknown++
-	case !t.reports.Of(position).StartedAt().IsZero() && t.now.Before(t.leavesSpan(int32(position))):
-		t.inSpan.Set(int32(position))
+	case !t.reports.Of(position).StartedAt().IsZero() && t.now.Before(t.leavesSpan(position)):
+		t.inSpan.Set(position)
 	}
 }
 
 // unstart undoes start.
-func (t *tracker) unstart(position int) {
+func (t *tracker) unstart(position fleet.Position) {
 	if t.inSpan != nil {
-		t.inSpan.Clear(int32(position))
+		t.inSpan.Clear(position)
 		t.unknown -= one(t.isUnknown(position))
 	}
 }
 
 // isUnknown says whether a position is in flight since an unknown time.
-func (t *tracker) isUnknown(position int) bool {
-	return fleet.InFlightStates.Has(t.states[position]) && t.reports.Since(int(position)).IsZero() && !t.schedule.ignoresAt(position)
+func (t *tracker) isUnknown(position fleet.Position) bool {
+	return fleet.InFlightStates.Has(t.states[position]) && t.reports.Since(position).IsZero() && !t.schedule.Ignores(position)
 }
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
@@ -220,8 +222,8 @@ func (t *tracker) advance(now time.Time) {
 	t.now = now
 	for position, ok := t.timers.Next(); ok && !now.Before(t.due(position)); position, ok = t.timers.Next() {
 		t.timers.Clear(position)
-		if t.settle(int(position)); t.states[position].IsFrozen() { // it timed out and is tried again while it is frozen
-			t.time(int(position))
+		if t.settle(position); t.states[position].IsFrozen() { // it timed out and is tried again while it is frozen
+			t.time(position)
 		}
 	}
 	if t.inSpan == nil {
@@ -246,13 +248,13 @@ func first(set *bitset.Set, s *schedule) stages.Stage {
 	if stage, ok := set.Next(0); ok {
 		return stages.Stage(stage)
 	}
-	return s.graph.Len()
+	return s.Graph.Len()
 }
 
 // settle updates the state of a position, and all counts that depend on it.
-func (t *tracker) settle(position int) {
+func (t *tracker) settle(position fleet.Position) {
 	before := t.states[position]
-	after := t.schedule.stateAt(position, t.reports.Of(position), t.now)
+	after := t.schedule.StateAt(position, t.reports.Of(position), t.now)
 	if before == after {
 		return
 	}
@@ -260,9 +262,9 @@ func (t *tracker) settle(position int) {
 	t.states[position] = after
 	t.mark(position, after)
 
-	group := t.schedule.groups.groupAt(position)
-	stage := t.schedule.graph.Of(group)
-	if t.schedule.ignoresAt(position) {
+	group := t.schedule.GroupOf(position)
+	stage := t.schedule.Graph.Of(group)
+	if t.schedule.Ignores(position) {
 		for _, ignored := range []*fleet.Tally{&t.totals.ignored[group], &t.totals.ignoredAll} {
 			ignored.Add(before, -1)
 			ignored.Add(after, 1)
@@ -272,7 +274,7 @@ func (t *tracker) settle(position int) {
 	for _, counted := range []*fleet.Tally{&t.totals.groups[group], &t.totals.stages[stage], &t.totals.all} {
 		counted.Add(before, -1)
 		counted.Add(after, 1)
-		if t.schedule.failedBefore(position) {
+		if t.schedule.FailedBefore(position) {
 			counted.Excuse(int32(one(fleet.FailureStates.Has(after)) - one(fleet.FailureStates.Has(before))))
 		}
 	}
@@ -294,52 +296,52 @@ func put(set *bitset.Set, i int, in bool) {
 }
 
 // mark puts a position into the sets of its state.
-func (t *tracker) mark(position int, s fleet.State) {
+func (t *tracker) mark(position fleet.Position, s fleet.State) {
 	if s.IsWaiting() {
-		t.waiting[s].Add(int(t.ranks.rankOf[position]))
+		t.waiting[s].Add(int(t.ranks.Rank(position)))
 		return
 	}
 	for i, states := range listedStates {
 		if states.Has(s) {
-			t.listed[i].Add(position)
+			t.listed[i].Add(int(position))
 		}
 	}
 }
 
 // unmark undoes mark.
-func (t *tracker) unmark(position int, s fleet.State) {
+func (t *tracker) unmark(position fleet.Position, s fleet.State) {
 	if s.IsWaiting() {
-		t.waiting[s].Remove(int(t.ranks.rankOf[position]))
+		t.waiting[s].Remove(int(t.ranks.Rank(position)))
 		return
 	}
 	for i, states := range listedStates {
 		if states.Has(s) {
-			t.listed[i].Remove(position)
+			t.listed[i].Remove(int(position))
 		}
 	}
 }
 
 // time sets the timer of a position whose state changes by time alone.
-func (t *tracker) time(position int) {
+func (t *tracker) time(position fleet.Position) {
 	if t.states[position].IsFrozen() {
-		if t.schedule.untilUnfrozen(position, t.now) > 0 {
-			t.timers.Set(int32(position))
+		if t.schedule.Freezes.UntilUnfrozen(position, t.now) > 0 {
+			t.timers.Set(position)
 		}
 		return
 	}
 	if fleet.DatedStates.Has(t.states[position]) {
-		if limit := t.schedule.phases.Limit(t.reports.Kind(int(position))); limit > 0 {
-			t.timers.Set(int32(position))
+		if limit := t.schedule.Phases.Limit(t.reports.Kind(position)); limit > 0 {
+			t.timers.Set(position)
 		}
 	}
 }
 
 // in implements view. The states are one of listedStates.
-func (t *tracker) in(states fleet.States, from int) (int, fleet.State, bool) {
+func (t *tracker) in(states fleet.States, from fleet.Position) (fleet.Position, fleet.State, bool) {
 	for i := range listedStates {
 		if listedStates[i] == states {
-			if position, ok := t.listed[i].Next(from); ok {
-				return position, t.states[position], true
+			if position, ok := t.listed[i].Next(int(from)); ok {
+				return fleet.Position(position), t.states[position], true
 			}
 		}
 	}
@@ -347,20 +349,20 @@ func (t *tracker) in(states fleet.States, from int) (int, fleet.State, bool) {
 }
 
 // at implements view.
-func (t *tracker) at(position int) fleet.State { return t.states[position] }
+func (t *tracker) at(position fleet.Position) fleet.State { return t.states[position] }
 
 // attempt implements view.
-func (t *tracker) attempt(position int) int { return t.reports.Attempt(position) }
+func (t *tracker) attempt(position fleet.Position) int { return t.reports.Attempt(position) }
 
 // reported implements view.
-func (t *tracker) reported(position int) fleet.Report { return t.reports.Of(position) }
+func (t *tracker) reported(position fleet.Position) fleet.Report { return t.reports.Of(position) }
 
 // turn implements view. Places are ranks, counted from the first of the stage.
-func (t *tracker) turn(stage stages.Stage, s fleet.State, from int) (position, place int, ok bool) {
-	begin, end := int(t.ranks.begins[stage]), int(t.ranks.begins[stage+1])
+func (t *tracker) turn(stage stages.Stage, s fleet.State, from int) (position fleet.Position, place int, ok bool) {
+	begin, own := int(t.ranks.First(stage)), t.ranks.Of(stage)
 	rank, ok := t.waiting[s].Next(begin + from)
-	if !ok || rank >= end {
+	if place = rank - begin; !ok || place >= len(own) {
 		return 0, 0, false
 	}
-	return int(t.ranks.atRank[rank]), rank - begin, true
+	return own[place], place, true
 }

@@ -24,15 +24,15 @@ func (s *schedule) waitBetween() {
 	}
 	s.wait = s.options.wait
 	awaited := make([]bool, len(s.limits))
-	for later := s.graph.Len() - 1; later >= 0; later-- { // a stage stands behind those that it comes after
+	for later := s.Graph.Len() - 1; later >= 0; later-- { // a stage stands behind those that it comes after
 		if s.limits[later].clusters == 0 && !awaited[later] {
 			continue
 		}
-		for _, before := range s.graph.DirectlyBefore(later) {
+		for _, before := range s.Graph.DirectlyBefore(later) {
 			awaited[before] = true
 		}
 	}
-	for stage := range s.graph.Len() {
+	for stage := range s.Graph.Len() {
 		if awaited[stage] && s.countsAny(stage) {
 			s.awaited = awaited
 		}
@@ -41,7 +41,7 @@ func (s *schedule) waitBetween() {
 
 // countsAny says whether any cluster of a stage counts.
 func (s *schedule) countsAny(stage stages.Stage) bool {
-	return slices.ContainsFunc(s.graph.Groups(stage), func(group stages.Group) bool { return s.groups.size(group) > s.ignoredIn(group) })
+	return slices.ContainsFunc(s.Graph.Groups(stage), func(group stages.Group) bool { return s.SizeOf(group) > s.IgnoredIn(group) })
 }
 
 // interval is what a stage waits for after all stages before it are complete. The zero interval is over.
@@ -80,16 +80,16 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 		return nil
 	}
 	all := make([]interval, len(s.limits))
-	for stage := range s.graph.Len() {
+	for stage := range s.Graph.Len() {
 		if _, waits := c.waitsFor(stage); waits {
 			continue
 		}
 		w := &all[stage]
-		if same := s.graph.SamePredecessors(stage); same < stage {
+		if same := s.Graph.SamePredecessors(stage); same < stage {
 			*w = all[same]
 			continue
 		}
-		for _, before := range s.graph.DirectlyBefore(stage) {
+		for _, before := range s.Graph.DirectlyBefore(stage) {
 			own := interval{last: v.lastSuccess(before), lastOf: before, unknown: t.stages[before].In(fleet.SucceededUndated) > 0, unknownOf: before}
 			w.join(own)
 			w.join(all[before])
@@ -107,8 +107,8 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 	if c.waits == nil || s.stopped(c) {
 		return 0
 	}
-	for group := range s.graph.NumGroups() {
-		stage := s.graph.Of(group)
+	for group := range s.Graph.NumGroups() {
+		stage := s.Graph.Of(group)
 		w := &c.waits[stage]
 		if !w.is || w.unknown || s.barrierOf(c, stage) >= 0 || c.isClosed(group) {
 			continue
@@ -136,8 +136,8 @@ func (s *schedule) undatedSuccesses(t *totals) (n int) {
 // firstUndatedSuccess names the first of them.
 func (s *schedule) firstUndatedSuccess(v view) string {
 	position, _, ok := v.in(fleet.UndatedSuccess, 0)
-	for ok && (s.ignoresAt(position) || !s.awaited[s.graph.Of(s.groups.groupAt(position))]) {
+	for ok && (s.Ignores(position) || !s.awaited[s.Graph.Of(s.GroupOf(position))]) {
 		position, _, ok = v.in(fleet.UndatedSuccess, position+1)
 	}
-	return s.groups.Cluster(position)
+	return s.Cluster(position)
 }

@@ -188,11 +188,11 @@ func (r *Result) findWaitSets() {
 			everywhere = &waitSet{}
 		}
 	}
-	for position, state := range r.states {
-		if !r.isStarting(position) && !fleet.InFlightStates.Has(state) && !fleet.BlockingStates.Has(state) || s.ignoresAt(position) {
+	for position, state := range r.all() {
+		if !r.isStarting(position) && !fleet.InFlightStates.Has(state) && !fleet.BlockingStates.Has(state) || s.Ignores(position) {
 			continue
 		}
-		i, active := r.choice.grantOf(s.graph.Of(s.groups.groupAt(position)))
+		i, active := r.choice.grantOf(s.Graph.Of(s.GroupOf(position)))
 		if !active && everywhere == nil {
 			continue
 		}
@@ -332,8 +332,8 @@ func (f *waitSet) joinStarts() {
 // waitedFor says which clusters a rollout waits for that blocks no cluster: all that start or are in flight.
 func (r *Result) waitedFor() string {
 	var f waitSet
-	for position, state := range r.states {
-		if (r.isStarting(position) || fleet.InFlightStates.Has(state)) && !r.schedule.ignoresAt(position) {
+	for position, state := range r.all() {
+		if (r.isStarting(position) || fleet.InFlightStates.Has(state)) && !r.schedule.Ignores(position) {
 			b := r.blocker(position)
 			f.byKind[waitKindOf(&b, state)].add(b)
 		}

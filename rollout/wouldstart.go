@@ -21,7 +21,7 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 	s.options.gates = r.schedule.options.gates.Without(gate)
 	opened := r.again(&s)
 	for _, c := range opened.Start {
-		if position, _ := s.groups.Position(c.Name); !r.isStarting(position) {
+		if position, _ := s.Position(c.Name); !r.isStarting(position) {
 			clusters = append(clusters, c)
 		}
 	}
@@ -46,11 +46,11 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 func (r *Result) isBehind(gate grouping.Key, group stages.Group) bool {
 	s := r.schedule
 	for other := range r.numGroups() {
-		if !limits.IsGateBefore(gate, s.groups.key(other)) {
+		if !limits.IsGateBefore(gate, s.KeyOf(other)) {
 			continue
 		}
-		stage, its := s.graph.Of(other), s.graph.Of(group)
-		if other == group || stage == its && s.graph.IsSingle(stage) || s.graph.IsSingle(stage) && s.graph.Before(its)[stage] {
+		stage, its := s.Graph.Of(other), s.Graph.Of(group)
+		if other == group || stage == its && s.Graph.IsSingle(stage) || s.Graph.IsSingle(stage) && s.Graph.Before(its)[stage] {
 			return true
 		}
 	}

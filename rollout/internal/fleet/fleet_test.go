@@ -224,7 +224,7 @@ func TestAReportIsKeptAsItWasNoted(t *testing.T) {
 		n := rapid.IntRange(1, 100).Draw(t, "clusters")
 		table, want := fleet.NewReports(n), make([]fleet.Report, n)
 		for range rapid.IntRange(0, 40).Draw(t, "notes") {
-			position := rapid.IntRange(0, n-1).Draw(t, "position")
+			position := fleet.Position(rapid.IntRange(0, n-1).Draw(t, "position"))
 			r := fleet.Report{Kind: fleet.Kind(rapid.IntRange(1, 11).Draw(t, "kind")), Attempt: rapid.IntRange(0, 2).Draw(t, "attempt")}
 			r.Since = now.Add(-time.Duration(rapid.IntRange(0, 100).Draw(t, "since")))
 			switch rapid.IntRange(0, 2).Draw(t, "applied") {
@@ -238,7 +238,7 @@ func TestAReportIsKeptAsItWasNoted(t *testing.T) {
 			table.Note(position, r)
 			want[position] = r
 		}
-		for position := range n {
+		for position := range fleet.Position(n) {
 			if got := table.Of(position); !got.Equals(want[position]) || got.Kind != table.Kind(position) || got.Attempt != table.Attempt(position) {
 				t.Fatalf("position %d: %+v, want %+v", position, got, want[position])
 			}
@@ -250,10 +250,10 @@ func TestAReportIsKeptAsItWasNoted(t *testing.T) {
 func TestTimersGiveWhatComesDueFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		due := rapid.SliceOfN(rapid.IntRange(0, 9), 1, 20).Draw(t, "due")
-		timers := fleet.NewTimers(len(due), func(a, b int32) bool { return due[a] < due[b] })
-		set := make(map[int32]bool)
+		timers := fleet.NewTimers(len(due), func(a, b fleet.Position) bool { return due[a] < due[b] })
+		set := make(map[fleet.Position]bool)
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
-			position := int32(rapid.IntRange(0, len(due)-1).Draw(t, "position"))
+			position := fleet.Position(rapid.IntRange(0, len(due)-1).Draw(t, "position"))
 			if set[position] || rapid.Bool().Draw(t, "clear") {
 				timers.Clear(position)
 				delete(set, position)

@@ -13,18 +13,18 @@ type Paged[V comparable] struct {
 const pageSize = 16
 
 // Of gives the value of a position; zero where there is nothing at all.
-func (s *Paged[V]) Of(position int) (v V) {
+func (s *Paged[V]) Of(position Position) (v V) {
 	if s.pages == nil {
 		return v
 	}
 	if page := int(s.pages[position/pageSize]); page > 0 {
-		v = s.values[(page-1)*pageSize+position%pageSize]
+		v = s.values[(page-1)*pageSize+int(position%pageSize)]
 	}
 	return v
 }
 
 // Set notes the value of one of n positions.
-func (s *Paged[V]) Set(position int, v V, n int) {
+func (s *Paged[V]) Set(position Position, v V, n int) {
 	var zero V
 	if s.pages == nil {
 		if v == zero {
@@ -39,7 +39,7 @@ func (s *Paged[V]) Set(position int, v V, n int) {
 		}
 		*page = s.addPage()
 	}
-	s.values[int(*page-1)*pageSize+position%pageSize] = v
+	s.values[int(*page-1)*pageSize+int(position%pageSize)] = v
 }
 
 // addPage makes room for one more page. The room grows in at most three steps, whatever the size of the fleet: a sixteenth of the

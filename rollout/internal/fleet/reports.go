@@ -10,8 +10,8 @@ type Reports struct {
 	kinds []Kind // KindNone if there is none
 	since []time.Time
 	tries Paged[int]
-	lags  Paged[time.Duration] // how long before since the version was applied
-	far   map[int]time.Time    // when it was applied, where that is too long for a Duration
+	lags  Paged[time.Duration]   // how long before since the version was applied
+	far   map[Position]time.Time // when it was applied, where that is too long for a Duration
 }
 
 // NewReports gives a table of n clusters, none of which has a report.
@@ -23,24 +23,24 @@ func NewReports(n int) Reports {
 func (f *Reports) Len() int { return len(f.kinds) }
 
 // Kind gives the kind of the report of a position.
-func (f *Reports) Kind(position int) Kind { return f.kinds[position] }
+func (f *Reports) Kind(position Position) Kind { return f.kinds[position] }
 
 // Since gives the time from which the report of a position counts.
-func (f *Reports) Since(position int) time.Time { return f.since[position] }
+func (f *Reports) Since(position Position) time.Time { return f.since[position] }
 
 // Attempt gives the attempt that a position is in.
-func (f *Reports) Attempt(position int) int { return f.tries.Of(position) }
+func (f *Reports) Attempt(position Position) int { return f.tries.Of(position) }
 
 // Attempts gives a copy of the attempts.
 func (f *Reports) Attempts() Paged[int] { return f.tries.Clone() }
 
 // Of gives the report of a position.
-func (f *Reports) Of(position int) Report {
+func (f *Reports) Of(position Position) Report {
 	return Report{f.kinds[position], f.since[position], f.tries.Of(position), f.Applied(position)}
 }
 
 // Applied gives the time when a position got the version; since where its report does not say.
-func (f *Reports) Applied(position int) time.Time {
+func (f *Reports) Applied(position Position) time.Time {
 	if at, ok := f.far[position]; ok {
 		return at
 	}
@@ -48,7 +48,7 @@ func (f *Reports) Applied(position int) time.Time {
 }
 
 // Note takes in the report of a position.
-func (f *Reports) Note(position int, r Report) {
+func (f *Reports) Note(position Position, r Report) {
 	f.kinds[position], f.since[position] = r.Kind, r.Since
 	f.tries.Set(position, r.Attempt, len(f.kinds))
 	lag := r.Since.Sub(r.Applied)
@@ -56,7 +56,7 @@ func (f *Reports) Note(position int, r Report) {
 	delete(f.far, position)
 	if lag == math.MaxInt64 {
 		if f.far == nil {
-			f.far = make(map[int]time.Time)
+			f.far = make(map[Position]time.Time)
 		}
 		f.far[position] = r.Applied
 	}

@@ -3,25 +3,25 @@ package fleet
 // Timers orders positions by the time at which they come due: a binary heap, with the place of each position in it. Each
 // position is in it at most once.
 type Timers struct {
-	before func(a, b int32) bool // whether a comes due before b
-	heap   []int32
+	before func(a, b Position) bool // whether a comes due before b
+	heap   []Position
 	index  []int32 // for each position its place in heap plus one; 0 if it has none
 }
 
 // NewTimers makes timers without any of n positions. Before says whether a comes due before b.
-func NewTimers(n int, before func(a, b int32) bool) *Timers {
+func NewTimers(n int, before func(a, b Position) bool) *Timers {
 	return &Timers{before: before, index: make([]int32, n)}
 }
 
 // Set adds a position that is not in it.
-func (t *Timers) Set(position int32) {
+func (t *Timers) Set(position Position) {
 	t.heap = append(t.heap, position)
 	t.index[position] = int32(len(t.heap))
 	t.up(len(t.heap) - 1)
 }
 
 // Clear removes the position if it is in it. The last one of the heap takes its place.
-func (t *Timers) Clear(position int32) {
+func (t *Timers) Clear(position Position) {
 	at, last := int(t.index[position])-1, len(t.heap)-1
 	if at < 0 {
 		return
@@ -35,7 +35,7 @@ func (t *Timers) Clear(position int32) {
 }
 
 // Next gives the position that comes due first, and whether there is one.
-func (t *Timers) Next() (int32, bool) {
+func (t *Timers) Next() (Position, bool) {
 	if len(t.heap) == 0 {
 		return 0, false
 	}
@@ -43,7 +43,7 @@ func (t *Timers) Next() (int32, bool) {
 }
 
 // All gives the positions, in no order. They are not to be changed.
-func (t *Timers) All() []int32 { return t.heap }
+func (t *Timers) All() []Position { return t.heap }
 
 // up moves what is at a place towards the first place, until what stands above it does not come due later.
 func (t *Timers) up(at int) {

@@ -41,7 +41,8 @@
 // of the ClusterManagementAddOn wants for the placement; a replicated policy has it if its templates are the root's.
 // Clusters that have the version and are not done go on from when they got it: with --takes 10m, one that got it 8 minutes
 // ago succeeds in 2. A cluster that should be done already needs a tenth more of the time that it has had. A cluster with a
-// deadline in the past stays timed out. How long clusters take is learned from those that are done. How many
+// deadline in the past stays timed out. How long clusters take is learned from those that are done, or else from
+// those that have the version before. A cluster that is unreachable or not available never answers. How many
 // fail is learned once ten have settled. Notes say what was learned, and from how many. --takes overrides it, and so does any
 // flag that says which clusters fail.
 //

@@ -18,6 +18,7 @@ import (
 type pace struct {
 	takes, validates           times
 	takesGiven, validatesGiven bool
+	guessed                    bool     // no cluster says how long it took
 	notGood, neverValidated    patterns // or shares
 	notGoodRate                rate
 }
@@ -69,7 +70,7 @@ func (p pace) learned(s *scenario.Scenario) pace {
 	if !s.Live {
 		return p
 	}
-	learned := scenario.Learn(s.Reports(rollout.Options{}), s.Unjudged)
+	learned, deadline := scenario.Learn(s.Reports(rollout.Options{}), s.Unjudged, s.Deadline()), s.Deadline()
 	note := func(format string, args ...any) { s.Notes = append(s.Notes, fmt.Sprintf(format, args...)) }
 	is, are := "is done", "are done"
 	if s.Validator != "" {
@@ -77,11 +78,21 @@ func (p pace) learned(s *scenario.Scenario) pace {
 	}
 	switch {
 	case p.takesGiven:
-	case learned.Done == 0:
-		note("--takes: a guess, %v, as no cluster that %s says how long it took", p.takes, is)
-	default:
+	case learned.Done > 0:
 		p.takes.Range = learned.Takes
-		note("--takes: %v, as %s took", p.takes, mostOf(learned.Done, "the cluster that "+is, "the %d clusters that "+are))
+		note("--takes: %v, as %s took%s", p.takes, mostOf(learned.Done, "the cluster that "+is, "the %d clusters that "+are), again(learned.Again))
+	default:
+		before := s.LearnBefore()
+		if before.Done > 0 {
+			p.takes.Range = before.Takes
+			note("--takes: %v, as %s took%s", p.takes, mostOf(before.Done, "the cluster that has the version before", "the %d clusters that have the version before"), again(before.Again))
+			break
+		}
+		why := ""
+		if p.guessed = true; deadline > 0 && p.takes.Most >= deadline {
+			p.takes.Range, why = chance.Exactly(deadline/2), ", half of the progressDeadline"
+		}
+		note("--takes: a guess, %v%s, as no cluster that %s says how long it took", p.takes, why, is)
 	}
 	switch {
 	case p.validatesGiven || !p.isValidated(s):
@@ -121,7 +132,7 @@ func learnRates(s *scenario.Scenario, fails, notGood *rate, given bool) {
 	if given || !s.Live || len(s.Behavior.Clusters) > 0 {
 		return
 	}
-	learned := scenario.Learn(s.Reports(rollout.Options{}), s.Unjudged)
+	learned := scenario.Learn(s.Reports(rollout.Options{}), s.Unjudged, s.Deadline())
 	if learned.Failed > 0 && learned.Settled >= enough {
 		fails.Rate = learned.FailRate()
 		s.Notes = append(s.Notes, fmt.Sprintf("--fail-rate: %v, as %d of %d clusters failed that have settled; which others fail is drawn", fails, learned.Failed, learned.Settled))
@@ -130,6 +141,14 @@ func learnRates(s *scenario.Scenario, fails, notGood *rate, given bool) {
 		notGood.Rate = learned.NotGoodRate()
 		s.Notes = append(s.Notes, fmt.Sprintf("--not-good-rate: %v, as %d of %d clusters with a verdict were not found good; which others are not is drawn", notGood, learned.NotGood, learned.Judged))
 	}
+}
+
+// again says how many clusters are not among those that took so long.
+func again(clusters int) string {
+	if clusters == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s not counted, of which the last success came much later", of(clusters, "1 other is", "%d others are"))
 }
 
 // mostOf is a text about clusters; extremes are left out where they are many.

@@ -44,6 +44,18 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"and its limit is that of a bad version", "exposure --placement docks -f addon-overlap.yaml", []string{"At most 1 of 2 clusters get a version", "At most 1 are in flight"}, []string{"to placement stores/docks to"}},
 		{"and it is removed there", "removals --placement docks -f addon-overlap.yaml", []string{"to delete now: m2 m3"}, nil},
 
+		{"a deadline is stronger than a guess", "status menu -f guess-over-deadline.yaml", []string{"a guess, 20s, half of the progressDeadline", "forecast: Complete at 10:30:50, a guess"}, []string{"10m"}},
+		{"and than one of another kind of file", "plan -f guess-over-deadline.yaml", []string{"half of the progressDeadline", "Complete"}, []string{"Breached"}},
+		{"the version before says how long clusters take", "status menu -f version-before.yaml", []string{"--takes: 30s-1m, as the 3 clusters that have the version before took", "forecast: Complete at 10:3"}, []string{"guess"}},
+		{"also without stamps", "status menu -f version-before-ocm.yaml", []string{"--takes: 30s-1m, as the 3 clusters that have the version before took"}, []string{"guess"}},
+		{"a success that came much later than the others is not the first", "status menu -f flap.yaml", []string{"--takes: 30s-50s, as the 2 clusters that are done took; 1 other is not counted"}, []string{"20m"}},
+		{"nor is one after the deadline", "status menu -f flap-deadline.yaml", []string{"--takes: a guess, 5m, half of the progressDeadline"}, []string{"20m"}},
+		{"unreachable clusters never answer", "status menu -f unreachable.yaml", []string{"never answers (2): m1 since 2026-05-03 05:00 UTC, m3 since 2026-05-02 05:00 UTC", "forecast: Stuck"}, []string{"Complete"}},
+		{"nor in a plan", "plan -f unreachable.yaml", []string{"never answers (2)", "Stuck"}, []string{"Complete: "}},
+		{"nor does one whose dependency is not met", "status menu -f pending.yaml",
+			[]string{"Policy base.base is NonCompliant, must be Compliant (1): m1", "Policy base.base is not found, must be Compliant (1): m3", "forecast: Stuck"}, []string{"Complete at"}},
+		{"of which its explanation tells", "explain m1 --rollout menu -f pending.yaml", []string{"pending until a dependency is met", "base.base is NonCompliant"}, []string{"succeeds"}},
+
 		{"a cluster that left in flight counts in the group that its labels give", "status menu -f left-in-flight.yaml",
 			[]string{`0 "first"  2         1     1 `, "may start now (1): m2"}, []string{"unknown group", "blocked by", "Breached"}},
 		{"and when it is played", "plan -f left-in-flight.yaml", []string{"now       1        2          1     0       1 "}, []string{"unknown group"}},

@@ -209,7 +209,7 @@ func (f *flags) course(s *scenario.Scenario) (how scenario.Play, err error) {
 	usual := f.pace.usual(s)
 	lives, uses, idle := s.Lives(rules, f.seed, usual)
 	how = scenario.Play{
-		Options: options, Lives: lives, Start: f.start.Time,
+		Options: options, Lives: lives, Start: f.start.Time, Guessed: f.pace.guessed && uses.Takes > 0,
 		Retries: simulation.Retries{Times: f.retry.n, After: f.retry.per, Lives: s.Again(rules, f.seed, usual)},
 		Abort:   simulation.Abort{At: f.abortAt, OnBreach: f.abortOnBreach},
 		Luck: func(seed uint64) func(string) simulation.Life {

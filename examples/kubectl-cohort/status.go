@@ -176,7 +176,7 @@ func (f *flags) forecast(s *scenario.Scenario, how scenario.Play) (*output.Forec
 		}
 		ends[trace.Outcome] = append(ends[trace.Outcome], how.Start.Add(trace.Waves[trace.Stopped].After))
 	}
-	return output.NewForecast(ends), nil
+	return output.NewForecast(ends, how.Guessed), nil
 }
 
 // groupsOf are the API groups of what rolls out, by kind.

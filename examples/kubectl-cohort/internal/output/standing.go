@@ -102,11 +102,13 @@ type Forecast struct {
 	// Plays is how many there are, each with other luck, and Outcomes how many end in which way.
 	Plays    int                        `json:"plays"`
 	Outcomes map[simulation.Outcome]int `json:"outcomes"`
+	// Guess says that the times are a guess: no cluster says how long it took.
+	Guess bool `json:"guess,omitempty"`
 }
 
 // NewForecast is that of plays which ended so.
-func NewForecast(ends map[simulation.Outcome][]time.Time) *Forecast {
-	f := Forecast{Outcomes: make(map[simulation.Outcome]int)}
+func NewForecast(ends map[simulation.Outcome][]time.Time, guess bool) *Forecast {
+	f := Forecast{Outcomes: make(map[simulation.Outcome]int), Guess: guess}
 	for _, outcome := range slices.Sorted(maps.Keys(ends)) {
 		times := ends[outcome]
 		f.Plays += len(times)
@@ -344,6 +346,9 @@ func (s Standing) Outlook() string {
 	default:
 		text += fmt.Sprintf(" at %s, from %s to %s", at(f.Ends), at(f.Earliest), at(f.Latest))
 	}
+	if f.Guess && !f.Ends.Equal(s.Now) {
+		text += ", a guess (no cluster says how long it took)"
+	}
 	if f.Plays > 1 {
 		text += fmt.Sprintf(", in %d of %d plays", f.Outcomes[f.Outcome], f.Plays)
 	}
@@ -380,7 +385,9 @@ func (s Standings) Text(w io.Writer) error {
 		if f := one.Forecast; f != nil {
 			cells[7] = f.Outcome
 			if d := f.Ends.Sub(one.Now); d > 0 {
-				cells[8] = short.Duration(d)
+				if cells[8] = short.Duration(d); f.Guess {
+					cells[8] = short.Duration(d) + ", a guess"
+				}
 			}
 		}
 		if s.Wide {

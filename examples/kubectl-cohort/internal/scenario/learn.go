@@ -1,10 +1,14 @@
 package scenario
 
 import (
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/chance"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/policy"
+	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -13,6 +17,8 @@ type Learned struct {
 	// Takes is how long clusters took to succeed, without the fastest tenth and the slowest. Done is how many say how long.
 	Takes chance.Range
 	Done  int
+	// Again is how many others succeeded as well, and perhaps not for the first time: later than the deadline allows, or long after the others.
+	Again int
 	// Failed is how many failed, of Settled that failed or succeeded.
 	Failed, Settled int
 	// Validates is how long the verdict took after a success, without the same tenths. NotGood is how
@@ -22,8 +28,8 @@ type Learned struct {
 }
 
 // Learn looks at where a rollout stands. Where clusters are validated, unjudged are the reports without what was said of the
-// clusters: a cluster took as long as until its success, and one that failed then was not found good.
-func Learn(reports, unjudged []status.Report) (l Learned) {
+// clusters: a cluster took as long as until its success, and one that failed then was not found good. A deadline of 0 is none.
+func Learn(reports, unjudged []status.Report, deadline time.Duration) (l Learned) {
 	succeeded := make(map[string]*status.Report)
 	for i := range unjudged {
 		if r := &unjudged[i]; r.Status == status.Succeeded {
@@ -56,9 +62,55 @@ func Learn(reports, unjudged []status.Report) (l Learned) {
 			}
 		}
 	}
-	l.Done, l.Takes = len(took), most(took)
+	first := firstSuccesses(took, deadline)
+	l.Done, l.Again, l.Takes = len(first), len(took)-len(first), most(first)
 	l.Judged, l.Validates = len(judged), most(judged)
 	return l
+}
+
+// firstSuccesses are the times that may have been those until a first success. A report has the last success alone: a cluster that was done,
+// failed for a moment and recovered would seem to have taken all the time between.
+func firstSuccesses(took []time.Duration, deadline time.Duration) []time.Duration {
+	const far = 4 // times as long as half of the clusters
+	slices.Sort(took)
+	return slices.DeleteFunc(slices.Clone(took), func(d time.Duration) bool {
+		return deadline > 0 && d > deadline || d > far*took[(len(took)-1)/2]
+	})
+}
+
+// LearnBefore looks at what the clusters say of the versions that they have, where these are not the one that is wanted.
+func (s *Scenario) LearnBefore() Learned {
+	var reports []status.Report
+	for _, work := range s.older {
+		q := question{&work.Spec, status.StampOf(work).Version, s.available}
+		if q.version == "" {
+			q.version = writes.VersionOf(work.Spec)
+		}
+		if report, dated := reportOf(work, q); dated {
+			reports = append(reports, report)
+		}
+	}
+	if s.Policy != nil {
+		versions := make(map[string]bool)
+		for i := range s.Policy.Replicas {
+			if v := s.Policy.Replicas[i].Version; v != "" && v != s.Policy.Version {
+				versions[v] = true
+			}
+		}
+		for _, version := range slices.Sorted(maps.Keys(versions)) {
+			reports = append(reports, policy.Resume(s.Policy.Resolution, version, s.Policy.Replicas, status.Record{}, rollout.Options{}).Observed()...)
+		}
+	}
+	return Learn(reports, nil, s.Deadline())
+}
+
+// Deadline is the progressDeadline of the strategy; 0 for none.
+func (s *Scenario) Deadline() time.Duration {
+	deadline, err := time.ParseDuration(s.AtOnce().All.ProgressDeadline)
+	if err != nil { // None, or nothing
+		return 0
+	}
+	return deadline
 }
 
 // most is the range of most of these times: without the shortest tenth and the longest.

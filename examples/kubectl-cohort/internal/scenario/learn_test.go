@@ -24,7 +24,7 @@ func TestLearnLeavesTheExtremesOut(t *testing.T) {
 		status.Report{Cluster: "no time", Status: status.Succeeded, LastTransitionTime: applied},
 		status.Report{Cluster: "failed", Status: status.Failed}, status.Report{Cluster: "late", Status: status.TimeOut}, status.Report{Cluster: "at it", Status: status.Progressing})
 	want := scenario.Learned{Takes: chance.Range{Least: 3 * time.Minute, Most: 18 * time.Minute}, Done: 21, Failed: 2, Settled: 25}
-	if diff := cmp.Diff(want, scenario.Learn(reports, nil)); diff != "" {
+	if diff := cmp.Diff(want, scenario.Learn(reports, nil, 0)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -51,7 +51,7 @@ func TestLearnTellsASuccessFromItsVerdict(t *testing.T) {
 	add(status.Progressing, 3, "", 0)
 	want := scenario.Learned{Takes: chance.Range{Least: 3 * time.Minute, Most: 18 * time.Minute}, Done: 24, Failed: 1, Settled: 25,
 		Validates: chance.Range{Least: 82 * time.Minute, Most: 98 * time.Minute}, NotGood: 1, Judged: 22}
-	got := scenario.Learn(status.Judge(unjudged, "v", verdicts), unjudged)
+	got := scenario.Learn(status.Judge(unjudged, "v", verdicts), unjudged, 0)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

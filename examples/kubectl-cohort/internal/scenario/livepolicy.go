@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/cohort-ocm/cohort/dependency"
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
@@ -53,6 +52,7 @@ func (s *Scenario) resumePolicy(r applier, o *objects) (int, error) {
 		}
 	}
 	s.validate(r, replicas, o.now)
+	s.depend(r, o)
 	slices.SortFunc(s.Policy.Replicas, func(a, b passes.Replica) int { return strings.Compare(a.Cluster, b.Cluster) })
 	s.Policy.Replicas = slices.CompactFunc(s.Policy.Replicas, func(a, b passes.Replica) bool { return a.Cluster == b.Cluster })
 	return len(s.Policy.Replicas), nil
@@ -105,12 +105,8 @@ func readReplicated(object manifest.Object) replicated {
 // policyVersion is the version that is wanted, as stamps name it: by a hash of what is replicated without action and strategy,
 // as the controller in examples/controllers does, or else as the newest stamp does of a replica with the root's templates.
 func (o *objects) policyVersion(r applier, replicas []replicated, want []any) string {
-	sets := make(map[types.NamespacedName]*policyv1.PolicySet, len(o.policySets))
-	for _, set := range o.policySets {
-		sets[types.NamespacedName{Namespace: set.typed.Namespace, Name: set.typed.Name}] = set.typed
-	}
 	version := ""
-	if template, err := dependency.Replicate(&r.Unstructured, r.GetNamespace(), sets); err == nil {
+	if template, err := dependency.Replicate(&r.Unstructured, r.GetNamespace(), o.setsByName()); err == nil {
 		version = passes.VersionOf(template)
 	}
 	var newest time.Time

@@ -77,7 +77,7 @@ func (s *Scenario) Known() []behavior.Cluster {
 // what is usual. Seed replaces the Behavior's seed unless it is 0. Rules of the Behavior that match no
 // cluster are noted.
 //
-// One that the hub does not accept never answers, whatever the rules say.
+// One that the hub does not accept, or that is out of reach, never answers, whatever the rules say.
 //
 // It gives, besides, for how many clusters the usual times count, and which of the given rules match no cluster.
 func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, usual behavior.Usual) (of func(cluster string) simulation.Life, uses behavior.Uses, idle []int) {
@@ -90,13 +90,19 @@ func (s *Scenario) Lives(rules []behavior.Rule, seed uint64, usual behavior.Usua
 		}
 		s.Notes = append(s.Notes, fmt.Sprintf("behavior: no cluster for %q", spec.Clusters[i]))
 	}
-	var unreached []string
+	var unreached, outOfReach []string
 	for cluster := range lives {
-		if s.Unreached(cluster) {
+		switch _, out := s.outOfReach(cluster); {
+		case s.Unreached(cluster):
 			unreached = append(unreached, cluster)
+		case out:
+			outOfReach = append(outOfReach, cluster)
+		}
+		if s.silent(cluster) {
 			lives[cluster] = nil
 		}
 	}
+	s.noteOutOfReach(outOfReach)
 	s.stay(lives, true)
 	if s.untrack(lives) {
 		s.note("ManifestWork: no conditionRules in the template say when it is done, so no cluster is done: %s", untrackedHint)
@@ -116,7 +122,7 @@ func (s *Scenario) Again(rules []behavior.Rule, seed uint64, usual behavior.Usua
 			s.stay(attempts[attempt], false)
 			s.untrack(attempts[attempt])
 		}
-		if s.Unreached(cluster) {
+		if s.silent(cluster) {
 			return nil
 		}
 		return attempts[attempt][cluster]
@@ -138,6 +144,9 @@ func (s *Scenario) untrack(lives map[string]simulation.Life) bool {
 		inFlight[r.Cluster] = r.Status == status.Progressing || r.Status == status.ToApply && !r.Applied.IsZero()
 	}
 	for cluster, life := range lives {
+		if s.silent(cluster) { // it applies nothing
+			continue
+		}
 		life = slices.DeleteFunc(slices.Clone(life), func(step simulation.Step) bool { return !step.Drops })
 		if !inFlight[cluster] {
 			life = slices.Insert(life, 0, simulation.Step{Status: status.Progressing, Reason: status.ReportUntracked})
@@ -166,6 +175,12 @@ func (s *Scenario) stay(lives map[string]simulation.Life, note bool) {
 	default:
 		s.noteClusters("Placement: it tolerates the taint "+clusterv1.ManagedClusterTaintUnreachable+", so these stay selected when they are cut off", stay)
 	}
+}
+
+// silent says whether a cluster answers nothing in a forecast: no workload reaches it, or it waits for a dependency.
+func (s *Scenario) silent(cluster string) bool {
+	_, out := s.outOfReach(cluster)
+	return out || s.dependent[cluster] || s.Unreached(cluster)
 }
 
 // Unreached says whether no workload can reach the cluster, as the hub does not accept it.

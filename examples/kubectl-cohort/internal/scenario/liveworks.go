@@ -26,8 +26,9 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 	var reports []status.Report
 	var undated []string
 	var counted []source[workv1.ManifestWork]
-	available, told := s.availableSucceeds(r), false // told: something says of a work with the version whether it is done
-	reportOf := o.reportsOf(r.template, version, available)
+	s.available = s.availableSucceeds(r)
+	told := false // told: something says of a work with the version whether it is done
+	reportOf := o.reportsOf(r.template, version, s.available)
 	for _, work := range works {
 		if !s.has(r, work) {
 			continue
@@ -38,6 +39,9 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 		report, dated := reportOf(work)
 		told = told || report.Status != status.ToApply && meta.FindStatusCondition(work.typed.Status.Conditions, workv1.WorkProgressing) != nil
 		counted = append(counted, work)
+		if !hasVersion(&report) {
+			s.older = append(s.older, work.typed)
+		}
 		if reports = append(reports, report); !dated {
 			undated = append(undated, report.Cluster)
 		}
@@ -46,7 +50,7 @@ func (s *Scenario) resumeWorks(r applier, o *objects) (found int, err error) {
 		"last condition counts; kubectl get --show-managed-fields prints them", undated)
 	s.Observed = merged(s.judge(r, counted, reports, o.now))
 	s.untold = slices.ContainsFunc(s.Observed, func(r status.Report) bool { return r.Reason == status.ReportUntracked }) ||
-		!available && lacksRules(r.template) && !told
+		!s.available && lacksRules(r.template) && !told
 	return found, nil
 }
 

@@ -30,6 +30,8 @@ type Play struct {
 	// Luck gives other lives, as another seed draws them.
 	Luck  func(seed uint64) func(cluster string) simulation.Life
 	Start time.Time
+	// Guessed says that how long clusters take is a guess.
+	Guessed bool
 	// Retries and Abort have no part in a Policy's: its replicated policies don't say which attempt they are, and it is taken
 	// back by another policy.
 	Retries simulation.Retries

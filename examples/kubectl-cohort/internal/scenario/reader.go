@@ -14,7 +14,7 @@ func Reader() manifest.Reader {
 			New: func() any { return new(clusterv1.ManagedCluster) },
 			Drop: []string{
 				"metadata.managedFields", "metadata.annotations", "metadata.finalizers",
-				"status.conditions", "status.allocatable", "status.capacity", "status.version",
+				"status.allocatable", "status.capacity", "status.version",
 			},
 		},
 	}}

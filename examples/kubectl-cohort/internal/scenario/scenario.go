@@ -9,6 +9,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/behavior"
 	"github.com/cohort-ocm/cohort/grouping"
@@ -77,7 +78,11 @@ type Scenario struct {
 	managed map[string]*clusterv1.ManagedCluster // by name
 	rules   selection                            // of the Placement, unless the groups are stored
 	parts   map[string]*Scenario                 // of a Policy's placements
-	untold  bool                                 // nothing says when a ManifestWork is done: works that are applied show it, or the template
+	// dependent are the clusters where a dependency of the policy is not met, and older the works that have another version.
+	dependent map[string]bool
+	older     []*workv1.ManifestWork
+	available bool // Available says that works have succeeded
+	untold    bool // nothing says when a ManifestWork is done: works that are applied show it, or the template
 }
 
 func (s *Scenario) note(format string, args ...any) {

@@ -150,12 +150,12 @@ func (r *reading) add(t *template, m message, answered bool) {
 	case !answered:
 		r.awaited = append(r.awaited, t.name)
 		m.compliance, outcome = "", ""
+	case m.compliance != "" && t.informs:
+		outcome = policyv1.Compliant
 	case m.compliance == policyv1.Pending:
 		if r.pending = append(r.pending, t.name); r.why == "" {
 			r.why = m.line(t.name)
 		}
-	case m.compliance != "" && t.informs:
-		outcome = policyv1.Compliant
 	case m.compliance == policyv1.NonCompliant && t.name == wholeName:
 		r.why = m.line("")
 	case m.compliance == policyv1.NonCompliant:

@@ -129,6 +129,9 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 			[]policyv1.PolicyDetails{detail("a", "Pending", after)}, "Progressing [] [a] []", "Progressing [] [a] []"},
 		{"InformOnly is done when it has answered", templatesOf([]part{only}), templatesOf([]part{onlyEdited}), []policyv1.PolicyDetails{detail("o", "NonCompliant", before)},
 			[]policyv1.PolicyDetails{detail("o", "NonCompliant", after)}, "Succeeded", "Succeeded"},
+		{"also while it waits for dependencies, which may never comply", templatesOf([]part{only, b}), templatesOf([]part{onlyEdited, b}),
+			[]policyv1.PolicyDetails{detail("o", "NonCompliant", before), detail("b", "Compliant", before)},
+			[]policyv1.PolicyDetails{detail("o", "Pending", after), detail("b", "Compliant", before)}, "Succeeded", "Succeeded"},
 		{"what cannot be read has the name that the template sync gives it", []policyv1.PolicyTemplate{template(`{}`), template(`7`)}, []policyv1.PolicyTemplate{template(`{}`), template(`8`)},
 			nil, nil, "Progressing [template-1] [] []", "Progressing [template-1] [] []"},
 	} {

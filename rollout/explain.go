@@ -132,8 +132,7 @@ func (r *Result) link(group stages.Group) Link {
 	case BlockGroupsIncomplete:
 		l.Remedies = []Remedy{{Type: RemedyCompleteGroups}}
 	case BlockBreached:
-		l.Blockers, l.More, others = r.failures()
-		l.Remedies = r.breachRemedies()
+		return r.breachLink()
 	case BlockGateClosed:
 		if opens := l.Reason.Gate.Opens; !opens.IsZero() {
 			l.Remedies = append(l.Remedies, r.waitUntil(opens))
@@ -165,6 +164,25 @@ func (r *Result) link(group stages.Group) Link {
 		l.Remedies = r.explainFull()
 	}
 	l.Remedies = append(l.Remedies, others.ignore()...)
+	return l
+}
+
+// ExplainBreach says which failures stop the rollout, and what ends that. It is empty if there is no [Breach]. The same is in
+// [Result.Explain], unless no cluster is blocked any more, or a pause or incomplete groups block all of them first.
+func (r *Result) ExplainBreach() Explanation {
+	if r.schedule == nil || r.choice.breach == nil {
+		return nil
+	}
+	return Explanation{r.breachLink()}
+}
+
+// breachLink describes the breach.
+func (r *Result) breachLink() Link {
+	l := Link{Reason: r.choice.breach.blockReason()}
+	l.Reason.Detail = r.choice.breach.detail()
+	var others ignorableClusters
+	l.Blockers, l.More, others = r.failures()
+	l.Remedies = append(r.breachRemedies(), others.ignore()...)
 	return l
 }
 

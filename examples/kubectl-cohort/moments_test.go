@@ -56,6 +56,12 @@ func TestMomentsOfHubs(t *testing.T) {
 			[]string{"Policy base.base is NonCompliant, must be Compliant (1): m1", "Policy base.base is not found, must be Compliant (1): m3", "forecast: Stuck"}, []string{"Complete at"}},
 		{"of which its explanation tells", "explain m1 --rollout menu -f pending.yaml", []string{"pending until a dependency is met", "base.base is NonCompliant"}, []string{"succeeds"}},
 
+		{"a stop says what to do where no cluster waits", "status menu -f breached-all-have-it.yaml", []string{"the rollout is stopped: m1 failed", "fix the workload on m1", "kubectl cohort retry stores/menu"}, nil},
+		{"also where it is asked what waits", "explain -f breached-all-have-it.yaml", []string{"the rollout is stopped: m1 failed", "to do:  kubectl cohort retry stores/menu", "no cluster waits"}, nil},
+		{"and at the end of a plan", "plan -f breached-all-have-it.yaml", []string{"Breached: the rollout is stopped: m1 failed", "fix the workload on m1"}, nil},
+		{"and beside a pause", "status menu -f breached-paused.yaml", []string{"to do: resume the rollout", "the rollout is stopped: m1 failed", "kubectl cohort resume stores/menu", "kubectl cohort retry stores/menu"}, nil},
+		{"and beside decisions that are missing", "status menu -f breached-partial.yaml", []string{"only partially observed", "the rollout is stopped: m1 failed", "kubectl cohort retry stores/menu"}, nil},
+
 		{"a cluster that left in flight counts in the group that its labels give", "status menu -f left-in-flight.yaml",
 			[]string{`0 "first"  2         1     1 `, "may start now (1): m2"}, []string{"unknown group", "blocked by", "Breached"}},
 		{"and when it is played", "plan -f left-in-flight.yaml", []string{"now       1        2          1     0       1 "}, []string{"unknown group"}},

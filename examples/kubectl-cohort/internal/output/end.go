@@ -35,6 +35,9 @@ func end(trace *simulation.Trace, waves []Wave, ignored func(string) bool, polic
 		e.Blocked, e.Explanation = cluster.Name, trace.Final.Explain(cluster.Name)
 		break
 	}
+	if len(e.Explanation) == 0 { // a stop is to be ended also where no cluster waits
+		e.Explanation = trace.Final.ExplainBreach()
+	}
 	if policy {
 		ofPolicy(e.Explanation)
 	}
@@ -60,28 +63,9 @@ func message(trace *simulation.Trace, explanation rollout.Explanation) string {
 	switch {
 	case len(explanation) > 0: // the last link is what holds everything up
 		return explanation[len(explanation)-1].String()
-	case trace.Final.Breach != nil && trace.Final.Summary().Blocked == 0: // there is nothing to stop
-		return tooMany(trace.Final.Breach)
-	case trace.Final.Breach != nil:
-		return trace.Final.Breach.String()
 	default:
 		return trace.Final.Summary().String()
 	}
-}
-
-// tooMany says that more failed than may, of a rollout that all clusters have.
-func tooMany(b *rollout.Breach) string {
-	failed, in, may := "1 cluster failed", "", "none"
-	if b.Failures > 1 {
-		failed = fmt.Sprintf("%d clusters failed", b.Failures)
-	}
-	if !b.AllGroups {
-		in = fmt.Sprintf(" in %v", b.Group)
-	}
-	if b.MaxFailures > 0 {
-		may = fmt.Sprintf("at most %d", b.MaxFailures)
-	}
-	return fmt.Sprintf("%s%s, where %s may; no cluster waits", failed, in, may)
 }
 
 // unsuccessful lists the clusters that stand where they should not, by name, those that are not counted last.

@@ -32,7 +32,9 @@ type Standing struct {
 	StartOnceGone []string          `json:"startOnceGone,omitempty"`
 	Blockers      []StandingBlocker `json:"blockers,omitempty"`
 	Waiting       []Reason          `json:"waiting,omitempty"`
-	Gates         []StandingGate    `json:"gates,omitempty"`
+	// Stopped is why the rollout is stopped, where no waiting cluster says that: none waits, or a pause comes first.
+	Stopped *Reason        `json:"stopped,omitempty"`
+	Gates   []StandingGate `json:"gates,omitempty"`
 	// Commands are those with which a user can end a wait.
 	Commands []string `json:"commands,omitempty"`
 	// Validating are those that are being validated.
@@ -172,9 +174,19 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		st.Waiting[i].Clusters = append(st.Waiting[i].Clusters, c.Name)
 	}
 	slices.SortStableFunc(st.Waiting, func(a, b Reason) int { return len(b.Clusters) - len(a.Clusters) })
+	if e := plan.ExplainBreach(); len(e) > 0 && !slices.ContainsFunc(st.Waiting, func(r Reason) bool { return r.Block.Type == rollout.BlockBreached }) {
+		if s.Policy != nil {
+			ofPolicy(e)
+		}
+		st.Stopped = &Reason{Clusters: plan.Breach.Clusters, Block: e[0].Reason, Explanation: e, Message: e.String()}
+	}
 	st.Says = saidBy(reports, plan)
 	st.Gates = gatesOf(s, plan, clock.Start)
-	st.Commands = commands(s, st.Waiting, st.Validating)
+	waits := st.Waiting
+	if st.Stopped != nil {
+		waits = append(slices.Clone(waits), *st.Stopped)
+	}
+	st.Commands = commands(s, waits, st.Validating)
 	return st
 }
 
@@ -301,6 +313,9 @@ func (s Standing) reasons(b *bytes.Buffer) {
 	for _, r := range s.Waiting {
 		fmt.Fprintf(b, "  %s: %s\n", several(len(r.Clusters), "cluster"), s.Clock.Read(r.Message))
 		fmt.Fprintf(b, "    %s\n", s.named(r.Clusters))
+	}
+	if s.Stopped != nil {
+		fmt.Fprintf(b, "\n%s\n", s.Clock.Read(s.Stopped.Message))
 	}
 	s.gates(b)
 	for i, command := range s.Commands {

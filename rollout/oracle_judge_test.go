@@ -216,7 +216,7 @@ func sameSchedule(a, b rollout.Schedule) bool {
 }
 
 func sameSummary(a, b status.Summary) bool {
-	return a.Counts == b.Counts && slices.Equal(a.Groups, b.Groups) && a.Removed == b.Removed &&
+	return a.Counts == b.Counts && a.Version == b.Version && a.Moved == b.Moved && slices.Equal(a.Groups, b.Groups) && a.Removed == b.Removed &&
 		a.Incomplete == b.Incomplete && a.Breach == b.Breach && a.Paused == b.Paused &&
 		slices.Equal(a.Gates, b.Gates) && slices.Equal(a.Waiting, b.Waiting)
 }

@@ -161,6 +161,13 @@ func (o *oracle) s5() {
 			Group: g, Counts: o.s5Counts(func(s *subject) bool { return s.group == g }),
 		})
 	}
+	sum.Moved = o.s5Counts(func(s *subject) bool { // R50: another part selects it
+		return s.left && o.parts != nil && slices.Contains(o.parts.others, s.name)
+	})
+	sum.Moved.Partial = false
+	if sum.Version = ""; o.storedRecord != nil {
+		sum.Version = o.storedRecord.Version
+	}
 	sum.Removed = len(o.out.Removed)
 	sum.Incomplete, sum.Breach, sum.Paused, sum.Gates, sum.Waiting = "", "", "", nil, nil
 	if o.incomplete {

@@ -244,9 +244,24 @@ func (r *Result) Summary() status.Summary {
 		s.Counts = s.Counts.Add(counts)
 	}
 	if r.schedule != nil {
+		s.Version = r.schedule.options.record.versionOf()
+		s.Moved = r.moved()
 		r.stops(&s)
 	}
 	return s
+}
+
+// moved counts the deselected clusters that another part selects (R50).
+func (r *Result) moved() status.Counts {
+	var t fleet.Tally
+	for _, position := range r.schedule.Deselected {
+		if _, selected := fleet.Elsewhere(r.schedule.Groups, r.schedule.Cluster(position)); selected {
+			t.Add(r.states[position], 1)
+		}
+	}
+	counts := t.Counts(0)
+	counts.Deselected = counts.Total()
+	return counts
 }
 
 // stops fills in the sentences of a summary.

@@ -233,7 +233,7 @@ func Example_abort() {
 	// Output:
 	// stored: 0 1 false
 	// write oslo 1
-	// RolloutProgressing: 0 of 2 clusters done; the concurrency limit is reached (1 of 1 in flight or starting): oslo starts now
+	// RolloutProgressing: version 1: 0 of 2 clusters done; the concurrency limit is reached (1 of 1 in flight or starting): oslo starts now
 	// stored: 0 1 true
 	// write oslo 0
 	// RolloutReverting: the rollout of 1 was aborted at 2026-11-21T12:01:00Z: 0 of 1 clusters rolled back to 0; oslo starts now

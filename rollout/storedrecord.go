@@ -112,6 +112,14 @@ func newRecordIndex(m StoredRecord) *recordIndex {
 	return known
 }
 
+// versionOf gives the version that is wanted; it is empty without a record.
+func (m *recordIndex) versionOf() string {
+	if m == nil {
+		return ""
+	}
+	return m.Version
+}
+
 // entry gives what the record says of a cluster.
 func (m *recordIndex) entry(cluster string) (entry, bool) {
 	if m == nil {

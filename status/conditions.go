@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/cohort-ocm/cohort/internal/clauses"
 	"github.com/cohort-ocm/cohort/internal/condition"
 )
 
@@ -42,16 +43,26 @@ const (
 )
 
 // SetConditions sets the conditions of type Progressing, Succeeded and Failed from the summary, and says whether it changed
-// any. Each has the reason that goes with the aggregate, and the summary in words as its message. Generation is the
+// any. Each has the reason that goes with the aggregate, and the version and the summary in words as its message. Generation is the
 // metadata.generation of the object whose strategy was rolled out; it becomes their observedGeneration. Conditions of other
 // types stay as they are. A condition's lastTransitionTime is set to now when its status changes, and only then.
 func SetConditions(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
 	aggregate := s.Aggregate()
-	common := metav1.Condition{Reason: s.reason(), Message: s.String(), ObservedGeneration: generation}
+	common := metav1.Condition{Reason: s.reason(), Message: s.message(), ObservedGeneration: generation}
 	return condition.SetFlags(conditions, common, now,
 		condition.Flag{Type: ConditionProgressing, Is: aggregate == Progressing},
 		condition.Flag{Type: ConditionSucceeded, Is: aggregate == Succeeded},
 		condition.Flag{Type: ConditionFailed, Is: aggregate == Failed})
+}
+
+// message gives the summary in words, after the version where that is known.
+func (s Summary) message() string {
+	if s.Version == "" {
+		return s.String()
+	}
+	all := s.clauses()
+	all[0] = "version " + s.Version + ": " + all[0]
+	return clauses.Bounded(all)
 }
 
 // reason gives the reason that goes with the aggregate.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 	"pgregory.net/rapid"
 
 	"github.com/cohort-ocm/cohort/status"
@@ -89,6 +90,33 @@ func TestConditionsAtTheZeroTime(t *testing.T) {
 		if want := time.Unix(0, 0); !c.LastTransitionTime.Time.Equal(want) {
 			t.Errorf("%s: lastTransitionTime is %v, want %v", c.Type, c.LastTransitionTime, want)
 		}
+	}
+}
+
+// S7: the version comes first, if it is known. Without it the message is the summary's.
+func TestConditionsSayTheVersion(t *testing.T) {
+	for _, c := range []struct {
+		in   status.Summary
+		says string
+	}{
+		{status.Summary{Counts: status.Counts{Succeeded: 1}}, "1 of 1 clusters done"},
+		{status.Summary{Version: "3f2a", Counts: status.Counts{Succeeded: 1}}, "version 3f2a: 1 of 1 clusters done"},
+		{status.Summary{Version: "3f2a", Incomplete: "missing"}, "version 3f2a: missing"},
+		{status.Summary{Version: "3f2a", Counts: status.Counts{ToApply: 1}, Breach: strings.Repeat("x", 2000)}, "version 3f2a: 0 of 1 clusters done; xx"},
+	} {
+		var conditions []metav1.Condition
+		status.SetConditions(&conditions, c.in, 1, time.Unix(1, 0))
+		for _, is := range conditions {
+			if !strings.HasPrefix(is.Message, c.says) || len(is.Message) > 1024 {
+				t.Errorf("%s says %.99q, want %q", is.Type, is.Message, c.says)
+			}
+		}
+	}
+	var set workv1alpha1.ManifestWorkReplicaSetStatus
+	status.SetReplicaSetStatus(&set, []status.PlacementProgress{{Name: "prod", Summary: status.Summary{Version: "3f2a", Counts: status.Counts{Succeeded: 1}}}}, 1, time.Unix(1, 0))
+	const says = "1 of 1 clusters have the current version 3f2a"
+	if applied := meta.FindStatusCondition(set.Conditions, workv1alpha1.ManifestWorkReplicaSetConditionManifestworkApplied); applied.Message != says {
+		t.Errorf("%s says %q, want %q", applied.Type, applied.Message, says)
 	}
 }
 

@@ -57,13 +57,16 @@ func placementVerified(placements []PlacementProgress) metav1.Condition {
 func worksApplied(placements []PlacementProgress) metav1.Condition {
 	var all Counts
 	var incomplete []string
-	stopped := false
+	stopped, version := false, ""
 	for i := range placements {
 		p := &placements[i]
 		s := &p.Summary
-		all = all.Add(s.Counts)
+		all = all.Add(s.WithoutMoved())
 		if s.Incomplete != "" {
 			incomplete = append(incomplete, p.say(placements, s.Incomplete))
+		}
+		if s.Version != "" {
+			version = " " + s.Version // of the set, so the same for all placements
 		}
 		stopped = stopped || s.Breach != "" && s.ToApply > 0
 	}
@@ -79,7 +82,7 @@ func worksApplied(placements []PlacementProgress) metav1.Condition {
 	message := incomplete // it is unknown whether a cluster of these waits
 	switch {
 	case all.Total() > 0:
-		have := fmt.Sprintf("%d of %d clusters have the current version", all.updated(), all.Total()-all.Deselected) + clauses.Number(all.Ignored, "more ignored")
+		have := fmt.Sprintf("%d of %d clusters have the current version%s", all.updated(), all.Total()-all.Deselected, version) + clauses.Number(all.Ignored, "more ignored")
 		message = append([]string{have}, incomplete...)
 	case len(incomplete) == 0:
 		message = []string{all.sentence()}
@@ -99,7 +102,7 @@ func rolledOut(placements []PlacementProgress) metav1.Condition {
 	for i := range placements {
 		s := &placements[i].Summary
 		ended = ended && s.Breach == "" && s.Aggregate() != Progressing
-		all = all.Add(s.Counts)
+		all = all.Add(s.WithoutMoved())
 	}
 	reason := workv1alpha1.ReasonProgressing
 	switch {

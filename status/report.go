@@ -70,7 +70,7 @@ type Report struct {
 
 	// Message says why the cluster stands as it does, in the words of its agent, its policy or its validator: why it failed, was
 	// refused or is not done yet. Explanations repeat it in quotes. The functions of this package make one line of at most 200
-	// characters of it. It decides nothing, and no record and no condition keeps it.
+	// characters of it. It decides nothing. No record keeps it, and only a refused start has it in a condition.
 	Message string `json:"message,omitempty"`
 }
 

@@ -76,7 +76,7 @@ func (c Counts) Percent() int {
 	return percent
 }
 
-// Add gives the sum of both, which is Partial if either is.
+// Add gives the sum of both, which is Partial if either is. For several placements of an owner add up [Summary.WithoutMoved].
 func (c Counts) Add(other Counts) Counts {
 	c.ToApply += other.ToApply
 	c.Progressing += other.Progressing
@@ -126,7 +126,13 @@ func (c Counts) allIgnored() string {
 // The texts say what stops the rollout, in sentences without a full stop, whether or not a cluster waits. They name
 // times, not durations, so they stay the same while nothing happens.
 type Summary struct {
+	// Version is the version that is rolled out, where the caller told it with the record (rollout.StoredRecord). Operators name it
+	// in approvals (package rollout/approvals).
+	Version string `json:"version,omitempty"`
 	Counts
+	// Moved counts those of the deselected clusters that another placement of the owner selects ([grouping.Apart]). They are in the
+	// budgets of both placements, and in the Counts of both summaries.
+	Moved Counts `json:"moved,omitzero"`
 	// Groups has the counts of each group, in the order of the groups.
 	Groups []GroupCounts `json:"groups"`
 	// Removed is the number of clusters that were reported and are no longer selected.
@@ -145,6 +151,15 @@ type Summary struct {
 	// Waiting says why the blocked clusters wait, one sentence for each reason, in the order of the groups: `waiting for group
 	// 1 "canary"`. A sentence may also be in another field; the methods say it once.
 	Waiting []string `json:"waiting,omitempty"`
+}
+
+// WithoutMoved gives the counts without Moved. Added up over the placements of an owner, they count each cluster once.
+func (s Summary) WithoutMoved() Counts {
+	m := s.Moved
+	return s.Counts.Add(Counts{
+		ToApply: -m.ToApply, Progressing: -m.Progressing, Succeeded: -m.Succeeded, Failed: -m.Failed, TimeOut: -m.TimeOut, Skip: -m.Skip,
+		Validating: -m.Validating, Soaking: -m.Soaking, Blocked: -m.Blocked, Deselected: -m.Deselected,
+	})
 }
 
 // GroupCounts has the counts of one group.

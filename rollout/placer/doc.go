@@ -42,8 +42,8 @@
 // cluster is never done, and the status says so, unless AvailableSucceeds is set.
 //
 // Operators pause, open gates, freeze clusters and retry with annotations of the owner: see package approvals. The version
-// that they name is Progress.Version, which the messages of the conditions show. An approval of another version has no
-// effect, and the conditions say so.
+// that they name is Progress.Version, which the messages of the conditions show. While a gate blocks clusters, the
+// conditions give the command that opens it. An approval of another version has no effect, and the conditions say so.
 //
 // # What it does
 //

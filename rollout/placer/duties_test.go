@@ -314,6 +314,10 @@ func TestApprovalsAreHeard(t *testing.T) {
 	if h.having() != "" {
 		t.Fatalf("%q have started before the gate was opened", h.having())
 	}
+	command := "to open the gate, run kubectl annotate --overwrite -n apps thing.example.com/web " + prefix + "open-gates='0 of " + h.thing().Status.Version + "'"
+	if c := conditionOf(h, ConditionReconciling); !strings.HasSuffix(c.Message, command) {
+		t.Errorf("Reconciling says %q, and must end with %q", c.Message, command)
+	}
 	h.annotate(prefix+"open-gates", "0 of another")
 	p.settle()
 	if c := conditionOf(h, ConditionReconciling); h.having() != "" || !strings.Contains(c.Message, "open-gates names version another, but version "+h.thing().Status.Version+" is wanted") {

@@ -24,10 +24,14 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// selectsGroups writes decisions with one cluster in each group.
+// selectsGroups writes decisions with one cluster in each group, such as a, or a/canary in a group with a name.
 func (h *hub) selectsGroups(clusters ...string) {
 	h.t.Helper()
-	h.selects(clusters...)
+	names := make([]string, len(clusters))
+	for i, cluster := range clusters {
+		names[i], _, _ = strings.Cut(cluster, "/")
+	}
+	h.selects(names...)
 	ctx := h.t.Context()
 	must(h.t, h.store.DeleteAllOf(ctx, &clusterv1beta1.PlacementDecision{}, client.InNamespace("apps")))
 	h.objects = nil
@@ -37,7 +41,10 @@ func (h *hub) selectsGroups(clusters ...string) {
 			Namespace: "apps", Name: "fleet-decision-" + strconv.Itoa(i),
 			Labels: map[string]string{clusterv1beta1.PlacementLabel: "fleet", clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(i)},
 		}}
-		decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: cluster}}
+		if _, group, named := strings.Cut(cluster, "/"); named {
+			decision.Labels[clusterv1beta1.DecisionGroupNameLabel] = group
+		}
+		decision.Status.Decisions = []clusterv1beta1.ClusterDecision{{ClusterName: names[i]}}
 		h.make(decision)
 		decisions = append(decisions, decision)
 	}
@@ -313,6 +320,62 @@ func TestOpenGatesOpensGatesOfTheAPI(t *testing.T) {
 				t.Errorf("the owner was changed: %v", owner.Spec.Options.Gates)
 			}
 		})
+	}
+}
+
+// The command that opens a gate names the gate as it was closed, keeps the gates that are open for the version, and leaves out
+// those of another version. It is quoted for a shell.
+func TestTheCommandOpensTheGate(t *testing.T) {
+	version := writes.VersionOf(workOf("v1"))
+	gates := func(keys ...grouping.Key) (all []rollout.ClosedGate) {
+		for _, key := range keys {
+			all = append(all, rollout.ClosedGate{Group: key})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		annotations map[string]string
+		gates       []rollout.ClosedGate
+		want        string
+	}{
+		"by index, as it was closed":          {map[string]string{"gates": "0"}, nil, "'0 of " + version + "'"},
+		"by name, of the API":                 {nil, gates(grouping.Key{Name: "first", Index: 3}), "'first of " + version + "'"},
+		"of a Placement":                      {map[string]string{"gates": "fleet/0"}, nil, "'fleet/0 of " + version + "'"},
+		"two gates of a group":                {map[string]string{"gates": "0, fleet/first"}, nil, "'0,fleet/first of " + version + "'"},
+		"another one is open":                 {map[string]string{"gates": "0, second", "open-gates": "second of " + version}, nil, "'second,0 of " + version + "'"},
+		"another one is open for another one": {map[string]string{"gates": "0, second", "open-gates": "second of other"}, nil, "'0 of " + version + "'"},
+		"of another Placement":                {map[string]string{"gates": "edge/0"}, nil, ""},
+		"none":                                {nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t)
+			h.selectsGroups("a/first", "b/second")
+			owner := newThing(clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{}})
+			owner.Spec.Options.Gates = c.gates
+			for key, value := range c.annotations {
+				metav1.SetMetaDataAnnotation(&owner.ObjectMeta, "cohort.open-cluster-management.io/"+key, value)
+			}
+			h.make(owner)
+			p := newProcess(h, things)
+			p.settle()
+			message := conditionOf(h, ConditionReconciling).Message
+			_, after, said := strings.Cut(message, "open-gates=")
+			command, _, _ := strings.Cut(after, "; ")
+			if command != c.want || said != (c.want != "") {
+				t.Fatalf("it says %q, and the command must set %s", message, c.want)
+			}
+			if !said {
+				return
+			}
+			h.annotate("cohort.open-cluster-management.io/open-gates", strings.Trim(command, "'"))
+			p.settle()
+			if h.having() != "a" {
+				t.Errorf("%q have started, and a must", h.having())
+			}
+		})
+	}
+	if got := shellQuoted("it's"); got != `'it'\''s'` {
+		t.Errorf("it is quoted as %s", got)
 	}
 }
 

@@ -141,6 +141,37 @@ func TestARecordOutlivesThePlacement(t *testing.T) {
 	}
 }
 
+// A failed cluster that moves to the other Placement stops both, as a version may move the clusters on which it fails. The sum
+// counts it once.
+func TestTheFailureOfAMovedClusterCountsOnce(t *testing.T) {
+	h := newHub(t)
+	h.selects("a", "b")
+	h.selectsBy("edge", "d")
+	owner := ofTwo()
+	owner.Spec.SecondStrategy = oneAtATime()
+	h.make(owner)
+	p := newProcess(h, things)
+	p.settle()
+	h.answer(h.work("a"), false)
+	h.answer(h.work("d"), true)
+	p.settle()
+	h.selects("b")
+	h.selectsBy("edge", "a", "d", "e")
+	p.settle()
+	if h.having() != "a d" {
+		t.Errorf("%q have started; a failed in both Placements, and neither may go on", h.having())
+	}
+	const says = ": 1 of 4 clusters done, 1 in flight, 1 failed; "
+	if message := conditionOf(h, ConditionStalled).Message; !strings.Contains(message, says) || strings.Count(message, "the rollout is stopped: a") != 2 {
+		t.Errorf("Stalled says %q; it must have %q, and that a stops both", message, says)
+	}
+	h.answer(h.work("a"), true)
+	p.settle()
+	if h.having() != "a b d e" || conditionOf(h, ConditionStalled).Status != metav1.ConditionFalse {
+		t.Errorf("a recovered, %q have started, and Stalled is %v", h.having(), conditionOf(h, ConditionStalled))
+	}
+}
+
 // A cluster fails in one Placement, is deselected, loses its ManifestWork, and joins the other Placement. It gets nothing: it
 // has failed there, too, until another attempt is wanted. Neither a restart nor the rollback changes that.
 func TestAFailedClusterDoesNotStartInAnotherPlacement(t *testing.T) {

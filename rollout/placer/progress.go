@@ -13,7 +13,7 @@ func (p Progress) Summary() status.Summary {
 	if len(p.Placements) == 1 {
 		return p.Placements[0].Summary()
 	}
-	var all status.Summary
+	all := status.Summary{Version: p.Version}
 	for _, placed := range p.Placements {
 		add(&all, placed.Name, placed.Summary())
 	}
@@ -28,7 +28,7 @@ func add(to *status.Summary, placement string, summary status.Summary) {
 		}
 		return prefixOf(placement) + text
 	}
-	to.Counts = to.Counts.Add(summary.Counts)
+	to.Counts = to.Counts.Add(summary.WithoutMoved())
 	for _, group := range summary.Groups {
 		group.Group.Placement = placement
 		to.Groups = append(to.Groups, group)
@@ -41,6 +41,9 @@ func add(to *status.Summary, placement string, summary status.Summary) {
 		to.Gates = append(to.Gates, named(text))
 	}
 	for _, text := range summary.Waiting {
+		if text == summary.Incomplete || text == summary.Breach || text == summary.Paused {
+			continue // it is said above, joined with those of other Placements
+		}
 		to.Waiting = append(to.Waiting, named(text))
 	}
 }

@@ -52,11 +52,8 @@ func (r *reconciler) setStatus(ctx context.Context, owner client.Object, state *
 		status.SetConditions(conditions, summary, owner.GetGeneration(), r.now())
 		r.setRefused(conditions, owner.GetGeneration(), planned.progress.Refused)
 		aggregate := summary.Aggregate()
-		common := condition{
-			Reason:             meta.FindStatusCondition(*conditions, status.ConditionProgressing).Reason,
-			Message:            messageOf(planned),
-			ObservedGeneration: owner.GetGeneration(),
-		}
+		common := *meta.FindStatusCondition(*conditions, status.ConditionProgressing)
+		common.Message = strings.Join(append([]string{common.Message}, r.alsoSays(owner, planned)...), "; ")
 		r.setFlag(conditions, common, ConditionReady, aggregate == status.Succeeded)
 		r.setFlag(conditions, common, ConditionReconciling, aggregate == status.Progressing)
 		r.setFlag(conditions, common, ConditionStalled, aggregate == status.Failed)
@@ -159,15 +156,17 @@ func (r *reconciler) setRefused(conditions *[]condition, generation int64, refus
 	r.setFlag(conditions, said, ConditionWritesRefused, true)
 }
 
-// messageOf is the message of the conditions: the version, the summary, what else is rejected, and which approvals have no
-// effect.
-func messageOf(planned *situation) string {
-	clauses := []string{"version " + planned.progress.Version + ": " + planned.progress.Summary().String()}
+// alsoSays is what the conditions of this package say in addition to those of status.SetConditions: what else is rejected, how
+// a gate is opened, and which approvals have no effect.
+func (r *reconciler) alsoSays(owner client.Object, planned *situation) []string {
+	var clauses []string
 	if refused := planned.untold(); len(refused) > 0 {
 		clauses = append(clauses, refusedSentence(refused))
 	}
-	clauses = append(clauses, planned.wanted.outdatedApprovals()...)
-	return strings.Join(clauses, "; ")
+	if opening := r.opening(owner, planned); opening != "" {
+		clauses = append(clauses, opening)
+	}
+	return append(clauses, planned.wanted.outdatedApprovals()...)
 }
 
 // untold are the rejected writes of which the summary says nothing.

@@ -94,13 +94,16 @@ func joined(progress []status.PlacementProgress, summaries []status.Summary) (al
 	var incomplete, breach, paused []string
 	for i := range summaries {
 		summary := &summaries[i]
-		all.Counts = all.Add(summary.Counts)
+		all.Counts = all.Add(summary.WithoutMoved())
 		incomplete, breach = append(incomplete, of(i, summary.Incomplete)...), append(breach, of(i, summary.Breach)...)
 		paused = append(paused, of(i, summary.Paused)...)
 		for _, gate := range summary.Gates {
 			all.Gates = append(all.Gates, of(i, gate)...)
 		}
 		for _, wait := range summary.Waiting {
+			if wait == summary.Incomplete || wait == summary.Breach || wait == summary.Paused {
+				continue // it is joined with those of other placements
+			}
 			all.Waiting = append(all.Waiting, of(i, wait)...)
 		}
 	}

@@ -85,7 +85,7 @@ func TestApplyDoesWhatTheUpdateSays(t *testing.T) {
 		}
 		got := []string{outcome.String(), brief(outcome), strings.Join(stored, " ")}
 		want := []string{
-			"PlacementDecisions: 2 created, 1 surged, 3 updated, 1 deleted; 0 writes retried",
+			"PlacementDecisions: 2 created, 3 updated, 1 updated early, 1 deleted; 0 writes retried",
 			"surge w1 status, update w3 labels,status, delete w4, create w5 labels,status, create w6 labels, update w2 status, update w1 status",
 			"w1@12 w2@11 w3@7 w5@9 w6@10",
 		}
@@ -113,7 +113,7 @@ func TestApplyRemovesGroupLabels(t *testing.T) {
 func TestFailureEndsTheUpdateAfterItsStep(t *testing.T) {
 	s := newServer(state("w1: a", "w2: b", "w3: c", "w4: d")...)
 	update := mustDiff(t, s.list(), state("w1:", "w2: b a", "w3: c x", "w4: d y"), rolling)
-	want(t, update, "step 1: update w2 status: add a", "step 1: update w3 status: add x", "step 1: update w4 status: add y", "step 2: update w1 status: remove a")
+	want(t, update, "step 1: update PlacementDecision w2 (status): add a", "step 1: update PlacementDecision w3 (status): add x", "step 1: update PlacementDecision w4 (status): add y", "step 2: update PlacementDecision w1 (status): remove a")
 	s.before = func(_, name string) error {
 		switch name {
 		case "w2":
@@ -129,7 +129,7 @@ func TestFailureEndsTheUpdateAfterItsStep(t *testing.T) {
 	if err == nil || err.Error() != wantErr || !apierrors.IsInternalError(err) {
 		t.Errorf("got  %v\nwant %s", err, wantErr)
 	}
-	if got := outcome.String(); got != "PlacementDecisions: 0 created, 0 surged, 1 updated, 0 deleted; 0 writes retried; 1 with unknown outcome" || len(*requests) != 3 {
+	if got := outcome.String(); got != "PlacementDecisions: 0 created, 1 updated, 0 updated early, 0 deleted; 0 writes retried; 1 with unknown outcome" || len(*requests) != 3 {
 		t.Errorf("D11: %s, requests %v", got, *requests)
 	}
 }

@@ -27,8 +27,8 @@ func TestOddStoredDecisionsAreNotCarriedOn(t *testing.T) {
 		strategy decisionupdate.UpdateStrategy
 		want     []string
 	}{
-		{rolling, []string{"step 1: surge w1 status: add b", "step 2: update w2 status: add a; remove b", "step 3: update w1 status: remove a"}},
-		{twoPhases, []string{"step 1: surge w1 status: add b", "step 1: surge w2 status: add a", "step 2: update w1 status: remove a", "step 2: update w2 status: remove b"}},
+		{rolling, []string{"step 1: update PlacementDecision w1 early (status): add b", "step 2: update PlacementDecision w2 (status): add a; remove b", "step 3: update PlacementDecision w1 (status): remove a"}},
+		{twoPhases, []string{"step 1: update PlacementDecision w1 early (status): add b", "step 1: update PlacementDecision w2 early (status): add a", "step 2: update PlacementDecision w1 (status): remove a", "step 2: update PlacementDecision w2 (status): remove b"}},
 	} {
 		stored := state("w1: a", "w2: b")
 		odd := &stored[0].Status.Decisions
@@ -143,7 +143,7 @@ func TestOtherDesiredLabelsAreWritten(t *testing.T) {
 			stored[0].Labels["tier"] = value
 		}
 		desired[0].Labels["tier"] = "gold"
-		want(t, mustDiff(t, stored, desired, rolling), "step 1: update w1 labels")
+		want(t, mustDiff(t, stored, desired, rolling), "step 1: update PlacementDecision w1 (labels)")
 		stored[0].Labels["tier"] = "gold"
 		want(t, mustDiff(t, stored, desired, rolling))
 	}
@@ -154,7 +154,7 @@ func TestOtherLabelsAndClustersChange(t *testing.T) {
 	stored, desired := state("w1: a"), state("w1: b")
 	desired[0].Labels["tier"] = "gold"
 	update := mustDiff(t, stored, desired, rolling)
-	want(t, update, "step 1: update w1 labels,status: add b; remove a")
+	want(t, update, "step 1: update PlacementDecision w1 (labels, status): add b; remove a")
 	if len(update.Misplaced) > 0 {
 		t.Error(update.Misplaced)
 	}
@@ -179,5 +179,5 @@ func TestUpdateKeepsForeignMetadata(t *testing.T) {
 
 func TestStringCutsLongLists(t *testing.T) {
 	update := mustDiff(t, state("w1: a"), state("w1: b c d e f g h"), rolling)
-	want(t, update, "step 1: update w1 status: add b c d e f (2 more); remove a")
+	want(t, update, "step 1: update PlacementDecision w1 (status): add b, c, d, e, f and 2 more; remove a")
 }

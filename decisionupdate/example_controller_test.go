@@ -110,11 +110,11 @@ func Example() {
 	}
 	// Output:
 	// first
-	// create web-decision-1 labels,status: add cairo lima
-	// create web-decision-2 labels,status: add oslo rome
+	// create PlacementDecision web-decision-1 (labels, status): add cairo, lima
+	// create PlacementDecision web-decision-2 (labels, status): add oslo, rome
 	// paris/canary
-	// update web-decision-2 labels
-	// create web-decision-3 labels,status: add paris
+	// update PlacementDecision web-decision-2 (labels)
+	// create PlacementDecision web-decision-3 (labels, status): add paris
 	// no cluster
 	// 0 canary [web-decision-1] 2
 	// 1 canary [web-decision-3] 1

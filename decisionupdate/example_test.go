@@ -60,9 +60,9 @@ func ExampleDiff() {
 	}
 	fmt.Print(update)
 	// Output:
-	// step 1: create web-decision-3 labels,status: add e
-	// step 2: update web-decision-2 status: add c; remove e
-	// step 3: update web-decision-1 status: add a; remove c
+	// step 1: create PlacementDecision web-decision-3 (labels, status): add e
+	// step 2: update PlacementDecision web-decision-2 (status): add c; remove e
+	// step 3: update PlacementDecision web-decision-1 (status): add a; remove c
 }
 
 // Two objects exchange a cluster. Neither may be the first to lose its own, so one holds both for a while.
@@ -82,9 +82,9 @@ func ExampleDiff_swap() {
 	}
 	fmt.Print(update)
 	// Output:
-	// step 1: surge web-decision-1 status: add d
-	// step 2: update web-decision-2 status: add b; remove d
-	// step 3: update web-decision-1 status: remove b
+	// step 1: update PlacementDecision web-decision-1 early (status): add d
+	// step 2: update PlacementDecision web-decision-2 (status): add b; remove d
+	// step 3: update PlacementDecision web-decision-1 (status): remove b
 }
 
 // Each step waits for the one before. Fewer steps cost some objects a second write.
@@ -105,10 +105,10 @@ func ExampleUpdateStrategy_maxSteps() {
 	}
 	fmt.Print(update)
 	// Output:
-	// step 1: surge web-decision-2 status: add c
-	// step 1: create web-decision-3 labels,status: add e
-	// step 2: update web-decision-1 status: add a; remove c
-	// step 2: update web-decision-2 status: remove e
+	// step 1: update PlacementDecision web-decision-2 early (status): add c
+	// step 1: create PlacementDecision web-decision-3 (labels, status): add e
+	// step 2: update PlacementDecision web-decision-1 (status): add a; remove c
+	// step 2: update PlacementDecision web-decision-2 (status): remove e
 }
 
 // An object that changes its group, as sequential names make it do, shows clusters in a wrong one for a moment.
@@ -138,9 +138,9 @@ func ExampleUpdate_misplaced() {
 		fmt.Println(w)
 	}
 	// Output:
-	// step 1: create web-decision-3 labels,status: add x y
-	// step 2: update web-decision-2 status,labels: add c; remove x y
-	// PlacementDecision web-decision-2 lists c in group 1, where it does not belong, until the labels of web-decision-2 are written
+	// step 1: create PlacementDecision web-decision-3 (labels, status): add x, y
+	// step 2: update PlacementDecision web-decision-2 (status, labels): add c; remove x, y
+	// cluster c is in group 1, where it does not belong, until the labels of PlacementDecision web-decision-2 are written
 }
 
 // An Applier carries the update out. The client here is a model of an API server; with OCM's it is
@@ -175,8 +175,8 @@ func ExampleApplier_Apply() {
 		fmt.Println(outcome)
 	}
 	// Output:
-	// surge web-decision-1 status: add d true
-	// update web-decision-2 status: add b; remove d true
-	// update web-decision-1 status: remove b true
-	// PlacementDecisions: 0 created, 1 surged, 2 updated, 0 deleted; 0 writes retried
+	// update PlacementDecision web-decision-1 early (status): add d true
+	// update PlacementDecision web-decision-2 (status): add b; remove d true
+	// update PlacementDecision web-decision-1 (status): remove b true
+	// PlacementDecisions: 0 created, 2 updated, 1 updated early, 0 deleted; 0 writes retried
 }

@@ -224,8 +224,8 @@ func TestPlacesAreStoredBeforeAnIndexChanges(t *testing.T) {
 	p.settle(t, fleet("a", "b"))
 	p.withoutPlaces()
 	update, _ := p.plan(t, fleet("a", "b", "x/canary"))
-	want := "step 1: update web-decision-1 labels\nstep 1: update web-decision-2 labels\n" +
-		"step 2: update web-decision-1 labels\nstep 2: update web-decision-2 labels\nstep 2: create web-decision-3 labels,status: add x\n"
+	want := "step 1: update PlacementDecision web-decision-1 (labels)\nstep 1: update PlacementDecision web-decision-2 (labels)\n" +
+		"step 2: update PlacementDecision web-decision-1 (labels)\nstep 2: update PlacementDecision web-decision-2 (labels)\nstep 2: create PlacementDecision web-decision-3 (labels, status): add x\n"
 	if update.String() != want {
 		t.Fatalf("update\n%s\nwant\n%s", update, want)
 	}

@@ -147,7 +147,7 @@ func TestObjectsOfOthersArePassedOver(t *testing.T) {
 		}
 	}
 	left := ownedBy(state("w2: a"), "web", "p0", "Placement") // of an earlier one, and seen under its label
-	if got, want := mustDiff(t, append(left, desired...), desired, rolling).String(), "step 1: delete w2: remove a\n"; got != want {
+	if got, want := mustDiff(t, append(left, desired...), desired, rolling).String(), "step 1: delete PlacementDecision w2: remove a\n"; got != want {
 		t.Errorf("an earlier placement's: update\n%s\nwant\n%s", got, want)
 	}
 }
@@ -156,10 +156,10 @@ func TestObjectsOfOthersArePassedOver(t *testing.T) {
 func TestObjectsWithoutAnOwnerAreAdopted(t *testing.T) {
 	desired := ownedBy(state("w1 0: a b"), "web", "p1", "Placement")
 	for want, stored := range map[string][]*pd{
-		"step 1: update w1 labels\n":                         state("w1 0: a b"),
-		"step 1: update w1 labels,status: add b\n":           state("w1 0: a"),
-		"step 1: update w1 labels,status: add b; remove c\n": state("w1 0: a c"),
-		"step 1: update w1 status,labels: remove c d\n":      state("w1 0: a b c d"),
+		"step 1: update PlacementDecision w1 (labels)\n":                          state("w1 0: a b"),
+		"step 1: update PlacementDecision w1 (labels, status): add b\n":           state("w1 0: a"),
+		"step 1: update PlacementDecision w1 (labels, status): add b; remove c\n": state("w1 0: a c"),
+		"step 1: update PlacementDecision w1 (status, labels): remove c, d\n":     state("w1 0: a b c d"),
 	} {
 		s := newServer(stored...)
 		update := mustDiff(t, s.list(), desired, rolling)
@@ -202,9 +202,9 @@ func TestNothingIsSeenUnderAnotherPlacement(t *testing.T) {
 		stored, desired []*pd
 		want            string
 	}{
-		{state("w1 0 edited: a"), state("w1 0: a b"), "step 1: update w1 labels,status: add b\n"},
-		{state("w1 0 edited: a"), state("w1 0: b"), "step 1: update w1 labels,status: add b; remove a\n"},
-		{state("w1 0 edited: a b"), state("w1 0: a"), "step 1: update w1 status,labels: remove b\n"},
+		{state("w1 0 edited: a"), state("w1 0: a b"), "step 1: update PlacementDecision w1 (labels, status): add b\n"},
+		{state("w1 0 edited: a"), state("w1 0: b"), "step 1: update PlacementDecision w1 (labels, status): add b; remove a\n"},
+		{state("w1 0 edited: a b"), state("w1 0: a"), "step 1: update PlacementDecision w1 (status, labels): remove b\n"},
 		{state("w1 0 edited: a", "w2 0: b"), state("w1 0: b", "w2 0: a"), ""},
 	} {
 		update := mustDiff(t, test.stored, test.desired, rolling)

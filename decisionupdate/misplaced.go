@@ -22,18 +22,18 @@ type Misplaced struct {
 	Clusters []string
 }
 
-// String returns a sentence for a log, as in "PlacementDecision web-decision-2 lists c in group 1, where it does not belong,
-// until its labels are written".
+// String returns a sentence for a log, as in "cluster c is in group 1, where it does not belong, until the labels
+// of PlacementDecision web-decision-2 are written".
 func (m Misplaced) String() string {
 	second := PartLabels
 	if m.First == PartLabels {
 		second = PartStatus
 	}
-	belong := "it does"
+	clusters := "cluster %s is in group %s, where it does not belong,"
 	if len(m.Clusters) > 1 {
-		belong = "they do"
+		clusters = "clusters %s are in group %s, where they do not belong,"
 	}
-	return fmt.Sprintf("PlacementDecision %s lists%s in group %s, where %s not belong, until the %s of %[1]s %[6]s written", m.Object, listed(m.Clusters), m.Seen, belong, second, isOrAre(second))
+	return fmt.Sprintf(clusters+" until the %s of PlacementDecision %s %s written", listed(m.Clusters), m.Seen, second, m.Object, isOrAre(second))
 }
 
 func isOrAre(p Part) string {

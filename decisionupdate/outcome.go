@@ -77,7 +77,7 @@ func (o Outcome) Note(own ownWrites, now time.Time) {
 // errNoAnswer stands for whatever kept an answer from coming.
 var errNoAnswer = errors.New("no answer")
 
-// String returns the number of complete writes of each kind, as in "PlacementDecisions: 1 created, 0 surged, 3 updated, 1 deleted;
+// String returns the number of complete writes of each kind, as in "PlacementDecisions: 1 created, 3 updated, 0 updated early, 1 deleted;
 // 0 writes retried". The numbers of writes that were only begun, and that got no answer, follow if there are any.
 func (o Outcome) String() string {
 	var created, surged, updated, deleted, begun, unknown int
@@ -97,7 +97,7 @@ func (o Outcome) String() string {
 			updated++
 		}
 	}
-	s := fmt.Sprintf("PlacementDecisions: %d created, %d surged, %d updated, %d deleted; %d writes retried", created, surged, updated, deleted, o.Retried)
+	s := fmt.Sprintf("PlacementDecisions: %d created, %d updated, %d updated early, %d deleted; %d writes retried", created, updated, surged, deleted, o.Retried)
 	if begun > 0 {
 		s += fmt.Sprintf("; %d begun and not completed", begun)
 	}

@@ -77,8 +77,8 @@ func TestSealedObjectsAreCompleteAtNoRequestInBetween(t *testing.T) {
 func TestSealIsWrittenWithItsObject(t *testing.T) {
 	stored := grouping.Sealed(state("w1 0: a", "w2 0: b"))
 	want(t, mustDiff(t, stored, grouping.Sealed(state("w1 0: a", "w2 0: b")), rolling))
-	want(t, mustDiff(t, stored, grouping.Sealed(state("w1 0: a", "w2 0: b c")), rolling), "step 1: update w1 labels", "step 1: update w2 status: add c")
-	want(t, mustDiff(t, stored, grouping.Sealed(state("w1 0: a c", "w2 0: b")), rolling), "step 1: update w1 status,labels: add c")
+	want(t, mustDiff(t, stored, grouping.Sealed(state("w1 0: a", "w2 0: b c")), rolling), "step 1: update PlacementDecision w1 (labels)", "step 1: update PlacementDecision w2 (status): add c")
+	want(t, mustDiff(t, stored, grouping.Sealed(state("w1 0: a c", "w2 0: b")), rolling), "step 1: update PlacementDecision w1 (status, labels): add c")
 	s := newServer(stored...)
 	update := mustDiff(t, s.list(), grouping.Sealed(state("w1 0: b", "w2 0: a")), rolling)
 	if _, err := (decisionupdate.Applier{Client: s}).Apply(t.Context(), update); err != nil {

@@ -28,24 +28,24 @@ func TestSteadyNamesGetPastOddObjects(t *testing.T) {
 		want   string
 	}{
 		{"being deleted", func(d *clusterv1beta1.PlacementDecision) { d.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} },
-			"step 1: create web-decision-2 labels,status: add a b\n"},
+			"step 1: create PlacementDecision web-decision-2 (labels, status): add a, b\n"},
 		{"of an earlier placement", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences[0].UID = "before" },
-			"step 1: create web-decision-2 labels,status: add a b\nstep 2: delete web-decision-1: remove a b\n"},
+			"step 1: create PlacementDecision web-decision-2 (labels, status): add a, b\nstep 2: delete PlacementDecision web-decision-1: remove a, b\n"},
 		{"without labels", func(d *clusterv1beta1.PlacementDecision) { d.Labels = nil },
-			"step 1: update web-decision-1 labels\n"},
+			"step 1: update PlacementDecision web-decision-1 (labels)\n"},
 		{"without an owner", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences = nil },
-			"step 1: update web-decision-1 labels\n"},
+			"step 1: update PlacementDecision web-decision-1 (labels)\n"},
 		{"of an earlier placement and without labels", func(d *clusterv1beta1.PlacementDecision) { d.Labels, d.OwnerReferences[0].UID = nil, "before" },
-			"step 1: create web-decision-2 labels,status: add a b\n"},
+			"step 1: create PlacementDecision web-decision-2 (labels, status): add a, b\n"},
 		{"of another placement", func(d *clusterv1beta1.PlacementDecision) {
 			d.Labels[clusterv1beta1.PlacementLabel], d.OwnerReferences = "db", nil
-		}, "step 1: create web-decision-2 labels,status: add a b\n"},
+		}, "step 1: create PlacementDecision web-decision-2 (labels, status): add a, b\n"},
 		{"controlled by another placement", func(d *clusterv1beta1.PlacementDecision) { d.OwnerReferences[0].Name = "db" },
-			"step 1: create web-decision-2 labels,status: add a b\n"},
+			"step 1: create PlacementDecision web-decision-2 (labels, status): add a, b\n"},
 		{"without the placement's label", func(d *clusterv1beta1.PlacementDecision) { delete(d.Labels, clusterv1beta1.PlacementLabel) },
-			"step 1: update web-decision-1 labels\n"},
+			"step 1: update PlacementDecision web-decision-1 (labels)\n"},
 		{"labelled with another placement", func(d *clusterv1beta1.PlacementDecision) { d.Labels[clusterv1beta1.PlacementLabel] = "db" },
-			"step 1: update web-decision-1 labels\n"},
+			"step 1: update PlacementDecision web-decision-1 (labels)\n"},
 	} {
 		stored, err := groups.Decisions(placement)
 		if err != nil {

@@ -114,19 +114,23 @@ func (u Update) String() string {
 // String returns the write as Update.String does, without the step. It names at most five clusters that the object
 // gains and five that it loses.
 func (w Write) String() string {
-	verb := string(w.Verb)
+	s := string(w.Verb) + " PlacementDecision " + w.Name()
 	if w.Surge {
-		verb = "surge"
+		s += " early"
 	}
-	s := verb + " " + w.Name()
-	for i, part := range w.Parts {
-		s += string(" ,"[min(i, 1)]) + string(part)
+	separator := " ("
+	for _, part := range w.Parts {
+		s += separator + string(part)
+		separator = ", "
+	}
+	if len(w.Parts) > 0 {
+		s += ")"
 	}
 	before, after := clusterNames(w.From), clusterNames(w.To)
-	separator := ": "
+	separator = ": "
 	for _, does := range []struct{ what, names string }{{"add", listed(without(after, before))}, {"remove", listed(without(before, after))}} {
 		if does.names != "" {
-			s += separator + does.what + does.names
+			s += separator + does.what + " " + does.names
 			separator = "; "
 		}
 	}
@@ -159,13 +163,9 @@ func without(names, others []string) []string {
 // listed returns the names, cut after the fifth.
 func listed(names []string) string {
 	const most = 5
-	var b strings.Builder
-	for i, name := range names {
-		if i == most {
-			fmt.Fprintf(&b, " (%d more)", len(names)-most)
-			break
-		}
-		b.WriteString(" " + name)
+	s := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
 	}
-	return b.String()
+	return s
 }

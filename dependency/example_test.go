@@ -171,7 +171,7 @@ func ExampleRender() {
 	// Output:
 	// OperatorPolicy prometheus is created
 	//   owned by default.monitoring
-	// ConfigurationPolicy alerts is left as it is: policy default.other has ConfigurationPolicy alerts already; the names of templates must be unique on a cluster
+	// ConfigurationPolicy alerts is left as it is: Policy default.other owns ConfigurationPolicy alerts already: rename one of the templates
 	// NonCompliant
 	// prometheus ""
 	// alerts "NonCompliant"

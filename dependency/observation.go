@@ -181,5 +181,5 @@ func observationOfViolations(value any) Observation {
 }
 
 func unknownValue(path, found string) Observation {
-	return Observation{Problem: ReasonUnknownValue, Detail: found + " at " + path}
+	return Observation{Problem: ReasonUnknownValue, Detail: path + " is " + found}
 }

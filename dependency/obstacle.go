@@ -9,18 +9,17 @@ import (
 // nothing is in the way. The policy that owns the object keeps it. If no policy owns it, the first of the policies that create
 // it, by name, does: any order will do, as long as all policies use the same.
 func (t TemplateEvaluation) obstacle(policy string, own Observation) string {
-	const unique = "; the names of templates must be unique on a cluster"
 	switch {
 	case own.exists() && own.Policy == policy:
 		return ""
 	case own.exists() && own.Policy == "":
-		return fmt.Sprintf("%s exists already and belongs to no policy%s", t.Object, unique)
+		return fmt.Sprintf("%s exists already and belongs to no policy: delete it, or rename the template", t.Object)
 	case own.exists():
-		return fmt.Sprintf("policy %s has %s already%s", own.Policy, t.Object, unique)
+		return fmt.Sprintf("%s %s owns %s already: rename one of the templates", policyKind, own.Policy, t.Object)
 	case own.reason(own.Compliance).keeps(): // it was not read
 		return ""
 	case len(t.AlsoIn) > 0 && t.AlsoIn[0] < policy:
-		return fmt.Sprintf("policy %s has a template for %s, too, and comes first by name%s", t.AlsoIn[0], t.Object, unique)
+		return fmt.Sprintf("%s %s also has a template for %s, and comes first by name: rename one of the templates", policyKind, t.AlsoIn[0], t.Object)
 	case own.Problem == ReasonNoAPI:
 		return fmt.Sprintf("it cannot be created: the cluster has no API for %s %s", t.Object.APIVersion, t.Object.Kind)
 	default:

@@ -73,10 +73,10 @@ g "NonCompliant" | 12:00:50 NonCompliant; ConstraintTemplate g is NonCompliant: 
 c ""`)
 	step("another policy has it", "x: @b c", known{b: said("Compliant", "Compliant; all is there", 36*time.Second), object("#c"): {Compliance: "Compliant", Policy: "q"}}, `"NonCompliant"
 b "Compliant" | 12:00:36 Compliant; all is there | 12:00:10 Pending; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant
-c "NonCompliant" | 12:01:00 NonCompliant; template-error; policy q has ConfigurationPolicy c already; the names of templates must be unique on a cluster`)
+c "NonCompliant" | 12:01:00 NonCompliant; template-error; Policy q owns ConfigurationPolicy c already: rename one of the templates`)
 	step("an error, and a template that may be pending", "x: @b(y y!) c(y)~", known{b: said("Compliant", "Compliant; all is there", 36*time.Second), object("#c"): missing}, `"NonCompliant"
 b "NonCompliant" | 12:01:10 NonCompliant; template-error; spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "NonCompliant": must be Compliant, as in spec.policy-templates[0].extraDependencies[0].compliance for the same Policy y | 12:00:36 Compliant; all is there | 12:00:10 Pending; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant
-c "Compliant" | 12:01:10 Compliant; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant; it counts as compliant because of ignorePending | 12:01:00 NonCompliant; template-error; policy q has ConfigurationPolicy c already; the names of templates must be unique on a cluster`)
+c "Compliant" | 12:01:10 Compliant; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant; it counts as compliant because of ignorePending | 12:01:00 NonCompliant; template-error; Policy q owns ConfigurationPolicy c already: rename one of the templates`)
 	step("the error is fixed, and the object has nothing new to say", "x: @b", known{b: said("Compliant", "Compliant; all is there", 36*time.Second)}, `"Compliant"
 b "Compliant" | 12:01:20 Compliant; all is there | 12:01:10 NonCompliant; template-error; spec.policy-templates[0].extraDependencies[1].compliance: Invalid value: "NonCompliant": must be Compliant, as in spec.policy-templates[0].extraDependencies[0].compliance for the same Policy y | 12:00:36 Compliant; all is there | 12:00:10 Pending; Dependencies were not satisfied: Policy y is NonCompliant, must be Compliant`)
 }
@@ -87,7 +87,7 @@ func TestAnOldMessageCountsFromNowOn(t *testing.T) {
 	st := e.Status(known{object("#a"): {Compliance: "Compliant", Policy: "q"}}, policyv1.PolicyStatus{}, noon.Add(time.Minute))
 	st = e.Status(known{object("#a"): said("Compliant", "Compliant; fine", 0)}, st, noon.Add(2*time.Minute))
 	const want = `"Compliant"
-a "Compliant" | 12:02:00 Compliant; fine | 12:01:00 NonCompliant; template-error; policy q has ConfigurationPolicy a already; the names of templates must be unique on a cluster`
+a "Compliant" | 12:02:00 Compliant; fine | 12:01:00 NonCompliant; template-error; Policy q owns ConfigurationPolicy a already: rename one of the templates`
 	if got := details(st); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

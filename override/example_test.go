@@ -147,7 +147,7 @@ func ExampleResolve_ignored() {
 	}
 	// Output:
 	// inform: A B; ignored: early (OverrideIgnored) <nil>
-	// PlacementBinding early does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive
+	// PlacementBinding "early" does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive
 }
 
 // A controller that reconciles one cluster asks for that one.

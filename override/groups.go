@@ -103,7 +103,7 @@ func (r *Resolution) readCompleteness(parts []part) {
 		}
 		r.undecided = r.undecided || p.decides
 		if count++; count == 1 {
-			r.incomplete = fmt.Sprintf("binding %s: %s", p.Name, incomplete)
+			r.incomplete = fmt.Sprintf("PlacementBinding %q: %s", p.Name, incomplete)
 		}
 	}
 	if count > 1 {

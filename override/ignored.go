@@ -35,14 +35,14 @@ func ignore(b *Binding, strategy clusterv1alpha1.RolloutType) (Ignored, bool) {
 	switch {
 	case !selects(b.PlacementRef):
 		return Ignored{b.Name, IgnoredPlacementRef, fmt.Sprintf(
-			"PlacementBinding %s has no effect: its placementRef has the apiGroup %q, the kind %q and the name %q; it must name a Placement of cluster.open-cluster-management.io or a PlacementRule of apps.open-cluster-management.io",
+			"PlacementBinding %q has no effect: its placementRef has the apiGroup %q, the kind %q and the name %q; it must name a Placement of cluster.open-cluster-management.io or a PlacementRule of apps.open-cluster-management.io",
 			b.Name, b.PlacementRef.APIGroup, b.PlacementRef.Kind, b.PlacementRef.Name)}, true
 	case !all && b.SubFilter:
 		return Ignored{b.Name, IgnoredSubFilter, fmt.Sprintf(
-			"PlacementBinding %s has no effect: its subFilter needs the rollout strategy All, and the policy has %s", b.Name, strategy)}, true
+			"PlacementBinding %q has no effect: its subFilter needs the rollout strategy All, and the policy has %s", b.Name, strategy)}, true
 	case !all && b.Enforce:
 		return Ignored{b.Name, IgnoredOverride, fmt.Sprintf(
-			"PlacementBinding %s does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has %s", b.Name, strategy)}, true
+			"PlacementBinding %q does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has %s", b.Name, strategy)}, true
 	default:
 		return Ignored{}, false
 	}

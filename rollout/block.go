@@ -135,7 +135,7 @@ func (h BlockReason) String() string {
 	case BlockConcurrency, BlockRamp:
 		return h.concurrency()
 	case BlockPlaces:
-		return h.detailed(fmt.Sprintf("the last clusters of %v start after its others, because clusters that were deselected from it or moved out of it still count in it", h.Group))
+		return h.detailed(fmt.Sprintf("the last clusters of %v wait for the others, because clusters that were deselected or moved to another group still count in %[1]v", h.Group))
 	case BlockExposed:
 		return h.exposure()
 	case BlockStarts:

@@ -107,7 +107,7 @@ func (b *Blocker) kind(many bool) string {
 	case b.Status == status.Succeeded:
 		return plural(many, "succeeded and has to stay so (minSuccessTime)", "succeeded and have to stay so (minSuccessTime)")
 	case b.Status == status.Validating:
-		return plural(many, "waits to be validated", "wait to be validated")
+		return plural(many, "waits for validation", "wait for validation")
 	case b.Status == status.Failed:
 		return "failed"
 	case b.Status == status.TimeOut:
@@ -138,16 +138,24 @@ func (b *Blocker) end(many bool) string {
 		return b.since(many) + b.slot(many)
 	case !b.Again.IsZero():
 		done := plural(b.Status == status.Validating, "done", "validated")
-		return fmt.Sprintf(", and %s at %s unless %s %s by then", plural(many, "is retried", "are retried"), inUTC(b.Again), plural(many, "it is", "they are"), done)
+		return b.and(", and", many) + fmt.Sprintf("%s at %s unless %s %s by then", plural(many, "is retried", "are retried"), inUTC(b.Again), plural(many, "it is", "they are"), done)
 	case b.WithoutTime:
-		return plural(many, ", and cannot time out until its status has a timestamp", ", and cannot time out until their status has a timestamp")
+		return b.and(", and", many) + plural(many, "cannot time out until its status has a timestamp", "cannot time out until their status has a timestamp")
 	case !b.Until.IsZero():
-		return plural(b.Reason == status.ReportUntracked, "", ",") + plural(many, " and times out at ", " and time out at ") + inUTC(b.Until)
+		return b.and(" and", many) + plural(many, "times out at ", "time out at ") + inUTC(b.Until)
 	case b.Reason == status.ReportUntracked:
 		return ""
 	default:
 		return b.since(many) + plural(many, ", and never times out (no progressDeadline)", ", and never time out (no progressDeadline)")
 	}
+}
+
+// and joins to the words of kind what follows them. Where these end with a clause about the workload, it names the subject again.
+func (b *Blocker) and(word string, many bool) string {
+	if b.Reason == status.ReportUntracked {
+		word = plural(many, "; it", "; they")
+	}
+	return word + " "
 }
 
 // slot says until when the cluster keeps its slot, in words that follow the words of kind.
@@ -186,7 +194,7 @@ func (b *Blocker) slot(many bool) string {
 
 // untracked says until when a cluster of which nothing says when it is done keeps its slot, where there is no deadline.
 func (b *Blocker) untracked(many bool) string {
-	keeps := plural(many, ", and stays in flight", ", and stay in flight")
+	keeps := plural(many, "; it stays in flight", "; they stay in flight")
 	if b.endsWithObject {
 		keeps += plural(many, " until its object is gone", " until their objects are gone")
 	}
@@ -198,7 +206,7 @@ func (b *Blocker) since(many bool) string {
 	case many || b.Since.IsZero():
 		return ""
 	case b.Silent:
-		return fmt.Sprintf(" (written at %s)", inUTC(b.Since))
+		return fmt.Sprintf(" (its object was written at %s)", inUTC(b.Since))
 	case b.Status == status.Failed:
 		return " at " + inUTC(b.Since)
 	}

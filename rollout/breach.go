@@ -56,17 +56,16 @@ func (b *Breach) detail() string {
 		}
 		s.WriteString(listed(names, b.Failures) + " failed")
 	}
-	if b.Lasting && !b.AllGroups {
-		s.WriteString(" in what was")
-	} else if !b.AllGroups {
-		s.WriteString(" in")
-	}
-	switch {
+	switch mandatory := b.Mandatory && b.Group != fleet.UnknownGroup(); {
 	case b.AllGroups:
-	case b.Mandatory && b.Group != fleet.UnknownGroup():
-		fmt.Fprintf(&s, " mandatory %v (which tolerates no failure)", b.Group)
+	case mandatory && b.Lasting:
+		fmt.Fprintf(&s, " in %v, which was mandatory (tolerates no failure)", b.Group)
+	case mandatory:
+		fmt.Fprintf(&s, " in mandatory %v (which tolerates no failure)", b.Group)
+	case b.Lasting:
+		fmt.Fprintf(&s, " in what was %v", b.Group)
 	default:
-		fmt.Fprintf(&s, " %v", b.Group)
+		fmt.Fprintf(&s, " in %v", b.Group)
 	}
 	if b.Lasting {
 		s.WriteString(" before the decision groups changed")

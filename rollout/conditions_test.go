@@ -104,7 +104,7 @@ func TestSentencesHaveABound(t *testing.T) {
 	t.Logf("the longest has %d bytes", longest)
 }
 
-// R29: sentences about clusters are shown while they have 560 bytes together, and the first always.
+// R29: sentences about clusters are shown while they have 550 bytes together, and the first always.
 func TestSentencesAreWholeUpToTheirBound(t *testing.T) {
 	said := func(reports ...status.Report) string {
 		f := []string{"waits"}
@@ -124,7 +124,7 @@ func TestSentencesAreWholeUpToTheirBound(t *testing.T) {
 		progressing := status.Report{Cluster: "b", Status: status.Progressing, LastTransitionTime: now}
 		first, second := said(failed), said(progressing)
 		want := first + "; and 1 more"
-		if len(first)+len(second) <= 560 {
+		if len(first)+len(second) <= 550 {
 			want = first + "; " + second
 		}
 		if got := said(failed, progressing); got != want {
@@ -157,9 +157,9 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 		second := strings.Replace(first, a, b, 1)
 		want := first
 		switch {
-		case len(first)+len(and)+len(second) <= 560:
+		case len(first)+len(and)+len(second) <= 550:
 			want += and + second
-		case len(first)+len(and)+len(short) <= 560:
+		case len(first)+len(and)+len(short) <= 550:
 			want += and + short
 		default:
 			want += more
@@ -171,13 +171,14 @@ func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 		seen[want[len(first):]] = true
 
 		four := func(f *fleet) *fleet { return two(f).group("y", "later").group("x", "later too") }
+		then := "; once these groups are done, waiting for "
 		switch y, x := `group 2 "y"`, `group 3 "x"`; {
-		case len(want)+len(y)+len(x) <= 560:
-			want += "; after that, waiting for " + y + ", " + x
-		case len(want)+len(y) <= 560:
-			want += "; after that, waiting for " + y + " and 1 more"
+		case len(want)+len(y)+len(x) <= 550:
+			want += then + y + ", " + x
+		case len(want)+len(y) <= 550:
+			want += then + y + " and 1 more"
 		default:
-			want += "; after that, waiting for 2 more groups"
+			want += then + "2 more groups"
 		}
 		if got := said([]string{"x", "y"}, four, reports...); got != want {
 			t.Fatalf("a name of %d bytes: got %s\nwant %s", length, got, want)

@@ -43,7 +43,7 @@ func ExampleOptions_ignored() {
 	fmt.Println(result)
 	fmt.Println(result.Summary().Aggregate(), result.Summary())
 	// Output:
-	// starting athens berlin; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin starts now
+	// starting athens, berlin; 1 cluster blocked: the concurrency limit is reached (1 of 1 in flight or starting): berlin starts now
 	// in flight athens; recheck after 9m0s
 	// Succeeded 2 of 2 clusters done, 1 more ignored
 }

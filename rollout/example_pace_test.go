@@ -33,7 +33,7 @@ func ExampleGroupOrder() {
 	}
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), groups, reports, noon(), tracks)))
 	// Output:
-	// starting lyon turin; in flight reno; 1 cluster blocked: waiting for group 2 "staging-us": 0 of 1 done; reno is progressing, and never times out (no progressDeadline)
+	// starting lyon, turin; in flight reno; 1 cluster blocked: waiting for group 2 "staging-us": 0 of 1 done; reno is progressing, and never times out (no progressDeadline)
 }
 
 // Everybody at once, but gently: two clusters soaked, so that two may be in flight.
@@ -53,7 +53,7 @@ func ExampleStartLimit() {
 	reports := []status.Report{{Cluster: "berlin", Status: status.Succeeded, Applied: noon().Add(-20 * time.Minute)}}
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), reports, noon(), rollout.Options{MaxStarts: &rollout.StartLimit{Count: 3, Per: metav1.Duration{Duration: time.Hour}}})))
 	// Output:
-	// starting lima oslo; 3 clusters blocked: at most 3 clusters start within 1h0m0s (maxStarts): 2 start now, the next starts at 2026-11-21T12:40:00Z; recheck after 40m0s
+	// starting lima, oslo; 3 clusters blocked: at most 3 clusters start within 1h0m0s (maxStarts): 2 start now, the next starts at 2026-11-21T12:40:00Z; recheck after 40m0s
 }
 
 // People look at the canary for an hour.

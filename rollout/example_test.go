@@ -140,7 +140,7 @@ func ExampleResult_BlockCounts() {
 	}
 	// Output:
 	// 1 cluster blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight or starting): berlin starts now
-	// 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; berlin starts now; 1 of that group is blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight or starting)
+	// 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; berlin starts now; 1 cluster of that group is blocked: the concurrency limit of group 0 "canary" is reached (1 of 1 in flight or starting)
 }
 
 // The clusters that need nothing more.
@@ -177,7 +177,7 @@ func ExamplePlan_mandatoryGroupFails() {
 	// Output:
 	// in flight oslo; 4 clusters blocked: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues once oslo is no longer failed or timed out
 	// breach: the rollout is stopped: oslo failed in mandatory group 0 "canary" (which tolerates no failure); the rollout continues once oslo is no longer failed or timed out
-	// warning: mandatory group "pilot" is skipped: there is no such group; the groups are "canary", 1
+	// warning: mandatory group "pilot" has no effect: there is no such group; the groups are "canary", 1
 }
 
 // A controller comes back when the first soak or deadline ends, and then something changes.
@@ -200,9 +200,9 @@ func ExamplePlan_soakAndDeadline() {
 		at = at.Add(result.RecheckAfter)
 	}
 	// Output:
-	// 12:00 in flight berlin oslo; 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; oslo is progressing and times out at 2026-11-21T12:11:00Z; berlin succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:03:00Z; recheck after 3m0s
+	// 12:00 in flight berlin, oslo; 4 clusters blocked: waiting for group 0 "canary": 0 of 2 done; oslo is progressing and times out at 2026-11-21T12:11:00Z; berlin succeeded and has to stay so (minSuccessTime) until 2026-11-21T12:03:00Z; recheck after 3m0s
 	// 12:03 in flight oslo; 4 clusters blocked: waiting for group 0 "canary": 1 of 2 done; oslo is progressing and times out at 2026-11-21T12:11:00Z; recheck after 8m0s
-	// 12:11 starting lima paris quito rome; timed out oslo
+	// 12:11 starting lima, paris, quito, rome; timed out oslo
 }
 
 // A webhook returns the list as it is, with the paths of the object. This one lets users write options in an annotation.
@@ -252,7 +252,7 @@ func ExampleResult_Summary() {
 		fmt.Printf("%v: %d%%, %d waiting, %d of them held\n", g.Group, g.Percent(), g.ToApply, g.Blocked)
 	}
 	// Output:
-	// Progressing: 2 of 6 clusters done, 2 in flight, 1 failed; lima failed; rome is progressing, and never times out (no progressDeadline); paris, quito start now
+	// Progressing: 2 of 6 clusters done, 2 in flight, 1 of these failed; lima failed; rome is progressing, and never times out (no progressDeadline); paris, quito start now
 	// group 0 "canary": 100%, 0 waiting, 0 of them held
 	// group 1: 0%, 2 waiting, 0 of them held
 }
@@ -293,8 +293,8 @@ func ExampleClosedGate() {
 		fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, shops(), nil, at, closed)))
 	}
 	// Output:
-	// starting berlin oslo; 4 clusters blocked: the gate "maintenance window" before group 1 is closed until 2026-11-21T22:00:00Z; recheck after 10h0m0s
-	// starting berlin lima oslo paris quito rome
+	// starting berlin, oslo; 4 clusters blocked: the gate "maintenance window" before group 1 is closed until 2026-11-21T22:00:00Z; recheck after 10h0m0s
+	// starting berlin, lima, oslo, paris, quito, rome
 }
 
 // The cluster with the highest score of its ClusterDecision begins.
@@ -315,7 +315,7 @@ func ExampleOptions_order() {
 	byScore := rollout.Options{Order: func(a, b string) int { return cmp.Compare(score(b), score(a)) }}
 	fmt.Println(must(rollout.Plan(clusterv1alpha1.RolloutStrategy{}, groups, nil, noon(), byScore)))
 	// Output:
-	// starting paris rome lima
+	// starting paris, rome, lima
 }
 
 // Group by group, and within a group half of it at a time.
@@ -324,7 +324,7 @@ func ExampleOptions_maxConcurrencyPerGroup() {
 	fmt.Println(must(rollout.Plan(byGroup(clusterv1alpha1.RolloutConfig{}), shops(), reports, noon(),
 		rollout.Options{MaxConcurrencyPerGroup: intstr.FromString("50%")})))
 	// Output:
-	// starting lima paris; 2 clusters blocked: the concurrency limit of group 1 is reached (2 of 2 in flight or starting): lima, paris start now
+	// starting lima, paris; 2 clusters blocked: the concurrency limit of group 1 is reached (2 of 2 in flight or starting): lima, paris start now
 }
 
 // A failure that is tolerated does not slow the rollout down.
@@ -361,7 +361,7 @@ func ExampleSchedule_concurrencySource() {
 	fmt.Println(result)
 	// Output:
 	// [group 0, group 1: 3 at a time] by clustersPerDecisionGroup
-	// starting berlin lima oslo; 1 cluster blocked: the concurrency limit is reached (3 of 3 in flight or starting): berlin, lima, oslo start now
+	// starting berlin, lima, oslo; 1 cluster blocked: the concurrency limit is reached (3 of 3 in flight or starting): berlin, lima, oslo start now
 }
 
 // A mistyped selector must not undeploy a fleet.
@@ -376,7 +376,7 @@ func ExampleOptions_maxRemoved() {
 	fmt.Println(result.Warnings[0])
 	// Output:
 	// removed: 0
-	// the workload is removed from no cluster: it would be removed from 3 of the 4 clusters with a report (cairo and 2 more clusters), and maxRemoved is 1
+	// the workload is removed from no cluster: it would be removed from cairo and 2 more clusters, 3 of the 4 clusters with a report, and maxRemoved is 1
 }
 
 // While the scheduler writes its decisions nothing starts: the canary group may only seem to be empty.

@@ -222,7 +222,7 @@ func (r *Result) blockReason(group stages.Group) BlockReason {
 	h := r.briefBlock(group)
 	if next, ok := r.blockedBefore(group); ok {
 		n := r.blockedCounted(next)
-		h.Detail += fmt.Sprintf("; %d of that group %s blocked: %v", n, plural(n > 1, "is", "are"), r.schedule.blockReason(&r.choice, next))
+		h.Detail += fmt.Sprintf("; %s of that group %s blocked: %v", clusters(n), plural(n > 1, "is", "are"), r.schedule.blockReason(&r.choice, next))
 	}
 	return h
 }

@@ -111,11 +111,12 @@ func (r *Result) inGroups(w waited, told map[stages.Group]bool) string {
 		}
 		later = append(later, key)
 	}
+	then := plural(len(w.active) > 1, "; once that group is done, waiting for ", "; once these groups are done, waiting for ")
 	switch n := len(w.later); {
 	case n > 0 && len(later) == 0:
-		fmt.Fprintf(&s, "; after that, waiting for %s", groups(n, " more"))
+		s.WriteString(then + groups(n, " more"))
 	case n > 0:
-		fmt.Fprintf(&s, "; after that, waiting for %s", listed(later, n))
+		s.WriteString(then + listed(later, n))
 	}
 	return s.String()
 }

@@ -29,7 +29,7 @@ func (h BlockReason) shares() string {
 		if failed == "" {
 			failed = clusters(h.Failures)
 		}
-		return fmt.Sprintf("the rollout is stopped on this hub: %s failed, and its share of failures is %d", failed, h.MaxFailures)
+		return fmt.Sprintf("the rollout is stopped on this hub: %s failed, and this hub's share of failures is %d", failed, h.MaxFailures)
 	case h.MaxConcurrency == 0:
 		return "this hub's share of concurrency is 0"
 	case taken <= h.MaxConcurrency:

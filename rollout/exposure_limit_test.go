@@ -137,15 +137,15 @@ func TestLimit(t *testing.T) {
 		{"nobody is selected", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 1}, rollout.Options{}, "maxConcurrency 1, maxFailures 0"},
 		{
 			"a mandatory group starts as a whole", progressive("", config("", "1h", 0), "canary"), []string{"canary: a[1..20]", "b[1..300]"}, exposure.Bounds{Exposed: 12}, rollout.Options{},
-			`bounds.exposed: Invalid value: 12: must be at least 20: a bad version reaches that many clusters even with maxConcurrency 1, maxFailures 0, up to 20 of them in group 0 "canary"`,
+			`bounds.exposed: Invalid value: 12: must be at least 20: even with maxConcurrency 1, maxFailures 0, a bad version can reach 20 clusters, and 20 in group 0 "canary" alone`,
 		},
 		{
 			"of groups that expose as many it names the first", perGroup(config("", "1h", 0)), []string{"a", "b[1..20]", "c[1..20]"}, exposure.Bounds{Exposed: 12}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(15)},
-			`bounds.exposed: Invalid value: 12: must be at least 15: a bad version reaches that many clusters even with maxConcurrency 15, maxFailures 0, up to 15 of them in group 1`,
+			`bounds.exposed: Invalid value: 12: must be at least 15: even with maxConcurrency 15, maxFailures 0, a bad version can reach 15 clusters, and 15 in group 1 alone`,
 		},
 		{
 			"what is set is too much", progressive("10", config("5", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12}, rollout.Options{},
-			`bounds.exposed: Invalid value: 12: must be at least 15: a bad version reaches that many clusters even with maxConcurrency 10, maxFailures 5, up to 15 of them in group 0`,
+			`bounds.exposed: Invalid value: 12: must be at least 15: even with maxConcurrency 10, maxFailures 5, a bad version can reach 15 clusters, and 15 in group 0 alone`,
 		},
 		{
 			"it takes too long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{},
@@ -174,16 +174,16 @@ func TestLimit(t *testing.T) {
 		},
 		{
 			"a ramp side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Ramp: ptr(1), GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Forbidden: may not be set while groups roll out in parallel with ramp: it is unknown how long the rollout takes (10m0s or more)`,
+			`bounds.finish: Forbidden: may not be set while ramp is set and groups roll out in parallel: it is unknown how long the rollout takes (10m0s or more)`,
 		},
 		{
 			"spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}, GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Forbidden: may not be set while groups roll out in parallel with maxStarts: it is unknown how long the rollout takes (2h10m0s or more)`,
+			`bounds.finish: Forbidden: may not be set while maxStarts is set and groups roll out in parallel: it is unknown how long the rollout takes (2h10m0s or more)`,
 		},
 		{
 			"a ramp and spread starts side by side", perGroup(config("", "1h", 0)), []string{"x: a", "y: b c"}, exposure.Bounds{Exposed: 12, Finish: time.Hour},
 			rollout.Options{Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: time.Hour}}, GroupOrder: rollout.GroupOrder{}},
-			`bounds.finish: Forbidden: may not be set while groups roll out in parallel with ramp and maxStarts: it is unknown how long the rollout takes (2h10m0s or more)`,
+			`bounds.finish: Forbidden: may not be set while ramp and maxStarts are set and groups roll out in parallel: it is unknown how long the rollout takes (2h10m0s or more)`,
 		},
 		{
 			"All has no limits", all("1h"), []string{"a b"}, exposure.Bounds{Exposed: 1}, rollout.Options{},

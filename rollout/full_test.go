@@ -199,7 +199,7 @@ func TestAFullRecordKeepsFailuresFirst(t *testing.T) {
 	o.plan(t, reports, now)
 	r = o.plan(t, reports, now.Add(24*time.Hour))
 	explained := r.Explain("x").String()
-	if r.Record.More != 44 || !r.Record.Until.IsZero() || !strings.Contains(explained, "(1) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (2) delete the record of deselected clusters in the rollout's object (the clusters in that record then no longer count as in flight, failed or done)") {
+	if r.Record.More != 44 || !r.Record.Until.IsZero() || !strings.Contains(explained, "(1) retry the failed clusters: raise the rollout's attempt number to 1; (2) delete the record of deselected clusters in the rollout's object (the clusters in that record then no longer count as in flight, failed or done)") {
 		t.Errorf("%d more until %v; explained: %s", r.Record.More, r.Record.Until, explained)
 	}
 	if o.options.Attempt = 1; o.plan(t, nil, now.Add(24*time.Hour)).Record.More != 0 {

@@ -244,12 +244,12 @@ func TestExceptions(t *testing.T) {
 		opts rollout.Options
 		want string
 	}{
-		{rollout.Options{}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 3 clusters done, 1 in flight, 1 failed, 2 not started"},
-		{rollout.Options{Ignored: []string{"b"}}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight, 1 failed, 1 not started, 1 more ignored"},
-		{rollout.Options{Ignored: []string{"a"}}, "starting b; 0 of 2 clusters done, 2 not started, 1 more ignored"},
-		{rollout.Options{FailedBefore: []string{"a"}}, "0 of 3 clusters done, 1 in flight, 1 failed, 2 not started"},
-		{rollout.Options{FailedBefore: []string{"a"}, FailedFreesSlot: true}, "starting b; 0 of 3 clusters done, 1 in flight, 1 failed, 2 not started"},
-		{rollout.Options{FailedBefore: []string{"a"}, Ignored: []string{"a"}}, "starting b; 0 of 2 clusters done, 2 not started, 1 more ignored"},
+		{rollout.Options{}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 3 clusters done, 1 in flight, 1 of these failed, 2 not started"},
+		{rollout.Options{Ignored: []string{"b"}}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight, 1 of these failed, 1 not started, 1 more ignored"},
+		{rollout.Options{Ignored: []string{"a"}}, "starting b; so far 0 of 2 clusters done, 2 not started, 1 more ignored"},
+		{rollout.Options{FailedBefore: []string{"a"}}, "0 of 3 clusters done, 1 in flight, 1 of these failed, 2 not started"},
+		{rollout.Options{FailedBefore: []string{"a"}, FailedFreesSlot: true}, "starting b; so far 0 of 3 clusters done, 1 in flight, 1 of these failed, 2 not started"},
+		{rollout.Options{FailedBefore: []string{"a"}, Ignored: []string{"a"}}, "starting b; so far 0 of 2 clusters done, 2 not started, 1 more ignored"},
 	} {
 		r := plan(t, planned{strategy: progressive("1", config("", "", 0)), groups: []string{"a b c"}, reports: "a=Failed/1m", opts: c.opts})
 		if got := r.Next.String(); got != c.want {
@@ -319,9 +319,9 @@ func TestWarningsNameOneAndSeveral(t *testing.T) {
 	}{
 		{rollout.Warning{Type: rollout.WarningMandatoryGroupIgnored, Mandatory: canary, Clusters: 1}, `mandatory group "canary" has no effect: its only cluster is ignored`},
 		{rollout.Warning{Type: rollout.WarningMandatoryGroupIgnored, Mandatory: canary, Clusters: 3}, `mandatory group "canary" has no effect: all of its 3 clusters are ignored`},
-		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: "0"}, `mandatory group "canary" is skipped: there is no such group; the only group is group 0`},
-		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a"`}, `mandatory group "canary" is skipped: there is no such group; the only group is named "a"`},
-		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a", 1`}, `mandatory group "canary" is skipped: there is no such group; the groups are "a", 1`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: "0"}, `mandatory group "canary" has no effect: there is no such group; the only group is group 0, without a name`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a"`}, `mandatory group "canary" has no effect: there is no such group; the only group is named "a"`},
+		{rollout.Warning{Type: rollout.WarningMandatoryGroupEmpty, Mandatory: canary, Known: `"a", 1`}, `mandatory group "canary" has no effect: there is no such group; the groups are "a", 1`},
 	} {
 		if got := test.warning.String(); got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)

@@ -222,7 +222,7 @@ func TestABreachThatLastsSaysWhatEndsIt(t *testing.T) {
 		if got := r.Breach.String(); got != want || r.Summary().Breach != want {
 			t.Errorf("%q and %q, want %q", got, r.Summary().Breach, want)
 		}
-		if got, want := r.Explain("d").String(), want+"; to do, one of: (1) fix the workload on at least 1 of a, b; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (3) raise maxFailures to 2; (4) roll back to the previous version"; got != want {
+		if got, want := r.Explain("d").String(), want+"; to do, one of: (1) fix the workload on at least 1 of a, b; (2) retry the failed clusters: raise the rollout's attempt number to 1; (3) raise maxFailures to 2; (4) roll back to the previous version"; got != want {
 			t.Errorf("explained:\n%s, want\n%s", got, want)
 		}
 		var blockers []string
@@ -250,7 +250,7 @@ func TestABreachThatLastsSaysWhatEndsIt(t *testing.T) {
 	}
 	r = lookAgain(t, progressive("5", config("2", "", 0), "canary"), groupsOf(t, "1: b, 2: c"), standings("a TimeOut, b Succeeded"),
 		lookAgain(t, progressive("5", config("2", "", 0), "canary"), groupsOf(t, "canary: a, 1: b"), standings("a TimeOut, b Succeeded"), nil, false), false)
-	if r.Breach == nil || !r.Breach.Mandatory || strings.Contains(r.Explain("c").String(), "raise") {
+	if r.Breach == nil || !r.Breach.Mandatory || strings.Contains(r.Explain("c").String(), "raise maxFailures") {
 		t.Errorf("of a mandatory group: %v, %v", r.Breach, r.Explain("c"))
 	}
 }

@@ -51,7 +51,11 @@ func (n Next) String() string {
 	if n.Breach != nil {
 		parts = append(parts, n.Breach.String())
 	}
-	parts = append(parts, n.Counts.String())
+	counts := n.Counts.String()
+	if len(n.Start) > 0 {
+		counts = "so far " + counts
+	}
+	parts = append(parts, counts)
 	return strings.Join(n.appendRecheck(parts), "; ")
 }
 

@@ -125,9 +125,9 @@ func TestOrder(t *testing.T) {
 		opts rollout.Options
 		want string
 	}{
-		{rollout.Options{Order: func(a, b string) int { return 0 }}, "starting a b c"},
-		{rollout.Options{}, "starting a b c"},
-		{reverse, "starting c b a"},
+		{rollout.Options{Order: func(a, b string) int { return 0 }}, "starting a, b, c"},
+		{rollout.Options{}, "starting a, b, c"},
+		{reverse, "starting c, b, a"},
 	} {
 		if got := plan(t, planned{strategy: all(""), groups: []string{"b a", "c"}, opts: c.opts}).String(); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)

@@ -45,6 +45,6 @@ func ExampleClusterFreeze_severalOwners() {
 		fmt.Printf("%s: %v\n", name, r)
 	}
 	// Output:
-	// web: starting b c; 1 cluster blocked: a is frozen with no end: "rollout db"
+	// web: starting b, c; 1 cluster blocked: a is frozen with no end: "rollout db"
 	// db: in flight a; 2 clusters blocked: b, c are frozen with no end: "rollout web"; recheck after 25m0s
 }

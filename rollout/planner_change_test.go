@@ -34,9 +34,9 @@ func TestPlannerAndItsTimers(t *testing.T) {
 	}
 	report("a", status.Progressing, now)
 	report("b", status.Progressing, now.Add(time.Minute))
-	want("both in flight", now, "in flight a b; recheck after 10m0s")
+	want("both in flight", now, "in flight a, b; recheck after 10m0s")
 	want("R4 at the deadline of one", now.Add(10*time.Minute), "in flight b; timed out a; recheck after 1m0s")
-	want("R4 before it again: the clock was set back", now.Add(9*time.Minute), "in flight a b; recheck after 1m0s")
+	want("R4 before it again: the clock was set back", now.Add(9*time.Minute), "in flight a, b; recheck after 1m0s")
 	// A clock ahead of ours reported it. Its timer must not stand before b's.
 	report("a", status.TimeOut, now.Add(time.Hour))
 	want("R19 the deadline of a settled cluster is none", now.Add(9*time.Minute), "in flight b; recheck after 2m0s")
@@ -128,7 +128,7 @@ func TestMonotonicReadingsHaveNoSay(t *testing.T) {
 	}{
 		{start.Add(10 * time.Minute), "in flight b; timed out a; recheck after 1m0s"},
 		// The wall clock was set back by 5 minutes and 6 have passed since.
-		{skewed(t, start.Add(6*time.Minute), 5*time.Minute), "in flight a b; recheck after 4m0s"},
+		{skewed(t, start.Add(6*time.Minute), 5*time.Minute), "in flight a, b; recheck after 4m0s"},
 	} {
 		plan, err := rollout.Plan(all("10m"), groups, reports, c.at, rollout.Options{})
 		if err != nil {
@@ -175,7 +175,7 @@ func TestPlannerAsksForTheOrderOnlyWhenItChanges(t *testing.T) {
 	}
 	asked = 0
 	for _, at := range []time.Time{now, now.Add(time.Hour), now} { // the clock is set back, too
-		if got, want := p.Result(at).String(), "starting c b; 1 cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c start now"; got != want {
+		if got, want := p.Result(at).String(), "starting c, b; 1 cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c start now"; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 		p.Next(at)

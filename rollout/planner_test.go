@@ -324,7 +324,7 @@ func TestPlannerRefusesMisuse(t *testing.T) {
 	if err := p.Report(status.Report{Cluster: "a", Status: status.Succeeded}, status.Report{}); err == nil {
 		t.Error("R1: Report took a report without a cluster")
 	}
-	if got, want := p.Result(now).String(), "starting a b"; got != want {
+	if got, want := p.Result(now).String(), "starting a, b"; got != want {
 		t.Errorf("after refused calls: %s, want %s", got, want)
 	}
 }

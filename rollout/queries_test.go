@@ -238,7 +238,7 @@ func ExamplePlan_valuesPerCluster() {
 	r, _ := rollout.Plan(progressive("3", config("", "30m", 0)), groups, reports, now, rollout.Options{})
 	fmt.Println(r)
 	// Output:
-	// starting b; in flight a c; recheck after 30m0s
+	// starting b; in flight a, c; recheck after 30m0s
 }
 
 // R64: a number never changes, and no two are the same, whatever joins, leaves, is lost or restarts.

@@ -95,7 +95,7 @@ func (r Remedy) String() string {
 	case RemedyAnswer:
 		return fmt.Sprintf("wait until %s %s done", r.some(), plural(r.Count > 1, "is", "are"))
 	case RemedyAddConditionRules:
-		return "add conditionRules to the template that tell when the workload is done, or let the workload count as done when its condition Available is True"
+		return "add conditionRules to the template that tell when the workload is done, or have the controller count the workload as done when its condition Available is True (AvailableSucceeds)"
 	case RemedyReportTime:
 		if r.Succeeded {
 			return fmt.Sprintf("wait until the status of %s says when %s succeeded", r.some(), plural(r.Count > 1, "it", "they"))
@@ -116,9 +116,9 @@ func (r Remedy) String() string {
 	case RemedyAllow:
 		return fmt.Sprintf("add %s to the allowlist", r.Clusters)
 	case RemedyValidate:
-		return "validate the version on " + r.some()
+		return fmt.Sprintf("validate the version on %s, and record the verdict", r.some())
 	case RemedyTryAgain:
-		return fmt.Sprintf("retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to %d", r.Count)
+		return fmt.Sprintf("retry the failed clusters: raise the rollout's attempt number to %d", r.Count)
 	case RemedyRevert:
 		return "roll back to the previous version"
 	case RemedyRaiseMaxFailures:

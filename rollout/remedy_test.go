@@ -25,7 +25,7 @@ func TestTryingAgainIsTheAttemptAfterThoseThatBreach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := r.Explain("e").String(), "retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 3"; !strings.Contains(got, want) {
+	if got, want := r.Explain("e").String(), "retry the failed clusters: raise the rollout's attempt number to 3"; !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
@@ -46,7 +46,7 @@ func TestABreachOfARollbackIsNotEndedByRollingBack(t *testing.T) {
 		}
 		return r
 	}
-	const want = "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; to do, one of: (1) fix the workload on a; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 3; (3) raise maxFailures to 1"
+	const want = "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; to do, one of: (1) fix the workload on a; (2) retry the failed clusters: raise the rollout's attempt number to 3; (3) raise maxFailures to 1"
 	if got := revert(rollout.Options{}).Explain("b").String(); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -72,23 +72,23 @@ func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 		rights   *rollout.Shares
 	}{
 		"alone": {"0", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil,
-			"retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
+			"retry the failed clusters: raise the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"its object has another version": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply}},
-			"retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
+			"retry the failed clusters: raise the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"its object is back": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{{Cluster: "a", Status: status.ToApply, Applied: now}},
-			"fix the workload on a, or retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version", nil},
+			"fix the workload on a, or retry the failed clusters: raise the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version", nil},
 		"with another, both count": {"0", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1, or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
+			"retry the failed clusters: raise the rollout's attempt number to 1, or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"with another, which is enough": {"1", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"fix the workload on b, or retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1, or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
+			"fix the workload on b, or retry the failed clusters: raise the rollout's attempt number to 1, or raise maxFailures to 2, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"it keeps a slot":          {"1", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"it keeps a slot till ten": {"1", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 		"there is no right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1, or give this hub a share of failures of at least 2, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3}},
+			"retry the failed clusters: raise the rollout's attempt number to 1, or give this hub a share of failures of at least 2, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3}},
 		"there is one right to fail": {"5", "10m", []status.DeselectedCluster{entry("a", status.TimeOut)}, []status.Report{failed("b")},
-			"fix the workload on b, or retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1, or give this hub a share of failures of at least 2, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3, Failures: 1}},
+			"fix the workload on b, or retry the failed clusters: raise the rollout's attempt number to 1, or give this hub a share of failures of at least 2, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 3, Failures: 1}},
 		"it keeps a right to start": {"5", "None", []status.DeselectedCluster{entry("a", status.Failed)}, nil, "set a progressDeadline, or add a to the ignored clusters (no longer counted as in flight, failed or done)", &rollout.Shares{Concurrency: 1, Failures: 1}},
-		"it left":                   {"0", "10m", []status.DeselectedCluster{entry("x", status.TimeOut)}, nil, "retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add x to the ignored clusters (no longer counted as in flight, failed or done)", nil},
+		"it left":                   {"0", "10m", []status.DeselectedCluster{entry("x", status.TimeOut)}, nil, "retry the failed clusters: raise the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add x to the ignored clusters (no longer counted as in flight, failed or done)", nil},
 	} {
 		strategy := progressive("1", config(test.budget, test.deadline, 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()
@@ -269,7 +269,7 @@ func TestWhatOnlyTheRecordHasCannotBeFixed(t *testing.T) {
 // R29: nobody is told to mend a cluster that timed out because nothing says when it is done: rules have to say so, or Available has to count.
 // A plan and the planner say so, also where the record tells, and where a share of failures is missing.
 func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
-	const rules, others = "add conditionRules to the template that tell when the workload is done, or let the workload count as done when its condition Available is True", "retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1"
+	const rules, others = "add conditionRules to the template that tell when the workload is done, or have the controller count the workload as done when its condition Available is True (AvailableSucceeds)", "retry the failed clusters: raise the rollout's attempt number to 1"
 	report := func(cluster string, as status.RolloutStatus, reason status.ReportReason, since time.Duration) status.Report {
 		return status.Report{Cluster: cluster, Status: as, Reason: reason, Applied: now.Add(-2 * time.Hour), LastTransitionTime: now.Add(-since)}
 	}

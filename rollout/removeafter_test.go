@@ -302,9 +302,9 @@ func ExampleOptions_removeAfter() {
 		last, now = result, now.Add(time.Minute)
 	}
 	// Output:
-	// [a] pending removal b; recheck after 1m0s
+	// [a] removing the workload later from b; recheck after 1m0s
 	// [a b] nothing to start or to remove
-	// [a] pending removal b; recheck after 1m0s
+	// [a] removing the workload later from b; recheck after 1m0s
 	// [a] removing the workload from b
 }
 

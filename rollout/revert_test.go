@@ -202,10 +202,10 @@ func TestOptionsInARollback(t *testing.T) {
 		opts     rollout.Options
 		want     string
 	}{
-		{"R44 the latest first", all(""), false, nil, rollout.Options{}, "starting d c b a"},
-		{"R44 an order of the caller", all(""), false, nil, rollout.Options{Order: strings.Compare}, "starting a b c d"},
-		{"R44 the last group first", perGroup(config("", "", 0)), false, nil, rollout.Options{}, "starting d c; 2 clusters blocked: waiting for group 1: 0 of 2 done; c, d start now"},
-		{"R44 mandatory groups last", perGroup(config("", "", 0), "1"), false, nil, rollout.Options{}, "starting b a; 2 clusters blocked: waiting for group 0: 0 of 2 done; a, b start now"},
+		{"R44 the latest first", all(""), false, nil, rollout.Options{}, "starting d, c, b, a"},
+		{"R44 an order of the caller", all(""), false, nil, rollout.Options{Order: strings.Compare}, "starting a, b, c, d"},
+		{"R44 the last group first", perGroup(config("", "", 0)), false, nil, rollout.Options{}, "starting d, c; 2 clusters blocked: waiting for group 1: 0 of 2 done; c, d start now"},
+		{"R44 mandatory groups last", perGroup(config("", "", 0), "1"), false, nil, rollout.Options{}, "starting b, a; 2 clusters blocked: waiting for group 0: 0 of 2 done; a, b start now"},
 		{"R45 concurrency", progressive("1", config("", "", 0)), false, nil, rollout.Options{}, "starting d; 3 clusters blocked: the concurrency limit is reached (1 of 1 in flight or starting): d starts now"},
 		{"R45 a pause", all(""), false, nil, rollout.Options{Paused: true}, "4 clusters blocked: the rollout is paused"},
 		{"R45 a gate", perGroup(config("", "", 0)), false, nil, rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{}}}}, "2 clusters blocked: waiting for group 1: 0 of 2 done; 2 clusters blocked: the gate before group 1 is closed"},
@@ -216,11 +216,11 @@ func TestOptionsInARollback(t *testing.T) {
 		},
 		{
 			"R44 mandatory groups tolerate", perGroup(config("", "", 0), "0", "1"), false,
-			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, rollout.Options{}, "starting b a",
+			[]status.Report{{Cluster: "c", Status: status.Succeeded, Applied: now}, {Cluster: "d", Status: status.TimeOut, Applied: now}}, rollout.Options{}, "starting b, a",
 		},
 		{"R35 a ramp begins anew", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{Ramp: ptr(1)}, "starting c; 2 clusters blocked: the ramp limit is reached (1 of 1 in flight or starting; it rises as clusters succeed): c starts now"},
 		{"R36 a bound on starts", all(""), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Minute)}}, rollout.Options{MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "starting c; 2 clusters blocked: at most 2 clusters start within 1h0m0s (maxStarts): 1 starts now, the next starts at 2026-11-21T12:59:00Z; recheck after 59m0s"},
-		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{}, "starting c b; 1 cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c start now"},
+		{"R45 percentages of all", progressive("50%", config("", "", 0)), false, []status.Report{{Cluster: "d", Status: status.Succeeded, Applied: now.Add(-time.Hour)}}, rollout.Options{}, "starting c, b; 1 cluster blocked: the concurrency limit is reached (2 of 2 in flight or starting): b, c start now"},
 	} {
 		f := slices.Clone(failed)
 		for _, r := range test.before {
@@ -248,7 +248,7 @@ func TestWhenFailedClustersRollBack(t *testing.T) {
 		strategy clusterv1alpha1.RolloutStrategy
 		want     string
 	}{
-		{all("10m"), "starting b c a"},
+		{all("10m"), "starting b, c, a"},
 		{perGroup(config("", "10m", 0)), "starting c; 2 clusters blocked: waiting for group 1: 0 of 1 done; c starts now"},
 	} {
 		r, err := rollout.Revert(test.strategy, groups, abort, now, rollout.Options{})
@@ -286,7 +286,7 @@ func TestRemoveAfterContinuesInARollback(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
 		want  string
-	}{{30 * time.Second, "pending removal gone; recheck after 30s"}, {time.Minute, "removing the workload from gone"}} {
+	}{{30 * time.Second, "removing the workload later from gone; recheck after 30s"}, {time.Minute, "removing the workload from gone"}} {
 		r, err := rollout.Revert(all(""), groups, abort, now.Add(test.after), rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last})
 		if err != nil || r.String() != test.want {
 			t.Errorf("R32 after %v: %v %v, want %s", test.after, r, err, test.want)
@@ -306,10 +306,10 @@ func TestRevertsResultIsAPreviousOne(t *testing.T) {
 		revert bool
 		want   string
 	}{
-		{0, true, "pending removal gone; recheck after 1m0s"},
-		{20 * time.Second, true, "pending removal gone; recheck after 40s"},
-		{40 * time.Second, false, "pending removal gone; recheck after 20s"},
-		{50 * time.Second, true, "pending removal gone; recheck after 10s"},
+		{0, true, "removing the workload later from gone; recheck after 1m0s"},
+		{20 * time.Second, true, "removing the workload later from gone; recheck after 40s"},
+		{40 * time.Second, false, "removing the workload later from gone; recheck after 20s"},
+		{50 * time.Second, true, "removing the workload later from gone; recheck after 10s"},
 		{time.Minute, false, "removing the workload from gone"},
 	} {
 		at, opt := now.Add(test.after), rollout.Options{RemoveAfter: metav1.Duration{Duration: time.Minute}, Previous: last}

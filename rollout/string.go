@@ -2,8 +2,8 @@ package rollout
 
 import "strings"
 
-// String gives the result in a line: `starting c d; in flight a b; 3 held: waiting for group 1: 0 of 2 done; a, b start
-// now; recheck after 5m0s`.
+// String gives the result in a line: `starting c, d; in flight a, b; 3 clusters blocked: waiting for group 1: 0 of 2 done;
+// c, d start now; recheck after 5m0s`.
 func (r *Result) String() string {
 	parts := r.actions(r.InFlight)
 	stopped := r.Breach != nil
@@ -27,24 +27,24 @@ func (n *Next) actions(inFlight []Cluster) (parts []string) {
 		clusters []Cluster
 	}{{"starting", n.Start}, {"in flight", inFlight}, {"timed out", n.TimedOut}} {
 		if len(list.clusters) > 0 {
-			parts = append(parts, list.what+inWords(list.clusters))
+			parts = append(parts, list.what+" "+inWords(list.clusters))
 		}
 	}
 	if len(n.Removed) > 0 {
-		parts = append(parts, "removing the workload from "+strings.Join(n.Removed, " "))
+		parts = append(parts, "removing the workload from "+strings.Join(n.Removed, ", "))
 	}
 	if len(n.PendingRemoval) > 0 {
-		parts = append(parts, "pending removal "+strings.Join(n.PendingRemoval, " "))
+		parts = append(parts, "removing the workload later from "+strings.Join(n.PendingRemoval, ", "))
 	}
 	return parts
 }
 
 func inWords(clusters []Cluster) string {
-	var b strings.Builder
-	for _, c := range clusters {
-		b.WriteString(" " + c.Name)
+	names := make([]string, len(clusters))
+	for i := range clusters {
+		names[i] = clusters[i].Name
 	}
-	return b.String()
+	return strings.Join(names, ", ")
 }
 
 func (n *Next) appendRecheck(parts []string) []string {

@@ -385,14 +385,19 @@ func (c *stateGroup) sentence(slots int) string {
 		last := *b
 		last.Since, last.Message = time.Time{}, ""
 		ends := end(&last, false)
-		for _, and := range []string{", and ", " and "} {
+		for _, and := range []string{", and ", " and ", "; it "} {
 			if does, ok := strings.CutPrefix(ends, and); ok {
-				ends = " which " + does
+				ends = " " + does
 			}
 		}
-		return fmt.Sprintf("the %s to end is %s,%s", which, b.label(), ends)
+		return fmt.Sprintf("the %s (%s)%s", which, b.label(), ends)
 	}
-	s := fmt.Sprintf("%s %s: %s", names, b.kind(true), one(which, &b))
+	s := names + " " + b.kind(true)
+	if does := one(which, &b); b.Status == status.Succeeded || b.frozen {
+		s += ", " + does
+	} else {
+		s += "; " + does
+	}
 	if slots > 1 {
 		s += ", " + one("last", &c.last)
 	}
@@ -401,7 +406,7 @@ func (c *stateGroup) sentence(slots int) string {
 
 // longestDetail is the most bytes that the sentences about clusters have together, unless the first alone has more. With the
 // names that a hub allows, a block reason then fits the 1,024 bytes of a message.
-const longestDetail = 560
+const longestDetail = 550
 
 // sentences joins the sentences of all state groups but some, the most troublesome first. Slots is how many have to become free,
 // if slots are waited for.

@@ -16,7 +16,7 @@ const (
 	// WarningFieldIgnored says that a field of the strategy or an option is set and has no effect: under the strategy's type or,
 	// for waitBetweenGroups, as no group waits for another.
 	WarningFieldIgnored WarningType = "FieldIgnored"
-	// WarningMandatoryGroupEmpty says that a mandatory group selects no cluster and is skipped.
+	// WarningMandatoryGroupEmpty says that a mandatory group has no effect: it has no clusters.
 	WarningMandatoryGroupEmpty WarningType = "MandatoryGroupEmpty"
 	// WarningMandatoryGroupIgnored says that all clusters of a mandatory group are ignored, so it protects nothing.
 	WarningMandatoryGroupIgnored WarningType = "MandatoryGroupIgnored"
@@ -105,8 +105,8 @@ func (w Warning) String() string {
 	case WarningSuccessWithoutTime:
 		return w.statuses() + plural(w.Clusters > 1, " does", " do") + " not say when the success was: the next group does not start before that is known"
 	case WarningRemovalsWithheld:
-		return fmt.Sprintf("the workload is removed from no cluster: it would be removed from %d of the %d clusters with a report (%s), and maxRemoved is %d",
-			w.Clusters, w.Reported, w.named(), w.MaxRemoved)
+		return fmt.Sprintf("the workload is removed from no cluster: it would be removed from %s, %d of the %d clusters with a report, and maxRemoved is %d",
+			w.named(), w.Clusters, w.Reported, w.MaxRemoved)
 	default:
 		return string(w.Type)
 	}
@@ -138,9 +138,9 @@ func (w Warning) entry() string {
 }
 
 func (w Warning) mandatory() string {
-	what := "selects no cluster and is skipped"
+	what := "has no effect: it has no clusters"
 	if w.Known != "" {
-		what = "is skipped: there is no such group" + w.only()
+		what = "has no effect: there is no such group" + w.only()
 	}
 	return w.entry() + " " + what
 }
@@ -189,7 +189,7 @@ func (w Warning) only() string {
 	case strings.Contains(w.Known, ", "):
 		return "; the groups are " + w.Known
 	case w.Known[0] != '"':
-		return "; the only group is group " + w.Known
+		return "; the only group is group " + w.Known + ", without a name"
 	default:
 		return "; the only group is named " + w.Known
 	}

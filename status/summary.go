@@ -94,8 +94,8 @@ func (c Counts) Add(other Counts) Counts {
 	return c
 }
 
-// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight, 1 failed, 302 not started, 3 more
-// ignored`. All failures are in "failed"; those within their deadline are also in flight.
+// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight, 1 of these failed, 1 more failed,
+// 302 not started, 3 more ignored`. A cluster that failed is in flight until its deadline.
 func (c Counts) String() string { return c.inWords(c.ToApply) }
 
 // sentence does what String does, without the waiting clusters.
@@ -109,8 +109,12 @@ func (c Counts) inWords(waiting int) string {
 	case c.Total() == 0:
 		return c.allIgnored()
 	}
+	timedOut := "failed"
+	if c.Failed > 0 {
+		timedOut = "more failed"
+	}
 	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight") + clauses.Number(c.Validating, "of these waiting for validation") +
-		clauses.Number(c.Failures(), "failed") + clauses.Number(waiting, "not started") + clauses.Number(c.Deselected, "of these deselected") + clauses.Number(c.Ignored, "more ignored")
+		clauses.Number(c.Failed, "of these failed") + clauses.Number(c.TimeOut, timedOut) + clauses.Number(waiting, "not started") + clauses.Number(c.Deselected, "of these deselected") + clauses.Number(c.Ignored, "more ignored")
 }
 
 // allIgnored says that no cluster counts.

@@ -20,9 +20,9 @@ func ExampleDiff() {
 	}
 	fmt.Print(update)
 	// Output:
-	// step 1: surge web-decision-1 status: add berlin
-	// step 2: update web-decision-2 status: add athens; remove berlin
-	// step 3: update web-decision-1 status: remove athens
+	// step 1: update PlacementDecision web-decision-1 early (status): add berlin
+	// step 2: update PlacementDecision web-decision-2 (status): add athens; remove berlin
+	// step 3: update PlacementDecision web-decision-1 (status): remove athens
 }
 
 // The same change at a source that waits for its mirror. This mirror is dead. After three looks a step the source continues, and names the
@@ -60,9 +60,9 @@ func ExampleBehind() {
 		waited = 0
 	}
 	// Output:
-	// surge web-decision-1 status: add berlin: behind [], may be dropped []
-	// update web-decision-2 status: add athens; remove berlin: behind [web-decision-1], may be dropped [berlin]
-	// update web-decision-1 status: remove athens: behind [web-decision-1 web-decision-2], may be dropped [athens berlin]
+	// update PlacementDecision web-decision-1 early (status): add berlin: behind [], may be dropped []
+	// update PlacementDecision web-decision-2 (status): add athens; remove berlin: behind [web-decision-1], may be dropped [berlin]
+	// update PlacementDecision web-decision-1 (status): remove athens: behind [web-decision-1 web-decision-2], may be dropped [athens berlin]
 }
 
 func firstStep(update decisionupdate.Update) string {

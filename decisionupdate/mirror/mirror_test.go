@@ -328,18 +328,18 @@ func TestClustersStayWhereTheMirrorHasThem(t *testing.T) {
 	}{
 		{"x is in b here", []*pd{object("a", "0", "y"), object("b", "1", "x")}, []*pd{object("a", "0", "y", "x"), object("b", "1", "x")}, ""},
 		{"x has left b", []*pd{object("a", "0", "y"), object("b", "1", "x")}, []*pd{object("a", "0", "y", "x"), object("b", "1")},
-			"step 1: update a status: add x\nstep 2: update b status: remove x\n"},
+			"step 1: update PlacementDecision a (status): add x\nstep 2: update PlacementDecision b (status): remove x\n"},
 		{"x is new, and comes into the lower group", []*pd{object("a", "0"), object("b", "1")}, []*pd{object("b", "1", "x"), object("a", "0", "x")},
-			"step 1: update a status: add x\n"},
-		{"a is being deleted in the source", nil, []*pd{dying, object("b", "1", "x")}, "step 1: create b labels,status: add x\n"},
-		{"an object of the surge has x, too", nil, []*pd{dying, extra}, "step 1: create a-surge labels,status: add x y z\n"},
+			"step 1: update PlacementDecision a (status): add x\n"},
+		{"a is being deleted in the source", nil, []*pd{dying, object("b", "1", "x")}, "step 1: create PlacementDecision b (labels, status): add x\n"},
+		{"an object of the surge has x, too", nil, []*pd{dying, extra}, "step 1: create PlacementDecision a-surge (labels, status): add x, y, z\n"},
 		{"a has no room for c099", []*pd{object("a", "0", "c100")}, []*pd{object("a", "0", all...)},
-			"step 1: update a status: add c000 c001 c002 c003 c004 (94 more)\nstep 1: create a-surge labels,status: add c099\n"},
+			"step 1: update PlacementDecision a (status): add c000, c001, c002, c003, c004 and 94 more\nstep 1: create PlacementDecision a-surge (labels, status): add c099\n"},
 		{"two objects of the surge beside a, where a name is taken", nil, []*pd{object("a", "0", many...), object("a-surge-2", "0")},
-			"step 1: create a labels,status: add c000 c001 c002 c003 c004 (95 more)\nstep 1: create a-surge labels,status: add c100 c101 c102 c103 c104 (95 more)\n" +
-				"step 1: create a-surge-2 labels\nstep 1: create a-surge-3 labels,status: add c200 c201 c202 c203 c204 (45 more)\n"},
+			"step 1: create PlacementDecision a (labels, status): add c000, c001, c002, c003, c004 and 95 more\nstep 1: create PlacementDecision a-surge (labels, status): add c100, c101, c102, c103, c104 and 95 more\n" +
+				"step 1: create PlacementDecision a-surge-2 (labels)\nstep 1: create PlacementDecision a-surge-3 (labels, status): add c200, c201, c202, c203, c204 and 45 more\n"},
 		{"only the object of the surge has z", []*pd{object("a", "0", "x"), object("b", "0", "y", "z")}, []*pd{object("a", "0", "x"), object("b", "0", "y"), extra},
-			"step 1: create a-surge labels,status: add z\nstep 2: update b status: remove z\n"},
+			"step 1: create PlacementDecision a-surge (labels, status): add z\nstep 2: update PlacementDecision b (status): remove z\n"},
 	} {
 		update, err := mirror.Diff(test.stored, test.source, rolling)
 		if err != nil || update.String() != test.want {

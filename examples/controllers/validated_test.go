@@ -44,7 +44,7 @@ func TestAPersonValidatesClustersOfAPolicy(t *testing.T) {
 		}
 	}
 	const written = "policy.policy.open-cluster-management.io/policies.etcd annotated\n"
-	f.until("the first canary complies and waits to be validated", shows("canary-0", status.Progressing))
+	f.until("the first canary complies and waits for validation", shows("canary-0", status.Progressing))
 	f.until("so does the second one", shows("canary-1", status.Progressing))
 	stays()
 	validate(written, "canary-0", "yes")

@@ -219,7 +219,7 @@ metadata: {name: b, namespace: managed}
 `
 	status, got, stderr := call(t, in, "-f", "-")
 	for _, want := range []string{
-		"Policy x: NonCompliant", "policy shops.first has ConfigurationPolicy a already", "ConfigurationPolicy b exists already and belongs to no policy",
+		"Policy x: NonCompliant", "Policy shops.first owns ConfigurationPolicy a already", "ConfigurationPolicy b exists already and belongs to no policy",
 	} {
 		if status != 0 || !strings.Contains(got, want) {
 			t.Errorf("status %d, %s, no %q in\n%s", status, stderr, want, got)

@@ -24,7 +24,7 @@ func TestEachOutcomeHasItsExitStatusAndItsSentence(t *testing.T) {
 		{"some failed, as many as may", tolerant, []string{"--fail", "a"}, 3,
 			"after 1h30m: CompleteWithFailures: 2 of 3 clusters done, 1 failed\n  a in group 0: TimeOut\n"},
 		{"more failed than may, with others in flight", strings.Replace(abc, "maxConcurrency: 1", "maxConcurrency: 2", 1), []string{"--fail", "a=1m"}, 6,
-			"after 1m: Breached: the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; to do, one of: (1) fix the workload on a; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version\n  the last change after that: 10m\n  a in group 0: Failed\n  2 of 3 clusters have the version then\n"},
+			"after 1m: Breached: the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; to do, one of: (1) fix the workload on a; (2) retry the failed clusters: raise the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version\n  the last change after that: 10m\n  a in group 0: Failed\n  2 of 3 clusters have the version then\n"},
 		{"more failed than may, and no cluster is left to start", abc, []string{"--fail", "c=1m"}, 6,
 			"after 21m: Breached: the rollout is stopped: c failed, maxFailures is 0; "},
 		{"no cluster answers", abc, []string{"--never", "a"}, 5,

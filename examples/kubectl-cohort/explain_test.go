@@ -261,7 +261,7 @@ func TestExplainSaysWhyAClusterIsInItsGroup(t *testing.T) {
 func TestExplainTellsOfASecondWait(t *testing.T) {
 	in := strings.Replace(fleet(), "maxConcurrency: 2, maxFailures: 2", "maxConcurrency: 1, maxFailures: 2, progressDeadline: 30m", 1)
 	got := simulateText(t, in, "-f", "-", "--fail", "[abc]=5m", "--retry", "1/1h", "--fail-attempts", "1", "explain", "c")
-	want := "1h10m   starts: b times out\n1h15m   fails; to do, one of: (1) fix the workload on c; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (3) raise maxFailures to 3; (4) roll back to the previous version\n1h45m   times out\n2h15m   waits until 2h25m\n"
+	want := "1h10m   starts: b times out\n1h15m   fails; to do, one of: (1) fix the workload on c; (2) retry the failed clusters: raise the rollout's attempt number to 1; (3) raise maxFailures to 3; (4) roll back to the previous version\n1h45m   times out\n2h15m   waits until 2h25m\n"
 	if !strings.Contains(got, want) || strings.Count(got, " starts: ") != 2 {
 		t.Errorf("no\n%s\nand a second start in\n%s", want, got)
 	}

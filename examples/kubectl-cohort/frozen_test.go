@@ -47,11 +47,11 @@ func TestValidationCountsInEveryAnswer(t *testing.T) {
 		want         []string
 	}{
 		{"there is no verdict", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 not started\n", "validated by the plugin mesh",
-			"a: waits to be validated and times out at 01:15", "\n  2 clusters: the concurrency limit is reached (2 of 2 in flight): a, b wait to be validated: the first to end is a, which times out at 01:15", "kubectl cohort validate ns/set a yes\n"}},
-		{"a cluster that is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and waits to be validated\n", "waits to be validated and times out at 01:20; to do: validate the version on b\n", "succeeds and is done: it is found good\n"}},
-		{"its past has it", "", []string{"history", "b"}, []string{"\n00:48   starts\n", "\n00:50   succeeds, and waits to be validated\n"}},
+			"a: waits for validation and times out at 01:15", "\n  2 clusters: the concurrency limit is reached (2 of 2 in flight): a, b wait for validation; the first (a) times out at 01:15", "kubectl cohort validate ns/set a yes\n"}},
+		{"a cluster that is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and waits for validation\n", "waits for validation and times out at 01:20; to do: validate the version on b, and record the verdict\n", "succeeds and is done: it is found good\n"}},
+		{"its past has it", "", []string{"history", "b"}, []string{"\n00:48   starts\n", "\n00:50   succeeds, and waits for validation\n"}},
 		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight, 1 of these waiting for validation, 2 not started\n", "\nmay start now (1): c\n"}},
-		{"it was being validated before", yes, []string{"history", "a"}, []string{"\n00:40   starts\n", "\n00:45   succeeds, and waits to be validated\n", "\n00:50   succeeds and is done\n"}},
+		{"it was being validated before", yes, []string{"history", "a"}, []string{"\n00:40   starts\n", "\n00:45   succeeds, and waits for validation\n", "\n00:50   succeeds and is done\n"}},
 		{"a was found bad, and all stops for that reason", verdictOn("FAILED", "the mesh has no route", v3, "2025-01-01T00:50:00Z"), []string{"explain", "c"}, []string{"the mesh has no route"}},
 		{"of a version before, it counts for nothing", verdictOn("SUCCEEDED", "", versionOf("v2"), "2025-01-01T00:50:00Z"), []string{"status"}, []string{"2 of these waiting for validation"}},
 		{"of before the write, it counts for nothing", verdictOn("SUCCEEDED", "", v3, "2024-12-31T00:50:00Z"), []string{"status"}, []string{"2 of these waiting for validation"}},

@@ -331,7 +331,7 @@ func (p pastOf) column(m history.Moment) string {
 var pastWords = map[history.What]string{
 	history.NotRecorded: "not recorded", history.NotSelected: "is not selected", history.Waits: "waits", history.MayStart: "may start",
 	history.Starts: "starts", history.Progressing: "is progressing again", history.Succeeds: "succeeds", history.Fails: "fails",
-	history.Validates: "succeeds, and waits to be validated", history.TimesOut: "times out", history.Done: "is done", history.Skipped: "is skipped", history.Deselected: "is deselected, and still counts",
+	history.Validates: "succeeds, and waits for validation", history.TimesOut: "times out", history.Done: "is done", history.Skipped: "is skipped", history.Deselected: "is deselected, and still counts",
 	history.Changed: "changed", history.Gone: "the rollout is gone", history.Event: "event",
 }
 

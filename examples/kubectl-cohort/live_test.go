@@ -74,7 +74,7 @@ func TestARolloutUnderWayGoesOnFromThere(t *testing.T) {
 			"\n01:01     1        1          2     0       1 blocked: the concurrency limit is reached (1 of 1 in flight): c is progressing", "\nat 01:09:30, after 9m30s: Complete: 4 of 4 clusters done"}},
 		{"why nothing moves", []string{"--never", "b"}, []string{
 			"\nnow    0        1          1     0       0          2 blocked: the concurrency limit is reached (1 of 1 in flight): b is progressing and times out at 01:21\n",
-			"at 01:21, after 21m: Breached: the rollout is stopped: b failed, maxFailures is 0; the rollout continues once b is no longer failed or timed out; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version\n"}},
+			"at 01:21, after 21m: Breached: the rollout is stopped: b failed, maxFailures is 0; the rollout continues once b is no longer failed or timed out; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: raise the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version\n"}},
 		{"a cluster that has it", []string{"explain", "b"}, []string{
 			"\nnow: 2025-01-01 01:00:00, all times are in UTC\n", "took\n\n00:50   starts\nnow     is progressing and times out at 01:21\n01:01   succeeds and is done\n"}},
 		{"a cluster that is done", []string{"explain", "a"}, []string{"\n\n00:10   starts\n00:15   succeeds and is done\n"}},
@@ -183,11 +183,11 @@ func TestExplainTellsThePastAsItWas(t *testing.T) {
 	}{
 		{"it stayed succeeded long enough", in, "01:00", "a", "\n\n00:10   starts\n00:15   succeeds\n00:25   is done\n"},
 		{"it has to stay succeeded for a while", in, "00:20", "a", "00:10   starts\n00:15   succeeds\nnow     succeeded and has to stay so (minSuccessTime) until 00:25\n00:25   is done\n"},
-		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1\n"},
+		{"its deadline has passed", in, "02:00", "b", "00:50   starts\n01:21   times out; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: raise the rollout's attempt number to 1\n"},
 		{"it failed, which is tolerated", failed, "01:00", "b",
-			"00:50   starts\n00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1\nnow     has failed and times out at 01:25\n01:25   times out\n"},
+			"00:50   starts\n00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: raise the rollout's attempt number to 1\nnow     has failed and times out at 01:25\n01:25   times out\n"},
 		{"it failed, and that stops the rollout", many, "01:00", "b",
-			"00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version\n"},
+			"00:55   fails; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: raise the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version\n"},
 		{"on another day", in, "02T01:00", "a", "2025-01-01 00:10 starts\n"},
 	} {
 		at := "2025-01-01T" + test.at

@@ -38,7 +38,7 @@ func TestClustersOfAPolicyAreValidated(t *testing.T) {
 		args                   []string
 		want                   []string
 	}{
-		{"there is no verdict", "true", "", []string{"status"}, []string{"0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 not started\n", "a b: waits to be validated and times out at 01:20", "kubectl cohort validate ns/pol a yes\n", "validated, as the annotation"}},
+		{"there is no verdict", "true", "", []string{"status"}, []string{"0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 not started\n", "a b: waits for validation and times out at 01:20", "kubectl cohort validate ns/pol a yes\n", "validated, as the annotation"}},
 		{"a was found good", "true", yes, []string{"status"}, []string{"1 of 4 clusters done, 1 in flight, 1 of these waiting for validation, 2 not started\n", "may start now (1): c\n"}},
 		{"a was not found good", "true", no, []string{"status"}, []string{"stopped: a failed", `"no route"`}},
 		{"of another version it counts for nothing", "true", strings.Replace(yes, "VERSION", "other", 1), []string{"status"}, []string{"2 of these waiting for validation"}},

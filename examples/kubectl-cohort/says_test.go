@@ -21,7 +21,7 @@ func TestWhatClustersSay(t *testing.T) {
 	}{
 		{"works without conditionRules hold their slots", "status web -f noprog.yaml", "09:05",
 			"warning: the workload is applied on c1, but no conditionRules tell when it is done\n" +
-				"add conditionRules to the template that tell when the workload is done, or let the workload count as done when its condition Available is True\nforecast: Stuck",
+				"add conditionRules to the template that tell when the workload is done, or have the controller count the workload as done when its condition Available is True (AvailableSucceeds)\nforecast: Stuck",
 			"has not reported on this version\nprogressDeadline\nComplete"},
 		{"one of them", "explain c1 -f noprog.yaml", "09:05", "now              has applied the workload, but no conditionRules tell when it is done", "has not reported on this version\nis done at"},
 		{"a cluster that waits for it", "explain c2 -f noprog.yaml", "09:05", "waits until a user acts\nc1 has applied the workload, but no conditionRules tell when it is done", "has not reported on this version\nstarts"},

@@ -114,12 +114,12 @@ func TestExplainWithValidation(t *testing.T) {
 		{validatedSet(t, ""), []string{"explain", "b", "--fail-rate", "1", "--start", "2025-01-01T01:00:00Z", "--validates", "15m"}, "\n01:05   succeeds and is done: it is found good\n"},
 		{validatedSet(t, ""), []string{"explain", "c", "--fail-rate", "1", "--start", "2025-01-01T01:00:00Z", "--validates", "15m", "--takes", "4m"}, "\n01:05:30 fails; to do, one of: (1) fix the workload on c;"},
 		{slow, []string{"explain", "c", "--validates", "5m"}, "\n15m     starts: a is done\n"},
-		{slow, []string{"explain", "b", "--not-good", "b"}, "\n10m     succeeds, and waits to be validated\n15m     fails: it is not found good; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1\n"},
+		{slow, []string{"explain", "b", "--not-good", "b"}, "\n10m     succeeds, and waits for validation\n15m     fails: it is not found good; to do, one of: (1) fix the workload on b; (2) retry the failed clusters: raise the rollout's attempt number to 1\n"},
 		{strings.Replace(slow, "maxFailures: 2", "maxFailures: 2, progressDeadline: 20m", 1), []string{"explain", "b", "--never-validated", "b"},
-			"\n30m     times out: it got no verdict; to do, one of: (1) validate the version on b; (2) fix the workload on b; (3) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1\n"},
+			"\n30m     times out: it got no verdict; to do, one of: (1) validate the version on b, and record the verdict; (2) fix the workload on b; (3) retry the failed clusters: raise the rollout's attempt number to 1\n"},
 		{slow, []string{"exposure", "--takes", "10m", "--validates", "5m-7m"}, "Done after 30m to 34m if all goes well."},
 		{validatedSet(t, ""), []string{"exposure", "--takes", "10m", "--validates", "2m"}, "Done after 24m if all goes well."},
-		{slow, []string{"plan", "--chart", "--validates", "5m"}, "wait to be validated"},
+		{slow, []string{"plan", "--chart", "--validates", "5m"}, "wait for validation"},
 	} {
 		if got := simulateText(t, test.in, append(test.args, "-f", "-")...); !strings.Contains(got, test.want) {
 			t.Errorf("%v: no %q in\n%s", test.args, test.want, got)

@@ -71,7 +71,7 @@ func find(lines []printed, pattern *regexp.Regexp) (sentence, file string, ok bo
 
 // cell is a sentence as the cell of a table, of bounded length.
 func cell(sentence string) string {
-	const most = 300
+	const most = 600
 	if r := []rune(sentence); len(r) > most {
 		sentence = string(r[:most]) + "…"
 	}

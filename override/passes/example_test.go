@@ -59,8 +59,8 @@ func ExamplePropagate() {
 	}
 	// Output:
 	// london: inform, ToApply (create); paris: inform, ToApply (create)
-	// - london is blocked: waiting until its replicated policy has this version with remediationAction inform; enforce follows
-	// - paris is blocked: waiting until its replicated policy has this version with remediationAction inform; enforce follows
+	// - london is blocked: its replicated policy gets this version with remediationAction inform first, and with enforce in a later step
+	// - paris is blocked: its replicated policy gets this version with remediationAction inform first, and with enforce in a later step
 	// london: enforce, Progressing (update); paris: inform, ToApply
 	// - paris is blocked: the concurrency limit is reached (1 of 1 in flight or starting): london starts now
 	// london: enforce, Progressing; paris: inform, ToApply

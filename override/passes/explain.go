@@ -46,7 +46,7 @@ type BlockReason struct {
 	Rollout rollout.BlockReason
 }
 
-const firstPass = "waiting until its replicated policy has this version with remediationAction inform; enforce follows"
+const firstPass = "its replicated policy gets this version with remediationAction inform first, and with enforce in a later step"
 
 // silent is the sentence of a cluster in its first pass that has given no sign of it.
 func silent(until time.Time) string {

@@ -111,7 +111,7 @@ func (s *prospect) unknowns(now time.Time) (why []string) {
 		pace = append(pace, "maxStarts")
 	}
 	if s.After != nil && pace != nil {
-		why = append(why, fmt.Sprintf("groups roll out in parallel with %s", strings.Join(pace, " and ")))
+		why = append(why, fmt.Sprintf("%s %s set and groups roll out in parallel", strings.Join(pace, " and "), []string{"is", "are"}[len(pace)-1]))
 	}
 	if why == nil {
 		why = append(why, "life.longest is too long to add up")
@@ -184,7 +184,7 @@ func (q *question) find(exposed int) (*prospect, *field.Error) {
 				most, in = n, i
 			}
 		}
-		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d: a bad version reaches that many clusters even with %v, up to %d of them in %v",
+		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d: even with %v, a bad version can reach %[1]d clusters, and %[3]d in %[4]v alone",
 			least, q.limits(), most, s.Stages[in].Groups[0]))
 	}
 	if free {

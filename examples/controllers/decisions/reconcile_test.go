@@ -444,8 +444,8 @@ func TestEventsTellWhatWasWritten(t *testing.T) {
 	h.join("all", []string{"c"})
 	h.wrote("create 2, fill 2")
 	want := []string{
-		"Normal DecisionCreate create web-decision-1 labels,status: add a b",
-		"Normal DecisionCreate create web-decision-2 labels,status: add c",
+		"Normal DecisionCreate create PlacementDecision web-decision-1 (labels, status): add a, b",
+		"Normal DecisionCreate create PlacementDecision web-decision-2 (labels, status): add c",
 	}
 	if told := h.events(); !slices.Equal(told, want) {
 		t.Errorf("told %q", told)

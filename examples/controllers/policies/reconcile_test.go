@@ -563,14 +563,14 @@ func TestEvents(t *testing.T) {
 			t.Errorf("told %q, want %q", got, want)
 		}
 	}
-	told(`OverrideIgnored PlacementBinding prod does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive`)
+	told(`OverrideIgnored PlacementBinding "prod" does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive`)
 	told()
 	told("Started a started")
 	told()
 	h.report(policyv1.NonCompliant, "a")
 	told(`Failed a failed; a: "etcd-encryption: NonCompliant; it is so"`, "Stopped the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out")
 	h.restart()
-	told(`OverrideIgnored PlacementBinding prod does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive`)
+	told(`OverrideIgnored PlacementBinding "prod" does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive`)
 	h.report(policyv1.Compliant, "a")
 	told("Succeeded a succeeded", "Recovered a recovered", "Resumed maxFailures is not exceeded any more, and the rollout continues")
 	told("Started b started")

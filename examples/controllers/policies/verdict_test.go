@@ -154,7 +154,7 @@ func TestAVerdictThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Where a verdict cannot be noted its cluster waits to be validated, and all else goes on.
+// Where a verdict cannot be noted its cluster waits for validation, and all else goes on.
 func TestAVerdictThatIsRefused(t *testing.T) {
 	h := judged(t, ", progressDeadline: 10m")
 	h.say("a", yes)

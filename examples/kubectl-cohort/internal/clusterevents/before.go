@@ -67,7 +67,7 @@ func stands(said *status.Report, s status.RolloutStatus, since time.Time, schedu
 	case s == status.Failed:
 		does = "has failed"
 	case s == status.Validating:
-		does = "waits to be validated"
+		does = "waits for validation"
 	case said.Reason == status.ReportUntracked:
 		does, ends = "has applied the workload, but no conditionRules tell when it is done", ", and times out at "
 	case said.Reason == status.ReportRefused:

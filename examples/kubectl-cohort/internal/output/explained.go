@@ -104,7 +104,7 @@ func Explain(cluster, object string, policy bool, group *grouping.Key, why []str
 // words are what the text calls the events.
 var words = map[clusterevents.What]string{
 	clusterevents.Waits: "waits", clusterevents.Starts: "starts", clusterevents.Progressing: "is progressing again", clusterevents.Succeeds: "succeeds",
-	clusterevents.Validates: "succeeds, and waits to be validated", clusterevents.Fails: "fails", clusterevents.TimesOut: "times out", clusterevents.Done: "is done",
+	clusterevents.Validates: "succeeds, and waits for validation", clusterevents.Fails: "fails", clusterevents.TimesOut: "times out", clusterevents.Done: "is done",
 	clusterevents.Deselected: "is deselected",
 	clusterevents.Aborted:    "the rollout is aborted", clusterevents.WaitsToRollBack: "waits to roll back", clusterevents.RollsBack: "rolls back to the previous version",
 	clusterevents.RolledBack: "is rolled back", clusterevents.StaysBehind: "stays as it is: it never had the version",

@@ -206,7 +206,7 @@ func (r Report) waveTable(b *bytes.Buffer) error {
 func (r Report) legend() string {
 	var also []string
 	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Validating > 0 }) {
-		also = append(also, "wait to be validated")
+		also = append(also, "wait for validation")
 	}
 	if slices.ContainsFunc(r.Waves, func(w Wave) bool { return w.Counts.Soaking > 0 }) {
 		also = append(also, "succeeded and have to stay so (minSuccessTime)")

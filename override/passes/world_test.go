@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -170,7 +171,7 @@ func policy(action policyv1.RemediationAction, limits naiveLimits) *policyv1.Pol
 	return p
 }
 
-func (w *world) versionName() string { return fmt.Sprint("v", w.version) }
+func (w *world) versionName() string { return "v" + strconv.Itoa(w.version) }
 
 // call asks what to write and checks it against the rules.
 func (w *world) call(opts rollout.Options) *passes.Propagation {

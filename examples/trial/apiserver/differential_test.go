@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/cohort-ocm/cohort/examples/trial/apiserver"
@@ -26,30 +28,49 @@ import (
 
 var differ = flag.Duration("differ", 3*time.Second, "how long random requests are compared; a minute in CI, 30 minutes before a release")
 
-// kind is one with compared requests.
+// kind is one with compared requests. An object has some fields beside its metadata.
 type kind struct {
 	apiVersion, kind, plural string
-	object                   func(r request) (spec, status map[string]any)
+	fields                   func(r request) map[string]any
 }
 
 var compared = []kind{
-	{"work.open-cluster-management.io/v1", "ManifestWork", "manifestworks", func(r request) (spec, status map[string]any) {
+	{"work.open-cluster-management.io/v1", "ManifestWork", "manifestworks", func(r request) map[string]any {
 		manifest := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "c"}, "data": map[string]any{"x": fmt.Sprint(r.y)}}
-		spec = map[string]any{"workload": map[string]any{"manifests": []any{manifest}}, "unknown": 1}
+		spec := map[string]any{"workload": map[string]any{"manifests": []any{manifest}}, "unknown": 1}
 		if r.x == 2 && r.y == 1 {
 			spec["deleteOption"] = map[string]any{"propagationPolicy": "Nonsense"}
 		}
 		condition := map[string]any{"type": "Applied", "status": "True", "reason": "R", "message": fmt.Sprint(r.x),
 			"lastTransitionTime": "2030-01-01T00:00:00Z", "observedGeneration": r.y}
-		return spec, map[string]any{"conditions": []any{condition}}
+		return map[string]any{"spec": spec, "status": map[string]any{"conditions": []any{condition}}}
 	}},
-	{"shop.example.com/v1", "Widget", "widgets", func(r request) (spec, status map[string]any) {
-		spec = map[string]any{"color": []string{"red", "green", "blue", "purple"}[r.x], "parts": []any{
+	{"shop.example.com/v1", "Widget", "widgets", func(r request) map[string]any {
+		spec := map[string]any{"color": []string{"red", "green", "blue", "purple"}[r.x], "parts": []any{
 			map[string]any{"name": fmt.Sprint("p", r.y), "size": r.x}, map[string]any{"name": "q"}}}
 		if r.y == 1 {
 			spec["replicas"] = r.x - 1
 		}
-		return spec, map[string]any{"phase": fmt.Sprint(r.x), "replicas": r.y}
+		return map[string]any{"spec": spec, "status": map[string]any{"phase": fmt.Sprint(r.x), "replicas": r.y}}
+	}},
+	{"coordination.k8s.io/v1", "Lease", "leases", func(r request) map[string]any {
+		spec := map[string]any{"holderIdentity": fmt.Sprint("process-", r.x), "leaseDurationSeconds": 15, "leaseTransitions": r.y,
+			"acquireTime": "2030-01-01T00:00:00.000000Z", "renewTime": fmt.Sprintf("2030-01-01T00:00:%02d.000000Z", r.x)}
+		if r.y == 1 { // it was released
+			spec["holderIdentity"] = ""
+		}
+		return map[string]any{"spec": spec}
+	}},
+	{"events.k8s.io/v1", "Event", "events", func(r request) map[string]any {
+		fields := map[string]any{
+			"eventTime": "2030-01-01T00:00:00.000000Z", "reportingController": "works", "reportingInstance": "works-0", "action": "Apply",
+			"type": []string{"Normal", "Warning"}[r.x%2], "reason": fmt.Sprint("Reason", r.y), "note": fmt.Sprint("cluster ", r.x),
+			"regarding": map[string]any{"apiVersion": "work.open-cluster-management.io/v1", "kind": "ManifestWork", "namespace": r.namespace, "name": r.name},
+		}
+		if r.y == 2 { // it is told again
+			fields["series"] = map[string]any{"count": r.x + 2, "lastObservedTime": "2030-01-01T00:06:00.000000Z"}
+		}
+		return fields
 	}},
 }
 
@@ -60,11 +81,11 @@ type request struct {
 	name           string
 }
 
-const operations = 22
+const operations = 24
 
 func drawRequests(seed uint64) (all []request) {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	for range 120 {
+	for range 200 {
 		all = append(all, request{rng.IntN(len(compared)), rng.IntN(operations), rng.IntN(4), rng.IntN(3),
 			fmt.Sprintf("s%d-%d", seed, rng.IntN(2)), fmt.Sprint("w", rng.IntN(3))})
 	}
@@ -80,13 +101,16 @@ type side struct {
 	uidOf  map[string]string // by object, as it was answered last
 	rvOf   map[string]int64
 	deep   map[string]string // tokens to continue lists with
-	events [2][]string
-	done   [2]chan struct{}
+	events [][]string // by kind
+	done   []chan struct{}
 }
 
 func newSide(c *rest.Config) (*side, error) {
 	client, err := rest.HTTPClientFor(c)
-	return &side{config: c, client: client, seen: map[string]string{}, uidOf: map[string]string{}, rvOf: map[string]int64{}, deep: map[string]string{}}, err
+	return &side{
+		config: c, client: client, seen: map[string]string{}, uidOf: map[string]string{}, rvOf: map[string]int64{}, deep: map[string]string{},
+		events: make([][]string, len(compared)), done: make([]chan struct{}, len(compared)),
+	}, err
 }
 
 // play sends the requests, and returns the answers and the events, without what may differ.
@@ -135,6 +159,33 @@ func (s *side) do(ctx context.Context, method, path, contentType, body string) (
 	return answer.StatusCode, text
 }
 
+// stream watches a list as an informer does: all objects that there are, and a bookmark behind the last.
+func (s *side) stream(ctx context.Context, path string) (int, []byte) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", s.config.Host+path, nil)
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		return 0, []byte(err.Error())
+	}
+	defer answer.Body.Close()
+	var events []json.RawMessage
+	for decoder := json.NewDecoder(answer.Body); ; {
+		var event json.RawMessage
+		if err := decoder.Decode(&event); err != nil {
+			break
+		}
+		events = append(events, event)
+		if bytes.Contains(event, []byte(metav1.InitialEventsAnnotationKey)) {
+			break
+		}
+	}
+	return answer.StatusCode, []byte(encode(events))
+}
+
 func (s *side) all(k int, namespace string) string {
 	if namespace != "" {
 		namespace = "/namespaces/" + namespace
@@ -157,8 +208,9 @@ func (s *side) object(r request) map[string]any {
 		meta["finalizers"] = []string{"a/b"}
 	}
 	k := compared[r.kind]
-	spec, status := k.object(r)
-	return map[string]any{"apiVersion": k.apiVersion, "kind": k.kind, "metadata": meta, "spec": spec, "status": status}
+	object := k.fields(r)
+	object["apiVersion"], object["kind"], object["metadata"] = k.apiVersion, k.kind, meta
+	return object
 }
 
 func encode(v any) string {
@@ -207,6 +259,16 @@ func (s *side) send(ctx context.Context, r request) (int, []byte) {
 		return s.do(ctx, "DELETE", all+"?"+url.Values{"labelSelector": {fmt.Sprint("l=", r.x)}}.Encode(), asJSON, "{}")
 	case 20:
 		return s.do(ctx, "PATCH", one+"/scale", merge, encode(map[string]any{"spec": map[string]any{"replicas": r.x}}))
+	case 21:
+		options := url.Values{"watch": {"1"}, "sendInitialEvents": {"true"}, "allowWatchBookmarks": {"true"}, "timeoutSeconds": {"20"},
+			"resourceVersion": {[]string{"", "0", fmt.Sprint(s.base)}[r.y]}}
+		if r.x > 0 { // it is refused without
+			options.Set("resourceVersionMatch", "NotOlderThan")
+		}
+		return s.stream(ctx, all+"?"+options.Encode())
+	case 22: // a lease is taken or renewed, and an event is told again, whatever came between
+		return s.do(ctx, "PATCH", one, []string{merge, "application/strategic-merge-patch+json"}[r.y%2], encode(map[string]any{"metadata": map[string]any{"resourceVersion": fmt.Sprint(s.rvOf[r.key()])},
+			"spec": object["spec"], "series": object["series"]}))
 	default:
 		delete(object["metadata"].(map[string]any), "name")
 		return s.do(ctx, "POST", all, asJSON, encode(object))
@@ -226,7 +288,9 @@ func (s *side) apply(ctx context.Context, r request, one string, object map[stri
 	delete(object["metadata"].(map[string]any), "resourceVersion")
 	if r.op == 10 {
 		delete(object, "status")
-		delete(object["spec"].(map[string]any), "unknown")
+		if spec, has := object["spec"].(map[string]any); has {
+			delete(spec, "unknown")
+		}
 	} else {
 		one += "/status"
 		delete(object, "spec")
@@ -351,14 +415,15 @@ func (s *side) plainText(key, v string) string {
 }
 
 // TestDifferential sends the same random requests to Kubernetes' server with a real etcd and to the simulated one, and compares all answers
-// and all events.
+// and all events, bookmarks among them. Leases and events are built into a Kubernetes server; the server of this package has custom resources
+// of their names.
 func TestDifferential(t *testing.T) {
 	files, err := apiserver.OCMDefinitions("work/v1/0000_00_work.open-cluster-management.io_manifestworks.crd.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	files = append(files, "../sim/testdata/widgets.yaml")
-	real, err := apiserver.Start(t.TempDir(), files...)
+	real, err := apiserver.Start(t.TempDir(), append(files, "testdata/leases.yaml", "testdata/events.yaml")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,6 +433,7 @@ func TestDifferential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	definitions = definitions.And(sim.Core()) // with leases and events as the simulator has them
 	requests, events, codes := 0, 0, map[string]int{}
 	began := time.Now()
 	for seed := uint64(began.Unix()); time.Since(began) < *differ && !t.Failed(); seed++ {

@@ -29,47 +29,18 @@ import (
 // TestDecisions runs the program decisions with a real API server while clusters join, are deleted, and change their
 // groups. It kills the program between its writes. A watch, whose events are in the order of the writes, checks that each
 // cluster that stays selected is in some PlacementDecision at any time. The mirror of examples/inventory also runs and is
-// killed: each such cluster is in some slice of SIG Multicluster's at any time.
+// killed: each such cluster is in some slice of SIG Multicluster's at any time. Package decisions tests the same in virtual time, with two
+// processes.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	f.copied()
-	absent, kills := f.change(t, 9)
+	absent, kills := f.change(t, 3)
 	if len(absent) > 0 {
 		t.Errorf("clusters that stay were in no PlacementDecision: %v", absent)
 	}
 	f.mirrored()
 	t.Logf("%d events, %d of slices, %d kills, %d clusters in the end", f.events, f.slices.events, kills, len(f.wanted))
-}
-
-// TestDecisionsAll shows that the test above can fail: if all PlacementDecisions are written at once, some clusters are in
-// none for a moment.
-func TestDecisionsAll(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t, "-update-strategy", "All")
-	absent, _ := f.change(t, 3)
-	if len(absent) == 0 {
-		t.Error("no cluster was in no PlacementDecision")
-	}
-	t.Logf("%d events, %d clusters that stay were in no PlacementDecision for a moment", f.events, len(absent))
-}
-
-// TestDecisionsLeaders runs two replicas, of which one leads. The leader is killed between its writes, or hangs and comes
-// back when the other one leads. No cluster that stays may be absent.
-func TestDecisionsLeaders(t *testing.T) {
-	if testing.Short() {
-		t.Skip("leases run out in 15 seconds")
-	}
-	t.Parallel()
-	f := newFleet(t, "-leader-elect", "-leader-election-namespace", web.Namespace)
-	absent, takeovers := f.change(t, 9)
-	if len(absent) > 0 {
-		t.Errorf("clusters that stay were in no PlacementDecision: %v", absent)
-	}
-	if takeovers != 6 {
-		t.Errorf("%d times another leader", takeovers)
-	}
-	t.Logf("%d events, %d times another leader, %d clusters in the end", f.events, takeovers, len(f.wanted))
 }
 
 // fleet plays the users, and knows the wanted decisions.
@@ -78,7 +49,6 @@ type fleet struct {
 	t       *testing.T
 	start   func() *exec.Cmd
 	program *exec.Cmd
-	leaders *replicas         // instead of the program, with two replicas
 	wanted  map[string]string // by cluster: its stage
 	next    int
 	rng     *rand.Rand
@@ -106,7 +76,7 @@ func newView() view {
 
 var web = client.ObjectKey{Namespace: "apps", Name: "web"}
 
-func newFleet(t *testing.T, args ...string) *fleet {
+func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "hub.kubeconfig")
 	run(t, program(t, "apiserver"), "-kubeconfig", kubeconfig, "-definitions", sigDefinitions(t))
@@ -114,7 +84,7 @@ func newFleet(t *testing.T, args ...string) *fleet {
 		t: t, rng: rand.New(rand.NewPCG(1, 2)), wanted: map[string]string{}, view: newView(), slices: newView(), kubeconfig: kubeconfig,
 	}
 	f.start = func() *exec.Cmd {
-		return run(t, program(t, "decisions"), append(args, "-kubeconfig", kubeconfig, "-metrics-bind-address", "0", "-qps", "300")...)
+		return run(t, program(t, "decisions"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0", "-qps", "300")
 	}
 	waitFor(t, kubeconfig)
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -127,11 +97,7 @@ func newFleet(t *testing.T, args ...string) *fleet {
 	f.WithWatch, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
 	f.must(err)
 	f.watch()
-	if slices.Contains(args, "-leader-elect") {
-		f.leaders = elect(t, kubeconfig, f.start)
-	} else {
-		f.program = f.start()
-	}
+	f.program = f.start()
 	return f
 }
 
@@ -224,16 +190,7 @@ func (f *fleet) change(t *testing.T, changes int) (absent []string, kills int) {
 		f.join(10, []string{"", "edge", "early"}[i%3])
 		f.move(25, []string{"early", "canary", "edge", ""}[i%4])
 		f.edit([]string{`null`, `"other"`, `""`}[i%3])
-		switch {
-		case f.leaders != nil && i%3 == 1:
-			f.writing()
-			f.leaders.kill()
-			kills++
-		case f.leaders != nil && i%3 == 2:
-			f.writing()
-			f.leaders.freeze()
-			kills++
-		case i%3 == 1:
+		if i%3 == 1 {
 			f.writing()
 			f.must(f.program.Process.Kill())
 			_ = f.program.Wait()

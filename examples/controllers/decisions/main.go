@@ -25,16 +25,20 @@ func main() {
 		if errs := decisionupdate.Validate(update, field.NewPath("update-strategy")); len(errs) > 0 {
 			return errs.ToAggregate()
 		}
-		caches, err := newCaches(ctx, m.GetCache())
-		if err != nil {
-			return err
-		}
-		c := &controller{
-			caches: caches, client: m.GetClient(), live: m.GetAPIReader(), now: time.Now, strategy: update, parallel: *parallel,
-			teller: newTeller(m.GetEventRecorder("decisions"), metrics.Registry),
-		}
-		return c.watch(m, *workers)
+		return setUp(ctx, m, newTeller(m.GetEventRecorder("decisions"), metrics.Registry), update, *parallel, *workers)
 	})
+}
+
+// setUp sets up the controller with a manager.
+func setUp(ctx context.Context, m ctrl.Manager, t teller, update decisionupdate.UpdateStrategy, parallel, workers int) error {
+	caches, err := newCaches(ctx, m.GetCache())
+	if err != nil {
+		return err
+	}
+	c := &controller{
+		caches: caches, client: m.GetClient(), live: m.GetAPIReader(), now: time.Now, strategy: update, parallel: parallel, teller: t,
+	}
+	return c.watch(m, workers)
 }
 
 var scheme = manager.Scheme(clusterv1.Install, clusterv1beta1.Install, clusterv1beta2.Install)

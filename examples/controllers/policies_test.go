@@ -68,34 +68,11 @@ func TestPolicies(t *testing.T) {
 	t.Logf("%d events", f.events)
 }
 
-// TestPoliciesLeaders runs two replicas; one leads. The leader is killed while it enforces, or hangs and returns when the
-// other one leads. Never are more clusters enforced at a time than may be, and no replicated policy is made anew or deleted.
-func TestPoliciesLeaders(t *testing.T) {
-	if testing.Short() {
-		t.Skip("leases run out in 15 seconds")
-	}
-	t.Parallel()
-	const atATime = "{type: Progressive, progressive: {maxConcurrency: 2, maxFailures: 100%}}"
-	f := newPolicies(t, "-leader-elect", "-leader-election-namespace", "policies")
-	f.limit = 2
-	f.apply("placementbindings", `{placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}, subjects: [{apiGroup: policy.open-cluster-management.io, kind: PolicySet, name: base}]}`)
-	f.apply("policysets", `{spec: {policies: [etcd]}}`)
-	f.place()
-	for i, disturb := range []func(){f.leaders.kill, f.leaders.freeze, f.leaders.kill} {
-		template := fmt.Sprintf("template-%d", i)
-		f.apply("policies", policyOf(template, atATime))
-		f.until("some clusters are enforced", func() bool { return f.count(template, "enforce") >= 3+2*i })
-		f.reportWhile(disturb)
-		f.until("all are compliant", func() bool { return f.done(template) })
-	}
-	t.Logf("%d events, %d times another leader, at most %d of %d in flight", f.events, f.leaders.takeovers, f.most, f.limit)
-}
-
 // TestPoliciesAsPublished runs the program under the policy API as OCM publishes it, to which no field is added: a policy
 // is replicated to its clusters, its status has their status, and an invalid one is refused with an event.
 func TestPoliciesAsPublished(t *testing.T) {
 	t.Parallel()
-	f := newPoliciesOn(t, []string{"-as-published"})
+	f := newPolicies(t, "-as-published")
 	f.apply("placementbindings", `{placementRef: {apiGroup: cluster.open-cluster-management.io, kind: Placement, name: all}, subjects: [{apiGroup: policy.open-cluster-management.io, kind: PolicySet, name: base}]}`)
 	f.apply("policysets", `{spec: {policies: [etcd, `+longName+`]}}`)
 	f.place()
@@ -181,7 +158,6 @@ type policies struct {
 	clusters   clusterclient.Interface
 	start      func() *exec.Cmd
 	program    *exec.Cmd
-	leaders    *replicas // in place of the program, if there are two
 	groups     *grouping.Groups
 	limit      int // how many clusters are enforced at a time, all groups together; 0 is one group after the other
 
@@ -192,19 +168,13 @@ type policies struct {
 	answered map[string]int64                      // by cluster: the generation that the agent has reported on
 	made     map[string]bool                       // by cluster: it has had a replicated policy
 	going    bool                                  // the policy is deleted
-	most     int                                   // how many were enforced at a time
 	events   int
 	faults   []string
 }
 
-func newPolicies(t *testing.T, args ...string) *policies {
-	t.Helper()
-	return newPoliciesOn(t, nil, args...)
-}
-
-// newPoliciesOn starts the API server and the program with arguments. The policy API has what the enhancement adds, unless the
+// newPolicies starts the API server with arguments, and the program. The policy API has what the enhancement adds, unless the
 // arguments say otherwise.
-func newPoliciesOn(t *testing.T, hub []string, args ...string) *policies {
+func newPolicies(t *testing.T, hub ...string) *policies {
 	t.Helper()
 	if _, err := apiserver.PolicyDefinitions(t.TempDir()); err != nil && os.Getenv("CI") == "" {
 		t.Skip("the policy API is not at hand: ", err)
@@ -218,7 +188,7 @@ func newPoliciesOn(t *testing.T, hub []string, args ...string) *policies {
 		failing: map[string]bool{}, answered: map[string]int64{}, made: map[string]bool{},
 	}
 	f.start = func() *exec.Cmd {
-		return run(t, program(t, "policies"), append(args, "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")...)
+		return run(t, program(t, "policies"), "-kubeconfig", kubeconfig, "-metrics-bind-address", "0")
 	}
 	f.kubeconfig = kubeconfig
 	waitFor(t, kubeconfig)
@@ -247,11 +217,7 @@ func newPoliciesOn(t *testing.T, hub []string, args ...string) *policies {
 			t.Error(fault)
 		}
 	})
-	if len(args) > 0 {
-		f.leaders = elect(t, kubeconfig, f.start)
-	} else {
-		f.program = f.start()
-	}
+	f.program = f.start()
 	return f
 }
 
@@ -407,7 +373,7 @@ func (f *policies) countInFlight(template string) {
 			inFlight = append(inFlight, cluster)
 		}
 	}
-	if f.most = max(f.most, len(inFlight)); len(inFlight) > f.limit {
+	if len(inFlight) > f.limit {
 		f.faults = append(f.faults, fmt.Sprintf("%v enforce %q at a time", inFlight, template))
 	}
 }
@@ -429,26 +395,6 @@ func reportedIn(replica *unstructured.Unstructured, details map[string]any) (gen
 		fmt.Sscanf(strings.TrimPrefix(name, replica.GetNamespace()+"."), "%d.", &generation)
 	}
 	return generation
-}
-
-// reportWhile plays the agents while something happens.
-func (f *policies) reportWhile(happens func()) {
-	f.t.Helper()
-	done := make(chan struct{})
-	var reporting sync.WaitGroup
-	reporting.Go(func() {
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(20 * time.Millisecond):
-				f.report()
-			}
-		}
-	})
-	happens()
-	close(done)
-	reporting.Wait()
 }
 
 // until plays the agents until something is so.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -168,7 +167,7 @@ func (f *fleet) saw(c sim.Commit) {
 	}
 	f.writes++
 	var pd clusterv1beta1.PlacementDecision
-	if err := json.Unmarshal(c.Value, &pd); err != nil {
+	if err := c.Into(&pd); err != nil {
 		panic(err) // the server has stored it
 	}
 	delete(f.decisions, c.Name)

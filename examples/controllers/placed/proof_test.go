@@ -34,6 +34,7 @@ func TestProof(t *testing.T) {
 	}
 	subject := subjectOf(kindFor(nil))
 	t.Run("Rollouts", func(t *testing.T) { h.Rollouts(t, subject) })
+	t.Run("TwoAct", func(t *testing.T) { h.TwoAct(t, subject) })
 	t.Run("CutOff", func(t *testing.T) { h.CutOff(t, subject) })
 	t.Run("Days", func(t *testing.T) { h.Days(t, subject) })
 	t.Run("Untold", func(t *testing.T) { h.Untold(t, subject) })

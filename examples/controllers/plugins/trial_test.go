@@ -335,13 +335,10 @@ func (h *trial) holds() bool {
 	return false
 }
 
-// 1,000 rollouts with plugins from reliable to useless: no verdict counts that was not given, no limit is exceeded, there
+// 200 rollouts with plugins from reliable to useless: no verdict counts that was not given, no limit is exceeded, there
 // is no call after a verdict, and in the end each cluster has a reason.
 func TestRolloutsWithRoguePlugins(t *testing.T) {
-	rollouts := 1000
-	if testing.Short() {
-		rollouts = 100
-	}
+	const rollouts = 200
 	ends, open := map[string]int{}, map[string]int{}
 	for seed := range rollouts {
 		h := newTrial(t, uint64(seed))

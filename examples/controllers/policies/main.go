@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/kubernetes"
@@ -48,7 +49,9 @@ func main() {
 		if *elect {
 			lease = *namespace
 		}
-		err = lead(ctx, config, lease, func(ctx context.Context) error { return run(ctx, config, *workers) })
+		err = lead(ctx, config, lease, lost, func(ctx context.Context) error {
+			return run(ctx, config, *workers, prometheus.DefaultRegisterer)
+		})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -69,9 +72,15 @@ func serveMetrics(address string) {
 	}
 }
 
-// lead runs the controller as soon as no other replica holds the lease, and ends it with the lease. Without a namespace
+// lost ends the process at once: what is under way here must not go on.
+func lost() {
+	fmt.Fprintln(os.Stderr, "another replica leads")
+	os.Exit(1)
+}
+
+// lead runs the controller as soon as no other replica holds the lease, and ends it with the lease: then it calls lost. Without a namespace
 // there is no lease.
-func lead(ctx context.Context, config *rest.Config, namespace string, run func(context.Context) error) error {
+func lead(ctx context.Context, config *rest.Config, namespace string, lost func(), run func(context.Context) error) error {
 	if namespace == "" {
 		return run(ctx)
 	}
@@ -90,15 +99,14 @@ func lead(ctx context.Context, config *rest.Config, namespace string, run func(c
 		Lock: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: namespace, Name: "policies.cohort.open-cluster-management.io"},
 			Client:     clients.CoordinationV1(),
-			LockConfig: resourcelock.ResourceLockConfig{Identity: fmt.Sprintf("%s_%d", host, os.Getpid())},
+			LockConfig: resourcelock.ResourceLockConfig{Identity: fmt.Sprintf("%s_%d_%s", host, os.Getpid(), uuid.NewUUID())},
 		},
 		LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second, RetryPeriod: 2 * time.Second,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(ctx context.Context) { failed = run(ctx); stop() },
 			OnStoppedLeading: func() {
 				if ctx.Err() == nil {
-					fmt.Fprintln(os.Stderr, "another replica leads")
-					os.Exit(1) // at once: what is under way here must not go on
+					lost()
 				}
 			},
 		},
@@ -111,7 +119,7 @@ func lead(ctx context.Context, config *rest.Config, namespace string, run func(c
 }
 
 // run runs the controller until the context ends.
-func run(ctx context.Context, config *rest.Config, workers int) error {
+func run(ctx context.Context, config *rest.Config, workers int, registry prometheus.Registerer) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
@@ -138,7 +146,7 @@ func run(ctx context.Context, config *rest.Config, workers int) error {
 	}
 	c := &controller{
 		caches: informers.caches(), client: client, now: time.Now,
-		teller: newTeller(broadcaster.NewRecorder(runtime.NewScheme(), "policies"), prometheus.DefaultRegisterer),
+		teller: newTeller(broadcaster.NewRecorder(runtime.NewScheme(), "policies"), registry),
 	}
 	queue := newQueue()
 	if err := informers.listen(&c.caches, queue); err != nil {

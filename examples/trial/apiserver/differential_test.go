@@ -101,7 +101,7 @@ type side struct {
 	uidOf  map[string]string // by object, as it was answered last
 	rvOf   map[string]int64
 	deep   map[string]string // tokens to continue lists with
-	events [][]string // by kind
+	events [][]string        // by kind
 	done   []chan struct{}
 }
 

@@ -14,7 +14,7 @@ import (
 const dependenciesUsage = `Say of each policy template whether it may be processed on a managed cluster, what it waits for, and what to do next.
 
 Files hold the policies of a cluster, as they stand there, and what was observed on it. Policies in several namespaces are those
-of several clusters, which are reported one after the other. What the files do not hold does not exist. On a hub the replicated
+of several clusters, which are reported one after the other. Root policies are shown as they are replicated, if no policy of a cluster is there. What the files do not hold does not exist. On a hub the replicated
 policies of all clusters are read, or of that of -n. What they create is not there, so each template that may be processed is to
 be created; what others wait for is known.`
 
@@ -35,6 +35,9 @@ func dependenciesCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 			report, err := dependencies.Of(objects, in.namespace())
 			if err != nil {
 				return err
+			}
+			for _, note := range report.Notes {
+				fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", note)
 			}
 			if err := out.write(report, cmd.OutOrStdout()); err != nil {
 				return err

@@ -65,7 +65,7 @@ func TestFilesWithoutAnyPolicyAreRefused(t *testing.T) {
 
 const policy = `apiVersion: policy.open-cluster-management.io/v1
 kind: Policy
-metadata: {name: x, namespace: managed}
+metadata: {name: x, namespace: managed, labels: {policy.open-cluster-management.io/cluster-name: managed}}
 `
 
 func TestBadInputIsOneLineWithFileObjectAndField(t *testing.T) {
@@ -238,5 +238,76 @@ func TestTwoPoliciesThatCreateTheSameObject(t *testing.T) {
 		if status != 0 || !strings.Contains(got, want) {
 			t.Errorf("status %d, %s, no %q in\n%s", status, stderr, want, got)
 		}
+	}
+}
+
+// rootOf is a root policy that waits for others, with the status that its clusters give it.
+func rootOf(name, status string, dependencies ...string) string {
+	return "apiVersion: policy.open-cluster-management.io/v1\nkind: Policy\nmetadata: " + name + "\nspec: {dependencies: [" + strings.Join(dependencies, ", ") +
+		"], policy-templates: [{objectDefinition: {apiVersion: policy.open-cluster-management.io/v1, kind: ConfigurationPolicy, metadata: {name: of-" + strings.Split(strings.TrimPrefix(name, "{name: "), ",")[0] + "}}}]}\n" + status + "---\n"
+}
+
+// on is the status of a root with the compliance on clusters.
+func on(clusters ...string) string {
+	var all []string
+	for _, c := range clusters {
+		name, compliant, _ := strings.Cut(c, ":")
+		all = append(all, "{clustername: "+name+", clusternamespace: "+name+", compliant: "+compliant+"}")
+	}
+	return "status: {status: [" + strings.Join(all, ", ") + "]}\n"
+}
+
+// Root policies are no replicated ones: they are replicated as OCM's propagator does, names, namespaces, sets and all.
+func TestRootPoliciesAreReplicated(t *testing.T) {
+	const policy, set = "{apiVersion: policy.open-cluster-management.io/v1, kind: Policy, compliance: Compliant, ", "{apiVersion: policy.open-cluster-management.io/v1beta1, kind: PolicySet, compliance: Compliant, "
+	const aSet = "apiVersion: policy.open-cluster-management.io/v1beta1\nkind: PolicySet\nmetadata: {name: all, namespace: shops}\nspec: {policies: [base, idle]}\n---\n"
+	const replica = "{name: platform.base, namespace: c1, labels: {policy.open-cluster-management.io/root-policy: platform.base}}"
+	base := rootOf("{name: base, namespace: platform}", on("c1:Compliant", "c2:NonCompliant"))
+	for _, test := range []struct {
+		why, in string
+		says    []string
+		never   []string
+	}{
+		{"a dependency in another namespace, cluster by cluster", base + rootOf("{name: app, namespace: shops}", on("c1:Pending", "c2:Pending"), policy+"name: base, namespace: platform}"),
+			[]string{"Cluster c1\nPolicy platform.base", "Policy shops.app: unknown\n  [0] ConfigurationPolicy of-app: Ready", "Cluster c2\n", "Policy platform.base is NonCompliant, must be Compliant", "replicated to the clusters of the status"}, []string{"Cluster platform", "Cluster shops"}},
+		{"a cluster that one of them is not on", base + rootOf("{name: app, namespace: shops}", on("c1:Pending")), []string{"Cluster c1\nPolicy platform.base", "Cluster c2\nPolicy platform.base"}, []string{"Cluster c2\nPolicy platform.base: unknown\n  [0] ConfigurationPolicy of-base: Ready\n      next: create\nPolicy shops.app"}},
+		{"a set, of which a disabled policy is no part", aSet + rootOf("{name: base, namespace: shops}", "") + strings.Replace(rootOf("{name: idle, namespace: shops}", ""), "spec: {", "spec: {disabled: true, ", 1) + rootOf("{name: app, namespace: shops}", "", set+"name: all}"),
+			[]string{"Policy shops.base has no compliance", "a cluster that gets all of them"}, []string{"PolicySet", "shops.idle is", "shops.idle has"}},
+		{"a name with a dot counts as one on the cluster", rootOf("{name: base-4.17, namespace: shops}", "") + rootOf("{name: app, namespace: shops}", "", policy+"name: base-4.17}"),
+			[]string{"Policy base-4.17 is not found", "note: Policy shops/app: the dependency base-4.17 has a dot and no namespace", "add the namespace shops"}, nil},
+		{"with the namespace it is the root", rootOf("{name: base-4.17, namespace: shops}", "") + rootOf("{name: app, namespace: shops}", "", policy+"name: shops.base-4.17}"), []string{"Policy shops.base-4.17 has no compliance"}, []string{"is not found", "add the namespace"}},
+		{"roots beside replicated policies are not evaluated", base + rootOf(replica, "status: {compliant: Compliant}\n"), []string{"Policy platform.base"}, []string{"Cluster", "note: "}},
+		{"policies by hand, as they stand on a cluster", rootOf("{name: platform.base, namespace: c1}", "") + rootOf("{name: shops.app, namespace: c1}", ""), []string{"Policy platform.base: ", "Policy shops.app: "}, []string{"c1.", "note: "}},
+	} {
+		status, stdout, stderr := call(t, test.in, "-f", "-")
+		got := stdout + stderr
+		for _, fact := range test.says {
+			if status != 0 || !strings.Contains(got, fact) {
+				t.Errorf("%s: status %d, no %q in\n%s", test.why, status, fact, got)
+			}
+		}
+		for _, fact := range test.never {
+			if strings.Contains(got, fact) {
+				t.Errorf("%s: %q in\n%s", test.why, fact, got)
+			}
+		}
+	}
+	if status, stdout, stderr := call(t, base, "-f", "-", "--namespace", "c2"); status != 0 || !strings.HasPrefix(stdout, "Policy platform.base") || strings.Contains(stdout, "Cluster") {
+		t.Errorf("of one cluster: status %d, %s\n%s", status, stderr, stdout)
+	}
+	if status, _, stderr := call(t, strings.Replace(base, "dependencies: []", "dependancies: []", 1), "-f", "-"); status != 2 || !strings.Contains(stderr, "Policy platform/base: spec.dependancies: unknown field") {
+		t.Errorf("a fault of a root: status %d, %s", status, stderr)
+	}
+}
+
+// A directory with a collection of policies has other objects beside them: what no policy names may lack a name, or stand twice.
+func TestObjectsThatNoPolicyNamesDoNotMatter(t *testing.T) {
+	others := "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n---\n"
+	if status, stdout, stderr := call(t, others+rootOf("{name: base, namespace: platform}", ""), "-f", "-"); status != 0 || !strings.Contains(stdout, "Policy platform.base") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+	waits := rootOf("{name: base, namespace: platform}", "", "{apiVersion: v1, kind: ConfigMap, name: c, compliance: Compliant}")
+	if status, _, stderr := call(t, others+waits, "-f", "-"); status != 2 || !strings.Contains(stderr, "ConfigMap c: metadata.name: Duplicate value") {
+		t.Errorf("one that a policy names: status %d, %s", status, stderr)
 	}
 }

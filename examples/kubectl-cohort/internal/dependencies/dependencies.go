@@ -2,7 +2,8 @@
 // and what to do next.
 //
 // The objects are the policies of a cluster, as they stand there, and what was observed on it, in any order. Policies in
-// several namespaces are those of several clusters. Objects of other kinds are observed on each of them. What is not among
+// several namespaces are those of several clusters. Root policies count as they are replicated, if no policy of a cluster is among the
+// objects. Objects of other kinds are observed on each of them. What is not among
 // the objects does not exist. A Policy is both: its spec is evaluated and its status is what others wait for; without a spec
 // it is only observed. What a policy has on the cluster has it for its
 // owner, or its name in the label policy.open-cluster-management.io/policy. Templates may have OCM's kinds, and those of each
@@ -14,26 +15,36 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 )
 
 // Report is what there is to say of each cluster.
 type Report struct {
+	// Notes say what the report is of.
+	Notes    []string
 	clusters []cluster
 	faults   []error
 }
 
 // Of evaluates the policies of a namespace, or where that is empty of each namespace that has any.
 func Of(objects []manifest.Object, namespace string) (r Report, err error) {
-	namespaces := []string{namespace}
-	if all := namespacesOf(objects); namespace == "" && len(all) > 0 {
-		namespaces = all
+	of, roots, notes, err := ofClusters(objects, namespace)
+	if err != nil {
+		return r, err
 	}
-	for _, namespace := range namespaces {
-		in, err := read(without(objects, namespaces, namespace), namespace)
+	r.Notes = notes
+	for _, namespace := range slices.Sorted(maps.Keys(of)) {
+		in, err := read(of[namespace], namespace)
 		if err != nil {
 			return r, err
+		}
+		for name := range in.from {
+			if root, found := roots[name]; found {
+				in.from[name] = root
+			}
 		}
 		if len(in.policies) == 0 {
 			return r, fmt.Errorf("no Policy with a spec among the %d objects", len(objects))

@@ -54,9 +54,13 @@ func read(objects []manifest.Object, namespace string) (*input, error) {
 		}
 	}
 	first := map[dependency.Object]manifest.Object{}
+	matters := mattering(objects)
 	for _, o := range objects {
 		if err := o.Mistyped(kinds()...); err != nil {
 			return nil, err
+		}
+		if !matters(o) {
+			continue
 		}
 		name := in.name(o)
 		if name.Name == "" {
@@ -73,6 +77,45 @@ func read(objects []manifest.Object, namespace string) (*input, error) {
 		first[name] = o
 	}
 	return in, nil
+}
+
+// mattering tells the objects of which something may be said: policies, what they create and what they wait for. A collection of policies
+// has others beside them, which may lack a name or stand twice.
+func mattering(objects []manifest.Object) func(manifest.Object) bool {
+	named := make(map[schema.GroupKind]bool)
+	var find func(value any)
+	find = func(value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			kind, _ := value["kind"].(string)
+			version, _ := value["apiVersion"].(string)
+			gv, _ := schema.ParseGroupVersion(version)
+			named[schema.GroupKind{Group: gv.Group, Kind: kind}] = true
+			for _, below := range value {
+				find(below)
+			}
+		case []any:
+			for _, element := range value {
+				find(element)
+			}
+		}
+	}
+	policies := slices.DeleteFunc(slices.Clone(objects), func(o manifest.Object) bool { return !isPolicy(o) })
+	for _, o := range policies {
+		spec, _ := o.Object["spec"].(map[string]any)
+		find(spec["dependencies"])
+		templates, _ := spec["policy-templates"].([]any)
+		for _, template := range templates {
+			fields, _ := template.(map[string]any)
+			find(fields["extraDependencies"])
+			definition, _ := fields["objectDefinition"].(map[string]any)
+			find(map[string]any{"kind": definition["kind"], "apiVersion": definition["apiVersion"]})
+		}
+	}
+	return func(o manifest.Object) bool {
+		gvk := o.GroupVersionKind()
+		return len(policies) == 0 || gvk.Group == policyGroup || gvk.Kind == "CustomResourceDefinition" || named[gvk.GroupKind()]
+	}
 }
 
 // namespacesOf are those of the policies to evaluate, by name.

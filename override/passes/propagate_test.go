@@ -201,6 +201,21 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// O15, S3: the annotation that has clusters fail at once is true or false. Anything else would be taken for false without a word.
+func TestValidateRefusesAnUnreadableFailAtOnce(t *testing.T) {
+	for value, valid := range map[string]bool{"true": true, "false": true, "": false, "yes": false, "True": false} {
+		p := policy(policyv1.Enforce, naiveLimits{})
+		p.Annotations = map[string]string{"cohort.open-cluster-management.io/fail-at-once": value}
+		errs := passes.Validate(p, nil)
+		if valid != (len(errs) == 0) || !valid && errs[0].Field != "metadata.annotations[cohort.open-cluster-management.io/fail-at-once]" {
+			t.Errorf("%q: %v", value, errs)
+		}
+		if _, err := override.Resolve(p, nil); valid != (err == nil) {
+			t.Errorf("%q: Resolve says %v", value, err)
+		}
+	}
+}
+
 // O21: a webhook refuses a name that no replica can have as its label, namespace and dot included.
 func TestValidateRefusesALongName(t *testing.T) {
 	p := policy("", naiveLimits{typ: "All"})

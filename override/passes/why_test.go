@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
 	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -44,6 +46,40 @@ func TestWhyAClusterDoesNotComply(t *testing.T) {
 		report, ok := replica.Report(resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("a")), "v2", noon.Add(time.Minute))
 		if !ok || report.Message != test.want || (report.Status == status.Succeeded) != (test.want == "") {
 			t.Errorf("%s: %s %q, want %q", test.why, report.Status, report.Message, test.want)
+		}
+	}
+}
+
+// O15, S3: an enforced cluster does not comply. It is in flight until its deadline, and without one until it complies, and the sentence says
+// which. The root's annotation has it fail at once.
+func TestWhenAClusterThatDoesNotComplyFails(t *testing.T) {
+	for _, test := range []struct {
+		why      string
+		limits   naiveLimits
+		first    string // a minute after the write
+		sentence string
+		in       string // a week later
+	}{
+		{"without a deadline", naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1}, "Progressing",
+			"NonCompliant: template a; waits without a deadline until the cluster complies", "Progressing"},
+		{"with a deadline", naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, deadline: 10 * time.Minute}, "Progressing",
+			"NonCompliant: template a; fails at 2026-11-21T12:10:00Z unless the cluster complies before", "Failed"},
+		{"at once", naiveLimits{typ: clusterv1alpha1.Progressive, maxConcurrency: 1, failAtOnce: true}, "Failed", "", "Failed"},
+	} {
+		resolution := resolve(t, policy(policyv1.Enforce, test.limits), to("a"))
+		s := rewritten(t, templatesOf([]part{config("a", 1, 0)}), templatesOf([]part{config("a", 2, 0)}))
+		s.status.Details = []policyv1.PolicyDetails{detail("a", "NonCompliant", noon.Add(time.Second))}
+		for after, want := range map[time.Duration]string{time.Minute: test.first, 7 * 24 * time.Hour: test.in} {
+			p, err := passes.Propagate(resolution, "v2", status.Record{}, []passes.Replica{passes.ReplicaOf(&s.Policy, &s.status)}, noon.Add(after), rollout.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Clusters[0].RolloutStatus; string(got) != want {
+				t.Errorf("%s, after %v: %s, want %s", test.why, after, got, want)
+			}
+			if got := p.Explain("a").String(); after == time.Minute && got != test.sentence {
+				t.Errorf("%s: explained by %q, want %q", test.why, got, test.sentence)
+			}
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 // ofPlacements are worlds of a Placement with clusters that come, go and change. The program writes the decisions.
 var ofPlacements = foreignKind{
 	schedules: true,
-	definitions: func() ([]string, error) {
+	definitions: func(string) ([]string, error) {
 		return apiserver.OCMDefinitions(
 			"cluster/v1beta2/0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml",
 			"cluster/v1beta2/0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml",

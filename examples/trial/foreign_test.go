@@ -24,7 +24,7 @@ import (
 var (
 	flagForeign  = flag.String("foreign", "", "a program that rolls out what -kind says, with its arguments, to which a kubeconfig is added as the last one; or own, for the one of this package")
 	flagParallel = flag.Int("at-once", 20, "how many worlds of -foreign run at a time")
-	flagKind     = flag.String("kind", string(ReplicaSets), "what the program of -foreign is responsible for: ManifestWorkReplicaSet, ClusterManagementAddOn or Placement")
+	flagKind     = flag.String("kind", string(ReplicaSets), "what the program of -foreign is responsible for: ManifestWorkReplicaSet, ClusterManagementAddOn, Placement or Policy")
 	flagClass    = flag.String("class", "", "play only worlds of ManifestWorkReplicaSets or add-ons in which this difference matters")
 	flagKeep     = flag.String("keep", "", "a directory for the recordings of worlds in which something was found")
 )
@@ -40,10 +40,12 @@ type foreignKind struct {
 	// schedules says that the program writes the decisions, and nothing but decisions is judged. Otherwise the harness writes them.
 	schedules bool
 	// definitions are those that the program needs beside the hub's. It may be nil.
-	definitions func() ([]string, error)
+	definitions func(dir string) ([]string, error)
+	// watches are the kinds of these that take part.
+	watches []Kind
 }
 
-var foreignKinds = map[Kind]foreignKind{ReplicaSets: ofSets, AddOns: ofTheAddOns, Placements: ofPlacements}
+var foreignKinds = map[Kind]foreignKind{ReplicaSets: ofSets, AddOns: ofTheAddOns, Placements: ofPlacements, Policies: ofThePolicies}
 
 // foreignOutcome is what came of a world.
 type foreignOutcome struct {
@@ -139,11 +141,11 @@ func TestForeign(t *testing.T) {
 	var definitions []string
 	if kind.definitions != nil {
 		var err error
-		if definitions, err = kind.definitions(); err != nil {
+		if definitions, err = kind.definitions(t.TempDir()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	hub, subject := startReal(t, apiserver.Audit{}, definitions), kind.idle
+	hub, subject := startReal(t, apiserver.Audit{}, definitions, kind.watches...), kind.idle
 	if *flagForeign != "own" {
 		hub.run(t, *flagForeign)
 		kind.answers(t, hub)

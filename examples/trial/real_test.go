@@ -30,7 +30,7 @@ type realHub struct {
 	wires  *wire
 }
 
-func startReal(t *testing.T, audit apiserver.Audit, definitions []string) *realHub {
+func startReal(t *testing.T, audit apiserver.Audit, definitions []string, also ...Kind) *realHub {
 	t.Helper()
 	silence()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func startReal(t *testing.T, audit apiserver.Audit, definitions []string) *realH
 		h.wires.join(world, feed)
 		return func() { h.wires.leave(world) }
 	}
-	if h.wires, err = connect(h.clients("watch"), kinds); err != nil {
+	if h.wires, err = connect(h.clients("watch"), slices.Concat(kinds, also)); err != nil {
 		err = errors.Join(err, server.Stop())
 		t.Fatal(err)
 	}

@@ -37,9 +37,10 @@
 //     once you read that write back. Users write the root policy too, so write with its resourceVersion.
 //     A nil Resolution deletes nothing: delete the replicas of a deleted root yourself, after a live read that it does not exist.
 //  5. Write the replicas, in the order of Writes. Create or update the object with its action, its version and
-//     the time in one write: Stamp notes the last two in annotations. Then set the rollout status. If the update of an
-//     enforced replica to inform fails, write no replica that enforces. Delete the replicas in Removed. The next call asks again
-//     for each write that was not done.
+//     the time in one write: Stamp notes the last two in annotations. Then set the rollout status. Read the answer back: if it lacks the
+//     rollout status, the policy API of this hub drops it and the strategy, as OCM's of today does. All clusters are then enforced at
+//     once: warn, and skip VerbUpdateStatus from then on, for which each call asks again. If the update of an enforced replica to inform
+//     fails, write no replica that enforces. Delete the replicas in Removed. The next call asks again for each write that was not done.
 //  6. Set the root policy's status, and write it if it changed. For events, Changes says what is new since the previous call, and
 //     Edited which replicas were edited by hand. Explain says why a cluster waits, or what a cluster in flight still has to do.
 //  7. Reconcile when something changes, including the replicated policies that you have written, and after RecheckAfter.

@@ -84,7 +84,7 @@ func TestWhenAClusterThatDoesNotComplyFails(t *testing.T) {
 	}
 }
 
-// O15: clusters that wait for dependencies are told from slow ones, and counted.
+// O15: clusters that wait for dependencies are told from slow ones, in sentences too, and counted.
 func TestClustersThatWaitForDependencies(t *testing.T) {
 	edited := []policyv1.PolicyTemplate(templatesOf([]part{config("a", 2, 0), config("b", 2, 0)}))
 	var replicas []passes.Replica
@@ -102,5 +102,14 @@ func TestClustersThatWaitForDependencies(t *testing.T) {
 	p := propagate(t, resolve(t, policy(policyv1.Enforce, naiveLimits{}), to("fit", "slow", "unfit", "waits", "waits-slowly", "without")), replicas, rollout.Options{})
 	if got := p.Pending(); !slices.Equal(got, []string{"waits", "waits-slowly"}) || p.Summary().Progressing != 4 {
 		t.Errorf("%v wait, of %v", got, p.Summary())
+	}
+	for cluster, want := range map[string]string{
+		"fit": "", "slow": "no answer to this version from template b", "waits": "Pending: dependencies are not met for template b",
+		"waits-slowly": "no answer to this version from template b; Pending: dependencies are not met for template a",
+		"unfit":        "NonCompliant: template b; waits without a deadline until the cluster complies",
+	} {
+		if got := p.Explain(cluster).String(); got != want {
+			t.Errorf("%s: explained by %q, want %q", cluster, got, want)
+		}
 	}
 }

@@ -28,6 +28,8 @@ type Delivery struct {
 	// reread does so by the states of an object since it was made, the newest last. What did not change since it was answered need not be
 	// answered anew: neither where an edit by hand was set back, nor by a cluster that never got what was written in between. It may be nil.
 	reread func(states []object) held
+	// traceless are the duties of which no trace tells enough to judge, with what it does not tell.
+	traceless map[Duty]string
 	// claims reads what the owner says. It is nil where the subject says it itself.
 	claims func(owner object) *Claim
 	// report makes the patch of an object's status that an agent writes.

@@ -45,7 +45,7 @@ func OfPolicies() *Delivery {
 		},
 		read: func(o object) held { return readPolicy([]object{o}) }, reread: readPolicy, parts: partsOfPolicy, reportPart: reportOfTemplate, patient: isPatient,
 		shown: shownOfPolicy, edit: editPolicy, strip: stripPolicy, adopts: adoptsPolicy, replicates: replicatesPolicy,
-		validates: isValidated, verdict: verdictOnPolicy, approve: approvePolicy,
+		validates: isValidated, verdict: verdictOnPolicy, approve: approvePolicy, traceless: tracelessOfPolicies,
 		patch: func(ctx context.Context, c clients, k Kind, o object, body []byte, sub ...string) error {
 			_, err := c.any.Resource(policyResource(k)).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), mergePatch, body, metav1.PatchOptions{}, sub...)
 			return err
@@ -54,6 +54,18 @@ func OfPolicies() *Delivery {
 			return c.any.Resource(policyResource(k)).Namespace(o.GetNamespace()).Delete(ctx, o.GetName(), metav1.DeleteOptions{})
 		},
 	}
+}
+
+// tracelessOfPolicies are the duties that the judge of traces need not find, with the reasons.
+var tracelessOfPolicies = map[Duty]string{
+	DutyVerdict:       "which successes were found good",
+	DutyAdopt:         "which controller wrote a policy",
+	DutyManagedFields: "which controller wrote a policy",
+	DutyEdited:        "what a user edited: it reads neither labels nor dependencies",
+	DutyTemplates:     "what the owner says of each cluster, which it does not read",
+	DutyOwnerGone:     "what happens after the owner was deleted: the trace ends before",
+	DutyRecord:        "whether a cluster that timed out had failed, once its policy is gone: a policy goes at once",
+	DutyReadBack:      "whether a cluster that timed out had failed, once its policy is gone: a policy goes at once",
 }
 
 func putPolicy(ctx context.Context, r *runner, version string, first bool) error {

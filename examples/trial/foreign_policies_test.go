@@ -3,6 +3,7 @@ package trial
 import (
 	"context"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,7 +16,7 @@ var ofThePolicies = foreignKind{
 	definitions: func(dir string) ([]string, error) {
 		return apiserver.PolicyDefinitions(dir, apiserver.RolloutStrategy, apiserver.RolloutStatus)
 	},
-	watches: policyKinds,
+	watches: policyKinds, removeAfter: 5 * time.Second, patience: 5*time.Second + 2*unshownFor,
 	probe: func(ctx context.Context, hub *realHub) (object, func() (object, error), error) {
 		api := hub.clients("user").any.Resource(policyResource(Policies)).Namespace("probe")
 		probe := policyObject("probe", "Policy", "probe")

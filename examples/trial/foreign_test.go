@@ -43,6 +43,9 @@ type foreignKind struct {
 	definitions func(dir string) ([]string, error)
 	// watches are the kinds of these that take part.
 	watches []Kind
+	// removeAfter is for how long the program may keep what a deselected cluster has, and patience for how long it may do nothing; zero are
+	// those of any program.
+	removeAfter, patience time.Duration
 }
 
 var foreignKinds = map[Kind]foreignKind{ReplicaSets: ofSets, AddOns: ofTheAddOns, Placements: ofPlacements, Policies: ofThePolicies}
@@ -174,7 +177,8 @@ func (f *foreignFigures) add(t *testing.T, o *foreignOutcome) {
 		t.Errorf("%s\n%v", o.world, o.err)
 		return
 	}
-	report, err := o.history.judgedBy(judge.Options{Lag: 2 * time.Second, Patience: 5 * time.Second, IgnoreAnnotation: ignoreAnnotation})
+	report, err := o.history.judgedBy(judge.Options{Lag: 2 * time.Second, Patience: max(5*time.Second, f.kind.patience), RemoveAfter: f.kind.removeAfter,
+		IgnoreAnnotation: ignoreAnnotation})
 	if err != nil {
 		t.Error(err)
 		return

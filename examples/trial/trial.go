@@ -185,7 +185,7 @@ var TrialDuties = map[Duty][]Invariant{
 
 	DutyReadYourWrites: {invLeavers, invExposed, invConcurrency},
 	DutyOneWrite:       {invLeavers, invExposed, invConcurrency},
-	DutyTimeOfWrite:    {invOrder, invMandatory},
+	DutyTimeOfWrite:    {invOrder, invMandatory, invDeadline},
 	DutyManagedFields:  {invDone},
 	DutyVerdict:        {invConcurrency},
 	DutyUnregistered:   {invLeft, invLate},

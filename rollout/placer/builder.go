@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
@@ -124,6 +125,10 @@ func (b *Builder[O]) reconciler() (*reconciler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("placer: the scheme of the manager does not have %T: %w", kind.new(), err)
 	}
+	meters, err := newMetrics(ctrlmetrics.Registry, gvk.GroupKind())
+	if err != nil {
+		return nil, fmt.Errorf("placer: registering the metrics: %w", err)
+	}
 	return &reconciler{
 		kind:   kind,
 		gvk:    gvk,
@@ -132,6 +137,7 @@ func (b *Builder[O]) reconciler() (*reconciler, error) {
 		events: b.manager.GetEventRecorder(nameOf(gvk)),
 		now:    time.Now,
 		begun:  newOnce(),
+		meters: meters,
 	}, nil
 }
 

@@ -55,6 +55,7 @@ func (r *reconciler) cleanUp(ctx context.Context, key types.NamespacedName, stat
 		return writes.Patience, nil
 	}
 	r.states.forget(key)
+	r.meters.forget(key, nil)
 	return 0, nil
 }
 

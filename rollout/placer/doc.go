@@ -63,6 +63,9 @@
 //     ManifestWorks get the label cohort.open-cluster-management.io/owner-hash, and annotations that begin with
 //     cohort.open-cluster-management.io/.
 //   - It emits events for all changes, and requeues in time, also after a failed write.
+//   - It takes over ManifestWorks of another controller that have its label: see OwnerLabel.
+//   - It sets two metrics in controller-runtime's registry, with the labels kind, namespace, name and placement:
+//     placer_clusters with the label status, and placer_cluster_changes_total with the label change.
 //
 // One process acts at a time: enable leader election in the manager. Any number of workers may reconcile owners.
 //

@@ -1,6 +1,8 @@
 package placer
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strconv"
 	"strings"
@@ -320,6 +322,41 @@ func TestOpenGatesOpensGatesOfTheAPI(t *testing.T) {
 				t.Errorf("the owner was changed: %v", owner.Spec.Options.Gates)
 			}
 		})
+	}
+}
+
+// ManifestWorks of an earlier controller that have the owner's label count as they are. One with the wanted spec is not written.
+// Another one is updated in its turn, under its name.
+func TestManifestWorksAreTakenOver(t *testing.T) {
+	h := newHub(t)
+	h.selects("a", "b", "c")
+	sum := sha256.Sum256([]byte("Thing.example.com/apps/web"))
+	label := map[string]string{OwnerLabel: hex.EncodeToString(sum[:])[:32]}
+	for cluster, text := range map[string]string{"a": "v1", "b": "v0"} {
+		work := &workv1.ManifestWork{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: "earlier", Labels: label}, Spec: workOf(text)}
+		h.make(work)
+		h.answer(work, true)
+	}
+	before := h.works()
+	h.make(newThing(oneAtATime()))
+	p := newProcess(h, things)
+	p.settle()
+	var done []string
+	for _, work := range h.works() {
+		if work.Name != "earlier" {
+			t.Errorf("%s/%s was created", work.Namespace, work.Name)
+		}
+		if has := status.StampOf(work).Version; work.Namespace == "b" && has != writes.VersionOf(workOf("v1")) {
+			t.Errorf("b has version %s", has)
+		}
+		if slices.ContainsFunc(before, func(was *workv1.ManifestWork) bool {
+			return was.Namespace == work.Namespace && was.ResourceVersion == work.ResourceVersion
+		}) {
+			done = append(done, work.Namespace)
+		}
+	}
+	if h.having() != "a b" || !slices.Equal(done, []string{"a"}) || h.thing().Status.Done != 1 {
+		t.Errorf("%q have ManifestWorks, %q were not written, and %d are done; a is done, and b must have been updated", h.having(), done, h.thing().Status.Done)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -449,8 +450,11 @@ func newProcess[O client.Object](h *hub, kind Kind[O]) *process {
 	of := kindOf(kind)
 	gvk, err := apiutil.GVKForObject(of.new(), h.scheme)
 	must(h.t, err)
+	meters, err := newMetrics(prometheus.NewRegistry(), gvk.GroupKind())
+	must(h.t, err)
 	r := &reconciler{
-		kind: of, gvk: gvk, client: cache, live: h.server, events: h.events,
+		meters: meters,
+		kind:   of, gvk: gvk, client: cache, live: h.server, events: h.events,
 		now: func() time.Time { return h.now }, begun: newOnce(),
 	}
 	must(h.t, r.index(h.t.Context(), cache))

@@ -18,6 +18,11 @@ import (
 
 // OwnerLabel is on each ManifestWork that this package writes. Its value is a hash of the owner's kind, namespace and name,
 // which may be longer than a label's value. The annotation of package writes has them in full.
+//
+// Before a controller of this package takes over ManifestWorks that another one wrote, label each with the hash of its owner,
+// and stop the other one. Those with the wanted spec then count as they are, and are not written again. A shell prints the hash:
+//
+//	printf %s FleetConfig.apps.example.com/NAMESPACE/NAME | sha256sum | cut -c -32
 const OwnerLabel = "cohort.open-cluster-management.io/owner-hash"
 
 // ownerAnnotation is where package writes notes the owner: kind.group/namespace/name/uid.

@@ -72,6 +72,7 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, state *owne
 	if err != nil {
 		return nil, err
 	}
+	wanted.adopt(owner, cached)
 	stored, err := status.RecordsOf(object)
 	if err != nil {
 		return nil, &invalidError{err}
@@ -185,6 +186,19 @@ func (w wantedRollout) reports(works []*workv1.ManifestWork, groups []*grouping.
 		}
 	}
 	return reports, unnoted
+}
+
+// adopt replaces the ManifestWorks of the owner that have no stamp and the wanted spec: an earlier controller wrote them. They
+// count as they are, and are not written again.
+func (w wantedRollout) adopt(owner writes.Owner, works []*workv1.ManifestWork) {
+	for i, work := range works {
+		if status.StampOf(work).Version != "" || !owner.Has(work) {
+			continue
+		}
+		if own := w.of(work.Namespace); own.err == nil {
+			works[i] = status.Adopt(work, withDefaults(own.spec, work.Spec), own.version)
+		}
+	}
 }
 
 // versionFor is the version that the cluster of a ManifestWork should have. If For fails for a deselected cluster, it is

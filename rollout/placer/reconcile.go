@@ -25,6 +25,7 @@ type reconciler struct {
 	events events.EventRecorder
 	now    func() time.Time
 	begun  *once
+	meters *metrics
 	states ownerStates
 }
 
@@ -99,6 +100,7 @@ func (r *reconciler) roll(ctx context.Context, owner client.Object, state *owner
 		return batchDelay, failed // the owner wants something else by now
 	}
 	r.tell(ctx, owner, state, planned)
+	r.meters.tell(client.ObjectKeyFromObject(owner), planned.progress, state.results)
 	state.keep(planned.progress)
 	err = r.setStatus(ctx, stored, state, planned)
 	return sooner(planned.recheck(), state.written.RecheckAfter(r.now())), errors.Join(failed, err)

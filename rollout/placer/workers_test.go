@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,8 +36,11 @@ func TestManyWorkers(t *testing.T) {
 		o.SetResourceVersion("")
 		objects = append(objects, o)
 	}
+	meters, err := newMetrics(prometheus.NewRegistry(), example.WithKind("Thing").GroupKind())
+	must(t, err)
 	r := &reconciler{
-		kind: kindOf(things), gvk: example.WithKind("Thing"), events: quiet{}, now: time.Now, begun: newOnce(),
+		meters: meters,
+		kind:   kindOf(things), gvk: example.WithKind("Thing"), events: quiet{}, now: time.Now, begun: newOnce(),
 	}
 	store := fake.NewClientBuilder().WithScheme(h.scheme).WithStatusSubresource(&thing{}).WithObjects(objects...).
 		WithIndex(&workv1.ManifestWork{}, r.worksIndex(), r.hashesOf).

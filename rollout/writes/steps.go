@@ -29,7 +29,8 @@ const (
 // Step is one write.
 type Step[T object] struct {
 	Verb Verb
-	// Object is the stored one; the zero value if there is none.
+	// Object is the stored one; the zero value if there is none. That is a nil pointer: an event about it would panic, and
+	// tells of the owner instead.
 	Object T
 	// Cluster is the cluster in the plan. For a delete it has only the name.
 	Cluster rollout.Cluster

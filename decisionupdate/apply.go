@@ -101,22 +101,22 @@ func (r *run) step(ctx context.Context, step Step, parallel int) error {
 	begun := make([]Written, len(step))
 	var group errgroup.Group
 	group.SetLimit(parallel)
-	for i, w := range step {
-		begun[i].Write = w
+	for i, write := range step {
+		begun[i].Write = write
 		group.Go(func() error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err := r.write(ctx, &begun[i]); err != nil {
-				errs[i] = fmt.Errorf("%s PlacementDecision %s: %w", w.Verb, w.Name(), err)
+				errs[i] = fmt.Errorf("%s PlacementDecision %s: %w", write.Verb, write.Name(), err)
 			}
 			return nil
 		})
 	}
 	stopped := group.Wait()
-	for _, w := range begun {
-		if w.Complete || w.Unknown || len(w.Done) > 0 {
-			r.outcome.Writes = append(r.outcome.Writes, w)
+	for _, written := range begun {
+		if written.Complete || written.Unknown || len(written.Done) > 0 {
+			r.outcome.Writes = append(r.outcome.Writes, written)
 		}
 	}
 	return errors.Join(append(errs, stopped)...)

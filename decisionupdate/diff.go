@@ -45,31 +45,31 @@ func Diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateSt
 
 // diff is Diff with a limit on the clusters of an object.
 func diff(stored, desired []*clusterv1beta1.PlacementDecision, strategy UpdateStrategy, limit int) (Update, error) {
-	f, err := newFleet(stored, desired, limit)
+	fleet, err := newFleet(stored, desired, limit)
 	if err != nil {
 		return Update{}, err
 	}
 	if strategy.Type == UpdateStrategyTypeRollingUpdate {
-		if err := f.dying(); err != nil {
+		if err := fleet.dying(); err != nil {
 			return Update{}, err
 		}
 	}
-	marks := f.mark()
+	marks := fleet.mark()
 	var steps []Step
 	switch {
-	case f.onlyGrows():
-		steps = f.fill()
+	case fleet.onlyGrows():
+		steps = fleet.fill()
 	case strategy.Type != UpdateStrategyTypeRollingUpdate:
-		steps = f.all()
+		steps = fleet.all()
 	case strategy.SurgeAndFinalize:
-		steps = f.surgeAndFinalize()
+		steps = fleet.surgeAndFinalize()
 	default:
-		steps = f.fewestWrites(strategy.MaxSteps)
+		steps = fleet.fewestWrites(strategy.MaxSteps)
 	}
-	misplaced := f.misplaced(steps)
+	misplaced := fleet.misplaced(steps)
 	// Objects come by name, so that each step is sorted; a step may turn out to be empty.
-	steps = slices.DeleteFunc(append([]Step{marks}, steps...), func(s Step) bool { return len(s) == 0 })
-	steps = f.sealed(steps)
+	steps = slices.DeleteFunc(append([]Step{marks}, steps...), func(step Step) bool { return len(step) == 0 })
+	steps = fleet.sealed(steps)
 	if len(steps) == 0 {
 		return Update{}, nil
 	}
@@ -96,30 +96,30 @@ func (f *fleet) all() []Step {
 // desired content is written at once. Where it equals the stored clusters, the first phase is skipped. Where it is more than
 // an object may have, the clusters that move go to objects of the surge.
 func (f *fleet) surgeAndFinalize() []Step {
-	m := f.moves()
-	level := make([]int, len(m.objects))
-	p := plan{steps: make([][]act, 2)}
+	moves := f.moves()
+	level := make([]int, len(moves.objects))
+	plan := plan{steps: make([][]act, 2)}
 	parked := make(map[Group][]int32)
-	for v := range m.objects {
-		obj := m.object(int32(v))
+	for v := range moves.objects {
+		obj := moves.object(int32(v))
 		level[v] = 2
 		awaited := false // another object drops one of its clusters
-		m.arriving(int32(v), func(int32) { awaited = true })
+		moves.arriving(int32(v), func(int32) { awaited = true })
 		switch {
 		case obj.stored == nil, obj.desired != nil && !obj.loses:
 			level[v] = 1
 		case obj.desired == nil, !obj.gains && !awaited:
 		case obj.unionSize() <= f.limit:
-			p.add(1, act{vertex: int32(v), clusters: numbersFrom(obj.first, len(obj.desired.Status.Decisions)), whole: true})
+			plan.add(1, act{vertex: int32(v), clusters: numbersFrom(obj.first, len(obj.desired.Status.Decisions)), whole: true})
 		default:
-			m.arriving(int32(v), func(cluster int32) {
-				parked[m.groupFor(cluster)] = append(parked[m.groupFor(cluster)], cluster)
+			moves.arriving(int32(v), func(cluster int32) {
+				parked[moves.groupFor(cluster)] = append(parked[moves.groupFor(cluster)], cluster)
 			})
 		}
-		p.add(level[v], act{vertex: int32(v), last: true})
+		plan.add(level[v], act{vertex: int32(v), last: true})
 	}
-	m.park(&p, level, parked)
-	return m.carryOut(p)
+	moves.park(&plan, level, parked)
+	return moves.carryOut(plan)
 }
 
 // unionSize returns how many clusters the object stores or desires.
@@ -139,25 +139,25 @@ func numbersFrom(first int32, n int) []int32 {
 // surge writes a content before the final one. The object may have had one such before. An object without the label of its
 // placement gets it now: readers that look for that label would miss the clusters that come early (D14).
 func (o *object) surge(before *Write, decisions []clusterv1beta1.ClusterDecision) Write {
-	w := Write{Verb: VerbUpdate, Surge: true, From: o.stored, Parts: []Part{PartStatus}}
+	write := Write{Verb: VerbUpdate, Surge: true, From: o.stored, Parts: []Part{PartStatus}}
 	relabel := o.relabelled && (o.partFirst() == PartLabels || o.unlabelled)
 	if before != nil {
-		w.From, relabel = before.To, false
+		write.From, relabel = before.To, false
 	}
-	to := *w.From
+	to := *write.From
 	if relabel {
-		w.Parts = []Part{PartLabels, PartStatus}
+		write.Parts = []Part{PartLabels, PartStatus}
 		to = *o.dress(&to)
-		if slices.Equal(decisions, w.From.Status.Decisions) { // what it gains comes later
-			w.Parts = []Part{PartLabels}
+		if slices.Equal(decisions, write.From.Status.Decisions) { // what it gains comes later
+			write.Parts = []Part{PartLabels}
 		}
 	}
 	to.Status.Decisions = decisions
-	w.To = &to
+	write.To = &to
 	if !o.gains { // it only needs to become visible
-		to.Status.Decisions, w.Parts = o.stored.Status.Decisions, []Part{PartLabels}
+		to.Status.Decisions, write.Parts = o.stored.Status.Decisions, []Part{PartLabels}
 	}
-	return w
+	return write
 }
 
 // final writes the object's final content, after a surge if there was one. An update leaves out what is right already.
@@ -170,9 +170,9 @@ func (o *object) final(surge *Write) Write {
 	case o.stored == nil:
 		return Write{Verb: VerbCreate, Parts: []Part{PartLabels, PartStatus}, To: o.desired}
 	}
-	w := Write{Verb: VerbUpdate, From: o.stored}
+	write := Write{Verb: VerbUpdate, From: o.stored}
 	if surge != nil {
-		w.From = surge.To
+		write.From = surge.To
 	}
 	relabel := o.relabelled
 	if relabel && surge != nil {
@@ -181,16 +181,16 @@ func (o *object) final(surge *Write) Write {
 	}
 	switch {
 	case !relabel:
-		w.Parts = []Part{PartStatus}
+		write.Parts = []Part{PartStatus}
 	case !o.changed && surge == nil:
-		w.Parts = []Part{PartLabels}
+		write.Parts = []Part{PartLabels}
 	case o.partFirst() == PartLabels:
-		w.Parts = []Part{PartLabels, PartStatus}
+		write.Parts = []Part{PartLabels, PartStatus}
 	default:
-		w.Parts = []Part{PartStatus, PartLabels}
+		write.Parts = []Part{PartStatus, PartLabels}
 	}
 	to := *o.dressed
 	to.Status.Decisions = o.desired.Status.Decisions
-	w.To = &to
-	return w
+	write.To = &to
+	return write
 }

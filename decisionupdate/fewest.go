@@ -8,24 +8,24 @@ import (
 // fewestWrites writes each object once, and lets the clusters that have to be there before in early, in the first step (D4): into their object
 // if it has room, otherwise into an object of the surge. With maxSteps 0 any number of steps will do.
 func (f *fleet) fewestWrites(maxSteps int) []Step {
-	m := f.moves()
-	surged := chooseSurges(m.g, maxSteps)
-	level, latest := m.g.levels(surged)
-	if m.hurry(level, surged) {
-		level, latest = m.g.levels(surged)
+	moves := f.moves()
+	surged := chooseSurges(moves.g, maxSteps)
+	level, latest := moves.g.levels(surged)
+	if moves.hurry(level, surged) {
+		level, latest = moves.g.levels(surged)
 	}
-	early := make([][]int32, len(m.objects)) // by vertex: the clusters that have to come early
-	for v := range m.objects {
+	early := make([][]int32, len(moves.objects)) // by vertex: the clusters that have to come early
+	for v := range moves.objects {
 		if surged[v] {
-			early[v] = m.early(int32(v), level)
+			early[v] = moves.early(int32(v), level)
 		}
 	}
-	p := plan{steps: make([][]act, latest)}
-	for v := range m.objects {
-		p.add(level[v], act{vertex: int32(v), last: true})
+	plan := plan{steps: make([][]act, latest)}
+	for v := range moves.objects {
+		plan.add(level[v], act{vertex: int32(v), last: true})
 	}
-	m.park(&p, level, m.surgeInPlace(&p, early))
-	return m.carryOut(p)
+	moves.park(&plan, level, moves.surgeInPlace(&plan, early))
+	return moves.carryOut(plan)
 }
 
 // early returns the clusters of a surged vertex that have to be there before its final write. Its holder drops it no later.
@@ -60,21 +60,21 @@ func (m *moves) hurry(level []int, surged []bool) bool {
 // surgeInPlace adds the surges of objects that have room, and returns the clusters that have to be parked, by the group that
 // they go to. Where objects of the surge have room to spare, small surges go there, too: an object of the surge takes two
 // writes, however many surges it replaces.
-func (m *moves) surgeInPlace(p *plan, early [][]int32) map[Group][]int32 {
+func (m *moves) surgeInPlace(plan *plan, early [][]int32) map[Group][]int32 {
 	fits := make(map[Group][]int32) // the vertices with room
 	parked := make(map[Group][]int32)
 	for v := range early {
-		switch g := m.groupOfVertex(int32(v)); {
+		switch group := m.groupOfVertex(int32(v)); {
 		case len(early[v]) == 0:
 		case len(early[v]) <= m.room(int32(v), len(m.held[v])):
-			fits[g] = append(fits[g], int32(v))
+			fits[group] = append(fits[group], int32(v))
 		default:
-			parked[g] = append(parked[g], early[v]...)
+			parked[group] = append(parked[group], early[v]...)
 		}
 	}
-	for g, vertices := range fits {
+	for group, vertices := range fits {
 		slices.SortStableFunc(vertices, func(a, b int32) int { return len(early[a]) - len(early[b]) })
-		all, most := len(parked[g]), 0 // how many of them to park
+		all, most := len(parked[group]), 0 // how many of them to park
 		// The writes, without one for each vertex.
 		cost := func(n, clusters int) int { return 2*((clusters+m.limit-1)/m.limit) - n }
 		least := cost(0, all)
@@ -84,10 +84,10 @@ func (m *moves) surgeInPlace(p *plan, early [][]int32) map[Group][]int32 {
 			}
 		}
 		for _, v := range vertices[:most] {
-			parked[g] = append(parked[g], early[v]...)
+			parked[group] = append(parked[group], early[v]...)
 		}
 		for _, v := range vertices[most:] {
-			p.add(1, act{vertex: v, clusters: early[v]})
+			plan.add(1, act{vertex: v, clusters: early[v]})
 		}
 	}
 	return parked
@@ -101,16 +101,16 @@ func (m *moves) groupOfVertex(v int32) Group {
 }
 
 // park adds objects of the surge for the clusters. Each is deleted when the goals of its clusters are written.
-func (m *moves) park(p *plan, level []int, parked map[Group][]int32) {
-	for _, g := range sortedGroups(parked) {
-		for clusters := range slices.Chunk(parked[g], m.limit) {
-			p.add(1, act{vertex: none, extra: p.extras, clusters: clusters})
+func (m *moves) park(plan *plan, level []int, parked map[Group][]int32) {
+	for _, group := range sortedGroups(parked) {
+		for clusters := range slices.Chunk(parked[group], m.limit) {
+			plan.add(1, act{vertex: none, extra: plan.extras, clusters: clusters})
 			latest := 1
 			for _, cluster := range clusters {
 				latest = max(latest, level[m.goalOf(cluster)])
 			}
-			p.add(latest+1, act{vertex: none, extra: p.extras, last: true})
-			p.extras++
+			plan.add(latest+1, act{vertex: none, extra: plan.extras, last: true})
+			plan.extras++
 		}
 	}
 }
@@ -131,8 +131,8 @@ func (m *moves) arriving(v int32, visit func(cluster int32)) {
 // sortedGroups returns the keys in order.
 func sortedGroups[V any](of map[Group]V) []Group {
 	var groups []Group
-	for g := range of {
-		groups = append(groups, g)
+	for group := range of {
+		groups = append(groups, group)
 	}
 	slices.SortFunc(groups, func(a, b Group) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name)) })
 	return groups

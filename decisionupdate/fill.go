@@ -8,8 +8,8 @@ import (
 // onlyGrows reports whether clusters are added and every stored one stays in its place. That is so when nothing is
 // stored, or only the object without clusters of an empty selection, and after a crash in the middle of such an update.
 func (f *fleet) onlyGrows() bool {
-	return slices.ContainsFunc(f.objects, func(o object) bool { return o.gains }) &&
-		!slices.ContainsFunc(f.objects, func(o object) bool { return o.loses })
+	return slices.ContainsFunc(f.objects, func(object object) bool { return object.gains }) &&
+		!slices.ContainsFunc(f.objects, func(object object) bool { return object.loses })
 }
 
 // fill adds clusters group by group: the named groups one a step, in the order of their index, then all others in
@@ -19,8 +19,8 @@ func (f *fleet) fill() []Step {
 	var named []Group
 	for o := range f.objects {
 		if obj := &f.objects[o]; obj.desired != nil && obj.grows() {
-			if g := groupOf(obj.desired.Labels); g.Name != "" && !slices.Contains(named, g) {
-				named = append(named, g)
+			if group := groupOf(obj.desired.Labels); group.Name != "" && !slices.Contains(named, group) {
+				named = append(named, group)
 			}
 		}
 	}
@@ -39,8 +39,8 @@ func (f *fleet) fill() []Step {
 		case !obj.grows():
 			step = 0
 		default:
-			if g := groupOf(obj.desired.Labels); g.Name != "" {
-				step = slices.Index(named, g)
+			if group := groupOf(obj.desired.Labels); group.Name != "" {
+				step = slices.Index(named, group)
 			}
 		}
 		steps[step] = append(steps[step], obj.final(nil))

@@ -61,17 +61,17 @@ func newFleet(stored, desired []*clusterv1beta1.PlacementDecision, limit int) (*
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	f := &fleet{limit: limit, objects: sideBySide(stored, desired)}
-	for i := range f.objects {
-		o := &f.objects[i]
-		o.unlabelled = o.stored != nil && o.stored.Labels[clusterv1beta1.PlacementLabel] != placement.Name
+	fleet := &fleet{limit: limit, objects: sideBySide(stored, desired)}
+	for i := range fleet.objects {
+		object := &fleet.objects[i]
+		object.unlabelled = object.stored != nil && object.stored.Labels[clusterv1beta1.PlacementLabel] != placement.Name
 	}
-	numbers, ok := f.numberDesired()
+	numbers, ok := fleet.numberDesired()
 	if !ok {
 		return nil, fielderrs.Join(desiredClusters(desired, limit))
 	}
-	f.findStored(numbers)
-	return f, nil
+	fleet.findStored(numbers)
+	return fleet, nil
 }
 
 // sideBySide merges two lists that are sorted by name.
@@ -87,19 +87,19 @@ func sideBySide(stored, desired []*clusterv1beta1.PlacementDecision) []object {
 		default:
 			order = strings.Compare(stored[0].Name, desired[0].Name)
 		}
-		var o object
+		var object object
 		if order <= 0 {
-			o.name, o.stored, stored = stored[0].Name, stored[0], stored[1:]
+			object.name, object.stored, stored = stored[0].Name, stored[0], stored[1:]
 		}
 		if order >= 0 {
-			o.name, o.desired, desired = desired[0].Name, desired[0], desired[1:]
+			object.name, object.desired, desired = desired[0].Name, desired[0], desired[1:]
 		}
-		if o.stored != nil && o.desired != nil {
-			dressed, same := metadata(o.stored, o.desired)
-			o.dressed, o.relabelled = dressed, !same
-			o.changed = !slices.Equal(o.stored.Status.Decisions, o.desired.Status.Decisions)
+		if object.stored != nil && object.desired != nil {
+			dressed, same := metadata(object.stored, object.desired)
+			object.dressed, object.relabelled = dressed, !same
+			object.changed = !slices.Equal(object.stored.Status.Decisions, object.desired.Status.Decisions)
 		}
-		objects = append(objects, o)
+		objects = append(objects, object)
 	}
 	return objects
 }
@@ -123,8 +123,8 @@ func (f *fleet) numberDesired() (numbers map[string]int32, ok bool) {
 		}
 		obj.first = int32(len(f.goal))
 		ok = ok && len(obj.desired.Status.Decisions) <= f.limit
-		for _, d := range obj.desired.Status.Decisions {
-			numbers[d.ClusterName] = int32(len(f.goal))
+		for _, decision := range obj.desired.Status.Decisions {
+			numbers[decision.ClusterName] = int32(len(f.goal))
 			f.goal = append(f.goal, int32(o))
 		}
 	}
@@ -195,13 +195,13 @@ func (o *object) numberStored(numbers map[string]int32) {
 	}
 	o.storedIDs = make([]int32, len(o.stored.Status.Decisions))
 	next := 0
-	for i, d := range o.stored.Status.Decisions {
-		if next < len(desired) && desired[next].ClusterName == d.ClusterName {
+	for i, decision := range o.stored.Status.Decisions {
+		if next < len(desired) && desired[next].ClusterName == decision.ClusterName {
 			o.storedIDs[i] = o.first + int32(next)
 			next++
 			continue
 		}
-		id, known := numbers[d.ClusterName]
+		id, known := numbers[decision.ClusterName]
 		if !known {
 			id = none
 		}
@@ -217,15 +217,15 @@ func (o *object) numberStored(numbers map[string]int32) {
 func (f *fleet) content(o int32, keep, admit func(cluster int32) bool) []clusterv1beta1.ClusterDecision {
 	obj := &f.objects[o]
 	decisions := make([]clusterv1beta1.ClusterDecision, 0, len(obj.desired.Status.Decisions)+len(obj.storedIDs))
-	for i, d := range obj.desired.Status.Decisions {
+	for i, decision := range obj.desired.Status.Decisions {
 		if id := obj.first + int32(i); f.stays[id] || admit(id) {
-			decisions = append(decisions, d)
+			decisions = append(decisions, decision)
 		}
 	}
 	for i, id := range obj.storedIDs {
-		d := obj.stored.Status.Decisions[i]
-		if d.ClusterName != "" && (id == none || f.goal[id] != o) && keep(id) {
-			decisions = append(decisions, d)
+		decision := obj.stored.Status.Decisions[i]
+		if decision.ClusterName != "" && (id == none || f.goal[id] != o) && keep(id) {
+			decisions = append(decisions, decision)
 		}
 	}
 	slices.SortStableFunc(decisions, func(a, b clusterv1beta1.ClusterDecision) int {

@@ -113,18 +113,18 @@ func desiredClusters(desired []*clusterv1beta1.PlacementDecision, limit int) fie
 		if n := len(pd.Status.Decisions); n > limit {
 			errs = append(errs, field.TooMany(path, n, limit))
 		}
-		for i, d := range pd.Status.Decisions {
+		for i, decision := range pd.Status.Decisions {
 			cluster := path.Index(i).Child("clusterName")
-			other, twice := seen[d.ClusterName]
+			other, twice := seen[decision.ClusterName]
 			switch {
-			case d.ClusterName == "":
+			case decision.ClusterName == "":
 				errs = append(errs, field.Required(cluster, "must be the name of a cluster"))
 			case twice:
-				err := field.Duplicate(cluster, d.ClusterName)
+				err := field.Duplicate(cluster, decision.ClusterName)
 				err.Detail = "must be in one object, and is in " + other + " already"
 				errs = append(errs, err)
 			default:
-				seen[d.ClusterName] = pd.Name
+				seen[decision.ClusterName] = pd.Name
 			}
 		}
 	}
@@ -136,9 +136,9 @@ func desiredClusters(desired []*clusterv1beta1.PlacementDecision, limit int) fie
 func (f *fleet) dying() error {
 	var errs field.ErrorList
 	for i := range f.objects {
-		o := &f.objects[i]
-		if o.desired != nil && o.dying() {
-			errs = append(errs, field.Forbidden(field.NewPath("stored").Key(o.stored.Name).Child("metadata", "deletionTimestamp"),
+		object := &f.objects[i]
+		if object.desired != nil && object.dying() {
+			errs = append(errs, field.Forbidden(field.NewPath("stored").Key(object.stored.Name).Child("metadata", "deletionTimestamp"),
 				"must not be desired while it is being deleted: desire its clusters under another name, or wait until it is gone"))
 		}
 	}

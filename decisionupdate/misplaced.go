@@ -36,8 +36,8 @@ func (m Misplaced) String() string {
 	return fmt.Sprintf(clusters+" until the %s of PlacementDecision %s %s written", listed(m.Clusters), m.Seen, second, m.Object, isOrAre(second))
 }
 
-func isOrAre(p Part) string {
-	if p == PartLabels {
+func isOrAre(part Part) string {
+	if part == PartLabels {
 		return "are"
 	}
 	return "is"
@@ -90,9 +90,9 @@ func (f *fleet) misplaced(steps []Step) []Misplaced {
 	}
 	first := make(map[string]Part) // by object
 	for _, step := range steps {
-		for _, w := range step {
-			if first[w.Name()] == "" && w.Verb == VerbUpdate {
-				first[w.Name()] = w.Parts[0]
+		for _, write := range step {
+			if first[write.Name()] == "" && write.Verb == VerbUpdate {
+				first[write.Name()] = write.Parts[0]
 			}
 		}
 	}
@@ -103,27 +103,27 @@ func (f *fleet) misplaced(steps []Step) []Misplaced {
 		if !obj.changesGroup() {
 			continue
 		}
-		m := Misplaced{Object: obj.name, First: first[obj.name]}
+		misplaced := Misplaced{Object: obj.name, First: first[obj.name]}
 		switch {
-		case m.First == PartLabels:
-			m.Seen = groupOf(obj.desired.Labels)
-			for i, d := range obj.stored.Status.Decisions {
-				if d.ClusterName != "" && !slices.Contains(stored[d.ClusterName], m.Seen) && !f.desiredGroupIs(m.Seen, obj.storedIDs[i]) {
-					m.Clusters = append(m.Clusters, d.ClusterName)
+		case misplaced.First == PartLabels:
+			misplaced.Seen = groupOf(obj.desired.Labels)
+			for i, decision := range obj.stored.Status.Decisions {
+				if decision.ClusterName != "" && !slices.Contains(stored[decision.ClusterName], misplaced.Seen) && !f.desiredGroupIs(misplaced.Seen, obj.storedIDs[i]) {
+					misplaced.Clusters = append(misplaced.Clusters, decision.ClusterName)
 				}
 			}
 		case !obj.showsNothing():
-			m.Seen = groupOf(obj.stored.Labels)
-			for _, d := range obj.desired.Status.Decisions {
-				if !slices.Contains(stored[d.ClusterName], m.Seen) {
-					m.Clusters = append(m.Clusters, d.ClusterName)
+			misplaced.Seen = groupOf(obj.stored.Labels)
+			for _, decision := range obj.desired.Status.Decisions {
+				if !slices.Contains(stored[decision.ClusterName], misplaced.Seen) {
+					misplaced.Clusters = append(misplaced.Clusters, decision.ClusterName)
 				}
 			}
 		}
-		if len(m.Clusters) > 0 {
-			slices.Sort(m.Clusters)
-			m.Clusters = slices.Compact(m.Clusters)
-			found = append(found, m)
+		if len(misplaced.Clusters) > 0 {
+			slices.Sort(misplaced.Clusters)
+			misplaced.Clusters = slices.Compact(misplaced.Clusters)
+			found = append(found, misplaced)
 		}
 	}
 	return found
@@ -135,8 +135,8 @@ func (o object) changesGroup() bool {
 }
 
 // desiredGroupIs reports whether the cluster, which need not have a number, is desired in the group.
-func (f *fleet) desiredGroupIs(g Group, cluster int32) bool {
-	return cluster >= 0 && groupOf(f.objects[f.goal[cluster]].desired.Labels) == g
+func (f *fleet) desiredGroupIs(group Group, cluster int32) bool {
+	return cluster >= 0 && groupOf(f.objects[f.goal[cluster]].desired.Labels) == group
 }
 
 // storedGroups returns for each stored cluster the groups that it is stored in: several if a crash has left it in
@@ -147,10 +147,10 @@ func (f *fleet) storedGroups() map[string][]Group {
 		if f.objects[o].stored == nil {
 			continue
 		}
-		g := groupOf(f.objects[o].stored.Labels)
-		for _, d := range f.objects[o].stored.Status.Decisions {
-			if !slices.Contains(groups[d.ClusterName], g) {
-				groups[d.ClusterName] = append(groups[d.ClusterName], g)
+		group := groupOf(f.objects[o].stored.Labels)
+		for _, decision := range f.objects[o].stored.Status.Decisions {
+			if !slices.Contains(groups[decision.ClusterName], group) {
+				groups[decision.ClusterName] = append(groups[decision.ClusterName], group)
 			}
 		}
 	}

@@ -40,8 +40,8 @@ type Written struct {
 
 // Unknown reports whether a request got no answer.
 func (o Outcome) Unknown() bool {
-	for _, w := range o.Writes {
-		if w.Unknown {
+	for _, written := range o.Writes {
+		if written.Unknown {
 			return true
 		}
 	}
@@ -62,14 +62,14 @@ func (o Outcome) Note(own ownWrites, now time.Time) {
 	for _, pd := range o.Stored {
 		_ = own.Wrote(pd, nil, now)
 	}
-	for _, w := range o.Writes {
+	for _, written := range o.Writes {
 		switch {
-		case w.Unknown && w.To != nil:
-			_ = own.Wrote(w.To, errNoAnswer, now)
-		case w.Unknown:
-			_ = own.Deleted(w.From, errNoAnswer, now)
-		case w.Verb == VerbDelete && w.Complete:
-			_ = own.Deleted(w.From, nil, now)
+		case written.Unknown && written.To != nil:
+			_ = own.Wrote(written.To, errNoAnswer, now)
+		case written.Unknown:
+			_ = own.Deleted(written.From, errNoAnswer, now)
+		case written.Verb == VerbDelete && written.Complete:
+			_ = own.Deleted(written.From, nil, now)
 		}
 	}
 }
@@ -81,28 +81,28 @@ var errNoAnswer = errors.New("no answer")
 // 0 writes retried". The numbers of writes that were only begun, and that got no answer, follow if there are any.
 func (o Outcome) String() string {
 	var created, surged, updated, deleted, begun, unknown int
-	for _, w := range o.Writes {
+	for _, written := range o.Writes {
 		switch {
-		case w.Unknown:
+		case written.Unknown:
 			unknown++
-		case !w.Complete:
+		case !written.Complete:
 			begun++
-		case w.Verb == VerbCreate:
+		case written.Verb == VerbCreate:
 			created++
-		case w.Verb == VerbDelete:
+		case written.Verb == VerbDelete:
 			deleted++
-		case w.Surge:
+		case written.Surge:
 			surged++
 		default:
 			updated++
 		}
 	}
-	s := fmt.Sprintf("PlacementDecisions: %d created, %d updated, %d updated early, %d deleted; %d writes retried", created, updated, surged, deleted, o.Retried)
+	text := fmt.Sprintf("PlacementDecisions: %d created, %d updated, %d updated early, %d deleted; %d writes retried", created, updated, surged, deleted, o.Retried)
 	if begun > 0 {
-		s += fmt.Sprintf("; %d begun and not completed", begun)
+		text += fmt.Sprintf("; %d begun and not completed", begun)
 	}
 	if unknown > 0 {
-		s += fmt.Sprintf("; %d with unknown outcome", unknown)
+		text += fmt.Sprintf("; %d with unknown outcome", unknown)
 	}
-	return s
+	return text
 }

@@ -28,11 +28,11 @@ type act struct {
 }
 
 // add puts a write into a step, from 1.
-func (p *plan) add(step int, a act) {
+func (p *plan) add(step int, act act) {
 	for len(p.steps) < step {
 		p.steps = append(p.steps, nil)
 	}
-	p.steps[step-1] = append(p.steps[step-1], a)
+	p.steps[step-1] = append(p.steps[step-1], act)
 }
 
 // moves are the objects that have to be written, with the clusters that move between them.
@@ -64,25 +64,25 @@ func (m *moves) room(v int32, keeps int) int {
 
 // moves finds the objects that have to be written.
 func (f *fleet) moves() *moves {
-	m := &moves{fleet: f, vertex: make([]int32, len(f.objects))}
+	moves := &moves{fleet: f, vertex: make([]int32, len(f.objects))}
 	for o := range f.objects {
 		if f.objects[o].differs() {
-			m.vertex[o] = int32(len(m.objects))
-			m.objects = append(m.objects, int32(o))
+			moves.vertex[o] = int32(len(moves.objects))
+			moves.objects = append(moves.objects, int32(o))
 		}
 	}
-	n := len(m.objects)
-	m.g, m.held, m.stay = newGraph(n), make([][]int32, n), make([]int, n)
-	for v, o := range m.objects {
+	n := len(moves.objects)
+	moves.g, moves.held, moves.stay = newGraph(n), make([][]int32, n), make([]int, n)
+	for v, o := range moves.objects {
 		for _, cluster := range f.objects[o].storedIDs {
-			if cluster != none && f.holder[cluster] == o && !slices.Contains(m.held[v], cluster) {
-				m.held[v] = append(m.held[v], cluster)
-				m.g.link(int32(v), m.goalOf(cluster))
+			if cluster != none && f.holder[cluster] == o && !slices.Contains(moves.held[v], cluster) {
+				moves.held[v] = append(moves.held[v], cluster)
+				moves.g.link(int32(v), moves.goalOf(cluster))
 			}
 		}
 	}
-	m.weigh()
-	return m
+	moves.weigh()
+	return moves
 }
 
 // weigh counts what stays, and how far a surge could take each object over the limit.
@@ -128,45 +128,45 @@ func (s *stage) elsewhere(cluster int32) bool {
 }
 
 // do notes a write.
-func (s *stage) do(a act) {
+func (s *stage) do(act act) {
 	switch {
-	case a.vertex != none && a.last:
-		s.done[a.vertex] = true
-	case a.vertex != none:
-		for _, cluster := range a.clusters {
+	case act.vertex != none && act.last:
+		s.done[act.vertex] = true
+	case act.vertex != none:
+		for _, cluster := range act.clusters {
 			s.early[cluster] = true
 		}
 	default:
-		for _, cluster := range a.clusters {
+		for _, cluster := range act.clusters {
 			s.parked[cluster] = true
 		}
 	}
 }
 
 // carryOut turns a plan into writes. What a write lets go is what was elsewhere before its step.
-func (m *moves) carryOut(p plan) []Step {
-	s := &stage{
+func (m *moves) carryOut(plan plan) []Step {
+	stage := &stage{
 		moves: m, done: make([]bool, len(m.objects)), early: make([]bool, len(m.goal)), parked: make([]bool, len(m.goal)),
 		last: make(map[string]Write), names: make(map[string]bool),
 	}
 	for o := range m.fleet.objects {
-		s.names[m.fleet.objects[o].name] = true
+		stage.names[m.fleet.objects[o].name] = true
 	}
-	extras := make([]string, p.extras)
-	steps := make([]Step, len(p.steps))
-	for i, acts := range p.steps {
-		for _, a := range acts {
-			var w Write
-			if a.vertex == none {
-				w = s.extra(a, extras)
+	extras := make([]string, plan.extras)
+	steps := make([]Step, len(plan.steps))
+	for i, acts := range plan.steps {
+		for _, act := range acts {
+			var write Write
+			if act.vertex == none {
+				write = stage.extra(act, extras)
 			} else {
-				w = s.write(a)
+				write = stage.write(act)
 			}
-			steps[i] = append(steps[i], w)
+			steps[i] = append(steps[i], write)
 		}
-		for j, a := range acts {
-			s.do(a)
-			s.last[steps[i][j].Name()] = steps[i][j]
+		for j, act := range acts {
+			stage.do(act)
+			stage.last[steps[i][j].Name()] = steps[i][j]
 		}
 		slices.SortFunc(steps[i], func(a, b Write) int { return strings.Compare(a.Name(), b.Name()) })
 	}
@@ -174,37 +174,37 @@ func (m *moves) carryOut(p plan) []Step {
 }
 
 // write returns the write of a stored or desired object.
-func (s *stage) write(a act) Write {
-	o := s.objects[a.vertex]
+func (s *stage) write(act act) Write {
+	o := s.objects[act.vertex]
 	obj := &s.fleet.objects[o]
 	var before *Write
-	if w, ok := s.last[obj.name]; ok {
-		before = &w
+	if write, ok := s.last[obj.name]; ok {
+		before = &write
 	}
-	if a.last {
+	if act.last {
 		return obj.final(before)
 	}
 	keep := func(cluster int32) bool {
-		return a.whole || cluster != none && s.holder[cluster] == o && !s.elsewhere(cluster)
+		return act.whole || cluster != none && s.holder[cluster] == o && !s.elsewhere(cluster)
 	}
-	admit := func(cluster int32) bool { return s.early[cluster] || slices.Contains(a.clusters, cluster) }
+	admit := func(cluster int32) bool { return s.early[cluster] || slices.Contains(act.clusters, cluster) }
 	return obj.surge(before, s.content(o, keep, admit))
 }
 
 // extra returns the write of an object of the surge. It is like the object that its first cluster goes to.
-func (s *stage) extra(a act, names []string) Write {
-	if a.last {
-		return Write{Verb: VerbDelete, From: s.last[names[a.extra]].To}
+func (s *stage) extra(act act, names []string) Write {
+	if act.last {
+		return Write{Verb: VerbDelete, From: s.last[names[act.extra]].To}
 	}
 	var decisions []clusterv1beta1.ClusterDecision
-	for _, cluster := range a.clusters {
+	for _, cluster := range act.clusters {
 		goal := &s.fleet.objects[s.goal[cluster]]
 		decisions = append(decisions, goal.desired.Status.Decisions[cluster-goal.first])
 	}
 	slices.SortFunc(decisions, func(a, b clusterv1beta1.ClusterDecision) int {
 		return strings.Compare(a.ClusterName, b.ClusterName)
 	})
-	like := s.fleet.objects[s.goal[a.clusters[0]]].desired
+	like := s.fleet.objects[s.goal[act.clusters[0]]].desired
 	to := &clusterv1beta1.PlacementDecision{TypeMeta: like.TypeMeta}
 	to.Namespace, to.Labels, to.OwnerReferences = like.Namespace, maps.Clone(like.Labels), slices.Clone(like.OwnerReferences)
 	to.Annotations = map[string]string{surge.Annotation: "true"}
@@ -213,7 +213,7 @@ func (s *stage) extra(a act, names []string) Write {
 	}
 	to.Name = s.unused(like.Name)
 	to.Status.Decisions = decisions
-	names[a.extra] = to.Name
+	names[act.extra] = to.Name
 	return Write{Verb: VerbCreate, Parts: []Part{PartLabels, PartStatus}, Surge: true, To: to}
 }
 

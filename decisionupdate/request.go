@@ -52,13 +52,13 @@ func (r *run) write(ctx context.Context, w *Written) error {
 }
 
 // create returns what is stored after it: the object without its status.
-func (r *run) create(ctx context.Context, w *Written) (*clusterv1beta1.PlacementDecision, error) {
-	created, err := answer(r.client.Create(ctx, w.To.DeepCopy(), metav1.CreateOptions{}))
+func (r *run) create(ctx context.Context, written *Written) (*clusterv1beta1.PlacementDecision, error) {
+	created, err := answer(r.client.Create(ctx, written.To.DeepCopy(), metav1.CreateOptions{}))
 	if apierrors.IsAlreadyExists(err) {
-		return nil, r.exists(ctx, w.To, err)
+		return nil, r.exists(ctx, written.To, err)
 	}
 	if err != nil {
-		w.Unknown = unanswered(err)
+		written.Unknown = unanswered(err)
 		return nil, err
 	}
 	r.remember(created)
@@ -94,9 +94,9 @@ func (r *run) update(ctx context.Context, planned *clusterv1beta1.PlacementDecis
 }
 
 // delete removes an object that is stored as planned. If it is gone already, all is well.
-func (r *run) delete(ctx context.Context, w *Written) error {
-	err := r.whileUnchanged(ctx, w.From, w, func(current *clusterv1beta1.PlacementDecision) error {
-		return r.client.Delete(ctx, w.Name(), metav1.DeleteOptions{Preconditions: identity(current)})
+func (r *run) delete(ctx context.Context, written *Written) error {
+	err := r.whileUnchanged(ctx, written.From, written, func(current *clusterv1beta1.PlacementDecision) error {
+		return r.client.Delete(ctx, written.Name(), metav1.DeleteOptions{Preconditions: identity(current)})
 	})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -106,7 +106,7 @@ func (r *run) delete(ctx context.Context, w *Written) error {
 
 // whileUnchanged makes a request for an object as the API server returned it last. After a conflict it reads
 // the object and, if it is still as planned in all that the update depends on, repeats the request (D10).
-func (r *run) whileUnchanged(ctx context.Context, planned *clusterv1beta1.PlacementDecision, w *Written,
+func (r *run) whileUnchanged(ctx context.Context, planned *clusterv1beta1.PlacementDecision, written *Written,
 	request func(current *clusterv1beta1.PlacementDecision) error) error {
 	current := r.last(planned)
 	if planned.UID == "" {
@@ -120,7 +120,7 @@ func (r *run) whileUnchanged(ctx context.Context, planned *clusterv1beta1.Placem
 		}
 		conflict := request(current)
 		if !apierrors.IsConflict(conflict) || attempt == attempts {
-			w.Unknown = unanswered(conflict)
+			written.Unknown = unanswered(conflict)
 			return conflict
 		}
 		if err := ctx.Err(); err != nil {
@@ -130,7 +130,7 @@ func (r *run) whileUnchanged(ctx context.Context, planned *clusterv1beta1.Placem
 		if err != nil {
 			return err
 		}
-		if found := difference(planned, w.To, fresh); found != "" {
+		if found := difference(planned, written.To, fresh); found != "" {
 			return &StaleError{Object: planned.Name, Found: found, Err: conflict}
 		}
 		r.retry()

@@ -20,10 +20,10 @@ func (f *fleet) sealed(steps []Step) []Step {
 		if value == "" || value == obj.stored.Annotations[seal.Annotation] {
 			continue
 		}
-		if w := lastWrite(steps, obj.name); w != nil {
-			w.To = withSeal(w.To, value)
-			if !slices.Contains(w.Parts, PartLabels) {
-				w.Parts = append(slices.Clip(w.Parts), PartLabels)
+		if write := lastWrite(steps, obj.name); write != nil {
+			write.To = withSeal(write.To, value)
+			if !slices.Contains(write.Parts, PartLabels) {
+				write.Parts = append(slices.Clip(write.Parts), PartLabels)
 			}
 			continue
 		}

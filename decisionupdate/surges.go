@@ -9,20 +9,20 @@ import (
 // steps; 0 is no bound. It breaks all circles, then cuts what is too long, from either end, and takes the better result. At last it
 // takes back surges for circles that the cuts have broken anyway. It is exact for chains and circles, and for trees
 // that grow from one object or towards one.
-func chooseSurges(g graph, maxSteps int) []bool {
+func chooseSurges(graph graph, maxSteps int) []bool {
 	if maxSteps == 0 {
 		maxSteps = math.MaxInt32
 	}
-	whole := make([]bool, len(g.out))
-	if _, latest := g.levels(whole); len(g.out) == 0 || latest > 0 && latest <= maxSteps {
+	whole := make([]bool, len(graph.out))
+	if _, latest := graph.levels(whole); len(graph.out) == 0 || latest > 0 && latest <= maxSteps {
 		return whole
 	}
-	broken := g.breakCircles()
-	best := g.cut(slices.Clone(broken), maxSteps)
-	if other := g.reversed().cut(slices.Clone(broken), maxSteps); count(other) < count(best) {
+	broken := graph.breakCircles()
+	best := graph.cut(slices.Clone(broken), maxSteps)
+	if other := graph.reversed().cut(slices.Clone(broken), maxSteps); count(other) < count(best) {
 		best = other
 	}
-	return g.pruned(best, broken, maxSteps)
+	return graph.pruned(best, broken, maxSteps)
 }
 
 // breakCircles surges one vertex after the other until no circle is left. Among those that may be on a circle it takes

@@ -104,8 +104,8 @@ func (u Update) Writes() int {
 func (u Update) String() string {
 	var b strings.Builder
 	for i, step := range u.Steps {
-		for _, w := range step {
-			fmt.Fprintf(&b, "step %d: %s\n", i+1, w)
+		for _, write := range step {
+			fmt.Fprintf(&b, "step %d: %s\n", i+1, write)
 		}
 	}
 	return b.String()
@@ -114,27 +114,27 @@ func (u Update) String() string {
 // String returns the write as Update.String does, without the step. It names at most five clusters that the object
 // gains and five that it loses.
 func (w Write) String() string {
-	s := string(w.Verb) + " PlacementDecision " + w.Name()
+	text := string(w.Verb) + " PlacementDecision " + w.Name()
 	if w.Surge {
-		s += " early"
+		text += " early"
 	}
 	separator := " ("
 	for _, part := range w.Parts {
-		s += separator + string(part)
+		text += separator + string(part)
 		separator = ", "
 	}
 	if len(w.Parts) > 0 {
-		s += ")"
+		text += ")"
 	}
 	before, after := clusterNames(w.From), clusterNames(w.To)
 	separator = ": "
 	for _, does := range []struct{ what, names string }{{"add", listed(without(after, before))}, {"remove", listed(without(before, after))}} {
 		if does.names != "" {
-			s += separator + does.what + " " + does.names
+			text += separator + does.what + " " + does.names
 			separator = "; "
 		}
 	}
-	return s
+	return text
 }
 
 // clusterNames returns the sorted names of an object's clusters, each once. A decision that isn't made yet has no name.
@@ -143,9 +143,9 @@ func clusterNames(pd *clusterv1beta1.PlacementDecision) []string {
 		return nil
 	}
 	names := make([]string, 0, len(pd.Status.Decisions))
-	for _, d := range pd.Status.Decisions {
-		if d.ClusterName != "" {
-			names = append(names, d.ClusterName)
+	for _, decision := range pd.Status.Decisions {
+		if decision.ClusterName != "" {
+			names = append(names, decision.ClusterName)
 		}
 	}
 	slices.Sort(names)
@@ -163,9 +163,9 @@ func without(names, others []string) []string {
 // listed returns the names, cut after the fifth.
 func listed(names []string) string {
 	const most = 5
-	s := strings.Join(names[:min(len(names), most)], ", ")
+	text := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	return s
+	return text
 }

@@ -46,11 +46,11 @@ type Action struct {
 
 // String is like "ConfigurationPolicy a is deleted: Dependencies were not satisfied: …".
 func (a Action) String() string {
-	s := fmt.Sprintf("%s is %s", a.Object, a.Verb.done())
+	text := fmt.Sprintf("%s is %s", a.Object, a.Verb.done())
 	if a.Message != "" {
-		s += ": " + a.Message
+		text += ": " + a.Message
 	}
-	return s
+	return text
 }
 
 // Actions compares the evaluation with observations: what was read of the objects that templates of the cluster's policies
@@ -75,26 +75,26 @@ func (e Evaluation) Actions(observations map[Object]Observation) []Action {
 		if template.Object == (Object{}) && template.State != StateDisabled {
 			unnamed = i
 		}
-		var o Object
-		o, has[i] = untaken.take(template.Object.unversioned())
-		actions[i] = template.action(e.Policy, i, o, observations)
+		var object Object
+		object, has[i] = untaken.take(template.Object.unversioned())
+		actions[i] = template.action(e.Policy, i, object, observations)
 	}
 	// Only an object that no template names exactly can belong to a template without a namespace.
 	for i, template := range e.Templates {
 		if has[i] {
 			continue
 		}
-		if o, found := untaken.takeAnywhere(template.Object.unversioned()); found {
-			actions[i] = template.action(e.Policy, i, o, observations)
+		if object, found := untaken.takeAnywhere(template.Object.unversioned()); found {
+			actions[i] = template.action(e.Policy, i, object, observations)
 		}
 	}
-	for _, o := range untaken.own() {
-		a := Action{Verb: VerbDelete, Object: o, Template: -1, Message: "no template of the policy creates it"}
+	for _, object := range untaken.own() {
+		action := Action{Verb: VerbDelete, Object: object, Template: -1, Message: "no template of the policy creates it"}
 		if unnamed >= 0 {
-			a.Verb = VerbLeave
-			a.Message = fmt.Sprintf("template %d does not say what it creates", unnamed)
+			action.Verb = VerbLeave
+			action.Message = fmt.Sprintf("template %d does not say what it creates", unnamed)
 		}
-		actions = append(actions, a)
+		actions = append(actions, action)
 	}
 	slices.SortFunc(actions[len(e.Templates):], func(a, b Action) int { return a.Object.compare(b.Object) })
 	return actions
@@ -102,36 +102,36 @@ func (e Evaluation) Actions(observations map[Object]Observation) []Action {
 
 // action gives what to do with the template's object. Active is the object as it was observed, zero where it was not.
 func (t TemplateEvaluation) action(policy string, index int, active Object, observations map[Object]Observation) Action {
-	a := Action{Verb: VerbLeave, Object: active, Template: index, Message: t.Message()}
+	action := Action{Verb: VerbLeave, Object: active, Template: index, Message: t.Message()}
 	own := observations[active]
 	if active == (Object{}) {
-		a.Object, own = t.Object, Observation{Problem: ReasonNotFound}
+		action.Object, own = t.Object, Observation{Problem: ReasonNotFound}
 	}
-	unread := func(u Unmet) bool { return u.Reason.keeps() && u.Reason != ReasonOnCycle }
+	unread := func(unmet Unmet) bool { return unmet.Reason.keeps() && unmet.Reason != ReasonOnCycle }
 	mine := own.exists() && own.Policy == policy
 	obstacle := t.obstacle(policy, own)
 	switch {
 	case t.State == StateReady && own.Problem == ReasonReadFailed:
-		a.Message = "it cannot be read: " + clauses.Shorten(oneLine(own.Detail), 300)
+		action.Message = "it cannot be read: " + clauses.Shorten(oneLine(own.Detail), 300)
 	case t.State == StateReady && !own.exists() && own.reason(own.Compliance) == ReasonNotRead:
-		a.Message = "it has not been read yet"
+		action.Message = "it has not been read yet"
 	case t.State == StateReady && obstacle != "":
-		a.Message = obstacle
+		action.Message = obstacle
 	case t.State == StateReady && !mine:
-		a.Verb = VerbCreate
+		action.Verb = VerbCreate
 	case t.State == StateReady:
-		a.Verb = VerbUpdate
+		action.Verb = VerbUpdate
 	case !mine:
 	case t.State == StateInvalid:
-		a.Message = "the template is invalid: " + a.Message
+		action.Message = "the template is invalid: " + action.Message
 	case !t.keeps():
-		a.Verb = VerbDelete
+		action.Verb = VerbDelete
 	case slices.ContainsFunc(t.Unmet, unread):
-		a.Message = "it is unknown whether its dependencies are satisfied: " + strings.TrimPrefix(a.Message, notSatisfied)
+		action.Message = "it is unknown whether its dependencies are satisfied: " + strings.TrimPrefix(action.Message, notSatisfied)
 	default:
-		a.Message = "templates that wait for each other may be a change that is under way: " + a.Message
+		action.Message = "templates that wait for each other may be a change that is under way: " + action.Message
 	}
-	return a
+	return action
 }
 
 // active holds the objects on the cluster that no template has taken yet.
@@ -145,30 +145,32 @@ type active struct {
 // newActive takes the observed objects, except those known to be missing. If an object was observed in several versions, the
 // one that belongs to the policy counts.
 func newActive(policy string, observations map[Object]Observation) active {
-	a := active{policy, observations, make(map[Object]Object, len(observations)), make(map[Object][]Object)}
-	isOwn := func(o Object) bool { return observations[o].exists() && observations[o].Policy == policy }
-	for _, o := range slices.SortedFunc(maps.Keys(observations), Object.compare) {
-		if problem := observations[o].Problem; problem == ReasonNotFound {
+	active := active{policy, observations, make(map[Object]Object, len(observations)), make(map[Object][]Object)}
+	isOwn := func(object Object) bool {
+		return observations[object].exists() && observations[object].Policy == policy
+	}
+	for _, object := range slices.SortedFunc(maps.Keys(observations), Object.compare) {
+		if problem := observations[object].Problem; problem == ReasonNotFound {
 			continue
 		}
-		key := o.unversioned()
-		other, twice := a.objects[key]
-		if twice && (isOwn(other) || !isOwn(o)) {
+		key := object.unversioned()
+		other, twice := active.objects[key]
+		if twice && (isOwn(other) || !isOwn(object)) {
 			continue
 		}
-		a.objects[key] = o
-		if isOwn(o) {
-			a.named[key.anywhere()] = append(a.named[key.anywhere()], key)
+		active.objects[key] = object
+		if isOwn(object) {
+			active.named[key.anywhere()] = append(active.named[key.anywhere()], key)
 		}
 	}
-	return a
+	return active
 }
 
 // own gives the policy's objects that no template has taken.
 func (a active) own() (own []Object) {
-	for _, o := range a.objects {
-		if observation := a.observations[o]; observation.exists() && a.policy != "" && observation.Policy == a.policy {
-			own = append(own, o)
+	for _, object := range a.objects {
+		if observation := a.observations[object]; observation.exists() && a.policy != "" && observation.Policy == a.policy {
+			own = append(own, object)
 		}
 	}
 	return own
@@ -176,16 +178,16 @@ func (a active) own() (own []Object) {
 
 // take removes the active object that a template creates, and gives it.
 func (a active) take(key Object) (Object, bool) {
-	o, found := a.objects[key]
+	object, found := a.objects[key]
 	delete(a.objects, key)
-	return o, found
+	return object, found
 }
 
 // takeAnywhere takes an object in any namespace, if the template's definition leaves the namespace open.
 func (a active) takeAnywhere(created Object) (Object, bool) {
 	for _, key := range a.named[created] {
-		if o, found := a.take(key); found {
-			return o, true
+		if object, found := a.take(key); found {
+			return object, true
 		}
 	}
 	return Object{}, false

@@ -28,84 +28,84 @@ type change struct {
 // remove takes out the policies with these sorted names, as far as they exist.
 func (c *change) remove(names []string) {
 	for _, name := range slices.Backward(names) {
-		if p, found := c.policies[name]; found {
-			c.takeOut(p)
+		if policy, found := c.policies[name]; found {
+			c.takeOut(policy)
 		}
 	}
 }
 
-func (c *change) takeOut(p *policy) {
-	delete(c.policies, p.name)
-	p.target.policy = nil
-	c.unlinked = append(c.unlinked, p.target)
-	c.versions = append(c.versions, targetVersion{p.target, policyVersion})
-	c.breakUp(p.target)
-	for _, t := range slices.Backward(p.templates) {
-		if t.creates != nil {
-			t.creates.creators = without(t.creates.creators, t)
-			c.unlinked = append(c.unlinked, t.creates)
-			c.versions = append(c.versions, targetVersion{t.creates, t.object.APIVersion})
+func (c *change) takeOut(policy *policy) {
+	delete(c.policies, policy.name)
+	policy.target.policy = nil
+	c.unlinked = append(c.unlinked, policy.target)
+	c.versions = append(c.versions, targetVersion{policy.target, policyVersion})
+	c.breakUp(policy.target)
+	for _, template := range slices.Backward(policy.templates) {
+		if template.creates != nil {
+			template.creates.creators = without(template.creates.creators, template)
+			c.unlinked = append(c.unlinked, template.creates)
+			c.versions = append(c.versions, targetVersion{template.creates, template.object.APIVersion})
 		}
-		for _, n := range t.named {
-			n.dependents = without(n.dependents, t)
-			c.released = append(c.released, n.object)
+		for _, requirement := range template.named {
+			requirement.dependents = without(requirement.dependents, template)
+			c.released = append(c.released, requirement.object)
 		}
-		if t.unnamed {
+		if template.unnamed {
 			c.unnamed--
 		}
-		if t.component != nil {
-			c.broken = append(c.broken, t.component)
+		if template.component != nil {
+			c.broken = append(c.broken, template.component)
 		}
 	}
 }
 
 // breakUp forgets the cycles of an object that becomes a given policy or is none any more: a cycle shows policies.
-func (c *change) breakUp(t *target) {
-	if t.component != nil {
-		c.broken = append(c.broken, t.component)
+func (c *change) breakUp(target *target) {
+	if target.component != nil {
+		c.broken = append(c.broken, target.component)
 	}
 }
 
 // add puts in a policy; none of its name may be there.
 func (c *change) add(given *policyv1.Policy) {
-	p := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
-	c.policies[p.name] = p
-	p.target.policy = p
-	c.versions = append(c.versions, targetVersion{p.target, policyVersion})
-	c.breakUp(p.target)
+	policy := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
+	c.policies[policy.name] = policy
+	policy.target.policy = policy
+	c.versions = append(c.versions, targetVersion{policy.target, policyVersion})
+	c.breakUp(policy.target)
 	compiled, _ := compiler{cluster: c.cluster, kinds: c.kinds}.compile(&given.Spec)
-	p.templates = make([]*template, len(compiled))
+	policy.templates = make([]*template, len(compiled))
 	templates := make([]template, len(compiled)) // One allocation: they come and go together.
 	for i, from := range compiled {
 		t := &templates[i]
-		*t = template{policy: p, index: i, object: from.object, ignorePending: from.ignorePending}
+		*t = template{policy: policy, index: i, object: from.object, ignorePending: from.ignorePending}
 		t.node.template = t
 		t.err = fielderrs.Join(from.errs)
-		p.templates[i] = t
+		policy.templates[i] = t
 		if t.object != (Object{}) {
 			t.creates = c.target(t.object)
 			t.creates.creators = with(t.creates.creators, t)
 			c.versions = append(c.versions, targetVersion{t.creates, t.object.APIVersion})
 		}
-		if !p.disabled {
+		if !policy.disabled {
 			c.name(t, from.dependencies)
 			if t.unnamed = from.unnamed; t.unnamed {
 				c.unnamed++
 			}
 		}
 	}
-	c.added = append(c.added, p.templates...)
+	c.added = append(c.added, policy.templates...)
 }
 
-func (c *change) name(t *template, dependencies []dependency) {
-	t.named = make([]requirement, len(dependencies))
-	for i, d := range dependencies {
-		o, isNew := c.object(d.object)
+func (c *change) name(template *template, dependencies []dependency) {
+	template.named = make([]requirement, len(dependencies))
+	for i, dependency := range dependencies {
+		object, isNew := c.object(dependency.object)
 		if isNew {
-			c.watch = append(c.watch, o.Object)
+			c.watch = append(c.watch, object.Object)
 		}
-		o.dependents = with(o.dependents, t)
-		t.named[i] = requirement{object: o, want: d.want}
+		object.dependents = with(object.dependents, template)
+		template.named[i] = requirement{object: object, want: dependency.want}
 	}
 }
 
@@ -120,22 +120,22 @@ func (c *change) finish() Watches {
 			watches.Remove = append(watches.Remove, o.Object)
 		}
 	}
-	for _, t := range c.unlinked {
-		c.forget(t)
+	for _, target := range c.unlinked {
+		c.forget(target)
 	}
 	changed := slices.Concat(c.findCycles(), c.findVague(), c.added)
 	seen := make(map[targetVersion]bool, len(c.versions))
-	for _, v := range c.versions {
-		if seen[v] {
+	for _, version := range c.versions {
+		if seen[version] {
 			continue
 		}
-		seen[v] = true
-		changed = append(changed, v.target.creators...)
-		changed = append(changed, c.namedInOtherVersion(v)...)
+		seen[version] = true
+		changed = append(changed, version.target.creators...)
+		changed = append(changed, c.namedInOtherVersion(version)...)
 	}
 	watches.Templates = make([]TemplateRef, len(changed))
-	for i, t := range changed {
-		watches.Templates[i] = t.ref()
+	for i, template := range changed {
+		watches.Templates[i] = template.ref()
 	}
 	slices.SortFunc(watches.Templates, TemplateRef.compare)
 	watches.Templates = slices.Compact(watches.Templates)
@@ -154,30 +154,30 @@ func (c *change) findCycles() []*template {
 	var changed []*template
 	var roots []*node
 	for _, broken := range c.broken {
-		for _, n := range broken.members {
-			if n.component != broken {
+		for _, node := range broken.members {
+			if node.component != broken {
 				continue // Several of its templates were removed: done before.
 			}
-			n.component = nil
-			roots = append(roots, n)
-			if n.template != nil && c.has(n.template) {
-				changed = append(changed, n.template)
+			node.component = nil
+			roots = append(roots, node)
+			if node.template != nil && c.has(node.template) {
+				changed = append(changed, node.template)
 			}
 		}
 	}
-	for _, t := range c.added {
-		if len(t.policy.target.objects) > 0 || t.creates != nil && len(t.creates.objects) > 0 {
-			roots = append(roots, &t.node)
+	for _, template := range c.added {
+		if len(template.policy.target.objects) > 0 || template.creates != nil && len(template.creates.objects) > 0 {
+			roots = append(roots, &template.node)
 		}
 	}
 	c.findComponents(roots, func(members []*node) {
-		if !cyclic(members) || !slices.ContainsFunc(members, func(n *node) bool { return n.component == nil }) {
+		if !cyclic(members) || !slices.ContainsFunc(members, func(node *node) bool { return node.component == nil }) {
 			return
 		}
 		component := newComponent(members)
-		for _, n := range component.members {
-			if n.template != nil {
-				changed = append(changed, n.template)
+		for _, node := range component.members {
+			if node.template != nil {
+				changed = append(changed, node.template)
 			}
 		}
 	})
@@ -191,9 +191,9 @@ func (c *change) findVague() (changed []*template) {
 		return nil
 	}
 	var roots, to []*node
-	for _, p := range c.policies {
-		for _, t := range p.templates {
-			roots = append(roots, &t.node)
+	for _, policy := range c.policies {
+		for _, template := range policy.templates {
+			roots = append(roots, &template.node)
 		}
 	}
 	vague := make(map[*node]bool)
@@ -203,24 +203,24 @@ func (c *change) findVague() (changed []*template) {
 			return n.template != nil && n.template.unnamed ||
 				slices.ContainsFunc(to, func(next *node) bool { return vague[next] })
 		}) {
-			for _, n := range members {
-				vague[n] = true
+			for _, node := range members {
+				vague[node] = true
 			}
 		}
 	})
 	for _, root := range roots {
-		t := root.template
-		if slices.ContainsFunc(t.named, func(r requirement) bool { return r.target.vague != vague[&r.target.node] }) {
-			changed = append(changed, t)
+		template := root.template
+		if slices.ContainsFunc(template.named, func(requirement requirement) bool { return requirement.target.vague != vague[&requirement.target.node] }) {
+			changed = append(changed, template)
 		}
 	}
-	for _, t := range c.targets {
-		t.vague = vague[&t.node]
+	for _, target := range c.targets {
+		target.vague = vague[&target.node]
 	}
 	return changed
 }
 
 // has says whether t belongs to one of the policies as they are now.
-func (c *change) has(t *template) bool {
-	return c.policies[t.policy.name] == t.policy
+func (c *change) has(template *template) bool {
+	return c.policies[template.policy.name] == template.policy
 }

@@ -53,10 +53,10 @@ func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplat
 	compiled = make([]compiledTemplate, len(spec.PolicyTemplates))
 	called := make(map[string][]int, len(spec.PolicyTemplates))
 	for i, template := range spec.PolicyTemplates {
-		t := compiledTemplate{ignorePending: template.IgnorePending}
+		compiledTemplate := compiledTemplate{ignorePending: template.IgnorePending}
 		object, errs := definedBy(template, func() *field.Path { return c.template(i) })
 		if object != (Object{}) {
-			t.object = c.cluster.create(object)
+			compiledTemplate.object = c.cluster.create(object)
 			called[object.Name] = append(called[object.Name], i)
 			if !c.kinds.include(object) {
 				errs = append(errs, c.kinds.refuse(object, c.template(i)))
@@ -65,11 +65,11 @@ func (c compiler) compile(spec *policyv1.PolicySpec) (compiled []compiledTemplat
 		extra, extraErrs := c.state(template.ExtraDependencies, i)
 		dependencies, conflicts := c.union(stated, extra)
 		if len(dependencies) > 0 && dependencies[0].object == (Object{}) { // It is sorted before all others.
-			t.unnamed, dependencies = true, dependencies[1:]
+			compiledTemplate.unnamed, dependencies = true, dependencies[1:]
 		}
-		t.dependencies = dependencies
-		t.errs = slices.Concat(common, errs, extraErrs, conflicts)
-		compiled[i] = t
+		compiledTemplate.dependencies = dependencies
+		compiledTemplate.errs = slices.Concat(common, errs, extraErrs, conflicts)
+		compiled[i] = compiledTemplate
 	}
 	for i := range compiled {
 		if same := called[compiled[i].object.Name]; len(same) > 1 {
@@ -86,29 +86,29 @@ func (c compiler) state(dependencies []policyv1.PolicyDependency, template int) 
 	}
 	all := make([]stated, 0, len(dependencies))
 	var errs field.ErrorList
-	for i, d := range dependencies {
-		s := stated{dependency{c.cluster.find(named(d)), d.Compliance}, template, i, false}
-		if faults := c.validate(d, s); len(faults) > 0 {
+	for i, policyDependency := range dependencies {
+		stated := stated{dependency{c.cluster.find(named(policyDependency)), policyDependency.Compliance}, template, i, false}
+		if faults := c.validate(policyDependency, stated); len(faults) > 0 {
 			errs = append(errs, faults...)
-			s.faulty = true
-			if !namesObject(d) {
-				s.object = Object{}
+			stated.faulty = true
+			if !namesObject(policyDependency) {
+				stated.object = Object{}
 			}
 		}
-		all = append(all, s)
+		all = append(all, stated)
 	}
 	return all, errs
 }
 
 // namesObject says whether d has all that tells one object from others.
-func namesObject(d policyv1.PolicyDependency) bool {
-	_, versionErr := schema.ParseGroupVersion(d.APIVersion)
-	return d.APIVersion != "" && d.Kind != "" && d.Name != "" && versionErr == nil
+func namesObject(dependency policyv1.PolicyDependency) bool {
+	_, versionErr := schema.ParseGroupVersion(dependency.APIVersion)
+	return dependency.APIVersion != "" && dependency.Kind != "" && dependency.Name != "" && versionErr == nil
 }
 
 // validate reports what keeps d from naming an object and a compliance that it can have.
-func (c compiler) validate(d policyv1.PolicyDependency, at stated) field.ErrorList {
-	if namesObject(d) && at.object.canBe(d.Compliance) {
+func (c compiler) validate(dependency policyv1.PolicyDependency, at stated) field.ErrorList {
+	if namesObject(dependency) && at.object.canBe(dependency.Compliance) {
 		return nil
 	}
 	var errs field.ErrorList
@@ -118,35 +118,35 @@ func (c compiler) validate(d policyv1.PolicyDependency, at stated) field.ErrorLi
 			errs = append(errs, field.Required(path.Child(child), "must be given: a dependency names one object"))
 		}
 	}
-	required(d.APIVersion, "apiVersion")
-	if _, err := schema.ParseGroupVersion(d.APIVersion); err != nil {
-		errs = append(errs, field.Invalid(path.Child("apiVersion"), d.APIVersion, "must be version or group/version"))
+	required(dependency.APIVersion, "apiVersion")
+	if _, err := schema.ParseGroupVersion(dependency.APIVersion); err != nil {
+		errs = append(errs, field.Invalid(path.Child("apiVersion"), dependency.APIVersion, "must be version or group/version"))
 	}
-	required(d.Kind, "kind")
-	required(d.Name, "name")
+	required(dependency.Kind, "kind")
+	required(dependency.Name, "name")
 	switch {
-	case at.object.canBe(d.Compliance):
-	case known(d.Compliance):
-		errs = append(errs, field.Invalid(path.Child("compliance"), d.Compliance,
-			fmt.Sprintf("must not be waited for: a %s never is %s", kindOf(at.object), d.Compliance)))
+	case at.object.canBe(dependency.Compliance):
+	case known(dependency.Compliance):
+		errs = append(errs, field.Invalid(path.Child("compliance"), dependency.Compliance,
+			fmt.Sprintf("must not be waited for: a %s never is %s", kindOf(at.object), dependency.Compliance)))
 	default:
 		possible := []policyv1.ComplianceState{policyv1.Compliant, policyv1.NonCompliant, policyv1.Pending}
-		possible = slices.DeleteFunc(possible, func(c policyv1.ComplianceState) bool { return !at.object.canBe(c) })
-		errs = append(errs, field.NotSupported(path.Child("compliance"), d.Compliance, possible))
+		possible = slices.DeleteFunc(possible, func(compliance policyv1.ComplianceState) bool { return !at.object.canBe(compliance) })
+		errs = append(errs, field.NotSupported(path.Child("compliance"), dependency.Compliance, possible))
 	}
 	return errs
 }
 
 // canBe says whether the compliance can be waited for at the object (P1).
-func (o Object) canBe(c policyv1.ComplianceState) bool {
-	return known(c) && !(c == policyv1.Pending && o.isGatekeepers())
+func (o Object) canBe(compliance policyv1.ComplianceState) bool {
+	return known(compliance) && !(compliance == policyv1.Pending && o.isGatekeepers())
 }
 
-func kindOf(o Object) string {
-	if o.group() == constraintGroup {
+func kindOf(object Object) string {
+	if object.group() == constraintGroup {
 		return "constraint"
 	}
-	return o.Kind
+	return object.Kind
 }
 
 // union gives each object of both lists once, sorted. It gives an error for each element of own that wants another
@@ -163,17 +163,17 @@ func (c compiler) union(common, own []stated) ([]dependency, field.ErrorList) {
 	var errs field.ErrorList
 	dependencies := make([]dependency, 0, len(all))
 	var first stated
-	for i, s := range all {
+	for i, stated := range all {
 		switch {
-		case i == 0 || s.object != first.object:
-			first = s
-			dependencies = append(dependencies, s.dependency)
-		case s.faulty:
+		case i == 0 || stated.object != first.object:
+			first = stated
+			dependencies = append(dependencies, stated.dependency)
+		case stated.faulty:
 		case first.faulty:
-			first = s
-			dependencies[len(dependencies)-1] = s.dependency
-		case s.want != first.want && len(own) > 0 && s.template == own[0].template:
-			errs = append(errs, c.conflict(first, s))
+			first = stated
+			dependencies[len(dependencies)-1] = stated.dependency
+		case stated.want != first.want && len(own) > 0 && stated.template == own[0].template:
+			errs = append(errs, c.conflict(first, stated))
 		}
 	}
 	return dependencies, errs
@@ -200,9 +200,9 @@ func (c compiler) template(template int) *field.Path {
 	return c.path.Child("spec", "policy-templates").Index(template)
 }
 
-func (c compiler) at(s stated) *field.Path {
-	if s.template < 0 {
-		return c.path.Child("spec", "dependencies").Index(s.element)
+func (c compiler) at(stated stated) *field.Path {
+	if stated.template < 0 {
+		return c.path.Child("spec", "dependencies").Index(stated.element)
 	}
-	return c.template(s.template).Child("extraDependencies").Index(s.element)
+	return c.template(stated.template).Child("extraDependencies").Index(stated.element)
 }

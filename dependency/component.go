@@ -30,12 +30,12 @@ func (n *node) next(to []*node) []*node {
 		return to
 	}
 	if n.target.policy != nil {
-		for _, t := range n.target.policy.templates {
-			to = append(to, &t.node)
+		for _, template := range n.target.policy.templates {
+			to = append(to, &template.node)
 		}
 	}
-	for _, t := range n.target.creators {
-		to = append(to, &t.node)
+	for _, template := range n.target.creators {
+		to = append(to, &template.node)
 	}
 	return to
 }
@@ -72,31 +72,31 @@ func (e *Evaluator) findComponents(roots []*node, found func(members []*node)) {
 		ids    int32
 	)
 	e.searches++
-	enter := func(n *node) {
-		n.search, n.id, n.closed = e.searches, ids, false
+	enter := func(node *node) {
+		node.search, node.id, node.closed = e.searches, ids, false
 		ids++
 		begin := len(edges)
-		edges = n.next(edges)
-		frames = append(frames, frame{node: n, edge: begin, end: len(edges), low: n.id, open: len(open)})
-		open = append(open, n)
+		edges = node.next(edges)
+		frames = append(frames, frame{node: node, edge: begin, end: len(edges), low: node.id, open: len(open)})
+		open = append(open, node)
 	}
 	leave := func() {
-		f := frames[len(frames)-1]
+		frame := frames[len(frames)-1]
 		frames = frames[:len(frames)-1]
 		if len(frames) > 0 {
 			parent := &frames[len(frames)-1]
-			parent.low = min(parent.low, f.low)
+			parent.low = min(parent.low, frame.low)
 			edges = edges[:parent.end]
 		} else {
 			edges = edges[:0]
 		}
-		if f.low < f.node.id {
+		if frame.low < frame.node.id {
 			return
 		}
-		members := open[f.open:]
-		open = open[:f.open]
-		for _, n := range members {
-			n.closed = true
+		members := open[frame.open:]
+		open = open[:frame.open]
+		for _, node := range members {
+			node.closed = true
 		}
 		found(members)
 	}
@@ -105,18 +105,18 @@ func (e *Evaluator) findComponents(roots []*node, found func(members []*node)) {
 			continue
 		}
 		for enter(root); len(frames) > 0; {
-			f := &frames[len(frames)-1]
-			if f.edge == f.end {
+			frame := &frames[len(frames)-1]
+			if frame.edge == frame.end {
 				leave()
 				continue
 			}
-			n := edges[f.edge]
-			f.edge++
+			node := edges[frame.edge]
+			frame.edge++
 			switch {
-			case n.search != e.searches:
-				enter(n)
-			case !n.closed:
-				f.low = min(f.low, n.id)
+			case node.search != e.searches:
+				enter(node)
+			case !node.closed:
+				frame.low = min(frame.low, node.id)
 			}
 		}
 	}
@@ -157,38 +157,38 @@ type ways struct {
 
 // newComponent makes members a component; they are copied.
 func newComponent(members []*node) *component {
-	c := &component{members: slices.Clone(members), at: make([]int32, len(members))}
-	slices.SortFunc(c.members, (*node).compare)
-	for i, n := range c.members {
-		n.component, n.place, c.at[i] = c, int32(i), -1
+	component := &component{members: slices.Clone(members), at: make([]int32, len(members))}
+	slices.SortFunc(component.members, (*node).compare)
+	for i, node := range component.members {
+		node.component, node.place, component.at[i] = component, int32(i), -1
 	}
-	root := c.members[0]
-	back := c.search([]*node{root}, (*node).next).step
-	for n := back[root.place]; n != root; n = back[n.place] {
-		c.ring = append(c.ring, n)
+	root := component.members[0]
+	back := component.search([]*node{root}, (*node).next).step
+	for node := back[root.place]; node != root; node = back[node.place] {
+		component.ring = append(component.ring, node)
 	}
-	c.ring = append(c.ring, root)
-	slices.Reverse(c.ring)
-	c.ringWaiters = make([]int32, len(c.ring)+1)
-	for i, n := range c.ring {
-		c.at[n.place] = int32(i)
-		c.ringWaiters[i+1] = c.ringWaiters[i] + n.waiters()
+	component.ring = append(component.ring, root)
+	slices.Reverse(component.ring)
+	component.ringWaiters = make([]int32, len(component.ring)+1)
+	for i, node := range component.ring {
+		component.at[node.place] = int32(i)
+		component.ringWaiters[i+1] = component.ringWaiters[i] + node.waiters()
 	}
-	leadTo := c.edges()
-	c.behind = c.search(c.ring, (*node).next)
-	c.ahead = c.search(c.ring, func(n *node, to []*node) []*node { return append(to, leadTo[n.place]...) })
-	return c
+	leadTo := component.edges()
+	component.behind = component.search(component.ring, (*node).next)
+	component.ahead = component.search(component.ring, func(node *node, to []*node) []*node { return append(to, leadTo[node.place]...) })
+	return component
 }
 
 // edges gives, by place, the members that lead to each member.
 func (c *component) edges() (leadTo [][]*node) {
 	leadTo = make([][]*node, len(c.members))
 	var to []*node
-	for _, n := range c.members {
-		to = n.next(to[:0])
+	for _, node := range c.members {
+		to = node.next(to[:0])
 		for _, next := range to {
 			if next.component == c {
-				leadTo[next.place] = append(leadTo[next.place], n)
+				leadTo[next.place] = append(leadTo[next.place], node)
 			}
 		}
 	}
@@ -198,23 +198,23 @@ func (c *component) edges() (leadTo [][]*node) {
 // search gives shortest paths from the given nodes to each member. The function edges appends the nodes that a node
 // leads to. The given nodes are the ring, or the root while there is no ring yet; they have a step, too.
 func (c *component) search(from []*node, edges func(n *node, to []*node) []*node) ways {
-	w := ways{make([]*node, len(c.members)), slices.Clone(c.at), make([]int32, len(c.members))}
+	ways := ways{make([]*node, len(c.members)), slices.Clone(c.at), make([]int32, len(c.members))}
 	queue := slices.Clone(from)
 	var to []*node
 	for i := 0; i < len(queue); i++ {
 		at := queue[i]
 		to = edges(at, to[:0])
 		for _, next := range to {
-			if next.component != c || w.step[next.place] != nil {
+			if next.component != c || ways.step[next.place] != nil {
 				continue
 			}
-			w.step[next.place] = at
+			ways.step[next.place] = at
 			queue = append(queue, next)
 			if c.at[next.place] < 0 {
-				w.ring[next.place] = w.ring[at.place]
-				w.waiters[next.place] = w.waiters[at.place] + at.waiters()
+				ways.ring[next.place] = ways.ring[at.place]
+				ways.waiters[next.place] = ways.waiters[at.place] + at.waiters()
 			}
 		}
 	}
-	return w
+	return ways
 }

@@ -74,8 +74,8 @@ func (t *template) cycle() Cycle {
 	return t.component.cycle(&t.node)
 }
 
-func (c *component) cycle(n *node) Cycle {
-	way, length := c.wayThrough(n)
+func (c *component) cycle(node *node) Cycle {
+	way, length := c.wayThrough(node)
 	cycle := make(Cycle, 0, min(length, wholeWaiters)+1)
 	for _, on := range way {
 		if on.waiters() > 0 && len(cycle) < wholeWaiters {
@@ -84,7 +84,7 @@ func (c *component) cycle(n *node) Cycle {
 	}
 	if len(cycle) < length {
 		cycle = cycle[:min(len(cycle), keptWaiters)]
-		last := c.before(n)
+		last := c.before(node)
 		if last.waiters() == 0 {
 			last = c.before(last)
 		}
@@ -132,20 +132,20 @@ func (c *component) wayThrough(n *node) (way []*node, length int) {
 }
 
 // walk appends the first nodes on n's path to the ring, at most farthest.
-func walk(n *node, w ways, at []int32, way []*node) []*node {
-	for steps := 0; at[n.place] < 0 && steps < farthest; steps++ {
-		n = w.step[n.place]
-		way = append(way, n)
+func walk(node *node, ways ways, at []int32, way []*node) []*node {
+	for steps := 0; at[node.place] < 0 && steps < farthest; steps++ {
+		node = ways.step[node.place]
+		way = append(way, node)
 	}
 	return way
 }
 
 // before gives the node before n on its cycle.
-func (c *component) before(n *node) *node {
-	if i := int(c.at[n.place]); i >= 0 {
+func (c *component) before(node *node) *node {
+	if i := int(c.at[node.place]); i >= 0 {
 		return c.ring[(i+len(c.ring)-1)%len(c.ring)]
 	}
-	return c.behind.step[n.place]
+	return c.behind.step[node.place]
 }
 
 // waiters is 1 for a node that is a waiter on cycles, and 0 for an object that only leads to the templates that create it.
@@ -157,14 +157,14 @@ func (n *node) waiters() int32 {
 }
 
 // with appends the template or the policy of a node.
-func (c Cycle) with(n *node) Cycle {
+func (c Cycle) with(node *node) Cycle {
 	c = append(c, make(Cycle, 1)...)
 	end := &c[len(c)-1]
-	if n.template != nil {
-		end.TemplateRef, end.Object = n.template.ref(), n.template.object
+	if node.template != nil {
+		end.TemplateRef, end.Object = node.template.ref(), node.template.object
 		return c
 	}
-	end.TemplateRef, end.Object = TemplateRef{n.target.policy.name, -1}, n.target.object
+	end.TemplateRef, end.Object = TemplateRef{node.target.policy.name, -1}, node.target.object
 	end.Object.APIVersion = policyVersion
 	return c
 }

@@ -29,19 +29,19 @@ type definition struct {
 // no JSON object, or if its apiVersion, kind or name is missing or no string, and then it gives no object. Another error
 // is that the hub could not resolve its hub templates. Path gives the template's path; it is called only where something
 // is wrong.
-func definedBy(t policyv1.PolicyTemplate, path func() *field.Path) (Object, field.ErrorList) {
-	raw, err := rawOf(t)
+func definedBy(template policyv1.PolicyTemplate, path func() *field.Path) (Object, field.ErrorList) {
+	raw, err := rawOf(template)
 	if err != nil {
-		found := fmt.Sprintf("%T", t.ObjectDefinition.Object)
+		found := fmt.Sprintf("%T", template.ObjectDefinition.Object)
 		return Object{}, field.ErrorList{field.Invalid(path().Child("objectDefinition"), found, "must be JSON: "+err.Error())}
 	}
-	var d definition
-	err = json.Unmarshal(raw, &d)
-	object := Object{d.APIVersion, d.Kind, d.Metadata.Namespace, d.Metadata.Name}
+	var definition definition
+	err = json.Unmarshal(raw, &definition)
+	object := Object{definition.APIVersion, definition.Kind, definition.Metadata.Namespace, definition.Metadata.Name}
 	if err != nil || object.APIVersion == "" || object.Kind == "" || object.Name == "" {
 		return readObject(raw, path().Child("objectDefinition"))
 	}
-	if hubError := d.Metadata.Annotations.HubError; hubError != "" {
+	if hubError := definition.Metadata.Annotations.HubError; hubError != "" {
 		at := path().Child("objectDefinition", "metadata", "annotations").Key(hubErrorAnnotation)
 		return object, field.ErrorList{field.Invalid(at, hubError, "must not be there: the hub could not resolve the hub templates")}
 	}
@@ -49,11 +49,11 @@ func definedBy(t policyv1.PolicyTemplate, path func() *field.Path) (Object, fiel
 }
 
 // rawOf gives the JSON of a template's definition.
-func rawOf(t policyv1.PolicyTemplate) ([]byte, error) {
-	if t.ObjectDefinition.Raw == nil && t.ObjectDefinition.Object != nil {
-		return t.ObjectDefinition.MarshalJSON()
+func rawOf(template policyv1.PolicyTemplate) ([]byte, error) {
+	if template.ObjectDefinition.Raw == nil && template.ObjectDefinition.Object != nil {
+		return template.ObjectDefinition.MarshalJSON()
 	}
-	return t.ObjectDefinition.Raw, nil
+	return template.ObjectDefinition.Raw, nil
 }
 
 // readObject gives the object that raw names, or why it names none.
@@ -74,14 +74,14 @@ func readObject(raw []byte, path *field.Path) (Object, field.ErrorList) {
 	}
 	var errs field.ErrorList
 	text := func(value any, path *field.Path, required bool) string {
-		s, ok := value.(string)
+		text, ok := value.(string)
 		switch {
 		case !ok && value != nil:
 			errs = append(errs, field.TypeInvalid(path, describe(value), "must be a string"))
-		case required && s == "":
+		case required && text == "":
 			errs = append(errs, field.Required(path, "must be given: a template names the object that it creates"))
 		}
-		return s
+		return text
 	}
 	var object Object
 	object.APIVersion = text(definition["apiVersion"], path.Child("apiVersion"), true)

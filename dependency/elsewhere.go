@@ -18,13 +18,13 @@ func (e *Evaluator) forgetKindName(t *target) {
 
 // elsewhere gives the first other apiVersion in which a policy or a template has an object of the same kind and name, in the
 // object's namespace or the cluster's.
-func (e *Evaluator) elsewhere(o Object) (first string) {
-	for _, t := range e.byKindName[o.kindName()] {
-		if t.object.Namespace != o.Namespace && t.object.Namespace != e.cluster.namespace {
+func (e *Evaluator) elsewhere(object Object) (first string) {
+	for _, target := range e.byKindName[object.kindName()] {
+		if target.object.Namespace != object.Namespace && target.object.Namespace != e.cluster.namespace {
 			continue
 		}
-		for _, version := range t.versions() {
-			if version != o.APIVersion && (first == "" || version < first) {
+		for _, version := range target.versions() {
+			if version != object.APIVersion && (first == "" || version < first) {
 				first = version
 			}
 		}
@@ -50,11 +50,11 @@ type targetVersion struct {
 }
 
 // namedInOtherVersion gives the templates that name an object of the target's kind and name in another apiVersion.
-func (e *Evaluator) namedInOtherVersion(v targetVersion) (templates []*template) {
-	for _, other := range e.byKindName[v.target.object.kindName()] {
-		for _, o := range other.objects {
-			if o.APIVersion != v.version {
-				templates = append(templates, o.dependents...)
+func (e *Evaluator) namedInOtherVersion(version targetVersion) (templates []*template) {
+	for _, other := range e.byKindName[version.target.object.kindName()] {
+		for _, object := range other.objects {
+			if object.APIVersion != version.version {
+				templates = append(templates, object.dependents...)
 			}
 		}
 	}

@@ -20,23 +20,23 @@ func Evaluate(
 	clusterNamespace string, policies []*policyv1.Policy, observations map[Object]Observation,
 	scope func(schema.GroupKind) meta.RESTScopeName, kinds ...schema.GroupKind,
 ) ([]Evaluation, error) {
-	e := NewEvaluator(clusterNamespace, scope, kinds...)
-	if _, err := e.Set(policies...); err != nil {
+	evaluator := NewEvaluator(clusterNamespace, scope, kinds...)
+	if _, err := evaluator.Set(policies...); err != nil {
 		return nil, err
 	}
-	elsewhere := func(o Object) bool { return e.cluster.find(o) != o }
-	for _, o := range slices.SortedFunc(maps.Keys(observations), Object.compare) {
-		if elsewhere(o) {
-			e.Observe(o, observations[o])
+	elsewhere := func(object Object) bool { return evaluator.cluster.find(object) != object }
+	for _, object := range slices.SortedFunc(maps.Keys(observations), Object.compare) {
+		if elsewhere(object) {
+			evaluator.Observe(object, observations[object])
 		}
 	}
 	// An observation under the name where the object is found counts more than one under another name.
-	for o, observation := range observations {
-		if !elsewhere(o) {
-			e.Observe(o, observation)
+	for object, observation := range observations {
+		if !elsewhere(object) {
+			evaluator.Observe(object, observation)
 		}
 	}
-	return e.all(), nil
+	return evaluator.all(), nil
 }
 
 // Evaluation has the state of each template of one policy. Without templates its compliance is unknown, and all objects of the
@@ -151,21 +151,21 @@ func (t TemplateEvaluation) compliance(policy string, own Observation) policyv1.
 
 // keeps says whether the active object of a pending template stays (P6).
 func (t TemplateEvaluation) keeps() bool {
-	deletes := func(u Unmet) bool { return !u.Reason.keeps() }
+	deletes := func(unmet Unmet) bool { return !unmet.Reason.keeps() }
 	return t.State == StatePending && !slices.ContainsFunc(t.Unmet, deletes)
 }
 
 // String has the object, the state and the message.
 func (t TemplateEvaluation) String() string {
-	s := fmt.Sprintf("%s: %s", t.Object, t.State)
+	text := fmt.Sprintf("%s: %s", t.Object, t.State)
 	if message := t.Message(); message != "" {
 		and := ": "
 		if t.State == StateReady {
 			and = ", but "
 		}
-		s += and + message
+		text += and + message
 	}
-	return s
+	return text
 }
 
 // TemplateRef names a template: by the name of its policy on the cluster and by its place in spec.policy-templates,
@@ -182,53 +182,53 @@ func (r TemplateRef) compare(other TemplateRef) int {
 	return cmp.Or(strings.Compare(r.Policy, other.Policy), cmp.Compare(r.Index, other.Index))
 }
 
-func (e *Evaluator) evaluate(p *policy) Evaluation {
-	evaluation := Evaluation{Policy: p.name, Templates: make([]TemplateEvaluation, len(p.templates))}
-	for i, t := range p.templates {
-		evaluation.Templates[i] = t.evaluate(e)
+func (e *Evaluator) evaluate(policy *policy) Evaluation {
+	evaluation := Evaluation{Policy: policy.name, Templates: make([]TemplateEvaluation, len(policy.templates))}
+	for i, template := range policy.templates {
+		evaluation.Templates[i] = template.evaluate(e)
 	}
 	return evaluation
 }
 
 func (t *template) evaluate(in *Evaluator) TemplateEvaluation {
-	e := TemplateEvaluation{Object: t.object, State: StateReady, IgnorePending: t.ignorePending, AlsoIn: t.alsoIn()}
+	evaluation := TemplateEvaluation{Object: t.object, State: StateReady, IgnorePending: t.ignorePending, AlsoIn: t.alsoIn()}
 	switch {
 	case t.policy.disabled:
-		e.State = StateDisabled
-		return e
+		evaluation.State = StateDisabled
+		return evaluation
 	case t.err != nil:
-		e.State = StateInvalid
-		e.Err = t.err
-		return e
+		evaluation.State = StateInvalid
+		evaluation.Err = t.err
+		return evaluation
 	}
-	for _, n := range t.named {
-		if reason := t.reason(n); reason != "" {
-			unmet := Unmet{Object: n.Object, Want: n.want, Reason: reason, Observation: n.observation}
+	for _, requirement := range t.named {
+		if reason := t.reason(requirement); reason != "" {
+			unmet := Unmet{Object: requirement.Object, Want: requirement.want, Reason: reason, Observation: requirement.observation}
 			if reason == ReasonNotFound || reason == ReasonNoAPI {
-				unmet.Elsewhere = in.elsewhere(n.Object)
+				unmet.Elsewhere = in.elsewhere(requirement.Object)
 			}
-			e.Unmet = append(e.Unmet, unmet)
+			evaluation.Unmet = append(evaluation.Unmet, unmet)
 		}
 	}
-	if len(e.Unmet) > 0 {
-		e.State = StatePending
-		e.Cycle = t.cycle()
+	if len(evaluation.Unmet) > 0 {
+		evaluation.State = StatePending
+		evaluation.Cycle = t.cycle()
 	}
-	return e
+	return evaluation
 }
 
 // reason says why a requirement of the template is unmet; it is empty if it is met. An object on the template's cycle
 // is unmet even if it is as wanted; if it is Pending, this is because of the cycle. The same goes for an object that
 // leads to an unnamed dependency, since the template may be on a cycle with it (P1).
-func (t *template) reason(n requirement) Reason {
-	reason := n.reason()
-	pending := reason == ReasonOtherCompliance && n.observation.Compliance == policyv1.Pending
+func (t *template) reason(requirement requirement) Reason {
+	reason := requirement.reason()
+	pending := reason == ReasonOtherCompliance && requirement.observation.Compliance == policyv1.Pending
 	switch {
 	case reason != "" && !pending:
 		return reason
-	case t.component != nil && n.target.component == t.component:
+	case t.component != nil && requirement.target.component == t.component:
 		return ReasonOnCycle
-	case n.target.vague:
+	case requirement.target.vague:
 		return ReasonUnnamed
 	default:
 		return reason

@@ -86,29 +86,29 @@ func (e *Evaluator) Set(policies ...*policyv1.Policy) (Watches, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	templates := 0
-	for _, p := range policies {
-		templates += len(p.Spec.PolicyTemplates)
+	for _, policy := range policies {
+		templates += len(policy.Spec.PolicyTemplates)
 	}
-	c := e.change(len(policies), templates)
+	change := e.change(len(policies), templates)
 	byName := make(map[string]*policyv1.Policy, len(policies))
-	for _, p := range policies {
-		byName[p.Name] = p
+	for _, policy := range policies {
+		byName[policy.Name] = policy
 	}
 	names := slices.Sorted(maps.Keys(byName))
-	c.remove(names)
+	change.remove(names)
 	for _, name := range names {
-		c.add(byName[name])
+		change.add(byName[name])
 	}
-	return c.finish(), nil
+	return change.finish(), nil
 }
 
 // Delete removes the policies with these names, as one change. Unknown names are skipped.
 func (e *Evaluator) Delete(names ...string) Watches {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	c := e.change(0, 0)
-	c.remove(slices.Sorted(slices.Values(names)))
-	return c.finish()
+	change := e.change(0, 0)
+	change.remove(slices.Sorted(slices.Values(names)))
+	return change.finish()
 }
 
 // change begins a change that adds this many policies and templates.
@@ -125,12 +125,12 @@ func (e *Evaluator) change(policies, templates int) *change {
 // Observe tells the evaluator the present state of an object. It gives the templates to evaluate again, sorted: those that
 // name the object, or none if nothing changed. An object that no template names is not remembered. It takes time in
 // proportion to the templates that name the object.
-func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
+func (e *Evaluator) Observe(object Object, observation Observation) []TemplateRef {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	named, found := e.objects[o]
+	named, found := e.objects[object]
 	if !found {
-		named, found = e.objects[e.cluster.find(o)]
+		named, found = e.objects[e.cluster.find(object)]
 	}
 	if !found || named.observation == observation {
 		return nil
@@ -144,11 +144,11 @@ func (e *Evaluator) Observe(o Object, observation Observation) []TemplateRef {
 func (e *Evaluator) Policy(name string) (Evaluation, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	p, found := e.policies[name]
+	policy, found := e.policies[name]
 	if !found {
 		return Evaluation{Policy: name}, false
 	}
-	return e.evaluate(p), true
+	return e.evaluate(policy), true
 }
 
 // all gives the evaluations of all policies, sorted by name.
@@ -156,8 +156,8 @@ func (e *Evaluator) all() []Evaluation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	evaluations := make([]Evaluation, 0, len(e.policies))
-	for _, p := range e.sorted() {
-		evaluations = append(evaluations, e.evaluate(p))
+	for _, policy := range e.sorted() {
+		evaluations = append(evaluations, e.evaluate(policy))
 	}
 	return evaluations
 }
@@ -174,25 +174,25 @@ func (e *Evaluator) sorted() []*policy {
 func (e *Evaluator) check(policies []*policyv1.Policy) error {
 	var errs field.ErrorList
 	given := make(map[string]bool, len(policies))
-	for i, p := range policies {
+	for i, policy := range policies {
 		path := field.NewPath("policies").Index(i)
 		switch {
-		case p == nil:
+		case policy == nil:
 			errs = append(errs, field.Required(path, "must not be nil"))
 			continue
-		case p.Name == "":
+		case policy.Name == "":
 			errs = append(errs, field.Required(path.Child("metadata", "name"), "must be given: a policy is known by its name"))
 			continue
 		}
-		path = field.NewPath("policies").Key(p.Name)
+		path = field.NewPath("policies").Key(policy.Name)
 		switch {
-		case given[p.Name]:
-			errs = append(errs, field.Duplicate(path.Child("metadata", "name"), p.Name))
-		case p.Namespace != "" && p.Namespace != e.cluster.namespace:
-			errs = append(errs, field.Invalid(path.Child("metadata", "namespace"), p.Namespace,
+		case given[policy.Name]:
+			errs = append(errs, field.Duplicate(path.Child("metadata", "name"), policy.Name))
+		case policy.Namespace != "" && policy.Namespace != e.cluster.namespace:
+			errs = append(errs, field.Invalid(path.Child("metadata", "namespace"), policy.Namespace,
 				fmt.Sprintf("must be the cluster's namespace %q, or empty", e.cluster.namespace)))
 		}
-		given[p.Name] = true
+		given[policy.Name] = true
 	}
 	return fielderrs.Join(errs)
 }

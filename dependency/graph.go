@@ -136,8 +136,8 @@ func without(sorted []*template, t *template) []*template {
 
 func (o *object) refs() []TemplateRef {
 	refs := make([]TemplateRef, len(o.dependents))
-	for i, t := range o.dependents {
-		refs[i] = t.ref()
+	for i, template := range o.dependents {
+		refs[i] = template.ref()
 	}
 	return refs
 }
@@ -159,22 +159,22 @@ func (e *Evaluator) object(o Object) (named *object, added bool) {
 }
 
 // target gives the target of this name, and adds it if there is none.
-func (e *Evaluator) target(o Object) *target {
-	o = o.unversioned()
-	if t, found := e.targets[o]; found {
-		return t
+func (e *Evaluator) target(object Object) *target {
+	object = object.unversioned()
+	if target, found := e.targets[object]; found {
+		return target
 	}
-	t := &target{object: o}
-	t.node.target = t
-	e.targets[o] = t
-	e.byKindName[o.kindName()] = append(e.byKindName[o.kindName()], t)
-	return t
+	target := &target{object: object}
+	target.node.target = target
+	e.targets[object] = target
+	e.byKindName[object.kindName()] = append(e.byKindName[object.kindName()], target)
+	return target
 }
 
 // forget removes the target if nothing is connected to it.
-func (e *Evaluator) forget(t *target) {
-	if t.policy == nil && len(t.creators) == 0 && len(t.objects) == 0 {
-		delete(e.targets, t.object)
-		e.forgetKindName(t)
+func (e *Evaluator) forget(target *target) {
+	if target.policy == nil && len(target.creators) == 0 && len(target.objects) == 0 {
+		delete(e.targets, target.object)
+		e.forgetKindName(target)
 	}
 }

@@ -35,15 +35,15 @@ func (k kinds) orDefault() kinds {
 }
 
 // include says whether a template may create the object.
-func (k kinds) include(o Object) bool {
-	group := o.group()
+func (k kinds) include(object Object) bool {
+	group := object.group()
 	return slices.ContainsFunc(k.orDefault(), func(kind schema.GroupKind) bool {
-		return kind.Group == group && (kind.Kind == "" || kind.Kind == o.Kind)
+		return kind.Group == group && (kind.Kind == "" || kind.Kind == object.Kind)
 	})
 }
 
 // refuse says that a template at this path may not create the object.
-func (k kinds) refuse(o Object, path *field.Path) *field.Error {
+func (k kinds) refuse(object Object, path *field.Path) *field.Error {
 	var all []string
 	for _, kind := range k.orDefault() {
 		if kind.Kind == "" {
@@ -51,6 +51,6 @@ func (k kinds) refuse(o Object, path *field.Path) *field.Error {
 		}
 		all = append(all, kind.String())
 	}
-	found := schema.GroupKind{Group: o.group(), Kind: o.Kind}
+	found := schema.GroupKind{Group: object.group(), Kind: object.Kind}
 	return field.NotSupported(path.Child("objectDefinition", "kind"), found.String(), all)
 }

@@ -94,32 +94,32 @@ func (t TemplateEvaluation) pendingMessage(short, long int) string {
 func names(objects []Object) []string {
 	type called struct{ kind, name string }
 	alike := make(map[called][]Object, len(objects))
-	for _, o := range objects {
-		key := called{o.Kind, o.Name}
-		alike[key] = append(alike[key], o)
+	for _, object := range objects {
+		key := called{object.Kind, object.Name}
+		alike[key] = append(alike[key], object)
 	}
 	names := make([]string, len(objects))
-	for i, o := range objects {
+	for i, object := range objects {
 		var byNamespace, byGroup, byVersion bool
-		for _, other := range alike[called{o.Kind, o.Name}] {
-			byNamespace = byNamespace || o.Namespace != other.Namespace
-			byGroup = byGroup || o.group() != other.group()
-			byVersion = byVersion || o.APIVersion != other.APIVersion && o.unversioned() == other.unversioned()
+		for _, other := range alike[called{object.Kind, object.Name}] {
+			byNamespace = byNamespace || object.Namespace != other.Namespace
+			byGroup = byGroup || object.group() != other.group()
+			byVersion = byVersion || object.APIVersion != other.APIVersion && object.unversioned() == other.unversioned()
 		}
-		names[i] = o.String()
+		names[i] = object.String()
 		if !byNamespace && !byGroup && !byVersion {
 			continue
 		}
-		kind, name := o.Kind, o.Name
-		group, version := o.group(), strings.TrimPrefix(o.APIVersion, o.group()+"/")
+		kind, name := object.Kind, object.Name
+		group, version := object.group(), strings.TrimPrefix(object.APIVersion, object.group()+"/")
 		if byVersion {
 			kind += "." + version
 		}
 		if (byGroup || byVersion) && group != "" {
 			kind += "." + group
 		}
-		if byNamespace && o.Namespace != "" {
-			name = o.Namespace + "/" + name
+		if byNamespace && object.Namespace != "" {
+			name = object.Namespace + "/" + name
 		}
 		names[i] = kind + " " + name
 	}
@@ -145,6 +145,6 @@ func joinFitting(items []string, separator string, limit int) string {
 }
 
 // oneLine joins the lines of a text, since names and errors from outside may have several.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }

@@ -72,6 +72,6 @@ func (o Object) isPolicyType() bool {
 }
 
 // named gives the object that a dependency names.
-func named(d policyv1.PolicyDependency) Object {
-	return Object{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: d.Namespace, Name: d.Name}
+func named(dependency policyv1.PolicyDependency) Object {
+	return Object{APIVersion: dependency.APIVersion, Kind: dependency.Kind, Namespace: dependency.Namespace, Name: dependency.Name}
 }

@@ -41,8 +41,8 @@ func (o Observation) exists() bool {
 }
 
 // known says whether c is one of the constants.
-func known(c policyv1.ComplianceState) bool {
-	return c == policyv1.Compliant || c == policyv1.NonCompliant || c == policyv1.Pending
+func known(compliance policyv1.ComplianceState) bool {
+	return compliance == policyv1.Compliant || compliance == policyv1.NonCompliant || compliance == policyv1.Pending
 }
 
 // reason says why the object is not as wanted. It is empty if it is.
@@ -73,23 +73,23 @@ func (o Observation) reason(want policyv1.ComplianceState) Reason {
 //
 // An object belongs to the policy that is its owner, or that its label policy.open-cluster-management.io/policy names. Its
 // newest message is in status.history, where it has one. A controller may send Events instead: put the newest into Event.
-func ObservationOf(u *unstructured.Unstructured, err error) Observation {
+func ObservationOf(object *unstructured.Unstructured, err error) Observation {
 	switch {
 	case err != nil:
 		return observationOfError(err)
-	case u == nil:
+	case object == nil:
 		return Observation{Problem: ReasonNotFound}
-	case u.GetName() == "":
+	case object.GetName() == "":
 		return Observation{}
 	}
-	o := observationOfObject(u)
-	o.Policy, o.Event = policyOf(u), newestEvent(u)
-	return o
+	observation := observationOfObject(object)
+	observation.Policy, observation.Event = policyOf(object), newestEvent(object)
+	return observation
 }
 
-func observationOfObject(u *unstructured.Unstructured) Observation {
-	status, _ := u.Object["status"].(map[string]any)
-	switch object := nameOf(u); {
+func observationOfObject(content *unstructured.Unstructured) Observation {
+	status, _ := content.Object["status"].(map[string]any)
+	switch object := nameOf(content); {
 	case object.isConstraintTemplate():
 		return observationOfCreated(status)
 	case object.group() == constraintGroup:
@@ -104,8 +104,8 @@ func observationOfObject(u *unstructured.Unstructured) Observation {
 }
 
 // nameOf names an object that was read.
-func nameOf(u *unstructured.Unstructured) Object {
-	return Object{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
+func nameOf(object *unstructured.Unstructured) Object {
+	return Object{APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
 func observationOfError(err error) Observation {
@@ -122,14 +122,14 @@ func observationOfError(err error) Observation {
 }
 
 func observationOfValue(path string, value any) Observation {
-	s, ok := value.(string)
+	text, ok := value.(string)
 	switch {
 	case !ok:
 		return unknownValue(path, describe(value))
-	case !known(policyv1.ComplianceState(s)):
-		return unknownValue(path, fmt.Sprintf("%q", s))
+	case !known(policyv1.ComplianceState(text)):
+		return unknownValue(path, fmt.Sprintf("%q", text))
 	default:
-		return Observation{Compliance: policyv1.ComplianceState(s)}
+		return Observation{Compliance: policyv1.ComplianceState(text)}
 	}
 }
 

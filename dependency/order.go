@@ -61,10 +61,10 @@ const (
 	canBeAll = canBeCompliant | canBeNonCompliant | canBePending | canBeUnknown
 )
 
-func (v values) include(c policyv1.ComplianceState) bool {
-	return c == policyv1.Compliant && v&canBeCompliant != 0 ||
-		c == policyv1.NonCompliant && v&canBeNonCompliant != 0 ||
-		c == policyv1.Pending && v&canBePending != 0
+func (v values) include(compliance policyv1.ComplianceState) bool {
+	return compliance == policyv1.Compliant && v&canBeCompliant != 0 ||
+		compliance == policyv1.NonCompliant && v&canBeNonCompliant != 0 ||
+		compliance == policyv1.Pending && v&canBePending != 0
 }
 
 // turn says which compliances something can have, and after how many turns. A template that can become ready does so
@@ -84,29 +84,29 @@ func (e *Evaluator) Order() Order {
 	defer e.mu.Unlock()
 	policies := e.sorted()
 	var roots []*node
-	for _, p := range policies {
-		for _, t := range p.templates {
-			roots = append(roots, &t.node)
+	for _, policy := range policies {
+		for _, template := range policy.templates {
+			roots = append(roots, &template.node)
 		}
 	}
 	// Components come after what they lead to. Within a component, templates come before the targets that they provide.
 	// On a cycle the turn of a template never comes, whatever the targets say.
 	e.findComponents(roots, func(members []*node) {
-		for _, n := range members {
-			if n.template != nil {
-				n.turn = n.template.findTurn()
+		for _, node := range members {
+			if node.template != nil {
+				node.turn = node.template.findTurn()
 			}
 		}
-		for _, n := range members {
-			if n.target != nil {
-				n.turn = n.target.findTurn()
+		for _, node := range members {
+			if node.target != nil {
+				node.turn = node.target.findTurn()
 			}
 		}
 	})
 	var order Order
-	for _, p := range policies {
-		for _, t := range p.templates {
-			order.add(t)
+	for _, policy := range policies {
+		for _, template := range policy.templates {
+			order.add(template)
 		}
 	}
 	return order
@@ -117,11 +117,11 @@ func (t *template) ready() (after int32, can bool) {
 	if t.policy.disabled || t.err != nil || t.component != nil {
 		return 0, false
 	}
-	for _, n := range t.named {
-		if n.target.vague || !n.target.turn.values.include(n.want) {
+	for _, requirement := range t.named {
+		if requirement.target.vague || !requirement.target.turn.values.include(requirement.want) {
 			return 0, false
 		}
-		after = max(after, n.target.turn.after)
+		after = max(after, requirement.target.turn.after)
 	}
 	return after, true
 }
@@ -178,8 +178,8 @@ func (p *policy) findTurn() turn {
 	}
 	own := turn{0, canBeCompliant}
 	pending := true
-	for _, t := range p.templates {
-		part := t.turn
+	for _, template := range p.templates {
+		part := template.turn
 		own.after = max(own.after, part.after)
 		if !part.values.include(policyv1.Compliant) {
 			own.values &^= canBeCompliant
@@ -193,27 +193,27 @@ func (p *policy) findTurn() turn {
 	return own
 }
 
-func (o *Order) add(t *template) {
-	if t.component != nil && t.component.members[0] == &t.node {
-		o.Cycles = append(o.Cycles, t.cycle())
+func (o *Order) add(template *template) {
+	if template.component != nil && template.component.members[0] == &template.node {
+		o.Cycles = append(o.Cycles, template.cycle())
 	}
-	if after, can := t.ready(); can {
+	if after, can := template.ready(); can {
 		for len(o.Turns) <= int(after) {
 			o.Turns = append(o.Turns, nil)
 		}
-		o.Turns[after] = append(o.Turns[after], t.ref())
+		o.Turns[after] = append(o.Turns[after], template.ref())
 		return
 	}
 	o.Blocked = slices.Grow(o.Blocked, 1)[:len(o.Blocked)+1]
 	blocked := &o.Blocked[len(o.Blocked)-1]
-	blocked.Template = t.ref()
-	for _, n := range t.named {
-		if t.err != nil {
+	blocked.Template = template.ref()
+	for _, requirement := range template.named {
+		if template.err != nil {
 			break
 		}
-		onCycle := t.component != nil && n.target.component == t.component
-		if onCycle || n.target.vague || !n.target.turn.values.include(n.want) {
-			blocked.By = append(blocked.By, n.Object)
+		onCycle := template.component != nil && requirement.target.component == template.component
+		if onCycle || requirement.target.vague || !requirement.target.turn.values.include(requirement.want) {
+			blocked.By = append(blocked.By, requirement.Object)
 		}
 	}
 }

@@ -15,18 +15,18 @@ const parentLabel = policyGroup + "/policy"
 
 // policyOf gives the policy on the cluster that the object belongs to: its owner, or else the one that its label names. A
 // cluster-scoped object cannot have a policy as its owner.
-func policyOf(u *unstructured.Unstructured) string {
-	for _, owner := range u.GetOwnerReferences() {
+func policyOf(object *unstructured.Unstructured) string {
+	for _, owner := range object.GetOwnerReferences() {
 		if owner.Kind == policyKind && strings.HasPrefix(owner.APIVersion, policyGroup+"/") {
 			return owner.Name
 		}
 	}
-	return u.GetLabels()[parentLabel]
+	return object.GetLabels()[parentLabel]
 }
 
 // newestEvent gives the newest message in the object's status.history.
-func newestEvent(u *unstructured.Unstructured) (newest policyv1.PolicyHistory) {
-	status, _ := u.Object["status"].(map[string]any)
+func newestEvent(object *unstructured.Unstructured) (newest policyv1.PolicyHistory) {
+	status, _ := object.Object["status"].(map[string]any)
 	history, _ := status["history"].([]any)
 	for _, element := range history {
 		event, _ := element.(map[string]any)

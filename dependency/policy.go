@@ -17,38 +17,38 @@ import (
 // for each field of a wrong type. A missing spec is an error, too: a policy without templates would have all its objects
 // deleted. Faults of templates and dependencies are no errors here: see [Validate]. The object is not
 // changed, and the policy shares nothing with it.
-func PolicyOf(u *unstructured.Unstructured) (*policyv1.Policy, error) {
-	if u == nil {
+func PolicyOf(content *unstructured.Unstructured) (*policyv1.Policy, error) {
+	if content == nil {
 		return nil, field.Required(field.NewPath("policy"), "must not be nil")
 	}
-	if object := nameOf(u); object.group() != policyGroup || object.Kind != policyKind {
+	if object := nameOf(content); object.group() != policyGroup || object.Kind != policyKind {
 		found := fmt.Sprintf("%s of %s", object.Kind, object.APIVersion)
 		return nil, field.Invalid(field.NewPath("kind"), found, "must be "+policyKind+" of "+policyGroup)
 	}
-	if u.Object["spec"] == nil {
+	if content.Object["spec"] == nil {
 		return nil, field.Required(field.NewPath("spec"), "must be given: without it the policy's templates are unknown")
 	}
-	if errs := policyShape()(u.Object["spec"], field.NewPath("spec")); len(errs) > 0 {
+	if errs := policyShape()(content.Object["spec"], field.NewPath("spec")); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	p, err := convert(u.Object)
+	policy, err := convert(content.Object)
 	if err != nil {
-		return nil, unconverted(u, err)
+		return nil, unconverted(content, err)
 	}
-	return p, nil
+	return policy, nil
 }
 
 func convert(object map[string]any) (*policyv1.Policy, error) {
-	p := new(policyv1.Policy)
-	return p, runtime.DefaultUnstructuredConverter.FromUnstructured(object, p)
+	policy := new(policyv1.Policy)
+	return policy, runtime.DefaultUnstructuredConverter.FromUnstructured(object, policy)
 }
 
 // unconverted says which part of a policy could not be converted, among the parts that policyShape leaves to the
 // converter.
-func unconverted(u *unstructured.Unstructured, err error) *field.Error {
-	path, part := field.NewPath("metadata"), u.Object["metadata"]
+func unconverted(object *unstructured.Unstructured, err error) *field.Error {
+	path, part := field.NewPath("metadata"), object.Object["metadata"]
 	if _, metadataErr := convert(map[string]any{"metadata": part}); metadataErr == nil {
-		path, part = field.NewPath("spec", "rolloutStrategy"), u.Object["spec"].(map[string]any)["rolloutStrategy"]
+		path, part = field.NewPath("spec", "rolloutStrategy"), object.Object["spec"].(map[string]any)["rolloutStrategy"]
 	}
 	return field.Invalid(path, describe(part), "must be of the form that the API gives it: "+err.Error())
 }

@@ -55,13 +55,13 @@ const (
 // disabled and the missing ones, and, if its policies must wait for none of them, those that are not bound on this cluster.
 //
 // Dependencies on other kinds stay as they are.
-func Replicate(u *unstructured.Unstructured, clusterNamespace string, sets map[types.NamespacedName]*policyv1.PolicySet) (*unstructured.Unstructured, error) {
-	policy, err := PolicyOf(u)
+func Replicate(content *unstructured.Unstructured, clusterNamespace string, sets map[types.NamespacedName]*policyv1.PolicySet) (*unstructured.Unstructured, error) {
+	policy, err := PolicyOf(content)
 	if err != nil {
 		return nil, err
 	}
-	spec := runtime.DeepCopyJSON(u.Object["spec"].(map[string]any)) // PolicyOf has looked
-	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": u.GetAPIVersion(), "kind": u.GetKind(), "spec": spec}}
+	spec := runtime.DeepCopyJSON(content.Object["spec"].(map[string]any)) // PolicyOf has looked
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": content.GetAPIVersion(), "kind": content.GetKind(), "spec": spec}}
 	object.SetNamespace(clusterNamespace)
 	object.SetName(policy.Name)
 	labels, annotations := maps.Clone(policy.Labels), maps.Clone(policy.Annotations)
@@ -133,9 +133,9 @@ func (r replication) replace(in map[string]any, name string, read []policyv1.Pol
 	}
 	elements := in[name].([]any)
 	replicated := make([]any, 0, len(elements))
-	for i, d := range read {
-		for _, one := range r.one(d) {
-			if one == d {
+	for i, dependency := range read {
+		for _, one := range r.one(dependency) {
+			if one == dependency {
 				replicated = append(replicated, elements[i])
 				continue
 			}
@@ -153,8 +153,8 @@ func (r replication) replace(in map[string]any, name string, read []policyv1.Pol
 // all gives the translated dependencies.
 func (r replication) all(dependencies []policyv1.PolicyDependency) []policyv1.PolicyDependency {
 	replicated := make([]policyv1.PolicyDependency, 0, len(dependencies))
-	for _, d := range dependencies {
-		replicated = append(replicated, r.one(d)...)
+	for _, dependency := range dependencies {
+		replicated = append(replicated, r.one(dependency)...)
 	}
 	return replicated
 }
@@ -162,55 +162,55 @@ func (r replication) all(dependencies []policyv1.PolicyDependency) []policyv1.Po
 // replicable gives the spec with its dependencies as they are on the cluster, where two different spellings on the hub
 // may name one object. Without sets each dependency keeps its place.
 func replicable(policy *policyv1.Policy) *policyv1.PolicySpec {
-	r := replication{namespace: policy.Namespace}
+	replication := replication{namespace: policy.Namespace}
 	spec := policy.Spec
-	spec.Dependencies = r.all(spec.Dependencies)
+	spec.Dependencies = replication.all(spec.Dependencies)
 	spec.PolicyTemplates = slices.Clone(spec.PolicyTemplates)
 	for i := range spec.PolicyTemplates {
 		extra := &spec.PolicyTemplates[i].ExtraDependencies
-		*extra = r.all(*extra)
+		*extra = replication.all(*extra)
 	}
 	return &spec
 }
 
 // one translates a dependency: to one for each policy of a set.
-func (r replication) one(d policyv1.PolicyDependency) []policyv1.PolicyDependency {
-	if named(d).group() != policyGroup {
-		return []policyv1.PolicyDependency{d}
+func (r replication) one(dependency policyv1.PolicyDependency) []policyv1.PolicyDependency {
+	if named(dependency).group() != policyGroup {
+		return []policyv1.PolicyDependency{dependency}
 	}
-	switch d.Kind {
+	switch dependency.Kind {
 	case policyKind:
-		return []policyv1.PolicyDependency{r.policy(d)}
+		return []policyv1.PolicyDependency{r.policy(dependency)}
 	case policySetKind:
 		namespace := r.namespace
-		if d.Namespace != "" {
-			namespace = d.Namespace
+		if dependency.Namespace != "" {
+			namespace = dependency.Namespace
 		}
-		set := r.sets[types.NamespacedName{Namespace: namespace, Name: d.Name}]
+		set := r.sets[types.NamespacedName{Namespace: namespace, Name: dependency.Name}]
 		if set == nil || len(set.Spec.Policies) == 0 {
-			return []policyv1.PolicyDependency{d}
+			return []policyv1.PolicyDependency{dependency}
 		}
 		members := make([]policyv1.PolicyDependency, len(set.Spec.Policies))
 		for i, name := range set.Spec.Policies {
-			members[i] = d
+			members[i] = dependency
 			members[i].APIVersion, members[i].Kind = policyVersion, policyKind
 			members[i].Namespace, members[i].Name = namespace, name
 			members[i] = r.policy(members[i])
 		}
 		return members
 	default:
-		return []policyv1.PolicyDependency{d}
+		return []policyv1.PolicyDependency{dependency}
 	}
 }
 
 // policy translates a dependency on a policy. A missing name stays missing: it is an error where it is evaluated.
-func (r replication) policy(d policyv1.PolicyDependency) policyv1.PolicyDependency {
-	namespace := d.Namespace
-	if namespace == "" && !strings.Contains(d.Name, ".") {
+func (r replication) policy(dependency policyv1.PolicyDependency) policyv1.PolicyDependency {
+	namespace := dependency.Namespace
+	if namespace == "" && !strings.Contains(dependency.Name, ".") {
 		namespace = r.namespace
 	}
-	if namespace != "" && d.Name != "" {
-		d.Name, d.Namespace = namespace+"."+d.Name, ""
+	if namespace != "" && dependency.Name != "" {
+		dependency.Name, dependency.Namespace = namespace+"."+dependency.Name, ""
 	}
-	return d
+	return dependency
 }

@@ -11,10 +11,10 @@ type cluster struct {
 	scope     func(schema.GroupKind) meta.RESTScopeName
 }
 
-func (c cluster) scopeOf(o Object) meta.RESTScopeName {
-	group := o.group()
+func (c cluster) scopeOf(object Object) meta.RESTScopeName {
+	group := object.group()
 	if c.scope != nil {
-		if scope := c.scope(schema.GroupKind{Group: group, Kind: o.Kind}); scope != "" {
+		if scope := c.scope(schema.GroupKind{Group: group, Kind: object.Kind}); scope != "" {
 			return scope
 		}
 	}
@@ -25,26 +25,26 @@ func (c cluster) scopeOf(o Object) meta.RESTScopeName {
 }
 
 // find gives an object that a dependency names, or that was observed, the namespace in which it is found (P2).
-func (c cluster) find(o Object) Object {
-	if o.isPolicyType() {
-		o.Namespace = c.namespace
-		return o
+func (c cluster) find(object Object) Object {
+	if object.isPolicyType() {
+		object.Namespace = c.namespace
+		return object
 	}
-	switch c.scopeOf(o) {
+	switch c.scopeOf(object) {
 	case meta.RESTScopeNameRoot:
-		o.Namespace = ""
+		object.Namespace = ""
 	case meta.RESTScopeNameNamespace:
-		if o.Namespace == "" {
-			o.Namespace = c.namespace
+		if object.Namespace == "" {
+			object.Namespace = c.namespace
 		}
 	}
-	return o
+	return object
 }
 
 // create gives an object that a template creates the namespace in which it is created (P2).
-func (c cluster) create(o Object) Object {
-	if !o.isPolicyType() && c.scopeOf(o) == meta.RESTScopeNameNamespace {
-		o.Namespace = c.namespace
+func (c cluster) create(object Object) Object {
+	if !object.isPolicyType() && c.scopeOf(object) == meta.RESTScopeNameNamespace {
+		object.Namespace = c.namespace
 	}
-	return c.find(o)
+	return c.find(object)
 }

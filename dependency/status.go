@@ -84,7 +84,7 @@ func isNews(policy string, event policyv1.PolicyHistory, history []policyv1.Poli
 	if len(history) > 0 && event.LastTimestamp.Rfc3339Copy().Time.Before(history[0].LastTimestamp.Time) {
 		return false
 	}
-	return !slices.ContainsFunc(history, func(h policyv1.PolicyHistory) bool { return h.EventName == event.EventName })
+	return !slices.ContainsFunc(history, func(history policyv1.PolicyHistory) bool { return history.EventName == event.EventName })
 }
 
 // eventName is what OCM calls the event of a message: the time with all its digits is in it.
@@ -93,7 +93,7 @@ func eventName(policy string, at metav1.Time) string {
 }
 
 // says gives the message of a template that counts as c, and whether it is the one of its object.
-func (t TemplateEvaluation) says(policy string, own Observation, c policyv1.ComplianceState) (message string, isObjects bool) {
+func (t TemplateEvaluation) says(policy string, own Observation, compliance policyv1.ComplianceState) (message string, isObjects bool) {
 	obstacle := ""
 	if t.State == StateReady {
 		obstacle = t.obstacle(policy, own)
@@ -101,19 +101,19 @@ func (t TemplateEvaluation) says(policy string, own Observation, c policyv1.Comp
 	observed := t.counts() && own.reason(own.Compliance) == "" && own.Policy == policy
 	switch {
 	case t.State == StateInvalid:
-		return string(c) + "; template-error; " + t.Message(), false
+		return string(compliance) + "; template-error; " + t.Message(), false
 	case obstacle != "":
-		return string(c) + "; template-error; " + obstacle, false
+		return string(compliance) + "; template-error; " + obstacle, false
 	case observed && own.Event.Message != "":
 		return own.Event.Message, true
 	case observed:
-		text := fmt.Sprintf("%s; %s is %s", c, t.Object, c)
+		text := fmt.Sprintf("%s; %s is %s", compliance, t.Object, compliance)
 		if own.Detail != "" {
 			text += ": " + oneLine(own.Detail)
 		}
 		return text, false
 	case t.State == StatePending:
-		return string(c) + "; " + t.Message(), false
+		return string(compliance) + "; " + t.Message(), false
 	default: // it is to be created, has not reported, or is disabled
 		return "", false
 	}

@@ -36,12 +36,12 @@ func Validate(policy *policyv1.Policy, path *field.Path, kinds ...schema.GroupKi
 	if !isReplicated(policy) {
 		spec = replicable(policy)
 	}
-	c := compiler{kinds: kinds, path: path}
-	templates, errs := c.compile(spec)
+	compiler := compiler{kinds: kinds, path: path}
+	templates, errs := compiler.compile(spec)
 	common := len(errs)
 	for i, template := range templates {
 		errs = append(errs, template.errs[common:]...)
-		if err := c.validateAction(spec, i); err != nil {
+		if err := compiler.validateAction(spec, i); err != nil {
 			errs = append(errs, err)
 		}
 	}

@@ -51,8 +51,8 @@ func build(sources []source) *Groups {
 			g.addGroup(sources[i].key)
 		}
 		for j := range sources[i].decisions {
-			d := &sources[i].decisions[j]
-			if d.ClusterName == "" {
+			decision := &sources[i].decisions[j]
+			if decision.ClusterName == "" {
 				continue
 			}
 			position := place
@@ -61,7 +61,7 @@ func build(sources []source) *Groups {
 			}
 			if place++; position >= 0 {
 				g.addMember(position)
-				g.set(int(position), d.Reason, d.Score)
+				g.set(int(position), decision.Reason, decision.Score)
 			}
 		}
 	}

@@ -25,26 +25,26 @@ func (m Move) String() string { return fmt.Sprintf("%s: %v → %v", m.Cluster, m
 // Changes says what differs from previous. It takes time linear in the clusters of both, and constant time where both
 // are the same value.
 func (g *Groups) Changes(previous *Groups) Changes {
-	var c Changes
+	var changes Changes
 	if g == previous {
-		return c
+		return changes
 	}
 	now, before := 0, 0
 	for now < g.NumClusters() || before < previous.NumClusters() {
 		switch {
 		case before == previous.NumClusters() || now < g.NumClusters() && g.names[now] < previous.names[before]:
-			c.Added = append(c.Added, g.names[now])
+			changes.Added = append(changes.Added, g.names[now])
 			now++
 		case now == g.NumClusters() || previous.names[before] < g.names[now]:
-			c.Removed = append(c.Removed, previous.names[before])
+			changes.Removed = append(changes.Removed, previous.names[before])
 			before++
 		default:
 			from, to := previous.keys[previous.groups[before]], g.keys[g.groups[now]]
 			if from != to {
-				c.Moved = append(c.Moved, Move{g.names[now], from, to})
+				changes.Moved = append(changes.Moved, Move{g.names[now], from, to})
 			}
 			now, before = now+1, before+1
 		}
 	}
-	return c
+	return changes
 }

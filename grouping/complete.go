@@ -69,19 +69,19 @@ func ofPlacement(name, missing string) string { return "placement " + name + ": 
 // compareStatus compares stored objects with the status of their placement, which may be nil. Sources have the
 // order of parse; distinct is the number of their clusters.
 func compareStatus(placement *clusterv1beta1.Placement, sources []source, distinct int) completeness {
-	c := completeness{checked: true}
+	completeness := completeness{checked: true}
 	if placement != nil {
-		c.of = placement.Name
+		completeness.of = placement.Name
 	}
 	if len(sources) == 0 {
-		c.missing = nothingThere
-	} else if c.missing = oddIndexes(sources); c.missing == "" && placement != nil && !unscheduled(placement) {
-		c.missing = missing(&placement.Status, sources, distinct)
+		completeness.missing = nothingThere
+	} else if completeness.missing = oddIndexes(sources); completeness.missing == "" && placement != nil && !unscheduled(placement) {
+		completeness.missing = missing(&placement.Status, sources, distinct)
 	}
-	if c.missing == "" && slices.ContainsFunc(sources, source.sealed) {
-		c.missing = brokenSeal(sources)
+	if completeness.missing == "" && slices.ContainsFunc(sources, source.sealed) {
+		completeness.missing = brokenSeal(sources)
 	}
-	return c
+	return completeness
 }
 
 // unscheduled says whether another controller than OCM's scheduler writes the PlacementDecisions. No controller maintains the status then.
@@ -172,11 +172,11 @@ func (f *findings) add(format string, args ...any) {
 
 // String is `a; b; c; and 7 more`.
 func (f *findings) String() string {
-	s := strings.Join(f.words, "; ")
+	text := strings.Join(f.words, "; ")
 	if more := f.count - len(f.words); more > 0 {
-		s += fmt.Sprintf("; and %d more", more)
+		text += fmt.Sprintf("; and %d more", more)
 	}
-	return s
+	return text
 }
 
 // inStep says whether the status names exactly the stored objects, in their order. It mostly does, and then nothing has
@@ -255,7 +255,7 @@ func (f *findings) compareSizes(groups []clusterv1beta1.DecisionGroupStatus, sou
 	for i := range groups {
 		key, got, want := statusKey(&groups[i]), 0, int(groups[i].ClustersCount)
 		if next == len(sources) || sources[next].key != key {
-			next, _ = slices.BinarySearchFunc(sources, key, func(s source, key Key) int { return s.key.Compare(key) })
+			next, _ = slices.BinarySearchFunc(sources, key, func(source source, key Key) int { return source.key.Compare(key) })
 		}
 		for ; next < len(sources) && sources[next].key == key; next++ {
 			got += sources[next].named

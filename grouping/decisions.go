@@ -52,36 +52,36 @@ func (g *Groups) Decisions(placement *clusterv1beta1.Placement, stored ...*clust
 	if err != nil {
 		return nil, err
 	}
-	k := newKeeper(g, placement, sources)
-	for _, d := range stored {
-		k.names[d.Name] = k.names[d.Name] || d.Namespace == placement.Namespace
+	keeper := newKeeper(g, placement, sources)
+	for _, decision := range stored {
+		keeper.names[decision.Name] = keeper.names[decision.Name] || decision.Namespace == placement.Namespace
 	}
 	var result []*clusterv1beta1.PlacementDecision
 	for i := range g.Len() {
-		for _, o := range k.cut(i) {
-			result = append(result, newDecision(placement, o))
+		for _, source := range keeper.cut(i) {
+			result = append(result, newDecision(placement, source))
 		}
 	}
 	return result, nil
 }
 
-func newDecision(placement *clusterv1beta1.Placement, o source) *clusterv1beta1.PlacementDecision {
+func newDecision(placement *clusterv1beta1.Placement, source source) *clusterv1beta1.PlacementDecision {
 	labels := map[string]string{
 		clusterv1beta1.PlacementLabel:          placement.Name,
-		clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(o.key.Index)),
-		clusterv1beta1.DecisionGroupNameLabel:  o.key.Name,
+		clusterv1beta1.DecisionGroupIndexLabel: strconv.Itoa(int(source.key.Index)),
+		clusterv1beta1.DecisionGroupNameLabel:  source.key.Name,
 	}
 	return &clusterv1beta1.PlacementDecision{
 		TypeMeta: metav1.TypeMeta{APIVersion: schema.GroupVersion(clusterv1beta1.GroupVersion).String(), Kind: "PlacementDecision"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace:   placement.Namespace,
-			Name:        o.object,
+			Name:        source.object,
 			Labels:      labels,
-			Annotations: map[string]string{place.Annotation: place.Of(int(o.group.Index), labels)},
+			Annotations: map[string]string{place.Annotation: place.Of(int(source.group.Index), labels)},
 			OwnerReferences: []metav1.OwnerReference{
 				*metav1.NewControllerRef(placement, schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement")),
 			},
 		},
-		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: o.decisions},
+		Status: clusterv1beta1.PlacementDecisionStatus{Decisions: source.decisions},
 	}
 }

@@ -71,31 +71,31 @@ func Divide(placement *clusterv1beta1.Placement, clusters []*clusterv1.ManagedCl
 		return nil, fielderrs.Join(errs)
 	}
 
-	g := newGroups(names, 8)
-	g.completeness, g.size = complete, division.clustersPerGroup
+	groups := newGroups(names, 8)
+	groups.completeness, groups.size = complete, division.clustersPerGroup
 	partOf := make([]int32, len(places))
 	for position, place := range places {
 		name := names[position]
-		g.set(position, opts.Reasons[name], opts.Scores[name])
+		groups.set(position, opts.Reasons[name], opts.Scores[name])
 		// Matched in the order of the names, in which objects of a cache mostly lie in memory.
 		partOf[position] = division.match(clusters[place])
 	}
-	heritage := division.inherit(opts.Previous, g.names, partOf)
+	heritage := division.inherit(opts.Previous, groups.names, partOf)
 	for i, part := range division.split(partOf) {
-		if division.byScore && g.scores != nil {
-			slices.SortStableFunc(part, func(a, b int32) int { return cmp.Compare(g.scores[b], g.scores[a]) })
+		if division.byScore && groups.scores != nil {
+			slices.SortStableFunc(part, func(a, b int32) int { return cmp.Compare(groups.scores[b], groups.scores[a]) })
 		}
 		for _, members := range heritage.cut(i, part, division.size(len(places))) {
-			g.addGroup(Key{Index: int32(g.Len()), Name: division.name(i)})
+			groups.addGroup(Key{Index: int32(groups.Len()), Name: division.name(i)})
 			for _, position := range members {
-				g.addMember(position)
+				groups.addMember(position)
 			}
 		}
 	}
-	if g.Len() == 0 {
-		g.addGroup(Key{})
+	if groups.Len() == 0 {
+		groups.addGroup(Key{})
 	}
-	return g, nil
+	return groups, nil
 }
 
 // clusterNames gives the name of each cluster, or the faults found in them.

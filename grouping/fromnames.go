@@ -36,9 +36,9 @@ func FromNames(names map[Key][]string) (*Groups, error) {
 		total += len(decisions)
 	}
 	if len(errs) == 0 {
-		g := build(sources)
-		if g.completeness = complete; g.NumClusters() == total {
-			return g, nil
+		groups := build(sources)
+		if groups.completeness = complete; groups.NumClusters() == total {
+			return groups, nil
 		}
 	}
 	all := namesOf(sources)

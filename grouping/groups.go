@@ -110,8 +110,8 @@ func (g *Groups) Clusters(i int) iter.Seq[clusterv1beta1.ClusterDecision] {
 func (g *Groups) All() iter.Seq2[Key, clusterv1beta1.ClusterDecision] {
 	return func(yield func(Key, clusterv1beta1.ClusterDecision) bool) {
 		for i := range g.Len() {
-			for d := range g.Clusters(i) {
-				if !yield(g.keys[i], d) {
+			for decision := range g.Clusters(i) {
+				if !yield(g.keys[i], decision) {
 					return
 				}
 			}
@@ -165,14 +165,14 @@ func (g *Groups) Find(cluster string) (Key, clusterv1beta1.ClusterDecision, bool
 }
 
 func (g *Groups) decision(position int32) clusterv1beta1.ClusterDecision {
-	d := clusterv1beta1.ClusterDecision{ClusterName: g.names[position]}
+	decision := clusterv1beta1.ClusterDecision{ClusterName: g.names[position]}
 	if g.reasons != nil {
-		d.Reason = g.reasons[position]
+		decision.Reason = g.reasons[position]
 	}
 	if g.scores != nil {
-		d.Score = g.scores[position]
+		decision.Score = g.scores[position]
 	}
-	return d
+	return decision
 }
 
 // Equal says whether both have the same groups of the same clusters in the same order, with the same reasons and

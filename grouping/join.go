@@ -50,11 +50,11 @@ func Join(parts ...PlacementGroups) (*Groups, error) {
 			sources = append(sources, source{key: key, decisions: slices.AppendSeq(decisions, part.Groups.Clusters(i))})
 		}
 	}
-	g := build(sources)
-	if g.completeness = (completeness{checked: true, missing: found.String()}); known {
-		g.size = limit.Count(size)
+	groups := build(sources)
+	if groups.completeness = (completeness{checked: true, missing: found.String()}); known {
+		groups.size = limit.Count(size)
 	}
-	return g, nil
+	return groups, nil
 }
 
 // smaller gives the smaller of two sizes, where 0 means none.
@@ -86,9 +86,9 @@ func validateJoin(parts []PlacementGroups) error {
 }
 
 // ofOnePlacement reports groups from Join, where only groups of one placement are allowed.
-func ofOnePlacement(path *field.Path, g *Groups) *field.Error {
-	for i := range g.Len() {
-		if key := g.keys[i]; key.Placement != "" {
+func ofOnePlacement(path *field.Path, groups *Groups) *field.Error {
+	for i := range groups.Len() {
+		if key := groups.keys[i]; key.Placement != "" {
 			return field.Invalid(path, key.String(), "must be groups of one placement, not joined ones")
 		}
 	}

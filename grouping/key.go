@@ -24,14 +24,14 @@ func (k Key) String() string {
 	if k.Index < 0 {
 		return "an unknown group"
 	}
-	s := fmt.Sprintf("group %d", k.Index)
+	text := fmt.Sprintf("group %d", k.Index)
 	if k.Name != "" {
-		s += fmt.Sprintf(" %q", k.Name)
+		text += fmt.Sprintf(" %q", k.Name)
 	}
 	if k.Placement != "" {
-		s += " of placement " + k.Placement
+		text += " of placement " + k.Placement
 	}
-	return s
+	return text
 }
 
 // Compare orders keys by index, then by name, then by placement: negative where k comes before other.

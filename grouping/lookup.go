@@ -22,21 +22,21 @@ func newIndex(names []string) index {
 	if len(names) == 0 {
 		return index{}
 	}
-	x := index{
+	index := index{
 		seed:  maphash.MakeSeed(),
 		slots: make([]uint32, 1<<bits.Len(uint(2*len(names)-1))),
 		place: 1<<bits.Len(uint(len(names))) - 1,
 	}
-	last := uint64(len(x.slots) - 1)
+	last := uint64(len(index.slots) - 1)
 	for i, name := range names {
-		hash := maphash.String(x.seed, name)
+		hash := maphash.String(index.seed, name)
 		at := hash & last
-		for x.slots[at] != 0 {
+		for index.slots[at] != 0 {
 			at = (at + 1) & last
 		}
-		x.slots[at] = uint32(hash>>32)&^x.place | uint32(i+1)
+		index.slots[at] = uint32(hash>>32)&^index.place | uint32(i+1)
 	}
-	return x
+	return index
 }
 
 // find gives the place of name in names, which must be those that x was made of.

@@ -18,17 +18,17 @@ func (g *Groups) Only(keep func(group Key, cluster string) bool) *Groups {
 		return g
 	}
 
-	r := newGroups(names, g.Len())
-	r.completeness, r.size = g.completeness, limit.Count(g.ClustersPerDecisionGroup())
+	groups := newGroups(names, g.Len())
+	groups.completeness, groups.size = g.completeness, limit.Count(g.ClustersPerDecisionGroup())
 	for i := range g.Len() {
-		r.addGroup(g.keys[i])
+		groups.addGroup(g.keys[i])
 		for _, position := range g.members[g.starts[i]:g.starts[i+1]] {
 			if place := places[position] - 1; place >= 0 {
-				d := g.decision(position)
-				r.addMember(place)
-				r.set(int(place), d.Reason, d.Score)
+				decision := g.decision(position)
+				groups.addMember(place)
+				groups.set(int(place), decision.Reason, decision.Score)
 			}
 		}
 	}
-	return r
+	return groups
 }

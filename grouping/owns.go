@@ -33,8 +33,8 @@ func Owns(placement *clusterv1beta1.Placement, decision *clusterv1beta1.Placemen
 }
 
 // controllerOf gives the reference to the Placement that controls an object, or nil.
-func controllerOf(d *clusterv1beta1.PlacementDecision) *metav1.OwnerReference {
-	ref := metav1.GetControllerOfNoCopy(d)
+func controllerOf(decision *clusterv1beta1.PlacementDecision) *metav1.OwnerReference {
+	ref := metav1.GetControllerOfNoCopy(decision)
 	if ref == nil || ref.Kind != "Placement" || !strings.HasPrefix(ref.APIVersion, clusterv1beta1.GroupName+"/") {
 		return nil
 	}
@@ -44,16 +44,16 @@ func controllerOf(d *clusterv1beta1.PlacementDecision) *metav1.OwnerReference {
 // onePlacement reports the first object that is of another placement or namespace than those before it. Indexes of different placements
 // mean different groups.
 func onePlacement(objects []*clusterv1beta1.PlacementDecision) *field.Error {
-	for _, d := range objects {
+	for _, decision := range objects {
 		first := objects[0]
-		if d.Namespace != first.Namespace {
-			return field.Invalid(objectPath(d).Child("metadata", "namespace"), d.Namespace, fmt.Sprintf(
+		if decision.Namespace != first.Namespace {
+			return field.Invalid(objectPath(decision).Child("metadata", "namespace"), decision.Namespace, fmt.Sprintf(
 				"must be %q, the namespace of the other decisions, as of %s/%s", first.Namespace, first.Namespace, first.Name))
 		}
-		if of, want := placementOf(d), placementOf(first); of != want {
-			path := objectPath(d).Child("metadata", "labels").Key(clusterv1beta1.PlacementLabel)
-			if controllerOf(d) != nil {
-				path = objectPath(d).Child("metadata", "ownerReferences")
+		if of, want := placementOf(decision), placementOf(first); of != want {
+			path := objectPath(decision).Child("metadata", "labels").Key(clusterv1beta1.PlacementLabel)
+			if controllerOf(decision) != nil {
+				path = objectPath(decision).Child("metadata", "ownerReferences")
 			}
 			return field.Invalid(path, of, fmt.Sprintf(
 				"must be %q, the placement of the other decisions, as of %s/%s", want, first.Namespace, first.Name))
@@ -63,9 +63,9 @@ func onePlacement(objects []*clusterv1beta1.PlacementDecision) *field.Error {
 }
 
 // placementOf gives the name of the placement that an object is of.
-func placementOf(d *clusterv1beta1.PlacementDecision) string {
-	if owner := controllerOf(d); owner != nil {
+func placementOf(decision *clusterv1beta1.PlacementDecision) string {
+	if owner := controllerOf(decision); owner != nil {
 		return owner.Name
 	}
-	return d.Labels[clusterv1beta1.PlacementLabel]
+	return decision.Labels[clusterv1beta1.PlacementLabel]
 }

@@ -43,23 +43,23 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 	if err != nil {
 		return nil, err
 	}
-	g := build(sources)
-	g.standing = stand(sources, g.NumClusters())
+	groups := build(sources)
+	groups.standing = stand(sources, groups.NumClusters())
 	if placement != nil {
 		size, err := parseSize(placement, nil)
 		if err != nil {
 			return nil, err
 		}
-		g.size = size
+		groups.size = size
 	}
-	g.completeness = compareStatus(placement, sources, g.NumClusters())
+	groups.completeness = compareStatus(placement, sources, groups.NumClusters())
 	if len(sources) == 0 && len(decisions) > 0 {
-		g.missing = fmt.Sprintf("none of %d PlacementDecisions is its own", len(decisions))
+		groups.missing = fmt.Sprintf("none of %d PlacementDecisions is its own", len(decisions))
 	}
-	if placement != nil && g.missing != "" {
-		g.settled = settledGroups(placement)
+	if placement != nil && groups.missing != "" {
+		groups.settled = settledGroups(placement)
 	}
-	return g, nil
+	return groups, nil
 }
 
 // parse checks the decisions and sorts them by group, and within a group by name, with decision-2 before decision-10. It leaves out those
@@ -67,23 +67,23 @@ func Read(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.Place
 func parse(placement *clusterv1beta1.Placement, decisions []*clusterv1beta1.PlacementDecision) ([]source, error) {
 	var errs field.ErrorList
 	objects := make([]*clusterv1beta1.PlacementDecision, 0, len(decisions))
-	for i, d := range decisions {
+	for i, decision := range decisions {
 		switch {
-		case d == nil:
+		case decision == nil:
 			errs = append(errs, field.Required(field.NewPath("placementDecisions").Index(i), "must not be nil"))
-		case placement == nil || Owns(placement, d):
-			objects = append(objects, d)
+		case placement == nil || Owns(placement, decision):
+			objects = append(objects, decision)
 		}
 	}
 	slices.SortFunc(objects, compareObjects)
 	sources := make([]source, len(objects))
-	for i, d := range objects {
-		index, indexed := groupIndex(d.Labels[clusterv1beta1.DecisionGroupIndexLabel])
+	for i, decision := range objects {
+		index, indexed := groupIndex(decision.Labels[clusterv1beta1.DecisionGroupIndexLabel])
 		sources[i] = source{
-			key:       Key{Index: index, Name: d.Labels[clusterv1beta1.DecisionGroupNameLabel]},
-			object:    d.Name,
-			decisions: d.Status.Decisions,
-			from:      d,
+			key:       Key{Index: index, Name: decision.Labels[clusterv1beta1.DecisionGroupNameLabel]},
+			object:    decision.Name,
+			decisions: decision.Status.Decisions,
+			from:      decision,
 			assumed:   !indexed,
 		}
 	}
@@ -117,8 +117,8 @@ func compareNamed(a, b *clusterv1beta1.PlacementDecision) int {
 }
 
 // sameName reports an object that comes twice by its name.
-func sameName(d *clusterv1beta1.PlacementDecision) *field.Error {
-	return field.Duplicate(objectPath(d).Child("metadata", "name"), d.Name)
+func sameName(decision *clusterv1beta1.PlacementDecision) *field.Error {
+	return field.Duplicate(objectPath(decision).Child("metadata", "name"), decision.Name)
 }
 
 // compareNames orders names of PlacementDecisions. Names that differ only in the number at their end are in the order
@@ -130,8 +130,8 @@ func compareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-func objectPath(d *clusterv1beta1.PlacementDecision) *field.Path {
-	return field.NewPath("placementDecisions").Key(d.Namespace + "/" + d.Name)
+func objectPath(decision *clusterv1beta1.PlacementDecision) *field.Path {
+	return field.NewPath("placementDecisions").Key(decision.Namespace + "/" + decision.Name)
 }
 
 // groupIndex reads an index label, and says whether it is an index (G10).

@@ -16,9 +16,9 @@ import (
 // Package decisionupdate writes it with the objects. The objects given are not changed; the result shares all but annotations.
 func Sealed(decisions []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
 	result := make([]*clusterv1beta1.PlacementDecision, len(decisions))
-	for i, d := range decisions {
-		sealed := *d
-		sealed.Annotations = maps.Clone(d.Annotations)
+	for i, decision := range decisions {
+		sealed := *decision
+		sealed.Annotations = maps.Clone(decision.Annotations)
 		if sealed.Annotations == nil {
 			sealed.Annotations = make(map[string]string, 1)
 		}

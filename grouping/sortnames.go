@@ -83,8 +83,8 @@ func (s sorter) compare(a, b item) int { return strings.Compare(s.names[a.place]
 // shared gives the length of the prefix that the names of all items share.
 func (s sorter) shared(items []item) int {
 	prefix := s.names[items[0].place]
-	for _, i := range items {
-		for !strings.HasPrefix(s.names[i.place], prefix) {
+	for _, item := range items {
+		for !strings.HasPrefix(s.names[item.place], prefix) {
 			prefix = prefix[:len(prefix)-1]
 		}
 	}
@@ -95,8 +95,8 @@ func (s sorter) shared(items []item) int {
 // differ cost nothing.
 func sortByKey(items, spare []item) {
 	var differ uint64
-	for _, i := range items {
-		differ |= i.key ^ items[0].key
+	for _, item := range items {
+		differ |= item.key ^ items[0].key
 	}
 	from, to := items, spare
 	for number := range keyBytes {
@@ -105,17 +105,17 @@ func sortByKey(items, spare []item) {
 			continue
 		}
 		var next [256]int32 // where the next item with each value of the byte goes
-		for _, i := range from {
-			next[byte(i.key>>shift)]++
+		for _, item := range from {
+			next[byte(item.key>>shift)]++
 		}
 		sum := int32(0)
 		for value, count := range next {
 			next[value] = sum
 			sum += count
 		}
-		for _, i := range from {
-			at := &next[byte(i.key>>shift)]
-			to[*at] = i
+		for _, item := range from {
+			at := &next[byte(item.key>>shift)]
+			to[*at] = item
 			*at++
 		}
 		from, to = to, from

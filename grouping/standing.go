@@ -40,11 +40,11 @@ func findPlaces(sources []source) {
 		name := sources[start].key.Name
 		lowest, known, strange := behind[name], false, false
 		for i := start; i < end; i++ {
-			s := &sources[i]
-			n, ok := place.Read(s.from.Labels, s.from.Annotations)
-			s.group, s.strange = Key{Index: int32(n), Name: name}, !ok
+			source := &sources[i]
+			n, ok := place.Read(source.from.Labels, source.from.Annotations)
+			source.group, source.strange = Key{Index: int32(n), Name: name}, !ok
 			strange = strange || !ok
-			if ok && !s.assumed && (!known || n < lowest) {
+			if ok && !source.assumed && (!known || n < lowest) {
 				lowest, known = n, true
 			}
 		}
@@ -65,24 +65,24 @@ func stand(sources []source, distinct int) *standing {
 	total, ordered := 0, true
 	next := map[string]int32{}
 	for i := range sources {
-		s := &sources[i]
-		total += s.named
+		source := &sources[i]
+		total += source.named
 		if begins(sources, i) {
-			next[s.key.Name]++
+			next[source.key.Name]++
 		}
-		ordered = ordered && s.group.Index == next[s.key.Name]-1
+		ordered = ordered && source.group.Index == next[source.key.Name]-1
 	}
 	if ordered && total == distinct {
 		return nil
 	}
 	of := &standing{homes: make([]home, 0, total), has: make(map[Key]bool), sizes: make(map[string]int)}
 	for i := range sources {
-		s := &sources[i]
-		of.has[s.group] = true
-		of.sizes[s.group.Name] = max(of.sizes[s.group.Name], int(s.group.Index)+1)
-		for _, d := range s.decisions {
-			if d.ClusterName != "" {
-				of.homes = append(of.homes, home{d.ClusterName, s.group})
+		source := &sources[i]
+		of.has[source.group] = true
+		of.sizes[source.group.Name] = max(of.sizes[source.group.Name], int(source.group.Index)+1)
+		for _, decision := range source.decisions {
+			if decision.ClusterName != "" {
+				of.homes = append(of.homes, home{decision.ClusterName, source.group})
 			}
 		}
 	}

@@ -10,31 +10,31 @@ type heritage struct {
 // inherit finds which previous groups the parts continue. Groups are identified by name: the clusters of a name that
 // is listed twice go to its first part, and inherit changes partOf accordingly.
 func (d division) inherit(previous *Groups, names []string, partOf []int32) heritage {
-	h := heritage{sizes: make([]int, len(d.groups)+1), fills: make([][]int, len(d.groups)+1)}
+	heritage := heritage{sizes: make([]int, len(d.groups)+1), fills: make([][]int, len(d.groups)+1)}
 	if previous.Len() == 0 {
-		return h
+		return heritage
 	}
-	parts := make(map[string]int, len(h.sizes)) // the first of each name
+	parts := make(map[string]int, len(heritage.sizes)) // the first of each name
 	for part := len(d.groups); part >= 0; part-- {
 		parts[d.name(part)] = part
 	}
 	for position, part := range partOf {
 		partOf[position] = int32(parts[d.name(int(part))])
 	}
-	h.bins = make([]int32, len(names))
+	heritage.bins = make([]int32, len(names))
 	if previous.standing == nil {
-		h.byIndex(d, previous, names, parts, partOf)
+		heritage.byIndex(d, previous, names, parts, partOf)
 	} else {
-		h.byPlace(d, previous.standing, names, parts, partOf)
+		heritage.byPlace(d, previous.standing, names, parts, partOf)
 	}
-	for part := range h.fills {
-		h.fills[part] = previous.fill(d.name(part), h.sizes[part])
+	for part := range heritage.fills {
+		heritage.fills[part] = previous.fill(d.name(part), heritage.sizes[part])
 	}
-	return h
+	return heritage
 }
 
 // byIndex takes the order of the indexes for the places.
-func (h *heritage) byIndex(d division, previous *Groups, names []string, parts map[string]int, partOf []int32) {
+func (h *heritage) byIndex(division division, previous *Groups, names []string, parts map[string]int, partOf []int32) {
 	places := make([]int32, previous.Len()) // of each previous group, if its name still exists
 	for i, key := range previous.keys {
 		if part, ok := parts[key.Name]; ok {
@@ -49,7 +49,7 @@ func (h *heritage) byIndex(d division, previous *Groups, names []string, parts m
 		}
 		h.bins[position] = -1
 		if before < len(previous.names) && previous.names[before] == name {
-			if home := previous.groups[before]; previous.keys[home].Name == d.name(int(partOf[position])) {
+			if home := previous.groups[before]; previous.keys[home].Name == division.name(int(partOf[position])) {
 				h.bins[position] = places[home]
 			}
 		}
@@ -57,7 +57,7 @@ func (h *heritage) byIndex(d division, previous *Groups, names []string, parts m
 }
 
 // byPlace takes the places that are stored. A cluster that stands in several groups of its name is at home in the lowest.
-func (h *heritage) byPlace(d division, of *standing, names []string, parts map[string]int, partOf []int32) {
+func (h *heritage) byPlace(division division, of *standing, names []string, parts map[string]int, partOf []int32) {
 	for name, size := range of.sizes {
 		if part, ok := parts[name]; ok {
 			h.sizes[part] = size
@@ -70,7 +70,7 @@ func (h *heritage) byPlace(d division, of *standing, names []string, parts map[s
 		}
 		h.bins[position] = -1
 		for ; len(homes) > 0 && homes[0].cluster == name; homes = homes[1:] {
-			if h.bins[position] < 0 && homes[0].group.Name == d.name(int(partOf[position])) {
+			if h.bins[position] < 0 && homes[0].group.Name == division.name(int(partOf[position])) {
 				h.bins[position] = homes[0].group.Index
 			}
 		}

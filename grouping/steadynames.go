@@ -24,39 +24,39 @@ type keeper struct {
 }
 
 // newKeeper finds out which of the placement's stored objects stay, and with which clusters.
-func newKeeper(g *Groups, placement *clusterv1beta1.Placement, stored []source) *keeper {
-	k := &keeper{
-		Groups:  g,
+func newKeeper(groups *Groups, placement *clusterv1beta1.Placement, stored []source) *keeper {
+	keeper := &keeper{
+		Groups:  groups,
 		stored:  make([]source, 0, len(stored)),
-		holders: make([]int32, g.NumClusters()),
+		holders: make([]int32, groups.NumClusters()),
 		names:   make(map[string]bool, len(stored)),
 		prefix:  placement.Name + "-decision-",
 	}
 	for i := range stored {
-		s := &stored[i]
-		if s.object != "" && !goes(s.from, placement.UID) && !surge.Holds(s.from) {
-			k.stored = append(k.stored, *s)
+		source := &stored[i]
+		if source.object != "" && !goes(source.from, placement.UID) && !surge.Holds(source.from) {
+			keeper.stored = append(keeper.stored, *source)
 		}
 	}
-	slices.SortStableFunc(k.stored, func(a, b source) int { return cmp.Or(a.group.Compare(b.group), compareNames(a.object, b.object)) })
+	slices.SortStableFunc(keeper.stored, func(a, b source) int { return cmp.Or(a.group.Compare(b.group), compareNames(a.object, b.object)) })
 	number := map[string]int32{}
-	for i := range g.Len() {
-		name := g.keys[i].Name
-		k.places = append(k.places, Key{Index: number[name], Name: name})
+	for i := range groups.Len() {
+		name := groups.keys[i].Name
+		keeper.places = append(keeper.places, Key{Index: number[name], Name: name})
 		number[name]++
 	}
-	for position := range k.holders {
-		k.holders[position] = -1
+	for position := range keeper.holders {
+		keeper.holders[position] = -1
 	}
-	for i, object := range k.stored {
-		for _, d := range object.decisions {
-			position, ok := g.Position(d.ClusterName)
-			if ok && k.holders[position] < 0 && k.places[g.groups[position]] == object.group {
-				k.holders[position] = int32(i)
+	for i, object := range keeper.stored {
+		for _, decision := range object.decisions {
+			position, ok := groups.Position(decision.ClusterName)
+			if ok && keeper.holders[position] < 0 && keeper.places[groups.groups[position]] == object.group {
+				keeper.holders[position] = int32(i)
 			}
 		}
 	}
-	return k
+	return keeper
 }
 
 // cut gives the content of the i-th group's objects in the order of their names.
@@ -95,9 +95,9 @@ func (k *keeper) cut(i int) []source {
 
 // ofGroup gives the stored objects of a group, and where they start among all.
 func (k *keeper) ofGroup(group Key) (start int, stored []source) {
-	start, _ = slices.BinarySearchFunc(k.stored, group, func(s source, group Key) int { return s.group.Compare(group) })
+	start, _ = slices.BinarySearchFunc(k.stored, group, func(source source, group Key) int { return source.group.Compare(group) })
 	stored = k.stored[start:]
-	if end := slices.IndexFunc(stored, func(s source) bool { return s.group != group }); end >= 0 {
+	if end := slices.IndexFunc(stored, func(source source) bool { return source.group != group }); end >= 0 {
 		stored = stored[:end]
 	}
 	return start, stored
@@ -115,10 +115,10 @@ func (k *keeper) unusedName() string {
 
 // goes says whether a stored object will vanish by itself: it is being deleted, or the garbage collector will delete
 // it, since an earlier placement of the same name controls it.
-func goes(d *clusterv1beta1.PlacementDecision, placement types.UID) bool {
-	if d.DeletionTimestamp != nil {
+func goes(decision *clusterv1beta1.PlacementDecision, placement types.UID) bool {
+	if decision.DeletionTimestamp != nil {
 		return true
 	}
-	owner := metav1.GetControllerOfNoCopy(d)
+	owner := metav1.GetControllerOfNoCopy(decision)
 	return owner != nil && owner.UID != "" && placement != "" && owner.UID != placement
 }

@@ -41,7 +41,7 @@ func newDivision(placement *clusterv1beta1.Placement, path *field.Path) (divisio
 	if placement == nil {
 		return division{}, field.ErrorList{nilPlacement()}
 	}
-	d := division{byScore: placement.Spec.SortBy == clusterv1beta1.PlacementSortByScore}
+	division := division{byScore: placement.Spec.SortBy == clusterv1beta1.PlacementSortByScore}
 	var errs field.ErrorList
 	switch by := placement.Spec.SortBy; by {
 	case "", clusterv1beta1.PlacementSortByClusterName, clusterv1beta1.PlacementSortByScore:
@@ -54,15 +54,15 @@ func newDivision(placement *clusterv1beta1.Placement, path *field.Path) (divisio
 		if err := validateGroupName(path.Child("groupName"), group.GroupName); err != nil {
 			errs = append(errs, err)
 		}
-		s, selectorErrs := newSelector(path.Child("groupClusterSelector"), group)
+		selector, selectorErrs := newSelector(path.Child("groupClusterSelector"), group)
 		errs = append(errs, selectorErrs...)
-		d.groups = append(d.groups, namedGroup{group.GroupName, s})
+		division.groups = append(division.groups, namedGroup{group.GroupName, selector})
 	}
 	size, err := parseSize(placement, path)
-	if d.clustersPerGroup = size; err != nil {
+	if division.clustersPerGroup = size; err != nil {
 		errs = append(errs, err)
 	}
-	return d, errs
+	return division, errs
 }
 
 // groupStrategyPath is the path of the groupStrategy of a placement that stands at path.
@@ -74,13 +74,13 @@ func groupStrategyPath(path *field.Path) *field.Path {
 // integer 0, and OCM's CRD defaults it to 100%.
 func parseSize(placement *clusterv1beta1.Placement, path *field.Path) (limit.Limit, *field.Error) {
 	const want = "must be a positive count, or a percentage from 1% to 100% in decimal digits"
-	v := placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup
-	if v == (intstr.IntOrString{}) {
+	intOrString := placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup
+	if intOrString == (intstr.IntOrString{}) {
 		return limit.Limit{}, nil
 	}
-	size, err := limit.Parse(nil, v)
+	size, err := limit.Parse(nil, intOrString)
 	if err == nil && size.IsZero() {
-		err = field.Invalid(nil, v.String(), want)
+		err = field.Invalid(nil, intOrString.String(), want)
 	}
 	if err != nil {
 		err.Field, err.Detail = groupStrategyPath(path).Child("clustersPerDecisionGroup").String(), want
@@ -107,15 +107,15 @@ func labelValue(path *field.Path, value string) *field.Error {
 // newSelector checks the selector of a group; path is where its groupClusterSelector stands. Errors name the
 // expression by its path and the group in words (G5).
 func newSelector(path *field.Path, group clusterv1beta1.DecisionGroup) (selector, field.ErrorList) {
-	p := selectorParser{group: group.GroupName}
+	parser := selectorParser{group: group.GroupName}
 	byLabel, byClaim := group.ClusterSelector.LabelSelector, group.ClusterSelector.ClaimSelector
-	s := selector{
+	selector := selector{
 		labels: append(
-			p.pairs(path.Child("labelSelector", "matchLabels"), byLabel.MatchLabels),
-			p.expressions(path.Child("labelSelector", "matchExpressions"), byLabel.MatchExpressions)...),
-		claims: p.expressions(path.Child("claimSelector", "matchExpressions"), byClaim.MatchExpressions),
+			parser.pairs(path.Child("labelSelector", "matchLabels"), byLabel.MatchLabels),
+			parser.expressions(path.Child("labelSelector", "matchExpressions"), byLabel.MatchExpressions)...),
+		claims: parser.expressions(path.Child("claimSelector", "matchExpressions"), byClaim.MatchExpressions),
 	}
-	return s, p.errs
+	return selector, parser.errs
 }
 
 // selectorParser gathers the faults of one group's selector. It hands expressions to apimachinery one by one, since
@@ -134,20 +134,20 @@ func (p *selectorParser) pairs(path *field.Path, pairs map[string]string) (all l
 }
 
 func (p *selectorParser) expressions(path *field.Path, expressions []metav1.LabelSelectorRequirement) (all labels.Requirements) {
-	for i, e := range expressions {
+	for i, requirement := range expressions {
 		one := metav1.LabelSelector{MatchExpressions: expressions[i : i+1]}
-		all = append(all, p.requirements(path.Index(i), fmt.Sprintf("%s %s %q", e.Key, e.Operator, e.Values), one)...)
+		all = append(all, p.requirements(path.Index(i), fmt.Sprintf("%s %s %q", requirement.Key, requirement.Operator, requirement.Values), one)...)
 	}
 	return all
 }
 
 func (p *selectorParser) requirements(path *field.Path, found string, one metav1.LabelSelector) labels.Requirements {
-	s, err := metav1.LabelSelectorAsSelector(&one)
+	selector, err := metav1.LabelSelectorAsSelector(&one)
 	if err != nil {
 		p.errs = append(p.errs, field.Invalid(path, found, fmt.Sprintf("must be valid in the selector of group %q: %v", p.group, err)))
 		return nil
 	}
-	all, _ := s.Requirements()
+	all, _ := selector.Requirements()
 	return all
 }
 

@@ -29,11 +29,11 @@ func Validate(placement *clusterv1beta1.Placement, path *field.Path) field.Error
 // begins with the path of a field. A decision group without a selector takes every cluster that no group before it has, which may be the whole
 // fleet. A misspelled selector looks the same, once the API server has pruned it.
 func Warnings(placement *clusterv1beta1.Placement, path *field.Path) (warnings []string) {
-	d, errs := newDivision(placement, path)
+	division, errs := newDivision(placement, path)
 	if len(errs) > 0 {
 		return nil
 	}
-	for i, group := range d.groups {
+	for i, group := range division.groups {
 		if len(group.labels)+len(group.claims) > 0 {
 			continue
 		}

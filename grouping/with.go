@@ -34,9 +34,9 @@ func (g *Groups) With(clusters map[string]Key) *Groups {
 	for i := range g.Len() {
 		key := g.Key(i)
 		decisions := make([]clusterv1beta1.ClusterDecision, 0, g.Size(i)+len(members[key]))
-		for d := range g.Clusters(i) {
-			if !moves(d.ClusterName) {
-				decisions = append(decisions, d)
+		for decision := range g.Clusters(i) {
+			if !moves(decision.ClusterName) {
+				decisions = append(decisions, decision)
 			}
 		}
 		decisions = append(decisions, members[key]...)
@@ -44,7 +44,7 @@ func (g *Groups) With(clusters map[string]Key) *Groups {
 		delete(members, key)
 	}
 	for _, key := range slices.Backward(slices.SortedFunc(maps.Keys(members), Key.Compare)) {
-		first := slices.IndexFunc(sources, func(s source) bool { return s.key.Placement == key.Placement })
+		first := slices.IndexFunc(sources, func(source source) bool { return source.key.Placement == key.Placement })
 		sources = slices.Insert(sources, max(first, 0), source{key: key, decisions: members[key]})
 	}
 	with := build(sources)

@@ -69,14 +69,14 @@ func Bindings(policy *policyv1.Policy, bindings []*policyv1.PlacementBinding, se
 	}
 	excludes, errs := setsOf(policy, sets)
 	var own []Binding
-	for _, b := range bindings {
-		if b == nil || b.Namespace != policy.Namespace {
+	for _, placementBinding := range bindings {
+		if placementBinding == nil || placementBinding.Namespace != policy.Namespace {
 			continue
 		}
-		binding := Binding{Name: b.Name, PlacementRef: b.PlacementRef, Enforce: enforces(b), SubFilter: isSubFilter(b)}
-		if binding.reach(b.Subjects, policy.Name, excludes) {
+		binding := Binding{Name: placementBinding.Name, PlacementRef: placementBinding.PlacementRef, Enforce: enforces(placementBinding), SubFilter: isSubFilter(placementBinding)}
+		if binding.reach(placementBinding.Subjects, policy.Name, excludes) {
 			own = append(own, binding)
-			errs = append(errs, Validate(b, field.NewPath("bindings").Key(b.Name))...)
+			errs = append(errs, Validate(placementBinding, field.NewPath("bindings").Key(placementBinding.Name))...)
 		}
 	}
 	if len(errs) > 0 && !policy.Spec.Disabled {

@@ -28,38 +28,38 @@ func bind(parts []part, action policyv1.RemediationAction) []Cluster {
 	for i := range parts {
 		largest = max(largest, parts[i].Groups.NumClusters())
 	}
-	f := fleet{
+	fleet := fleet{
 		numbers: make(map[string]int32, largest),
 		names:   make([]string, 0, largest),
 	}
 	selected := make([][]int32, len(parts))
 	for i := range parts {
 		if parts[i].binds {
-			selected[i] = f.read(int32(i), &parts[i])
+			selected[i] = fleet.read(int32(i), &parts[i])
 		}
 	}
 	// Sub filters come after all others: by then all bound clusters are known.
 	for i := range parts {
-		if p := &parts[i]; !p.binds && (p.decides || p.isIgnored) {
-			selected[i] = f.read(int32(i), p)
+		if part := &parts[i]; !part.binds && (part.decides || part.isIgnored) {
+			selected[i] = fleet.read(int32(i), part)
 		}
 	}
-	return f.list(parts, selected, action)
+	return fleet.list(parts, selected, action)
 }
 
 // read gives the clusters that the i-th part selects, each once. For a part that does not bind, it gives only known
 // clusters.
-func (f *fleet) read(i int32, p *part) []int32 {
-	excluded := setOf(p.Excluded)
-	selected := make([]int32, 0, p.Groups.NumClusters())
-	for position := range p.Groups.NumClusters() {
-		name := p.Groups.Cluster(position)
+func (f *fleet) read(i int32, part *part) []int32 {
+	excluded := setOf(part.Excluded)
+	selected := make([]int32, 0, part.Groups.NumClusters())
+	for position := range part.Groups.NumClusters() {
+		name := part.Groups.Cluster(position)
 		if excluded[name] {
 			continue
 		}
 		k, known := f.numbers[name]
 		if !known {
-			if !p.binds {
+			if !part.binds {
 				continue
 			}
 			k = int32(len(f.names))
@@ -133,16 +133,16 @@ func invert(selected [][]int32, clusters int) (by []int32, ends []int) {
 
 // explain gives what clusters that exactly these parts select have in common.
 func explain(parts []part, by []int32, action policyv1.RemediationAction, names *arena) Cluster {
-	c := Cluster{
+	cluster := Cluster{
 		Action:    action,
-		BoundBy:   names.pick(parts, by, func(p *part) bool { return p.binds }),
-		DecidedBy: names.pick(parts, by, func(p *part) bool { return p.decides }),
-		IgnoredBy: names.pick(parts, by, func(p *part) bool { return p.isIgnored }),
+		BoundBy:   names.pick(parts, by, func(part *part) bool { return part.binds }),
+		DecidedBy: names.pick(parts, by, func(part *part) bool { return part.decides }),
+		IgnoredBy: names.pick(parts, by, func(part *part) bool { return part.isIgnored }),
 	}
-	if len(c.DecidedBy) > 0 {
-		c.Action = policyv1.Enforce
+	if len(cluster.DecidedBy) > 0 {
+		cluster.Action = policyv1.Enforce
 	}
-	return c
+	return cluster
 }
 
 // arena cuts many small lists of names from a few large slices of chunk names.
@@ -158,8 +158,8 @@ func (a *arena) pick(parts []part, of []int32, accepts func(*part) bool) []strin
 	}
 	count := 0
 	for _, i := range of {
-		if p := &parts[i]; accepts(p) {
-			a.free[count] = p.Name
+		if part := &parts[i]; accepts(part) {
+			a.free[count] = part.Name
 			count++
 		}
 	}

@@ -44,14 +44,14 @@ func (r *Resolution) GroupsByPlacement() *grouping.Groups {
 func joined(all []part) *grouping.Groups {
 	var parts []grouping.PlacementGroups
 	for i := range all {
-		p := &all[i]
+		part := &all[i]
 		switch {
-		case p.binds:
-			parts = append(parts, grouping.PlacementGroups{Placement: p.Name, Groups: p.restricted()})
-		case p.decides && p.Groups.Incomplete() != "":
+		case part.binds:
+			parts = append(parts, grouping.PlacementGroups{Placement: part.Name, Groups: part.restricted()})
+		case part.decides && part.Groups.Incomplete() != "":
 			// It is unknown for which bound clusters it decides. All of them wait for it, although it binds none.
-			none := p.Groups.Only(func(grouping.Key, string) bool { return false })
-			parts = append(parts, grouping.PlacementGroups{Placement: p.Name, Groups: none})
+			none := part.Groups.Only(func(grouping.Key, string) bool { return false })
+			parts = append(parts, grouping.PlacementGroups{Placement: part.Name, Groups: none})
 		}
 	}
 	switch len(parts) {
@@ -93,17 +93,17 @@ func (r *Resolution) Undecided() bool { return r != nil && r.undecided }
 func (r *Resolution) readCompleteness(parts []part) {
 	count := 0
 	for i := range parts {
-		p := &parts[i]
+		part := &parts[i]
 		incomplete := ""
-		if p.binds || p.decides {
-			incomplete = p.Groups.Incomplete()
+		if part.binds || part.decides {
+			incomplete = part.Groups.Incomplete()
 		}
 		if incomplete == "" {
 			continue
 		}
-		r.undecided = r.undecided || p.decides
+		r.undecided = r.undecided || part.decides
 		if count++; count == 1 {
-			r.incomplete = fmt.Sprintf("PlacementBinding %q: %s", p.Name, incomplete)
+			r.incomplete = fmt.Sprintf("PlacementBinding %q: %s", part.Name, incomplete)
 		}
 	}
 	if count > 1 {

@@ -30,19 +30,19 @@ const (
 )
 
 // ignore finds the parts of a binding that have no effect (O5, O6).
-func ignore(b *Binding, strategy clusterv1alpha1.RolloutType) (Ignored, bool) {
+func ignore(binding *Binding, strategy clusterv1alpha1.RolloutType) (Ignored, bool) {
 	all := strategy == clusterv1alpha1.All
 	switch {
-	case !selects(b.PlacementRef):
-		return Ignored{b.Name, IgnoredPlacementRef, fmt.Sprintf(
+	case !selects(binding.PlacementRef):
+		return Ignored{binding.Name, IgnoredPlacementRef, fmt.Sprintf(
 			"PlacementBinding %q has no effect: its placementRef has the apiGroup %q, the kind %q and the name %q; it must name a Placement of cluster.open-cluster-management.io or a PlacementRule of apps.open-cluster-management.io",
-			b.Name, b.PlacementRef.APIGroup, b.PlacementRef.Kind, b.PlacementRef.Name)}, true
-	case !all && b.SubFilter:
-		return Ignored{b.Name, IgnoredSubFilter, fmt.Sprintf(
-			"PlacementBinding %q has no effect: its subFilter needs the rollout strategy All, and the policy has %s", b.Name, strategy)}, true
-	case !all && b.Enforce:
-		return Ignored{b.Name, IgnoredOverride, fmt.Sprintf(
-			"PlacementBinding %q does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has %s", b.Name, strategy)}, true
+			binding.Name, binding.PlacementRef.APIGroup, binding.PlacementRef.Kind, binding.PlacementRef.Name)}, true
+	case !all && binding.SubFilter:
+		return Ignored{binding.Name, IgnoredSubFilter, fmt.Sprintf(
+			"PlacementBinding %q has no effect: its subFilter needs the rollout strategy All, and the policy has %s", binding.Name, strategy)}, true
+	case !all && binding.Enforce:
+		return Ignored{binding.Name, IgnoredOverride, fmt.Sprintf(
+			"PlacementBinding %q does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has %s", binding.Name, strategy)}, true
 	default:
 		return Ignored{}, false
 	}

@@ -19,37 +19,37 @@ func (r *Resolution) Placements() []policyv1.PolicyPlacement {
 	}
 	placements := make([]policyv1.PolicyPlacement, 0, len(r.bindings))
 	for i := range r.bindings {
-		b := &r.bindings[i]
-		if !selects(b.PlacementRef) || b.SubFilter && !r.touchedBy(b) {
+		binding := &r.bindings[i]
+		if !selects(binding.PlacementRef) || binding.SubFilter && !r.touchedBy(binding) {
 			continue
 		}
-		if b.Direct || len(b.PolicySets) == 0 {
-			placements = append(placements, b.placement(""))
+		if binding.Direct || len(binding.PolicySets) == 0 {
+			placements = append(placements, binding.placement(""))
 		}
-		for _, set := range b.PolicySets {
-			placements = append(placements, b.placement(set))
+		for _, set := range binding.PolicySets {
+			placements = append(placements, binding.placement(set))
 		}
 	}
 	return placements
 }
 
 // touchedBy says whether the binding's placement selects a bound cluster, or may do so, as far as is known.
-func (r *Resolution) touchedBy(b *Binding) bool {
+func (r *Resolution) touchedBy(binding *Binding) bool {
 	if r.disabled {
 		return false
 	}
-	for i := range b.Groups.Len() {
-		for decision := range b.Groups.Clusters(i) {
+	for i := range binding.Groups.Len() {
+		for decision := range binding.Groups.Clusters(i) {
 			if _, bound := r.Find(decision.ClusterName); bound {
 				return true
 			}
 		}
 	}
-	return b.Groups.Incomplete() != "" || r.Incomplete() != ""
+	return binding.Groups.Incomplete() != "" || r.Incomplete() != ""
 }
 
 func (b *Binding) placement(set string) policyv1.PolicyPlacement {
-	p := policyv1.PolicyPlacement{PlacementBinding: b.Name, PolicySet: set}
+	placement := policyv1.PolicyPlacement{PlacementBinding: b.Name, PolicySet: set}
 	var excluded []string
 	switch {
 	case set == "":
@@ -59,14 +59,14 @@ func (b *Binding) placement(set string) policyv1.PolicyPlacement {
 		excluded = b.Exclusions[set]
 	}
 	for _, cluster := range slices.Compact(slices.Sorted(slices.Values(excluded))) {
-		p.Exclusions = append(p.Exclusions, policyv1.PolicyDecision{ClusterName: cluster})
+		placement.Exclusions = append(placement.Exclusions, policyv1.PolicyDecision{ClusterName: cluster})
 	}
 	switch {
 	case b.Groups == nil || b.Missing: // not looked up, or it does not exist
 	case b.PlacementRef.Kind == "Placement":
-		p.Placement = b.PlacementRef.Name
+		placement.Placement = b.PlacementRef.Name
 	default:
-		p.PlacementRule = b.PlacementRef.Name
+		placement.PlacementRule = b.PlacementRef.Name
 	}
-	return p
+	return placement
 }

@@ -101,7 +101,7 @@ func (r *Resolution) Find(name string) (Cluster, bool) {
 	if r == nil {
 		return Cluster{}, false
 	}
-	i, found := slices.BinarySearchFunc(r.clusters, name, func(c Cluster, name string) int { return cmp.Compare(c.Name, name) })
+	i, found := slices.BinarySearchFunc(r.clusters, name, func(cluster Cluster, name string) int { return cmp.Compare(cluster.Name, name) })
 	if !found {
 		return Cluster{}, false
 	}
@@ -122,9 +122,9 @@ func (r *Resolution) String() string {
 	var parts []string
 	for _, action := range []policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform, ""} {
 		var names []string
-		for c := range r.Clusters() {
-			if c.Action == action {
-				names = append(names, c.Name)
+		for cluster := range r.Clusters() {
+			if cluster.Action == action {
+				names = append(names, cluster.Name)
 			}
 		}
 		if len(names) > 0 {
@@ -133,8 +133,8 @@ func (r *Resolution) String() string {
 	}
 	if ignored := r.Ignored(); len(ignored) > 0 {
 		var names []string
-		for _, i := range ignored {
-			names = append(names, fmt.Sprintf("%s (%s)", i.Binding, i.Type))
+		for _, ignored := range ignored {
+			names = append(names, fmt.Sprintf("%s (%s)", ignored.Binding, ignored.Type))
 		}
 		parts = append(parts, "ignored: "+strings.Join(names, " "))
 	}
@@ -150,11 +150,11 @@ func (c Cluster) String() string {
 	if len(c.DecidedBy) > 0 {
 		by = strings.Join(c.DecidedBy, ", ")
 	}
-	s := fmt.Sprintf("%s: %s by %s, bound by %s", c.Name, show(c.Action), by, strings.Join(c.BoundBy, ", "))
+	text := fmt.Sprintf("%s: %s by %s, bound by %s", c.Name, show(c.Action), by, strings.Join(c.BoundBy, ", "))
 	if len(c.IgnoredBy) > 0 {
-		s += ", ignoring " + strings.Join(c.IgnoredBy, ", ")
+		text += ", ignoring " + strings.Join(c.IgnoredBy, ", ")
 	}
-	return s
+	return text
 }
 
 // show gives the action, or "unset" if it is empty. It is no String method, so that formatting a Cluster's Action never

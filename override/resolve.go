@@ -38,8 +38,8 @@ func Resolve(policy *policyv1.Policy, bindings []Binding) (*Resolution, error) {
 	in := input{policy: policy, bindings: slices.Clone(bindings)}
 	slices.SortStableFunc(in.bindings, byName)
 	for i := range in.bindings {
-		b := &in.bindings[i]
-		b.Excluded, b.Exclusions = slices.Clone(b.Excluded), maps.Clone(b.Exclusions) // they are read later
+		binding := &in.bindings[i]
+		binding.Excluded, binding.Exclusions = slices.Clone(binding.Excluded), maps.Clone(binding.Exclusions) // they are read later
 	}
 	if errs := append(rootpolicy.Validate(policy, nil), in.checkBindings()...); len(errs) > 0 {
 		return nil, join(errs)
@@ -71,21 +71,21 @@ func (in *input) checkBindings() field.ErrorList {
 	var errs field.ErrorList
 	nameless := 0 // nameless bindings come first
 	for i := range in.bindings {
-		b := &in.bindings[i]
-		path := field.NewPath("bindings").Key(b.Name)
-		if b.Name == "" {
+		binding := &in.bindings[i]
+		path := field.NewPath("bindings").Key(binding.Name)
+		if binding.Name == "" {
 			nameless++
-			errs = append(errs, field.Required(path.Child("name"), "must be the name of the binding to "+b.PlacementRef.String()))
+			errs = append(errs, field.Required(path.Child("name"), "must be the name of the binding to "+binding.PlacementRef.String()))
 		}
-		if b.Missing && b.Groups != nil {
-			errs = append(errs, field.Invalid(path.Child("groups"), b.Groups.String(), "must be nil, as the placement is missing"))
+		if binding.Missing && binding.Groups != nil {
+			errs = append(errs, field.Invalid(path.Child("groups"), binding.Groups.String(), "must be nil, as the placement is missing"))
 		}
-		if b.Groups.Len() > 0 && b.Groups.Key(0).Placement != "" {
-			errs = append(errs, field.Invalid(path.Child("groups"), b.Groups.String(), "must be groups of one placement, not joined ones"))
+		if binding.Groups.Len() > 0 && binding.Groups.Key(0).Placement != "" {
+			errs = append(errs, field.Invalid(path.Child("groups"), binding.Groups.String(), "must be groups of one placement, not joined ones"))
 		}
 	}
-	return append(errs, fielderrs.Duplicates(in.bindings[nameless:], byName, func(b Binding) *field.Error {
-		return field.Duplicate(field.NewPath("bindings").Key(b.Name), b.Name)
+	return append(errs, fielderrs.Duplicates(in.bindings[nameless:], byName, func(binding Binding) *field.Error {
+		return field.Duplicate(field.NewPath("bindings").Key(binding.Name), binding.Name)
 	})...)
 }
 
@@ -94,36 +94,36 @@ func (in *input) resolve() *Resolution {
 	action, _ := in.policy.Spec.RemediationAction.Known()
 	strategy := *in.policy.Spec.RolloutStrategy.DeepCopy()
 	strategy.Type = cmp.Or(strategy.Type, clusterv1alpha1.All)
-	r := newResolution(action, strategy, in.bindings)
-	r.failsAtOnce = rootpolicy.FailsAtOnce(in.policy)
-	return r
+	resolution := newResolution(action, strategy, in.bindings)
+	resolution.failsAtOnce = rootpolicy.FailsAtOnce(in.policy)
+	return resolution
 }
 
 // newResolution takes the bindings sorted by name.
 func newResolution(action policyv1.RemediationAction, strategy clusterv1alpha1.RolloutStrategy, bindings []Binding) *Resolution {
-	r := &Resolution{resolved: true, action: action, strategy: strategy, bindings: bindings}
+	resolution := &Resolution{resolved: true, action: action, strategy: strategy, bindings: bindings}
 	parts := make([]part, 0, len(bindings))
 	for i := range bindings {
-		b := &bindings[i]
-		p := part{Binding: b, binds: !b.SubFilter}
-		ignored, isIgnored := ignore(b, strategy.Type)
+		binding := &bindings[i]
+		part := part{Binding: binding, binds: !binding.SubFilter}
+		ignored, isIgnored := ignore(binding, strategy.Type)
 		switch {
 		case !isIgnored:
 			// A policy that enforces decides already, so an override neither changes the action nor explains it.
-			p.decides = b.Enforce && action != policyv1.Enforce
+			part.decides = binding.Enforce && action != policyv1.Enforce
 		case ignored.Type == IgnoredPlacementRef:
-			p.binds = false
+			part.binds = false
 			fallthrough
 		default:
-			r.ignored = append(r.ignored, ignored)
-			p.isIgnored = ignored.Type != IgnoredPlacementRef
+			resolution.ignored = append(resolution.ignored, ignored)
+			part.isIgnored = ignored.Type != IgnoredPlacementRef
 		}
-		if p.binds || p.decides || p.isIgnored {
-			parts = append(parts, p)
+		if part.binds || part.decides || part.isIgnored {
+			parts = append(parts, part)
 		}
 	}
-	r.clusters = bind(parts, action)
-	r.readCompleteness(parts)
-	r.parts = parts
-	return r
+	resolution.clusters = bind(parts, action)
+	resolution.readCompleteness(parts)
+	resolution.parts = parts
+	return resolution
 }

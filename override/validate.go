@@ -83,22 +83,22 @@ func validateExclusion(exclusion policyv1.Exclusion, path *field.Path) field.Err
 }
 
 // enforces says whether a valid binding overrides the action, in either spelling.
-func enforces(b *policyv1.PlacementBinding) bool {
-	return b.BindingOverrides.RemediationAction != "" || b.RemediationActionOverride.RemediationAction != ""
+func enforces(binding *policyv1.PlacementBinding) bool {
+	return binding.BindingOverrides.RemediationAction != "" || binding.RemediationActionOverride.RemediationAction != ""
 }
 
 // isSubFilter says whether the binding is a sub filter, in either spelling.
-func isSubFilter(b *policyv1.PlacementBinding) bool {
-	return b.SubFilter == policyv1.Restricted || b.RemediationActionOverride.SubFilter
+func isSubFilter(binding *policyv1.PlacementBinding) bool {
+	return binding.SubFilter == policyv1.Restricted || binding.RemediationActionOverride.SubFilter
 }
 
 // selects says whether r names something that selects clusters (O6).
-func selects(r policyv1.PlacementRef) bool {
-	switch r.Kind {
+func selects(ref policyv1.PlacementRef) bool {
+	switch ref.Kind {
 	case "Placement":
-		return r.APIGroup == "cluster.open-cluster-management.io" && r.Name != ""
+		return ref.APIGroup == "cluster.open-cluster-management.io" && ref.Name != ""
 	case "PlacementRule":
-		return r.APIGroup == "apps.open-cluster-management.io" && r.Name != ""
+		return ref.APIGroup == "apps.open-cluster-management.io" && ref.Name != ""
 	default:
 		return false
 	}

@@ -46,9 +46,9 @@ const (
 // any. Each has the reason that goes with the aggregate, and the version and the summary in words as its message. Generation is the
 // metadata.generation of the object whose strategy was rolled out; it becomes their observedGeneration. Conditions of other
 // types stay as they are. A condition's lastTransitionTime is set to now when its status changes, and only then.
-func SetConditions(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
-	aggregate := s.Aggregate()
-	common := metav1.Condition{Reason: s.reason(), Message: s.message(), ObservedGeneration: generation}
+func SetConditions(conditions *[]metav1.Condition, summary Summary, generation int64, now time.Time) bool {
+	aggregate := summary.Aggregate()
+	common := metav1.Condition{Reason: summary.reason(), Message: summary.message(), ObservedGeneration: generation}
 	return condition.SetFlags(conditions, common, now,
 		condition.Flag{Type: ConditionProgressing, Is: aggregate == Progressing},
 		condition.Flag{Type: ConditionSucceeded, Is: aggregate == Succeeded},

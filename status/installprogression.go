@@ -29,36 +29,36 @@ import (
 // ClusterManagementAddOn's; it becomes the condition's observedGeneration. The condition's lastTransitionTime is set to
 // now when its status changes, and only then. Conditions of other types stay as they are. The entry shares nothing with
 // what it is given.
-func SetInstallProgression(entry *addonv1beta1.InstallProgression, s Summary, generation int64, now time.Time) bool {
-	changed := setInstallProgressing(&entry.Conditions, s, generation, now)
-	if !s.provesGood() {
+func SetInstallProgression(entry *addonv1beta1.InstallProgression, summary Summary, generation int64, now time.Time) bool {
+	changed := setInstallProgressing(&entry.Conditions, summary, generation, now)
+	if !summary.provesGood() {
 		return changed
 	}
 	for i := range entry.ConfigReferences {
-		c := &entry.ConfigReferences[i]
-		changed = setConfig(&c.LastAppliedConfig, c.DesiredConfig) || changed
-		changed = setConfig(&c.LastKnownGoodConfig, c.DesiredConfig) || changed
+		reference := &entry.ConfigReferences[i]
+		changed = setConfig(&reference.LastAppliedConfig, reference.DesiredConfig) || changed
+		changed = setConfig(&reference.LastKnownGoodConfig, reference.DesiredConfig) || changed
 	}
 	return changed
 }
 
 // setInstallProgressing sets the condition of an entry.
-func setInstallProgressing(conditions *[]metav1.Condition, s Summary, generation int64, now time.Time) bool {
-	aggregate := s.Aggregate()
+func setInstallProgressing(conditions *[]metav1.Condition, summary Summary, generation int64, now time.Time) bool {
+	aggregate := summary.Aggregate()
 	reason := addonv1beta1.ProgressingReasonCompleted
 	switch {
 	case aggregate == Progressing:
 		reason = addonv1beta1.ProgressingReasonProgressing
 	case aggregate == Failed:
 		reason = addonv1beta1.ProgressingReasonFailed
-	case s.Total() == 0:
-		reason = s.nothingRan()
+	case summary.Total() == 0:
+		reason = summary.nothingRan()
 	}
 	return condition.Set(conditions, metav1.Condition{
 		Type:               addonv1beta1.ManagedClusterAddOnConditionProgressing,
 		Status:             condition.Status(aggregate == Progressing),
 		Reason:             reason,
-		Message:            s.String(),
+		Message:            summary.String(),
 		ObservedGeneration: generation,
 	}, now)
 }

@@ -60,22 +60,22 @@ type AddOnState struct {
 // Applied keeps a deadline or a soak from counting since then. Set Applied, or give the add-on
 // a [Stamp]. Attempt is the one of the stamp. Message is that of the Progressing condition, and says so where that is missing; a
 // success has none.
-func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
-	if a.AddOn == nil {
+func FromManagedClusterAddOn(state AddOnState) (Report, bool) {
+	if state.AddOn == nil {
 		return Report{}, false
 	}
-	report := Report{Cluster: a.AddOn.Namespace, Status: ToApply, Deleting: a.AddOn.DeletionTimestamp != nil}
-	references := a.AddOn.Status.ConfigReferences
-	if !maps.Equal(configSet(references), configSet(a.Desired)) {
+	report := Report{Cluster: state.AddOn.Namespace, Status: ToApply, Deleting: state.AddOn.DeletionTimestamp != nil}
+	references := state.AddOn.Status.ConfigReferences
+	if !maps.Equal(configSet(references), configSet(state.Desired)) {
 		return report, true
 	}
-	stamp := noted(a.AddOn)
-	if report.Applied = a.Applied; a.Applied.IsZero() && !stamp.Applied.IsZero() {
-		report.Applied = later(stamp.Applied, a.AddOn.CreationTimestamp.Time)
+	stamp := noted(state.AddOn)
+	if report.Applied = state.Applied; state.Applied.IsZero() && !stamp.Applied.IsZero() {
+		report.Applied = later(stamp.Applied, state.AddOn.CreationTimestamp.Time)
 	}
 	reason := ""
-	if c := meta.FindStatusCondition(a.AddOn.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
-		reason, report.LastTransitionTime, report.Message = c.Reason, c.LastTransitionTime.Time, clauses.Line(c.Message)
+	if condition := meta.FindStatusCondition(state.AddOn.Status.Conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); condition != nil {
+		reason, report.LastTransitionTime, report.Message = condition.Reason, condition.LastTransitionTime.Time, clauses.Line(condition.Message)
 	} else {
 		report.Message = noProgressing
 	}
@@ -88,9 +88,9 @@ func FromManagedClusterAddOn(a AddOnState) (Report, bool) {
 		report.Status = Progressing
 	}
 	if report.Status != Succeeded {
-		a.Now = time.Time{} // what the condition says may not be an answer
+		state.Now = time.Time{} // what the condition says may not be an answer
 	}
-	return stamp.Report(report, a.Now), true
+	return stamp.Report(report, state.Now), true
 }
 
 // noProgressing is what the message of an add-on says while no condition is Progressing.
@@ -104,10 +104,10 @@ type desiredConfig struct {
 
 func configSet(references []addonv1beta1.ConfigReference) map[desiredConfig]bool {
 	set := make(map[desiredConfig]bool, len(references))
-	for _, r := range references {
-		key := desiredConfig{resource: r.ConfigGroupResource}
-		if r.DesiredConfig != nil {
-			key.desired = *r.DesiredConfig
+	for _, reference := range references {
+		key := desiredConfig{resource: reference.ConfigGroupResource}
+		if reference.DesiredConfig != nil {
+			key.desired = *reference.DesiredConfig
 		}
 		set[key] = true
 	}
@@ -116,8 +116,8 @@ func configSet(references []addonv1beta1.ConfigReference) map[desiredConfig]bool
 
 // allApplied says whether the last applied configuration of each reference is the desired one.
 func allApplied(references []addonv1beta1.ConfigReference) bool {
-	for _, r := range references {
-		desired, applied := r.DesiredConfig, r.LastAppliedConfig
+	for _, reference := range references {
+		desired, applied := reference.DesiredConfig, reference.LastAppliedConfig
 		if (desired == nil) != (applied == nil) || desired != nil && *desired != *applied {
 			return false
 		}

@@ -23,12 +23,12 @@ import (
 func specWritten(entries []metav1.ManagedFieldsEntry, all bool) time.Time {
 	var newest time.Time
 	for i := range entries {
-		e := &entries[i]
-		if e.Subresource != "" || e.Time == nil || !e.Time.After(newest) {
+		entry := &entries[i]
+		if entry.Subresource != "" || entry.Time == nil || !entry.Time.After(newest) {
 			continue
 		}
-		if spec, stamp := owns(e.FieldsV1); spec && (all || !stamp) {
-			newest = e.Time.Time
+		if spec, stamp := owns(entry.FieldsV1); spec && (all || !stamp) {
+			newest = entry.Time.Time
 		}
 	}
 	return newest

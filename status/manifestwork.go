@@ -79,36 +79,36 @@ type WorkState struct {
 // stripped or do not name the writer of the spec. Then LastTransitionTime is zero, too: the time of a condition may be about an
 // earlier version, since it does not move when the condition only observes a new generation. A cluster that has not answered
 // is Progressing then. So a soak may never end, rather than end early. Package rollout warns of that.
-func FromManifestWork(w WorkState) (Report, bool) {
-	if w.Work == nil {
+func FromManifestWork(state WorkState) (Report, bool) {
+	if state.Work == nil {
 		return Report{}, false
 	}
-	report := Report{Cluster: w.Work.Namespace, Status: ToApply, Deleting: w.Work.DeletionTimestamp != nil}
-	has, stamp := w.stamp()
-	if w.Version != "" && has != w.Version {
+	report := Report{Cluster: state.Work.Namespace, Status: ToApply, Deleting: state.Work.DeletionTimestamp != nil}
+	has, stamp := state.stamp()
+	if state.Version != "" && has != state.Version {
 		return report, true
 	}
-	stands := w.stands()
+	stands := state.stands()
 	report.Status, report.LastTransitionTime, report.Reason, report.Message = stands.Status, stands.LastTransitionTime, stands.Reason, stands.Message
-	report.Applied = w.applied(stamp.Applied)
+	report.Applied = state.applied(stamp.Applied)
 	switch unanswered := report.Status == ToApply; {
 	case report.Applied.IsZero():
 		report.LastTransitionTime = time.Time{}
 		if unanswered {
 			report.Status = Progressing
 		}
-	case unanswered && w.Applied.IsZero():
-		report.Applied = later(report.Applied, specWritten(w.Work.ManagedFields, stamp.Applied.IsZero()))
+	case unanswered && state.Applied.IsZero():
+		report.Applied = later(report.Applied, specWritten(state.Work.ManagedFields, stamp.Applied.IsZero()))
 	}
-	return stamp.Report(report, w.Now), true
+	return stamp.Report(report, state.Now), true
 }
 
 // stamp gives the version that the work has and, where the stamp is about that one, the stamp.
-func (w WorkState) stamp() (has string, s Stamp) {
-	if s = noted(w.Work); w.Has != "" && w.Has != s.Version {
+func (w WorkState) stamp() (has string, stamp Stamp) {
+	if stamp = noted(w.Work); w.Has != "" && w.Has != stamp.Version {
 		return w.Has, Stamp{}
 	}
-	return s.Version, s
+	return stamp.Version, stamp
 }
 
 // applied gives the time when the work got its version, from the first source that knows.

@@ -127,12 +127,12 @@ func one(is bool) int {
 	return 0
 }
 
-func add(to *workv1alpha1.ManifestWorkReplicaSetSummary, s workv1alpha1.ManifestWorkReplicaSetSummary) {
-	to.Total += s.Total
-	to.Progressing += s.Progressing
-	to.Available += s.Available
-	to.Degraded += s.Degraded
-	to.Applied += s.Applied
-	to.DesiredTotal += s.DesiredTotal
-	to.Updated += s.Updated
+func add(to *workv1alpha1.ManifestWorkReplicaSetSummary, summary workv1alpha1.ManifestWorkReplicaSetSummary) {
+	to.Total += summary.Total
+	to.Progressing += summary.Progressing
+	to.Available += summary.Available
+	to.Degraded += summary.Degraded
+	to.Applied += summary.Applied
+	to.DesiredTotal += summary.DesiredTotal
+	to.Updated += summary.Updated
 }

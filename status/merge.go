@@ -28,10 +28,10 @@ import (
 func Merge(reports ...Report) Report {
 	var merged Report
 	deleting := true
-	for i, r := range reports {
-		deleting = deleting && r.Deleting
-		if i == 0 || r.compare(merged) > 0 {
-			merged = r
+	for i, report := range reports {
+		deleting = deleting && report.Deleting
+		if i == 0 || report.compare(merged) > 0 {
+			merged = report
 		}
 	}
 	merged.Deleting = deleting && len(reports) > 0

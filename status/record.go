@@ -83,17 +83,17 @@ func RecordsOf(object metav1.Object) (Records, error) {
 		return nil, field.Invalid(path, shortened(text), "must be the JSON of records by placement: "+err.Error())
 	}
 	for _, placement := range slices.Sorted(maps.Keys(records)) {
-		r, path := records[placement], path.Key(placement)
-		if r.More < 0 || r.Attempt < 0 || r.Exposed < 0 {
+		record, path := records[placement], path.Key(placement)
+		if record.More < 0 || record.Attempt < 0 || record.Exposed < 0 {
 			return nil, field.Invalid(path, shortened(text), "must not have an attempt or a number of clusters below 0")
 		}
-		for i := range r.Breached {
-			if r.Breached[i].Of < 0 {
-				return nil, field.Invalid(path.Child("breached").Index(i).Child("of"), r.Breached[i].Of, "must not be below 0")
+		for i := range record.Breached {
+			if record.Breached[i].Of < 0 {
+				return nil, field.Invalid(path.Child("breached").Index(i).Child("of"), record.Breached[i].Of, "must not be below 0")
 			}
 		}
-		for i := range r.Deselected {
-			if r.Deselected[i].Cluster == "" {
+		for i := range record.Deselected {
+			if record.Deselected[i].Cluster == "" {
 				return nil, field.Required(path.Child("left").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
 			}
 		}

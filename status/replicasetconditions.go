@@ -26,14 +26,14 @@ func setReplicaSetConditions(conditions *[]metav1.Condition, placements []Placem
 func placementVerified(placements []PlacementProgress) metav1.Condition {
 	var incomplete, empty, all []string
 	for i := range placements {
-		p := &placements[i]
+		progress := &placements[i]
 		switch {
-		case p.Summary.Incomplete != "":
-			incomplete = append(incomplete, p.say(placements, p.Summary.Incomplete))
-		case p.Summary.selected() == 0:
-			empty = append(empty, p.say(placements, p.Summary.Counts.sentence()))
+		case progress.Summary.Incomplete != "":
+			incomplete = append(incomplete, progress.say(placements, progress.Summary.Incomplete))
+		case progress.Summary.selected() == 0:
+			empty = append(empty, progress.say(placements, progress.Summary.Counts.sentence()))
 		default:
-			all = append(all, p.say(placements, fmt.Sprintf("%d clusters are selected", p.Summary.selected())))
+			all = append(all, progress.say(placements, fmt.Sprintf("%d clusters are selected", progress.Summary.selected())))
 		}
 	}
 	reason, message := workv1alpha1.ReasonAsExpected, all
@@ -59,16 +59,16 @@ func worksApplied(placements []PlacementProgress) metav1.Condition {
 	var incomplete []string
 	stopped, version := false, ""
 	for i := range placements {
-		p := &placements[i]
-		s := &p.Summary
-		all = all.Add(s.WithoutMoved())
-		if s.Incomplete != "" {
-			incomplete = append(incomplete, p.say(placements, s.Incomplete))
+		progress := &placements[i]
+		summary := &progress.Summary
+		all = all.Add(summary.WithoutMoved())
+		if summary.Incomplete != "" {
+			incomplete = append(incomplete, progress.say(placements, summary.Incomplete))
 		}
-		if s.Version != "" {
-			version = " " + s.Version // of the set, so the same for all placements
+		if summary.Version != "" {
+			version = " " + summary.Version // of the set, so the same for all placements
 		}
-		stopped = stopped || s.Breach != "" && s.ToApply > 0
+		stopped = stopped || summary.Breach != "" && summary.ToApply > 0
 	}
 	reason := workv1alpha1.ReasonAsExpected
 	switch {
@@ -100,9 +100,9 @@ func rolledOut(placements []PlacementProgress) metav1.Condition {
 	ended := true
 	var all Counts
 	for i := range placements {
-		s := &placements[i].Summary
-		ended = ended && s.Breach == "" && s.Aggregate() != Progressing
-		all = all.Add(s.WithoutMoved())
+		summary := &placements[i].Summary
+		ended = ended && summary.Breach == "" && summary.Aggregate() != Progressing
+		all = all.Add(summary.WithoutMoved())
 	}
 	reason := workv1alpha1.ReasonProgressing
 	switch {
@@ -128,8 +128,8 @@ func progressOf(placements []PlacementProgress) string {
 	}
 	each := make([]string, len(placements))
 	for i := range placements {
-		p := &placements[i]
-		each[i] = p.say(placements, p.Summary.String())
+		progress := &placements[i]
+		each[i] = progress.say(placements, progress.Summary.String())
 	}
 	return clauses.Bounded(each)
 }

@@ -69,17 +69,17 @@ type Stamp struct {
 // StampOf reads the stamp of an object, and how the object stands. The attempt is 0 and times are zero where they are
 // missing or cannot be read.
 func StampOf(object metav1.Object) Stamp {
-	s := noted(object)
+	stamp := noted(object)
 	switch o := object.(type) {
 	case *workv1.ManifestWork:
 		stands := WorkState{Work: o}.stands()
-		s.Seen.Status, s.Seen.LastTransitionTime = stands.Status, stands.LastTransitionTime
+		stamp.Seen.Status, stamp.Seen.LastTransitionTime = stands.Status, stands.LastTransitionTime
 	case *addonv1beta1.ManagedClusterAddOn:
-		s.Seen = seenAddOn(o.Status.ConfigReferences, o.Status.Conditions)
+		stamp.Seen = seenAddOn(o.Status.ConfigReferences, o.Status.Conditions)
 	case *addonv1alpha1.ManagedClusterAddOn:
-		s.Seen = seenAddOn(oldaddon.References(o.Status.ConfigReferences), o.Status.Conditions)
+		stamp.Seen = seenAddOn(oldaddon.References(o.Status.ConfigReferences), o.Status.Conditions)
 	}
-	return s
+	return stamp
 }
 
 // NoteOn writes to the annotations of an object the stamp for a write that brings the version to it at the time now, and
@@ -120,20 +120,20 @@ func (s Stamp) next(version string, attempt int, now time.Time) Stamp {
 // failed, too.
 //
 // Give the time of reading as now if you note answers, as WorkState says, and otherwise the zero time.
-func (s Stamp) Report(r Report, now time.Time) Report {
-	if r.Attempt = s.Attempt; r.Applied.IsZero() {
-		r.Applied = s.Applied
+func (s Stamp) Report(report Report, now time.Time) Report {
+	if report.Attempt = s.Attempt; report.Applied.IsZero() {
+		report.Applied = s.Applied
 	}
-	if r.hasAnswered() && !s.Applied.IsZero() {
-		r.Answered = s.answered(now)
+	if report.hasAnswered() && !s.Applied.IsZero() {
+		report.Answered = s.answered(now)
 	}
-	if r.Status == Failed && r.Attempt > 0 && !(r.LastTransitionTime.After(r.Applied) && r.LastTransitionTime.After(s.Transition)) {
-		r.Status = Progressing
-		if r.LastTransitionTime.After(r.Applied) { // by a clock ahead; the deadline runs from the write
-			r.LastTransitionTime = r.Applied
+	if report.Status == Failed && report.Attempt > 0 && !(report.LastTransitionTime.After(report.Applied) && report.LastTransitionTime.After(s.Transition)) {
+		report.Status = Progressing
+		if report.LastTransitionTime.After(report.Applied) { // by a clock ahead; the deadline runs from the write
+			report.LastTransitionTime = report.Applied
 		}
 	}
-	return r
+	return report
 }
 
 // hasAnswered says whether a cluster has said something about the version of the report.
@@ -182,26 +182,26 @@ func noted(object metav1.Object) Stamp {
 		if !ok {
 			return time.Time{}
 		}
-		t, err := time.Parse(time.RFC3339Nano, text)
+		at, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
 			return time.Time{}
 		}
-		return t.UTC()
+		return at.UTC()
 	}
-	s := Stamp{Version: annotations[annotationVersion], Applied: at(annotationApplied), Answered: at(annotationAnswered), Transition: at(annotationTransition)}
+	stamp := Stamp{Version: annotations[annotationVersion], Applied: at(annotationApplied), Answered: at(annotationAnswered), Transition: at(annotationTransition)}
 	if text, ok := annotations[annotationAttempt]; ok {
 		if n, err := strconv.Atoi(text); err == nil {
-			s.Attempt = max(n, 0)
+			stamp.Attempt = max(n, 0)
 		}
 	}
-	return s
+	return stamp
 }
 
 // seenAddOn gives how an add-on stands. Its condition may be what the controller wrote, so only a success is an answer.
 func seenAddOn(references []addonv1beta1.ConfigReference, conditions []metav1.Condition) Report {
 	seen := Report{Status: ToApply}
-	if c := meta.FindStatusCondition(conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); c != nil {
-		seen.LastTransitionTime = c.LastTransitionTime.Time
+	if condition := meta.FindStatusCondition(conditions, addonv1beta1.ManagedClusterAddOnConditionProgressing); condition != nil {
+		seen.LastTransitionTime = condition.LastTransitionTime.Time
 	}
 	if allApplied(references) {
 		seen.Status = Succeeded

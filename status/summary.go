@@ -159,10 +159,10 @@ type Summary struct {
 
 // WithoutMoved gives the counts without Moved. Added up over the placements of an owner, they count each cluster once.
 func (s Summary) WithoutMoved() Counts {
-	m := s.Moved
+	counts := s.Moved
 	return s.Counts.Add(Counts{
-		ToApply: -m.ToApply, Progressing: -m.Progressing, Succeeded: -m.Succeeded, Failed: -m.Failed, TimeOut: -m.TimeOut, Skip: -m.Skip,
-		Validating: -m.Validating, Soaking: -m.Soaking, Blocked: -m.Blocked, Deselected: -m.Deselected,
+		ToApply: -counts.ToApply, Progressing: -counts.Progressing, Succeeded: -counts.Succeeded, Failed: -counts.Failed, TimeOut: -counts.TimeOut, Skip: -counts.Skip,
+		Validating: -counts.Validating, Soaking: -counts.Soaking, Blocked: -counts.Blocked, Deselected: -counts.Deselected,
 	})
 }
 

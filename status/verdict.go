@@ -62,15 +62,15 @@ type Verdict struct {
 // The given reports are not changed. It takes time linear in reports and verdicts.
 func Judge(reports []Report, version string, verdicts []Verdict) []Report {
 	counts := make(map[string][]Verdict, len(verdicts))
-	for _, v := range verdicts {
-		if v.Version == version && !v.Time.IsZero() {
-			counts[v.Cluster] = append(counts[v.Cluster], v)
+	for _, verdict := range verdicts {
+		if verdict.Version == version && !verdict.Time.IsZero() {
+			counts[verdict.Cluster] = append(counts[verdict.Cluster], verdict)
 		}
 	}
 	judged := slices.Clone(reports)
 	for i := range judged {
-		if r := &judged[i]; r.Status == Succeeded {
-			r.judge(counts[r.Cluster])
+		if report := &judged[i]; report.Status == Succeeded {
+			report.judge(counts[report.Cluster])
 		}
 	}
 	return judged
@@ -79,13 +79,13 @@ func Judge(reports []Report, version string, verdicts []Verdict) []Report {
 // judge changes the report of a success to what the verdicts about its version say.
 func (r *Report) judge(verdicts []Verdict) {
 	var last Verdict
-	for _, v := range verdicts {
-		if max(v.Attempt, 0) != max(r.Attempt, 0) || v.Time.Before(r.Applied.Truncate(time.Second)) {
+	for _, verdict := range verdicts {
+		if max(verdict.Attempt, 0) != max(r.Attempt, 0) || verdict.Time.Before(r.Applied.Truncate(time.Second)) {
 			continue
 		}
-		at := v.Time.Round(0)
-		if cmp.Or(at.Compare(last.Time), cmp.Compare(v.Result.rank(), last.Result.rank()), strings.Compare(v.Message, last.Message)) > 0 {
-			last, last.Time = v, at
+		at := verdict.Time.Round(0)
+		if cmp.Or(at.Compare(last.Time), cmp.Compare(verdict.Result.rank(), last.Result.rank()), strings.Compare(verdict.Message, last.Message)) > 0 {
+			last, last.Time = verdict, at
 		}
 	}
 	r.Message = clauses.Line(last.Message)
@@ -123,24 +123,24 @@ func VerdictOf(object metav1.Object, cluster string, now time.Time) (Verdict, er
 	if !noted {
 		return Verdict{}, nil
 	}
-	var v Verdict
+	var verdict Verdict
 	path := field.NewPath("metadata", "annotations").Key(annotationVerdict)
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
+	if err := json.Unmarshal([]byte(text), &verdict); err != nil {
 		return Verdict{}, field.Invalid(path, shortened(text), "must be the JSON of a verdict: "+err.Error())
 	}
 	switch {
-	case v.Result != ValidationSucceeded && v.Result != ValidationFailed && v.Result != ValidationInProgress:
-		return Verdict{}, field.NotSupported(path.Child("result"), v.Result, []ValidationResult{ValidationSucceeded, ValidationFailed, ValidationInProgress})
-	case v.Version == "":
+	case verdict.Result != ValidationSucceeded && verdict.Result != ValidationFailed && verdict.Result != ValidationInProgress:
+		return Verdict{}, field.NotSupported(path.Child("result"), verdict.Result, []ValidationResult{ValidationSucceeded, ValidationFailed, ValidationInProgress})
+	case verdict.Version == "":
 		return Verdict{}, field.Required(path.Child("version"), "must be the version that was validated")
-	case v.Attempt < 0:
-		return Verdict{}, field.Invalid(path.Child("attempt"), v.Attempt, "must not be negative")
+	case verdict.Attempt < 0:
+		return Verdict{}, field.Invalid(path.Child("attempt"), verdict.Attempt, "must not be negative")
 	}
-	if v.Cluster = cluster; v.Time.IsZero() || !now.IsZero() && v.Time.After(now) {
-		v.Time = now
+	if verdict.Cluster = cluster; verdict.Time.IsZero() || !now.IsZero() && verdict.Time.After(now) {
+		verdict.Time = now
 	}
-	v.Time = v.Time.Round(0).UTC()
-	return v, nil
+	verdict.Time = verdict.Time.Round(0).UTC()
+	return verdict, nil
 }
 
 // NoteOn writes the verdict to the annotation of an object, and says whether that changed anything. A verdict that says the same

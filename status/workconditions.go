@@ -48,25 +48,25 @@ func (w WorkState) standsByAvailable(applied, degraded workCondition) Report {
 		return Report{Status: ToApply}
 	}
 	isAvailable, isDegraded := available.is(metav1.ConditionTrue), degraded.is(metav1.ConditionTrue)
-	r := Report{Status: Progressing, LastTransitionTime: later(applied.since(), available.since()), Message: w.message(available)}
+	report := Report{Status: Progressing, LastTransitionTime: later(applied.since(), available.since()), Message: w.message(available)}
 	if isDegraded {
-		r.Message = w.message(degraded)
+		report.Message = w.message(degraded)
 	}
 	ruled := w.hasRule()
 	switch {
 	case w.AvailableSucceeds && !ruled && isAvailable && isDegraded:
-		r.Status, r.LastTransitionTime = Failed, later(r.LastTransitionTime, degraded.since())
+		report.Status, report.LastTransitionTime = Failed, later(report.LastTransitionTime, degraded.since())
 	case w.AvailableSucceeds && !ruled && isAvailable:
-		r.Status, r.Message = Succeeded, ""
+		report.Status, report.Message = Succeeded, ""
 	case w.AvailableSucceeds && !ruled, ruled && !isAvailable:
 	case !isAvailable, isDegraded:
-		r.Reason = ReportUntracked
+		report.Reason = ReportUntracked
 	case ruled:
-		r.Reason, r.Message = ReportUntracked, ruleGaveNone
+		report.Reason, report.Message = ReportUntracked, ruleGaveNone
 	default:
-		r.Reason, r.Message = ReportUntracked, noRule
+		report.Reason, report.Message = ReportUntracked, noRule
 	}
-	return r
+	return report
 }
 
 // workCondition is a condition of a work; nil where there is none. It is current if it has observed the work's generation.
@@ -76,8 +76,8 @@ type workCondition struct {
 }
 
 func (w WorkState) find(conditionType string) workCondition {
-	c := meta.FindStatusCondition(w.Work.Status.Conditions, conditionType)
-	return workCondition{c, c != nil && (c.ObservedGeneration == w.Work.Generation || c.ObservedGeneration == specGeneration(w.Work))}
+	condition := meta.FindStatusCondition(w.Work.Status.Conditions, conditionType)
+	return workCondition{condition, condition != nil && (condition.ObservedGeneration == w.Work.Generation || condition.ObservedGeneration == specGeneration(w.Work))}
 }
 
 func (c workCondition) is(value metav1.ConditionStatus) bool {
@@ -88,8 +88,8 @@ func (c workCondition) since() time.Time { return c.condition.LastTransitionTime
 
 // hasAvailability says whether the agent has looked at each manifest. The status of a new manifest lacks Available at first.
 func (w WorkState) hasAvailability() bool {
-	for _, m := range w.Work.Status.ResourceStatus.Manifests {
-		if meta.FindStatusCondition(m.Conditions, workv1.ManifestAvailable) == nil {
+	for _, condition := range w.Work.Status.ResourceStatus.Manifests {
+		if meta.FindStatusCondition(condition.Conditions, workv1.ManifestAvailable) == nil {
 			return false
 		}
 	}
@@ -111,14 +111,14 @@ func (w WorkState) hasRule() bool {
 // ruleError gives the message of the first rule for Progressing that could not be evaluated; empty if there is none. By convention
 // the agent says False then.
 func (w WorkState) ruleError() string {
-	for _, m := range w.Work.Status.ResourceStatus.Manifests {
-		c := meta.FindStatusCondition(m.Conditions, workv1.WorkProgressing)
+	for _, condition := range w.Work.Status.ResourceStatus.Manifests {
+		c := meta.FindStatusCondition(condition.Conditions, workv1.WorkProgressing)
 		if c == nil || c.ObservedGeneration != w.Work.Generation && c.ObservedGeneration != specGeneration(w.Work) {
 			continue
 		}
 		switch c.Reason {
 		case workv1.ConditionRuleInvalid, workv1.ConditionRuleExpressionError, workv1.ConditionRuleInternalError:
-			return manifestMessage(&m.ResourceMeta, c.Reason+" "+c.Message)
+			return manifestMessage(&condition.ResourceMeta, c.Reason+" "+c.Message)
 		}
 	}
 	return ""
@@ -127,13 +127,13 @@ func (w WorkState) ruleError() string {
 // message gives what the first manifest says whose condition has the type and the status of the given one. The message of a work's
 // condition often only counts manifests.
 func (w WorkState) message(of workCondition) string {
-	for _, m := range w.Work.Status.ResourceStatus.Manifests {
-		c := meta.FindStatusCondition(m.Conditions, of.condition.Type)
+	for _, condition := range w.Work.Status.ResourceStatus.Manifests {
+		c := meta.FindStatusCondition(condition.Conditions, of.condition.Type)
 		switch {
 		case c == nil, c.Status != of.condition.Status, c.Message == "":
 		case c.ObservedGeneration != 0 && c.ObservedGeneration != of.condition.ObservedGeneration:
 		default:
-			return manifestMessage(&m.ResourceMeta, c.Message)
+			return manifestMessage(&condition.ResourceMeta, c.Message)
 		}
 	}
 	return clauses.Line(of.condition.Message)

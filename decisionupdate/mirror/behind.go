@@ -48,9 +48,9 @@ func dropped(next decisionupdate.Step, here, there map[string]*clusterv1beta1.Pl
 	for name, pd := range here {
 		after[name] = pd
 	}
-	for _, w := range next {
-		if delete(after, w.Name()); w.To != nil {
-			after[w.Name()] = w.To
+	for _, write := range next {
+		if delete(after, write.Name()); write.To != nil {
+			after[write.Name()] = write.To
 		}
 	}
 	sure, doubtful := make(map[string]bool), make(map[string]bool)
@@ -102,9 +102,9 @@ func same(stored, shown *clusterv1beta1.PlacementDecision) bool {
 
 func clustersOf(pd *clusterv1beta1.PlacementDecision) map[string]bool {
 	clusters := make(map[string]bool, len(pd.Status.Decisions))
-	for _, d := range pd.Status.Decisions {
-		if d.ClusterName != "" {
-			clusters[d.ClusterName] = true
+	for _, decision := range pd.Status.Decisions {
+		if decision.ClusterName != "" {
+			clusters[decision.ClusterName] = true
 		}
 	}
 	return clusters

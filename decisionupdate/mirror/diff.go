@@ -34,29 +34,29 @@ func Diff(stored, source []*clusterv1beta1.PlacementDecision, strategy decisionu
 
 // settle gives each cluster of the source one object (D16).
 func settle(stored, source []*clusterv1beta1.PlacementDecision) []*clusterv1beta1.PlacementDecision {
-	m := settler{here: make(map[string]*clusterv1beta1.PlacementDecision), shown: make(map[place]bool)}
+	settler := settler{here: make(map[string]*clusterv1beta1.PlacementDecision), shown: make(map[place]bool)}
 	for _, pd := range stored {
-		m.here[pd.Name] = pd
-		for _, d := range pd.Status.Decisions {
-			m.shown[place{pd.Name, d.ClusterName}] = true
+		settler.here[pd.Name] = pd
+		for _, decision := range pd.Status.Decisions {
+			settler.shown[place{pd.Name, decision.ClusterName}] = true
 		}
 	}
 	source = slices.SortedFunc(slices.Values(source), byPreference)
-	m.choose(source)
+	settler.choose(source)
 	var desired []*clusterv1beta1.PlacementDecision
 	names := make(map[string]bool)
 	for _, pd := range source {
 		names[pd.Name] = true
 	}
 	for _, pd := range source {
-		kept, over := m.keep(pd)
-		if len(kept) > 0 || !surge.Holds(pd) && !m.dying(pd.Name) && pd.DeletionTimestamp == nil {
+		kept, over := settler.keep(pd)
+		if len(kept) > 0 || !surge.Holds(pd) && !settler.dying(pd.Name) && pd.DeletionTimestamp == nil {
 			desired = append(desired, like(pd, pd.Name, kept, surge.Holds(pd)))
 		}
 		n := 1
 		for part := range slices.Chunk(over, grouping.MaxDecisions) {
 			name := ""
-			for ; name == "" || names[name] || m.dying(name); n++ {
+			for ; name == "" || names[name] || settler.dying(name); n++ {
 				name = pd.Name + "-surge"
 				if n > 1 {
 					name += "-" + strconv.Itoa(n)
@@ -100,12 +100,12 @@ func byPreference(a, b *clusterv1beta1.PlacementDecision) int {
 func (m *settler) choose(source []*clusterv1beta1.PlacementDecision) {
 	m.of = make(map[string]string)
 	for _, pd := range source {
-		for _, d := range pd.Status.Decisions {
-			before, known := m.of[d.ClusterName]
-			if d.ClusterName == "" || known && (m.shown[place{before, d.ClusterName}] || !m.shown[place{pd.Name, d.ClusterName}]) {
+		for _, decision := range pd.Status.Decisions {
+			before, known := m.of[decision.ClusterName]
+			if decision.ClusterName == "" || known && (m.shown[place{before, decision.ClusterName}] || !m.shown[place{pd.Name, decision.ClusterName}]) {
 				continue
 			}
-			m.of[d.ClusterName] = pd.Name
+			m.of[decision.ClusterName] = pd.Name
 		}
 	}
 }
@@ -119,10 +119,10 @@ func (m *settler) keep(pd *clusterv1beta1.PlacementDecision) (kept, over []clust
 	}
 	seen := make(map[string]bool)
 	var mine []clusterv1beta1.ClusterDecision
-	for _, d := range pd.Status.Decisions {
-		if d.ClusterName != "" && m.of[d.ClusterName] == pd.Name && !seen[d.ClusterName] {
-			seen[d.ClusterName] = true
-			mine = append(mine, d)
+	for _, decision := range pd.Status.Decisions {
+		if decision.ClusterName != "" && m.of[decision.ClusterName] == pd.Name && !seen[decision.ClusterName] {
+			seen[decision.ClusterName] = true
+			mine = append(mine, decision)
 		}
 	}
 	if len(mine) <= room {
@@ -130,17 +130,17 @@ func (m *settler) keep(pd *clusterv1beta1.PlacementDecision) (kept, over []clust
 	}
 	stays := make(map[string]bool)
 	for _, again := range []bool{true, false} {
-		for _, d := range mine {
-			if len(stays) < room && m.shown[place{pd.Name, d.ClusterName}] == again {
-				stays[d.ClusterName] = true
+		for _, decision := range mine {
+			if len(stays) < room && m.shown[place{pd.Name, decision.ClusterName}] == again {
+				stays[decision.ClusterName] = true
 			}
 		}
 	}
-	for _, d := range mine {
-		if stays[d.ClusterName] {
-			kept = append(kept, d)
+	for _, decision := range mine {
+		if stays[decision.ClusterName] {
+			kept = append(kept, decision)
 		} else {
-			over = append(over, d)
+			over = append(over, decision)
 		}
 	}
 	return kept, over

@@ -17,21 +17,21 @@ type Flag struct {
 // SetFlags sets conditions that have the rest in common, and says whether it changed any.
 func SetFlags(conditions *[]metav1.Condition, common metav1.Condition, now time.Time, flags ...Flag) bool {
 	changed := false
-	for _, f := range flags {
-		c := common
-		c.Type, c.Status = f.Type, Status(f.Is)
-		changed = Set(conditions, c, now) || changed
+	for _, flag := range flags {
+		condition := common
+		condition.Type, condition.Status = flag.Type, Status(flag.Is)
+		changed = Set(conditions, condition, now) || changed
 	}
 	return changed
 }
 
 // Set is meta.SetStatusCondition with the time as an argument.
-func Set(conditions *[]metav1.Condition, c metav1.Condition, now time.Time) bool {
+func Set(conditions *[]metav1.Condition, condition metav1.Condition, now time.Time) bool {
 	if now.IsZero() {
 		now = time.Unix(0, 0) // for a zero time SetStatusCondition would ask the clock
 	}
-	c.LastTransitionTime = metav1.NewTime(now)
-	return meta.SetStatusCondition(conditions, c)
+	condition.LastTransitionTime = metav1.NewTime(now)
+	return meta.SetStatusCondition(conditions, condition)
 }
 
 // Status is True or False.

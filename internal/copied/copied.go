@@ -68,14 +68,14 @@ func fill(v reflect.Value, depth int) {
 	}
 }
 
-func fillStruct(v reflect.Value, depth int) {
-	if v.Type() == reflect.TypeFor[time.Time]() {
-		v.Set(reflect.ValueOf(time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)))
+func fillStruct(value reflect.Value, depth int) {
+	if value.Type() == reflect.TypeFor[time.Time]() {
+		value.Set(reflect.ValueOf(time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)))
 		return
 	}
-	for i := range v.NumField() {
-		if v.Field(i).CanSet() {
-			fill(v.Field(i), depth+1)
+	for i := range value.NumField() {
+		if value.Field(i).CanSet() {
+			fill(value.Field(i), depth+1)
 		}
 	}
 }
@@ -115,8 +115,8 @@ func compareParts(a, b reflect.Value, path string, apart map[string]bool) string
 			if !a.Type().Field(i).IsExported() {
 				continue
 			}
-			if d := compare(a.Field(i), b.Field(i), path+"."+a.Type().Field(i).Name, apart); d != "" {
-				return d
+			if text := compare(a.Field(i), b.Field(i), path+"."+a.Type().Field(i).Name, apart); text != "" {
+				return text
 			}
 		}
 	case reflect.Slice:
@@ -124,8 +124,8 @@ func compareParts(a, b reflect.Value, path string, apart map[string]bool) string
 			return path + " has another length"
 		}
 		for i := range a.Len() {
-			if d := compare(a.Index(i), b.Index(i), fmt.Sprintf("%s[%d]", path, i), apart); d != "" {
-				return d
+			if text := compare(a.Index(i), b.Index(i), fmt.Sprintf("%s[%d]", path, i), apart); text != "" {
+				return text
 			}
 		}
 	case reflect.Map:
@@ -133,8 +133,8 @@ func compareParts(a, b reflect.Value, path string, apart map[string]bool) string
 			if !b.MapIndex(key).IsValid() {
 				return fmt.Sprintf("%s[%v] is missing", path, key)
 			}
-			if d := compare(a.MapIndex(key), b.MapIndex(key), fmt.Sprintf("%s[%v]", path, key), apart); d != "" {
-				return d
+			if text := compare(a.MapIndex(key), b.MapIndex(key), fmt.Sprintf("%s[%v]", path, key), apart); text != "" {
+				return text
 			}
 		}
 	case reflect.Func, reflect.Interface, reflect.Chan:

@@ -17,7 +17,9 @@ func Keep(record, stored status.Record, isEdited func(cluster string) bool) stat
 	left := slices.Clone(record.Deselected)
 	for i := range left {
 		now := &left[i]
-		at := slices.IndexFunc(stored.Deselected, func(l status.DeselectedCluster) bool { return l.Cluster == now.Cluster && l.Status == now.Status })
+		at := slices.IndexFunc(stored.Deselected, func(cluster status.DeselectedCluster) bool {
+			return cluster.Cluster == now.Cluster && cluster.Status == now.Status
+		})
 		if at >= 0 && isEdited(now.Cluster) {
 			now.Applied = stored.Deselected[at].Applied
 		}

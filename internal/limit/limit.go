@@ -19,37 +19,37 @@ func Count(n int) Limit { return Limit{value: n} }
 
 // Parse reads a limit as strategies have it: a count of at least 0, or decimal digits followed by "%"
 // for a percentage of 0 to 100. Anything else is an error at path.
-func Parse(path *field.Path, v intstr.IntOrString) (Limit, *field.Error) {
-	return parse(path, v, "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits")
+func Parse(path *field.Path, intOrString intstr.IntOrString) (Limit, *field.Error) {
+	return parse(path, intOrString, "must be a count of at least 0, as an integer, or a percentage from 0% to 100% in decimal digits")
 }
 
 // parse does what Parse does; want is the text of its errors.
-func parse(path *field.Path, v intstr.IntOrString, want string) (Limit, *field.Error) {
-	switch v.Type {
+func parse(path *field.Path, intOrString intstr.IntOrString, want string) (Limit, *field.Error) {
+	switch intOrString.Type {
 	case intstr.Int:
-		if v.IntVal < 0 {
-			return Limit{}, field.Invalid(path, v.IntVal, want)
+		if intOrString.IntVal < 0 {
+			return Limit{}, field.Invalid(path, intOrString.IntVal, want)
 		}
-		return Limit{value: int(v.IntVal)}, nil
+		return Limit{value: int(intOrString.IntVal)}, nil
 	case intstr.String:
-		percent, ok := parsePercent(v.StrVal)
+		percent, ok := parsePercent(intOrString.StrVal)
 		if !ok {
-			return Limit{}, field.Invalid(path, v.StrVal, want)
+			return Limit{}, field.Invalid(path, intOrString.StrVal, want)
 		}
 		return Limit{value: percent, percent: true}, nil
 	default:
-		return Limit{}, field.Invalid(path, v.Type, "must be an integer or a string")
+		return Limit{}, field.Invalid(path, intOrString.Type, "must be an integer or a string")
 	}
 }
 
 // parsePercent reads digits and "%" with a value of at most 100.
-func parsePercent(s string) (int, bool) {
-	last := len(s) - 1
-	if last < 1 || s[last] != '%' {
+func parsePercent(text string) (int, bool) {
+	last := len(text) - 1
+	if last < 1 || text[last] != '%' {
 		return 0, false
 	}
 	percent := 0
-	for _, c := range []byte(s[:last]) {
+	for _, c := range []byte(text[:last]) {
 		if c < '0' || c > '9' {
 			return 0, false
 		}
@@ -86,18 +86,18 @@ func (l Limit) Within(n, all int) int {
 
 // ParseConcurrency reads how many clusters may be in flight at a time: nil where v is unset, which the API holds as the
 // integer 0. It is an error if [Parse] refuses v, or if v is 0%, with which nothing would ever be done.
-func ParseConcurrency(path *field.Path, v intstr.IntOrString) (*Limit, *field.Error) {
-	if v == (intstr.IntOrString{}) {
+func ParseConcurrency(path *field.Path, intOrString intstr.IntOrString) (*Limit, *field.Error) {
+	if intOrString == (intstr.IntOrString{}) {
 		return nil, nil
 	}
-	l, err := parse(path, v, "must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits")
+	limit, err := parse(path, intOrString, "must be a count of at least 0, as an integer, or a percentage from 1% to 100% in decimal digits")
 	if err != nil {
 		return nil, err
 	}
-	if l.IsZero() {
-		return nil, field.Invalid(path, v.String(), "must be above 0%: no cluster would ever start")
+	if limit.IsZero() {
+		return nil, field.Invalid(path, intOrString.String(), "must be above 0%: no cluster would ever start")
 	}
-	return &l, nil
+	return &limit, nil
 }
 
 // IntOrString gives the limit as the API has it.

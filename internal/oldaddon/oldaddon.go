@@ -11,10 +11,10 @@ import (
 // result shares nothing with the references.
 func References(old []v1alpha1.ConfigReference) []v1beta1.ConfigReference {
 	references := make([]v1beta1.ConfigReference, len(old))
-	for i, r := range old {
-		desired, applied := Hash(r.DesiredConfig), Hash(r.LastAppliedConfig)
+	for i, reference := range old {
+		desired, applied := Hash(reference.DesiredConfig), Hash(reference.LastAppliedConfig)
 		if desired == nil {
-			desired = &v1beta1.ConfigSpecHash{ConfigReferent: v1beta1.ConfigReferent(r.ConfigReferent)}
+			desired = &v1beta1.ConfigSpecHash{ConfigReferent: v1beta1.ConfigReferent(reference.ConfigReferent)}
 			if applied == nil {
 				applied = desired
 			} else {
@@ -22,7 +22,7 @@ func References(old []v1alpha1.ConfigReference) []v1beta1.ConfigReference {
 			}
 		}
 		references[i] = v1beta1.ConfigReference{
-			ConfigGroupResource: v1beta1.ConfigGroupResource(r.ConfigGroupResource),
+			ConfigGroupResource: v1beta1.ConfigGroupResource(reference.ConfigGroupResource),
 			DesiredConfig:       desired,
 			LastAppliedConfig:   applied,
 		}
@@ -31,9 +31,9 @@ func References(old []v1alpha1.ConfigReference) []v1beta1.ConfigReference {
 }
 
 // Hash gives the same configuration of v1beta1; nil for nil.
-func Hash(h *v1alpha1.ConfigSpecHash) *v1beta1.ConfigSpecHash {
-	if h == nil {
+func Hash(hash *v1alpha1.ConfigSpecHash) *v1beta1.ConfigSpecHash {
+	if hash == nil {
 		return nil
 	}
-	return &v1beta1.ConfigSpecHash{ConfigReferent: v1beta1.ConfigReferent(h.ConfigReferent), SpecHash: h.SpecHash}
+	return &v1beta1.ConfigSpecHash{ConfigReferent: v1beta1.ConfigReferent(hash.ConfigReferent), SpecHash: hash.SpecHash}
 }

@@ -80,28 +80,28 @@ func run(file, text string, do func(Command) string, complain func(string, ...an
 			out.WriteString(line)
 			continue
 		}
-		c := Command{File: file, Line: total - len(lines)}
+		command := Command{File: file, Line: total - len(lines)}
 		words := strings.Fields(line)
-		c.Name, c.Args = words[0], words[1:]
+		command.Name, command.Args = words[0], words[1:]
 		out.WriteString(line)
 		line, ok = next()
 		for ok && line != "----\n" {
-			c.Input += line
+			command.Input += line
 			line, ok = next()
 		}
 		if !ok {
-			complain("%s:%d: %s has no line ----", c.File, c.Line, c.Name)
+			complain("%s:%d: %s has no line ----", command.File, command.Line, command.Name)
 			break
 		}
 		want := expected(next)
-		got := do(c)
+		got := do(command)
 		if got != "" && !strings.HasSuffix(got, "\n") {
 			got += "\n"
 		}
 		if got != want && !*update {
-			complain("%s:%d: %s printed\n%s\nwant\n%s", c.File, c.Line, c.Name, got, want)
+			complain("%s:%d: %s printed\n%s\nwant\n%s", command.File, command.Line, command.Name, got, want)
 		}
-		out.WriteString(c.Input + "----\n")
+		out.WriteString(command.Input + "----\n")
 		if strings.Contains("\n"+got, "\n\n") {
 			got = "----\n" + got + "----\n----\n"
 		}

@@ -21,9 +21,9 @@ func Of(objects []*clusterv1beta1.PlacementDecision) string {
 	clusters := 0
 	for _, pd := range objects {
 		names := make([]string, 0, len(pd.Status.Decisions))
-		for _, d := range pd.Status.Decisions {
-			if d.ClusterName != "" {
-				names = append(names, d.ClusterName)
+		for _, decision := range pd.Status.Decisions {
+			if decision.ClusterName != "" {
+				names = append(names, decision.ClusterName)
 			}
 		}
 		clusters += len(names)

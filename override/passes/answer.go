@@ -57,18 +57,18 @@ type due struct {
 
 // answeredBy says whether a message is the answer that is due, and whether it counts in the end. Silent says that there is no
 // sign that the cluster has got the write: it may be offline.
-func (d due) answeredBy(m message, silent bool) (answered, inTheEnd bool) {
+func (d due) answeredBy(message message, silent bool) (answered, inTheEnd bool) {
 	switch {
-	case m.id == "":
+	case message.id == "":
 		return false, false
-	case d.known && m.id == d.before:
+	case d.known && message.id == d.before:
 		return false, !d.sure && !(d.missed && silent)
-	case m.at.IsZero() || d.since.IsZero():
+	case message.at.IsZero() || d.since.IsZero():
 		return true, true
-	case m.exact:
-		return !m.at.Before(d.since), true
+	case message.exact:
+		return !message.at.Before(d.since), true
 	default:
-		return !m.at.Before(d.since.Truncate(time.Second)), true
+		return !message.at.Before(d.since.Truncate(time.Second)), true
 	}
 }
 
@@ -144,26 +144,26 @@ type reading struct {
 	parts, outcomes []policyv1.ComplianceState
 }
 
-func (r *reading) add(t *template, m message, answered bool) {
-	outcome := m.compliance
+func (r *reading) add(template *template, message message, answered bool) {
+	outcome := message.compliance
 	switch {
 	case !answered:
-		r.awaited = append(r.awaited, t.name)
-		m.compliance, outcome = "", ""
-	case m.compliance != "" && t.informs:
+		r.awaited = append(r.awaited, template.name)
+		message.compliance, outcome = "", ""
+	case message.compliance != "" && template.informs:
 		outcome = policyv1.Compliant
-	case m.compliance == policyv1.Pending:
-		if r.pending = append(r.pending, t.name); r.why == "" {
-			r.why = m.line(t.name)
+	case message.compliance == policyv1.Pending:
+		if r.pending = append(r.pending, template.name); r.why == "" {
+			r.why = message.line(template.name)
 		}
-	case m.compliance == policyv1.NonCompliant && t.name == wholeName:
-		r.why = m.line("")
-	case m.compliance == policyv1.NonCompliant:
-		if r.unfit = append(r.unfit, t.name); len(r.unfit) == 1 {
-			r.why = m.line(t.name)
+	case message.compliance == policyv1.NonCompliant && template.name == wholeName:
+		r.why = message.line("")
+	case message.compliance == policyv1.NonCompliant:
+		if r.unfit = append(r.unfit, template.name); len(r.unfit) == 1 {
+			r.why = message.line(template.name)
 		}
 	}
-	r.parts, r.outcomes = append(r.parts, m.compliance), append(r.outcomes, outcome)
+	r.parts, r.outcomes = append(r.parts, message.compliance), append(r.outcomes, outcome)
 }
 
 // line gives a template's message in one line, with the template's name; empty where there is none. Agents write the message.
@@ -183,7 +183,7 @@ func (r *reading) result() answers {
 func removed(parts []template, st *policyv1.PolicyStatus) (names []string) {
 	for i := range st.Details {
 		name := st.Details[i].TemplateMeta.Name
-		if !slices.ContainsFunc(parts, func(t template) bool { return t.name == name || t.name == wholeName }) {
+		if !slices.ContainsFunc(parts, func(template template) bool { return template.name == name || template.name == wholeName }) {
 			names = append(names, name)
 		}
 	}
@@ -205,54 +205,54 @@ func messages(parts []template, st *policyv1.PolicyStatus) []message {
 
 // messageOf gives the last message of the template of that name.
 func messageOf(name string, st *policyv1.PolicyStatus) message {
-	at := slices.IndexFunc(st.Details, func(d policyv1.PolicyDetails) bool { return d.TemplateMeta.Name == name })
+	at := slices.IndexFunc(st.Details, func(details policyv1.PolicyDetails) bool { return details.TemplateMeta.Name == name })
 	if at < 0 {
 		return message{}
 	}
-	d := &st.Details[at]
-	m := message{compliance: d.ComplianceState, there: true}
-	if d.ComplianceState == "" {
-		return m
+	policyDetails := &st.Details[at]
+	message := message{compliance: policyDetails.ComplianceState, there: true}
+	if policyDetails.ComplianceState == "" {
+		return message
 	}
-	if len(d.History) == 0 {
-		m.id = digest(string(d.ComplianceState))
-		return m
+	if len(policyDetails.History) == 0 {
+		message.id = digest(string(policyDetails.ComplianceState))
+		return message
 	}
-	last := &d.History[0]
-	m.id = digest(last.EventName, last.LastTimestamp.UTC().Format(time.RFC3339), last.Message)
-	m.at, m.exact = eventTime(last)
-	m.text = last.Message
+	last := &policyDetails.History[0]
+	message.id = digest(last.EventName, last.LastTimestamp.UTC().Format(time.RFC3339), last.Message)
+	message.at, message.exact = eventTime(last)
+	message.text = last.Message
 	// The template sync sends these only once, whatever happened to the template meanwhile.
-	m.unrepeated = strings.Contains(last.Message, "template-error;") || strings.Contains(last.Message, "Dependencies were not satisfied")
-	return m
+	message.unrepeated = strings.Contains(last.Message, "template-error;") || strings.Contains(last.Message, "Dependencies were not satisfied")
+	return message
 }
 
 // whole gives the message of a policy with unknown templates, as one.
 func whole(st *policyv1.PolicyStatus) message {
-	m := message{compliance: st.ComplianceState}
+	message := message{compliance: st.ComplianceState}
 	if st.ComplianceState == "" {
-		return m
+		return message
 	}
-	m.id = mark(st)
+	message.id = mark(st)
 	for i := range st.Details {
 		if history := st.Details[i].History; len(history) > 0 {
-			if at, exact := eventTime(&history[0]); at.After(m.at) {
-				m.at, m.exact = at, exact
+			if at, exact := eventTime(&history[0]); at.After(message.at) {
+				message.at, message.exact = at, exact
 			}
-			if m.text == "" && st.Details[i].ComplianceState == policyv1.NonCompliant {
-				m.text = history[0].Message
+			if message.text == "" && st.Details[i].ComplianceState == policyv1.NonCompliant {
+				message.text = history[0].Message
 			}
 		}
 	}
-	return m
+	return message
 }
 
 // eventTime gives the time of a message, and whether it has fractions of a second. The name of an event ends with its time in
 // nanoseconds, and its timestamp has the whole seconds of that.
-func eventTime(h *policyv1.PolicyHistory) (at time.Time, exact bool) {
-	at = h.LastTimestamp.Time
-	if i := strings.LastIndexByte(h.EventName, '.'); i >= 0 {
-		if nanos, err := strconv.ParseInt(h.EventName[i+1:], 16, 64); err == nil {
+func eventTime(history *policyv1.PolicyHistory) (at time.Time, exact bool) {
+	at = history.LastTimestamp.Time
+	if i := strings.LastIndexByte(history.EventName, '.'); i >= 0 {
+		if nanos, err := strconv.ParseInt(history.EventName[i+1:], 16, 64); err == nil {
 			if named := time.Unix(0, nanos); named.Truncate(time.Second).Equal(at.Truncate(time.Second)) {
 				return named, true
 			}
@@ -284,9 +284,9 @@ func heard(policy *policyv1.Policy, st *policyv1.PolicyStatus) time.Time {
 // written gives the newest time at which a manager wrote the field, by its name in managed fields, as far as these tell.
 func written(entries []metav1.ManagedFieldsEntry, subresource, name string) (newest time.Time) {
 	for i := range entries {
-		e := &entries[i]
-		if e.Subresource == subresource && e.Time != nil && e.FieldsV1 != nil && strings.Contains(string(e.FieldsV1.Raw), `"`+name+`"`) {
-			newest = later(newest, e.Time.Time)
+		entry := &entries[i]
+		if entry.Subresource == subresource && entry.Time != nil && entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"`+name+`"`) {
+			newest = later(newest, entry.Time.Time)
 		}
 	}
 	return newest

@@ -106,17 +106,17 @@ func (p *Propagation) resume() {
 }
 
 // unboundReport gives the report of an unbound cluster's replica: it waits unless it has started.
-func (p *Propagation) unboundReport(r *Replica) status.Report {
-	action := p.unboundAction(r)
-	if p.resolution.Disabled() || !r.carries(p.version, action) {
-		return status.Report{Cluster: r.Cluster, Status: status.ToApply}
+func (p *Propagation) unboundReport(replica *Replica) status.Report {
+	action := p.unboundAction(replica)
+	if p.resolution.Disabled() || !replica.carries(p.version, action) {
+		return status.Report{Cluster: replica.Cluster, Status: status.ToApply}
 	}
-	return r.report(true, p.kind, action)
+	return replica.report(true, p.kind, action)
 }
 
 // unboundAction gives the action that an unbound cluster has in the end.
-func (p *Propagation) unboundAction(r *Replica) policyv1.RemediationAction {
-	if !p.two && strings.EqualFold(string(r.Action), string(policyv1.Enforce)) {
+func (p *Propagation) unboundAction(replica *Replica) policyv1.RemediationAction {
+	if !p.two && strings.EqualFold(string(replica.Action), string(policyv1.Enforce)) {
 		return policyv1.Enforce // by an override, which is not known any more
 	}
 	return p.resolution.Action()
@@ -130,18 +130,18 @@ func (p *Propagation) remove() {
 	for _, cluster := range p.result.Deselected {
 		deselected[cluster.Name] = shown(cluster.Status)
 	}
-	for _, r := range p.unbound {
-		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); removed {
+	for _, replica := range p.unbound {
+		if _, removed := slices.BinarySearch(p.Removed, replica.Cluster); removed {
 			continue
 		}
-		c := Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.told()}
-		if is, counts := deselected[c.Name]; counts {
-			if c.RolloutStatus = is; is == status.TimeOut {
-				c.RolloutStatus = r.timedOut(p.version, p.unboundAction(r))
+		cluster := Cluster{Name: replica.Cluster, Action: replica.Action, RolloutStatus: replica.RolloutStatus, Compliance: replica.told()}
+		if is, counts := deselected[cluster.Name]; counts {
+			if cluster.RolloutStatus = is; is == status.TimeOut {
+				cluster.RolloutStatus = replica.timedOut(p.version, p.unboundAction(replica))
 			}
-			delete(deselected, c.Name)
+			delete(deselected, cluster.Name)
 		}
-		p.kept = append(p.kept, c)
+		p.kept = append(p.kept, cluster)
 	}
 	for i := range p.Record.Deselected {
 		name := p.Record.Deselected[i].Cluster

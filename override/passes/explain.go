@@ -12,8 +12,8 @@ import (
 // Blocked yields the clusters that wait (ToApply), by name, each with the reason.
 func (p *Propagation) Blocked() iter.Seq2[Cluster, BlockReason] {
 	return func(yield func(Cluster, BlockReason) bool) {
-		for _, c := range p.Clusters {
-			if c.RolloutStatus == status.ToApply && !yield(c, p.blockReason(c)) {
+		for _, cluster := range p.Clusters {
+			if cluster.RolloutStatus == status.ToApply && !yield(cluster, p.blockReason(cluster)) {
 				return
 			}
 		}
@@ -21,18 +21,18 @@ func (p *Propagation) Blocked() iter.Seq2[Cluster, BlockReason] {
 }
 
 // blockReason gives the reason of a cluster that waits.
-func (p *Propagation) blockReason(c Cluster) BlockReason {
-	if p.isFirstPass(c) {
-		return BlockReason{FirstPass: true, SilentUntil: c.silentUntil}
+func (p *Propagation) blockReason(cluster Cluster) BlockReason {
+	if p.isFirstPass(cluster) {
+		return BlockReason{FirstPass: true, SilentUntil: cluster.silentUntil}
 	}
-	_, reason, _ := p.result.Find(c.Name)
+	_, reason, _ := p.result.Find(cluster.Name)
 	return BlockReason{Rollout: reason}
 }
 
 // isFirstPass says whether the cluster waits because its replica does not have this version, or because there is no sign that the
 // cluster got it. With one pass no cluster waits for that.
-func (p *Propagation) isFirstPass(c Cluster) bool {
-	return p.two && (c.isOther || !c.silentUntil.IsZero())
+func (p *Propagation) isFirstPass(cluster Cluster) bool {
+	return p.two && (cluster.isOther || !cluster.silentUntil.IsZero())
 }
 
 // BlockReason says why a cluster waits.
@@ -84,8 +84,8 @@ func (p *Propagation) Explain(cluster string) Explanation {
 // stored.
 func ofPolicy(links rollout.Explanation) rollout.Explanation {
 	for i := range links {
-		links[i].Remedies = slices.DeleteFunc(links[i].Remedies, func(r rollout.Remedy) bool {
-			return r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert
+		links[i].Remedies = slices.DeleteFunc(links[i].Remedies, func(remedy rollout.Remedy) bool {
+			return remedy.Type == rollout.RemedyTryAgain || remedy.Type == rollout.RemedyRevert
 		})
 	}
 	return links

@@ -63,21 +63,21 @@ type InFlight struct {
 }
 
 // inFlight gives what keeps the cluster in flight; nil where nothing is known.
-func (p *Propagation) inFlight(c *Cluster) *InFlight {
-	informs := c.Action == policyv1.Inform // and has done what it should
-	written := c.Verb == VerbCreate || c.Verb == VerbUpdate
-	if c.said == nil || written || informs && len(c.said.awaited) == 0 {
+func (p *Propagation) inFlight(cluster *Cluster) *InFlight {
+	informs := cluster.Action == policyv1.Inform // and has done what it should
+	written := cluster.Verb == VerbCreate || cluster.Verb == VerbUpdate
+	if cluster.said == nil || written || informs && len(cluster.said.awaited) == 0 {
 		return nil
 	}
-	in := &InFlight{Unanswered: slices.Clone(c.said.awaited), Pending: slices.Clone(c.said.pending), NonCompliant: !informs && c.said.outcome == policyv1.NonCompliant}
+	in := &InFlight{Unanswered: slices.Clone(cluster.said.awaited), Pending: slices.Clone(cluster.said.pending), NonCompliant: !informs && cluster.said.outcome == policyv1.NonCompliant}
 	if in.NonCompliant {
-		in.Unfit = slices.Clone(c.said.unfit)
+		in.Unfit = slices.Clone(cluster.said.unfit)
 	}
-	if c.said.late != nil {
-		in.CountsFrom = c.said.late.from
+	if cluster.said.late != nil {
+		in.CountsFrom = cluster.said.late.from
 	}
-	if deadline := deadlineOf(p.strategy); deadline > 0 && !c.said.applied.IsZero() && in.NonCompliant {
-		in.FailsAt = c.said.applied.Add(deadline)
+	if deadline := deadlineOf(p.strategy); deadline > 0 && !cluster.said.applied.IsZero() && in.NonCompliant {
+		in.FailsAt = cluster.said.applied.Add(deadline)
 	}
 	return in
 }
@@ -86,23 +86,23 @@ func (p *Propagation) inFlight(c *Cluster) *InFlight {
 // another policy or template has to come first. [Propagation.Explain] names their templates.
 func (p *Propagation) Pending() (names []string) {
 	for i := range p.Clusters {
-		if c := &p.Clusters[i]; c.RolloutStatus == status.Progressing && c.said != nil && len(c.said.pending) > 0 && p.inFlight(c) != nil {
-			names = append(names, c.Name)
+		if cluster := &p.Clusters[i]; cluster.RolloutStatus == status.Progressing && cluster.said != nil && len(cluster.said.pending) > 0 && p.inFlight(cluster) != nil {
+			names = append(names, cluster.Name)
 		}
 	}
 	return names
 }
 
 // deadlineOf gives the progress deadline of a valid strategy; 0 if it has none.
-func deadlineOf(s clusterv1alpha1.RolloutStrategy) time.Duration {
+func deadlineOf(strategy clusterv1alpha1.RolloutStrategy) time.Duration {
 	var text string
 	switch {
-	case s.Type == clusterv1alpha1.All && s.All != nil:
-		text = s.All.ProgressDeadline
-	case s.Type == clusterv1alpha1.Progressive && s.Progressive != nil:
-		text = s.Progressive.ProgressDeadline
-	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.ProgressivePerGroup != nil:
-		text = s.ProgressivePerGroup.ProgressDeadline
+	case strategy.Type == clusterv1alpha1.All && strategy.All != nil:
+		text = strategy.All.ProgressDeadline
+	case strategy.Type == clusterv1alpha1.Progressive && strategy.Progressive != nil:
+		text = strategy.Progressive.ProgressDeadline
+	case strategy.Type == clusterv1alpha1.ProgressivePerGroup && strategy.ProgressivePerGroup != nil:
+		text = strategy.ProgressivePerGroup.ProgressDeadline
 	}
 	deadline, err := time.ParseDuration(text)
 	if err != nil { // None

@@ -48,12 +48,12 @@ func templatesOf(policy *policyv1.Policy) []template {
 	return all
 }
 
-func templateOf(t *policyv1.PolicyTemplate, position int, action policyv1.RemediationAction, dependencies string) template {
+func templateOf(policyTemplate *policyv1.PolicyTemplate, position int, action policyv1.RemediationAction, dependencies string) template {
 	var object map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(t.ObjectDefinition.Raw))
+	decoder := json.NewDecoder(bytes.NewReader(policyTemplate.ObjectDefinition.Raw))
 	decoder.UseNumber()
 	if decoder.Decode(&object) != nil || object == nil {
-		return template{name: "template-" + strconv.Itoa(position), content: digest(string(t.ObjectDefinition.Raw))}
+		return template{name: "template-" + strconv.Itoa(position), content: digest(string(policyTemplate.ObjectDefinition.Raw))}
 	}
 	metadata, _ := object["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
@@ -67,8 +67,8 @@ func templateOf(t *policyv1.PolicyTemplate, position int, action policyv1.Remedi
 	if object["spec"] == nil { // the object's controller may take the action from the policy
 		dependencies += string(action)
 	}
-	if annotations := metadata["annotations"]; annotations != nil || dependencies != "" || len(t.ExtraDependencies) > 0 || t.IgnorePending {
-		made.rest = digest(text(annotations), dependencies, text(t.ExtraDependencies), strconv.FormatBool(t.IgnorePending))
+	if annotations := metadata["annotations"]; annotations != nil || dependencies != "" || len(policyTemplate.ExtraDependencies) > 0 || policyTemplate.IgnorePending {
+		made.rest = digest(text(annotations), dependencies, text(policyTemplate.ExtraDependencies), strconv.FormatBool(policyTemplate.IgnorePending))
 	}
 	return made
 }
@@ -138,22 +138,22 @@ func (n note) lastHad() string {
 }
 
 // due gives the answer that a template owes, nil if it owes none.
-func (n notes) due(t *template, m message, applied time.Time) *due {
-	switch before, is := n.of[keyOf(t.name)]; {
+func (n notes) due(template *template, message message, applied time.Time) *due {
+	switch before, is := n.of[keyOf(template.name)]; {
 	case !n.stamped:
 		return nil
 	case n.none:
-		return &due{since: applied, before: m.id, known: true, sure: true}
+		return &due{since: applied, before: message.id, known: true, sure: true}
 	case !n.known:
 		return &due{since: applied}
 	case !is:
 		return &due{since: applied, known: true}
-	case t.name != wholeName && before.content == t.content && before.rest == t.rest:
+	case template.name != wholeName && before.content == template.content && before.rest == template.rest:
 		return before.owed
-	case before.missed && before.had == t.content: // it has it again, or still
+	case before.missed && before.had == template.content: // it has it again, or still
 		return nil
 	default:
-		reports := t.name == wholeName || t.evaluates && before.content != t.content && !m.unrepeated
+		reports := template.name == wholeName || template.evaluates && before.content != template.content && !message.unrepeated
 		return &due{since: applied, before: before.message, known: true, sure: reports && !before.missed, missed: reports && before.missed}
 	}
 }
@@ -197,11 +197,11 @@ func owedOf(f []string) *due {
 	if len(f) != 3 {
 		return nil
 	}
-	d := &due{before: f[0], known: f[0] != unknown, sure: f[2] == "s", missed: f[2] == "m"}
+	due := &due{before: f[0], known: f[0] != unknown, sure: f[2] == "s", missed: f[2] == "m"}
 	if nanos, err := strconv.ParseInt(f[1], 36, 64); err == nil {
-		d.since = time.Unix(0, nanos).UTC()
+		due.since = time.Unix(0, nanos).UTC()
 	}
-	return d
+	return due
 }
 
 const unknown = "?"

@@ -63,15 +63,15 @@ type PolicyState struct {
 // A report also has no times where a soak could end too early: if it is Succeeded without a ComplianceTime, or if a
 // progressive strategy enforces and Applied is unknown, since the cluster may have complied before the start. The soak never
 // ends then, and package rollout warns of that.
-func FromPolicy(p PolicyState) status.Report {
-	report := status.Report{Cluster: p.Cluster, Status: p.status()}
-	unknownStart := p.Applied.IsZero() && p.waitsForStart()
+func FromPolicy(state PolicyState) status.Report {
+	report := status.Report{Cluster: state.Cluster, Status: state.status()}
+	unknownStart := state.Applied.IsZero() && state.waitsForStart()
 	switch {
-	case report.Status == status.ToApply, unknownStart, report.Status == status.Succeeded && p.ComplianceTime.IsZero():
+	case report.Status == status.ToApply, unknownStart, report.Status == status.Succeeded && state.ComplianceTime.IsZero():
 	case report.Status == status.Progressing:
-		report.Applied, report.LastTransitionTime = p.Applied, p.Applied
+		report.Applied, report.LastTransitionTime = state.Applied, state.Applied
 	default:
-		report.Applied, report.LastTransitionTime = p.Applied, later(p.Applied, p.ComplianceTime)
+		report.Applied, report.LastTransitionTime = state.Applied, later(state.Applied, state.ComplianceTime)
 	}
 	return report
 }

@@ -92,21 +92,21 @@ func Propagate(resolution *override.Resolution, version string, record status.Re
 	if version == "" && !resolution.Disabled() {
 		errs = append(errs, field.Required(field.NewPath("version"), "must tell this version of the policy from others"))
 	}
-	p := &Propagation{resolution: resolution, course: newCourse(resolution, version, opts), Record: record}
-	if p.options.Attempt > 0 { // O18
+	propagation := &Propagation{resolution: resolution, course: newCourse(resolution, version, opts), Record: record}
+	if propagation.options.Attempt > 0 { // O18
 		errs = append(errs, field.Forbidden(field.NewPath("attempt"), "must be left out: a replicated policy does not say which attempt it is"))
 	}
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	p.align(ordered, now)
-	p.remember()
+	propagation.align(ordered, now)
+	propagation.remember()
 	var err error
-	if p.result, err = rollout.Plan(p.strategy, p.groups, p.reports, now, p.options); err != nil {
+	if propagation.result, err = rollout.Plan(propagation.strategy, propagation.groups, propagation.reports, now, propagation.options); err != nil {
 		return nil, err
 	}
-	p.settle(now)
-	return p, nil
+	propagation.settle(now)
+	return propagation, nil
 }
 
 // kind says how the reports of a policy are read.
@@ -120,18 +120,18 @@ type kind struct {
 	patience time.Duration
 }
 
-func kindOf(r *override.Resolution) kind {
-	k := kind{typ: r.Strategy().Type, failAtOnce: r.FailsAtOnce()}
-	if r.Disabled() || k.typ != clusterv1alpha1.All && r.Action() == policyv1.Inform {
-		k.typ = ""
+func kindOf(resolution *override.Resolution) kind {
+	kind := kind{typ: resolution.Strategy().Type, failAtOnce: resolution.FailsAtOnce()}
+	if resolution.Disabled() || kind.typ != clusterv1alpha1.All && resolution.Action() == policyv1.Inform {
+		kind.typ = ""
 	}
-	k.two = k.typ != "" && k.typ != clusterv1alpha1.All
-	if k.patience = patience; k.two {
-		if deadline := deadlineOf(r.Strategy()); deadline > 0 {
-			k.patience = min(patience, deadline)
+	kind.two = kind.typ != "" && kind.typ != clusterv1alpha1.All
+	if kind.patience = patience; kind.two {
+		if deadline := deadlineOf(resolution.Strategy()); deadline > 0 {
+			kind.patience = min(patience, deadline)
 		}
 	}
-	return k
+	return kind
 }
 
 // course says how a policy is propagated.
@@ -143,15 +143,15 @@ type course struct {
 	options  rollout.Options
 }
 
-func newCourse(r *override.Resolution, version string, opts rollout.Options) course {
-	c := course{version: version, kind: kindOf(r), groups: r.Groups(), options: opts}
+func newCourse(resolution *override.Resolution, version string, opts rollout.Options) course {
+	c := course{version: version, kind: kindOf(resolution), groups: resolution.Groups(), options: opts}
 	switch {
-	case r.Disabled():
+	case resolution.Disabled():
 		return course{groups: c.groups}
 	case c.two:
-		c.strategy = oneAtATime(r.Strategy(), c.groups.ClustersPerDecisionGroup())
+		c.strategy = oneAtATime(resolution.Strategy(), c.groups.ClustersPerDecisionGroup())
 	case c.typ != "":
-		c.strategy = r.Strategy()
+		c.strategy = resolution.Strategy()
 	}
 	return c
 }
@@ -249,48 +249,48 @@ func (p *Propagation) settle(now time.Time) {
 }
 
 // settle keeps a waiting cluster at inform, and sets the write that its replica needs.
-func (c *Cluster) settle(version string, k kind, now time.Time) {
+func (c *Cluster) settle(version string, kind kind, now time.Time) {
 	if c.RolloutStatus == status.ToApply {
 		c.Action = policyv1.Inform
 	}
-	r := c.replica
-	c.isOther = !r.is(version)
-	if c.RolloutStatus == status.ToApply && !c.isOther && !r.isReady(version, k, now) {
-		c.silentUntil = r.silentUntil(k)
+	replica := c.replica
+	c.isOther = !replica.is(version)
+	if c.RolloutStatus == status.ToApply && !c.isOther && !replica.isReady(version, kind, now) {
+		c.silentUntil = replica.silentUntil(kind)
 	}
 	switch {
-	case r == nil:
+	case replica == nil:
 		c.Verb = VerbCreate
-	case !r.carries(version, c.Action) || r.Edited:
+	case !replica.carries(version, c.Action) || replica.Edited:
 		c.Verb = VerbUpdate
-		c.edited = r.carries(version, c.Action)
-	case r.RolloutStatus != c.RolloutStatus:
+		c.edited = replica.carries(version, c.Action)
+	case replica.RolloutStatus != c.RolloutStatus:
 		c.Verb = VerbUpdateStatus
 	}
 	// If the replica has to be written, the cluster's report is about other content.
 	if c.Verb == VerbNone || c.Verb == VerbUpdateStatus {
-		c.Compliance = r.told()
+		c.Compliance = replica.told()
 	}
-	if r != nil {
-		c.reported, c.said = r.Reported, r.said()
+	if replica != nil {
+		c.reported, c.said = replica.Reported, replica.said()
 	}
 	c.replica = nil // it belongs to the caller
 }
 
 // recheck sets RecheckAfter to when an earlier message begins to count, or when the first pass of a cluster without a sign ends.
 func (p *Propagation) recheck(now time.Time) {
-	at := func(t time.Time) {
-		if after := t.Sub(now); p.RecheckAfter == 0 || after < p.RecheckAfter {
+	at := func(at time.Time) {
+		if after := at.Sub(now); p.RecheckAfter == 0 || after < p.RecheckAfter {
 			p.RecheckAfter = after
 		}
 	}
 	for i := range p.Clusters {
-		c := &p.Clusters[i]
-		if c.said != nil && c.said.late != nil && c.Verb != VerbUpdate {
-			at(c.said.late.from)
+		cluster := &p.Clusters[i]
+		if cluster.said != nil && cluster.said.late != nil && cluster.Verb != VerbUpdate {
+			at(cluster.said.late.from)
 		}
-		if !c.silentUntil.IsZero() && c.Verb != VerbUpdate {
-			at(c.silentUntil)
+		if !cluster.silentUntil.IsZero() && cluster.Verb != VerbUpdate {
+			at(cluster.silentUntil)
 		}
 	}
 }

@@ -104,7 +104,7 @@ const (
 
 // Find gives the bound cluster of that name, in logarithmic time.
 func (p *Propagation) Find(name string) (Cluster, bool) {
-	i, found := slices.BinarySearchFunc(p.Clusters, name, func(c Cluster, name string) int { return cmp.Compare(c.Name, name) })
+	i, found := slices.BinarySearchFunc(p.Clusters, name, func(cluster Cluster, name string) int { return cmp.Compare(cluster.Name, name) })
 	if !found {
 		return Cluster{}, false
 	}
@@ -117,9 +117,9 @@ func (p *Propagation) Find(name string) (Cluster, bool) {
 // no replica that enforces before the next call.
 func (p *Propagation) Writes() (writes []Cluster) {
 	for _, enforces := range []bool{false, true} {
-		for _, c := range p.Clusters {
-			if c.Verb != VerbNone && enforces == (c.Action != policyv1.Inform) {
-				writes = append(writes, c)
+		for _, cluster := range p.Clusters {
+			if cluster.Verb != VerbNone && enforces == (cluster.Action != policyv1.Inform) {
+				writes = append(writes, cluster)
 			}
 		}
 	}
@@ -130,8 +130,8 @@ func (p *Propagation) Writes() (writes []Cluster) {
 // c". It is empty for a policy that is bound nowhere and has no replicas.
 func (p *Propagation) String() string {
 	var parts []string
-	for _, c := range p.Clusters {
-		parts = append(parts, c.String())
+	for _, cluster := range p.Clusters {
+		parts = append(parts, cluster.String())
 	}
 	if len(p.Removed) > 0 {
 		parts = append(parts, "delete "+strings.Join(p.Removed, " "))
@@ -141,9 +141,9 @@ func (p *Propagation) String() string {
 
 // String is "a: enforce, Progressing (update)", without the brackets if nothing has to be written.
 func (c Cluster) String() string {
-	s := fmt.Sprintf("%s: %s, %s", c.Name, cmp.Or(string(c.Action), "unset"), c.RolloutStatus)
+	text := fmt.Sprintf("%s: %s, %s", c.Name, cmp.Or(string(c.Action), "unset"), c.RolloutStatus)
 	if c.Verb != VerbNone {
-		s += fmt.Sprintf(" (%s)", c.Verb)
+		text += fmt.Sprintf(" (%s)", c.Verb)
 	}
-	return s
+	return text
 }

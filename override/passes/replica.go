@@ -80,8 +80,8 @@ type Replica struct {
 	isSilent bool
 }
 
-func (r *Replica) take(a answers) {
-	r.Compliance, r.outcome, r.awaited, r.pending, r.unfit, r.why = a.compliance, a.outcome, a.awaited, a.pending, a.unfit, a.why
+func (r *Replica) take(answers answers) {
+	r.Compliance, r.outcome, r.awaited, r.pending, r.unfit, r.why = answers.compliance, answers.outcome, answers.awaited, answers.pending, answers.unfit, answers.why
 }
 
 // At gives the replica as it is at that time: an earlier message may begin to count, and the first pass of a cluster that gives no
@@ -110,16 +110,16 @@ func (r *Replica) at(now time.Time) *Replica {
 func (r *Replica) is(version string) bool { return r != nil && r.Version == version }
 
 // silentUntil gives when the first pass of a replica ends without a sign that its cluster got it; zero where it has ended.
-func (r *Replica) silentUntil(k kind) time.Time {
-	if !k.two || !r.isSilent || r.Applied.IsZero() {
+func (r *Replica) silentUntil(kind kind) time.Time {
+	if !kind.two || !r.isSilent || r.Applied.IsZero() {
 		return time.Time{}
 	}
-	return r.Applied.Add(k.patience)
+	return r.Applied.Add(kind.patience)
 }
 
 // isReady says whether a cluster that has not started is through the first pass (O26).
-func (r *Replica) isReady(version string, k kind, now time.Time) bool {
-	return r.is(version) && !now.Before(r.silentUntil(k))
+func (r *Replica) isReady(version string, kind kind, now time.Time) bool {
+	return r.is(version) && !now.Before(r.silentUntil(kind))
 }
 
 // carries says whether the replica is of that version with that action.
@@ -179,9 +179,9 @@ func (r *Replica) action(version string, bound policyv1.RemediationAction, undec
 }
 
 // boundReport gives the report of a bound cluster's replica, if it is about the version. Action is the cluster's action in the end.
-func (r *Replica) boundReport(version string, k kind, action policyv1.RemediationAction, now time.Time) (status.Report, bool) {
+func (r *Replica) boundReport(version string, kind kind, action policyv1.RemediationAction, now time.Time) (status.Report, bool) {
 	started := r.carries(version, action)
-	if !started && !(k.two && r.isReady(version, k, now)) {
+	if !started && !(kind.two && r.isReady(version, kind, now)) {
 		return status.Report{}, false
 	}
 	if r.Edited && started { // it is written again now, with a new deadline and new answers
@@ -190,16 +190,16 @@ func (r *Replica) boundReport(version string, k kind, action policyv1.Remediatio
 		edited.take(answers{})
 		r = &edited
 	}
-	return r.report(started, k, action), true
+	return r.report(started, kind, action), true
 }
 
 // report gives the report of a replica of the root's version. Action is the cluster's action in the end, and started whether the
 // rollout has started it with that action.
-func (r *Replica) report(started bool, k kind, action policyv1.RemediationAction) status.Report {
+func (r *Replica) report(started bool, kind kind, action policyv1.RemediationAction) status.Report {
 	report := FromPolicy(PolicyState{
 		Cluster:                 r.Cluster,
-		Strategy:                k.typ,
-		FailAtOnce:              k.failAtOnce,
+		Strategy:                kind.typ,
+		FailAtOnce:              kind.failAtOnce,
 		RemediationAction:       action,
 		Started:                 started,
 		Compliance:              r.judged(),
@@ -220,19 +220,19 @@ func (r *Replica) judge(report status.Report) status.Report {
 		return report
 	}
 	var verdicts []status.Verdict
-	if v := *r.Verdict; !v.Time.Before(r.Applied.Truncate(time.Second)) {
-		v.Cluster = r.Cluster
-		verdicts = append(verdicts, v)
+	if verdict := *r.Verdict; !verdict.Time.Before(r.Applied.Truncate(time.Second)) {
+		verdict.Cluster = r.Cluster
+		verdicts = append(verdicts, verdict)
 	}
 	return status.Judge([]status.Report{report}, r.Version, verdicts)[0]
 }
 
 // shown is how the policy API shows a rollout status: it has no Validating.
-func shown(s status.RolloutStatus) status.RolloutStatus {
-	if s == status.Validating {
+func shown(rolloutStatus status.RolloutStatus) status.RolloutStatus {
+	if rolloutStatus == status.Validating {
 		return status.Progressing
 	}
-	return s
+	return rolloutStatus
 }
 
 // timedOut is how the policy API shows that a replica's deadline has passed: Failed if the cluster does not comply with the version
@@ -257,7 +257,7 @@ func byCluster(replicas []Replica, now time.Time) ([]*Replica, field.ErrorList) 
 	}
 	compare := func(a, b *Replica) int { return cmp.Compare(a.Cluster, b.Cluster) }
 	slices.SortStableFunc(ordered, compare)
-	return ordered, append(errs, fielderrs.Duplicates(ordered, compare, func(r *Replica) *field.Error {
-		return field.Duplicate(field.NewPath("replicas").Key(r.Cluster), r.Cluster)
+	return ordered, append(errs, fielderrs.Duplicates(ordered, compare, func(replica *Replica) *field.Error {
+		return field.Duplicate(field.NewPath("replicas").Key(replica.Cluster), replica.Cluster)
 	})...)
 }

@@ -12,9 +12,9 @@ import (
 // whether it changed anything. Placements and clusters may be in any order; the status has them sorted by name. Details stay
 // as they are. The arguments are not changed. The status shares the slices inside placements and clusters with the arguments, and
 // no other slice. It takes time linear in the clusters if they are sorted by name.
-func SetPolicyStatus(st *policyv1.PolicyStatus, placements []policyv1.PolicyPlacement, clusters []policyv1.PolicyClusterStatus, s status.Summary) bool {
+func SetPolicyStatus(st *policyv1.PolicyStatus, placements []policyv1.PolicyPlacement, clusters []policyv1.PolicyClusterStatus, summary status.Summary) bool {
 	next := policyv1.PolicyStatus{
-		RolloutStatus: string(s.Aggregate()),
+		RolloutStatus: string(summary.Aggregate()),
 		Placement:     sorted(placements, comparePlacements),
 		Status: sorted(clusters, func(a, b policyv1.PolicyClusterStatus) int {
 			return cmp.Compare(a.ClusterName, b.ClusterName)
@@ -23,9 +23,9 @@ func SetPolicyStatus(st *policyv1.PolicyStatus, placements []policyv1.PolicyPlac
 	}
 	states := make([]policyv1.ComplianceState, len(next.Status))
 	for i := range next.Status {
-		c := &next.Status[i]
-		c.ClusterNamespace = cmp.Or(c.ClusterNamespace, c.ClusterName)
-		states[i] = c.ComplianceState
+		status := &next.Status[i]
+		status.ClusterNamespace = cmp.Or(status.ClusterNamespace, status.ClusterName)
+		states[i] = status.ComplianceState
 	}
 	next.ComplianceState = policyv1.Aggregate(states...)
 

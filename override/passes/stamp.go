@@ -65,26 +65,26 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 // status.compliant is not read: it stays unchanged when a template is added. ComplianceTime is the time of the newest message.
 // A policy without a stamp counts as an earlier version.
 func ReplicaOf(policy *policyv1.Policy, st *policyv1.PolicyStatus) Replica {
-	r := Replica{
+	replica := Replica{
 		Cluster: policy.Namespace, Action: policy.Spec.RemediationAction,
 		RolloutStatus: status.RolloutStatus(st.RolloutStatus),
 	}
 	stamp := status.StampOf(policy)
 	i := strings.LastIndexByte(stamp.Version, ' ')
 	if i >= 0 {
-		r.Version, r.Applied = stamp.Version[:i], stamp.Applied
-		if noted := policyv1.RemediationAction(stamp.Version[i+1:]); !strings.EqualFold(string(noted), string(r.Action)) {
-			r.Action, r.Edited = noted, true
+		replica.Version, replica.Applied = stamp.Version[:i], stamp.Applied
+		if noted := policyv1.RemediationAction(stamp.Version[i+1:]); !strings.EqualFold(string(noted), string(replica.Action)) {
+			replica.Action, replica.Edited = noted, true
 		}
 	}
 	parts := templatesOf(policy)
 	noted := notesOf(i >= 0, policy.Annotations, st)
 	said := messages(parts, st)
 	var now answers
-	now, r.late, r.Reported = read(parts, said, st, noted, stamp.Applied, heard(policy, st))
-	r.isSilent = isSilent(parts, said, st, noted)
-	if r.take(now); r.Compliance != "" || r.late != nil {
-		r.ComplianceTime = reportTime(st)
+	now, replica.late, replica.Reported = read(parts, said, st, noted, stamp.Applied, heard(policy, st))
+	replica.isSilent = isSilent(parts, said, st, noted)
+	if replica.take(now); replica.Compliance != "" || replica.late != nil {
+		replica.ComplianceTime = reportTime(st)
 	}
-	return r
+	return replica
 }

@@ -22,10 +22,10 @@ func (p *Propagation) SetStatus(st *policyv1.PolicyStatus) bool {
 	others := remaining.Bindings(p.resolution, placements)
 	clusters := make([]policyv1.PolicyClusterStatus, 0, len(p.Clusters)+len(p.kept))
 	for _, list := range [][]Cluster{p.Clusters, p.kept} {
-		for _, c := range list {
+		for _, cluster := range list {
 			clusters = append(clusters, policyv1.PolicyClusterStatus{
-				ClusterName: c.Name, ComplianceState: c.Compliance, RolloutStatus: string(c.RolloutStatus),
-				RemainingBindings: others[c.Name],
+				ClusterName: cluster.Name, ComplianceState: cluster.Compliance, RolloutStatus: string(cluster.RolloutStatus),
+				RemainingBindings: others[cluster.Name],
 			})
 		}
 	}

@@ -45,8 +45,8 @@ func (a *approvals) ofName(name string) bool {
 
 // ofGroup says whether a group is approved.
 func (a *approvals) ofGroup(key grouping.Key) bool {
-	return a.ofName(key.Name) || slices.ContainsFunc(a.mandatory, func(m clusterv1alpha1.MandatoryDecisionGroup) bool {
-		return m.GroupName != "" && m.GroupName == key.Name || m.GroupName == "" && m.GroupIndex == key.Index
+	return a.ofName(key.Name) || slices.ContainsFunc(a.mandatory, func(group clusterv1alpha1.MandatoryDecisionGroup) bool {
+		return group.GroupName != "" && group.GroupName == key.Name || group.GroupName == "" && group.GroupIndex == key.Index
 	})
 }
 
@@ -68,8 +68,8 @@ func (a *approvals) order(groups *grouping.Groups) rollout.GroupOrder {
 	if slices.Contains(keysOf(groups), "") {
 		names = append(names, "")
 	}
-	slices.SortStableFunc(names, func(x, y string) int {
-		switch approved := a.ofName(x); {
+	slices.SortStableFunc(names, func(text, y string) int {
+		switch approved := a.ofName(text); {
 		case approved == a.ofName(y):
 			return 0
 		case approved:

@@ -22,8 +22,8 @@ func (p *Propagation) Explain(cluster string) string {
 		return p.explainFailure(cluster)
 	}
 	for i := range links { // a rollout is retried as a whole, and a policy has no rollback
-		links[i].Remedies = slices.DeleteFunc(links[i].Remedies, func(r rollout.Remedy) bool {
-			return r.Type == rollout.RemedyTryAgain || r.Type == rollout.RemedyRevert
+		links[i].Remedies = slices.DeleteFunc(links[i].Remedies, func(remedy rollout.Remedy) bool {
+			return remedy.Type == rollout.RemedyTryAgain || remedy.Type == rollout.RemedyRevert
 		})
 	}
 	return links.String()

@@ -44,11 +44,11 @@ func (p *Propagation) Store(object *Rollout) (changed bool, err error) {
 
 // equal says whether two statuses are the same.
 func (s *RolloutStatus) equal(other *RolloutStatus) bool {
-	raw := func(s *RolloutStatus) []byte {
-		if s.LastSuccessful == nil {
+	raw := func(status *RolloutStatus) []byte {
+		if status.LastSuccessful == nil {
 			return nil
 		}
-		return s.LastSuccessful.Raw
+		return status.LastSuccessful.Raw
 	}
 	return s.RolloutUID == other.RolloutUID && s.RolloutStatus == other.RolloutStatus &&
 		s.CurrentRolloutGeneration == other.CurrentRolloutGeneration && slices.Equal(s.DecisionGroups, other.DecisionGroups) &&

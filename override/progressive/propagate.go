@@ -58,52 +58,52 @@ type State struct {
 //
 // It takes time linear in the clusters and replicas, plus sorting.
 func Propagate(state State, now time.Time, opts rollout.Options) (*Propagation, error) {
-	p := &Propagation{state: state}
-	errs := p.read()
-	errs = append(errs, p.checkOptions(opts)...)
+	propagation := &Propagation{state: state}
+	errs := propagation.read()
+	errs = append(errs, propagation.checkOptions(opts)...)
 	ordered, duplicate := byCluster(state.Replicas, now)
 	if errs = append(errs, duplicate...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	record, err := p.record()
+	record, err := propagation.record()
 	if err != nil {
 		return nil, err
 	}
-	p.findDetached(ordered, record)
-	p.align(ordered, now)
-	if err := p.plan(record, now, opts); err != nil {
+	propagation.findDetached(ordered, record)
+	propagation.align(ordered, now)
+	if err := propagation.plan(record, now, opts); err != nil {
 		return nil, err
 	}
-	p.Plan.Record = edited.Keep(p.Plan.Record, record, p.isRewritten)
-	p.settle(ordered, now)
-	if err := p.conclude(); err != nil {
+	propagation.Plan.Record = edited.Keep(propagation.Plan.Record, record, propagation.isRewritten)
+	propagation.settle(ordered, now)
+	if err := propagation.conclude(); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return propagation, nil
 }
 
 // read reads the policy and its Rollout, and begins a rollout where one is due.
 func (p *Propagation) read() field.ErrorList {
-	s := &p.state
-	policy, strategy, errs := decode(s.Policy, nil)
+	state := &p.state
+	policy, strategy, errs := decode(state.Policy, nil)
 	if len(errs) > 0 {
 		return errs
 	}
-	if p.disabled = s.Resolution.Disabled(); !p.disabled {
-		errs = Validate(s.Policy, nil)
+	if p.disabled = state.Resolution.Disabled(); !p.disabled {
+		errs = Validate(state.Policy, nil)
 	}
 	p.strategy, p.engine = strategy, strategy.engine()
-	if !p.disabled && !reflect.DeepEqual(p.engine, s.Resolution.Strategy()) {
-		errs = append(errs, field.Invalid(field.NewPath("resolution"), s.Resolution.Strategy().Type,
+	if !p.disabled && !reflect.DeepEqual(p.engine, state.Resolution.Strategy()) {
+		errs = append(errs, field.Invalid(field.NewPath("resolution"), state.Resolution.Strategy().Type,
 			"must be made of the policy that PolicyOf gives: its strategy is another one"))
 	}
 	errs = append(errs, p.readRollout()...)
-	p.root = definition{policy: s.Policy, content: passes.VersionOf(s.Policy), action: s.Resolution.Action()}
-	p.groups = s.Resolution.GroupsByPlacement()
+	p.root = definition{policy: state.Policy, content: passes.VersionOf(state.Policy), action: state.Resolution.Action()}
+	p.groups = state.Resolution.GroupsByPlacement()
 	p.approvals = approvals{mandatory: mandatory(p.engine), counts: true}
-	if s.Rollout != nil {
-		p.approvals.spec = s.Rollout.Spec
-		tied := s.Rollout.Spec.ApprovalsForVersion
+	if state.Rollout != nil {
+		p.approvals.spec = state.Rollout.Spec
+		tied := state.Rollout.Spec.ApprovalsForVersion
 		p.approvals.counts = tied == "" || tied == policy.Annotations[annotationVersion]
 	}
 	p.Ignored = p.approvals.ignored(&p.strategy, p.groups, policy.Annotations[annotationVersion])
@@ -205,14 +205,14 @@ func byCluster(replicas []passes.Replica, now time.Time) ([]*replica, field.Erro
 			errs = append(errs, field.Required(field.NewPath("replicas").Index(i).Child("cluster"), "must be the name of a cluster"))
 			continue
 		}
-		r := &replica{Replica: replicas[i].At(now), countsFrom: replicas[i].CountsFrom()}
-		r.content, r.uid, r.remembered = readVersion(r.Version)
-		ordered = append(ordered, r)
+		replica := &replica{Replica: replicas[i].At(now), countsFrom: replicas[i].CountsFrom()}
+		replica.content, replica.uid, replica.remembered = readVersion(replica.Version)
+		ordered = append(ordered, replica)
 	}
 	compare := func(a, b *replica) int { return cmp.Compare(a.Cluster, b.Cluster) }
 	slices.SortStableFunc(ordered, compare)
-	return ordered, append(errs, fielderrs.Duplicates(ordered, compare, func(r *replica) *field.Error {
-		return field.Duplicate(field.NewPath("replicas").Key(r.Cluster), r.Cluster)
+	return ordered, append(errs, fielderrs.Duplicates(ordered, compare, func(replica *replica) *field.Error {
+		return field.Duplicate(field.NewPath("replicas").Key(replica.Cluster), replica.Cluster)
 	})...)
 }
 
@@ -230,48 +230,48 @@ func (r *replica) acts(action policyv1.RemediationAction) bool {
 }
 
 // hasVersion says whether the rollout has started the replica with the wanted content.
-func (p *Propagation) hasVersion(r *replica) bool {
-	return r != nil && r.uid == p.next.RolloutUID && r.content == p.root.content && r.remembered != status.TimeOut
+func (p *Propagation) hasVersion(replica *replica) bool {
+	return replica != nil && replica.uid == p.next.RolloutUID && replica.content == p.root.content && replica.remembered != status.TimeOut
 }
 
 // align finds the replica of each bound cluster, and makes its report for the rollout.
 func (p *Propagation) align(replicas []*replica, now time.Time) {
 	of := make(map[string]*replica, len(replicas))
-	for _, r := range replicas {
-		of[r.Cluster] = r
+	for _, replica := range replicas {
+		of[replica.Cluster] = replica
 	}
 	for bound := range p.state.Resolution.Clusters() {
-		c := Cluster{Name: bound.Name, Action: bound.Action, RolloutStatus: status.ToApply, replica: of[bound.Name]}
-		c.started, c.enforced = p.hasVersion(c.replica), len(bound.DecidedBy) > 0
-		if c.started && p.state.Resolution.Undecided() && bound.Action != policyv1.Enforce && c.replica.acts(policyv1.Enforce) {
-			c.Action, c.enforced = policyv1.Enforce, true
+		cluster := Cluster{Name: bound.Name, Action: bound.Action, RolloutStatus: status.ToApply, replica: of[bound.Name]}
+		cluster.started, cluster.enforced = p.hasVersion(cluster.replica), len(bound.DecidedBy) > 0
+		if cluster.started && p.state.Resolution.Undecided() && bound.Action != policyv1.Enforce && cluster.replica.acts(policyv1.Enforce) {
+			cluster.Action, cluster.enforced = policyv1.Enforce, true
 		}
 		delete(of, bound.Name)
-		p.Clusters = append(p.Clusters, c)
+		p.Clusters = append(p.Clusters, cluster)
 	}
 	for i := range p.Clusters {
-		if c := &p.Clusters[i]; c.replica != nil {
-			report := p.report(c.replica, c.started, now)
-			if p.isWrittenAgain(c) {
-				written := passes.Replica{Cluster: c.Name, Version: c.replica.Version, Action: c.Action, Applied: now}
+		if cluster := &p.Clusters[i]; cluster.replica != nil {
+			report := p.report(cluster.replica, cluster.started, now)
+			if p.isWrittenAgain(cluster) {
+				written := passes.Replica{Cluster: cluster.Name, Version: cluster.replica.Version, Action: cluster.Action, Applied: now}
 				report = written.Started(p.state.Resolution, now)
 			}
 			p.reports = append(p.reports, report)
-			if c.started {
-				c.RolloutStatus = shown(report.Status)
-			} else if p.wasRolledBack(c.replica) {
-				c.RolloutStatus = status.TimeOut
+			if cluster.started {
+				cluster.RolloutStatus = shown(report.Status)
+			} else if p.wasRolledBack(cluster.replica) {
+				cluster.RolloutStatus = status.TimeOut
 			}
 		}
 	}
-	for _, r := range of {
-		p.reports = append(p.reports, p.report(r, p.hasVersion(r), now))
+	for _, replica := range of {
+		p.reports = append(p.reports, p.report(replica, p.hasVersion(replica), now))
 	}
 }
 
 // isWrittenAgain says whether a started cluster is written again now, with a new deadline and new answers.
-func (p *Propagation) isWrittenAgain(c *Cluster) bool {
-	return c.started && !p.disabled && (c.replica.Edited || !c.replica.acts(c.Action))
+func (p *Propagation) isWrittenAgain(cluster *Cluster) bool {
+	return cluster.started && !p.disabled && (cluster.replica.Edited || !cluster.replica.acts(cluster.Action))
 }
 
 func (p *Propagation) isRewritten(cluster string) bool {
@@ -280,30 +280,30 @@ func (p *Propagation) isRewritten(cluster string) bool {
 }
 
 // wasRolledBack says whether the replica has the last successful version since its cluster timed out in this rollout (O40).
-func (p *Propagation) wasRolledBack(r *replica) bool {
-	return r.uid == p.next.RolloutUID && r.remembered == status.TimeOut
+func (p *Propagation) wasRolledBack(replica *replica) bool {
+	return replica.uid == p.next.RolloutUID && replica.remembered == status.TimeOut
 }
 
 // report gives a replica's report for the rollout: only that the replica exists, unless the rollout has started it.
-func (p *Propagation) report(r *replica, started bool, now time.Time) status.Report {
+func (p *Propagation) report(replica *replica, started bool, now time.Time) status.Report {
 	switch {
 	case p.disabled:
-		return status.Report{Cluster: r.Cluster, Status: status.ToApply}
+		return status.Report{Cluster: replica.Cluster, Status: status.ToApply}
 	case started:
-		return r.Started(p.state.Resolution, now)
-	case p.wasRolledBack(r):
-		return status.Report{Cluster: r.Cluster, Status: status.TimeOut, Applied: r.Applied, LastTransitionTime: r.Applied}
+		return replica.Started(p.state.Resolution, now)
+	case p.wasRolledBack(replica):
+		return status.Report{Cluster: replica.Cluster, Status: status.TimeOut, Applied: replica.Applied, LastTransitionTime: replica.Applied}
 	default:
-		return status.Report{Cluster: r.Cluster, Status: status.ToApply}
+		return status.Report{Cluster: replica.Cluster, Status: status.ToApply}
 	}
 }
 
 // shown is how the policy API shows a rollout status: it has no Validating.
-func shown(s status.RolloutStatus) status.RolloutStatus {
-	if s == status.Validating {
+func shown(rolloutStatus status.RolloutStatus) status.RolloutStatus {
+	if rolloutStatus == status.Validating {
 		return status.Progressing
 	}
-	return s
+	return rolloutStatus
 }
 
 // record reads the stored record of deselected clusters from the Rollout.
@@ -348,9 +348,9 @@ func (p *Propagation) plan(record status.Record, now time.Time, opts rollout.Opt
 }
 
 // atOnce gives the strategy All with the deadline of the strategy.
-func atOnce(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
+func atOnce(strategy clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
 	all := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All, All: new(clusterv1alpha1.RolloutAll)}
-	all.All.ProgressDeadline = configOf(s).ProgressDeadline
+	all.All.ProgressDeadline = configOf(strategy).ProgressDeadline
 	return all
 }
 
@@ -360,8 +360,8 @@ func (p *Propagation) findDetached(replicas []*replica, record status.Record) {
 		return
 	}
 	detached := make(map[string]bool, len(replicas))
-	for _, r := range replicas {
-		detached[r.Cluster] = true
+	for _, replica := range replicas {
+		detached[replica.Cluster] = true
 	}
 	for _, entry := range record.Deselected {
 		detached[entry.Cluster] = true

@@ -98,11 +98,11 @@ type Cluster struct {
 
 // String is "a: Policy enforce, Progressing (update)", without the brackets if nothing has to be written.
 func (c Cluster) String() string {
-	s := fmt.Sprintf("%s: %s %s, %s", c.Name, cmp.Or(string(c.Source), "kept"), cmp.Or(string(c.Action), "unset"), c.RolloutStatus)
+	text := fmt.Sprintf("%s: %s %s, %s", c.Name, cmp.Or(string(c.Source), "kept"), cmp.Or(string(c.Action), "unset"), c.RolloutStatus)
 	if c.Verb != passes.VerbNone {
-		s += fmt.Sprintf(" (%s)", c.Verb)
+		text += fmt.Sprintf(" (%s)", c.Verb)
 	}
-	return s
+	return text
 }
 
 // LastSuccessful gives the policy from which replicated policies with that Source are made; nil where there is none. Don't change it.
@@ -129,13 +129,13 @@ func (p *Propagation) settle(replicas []*replica, now time.Time) {
 	}
 	p.resume(starts)
 	for i := range p.Clusters {
-		c := &p.Clusters[i]
-		p.assign(c, starts[c.Name])
-		c.settle()
+		cluster := &p.Clusters[i]
+		p.assign(cluster, starts[cluster.Name])
+		cluster.settle()
 	}
 	p.RecheckAfter = p.Plan.RecheckAfter
-	for _, r := range replicas {
-		if after := r.countsFrom.Sub(now); after > 0 && (p.RecheckAfter == 0 || after < p.RecheckAfter) {
+	for _, replica := range replicas {
+		if after := replica.countsFrom.Sub(now); after > 0 && (p.RecheckAfter == 0 || after < p.RecheckAfter) {
 			p.RecheckAfter = after
 		}
 	}
@@ -152,17 +152,17 @@ func (c *Cluster) timeOut() {
 // resume gives clusters that are bound again their state from the record (O41).
 func (p *Propagation) resume(starts map[string]bool) {
 	for i := range p.Clusters {
-		c := &p.Clusters[i]
-		if c.started || starts[c.Name] || c.RolloutStatus != status.ToApply {
+		cluster := &p.Clusters[i]
+		if cluster.started || starts[cluster.Name] || cluster.RolloutStatus != status.ToApply {
 			continue
 		}
-		switch disposition, _, _ := p.Plan.Find(c.Name); {
-		case disposition == rollout.DispositionInFlight && !p.recordedFailure(c.Name):
-			starts[c.Name] = p.next.RolloutStatus != status.Failed && p.groups.Incomplete() == ""
+		switch disposition, _, _ := p.Plan.Find(cluster.Name); {
+		case disposition == rollout.DispositionInFlight && !p.recordedFailure(cluster.Name):
+			starts[cluster.Name] = p.next.RolloutStatus != status.Failed && p.groups.Incomplete() == ""
 		case disposition == rollout.DispositionInFlight:
-			c.RolloutStatus = status.Failed
+			cluster.RolloutStatus = status.Failed
 		case disposition == rollout.DispositionSettled:
-			c.RolloutStatus = status.TimeOut
+			cluster.RolloutStatus = status.TimeOut
 		}
 	}
 }
@@ -175,81 +175,81 @@ func (p *Propagation) recordedFailure(name string) bool {
 }
 
 // assign sets the source, the action and the version of a cluster's replica.
-func (p *Propagation) assign(c *Cluster, starts bool) {
-	r := c.replica
+func (p *Propagation) assign(cluster *Cluster, starts bool) {
+	replica := cluster.replica
 	complete := p.groups.Incomplete() == ""
 	switch {
 	case starts && p.next.RolloutStatus == status.Succeeded: // O39
-		c.Source, c.version, c.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID, NewCluster), NewCluster
+		cluster.Source, cluster.version, cluster.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID, NewCluster), NewCluster
 	case starts:
-		c.Source, c.version, c.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID), status.Progressing
-	case c.started && c.RolloutStatus == status.TimeOut && p.rollsBack(c): // O40
-		c.give(p.last, versionOf(p.last.content, p.next.RolloutUID, status.TimeOut))
-	case c.started:
-		c.Source, c.version = SourcePolicy, r.Version
-		p.remember(c)
-	case r == nil && p.last != nil && complete: // O38
-		c.give(p.last, p.last.content)
-	case r == nil:
-		c.Action = ""
-	case r.Edited && p.last != nil && r.content == p.last.content: // O36
-		c.Source, c.Action, c.version = SourceLastSuccessful, r.Action, r.Version
+		cluster.Source, cluster.version, cluster.RolloutStatus = SourcePolicy, versionOf(p.root.content, p.next.RolloutUID), status.Progressing
+	case cluster.started && cluster.RolloutStatus == status.TimeOut && p.rollsBack(cluster): // O40
+		cluster.give(p.last, versionOf(p.last.content, p.next.RolloutUID, status.TimeOut))
+	case cluster.started:
+		cluster.Source, cluster.version = SourcePolicy, replica.Version
+		p.remember(cluster)
+	case replica == nil && p.last != nil && complete: // O38
+		cluster.give(p.last, p.last.content)
+	case replica == nil:
+		cluster.Action = ""
+	case replica.Edited && p.last != nil && replica.content == p.last.content: // O36
+		cluster.Source, cluster.Action, cluster.version = SourceLastSuccessful, replica.Action, replica.Version
 	default:
-		c.Action, c.version = r.Action, r.Version
+		cluster.Action, cluster.version = replica.Action, replica.Version
 	}
 }
 
-func (c *Cluster) give(d *definition, version string) {
-	c.Source, c.Action, c.version = SourceLastSuccessful, c.actionOf(d), version
+func (c *Cluster) give(definition *definition, version string) {
+	c.Source, c.Action, c.version = SourceLastSuccessful, c.actionOf(definition), version
 }
 
 // actionOf gives the action of a definition on the cluster, where an override may enforce.
-func (c *Cluster) actionOf(d *definition) policyv1.RemediationAction {
+func (c *Cluster) actionOf(definition *definition) policyv1.RemediationAction {
 	if c.enforced {
 		return policyv1.Enforce
 	}
-	return d.action
+	return definition.action
 }
 
 // rollsBack says whether a cluster that timed out gets the last successful version, and does not have it yet.
-func (p *Propagation) rollsBack(c *Cluster) bool {
+func (p *Propagation) rollsBack(cluster *Cluster) bool {
 	if p.next.RolloutStatus != status.Failed || p.last == nil {
 		return false
 	}
-	return c.replica.content != p.last.content || !c.replica.acts(c.actionOf(p.last))
+	return cluster.replica.content != p.last.content || !cluster.replica.acts(cluster.actionOf(p.last))
 }
 
 // remember keeps the status that a cluster has had since the rollout succeeded (O39).
-func (p *Propagation) remember(c *Cluster) {
-	switch r := c.replica; {
-	case r.remembered == NewCluster:
-		c.RolloutStatus = NewCluster
-	case p.next.RolloutStatus == status.Succeeded && r.RolloutStatus == status.Succeeded:
-		c.RolloutStatus = status.Succeeded
+func (p *Propagation) remember(cluster *Cluster) {
+	switch replica := cluster.replica; {
+	case replica.remembered == NewCluster:
+		cluster.RolloutStatus = NewCluster
+	case p.next.RolloutStatus == status.Succeeded && replica.RolloutStatus == status.Succeeded:
+		cluster.RolloutStatus = status.Succeeded
 	}
 }
 
 // settle sets the write that a cluster's replica needs.
 func (c *Cluster) settle() {
-	r := c.replica
+	replica := c.replica
 	switch {
-	case r == nil && c.Source != SourceKept:
+	case replica == nil && c.Source != SourceKept:
 		c.Verb = passes.VerbCreate
-	case r == nil:
+	case replica == nil:
 		return
-	case c.Source != SourceKept && (r.Version != c.version || !r.acts(c.Action) || r.Edited):
+	case c.Source != SourceKept && (replica.Version != c.version || !replica.acts(c.Action) || replica.Edited):
 		c.Verb = passes.VerbUpdate
-		c.Edited = r.Edited && r.Version == c.version
-	case r.RolloutStatus != c.RolloutStatus:
+		c.Edited = replica.Edited && replica.Version == c.version
+	case replica.RolloutStatus != c.RolloutStatus:
 		c.Verb = passes.VerbUpdateStatus
 	}
-	if r == nil {
+	if replica == nil {
 		return
 	}
 	if c.Verb != passes.VerbUpdate { // otherwise the report is about other content
-		c.Compliance = r.Compliance
+		c.Compliance = replica.Compliance
 	}
-	c.reported = r.Reported
+	c.reported = replica.Reported
 }
 
 // conclude sets the state of the rollout, which its object has to store.
@@ -280,12 +280,12 @@ func (p *Propagation) outcome() status.RolloutStatus {
 	began := p.next.RolloutStatus == status.Progressing || len(p.Plan.Deselected) > 0
 	failed, waits := false, len(p.Clusters) == 0 || p.waitsElsewhere
 	for i := range p.Clusters {
-		c := &p.Clusters[i]
-		starts := c.Source == SourcePolicy && !c.started
-		began = began || c.Source == SourcePolicy || c.RolloutStatus != status.ToApply
-		waits = waits || starts || c.RolloutStatus == status.ToApply
-		if _, ignored := slices.BinarySearch(p.ignoredClusters, c.Name); !ignored {
-			failed = failed || c.RolloutStatus == status.Failed || c.RolloutStatus == status.TimeOut
+		cluster := &p.Clusters[i]
+		starts := cluster.Source == SourcePolicy && !cluster.started
+		began = began || cluster.Source == SourcePolicy || cluster.RolloutStatus != status.ToApply
+		waits = waits || starts || cluster.RolloutStatus == status.ToApply
+		if _, ignored := slices.BinarySearch(p.ignoredClusters, cluster.Name); !ignored {
+			failed = failed || cluster.RolloutStatus == status.Failed || cluster.RolloutStatus == status.TimeOut
 		}
 	}
 	switch ended := !waits && complete && p.Plan.Summary().Aggregate() != status.Progressing; {
@@ -307,20 +307,20 @@ func (p *Propagation) remove(replicas []*replica) {
 	for _, cluster := range p.Plan.Deselected {
 		deselected[cluster.Name] = shown(cluster.Status)
 	}
-	for _, r := range replicas {
-		if _, bound := p.groups.Position(r.Cluster); bound {
+	for _, replica := range replicas {
+		if _, bound := p.groups.Position(replica.Cluster); bound {
 			continue
 		}
-		p.waitsElsewhere = p.waitsElsewhere || !p.hasVersion(r) && !slices.Contains(p.detached, r.Cluster)
-		if _, removed := slices.BinarySearch(p.Removed, r.Cluster); removed {
+		p.waitsElsewhere = p.waitsElsewhere || !p.hasVersion(replica) && !slices.Contains(p.detached, replica.Cluster)
+		if _, removed := slices.BinarySearch(p.Removed, replica.Cluster); removed {
 			continue
 		}
-		c := Cluster{Name: r.Cluster, Action: r.Action, RolloutStatus: r.RolloutStatus, Compliance: r.Compliance}
-		if is, counts := deselected[c.Name]; counts {
-			c.RolloutStatus = is
-			delete(deselected, c.Name)
+		cluster := Cluster{Name: replica.Cluster, Action: replica.Action, RolloutStatus: replica.RolloutStatus, Compliance: replica.Compliance}
+		if is, counts := deselected[cluster.Name]; counts {
+			cluster.RolloutStatus = is
+			delete(deselected, cluster.Name)
 		}
-		p.kept = append(p.kept, c)
+		p.kept = append(p.kept, cluster)
 	}
 	for _, name := range slices.Sorted(maps.Keys(deselected)) {
 		p.kept = append(p.kept, Cluster{Name: name, RolloutStatus: deselected[name]})
@@ -358,10 +358,10 @@ func (p *Propagation) SetStatus(st *policyv1.PolicyStatus) bool {
 	others := remaining.Bindings(p.state.Resolution, placements)
 	clusters := make([]policyv1.PolicyClusterStatus, 0, len(p.Clusters)+len(p.kept))
 	for _, list := range [][]Cluster{p.Clusters, p.kept} {
-		for _, c := range list {
+		for _, cluster := range list {
 			clusters = append(clusters, policyv1.PolicyClusterStatus{
-				ClusterName: c.Name, ComplianceState: c.Compliance, RolloutStatus: string(c.RolloutStatus),
-				RemainingBindings: others[c.Name],
+				ClusterName: cluster.Name, ComplianceState: cluster.Compliance, RolloutStatus: string(cluster.RolloutStatus),
+				RemainingBindings: others[cluster.Name],
 			})
 		}
 	}
@@ -379,8 +379,8 @@ func (p *Propagation) SetStatus(st *policyv1.PolicyStatus) bool {
 // String lists the clusters and what has to be deleted.
 func (p *Propagation) String() string {
 	var parts []string
-	for _, c := range p.Clusters {
-		parts = append(parts, c.String())
+	for _, cluster := range p.Clusters {
+		parts = append(parts, cluster.String())
 	}
 	if len(p.Removed) > 0 {
 		parts = append(parts, "delete "+strings.Join(p.Removed, " "))

@@ -36,14 +36,14 @@ func (s *Strategy) isManual() bool { return s.Type == ManualPerGroup }
 
 // engine gives the strategy for package rollout: ManualPerGroup becomes ProgressivePerGroup, with gates.
 func (s *Strategy) engine() clusterv1alpha1.RolloutStrategy {
-	e := s.RolloutStrategy
+	strategy := s.RolloutStrategy
 	if s.isManual() {
-		e.Type, e.ProgressivePerGroup = clusterv1alpha1.ProgressivePerGroup, s.ManualPerGroup
+		strategy.Type, strategy.ProgressivePerGroup = clusterv1alpha1.ProgressivePerGroup, s.ManualPerGroup
 	}
-	if e.Type == "" {
-		e.Type = clusterv1alpha1.All
+	if strategy.Type == "" {
+		strategy.Type = clusterv1alpha1.All
 	}
-	return e
+	return strategy
 }
 
 // selector gives which clusters are ignored; nil where none are.
@@ -64,28 +64,28 @@ func (s *Strategy) selector(path *field.Path) (labels.Selector, *field.Error) {
 }
 
 // configOf gives the settings that all types of strategies have, for the engine.
-func configOf(s clusterv1alpha1.RolloutStrategy) (config clusterv1alpha1.RolloutConfig) {
+func configOf(strategy clusterv1alpha1.RolloutStrategy) (config clusterv1alpha1.RolloutConfig) {
 	switch {
-	case s.Type == clusterv1alpha1.All && s.All != nil:
-		config = s.All.RolloutConfig
-	case s.Type == clusterv1alpha1.Progressive && s.Progressive != nil:
-		config = s.Progressive.RolloutConfig
-	case s.Type == clusterv1alpha1.ProgressivePerGroup && s.ProgressivePerGroup != nil:
-		config = s.ProgressivePerGroup.RolloutConfig
+	case strategy.Type == clusterv1alpha1.All && strategy.All != nil:
+		config = strategy.All.RolloutConfig
+	case strategy.Type == clusterv1alpha1.Progressive && strategy.Progressive != nil:
+		config = strategy.Progressive.RolloutConfig
+	case strategy.Type == clusterv1alpha1.ProgressivePerGroup && strategy.ProgressivePerGroup != nil:
+		config = strategy.ProgressivePerGroup.RolloutConfig
 	}
 	return config
 }
 
 // hasDeadline says whether clusters have a progressDeadline.
-func hasDeadline(s clusterv1alpha1.RolloutStrategy) bool {
-	deadline := configOf(s).ProgressDeadline
+func hasDeadline(strategy clusterv1alpha1.RolloutStrategy) bool {
+	deadline := configOf(strategy).ProgressDeadline
 	return deadline != "" && deadline != "None"
 }
 
 // mandatory gives the mandatory groups of a strategy for the engine.
-func mandatory(s clusterv1alpha1.RolloutStrategy) []clusterv1alpha1.MandatoryDecisionGroup {
-	if s.Type == clusterv1alpha1.ProgressivePerGroup && s.ProgressivePerGroup != nil {
-		return s.ProgressivePerGroup.MandatoryDecisionGroups.MandatoryDecisionGroups
+func mandatory(strategy clusterv1alpha1.RolloutStrategy) []clusterv1alpha1.MandatoryDecisionGroup {
+	if strategy.Type == clusterv1alpha1.ProgressivePerGroup && strategy.ProgressivePerGroup != nil {
+		return strategy.ProgressivePerGroup.MandatoryDecisionGroups.MandatoryDecisionGroups
 	}
 	return nil
 }
@@ -114,20 +114,20 @@ func decode(root *unstructured.Unstructured, path *field.Path) (*policyv1.Policy
 	return &policy, strategy, nil
 }
 
-func strategyOf(root *unstructured.Unstructured, path *field.Path) (s Strategy, err *field.Error) {
+func strategyOf(root *unstructured.Unstructured, path *field.Path) (strategy Strategy, err *field.Error) {
 	path = path.Child("spec", "rolloutStrategy")
 	value, _, _ := unstructured.NestedFieldNoCopy(root.Object, "spec", "rolloutStrategy")
 	text, failed := json.Marshal(value)
 	if failed == nil {
-		failed = json.Unmarshal(text, &s)
+		failed = json.Unmarshal(text, &strategy)
 	}
 	if failed != nil {
 		return Strategy{}, field.Invalid(path, string(text), "cannot be read: "+failed.Error())
 	}
-	if s.Type == "manualPerGroup" {
-		s.Type = ManualPerGroup
+	if strategy.Type == "manualPerGroup" {
+		strategy.Type = ManualPerGroup
 	}
-	return s, nil
+	return strategy, nil
 }
 
 // Validate reports what is wrong with a root policy for its rollout, for a webhook to return. The errors have the paths of its

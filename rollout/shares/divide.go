@@ -37,30 +37,30 @@ type Division struct {
 //
 // The errors (*field.Error) name a negative total, a hub that is missing or comes twice, and a Timing whose Lease is too short.
 // Divide takes time n log n in the hubs.
-func Divide(total rollout.Shares, accounts []HubShares, sent map[string]Grant, now time.Time, t Timing) (Division, error) {
-	if err := check(total, accounts, t); err != nil {
+func Divide(total rollout.Shares, accounts []HubShares, sent map[string]Grant, now time.Time, timing Timing) (Division, error) {
+	if err := check(total, accounts, timing); err != nil {
 		return Division{}, err
 	}
-	d := divider{total: total, now: now, timing: t, hubs: make([]hub, len(accounts))}
+	divider := divider{total: total, now: now, timing: timing, hubs: make([]hub, len(accounts))}
 	for i := range accounts {
-		d.hubs[i] = newHub(&accounts[i], sent, now)
+		divider.hubs[i] = newHub(&accounts[i], sent, now)
 	}
-	slices.SortFunc(d.hubs, func(a, b hub) int { return cmp.Compare(a.Hub, b.Hub) })
-	d.sum(sent)
-	if d.stopped == "" {
-		d.failures()
-		d.starts()
+	slices.SortFunc(divider.hubs, func(a, b hub) int { return cmp.Compare(a.Hub, b.Hub) })
+	divider.sum(sent)
+	if divider.stopped == "" {
+		divider.failures()
+		divider.starts()
 	}
-	return d.division(), nil
+	return divider.division(), nil
 }
 
-func check(total rollout.Shares, accounts []HubShares, t Timing) error {
+func check(total rollout.Shares, accounts []HubShares, timing Timing) error {
 	if total.Concurrency < 0 || total.Failures < 0 {
 		return field.Invalid(field.NewPath("total"), fmt.Sprintf("%+v", total), "must not be negative")
 	}
-	shortest := 2 * (t.ClockError + t.SlowestWrite)
-	if negative := t.ClockError < 0 || t.SlowestWrite < 0 || t.Every < 0; negative || t.Lease < 2*time.Second || t.Lease <= shortest {
-		return field.Invalid(field.NewPath("timing"), fmt.Sprintf("%+v", t),
+	shortest := 2 * (timing.ClockError + timing.SlowestWrite)
+	if negative := timing.ClockError < 0 || timing.SlowestWrite < 0 || timing.Every < 0; negative || timing.Lease < 2*time.Second || timing.Lease <= shortest {
+		return field.Invalid(field.NewPath("timing"), fmt.Sprintf("%+v", timing),
 			fmt.Sprintf("must have no negative time, and a lease of at least 2s and more than %v, twice clock error and slowest write", shortest))
 	}
 	seen := make(map[string]bool, len(accounts))
@@ -92,25 +92,25 @@ type hub struct {
 	share   int // of the shares of concurrency
 }
 
-func newHub(a *HubShares, sent map[string]Grant, now time.Time) hub {
-	last, ok := sent[a.Hub]
-	h := hub{HubShares: a, sent: last, charge: a.charge(), next: a.Grant.Shares, failed: a.Report.Failed}
-	h.settled = ok && a.Grant.is(last)
-	h.read = a.Report.Grant == a.Grant.Number
-	h.silent = !h.read && !now.Before(a.Grant.Expires.Time)
-	switch used := a.used(); {
-	case h.silent:
-		h.next = rollout.Shares{}
-		if used != a.Report.Taken {
-			h.failed = a.Seen.Failed
+func newHub(shares *HubShares, sent map[string]Grant, now time.Time) hub {
+	last, ok := sent[shares.Hub]
+	hub := hub{HubShares: shares, sent: last, charge: shares.charge(), next: shares.Grant.Shares, failed: shares.Report.Failed}
+	hub.settled = ok && shares.Grant.is(last)
+	hub.read = shares.Report.Grant == shares.Grant.Number
+	hub.silent = !hub.read && !now.Before(shares.Grant.Expires.Time)
+	switch used := shares.used(); {
+	case hub.silent:
+		hub.next = rollout.Shares{}
+		if used != shares.Report.Taken {
+			hub.failed = shares.Seen.Failed
 		}
-	case h.read:
-		u := &a.Report.Use
-		h.want = u.InFlight + max(0, u.TimedOut-a.Report.Taken.Failures) + u.Waiting
-		h.next.Concurrency = min(h.next.Concurrency, h.want)
-		h.next.Failures = min(h.next.Failures, u.Failed+u.InFlight+u.Waiting)
+	case hub.read:
+		use := &shares.Report.Use
+		hub.want = use.InFlight + max(0, use.TimedOut-shares.Report.Taken.Failures) + use.Waiting
+		hub.next.Concurrency = min(hub.next.Concurrency, hub.want)
+		hub.next.Failures = min(hub.next.Failures, use.Failed+use.InFlight+use.Waiting)
 	}
-	return h
+	return hub
 }
 
 // divider works out what each hub is granted.
@@ -128,9 +128,9 @@ type divider struct {
 func (d *divider) sum(sent map[string]Grant) {
 	known, failed, held := 0, 0, rollout.Shares{}
 	for i := range d.hubs {
-		h := &d.hubs[i]
-		held.Concurrency, held.Failures, failed = held.Concurrency+h.charge.Concurrency, held.Failures+h.charge.Failures, failed+h.failed
-		if h.settled {
+		hub := &d.hubs[i]
+		held.Concurrency, held.Failures, failed = held.Concurrency+hub.charge.Concurrency, held.Failures+hub.charge.Failures, failed+hub.failed
+		if hub.settled {
 			known++
 		}
 	}
@@ -150,24 +150,24 @@ func (d *divider) sum(sent map[string]Grant) {
 func (d *divider) failures() {
 	short, wants := 0, 0
 	for i := range d.hubs {
-		if h := &d.hubs[i]; h.read {
-			wants += h.want
-			short += d.giveFail(h, h.failed)
+		if hub := &d.hubs[i]; hub.read {
+			wants += hub.want
+			short += d.giveFail(hub, hub.failed)
 		}
 	}
 	for i := range d.hubs {
-		if h := &d.hubs[i]; h.read && wants > 0 {
-			d.giveFail(h, min(share(d.total.Failures, h.want, wants), h.failed+h.want))
+		if hub := &d.hubs[i]; hub.read && wants > 0 {
+			d.giveFail(hub, min(share(d.total.Failures, hub.want, wants), hub.failed+hub.want))
 		}
 	}
 	d.askFail(max(short, d.over.Failures))
 }
 
 // giveFail raises a hub's shares of failures to at least n, as far as there are, and says how many it lacks.
-func (d *divider) giveFail(h *hub, n int) (lacks int) {
-	lacks = max(0, n-h.next.Failures)
+func (d *divider) giveFail(hub *hub, n int) (lacks int) {
+	lacks = max(0, n-hub.next.Failures)
 	given := min(lacks, d.free.Failures)
-	h.next.Failures, d.free.Failures = h.next.Failures+given, d.free.Failures-given
+	hub.next.Failures, d.free.Failures = hub.next.Failures+given, d.free.Failures-given
 	return lacks - given
 }
 
@@ -175,14 +175,14 @@ func (d *divider) giveFail(h *hub, n int) (lacks int) {
 func (d *divider) askFail(n int) {
 	donors := make([]*hub, 0, len(d.hubs))
 	for i := range d.hubs {
-		if h := &d.hubs[i]; h.read {
-			donors = append(donors, h)
+		if hub := &d.hubs[i]; hub.read {
+			donors = append(donors, hub)
 		}
 	}
 	slices.SortStableFunc(donors, func(a, b *hub) int { return cmp.Compare(b.next.Failures-b.failed, a.next.Failures-a.failed) })
-	for _, h := range donors {
-		asked := max(0, min(n, h.next.Failures-h.failed))
-		h.next.Failures, n = h.next.Failures-asked, n-asked
+	for _, hub := range donors {
+		asked := max(0, min(n, hub.next.Failures-hub.failed))
+		hub.next.Failures, n = hub.next.Failures-asked, n-asked
 	}
 }
 
@@ -197,20 +197,20 @@ func (d *divider) starts() {
 	byLack := make([]*hub, 0, len(d.hubs))
 	starving := false
 	for i := range d.hubs {
-		if h := &d.hubs[i]; h.read && h.want > h.next.Concurrency {
-			byLack, starving = append(byLack, h), starving || 2*h.next.Concurrency < h.share
+		if hub := &d.hubs[i]; hub.read && hub.want > hub.next.Concurrency {
+			byLack, starving = append(byLack, hub), starving || 2*hub.next.Concurrency < hub.share
 		}
 	}
 	slices.SortStableFunc(byLack, func(a, b *hub) int { return cmp.Compare(b.share-b.next.Concurrency, a.share-a.next.Concurrency) })
 	none := d.free.Concurrency == 0
-	for _, h := range byLack {
-		given := min(d.free.Concurrency, max(0, h.share-h.next.Concurrency))
-		h.next.Concurrency, d.free.Concurrency = h.next.Concurrency+given, d.free.Concurrency-given
+	for _, hub := range byLack {
+		given := min(d.free.Concurrency, max(0, hub.share-hub.next.Concurrency))
+		hub.next.Concurrency, d.free.Concurrency = hub.next.Concurrency+given, d.free.Concurrency-given
 	}
 	for i := range d.hubs {
-		h := &d.hubs[i]
-		if much := h.next.Concurrency > h.share+max(1, h.share/4); h.read && (d.over.Concurrency > 0 || none && starving && much) {
-			h.next.Concurrency = min(h.next.Concurrency, h.share)
+		hub := &d.hubs[i]
+		if much := hub.next.Concurrency > hub.share+max(1, hub.share/4); hub.read && (d.over.Concurrency > 0 || none && starving && much) {
+			hub.next.Concurrency = min(hub.next.Concurrency, hub.share)
 		}
 	}
 }
@@ -220,10 +220,10 @@ func (d *divider) starts() {
 func (d *divider) shares() {
 	there, wants := d.total.Concurrency, 0
 	for i := range d.hubs {
-		if h := &d.hubs[i]; h.read {
-			wants += h.want
+		if hub := &d.hubs[i]; hub.read {
+			wants += hub.want
 		} else {
-			there -= h.charge.Concurrency
+			there -= hub.charge.Concurrency
 		}
 	}
 	there = max(0, min(there, wants))
@@ -232,15 +232,15 @@ func (d *divider) shares() {
 	}
 	left, rounded := there, make([]*hub, 0, len(d.hubs))
 	for i := range d.hubs {
-		if h := &d.hubs[i]; h.read {
-			h.share = share(there, h.want, wants)
-			left, rounded = left-h.share, append(rounded, h)
+		if hub := &d.hubs[i]; hub.read {
+			hub.share = share(there, hub.want, wants)
+			left, rounded = left-hub.share, append(rounded, hub)
 		}
 	}
-	lost := func(h *hub) int64 { return int64(there) * int64(h.want) % int64(wants) }
+	lost := func(hub *hub) int64 { return int64(there) * int64(hub.want) % int64(wants) }
 	slices.SortStableFunc(rounded, func(a, b *hub) int { return cmp.Compare(lost(b), lost(a)) })
-	for _, h := range rounded[:left] {
-		h.share++
+	for _, hub := range rounded[:left] {
+		hub.share++
 	}
 }
 
@@ -248,11 +248,11 @@ func (d *divider) shares() {
 func (d *divider) division() Division {
 	out := Division{Grants: map[string]Grant{}, Stopped: d.stopped, Free: d.free}
 	for i := range d.hubs {
-		h := &d.hubs[i]
-		if grant, changed := d.grant(h); changed {
-			out.Grants[h.Hub] = grant
-		} else if at := h.Grant.Expires.Time; d.now.Before(at) {
-			if after := at.Add(-d.timing.Lease / 2); h.read && d.now.Before(after) {
+		hub := &d.hubs[i]
+		if grant, changed := d.grant(hub); changed {
+			out.Grants[hub.Hub] = grant
+		} else if at := hub.Grant.Expires.Time; d.now.Before(at) {
+			if after := at.Add(-d.timing.Lease / 2); hub.read && d.now.Before(after) {
 				at = after
 			}
 			if wait := at.Sub(d.now); out.RecheckAfter == 0 || wait < out.RecheckAfter {
@@ -264,20 +264,20 @@ func (d *divider) division() Division {
 }
 
 // grant gives what to write into a HubShares, and whether anything has to be (H3, H4, H9).
-func (d *divider) grant(h *hub) (Grant, bool) {
-	old := h.Grant
+func (d *divider) grant(hub *hub) (Grant, bool) {
+	old := hub.Grant
 	switch {
-	case h.settled:
-	case h.sent.Number > old.Number: // it is on its way, or was lost
-		return h.sent, true
+	case hub.settled:
+	case hub.sent.Number > old.Number: // it is on its way, or was lost
+		return hub.sent, true
 	default: // another process wrote last
 		old.Number++
 		return old, true
 	}
-	next := Grant{Number: old.Number + 1, Shares: h.next, Expires: old.Expires, Stopped: d.stopped}
-	if h.read && d.stopped == "" {
+	next := Grant{Number: old.Number + 1, Shares: hub.next, Expires: old.Expires, Stopped: d.stopped}
+	if hub.read && d.stopped == "" {
 		next.Expires = seconds(d.now.Add(d.timing.Lease))
 	}
-	renews := h.read && d.stopped == "" && (h.next != rollout.Shares{}) && !d.now.Before(old.Expires.Add(-d.timing.Lease/2))
+	renews := hub.read && d.stopped == "" && (hub.next != rollout.Shares{}) && !d.now.Before(old.Expires.Add(-d.timing.Lease/2))
 	return next, renews || next.Shares != old.Shares || next.Stopped != old.Stopped
 }

@@ -14,42 +14,42 @@ import (
 // It is empty if nothing waits or more may start, and if no HubShares is of that hub. The coordinator hub has the shares of
 // all; a hub may pass its own alone. Now is only compared with when shares expire.
 func Explain(hub string, accounts []HubShares, now time.Time) string {
-	var a *HubShares
+	var shares *HubShares
 	for i := range accounts {
 		if accounts[i].Hub == hub {
-			a = &accounts[i]
+			shares = &accounts[i]
 		}
 	}
-	if a == nil || a.Report.Waiting == 0 {
+	if shares == nil || shares.Report.Waiting == 0 {
 		return ""
 	}
-	taken, use := a.Report.Taken, a.Report.Use
+	taken, use := shares.Report.Taken, shares.Report.Use
 	var parts []string
 	switch {
-	case a.Grant.Stopped != "":
-		return "blocked: " + a.Grant.Stopped
-	case !now.Before(a.Grant.Expires.Time) && (a.Grant.Shares != rollout.Shares{} || taken != rollout.Shares{}):
-		return "blocked: the shares of this hub expired at " + inUTC(a.Grant.Expires.Time)
+	case shares.Grant.Stopped != "":
+		return "blocked: " + shares.Grant.Stopped
+	case !now.Before(shares.Grant.Expires.Time) && (shares.Grant.Shares != rollout.Shares{} || taken != rollout.Shares{}):
+		return "blocked: the shares of this hub expired at " + inUTC(shares.Grant.Expires.Time)
 	case use.Failed > taken.Failures:
 		parts = append(parts, fmt.Sprintf("blocked: %d failed, and this hub's share of failures is %d", use.Failed, taken.Failures))
-		parts = append(parts, others(accounts, hub, now, func(a *HubShares) (has, unused int) {
-			return a.Report.Taken.Failures, a.Report.Taken.Failures - a.Report.Failed
+		parts = append(parts, others(accounts, hub, now, func(hubShares *HubShares) (has, unused int) {
+			return hubShares.Report.Taken.Failures, hubShares.Report.Taken.Failures - hubShares.Report.Failed
 		})...)
 	case use.InFlight+use.Waiting > taken.Concurrency:
 		if parts = append(parts, "blocked: this hub's share of concurrency is 0"); taken.Concurrency > 0 {
 			parts[0] = fmt.Sprintf("blocked: this hub's share of concurrency is %d, and %d clusters are not done", taken.Concurrency, use.InFlight+use.Waiting)
 		}
-		parts = append(parts, others(accounts, hub, now, func(a *HubShares) (has, idle int) {
-			if r := &a.Report; standing(r.Taken, a.Grant.Shares, r.Use) == unused {
-				idle = r.Taken.Concurrency - r.InFlight
+		parts = append(parts, others(accounts, hub, now, func(hubShares *HubShares) (has, idle int) {
+			if report := &hubShares.Report; standing(report.Taken, hubShares.Grant.Shares, report.Use) == unused {
+				idle = report.Taken.Concurrency - report.InFlight
 			}
-			return a.Report.Taken.Concurrency, idle
+			return hubShares.Report.Taken.Concurrency, idle
 		})...)
 	default:
 		return ""
 	}
-	if !a.Report.Since.IsZero() {
-		parts = append(parts, "asked at "+inUTC(a.Report.Since.Time))
+	if !shares.Report.Since.IsZero() {
+		parts = append(parts, "asked at "+inUTC(shares.Report.Since.Time))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -59,21 +59,21 @@ func others(all []HubShares, hub string, now time.Time, of func(*HubShares) (has
 	more, accounts := 0, slices.Clone(all)
 	slices.SortFunc(accounts, func(a, b HubShares) int { return strings.Compare(a.Hub, b.Hub) })
 	for i := range accounts {
-		a := &accounts[i]
-		has, unused := of(a)
-		silent := a.Report.Grant != a.Grant.Number && !now.Before(a.Grant.Expires.Time)
+		shares := &accounts[i]
+		has, unused := of(shares)
+		silent := shares.Report.Grant != shares.Grant.Number && !now.Before(shares.Grant.Expires.Time)
 		switch {
-		case a.Hub == hub || !silent && unused <= 0 || has <= 0:
+		case shares.Hub == hub || !silent && unused <= 0 || has <= 0:
 		case len(parts) == 3:
 			more++
 		case silent:
-			parts = append(parts, fmt.Sprintf("%s has %d and is silent since %s", a.Hub, has, inUTC(a.Report.Time.Time)))
+			parts = append(parts, fmt.Sprintf("%s has %d and is silent since %s", shares.Hub, has, inUTC(shares.Report.Time.Time)))
 		default:
-			since := a.Report.Since
+			since := shares.Report.Since
 			if since.IsZero() {
-				since = a.Report.Time
+				since = shares.Report.Time
 			}
-			parts = append(parts, fmt.Sprintf("%s has %d unused since %s", a.Hub, unused, inUTC(since.Time)))
+			parts = append(parts, fmt.Sprintf("%s has %d unused since %s", shares.Hub, unused, inUTC(since.Time)))
 		}
 	}
 	switch {
@@ -85,4 +85,4 @@ func others(all []HubShares, hub string, now time.Time, of func(*HubShares) (has
 	return parts
 }
 
-func inUTC(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func inUTC(at time.Time) string { return at.UTC().Format(time.RFC3339) }

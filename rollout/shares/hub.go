@@ -13,8 +13,8 @@ import (
 // that this process sent last. The clock is the hub's.
 //
 // The copy of the HubShares may be old.
-func (a HubShares) May(sent Report, now time.Time, t Timing) rollout.Shares {
-	end := a.Grant.Expires.Add(-t.ClockError - t.SlowestWrite)
+func (a HubShares) May(sent Report, now time.Time, timing Timing) rollout.Shares {
+	end := a.Grant.Expires.Add(-timing.ClockError - timing.SlowestWrite)
 	if !a.Report.is(sent) || a.Grant.Stopped != "" || !now.Before(end) {
 		return rollout.Shares{}
 	}
@@ -27,7 +27,7 @@ func (a HubShares) May(sent Report, now time.Time, t Timing) rollout.Shares {
 //
 // A hub takes what it was granted and can use. It gives back what it cannot use any more, and what it is asked for and does
 // not need for clusters that are in flight or failed.
-func (a HubShares) Next(sent Report, use Use, now time.Time, t Timing) (Report, bool) {
+func (a HubShares) Next(sent Report, use Use, now time.Time, timing Timing) (Report, bool) {
 	old := a.Report
 	next := Report{Number: old.Number + 1, Grant: a.Grant.Number, Taken: a.take(use), Use: use, Since: old.Since, Time: seconds(now)}
 	was, is := standing(old.Taken, a.Grant.Shares, old.Use), standing(next.Taken, a.Grant.Shares, use)
@@ -40,7 +40,7 @@ func (a HubShares) Next(sent Report, use Use, now time.Time, t Timing) (Report, 
 	switch {
 	case !old.is(sent) || old.Grant != a.Grant.Number:
 		return next, true
-	case now.Before(old.Time.Add(t.Every)):
+	case now.Before(old.Time.Add(timing.Every)):
 		return Report{}, false
 	case next.Taken != old.Taken || use.Failed != old.Failed || use.Clusters != old.Clusters || is != was:
 		return next, true
@@ -78,12 +78,12 @@ func standing(taken, granted rollout.Shares, use Use) int {
 
 // UseOf counts the clusters of a result, where the caller starts what it says.
 func UseOf(result *rollout.Result) Use {
-	c := result.Counts
+	counts := result.Counts
 	return Use{
-		Clusters: c.Total(),
-		Waiting:  c.Blocked,
-		InFlight: c.InFlight() + c.ToApply - c.Blocked,
-		Failed:   c.Failures(),
-		TimedOut: c.TimeOut,
+		Clusters: counts.Total(),
+		Waiting:  counts.Blocked,
+		InFlight: counts.InFlight() + counts.ToApply - counts.Blocked,
+		Failed:   counts.Failures(),
+		TimedOut: counts.TimeOut,
 	}
 }

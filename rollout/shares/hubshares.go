@@ -104,12 +104,12 @@ func (a *HubShares) charge() rollout.Shares { return most(a.Grant.Shares, a.used
 // used is how many shares the hub has taken, as far as the HubShares tells (H9).
 func (a *HubShares) used() rollout.Shares {
 	taken := a.Report.Taken
-	s := a.Seen
-	if s == nil || s.Report != a.Report.Number || s.Time.Time.Before(a.Grant.Expires.Time) {
+	seen := a.Seen
+	if seen == nil || seen.Report != a.Report.Number || seen.Time.Time.Before(a.Grant.Expires.Time) {
 		return taken
 	}
-	fail := min(s.Failed, taken.Failures)
-	return rollout.Shares{Concurrency: s.InFlight + s.Failed - fail, Failures: fail}
+	fail := min(seen.Failed, taken.Failures)
+	return rollout.Shares{Concurrency: seen.InFlight + seen.Failed - fail, Failures: fail}
 }
 
 // is says whether two grants are the same. Times in an object have no more than seconds, and another location.
@@ -127,4 +127,4 @@ func (r Report) is(other Report) bool {
 }
 
 // seconds gives a time as an object keeps it.
-func seconds(t time.Time) metav1.Time { return metav1.NewTime(t.UTC().Truncate(time.Second)) }
+func seconds(at time.Time) metav1.Time { return metav1.NewTime(at.UTC().Truncate(time.Second)) }

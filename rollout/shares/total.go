@@ -46,7 +46,7 @@ func Local(strategy clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStra
 		return strategy
 	}
 	progressive, all := *strategy.Progressive, intstr.FromString("100%")
-	if n := progressive.MaxConcurrency; n.Type == intstr.String || n.IntVal == 0 {
+	if intOrString := progressive.MaxConcurrency; intOrString.Type == intstr.String || intOrString.IntVal == 0 {
 		progressive.MaxConcurrency = all
 	}
 	if progressive.MaxFailures.Type == intstr.String {
@@ -58,13 +58,13 @@ func Local(strategy clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStra
 
 // holdable refuses a strategy that shares alone do not hold (H11).
 func holdable(strategy clusterv1alpha1.RolloutStrategy) error {
-	switch p := strategy.Progressive; {
+	switch progressive := strategy.Progressive; {
 	case strategy.Type != clusterv1alpha1.Progressive:
 		return field.Invalid(field.NewPath("type"), strategy.Type, "must be Progressive: over hubs, rights hold counts, and neither an order of groups nor a rollout without limits")
-	case p == nil:
+	case progressive == nil:
 		return field.Required(field.NewPath("progressive"), "must have the limits that the hubs share")
-	case len(p.MandatoryDecisionGroups.MandatoryDecisionGroups) > 0:
-		return field.Invalid(field.NewPath("progressive", "mandatoryDecisionGroups"), p.MandatoryDecisionGroups.MandatoryDecisionGroups, "must be empty: over hubs, a mandatory group needs a barrier that all hubs report to")
+	case len(progressive.MandatoryDecisionGroups.MandatoryDecisionGroups) > 0:
+		return field.Invalid(field.NewPath("progressive", "mandatoryDecisionGroups"), progressive.MandatoryDecisionGroups.MandatoryDecisionGroups, "must be empty: over hubs, a mandatory group needs a barrier that all hubs report to")
 	}
 	return nil
 }

@@ -59,28 +59,28 @@ type FormerMembers struct {
 }
 
 // NewFormerMembers finds the deselected or moved clusters among the members.
-func NewFormerMembers(members Members, where FormerGroups) (f FormerMembers) {
+func NewFormerMembers(members Members, where FormerGroups) (formerMembers FormerMembers) {
 	if len(where.Moved) > 0 {
-		f.movedInGroup = make([]int, members.Len())
+		formerMembers.movedInGroup = make([]int, members.Len())
 	}
 	for cluster := range where.Moved {
 		position, _ := members.Position(cluster)
-		f.Moved = append(f.Moved, position)
-		f.movedInGroup[members.GroupOf(position)]++
+		formerMembers.Moved = append(formerMembers.Moved, position)
+		formerMembers.movedInGroup[members.GroupOf(position)]++
 	}
-	slices.Sort(f.Moved)
+	slices.Sort(formerMembers.Moved)
 	if len(where.Deselected) == 0 {
-		return f
+		return formerMembers
 	}
-	f.isDeselected, f.inGroup = make([]bool, members.NumClusters()), make([]int, members.Len())
+	formerMembers.isDeselected, formerMembers.inGroup = make([]bool, members.NumClusters()), make([]int, members.Len())
 	for cluster := range where.Deselected {
 		position, _ := members.Position(cluster)
-		f.isDeselected[position] = true
-		f.Deselected = append(f.Deselected, position)
-		f.inGroup[members.GroupOf(position)]++
+		formerMembers.isDeselected[position] = true
+		formerMembers.Deselected = append(formerMembers.Deselected, position)
+		formerMembers.inGroup[members.GroupOf(position)]++
 	}
-	slices.Sort(f.Deselected)
-	return f
+	slices.Sort(formerMembers.Deselected)
+	return formerMembers
 }
 
 // AnyFormer says whether a cluster counts where the current groups do not have it.

@@ -25,18 +25,18 @@ const (
 
 // KindOf gives the kind of a report. A status that the API may add one day counts as Progressing. So does ToApply where the
 // cluster has the workload and has not answered yet (R1, R27).
-func KindOf(r *status.Report) Kind {
-	switch r.Status {
+func KindOf(report *status.Report) Kind {
+	switch report.Status {
 	case status.ToApply:
-		if r.Applied.IsZero() {
+		if report.Applied.IsZero() {
 			return KindToApply
 		}
-		if r.Reason == status.ReportRefused {
+		if report.Reason == status.ReportRefused {
 			return KindRefused
 		}
 		return KindSilent
 	case status.Succeeded:
-		if r.Deleting {
+		if report.Deleting {
 			return KindEnding
 		}
 		return KindSucceeded
@@ -49,7 +49,7 @@ func KindOf(r *status.Report) Kind {
 	case status.Skip:
 		return KindSkipped
 	default:
-		if r.Reason == status.ReportUntracked {
+		if report.Reason == status.ReportUntracked {
 			return KindUntracked
 		}
 		return KindProgressing
@@ -97,11 +97,11 @@ type Kinds uint16
 
 // KindsOf gives a set of kinds.
 func KindsOf(kinds ...Kind) (set Kinds) {
-	for _, k := range kinds {
-		set |= 1 << k
+	for _, kind := range kinds {
+		set |= 1 << kind
 	}
 	return set
 }
 
 // Has says whether a kind is in the set.
-func (set Kinds) Has(k Kind) bool { return set&(1<<k) != 0 }
+func (set Kinds) Has(kind Kind) bool { return set&(1<<kind) != 0 }

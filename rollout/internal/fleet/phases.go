@@ -15,13 +15,13 @@ type Phases struct {
 }
 
 // StateOf gives a cluster's state at the time now, by a report.
-func (p *Phases) StateOf(r *Report, now time.Time) State {
-	kind := r.Kind
+func (p *Phases) StateOf(report *Report, now time.Time) State {
+	kind := report.Kind
 	if kind == KindEnding && p.Rollback {
 		kind = KindSucceeded
 	}
-	is := p.At(kind, r.Since, now)
-	if max(r.Attempt, 0) < p.Attempt && FailureStates.Has(is) {
+	is := p.At(kind, report.Since, now)
+	if max(report.Attempt, 0) < p.Attempt && FailureStates.Has(is) {
 		return ToApply
 	}
 	return is
@@ -81,8 +81,8 @@ func (p *Phases) phase(kind Kind) (limit time.Duration, before, undated, after S
 
 // Left gives the time until time alone changes the state of a cluster of the given age; 0 if it does not. A very long time is the longest
 // duration.
-func (p *Phases) Left(s State, age time.Duration) time.Duration {
-	limit := p.LimitOf(s)
+func (p *Phases) Left(state State, age time.Duration) time.Duration {
+	limit := p.LimitOf(state)
 	switch left := limit - age; {
 	case limit == 0:
 		return 0
@@ -94,11 +94,11 @@ func (p *Phases) Left(s State, age time.Duration) time.Duration {
 }
 
 // LimitOf gives the age at which time alone changes a state; 0 if it does not.
-func (p *Phases) LimitOf(s State) time.Duration {
+func (p *Phases) LimitOf(state State) time.Duration {
 	switch {
-	case s == Soaking:
+	case state == Soaking:
 		return p.MinSuccess
-	case DatedStates.Has(s) && p.Deadline != nil:
+	case DatedStates.Has(state) && p.Deadline != nil:
 		return *p.Deadline
 	default:
 		return 0

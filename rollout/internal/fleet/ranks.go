@@ -22,26 +22,26 @@ type Ranks struct {
 // NewRanks takes time linear in the members. Compare orders those of a stage, which are sorted then; nil for the order of their names.
 func NewRanks(members Members, graph *stages.Graph, compare func(a, b Position) int) *Ranks {
 	n := members.NumClusters()
-	r := &Ranks{make([]Rank, n), make([]Position, n), make([]Rank, graph.Len()+1)}
+	ranks := &Ranks{make([]Rank, n), make([]Position, n), make([]Rank, graph.Len()+1)}
 	for stage := range graph.Len() {
-		r.begins[stage+1] = r.begins[stage]
+		ranks.begins[stage+1] = ranks.begins[stage]
 		for _, group := range graph.Groups(stage) {
-			r.begins[stage+1] += Rank(members.SizeOf(group))
+			ranks.begins[stage+1] += Rank(members.SizeOf(group))
 		}
 	}
-	next := slices.Clone(r.begins)
+	next := slices.Clone(ranks.begins)
 	for position := range Position(n) {
 		stage := graph.Of(members.GroupOf(position))
-		r.atRank[next[stage]] = position
+		ranks.atRank[next[stage]] = position
 		next[stage]++
 	}
 	for stage := stages.Stage(0); compare != nil && stage < graph.Len(); stage++ {
-		slices.SortFunc(r.Of(stage), compare)
+		slices.SortFunc(ranks.Of(stage), compare)
 	}
-	for rank, position := range r.atRank {
-		r.rankOf[position] = Rank(rank)
+	for rank, position := range ranks.atRank {
+		ranks.rankOf[position] = Rank(rank)
 	}
-	return r
+	return ranks
 }
 
 // Of gives the positions of a stage's clusters, in the order in which they start. They are not to be changed.

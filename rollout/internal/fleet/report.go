@@ -15,9 +15,9 @@ type Report struct {
 }
 
 // ReportOf reads a report.
-func ReportOf(r *status.Report) Report {
-	since := SinceOf(r)
-	return Report{Kind: KindOf(r), Since: since, Attempt: max(r.Attempt, 0), Applied: AppliedOf(r, since)}
+func ReportOf(report *status.Report) Report {
+	since := SinceOf(report)
+	return Report{Kind: KindOf(report), Since: since, Attempt: max(report.Attempt, 0), Applied: AppliedOf(report, since)}
 }
 
 // Equals says whether two reports say the same.
@@ -27,14 +27,14 @@ func (r Report) Equals(other Report) bool {
 
 // ToStatus gives a report of a cluster with the given status and the times of r.
 func (r Report) ToStatus(cluster string, as status.RolloutStatus) status.Report {
-	s := status.Report{Cluster: cluster, Status: as, Attempt: r.Attempt}
+	report := status.Report{Cluster: cluster, Status: as, Attempt: r.Attempt}
 	if !r.Since.IsZero() {
-		s.Applied = r.Applied.UTC()
+		report.Applied = r.Applied.UTC()
 	}
 	if r.Since.After(r.Applied) && as != status.Skip {
-		s.LastTransitionTime = r.Since.UTC()
+		report.LastTransitionTime = r.Since.UTC()
 	}
-	return s
+	return report
 }
 
 // StartedAt says when the cluster started; zero if it did not, or if that is unknown (R36).
@@ -47,24 +47,24 @@ func (r Report) StartedAt() time.Time {
 
 // SinceOf gives the time from which a report counts. A success counts from its first answer, if that was noted, and so does its validation
 // (R5, R58).
-func SinceOf(r *status.Report) time.Time {
-	since := r.LastTransitionTime.Round(0) // so that all of them can be compared
-	if r.Applied.IsZero() {
+func SinceOf(report *status.Report) time.Time {
+	since := report.LastTransitionTime.Round(0) // so that all of them can be compared
+	if report.Applied.IsZero() {
 		return since
 	}
-	if r.Applied.After(since) {
-		since = r.Applied.Round(0)
+	if report.Applied.After(since) {
+		since = report.Applied.Round(0)
 	}
-	if (r.Status == status.Succeeded || r.Status == status.Validating) && r.Answered.After(since) {
-		since = r.Answered.Round(0)
+	if (report.Status == status.Succeeded || report.Status == status.Validating) && report.Answered.After(since) {
+		since = report.Answered.Round(0)
 	}
 	return since
 }
 
 // AppliedOf says when the cluster got the present version: its since where the report does not say.
-func AppliedOf(r *status.Report, since time.Time) time.Time {
-	if r.Applied.IsZero() {
+func AppliedOf(report *status.Report, since time.Time) time.Time {
+	if report.Applied.IsZero() {
 		return since
 	}
-	return r.Applied.Round(0)
+	return report.Applied.Round(0)
 }

@@ -48,16 +48,16 @@ func (f *Reports) Applied(position Position) time.Time {
 }
 
 // Note takes in the report of a position.
-func (f *Reports) Note(position Position, r Report) {
-	f.kinds[position], f.since[position] = r.Kind, r.Since
-	f.tries.Set(position, r.Attempt, len(f.kinds))
-	lag := r.Since.Sub(r.Applied)
+func (f *Reports) Note(position Position, report Report) {
+	f.kinds[position], f.since[position] = report.Kind, report.Since
+	f.tries.Set(position, report.Attempt, len(f.kinds))
+	lag := report.Since.Sub(report.Applied)
 	f.lags.Set(position, lag, len(f.kinds))
 	delete(f.far, position)
 	if lag == math.MaxInt64 {
 		if f.far == nil {
 			f.far = make(map[Position]time.Time)
 		}
-		f.far[position] = r.Applied
+		f.far[position] = report.Applied
 	}
 }

@@ -40,7 +40,7 @@ const (
 type States uint32
 
 // Has says whether a state is in the set.
-func (set States) Has(s State) bool { return set&(1<<s) != 0 }
+func (set States) Has(state State) bool { return set&(1<<state) != 0 }
 
 // The sets of states that are asked for.
 const (

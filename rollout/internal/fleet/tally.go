@@ -9,7 +9,7 @@ type Tally struct {
 }
 
 // Add counts so many more clusters in a state; fewer if n is negative.
-func (t *Tally) Add(s State, n int32) { t.in[s] += n }
+func (t *Tally) Add(state State, n int32) { t.in[state] += n }
 
 // Excuse leaves so many more failures out of the budgets.
 func (t *Tally) Excuse(n int32) { t.excused += n }
@@ -23,7 +23,7 @@ func (t *Tally) Sum(other *Tally) {
 }
 
 // In counts the clusters in a state.
-func (t *Tally) In(s State) int { return int(t.in[s]) }
+func (t *Tally) In(state State) int { return int(t.in[state]) }
 
 // Waiting counts the clusters that wait for their turn, without the frozen ones.
 func (t *Tally) Waiting() int { return int(t.in[Unreported] + t.in[ToApply]) }

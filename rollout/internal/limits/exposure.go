@@ -12,35 +12,35 @@ type Exposure struct {
 }
 
 // Active gives how many of a stage are exposed at most while it is active.
-func (e Exposure) Active(l Load) int {
+func (e Exposure) Active(load Load) int {
 	if e.Frees {
-		return min(l.Clusters, l.Tolerated+l.Slots)
+		return min(load.Clusters, load.Tolerated+load.Slots)
 	}
-	return l.Slots
+	return load.Slots
 }
 
 // Passed gives how many of a stage are exposed at most once it is complete.
-func (e Exposure) Passed(l Load) int {
+func (e Exposure) Passed(load Load) int {
 	if e.Frees {
-		return l.Tolerated
+		return load.Tolerated
 	}
-	return min(l.Slots, l.Tolerated)
+	return min(load.Slots, load.Tolerated)
 }
 
 // InOrder gives the most clusters that stages expose which go one after the other.
 func (e Exposure) InOrder(loads iter.Seq[Load]) (most int) {
 	failed, passed := 0, 0 // how many of the clusters of the stages before
-	for l := range loads {
-		passed += l.Clusters
+	for load := range loads {
+		passed += load.Clusters
 		if e.Frees {
-			failed += l.Tolerated
-			most = max(most, failed+min(e.Active(l)-l.Tolerated, e.slots(passed-failed)))
+			failed += load.Tolerated
+			most = max(most, failed+min(e.Active(load)-load.Tolerated, e.slots(passed-failed)))
 			continue
 		}
 		ramp := e.slots(passed)
-		failed = min(failed, e.slots(passed-l.Clusters+1)-1) // or none of this stage starts: the first, too, needs a slot
-		most = max(most, min(failed+e.Active(l), ramp))
-		failed = min(failed+e.Passed(l), ramp)
+		failed = min(failed, e.slots(passed-load.Clusters+1)-1) // or none of this stage starts: the first, too, needs a slot
+		most = max(most, min(failed+e.Active(load), ramp))
+		failed = min(failed+e.Passed(load), ramp)
 	}
 	return most
 }
@@ -48,11 +48,11 @@ func (e Exposure) InOrder(loads iter.Seq[Load]) (most int) {
 // AtOnce gives the most clusters that stages expose together which are active or complete now, by their loads, and by how many each exposes.
 func (e Exposure) AtOnce(loads iter.Seq2[Load, int]) int {
 	n, exposed, failed := 0, 0, 0 // failed have no slot
-	for l, own := range loads {
-		n += l.Clusters
+	for load, own := range loads {
+		n += load.Clusters
 		exposed += own
 		if e.Frees {
-			failed += l.Tolerated
+			failed += load.Tolerated
 		}
 	}
 	return failed + min(exposed-failed, e.slots(n-failed))

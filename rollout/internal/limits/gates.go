@@ -52,19 +52,19 @@ func NewGates(all []GroupGate) Gates {
 	if len(all) == 0 {
 		return nil
 	}
-	g := make(Gates, len(all))
+	gates := make(Gates, len(all))
 	for _, last := range all {
 		last.Opens = last.Opens.Round(0) // without the monotonic clock, like all times here
 		key := gateKey(last.Group)
-		if other, several := g[key]; several { // whenever one of them is closed, the one that opens last is
+		if other, several := gates[key]; several { // whenever one of them is closed, the one that opens last is
 			last.Group.Index = min(last.Group.Index, other.Group.Index)
 			if other.OpensAfter(last.Gate) {
 				last.Gate = other.Gate
 			}
 		}
-		g[key] = last
+		gates[key] = last
 	}
-	return g
+	return gates
 }
 
 // Without gives the gates without those before a group, by its key.

@@ -33,11 +33,11 @@ const Unlimited = math.MaxInt
 type Left [NumKinds]int
 
 // All lets any number start.
-func All() (l Left) {
-	for kind := range l {
-		l[kind] = Unlimited
+func All() (left Left) {
+	for kind := range left {
+		left[kind] = Unlimited
 	}
-	return l
+	return left
 }
 
 // Least gives the limit that lets the fewest start, and how many. Where nothing limits, it is KindNone, and Unlimited.

@@ -22,11 +22,11 @@ type Recent struct {
 func (s Starts) IsSet() bool { return s.Most > 0 }
 
 // Left gives how many more may start.
-func (s Starts) Left(r Recent) int {
+func (s Starts) Left(recent Recent) int {
 	if !s.IsSet() {
 		return Unlimited
 	}
-	return max(0, s.Most-r.N)
+	return max(0, s.Most-recent.N)
 }
 
 // Recent looks at the starts within the span, in any order, and at how many clusters in flight started at an unknown
@@ -35,14 +35,14 @@ func (s Starts) Left(r Recent) int {
 // For example, with at most 3 within an hour, after starts at 12:00, 12:10, 12:20 and 12:30 the next is possible at
 // 13:10.
 func (s Starts) Recent(starts []time.Time, unknown int) Recent {
-	r := Recent{N: len(starts) + unknown, Unknown: unknown}
-	over := max(0, r.N-s.Most)
+	recent := Recent{N: len(starts) + unknown, Unknown: unknown}
+	over := max(0, recent.N-s.Most)
 	if over >= len(starts) {
-		return r
+		return recent
 	}
 	slices.SortFunc(starts, time.Time.Compare)
-	r.Next = starts[over].Add(s.Per).UTC()
-	return r
+	recent.Next = starts[over].Add(s.Per).UTC()
+	return recent
 }
 
 // Covers says whether a start is within the span now. An unknown one is not.

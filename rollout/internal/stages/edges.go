@@ -31,22 +31,22 @@ func (e *edges) add(groups []Group) groupSet {
 // arrange lets groups come after one another by an order: first the mandatory groups, one after the other, then the others (R33). Groups that
 // may go in any order are in the order of their index.
 func arrange(keys Keys, order []Group, mandatory int, names *Order) edges {
-	e, first, others := newEdges(keys.Len()), groupSet(0), order[mandatory:]
+	edges, first, others := newEdges(keys.Len()), groupSet(0), order[mandatory:]
 	for i, group := range order[:mandatory] {
-		e.before[group] = first
-		first = e.add(order[i : i+1])
+		edges.before[group] = first
+		first = edges.add(order[i : i+1])
 	}
-	j := newSetNodes(names)
-	heads := e.chains(keys, others, j)
-	j.connect()
+	nodes := newSetNodes(names)
+	heads := edges.chains(keys, others, nodes)
+	nodes.connect()
 	for _, head := range heads {
-		if e.before[head.group] = first; head.known && j.of[head.name] != 0 {
-			e.before[head.group] = j.setIn(&e, j.of[head.name])
+		if edges.before[head.group] = first; head.known && nodes.of[head.name] != 0 {
+			edges.before[head.group] = nodes.setIn(&edges, nodes.of[head.name])
 		}
 	}
-	e.order = order[:mandatory:mandatory]
-	e.sort(others)
-	return e
+	edges.order = order[:mandatory:mandatory]
+	edges.sort(others)
+	return edges
 }
 
 // head is the first of the groups of a name in a placement.
@@ -58,7 +58,7 @@ type head struct {
 
 // chains lets the groups of each name, in each placement, come one after the other. It notes the last of each for its name,
 // and lists the first of each.
-func (e *edges) chains(keys Keys, groups []Group, j *setNodes) (heads []head) {
+func (e *edges) chains(keys Keys, groups []Group, nodes *setNodes) (heads []head) {
 	type chain struct{ placement, name string }
 	number := make(map[chain]int)
 	var last []int // for each chain where its last group stands in groups
@@ -72,12 +72,12 @@ func (e *edges) chains(keys Keys, groups []Group, j *setNodes) (heads []head) {
 			continue
 		}
 		number[of] = len(last)
-		name, known := slices.BinarySearch(j.order.names, key.Name)
+		name, known := slices.BinarySearch(nodes.order.names, key.Name)
 		heads, last = append(heads, head{group, name, known}), append(last, i)
 	}
 	for i, head := range heads {
 		if head.known {
-			j.ends[head.name] = append(j.ends[head.name], groups[last[i]])
+			nodes.ends[head.name] = append(nodes.ends[head.name], groups[last[i]])
 		}
 	}
 	return heads
@@ -173,17 +173,17 @@ type lists[L, V Group | groupSet] struct {
 
 // listsOf makes n lists of pairs of a list and a value. It asks for the pairs twice.
 func listsOf[L, V Group | groupSet](n int, pairs func(yield func(list L, value V))) lists[L, V] {
-	l := lists[L, V]{begin: make([]int32, n+2)}
-	pairs(func(list L, _ V) { l.begin[list+2]++ })
+	lists := lists[L, V]{begin: make([]int32, n+2)}
+	pairs(func(list L, _ V) { lists.begin[list+2]++ })
 	for i := range n {
-		l.begin[i+2] += l.begin[i+1]
+		lists.begin[i+2] += lists.begin[i+1]
 	}
-	l.all = make([]V, l.begin[n+1])
+	lists.all = make([]V, lists.begin[n+1])
 	pairs(func(list L, value V) {
-		l.all[l.begin[list+1]] = value
-		l.begin[list+1]++
+		lists.all[lists.begin[list+1]] = value
+		lists.begin[list+1]++
 	})
-	return l
+	return lists
 }
 
 func (l lists[L, V]) of(list L) []V { return l.all[l.begin[list]:l.begin[list+1]] }

@@ -13,19 +13,19 @@ type Mandatory struct {
 }
 
 // NewMandatory gives the groups that the entries name.
-func NewMandatory(entries []clusterv1alpha1.MandatoryDecisionGroup) (m Mandatory) {
+func NewMandatory(entries []clusterv1alpha1.MandatoryDecisionGroup) (mandatory Mandatory) {
 	if len(entries) == 0 {
-		return m
+		return mandatory
 	}
-	m.names, m.indexes = make(map[string]bool), make(map[int32]bool)
+	mandatory.names, mandatory.indexes = make(map[string]bool), make(map[int32]bool)
 	for _, entry := range entries {
 		if entry.GroupName != "" {
-			m.names[entry.GroupName] = true
+			mandatory.names[entry.GroupName] = true
 		} else {
-			m.indexes[entry.GroupIndex] = true
+			mandatory.indexes[entry.GroupIndex] = true
 		}
 	}
-	return m
+	return mandatory
 }
 
 // Has says whether an entry names a group.

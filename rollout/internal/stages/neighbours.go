@@ -101,27 +101,27 @@ type links struct {
 }
 
 // link notes what each stage comes directly after, where each is a group of the graph, in its order. It gives nil for a chain.
-func link(e *edges, stageOf []Stage) *links {
-	n, isChain := len(e.order), true
-	l := &links{after: make([][]Stage, n), samePredecessors: make([]Stage, n)}
-	first := make([]Stage, len(e.sets)) // for each set 1 + the first stage that comes after it
-	for i, group := range e.order {
-		stage, set := Stage(i), e.before[group]
+func link(edges *edges, stageOf []Stage) *links {
+	n, isChain := len(edges.order), true
+	links := &links{after: make([][]Stage, n), samePredecessors: make([]Stage, n)}
+	first := make([]Stage, len(edges.sets)) // for each set 1 + the first stage that comes after it
+	for i, group := range edges.order {
+		stage, set := Stage(i), edges.before[group]
 		if first[set] == 0 {
-			row := make([]Stage, len(e.sets[set]))
-			for i, before := range e.sets[set] {
+			row := make([]Stage, len(edges.sets[set]))
+			for i, before := range edges.sets[set] {
 				row[i] = stageOf[before]
 			}
 			slices.Sort(row)
-			first[set], l.after[stage] = stage+1, row
+			first[set], links.after[stage] = stage+1, row
 		}
-		l.samePredecessors[stage] = first[set] - 1
-		l.after[stage] = l.after[l.samePredecessors[stage]]
-		last := len(l.after[stage]) - 1
-		isChain = isChain && (stage == 0 || last >= 0 && l.after[stage][last] == stage-1)
+		links.samePredecessors[stage] = first[set] - 1
+		links.after[stage] = links.after[links.samePredecessors[stage]]
+		last := len(links.after[stage]) - 1
+		isChain = isChain && (stage == 0 || last >= 0 && links.after[stage][last] == stage-1)
 	}
 	if isChain {
 		return nil
 	}
-	return l
+	return links
 }

@@ -16,11 +16,11 @@ type Order struct {
 // but the names of the first such cycle, from the first of them by name back to that. It takes time linear in the names and their pairs,
 // beside sorting the names.
 func NewOrder(after map[string][]string) (_ *Order, cycle []string) {
-	o := numberNames(after)
-	if cycle = o.sort(); cycle != nil {
+	order := numberNames(after)
+	if cycle = order.sort(); cycle != nil {
 		return nil, cycle
 	}
-	return o, nil
+	return order, nil
 }
 
 // Names gives all names, in order. They are not to be changed.
@@ -34,8 +34,8 @@ func numberNames(after map[string][]string) *Order {
 			number[name] = 0
 		}
 	}
-	o := &Order{names: slices.Sorted(maps.Keys(number)), after: make([][]int32, len(number))}
-	for i, name := range o.names {
+	order := &Order{names: slices.Sorted(maps.Keys(number)), after: make([][]int32, len(number))}
+	for i, name := range order.names {
 		number[name] = int32(i)
 	}
 	for name, before := range after {
@@ -44,9 +44,9 @@ func numberNames(after map[string][]string) *Order {
 			numbers[i] = number[name]
 		}
 		slices.Sort(numbers)
-		o.after[number[name]] = slices.Compact(numbers)
+		order.after[number[name]] = slices.Compact(numbers)
 	}
-	return o
+	return order
 }
 
 // sort sorts the names, or gives a cycle for the first name that comes after itself. It goes from each name to those that it comes after,

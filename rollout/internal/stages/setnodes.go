@@ -64,7 +64,7 @@ func (j *setNodes) connect() {
 }
 
 // setIn gives the set of the groups that a set node stands for.
-func (j *setNodes) setIn(e *edges, node int32) groupSet {
+func (j *setNodes) setIn(edges *edges, node int32) groupSet {
 	if j.sets[node] != 0 {
 		return j.sets[node]
 	}
@@ -83,6 +83,6 @@ func (j *setNodes) setIn(e *edges, node int32) groupSet {
 			}
 		}
 	}
-	j.sets[node] = e.add(groups)
+	j.sets[node] = edges.add(groups)
 	return j.sets[node]
 }

@@ -60,34 +60,34 @@ type Graph struct {
 }
 
 // New arranges groups. It takes time linear in the groups, and in the names and pairs of an order; its page says more.
-func New(keys Keys, l Layout) Graph {
-	var g Graph
-	g.order, g.mandatory = l.split(keys)
-	var e edges
-	if l.isOrdered() {
-		e = arrange(keys, g.order, int(g.mandatory), l.Order)
-		g.order = e.order
+func New(keys Keys, layout Layout) Graph {
+	var graph Graph
+	graph.order, graph.mandatory = layout.split(keys)
+	var edges edges
+	if layout.isOrdered() {
+		edges = arrange(keys, graph.order, int(graph.mandatory), layout.Order)
+		graph.order = edges.order
 	}
-	if l.Reversed {
-		g.mandatory, g.order = 0, slices.Clone(g.order)
+	if layout.Reversed {
+		graph.mandatory, graph.order = 0, slices.Clone(graph.order)
 	}
-	if l.Reversed && l.Single { // a pool has its groups by their index
-		slices.Reverse(g.order)
+	if layout.Reversed && layout.Single { // a pool has its groups by their index
+		slices.Reverse(graph.order)
 	}
-	if l.Reversed && l.isOrdered() {
-		e = e.reverse()
+	if layout.Reversed && layout.isOrdered() {
+		edges = edges.reverse()
 	}
-	if g.single = g.mandatory; l.Single {
-		g.single = Stage(len(g.order))
+	if graph.single = graph.mandatory; layout.Single {
+		graph.single = Stage(len(graph.order))
 	}
-	g.stageOf = make([]Stage, len(g.order))
-	for i, group := range g.order {
-		g.stageOf[group] = min(Stage(i), g.single)
+	graph.stageOf = make([]Stage, len(graph.order))
+	for i, group := range graph.order {
+		graph.stageOf[group] = min(Stage(i), graph.single)
 	}
-	if l.isOrdered() {
-		g.links = link(&e, g.stageOf)
+	if layout.isOrdered() {
+		graph.links = link(&edges, graph.stageOf)
 	}
-	return g
+	return graph
 }
 
 func (l *Layout) isOrdered() bool { return l.Single && l.Order != nil }

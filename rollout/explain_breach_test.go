@@ -13,7 +13,7 @@ import (
 
 // R29: what ends a stop is also said if no cluster waits, and if a pause comes first.
 func TestABreachIsExplainedAlsoIfNothingElseSaysIt(t *testing.T) {
-	const stopped = "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; to do, one of: (1) fix the workload on a; (2) retry the failed clusters: begin the next attempt, by setting the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version"
+	const stopped = "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; to do, one of: (1) fix the workload on a; (2) retry the failed clusters: raise the rollout's attempt number to 1; (3) raise maxFailures to 1; (4) roll back to the previous version"
 	failed := status.Report{Cluster: "a", Status: status.Failed, LastTransitionTime: now}
 	done := status.Report{Cluster: "b", Status: status.Succeeded, LastTransitionTime: now}
 	for _, test := range []struct {

@@ -19,6 +19,9 @@ func (o *oracle) sequence() (sequence []grouping.Key) {
 	if o.kind == clusterv1alpha1.All || o.back != nil && o.kind != clusterv1alpha1.ProgressivePerGroup {
 		return nil
 	}
+	if o.inOrder != nil {
+		return o.inOrder
+	}
 	var left []grouping.Key
 	for _, g := range o.groups {
 		if o.r12Named(g) {

@@ -51,6 +51,9 @@ func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting 
 			candidates = append(candidates, s)
 		}
 	}
+	if len(candidates) == 0 {
+		return 0
+	}
 	slices.SortFunc(candidates, o.r8)
 	starting = len(candidates)
 	var reason rollout.BlockReason

@@ -117,6 +117,7 @@ type oracle struct {
 	given       []status.Report // before takeBack
 	all         []subject
 	pasts       []past
+	inOrder     []grouping.Key // what sequence gives, once the groups and the strategy are read; nil before and after
 	out         answer
 }
 
@@ -128,6 +129,7 @@ func (o *oracle) answer(w world) *answer {
 	o.readReports()
 	o.forget()
 	o.r48()
+	o.inOrder = o.sequence()
 	o.out.Breach = o.breach()
 	o.chooseStarts()
 	o.r19()
@@ -139,6 +141,7 @@ func (o *oracle) answer(w world) *answer {
 	o.out.Counts = o.out.Summary.Counts
 	o.out.Aggregate = o.s6()
 	o.listBlocks()
+	o.inOrder = nil
 	return &o.out
 }
 

@@ -3,7 +3,7 @@
 // shipped. Everything happens in virtual time (package sim): each world has an API server to itself, which is Kubernetes' own code with OCM's
 // definitions. A seed decides everything, so that each play of it is the same in every byte, on any machine and at any load.
 //
-//	go test                                       20 worlds of each kind, each duty, each invariant: two minutes of a core
+//	go test                                       10 worlds of each kind, each duty, each invariant: some minutes of a core
 //	go test -run TestRollouts -rollouts=1000      a thousand rollouts
 //	go test -run TestDays                         worlds that last for days
 //	go test -run FromTraces -traces               each duty, also of add-ons and towards clusters that left, judged by its traces alone

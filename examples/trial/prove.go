@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	flagRollouts = flag.Int("rollouts", 20, "how many worlds of each kind are played, beside the stories of testdata/stories")
+	flagRollouts = flag.Int("rollouts", seeds.Worlds(), "how many worlds of each kind are played, beside the stories of testdata/stories")
 	flagSeed     = flag.Uint64("seed", 0, "the seed of the first; by default half of the seeds are always the same, and half are new each day")
 	flagBound    = flag.Int("bound", 40, "how many worlds a controller that ignores a duty gets until it must be found")
 	flagTwice    = flag.Int("twice", 1, "how many worlds of each kind are played a second time, where selects take other cases, which must be the same in every byte")

@@ -37,7 +37,7 @@ import (
 // The queue is not the priority queue, which may deadlock (kubernetes-sigs/controller-runtime#3538), and then virtual time
 // stands still.
 //
-//	go test ./works -run TestProof                             20 worlds of each kind, and each duty ignored in turn
+//	go test ./works -run TestProof                             10 worlds of each kind, and each duty ignored in turn
 //	go test ./works -run TestProof/Rollouts -rollouts=1000 -v -timeout=0
 func TestProof(t *testing.T) {
 	ctrl.SetLogger(logr.Discard())

@@ -20,7 +20,7 @@ import (
 // removeAfter is for how long a cluster has to be out of the decisions until it loses its work.
 const removeAfter = 2 * time.Second
 
-// TestTrial puts the controller on trial: 20 worlds with crashes, lost answers and caches that lag.
+// TestTrial puts the controller on trial: 10 worlds with crashes, lost answers and caches that lag.
 //
 //	go test ./example -run TestTrial/Rollouts -v      it breaks nothing
 //	go test ./example -run TestTrial/CutOff -v        nor where versions cut clusters off

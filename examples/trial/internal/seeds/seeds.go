@@ -16,6 +16,14 @@ import (
 // played again: KIND SEED (PART, PART) WHY.
 const File = "testdata/stories"
 
+// Worlds is how many worlds of each kind are played unless a flag says it: ten for each change, and a hundred each week, when .ci/run sets WHOLE.
+func Worlds() int {
+	if os.Getenv("WHOLE") != "" {
+		return 100
+	}
+	return 10
+}
+
 // Story is a world to be played.
 type Story struct {
 	Seed    uint64

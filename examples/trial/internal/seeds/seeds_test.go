@@ -34,3 +34,13 @@ func TestHalfOfTheSeedsMove(t *testing.T) {
 		}
 	}
 }
+
+// Each week ten times as many worlds are played as for a change.
+func TestWorlds(t *testing.T) {
+	for whole, want := range map[string]int{"": 10, "1": 100} {
+		t.Setenv("WHOLE", whole)
+		if n := Worlds(); n != want {
+			t.Errorf("with WHOLE=%q %d worlds of each kind, want %d", whole, n, want)
+		}
+	}
+}

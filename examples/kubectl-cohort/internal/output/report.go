@@ -162,6 +162,7 @@ func New(s *scenario.Scenario, trace *simulation.Trace, hub *policy.Hub, start t
 	}
 	final := trace.Final
 	summary := final.Summary()
+	summary.Version = "" // only the play has it
 	r := Report{
 		trace:     trace,
 		Placement: Placement{Name: s.Placements(), Clusters: s.Groups.NumClusters(), Fleet: s.Fleet, Stored: s.Stored, Dropped: s.Dropped},

@@ -27,6 +27,7 @@ type Rollback struct {
 // Back adds the rollback of an aborted rollout. Nothing is ignored if that is nil.
 func (r *Report) Back(aborted *simulation.Aborted, trace *simulation.Trace, ignored func(cluster string) bool) {
 	summary := trace.Final.Summary()
+	summary.Version = "" // only the play has it
 	back := Report{
 		trace: trace, Rows: r.Rows, Width: r.Width, Clock: r.Clock, back: true,
 		Rollout: Rollout{Object: r.Rollout.Object, Start: r.Rollout.Start, Schedule: trace.Final.Schedule},

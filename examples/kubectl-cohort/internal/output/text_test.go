@@ -83,7 +83,7 @@ func TestTextSaysHowItEnded(t *testing.T) {
 		{"a hundred hours keep their zeros", none, 1, after(100*time.Hour, status.Succeeded), []string{"after 100h: "}},
 		{"a silent cluster is named", none, 2, nil, []string{"after 0s: Stuck: 0 of 2 clusters done, 2 in flight; c00, c01 are progressing, and never time out (no progressDeadline)\n", "  c00 in group 0: Progressing\n  c01 in group 0: Progressing\n"}},
 		{"only ten are", deadline, 12, nil, []string{"All, progressDeadline 1h", "after 1h: CompleteWithFailures: 0 of 12 clusters done, 12 failed\n", "  c09 in group 0: TimeOut\n  and 2 more\n"}},
-		{"a breach with no cluster left to stop", perGroup, 1, after(0, status.TimeOut), []string{"after 0s: Breached: 1 cluster failed in group 0, where none may; no cluster waits\n  c00 in group 0: TimeOut\n", "\n0 of 1 clusters done, 1 failed (0%), aggregate status Failed\n"}},
+		{"a breach with no cluster left to stop", perGroup, 1, after(0, status.TimeOut), []string{"after 0s: Breached: the rollout is stopped: c00 failed in group 0, maxFailures is 0; the rollout continues once c00 is no longer failed or timed out; to do, one of: ", "\n  c00 in group 0: TimeOut\n", "\n0 of 1 clusters done, 1 failed (0%), aggregate status Failed\n"}},
 		{"R12 a mandatory group that selects no cluster is warned of", ignored, 1, after(0, status.Succeeded), []string{"\nwarning: ", `"canary"`}},
 		{"there is an end to watching", never, 1, nil, []string{"after 0s: Stuck: 0 of 1 clusters done, 1 in flight"}},
 	} {

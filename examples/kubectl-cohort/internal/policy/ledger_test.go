@@ -70,6 +70,9 @@ func drawOptions(t *rapid.T, words []string) (options rollout.Options) {
 	return options
 }
 
+// unversioned leaves out the version of a summary, which only the record tells: Play keeps a record only where it needs one.
+var unversioned = cmpopts.IgnoreFields(status.Summary{}, "Version")
+
 func TestPlayIsWhatPropagateWritesAtEveryWave(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -98,7 +101,7 @@ func TestPlayIsWhatPropagateWritesAtEveryWave(t *testing.T) {
 		if diff := cmp.Diff(want, got, ignored...); diff != "" {
 			t.Fatalf("the trace (-Resume +Play):\n%s", diff)
 		}
-		if want, got := want.Final, got.Final; want.String() != got.String() || !cmp.Equal(want.Summary(), got.Summary()) {
+		if want, got := want.Final, got.Final; want.String() != got.String() || !cmp.Equal(want.Summary(), got.Summary(), unversioned) {
 			t.Fatalf("the end:\n%v\nwant\n%v", got, want)
 		}
 	})

@@ -134,6 +134,9 @@ type watched struct {
 	Blocks  []rollout.BlockCount
 }
 
+// unversioned leaves out the version of a summary, which only the record tells: Play keeps a record only where it needs one.
+var unversioned = cmpopts.IgnoreFields(status.Summary{}, "Version")
+
 func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, observed := drawWorld(t), drawObserved(t)
@@ -169,7 +172,7 @@ func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
 		if diff := cmp.Diff(want, got, ignored...); diff != "" {
 			t.Fatalf("Resume and Play (-Resume +Play):\n%s", diff)
 		}
-		if want, got := want.Final, got.Final; want.String() != got.String() || !cmp.Equal(want.Summary(), got.Summary()) ||
+		if want, got := want.Final, got.Final; want.String() != got.String() || !cmp.Equal(want.Summary(), got.Summary(), unversioned) ||
 			!cmp.Equal(want.Next, got.Next, cmpopts.IgnoreFields(rollout.Next{}, "Record")) || !cmp.Equal(want.Record.Deselected, got.Record.Deselected) || !slices.Equal(want.InFlight, got.InFlight) ||
 			!cmp.Equal(slices.Collect(want.Settled()), slices.Collect(got.Settled())) {
 			t.Fatalf("the end:\n%v\nwant\n%v\n(-Resume +Play)\n%s", got, want, cmp.Diff(want.Next, got.Next))
@@ -177,7 +180,7 @@ func TestPlayIsResumeWithAPlanAtEveryWave(t *testing.T) {
 		if _, err := played.Play(observed, lives, start(), watching(&fast)); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(slowly, fast); diff != "" {
+		if diff := cmp.Diff(slowly, fast, unversioned); diff != "" {
 			t.Fatalf("the watchers are told something else (-Resume +Play):\n%s", diff)
 		}
 	})

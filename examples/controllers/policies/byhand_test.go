@@ -128,6 +128,16 @@ func TestPoliciesOfOCMsPropagatorAreTakenOver(t *testing.T) {
 	if got := h.status(); got != before || got != "Compliant Succeeded: a Compliant Succeeded, b Compliant Succeeded" {
 		t.Errorf("after the switch %s, before it %s", got, before)
 	}
+	// OCM copies what kubectl apply noted on the root. It is removed, which is no content: the cluster keeps its compliance.
+	h.edit("a", func(o *unstructured.Unstructured) {
+		o.SetAnnotations(map[string]string{"argocd.argoproj.io/compare-options": "IgnoreExtraneous", "kubectl.kubernetes.io/last-applied-configuration": "{}"})
+	})
+	h.restart()
+	h.wrote("a: label")
+	h.wrote("")
+	if got := h.status(); got != before {
+		t.Errorf("without that annotation %s, before it %s", got, before)
+	}
 	h.edit("b", func(o *unstructured.Unstructured) { o.Object["spec"].(map[string]any)["severity"] = "of yesterday" })
 	h.restart()
 	h.wrote("b: update enforce")

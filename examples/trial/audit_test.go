@@ -70,7 +70,7 @@ func TestAuditLogOfAHub(t *testing.T) {
 
 	duties := []Duty{KeepConcurrency, KeepOrder, KeepConcurrency, KeepOrder}
 	atOnce(t, len(duties), len(duties), func(ctx context.Context, i int) {
-		if o := draw(uint64(i+1), subject, duties[i]).record(ctx, hub.site, subject, worldName()); o.err != nil {
+		if o := hub.record(ctx, draw(uint64(i+1), subject, duties[i]), subject); o.err != nil {
 			t.Error(o.err)
 		}
 	})

@@ -7,39 +7,16 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-	workv1 "open-cluster-management.io/api/work/v1"
-	workv1alpha1 "open-cluster-management.io/api/work/v1alpha1"
 )
 
-// ofSets are worlds of ManifestWorkReplicaSets.
-var ofSets = foreignKind{
-	probe: func(ctx context.Context, hub *realHub) (object, func() (object, error), error) {
-		api := hub.clients("user").work.WorkV1alpha1().ManifestWorkReplicaSets("probe")
-		probe := &replicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "probe", Name: "probe"}}
-		probe.Spec.PlacementRefs = []workv1alpha1.LocalPlacementReference{{Name: "none", RolloutStrategy: clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}}}
-		probe.Spec.ManifestWorkTemplate.Workload.Manifests = []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"probe"}}`)}}}
-		written, err := api.Create(ctx, probe, metav1.CreateOptions{})
-		return written, func() (object, error) { return api.Get(ctx, "probe", metav1.GetOptions{}) }, err
-	},
-	idle: idle(nil), own: subject,
-	play: func(ctx context.Context, hub *realHub, subject *Subject, i int, seed uint64) *foreignOutcome {
-		w := foreignWorld(i, seed, subject)
-		o := w.record(ctx, hub.site, subject, worldName())
-		return &foreignOutcome{o.world, o.world.class, seed, o.history, o.err}
-	},
-}
-
 // foreignWorld is one of all kinds in turn: any, one in which a duty matters, and one in which versions cut clusters off.
-func foreignWorld(i int, seed uint64, subject *Subject) *world {
+func foreignWorld(i int, seed uint64, subject *Subject, class string) *world {
 	matters := slices.Concat(slices.Sorted(maps.Keys(Duties)), slices.Sorted(maps.Keys(StrategyDuties)))
 	of := slices.Sorted(maps.Keys(classes))
-	if *flagClass != "" {
-		i, of = 3, []string{*flagClass}
+	if class != "" {
+		i, of = 3, []string{class}
 	}
 	switch i % 4 {
 	case 0:
@@ -63,21 +40,27 @@ var classes = map[string]struct {
 	group    string
 	size     int
 	tempers  []agentMode
-	front    bool // a cluster that joins is in that group, too
-	still    bool // no cluster joins
+	front    bool     // a cluster that joins is in that group, too
+	still    bool     // no cluster joins
+	holds    bool     // agents have finalizers, and take long to remove what is deleted
+	script   []change // what happens instead
 }{
-	"over concurrency":               {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), tempers: []agentMode{silent}},
-	"group size unread":              {strategy: atATime(intstr.FromInt32(0), intstr.FromString("100%"), ""), size: 2, tempers: []agentMode{silent}},
-	"generous budget read as none":   {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), tempers: []agentMode{broken}},
-	"breach unseen":                  {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), tempers: []agentMode{broken}},
-	"breach behind":                  {strategy: groupByGroup("2s", intstr.FromInt32(0)), group: "canary", front: true, tempers: []agentMode{quick, quick, broken, broken, broken, broken, broken}},
-	"silent agent":                   {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s"), still: true, tempers: []agentMode{silent}},
-	"group half started":             {strategy: groupByGroup("None", intstr.FromInt32(0)), group: "canary", tempers: []agentMode{quick, quick, hanging, hanging, hanging, hanging, hanging}},
-	"next group too early":           {strategy: groupByGroup("None", intstr.FromString("100%")), size: 2, tempers: []agentMode{broken, silent}},
-	"breached group started":         {strategy: groupByGroup("2s", intstr.FromInt32(0)), size: 3, tempers: []agentMode{broken, quick, quick}},
-	"mandatory overtaken":            {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "2s")), group: "canary", tempers: []agentMode{broken, quick}},
-	"time-out holds the rest":        {strategy: behind(atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s")), group: "canary", tempers: []agentMode{quick, quick, silent}},
-	"behind mandatory groups, waves": {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None")), group: "canary", tempers: []agentMode{quick, quick, quick, silent}},
+	"over concurrency":             {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), ""), tempers: []agentMode{silent}},
+	"group size unread":            {strategy: atATime(intstr.FromInt32(0), intstr.FromString("100%"), ""), size: 2, tempers: []agentMode{silent}},
+	"generous budget read as none": {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(50), "2s"), tempers: []agentMode{broken}},
+	"breach unseen":                {strategy: atATime(intstr.FromInt32(1), intstr.FromInt32(0), "2s"), tempers: []agentMode{broken}},
+	"breach behind":                {strategy: groupByGroup("2s", intstr.FromInt32(0)), group: "canary", front: true, tempers: []agentMode{quick, quick, broken, broken, broken, broken, broken}},
+	"silent agent":                 {strategy: atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s"), still: true, tempers: []agentMode{silent}},
+	"group half started":           {strategy: groupByGroup("None", intstr.FromInt32(0)), group: "canary", tempers: []agentMode{quick, quick, hanging, hanging, hanging, hanging, hanging}},
+	"next group too early":         {strategy: groupByGroup("None", intstr.FromString("100%")), size: 2, tempers: []agentMode{broken, silent}},
+	"breached group started":       {strategy: groupByGroup("2s", intstr.FromInt32(0)), size: 3, tempers: []agentMode{broken, quick, quick}},
+	"mandatory overtaken":          {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "2s")), group: "canary", tempers: []agentMode{broken, quick}},
+	"time-out holds the rest":      {strategy: behind(atATime(intstr.FromInt32(1), intstr.FromString("100%"), "2s")), group: "canary", tempers: []agentMode{quick, quick, silent}},
+	"deselected not counted": {strategy: atATime(intstr.FromInt32(6), intstr.FromInt32(0), ""), tempers: []agentMode{hanging}, holds: true,
+		script: []change{{5 * time.Second, leaves}, {time.Second, leaves}, {4 * time.Second, joins}}},
+	"an outdated work of a cluster that left": {strategy: soaks(atATime(intstr.FromInt32(1), intstr.FromInt32(0), "")), tempers: []agentMode{quick},
+		script: []change{{15 * time.Second, newTemplate}, {20 * time.Millisecond, leaves}}},
+	"behind mandatory groups, waves": {strategy: behind(atATime(intstr.FromInt32(2), intstr.FromString("100%"), "None")), group: "canary", tempers: []agentMode{quick, quick, quick, hanging}},
 }
 
 func atATime(limit, failures intstr.IntOrString, deadline string) clusterv1alpha1.RolloutStrategy {
@@ -96,6 +79,12 @@ func behind(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
 	return s
 }
 
+// soaks has a success soak for a second.
+func soaks(s clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStrategy {
+	s.Progressive.MinSuccessTime.Duration = time.Second
+	return s
+}
+
 func (w *world) bend(class string) {
 	c := classes[class]
 	w.class = class
@@ -106,57 +95,34 @@ func (w *world) bend(class string) {
 			w.named, w.groupOf[name] = []string{c.group}, c.group
 		}
 	}
+	for _, name := range w.pool {
+		w.holds[name] = w.holds[name] || c.holds
+	}
+	if c.holds {
+		w.dying = 30 * time.Second
+	}
 	for _, name := range w.pool[:len(w.pool)-7] {
 		if c.front {
 			w.groupOf[name] = c.group
 		}
 	}
-	if w.script = []change{{5 * time.Second, joins}, {5 * time.Second, joins}}; c.still {
+	switch {
+	case c.script != nil:
+		w.script = c.script
+	case c.still:
 		w.script = nil
+	default:
+		w.script = []change{{5 * time.Second, joins}, {5 * time.Second, joins}}
 	}
 }
 
 // record runs a world to its end, without a process with observed caches.
-func (w *world) record(ctx context.Context, at *site, subject *Subject, name string) *observation {
-	w.name = name
-	p := w.newPlayer(at, subject)
-	o := &observation{world: w}
-	o.err = p.run(ctx)
-	p.clear(ctx)
+func (p *player) record(ctx context.Context) *foreignOutcome {
+	o := &foreignOutcome{world: p.world, class: p.class, seed: p.seed, err: p.run(ctx)}
 	if o.err == nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		o.history = p.judged()
 	}
 	return o
-}
-
-// clear deletes what is left of a rollout, since worlds share the API server.
-func (p *player) clear(ctx context.Context) {
-	for _, c := range p.clusters(p.pool) {
-		p.unregister(ctx, c)
-	}
-	p.mu.Lock()
-	last := map[id]event{}
-	for _, e := range p.events {
-		if e.rv > last[e.id].rv {
-			last[e.id] = e
-		}
-	}
-	p.mu.Unlock()
-	for _, i := range slices.SortedFunc(maps.Keys(last), id.compare) {
-		e := last[i]
-		namespace, name := e.object.GetNamespace(), e.object.GetName()
-		switch {
-		case e.gone:
-		case i.kind == Works:
-			api := p.user.work.WorkV1().ManifestWorks(namespace)
-			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{}) // it may be gone
-			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
-		case i.kind == ReplicaSets:
-			api := p.user.work.WorkV1alpha1().ManifestWorkReplicaSets(namespace)
-			_, _ = api.Patch(ctx, name, types.MergePatchType, []byte(unhold), metav1.PatchOptions{})
-			_ = api.Delete(ctx, name, metav1.DeleteOptions{})
-		}
-	}
 }

@@ -3,14 +3,12 @@ package trial
 import (
 	"context"
 	"flag"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,10 +21,10 @@ import (
 
 var (
 	flagForeign  = flag.String("foreign", "", "a program that rolls out what -kind says, with its arguments, to which a kubeconfig is added as the last one; or own, for the one of this package")
-	flagParallel = flag.Int("at-once", 20, "how many worlds of -foreign run at a time")
-	flagKind     = flag.String("kind", string(ReplicaSets), "what the program of -foreign is responsible for: ManifestWorkReplicaSet, ClusterManagementAddOn, Placement or Policy")
 	flagClass    = flag.String("class", "", "play only worlds of ManifestWorkReplicaSets or add-ons in which this difference matters")
 	flagKeep     = flag.String("keep", "", "a directory for the recordings of worlds in which something was found")
+	flagParallel = flag.Int("at-once", 20, "how many worlds of -foreign run at a time")
+	flagKind     = flag.String("kind", string(ReplicaSets), "what the program of -foreign is responsible for: ManifestWorkReplicaSet, ClusterManagementAddOn, Placement or Policy")
 )
 
 // foreignKind is what a foreign program may be responsible for.
@@ -49,15 +47,6 @@ type foreignKind struct {
 }
 
 var foreignKinds = map[Kind]foreignKind{ReplicaSets: ofSets, AddOns: ofTheAddOns, Placements: ofPlacements, Policies: ofThePolicies}
-
-// foreignOutcome is what came of a world.
-type foreignOutcome struct {
-	world   fmt.Stringer
-	class   string // of differences, where it was bent towards one
-	seed    uint64
-	history *history
-	err     error
-}
 
 // idle is a subject that does nothing, since the program does.
 func idle(delivery *Delivery) *Subject {
@@ -155,79 +144,9 @@ func TestForeign(t *testing.T) {
 	} else if subject = kind.own; subject == nil {
 		t.Fatalf("this package has no %s controller of its own", *flagKind)
 	}
-	f := &foreignFigures{kind: &kind, worlds: map[string]int{}, all: map[string]int{}, byClass: map[string][]string{}}
+	f := newForeignFigures(kind.schedules, judge.Options{Patience: max(5*time.Second, kind.patience), RemoveAfter: kind.removeAfter, IgnoreAnnotation: ignoreAnnotation})
+	f.keep = *flagKeep
 	seed := max(1, *flagSeed)
 	atOnce(t, *flagRollouts, *flagParallel, func(ctx context.Context, i int) { f.add(t, kind.play(ctx, hub, subject, i, seed+uint64(i))) })
 	t.Logf("seeds from %d: %s", seed, f)
-}
-
-// foreignFigures are of the worlds of one program.
-type foreignFigures struct {
-	kind *foreignKind
-
-	mu                                 sync.Mutex
-	rollouts, starts, removals, marked int
-	worlds, all                        map[string]int
-	byClass                            map[string][]string
-}
-
-// add judges a world, and keeps its recording.
-func (f *foreignFigures) add(t *testing.T, o *foreignOutcome) {
-	if o.err != nil {
-		t.Errorf("%s\n%v", o.world, o.err)
-		return
-	}
-	report, err := o.history.judgedBy(judge.Options{Lag: 2 * time.Second, Patience: max(5*time.Second, f.kind.patience), RemoveAfter: f.kind.removeAfter,
-		IgnoreAnnotation: ignoreAnnotation})
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.rollouts, f.starts, f.removals = f.rollouts+1, f.starts+report.Starts, f.removals+report.Removals
-	found := map[string]bool{}
-	broken := false
-	for i := range report.Findings {
-		x := &report.Findings[i]
-		if x.Kind.OfDecisions() != f.kind.schedules {
-			continue // the harness's own
-		}
-		kind := fmt.Sprintf("%s %s", x.Grade, x.Kind)
-		found[kind] = true
-		f.all[kind]++
-		broken = broken || x.Grade == judge.Broken
-		if o.class != "" {
-			f.byClass[o.class] = append(f.byClass[o.class], kind)
-		}
-	}
-	for kind := range found {
-		f.worlds[kind]++
-	}
-	if broken {
-		f.marked++
-	}
-	if *flagKeep == "" || len(found) == 0 {
-		return
-	}
-	text, err := o.history.trace()
-	if err == nil {
-		err = os.WriteFile(filepath.Join(*flagKeep, fmt.Sprintf("%d%s.jsonl", o.seed, strings.ReplaceAll(" "+o.class, " ", "-"))), text, 0o644)
-	}
-	if err != nil {
-		t.Error(err)
-	}
-}
-
-func (f *foreignFigures) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d worlds with %d starts and %d removals; something is broken in %d", f.rollouts, f.starts, f.removals, f.marked)
-	for _, kind := range slices.Sorted(maps.Keys(f.worlds)) {
-		fmt.Fprintf(&b, "\n%s: %d, in %d worlds", kind, f.all[kind], f.worlds[kind])
-	}
-	for _, class := range slices.Sorted(maps.Keys(f.byClass)) {
-		slices.Sort(f.byClass[class])
-		fmt.Fprintf(&b, "\nwhere %s: %v", class, slices.Compact(f.byClass[class]))
-	}
-	return b.String()
 }

@@ -23,8 +23,8 @@ import (
 )
 
 var (
-	rollouts = flag.Int("rollouts", 100, "how many rollouts OCM's scheduler divides")
-	first    = flag.Uint64("seed", 1, "of the first rollout; the others follow")
+	divided = flag.Int("divided", 100, "how many rollouts OCM's scheduler divides")
+	first   = flag.Uint64("first", 1, "the seed of the first of these rollouts; the others follow")
 )
 
 // fleet is a rollout to clusters that OCM's scheduler divides into groups, by one placement or two.
@@ -297,7 +297,7 @@ func (f *fleet) String() string {
 // off, and clusters are tainted, dropped, join, are deselected and selected again. No more are exposed than package
 // exposure says for some groups in the history. Package grouping divides as the scheduler does.
 func TestExposureHoldsWhereOCMsSchedulerDivides(t *testing.T) {
-	n := *rollouts
+	n := *divided
 	if testing.Short() {
 		n = min(n, 10)
 	}

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clusterclient "open-cluster-management.io/api/client/cluster/clientset/versioned"
 	clusterinformers "open-cluster-management.io/api/client/cluster/informers/externalversions"
@@ -45,6 +46,11 @@ func run(ctx context.Context, kubeconfig string, workers int) error {
 		return err
 	}
 	config.QPS, config.Burst = 100, 200
+	return runFor(ctx, config, workers)
+}
+
+// runFor runs the controller with a configuration until the context ends.
+func runFor(ctx context.Context, config *rest.Config, workers int) error {
 	clusters, err := clusterclient.NewForConfig(config)
 	if err != nil {
 		return err
@@ -64,5 +70,7 @@ func run(ctx context.Context, kubeconfig string, workers int) error {
 	ofClusters.Start(ctx.Done())
 	ofWorks.Start(ctx.Done())
 	controller.Run(ctx, workers)
+	ofClusters.Shutdown()
+	ofWorks.Shutdown()
 	return nil
 }

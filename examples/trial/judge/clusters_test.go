@@ -174,7 +174,7 @@ func TestManagedClustersAreKept(t *testing.T) {
 	s := ofLeaver(all, nil).at(20).works("v1", "", "b")
 	r := s.read(t)
 	report := Judge(r, forLeavers)
-	Excerpt(r, report, 0, forLeavers)
+	Excerpt(r, report, 0, forLeavers, nil)
 	file := filepath.Join(t.TempDir(), "hub.jsonl")
 	if err := os.WriteFile(file, s.Bytes(), 0o600); err != nil {
 		t.Fatal(err)

@@ -28,23 +28,28 @@ func Excerpts(r *Recording, report *Report, o Options) {
 			continue
 		}
 		done[key] = true
-		Excerpt(r, report, i, o)
+		Excerpt(r, report, i, o, nil)
 	}
 }
 
-// Excerpt gives one finding its excerpt, by its index.
-func Excerpt(r *Recording, report *Report, i int, o Options) {
+// Excerpt gives one finding its excerpt, by its index. Because says of some lines, by their numbers, whether they still have what made the writer decide as it
+// did, as far as the caller can ask that. It may be nil: then an excerpt shows what was wrong, and may lack why.
+func Excerpt(r *Recording, report *Report, i int, o Options, because func(lines []int) bool) {
 	o.Should = nil // it takes time, and is not compared
 	f := &report.Findings[i]
-	f.Excerpt = nil
-	for _, e := range smallest(r, report, f, o) {
-		f.Excerpt = append(f.Excerpt, e.line)
+	f.Excerpt = numbersOf(smallest(r, report, f, o, because))
+}
+
+func numbersOf(part []event) (lines []int) {
+	for i := range part {
+		lines = append(lines, part[i].line)
 	}
+	return lines
 }
 
 // smallest leaves out of what concerns a finding what it does not need. Where it can, what is left shows nothing that the whole does not
 // show. It is empty where too much concerns it.
-func smallest(r *Recording, report *Report, f *Finding, o Options) []event {
+func smallest(r *Recording, report *Report, f *Finding, o Options, because func(lines []int) bool) []event {
 	type found struct {
 		kind           Kind
 		grade          Grade
@@ -92,7 +97,7 @@ func smallest(r *Recording, report *Report, f *Finding, o Options) []event {
 				return false
 			}
 		}
-		return is
+		return is && (because == nil || because(numbersOf(part)))
 	}
 	if len(part) > mostLines || !alone(part, false) {
 		if part = concerned(r, f, o, false); len(part) > mostLines || !alone(part, false) {

@@ -236,7 +236,7 @@ func excerpt(args []string, out io.Writer) error {
 		}
 		return fmt.Errorf("nothing %swas found in line %d: trial judge says where something was", of, line)
 	}
-	judge.Excerpt(recording, report, i, *o)
+	judge.Excerpt(recording, report, i, *o, nil)
 	if len(report.Findings[i].Excerpt) == 0 {
 		return fmt.Errorf("too many lines have to do with line %d", line)
 	}

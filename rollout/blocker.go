@@ -270,16 +270,16 @@ func inUTC(t time.Time) string {
 
 // blocker describes the cluster at a position.
 func (r *Result) blocker(position fleet.Position) Blocker {
-	s, n := r.states[position], r.knownDetails()
+	s := r.table.State(position)
 	b := Blocker{Cluster: r.cluster(position), Deselected: r.schedule.IsDeselected(position), Starting: r.isStarting(position), Silent: s == fleet.Silent, WithoutTime: fleet.UndatedStates.Has(s) || s == fleet.SucceededUndated, settled: s == fleet.SucceededUndated}
-	if age := r.ages.Of(position); fleet.ExposedStates.Has(s) && age != unknownAge {
-		b.Since = r.since(position)
+	if since := r.table.Since(position); fleet.ExposedStates.Has(s) && !since.IsZero() {
+		b.Since = since.In(r.table.Now.Location())
 		if limit := r.schedule.Phases.LimitOf(s); limit > 0 {
 			b.Until = b.Since.Add(limit)
 		}
 	}
-	b.late, b.lost = b.Starting && n.deleting[position], n.lost[position]
-	b.refused = b.Starting && !b.late && n.says[position].refusal
+	b.late, b.lost = b.Starting && r.table.Deleting[position], r.table.IsLost(position)
+	b.refused = b.Starting && !b.late && r.table.Says(position).Refusal
 	switch {
 	case s == fleet.Refused, b.refused:
 		b.Reason = status.ReportRefused
@@ -295,7 +295,7 @@ func (r *Result) blocker(position fleet.Position) Blocker {
 		b.frozen, b.Message, b.Until = true, h.Reason, h.Until
 		b.notAllowed, b.withAllowlist = h.Type == BlockNotAllowed, r.schedule.options.named.hasAllowlist
 	case !s.IsWaiting(), b.refused:
-		b.Message = n.says[position].text
+		b.Message = r.table.Says(position).Text
 	}
 	b.slotless = isFailed(s) && r.schedule.options.freeFailed
 	m := r.schedule.options.record
@@ -306,8 +306,8 @@ func (r *Result) blocker(position fleet.Position) Blocker {
 // isEarlier says whether the cluster at a position is in flight in an attempt before the wanted one. Such a cluster waits
 // for its turn again once its deadline has passed (R39).
 func (r *Result) isEarlier(position fleet.Position) bool {
-	s := r.states[position]
-	return max(r.attempt(position), 0) < r.schedule.options.attempt && fleet.InFlightStates.Has(s) && s != fleet.Soaking && s != fleet.SoakingUndated && !fleet.FailedStates.Has(s)
+	s := r.table.State(position)
+	return max(r.table.Attempt(position), 0) < r.schedule.options.attempt && fleet.InFlightStates.Has(s) && s != fleet.Soaking && s != fleet.SoakingUndated && !fleet.FailedStates.Has(s)
 }
 
 // changes gives the time at which time alone changes how the cluster stands; zero if it does not.
@@ -335,7 +335,7 @@ func (r *Result) Blockers() []Blocker {
 		allBlocked = r.allBlocked()
 	}
 	var all []Blocker
-	for position, state := range r.all() {
+	for position, state := range r.table.All() {
 		if r.schedule.Ignores(position) {
 			continue // nothing waits for it
 		}
@@ -356,7 +356,7 @@ func (r *Result) Blockers() []Blocker {
 			if r.isStarting(position) || fleet.ExposedStates.Has(state) {
 				waits += forAll.exposed
 			}
-			if r.isUnknown(position, state) {
+			if r.table.IsUnknown(position) {
 				waits += forAll.starts
 			}
 			if r.isUndatedSuccess(position) {
@@ -387,7 +387,7 @@ type blockedByAll struct{ shares, exposed, ramp, starts int }
 // blocksOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
 // wait until it is settled. Clusters in the stage that lack a slot wait while it has one.
 func (r *Result) blocksOf(position fleet.Position, h blockedBy) (blocks int) {
-	s := r.states[position]
+	s := r.table.State(position)
 	if fleet.BlockingStates.Has(s) {
 		return h.behind
 	}
@@ -405,7 +405,7 @@ func (r *Result) blocksOf(position fleet.Position, h blockedBy) (blocks int) {
 
 // usesUpShares says whether the shares would block fewer clusters without a cluster in the state.
 func (r *Result) usesUpShares(position fleet.Position) bool {
-	s, shares := r.states[position], r.schedule.options.shares
+	s, shares := r.table.State(position), r.schedule.options.shares
 	switch {
 	case shares.Concurrency == 0:
 		return false

@@ -120,35 +120,35 @@ func (b *Breach) blockReason() BlockReason {
 // breach gives the breached budget, if any (R10, R11, R12). The budgets of the stages come first, in order, then the
 // one over all clusters, which only Progressive has, and then what lasts.
 func (s *schedule) breach(v view, o *observed, last []lasting) *Breach {
-	t, breached := &o.totals, o.breached
+	t, breached := &o.Totals, o.breached
 	if breached < s.Graph.Len() {
-		b := &Breach{Group: s.keyOf(breached), Mandatory: s.Graph.IsMandatory(breached), Failures: t.stages[breached].InBudget(), MaxFailures: s.limits[breached].maxFailures}
+		b := &Breach{Group: s.keyOf(breached), Mandatory: s.Graph.IsMandatory(breached), Failures: t.Stages[breached].InBudget(), MaxFailures: s.Budgets[breached]}
 		b.Clusters, b.Deselected = s.firstFailures(v, breached)
-		b.Lost = s.lostIn(v, o, breached)
+		b.Lost = s.lostIn(v, breached)
 		return b
 	}
 	if s.isBreachedInAll(o) {
-		b := &Breach{AllGroups: true, Failures: t.all.InBudget(), MaxFailures: s.maxFailures}
+		b := &Breach{AllGroups: true, Failures: t.All.InBudget(), MaxFailures: s.maxFailures}
 		b.Clusters, b.Deselected = s.firstFailures(v, -1)
-		b.Lost = s.lostIn(v, o, -1)
+		b.Lost = s.lostIn(v, -1)
 		return b
 	}
 	if len(last) > 0 {
-		return last[0].breach(s, o)
+		return last[0].breach(s, v)
 	}
 	return nil
 }
 
 // isBreachedInAll says whether the failures of all clusters exceed their budget, which only Progressive has.
 func (s *schedule) isBreachedInAll(o *observed) bool {
-	return s.rules.typ == clusterv1alpha1.Progressive && o.all.InBudget() > s.maxFailures
+	return s.rules.typ == clusterv1alpha1.Progressive && o.All.InBudget() > s.maxFailures
 }
 
 // firstFailures names the first failed clusters of a stage, or of all stages where stage is negative, and those among them
 // that left.
 func (s *schedule) firstFailures(v view, stage stages.Stage) (names, deselected []string) {
 	names = make([]string, 0, maxNamed)
-	for position, _, ok := v.in(fleet.FailureStates, 0); ok; position, _, ok = v.in(fleet.FailureStates, position+1) {
+	for position, _, ok := v.In(fleet.FailureStates, 0); ok; position, _, ok = v.In(fleet.FailureStates, position+1) {
 		if stage >= 0 && s.Graph.Of(s.GroupOf(position)) != stage || !s.InBudget(position) {
 			continue
 		}
@@ -163,16 +163,13 @@ func (s *schedule) firstFailures(v view, stage stages.Stage) (names, deselected 
 }
 
 // lostIn counts the failures of a stage, or of all stages where it is negative, of which only the record tells.
-func (s *schedule) lostIn(v view, o *observed, stage stages.Stage) (n int) {
-	if o.record == nil {
-		return 0
-	}
-	for cluster := range s.options.record.all() {
+func (s *schedule) lostIn(v view, stage stages.Stage) (n int) {
+	for cluster := range s.Record {
 		position, member := s.Position(cluster)
-		if !member || !fleet.FailureStates.Has(v.at(position)) || !s.InBudget(position) || stage >= 0 && s.Graph.Of(s.GroupOf(position)) != stage {
+		if !member || !fleet.FailureStates.Has(v.State(position)) || !s.InBudget(position) || stage >= 0 && s.Graph.Of(s.GroupOf(position)) != stage {
 			continue
 		}
-		n += one(o.record.isLost(position))
+		n += one(v.IsLost(position))
 	}
 	return n
 }

@@ -56,8 +56,8 @@ func (r *Result) Changes(previous *Result) Changes {
 		return Changes{}
 	}
 	var c Changes
-	before, kept := 0, previous.kept
-	for position, now := range r.all() {
+	before, kept := fleet.Position(0), previous.kept
+	for position, now := range r.table.All() {
 		name, was := r.schedule.Cluster(position), fleet.Unreported
 		for len(kept) > 0 && kept[0] < name {
 			kept = kept[1:]
@@ -65,11 +65,11 @@ func (r *Result) Changes(previous *Result) Changes {
 		if len(kept) > 0 && kept[0] == name {
 			continue
 		}
-		for before < len(previous.states) && previous.schedule.Cluster(fleet.Position(before)) < name {
+		for before < previous.numClusters() && previous.schedule.Cluster(before) < name {
 			before++
 		}
-		if before < len(previous.states) && previous.schedule.Cluster(fleet.Position(before)) == name {
-			was = previous.states[before]
+		if before < previous.numClusters() && previous.schedule.Cluster(before) == name {
+			was = previous.table.State(before)
 		}
 		c.add(name, was, now)
 	}
@@ -89,11 +89,11 @@ func (r *Result) why(lists ...[]string) (why map[string]string) {
 	for _, list := range lists {
 		for _, cluster := range list {
 			position, _ := r.schedule.Position(cluster)
-			if said := r.knownDetails().says[position]; said != (message{}) {
+			if said := r.table.Says(position); said != (fleet.Message{}) {
 				if why == nil {
 					why = make(map[string]string)
 				}
-				why[cluster] = said.text
+				why[cluster] = said.Text
 			}
 		}
 	}

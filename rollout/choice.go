@@ -10,30 +10,16 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// view finds clusters by where they stand. There are two views: a [scan] looks through all clusters, for Plan; a
-// [tracker] keeps them in sets, for the Planner. The code below decides and lists over either.
-//
-// Views are walked through with cursors, which cost no memory:
-//
-//	for position, s, ok := v.in(states, 0); ok; position, s, ok = v.in(states, position+1) {}
-//	for position, place, ok := v.turn(stage, s, 0); ok; position, place, ok = v.turn(stage, s, place+1) {}
+// view finds clusters by where they stand. There are two views: a [fleet.Scan] looks through all clusters, for Plan; a
+// [fleet.Index] keeps them in sets, for the Planner. The code below decides and lists over either.
 type view interface {
-	// in gives the first position, from the given one on, of a cluster in any of some states, with its state. Positions are
-	// in the order of the names.
-	in(states fleet.States, from fleet.Position) (position fleet.Position, s fleet.State, ok bool)
-	// turn gives the first cluster of a stage in one of the two waiting states, from the given place on: its position
-	// and its place. Places are in the order in which clusters start.
-	turn(stage stages.Stage, s fleet.State, from int) (position fleet.Position, place int, ok bool)
-	// lastSuccess gives the last success among the clusters of a stage that count; zero if there is none. It is only called
-	// with [Options].WaitBetweenGroups.
-	lastSuccess(stage stages.Stage) time.Time
-	// at gives the state of the cluster at a position.
-	at(position fleet.Position) fleet.State
-	// reported gives the report that counts for the cluster at a position. It is only called for clusters that were deselected, whose
-	// object is being deleted, or that the record has.
-	reported(position fleet.Position) fleet.Report
-	// attempt gives the attempt that a position is in.
-	attempt(position fleet.Position) int
+	In(states fleet.States, from fleet.Position) (position fleet.Position, s fleet.State, ok bool)
+	Turn(stage stages.Stage, s fleet.State, from int) (position fleet.Position, place int, ok bool)
+	LastSuccess(stage stages.Stage) time.Time
+	State(position fleet.Position) fleet.State
+	Of(position fleet.Position) fleet.Report
+	Attempt(position fleet.Position) int
+	IsLost(position fleet.Position) bool
 }
 
 // choice says what may start. It follows from the tallies alone, so clusters are looked at only to be listed.
@@ -57,7 +43,6 @@ type choice struct {
 	barrier stages.Group
 
 	unselected map[string]time.Time // when each cluster to remove was first found unselected; nil without RemoveAfter
-	departed   []departure          // of which clusters only the start or the success counts
 	full       overflow             // the clusters that the record has no room for
 	retry      int                  // the attempt that makes room for them; 0 where none does
 }
@@ -132,8 +117,8 @@ func (g *grant) startingFrom(waiting fleet.State) int {
 // store. It takes constant time, except to find the names of a breach; with closed gates or a graph it takes time linear in the
 // groups.
 func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
-	t := &o.totals
-	c.closed, c.ignoredWaiting, c.departed, c.full = s.options.gates.Closed(s.Members, now), t.ignoredAll.Waiting(), o.departed, overflow{r.More, r.Until}
+	t := &o.Totals
+	c.closed, c.ignoredWaiting, c.full = s.options.gates.Closed(s.Members, now), t.IgnoredAll.Waiting(), overflow{r.More, r.Until}
 	c.retry = s.retry(r)
 	if !s.Graph.IsChain() {
 		c.activeStages = s.follow(c, t)
@@ -142,7 +127,7 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 	}
 	if s.Graph.IsChain() && o.active < s.Graph.Len() {
 		c.active = 1
-		c.only[0] = grant{stage: o.active, used: &t.stages[o.active], barrier: s.barrierOf(c, o.active)}
+		c.only[0] = grant{stage: o.active, used: &t.Stages[o.active], barrier: s.barrierOf(c, o.active)}
 	}
 	c.breach = s.breach(v, o, c.last)
 	if s.stopped(c) {
@@ -153,14 +138,14 @@ func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now 
 	grants := c.grants()
 	for i := range grants {
 		if grants[i].barrier < 0 && !c.isWaiting(grants[i].stage) {
-			s.grant(c, &grants[i], t.groups)
+			s.grant(c, &grants[i], t.Groups)
 		}
 	}
 }
 
 // follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph, where stages that
 // come after the same ones share what these are.
-func (s *schedule) follow(c *choice, t *totals) *activeStages {
+func (s *schedule) follow(c *choice, t *fleet.Totals) *activeStages {
 	n := s.Graph.Len()
 	tr := &activeStages{of: make([]int32, n), behind: make([]stages.Stage, n), barriers: make([]stages.Stage, n)}
 	for stage := range n {
@@ -173,7 +158,7 @@ func (s *schedule) follow(c *choice, t *totals) *activeStages {
 		}
 		for _, before := range after {
 			first := tr.behind[before]
-			if first < 0 && !s.isComplete(before, &t.stages[before]) {
+			if first < 0 && !s.IsComplete(before, &t.Stages[before]) {
 				first = before
 			}
 			behind, barrier = earlier(behind, first), earlier(barrier, tr.barriers[before])
@@ -182,10 +167,10 @@ func (s *schedule) follow(c *choice, t *totals) *activeStages {
 			barrier = stage
 		}
 		tr.behind[stage], tr.barriers[stage], tr.of[stage] = behind, barrier, -1
-		if behind >= 0 || s.isComplete(stage, &t.stages[stage]) {
+		if behind >= 0 || s.IsComplete(stage, &t.Stages[stage]) {
 			continue
 		}
-		g := grant{stage: stage, used: &t.stages[stage], barrier: stages.None}
+		g := grant{stage: stage, used: &t.Stages[stage], barrier: stages.None}
 		if barrier >= 0 {
 			g.barrier = s.Graph.First(barrier)
 		}
@@ -298,7 +283,7 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting fleet.State, r *
 	if n == 0 {
 		return clusters
 	}
-	for position, place, ok := v.turn(g.stage, waiting, 0); ok; position, place, ok = v.turn(g.stage, waiting, place+1) {
+	for position, place, ok := v.Turn(g.stage, waiting, 0); ok; position, place, ok = v.Turn(g.stage, waiting, place+1) {
 		if c.closed != nil && c.isClosed(s.GroupOf(position)) || s.Ignores(position) {
 			continue
 		}
@@ -319,9 +304,9 @@ func (s *schedule) list(v view, states fleet.States, n int) []Cluster {
 		return nil
 	}
 	clusters := make([]Cluster, 0, n)
-	for position, state, ok := v.in(states, 0); ok; position, state, ok = v.in(states, position+1) {
+	for position, state, ok := v.In(states, 0); ok; position, state, ok = v.In(states, position+1) {
 		if !s.IsDeselected(position) {
-			clusters = s.addCluster(clusters, position, state, v.attempt(position))
+			clusters = s.addCluster(clusters, position, state, v.Attempt(position))
 		}
 		if n--; n == 0 {
 			break
@@ -331,16 +316,4 @@ func (s *schedule) list(v view, states fleet.States, n int) []Cluster {
 		return nil
 	}
 	return clusters
-}
-
-// sooner gives the smaller of two durations, where one that is not positive means never.
-func sooner(a, b time.Duration) time.Duration {
-	switch {
-	case a <= 0:
-		return max(b, 0)
-	case b <= 0:
-		return a
-	default:
-		return min(a, b)
-	}
 }

@@ -7,7 +7,7 @@ func (s *schedule) deselectedClusters(v view) []Cluster {
 	}
 	clusters := make([]Cluster, 0, len(s.Deselected))
 	for _, position := range s.Deselected {
-		clusters = s.addCluster(clusters, position, v.at(position), v.attempt(position))
+		clusters = s.addCluster(clusters, position, v.State(position), v.Attempt(position))
 	}
 	return clusters
 }

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +89,7 @@ func (r *Result) Explain(cluster string) Explanation {
 		return nil
 	}
 	group := r.schedule.GroupOf(position)
-	if r.states[position].IsFrozen() {
+	if r.table.State(position).IsFrozen() {
 		return r.explainFrozen(position)
 	}
 	if _, waits := r.choice.waitsFor(r.schedule.Graph.Of(group)); waits && !r.schedule.stopped(&r.choice) {
@@ -204,10 +203,7 @@ func (r *Result) failures() (blockers []Blocker, more int, ignorable ignorableCl
 
 // ignorableInBreach gives the clusters that count in the breach and left, or cannot recover.
 func (r *Result) ignorableInBreach() (ignorable ignorableClusters) {
-	positions := slices.Collect(maps.Keys(r.knownDetails().lost))
-	for _, position := range r.schedule.Deselected {
-		positions = append(positions, position)
-	}
+	positions := append(r.table.Lost(), r.schedule.Deselected...)
 	slices.Sort(positions)
 	for _, position := range slices.Compact(positions) {
 		if b := r.blocker(position); r.isInBreach(position) {

@@ -30,7 +30,7 @@ func (h BlockReason) exposure() string {
 // exposed gives the wait set of all clusters that are exposed or start. It takes time linear in the fleet.
 func (r *Result) exposed() *waitSet {
 	f, s := &waitSet{}, r.schedule
-	for position, is := range r.all() {
+	for position, is := range r.table.All() {
 		if !r.isStarting(position) && !fleet.ExposedStates.Has(is) || s.Ignores(position) {
 			continue
 		}

@@ -33,12 +33,12 @@ func (r *Result) frozen() *frozenClusters {
 func (r *Result) findFrozen() *frozenClusters {
 	byReason := make(map[BlockReason]*stateGroup)
 	reasons := make(map[fleet.Position]BlockReason)
-	for position, is := range r.all() {
+	for position, is := range r.table.All() {
 		if !is.IsFrozen() {
 			continue
 		}
 		h := BlockReason{Type: BlockNotAllowed}
-		if by := r.schedule.Freezes.At(position, r.now); by != nil {
+		if by := r.schedule.Freezes.At(position, r.table.Now); by != nil {
 			h = BlockReason{Type: BlockFrozen, Reason: by.Reason, Until: by.Until.UTC()}
 			if by.Until.IsZero() {
 				h.Until = time.Time{}
@@ -51,7 +51,7 @@ func (r *Result) findFrozen() *frozenClusters {
 		byReason[h].add(Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}})
 	}
 	p := &frozenClusters{blockOf: make(map[fleet.Position]BlockReason, len(reasons)), inGroup: make(map[stages.Group][]BlockReason), counts: make(map[groupBlock]int)}
-	for position, is := range r.all() {
+	for position, is := range r.table.All() {
 		if !is.IsFrozen() {
 			continue
 		}
@@ -68,16 +68,16 @@ func (r *Result) findFrozen() *frozenClusters {
 
 // frozenIn counts the frozen clusters of a group, ignored ones too.
 func (r *Result) frozenIn(group stages.Group) int {
-	n := r.tallies[group].Frozen()
-	if r.ignoredTallies != nil {
-		n += r.ignoredTallies[group].Frozen()
+	n := r.table.Totals.Groups[group].Frozen()
+	if r.table.Totals.Ignored != nil {
+		n += r.table.Totals.Ignored[group].Frozen()
 	}
 	return n
 }
 
 // blockAt gives the reason of the blocked cluster at a position.
 func (r *Result) blockAt(position fleet.Position) BlockReason {
-	if r.states[position].IsFrozen() {
+	if r.table.State(position).IsFrozen() {
 		return r.frozen().blockOf[position]
 	}
 	return r.blockReason(r.schedule.GroupOf(position))
@@ -146,10 +146,10 @@ func (r *Result) freezeLinks(groups []stages.Group) (links []Link) {
 	var reasons []BlockReason
 	byReason := make(map[BlockReason]*stateGroup)
 	for _, group := range groups {
-		if r.tallies[group].Blocking() == 0 {
+		if r.table.Totals.Groups[group].Blocking() == 0 {
 			continue
 		}
-		for position, is := range r.all() {
+		for position, is := range r.table.All() {
 			if !fleet.BlockingStates.Has(is) || r.schedule.GroupOf(position) != group || r.schedule.Ignores(position) {
 				continue
 			}
@@ -174,7 +174,7 @@ func (r *Result) unfreezes(groups []stages.Group, by time.Time) bool {
 	if !r.schedule.Freezes.Any() {
 		return false
 	}
-	for position, is := range r.all() {
+	for position, is := range r.table.All() {
 		if !is.IsFrozen() || r.schedule.Ignores(position) || !slices.Contains(groups, r.schedule.GroupOf(position)) {
 			continue
 		}

@@ -22,7 +22,7 @@ func (r *Result) waitedBy(group stages.Group) (w waited) {
 	s, c := r.schedule, &r.choice
 	before, later := s.Graph.Before(s.Graph.Of(group)), []stages.Group(nil)
 	for other := range r.numGroups() { // each stage has one group, as they go one after the other
-		if stage := s.Graph.Of(other); before[stage] && !s.isComplete(stage, &r.tallies[other]) {
+		if stage := s.Graph.Of(other); before[stage] && !s.IsComplete(stage, &r.table.Totals.Groups[other]) {
 			later = append(later, other)
 		}
 	}

@@ -1,7 +1,5 @@
 package rollout
 
-import "github.com/cohort-ocm/cohort/rollout/internal/fleet"
-
 // rampUsedUp gives the reason for clusters that the ramp blocks.
 func (s *schedule) rampUsedUp(c *choice) BlockReason {
 	p := &c.pace
@@ -26,11 +24,11 @@ func (r *Result) explainStarts(l *Link) (others ignorableClusters) {
 	case !h.Until.IsZero():
 		l.Remedies = []Remedy{r.waitUntil(h.Until)}
 	case h.Starting > 0:
-		l.Remedies = []Remedy{r.waitUntil(r.now.Add(h.Per))}
+		l.Remedies = []Remedy{r.waitUntil(r.table.Now.Add(h.Per))}
 	default:
 		var f topN
-		for position, state := range r.all() {
-			if r.isUnknown(position, state) {
+		for position := range r.table.All() {
+			if r.table.IsUnknown(position) {
 				b := r.blocker(position)
 				f.add(&b, 1)
 			}
@@ -40,9 +38,4 @@ func (r *Result) explainStarts(l *Link) (others ignorableClusters) {
 		l.Remedies = []Remedy{{Type: RemedyReportTime, Count: needed, Of: f.n, Clusters: f.names()}}
 	}
 	return others
-}
-
-// isUnknown says whether the cluster at a position is in flight since an unknown time.
-func (r *Result) isUnknown(position fleet.Position, s fleet.State) bool {
-	return fleet.InFlightStates.Has(s) && r.ages.Of(position) == unknownAge && !r.schedule.Ignores(position)
 }

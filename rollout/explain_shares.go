@@ -75,13 +75,13 @@ func (r *Result) explainShares(l *Link) (others ignorableClusters) {
 // failedHere gives the clusters that failed and count, by name, the ones among them that can be fixed, those that timed out only because
 // nothing says when they are done, and the last attempt. It takes time linear in the fleet.
 func (r *Result) failedHere() (f topN, fixable, untold stateGroup, attempt int) {
-	for position, state := range r.all() {
+	for position, state := range r.table.All() {
 		if !fleet.FailureStates.Has(state) || r.schedule.Ignores(position) {
 			continue
 		}
 		b := r.blocker(position)
 		b.Until = time.Time{} // a cluster that timed out has failed as well
-		attempt = max(attempt, r.attempt(position))
+		attempt = max(attempt, r.table.Attempt(position))
 		r.sort(position, b, &fixable, &untold)
 		f.ignorable.add(&b)
 		if f.n++; f.n <= maxNamed {

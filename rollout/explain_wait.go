@@ -10,9 +10,9 @@ import (
 // waitNotOver gives the reason for the clusters of a stage that has to wait.
 func (s *schedule) waitNotOver(w *interval) BlockReason {
 	if w.unknown {
-		return BlockReason{Type: BlockWait, Group: s.keyOf(w.unknownOf), Per: s.wait}
+		return BlockReason{Type: BlockWait, Group: s.keyOf(w.unknownOf), Per: s.Wait}
 	}
-	return BlockReason{Type: BlockWait, Group: s.keyOf(w.lastOf), Per: s.wait, Until: w.last.Add(s.wait).UTC()}
+	return BlockReason{Type: BlockWait, Group: s.keyOf(w.lastOf), Per: s.Wait, Until: w.last.Add(s.Wait).UTC()}
 }
 
 // wait gives the sentence of BlockWait.
@@ -32,7 +32,7 @@ func (r *Result) explainWait(l *Link, stage stages.Stage) (others ignorableClust
 	}
 	var f topN
 	before := r.schedule.Graph.Before(stage)
-	for position := range r.all() {
+	for position := range r.table.All() {
 		if r.isUndatedSuccess(position) && before[r.schedule.Graph.Of(r.schedule.GroupOf(position))] {
 			b := r.blocker(position)
 			f.add(&b, 1)
@@ -46,7 +46,7 @@ func (r *Result) explainWait(l *Link, stage stages.Stage) (others ignorableClust
 // isUndatedSuccess says whether the cluster at a position counts and succeeded at an unknown time, so that a stage may
 // wait for that time.
 func (r *Result) isUndatedSuccess(position fleet.Position) bool {
-	return r.states[position] == fleet.SucceededUndated && !r.schedule.Ignores(position)
+	return r.table.State(position) == fleet.SucceededUndated && !r.schedule.Ignores(position)
 }
 
 // blockedForTimes counts for each stage the clusters that wait because some of its clusters succeeded at an unknown time.

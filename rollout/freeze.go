@@ -64,19 +64,6 @@ func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []fleet.F
 	return merged[:n], nil
 }
 
-// freeze lets the freezes count in the states.
-func (r *Result) freeze(now time.Time) {
-	s := r.schedule
-	if !s.Freezes.Any() {
-		return
-	}
-	for position, is := range r.all() {
-		if is.IsWaiting() {
-			r.states[position] = s.Freezes.StateOf(fleet.Position(position), is, now)
-		}
-	}
-}
-
 // checkFreezes warns of freezes of clusters that are not selected: with a mistyped name the cluster would start unnoticed.
 func (s *schedule) checkFreezes() {
 	if s.options.named == nil {

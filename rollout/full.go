@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -97,7 +98,7 @@ func (s *schedule) lastEnd(entries []status.DeselectedCluster) (last time.Time) 
 		case since.IsZero():
 			return time.Time{}
 		default:
-			ends = latest(ends, since.Add(max(s.wait, s.rules.minSuccessTime)))
+			ends = latest(ends, since.Add(max(s.Wait, s.rules.minSuccessTime)))
 		}
 		last = latest(last, ends)
 	}
@@ -105,11 +106,11 @@ func (s *schedule) lastEnd(entries []status.DeselectedCluster) (last time.Time) 
 }
 
 // fullEnds gives the time from now until a full record blocks clusters no longer, if it alone blocks any; 0 if that never happens.
-func (s *schedule) fullEnds(c *choice, t *totals, now time.Time) time.Duration {
+func (s *schedule) fullEnds(c *choice, t *fleet.Totals, now time.Time) time.Duration {
 	switch f := &c.full; {
 	case f.n == 0 || f.until.IsZero() || s.options.paused || s.missing != "" || c.breach != nil:
 		return 0
-	case t.all.Waiting() == 0 && t.ignoredAll.Waiting() == 0:
+	case t.All.Waiting() == 0 && t.IgnoredAll.Waiting() == 0:
 		return 0
 	default:
 		return f.until.Sub(now)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
@@ -58,7 +59,7 @@ func (s *schedule) checkGates() {
 }
 
 // opening gives the time from now until a gate opens that blocks clusters of an active stage; 0 if there is none.
-func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Duration) {
+func (s *schedule) opening(c *choice, t *fleet.Totals, now time.Time) (next time.Duration) {
 	if c.closed == nil || s.stopped(c) {
 		return 0
 	}
@@ -66,24 +67,24 @@ func (s *schedule) opening(c *choice, t *totals, now time.Time) (next time.Durat
 		switch g := &c.grants()[i]; {
 		case g.used.Waiting() == 0:
 		case g.barrier >= 0:
-			next = sooner(next, c.closed[g.barrier].UntilOpen(now))
+			next = fleet.Sooner(next, c.closed[g.barrier].UntilOpen(now))
 		case !s.Graph.IsSingle(g.stage):
 			for group, gate := range c.closed {
-				if s.Graph.Of(group) == g.stage && t.groups[group].Waiting() > 0 {
-					next = sooner(next, gate.UntilOpen(now))
+				if s.Graph.Of(group) == g.stage && t.Groups[group].Waiting() > 0 {
+					next = fleet.Sooner(next, gate.UntilOpen(now))
 				}
 			}
 		}
 	}
-	for group := range stages.Group(len(t.ignored)) {
-		if _, waits := c.waitsFor(s.Graph.Of(group)); waits || t.ignored[group].Waiting() == 0 {
+	for group := range stages.Group(len(t.Ignored)) {
+		if _, waits := c.waitsFor(s.Graph.Of(group)); waits || t.Ignored[group].Waiting() == 0 {
 			continue
 		}
 		if barrier := s.barrierOf(c, s.Graph.Of(group)); barrier >= 0 {
 			group = barrier
 		}
 		if gate, closed := c.closed[group]; closed {
-			next = sooner(next, gate.UntilOpen(now))
+			next = fleet.Sooner(next, gate.UntilOpen(now))
 		}
 	}
 	return next

@@ -35,7 +35,7 @@ func (s *schedule) barrierOf(c *choice, stage stages.Stage) stages.Group {
 func (s *schedule) listIgnored(v view, c *choice, waiting fleet.State, r *Result, clusters []Cluster) []Cluster {
 	last, through := stages.Group(stages.None), false
 	for _, position := range s.Ignored {
-		if v.at(position) != waiting {
+		if v.State(position) != waiting {
 			continue
 		}
 		if group := s.GroupOf(position); group != last {

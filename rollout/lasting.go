@@ -62,7 +62,7 @@ func (s *schedule) lasting(v view, o *observed) (all []lasting) {
 func (s *schedule) stillFailed(v view, clusters []string) []fleet.Position {
 	positions := make([]fleet.Position, 0, len(clusters))
 	for _, cluster := range clusters {
-		if position, member := s.Position(cluster); member && fleet.FailureStates.Has(v.at(position)) && s.InBudget(position) {
+		if position, member := s.Position(cluster); member && fleet.FailureStates.Has(v.State(position)) && s.InBudget(position) {
 			positions = append(positions, position)
 		}
 	}
@@ -78,16 +78,16 @@ func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
 	}
 	of := make(map[stages.Stage]int) // their indexes by stage, None for all stages
 	for stage := o.breached; stage < s.Graph.Len(); stage++ {
-		if s.isBreached(stage, &o.stages[stage]) && s.keyOf(stage) != fleet.UnknownGroup() {
+		if s.IsBreached(stage, &o.Stages[stage]) && s.keyOf(stage) != fleet.UnknownGroup() {
 			of[stage] = len(all)
-			all = append(all, newLasting(status.Breached{Group: s.keyOf(stage), Of: s.selectedIn(stage)}, &o.stages[stage]))
+			all = append(all, newLasting(status.Breached{Group: s.keyOf(stage), Of: s.selectedIn(stage)}, &o.Stages[stage]))
 		}
 	}
 	if isInAll {
 		of[stages.None] = len(all)
-		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.Deselected)}, &o.all))
+		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.Deselected)}, &o.All))
 	}
-	for position, _, ok := v.in(fleet.FailureStates, 0); ok; position, _, ok = v.in(fleet.FailureStates, position+1) {
+	for position, _, ok := v.In(fleet.FailureStates, 0); ok; position, _, ok = v.In(fleet.FailureStates, position+1) {
 		if !s.InBudget(position) {
 			continue
 		}
@@ -110,7 +110,7 @@ func (s *schedule) selectedIn(stage stages.Stage) (n int) {
 
 // keep adds a breach if it stands and no other one stands as long, and leaves out those that do not stand longer than this one.
 func (s *schedule) keep(all []lasting, b lasting) []lasting {
-	b.mandatory = !b.AllGroups && s.options.rollback == nil && s.layout.Mandatory.Has(b.Group)
+	b.mandatory = !b.AllGroups && s.options.rollback == nil && s.Layout.Mandatory.Has(b.Group)
 	if !b.mandatory {
 		b.budget = s.rules.maxFailures.Within(b.Of, len(b.positions))
 	}
@@ -140,7 +140,7 @@ func (b *lasting) has(position fleet.Position) bool {
 }
 
 // breach gives what is reported of a breach that lasts.
-func (b *lasting) breach(s *schedule, o *observed) *Breach {
+func (b *lasting) breach(s *schedule, v view) *Breach {
 	reported := &Breach{
 		Group: b.Group, AllGroups: b.AllGroups, Mandatory: b.mandatory, Lasting: true, Failures: len(b.positions), MaxFailures: b.budget,
 		Clusters: slices.Clone(b.Clusters[:min(maxNamed, len(b.Clusters))]),
@@ -149,7 +149,7 @@ func (b *lasting) breach(s *schedule, o *observed) *Breach {
 		if i < maxNamed && s.IsDeselected(position) {
 			reported.Deselected = append(reported.Deselected, b.Clusters[i])
 		}
-		reported.Lost += one(o.record != nil && o.record.isLost(position))
+		reported.Lost += one(v.IsLost(position))
 	}
 	return reported
 }

@@ -62,39 +62,21 @@ func (n Next) String() string {
 // observed has what a decision needs beside the view: the counts, and what was reported of clusters that are not
 // selected.
 type observed struct {
-	totals
-	active   stages.Stage            // the first stage that is not complete; for a chain
-	breached stages.Stage            // the first stage that is breached
-	recheck  time.Duration           // until the next deadline or soak ends; 0 if none does
-	recent   limits.Recent           // what started within the span of MaxStarts
-	removed  []string                // the names of the clusters that were reported and are not selected, in order
-	there    []string                // the ones among them whose objects are not being deleted
-	deleting map[fleet.Position]bool // the selected clusters whose objects are being deleted, by position; nil if none are
-	merged   names                   // the clusters with several reports
+	fleet.Totals
+	active   stages.Stage  // the first stage that is not complete; for a chain
+	breached stages.Stage  // the first stage that is breached
+	recheck  time.Duration // until the next deadline or soak ends; 0 if none does
+	recent   limits.Recent // what started within the span of MaxStarts
+	removed  []string      // the names of the clusters that were reported and are not selected, in order
+	there    []string      // the ones among them whose objects are not being deleted
+	merged   fleet.Names   // the clusters with several reports
 
-	departed []departure       // clusters of which only the start or the success counts
-	before   []status.Breached // the breaches that the result before and the record had
+	deleting map[fleet.Position]bool // the clusters whose objects are being deleted
+	departed []fleet.Departure       // clusters of which only the start or the success counts
+	before   []status.Breached       // the breaches that the result before and the record had
 
 	unselected map[string]time.Time // when clusters were first found unselected, as far as earlier results know
 	due        []string             // the ones to remove now, in order
-
-	// record tells which positions have nothing of the version beside the record; nil if that is not needed.
-	record interface {
-		isLost(position fleet.Position) bool
-	}
-}
-
-// names stands for some clusters: how many, and the first by name.
-type names struct {
-	n     int
-	first string
-}
-
-func (n *names) add(cluster string) {
-	if n.n++; n.n == 1 {
-		n.first = cluster
-	}
-	n.first = min(n.first, cluster)
 }
 
 // next decides and lists what may happen now, in n and c, which are zero. It marks the clusters that start in r, and notes the
@@ -109,15 +91,15 @@ func (s *schedule) next(n *Next, c *choice, v view, o *observed, now time.Time, 
 	slices.Sort(pending)
 	n.PendingRemoval, n.Deselected = pending, s.deselectedClusters(v)
 	n.Start = s.start(v, c, r)
-	n.TimedOut = s.list(v, fleet.TimedOutNowStates, o.in(fleet.TimedOutNow))
+	n.TimedOut = s.list(v, fleet.TimedOutNowStates, o.In(fleet.TimedOutNow))
 	warnings := s.warningsOf(v, o)
 	if r != nil {
 		r.warnings = warnings
 	}
 	n.Breach, n.Warnings = c.breach.clone(), slices.Clone(warnings)
-	n.RecheckAfter = sooner(sooner(o.recheck, sooner(remaining, released)), s.changes(c, &o.totals, now))
-	n.Counts = o.all.Counts(o.all.Waiting() - c.starting())
-	n.Counts.Ignored, n.Counts.IgnoredToApply = len(s.Ignored), o.ignoredAll.Waiting()+o.ignoredAll.Frozen()
+	n.RecheckAfter = fleet.Sooner(fleet.Sooner(o.recheck, fleet.Sooner(remaining, released)), s.changes(c, &o.Totals, now))
+	n.Counts = o.All.Counts(o.All.Waiting() - c.starting())
+	n.Counts.Ignored, n.Counts.IgnoredToApply = len(s.Ignored), o.IgnoredAll.Waiting()+o.IgnoredAll.Frozen()
 	n.Counts.Deselected, n.Counts.Partial = len(s.Deselected), s.missing != ""
 	if removed := without(o.due, withheld); len(removed) > 0 && !s.withholds(o) {
 		n.Removed = removed
@@ -140,8 +122,8 @@ func without(names, others []string) []string {
 
 // changes gives the time from now until a gate opens, a wait ends, a full record counts no longer, or MaxStarts lets one more held
 // cluster start; 0 if none of these happens.
-func (s *schedule) changes(c *choice, t *totals, now time.Time) time.Duration {
-	return sooner(sooner(s.opening(c, t, now), s.fullEnds(c, t, now)), sooner(s.waitEnds(c, t, now), c.nextStart(now)))
+func (s *schedule) changes(c *choice, t *fleet.Totals, now time.Time) time.Duration {
+	return fleet.Sooner(fleet.Sooner(s.opening(c, t, now), s.fullEnds(c, t, now)), fleet.Sooner(s.waitEnds(c, t, now), c.nextStart(now)))
 }
 
 // withholds says whether nothing is removed (R7, R30).
@@ -157,27 +139,27 @@ func (s *schedule) exceedsRemovals(o *observed) bool {
 
 // reported counts the clusters with a report, selected or not.
 func (s *schedule) reported(o *observed) int {
-	unknown := o.in(fleet.Unreported) + o.in(fleet.FrozenUnreported) + o.in(fleet.BlockingUnreported)
+	unknown := o.In(fleet.Unreported) + o.In(fleet.FrozenUnreported) + o.In(fleet.BlockingUnreported)
 	return s.NumClusters() - len(s.Deselected) - unknown - s.options.rollback.unreported() + len(o.removed)
 }
 
 // warningsOf gives the warnings of the schedule and of the reports. Where there are only the former, both share them.
 func (s *schedule) warningsOf(v view, o *observed) []Warning {
 	warnings := slices.Clip(s.warnings)
-	if o.merged.n > 0 {
-		warnings = append(warnings, Warning{Type: WarningReportsMerged, Clusters: o.merged.n, Cluster: o.merged.first})
+	if o.merged.N > 0 {
+		warnings = append(warnings, Warning{Type: WarningReportsMerged, Clusters: o.merged.N, Cluster: o.merged.First})
 	}
-	if n := o.all.Undated() + o.ignoredAll.Undated(); n > 0 {
+	if n := o.All.Undated() + o.IgnoredAll.Undated(); n > 0 {
 		w := Warning{Type: WarningReportWithoutTime, Clusters: n}
-		position, _, _ := v.in(fleet.UndatedStates, 0)
+		position, _, _ := v.In(fleet.UndatedStates, 0)
 		w.Cluster = s.Cluster(position)
 		warnings = append(warnings, w)
 	}
-	if n := o.all.Untracked() + o.ignoredAll.Untracked(); n > 0 {
-		position, _, _ := v.in(fleet.UntrackedStates, 0)
+	if n := o.All.Untracked() + o.IgnoredAll.Untracked(); n > 0 {
+		position, _, _ := v.In(fleet.UntrackedStates, 0)
 		warnings = append(warnings, Warning{Type: WarningUntracked, Clusters: n, Cluster: s.Cluster(position)})
 	}
-	if n := s.undatedSuccesses(&o.totals); n > 0 {
+	if n := s.undatedSuccesses(&o.Totals); n > 0 {
 		warnings = append(warnings, Warning{Type: WarningSuccessWithoutTime, Clusters: n, Cluster: s.firstUndatedSuccess(v)})
 	}
 	if s.missing == "" && s.exceedsRemovals(o) {

@@ -183,6 +183,14 @@ type named struct {
 	failedBefore nameSet
 }
 
+// entries gives what the stored record says of clusters.
+func (c *options) entries() fleet.Record {
+	if c.record == nil {
+		return nil
+	}
+	return c.record.entries
+}
+
 // isAllowed says whether the allowlist has a cluster; nil where there is no allowlist.
 func (n *named) isAllowed() func(cluster string) bool {
 	if !n.hasAllowlist {

@@ -34,15 +34,15 @@ type pace struct {
 
 // newPace computes the limits on all stages together.
 func (s *schedule) newPace(c *choice, o *observed) pace {
-	p := pace{all: o.all, left: limits.All(), recent: o.recent}
+	p := pace{all: o.All, left: limits.All(), recent: o.recent}
 	if shares := s.options.shares; shares != nil {
 		p.shares = limits.Shares{Most: shares.Concurrency, Used: p.all.InFlight(), MaxFailures: shares.Failures, Failures: p.all.Failures()}
 		p.left[limits.KindShares], p.noShare = p.shares.Left(), p.shares.IsNone()
 	}
 	p.ramp = limits.Ramp{Initial: s.options.ramp, Soaked: p.all.Soaked(), Used: s.slotsUsed(&p.all)}
 	p.left[limits.KindRamp] = p.ramp.Left()
-	if s.isOutOfTurn(c, &o.totals) {
-		p.exposes = s.exposes(c, &o.totals)
+	if s.isOutOfTurn(c, &o.Totals) {
+		p.exposes = s.exposes(c, &o.Totals)
 		p.left[limits.KindExposure] = max(0, p.exposes-p.all.Exposed())
 	}
 	p.left[limits.KindStarts] = s.options.starts.Left(p.recent)

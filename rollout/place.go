@@ -5,6 +5,7 @@ import (
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
@@ -64,15 +65,15 @@ func (s *schedule) placesOf(g *grant) limits.Places {
 
 // isOutOfTurn says whether a cluster counts where the current groups do not have it, or clusters are exposed where the current groups would
 // not have exposed them. Only then can more be exposed than by the current groups (R66).
-func (s *schedule) isOutOfTurn(c *choice, t *totals) bool {
+func (s *schedule) isOutOfTurn(c *choice, t *fleet.Totals) bool {
 	return s.isBounded() && (s.AnyFormer() || s.isFull(c, t) || s.isRampedBehind(c, t))
 }
 
 // isRampedBehind says whether a cluster has soaked in a stage whose turn has not come, so that the ramp is steeper than the current groups
 // have it.
-func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
+func (s *schedule) isRampedBehind(c *choice, t *fleet.Totals) bool {
 	for stage := stages.Stage(0); s.options.ramp > 0 && stage < s.Graph.Len(); stage++ {
-		if _, waits := c.waitsFor(stage); waits && t.stages[stage].Soaked() > 0 {
+		if _, waits := c.waitsFor(stage); waits && t.Stages[stage].Soaked() > 0 {
 			return true
 		}
 	}
@@ -80,8 +81,8 @@ func (s *schedule) isRampedBehind(c *choice, t *totals) bool {
 }
 
 // isFull says whether more clusters are exposed in a stage than the current groups expose there: in one whose turn has not come any.
-func (s *schedule) isFull(c *choice, t *totals) bool {
-	grants, elsewhere := c.grants(), t.all.Exposed()
+func (s *schedule) isFull(c *choice, t *fleet.Totals) bool {
+	grants, elsewhere := c.grants(), t.All.Exposed()
 	for i := range grants {
 		elsewhere -= grants[i].used.Exposed()
 	}
@@ -90,7 +91,7 @@ func (s *schedule) isFull(c *choice, t *totals) bool {
 	}
 	e := s.exposure(s.areSlotsFreed(t))
 	for stage := range s.Graph.Len() {
-		if n := t.stages[stage].Exposed(); n > 0 && n > s.exposesNow(c, stage, e) {
+		if n := t.Stages[stage].Exposed(); n > 0 && n > s.exposesNow(c, stage, e) {
 			return true
 		}
 	}
@@ -110,7 +111,7 @@ func (s *schedule) exposesNow(c *choice, stage stages.Stage, e limits.Exposure) 
 // exposes gives the most clusters that may be exposed: as many as the current groups expose, and while a deselected or moved cluster counts, as
 // many as the groups of any time since. In a graph it is what the stages expose one after the other, or those that are active now
 // together.
-func (s *schedule) exposes(c *choice, t *totals) int {
+func (s *schedule) exposes(c *choice, t *fleet.Totals) int {
 	e := s.exposure(s.areSlotsFreed(t))
 	most := max(e.InOrder(s.loads()), s.places.exposed)
 	if s.Graph.IsChain() {
@@ -145,8 +146,8 @@ func (s *schedule) loads() iter.Seq[limits.Load] {
 func (s *schedule) freesSlots() bool { return s.options.freeFailed || s.rules.deadline != nil }
 
 // areSlotsFreed says so of what is reported, too: a failure that timed out holds no slot.
-func (s *schedule) areSlotsFreed(t *totals) bool {
-	return s.freesSlots() || t.all.TimedOut() > 0
+func (s *schedule) areSlotsFreed(t *fleet.Totals) bool {
+	return s.freesSlots() || t.All.TimedOut() > 0
 }
 
 // isBounded says whether the groups bound how many are exposed. Under All nothing does, and a rollback exposes no cluster to anything new.
@@ -171,8 +172,8 @@ func (s *schedule) ceiling() int {
 func (s *schedule) recallCeiling(previous *previousResult) *schedule {
 	if s.AnyFormer() && s.isBounded() {
 		s.places.exposed = s.exposure(s.freesSlots()).InOrder(s.loads())
-		if previous != nil && !previous.incomplete { // nothing has started by groups that were being written
-			s.places.exposed = max(s.places.exposed, previous.ceiling())
+		if previous != nil && !previous.Incomplete { // nothing has started by groups that were being written
+			s.places.exposed = max(s.places.exposed, previous.ceiling)
 		}
 		if m := s.options.record; m != nil {
 			s.places.exposed = max(s.places.exposed, m.Record.Exposed)
@@ -199,7 +200,7 @@ func (s *schedule) loadOf(stage stages.Stage) limits.Load {
 	for _, group := range s.Graph.Groups(stage) {
 		n += s.SizeOf(group) - s.IgnoredIn(group)
 	}
-	budget := own.maxFailures
+	budget := s.Budgets[stage]
 	if s.rules.typ == clusterv1alpha1.Progressive && !s.Graph.IsMandatory(stage) {
 		budget = s.maxFailures
 	}

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"iter"
 	"slices"
 	"time"
 
@@ -42,41 +41,45 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 	s.options.rollback.rank(s, now)
 	plan := new(struct { // one allocation for all
 		result Result
-		scan   scan
+		scan   fleet.Scan
 		fronts waitSets
 	})
-	var o observed
-	r := &plan.result
-	f, err := r.read(&o, s, reports, now)
-	if err != nil {
-		return nil, err
+	r, previous := &plan.result, s.options.previous.groups()
+	table, reading, named := s.Read(reports, previous, now)
+	if !named {
+		return nil, fielderrs.Join(nameless(reports, field.NewPath("reports")))
 	}
-	if where := (fleet.FormerGroups{Deselected: f.deselected, Moved: s.findMoved(r.states)}); !where.None() {
+	if where := s.former(&table, &reading, previous); !where.None() {
 		with, options := where.In(s.Groups), s.options
 		options.rollback = options.rollback.in(with, s.Groups)
 		s = newSchedule(&s.rules, &options, with, where).recallCeiling(options.previous)
 		s.options.rollback.rank(s, now)
-		*r = Result{}
-		if f, err = r.read(&o, s, reports, now); err != nil {
-			return nil, err
-		}
+		table, reading, _ = s.Read(reports, previous, now)
 	}
-	r.sum(&o, &f, now)
-	plan.scan = scan{result: r}
-	r.waitSets = &plan.fronts
-	r.complete(&plan.scan, &o, now)
+	r.schedule, r.table, r.waitSets = s, table, &plan.fronts
+	plan.scan.Table = &r.table
+	o := observed{unselected: s.options.unselected, before: s.told(s.options.previous), recheck: r.table.Sum()}
+	o.Totals, o.departed, o.deleting = r.table.Totals, r.table.Departed, r.table.Deleting
+	o.active, o.breached = s.Firsts(&o.Totals)
+	o.removed, o.there, o.merged = s.Unselected(&reading)
+	if s.options.starts.IsSet() {
+		o.recent = s.options.starts.Recent(r.table.Starts())
+	}
+	r.complete(&plan.scan, &o)
 	return r, nil
 }
 
+// former gives the clusters that count in another group than the one that selects them now.
+func (s *schedule) former(table *fleet.Table, reading *fleet.Reading, previous *fleet.Previous) fleet.FormerGroups {
+	return fleet.FormerGroups{Deselected: reading.Deselected, Moved: s.FindMoved(previous, table)}
+}
+
 // complete fills in what follows from the observations.
-func (r *Result) complete(v view, o *observed, now time.Time) {
+func (r *Result) complete(v view, o *observed) {
 	s := r.schedule
-	if r.now = now; o.deleting != nil {
-		r.addDetails().deleting = o.deleting
-	}
 	r.Schedule = s.show()
-	r.InFlight = s.list(v, fleet.InFlightStates, o.inFlight())
-	s.next(&r.Next, &r.choice, v, o, now, r)
+	r.InFlight = s.list(v, fleet.InFlightStates, o.InFlight())
+	s.next(&r.Next, &r.choice, v, o, r.table.Now, r)
 	r.removed = len(r.Removed)
 	if r.kept = without(o.removed, r.Removed); s.Deselected != nil { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {
@@ -89,25 +92,14 @@ func (r *Result) complete(v view, o *observed, now time.Time) {
 // mark notes that the cluster at a position starts.
 func (r *Result) mark(position fleet.Position) {
 	if r.starts == nil {
-		r.starts = make([]bool, len(r.states))
+		r.starts = make([]bool, r.schedule.NumClusters())
 	}
 	r.starts[position] = true
 	if r.schedule.Ignores(position) {
 		return
 	}
 	if r.started == nil {
-		r.started = make([]int32, len(r.tallies))
+		r.started = make([]int32, r.numGroups())
 	}
 	r.started[r.schedule.GroupOf(position)]++
-}
-
-// all yields where each cluster stands, by position.
-func (r *Result) all() iter.Seq2[fleet.Position, fleet.State] {
-	return func(yield func(fleet.Position, fleet.State) bool) {
-		for position, is := range r.states {
-			if !yield(fleet.Position(position), is) {
-				return
-			}
-		}
-	}
 }

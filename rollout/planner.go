@@ -10,6 +10,7 @@ import (
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/fielderrs"
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 )
 
 // Planner gives the same answers as [Plan], but is not given the whole fleet each time: it keeps the groups and the
@@ -17,7 +18,7 @@ import (
 // same groups, reports, strategy and options.
 //
 // A report, or time that passes, takes time that hardly grows with the fleet. A change of groups or strategy takes time
-// linear in the fleet. A Planner takes about 40 bytes a cluster beside the groups.
+// linear in the fleet. A Planner takes about 50 bytes a cluster beside the groups.
 //
 // The zero Planner is ready to use: it has the type All and no groups until it is told otherwise. All methods may be
 // called from several goroutines at a time; each call sees the effects of calls that returned before it. A controller
@@ -38,16 +39,22 @@ type Planner struct {
 	writes  map[string]write     // the last write of each cluster, as Applied was told
 	tried   map[string]time.Time // when the clusters failed that were tried again; nil if there are none
 
-	says     map[string]message      // the messages of what was reported; nil where there are none
-	deleting map[string]bool         // clusters whose object is being deleted, by the last report
-	others   map[string]fleet.Report // what was reported of clusters that are not selected, or that the record has
-	names    []string                // the names of those to remove, in order; nil if not known
+	says     map[string]fleet.Message // the messages of what was reported; nil where there are none
+	deleting map[string]bool          // clusters whose object is being deleted, by the last report
+	others   map[string]fleet.Report  // what was reported of clusters that are not selected, or that the record has
+	names    []string                 // the names of those to remove, in order; nil if not known
 
 	unselected map[string]time.Time // when clusters were first found unselected, by the last answer; nil if unknown
 	groups     *grouping.Groups     // the selected clusters
 	previous   *previousResult      // of the last answer; nil if there is none
 	answered   *schedule            // of the last answer
 	stale      bool                 // the deselected clusters have to be found again
+}
+
+// tracker is the index of a schedule.
+type tracker struct {
+	*fleet.Index
+	schedule *schedule
 }
 
 // NewPlanner makes a planner for a rollout without any report yet. Groups may be nil. The planner keeps groups and
@@ -68,7 +75,8 @@ func (p *Planner) lock() *tracker {
 		p.several, p.writes = make(map[string]bool), make(map[string]write)
 		p.deleting, p.others = make(map[string]bool), make(map[string]fleet.Report)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		p.tracker = (&tracker{schedule: newSchedule(&all, &options{}, nil, fleet.FormerGroups{}), reports: fleet.NewReports(0)}).fill()
+		s := newSchedule(&all, &options{}, nil, fleet.FormerGroups{})
+		p.tracker = &tracker{fleet.NewIndex(&s.Roster, fleet.NewReports(0), nil, time.Time{}), s}
 	}
 	return p.tracker
 }
@@ -79,7 +87,7 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 	old := p.lock()
 	defer p.mu.Unlock()
 	p.groups = groups
-	p.build(&old.schedule.rules, &old.schedule.options, old.now)
+	p.build(&old.schedule.rules, &old.schedule.options, old.Now)
 }
 
 // SetStrategy replaces the strategy and all options. What a planner remembers stays, also where Previous is nil. The
@@ -91,7 +99,7 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts Opt
 	}
 	old := p.lock()
 	defer p.mu.Unlock()
-	p.build(&rules, &o, old.now)
+	p.build(&rules, &o, old.Now)
 	return nil
 }
 
@@ -114,7 +122,7 @@ func (p *Planner) Next(now time.Time) (n Next) {
 	var c choice
 	p.tell(&o)
 	t := p.tracker
-	t.schedule.next(&n, &c, t, &o, t.now, nil)
+	t.schedule.next(&n, &c, t, &o, t.Now, nil)
 	p.remember(&c)
 	n.Removed = slices.Clone(n.Removed)
 	return n
@@ -129,7 +137,7 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	var o observed
 	p.tell(&o)
 	t := p.tracker
-	return t.schedule.list(t, fleet.InFlightStates, o.inFlight())
+	return t.schedule.list(t, fleet.InFlightStates, o.InFlight())
 }
 
 // Result gives what [Plan] would give at the time now, with reasons and summary. It takes time linear in the fleet.
@@ -139,24 +147,10 @@ func (p *Planner) Result(now time.Time) *Result {
 	p.advance(now)
 	var o observed
 	p.tell(&o)
-	o.stages = slices.Clone(o.stages) // the result keeps that of the active stage
 	t := p.tracker
-	r := &Result{
-		schedule:       p.remembering(t.schedule),
-		states:         slices.Clone(t.states),
-		tallies:        slices.Clone(t.totals.groups),
-		ignoredTallies: slices.Clone(t.totals.ignored),
-		waitSets:       &waitSets{},
-	}
-	if tries := t.reports.Attempts(); !tries.IsEmpty() {
-		r.addDetails().tries = tries
-	}
-	for position, state := range r.all() {
-		r.age(position, state, t.reports.Since(position), t.now)
-		r.untell(position, t.reports.Kind(position))
-	}
-	p.tellMore(r)
-	r.complete(t, &o, t.now)
+	r := &Result{schedule: p.remembering(t.schedule), table: t.Snapshot(p.says), waitSets: &waitSets{}}
+	r.table.Deleting, o.Totals = o.deleting, r.table.Totals // of which the result keeps that of the active stage
+	r.complete(t, &o)
 	p.remember(&r.choice)
 	r.Removed = slices.Clone(r.Removed)
 	return r
@@ -177,17 +171,17 @@ func (p *Planner) remembering(s *schedule) *schedule {
 func (p *Planner) advance(now time.Time) {
 	t := p.tracker
 	now = now.Round(0) // without the monotonic clock, as in Plan
-	switch back := now.Before(t.now); {
+	switch back := now.Before(t.Now); {
 	case p.stale, back && !p.isPlain(&t.schedule.options):
 		p.build(&t.schedule.rules, &t.schedule.options, now)
 		return
 	case back:
-		p.tracker = (&tracker{schedule: t.schedule, ranks: t.ranks, reports: t.reports, now: now}).fill()
+		p.tracker = &tracker{t.At(now), t.schedule}
 		return
 	}
-	t.advance(now)
+	t.Advance(now)
 	for _, position := range t.schedule.Deselected {
-		if !t.schedule.stillCounts(t.reports.Of(position), now) {
+		if !t.schedule.StillCounts(t.Of(position), now) {
 			p.build(&t.schedule.rules, &t.schedule.options, now)
 			return
 		}
@@ -202,26 +196,40 @@ func (p *Planner) advance(now time.Time) {
 
 // tell puts into o what the planner knows, except for the states of the selected clusters.
 func (p *Planner) tell(o *observed) {
-	o.departed = p.once(p.tracker.now)
-	p.tracker.departed = o.departed
-	p.tracker.tell(o)
-	o.record, o.before = p, p.tracker.schedule.told(p.previousGroups(&p.tracker.schedule.options))
+	o.departed = p.once(p.tracker.Now)
+	p.tracker.Departed = o.departed
+	t := p.tracker
+	o.Totals, o.recheck, o.recent = t.Totals, t.Recheck(), t.recentStarts()
+	o.active, o.breached = t.Firsts()
+	o.before = t.schedule.told(p.previousGroups(&t.schedule.options))
 	p.pendingRemoval(o)
 	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
 		o.unselected = p.unselected
 	}
 	for cluster := range p.several {
 		if other, _ := fleet.Elsewhere(p.groups, cluster); !other {
-			o.merged.add(cluster)
+			o.merged.Add(cluster)
 		}
 	}
+}
+
+// recentStarts looks at the starts within the span of MaxStarts (R36).
+func (t *tracker) recentStarts() limits.Recent {
+	l := t.schedule.options.starts
+	if !l.IsSet() {
+		return limits.Recent{}
+	}
+	if n, unknown, leaves := t.NumStarts(); !leaves.IsZero() && n <= l.Most { // the usual case, unless more started than may
+		return limits.Recent{N: n, Unknown: unknown, Next: leaves.UTC()}
+	}
+	return l.Recent(t.Starts())
 }
 
 // remember keeps when clusters were first found unselected, and the groups.
 func (p *Planner) remember(c *choice) {
 	s := p.tracker.schedule
-	if p.answered != s || p.previous.departed != nil || c.departed != nil || len(p.previous.lasting)+len(c.last) > 0 {
-		p.previous, p.answered = s.knows(p.previousGroups(&s.options), c), s
+	if departed := p.tracker.Departed; p.answered != s || p.previous.Departed != nil || departed != nil || len(p.previous.lasting)+len(c.last) > 0 {
+		p.previous, p.answered = s.knows(p.previousGroups(&s.options), departed, c.last), s
 	}
 	if p.tracker.schedule.options.grace <= 0 {
 		p.unselected = nil

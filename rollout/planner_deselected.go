@@ -22,7 +22,7 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 	previous, again := p.previousGroups(o), p.stale
 	p.stale, p.names = false, nil
 	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.Groups == p.groups {
-		p.tracker = (&tracker{schedule: s, reports: old.reports, now: now}).fill()
+		p.tracker = &tracker{fleet.NewIndex(&s.Roster, old.Reports, nil, now), s}
 		return
 	}
 	reported := p.reported()
@@ -35,37 +35,46 @@ func (p *Planner) build(r *rules, o *options, now time.Time) {
 	if where := p.placed(s, previous, reported, now); !where.None() {
 		s = newSchedule(r, o, where.In(p.groups), where).recallCeiling(previous)
 	}
-	t := &tracker{schedule: s, reports: fleet.NewReports(s.NumClusters()), now: now}
+	reports := fleet.NewReports(s.NumClusters())
 	reported(func(cluster string, r fleet.Report) {
 		if position, member := s.Position(cluster); member {
-			t.reports.Note(position, r)
+			reports.Note(position, r)
 		}
 	})
-	for cluster := range o.record.all() {
+	recorded := make(map[fleet.Position]fleet.Observation)
+	for cluster := range o.entries() {
 		if position, member := s.Position(cluster); member {
-			counts, _ := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.IsDeselected(position)})
-			t.reports.Note(position, counts)
+			seen := p.seenOf(cluster, !s.IsDeselected(position))
+			counts, is := s.Decide(cluster, seen)
+			if reports.Note(position, counts); is {
+				recorded[position] = seen
+			}
 		}
 	}
-	p.tracker = t.fill()
+	p.tracker = &tracker{fleet.NewIndex(&s.Roster, reports, recorded, now), s}
+}
+
+// seenOf gives what was reported of a cluster that the record has.
+func (p *Planner) seenOf(cluster string, selected bool) fleet.Observation {
+	return fleet.Observation{Report: p.others[cluster], Deleting: p.deleting[cluster], Selected: selected}
 }
 
 // isPlain says whether no cluster can have been deselected or moved.
 func (p *Planner) isPlain(o *options) bool {
 	previous := p.previousGroups(o)
-	return len(p.others) == 0 && o.record.all() == nil && (previous == nil || previous.Groups == p.groups)
+	return len(p.others) == 0 && len(o.entries()) == 0 && (previous == nil || previous.Groups == p.groups)
 }
 
 // placed finds the clusters that were deselected or moved and still count. The schedule is the one by the current groups.
 func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, fleet.Report)), now time.Time) (where fleet.FormerGroups) {
-	where.Deselected, _ = s.findDeselected(f, p.seen(s, now), now)
-	if !s.mayMove(f) {
+	where.Deselected, _ = s.FindDeselected(f.groups(), p.seen(s, now), now)
+	if !s.MayMove(f.groups()) {
 		return where
 	}
 	consider := func(cluster string, r fleet.Report) {
 		if position, selected := s.Position(cluster); selected {
-			if key, moved := s.movedFrom(f, position, s.StateAt(position, r, now)); moved {
-				where.Moved = with(where.Moved, cluster, key)
+			if key, moved := s.MovedFrom(f.groups(), position, s.StateAt(position, r, now)); moved {
+				where.Moved = fleet.With(where.Moved, cluster, key)
 			}
 		}
 	}
@@ -74,37 +83,17 @@ func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(stri
 			consider(cluster, r)
 		}
 	})
-	for cluster := range s.options.record.all() {
-		counts, _ := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], true})
+	for cluster := range s.Record {
+		counts, _ := s.Decide(cluster, p.seenOf(cluster, true))
 		consider(cluster, counts)
 	}
 	return where
 }
 
-// mayMove says whether the selected cluster at a position of the tracker may count in another group than it does there, once it
-// begins or ceases to be in flight or a failure (R52).
-func (p *Planner) mayMove(position fleet.Position) bool {
-	s := p.tracker.schedule
-	previous := p.previousGroups(&s.options)
-	if s.HasMoved(position) {
-		return true
-	}
-	cluster := s.Cluster(position)
-	e, known := s.options.record.entry(cluster)
-	if !known && (previous == nil || previous.Members == s.Members) || s.IsDeselected(position) {
-		return false
-	}
-	key := e.key
-	if !known {
-		key, known = previous.groupOf(cluster)
-	}
-	return known && key != s.KeyOf(s.GroupOf(position))
-}
-
 // isSettled says whether the cluster at a position, which moved, does not count any more in the group before (R52).
 func (p *Planner) isSettled(position fleet.Position) bool {
 	s := p.tracker.schedule
-	switch is := p.tracker.states[position]; {
+	switch is := p.tracker.State(position); {
 	case fleet.InFlightStates.Has(is):
 		return false
 	case fleet.FailureStates.Has(is):
@@ -120,10 +109,10 @@ func (p *Planner) reported() func(take func(cluster string, r fleet.Report)) {
 	t, others := p.tracker, p.others
 	s := t.schedule
 	return func(take func(cluster string, r fleet.Report)) {
-		for position := range fleet.Position(t.reports.Len()) {
+		for position := range fleet.Position(t.NumClusters()) {
 			cluster := s.Cluster(position)
-			if t.reports.Kind(position) != fleet.KindNone && !s.IsDeselected(position) && !p.isRecorded(s, cluster) {
-				take(cluster, t.reports.Of(position))
+			if t.Kind(position) != fleet.KindNone && !s.IsDeselected(position) && !p.isRecorded(s, cluster) {
+				take(cluster, t.Of(position))
 			}
 		}
 		for cluster, r := range others {
@@ -134,7 +123,7 @@ func (p *Planner) reported() func(take func(cluster string, r fleet.Report)) {
 
 // isRecorded says whether the record of a schedule has a cluster.
 func (p *Planner) isRecorded(s *schedule, cluster string) bool {
-	_, is := s.options.record.entry(cluster)
+	_, is := s.Record[cluster]
 	return is
 }
 
@@ -142,7 +131,7 @@ func (p *Planner) isRecorded(s *schedule, cluster string) bool {
 func (p *Planner) last(cluster string) fleet.Report {
 	s := p.tracker.schedule
 	if position, member := s.Position(cluster); member && !s.IsDeselected(position) && !p.isRecorded(s, cluster) {
-		return p.tracker.reports.Of(position)
+		return p.tracker.Of(position)
 	}
 	return p.others[cluster]
 }
@@ -154,9 +143,9 @@ func (p *Planner) set(cluster string, r fleet.Report) {
 	position, member := s.Position(cluster)
 	recorded, deselected := p.isRecorded(s, cluster), member && s.IsDeselected(position)
 	if member && !deselected && !recorded {
-		before := t.states[position]
-		t.report(position, r)
-		if counts(before) != counts(t.states[position]) && p.mayMove(position) {
+		before := t.State(position)
+		t.Report(position, r)
+		if counts(before) != counts(t.State(position)) && s.CountsElsewhere(p.previousGroups(&s.options).groups(), position) {
 			p.stale = true
 		}
 		return
@@ -167,9 +156,9 @@ func (p *Planner) set(cluster string, r fleet.Report) {
 	if p.others[cluster] = r; r.Kind == fleet.KindNone {
 		delete(p.others, cluster)
 	}
-	switch counts := s.stillCounts(r, t.now); {
+	switch counts := s.StillCounts(r, t.Now); {
 	case deselected && counts && !recorded:
-		t.report(position, r)
+		t.Report(position, r)
 	case recorded, deselected != counts:
 		p.stale = true
 	}
@@ -184,62 +173,43 @@ func (p *Planner) previousGroups(o *options) *previousResult {
 }
 
 // seen gives what was reported of the clusters that are not selected and may count.
-func (p *Planner) seen(s *schedule, now time.Time) map[string]observation {
-	var obs map[string]observation
+func (p *Planner) seen(s *schedule, now time.Time) map[string]fleet.Observation {
+	var obs map[string]fleet.Observation
 	for cluster, r := range p.others {
-		if _, selected := p.groups.Position(cluster); selected || !p.isRecorded(s, cluster) && !s.mayCount(r, now) {
+		if _, selected := p.groups.Position(cluster); selected || !p.isRecorded(s, cluster) && !s.MayCount(r, now) {
 			continue
 		}
 		if obs == nil {
-			obs = make(map[string]observation)
+			obs = make(map[string]fleet.Observation)
 		}
-		obs[cluster] = observation{Report: r, deleting: p.deleting[cluster]}
+		obs[cluster] = fleet.Observation{Report: r, Deleting: p.deleting[cluster]}
 	}
 	return obs
 }
 
 // once finds the clusters that do not count any more, except for their start or their success.
-func (p *Planner) once(now time.Time) []departure {
+func (p *Planner) once(now time.Time) []fleet.Departure {
 	s := p.tracker.schedule
-	if !s.options.starts.IsSet() && s.wait == 0 {
+	if !s.options.starts.IsSet() && s.Wait == 0 {
 		return nil
 	}
-	var o observed
-	_, o.departed = s.findDeselected(p.previousGroups(&s.options), p.seen(s, now), now)
-	for cluster, e := range s.options.record.all() {
+	_, departed := s.FindDeselected(p.previousGroups(&s.options).groups(), p.seen(s, now), now)
+	for cluster, e := range s.Record {
 		if position, selected := s.Position(cluster); selected && !s.IsDeselected(position) {
-			if counts, recorded := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], true}); !recorded {
-				o.comesBack(s, position, counts, e, now)
+			if counts, recorded := s.Decide(cluster, p.seenOf(cluster, true)); !recorded {
+				if start, is := s.ComesBack(position, counts, e, now); is {
+					departed = append(departed, start)
+				}
 			}
 		}
 	}
-	return o.departed
+	return departed
 }
 
-// tellMore notes the failures that the record alone tells of, and the messages of the reports that count.
-func (p *Planner) tellMore(r *Result) {
-	s := r.schedule
-	for cluster, said := range p.says {
-		if position, member := s.Position(cluster); member {
-			if _, recorded := s.decide(cluster, observation{p.others[cluster], p.deleting[cluster], !s.IsDeselected(position)}); !recorded {
-				r.say(position, said)
-			}
-		}
-	}
-	for cluster := range s.options.record.all() {
-		if position, member := s.Position(cluster); member {
-			r.lose(position, p.isLost(position))
-		}
-	}
-}
-
-// isLost says whether only the record tells of the failure of the cluster at a position.
-func (p *Planner) isLost(position fleet.Position) bool {
-	s := p.tracker.schedule
-	cluster := s.Cluster(position)
-	obs := observation{p.others[cluster], p.deleting[cluster], !s.IsDeselected(position)}
-	_, recorded := s.decide(cluster, obs)
-	return obs.isLost(p.tracker.states[position], recorded)
+// counts says how a state counts for R52: in flight, as a failure, or not at all.
+func counts(is fleet.State) (as struct{ inFlight, failed bool }) {
+	as.inFlight, as.failed = fleet.InFlightStates.Has(is), fleet.FailureStates.Has(is)
+	return as
 }
 
 // pendingRemoval notes which clusters were reported and are not selected, and whose objects are being deleted.
@@ -276,48 +246,34 @@ func (p *Planner) removedNames() []string {
 
 // previousResult is what a result before knew of the groups of clusters.
 type previousResult struct {
-	schedule                           // its groups have those that had left; it is without what it knew of the results before
-	departed   map[string]grouping.Key // of clusters of which only the start or the success counted
-	lasting    []status.Breached       // the breaches that last
-	incomplete bool                    // the groups were being written: they tell the part of a cluster, and its group only if it had left or moved
+	fleet.Previous
+	lasting []status.Breached // the breaches that last
+	ceiling int               // the most clusters that its groups exposed
+}
+
+// groups gives what it knew of the groups alone; nil where there is no result.
+func (f *previousResult) groups() *fleet.Previous {
+	if f == nil {
+		return nil
+	}
+	return &f.Previous
 }
 
 // knows gives what a result knows, and the results before it. Groups that are being written tell nothing of where a cluster
 // was, unless nothing else tells it; nothing has started by them either (R47).
-func (s *schedule) knows(before *previousResult, c *choice) *previousResult {
-	if s.missing != "" && before != nil && !before.incomplete {
+func (s *schedule) knows(before *previousResult, departed []fleet.Departure, last []lasting) *previousResult {
+	if s.missing != "" && before != nil && !before.Incomplete {
 		return before
 	}
-	return s.newFormer(c)
-}
-
-// newFormer gives what a result knows.
-func (s *schedule) newFormer(c *choice) *previousResult {
-	f := &previousResult{schedule: *s, incomplete: s.missing != ""}
-	f.options.previous = nil // or each result would keep all before it
-	for i := range c.last {
-		f.lasting = append(f.lasting, c.last[i].Breached)
+	f := &previousResult{Previous: fleet.Previous{Members: s.Members, FormerMembers: s.FormerMembers, Incomplete: s.missing != ""}, ceiling: s.ceiling()}
+	for i := range last {
+		f.lasting = append(f.lasting, last[i].Breached)
 	}
-	for i := range c.departed {
-		if f.departed == nil {
-			f.departed = make(map[string]grouping.Key, len(c.departed))
+	for i := range departed {
+		if f.Departed == nil {
+			f.Departed = make(map[string]grouping.Key, len(departed))
 		}
-		f.departed[c.departed[i].cluster] = c.departed[i].key
+		f.Departed[departed[i].Cluster] = departed[i].Key
 	}
 	return f
-}
-
-// groupOf gives the group in which a cluster was.
-func (f *previousResult) groupOf(cluster string) (key grouping.Key, known bool) {
-	if f == nil {
-		return key, false
-	}
-	if position, was := f.Position(cluster); was {
-		if f.incomplete && !f.IsDeselected(position) && !f.HasMoved(position) {
-			return fleet.UnknownGroup(), true
-		}
-		return f.KeyOf(f.GroupOf(position)), true
-	}
-	key, known = f.departed[cluster]
-	return key, known
 }

@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,15 +11,9 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// endings gives the selected clusters among those whose objects are being deleted.
-func (s *schedule) endings(deleting map[fleet.Position]bool) map[fleet.Position]bool {
-	maps.DeleteFunc(deleting, func(position fleet.Position, is bool) bool { return !is || s.IsDeselected(position) })
-	return deleting
-}
-
 // record puts into r what the owner has to store (R48, R52). Last has the breaches that last, deleting has the positions of the selected clusters whose
 // objects are being deleted, and once has the clusters whose start or success alone counts.
-func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map[fleet.Position]bool, departed []departure, now time.Time) {
+func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map[fleet.Position]bool, departed []fleet.Departure, now time.Time) {
 	m := s.options.record
 	if m == nil {
 		return
@@ -41,10 +34,10 @@ func (s *schedule) record(r *status.Record, v view, last []lasting, deleting map
 	for i := range departed {
 		p := &departed[i]
 		as := status.Skip
-		if s.isAwaited(p.Report, now) {
+		if s.IsAwaited(p.Report, now) {
 			as = status.Succeeded
 		}
-		r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: p.ToStatus(p.cluster, as), Group: p.key})
+		r.Deselected = append(r.Deselected, status.DeselectedCluster{Report: p.ToStatus(p.Cluster, as), Group: p.Key})
 	}
 	slices.SortFunc(r.Deselected, func(a, b status.DeselectedCluster) int { return strings.Compare(a.Cluster, b.Cluster) })
 	breached, bytes := s.fitBreached(last)
@@ -86,8 +79,8 @@ func rankOf(l *status.DeselectedCluster) int {
 // wants gives the entry of a cluster that was deselected or moved, whose object is being deleted, or that has an entry (R48, R49).
 func (s *schedule) wants(v view, position fleet.Position, deleting bool, now time.Time) (entry status.DeselectedCluster, wanted bool) {
 	cluster, m := s.Cluster(position), s.options.record
-	r, is := v.reported(position), v.at(position)
-	e, stored := m.entry(cluster)
+	r, is := v.Of(position), v.State(position)
+	e, stored := m.entries[cluster]
 	stands := stored && r.Equals(e.Report)
 	moved := s.HasMoved(position)
 	if s.Ignores(position) || !s.IsDeselected(position) && !moved && !deleting && !stands || s.options.rollback.isDeselected(cluster) {
@@ -104,9 +97,9 @@ func (s *schedule) wants(v view, position fleet.Position, deleting bool, now tim
 		if as = is.Status(); is == fleet.Silent || is == fleet.Refused {
 			as = status.ToApply
 		}
-	case s.isAwaited(r, now):
+	case s.IsAwaited(r, now):
 		as = status.Succeeded
-	case s.hasStarted(r, now):
+	case s.HasStarted(r, now):
 		as = status.Skip
 	default:
 		return entry, false
@@ -146,7 +139,7 @@ func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (with
 			released = r.Until.Sub(now)
 		}
 		for i := range r.Deselected { // which makes room
-			released = sooner(released, s.untilChanged(&r.Deselected[i], now))
+			released = fleet.Sooner(released, s.untilChanged(&r.Deselected[i], now))
 		}
 		return due, released
 	}
@@ -158,7 +151,7 @@ func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (with
 	}
 	for _, cluster := range due {
 		if entry := waits[cluster]; entry != nil {
-			withheld, released = append(withheld, cluster), sooner(released, s.untilChanged(entry, now))
+			withheld, released = append(withheld, cluster), fleet.Sooner(released, s.untilChanged(entry, now))
 		}
 	}
 	return withheld, released
@@ -167,8 +160,8 @@ func (s *schedule) withhold(r *status.Record, due []string, now time.Time) (with
 // untilChanged gives the time from now until an entry of a cluster that is done tells less, or is not wanted any more; 0 for any other.
 func (s *schedule) untilChanged(l *status.DeselectedCluster, now time.Time) time.Duration {
 	switch {
-	case l.Status == status.Succeeded && s.wait > 0:
-		return latest(l.Applied, l.LastTransitionTime).Add(s.wait).Sub(now)
+	case l.Status == status.Succeeded && s.Wait > 0:
+		return latest(l.Applied, l.LastTransitionTime).Add(s.Wait).Sub(now)
 	case l.Status == status.Skip && s.options.starts.IsSet():
 		return l.Applied.Add(s.options.starts.Per).Sub(now)
 	default:

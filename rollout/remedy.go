@@ -155,12 +155,13 @@ func (r Remedy) some() string {
 func (r *Result) breachRemedies() []Remedy {
 	b := r.choice.breach
 	var remedies []Remedy
-	fixable, untold := r.recoverable()
+	failed := r.failedInBreach()
+	fixable, untold := &failed.fixable, &failed.untold
 	if fixable.n >= b.Failures-b.MaxFailures {
 		remedies = append(remedies, Remedy{Type: RemedyFix, Count: b.Failures - b.MaxFailures, Of: fixable.n, Clusters: fixable.listed()})
 	}
 	remedies = append(remedies, untold.rulesRemedy()...)
-	remedies = append(remedies, Remedy{Type: RemedyTryAgain, Count: r.lastAttempt() + 1})
+	remedies = append(remedies, Remedy{Type: RemedyTryAgain, Count: failed.attempt + 1})
 	if !b.Mandatory {
 		remedies = append(remedies, Remedy{Type: RemedyRaiseMaxFailures, Count: b.Failures})
 	}
@@ -170,27 +171,28 @@ func (r *Result) breachRemedies() []Remedy {
 	return remedies
 }
 
-// recoverable gives the clusters that count in the breach and can be fixed, and those that timed out only because nothing says when they
-// are done.
-func (r *Result) recoverable() (fixable, untold stateGroup) {
-	b, n := r.choice.breach, r.knownDetails()
-	if len(n.lost) == 0 && len(n.untold) == 0 {
-		return stateGroup{n: b.Failures, names: b.Clusters}, untold
-	}
-	for position := range r.all() {
-		if r.isInBreach(position) {
-			r.sort(position, Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}}, &fixable, &untold)
+// failedInBreach gives the clusters that count in the breach and can be fixed, those that timed out only because nothing says when they
+// are done, and the last attempt among all that count in it.
+func (r *Result) failedInBreach() *foundWaitSets {
+	r.waitSets.once.Do(func() {
+		found := &foundWaitSets{}
+		for position := range r.table.All() {
+			if r.isInBreach(position) {
+				found.attempt = max(found.attempt, r.table.Attempt(position))
+				r.sort(position, Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}}, &found.fixable, &found.untold)
+			}
 		}
-	}
-	return fixable, untold
+		r.waitSets.sets = found
+	})
+	return r.waitSets.sets
 }
 
 // sort adds a cluster that failed to those that can be fixed, or to those of which nothing says when they are done; to neither where only
 // the record tells of it.
 func (r *Result) sort(position fleet.Position, b Blocker, fixable, untold *stateGroup) {
-	switch n := r.knownDetails(); {
-	case n.lost[position]:
-	case n.untold[position]:
+	switch {
+	case r.table.IsLost(position):
+	case r.table.IsUntold(position):
 		untold.add(b)
 	default:
 		fixable.add(b)
@@ -203,20 +205,7 @@ func (r *Result) isInBreach(position fleet.Position) bool {
 	if b.Lasting {
 		return r.choice.last[0].has(position)
 	}
-	return fleet.FailureStates.Has(r.states[position]) && s.InBudget(position) && b.counts(s.KeyOf(s.GroupOf(position)))
-}
-
-// lastAttempt gives the last attempt among the failures that count in the breach.
-func (r *Result) lastAttempt() int {
-	r.waitSets.once.Do(func() {
-		r.waitSets.sets = &foundWaitSets{}
-		for position := range r.all() {
-			if r.isInBreach(position) {
-				r.waitSets.sets.attempt = max(r.waitSets.sets.attempt, r.attempt(position))
-			}
-		}
-	})
-	return r.waitSets.sets.attempt
+	return fleet.FailureStates.Has(r.table.State(position)) && s.InBudget(position) && b.counts(s.KeyOf(s.GroupOf(position)))
 }
 
 // slotRemedies says how one of the slots that clusters hold becomes free. Clusters in the slotless states hold none.

@@ -90,11 +90,7 @@ func (s *schedule) lastStageOf(cluster string, unknown stages.Stage) stages.Stag
 	if position, selected := s.Position(cluster); selected {
 		return s.Graph.Of(s.GroupOf(position))
 	}
-	e, known := s.options.record.entry(cluster)
-	key := e.key
-	if !known {
-		key, known = s.options.previous.groupOf(cluster)
-	}
+	key, known := s.KeyBefore(s.options.previous.groups(), cluster)
 	if group, there := s.GroupWith(key); known && there {
 		return s.Graph.Of(group)
 	}

@@ -81,20 +81,20 @@ func (p *Planner) observe(r *status.Report, several bool) {
 	} else {
 		delete(p.deleting, r.Cluster)
 	}
-	p.say(r.Cluster, messageOf(r))
+	p.say(r.Cluster, fleet.MessageOf(r))
 	said := fleet.ReportOf(r)
 	said.Attempt = last.attemptOf(r)
 	p.set(r.Cluster, said)
 }
 
 // say keeps the message of what was reported of a cluster.
-func (p *Planner) say(cluster string, said message) {
-	if said == (message{}) {
+func (p *Planner) say(cluster string, said fleet.Message) {
+	if said == (fleet.Message{}) {
 		delete(p.says, cluster)
 		return
 	}
 	if p.says == nil {
-		p.says = make(map[string]message)
+		p.says = make(map[string]fleet.Message)
 	}
 	p.says[cluster] = said
 }

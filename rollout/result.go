@@ -38,56 +38,16 @@ type Result struct {
 	Schedule Schedule `json:"schedule"`
 
 	// The caller may change the fields above, so no method but String reads them.
-	schedule       *schedule // nil where no Plan made the result
-	choice         choice
-	now            time.Time
-	removed        int
-	kept           []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
-	warnings       []Warning
-	states         []fleet.State              // of each position
-	ages           fleet.Paged[time.Duration] // how long each position has been in flight or failed
-	details        *details                   // what else is known of single clusters; nil where there is nothing
-	tallies        []fleet.Tally              // of each group, over the clusters that count
-	ignoredTallies []fleet.Tally              // of each group, over the ignored clusters; nil where all are counted
-	starts         []bool                     // of each position, whether it is in Start; nil if none is
-	started        []int32                    // for each group how many clusters that count are in Start; nil if none is
-	waitSets       *waitSets                  // what is waited for; computed when first needed
-}
-
-// details is what a result knows of few clusters, by position.
-type details struct {
-	far        map[fleet.Position]time.Time    // the time of the report, where that is too long ago or ahead for ages
-	tries      fleet.Paged[int]                // the attempt of each position
-	startTimes []time.Time                     // when each position started; only with MaxStarts and while the result is made
-	evidence   map[fleet.Position]fleet.Report // what was reported of deselected positions, whose objects are being deleted, or that the record has
-	deleting   map[fleet.Position]bool         // the selected positions whose objects are being deleted; of all with evidence while the result is made
-	lost       map[fleet.Position]bool         // the positions that failed and of which only the record tells
-	untold     map[fleet.Position]bool         // the positions that timed out while nothing says when they are done
-	says       map[fleet.Position]message      // the messages of the reports that count; nil where none has one
-}
-
-// knownDetails gives what is noted, to be read.
-func (r *Result) knownDetails() (n details) {
-	if r.details != nil {
-		n = *r.details
-	}
-	return n
-}
-
-// addDetails gives what is noted, to be added to.
-func (r *Result) addDetails() *details {
-	if r.details == nil {
-		r.details = &details{}
-	}
-	return r.details
-}
-
-// attempt gives the attempt that a position is in.
-func (r *Result) attempt(position fleet.Position) int {
-	if r.details == nil {
-		return 0
-	}
-	return r.details.tries.Of(position)
+	schedule *schedule // nil where no Plan made the result
+	choice   choice
+	now      time.Time
+	removed  int
+	kept     []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
+	warnings []Warning
+	table    fleet.Table
+	starts   []bool    // of each position, whether it is in Start; nil if none is
+	started  []int32   // for each group how many clusters that count are in Start; nil if none is
+	waitSets *waitSets // what is waited for; computed when first needed
 }
 
 // Disposition says in which part of a result a cluster is.
@@ -111,7 +71,15 @@ const (
 )
 
 // numGroups is the number of groups; 0 where no Plan made the result.
-func (r *Result) numGroups() stages.Group { return stages.Group(len(r.tallies)) }
+func (r *Result) numGroups() stages.Group { return stages.Group(len(r.table.Totals.Groups)) }
+
+// numClusters is the number of clusters that count; 0 where no Plan made the result.
+func (r *Result) numClusters() fleet.Position {
+	if r.schedule == nil {
+		return 0
+	}
+	return fleet.Position(r.schedule.NumClusters())
+}
 
 // isStarting says whether the cluster at a position is in Start.
 func (r *Result) isStarting(position fleet.Position) bool {
@@ -120,7 +88,7 @@ func (r *Result) isStarting(position fleet.Position) bool {
 
 // dispositionAt says in which part of the result the cluster at a position is, selected or not.
 func (r *Result) dispositionAt(position fleet.Position) Disposition {
-	switch is := r.states[position]; {
+	switch is := r.table.State(position); {
 	case r.isStarting(position):
 		return DispositionStarting
 	case is.IsWaiting(), is.IsFrozen():
@@ -158,7 +126,7 @@ func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 // Blocked yields the waiting clusters that do not start, in the order of their names, each with the reason.
 func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 	return func(yield func(Cluster, BlockReason) bool) {
-		for position := range r.all() {
+		for position := range r.table.All() {
 			if r.dispositionAt(position) == DispositionBlocked && !yield(r.cluster(position), r.blockAt(position)) {
 				return
 			}
@@ -170,7 +138,7 @@ func (r *Result) Blocked() iter.Seq2[Cluster, BlockReason] {
 // names. A cluster whose deadline has passed and that is not reported TimeOut is in TimedOut instead.
 func (r *Result) Settled() iter.Seq[Cluster] {
 	return func(yield func(Cluster) bool) {
-		for position := range r.all() {
+		for position := range r.table.All() {
 			if r.dispositionAt(position) == DispositionSettled && !r.schedule.IsDeselected(position) && !yield(r.cluster(position)) {
 				return
 			}
@@ -227,15 +195,15 @@ func (r *Result) counted(reason func(r *Result, group stages.Group) BlockReason)
 // waited for. It takes time linear in the groups.
 func (r *Result) Summary() status.Summary {
 	s := status.Summary{
-		Groups:  make([]status.GroupCounts, len(r.tallies)),
+		Groups:  make([]status.GroupCounts, len(r.table.Totals.Groups)),
 		Removed: r.removed,
 	}
 	s.Partial = r.schedule != nil && r.schedule.missing != ""
 	for group := range r.numGroups() {
-		counts := r.tallies[group].Counts(r.blockedCounted(group))
+		counts := r.table.Totals.Groups[group].Counts(r.blockedCounted(group))
 		counts.Partial = s.Partial
-		if r.ignoredTallies != nil {
-			counts.Ignored, counts.IgnoredToApply = r.schedule.IgnoredIn(group), r.ignoredTallies[group].Waiting()+r.ignoredTallies[group].Frozen()
+		if r.table.Totals.Ignored != nil {
+			counts.Ignored, counts.IgnoredToApply = r.schedule.IgnoredIn(group), r.table.Totals.Ignored[group].Waiting()+r.table.Totals.Ignored[group].Frozen()
 		}
 		if r.schedule != nil {
 			counts.Deselected = r.schedule.DeselectedIn(group)
@@ -256,7 +224,7 @@ func (r *Result) moved() status.Counts {
 	var t fleet.Tally
 	for _, position := range r.schedule.Deselected {
 		if _, selected := fleet.Elsewhere(r.schedule.Groups, r.schedule.Cluster(position)); selected {
-			t.Add(r.states[position], 1)
+			t.Add(r.table.State(position), 1)
 		}
 	}
 	counts := t.Counts(0)
@@ -293,15 +261,15 @@ func (r *Result) stops(s *status.Summary) {
 // blocked counts a group's waiting clusters that do not start, counted or not, without the frozen ones.
 func (r *Result) blocked(group stages.Group) int {
 	n := r.blockedCounted(group)
-	if r.ignoredTallies != nil && !r.schedule.startsIgnored(&r.choice, group) {
-		n += r.ignoredTallies[group].Waiting()
+	if r.table.Totals.Ignored != nil && !r.schedule.startsIgnored(&r.choice, group) {
+		n += r.table.Totals.Ignored[group].Waiting()
 	}
 	return n
 }
 
 // blockedCounted does so for the clusters that count.
 func (r *Result) blockedCounted(group stages.Group) int {
-	n := r.tallies[group].Waiting()
+	n := r.table.Totals.Groups[group].Waiting()
 	if r.started != nil {
 		n -= int(r.started[group])
 	}
@@ -309,10 +277,10 @@ func (r *Result) blockedCounted(group stages.Group) int {
 }
 
 func (r *Result) cluster(position fleet.Position) Cluster {
-	attempt := r.attempt(position)
+	attempt := r.table.Attempt(position)
 	if r.isStarting(position) {
 		attempt = r.schedule.options.attempt
 	}
 	var one [1]Cluster
-	return r.schedule.addCluster(one[:0], position, r.states[position], attempt)[0]
+	return r.schedule.addCluster(one[:0], position, r.table.State(position), attempt)[0]
 }

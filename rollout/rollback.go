@@ -128,7 +128,7 @@ func newRollback(groups *grouping.Groups, abort *Abort, o *options) (*rollback, 
 
 // standsIn says whether an entry of the record stands in for the report of a cluster that has none (R49).
 func (c *options) standsIn(cluster string) bool {
-	e, known := c.record.entry(cluster)
+	e, known := c.entries()[cluster]
 	if !known || c.ignores(cluster) {
 		return false
 	}

@@ -65,13 +65,11 @@ type schedule struct {
 	fleet.Roster
 	rules       rules
 	options     options
-	missing     string // what the groups lack; empty where they are complete
-	layout      stages.Layout
+	missing     string        // what the groups lack; empty where they are complete
 	limits      []stageLimits // of each stage
 	maxFailures int           // of all clusters
 	places      places
-	wait        time.Duration // between groups; 0 if none
-	awaited     []bool        // for each stage whether one with clusters comes after it; only with a wait
+	awaited     []bool // for each stage whether one with clusters comes after it; only with a wait
 	warnings    []Warning
 	names       string // what known gave, once it was asked
 }
@@ -80,7 +78,6 @@ type schedule struct {
 type stageLimits struct {
 	clusters       int
 	maxConcurrency int
-	maxFailures    int
 }
 
 // newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
@@ -88,19 +85,19 @@ type stageLimits struct {
 func newSchedule(r *rules, o *options, groups *grouping.Groups, where fleet.FormerGroups) *schedule {
 	s := &schedule{rules: *r, options: *o, missing: groups.Incomplete()}
 	s.Members = fleet.Members{Groups: groups}
-	s.layout = stages.Layout{
+	s.Layout = stages.Layout{
 		Mandatory: stages.NewMandatory(r.mandatory), Single: r.typ == clusterv1alpha1.ProgressivePerGroup, Order: o.groupOrder, Reversed: o.rollback != nil,
 	}
-	s.Graph = stages.New(groups, s.layout)
+	s.Graph = stages.New(groups, s.Layout)
 	s.FormerMembers = fleet.NewFormerMembers(s.Members, where)
 	if named := o.named; named != nil {
 		s.Exceptions = fleet.NewExceptions(s.Members, named.ignored, named.failedBefore)
 		s.Freezes = fleet.NewFreezes(s.Members, named.freezes, named.isAllowed())
 	}
 	s.warnings = slices.Clip(r.warnings)
-	s.limits = make([]stageLimits, s.Graph.Len())
+	s.limits, s.Budgets = make([]stageLimits, s.Graph.Len()), make([]int, s.Graph.Len())
 	for stage := range s.Graph.Len() {
-		s.limits[stage] = s.limitsOf(stage)
+		s.limits[stage], s.Budgets[stage] = s.limitsOf(stage)
 	}
 	if s.maxFailures = s.numCounted(); r.typ == clusterv1alpha1.Progressive && !o.rollback.isTolerant() {
 		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.Deselected), s.maxFailures)
@@ -108,6 +105,10 @@ func newSchedule(r *rules, o *options, groups *grouping.Groups, where fleet.Form
 	s.countPlacesKept()
 	s.countBaseline()
 	s.waitBetween()
+	s.Record, s.Span = o.entries(), o.starts.Per
+	if o.isOrdered() {
+		s.Compare = s.compare
+	}
 	s.Phases = s.phasesOf()
 	s.Timeless = s.timelessKinds()
 	s.check()
@@ -131,7 +132,7 @@ func (s *schedule) timelessKinds() fleet.Kinds {
 	switch {
 	case s.options.starts.IsSet():
 		return 0
-	case s.rules.minSuccessTime != 0 || s.wait != 0:
+	case s.rules.minSuccessTime != 0 || s.Wait != 0:
 		return fleet.KindsOf(fleet.KindToApply, fleet.KindSkipped)
 	default:
 		return fleet.KindsOf(fleet.KindToApply, fleet.KindSkipped, fleet.KindSucceeded)
@@ -198,8 +199,8 @@ func (s *schedule) concurrency() (limit.Limit, string) {
 	}
 }
 
-// limitsOf gives the limits of a stage.
-func (s *schedule) limitsOf(stage stages.Stage) stageLimits {
+// limitsOf gives the limits of a stage, and how many failures it tolerates.
+func (s *schedule) limitsOf(stage stages.Stage) (l stageLimits, budget int) {
 	clusters, ignored, elsewhere := 0, 0, 0
 	for _, group := range s.Graph.Groups(stage) {
 		clusters += s.SizeOf(group)
@@ -208,7 +209,7 @@ func (s *schedule) limitsOf(stage stages.Stage) stageLimits {
 	}
 	all := clusters - ignored
 	n := all - elsewhere // percentages are of those that are selected there (R46)
-	l := stageLimits{clusters: clusters, maxConcurrency: all, maxFailures: all}
+	l, budget = stageLimits{clusters: clusters, maxConcurrency: all}, all
 	mandatory := s.Graph.IsMandatory(stage)
 	concurrency, source := s.concurrency()
 	switch {
@@ -219,19 +220,11 @@ func (s *schedule) limitsOf(stage stages.Stage) stageLimits {
 	}
 	switch {
 	case mandatory:
-		l.maxFailures = 0
+		budget = 0
 	case s.rules.typ == clusterv1alpha1.ProgressivePerGroup && !s.options.rollback.isTolerant():
-		l.maxFailures = s.rules.maxFailures.Within(n, all)
+		budget = s.rules.maxFailures.Within(n, all)
 	}
-	return l
-}
-
-// newRanks gives the turn of each cluster.
-func (s *schedule) newRanks() *fleet.Ranks {
-	if s.options.isOrdered() {
-		return fleet.NewRanks(s.Members, &s.Graph, s.compare)
-	}
-	return fleet.NewRanks(s.Members, &s.Graph, nil)
+	return l, budget
 }
 
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
@@ -279,7 +272,7 @@ func (s *schedule) show() Schedule {
 	for stage := range s.Graph.Len() {
 		from, to := &s.limits[stage], &c.Stages[stage]
 		to.Mandatory, to.Clusters = s.Graph.IsMandatory(stage), from.clusters
-		to.MaxConcurrency, to.MaxFailures = from.maxConcurrency, from.maxFailures
+		to.MaxConcurrency, to.MaxFailures = from.maxConcurrency, s.Budgets[stage]
 		groups := s.Graph.Groups(stage)
 		to.Groups, keys = keys[:len(groups):len(groups)], keys[len(groups):]
 		for i, group := range groups {

@@ -1,6 +1,10 @@
 package rollout
 
-import "time"
+import (
+	"time"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+)
 
 // carriedOver says when clusters were first found unselected, and in which groups clusters were. Both are nil where there is no
 // result.
@@ -8,7 +12,7 @@ func (r *Result) carriedOver() (map[string]time.Time, *previousResult) {
 	if r == nil || r.schedule == nil {
 		return nil, nil
 	}
-	return r.choice.unselected, r.schedule.knows(r.schedule.options.previous, &r.choice)
+	return r.choice.unselected, r.schedule.knows(r.schedule.options.previous, r.table.Departed, r.choice.last)
 }
 
 // splitRemovals splits the clusters that were reported and are not selected, and whose objects are not being deleted. It puts those
@@ -35,7 +39,7 @@ func (s *schedule) splitRemovals(o *observed, c *choice, now time.Time) (pending
 		c.unselected[name] = since
 		if stays := grace - now.Sub(since); stays > 0 {
 			pending = append(pending, name)
-			remaining = sooner(remaining, stays)
+			remaining = fleet.Sooner(remaining, stays)
 		} else {
 			o.due = append(o.due, name)
 		}

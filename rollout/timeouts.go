@@ -31,22 +31,22 @@ func (r *Result) stopsAt() (first time.Time) {
 	if s.rules.deadline == nil {
 		return first
 	}
-	totals := s.sum(r.tallies, nil)
+	totals := &r.table.Totals
 	budgets := make([]timeouts, len(s.limits)+2) // the last two are of all
 	for stage := range s.Graph.Len() {
-		budgets[stage].left = s.limits[stage].maxFailures - totals.stages[stage].InBudget()
+		budgets[stage].left = s.Budgets[stage] - totals.Stages[stage].InBudget()
 	}
 	all := &budgets[len(s.limits)]
-	all.left = s.maxFailures - totals.all.InBudget()
+	all.left = s.maxFailures - totals.All.InBudget()
 	shares := &budgets[len(s.limits)+1]
 	if shares.left = math.MaxInt; s.options.shares != nil {
-		shares.left = s.options.shares.Failures - totals.all.Failures()
+		shares.left = s.options.shares.Failures - totals.All.Failures()
 	}
-	for position, state := range r.all() {
+	for position, state := range r.table.All() {
 		if !fleet.EndingStates.Has(state) || s.Ignores(position) || r.isEarlier(position) {
 			continue
 		}
-		at := r.since(position).Add(s.Phases.LimitOf(state))
+		at := r.table.Since(position).In(r.table.Now.Location()).Add(s.Phases.LimitOf(state))
 		if shares.at = append(shares.at, at); !s.InBudget(position) {
 			continue
 		}

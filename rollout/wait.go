@@ -22,7 +22,7 @@ func (s *schedule) waitBetween() {
 	if s.options.wait <= 0 || !s.ordersGroups() {
 		return
 	}
-	s.wait = s.options.wait
+	s.Wait = s.options.wait
 	awaited := make([]bool, len(s.limits))
 	for later := s.Graph.Len() - 1; later >= 0; later-- { // a stage stands behind those that it comes after
 		if s.limits[later].clusters == 0 && !awaited[later] {
@@ -75,8 +75,8 @@ func (w *interval) join(other interval) {
 
 // waits gives the wait of each stage; nil without the option. A stage with an incomplete predecessor has none. It takes time
 // linear in the stages, and in the clusters of complete stages that have changed.
-func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval {
-	if s.wait <= 0 {
+func (s *schedule) waits(v view, c *choice, t *fleet.Totals, now time.Time) []interval {
+	if s.Wait <= 0 {
 		return nil
 	}
 	all := make([]interval, len(s.limits))
@@ -90,11 +90,11 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 			continue
 		}
 		for _, before := range s.Graph.DirectlyBefore(stage) {
-			own := interval{last: v.lastSuccess(before), lastOf: before, unknown: t.stages[before].In(fleet.SucceededUndated) > 0, unknownOf: before}
+			own := interval{last: v.LastSuccess(before), lastOf: before, unknown: t.Stages[before].In(fleet.SucceededUndated) > 0, unknownOf: before}
 			w.join(own)
 			w.join(all[before])
 		}
-		w.is = w.unknown || !w.last.IsZero() && now.Before(w.last.Add(s.wait))
+		w.is = w.unknown || !w.last.IsZero() && now.Before(w.last.Add(s.Wait))
 	}
 	return all
 }
@@ -103,7 +103,7 @@ func (s *schedule) waits(v view, c *choice, t *totals, now time.Time) []interval
 func (c *choice) isWaiting(stage stages.Stage) bool { return c.waits != nil && c.waits[stage].is }
 
 // waitEnds gives the time from now until a wait ends that alone blocks clusters; 0 if there is none.
-func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Duration) {
+func (s *schedule) waitEnds(c *choice, t *fleet.Totals, now time.Time) (next time.Duration) {
 	if c.waits == nil || s.stopped(c) {
 		return 0
 	}
@@ -113,21 +113,21 @@ func (s *schedule) waitEnds(c *choice, t *totals, now time.Time) (next time.Dura
 		if !w.is || w.unknown || s.barrierOf(c, stage) >= 0 || c.isClosed(group) {
 			continue
 		}
-		if t.groups[group].Waiting() > 0 || t.ignored != nil && t.ignored[group].Waiting() > 0 {
-			next = sooner(next, w.last.Add(s.wait).Sub(now))
+		if t.Groups[group].Waiting() > 0 || t.Ignored != nil && t.Ignored[group].Waiting() > 0 {
+			next = fleet.Sooner(next, w.last.Add(s.Wait).Sub(now))
 		}
 	}
 	return next
 }
 
 // undatedSuccesses counts the clusters that count, succeeded at an unknown time, and have a stage with clusters after theirs.
-func (s *schedule) undatedSuccesses(t *totals) (n int) {
-	if t.all.In(fleet.SucceededUndated) == 0 {
+func (s *schedule) undatedSuccesses(t *fleet.Totals) (n int) {
+	if t.All.In(fleet.SucceededUndated) == 0 {
 		return 0
 	}
 	for stage, is := range s.awaited {
 		if is {
-			n += t.stages[stage].In(fleet.SucceededUndated)
+			n += t.Stages[stage].In(fleet.SucceededUndated)
 		}
 	}
 	return n
@@ -135,9 +135,9 @@ func (s *schedule) undatedSuccesses(t *totals) (n int) {
 
 // firstUndatedSuccess names the first of them.
 func (s *schedule) firstUndatedSuccess(v view) string {
-	position, _, ok := v.in(fleet.UndatedSuccess, 0)
+	position, _, ok := v.In(fleet.UndatedSuccess, 0)
 	for ok && (s.Ignores(position) || !s.awaited[s.Graph.Of(s.GroupOf(position))]) {
-		position, _, ok = v.in(fleet.UndatedSuccess, position+1)
+		position, _, ok = v.In(fleet.UndatedSuccess, position+1)
 	}
 	return s.Cluster(position)
 }

@@ -53,9 +53,11 @@ type waitSets struct {
 // foundWaitSets has the wait sets of the active stages, in order. They are found in one pass over the fleet. There are none where something
 // stops all stages: the blocked clusters then wait for no others, or for clusters that failed.
 type foundWaitSets struct {
-	of      []waitSet
-	fleet   *waitSet // the wait set of all clusters; nil if neither the ramp nor the shares block any
-	attempt int      // at a breach the last attempt among the failures that count
+	of    []waitSet
+	fleet *waitSet // the wait set of all clusters; nil if neither the ramp nor the shares block any
+	// At a breach the last attempt among the failures that count, those that can be fixed, and those of which nothing says when they are done.
+	attempt         int
+	fixable, untold stateGroup
 }
 
 // waitKind says what a cluster that is waited for does: it is in a state, or one of the kinds below.
@@ -188,7 +190,7 @@ func (r *Result) findWaitSets() {
 			everywhere = &waitSet{}
 		}
 	}
-	for position, state := range r.all() {
+	for position, state := range r.table.All() {
 		if !r.isStarting(position) && !fleet.InFlightStates.Has(state) && !fleet.BlockingStates.Has(state) || s.Ignores(position) {
 			continue
 		}
@@ -332,7 +334,7 @@ func (f *waitSet) joinStarts() {
 // waitedFor says which clusters a rollout waits for that blocks no cluster: all that start or are in flight.
 func (r *Result) waitedFor() string {
 	var f waitSet
-	for position, state := range r.all() {
+	for position, state := range r.table.All() {
 		if (r.isStarting(position) || fleet.InFlightStates.Has(state)) && !r.schedule.Ignores(position) {
 			b := r.blocker(position)
 			f.byKind[waitKindOf(&b, state)].add(b)

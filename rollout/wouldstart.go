@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
@@ -61,12 +62,12 @@ func (r *Result) isBehind(gate grouping.Key, group stages.Group) bool {
 func (r *Result) again(s *schedule) *Result {
 	next := *r
 	next.schedule, next.choice, next.starts, next.started, next.waitSets = s, choice{}, nil, nil, &waitSets{}
-	o := observed{totals: s.sum(r.tallies, r.ignoredTallies), departed: r.choice.departed}
-	o.active, o.breached = s.firsts(&o.totals)
+	o := observed{Totals: r.table.Totals, departed: r.table.Departed}
+	o.active, o.breached = s.Firsts(&o.Totals)
 	o.recent = r.choice.pace.recent
-	view := &scan{result: &next}
+	view := &fleet.Scan{Table: &next.table}
 	next.choice.last = r.choice.last
-	s.choose(&next.choice, &status.Record{More: r.choice.full.n, Until: r.choice.full.until}, view, &o, r.now)
+	s.choose(&next.choice, &status.Record{More: r.choice.full.n, Until: r.choice.full.until}, view, &o, r.table.Now)
 	next.Start = s.start(view, &next.choice, &next)
 	return &next
 }

@@ -1,6 +1,10 @@
 package fleet
 
-import "github.com/cohort-ocm/cohort/rollout/internal/stages"
+import (
+	"slices"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
+)
 
 // Exceptions say which clusters and which failures do not count (R37, R38). The zero value is for a rollout in which all do.
 type Exceptions struct {
@@ -9,32 +13,40 @@ type Exceptions struct {
 	isIgnored []bool     // of each position; nil where all are counted
 	inBase    []bool     // of each position; nil where all failures are in the budgets
 	inGroup   []int      // for each group how many of its clusters are ignored
+	names     []string   // of all that are ignored, members or not, in order
 }
 
 // NewExceptions finds the clusters that are ignored and those that failed before, among the members. The names are in order.
-func NewExceptions(members Members, ignored, failedBefore []string) (exceptions Exceptions) {
+func NewExceptions(members Members, ignored, failedBefore []string) (e Exceptions) {
 	n := members.NumClusters()
 	if failedBefore != nil {
-		exceptions.inBase, exceptions.Baseline = make([]bool, n), make([]Position, 0, len(failedBefore))
+		e.inBase, e.Baseline = make([]bool, n), make([]Position, 0, len(failedBefore))
 		members.each(failedBefore, func(position Position) {
-			exceptions.inBase[position] = true
-			exceptions.Baseline = append(exceptions.Baseline, position)
+			e.inBase[position] = true
+			e.Baseline = append(e.Baseline, position)
 		})
 	}
 	if ignored == nil {
-		return exceptions
+		return e
 	}
-	exceptions.isIgnored, exceptions.inGroup, exceptions.Ignored = make([]bool, n), make([]int, members.Len()), make([]Position, 0, len(ignored))
+	e.names = ignored
+	e.isIgnored, e.inGroup, e.Ignored = make([]bool, n), make([]int, members.Len()), make([]Position, 0, len(ignored))
 	members.each(ignored, func(position Position) {
-		exceptions.isIgnored[position] = true
-		exceptions.inGroup[members.GroupOf(position)]++
-		exceptions.Ignored = append(exceptions.Ignored, position)
+		e.isIgnored[position] = true
+		e.inGroup[members.GroupOf(position)]++
+		e.Ignored = append(e.Ignored, position)
 	})
-	return exceptions
+	return e
 }
 
 // Ignores says whether the cluster at a position is ignored.
 func (e *Exceptions) Ignores(position Position) bool { return at(e.isIgnored, position) }
+
+// IgnoresName says of a cluster whether it is ignored, whether it is a member or not.
+func (e *Exceptions) IgnoresName(cluster string) bool {
+	_, is := slices.BinarySearch(e.names, cluster)
+	return is
+}
 
 // IgnoredIn counts the clusters of a group that are ignored.
 func (e *Exceptions) IgnoredIn(group stages.Group) int { return at(e.inGroup, group) }

@@ -42,17 +42,17 @@ func (s *Paged[V]) Set(position Position, v V, n int) {
 	s.values[int(*page-1)*pageSize+int(position%pageSize)] = v
 }
 
-// addPage makes room for one more page. The room grows in at most three steps, whatever the size of the fleet: a sixteenth of the
-// positions, or two pages where that is more, a quarter, all; and once more after a clone.
+// addPage makes room for one more page. The room grows in at most three steps, as many for a small fleet as for a large one: a sixteenth of
+// the positions, a quarter, all; at first two pages, and then four, where that is more; and once more after a clone.
 func (s *Paged[V]) addPage() int32 {
 	used, pages := len(s.values), len(s.pages)
 	if cap(s.values)-used < pageSize {
 		room := pages
-		switch {
+		switch quarter := max(pages/4, 4); {
 		case used == 0:
 			room = min(pages, max(pages/16, 2))
-		case used < pages/4*pageSize:
-			room = pages / 4
+		case used < quarter*pageSize:
+			room = min(pages, quarter)
 		}
 		grown := make([]V, used, room*pageSize)
 		copy(grown, s.values)

@@ -1,63 +1,64 @@
 package fleet
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"time"
 )
 
-// Reports has the reports of the clusters by position.
+// Reports has the reports of the clusters by position. It has room only for the times of those that have some.
 type Reports struct {
 	kinds []Kind // KindNone if there is none
-	since []time.Time
+	times Paged[times]
 	tries Paged[int]
-	lags  Paged[time.Duration]   // how long before since the version was applied
-	far   map[Position]time.Time // when it was applied, where that is too long for a Duration
+	far   map[Position]time.Time // when the version was applied, where that is too long ago for a lag
+}
+
+// times has from when a report counts, and how long before that the version was applied.
+type times struct {
+	since time.Time
+	lag   time.Duration
 }
 
 // NewReports gives a table of n clusters, none of which has a report.
-func NewReports(n int) Reports {
-	return Reports{kinds: make([]Kind, n), since: make([]time.Time, n)}
-}
-
-// Len is the number of clusters.
-func (f *Reports) Len() int { return len(f.kinds) }
+func NewReports(n int) Reports { return Reports{kinds: make([]Kind, n)} }
 
 // Kind gives the kind of the report of a position.
 func (f *Reports) Kind(position Position) Kind { return f.kinds[position] }
 
-// Since gives the time from which the report of a position counts.
-func (f *Reports) Since(position Position) time.Time { return f.since[position] }
+// Since gives the time from which the report of a position counts; zero where that is unknown, or not needed.
+func (f *Reports) Since(position Position) time.Time { return f.times.Of(position).since }
 
 // Attempt gives the attempt that a position is in.
 func (f *Reports) Attempt(position Position) int { return f.tries.Of(position) }
 
-// Attempts gives a copy of the attempts.
-func (f *Reports) Attempts() Paged[int] { return f.tries.Clone() }
-
 // Of gives the report of a position.
 func (f *Reports) Of(position Position) Report {
-	return Report{f.kinds[position], f.since[position], f.tries.Of(position), f.Applied(position)}
-}
-
-// Applied gives the time when a position got the version; since where its report does not say.
-func (f *Reports) Applied(position Position) time.Time {
-	if at, ok := f.far[position]; ok {
-		return at
+	t := f.times.Of(position)
+	applied, isFar := f.far[position]
+	if !isFar {
+		applied = t.since.Add(-t.lag)
 	}
-	return f.since[position].Add(-f.lags.Of(position))
+	return Report{f.kinds[position], t.since, f.tries.Of(position), applied}
 }
 
 // Note takes in the report of a position.
-func (f *Reports) Note(position Position, report Report) {
-	f.kinds[position], f.since[position] = report.Kind, report.Since
-	f.tries.Set(position, report.Attempt, len(f.kinds))
-	lag := report.Since.Sub(report.Applied)
-	f.lags.Set(position, lag, len(f.kinds))
+func (f *Reports) Note(position Position, r Report) {
+	f.kinds[position] = r.Kind
+	f.tries.Set(position, r.Attempt, len(f.kinds))
+	t := times{r.Since, r.Since.Sub(r.Applied)}
+	f.times.Set(position, t, len(f.kinds))
 	delete(f.far, position)
-	if lag == math.MaxInt64 {
+	if t.lag == math.MaxInt64 {
 		if f.far == nil {
 			f.far = make(map[Position]time.Time)
 		}
-		f.far[position] = report.Applied
+		f.far[position] = r.Applied
 	}
+}
+
+// clone gives a copy.
+func (f *Reports) clone() Reports {
+	return Reports{slices.Clone(f.kinds), f.times.Clone(), f.tries.Clone(), maps.Clone(f.far)}
 }

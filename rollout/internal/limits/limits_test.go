@@ -138,7 +138,7 @@ func TestTheNextStartIsWhenOneMoreMay(t *testing.T) {
 		at := func(later time.Time) int { // an unknown one counts as started at any time
 			n := unknown
 			for _, start := range starts {
-				if s.Covers(start, later) {
+				if later.Sub(start) < s.Per {
 					n++
 				}
 			}
@@ -159,8 +159,8 @@ func TestTheNextStartIsWhenOneMoreMay(t *testing.T) {
 		}
 	})
 	var unset limits.Starts
-	if unset.IsSet() || unset.Left(limits.Recent{N: 9}) != limits.Unlimited || unset.Covers(now, now) || (limits.Starts{Most: 1, Per: 1}).Covers(time.Time{}, now) {
-		t.Error("no bound limits, or an unknown start is within a span")
+	if unset.IsSet() || unset.Left(limits.Recent{N: 9}) != limits.Unlimited {
+		t.Error("no bound limits")
 	}
 }
 

@@ -44,8 +44,3 @@ func (s Starts) Recent(starts []time.Time, unknown int) Recent {
 	recent.Next = starts[over].Add(s.Per).UTC()
 	return recent
 }
-
-// Covers says whether a start is within the span now. An unknown one is not.
-func (s Starts) Covers(start, now time.Time) bool {
-	return s.IsSet() && !start.IsZero() && now.Sub(start) < s.Per
-}

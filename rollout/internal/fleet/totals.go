@@ -1,0 +1,58 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
+)
+
+// Totals has the tallies of a fleet, over the clusters that count.
+type Totals struct {
+	Groups []Tally
+	Stages []Tally
+	All    Tally
+
+	Ignored    []Tally // the ignored clusters of each group; nil where all are counted
+	IgnoredAll Tally
+}
+
+// InFlight counts the clusters in flight, counted or not.
+func (t *Totals) InFlight() int { return t.All.InFlight() + t.IgnoredAll.InFlight() }
+
+// In counts the clusters in a state, counted or not.
+func (t *Totals) In(s State) int { return t.All.In(s) + t.IgnoredAll.In(s) }
+
+// Clone gives a copy.
+func (t *Totals) Clone() Totals {
+	return Totals{slices.Clone(t.Groups), slices.Clone(t.Stages), t.All, slices.Clone(t.Ignored), t.IgnoredAll}
+}
+
+// sum makes totals of the tallies of the groups, over all clusters.
+func (r *Roster) sum(groups []Tally, states []State) Totals {
+	t := Totals{Groups: groups, Stages: make([]Tally, r.Graph.Len()), Ignored: r.SplitIgnored(r.Members, groups, states)}
+	for group := range r.Graph.NumGroups() {
+		t.Stages[r.Graph.Of(group)].Sum(&groups[group])
+	}
+	for stage := range t.Stages {
+		t.All.Sum(&t.Stages[stage])
+	}
+	for group := range t.Ignored {
+		t.IgnoredAll.Sum(&t.Ignored[group])
+	}
+	return t
+}
+
+// Firsts gives the first stage that is not complete and the first that is breached (R10, R12), each the number of
+// stages if there is none. It takes time linear in the stages.
+func (r *Roster) Firsts(t *Totals) (active, breached stages.Stage) {
+	active, breached = r.Graph.Len(), r.Graph.Len()
+	for stage := r.Graph.Len() - 1; stage >= 0; stage-- {
+		if !r.IsComplete(stage, &t.Stages[stage]) {
+			active = stage
+		}
+		if r.IsBreached(stage, &t.Stages[stage]) {
+			breached = stage
+		}
+	}
+	return active, breached
+}

@@ -71,16 +71,6 @@ func (b *Blocker) says() string {
 	return "; " + quoted(b.label(), b.Message)
 }
 
-// quoted repeats what a report says of a cluster, cut where it is long.
-func quoted(cluster, message string) string {
-	const most = 200
-	text := []rune(message)
-	if len(text) > most {
-		text = append(text[:most], '…')
-	}
-	return fmt.Sprintf("%s: %q", cluster, string(text))
-}
-
 // kind says what the cluster does, or what several clusters in its state do.
 func (b *Blocker) kind(many bool) string {
 	switch {
@@ -251,21 +241,6 @@ func (b *Blocker) refusal(many bool) string {
 		return ", " + quoted("for "+b.label(), b.Message)
 	}
 	return fmt.Sprintf(": %q", b.Message)
-}
-
-func plural(many bool, one, more string) string {
-	if many {
-		return more
-	}
-	return one
-}
-
-// inUTC writes a time in whole seconds, rounded up so that the time has come by then.
-func inUTC(t time.Time) string {
-	if t.Nanosecond() > 0 {
-		t = t.Truncate(time.Second).Add(time.Second)
-	}
-	return t.UTC().Format(time.RFC3339)
 }
 
 // blocker describes the cluster at a position.
@@ -474,11 +449,4 @@ func compareEnds(a, b *Blocker) int {
 	default:
 		return b.Until.Compare(a.Until)
 	}
-}
-
-func one(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }

@@ -5,11 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
-
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
-	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Breach is a budget that too many failures exceed, so that nothing starts anywhere.
@@ -33,9 +30,6 @@ type Breach struct {
 	// Lost is how many of them cannot recover: nothing that has the version is there any more, and only the record tells of them.
 	Lost int `json:"lost,omitempty"`
 }
-
-// maxNamed is how many clusters a breach names.
-const maxNamed = 3
 
 // String is a sentence without its full stop: `the rollout is stopped: a, b and 3 more failed in group 1 "canary", maxFailures is 0;
 // the rollout continues once none of these is failed or timed out`.
@@ -96,9 +90,6 @@ func (b *Breach) tolerated() string {
 	}
 }
 
-// clusters counts clusters.
-func clusters(n int) string { return fmt.Sprintf("%d %s", n, plural(n > 1, "cluster", "clusters")) }
-
 // counts says whether failures in a group count in the breach.
 func (b *Breach) counts(group grouping.Key) bool { return b.AllGroups || b.Group == group }
 
@@ -110,66 +101,4 @@ func (b *Breach) clone() *Breach {
 	c := *b
 	c.Clusters, c.Deselected = slices.Clone(b.Clusters), slices.Clone(b.Deselected)
 	return &c
-}
-
-// blockReason gives the breach as the reason of a blocked cluster.
-func (b *Breach) blockReason() BlockReason {
-	return BlockReason{Type: BlockBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}
-}
-
-// breach gives the breached budget, if any (R10, R11, R12). The budgets of the stages come first, in order, then the
-// one over all clusters, which only Progressive has, and then what lasts.
-func (s *schedule) breach(v view, o *observed, last []lasting) *Breach {
-	t, breached := &o.Totals, o.breached
-	if breached < s.Graph.Len() {
-		b := &Breach{Group: s.keyOf(breached), Mandatory: s.Graph.IsMandatory(breached), Failures: t.Stages[breached].InBudget(), MaxFailures: s.Budgets[breached]}
-		b.Clusters, b.Deselected = s.firstFailures(v, breached)
-		b.Lost = s.lostIn(v, breached)
-		return b
-	}
-	if s.isBreachedInAll(o) {
-		b := &Breach{AllGroups: true, Failures: t.All.InBudget(), MaxFailures: s.maxFailures}
-		b.Clusters, b.Deselected = s.firstFailures(v, -1)
-		b.Lost = s.lostIn(v, -1)
-		return b
-	}
-	if len(last) > 0 {
-		return last[0].breach(s, v)
-	}
-	return nil
-}
-
-// isBreachedInAll says whether the failures of all clusters exceed their budget, which only Progressive has.
-func (s *schedule) isBreachedInAll(o *observed) bool {
-	return s.rules.typ == clusterv1alpha1.Progressive && o.All.InBudget() > s.maxFailures
-}
-
-// firstFailures names the first failed clusters of a stage, or of all stages where stage is negative, and those among them
-// that left.
-func (s *schedule) firstFailures(v view, stage stages.Stage) (names, deselected []string) {
-	names = make([]string, 0, maxNamed)
-	for position, _, ok := v.In(fleet.FailureStates, 0); ok; position, _, ok = v.In(fleet.FailureStates, position+1) {
-		if stage >= 0 && s.Graph.Of(s.GroupOf(position)) != stage || !s.InBudget(position) {
-			continue
-		}
-		if s.IsDeselected(position) {
-			deselected = append(deselected, s.Cluster(position))
-		}
-		if names = append(names, s.Cluster(position)); len(names) == maxNamed {
-			break
-		}
-	}
-	return names, deselected
-}
-
-// lostIn counts the failures of a stage, or of all stages where it is negative, of which only the record tells.
-func (s *schedule) lostIn(v view, stage stages.Stage) (n int) {
-	for cluster := range s.Record {
-		position, member := s.Position(cluster)
-		if !member || !fleet.FailureStates.Has(v.State(position)) || !s.InBudget(position) || stage >= 0 && s.Graph.Of(s.GroupOf(position)) != stage {
-			continue
-		}
-		n += one(v.IsLost(position))
-	}
-	return n
 }

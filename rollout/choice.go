@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"slices"
 	"time"
 
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
@@ -246,74 +245,4 @@ func (s *schedule) slotsUsed(t *fleet.Tally) int {
 func (c *choice) isClosed(group stages.Group) bool {
 	_, closed := c.closed[group]
 	return closed
-}
-
-// start lists the clusters that start, in order (R8), and marks them in r unless that is nil.
-func (s *schedule) start(v view, c *choice, r *Result) []Cluster {
-	n := c.starting()
-	if !s.stopped(c) {
-		n += c.ignoredWaiting
-	}
-	if n == 0 {
-		return nil
-	}
-	clusters, grants := make([]Cluster, 0, n), c.grants()
-	for _, waiting := range [...]fleet.State{fleet.ToApply, fleet.Unreported} {
-		first := len(clusters)
-		for i := range grants {
-			clusters = s.startOf(v, c, &grants[i], waiting, r, clusters)
-		}
-		counted := len(clusters)
-		if c.ignoredWaiting > 0 {
-			clusters = s.listIgnored(v, c, waiting, r, clusters)
-		}
-		if c.activeStages != nil || len(clusters) > counted {
-			slices.SortFunc(clusters[first:], func(a, b Cluster) int { return s.compareNames(a.Name, b.Name) })
-		}
-	}
-	if len(clusters) == 0 {
-		return nil // all ignored clusters are blocked
-	}
-	return clusters
-}
-
-// startOf appends the clusters of an active stage that start and are in one of the waiting states.
-func (s *schedule) startOf(v view, c *choice, g *grant, waiting fleet.State, r *Result, clusters []Cluster) []Cluster {
-	n := g.startingFrom(waiting)
-	if n == 0 {
-		return clusters
-	}
-	for position, place, ok := v.Turn(g.stage, waiting, 0); ok; position, place, ok = v.Turn(g.stage, waiting, place+1) {
-		if c.closed != nil && c.isClosed(s.GroupOf(position)) || s.Ignores(position) {
-			continue
-		}
-		clusters = s.addCluster(clusters, position, waiting, s.options.attempt)
-		if r != nil {
-			r.mark(position)
-		}
-		if n--; n == 0 {
-			break
-		}
-	}
-	return clusters
-}
-
-// list gives the selected clusters that are in any of the states. N clusters are, with the deselected ones.
-func (s *schedule) list(v view, states fleet.States, n int) []Cluster {
-	if n == 0 {
-		return nil
-	}
-	clusters := make([]Cluster, 0, n)
-	for position, state, ok := v.In(states, 0); ok; position, state, ok = v.In(states, position+1) {
-		if !s.IsDeselected(position) {
-			clusters = s.addCluster(clusters, position, state, v.Attempt(position))
-		}
-		if n--; n == 0 {
-			break
-		}
-	}
-	if len(clusters) == 0 {
-		return nil
-	}
-	return clusters
 }

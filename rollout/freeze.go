@@ -63,24 +63,3 @@ func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []fleet.F
 	}
 	return merged[:n], nil
 }
-
-// checkFreezes warns of freezes of clusters that are not selected: with a mistyped name the cluster would start unnoticed.
-func (s *schedule) checkFreezes() {
-	if s.options.named == nil {
-		return
-	}
-	w := Warning{Type: WarningFreezeWithoutCluster}
-	for _, h := range s.options.named.freezes {
-		cluster := h.Cluster
-		position, is := s.Position(cluster)
-		if _, elsewhere := fleet.Elsewhere(s.Groups, cluster); is && !s.IsDeselected(position) || elsewhere {
-			continue
-		}
-		if w.Clusters++; w.Clusters == 1 {
-			w.Cluster = cluster
-		}
-	}
-	if w.Clusters > 0 {
-		s.warn(w)
-	}
-}

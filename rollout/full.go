@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -103,18 +102,6 @@ func (s *schedule) lastEnd(entries []status.DeselectedCluster) (last time.Time) 
 		last = latest(last, ends)
 	}
 	return last
-}
-
-// fullEnds gives the time from now until a full record blocks clusters no longer, if it alone blocks any; 0 if that never happens.
-func (s *schedule) fullEnds(c *choice, t *fleet.Totals, now time.Time) time.Duration {
-	switch f := &c.full; {
-	case f.n == 0 || f.until.IsZero() || s.options.paused || s.missing != "" || c.breach != nil:
-		return 0
-	case t.All.Waiting() == 0 && t.IgnoredAll.Waiting() == 0:
-		return 0
-	default:
-		return f.until.Sub(now)
-	}
 }
 
 // retry gives the attempt that makes room in a record that has none: one after the last that failed; 0 where none in it failed.

@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"github.com/cohort-ocm/cohort/grouping"
-	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/limits"
-	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Gate blocks a group until an operator opens it: an approval, a maintenance window.
@@ -48,44 +46,4 @@ func newGates(closed []ClosedGate) limits.Gates {
 		all[i] = limits.GroupGate{Group: gate.Group, Gate: limits.Gate(gate.Gate)}
 	}
 	return limits.NewGates(all)
-}
-
-// checkGates warns of gates before groups that do not exist: with a mistyped name the group would start
-// unnoticed.
-func (s *schedule) checkGates() {
-	for _, group := range s.options.gates.Unmatched(s.Members) {
-		s.warn(Warning{Type: WarningGateWithoutGroup, Group: group, Known: s.known()})
-	}
-}
-
-// opening gives the time from now until a gate opens that blocks clusters of an active stage; 0 if there is none.
-func (s *schedule) opening(c *choice, t *fleet.Totals, now time.Time) (next time.Duration) {
-	if c.closed == nil || s.stopped(c) {
-		return 0
-	}
-	for i := range c.grants() {
-		switch g := &c.grants()[i]; {
-		case g.used.Waiting() == 0:
-		case g.barrier >= 0:
-			next = fleet.Sooner(next, c.closed[g.barrier].UntilOpen(now))
-		case !s.Graph.IsSingle(g.stage):
-			for group, gate := range c.closed {
-				if s.Graph.Of(group) == g.stage && t.Groups[group].Waiting() > 0 {
-					next = fleet.Sooner(next, gate.UntilOpen(now))
-				}
-			}
-		}
-	}
-	for group := range stages.Group(len(t.Ignored)) {
-		if _, waits := c.waitsFor(s.Graph.Of(group)); waits || t.Ignored[group].Waiting() == 0 {
-			continue
-		}
-		if barrier := s.barrierOf(c, s.Graph.Of(group)); barrier >= 0 {
-			group = barrier
-		}
-		if gate, closed := c.closed[group]; closed {
-			next = fleet.Sooner(next, gate.UntilOpen(now))
-		}
-	}
-	return next
 }

@@ -1,14 +1,11 @@
 package rollout
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
-	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -52,24 +49,4 @@ func (after GroupOrder) compile(path *field.Path) (*stages.Order, *field.Error) 
 		quoted[i] = strconv.Quote(name)
 	}
 	return nil, field.Invalid(path.Key(cycle[0]), cycle[1], "must not come after itself: "+strings.Join(quoted, " after "))
-}
-
-// checkGroupOrder warns of the names in the GroupOrder that no group has, in order.
-func (s *schedule) checkGroupOrder() {
-	order := s.options.groupOrder
-	if order == nil || s.rules.typ != clusterv1alpha1.ProgressivePerGroup {
-		return
-	}
-	names := order.Names()
-	has := make([]bool, len(names))
-	for i := range s.Len() {
-		if name, ok := slices.BinarySearch(names, s.Key(i).Name); ok {
-			has[name] = true
-		}
-	}
-	for i, name := range names {
-		if !has[i] {
-			s.warn(Warning{Type: WarningOrderWithoutGroup, Group: grouping.Key{Name: name}, Known: s.known()})
-		}
-	}
 }

@@ -2,9 +2,6 @@ package rollout
 
 import "slices"
 
-// deselectedMark follows the name of a deselected cluster, in sentences.
-const deselectedMark = " (deselected)"
-
 // ignorableClusters counts clusters that can be ignored, since they are deselected, start late, are refused their start, or cannot recover, and has the names of the first.
 type ignorableClusters struct {
 	n     int

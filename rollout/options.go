@@ -1,18 +1,12 @@
 package rollout
 
 import (
-	"slices"
-	"time"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/internal/limit"
-	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/limits"
-	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
 // Options add to what the API's RolloutStrategy can say. Each field stands for itself, and its zero value adds nothing.
@@ -152,58 +146,6 @@ type StartLimit struct {
 	Per metav1.Duration `json:"per"`
 }
 
-// options are checked Options.
-type options struct {
-	paused           bool
-	freeFailed       bool
-	groupConcurrency *limit.Limit // nil: all
-	maxRemoved       *limit.Limit // nil: all
-	grace            time.Duration
-	unselected       map[string]time.Time // in the previous result
-	previous         *previousResult      // of the previous result; nil if there is none
-	record           *recordIndex         // nil: the owner keeps no record
-	order            func(a, b string) int
-	gates            limits.Gates
-	named            *named        // nil: they name no cluster
-	groupOrder       *stages.Order // nil: by index
-	ramp             int           // 0: none
-	starts           limits.Starts // zero: none
-	shares           *Shares       // nil: the hub shares no limits
-	wait             time.Duration
-	rollback         *rollback // nil: the rollout goes on
-	attempt          int       // the wanted attempt
-}
-
-// named are the clusters that options name.
-type named struct {
-	freezes      []fleet.Freeze // one for each cluster, in the order of the names
-	allowlist    nameSet
-	hasAllowlist bool // only the allowed clusters start
-	ignored      nameSet
-	failedBefore nameSet
-}
-
-// entries gives what the stored record says of clusters.
-func (c *options) entries() fleet.Record {
-	if c.record == nil {
-		return nil
-	}
-	return c.record.entries
-}
-
-// isAllowed says whether the allowlist has a cluster; nil where there is no allowlist.
-func (n *named) isAllowed() func(cluster string) bool {
-	if !n.hasAllowlist {
-		return nil
-	}
-	return n.allowlist.has
-}
-
-// ignores says whether options name a cluster in Ignored.
-func (c *options) ignores(cluster string) bool {
-	return c.named != nil && c.named.ignored.has(cluster)
-}
-
 // Validate reports what is wrong with options, for a webhook to return. The errors have the paths of their JSON, such as
 // groupOrder[prod], below path, which may be nil. [Plan] refuses options exactly where the list is not empty.
 func (o Options) Validate(path *field.Path) field.ErrorList {
@@ -291,45 +233,13 @@ func withError(errs field.ErrorList, err *field.Error) field.ErrorList {
 	return append(errs, err)
 }
 
-// nameSet is a set of clusters, in order; nil where there are none.
-type nameSet []string
-
-func newNameSet(names []string) nameSet {
-	if len(names) == 0 {
-		return nil
+// compile checks the limit and copies it.
+func (l *StartLimit) compile(path *field.Path) (_ limits.Starts, errs field.ErrorList) {
+	if l.Count < 1 {
+		errs = append(errs, field.Invalid(path.Child("count"), l.Count, "must be at least 1"))
 	}
-	set := slices.Clone(names)
-	slices.Sort(set)
-	return slices.Compact(set)
-}
-
-func (s nameSet) has(name string) bool {
-	_, is := slices.BinarySearch(s, name)
-	return is
-}
-
-// isOrdered says whether clusters start in another order than by name.
-func (c *options) isOrdered() bool { return c.order != nil || c.rollback != nil }
-
-// checkOptions warns of the options that have no effect, in the order of their names (R18). While groups are incomplete, those
-// that are there do not decide.
-func (s *schedule) checkOptions() {
-	perGroup := s.rules.typ == clusterv1alpha1.ProgressivePerGroup
-	for _, option := range []struct {
-		name    string
-		ignored bool
-	}{
-		{"groupOrder", s.options.groupOrder != nil && !perGroup},
-		{"maxConcurrencyPerGroup", s.options.groupConcurrency != nil && !perGroup && !s.hasMandatory()},
-		{"waitBetweenGroups", s.options.wait > 0 && s.awaited == nil && (s.missing == "" || !s.ordersGroups())},
-	} {
-		if option.ignored {
-			s.warn(Warning{Type: WarningFieldIgnored, Field: option.name})
-		}
+	if l.Per.Duration <= 0 {
+		errs = append(errs, field.Invalid(path.Child("per"), l.Per.Duration.String(), "must be more than 0"))
 	}
-}
-
-// hasMandatory says whether the strategy has mandatory groups, which a rollback has not.
-func (s *schedule) hasMandatory() bool {
-	return s.rules.typ == clusterv1alpha1.Progressive && s.options.rollback == nil && len(s.rules.mandatory) > 0
+	return limits.Starts{Most: l.Count, Per: l.Per.Duration}, errs
 }

@@ -1,24 +1,9 @@
 package rollout
 
 import (
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/limits"
 )
-
-// compile checks the limit and copies it.
-func (l *StartLimit) compile(path *field.Path) (_ limits.Starts, errs field.ErrorList) {
-	if l.Count < 1 {
-		errs = append(errs, field.Invalid(path.Child("count"), l.Count, "must be at least 1"))
-	}
-	if l.Per.Duration <= 0 {
-		errs = append(errs, field.Invalid(path.Child("per"), l.Per.Duration.String(), "must be more than 0"))
-	}
-	return limits.Starts{Most: l.Count, Per: l.Per.Duration}, errs
-}
 
 // pace has the limits on all active stages together (R35, R36, R57, R66), and what they leave. The zero pace is that of a rollout that is
 // stopped.
@@ -47,20 +32,6 @@ func (s *schedule) newPace(c *choice, o *observed) pace {
 	}
 	p.left[limits.KindStarts] = s.options.starts.Left(p.recent)
 	return p
-}
-
-// nextStart gives the time from now until MaxStarts lets one more cluster start that it blocks; 0 if there is none.
-func (c *choice) nextStart(now time.Time) time.Duration {
-	if c.pace.recent.Next.IsZero() {
-		return 0
-	}
-	grants := c.grants()
-	for i := range grants {
-		if g := &grants[i]; g.limit == limits.KindStarts && g.blocked() {
-			return c.pace.recent.Next.Sub(now)
-		}
-	}
-	return 0
 }
 
 // blocked says whether clusters of an active stage are blocked that no gate blocks.

@@ -16,45 +16,6 @@ import (
 // For example, the groups are 0 {a} and 1 {b}. The version kills the agent of a, the hub drops a, and the scheduler divides again by
 // size: 0 {b}. Then a counts in group 0 and is not selected there. So a has a place that b waits for.
 
-// places has what clusters keep, and may be exposed, beside those of the current groups.
-type places struct {
-	kept     []int // how many were deselected or moved and keep a place in each stage (R65); nil where none did
-	baseline []int // how many of the baseline are selected in each stage and count; nil where there is no baseline
-	// The most clusters that the groups expose, of now and since the first of these counts (R66); 0 where nothing bounds that.
-	exposed int
-}
-
-// keptIn counts the clusters that count in a stage, are not selected there, and keep a place.
-func (p *places) keptIn(stage stages.Stage) int {
-	if p.kept == nil {
-		return 0
-	}
-	return p.kept[stage]
-}
-
-// baselineIn counts the clusters of the baseline that are selected in a stage and count.
-func (p *places) baselineIn(stage stages.Stage) int {
-	if p.baseline == nil {
-		return 0
-	}
-	return p.baseline[stage]
-}
-
-// countPlacesKept counts for each stage the clusters that count in it although the current groups have them elsewhere, or nowhere: those
-// that left and those that moved. On a rollback those do not matter that left with the failed version (R43).
-func (s *schedule) countPlacesKept() {
-	if !s.AnyFormer() {
-		return
-	}
-	s.places.kept = make([]int, len(s.limits))
-	for group := range s.Graph.NumGroups() {
-		s.places.kept[s.Graph.Of(group)] += s.DeselectedIn(group) + s.MovedIn(group)
-	}
-	for _, position := range s.Deselected {
-		s.places.kept[s.StageOf(position)] -= one(s.options.rollback.isDeselected(s.Cluster(position)))
-	}
-}
-
 // placesOf gives the places of an active stage that clusters keep without being selected there (R65).
 func (s *schedule) placesOf(g *grant) limits.Places {
 	if !s.AnyFormer() || !s.Graph.IsSingle(g.stage) {
@@ -165,31 +126,6 @@ func (s *schedule) ceiling() int {
 		return s.places.exposed
 	default:
 		return s.exposure(s.freesSlots()).InOrder(s.loads())
-	}
-}
-
-// recallCeiling notes what the result before and the record know of that. The former knows the groups when the first of those left.
-func (s *schedule) recallCeiling(previous *previousResult) *schedule {
-	if s.AnyFormer() && s.isBounded() {
-		s.places.exposed = s.exposure(s.freesSlots()).InOrder(s.loads())
-		if previous != nil && !previous.Incomplete { // nothing has started by groups that were being written
-			s.places.exposed = max(s.places.exposed, previous.ceiling)
-		}
-		if m := s.options.record; m != nil {
-			s.places.exposed = max(s.places.exposed, m.Record.Exposed)
-		}
-	}
-	return s
-}
-
-// countBaseline counts for each stage the clusters of the baseline that are selected in it.
-func (s *schedule) countBaseline() {
-	if len(s.Baseline) == 0 {
-		return
-	}
-	s.places.baseline = make([]int, len(s.limits))
-	for _, position := range s.Baseline {
-		s.places.baseline[s.StageOf(position)] += one(!s.Ignores(position) && !s.IsDeselected(position) && !s.HasMoved(position))
 	}
 }
 

@@ -38,7 +38,7 @@ func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, rep
 // still count, or some moved, the reports are observed once more, with the schedule of all of them.
 func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error) {
 	now = now.Round(0) // reports have wall clock times, so a monotonic reading of the caller is dropped
-	s.options.rollback.rank(s, now)
+	s.options.rollback.rank(&s.Phases, s.options.order, now)
 	plan := new(struct { // one allocation for all
 		result Result
 		scan   fleet.Scan
@@ -53,7 +53,7 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 		with, options := where.In(s.Groups), s.options
 		options.rollback = options.rollback.in(with, s.Groups)
 		s = newSchedule(&s.rules, &options, with, where).recallCeiling(options.previous)
-		s.options.rollback.rank(s, now)
+		s.options.rollback.rank(&s.Phases, s.options.order, now)
 		table, reading, _ = s.Read(reports, previous, now)
 	}
 	r.schedule, r.table, r.waitSets = s, table, &plan.fronts
@@ -79,7 +79,7 @@ func (r *Result) complete(v view, o *observed) {
 	s := r.schedule
 	r.Schedule = s.show()
 	r.InFlight = s.list(v, fleet.InFlightStates, o.InFlight())
-	s.next(&r.Next, &r.choice, v, o, r.table.Now, r)
+	r.warnings = s.next(&r.Next, &r.choice, v, o, r.table.Now, &r.marks)
 	r.removed = len(r.Removed)
 	if r.kept = without(o.removed, r.Removed); s.Deselected != nil { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {
@@ -87,19 +87,4 @@ func (r *Result) complete(v view, o *observed) {
 			return counts
 		})
 	}
-}
-
-// mark notes that the cluster at a position starts.
-func (r *Result) mark(position fleet.Position) {
-	if r.starts == nil {
-		r.starts = make([]bool, r.schedule.NumClusters())
-	}
-	r.starts[position] = true
-	if r.schedule.Ignores(position) {
-		return
-	}
-	if r.started == nil {
-		r.started = make([]int32, r.numGroups())
-	}
-	r.started[r.schedule.GroupOf(position)]++
 }

@@ -5,9 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
-	"github.com/cohort-ocm/cohort/status"
 )
 
 // A Planner keeps two kinds of clusters apart. Of a selected cluster, the tracker has what was reported, by position. Of a
@@ -242,38 +240,4 @@ func (p *Planner) removedNames() []string {
 		}
 	}
 	return p.names
-}
-
-// previousResult is what a result before knew of the groups of clusters.
-type previousResult struct {
-	fleet.Previous
-	lasting []status.Breached // the breaches that last
-	ceiling int               // the most clusters that its groups exposed
-}
-
-// groups gives what it knew of the groups alone; nil where there is no result.
-func (f *previousResult) groups() *fleet.Previous {
-	if f == nil {
-		return nil
-	}
-	return &f.Previous
-}
-
-// knows gives what a result knows, and the results before it. Groups that are being written tell nothing of where a cluster
-// was, unless nothing else tells it; nothing has started by them either (R47).
-func (s *schedule) knows(before *previousResult, departed []fleet.Departure, last []lasting) *previousResult {
-	if s.missing != "" && before != nil && !before.Incomplete {
-		return before
-	}
-	f := &previousResult{Previous: fleet.Previous{Members: s.Members, FormerMembers: s.FormerMembers, Incomplete: s.missing != ""}, ceiling: s.ceiling()}
-	for i := range last {
-		f.lasting = append(f.lasting, last[i].Breached)
-	}
-	for i := range departed {
-		if f.Departed == nil {
-			f.Departed = make(map[string]grouping.Key, len(departed))
-		}
-		f.Departed[departed[i].Cluster] = departed[i].Key
-	}
-	return f
 }

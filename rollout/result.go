@@ -5,26 +5,10 @@ import (
 	"iter"
 	"time"
 
-	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 	"github.com/cohort-ocm/cohort/status"
 )
-
-// Cluster is a cluster in a [Result]: a selected one, or a deselected one that still counts.
-type Cluster struct {
-	// Name is the name of the ManagedCluster.
-	Name string `json:"name"`
-	// Group is the decision group that it is in.
-	Group grouping.Key `json:"group"`
-	// Status is the reported status, which may be Validating, with these exceptions: TimeOut where the deadline has passed, ToApply where
-	// nothing was reported, and Progressing where the reported status is unknown, or the cluster has the workload and
-	// has not answered. A Succeeded cluster in Result.InFlight is soaking.
-	Status status.RolloutStatus `json:"status"`
-	// Attempt is the attempt that the cluster's object is to have ([status.Stamp]): for a cluster that starts the one that
-	// [Options].Attempt wants, for any other the one that it has.
-	Attempt int `json:"attempt,omitempty"`
-}
 
 // Result says what may happen now, and why not more. Every selected cluster is in exactly one of InFlight, Start and
 // TimedOut, or is yielded by Settled or Blocked. The slices are the caller's. The methods are safe for concurrent use. The
@@ -45,8 +29,7 @@ type Result struct {
 	kept     []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
 	warnings []Warning
 	table    fleet.Table
-	starts   []bool    // of each position, whether it is in Start; nil if none is
-	started  []int32   // for each group how many clusters that count are in Start; nil if none is
+	marks    marks
 	waitSets *waitSets // what is waited for; computed when first needed
 }
 
@@ -83,7 +66,7 @@ func (r *Result) numClusters() fleet.Position {
 
 // isStarting says whether the cluster at a position is in Start.
 func (r *Result) isStarting(position fleet.Position) bool {
-	return r.starts != nil && r.starts[position]
+	return r.marks.starts != nil && r.marks.starts[position]
 }
 
 // dispositionAt says in which part of the result the cluster at a position is, selected or not.
@@ -253,7 +236,7 @@ func (r *Result) stops(s *status.Summary) {
 		}
 	}
 	// Where no cluster is blocked, only those in flight are waited for, perhaps for ever.
-	if len(s.Waiting) == 0 && r.choice.breach == nil && r.schedule.missing == "" && (r.started != nil || s.InFlight() > 0) {
+	if len(s.Waiting) == 0 && r.choice.breach == nil && r.schedule.missing == "" && (r.marks.inGroup != nil || s.InFlight() > 0) {
 		s.Waiting = append(s.Waiting, r.waitedFor())
 	}
 }
@@ -270,8 +253,8 @@ func (r *Result) blocked(group stages.Group) int {
 // blockedCounted does so for the clusters that count.
 func (r *Result) blockedCounted(group stages.Group) int {
 	n := r.table.Totals.Groups[group].Waiting()
-	if r.started != nil {
-		n -= int(r.started[group])
+	if r.marks.inGroup != nil {
+		n -= int(r.marks.inGroup[group])
 	}
 	return n
 }

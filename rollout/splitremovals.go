@@ -6,15 +6,6 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 )
 
-// carriedOver says when clusters were first found unselected, and in which groups clusters were. Both are nil where there is no
-// result.
-func (r *Result) carriedOver() (map[string]time.Time, *previousResult) {
-	if r == nil || r.schedule == nil {
-		return nil, nil
-	}
-	return r.choice.unselected, r.schedule.knows(r.schedule.options.previous, r.table.Departed, r.choice.last)
-}
-
 // splitRemovals splits the clusters that were reported and are not selected, and whose objects are not being deleted. It puts those
 // to remove into o.due, and returns the others with the time until the first is due. It notes in the choice when each
 // was first found unselected.

@@ -20,17 +20,6 @@ func Validate(strategy clusterv1alpha1.RolloutStrategy, path *field.Path) field.
 	return errs
 }
 
-// rules is a checked RolloutStrategy.
-type rules struct {
-	typ            clusterv1alpha1.RolloutType
-	minSuccessTime time.Duration
-	deadline       *time.Duration // nil: none
-	maxConcurrency *limit.Limit   // nil: unset
-	maxFailures    limit.Limit
-	mandatory      []clusterv1alpha1.MandatoryDecisionGroup
-	warnings       []Warning // about fields that have no effect
-}
-
 // compile checks everything but the reports.
 func compile(strategy clusterv1alpha1.RolloutStrategy, opts *Options) (rules, options, field.ErrorList) {
 	rules, errs := parse(strategy, nil)

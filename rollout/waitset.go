@@ -439,12 +439,3 @@ func (f *waitSet) sentences(slots int, without waitKinds) string {
 	}
 	return s.String()
 }
-
-// listed joins the first names of n, and counts the others: "a, b and 2 more".
-func listed(names []string, n int) string {
-	s := strings.Join(names, ", ")
-	if more := n - len(names); more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
-	}
-	return s
-}

@@ -61,13 +61,13 @@ func (r *Result) isBehind(gate grouping.Key, group stages.Group) bool {
 // again chooses once more, with another schedule over the same groups and what was observed.
 func (r *Result) again(s *schedule) *Result {
 	next := *r
-	next.schedule, next.choice, next.starts, next.started, next.waitSets = s, choice{}, nil, nil, &waitSets{}
+	next.schedule, next.choice, next.marks, next.waitSets = s, choice{}, marks{}, &waitSets{}
 	o := observed{Totals: r.table.Totals, departed: r.table.Departed}
 	o.active, o.breached = s.Firsts(&o.Totals)
 	o.recent = r.choice.pace.recent
 	view := &fleet.Scan{Table: &next.table}
 	next.choice.last = r.choice.last
 	s.choose(&next.choice, &status.Record{More: r.choice.full.n, Until: r.choice.full.until}, view, &o, r.table.Now)
-	next.Start = s.start(view, &next.choice, &next)
+	next.Start = s.start(view, &next.choice, &next.marks)
 	return &next
 }

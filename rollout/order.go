@@ -1,7 +1,6 @@
 package rollout
 
 import (
-	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
@@ -29,25 +28,4 @@ func (s *schedule) barrierOf(c *choice, stage stages.Stage) stages.Group {
 	default:
 		return s.Graph.First(c.activeStages.barriers[stage])
 	}
-}
-
-// listIgnored appends the ignored clusters in one of the waiting states that start.
-func (s *schedule) listIgnored(v view, c *choice, waiting fleet.State, r *Result, clusters []Cluster) []Cluster {
-	last, through := stages.Group(stages.None), false
-	for _, position := range s.Ignored {
-		if v.State(position) != waiting {
-			continue
-		}
-		if group := s.GroupOf(position); group != last {
-			last, through = group, s.startsIgnored(c, group)
-		}
-		if !through {
-			continue
-		}
-		clusters = s.addCluster(clusters, position, waiting, s.options.attempt)
-		if r != nil {
-			r.mark(position)
-		}
-	}
-	return clusters
 }

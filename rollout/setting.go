@@ -1,0 +1,112 @@
+package rollout
+
+import (
+	"slices"
+	"time"
+
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"github.com/cohort-ocm/cohort/internal/limit"
+	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
+	"github.com/cohort-ocm/cohort/rollout/internal/limits"
+	"github.com/cohort-ocm/cohort/rollout/internal/stages"
+	"github.com/cohort-ocm/cohort/status"
+)
+
+// rules is a checked RolloutStrategy.
+type rules struct {
+	typ            clusterv1alpha1.RolloutType
+	minSuccessTime time.Duration
+	deadline       *time.Duration // nil: none
+	maxConcurrency *limit.Limit   // nil: unset
+	maxFailures    limit.Limit
+	mandatory      []clusterv1alpha1.MandatoryDecisionGroup
+	warnings       []Warning // about fields that have no effect
+}
+
+// options are checked Options.
+type options struct {
+	paused           bool
+	freeFailed       bool
+	groupConcurrency *limit.Limit // nil: all
+	maxRemoved       *limit.Limit // nil: all
+	grace            time.Duration
+	unselected       map[string]time.Time // in the previous result
+	previous         *previousResult      // of the previous result; nil if there is none
+	record           *recordIndex         // nil: the owner keeps no record
+	order            func(a, b string) int
+	gates            limits.Gates
+	named            *named        // nil: they name no cluster
+	groupOrder       *stages.Order // nil: by index
+	ramp             int           // 0: none
+	starts           limits.Starts // zero: none
+	shares           *Shares       // nil: the hub shares no limits
+	wait             time.Duration
+	rollback         *rollback // nil: the rollout goes on
+	attempt          int       // the wanted attempt
+}
+
+// named are the clusters that options name.
+type named struct {
+	freezes      []fleet.Freeze // one for each cluster, in the order of the names
+	allowlist    nameSet
+	hasAllowlist bool // only the allowed clusters start
+	ignored      nameSet
+	failedBefore nameSet
+}
+
+// nameSet is a set of clusters, in order; nil where there are none.
+type nameSet []string
+
+func newNameSet(names []string) nameSet {
+	if len(names) == 0 {
+		return nil
+	}
+	set := slices.Clone(names)
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+func (s nameSet) has(name string) bool {
+	_, is := slices.BinarySearch(s, name)
+	return is
+}
+
+// isAllowed says whether the allowlist has a cluster; nil where there is no allowlist.
+func (n *named) isAllowed() func(cluster string) bool {
+	if !n.hasAllowlist {
+		return nil
+	}
+	return n.allowlist.has
+}
+
+// ignores says whether options name a cluster in Ignored.
+func (c *options) ignores(cluster string) bool {
+	return c.named != nil && c.named.ignored.has(cluster)
+}
+
+// entries gives what the stored record says of clusters.
+func (c *options) entries() fleet.Record {
+	if c.record == nil {
+		return nil
+	}
+	return c.record.entries
+}
+
+// isOrdered says whether clusters start in another order than by name.
+func (c *options) isOrdered() bool { return c.order != nil || c.rollback != nil }
+
+// previousResult is what a result before knew of the groups of clusters.
+type previousResult struct {
+	fleet.Previous
+	lasting []status.Breached // the breaches that last
+	ceiling int               // the most clusters that its groups exposed
+}
+
+// groups gives what it knew of the groups alone; nil where there is no result.
+func (f *previousResult) groups() *fleet.Previous {
+	if f == nil {
+		return nil
+	}
+	return &f.Previous
+}

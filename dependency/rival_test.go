@@ -10,7 +10,7 @@ import (
 
 // P10: two policies of a cluster have a template for the same object. The policy that owns it keeps it, and the others say so.
 func TestTwoPoliciesWithTheSameObject(t *testing.T) {
-	const keeps, creates, first = "ConfigurationPolicy a is updated", "ConfigurationPolicy a is created", "has a template for ConfigurationPolicy a, too, and comes first by name"
+	const keeps, creates, first = "ConfigurationPolicy a is updated", "ConfigurationPolicy a is created", "also has a template for ConfigurationPolicy a, and comes first by name"
 	observed := func(policy string, c policyv1.ComplianceState) dependency.Observation {
 		return dependency.Observation{Compliance: c, Policy: policy}
 	}
@@ -21,12 +21,12 @@ func TestTwoPoliciesWithTheSameObject(t *testing.T) {
 		// their compliances
 		pIs, qIs policyv1.ComplianceState
 	}{
-		{"the second has it, as it came first", observed("q", "Compliant"), "policy q has ConfigurationPolicy a already", keeps, "NonCompliant", "Compliant"},
-		{"the first has it", observed("p", "Pending"), keeps, "policy p has ConfigurationPolicy a already", "Pending", "NonCompliant"},
-		{"a third has it, which is gone", observed("gone", "Compliant"), "policy gone has", "policy gone has", "NonCompliant", "NonCompliant"},
-		{"it belongs to no policy", observed("", "Compliant"), "exists already and belongs to no policy", "exists already and belongs to no policy", "NonCompliant", "NonCompliant"},
-		{"it is not there", dependency.Observation{Problem: dependency.ReasonNotFound}, creates, "policy p " + first, "", "NonCompliant"},
-		{"the cluster has no API for it", dependency.Observation{Problem: dependency.ReasonNoAPI}, "the cluster has no API for", "policy p " + first, "NonCompliant", "NonCompliant"},
+		{"the second has it, as it came first", observed("q", "Compliant"), "Policy q owns ConfigurationPolicy a already: rename one of the templates", keeps, "NonCompliant", "Compliant"},
+		{"the first has it", observed("p", "Pending"), keeps, "Policy p owns ConfigurationPolicy a already: rename one of the templates", "Pending", "NonCompliant"},
+		{"a third has it, which is gone", observed("gone", "Compliant"), "Policy gone owns", "Policy gone owns", "NonCompliant", "NonCompliant"},
+		{"it belongs to no policy", observed("", "Compliant"), "exists already and belongs to no policy: delete it", "exists already and belongs to no policy: delete it", "NonCompliant", "NonCompliant"},
+		{"it is not there", dependency.Observation{Problem: dependency.ReasonNotFound}, creates, "Policy p " + first, "", "NonCompliant"},
+		{"the cluster has no API for it", dependency.Observation{Problem: dependency.ReasonNoAPI}, "the cluster has no API for", "Policy p " + first, "NonCompliant", "NonCompliant"},
 		{"it cannot be read", dependency.Observation{Problem: dependency.ReasonReadFailed, Detail: "timeout"}, "it cannot be read: timeout", "it cannot be read: timeout", "", ""},
 		{"it was not read", dependency.Observation{}, "it has not been read yet", "it has not been read yet", "", ""},
 	} {

@@ -46,15 +46,12 @@ type moves struct {
 	g       graph     // an edge from the object that holds a cluster to the one that it goes to
 }
 
-// goalOf returns the vertex that desires the cluster.
 func (m *moves) goalOf(cluster int32) int32 { return m.vertex[m.goal[cluster]] }
 
-// groupFor returns the group that the cluster goes to.
 func (m *moves) groupFor(cluster int32) Group {
 	return groupOf(m.fleet.objects[m.goal[cluster]].desired.Labels)
 }
 
-// object returns the object of a vertex.
 func (m *moves) object(v int32) *object { return &m.fleet.objects[m.objects[v]] }
 
 // room returns how many clusters a surge of the vertex may let in beside those that it keeps.

@@ -71,7 +71,6 @@ func (o Object) isPolicyType() bool {
 	return o.group() == policyGroup && strings.HasSuffix(o.Kind, policyKind)
 }
 
-// named gives the object that a dependency names.
 func named(dependency policyv1.PolicyDependency) Object {
 	return Object{APIVersion: dependency.APIVersion, Kind: dependency.Kind, Namespace: dependency.Namespace, Name: dependency.Name}
 }

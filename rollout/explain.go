@@ -11,7 +11,7 @@ import (
 
 // Explanation says why a cluster is blocked, down to the wait that blocks everything. The first [Link] is the cluster's own wait. If
 // that is for groups whose clusters are blocked themselves, up to three more links say what those wait for. It is empty for a
-// cluster that is not held.
+// cluster that is not blocked.
 type Explanation []Link
 
 // Link is one wait.
@@ -78,7 +78,7 @@ func (e Explanation) String() string {
 }
 
 // Explain says why the named cluster is blocked, down to the clusters that wait for no other cluster. It is empty for a cluster
-// that is not held, or not selected. The first call on a result takes time linear in the fleet. Each later call takes
+// that is not blocked, or not selected. The first call on a result takes time linear in the fleet. Each later call takes
 // time linear in the groups, with [GroupOrder] in the pairs of groups that directly follow each other.
 func (r *Result) Explain(cluster string) Explanation {
 	if r.schedule == nil {
@@ -175,7 +175,6 @@ func (r *Result) ExplainBreach() Explanation {
 	return Explanation{r.breachLink()}
 }
 
-// breachLink describes the breach.
 func (r *Result) breachLink() Link {
 	l := Link{Reason: r.choice.breach.blockReason()}
 	l.Reason.Detail = r.choice.breach.detail()

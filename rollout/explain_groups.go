@@ -17,7 +17,6 @@ type waited struct {
 	active, later []stages.Group
 }
 
-// waitedBy finds the groups that a group waits for.
 func (r *Result) waitedBy(group stages.Group) (w waited) {
 	s, c := r.schedule, &r.choice
 	before, later := s.Graph.Before(s.Graph.Of(group)), []stages.Group(nil)
@@ -121,7 +120,6 @@ func (r *Result) inGroups(w waited, told map[stages.Group]bool) string {
 	return s.String()
 }
 
-// groups counts groups.
 func groups(n int, more string) string {
 	return fmt.Sprintf("%d%s %s", n, more, plural(n > 1, "group", "groups"))
 }

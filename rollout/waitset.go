@@ -383,6 +383,12 @@ func (c *stateGroup) sentence(slots int) string {
 	if many := c.n > 1; !many || c.first.changes().Equal(c.last.changes()) {
 		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
 	}
+	if b.frozen && c.first.changes().IsZero() {
+		b = c.first // time alone does not end its freeze
+		if b.notAllowed {
+			return names + " " + b.kind(true)
+		}
+	}
 	one := func(which string, b *Blocker) string {
 		last := *b
 		last.Since, last.Message = time.Time{}, ""

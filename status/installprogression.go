@@ -42,7 +42,6 @@ func SetInstallProgression(entry *addonv1beta1.InstallProgression, summary Summa
 	return changed
 }
 
-// setInstallProgressing sets the condition of an entry.
 func setInstallProgressing(conditions *[]metav1.Condition, summary Summary, generation int64, now time.Time) bool {
 	aggregate := summary.Aggregate()
 	reason := addonv1beta1.ProgressingReasonCompleted

@@ -98,7 +98,6 @@ func (s Stamp) NoteOn(object metav1.Object, version string, attempt int, now tim
 	return s
 }
 
-// next gives the stamp for a write.
 func (s Stamp) next(version string, attempt int, now time.Time) Stamp {
 	now = now.Round(0).UTC()
 	if s.Version != version || attempt > s.Attempt {

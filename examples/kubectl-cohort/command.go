@@ -57,7 +57,6 @@ func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return exitInput
 }
 
-// rootCommand has all commands below it.
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kubectl-cohort",
@@ -128,7 +127,6 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// print writes a text.
 func print(w io.Writer, text string) error {
 	if _, err := io.WriteString(w, text); err != nil {
 		return unwritten{err}

@@ -115,7 +115,6 @@ func (d *decision) behind(ctx context.Context, args []string) (names []string, e
 	return names, err
 }
 
-// offerWords offers the words that a flag takes.
 func offerWords(cmd *cobra.Command, flag string, words ...string) {
 	if cmd.Flags().Lookup(flag) != nil {
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it is declared

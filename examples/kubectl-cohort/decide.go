@@ -68,7 +68,6 @@ type already string
 
 func (a already) Error() string { return string(a) }
 
-// decideCommand makes the command of a verb.
 func decideCommand(flags *genericclioptions.ConfigFlags, v verb) *cobra.Command {
 	d := decision{flags: *newFlags(flags), verb: v}
 	written := "one object: the one that rolls out"

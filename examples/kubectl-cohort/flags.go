@@ -53,7 +53,6 @@ type flags struct {
 	width    int           // of the terminal; 0 if there is none
 }
 
-// newFlags has the defaults.
 func newFlags(hub *genericclioptions.ConfigFlags) *flags {
 	return &flags{
 		input: input{hub: hub},

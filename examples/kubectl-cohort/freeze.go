@@ -91,7 +91,6 @@ var unfreeze = verb{
 	},
 }
 
-// notOf are the freezes of other clusters.
 func notOf(freezes []rollout.ClusterFreeze, clusters []string) []rollout.ClusterFreeze {
 	return slices.DeleteFunc(slices.Clone(freezes), func(h rollout.ClusterFreeze) bool { return slices.Contains(clusters, h.Cluster) })
 }
@@ -117,7 +116,6 @@ func blockingLast(a, b rollout.ClusterFreeze) int {
 	}
 }
 
-// freezeText says what a freeze of some clusters is.
 func freezeText(h rollout.ClusterFreeze, clusters []string) string {
 	text := "freeze " + strings.Join(clusters, ", ")
 	if h.Reason != "" {

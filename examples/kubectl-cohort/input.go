@@ -99,7 +99,6 @@ func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 	return all, err
 }
 
-// client is that of the kubeconfig's hub.
 func (in *input) client() (*hub.Client, error) { return in.clientOf(scenario.Reader()) }
 
 // config is what the kubeconfig and the flags say of the hub.

@@ -90,7 +90,6 @@ func (f *flags) draw(stdout io.Writer) error {
 	return nil
 }
 
-// drawn is the timeline of a report.
 func drawn(r output.Report, s *scenario.Scenario, trace, back *simulation.Trace, states []picture.State) picture.Timeline {
 	t := timeline.Of(s.Groups, trace, back, states)
 	t.Title = fmt.Sprintf("%s: %d clusters, %s", r.Placement.Name, r.Placement.Clusters, r.Rollout.Object)

@@ -112,7 +112,6 @@ type recordedPast struct {
 	part  bool // it has or had one in the rollout
 }
 
-// reading takes in a reading.
 func (p *playback) reading(at time.Time, changed bool, objects []manifest.Object) error {
 	if !p.before.IsZero() && at.Sub(p.before) > p.gap {
 		for _, one := range p.all {

@@ -80,7 +80,6 @@ func (p *past) objects() ([]manifest.Object, time.Time, error) {
 	return objects, at, err
 }
 
-// recordCommand writes a recording.
 func recordCommand(flags *genericclioptions.ConfigFlags) *cobra.Command {
 	in, interval := input{hub: flags}, time.Duration(0)
 	cmd := &cobra.Command{
@@ -149,7 +148,6 @@ func (in *input) record(cmd *cobra.Command, name string, interval time.Duration)
 	}
 }
 
-// clientOf is a client with another reader.
 func (in *input) clientOf(reader manifest.Reader) (*hub.Client, error) {
 	config, err := in.config()
 	if err != nil {

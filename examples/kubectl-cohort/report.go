@@ -135,7 +135,6 @@ func (f *flags) view(s *scenario.Scenario) (v view, err error) {
 // mostListed is how many clusters of a group a page lists.
 const mostListed = 500
 
-// page is the rollout as a page has it.
 func (v view) page() page.Rollout {
 	r := page.Rollout{Name: v.Rollout, Placement: v.Placement, Strategy: v.Strategy, Status: string(v.Summary.Aggregate), Counts: v.Summary.Counts.String(),
 		Outlook: v.Outlook(), Notes: v.Notes, Course: v.course}

@@ -87,7 +87,6 @@ func (x *shuffle) says(s *scenario.Scenario, reports []status.Report) string {
 	return fmt.Sprintf("--shuffle: the seed %q gives each cluster its turn within its group: %s", x.of(s), listed(said, "; "))
 }
 
-// listed are the first of some words.
 func listed(words []string, between string) string {
 	if more := len(words) - mostShuffled; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:mostShuffled], between), more)

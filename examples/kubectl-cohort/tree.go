@@ -292,7 +292,6 @@ func treesOf(all []view, width int) func(io.Writer) error {
 	}
 }
 
-// standingsOf are those of the views.
 func standingsOf(all []view) (standings []output.Standing) {
 	for _, v := range all {
 		standings = append(standings, v.Standing)

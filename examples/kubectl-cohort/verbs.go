@@ -24,7 +24,6 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// decideCommands are the commands that write.
 func decideCommands(hub *genericclioptions.ConfigFlags) (all []*cobra.Command) {
 	for _, v := range []verb{openGate, allow, startFirst, freeze, unfreeze, validate, pause, resume, retry, ignore, abort} {
 		all = append(all, decideCommand(hub, v))

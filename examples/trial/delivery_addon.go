@@ -55,7 +55,6 @@ const (
 // goesAtOnce says whether the add-ons of an owner are gone as soon as they are deleted.
 func goesAtOnce(owner object) bool { return owner.GetAnnotations()[atOnceAnnotation] != "" }
 
-// configOf is the configuration that is a version.
 func configOf(version string) addonv1beta1.AddOnConfig {
 	return addonv1beta1.AddOnConfig{
 		ConfigGroupResource: addonv1beta1.ConfigGroupResource{Group: addonv1beta1.GroupName, Resource: "addondeploymentconfigs"},

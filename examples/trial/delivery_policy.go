@@ -105,7 +105,6 @@ func putPolicy(ctx context.Context, r *runner, version string, first bool) error
 	return err
 }
 
-// optionsOf name a version.
 func optionsOf(version string) map[string]any { return map[string]any{"serviceAccountName": version} }
 
 func policyObject(namespace, kind, name string) *unstructured.Unstructured {

@@ -210,7 +210,6 @@ func templatesOf(all []policyTemplate) (list []any) {
 	return list
 }
 
-// templatesIn reads the templates of a policy.
 func templatesIn(u *unstructured.Unstructured) (all []policyTemplate) {
 	list, _, _ := unstructured.NestedSlice(u.Object, "spec", "policy-templates")
 	for _, element := range list {

@@ -90,7 +90,6 @@ func names(message, cluster string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.TrimRight(word, ".") == cluster })
 }
 
-// checkEndOf judges a scene of the end.
 func (h *history) checkEndOf(s *scene, now time.Time, says func(*replicaSet) Saying) []violation {
 	end := h.endOf(s, now, says)
 	last := h.events[len(h.events)-1].rv

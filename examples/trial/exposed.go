@@ -72,7 +72,6 @@ func (s *scene) exposes(ref *seenRef, cluster, version string, now time.Time, l 
 	}
 }
 
-// meansAll says whether MaxConcurrency means all.
 func (s *seenRef) meansAll(limit intstr.IntOrString) bool {
 	return limit == intstr.FromInt32(0) && s.size() <= 0 || limit == intstr.FromString("100%")
 }

@@ -104,7 +104,6 @@ func (s *seenRef) slots(limit intstr.IntOrString, n, left int) int {
 	return slots
 }
 
-// nameOf names a stage by its groups.
 func nameOf(stage []seenGroup) string {
 	var names []string
 	for _, g := range stage {

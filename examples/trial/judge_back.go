@@ -46,7 +46,6 @@ func (h *history) keepRevisions(subject *Subject) {
 	}
 }
 
-// goesBackTo says whether clusters go back to a version.
 func (s *scene) goesBackTo(version string) bool {
 	return s.revising != nil && s.revising.aborted() && s.revising.Current == version
 }

@@ -198,7 +198,6 @@ func (p *player) freeze(ctx context.Context) error {
 	return err
 }
 
-// drawPeople makes a world with people.
 func drawPeople(seed uint64, subject *Subject, ignored Duty) *world {
 	w := draw(seed, subject, "")
 	w.ignored, w.foreign = ignored, false

@@ -170,7 +170,6 @@ func (h *Hub) eachDuty(t *testing.T, duties map[Duty][]Invariant, subject *Subje
 	})
 }
 
-// roll plays a world.
 func (h *Hub) roll(t *testing.T, subject *Subject, w *world) (o *observation) {
 	t.Helper()
 	hash := h.play(t, w, func(t *testing.T, at *site) { o = w.play(t.Context(), at, subject) })

@@ -44,7 +44,6 @@ func (w *serverFaults) deny(denying bool, but ...string) {
 	w.denying, w.where, w.but = denying, "", but
 }
 
-// denied is the namespace.
 func (w *serverFaults) denied() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

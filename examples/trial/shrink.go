@@ -43,7 +43,6 @@ type kindOf[W playable, O outcome] struct {
 	play func(w W) O
 }
 
-// story plays a story.
 func (k *kindOf[W, O]) story(t *testing.T, s seeds.Story, choices uint64) O {
 	t.Helper()
 	w, err := leaveOut(k.draw(s.Seed), s.Without)

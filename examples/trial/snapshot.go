@@ -295,7 +295,6 @@ type seat struct {
 	out    bool // ignored: it neither counts nor blocks
 }
 
-// stands is how a cluster stands.
 func (s *snapshot) stands(cluster string, now time.Time, l leniency) seat {
 	if s.ignoredClusters[cluster] {
 		return seat{at: succeeded, out: true}

@@ -388,7 +388,6 @@ func target(path string) (Kind, string, bool) {
 	return resources[parts[5]], key, len(parts) > 7
 }
 
-// isEvent says whether a path is of an Event.
 func isEvent(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	return parts[0] == "api" && len(parts) > 4 && parts[4] == "events" || len(parts) > 1 && parts[1] == "events.k8s.io"

@@ -116,7 +116,6 @@ func (a *agent) arm() {
 	}
 }
 
-// run is the life of the agent.
 func (a *agent) run(ctx context.Context) {
 	for {
 		switch what, o, e, _ := ready.First(ctx, a.orders, a.in, a.timer); what {

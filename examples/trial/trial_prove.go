@@ -43,7 +43,6 @@ func (h *Hub) EachTrialDuty(t *testing.T, subject *Subject, duties map[Duty][]In
 	})
 }
 
-// try plays a trial.
 func (h *Hub) try(t *testing.T, subject *Subject, trial *trial) (o *tried) {
 	t.Helper()
 	hash := h.play(t, trial.world, func(t *testing.T, at *site) { o = trial.play(t.Context(), at, subject) })

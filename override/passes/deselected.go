@@ -64,12 +64,10 @@ func (p *Propagation) keepRecord() {
 	}
 }
 
-// isFailure says whether the entry is a failure.
 func isFailure(entry *status.DeselectedCluster) bool {
 	return entry.Status == status.Failed || entry.Status == status.TimeOut
 }
 
-// bound gives the bound cluster of that name.
 func (p *Propagation) bound(name string) (*Cluster, bool) {
 	position, is := p.groups.Position(name)
 	if !is {

@@ -20,7 +20,6 @@ func (p *Propagation) Blocked() iter.Seq2[Cluster, BlockReason] {
 	}
 }
 
-// blockReason gives the reason of a cluster that waits.
 func (p *Propagation) blockReason(cluster Cluster) BlockReason {
 	if p.isFirstPass(cluster) {
 		return BlockReason{FirstPass: true, SilentUntil: cluster.silentUntil}

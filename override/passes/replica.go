@@ -106,7 +106,6 @@ func (r *Replica) at(now time.Time) *Replica {
 	return &next
 }
 
-// is says whether the replica is of that version.
 func (r *Replica) is(version string) bool { return r != nil && r.Version == version }
 
 // silentUntil gives when the first pass of a replica ends without a sign that its cluster got it; zero where it has ended.

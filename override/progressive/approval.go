@@ -43,7 +43,6 @@ func (a *approvals) ofName(name string) bool {
 	return approved
 }
 
-// ofGroup says whether a group is approved.
 func (a *approvals) ofGroup(key grouping.Key) bool {
 	return a.ofName(key.Name) || slices.ContainsFunc(a.mandatory, func(group clusterv1alpha1.MandatoryDecisionGroup) bool {
 		return group.GroupName != "" && group.GroupName == key.Name || group.GroupName == "" && group.GroupIndex == key.Index

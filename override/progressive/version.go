@@ -29,7 +29,6 @@ func versionOf(content, uid string, remembered ...status.RolloutStatus) string {
 	return version
 }
 
-// readVersion reads the parts of a version.
 func readVersion(version string) (content, uid string, remembered status.RolloutStatus) {
 	content, rest, _ := strings.Cut(version, "/")
 	uid, is, _ := strings.Cut(rest, "/")

@@ -29,7 +29,6 @@ func main() {
 	})
 }
 
-// setUp sets up the controller with a manager.
 func setUp(ctx context.Context, m ctrl.Manager, t teller, update decisionupdate.UpdateStrategy, parallel, workers int) error {
 	caches, err := newCaches(ctx, m.GetCache())
 	if err != nil {

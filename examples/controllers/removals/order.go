@@ -38,7 +38,6 @@ func parse(text string) (int, error) {
 	return most, nil
 }
 
-// of is the bound of a set.
 func (o *Order) of(set *workv1alpha1.ManifestWorkReplicaSet) (int, error) {
 	text, says := set.Annotations[Annotation]
 	switch {

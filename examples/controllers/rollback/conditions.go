@@ -80,7 +80,6 @@ func countUpdated(st *ManifestWorkReplicaSetStatus, summaries []status.Summary) 
 	}
 }
 
-// joined is a summary of all placements.
 func joined(progress []status.PlacementProgress, summaries []status.Summary) (all status.Summary) {
 	if len(summaries) == 1 {
 		return summaries[0]

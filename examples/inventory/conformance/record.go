@@ -80,7 +80,6 @@ func (r *recorder) mark(event requirements.Event) {
 	r.history = append(r.history, event)
 }
 
-// recorded returns the history.
 func (r *recorder) recorded() ([]requirements.Event, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

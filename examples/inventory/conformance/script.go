@@ -89,7 +89,6 @@ func script() []step {
 	return steps
 }
 
-// objects returns the objects of an update.
 func objects(namespace string, parts []part) []*clusterv1beta1.PlacementDecision {
 	var all []*clusterv1beta1.PlacementDecision
 	for _, p := range parts {

@@ -132,7 +132,6 @@ func (c *controller) look(ctx context.Context) (time.Duration, error) {
 	return result.RecheckAfter, err
 }
 
-// owner is an object as the owner of works.
 func (c *controller) owner(o metav1.Object) writes.Owner {
 	return writes.Owner{Kind: schema.GroupKind{Group: workv1alpha1.GroupName, Kind: "ManifestWorkReplicaSet"}, Object: o, Labels: c.label()}
 }

@@ -280,7 +280,6 @@ func (p *player) carryOut() error {
 	return nil
 }
 
-// join has a cluster join a hub.
 func (p *player) join(hub int) error {
 	p.mu.Lock()
 	p.clusters[hub] = append(p.clusters[hub], p.cluster(hub, len(p.clusters[hub])))

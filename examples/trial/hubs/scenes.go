@@ -30,7 +30,6 @@ type scene struct {
 	play               func()
 }
 
-// stage sets a scene.
 func (p *player) stage(s scene) {
 	p.scene = &s
 	p.share, p.breaks, p.double, p.slow, p.far = 0, 0, 0, 30*time.Millisecond, 30*time.Millisecond
@@ -150,7 +149,6 @@ func (p *player) stored(hub int) (a shares.HubShares) {
 	return a
 }
 
-// sceneOf gives the scene of a duty.
 func (p *player) sceneOf(d Duty) scene {
 	switch d {
 	case DutyAccount:

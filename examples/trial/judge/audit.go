@@ -238,7 +238,6 @@ type listMeta struct {
 	Remaining       *int64 `json:"remainingItemCount"`
 }
 
-// itemsOf reads a list.
 func itemsOf(text json.RawMessage) ([]json.RawMessage, listMeta, bool) {
 	var list struct {
 		Kind     string            `json:"kind"`

@@ -61,7 +61,6 @@ type goroutine struct {
 var header = regexp.MustCompile(`^goroutine \d+(?: gp=\S+ m=\S+(?: mp=\S+)?)? \[([^\]]*)\]:`)
 var bubbleOf = regexp.MustCompile(`synctest bubble (\d+)`)
 
-// stacks returns all goroutines.
 func stacks() []goroutine {
 	buffer := make([]byte, 1<<20)
 	for {

@@ -177,7 +177,6 @@ func (m *moment) put(name string, s *sig.PlacementDecision) {
 	}
 }
 
-// names returns the names of the slices.
 func (m *moment) names() []string { return slices.Sorted(maps.Keys(m.slices)) }
 
 func show(ref Ref) string { return ref.Namespace + "/" + ref.Name }

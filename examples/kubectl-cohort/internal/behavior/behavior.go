@@ -107,7 +107,6 @@ const (
 	NeverValidated Outcome = "NeverValidated"
 )
 
-// outcomes are all of them.
 func outcomes() []Outcome {
 	return []Outcome{Succeeds, Fails, NeverAnswers, CutOff, NotGood, NeverValidated}
 }

@@ -132,7 +132,6 @@ func (a Answer) breach() string {
 	return fmt.Sprintf("%.1f%% ± %.1f%%", float64(a.Breach)*100, float64(a.Error)*100)
 }
 
-// stuck is the chance to get stuck.
 func (a Answer) stuck() chance.Rate { return chance.Rate(float64(a.Stuck) / float64(max(a.Runs, 1))) }
 
 func shown(d time.Duration) string {

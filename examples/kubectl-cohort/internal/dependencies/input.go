@@ -147,7 +147,6 @@ func (in *input) name(o manifest.Object) dependency.Object {
 	return name
 }
 
-// isPolicy says whether o is a policy to evaluate.
 func isPolicy(o manifest.Object) bool {
 	return o.GroupVersionKind().Group == policyGroup && o.GetKind() == "Policy" && o.Object["spec"] != nil
 }

@@ -432,7 +432,6 @@ func waits(n int) string {
 	return fmt.Sprintf("%d clusters wait for that", n)
 }
 
-// named are the names that the text has.
 func (s Standing) named(clusters []string) string {
 	if s.Wide {
 		return strings.Join(clusters, " ")

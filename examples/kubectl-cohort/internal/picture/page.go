@@ -117,7 +117,6 @@ func (p page) swatch(state State, n int, x, y vg.Length) vg.Length {
 	return b.right + 6 + normal.text().Width(label) + 18
 }
 
-// clusters is the panel of all clusters.
 func (p page) clusters() {
 	before := Counts{}
 	if len(p.t.Points) > 0 {

@@ -42,7 +42,6 @@ func (s *Scenario) formerGroups() map[string]grouping.Key {
 	return former
 }
 
-// onlyGroup is the only group of a name.
 func (s *Scenario) onlyGroup(name string) (key grouping.Key, found bool) {
 	for i := range s.Groups.Len() {
 		if s.Groups.Key(i).Name != name {

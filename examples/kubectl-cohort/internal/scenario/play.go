@@ -97,7 +97,6 @@ func (s *Scenario) deselected(cluster string) *status.DeselectedCluster {
 	return nil
 }
 
-// stored is the record that the owner has.
 func (s *Scenario) stored() (record status.Record) {
 	if s.StoredRecord != nil {
 		record = s.StoredRecord.Record

@@ -32,7 +32,6 @@ func (s *Scenario) Why(cluster string) (key grouping.Key, selected bool, why []s
 	return key, true, s.whyGroup(cluster, key, managed), nil
 }
 
-// names has the names of all clusters.
 func (s *Scenario) names() (names []string) {
 	for name := range s.managed {
 		names = append(names, name)
@@ -85,7 +84,6 @@ func (s *Scenario) whyGroup(cluster string, key grouping.Key, c *clusterv1.Manag
 	return []string{"the Placement names no groups" + limit}
 }
 
-// described is a selector in words.
 func described(s clusterv1beta1.GroupClusterSelector) string {
 	var parts []string
 	if text := metav1.FormatLabelSelector(&s.LabelSelector); text != "<none>" && text != "" {

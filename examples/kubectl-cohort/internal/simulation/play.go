@@ -133,7 +133,6 @@ func (p *play) add(i int) {
 	p.expect(i)
 }
 
-// end says how it ended.
 func (p *play) end() (*Trace, error) {
 	t := &p.trace
 	t.Final = p.witness.Result(p.now)

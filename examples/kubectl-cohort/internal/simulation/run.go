@@ -185,7 +185,6 @@ func (r *run) remove(clusters []string, w *Wave) (removed []int) {
 	return removed
 }
 
-// begin gives the workload to a cluster.
 func (r *run) begin(cluster string, w *Wave) error {
 	if i, twice := r.started[cluster]; twice && r.members[i].onItsWayOut() {
 		r.members[i] = member{name: cluster, started: r.now, life: r.lives(cluster), shown: status.Progressing}

@@ -73,7 +73,6 @@ func upFrom(first uint64, n int) (all []Story) {
 	return all
 }
 
-// read gives the stories of a kind.
 func read(kind, text string) (stories []Story, err error) {
 	for n, line := range strings.Split(text, "\n") {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {

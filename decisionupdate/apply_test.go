@@ -85,7 +85,7 @@ func TestApplyDoesWhatTheUpdateSays(t *testing.T) {
 		}
 		got := []string{outcome.String(), brief(outcome), strings.Join(stored, " ")}
 		want := []string{
-			"PlacementDecisions: 2 created, 3 updated, 1 updated early, 1 deleted; 0 writes retried",
+			"PlacementDecisions: 2 created, 3 updated, 1 deleted; 0 writes retried; 1 first updated with clusters that other objects still had, so that no cluster was missing",
 			"surge w1 status, update w3 labels,status, delete w4, create w5 labels,status, create w6 labels, update w2 status, update w1 status",
 			"w1@12 w2@11 w3@7 w5@9 w6@10",
 		}
@@ -129,7 +129,7 @@ func TestFailureEndsTheUpdateAfterItsStep(t *testing.T) {
 	if err == nil || err.Error() != wantErr || !apierrors.IsInternalError(err) {
 		t.Errorf("got  %v\nwant %s", err, wantErr)
 	}
-	if got := outcome.String(); got != "PlacementDecisions: 0 created, 1 updated, 0 updated early, 0 deleted; 0 writes retried; 1 with unknown outcome" || len(*requests) != 3 {
+	if got := outcome.String(); got != "PlacementDecisions: 0 created, 1 updated, 0 deleted; 0 writes retried; 1 with unknown outcome" || len(*requests) != 3 {
 		t.Errorf("D11: %s, requests %v", got, *requests)
 	}
 }

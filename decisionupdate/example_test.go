@@ -140,7 +140,7 @@ func ExampleUpdate_misplaced() {
 	// Output:
 	// step 1: create PlacementDecision web-decision-3 (labels, status): add x, y
 	// step 2: update PlacementDecision web-decision-2 (status, labels): add c; remove x, y
-	// cluster c is in group 1, where it does not belong, until the labels of PlacementDecision web-decision-2 are written
+	// until the labels of PlacementDecision web-decision-2 are written, cluster c is listed in group 1, to which it does not belong
 }
 
 // An Applier carries the update out. The client here is a model of an API server; with OCM's it is
@@ -178,5 +178,5 @@ func ExampleApplier_Apply() {
 	// update PlacementDecision web-decision-1 early (status): add d true
 	// update PlacementDecision web-decision-2 (status): add b; remove d true
 	// update PlacementDecision web-decision-1 (status): remove b true
-	// PlacementDecisions: 0 created, 2 updated, 1 updated early, 0 deleted; 0 writes retried
+	// PlacementDecisions: 0 created, 2 updated, 0 deleted; 0 writes retried; 1 first updated with clusters that other objects still had, so that no cluster was missing
 }

@@ -22,18 +22,18 @@ type Misplaced struct {
 	Clusters []string
 }
 
-// String returns a sentence for a log, as in "cluster c is in group 1, where it does not belong, until the labels
-// of PlacementDecision web-decision-2 are written".
+// String returns a sentence for a log, as in "until the labels of PlacementDecision web-decision-2 are
+// written, cluster c is listed in group 1, to which it does not belong".
 func (m Misplaced) String() string {
 	second := PartLabels
 	if m.First == PartLabels {
 		second = PartStatus
 	}
-	clusters := "cluster %s is in group %s, where it does not belong,"
+	clusters := "cluster %s is listed in group %s, to which it does not belong"
 	if len(m.Clusters) > 1 {
-		clusters = "clusters %s are in group %s, where they do not belong,"
+		clusters = "clusters %s are listed in group %s, to which they do not belong"
 	}
-	return fmt.Sprintf(clusters+" until the %s of PlacementDecision %s %s written", listed(m.Clusters), m.Seen, second, m.Object, isOrAre(second))
+	return fmt.Sprintf("until the %s of PlacementDecision %s %s written, "+clusters, second, m.Object, isOrAre(second), listed(m.Clusters), m.Seen)
 }
 
 func isOrAre(part Part) string {

@@ -77,7 +77,7 @@ func (o Outcome) Note(own ownWrites, now time.Time) {
 // errNoAnswer stands for whatever kept an answer from coming.
 var errNoAnswer = errors.New("no answer")
 
-// String returns the number of complete writes of each kind, as in "PlacementDecisions: 1 created, 3 updated, 0 updated early, 1 deleted;
+// String returns the number of complete writes of each kind, as in "PlacementDecisions: 1 created, 3 updated, 1 deleted;
 // 0 writes retried". The numbers of writes that were only begun, and that got no answer, follow if there are any.
 func (o Outcome) String() string {
 	var created, surged, updated, deleted, begun, unknown int
@@ -97,7 +97,10 @@ func (o Outcome) String() string {
 			updated++
 		}
 	}
-	text := fmt.Sprintf("PlacementDecisions: %d created, %d updated, %d updated early, %d deleted; %d writes retried", created, updated, surged, deleted, o.Retried)
+	text := fmt.Sprintf("PlacementDecisions: %d created, %d updated, %d deleted; %d writes retried", created, updated, deleted, o.Retried)
+	if surged > 0 {
+		text += fmt.Sprintf("; %d first updated with clusters that other objects still had, so that no cluster was missing", surged)
+	}
 	if begun > 0 {
 		text += fmt.Sprintf("; %d begun and not completed", begun)
 	}

@@ -44,10 +44,13 @@ type Action struct {
 	Message string
 }
 
-// String is like "ConfigurationPolicy a is deleted: Dependencies were not satisfied: …".
+// String is like "ConfigurationPolicy a is deleted; reason: Dependencies were not satisfied: …".
 func (a Action) String() string {
 	text := fmt.Sprintf("%s is %s", a.Object, a.Verb.done())
 	if a.Message != "" {
+		if a.Verb == VerbDelete { // what it says is why, and no consequence
+			return text + "; reason: " + a.Message
+		}
 		text += ": " + a.Message
 	}
 	return text

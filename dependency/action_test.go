@@ -39,7 +39,7 @@ func TestActionsDeleteWhatADisabledPolicyHas(t *testing.T) {
 	policies := world("-x: a b")
 	policies[0].Spec.PolicyTemplates[1].ObjectDefinition.Raw = []byte(`{"kind": 7}`)
 	got := texts(evaluate(policies, nil)[0].Actions(having("x", object("#a"), object("#old")))[2:])
-	if want := "ConfigurationPolicy old is deleted: no template of the policy creates it"; got != want {
+	if want := "ConfigurationPolicy old is deleted; reason: no template of the policy creates it"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

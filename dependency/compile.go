@@ -180,8 +180,8 @@ func (c compiler) union(common, own []stated) ([]dependency, field.ErrorList) {
 }
 
 func (c compiler) conflict(first, later stated) *field.Error {
-	return field.Invalid(c.at(later).Child("compliance"), later.want, fmt.Sprintf("must be %s, as in %s for the same %s",
-		first.want, c.at(first).Child("compliance"), first.object))
+	return field.Invalid(c.at(later).Child("compliance"), later.want, fmt.Sprintf("contradicts %s, which is %s for the same %s",
+		c.at(first).Child("compliance"), first.want, first.object))
 }
 
 // duplicate says that several templates of the policy have the same name, whatever their kinds: the policy's status tells

@@ -205,7 +205,7 @@ func ExampleEvaluation_Actions() {
 	}
 	// Output:
 	// ConfigurationPolicy alerts is left as it is: it is unknown whether its dependencies are satisfied: OperatorPolicy prometheus cannot be read: timeout
-	// ConfigurationPolicy alerts is deleted: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
+	// ConfigurationPolicy alerts is deleted; reason: Dependencies were not satisfied: OperatorPolicy prometheus is NonCompliant, must be Compliant
 }
 
 // A generator orders the policies of the hub by what they wait for: it brings them into the form in which they name

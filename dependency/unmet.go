@@ -57,7 +57,7 @@ func (u Unmet) sentence(name string) string {
 		if u.Observation.Problem == "" {
 			return fmt.Sprintf("%s is %s, must be %s", name, clauses.Shorten(fmt.Sprintf("%q", u.Observation.Compliance), 300), u.Want)
 		}
-		return fmt.Sprintf("%s: %s, must be %s", name, detail, u.Want)
+		return fmt.Sprintf("%s: %s, must be the string %q", name, detail, u.Want)
 	case ReasonReadFailed:
 		return name + " cannot be read" + because
 	case ReasonNotRead:

@@ -126,7 +126,7 @@ func ExampleResolve() {
 	})
 	fmt.Println(resolution, err)
 	// Output:
-	// enforce: C; inform: A B <nil>
+	// clusters with enforce: C; clusters with inform: A B <nil>
 }
 
 // With a progressive strategy the rollout decides when a cluster is enforced; overrides are ignored, and the
@@ -146,7 +146,7 @@ func ExampleResolve_ignored() {
 		fmt.Println(ignored.Message)
 	}
 	// Output:
-	// inform: A B; ignored: early (OverrideIgnored) <nil>
+	// clusters with inform: A B; ignored bindings: early (OverrideIgnored) <nil>
 	// PlacementBinding "early" does not enforce the policy: its bindingOverrides need the rollout strategy All, and the policy has Progressive
 }
 

@@ -126,7 +126,7 @@ func TestReadFixtures(t *testing.T) {
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(objects{}), noTemplates); diff != "" {
 				t.Fatalf("objects (-want +got):\n%s", diff)
 			}
-			if got, want := resolveObjects(t, got, selected).String(), "enforce: managed2; inform: managed1"; got != want {
+			if got, want := resolveObjects(t, got, selected).String(), "clusters with enforce: managed2; clusters with inform: managed1"; got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})

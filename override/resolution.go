@@ -116,8 +116,8 @@ func (r *Resolution) Ignored() []Ignored {
 	return slices.Clone(r.ignored)
 }
 
-// String lists the clusters by action, the ignored bindings, and what is incomplete: "enforce: a b; inform: c d;
-// ignored: x (SubFilterIgnored)". It is empty for a policy that is bound nowhere.
+// String lists the clusters by action, the ignored bindings, and what is incomplete: "clusters with enforce: a b; clusters with
+// inform: c d; ignored bindings: x (SubFilterIgnored)". It is empty for a policy that is bound nowhere.
 func (r *Resolution) String() string {
 	var parts []string
 	for _, action := range []policyv1.RemediationAction{policyv1.Enforce, policyv1.Inform, ""} {
@@ -128,7 +128,7 @@ func (r *Resolution) String() string {
 			}
 		}
 		if len(names) > 0 {
-			parts = append(parts, show(action)+": "+strings.Join(names, " "))
+			parts = append(parts, "clusters with "+show(action)+": "+strings.Join(names, " "))
 		}
 	}
 	if ignored := r.Ignored(); len(ignored) > 0 {
@@ -136,7 +136,7 @@ func (r *Resolution) String() string {
 		for _, ignored := range ignored {
 			names = append(names, fmt.Sprintf("%s (%s)", ignored.Binding, ignored.Type))
 		}
-		parts = append(parts, "ignored: "+strings.Join(names, " "))
+		parts = append(parts, "ignored bindings: "+strings.Join(names, " "))
 	}
 	if incomplete := r.Incomplete(); incomplete != "" {
 		parts = append(parts, "the PlacementDecisions are only partially observed ("+incomplete+")")

@@ -133,7 +133,7 @@ func (h BlockReason) String() string {
 	case BlockConcurrency, BlockRamp:
 		return h.concurrency()
 	case BlockPlaces:
-		return h.detailed(fmt.Sprintf("the last clusters of %v wait for the others, because clusters that were deselected or moved to another group still count in %[1]v", h.Group))
+		return h.detailed(fmt.Sprintf("%v still counts clusters that were deselected or moved to another group, so its last clusters wait until others of it are done", h.Group))
 	case BlockExposed:
 		return h.exposure()
 	case BlockStarts:
@@ -180,7 +180,10 @@ func (h BlockReason) concurrency() string {
 	s := fmt.Sprintf("%s is reached (%d of %d %s%s)", of, taken, h.MaxConcurrency, h.takers(), rises)
 	if taken > h.MaxConcurrency { // some came back after their timeout, moved here, or the limit was lowered
 		if rises == "" {
-			rises = fmt.Sprintf("; the next cluster starts once %d of these %s no longer in flight", taken-h.MaxConcurrency+1, plural(taken > h.MaxConcurrency, "is", "are"))
+			rises = fmt.Sprintf("; the next cluster starts once %d of these are no longer in flight", taken-h.MaxConcurrency+1)
+			if h.MaxConcurrency == 1 {
+				rises = "; the next cluster starts once none of these is in flight"
+			}
 		}
 		s = fmt.Sprintf("%s is exceeded (%d in flight, the limit is %d%s)", of, taken, h.MaxConcurrency, rises)
 	}

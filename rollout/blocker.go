@@ -205,14 +205,10 @@ func (b *Blocker) since(many bool) string {
 
 // until gives the time at which the deadline or the soak ends, or says that it is unknown.
 func (b *Blocker) until(many bool) string {
-	switch {
-	case !b.Until.IsZero():
+	if !b.Until.IsZero() {
 		return " until " + inUTC(b.Until)
-	case b.Status == status.Failed:
-		return "; the end is unknown" + noTime(many)
-	default:
-		return "; the end is unknown" + noTime(many)
 	}
+	return "; until when is unknown" + noTime(many)
 }
 
 // noTime says why the end of a state is unknown.
@@ -238,7 +234,7 @@ func (b *Blocker) thaws(many bool) string {
 // refusal says why the API server refused to write the object of the cluster, of several clusters for one of them.
 func (b *Blocker) refusal(many bool) string {
 	if many {
-		return ", " + quoted("for "+b.label(), b.Message)
+		return " (" + quoted(b.label(), b.Message) + ")"
 	}
 	return fmt.Sprintf(": %q", b.Message)
 }

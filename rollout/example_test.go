@@ -376,7 +376,7 @@ func ExampleOptions_maxRemoved() {
 	fmt.Println(result.Warnings[0])
 	// Output:
 	// removed: 0
-	// the workload is removed from no cluster: it would be removed from cairo and 2 more clusters, 3 of the 4 clusters with a report, and maxRemoved is 1
+	// no cluster loses the workload: cairo and 2 more clusters would lose it (3 of the 4 clusters with a report), and maxRemoved is 1
 }
 
 // While the scheduler writes its decisions nothing starts: the canary group may only seem to be empty.

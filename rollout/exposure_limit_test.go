@@ -137,27 +137,27 @@ func TestLimit(t *testing.T) {
 		{"nobody is selected", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 1}, rollout.Options{}, "maxConcurrency 1, maxFailures 0"},
 		{
 			"a mandatory group starts as a whole", progressive("", config("", "1h", 0), "canary"), []string{"canary: a[1..20]", "b[1..300]"}, exposure.Bounds{Exposed: 12}, rollout.Options{},
-			`bounds.exposed: Invalid value: 12: must be at least 20: even with maxConcurrency 1, maxFailures 0, a bad version can reach 20 clusters, and 20 in group 0 "canary" alone`,
+			`bounds.exposed: Invalid value: 12: must be at least 20: even with maxConcurrency 1, maxFailures 0, a bad version can reach 20 clusters, all of them in group 0 "canary"`,
 		},
 		{
 			"of groups that expose as many it names the first", perGroup(config("", "1h", 0)), []string{"a", "b[1..20]", "c[1..20]"}, exposure.Bounds{Exposed: 12}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(15)},
-			`bounds.exposed: Invalid value: 12: must be at least 15: even with maxConcurrency 15, maxFailures 0, a bad version can reach 15 clusters, and 15 in group 1 alone`,
+			`bounds.exposed: Invalid value: 12: must be at least 15: even with maxConcurrency 15, maxFailures 0, a bad version can reach 15 clusters, all of them in group 1`,
 		},
 		{
 			"what is set is too much", progressive("10", config("5", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12}, rollout.Options{},
-			`bounds.exposed: Invalid value: 12: must be at least 15: even with maxConcurrency 10, maxFailures 5, a bad version can reach 15 clusters, and 15 in group 0 alone`,
+			`bounds.exposed: Invalid value: 12: must be at least 15: even with maxConcurrency 10, maxFailures 5, a bad version can reach 15 clusters, all of them in group 0`,
 		},
 		{
 			"it takes too long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{},
-			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s: the rollout takes that long with maxConcurrency 12, maxFailures 0, the highest limits that bounds.exposed permits`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 13h30m0s, or bounds.exposed must be higher: with the highest limits that bounds.exposed permits now (maxConcurrency 12, maxFailures 0) the rollout takes 13h30m0s`,
 		},
 		{
 			"it takes too long with what is set", progressive("7", config("2", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{},
-			`bounds.finish: Invalid value: "1h0m0s": must be at least 23h0m0s: the rollout takes that long with maxConcurrency 7, maxFailures 2, the highest limits that bounds.exposed permits`,
+			`bounds.finish: Invalid value: "1h0m0s": must be at least 23h0m0s, or bounds.exposed must be higher: with the highest limits that bounds.exposed permits now (maxConcurrency 7, maxFailures 2) the rollout takes 23h0m0s`,
 		},
 		{
 			"it takes too long with all at a time, and the budget that is kept down", perGroup(config("", "1h", 0)), []string{"a b", "c d"}, exposure.Bounds{Exposed: 99, Finish: time.Minute}, rollout.Options{},
-			`bounds.finish: Invalid value: "1m0s": must be at least 1h0m0s: the rollout takes that long with maxConcurrency 4, maxFailures 1, the highest limits that bounds.exposed permits`,
+			`bounds.finish: Invalid value: "1m0s": must be at least 1h0m0s, or bounds.exposed must be higher: with the highest limits that bounds.exposed permits now (maxConcurrency 4, maxFailures 1) the rollout takes 1h0m0s`,
 		},
 		{
 			"it is unknown how long", progressive("", config("", "1h", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12, Finish: time.Hour}, rollout.Options{Paused: true},

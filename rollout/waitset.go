@@ -398,6 +398,12 @@ func (c *stateGroup) sentence(slots int) string {
 				ends = " " + does
 			}
 		}
+		if until, ok := strings.CutPrefix(ends, " until "); ok { // it stays so, which is no event
+			if which == "first" {
+				return fmt.Sprintf("%s the shortest: until %s", b.label(), until)
+			}
+			return fmt.Sprintf("%s the longest: until %s", b.label(), until)
+		}
 		return fmt.Sprintf("the %s (%s)%s", which, b.label(), ends)
 	}
 	s := names + " " + b.kind(true)

@@ -95,7 +95,7 @@ func (w Warning) String() string {
 	case WarningOrderWithoutGroup:
 		return w.order()
 	case WarningGroupsIncomplete:
-		return "no cluster gets the workload, and it is removed from none, while the PlacementDecisions are only partially observed (" + w.Missing + ")"
+		return "no cluster gets the workload, and no cluster loses it, while the PlacementDecisions are only partially observed (" + w.Missing + ")"
 	case WarningReportsMerged:
 		return "the status of " + w.named() + " is reported more than once; of several reports, the one that delays the rollout the longest is used"
 	case WarningReportWithoutTime:
@@ -105,7 +105,7 @@ func (w Warning) String() string {
 	case WarningSuccessWithoutTime:
 		return w.statuses() + plural(w.Clusters > 1, " does", " do") + " not say when the success was: the next group does not start before that is known"
 	case WarningRemovalsWithheld:
-		return fmt.Sprintf("the workload is removed from no cluster: it would be removed from %s, %d of the %d clusters with a report, and maxRemoved is %d",
+		return fmt.Sprintf("no cluster loses the workload: %s would lose it (%d of the %d clusters with a report), and maxRemoved is %d",
 			w.named(), w.Clusters, w.Reported, w.MaxRemoved)
 	default:
 		return string(w.Type)
@@ -146,7 +146,7 @@ func (w Warning) mandatory() string {
 }
 
 func (w Warning) gate() string {
-	group, why := fmt.Sprintf("group %d", w.Group.Index), fmt.Sprintf("it gives no group name, so it is for a group %d without a name, and there is none", w.Group.Index)
+	group, why := fmt.Sprintf("group %d", w.Group.Index), fmt.Sprintf("it has no group name, so it matches only a group %d without a name, and no group is so", w.Group.Index)
 	if w.Group.Name != "" {
 		group, why = fmt.Sprintf("group %q", w.Group.Name), "there is no such group"
 	}

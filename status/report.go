@@ -83,6 +83,6 @@ const (
 	// Applied it says that the API server refused to write the object of the waiting cluster.
 	ReportRefused ReportReason = "Refused"
 	// ReportUntracked says that the present version is applied, and nothing will say when it is done: no conditionRules in the
-	// template of a ManifestWork give the condition Progressing. The Status is Progressing.
+	// template of a ManifestWork set the condition Progressing. The Status is Progressing.
 	ReportUntracked ReportReason = "Untracked"
 )

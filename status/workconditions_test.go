@@ -131,7 +131,7 @@ func (w naiveWork) report() string {
 	case w.rule:
 		return "Progressing Untracked: the conditionRules in its template gave no condition Progressing"
 	}
-	return "Progressing Untracked: no conditionRules in its template give the condition Progressing"
+	return "Progressing Untracked: no conditionRules in its template set the condition Progressing, so it is unknown when the workload is done"
 }
 
 // S1: where Available decides, the time is the later one of Applied and Available, for a failure also of Degraded. None of them
@@ -286,6 +286,6 @@ func ExampleWorkState_available() {
 	report, _ = status.FromManifestWork(status.WorkState{Work: work, AvailableSucceeds: true})
 	fmt.Println(report.Status)
 	// Output:
-	// Progressing Untracked no conditionRules in its template give the condition Progressing
+	// Progressing Untracked no conditionRules in its template set the condition Progressing, so it is unknown when the workload is done
 	// Succeeded
 }

@@ -188,7 +188,7 @@
 //
 // # Works that nothing calls done
 //
-// An agent says that a ManifestWork is done only where conditionRules in its template give the condition Progressing. Where a work is applied
+// An agent says that a ManifestWork is done only where conditionRules in its template set the condition Progressing. Where a work is applied
 // without them, every command says so. In a forecast no cluster is ever done then, and neither where no work is there yet and the template
 // has manifests and no such rule: whatever --takes says. The annotation cohort.open-cluster-management.io/available-succeeds: "true" of a ManifestWorkReplicaSet has its works succeed once
 // they are Available; its controller has to read it, too. Why a cluster failed, or is not done, is quoted from its conditions.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -163,7 +164,7 @@ func (q *question) unbounded(err error) string {
 	case errors.As(err, &fault) && fault.Field == "bounds.exposed":
 		return fmt.Sprintf("--at-most %d %s", q.atMost, shortened(fault.Detail))
 	case errors.As(err, &fault) && fault.Field == "bounds.finish":
-		return fmt.Sprintf("--within %s %s", short.Duration(q.within), shortened(fault.Detail))
+		return fmt.Sprintf("--within %s %s", short.Duration(q.within), shortened(strings.ReplaceAll(fault.Detail, "bounds.exposed", "--at-most")))
 	case errors.As(err, &fault) && fault.Field == "type":
 		return "a strategy of type All has none"
 	default:

@@ -27,7 +27,7 @@ func TestExposureSaysWhichBoundIsTooNarrow(t *testing.T) {
 		want       string
 	}{
 		{"too few", "", []string{"--at-most", "5"}, "No limits hold: --at-most 5 must be at least 10: even with maxConcurrency 1, maxFailures 0, a bad version can reach 10 clusters"},
-		{"too soon", "", []string{"--at-most", "12", "--within", "8h"}, "No limits hold: --within 8h must be at least 9h: "},
+		{"too soon", "", []string{"--at-most", "12", "--within", "8h"}, "No limits hold: --within 8h must be at least 9h, or --at-most must be higher: "},
 		{"the time is unknown", "", []string{"--at-most", "12", "--within", "8h", "--gate", "2"}, "No limits hold: --within 8h may not be set while the gate before group 2 is closed: it is unknown"},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -97,10 +97,14 @@ func faults(strategy clusterv1alpha1.RolloutStrategy, opts *rollout.Options) fie
 }
 
 // String is a sentence without its full stop: `a bad version reaches at most 12 of 320 clusters before the rollout stops
-// (only 1 if it fails on every cluster, because the rollout then stops earlier); at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if no cluster fails`, and `; 2 more ignored` where some are.
+// (only 1 if it fails on every cluster, because the rollout then stops earlier); at most 10 in flight at a time; done after 3h20m0s to 6h0m0s if no cluster fails`,
+// with `(not counting 2 ignored)` after the clusters where some are ignored.
 func (e Exposure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "a bad version reaches at most %d of %s", e.Exposed, clusters(e.Clusters))
+	if n := e.ignored(); n > 0 {
+		fmt.Fprintf(&b, " (not counting %d ignored)", n)
+	}
 	if e.Exposed < e.Clusters {
 		b.WriteString(" before the rollout stops")
 	}
@@ -108,9 +112,6 @@ func (e Exposure) String() string {
 		fmt.Fprintf(&b, " (only %d if it fails on every cluster, because the rollout then stops earlier)", e.ExposedIfAllFail)
 	}
 	fmt.Fprintf(&b, "; at most %d in flight at a time; done after %v if no cluster fails", e.InFlight, e.Finish)
-	if n := e.ignored(); n > 0 {
-		fmt.Fprintf(&b, "; %d more ignored", n)
-	}
 	return b.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 	if takes.Longest == unknownEnd {
 		return field.Forbidden(path, fmt.Sprintf("may not be set while %s: it is unknown how long the rollout takes (%v)", strings.Join(unknowns, ", nor while "), takes))
 	}
-	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v: the rollout takes that long with %v, the highest limits that bounds.exposed permits", takes.Longest, found))
+	return field.Invalid(path, b.Finish.String(), fmt.Sprintf("must be at least %v, or bounds.exposed must be higher: with the highest limits that bounds.exposed permits now (%v) the rollout takes %[1]v", takes.Longest, found))
 }
 
 // unknowns says why the longest time of a rollout that begins at the time now is unknown.
@@ -184,8 +185,12 @@ func (q *question) find(exposed int) (*prospect, *field.Error) {
 				most, in = n, i
 			}
 		}
-		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d: even with %v, a bad version can reach %[1]d clusters, and %[3]d in %[4]v alone",
-			least, q.limits(), most, s.Stages[in].Groups[0]))
+		share := "all"
+		if most < least {
+			share = strconv.Itoa(most)
+		}
+		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d: even with %v, a bad version can reach %[1]d clusters, %[3]s of them in %[4]v",
+			least, q.limits(), share, s.Stages[in].Groups[0]))
 	}
 	if free {
 		set(q.failures, sort.Search(q.groups.NumClusters(), func(i int) bool {

@@ -51,8 +51,8 @@ func Example_generatedClient() {
 	update(pd("web-decision-1", "0", "b", "c"), pd("web-decision-2", "0", "d"))
 	update(pd("web-decision-1", "0", "a", "b"), pd("web-decision-2", "0", "c", "d"))
 	// Output:
-	// PlacementDecisions: 2 created, 0 updated, 0 updated early, 0 deleted; 0 writes retried <nil>
-	// PlacementDecisions: 0 created, 2 updated, 0 updated early, 0 deleted; 0 writes retried <nil>
+	// PlacementDecisions: 2 created, 0 updated, 0 deleted; 0 writes retried <nil>
+	// PlacementDecisions: 0 created, 2 updated, 0 deleted; 0 writes retried <nil>
 }
 
 // placementDecisions makes a decisionupdate.Client of controller-runtime's client.
@@ -126,7 +126,7 @@ func Example_controllerRuntime() {
 	update(pd("web-decision-1", "1", "a", "c"), pd("web-decision-2", "0", "b"))
 	update(pd("web-decision-1", "1", "a", "c", "b"))
 	// Output:
-	// PlacementDecisions: 2 created, 0 updated, 0 updated early, 0 deleted; 0 writes retried <nil>
-	// PlacementDecisions: 0 created, 2 updated, 1 updated early, 0 deleted; 0 writes retried <nil>
-	// PlacementDecisions: 0 created, 1 updated, 0 updated early, 1 deleted; 0 writes retried <nil>
+	// PlacementDecisions: 2 created, 0 updated, 0 deleted; 0 writes retried <nil>
+	// PlacementDecisions: 0 created, 2 updated, 0 deleted; 0 writes retried; 1 first updated with clusters that other objects still had, so that no cluster was missing <nil>
+	// PlacementDecisions: 0 created, 1 updated, 1 deleted; 0 writes retried <nil>
 }

@@ -130,7 +130,7 @@ func (s *Scenario) Again(rules []behavior.Rule, seed uint64, usual behavior.Usua
 }
 
 // untrackedHint says what a person can do.
-const untrackedHint = "the rules have to give the condition Progressing, or the annotation " + annotationAvailable + ` has to be "true"`
+const untrackedHint = "the rules have to set the condition Progressing, or the annotation " + annotationAvailable + ` has to be "true"`
 
 // untrack lets no cluster be done where nothing says when it is. They may be cut off nevertheless. A cluster in flight goes on as it was
 // observed.

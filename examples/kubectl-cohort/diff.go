@@ -318,7 +318,11 @@ func (c change) text(b *bytes.Buffer) {
 	if c.Was == nil {
 		fmt.Fprintln(b, "  is new")
 	} else {
-		fmt.Fprintf(b, "  at %s: %v\n", c.Was.Time.Format(time.RFC3339), c.Was.Counts)
+		of := ""
+		if slices.Contains(c.Spec, "spec.manifestWorkTemplate") || slices.Contains(c.Spec, "spec.policy-templates") {
+			of = ", counted by the version that is wanted now"
+		}
+		fmt.Fprintf(b, "  at %s: %v%s\n", c.Was.Time.Format(time.RFC3339), c.Was.Counts, of)
 	}
 	if c.Is == nil {
 		fmt.Fprintln(b, "  is gone")

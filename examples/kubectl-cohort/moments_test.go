@@ -62,6 +62,14 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"and beside a pause", "status menu -f breached-paused.yaml", []string{"to do: resume the rollout", "the rollout is stopped: m1 failed", "kubectl cohort resume stores/menu", "kubectl cohort retry stores/menu"}, nil},
 		{"and beside decisions that are missing", "status menu -f breached-partial.yaml", []string{"only partially observed", "the rollout is stopped: m1 failed", "kubectl cohort retry stores/menu"}, nil},
 
+		{"a cluster with another version starts now", "explain m1 -f version-before.yaml", []string{"now      starts"}, []string{"earlier", "has not reported"}},
+		{"what only the record tells of has started, and cannot be fixed", "explain gone -f left-gone.yaml", []string{"10:05   starts", "retry the failed clusters", "add gone to the ignored clusters"}, []string{"now     starts", "fix the workload"}},
+		{"a work of a placement that the owner names no longer is removed", "status menu -f old-placement.yaml", []string{"1 of 1 clusters done", "so that the workload is removed there (1): m9"}, []string{"of no rollout here"}},
+		{"and can be explained", "explain m9 -f old-placement.yaml", []string{"m9 is not selected by ManifestWorkReplicaSet stores/menu"}, nil},
+		{"files without a binding say what a hub without one does", "plan -f no-binding.yaml", []string{"ManagedClusterSetBinding: none in the files", "on a hub without one, no cluster is selected"}, nil},
+		{"two dumps are of their own times, and count one version", "diff version-before-then.yaml version-before.yaml",
+			[]string{"at 2026-05-04T10:01:00Z: 0 of 3 clusters done, 3 not started, counted by the version that is wanted now"}, []string{"2025-01-01"}},
+
 		{"a cluster that left in flight counts in the group that its labels give", "status menu -f left-in-flight.yaml",
 			[]string{`0 "first"  2         1     1 `, "may start now (1): m2"}, []string{"unknown group", "blocked by", "Breached"}},
 		{"and when it is played", "plan -f left-in-flight.yaml", []string{"now       1        2          1     0       1 "}, []string{"unknown group"}},
@@ -73,7 +81,9 @@ func TestMomentsOfHubs(t *testing.T) {
 	} {
 		t.Run(test.command, func(t *testing.T) {
 			args := strings.Fields(strings.ReplaceAll(test.command, "-f ", "-f testdata/moments/"))
-			if !strings.HasPrefix(test.command, "exposure") && !strings.HasPrefix(test.command, "removals") {
+			if args[0] == "diff" {
+				args = []string{"diff", "testdata/moments/" + args[1], "testdata/moments/" + args[2]}
+			} else if args[0] != "exposure" && args[0] != "removals" {
 				args = append(args, "--start", "2026-05-04T10:30:00Z")
 			}
 			got := simulateText(t, "", args...)
@@ -93,7 +103,7 @@ func TestMomentsOfHubs(t *testing.T) {
 
 // One that is asked for by name is no note.
 func TestARolloutThatIsAskedForIsNotLeftOut(t *testing.T) {
-	for file, want := range map[string]string{"one-invalid.yaml --rollout nought": `Invalid value: "0%"`, "no-placement.yaml --rollout astray": "placement stores/nowhere"} {
+	for file, want := range map[string]string{"addon-by-hand.yaml": "without it the add-on is installed by hand (Manual)", "one-invalid.yaml --rollout nought": `Invalid value: "0%"`, "no-placement.yaml --rollout astray": "placement stores/nowhere"} {
 		if got := refused(t, "", strings.Fields("plan -f testdata/moments/"+file)...); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", file, got)
 		}

@@ -276,7 +276,8 @@ func (f *flags) explained(s *scenario.Scenario, how scenario.Play, cluster strin
 	if err != nil {
 		return nil, "", fmt.Errorf("explain %w", err)
 	}
-	recorder := clusterevents.New(cluster, f.start.Time, s.Reports(how.Options))
+	recorder := clusterevents.New(cluster, f.start.Time, s.Recorded(how.Options))
+	recorder.Gone = s.OnlyRecorded(cluster)
 	trace, _, err := s.Play(how, recorder.Watch)
 	if err != nil {
 		return nil, "", err
@@ -357,7 +358,7 @@ func age(s *scenario.Scenario, now time.Time) []string {
 
 // newest is the newest time, not after now, that is written down of a rollout; zero if there is none.
 func newest(s *scenario.Scenario, now time.Time) (newest time.Time) {
-	for _, report := range s.Reports(rollout.Options{}) {
+	for _, report := range append(s.Before(), s.Reports(rollout.Options{})...) {
 		for _, at := range []time.Time{report.Applied, report.LastTransitionTime, report.Answered} {
 			if at.After(newest) && !at.After(now) {
 				newest = at

@@ -76,6 +76,9 @@ func (w What) Waits() bool { return w == Waits || w == WaitsToRollBack }
 
 // Recorder records the events of one cluster while a simulation runs.
 type Recorder struct {
+	// Gone says that only the record tells of the cluster, so that nothing can be fixed there.
+	Gone bool
+
 	cluster    string
 	begin      time.Time      // of the simulation
 	observed   *status.Report // what the cluster said before it; nil if nothing
@@ -88,10 +91,13 @@ type Recorder struct {
 	deselected bool // so they have recorded that it was deselected
 }
 
-// New is the recorder for a cluster. The simulation begins at a time, with what was observed until then.
+// New is the recorder for a cluster. The simulation begins at a time, with what was observed until then. What a cluster says that does not
+// have the version is about another one.
 func New(cluster string, begin time.Time, observed []status.Report) *Recorder {
 	t := &Recorder{cluster: cluster, begin: begin}
-	if i := slices.IndexFunc(observed, func(r status.Report) bool { return r.Cluster == cluster }); i >= 0 {
+	if i := slices.IndexFunc(observed, func(r status.Report) bool {
+		return r.Cluster == cluster && (r.Status != status.ToApply || !r.Applied.IsZero())
+	}); i >= 0 {
 		t.observed = &observed[i]
 	}
 	return t
@@ -350,9 +356,9 @@ func (t *Recorder) add(e Event, result *rollout.Result) {
 
 // remedies say what a person can do about the cluster's failure.
 func (t *Recorder) remedies(result *rollout.Result) []rollout.Remedy {
-	ways := []rollout.Remedy{
-		{Type: rollout.RemedyFix, Count: 1, Of: 1, Clusters: t.cluster},
-		{Type: rollout.RemedyTryAgain, Count: t.starts},
+	ways := []rollout.Remedy{{Type: rollout.RemedyTryAgain, Count: t.starts}}
+	if !t.Gone {
+		ways = slices.Insert(ways, 0, rollout.Remedy{Type: rollout.RemedyFix, Count: 1, Of: 1, Clusters: t.cluster})
 	}
 	if b := result.Breach; b != nil {
 		if !b.Mandatory {
@@ -360,7 +366,7 @@ func (t *Recorder) remedies(result *rollout.Result) []rollout.Remedy {
 		}
 		ways = append(ways, rollout.Remedy{Type: rollout.RemedyRevert})
 	}
-	if t.deselected {
+	if t.deselected || t.Gone {
 		ways = append(ways, rollout.Remedy{Type: rollout.RemedyIgnore, Clusters: t.cluster})
 	}
 	return ways

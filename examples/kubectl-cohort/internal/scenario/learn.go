@@ -79,8 +79,10 @@ func firstSuccesses(took []time.Duration, deadline time.Duration) []time.Duratio
 }
 
 // LearnBefore looks at what the clusters say of the versions that they have, where these are not the one that is wanted.
-func (s *Scenario) LearnBefore() Learned {
-	var reports []status.Report
+func (s *Scenario) LearnBefore() Learned { return Learn(s.Before(), nil, s.Deadline()) }
+
+// Before are the reports of clusters that have another version than the one that is wanted, about that version.
+func (s *Scenario) Before() (reports []status.Report) {
 	for _, work := range s.older {
 		q := question{&work.Spec, status.StampOf(work).Version, s.available}
 		if q.version == "" {
@@ -101,7 +103,7 @@ func (s *Scenario) LearnBefore() Learned {
 			reports = append(reports, policy.Resume(s.Policy.Resolution, version, s.Policy.Replicas, status.Record{}, rollout.Options{}).Observed()...)
 		}
 	}
-	return Learn(reports, nil, s.Deadline())
+	return reports
 }
 
 // Deadline is the progressDeadline of the strategy; 0 for none.

@@ -3,13 +3,16 @@ package scenario
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	oldaddon "open-cluster-management.io/api/addon/v1alpha1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
+	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -91,18 +94,23 @@ func (s *Scenario) Removes(cluster string) bool {
 	return !s.selected(cluster) && (len(parts) == 0 || at == len(parts)-1)
 }
 
-// remember takes over what the owner has stored of deselected clusters that have the version, by the name of the placement or
-// by none.
+// remember takes over what the owner has stored of deselected clusters that have the version, for this placement.
 func (s *Scenario) remember(r applier, version string) error {
 	records, err := status.RecordsOf(&r.Object)
 	if err != nil {
 		return r.Fault(err)
 	}
-	record, found := records[s.Placement.Name]
-	if !found {
-		record, found = records[""]
+	named := []grouping.PlacementGroups{{Placement: s.Placement.Name, Groups: s.Groups}}
+	parts, at := s.Groups.Parts()
+	if len(parts) > 0 {
+		named = slices.Clone(parts)
+		for i := range named { // records have their names without the namespace
+			named[i].Placement = named[i].Placement[strings.LastIndex(named[i].Placement, "/")+1:]
+		}
+	} else {
+		at = 0
 	}
-	if found {
+	if record := records.Of(version, named...)[named[at].Placement]; !reflect.DeepEqual(record, status.Record{}) {
 		s.StoredRecord = &rollout.StoredRecord{Version: version, Record: record}
 	}
 	return nil

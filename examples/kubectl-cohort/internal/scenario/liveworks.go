@@ -88,7 +88,7 @@ func (o *objects) worksOf(r applier) (works []source[workv1.ManifestWork]) {
 }
 
 // has says whether a work counts in this placement: its cluster is selected here, or the work was written for it, or its owner
-// remembers that.
+// remembers that. The last one has those that were written for a placement that the owner names no longer.
 func (s *Scenario) has(r applier, work source[workv1.ManifestWork]) bool {
 	placement := work.GetLabels()[workv1alpha1.ManifestWorkReplicaSetPlacementNameLabelKey]
 	if _, _, selected := s.Groups.Find(work.GetNamespace()); selected || placement == s.Placement.Name {
@@ -97,7 +97,8 @@ func (s *Scenario) has(r applier, work source[workv1.ManifestWork]) bool {
 	if s.deselected(work.GetNamespace()) != nil {
 		return true
 	}
-	return placement == "" && r.last(s.Placement)
+	named := slices.ContainsFunc(r.Targets, func(t target) bool { return t.Placement.Name == placement })
+	return !named && r.last(s.Placement)
 }
 
 // last says whether a placement is the last of the rollout's, which has the clusters that none selects.

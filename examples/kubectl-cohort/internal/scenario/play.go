@@ -112,6 +112,22 @@ func (s *Scenario) Reports(opts rollout.Options) []status.Report {
 	return s.Observed
 }
 
+// Recorded are these reports, and those of the record about clusters without an object.
+func (s *Scenario) Recorded(opts rollout.Options) []status.Report {
+	reports := slices.Clone(s.Reports(opts))
+	for _, c := range s.stored().Deselected {
+		if s.StoredRecord.Record.Version == s.Version && !slices.ContainsFunc(reports, func(r status.Report) bool { return r.Cluster == c.Cluster }) {
+			reports = append(reports, c.Report)
+		}
+	}
+	return reports
+}
+
+// OnlyRecorded says whether only the record tells of a cluster, which has no object.
+func (s *Scenario) OnlyRecorded(cluster string) bool {
+	return s.deselected(cluster) != nil && !slices.ContainsFunc(s.Reports(rollout.Options{}), func(r status.Report) bool { return r.Cluster == cluster })
+}
+
 // AtOnce is the strategy that rolls a rollout back as fast as can be: all clusters at once, with the deadline of its own.
 func (s *Scenario) AtOnce() clusterv1alpha1.RolloutStrategy {
 	var config clusterv1alpha1.RolloutConfig

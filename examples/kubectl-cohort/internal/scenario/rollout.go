@@ -123,6 +123,10 @@ func addOnPath() *field.Path { return field.NewPath("spec", "installStrategy", "
 func (o *objects) addAddOn(err error, r applier, install string) error {
 	if err == nil && install != addonv1alpha1.AddonInstallStrategyPlacements {
 		path := field.NewPath("spec", "installStrategy", "type")
+		if install == "" {
+			o.manual = append(o.manual, r.Fault(field.Required(path, "without it the add-on is installed by hand (Manual), and nothing rolls out; a rollout has the type Placements")))
+			return nil
+		}
 		o.manual = append(o.manual, r.Fault(field.NotSupported(path, install, []string{addonv1alpha1.AddonInstallStrategyPlacements})))
 		return nil
 	}

@@ -82,7 +82,7 @@ func TestPlacementSelectsAsOCMDoes(t *testing.T) {
 		return notes
 	}
 	const (
-		unbound = "ManagedClusterSetBinding: none in the files, so all cluster sets are taken as bound to the Placement's namespace"
+		unbound = "ManagedClusterSetBinding: none in the files, so all cluster sets are taken as bound to the Placement's namespace; on a hub without one, no cluster is selected"
 	)
 	set := func(name string) string { return "cluster.open-cluster-management.io/clusterset: " + name }
 	bind := func(namespace, set, condition string) string {

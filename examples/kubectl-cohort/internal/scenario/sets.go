@@ -83,8 +83,11 @@ func (o *objects) setsOf(placement source[clusterv1beta1.Placement]) (s clusterS
 		}
 		bound = slices.DeleteFunc(bound, func(name string) bool { return !slices.Contains(wanted, name) })
 	}
-	if !known && (len(wanted) > 0 || len(o.sets) > 0) {
-		s.notes = append(s.notes, "ManagedClusterSetBinding: none "+o.where()+", so all cluster sets are taken as bound to the Placement's namespace")
+	inSet := func(c source[clusterv1.ManagedCluster]) bool {
+		return c.typed.Labels[clusterv1beta2.ClusterSetLabel] != ""
+	}
+	if !known && (len(wanted) > 0 || len(o.sets) > 0 || slices.ContainsFunc(o.clusters, inSet)) {
+		s.notes = append(s.notes, "ManagedClusterSetBinding: none "+o.where()+", so all cluster sets are taken as bound to the Placement's namespace; on a hub without one, no cluster is selected")
 	}
 	for _, name := range bound {
 		members, err := o.setMembers(name)

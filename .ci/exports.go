@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 //go:build ignore
 
 // Exports counts the exported identifiers of packages, as CHANGELOG.md does: top-level ones and methods, without String,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 //go:build ignore
 
 // Mutation tries the breaks of a package's code that gremlins lists: mutation PACKAGE RESULT. It prints those that the short

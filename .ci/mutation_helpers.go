@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 //go:build ignore
 
 // This file goes into the package that is broken: it is what the rewritten source calls. MUTANT is the number of the break that is

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package decisionupdate works out how the stored PlacementDecisions of a placement become the desired ones without a
 // cluster vanishing on the way, and carries that out.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package decisionupdate
 
 import "k8s.io/apimachinery/pkg/util/validation/field"

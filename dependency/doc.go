@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dependency says which policy templates may be processed on a managed cluster, and what the others wait
 // for.
 //

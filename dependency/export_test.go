@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package dependency
 
 // All gives the evaluations of all policies, sorted by name.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package grouping answers which cluster is in which decision group.
 //
 // A Placement selects clusters and divides them into decision groups. OCM stores the groups as

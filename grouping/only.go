@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package grouping
 
 import "github.com/cohort-ocm/cohort/internal/limit"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package grouping
 
 import clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"

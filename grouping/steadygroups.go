@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package grouping
 
 // heritage maps the previous groups to a new division. Without previous groups it is empty.

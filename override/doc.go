@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package override says which clusters a policy is bound to, what its remediationAction is on each, and why.
 //
 // A PlacementBinding binds policies to the clusters of a placement. It may also override the action of its policies to

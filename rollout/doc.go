@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rollout decides which clusters get the workload next, and says why each other cluster waits.
 //
 // [Plan] takes the strategy of the owner (the API object of the rollout), the decision groups, the reports of the clusters

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package rollout
 
 // rampUsedUp gives the reason for clusters that the ramp blocks.

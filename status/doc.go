@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package status holds how a workload stands on one cluster, what that adds up to over many, and how OCM's objects show
 // it.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package mirror keeps copies of a placement's PlacementDecisions from losing clusters on the way.
 //
 // A mirror copies PlacementDecisions to another hub or into another API, such as SIG Multicluster's. If it copies object by object,

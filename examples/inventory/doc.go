@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package inventory converts between PlacementDecisions of SIG Multicluster (KEP-5313, sigs.k8s.io/cluster-inventory-api)
 // and those of OCM, so that the library's packages work on both.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command kubectl-cohort answers, as kubectl cohort: how do rollouts stand, why does a cluster wait, and what will this
 // strategy do to my fleet?
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package trial proves that a rollout controller breaks nothing on a running hub. Its own tests run a controller that
 // does what this library's documentation says. The tests of examples/controllers/works run the controller there, as it is
 // shipped. Everything happens in virtual time (package sim): each world has an API server to itself, which is Kubernetes' own code with OCM's

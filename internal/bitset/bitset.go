@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package bitset holds sets of small integers that are read in order.
 package bitset
 

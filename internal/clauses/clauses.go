@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package clauses makes the messages of conditions: clauses in one text of a bounded length.
 package clauses
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package compare compares Cohort with what OCM controllers use today, open-cluster-management.io/sdk-go v1.3.0:
 // RolloutHandler.GetRolloutCluster of pkg/apis/cluster/v1alpha1 and PlacementDecisionClustersTracker of v1beta1. It is a
 // module of its own, so that importers of Cohort do not inherit the reference. It consists of tests and benchmarks, of

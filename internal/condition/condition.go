@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package condition sets the conditions of an object. Time is an argument.
 package condition
 

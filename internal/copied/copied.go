@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package copied checks deep copies, as types of an API need them.
 package copied
 

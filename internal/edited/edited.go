@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package edited keeps a record stable while objects that were edited by hand are written again.
 package edited
 

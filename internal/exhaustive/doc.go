@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package exhaustive says how much of the small worlds and long properties the tests run:
 //
 //   - without a build tag a few, so that `go test ./...` stays short;

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fielderrs turns a field.ErrorList into one error.
 package fielderrs
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package limit reads the limits of OCM's strategies: a count, or a percentage of some total.
 package limit
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package oldaddon gives the configurations of add-ons of version v1alpha1 as those of v1beta1.
 package oldaddon
 

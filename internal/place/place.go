@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package place says which place a PlacementDecision's group has among the groups of its name. The index cannot say so while an
 // update is under way: where an earlier name gains or loses a group, all indexes behind it change, one object after the other.
 package place

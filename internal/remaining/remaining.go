@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package remaining says which bindings select a cluster that another binding excludes, for the status of a root policy.
 package remaining
 

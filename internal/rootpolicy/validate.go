@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rootpolicy checks the rollout fields of a policy of the hub, for the packages that resolve, roll out and
 // validate it.
 package rootpolicy

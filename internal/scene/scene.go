@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package scene runs text scenes: files that tell a story in prose and commands, with what each command prints.
 //
 // A file is a list of paragraphs, separated by blank lines. A paragraph whose first line begins with # is prose.

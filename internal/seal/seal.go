@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package seal says whether PlacementDecisions that are read together belong together.
 package seal
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package search
 
 // A version may cut agents off, and then clusters are deselected. These are the events of that, and the operators' reactions.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package search proves rollouts over time. Package rollout tests single plans on every small fleet. But a rollout is many
 // plans, each made from the effects of the plans before. This package goes through every state that a small hub can reach,
 // the nearest first, and checks each. It has tests only:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package search
 
 // memo is what a result, or the record, says of the groups that there were: how many may be exposed (R66), and the breaches that last

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package search
 
 import clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package seeded lets the environment say where the random properties of a package's tests begin. A test imports it for that alone.
 //
 // With SEED=42, as .ci/run sets it, each run of one checkout has the same cases, so that a verdict does not change from run to run.

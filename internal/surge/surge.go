@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package surge says which PlacementDecisions hold clusters only while an update is under way.
 package surge
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package passes rolls a policy out to the clusters that it is bound to in two passes: first on all clusters with inform, then
 // with its action on one cluster or group after the other.
 //

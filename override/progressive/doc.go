@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package progressive rolls a policy out as OCM's document "Progressive Policy Rollout" describes it (enhancements,
 // sig-policy/99-policy-placement-strategy, November 2024): one cluster or group after the other gets the new version, and the
 // clusters that wait keep the version before, enforced. It is the default for new users.

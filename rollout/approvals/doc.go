@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package approvals reads operators' decisions about a rollout from annotations of its owner: a pause, closed and opened
 // gates, a retry, ignored clusters, frozen clusters, and an allowlist.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package exposure computes, before a rollout begins, its blast radius and its duration: how many clusters can get a version that
 // does not work on them, and how long the rollout takes.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package placer is a controller-runtime controller for an API of your own, whose objects place ManifestWorks on the
 // clusters of one or several Placements. You write a pure function that says what an object wants. This package does all the duties of
 // package rollout.

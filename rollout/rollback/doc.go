@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rollback has what the owner of a rollout with a rollback stores and shows: the version before, the version of the
 // template, when the rollout was aborted, and the conditions.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package shares holds the limits of one rollout that goes over many hubs.
 //
 // Each hub plans its own clusters. Ten hubs with maxConcurrency 10 have 100 clusters in flight, and a failure on one of them

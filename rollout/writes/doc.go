@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package writes implements what every rollout controller needs for its writes. [Own] lays a controller's writes over a
 // stale cache. [Owner] distinguishes the objects of a rollout from those of others. [StepsOf] orders the next writes.
 // [Object] builds the object to write. [Refusals] tell the next plan why a cluster does not start. [Pace] says when to

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package policyv1
 
 // ComplianceState is the compliance that a policy, or an object that one of its templates creates, reports. The empty

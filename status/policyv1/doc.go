@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package policyv1 has the objects of policy.open-cluster-management.io that this library reads, with the fields that
 // it reads: [Policy], [PolicySet] and [PlacementBinding].
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command apiserver starts an API server for these controllers, with OCM's custom resources and nothing else,
 // and writes a kubeconfig for it:
 //

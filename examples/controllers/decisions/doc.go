@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command decisions maintains the PlacementDecisions of Placements: it selects clusters, divides them into decision groups,
 // and writes the changes. In between, each cluster that stays selected is in some PlacementDecision at any time.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command divider divides the limits of ManifestWorkReplicaSets between many hubs. It runs on the coordinator hub, and the
 // hubs run works with the flags -hub and -coordinator-hub:
 //

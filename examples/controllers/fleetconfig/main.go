@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command fleetconfig is a controller for an API of your own, with package placer. A FleetConfig gives each cluster of a
 // Placement a ConfigMap, as its rollout strategy allows. Its API is in api/v1, and its definition in crds.
 //

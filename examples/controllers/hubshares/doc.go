@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hubshares stores the limits of ManifestWorkReplicaSets that are rolled out over many hubs. It runs the algorithm
 // of rollout/shares on the API server of a coordinator hub, and needs only resourceVersions, watches and Leases.
 //

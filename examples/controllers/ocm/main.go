@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command ocm runs Open Cluster Management's own controller of ManifestWorkReplicaSets, as its module publishes it, against the hub of
 // a kubeconfig:
 //

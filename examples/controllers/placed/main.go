@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command placed places ManifestWorks for ManifestWorkReplicaSets, with package placer. It is what works does without its
 // options.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package plugins calls a rollout plugin for each cluster of a ManifestWorkReplicaSet, as in OCM's enhancement 231
 // (ManifestWorkReplicaSet Rollout Plugin). A plugin is another party's server. It prepares a cluster before its turn,
 // changes the work for it, is informed of the progress, and validates each cluster that succeeded.

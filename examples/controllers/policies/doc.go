@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command policies replicates Policies to the clusters that they are bound to: first everywhere with inform, then enforced
 // on one cluster or group after the other, as the policy's rollout strategy says.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package removals deletes the works of a deleted ManifestWorkReplicaSet in the reverse order of the rollout, as many at a
 // time as a flag or an annotation of the set allows. The order is that of rollout.Removals: first clusters whose group is
 // unknown, then the groups from the last to the first, with the mandatory ones at the end. kubectl cohort removals prints

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rollback implements OCM's enhancement 229 for ManifestWorkReplicaSets: revisions in ControllerRevisions,
 // AbortAll, and undo. Its types are the enhancement's. The README has the departures, each with its reason, and the text
 // that a maintainer has to write.

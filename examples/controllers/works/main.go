@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command works places ManifestWorks for ManifestWorkReplicaSets: each selected cluster gets a work with the set's
 // template. The rollout strategy of its placement limits how many get it at a time.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package manifest reads the files of Kubernetes objects that the example programs take.
 //
 // A file holds YAML or JSON in any number of documents. A document is one object or a list of them

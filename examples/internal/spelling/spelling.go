@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package spelling finds the word that a misspelling may mean.
 package spelling
 

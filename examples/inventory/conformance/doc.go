@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Conformance judges a scheduler or a mirror that writes PlacementDecisions of SIG Multicluster by the requirements of
 // KEP-5313, from outside, with a watch. It prints a line for each requirement: pass, fail with the smallest finding, or not
 // tested with the reason.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Mirror copies OCM's PlacementDecisions to SIG Multicluster's (KEP-5313). Any scheduler may write the source: the
 // decisions controller of examples/controllers, or OCM's own. At any time each cluster that stays selected is in some
 // slice, in whatever order the scheduler writes, unless the scheduler itself drops it. Slices are sealed (see

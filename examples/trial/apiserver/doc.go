@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package apiserver runs a real Kubernetes API server, with an etcd, inside a test process. It serves custom
 // resources and nothing else: there are no namespaces (any name works), no leases and no
 // events. Clients find out what it serves, kubectl among them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package example is a controller that is put on trial: its test is the smallest whole one. The controller rolls one
 // ManifestWorkReplicaSet with one placement out, with client-go's clients and listers. Copy the test, and put yours in its place.
 package example

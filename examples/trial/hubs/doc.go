@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hubs proves that an engine of rollout/shares holds the limits of one rollout over many hubs. Each rollout has three simulated API
 // servers in virtual time (package sim): two hubs, and a coordinator hub. The tests of examples/controllers/works run the shipped controllers on them:
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package judge
 
 // kindCluster is the kind that says whether an operator ignored a cluster by deleting it. Nothing is judged of it, and a hole of it is none of others.

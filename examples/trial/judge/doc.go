@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package judge says from a recording of watches, or from audit logs, alone which limits of a rollout were broken, when, and by which write. It works
 // for any controller of ManifestWorkReplicaSets, add-ons, or policies in two passes. Its verdicts do not use this library; package should asks the library
 // what should have happened instead.

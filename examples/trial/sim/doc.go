@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sim tests Kubernetes controllers in virtual time. A world is a bubble of Go's testing/synctest: its clock leaps
 // when all its goroutines wait, so hours take milliseconds, and its history follows from a seed. A world has API servers
 // (Kubernetes' own code on an etcd that is a map), unmodified controllers and their clients, and a network between them

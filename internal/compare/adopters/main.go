@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command adopters swaps Cohort into a checkout of OCM's source that you have, for one of its controllers, and says in how many lines.
 //
 //	go run -C internal/compare ./adopters -controller placement -checkout ~/ocm

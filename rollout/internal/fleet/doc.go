@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fleet says where each cluster of a rollout stands: what a report says of it ([Kind], [Report]), what time and the strategy make of
 // that ([Phases], [State]), and how many clusters are in each state ([Tally]). The [Roster] says which clusters count: the [Members] in
 // their groups, those that were deselected or moved among them, the ignored and the frozen ones, and which report counts of each. A [Table] has the reports

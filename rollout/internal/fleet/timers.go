@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package fleet
 
 // Timers orders positions by the time at which they come due: a binary heap, with the place of each position in it. Each

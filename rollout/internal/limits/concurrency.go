@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package limits
 
 // Concurrency bounds how many clusters hold a slot at a time (R11, R24).

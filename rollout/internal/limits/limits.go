@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package limits says how many clusters of a rollout may start. Each limit is a file and a value. A limit on a number knows numbers alone:
 // how many may, how many do, and for what else it counts. The caller takes the least:
 //

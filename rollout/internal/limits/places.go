@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package limits
 
 // Places keeps as many of a stage's last clusters waiting as count in it without being selected there (R65).

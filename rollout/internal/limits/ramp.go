@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package limits
 
 // Ramp lets as many clusters hold a slot as have soaked, and at first an initial number (R35).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package limits
 
 // Shares bound what one of several hubs may have in flight, and how many of its clusters may have failed for another one to start (R57).

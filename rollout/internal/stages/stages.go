@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package stages arranges the groups of a rollout in stages, and says which stage comes after which. It knows the keys of the groups and
 // nothing else: no cluster, no state, no limit.
 //

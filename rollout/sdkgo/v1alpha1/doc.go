@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1alpha1 has what open-cluster-management.io/sdk-go/pkg/apis/cluster/v1alpha1 of v1.3.0 exports for rollouts,
 // under the same names and types. Package rollout makes the decisions. A controller changes two import paths and nothing
 // else:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1beta1 has what open-cluster-management.io/sdk-go/pkg/apis/cluster/v1beta1 of v1.3.0 exports, under the same
 // names and types. It is built on package grouping. A controller changes the path of its import.
 //

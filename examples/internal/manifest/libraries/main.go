@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Libraries reads clusters as kubectl prints them with each library that package manifest could use, and prints the cost:
 // it decodes the items of the list one by one, on all CPUs, into ManagedClusters. With -print it prints such a list, and a
 // rollout over all clusters, for kubectl cohort.

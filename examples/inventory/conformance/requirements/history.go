@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package requirements judges a history of PlacementDecisions of SIG Multicluster by the requirements of KEP-5313 on their
 // writers.
 package requirements

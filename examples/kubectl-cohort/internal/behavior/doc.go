@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package behavior says how the clusters of a simulation answer the workload.
 //
 // Rules do, in a document of its own kind:

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package clusterevents records what a simulated rollout is for one cluster: what it waits for, what blocks it, what releases
 // it, when it starts and what becomes of it. The sentences are the library's.
 package clusterevents

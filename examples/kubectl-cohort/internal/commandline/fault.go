@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package commandline says in the style of kubectl-cohort what is wrong with a command line.
 package commandline
 

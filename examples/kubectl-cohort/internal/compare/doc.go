@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package compare plays several strategies over one fleet, with chances instead of fixed lives.
 //
 // In each run every cluster draws what becomes of it: how long it takes, whether it fails, whether it never

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dependencies says of each policy template whether it may be processed on a managed cluster, what it waits for
 // and what to do next.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package history tells what was of a cluster in a rollout: when its decision changed, or the reason for that, and what blocked it.
 //
 // It looks at plans of the past, one after the other. Where each comes from is the caller's: a reading of a recording, or what the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package hub reads the objects of rollouts from a hub. It gets lists, and nothing else.
 package hub
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package output
 
 // DefaultReasons is how many waves of JSON say at most why the rest waits, by default. Each costs a whole plan.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package page writes how rollouts stand, went and will go as one HTML page, which needs nothing else: no network, no file.
 package page
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package picture draws a rollout: its clusters by state over time, and its groups against time.
 //
 // A [Timeline] is all that a picture knows. It is a plain value: how many clusters were in each state, from

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package policy is the hub of a simulated root policy: it keeps the replicated policies and writes to them what
 // package passes asks for.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package recording keeps what a hub held over a time in a compact file, so that the past can be asked again.
 //
 // A recording is gzip of lines of JSON. Each line is a reading of the hub: when it was, the objects that were not as before, and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package scenario makes one rollout out of the objects in a user's files.
 //
 // Load sorts the objects by kind, finds the strategy and the placement that it is for, and the groups: from the stored

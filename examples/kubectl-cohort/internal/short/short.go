@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package short writes durations as people do, and the beginnings of long texts.
 package short
 

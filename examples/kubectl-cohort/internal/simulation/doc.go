@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package simulation plays a rollout through in virtual time.
 //
 // It is the loop of a controller without the cluster: plan, give the workload to the clusters in Start,

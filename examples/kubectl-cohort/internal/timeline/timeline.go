@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package timeline makes of a simulation what a picture shows.
 package timeline
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command trial judges rollout controllers by what happened on a hub.
 //
 //	trial record > hub.jsonl              records watches, with the kubeconfig that kubectl would use, until it is interrupted

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package limits says which limits of a strategy a start breaks. The harness and the judge ask it; each says itself which cluster stands where, and how
 // surely. It is written apart from the library, which it does not use.
 package limits

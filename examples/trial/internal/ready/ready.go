@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package ready waits for one of several things in an order of its own. Where several cases of a select are ready, the runtime draws which is taken,
 // and a world in virtual time would have several histories: much happens there at the same instant.
 package ready

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package seeds says which worlds a test plays: some are the same in each run, some are new each day, and those that were broken once are played
 // for ever.
 package seeds

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package should says what should have happened where a judge found something wrong. It asks the library, which the judge does
 // not.
 package should

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package example has a small controller, and a test of it in virtual time. It keeps a ConfigMap for each Widget, with its color.
 package example
 

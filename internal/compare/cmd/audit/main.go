@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command audit finds stored rollout strategies that Cohort refuses. It reads what kubectl prints and prints a line for
 // each fault; if there are any, it exits with 1.
 //

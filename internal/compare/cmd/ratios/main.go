@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command ratios reads the output of this module's benchmarks and prints what they say as a Markdown table of ratios:
 // how many times as much time and allocations sdk-go takes as Cohort.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package controller rolls a workload out as ManifestWorks, with sdk-go or what takes its place.
 package controller
 

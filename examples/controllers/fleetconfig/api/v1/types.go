@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1 is an example API: a FleetConfig gives each cluster of a Placement a ConfigMap, as its rollout strategy
 // allows.
 package v1

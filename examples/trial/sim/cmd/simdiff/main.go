@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command simdiff prints where two logs of plays of one seed diverge: that does not depend on the seed.
 //
 //	go run github.com/cohort-ocm/cohort/examples/trial/sim/cmd/simdiff A B

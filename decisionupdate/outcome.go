@@ -101,7 +101,7 @@ func (o Outcome) String() string {
 	}
 	text := fmt.Sprintf("PlacementDecisions: %d created, %d updated, %d deleted; %d writes retried", created, updated, deleted, o.Retried)
 	if surged > 0 {
-		text += fmt.Sprintf("; %d first updated with clusters that other objects still had, so that no cluster was missing", surged)
+		text += fmt.Sprintf("; %d updated in a first step, so that no cluster was missing in between", surged)
 	}
 	if begun > 0 {
 		text += fmt.Sprintf("; %d begun and not completed", begun)

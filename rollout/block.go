@@ -135,7 +135,7 @@ func (h BlockReason) String() string {
 	case BlockConcurrency, BlockRamp:
 		return h.concurrency()
 	case BlockPlaces:
-		return h.detailed(fmt.Sprintf("%v still counts clusters that were deselected or moved to another group, so its last clusters wait until others of it are done", h.Group))
+		return h.detailed(fmt.Sprintf("clusters that were deselected from %v or moved to another group still count in it, so the last clusters of %[1]v wait until others are done", h.Group))
 	case BlockExposed:
 		return h.exposure()
 	case BlockStarts:

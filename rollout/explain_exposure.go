@@ -26,7 +26,7 @@ func (h BlockReason) exposure() string {
 		has += plural(n > 1, " or gets it now", " or get it now")
 	}
 	is := plural(n > 1, "is", "are")
-	return h.detailed(fmt.Sprintf("since the decision groups changed, at most %s may be exposed, and %d %s (%s, and %s not done with it)", clusters(h.MaxConcurrency), n, is, has, is))
+	return h.detailed(fmt.Sprintf("because the decision groups changed, at most %s may be exposed, and %d %s (%s, and %s not done with it)", clusters(h.MaxConcurrency), n, is, has, is))
 }
 
 // exposed gives the wait set of all clusters that are exposed or start. It takes time linear in the fleet.

@@ -20,7 +20,7 @@ func (s *schedule) waitNotOver(w *interval) BlockReason {
 // wait gives the sentence of BlockWait.
 func (h BlockReason) wait() string {
 	if h.Until.IsZero() {
-		return fmt.Sprintf("waiting %v after the last success in %v; the end is unknown until a status says when that was", h.Per, h.Group)
+		return fmt.Sprintf("waiting %v after the last success in %v; until when is unknown, because no status says when that success was", h.Per, h.Group)
 	}
 	return fmt.Sprintf("waiting until %s, %v after the last success in %v", inUTC(h.Until), h.Per, h.Group)
 }

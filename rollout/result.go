@@ -137,8 +137,11 @@ type BlockCount struct {
 	Clusters int         `json:"clusters"`
 }
 
-// String is `3 clusters blocked: the rollout is paused`.
+// String is `3 clusters blocked: the rollout is paused`, and `3 more clusters blocked: …` where the reason speaks of clusters that start.
 func (h BlockCount) String() string {
+	if h.Reason.Starting > 0 {
+		return fmt.Sprintf("%d more %s blocked: %v", h.Clusters, plural(h.Clusters > 1, "cluster", "clusters"), h.Reason)
+	}
 	return fmt.Sprintf("%s blocked: %v", clusters(h.Clusters), h.Reason)
 }
 

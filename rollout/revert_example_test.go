@@ -55,7 +55,7 @@ func ExampleRevert() {
 	fmt.Println("quito", disposition)
 	// Output:
 	// starting oslo, lima, berlin; in flight paris
-	// starting oslo; in flight paris; 2 clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): paris is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline); oslo starts now
+	// starting oslo; in flight paris; 2 more clusters blocked: the concurrency limit is reached (2 of 2 in flight or starting): paris is progressing (since 2026-11-21T12:00:00Z), and stays in flight until it is done (no progressDeadline); oslo starts now
 	// quito Settled
 }
 

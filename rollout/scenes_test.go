@@ -175,7 +175,7 @@ func describe(r *rollout.Result) string {
 }
 
 // partsOfString is where a part of Result.String begins.
-var partsOfString = regexp.MustCompile(`; (in flight|timed out|remove |\d+ clusters? blocked:|the rollout is stopped:|recheck)`)
+var partsOfString = regexp.MustCompile(`; (in flight|timed out|remove |\d+ (?:more )?clusters? blocked:|the rollout is stopped:|recheck)`)
 
 func explain(e rollout.Explanation) string {
 	if len(e) == 0 {

@@ -402,7 +402,7 @@ func (c *stateGroup) sentence(slots int) string {
 		}
 		if until, ok := strings.CutPrefix(ends, " until "); ok { // it stays so, which is no event
 			if which == "first" {
-				return fmt.Sprintf("%s the shortest: until %s", b.label(), until)
+				return fmt.Sprintf("%s only until %s", b.label(), until)
 			}
 			return fmt.Sprintf("%s the longest: until %s", b.label(), until)
 		}

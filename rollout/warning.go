@@ -107,7 +107,7 @@ func (w Warning) String() string {
 	case WarningSuccessWithoutTime:
 		return w.statuses() + plural(w.Clusters > 1, " does", " do") + " not say when the success was: the next group does not start before that is known"
 	case WarningRemovalsWithheld:
-		return fmt.Sprintf("no cluster loses the workload: %s would lose it (%d of the %d clusters with a report), and maxRemoved is %d",
+		return fmt.Sprintf("removals are blocked: the workload would be removed from %s (%d of the %d clusters with a report), and maxRemoved is %d",
 			w.named(), w.Clusters, w.Reported, w.MaxRemoved)
 	default:
 		return string(w.Type)
@@ -148,7 +148,7 @@ func (w Warning) mandatory() string {
 }
 
 func (w Warning) gate() string {
-	group, why := fmt.Sprintf("group %d", w.Group.Index), fmt.Sprintf("it has no group name, so it matches only a group %d without a name, and no group is so", w.Group.Index)
+	group, why := fmt.Sprintf("group %d", w.Group.Index), fmt.Sprintf("it gives no group name, so it matches only a group %d without a name, which does not exist", w.Group.Index)
 	if w.Group.Name != "" {
 		group, why = fmt.Sprintf("group %q", w.Group.Name), "there is no such group"
 	}

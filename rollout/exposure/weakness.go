@@ -116,7 +116,7 @@ func (w Weakness) budget() string {
 		}
 	}
 	if w.MaxConcurrency > 0 {
-		return s + fmt.Sprintf(": no cluster starts any more once %d failed, because at most %s can be in flight, and failed ones stay so without a progressDeadline: set a progressDeadline", n, clusters(n))
+		return s + fmt.Sprintf(": no cluster starts any more once %d failed, because at most %s can be in flight, and without a progressDeadline failed clusters stay in flight: set a progressDeadline", n, clusters(n))
 	}
 	if w.AllGroups {
 		return s + fmt.Sprintf(": more than %d would have to fail, and there are only %s", w.MaxFailures, clusters(n))

@@ -40,7 +40,7 @@
 // controller that renders different manifests is a new version for each owner, and goes out within all limits. A new field
 // of the spec that leaves the manifests as they are starts nothing.
 //
-// A cluster is done once conditionRules in Work give the condition Progressing with the value False. Without rules a
+// A cluster is done once conditionRules in Work set the condition Progressing with the value False. Without rules a
 // cluster is never done, and the status says so, unless AvailableSucceeds is set.
 //
 // Operators pause, open gates, freeze clusters and retry with annotations of the owner: see package approvals. The version

@@ -148,26 +148,26 @@ func (h BlockReason) String() string {
 }
 
 func (h BlockReason) full() string {
-	s := fmt.Sprintf("the record of deselected clusters in the rollout's object is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
+	text := fmt.Sprintf("the record of deselected clusters in the rollout's object is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
 	if !h.Until.IsZero() {
-		s += fmt.Sprintf(", and %s until %s", plural(h.Failures > 1, "counts", "count"), inUTC(h.Until))
+		text += fmt.Sprintf(", and %s until %s", plural(h.Failures > 1, "counts", "count"), inUTC(h.Until))
 	}
-	return s
+	return text
 }
 
-func (h BlockReason) detailed(s string) string {
+func (h BlockReason) detailed(text string) string {
 	if h.Detail != "" {
-		s += ": " + h.Detail
+		text += ": " + h.Detail
 	}
-	return s
+	return text
 }
 
 func (h BlockReason) gate() string {
-	s := fmt.Sprintf("the %s before %v is closed", h.Gate, h.Group)
+	text := fmt.Sprintf("the %s before %v is closed", h.Gate, h.Group)
 	if !h.Gate.Opens.IsZero() {
-		s += " until " + inUTC(h.Gate.Opens)
+		text += " until " + inUTC(h.Gate.Opens)
 	}
-	return s
+	return text
 }
 
 func (h BlockReason) concurrency() string {
@@ -179,7 +179,7 @@ func (h BlockReason) concurrency() string {
 		of += fmt.Sprintf(" of %v", h.Group)
 	}
 	taken := h.InFlight + h.Starting
-	s := fmt.Sprintf("%s is reached (%d of %d %s%s)", of, taken, h.MaxConcurrency, h.takers(), rises)
+	text := fmt.Sprintf("%s is reached (%d of %d %s%s)", of, taken, h.MaxConcurrency, h.takers(), rises)
 	if taken > h.MaxConcurrency { // some came back after their timeout, moved here, or the limit was lowered
 		if rises == "" {
 			rises = fmt.Sprintf("; the next cluster starts once %d of these are no longer in flight", taken-h.MaxConcurrency+1)
@@ -187,9 +187,9 @@ func (h BlockReason) concurrency() string {
 				rises = "; the next cluster starts once none of these is in flight"
 			}
 		}
-		s = fmt.Sprintf("%s is exceeded (%d in flight, the limit is %d%s)", of, taken, h.MaxConcurrency, rises)
+		text = fmt.Sprintf("%s is exceeded (%d in flight, the limit is %d%s)", of, taken, h.MaxConcurrency, rises)
 	}
-	return h.detailed(s)
+	return h.detailed(text)
 }
 
 // takers says of the clusters that take the slots what they do.

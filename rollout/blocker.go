@@ -220,17 +220,17 @@ func noTime(many bool) string {
 
 // thaws says until when the cluster is frozen, and the reason of its freeze.
 func (b *Blocker) thaws(many bool) string {
-	s := ""
+	text := ""
 	switch {
 	case !b.Until.IsZero():
-		s = " until " + inUTC(b.Until)
+		text = " until " + inUTC(b.Until)
 	case !many && !b.notAllowed:
-		s = " with no end"
+		text = " with no end"
 	}
 	if !many && b.Message != "" {
-		s += fmt.Sprintf(": %q", b.Message)
+		text += fmt.Sprintf(": %q", b.Message)
 	}
-	return s
+	return text
 }
 
 // refusal says why the API server refused to write the object of the cluster, of several clusters for one of them.
@@ -243,44 +243,47 @@ func (b *Blocker) refusal(many bool) string {
 
 // blocker describes the cluster at a position.
 func (r *Result) blocker(position fleet.Position) Blocker {
-	s := r.table.State(position)
-	b := Blocker{Cluster: r.cluster(position), Deselected: r.schedule.IsDeselected(position), Starting: r.isStarting(position), Silent: s == fleet.Silent, WithoutTime: fleet.UndatedStates.Has(s) || s == fleet.SucceededUndated, settled: s == fleet.SucceededUndated}
-	if since := r.table.Since(position); fleet.ExposedStates.Has(s) && !since.IsZero() {
-		b.Since = since.In(r.table.Now.Location())
-		if limit := r.schedule.Phases.LimitOf(s); limit > 0 {
-			b.Until = b.Since.Add(limit)
+	state := r.table.State(position)
+	blocker := Blocker{
+		Cluster: r.cluster(position), Deselected: r.schedule.IsDeselected(position), Starting: r.isStarting(position), Silent: state == fleet.Silent,
+		WithoutTime: fleet.UndatedStates.Has(state) || state == fleet.SucceededUndated, settled: state == fleet.SucceededUndated,
+	}
+	if since := r.table.Since(position); fleet.ExposedStates.Has(state) && !since.IsZero() {
+		blocker.Since = since.In(r.table.Now.Location())
+		if limit := r.schedule.Phases.LimitOf(state); limit > 0 {
+			blocker.Until = blocker.Since.Add(limit)
 		}
 	}
-	b.late, b.lost = b.Starting && r.table.Deleting[position], r.table.IsLost(position)
-	b.refused = b.Starting && !b.late && r.table.Says(position).Refusal
+	blocker.late, blocker.lost = blocker.Starting && r.table.Deleting[position], r.table.IsLost(position)
+	blocker.refused = blocker.Starting && !blocker.late && r.table.Says(position).Refusal
 	switch {
-	case s == fleet.Refused, b.refused:
-		b.Reason = status.ReportRefused
-	case fleet.UntrackedStates.Has(s):
-		b.Reason = status.ReportUntracked
+	case state == fleet.Refused, blocker.refused:
+		blocker.Reason = status.ReportRefused
+	case fleet.UntrackedStates.Has(state):
+		blocker.Reason = status.ReportUntracked
 	}
 	if r.isEarlier(position) {
-		b.Again, b.Until = b.Until, time.Time{}
+		blocker.Again, blocker.Until = blocker.Until, time.Time{}
 	}
 	switch {
-	case s.IsFrozen():
-		h := r.blockAt(position)
-		b.frozen, b.Message, b.Until = true, h.Reason, h.Until
-		b.notAllowed, b.withAllowlist = h.Type == BlockNotAllowed, r.schedule.options.named.hasAllowlist
-	case !s.IsWaiting(), b.refused:
-		b.Message = r.table.Says(position).Text
+	case state.IsFrozen():
+		reason := r.blockAt(position)
+		blocker.frozen, blocker.Message, blocker.Until = true, reason.Reason, reason.Until
+		blocker.notAllowed, blocker.withAllowlist = reason.Type == BlockNotAllowed, r.schedule.options.named.hasAllowlist
+	case !state.IsWaiting(), blocker.refused:
+		blocker.Message = r.table.Says(position).Text
 	}
-	b.slotless = isFailed(s) && r.schedule.options.freeFailed
-	m := r.schedule.options.record
-	b.endsWithObject = b.Deselected && !fleet.FailureStates.Has(s) && (m == nil || !m.AtOnce)
-	return b
+	blocker.slotless = isFailed(state) && r.schedule.options.freeFailed
+	index := r.schedule.options.record
+	blocker.endsWithObject = blocker.Deselected && !fleet.FailureStates.Has(state) && (index == nil || !index.AtOnce)
+	return blocker
 }
 
 // isEarlier says whether the cluster at a position is in flight in an attempt before the wanted one. Such a cluster waits
 // for its turn again once its deadline has passed (R39).
 func (r *Result) isEarlier(position fleet.Position) bool {
-	s := r.table.State(position)
-	return max(r.table.Attempt(position), 0) < r.schedule.options.attempt && fleet.InFlightStates.Has(s) && s != fleet.Soaking && s != fleet.SoakingUndated && !fleet.FailedStates.Has(s)
+	state := r.table.State(position)
+	return max(r.table.Attempt(position), 0) < r.schedule.options.attempt && fleet.InFlightStates.Has(state) && state != fleet.Soaking && state != fleet.SoakingUndated && !fleet.FailedStates.Has(state)
 }
 
 // changes gives the time at which time alone changes how the cluster stands; zero if it does not.
@@ -337,11 +340,11 @@ func (r *Result) Blockers() []Blocker {
 			}
 		}
 		if waits > 0 {
-			b := r.blocker(position)
-			if b.Waiting = waits; r.choice.breach != nil || lacks && fleet.FailureStates.Has(state) {
-				b.Until = time.Time{}
+			blocker := r.blocker(position)
+			if blocker.Waiting = waits; r.choice.breach != nil || lacks && fleet.FailureStates.Has(state) {
+				blocker.Until = time.Time{}
 			}
-			all = append(all, b)
+			all = append(all, blocker)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Blocker) int { return cmp.Or(cmp.Compare(b.Waiting, a.Waiting), compareEnds(&a, &b)) })
@@ -359,52 +362,52 @@ type blockedByAll struct{ shares, exposed, ramp, starts int }
 
 // blocksOf counts the clusters that wait for a cluster of an active stage in the given state. Clusters behind the stage
 // wait until it is settled. Clusters in the stage that lack a slot wait while it has one.
-func (r *Result) blocksOf(position fleet.Position, h blockedBy) (blocks int) {
-	s := r.table.State(position)
-	if fleet.BlockingStates.Has(s) {
-		return h.behind
+func (r *Result) blocksOf(position fleet.Position, blocked blockedBy) (blocks int) {
+	state := r.table.State(position)
+	if fleet.BlockingStates.Has(state) {
+		return blocked.behind
 	}
-	if !r.isStarting(position) && !fleet.InFlightStates.Has(s) {
+	if !r.isStarting(position) && !fleet.InFlightStates.Has(state) {
 		return 0
 	}
-	if !isFailed(s) {
-		blocks += h.behind
+	if !isFailed(state) {
+		blocks += blocked.behind
 	}
-	if !isFailed(s) || !r.schedule.options.freeFailed {
-		blocks += h.forSlots
+	if !isFailed(state) || !r.schedule.options.freeFailed {
+		blocks += blocked.forSlots
 	}
 	return blocks
 }
 
 // usesUpShares says whether the shares would block fewer clusters without a cluster in the state.
 func (r *Result) usesUpShares(position fleet.Position) bool {
-	s, shares := r.table.State(position), r.schedule.options.shares
+	state, shares := r.table.State(position), r.schedule.options.shares
 	switch {
 	case shares.Concurrency == 0:
 		return false
 	case r.choice.pace.noShare:
-		return fleet.FailureStates.Has(s)
+		return fleet.FailureStates.Has(state)
 	}
-	return r.isStarting(position) || fleet.InFlightStates.Has(s)
+	return r.isStarting(position) || fleet.InFlightStates.Has(state)
 }
 
 // blockedByStage counts the clusters that each active stage blocks, and those that the limits on all stages block.
 func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
-	s, c := r.schedule, &r.choice
-	blocked := make([]int, len(s.limits)) // of each stage
-	by = make([]blockedBy, len(c.grants()))
+	schedule, choice := r.schedule, &r.choice
+	blocked := make([]int, len(schedule.limits)) // of each stage
+	by = make([]blockedBy, len(choice.grants()))
 	for group := range r.numGroups() {
-		stage, n := s.Graph.Of(group), r.blocked(group)
+		stage, n := schedule.Graph.Of(group), r.blocked(group)
 		blocked[stage] += n + r.frozenIn(group)
-		if s.options.shares != nil && s.blockReason(c, group).Type == BlockShares {
+		if schedule.options.shares != nil && schedule.blockReason(choice, group).Type == BlockShares {
 			all.shares += n
 			continue
 		}
-		i, active := c.grantOf(stage)
-		if !active || c.grants()[i].barrier >= 0 || c.isClosed(group) || c.isWaiting(stage) {
+		i, active := choice.grantOf(stage)
+		if !active || choice.grants()[i].barrier >= 0 || choice.isClosed(group) || choice.isWaiting(stage) {
 			continue
 		}
-		switch c.grants()[i].limit {
+		switch choice.grants()[i].limit {
 		case limits.KindRamp:
 			all.ramp += n
 		case limits.KindStarts:
@@ -418,7 +421,7 @@ func (r *Result) blockedByStage() (by []blockedBy, all blockedByAll) {
 		}
 	}
 	for i := range by {
-		for _, stage := range s.Graph.Behind(c.grants()[i].stage) {
+		for _, stage := range schedule.Graph.Behind(choice.grants()[i].stage) {
 			by[i].behind += blocked[stage]
 		}
 	}

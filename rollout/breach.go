@@ -100,7 +100,7 @@ func (b *Breach) clone() *Breach {
 	if b == nil {
 		return nil
 	}
-	c := *b
-	c.Clusters, c.Deselected = slices.Clone(b.Clusters), slices.Clone(b.Deselected)
-	return &c
+	copied := *b
+	copied.Clusters, copied.Deselected = slices.Clone(b.Clusters), slices.Clone(b.Deselected)
+	return &copied
 }

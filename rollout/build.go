@@ -14,37 +14,37 @@ import (
 
 // newSchedule arranges the groups in stages, as in the drawing in doc.go. Where names the clusters in these groups that left or
 // moved.
-func newSchedule(r *rules, o *options, groups *grouping.Groups, where fleet.FormerGroups) *schedule {
-	s := &schedule{rules: *r, options: *o, missing: groups.Incomplete()}
-	s.Members = fleet.Members{Groups: groups}
-	s.Layout = stages.Layout{
-		Mandatory: stages.NewMandatory(r.mandatory), Single: r.typ == clusterv1alpha1.ProgressivePerGroup, Order: o.groupOrder, Reversed: o.rollback != nil,
+func newSchedule(rules *rules, options *options, groups *grouping.Groups, where fleet.FormerGroups) *schedule {
+	schedule := &schedule{rules: *rules, options: *options, missing: groups.Incomplete()}
+	schedule.Members = fleet.Members{Groups: groups}
+	schedule.Layout = stages.Layout{
+		Mandatory: stages.NewMandatory(rules.mandatory), Single: rules.typ == clusterv1alpha1.ProgressivePerGroup, Order: options.groupOrder, Reversed: options.rollback != nil,
 	}
-	s.Graph = stages.New(groups, s.Layout)
-	s.FormerMembers = fleet.NewFormerMembers(s.Members, where)
-	if named := o.named; named != nil {
-		s.Exceptions = fleet.NewExceptions(s.Members, named.ignored, named.failedBefore)
-		s.Freezes = fleet.NewFreezes(s.Members, named.freezes, named.isAllowed())
+	schedule.Graph = stages.New(groups, schedule.Layout)
+	schedule.FormerMembers = fleet.NewFormerMembers(schedule.Members, where)
+	if named := options.named; named != nil {
+		schedule.Exceptions = fleet.NewExceptions(schedule.Members, named.ignored, named.failedBefore)
+		schedule.Freezes = fleet.NewFreezes(schedule.Members, named.freezes, named.isAllowed())
 	}
-	s.warnings = slices.Clip(r.warnings)
-	s.limits, s.Budgets = make([]stageLimits, s.Graph.Len()), make([]int, s.Graph.Len())
-	for stage := range s.Graph.Len() {
-		s.limits[stage], s.Budgets[stage] = s.limitsOf(stage)
+	schedule.warnings = slices.Clip(rules.warnings)
+	schedule.limits, schedule.Budgets = make([]stageLimits, schedule.Graph.Len()), make([]int, schedule.Graph.Len())
+	for stage := range schedule.Graph.Len() {
+		schedule.limits[stage], schedule.Budgets[stage] = schedule.limitsOf(stage)
 	}
-	if s.maxFailures = s.numCounted(); r.typ == clusterv1alpha1.Progressive && !o.rollback.isTolerant() {
-		s.maxFailures = r.maxFailures.Within(s.maxFailures-len(s.Deselected), s.maxFailures)
+	if schedule.maxFailures = schedule.numCounted(); rules.typ == clusterv1alpha1.Progressive && !options.rollback.isTolerant() {
+		schedule.maxFailures = rules.maxFailures.Within(schedule.maxFailures-len(schedule.Deselected), schedule.maxFailures)
 	}
-	s.countPlacesKept()
-	s.countBaseline()
-	s.waitBetween()
-	s.Record, s.Span = o.entries(), o.starts.Per
-	if o.isOrdered() {
-		s.Compare = s.compare
+	schedule.countPlacesKept()
+	schedule.countBaseline()
+	schedule.waitBetween()
+	schedule.Record, schedule.Span = options.entries(), options.starts.Per
+	if options.isOrdered() {
+		schedule.Compare = schedule.compare
 	}
-	s.Phases = s.phasesOf()
-	s.Timeless = s.timelessKinds()
-	s.check()
-	return s
+	schedule.Phases = schedule.phasesOf()
+	schedule.Timeless = schedule.timelessKinds()
+	schedule.check()
+	return schedule
 }
 
 // phasesOf says how time and attempts make states of what is reported.
@@ -67,7 +67,7 @@ func (s *schedule) timelessKinds() fleet.Kinds {
 }
 
 // limitsOf gives the limits of a stage, and how many failures it tolerates.
-func (s *schedule) limitsOf(stage stages.Stage) (l stageLimits, budget int) {
+func (s *schedule) limitsOf(stage stages.Stage) (limit stageLimits, budget int) {
 	clusters, ignored, elsewhere := 0, 0, 0
 	for _, group := range s.Graph.Groups(stage) {
 		clusters += s.SizeOf(group)
@@ -76,14 +76,14 @@ func (s *schedule) limitsOf(stage stages.Stage) (l stageLimits, budget int) {
 	}
 	all := clusters - ignored
 	n := all - elsewhere // percentages are of those that are selected there (R46)
-	l, budget = stageLimits{clusters: clusters, maxConcurrency: all}, all
+	limit, budget = stageLimits{clusters: clusters, maxConcurrency: all}, all
 	mandatory := s.Graph.IsMandatory(stage)
 	concurrency, source := s.concurrency()
 	switch {
 	case mandatory && s.options.groupConcurrency != nil: // R24
-		l.maxConcurrency = s.options.groupConcurrency.Within(n, all)
+		limit.maxConcurrency = s.options.groupConcurrency.Within(n, all)
 	case source != "" && !mandatory:
-		l.maxConcurrency = concurrency.Within(n, all)
+		limit.maxConcurrency = concurrency.Within(n, all)
 	}
 	switch {
 	case mandatory:
@@ -91,7 +91,7 @@ func (s *schedule) limitsOf(stage stages.Stage) (l stageLimits, budget int) {
 	case s.rules.typ == clusterv1alpha1.ProgressivePerGroup && !s.options.rollback.isTolerant():
 		budget = s.rules.maxFailures.Within(n, all)
 	}
-	return l, budget
+	return limit, budget
 }
 
 // countPlacesKept counts for each stage the clusters that count in it although the current groups have them elsewhere, or nowhere: those
@@ -127,8 +127,8 @@ func (s *schedule) recallCeiling(previous *previousResult) *schedule {
 		if previous != nil && !previous.Incomplete { // nothing has started by groups that were being written
 			s.places.exposed = max(s.places.exposed, previous.ceiling)
 		}
-		if m := s.options.record; m != nil {
-			s.places.exposed = max(s.places.exposed, m.Record.Exposed)
+		if index := s.options.record; index != nil {
+			s.places.exposed = max(s.places.exposed, index.Record.Exposed)
 		}
 	}
 	return s

@@ -57,7 +57,7 @@ func (r *Result) Changes(previous *Result) Changes {
 	if previous == nil || r == previous {
 		return Changes{}
 	}
-	var c Changes
+	var changes Changes
 	before, kept := fleet.Position(0), previous.kept
 	for position, now := range r.table.All() {
 		name, was := r.schedule.Cluster(position), fleet.Unreported
@@ -73,17 +73,17 @@ func (r *Result) Changes(previous *Result) Changes {
 		if before < previous.numClusters() && previous.schedule.Cluster(before) == name {
 			was = previous.table.State(before)
 		}
-		c.add(name, was, now)
+		changes.add(name, was, now)
 	}
-	c.Why = r.why(c.Failed, c.TimedOut)
+	changes.Why = r.why(changes.Failed, changes.TimedOut)
 	switch was, is := previous.choice.breach, r.choice.breach; {
 	case is != nil && (was == nil || was.Group != is.Group || was.AllGroups != is.AllGroups):
-		c.Breached = is.clone()
+		changes.Breached = is.clone()
 	case was != nil && is == nil:
-		c.Resumed = !r.isRollback() || previous.isRollback()
+		changes.Resumed = !r.isRollback() || previous.isRollback()
 	}
-	c.Warned = r.warnedSince(previous)
-	return c
+	changes.Warned = r.warnedSince(previous)
+	return changes
 }
 
 // why gives what the reports say of clusters.
@@ -131,12 +131,12 @@ func (c *Changes) add(name string, was, is fleet.State) {
 // warnedSince lists the warnings that the previous result does not have.
 func (r *Result) warnedSince(previous *Result) (warned []Warning) {
 	known := make(map[Warning]bool, len(previous.warnings))
-	for _, w := range previous.warnings {
-		known[w] = true
+	for _, warning := range previous.warnings {
+		known[warning] = true
 	}
-	for _, w := range r.warnings {
-		if !known[w] {
-			warned = append(warned, w)
+	for _, warning := range r.warnings {
+		if !known[warning] {
+			warned = append(warned, warning)
 		}
 	}
 	return warned
@@ -162,8 +162,8 @@ func (c Changes) String() string {
 	if c.Resumed {
 		parts = append(parts, "maxFailures is not exceeded any more, and the rollout continues")
 	}
-	for _, w := range c.Warned {
-		parts = append(parts, w.String())
+	for _, warning := range c.Warned {
+		parts = append(parts, warning.String())
 	}
 	return strings.Join(c.appendWhy(parts), "; ")
 }

@@ -61,19 +61,19 @@ func (s *schedule) checkFreezes() {
 	if s.options.named == nil {
 		return
 	}
-	w := Warning{Type: WarningFreezeWithoutCluster}
-	for _, h := range s.options.named.freezes {
-		cluster := h.Cluster
+	warning := Warning{Type: WarningFreezeWithoutCluster}
+	for _, freeze := range s.options.named.freezes {
+		cluster := freeze.Cluster
 		position, is := s.Position(cluster)
 		if _, elsewhere := fleet.Elsewhere(s.Groups, cluster); is && !s.IsDeselected(position) || elsewhere {
 			continue
 		}
-		if w.Clusters++; w.Clusters == 1 {
-			w.Cluster = cluster
+		if warning.Clusters++; warning.Clusters == 1 {
+			warning.Cluster = cluster
 		}
 	}
-	if w.Clusters > 0 {
-		s.warn(w)
+	if warning.Clusters > 0 {
+		s.warn(warning)
 	}
 }
 
@@ -124,4 +124,4 @@ func (s *schedule) known() string {
 	return s.names
 }
 
-func (s *schedule) warn(w Warning) { s.warnings = append(s.warnings, w) }
+func (s *schedule) warn(warning Warning) { s.warnings = append(s.warnings, warning) }

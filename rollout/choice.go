@@ -14,8 +14,8 @@ import (
 // view finds clusters by where they stand. There are two views: a [fleet.Scan] looks through all clusters, for Plan; a
 // [fleet.Index] keeps them in sets, for the Planner. The code below decides and lists over either.
 type view interface {
-	In(states fleet.States, from fleet.Position) (position fleet.Position, s fleet.State, ok bool)
-	Turn(stage stages.Stage, s fleet.State, from int) (position fleet.Position, place int, ok bool)
+	In(states fleet.States, from fleet.Position) (position fleet.Position, state fleet.State, ok bool)
+	Turn(stage stages.Stage, state fleet.State, from int) (position fleet.Position, place int, ok bool)
 	LastSuccess(stage stages.Stage) time.Time
 	State(position fleet.Position) fleet.State
 	Of(position fleet.Position) fleet.Report
@@ -114,39 +114,39 @@ func (g *grant) startingFrom(waiting fleet.State) int {
 	return g.slots - first
 }
 
-// choose computes in c, which has no more than the breaches that last, what the active stages may start (R9 to R12, R22 to R25, R28). R is what the owner is to
-// store. It takes constant time, except to find the names of a breach; with closed gates or a graph it takes time linear in the
-// groups.
-func (s *schedule) choose(c *choice, r *status.Record, v view, o *observed, now time.Time) {
-	t := &o.Totals
-	c.closed, c.ignoredWaiting, c.full = s.options.gates.Closed(s.Members, now), t.IgnoredAll.Waiting(), overflow{r.More, r.Until}
-	c.retry = s.retry(r)
+// choose computes in choice, which has no more than the breaches that last, what the active stages may start (R9 to R12, R22 to
+// R25, R28). Record is what the owner is to store. It takes constant time, except to find the names of a breach; with closed gates
+// or a graph it takes time linear in the groups.
+func (s *schedule) choose(choice *choice, record *status.Record, view view, observed *observed, now time.Time) {
+	totals := &observed.Totals
+	choice.closed, choice.ignoredWaiting, choice.full = s.options.gates.Closed(s.Members, now), totals.IgnoredAll.Waiting(), overflow{record.More, record.Until}
+	choice.retry = s.retry(record)
 	if !s.Graph.IsChain() {
-		c.activeStages = s.follow(c, t)
+		choice.activeStages = s.follow(choice, totals)
 	} else {
-		c.barrier = s.barrier(c)
+		choice.barrier = s.barrier(choice)
 	}
-	if s.Graph.IsChain() && o.active < s.Graph.Len() {
-		c.active = 1
-		c.only[0] = grant{stage: o.active, used: &t.Stages[o.active], barrier: s.barrierOf(c, o.active)}
+	if s.Graph.IsChain() && observed.active < s.Graph.Len() {
+		choice.active = 1
+		choice.only[0] = grant{stage: observed.active, used: &totals.Stages[observed.active], barrier: s.barrierOf(choice, observed.active)}
 	}
-	c.breach = s.breach(v, o, c.last)
-	if s.stopped(c) {
+	choice.breach = s.breach(view, observed, choice.last)
+	if s.stopped(choice) {
 		return
 	}
-	c.waits = s.waits(v, c, t, now)
-	c.pace = s.newPace(c, o)
-	grants := c.grants()
+	choice.waits = s.waits(view, choice, totals, now)
+	choice.pace = s.newPace(choice, observed)
+	grants := choice.grants()
 	for i := range grants {
-		if grants[i].barrier < 0 && !c.isWaiting(grants[i].stage) {
-			s.grant(c, &grants[i], t.Groups)
+		if grants[i].barrier < 0 && !choice.isWaiting(grants[i].stage) {
+			s.grant(choice, &grants[i], totals.Groups)
 		}
 	}
 }
 
 // follow finds the active stages of a graph, and what the others wait for. It takes time linear in the graph, where stages that
 // come after the same ones share what these are.
-func (s *schedule) follow(c *choice, t *fleet.Totals) *activeStages {
+func (s *schedule) follow(choice *choice, totals *fleet.Totals) *activeStages {
 	n := s.Graph.Len()
 	tr := &activeStages{of: make([]int32, n), behind: make([]stages.Stage, n), barriers: make([]stages.Stage, n)}
 	for stage := range n {
@@ -159,24 +159,24 @@ func (s *schedule) follow(c *choice, t *fleet.Totals) *activeStages {
 		}
 		for _, before := range after {
 			first := tr.behind[before]
-			if first < 0 && !s.IsComplete(before, &t.Stages[before]) {
+			if first < 0 && !s.IsComplete(before, &totals.Stages[before]) {
 				first = before
 			}
 			behind, barrier = earlier(behind, first), earlier(barrier, tr.barriers[before])
 		}
-		if barrier < 0 && c.isClosed(s.Graph.First(stage)) {
+		if barrier < 0 && choice.isClosed(s.Graph.First(stage)) {
 			barrier = stage
 		}
 		tr.behind[stage], tr.barriers[stage], tr.of[stage] = behind, barrier, -1
-		if behind >= 0 || s.IsComplete(stage, &t.Stages[stage]) {
+		if behind >= 0 || s.IsComplete(stage, &totals.Stages[stage]) {
 			continue
 		}
-		g := grant{stage: stage, used: &t.Stages[stage], barrier: stages.None}
+		grant := grant{stage: stage, used: &totals.Stages[stage], barrier: stages.None}
 		if barrier >= 0 {
-			g.barrier = s.Graph.First(barrier)
+			grant.barrier = s.Graph.First(barrier)
 		}
 		tr.of[stage] = int32(len(tr.grants))
-		tr.grants = append(tr.grants, g)
+		tr.grants = append(tr.grants, grant)
 	}
 	return tr
 }
@@ -194,15 +194,15 @@ func earlier(a, b stages.Stage) stages.Stage {
 }
 
 // stopped says whether nothing starts anywhere.
-func (s *schedule) stopped(c *choice) bool {
-	return s.options.paused || s.missing != "" || c.breach != nil || c.full.n > 0
+func (s *schedule) stopped(choice *choice) bool {
+	return s.options.paused || s.missing != "" || choice.breach != nil || choice.full.n > 0
 }
 
 // barrier gives the group of the first stage of a chain with a closed gate before it, among the stages of one group in
 // a sequence; -1 if there is none (R23). It takes time linear in the closed gates.
-func (s *schedule) barrier(c *choice) stages.Group {
+func (s *schedule) barrier(choice *choice) stages.Group {
 	first := stages.Group(stages.None)
-	for group := range c.closed {
+	for group := range choice.closed {
 		stage := s.Graph.Of(group)
 		if s.Graph.IsSingle(stage) && (first < 0 || stage < s.Graph.Of(first)) {
 			first = group
@@ -212,35 +212,35 @@ func (s *schedule) barrier(c *choice) stages.Group {
 }
 
 // grant sets how many clusters of an active stage start if no barrier blocks it.
-func (s *schedule) grant(c *choice, g *grant, groups []fleet.Tally) {
-	g.open = [2]int{g.used.In(fleet.Unreported), g.used.In(fleet.ToApply)}
-	if !s.Graph.IsSingle(g.stage) { // a closed gate before a stage of one group is a barrier
-		for group := range c.closed {
-			if s.Graph.Of(group) == g.stage {
-				g.open[fleet.Unreported] -= groups[group].In(fleet.Unreported)
-				g.open[fleet.ToApply] -= groups[group].In(fleet.ToApply)
+func (s *schedule) grant(choice *choice, grant *grant, groups []fleet.Tally) {
+	grant.open = [2]int{grant.used.In(fleet.Unreported), grant.used.In(fleet.ToApply)}
+	if !s.Graph.IsSingle(grant.stage) { // a closed gate before a stage of one group is a barrier
+		for group := range choice.closed {
+			if s.Graph.Of(group) == grant.stage {
+				grant.open[fleet.Unreported] -= groups[group].In(fleet.Unreported)
+				grant.open[fleet.ToApply] -= groups[group].In(fleet.ToApply)
 			}
 		}
 	}
-	left := c.pace.left
-	left[limits.KindConcurrency] = s.slotsOf(g).Left()
-	left[limits.KindPlaces] = s.placesOf(g).Left()
-	g.limit, g.slots = left.Least()
-	g.slots = min(g.slots, g.open[fleet.Unreported]+g.open[fleet.ToApply])
-	c.pace.left.Take(g.slots)
+	left := choice.pace.left
+	left[limits.KindConcurrency] = s.slotsOf(grant).Left()
+	left[limits.KindPlaces] = s.placesOf(grant).Left()
+	grant.limit, grant.slots = left.Least()
+	grant.slots = min(grant.slots, grant.open[fleet.Unreported]+grant.open[fleet.ToApply])
+	choice.pace.left.Take(grant.slots)
 }
 
 // slotsOf gives the slots of an active stage.
-func (s *schedule) slotsOf(g *grant) limits.Concurrency {
-	return limits.Concurrency{Most: s.limits[g.stage].maxConcurrency, Used: s.slotsUsed(g.used)}
+func (s *schedule) slotsOf(grant *grant) limits.Concurrency {
+	return limits.Concurrency{Most: s.limits[grant.stage].maxConcurrency, Used: s.slotsUsed(grant.used)}
 }
 
 // slotsUsed counts the clusters of a stage that count against its concurrency (R11, R25).
-func (s *schedule) slotsUsed(t *fleet.Tally) int {
+func (s *schedule) slotsUsed(tally *fleet.Tally) int {
 	if s.options.freeFailed {
-		return t.InFlight() - t.Failed()
+		return tally.InFlight() - tally.Failed()
 	}
-	return t.InFlight()
+	return tally.InFlight()
 }
 
 // isClosed says whether a gate is closed before a group.

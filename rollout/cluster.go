@@ -26,8 +26,8 @@ type Cluster struct {
 // addCluster appends the cluster at a position, in the given state and attempt, to clusters that have room.
 func (s *schedule) addCluster(clusters []Cluster, position fleet.Position, st fleet.State, attempt int) []Cluster {
 	clusters = clusters[:len(clusters)+1]
-	c := &clusters[len(clusters)-1] // in place, since a Cluster is large
-	c.Name, c.Group = s.Cluster(position), s.KeyOf(s.GroupOf(position))
-	c.Status, c.Attempt = st.Status(), max(attempt, 0)
+	cluster := &clusters[len(clusters)-1] // in place, since a Cluster is large
+	cluster.Name, cluster.Group = s.Cluster(position), s.KeyOf(s.GroupOf(position))
+	cluster.Status, cluster.Attempt = st.Status(), max(attempt, 0)
 	return clusters
 }

@@ -35,12 +35,12 @@ type Link struct {
 func (l Link) String() string {
 	said := l.Reason.String()
 	var remedies []string
-	for _, r := range l.Remedies {
-		if !r.Stops.IsZero() {
-			said += "; " + r.stops()
+	for _, remedy := range l.Remedies {
+		if !remedy.Stops.IsZero() {
+			said += "; " + remedy.stops()
 		}
-		if r.Type != RemedyWait && r.Type != RemedyAnswer { // the block reason says so already
-			remedies = append(remedies, r.String())
+		if remedy.Type != RemedyWait && remedy.Type != RemedyAnswer { // the block reason says so already
+			remedies = append(remedies, remedy.String())
 		}
 	}
 	todo := ""
@@ -60,11 +60,11 @@ func oneOf(ways []string) string {
 	if len(ways) == 1 {
 		return ": " + ways[0]
 	}
-	s := ", one of:"
+	text := ", one of:"
 	for i, way := range ways {
-		s += fmt.Sprintf("%s (%d) %s", []string{"", ";"}[min(i, 1)], i+1, way)
+		text += fmt.Sprintf("%s (%d) %s", []string{"", ";"}[min(i, 1)], i+1, way)
 	}
-	return s
+	return text
 }
 
 // mostOfLink is how many bytes a link, or changes, take with what reports say, as many as the message of a condition.
@@ -103,13 +103,13 @@ func (r *Result) Explain(cluster string) Explanation {
 // blockedBefore finds the group of the active stage that the given group waits for, if clusters of that group are blocked
 // themselves.
 func (r *Result) blockedBefore(group stages.Group) (stages.Group, bool) {
-	s, c := r.schedule, &r.choice
-	before, waits := c.waitsFor(s.Graph.Of(group))
-	if !waits || s.stopped(c) {
+	schedule, choice := r.schedule, &r.choice
+	before, waits := choice.waitsFor(schedule.Graph.Of(group))
+	if !waits || schedule.stopped(choice) {
 		return 0, false
 	}
-	active := s.Graph.First(before)
-	return active, s.Graph.IsSingle(before) && r.blockedCounted(active) > 0
+	active := schedule.Graph.First(before)
+	return active, schedule.Graph.IsSingle(before) && r.blockedCounted(active) > 0
 }
 
 // grant gives the index of the grant that the blocked clusters of a group wait for: the grant of its stage, or of the
@@ -125,47 +125,47 @@ func (r *Result) grant(group stages.Group) int {
 
 // link describes the wait of the blocked clusters of a group that waits for no other group.
 func (r *Result) link(group stages.Group) Link {
-	l := Link{Reason: r.briefBlock(group)}
+	link := Link{Reason: r.briefBlock(group)}
 	var others ignorableClusters // the clusters that it waits for and that can be ignored
-	switch l.Reason.Type {
+	switch link.Reason.Type {
 	case BlockPaused:
-		l.Remedies = []Remedy{{Type: RemedyResume}}
+		link.Remedies = []Remedy{{Type: RemedyResume}}
 	case BlockGroupsIncomplete:
-		l.Remedies = []Remedy{{Type: RemedyCompleteGroups}}
+		link.Remedies = []Remedy{{Type: RemedyCompleteGroups}}
 	case BlockBreached:
 		return r.breachLink()
 	case BlockGateClosed:
-		if opens := l.Reason.Gate.Opens; !opens.IsZero() {
-			l.Remedies = append(l.Remedies, r.waitUntil(opens))
+		if opens := link.Reason.Gate.Opens; !opens.IsZero() {
+			link.Remedies = append(link.Remedies, r.waitUntil(opens))
 		}
-		l.Remedies = append(l.Remedies, Remedy{Type: RemedyOpenGate, Group: l.Reason.Group, Gate: l.Reason.Gate.Name})
+		link.Remedies = append(link.Remedies, Remedy{Type: RemedyOpenGate, Group: link.Reason.Group, Gate: link.Reason.Gate.Name})
 	case BlockShares:
-		others = r.explainShares(&l)
+		others = r.explainShares(&link)
 	case BlockConcurrency:
-		f := r.waitSetOf(r.grant(group))
-		l.Blockers, l.More, others = f.first.list()
-		l.Remedies = r.slotRemedies(f, r.withoutSlot())
+		waitSet := r.waitSetOf(r.grant(group))
+		link.Blockers, link.More, others = waitSet.first.list()
+		link.Remedies = r.slotRemedies(waitSet, r.withoutSlot())
 	case BlockPlaces:
-		f := r.waitSetOf(r.grant(group))
-		l.Blockers, l.More, others = f.last.list()
-		l.Remedies = r.groupRemedies(f, []stages.Group{group})
+		waitSet := r.waitSetOf(r.grant(group))
+		link.Blockers, link.More, others = waitSet.last.list()
+		link.Remedies = r.groupRemedies(waitSet, []stages.Group{group})
 	case BlockExposed:
-		f := r.exposed()
-		l.Blockers, l.More, others = f.first.list()
-		l.Remedies = r.exposureRemedies(f)
+		waitSet := r.exposed()
+		link.Blockers, link.More, others = waitSet.first.list()
+		link.Remedies = r.exposureRemedies(waitSet)
 	case BlockRamp:
-		f := r.fleetWaitSet()
-		l.Blockers, l.More, others = f.first.list()
-		l.Remedies = r.slotRemedies(f, r.withoutSlot())
+		waitSet := r.fleetWaitSet()
+		link.Blockers, link.More, others = waitSet.first.list()
+		link.Remedies = r.slotRemedies(waitSet, r.withoutSlot())
 	case BlockStarts:
-		others = r.explainStarts(&l)
+		others = r.explainStarts(&link)
 	case BlockWait:
-		others = r.explainWait(&l, r.schedule.Graph.Of(group))
+		others = r.explainWait(&link, r.schedule.Graph.Of(group))
 	case BlockRecordFull:
-		l.Remedies = r.explainFull()
+		link.Remedies = r.explainFull()
 	}
-	l.Remedies = append(l.Remedies, others.ignore()...)
-	return l
+	link.Remedies = append(link.Remedies, others.ignore()...)
+	return link
 }
 
 // ExplainBreach says which failures stop the rollout, and what ends that. It is empty if there is no [Breach]. The same is in
@@ -178,12 +178,12 @@ func (r *Result) ExplainBreach() Explanation {
 }
 
 func (r *Result) breachLink() Link {
-	l := Link{Reason: r.choice.breach.blockReason()}
-	l.Reason.Detail = r.choice.breach.detail()
+	link := Link{Reason: r.choice.breach.blockReason()}
+	link.Reason.Detail = r.choice.breach.detail()
 	var others ignorableClusters
-	l.Blockers, l.More, others = r.failures()
-	l.Remedies = append(r.breachRemedies(), others.ignore()...)
-	return l
+	link.Blockers, link.More, others = r.failures()
+	link.Remedies = append(r.breachRemedies(), others.ignore()...)
+	return link
 }
 
 // list gives a copy of the blockers, how many more there are, and which of all can be ignored.
@@ -195,9 +195,9 @@ func (f *topN) list() ([]Blocker, int, ignorableClusters) {
 func (r *Result) failures() (blockers []Blocker, more int, ignorable ignorableClusters) {
 	for _, name := range r.choice.breach.Clusters {
 		position, _ := r.schedule.Position(name)
-		b := r.blocker(position)
-		b.Until = time.Time{} // a cluster that timed out has failed as well
-		blockers = append(blockers, b)
+		blocker := r.blocker(position)
+		blocker.Until = time.Time{} // a cluster that timed out has failed as well
+		blockers = append(blockers, blocker)
 	}
 	return blockers, r.choice.breach.Failures - len(blockers), r.ignorableInBreach()
 }
@@ -207,8 +207,8 @@ func (r *Result) ignorableInBreach() (ignorable ignorableClusters) {
 	positions := append(r.table.Lost(), r.schedule.Deselected...)
 	slices.Sort(positions)
 	for _, position := range slices.Compact(positions) {
-		if b := r.blocker(position); r.isInBreach(position) {
-			ignorable.add(&b)
+		if blocker := r.blocker(position); r.isInBreach(position) {
+			ignorable.add(&blocker)
 		}
 	}
 	return ignorable
@@ -216,36 +216,36 @@ func (r *Result) ignorableInBreach() (ignorable ignorableClusters) {
 
 // blockReason gives the reason for the blocked clusters of a group, with the sentence about the clusters that are waited for.
 func (r *Result) blockReason(group stages.Group) BlockReason {
-	h := r.briefBlock(group)
+	reason := r.briefBlock(group)
 	if next, ok := r.blockedBefore(group); ok {
 		n := r.blockedCounted(next)
-		h.Detail += fmt.Sprintf("; %s of that group %s blocked: %v", clusters(n), plural(n > 1, "is", "are"), r.schedule.blockReason(&r.choice, next))
+		reason.Detail += fmt.Sprintf("; %s of that group %s blocked: %v", clusters(n), plural(n > 1, "is", "are"), r.schedule.blockReason(&r.choice, next))
 	}
-	return h
+	return reason
 }
 
 // briefBlock gives the same, without the reason for the clusters held in the active stage where another link has it.
 func (r *Result) briefBlock(group stages.Group) BlockReason {
-	h := r.schedule.blockReason(&r.choice, group)
-	switch h.Type {
+	reason := r.schedule.blockReason(&r.choice, group)
+	switch reason.Type {
 	case BlockBreached:
-		h.Detail = r.choice.breach.detail()
+		reason.Detail = r.choice.breach.detail()
 	case BlockShares:
-		h.Detail = r.sharesDetail(&h)
+		reason.Detail = r.sharesDetail(&reason)
 	case BlockConcurrency:
-		f := r.waitSetOf(r.grant(group))
-		h.Detail = f.sentences(f.excess, r.withoutSlot())
+		waitSet := r.waitSetOf(r.grant(group))
+		reason.Detail = waitSet.sentences(waitSet.excess, r.withoutSlot())
 	case BlockPlaces:
-		h.Detail = r.progress(r.grant(group), true, failedKinds)
+		reason.Detail = r.progress(r.grant(group), true, failedKinds)
 	case BlockExposed:
-		h.Detail = r.exposed().sentences(0, 0)
+		reason.Detail = r.exposed().sentences(0, 0)
 	case BlockRamp:
-		f := r.fleetWaitSet()
-		h.Detail = f.sentences(f.excess, r.withoutSlot())
+		waitSet := r.fleetWaitSet()
+		reason.Detail = waitSet.sentences(waitSet.excess, r.withoutSlot())
 	case BlockMandatoryGroup, BlockEarlierGroup:
-		h.Detail = r.progress(r.grant(group), true, failedKinds)
+		reason.Detail = r.progress(r.grant(group), true, failedKinds)
 	}
-	return h
+	return reason
 }
 
 // withoutSlot gives the state groups of clusters in flight that have no slot.
@@ -258,9 +258,9 @@ func (r *Result) withoutSlot() waitKinds {
 
 // progress says how far an active stage is, and perhaps which clusters are waited for there, but for those in some states.
 func (r *Result) progress(grant int, named bool, without waitKinds) string {
-	c := r.choice.grants()[grant].used.Counts(0)
-	parts := []string{fmt.Sprintf("%d of %d done", c.Done(), c.Total())}
-	if n := c.Failures(); n > 0 {
+	counts := r.choice.grants()[grant].used.Counts(0)
+	parts := []string{fmt.Sprintf("%d of %d done", counts.Done(), counts.Total())}
+	if n := counts.Failures(); n > 0 {
 		parts[0] += fmt.Sprintf(", %d failed", n)
 	}
 	if named {

@@ -9,8 +9,8 @@ import (
 )
 
 // placesTaken gives the reason for clusters that R65 blocks.
-func (s *schedule) placesTaken(g *grant) BlockReason {
-	return BlockReason{Type: BlockPlaces, Group: s.keyOf(g.stage)}
+func (s *schedule) placesTaken(grant *grant) BlockReason {
+	return BlockReason{Type: BlockPlaces, Group: s.keyOf(grant.stage)}
 }
 
 // exposureReached gives the reason for clusters that R66 blocks.
@@ -31,57 +31,57 @@ func (h BlockReason) exposure() string {
 
 // exposed gives the wait set of all clusters that are exposed or start. It takes time linear in the fleet.
 func (r *Result) exposed() *waitSet {
-	f, s := &waitSet{}, r.schedule
+	waitSet, schedule := &waitSet{}, r.schedule
 	for position, is := range r.table.All() {
-		if !r.isStarting(position) && !fleet.ExposedStates.Has(is) || s.Ignores(position) {
+		if !r.isStarting(position) && !fleet.ExposedStates.Has(is) || schedule.Ignores(position) {
 			continue
 		}
-		b := r.blocker(position)
+		blocker := r.blocker(position)
 		if is == fleet.TimedOutNow {
 			is = fleet.TimedOut
 		}
-		f.byKind[waitKindOf(&b, is)].add(b)
-		f.first.add(&b, -1)
+		waitSet.byKind[waitKindOf(&blocker, is)].add(blocker)
+		waitSet.first.add(&blocker, -1)
 		switch {
 		case is == fleet.SoakingUndated:
-			f.undatedSlots.add(b)
+			waitSet.undatedSlots.add(blocker)
 		case is == fleet.Soaking:
-			f.ends = append(f.ends, end{b.Until, true})
+			waitSet.ends = append(waitSet.ends, end{blocker.Until, true})
 		}
 	}
-	f.excess = f.first.n // as one of them ends, fewer may be exposed, too: by a stage that is complete, or by a failure that is fixed
-	f.needed = f.excess
-	f.close(f.isFree)
-	return f
+	waitSet.excess = waitSet.first.n // as one of them ends, fewer may be exposed, too: by a stage that is complete, or by a failure that is fixed
+	waitSet.needed = waitSet.excess
+	waitSet.close(waitSet.isFree)
+	return waitSet
 }
 
 // exposureRemedies says how fewer clusters are exposed: they succeed, or are fixed.
-func (r *Result) exposureRemedies(f *waitSet) (remedies []Remedy) {
-	if !f.frees.IsZero() {
-		remedies = append(remedies, r.waitUntil(f.frees))
+func (r *Result) exposureRemedies(waitSet *waitSet) (remedies []Remedy) {
+	if !waitSet.frees.IsZero() {
+		remedies = append(remedies, r.waitUntil(waitSet.frees))
 	}
 	var fixable stateGroup
-	for _, s := range [...]fleet.State{fleet.Failed, fleet.FailedUndated, fleet.TimedOut} {
-		fixable.merge(&f.byKind[s])
+	for _, state := range [...]fleet.State{fleet.Failed, fleet.FailedUndated, fleet.TimedOut} {
+		fixable.merge(&waitSet.byKind[state])
 	}
-	u, lost, untracked := &f.undatedSlots, f.byKind[failedLost].n, f.untracked()
-	stuck, able := 1<<waitSoakingUndated|1<<failedLost|untrackedKinds, f.first.n-u.n-lost-untracked.n
-	dates := f.dates
-	if able < f.needed && dates == 0 && f.frees.IsZero() {
-		dates = u.n // and others have to succeed as well
+	undated, lost, untracked := &waitSet.undatedSlots, waitSet.byKind[failedLost].n, waitSet.untracked()
+	stuck, able := 1<<waitSoakingUndated|1<<failedLost|untrackedKinds, waitSet.first.n-undated.n-lost-untracked.n
+	dates := waitSet.dates
+	if able < waitSet.needed && dates == 0 && waitSet.frees.IsZero() {
+		dates = undated.n // and others have to succeed as well
 	}
 	if dates > 0 {
-		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: true})
+		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: dates, Of: undated.n, Clusters: undated.listed(), Succeeded: true})
 	}
-	if able-fixable.n >= f.needed { // or some have to be fixed
+	if able-fixable.n >= waitSet.needed { // or some have to be fixed
 		stuck, able = stuck|failedKinds|1<<waitTimedOut, able-fixable.n
 	}
-	if able >= f.needed && able > fixable.n {
-		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesExcept(stuck)})
+	if able >= waitSet.needed && able > fixable.n {
+		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: waitSet.needed, Of: able, Clusters: waitSet.namesExcept(stuck)})
 	}
-	remedies = append(append(remedies, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
-	if fixable.n >= f.needed {
-		remedies = append(remedies, Remedy{Type: RemedyFix, Count: f.needed, Of: fixable.n, Clusters: fixable.listed()})
+	remedies = append(append(remedies, untracked.rulesRemedy()...), waitSet.validateRemedy(waitSet.needed)...)
+	if fixable.n >= waitSet.needed {
+		remedies = append(remedies, Remedy{Type: RemedyFix, Count: waitSet.needed, Of: fixable.n, Clusters: fixable.listed()})
 	}
 	return remedies
 }

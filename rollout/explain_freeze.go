@@ -39,33 +39,33 @@ func (r *Result) findFrozen() *frozenClusters {
 		if !is.IsFrozen() {
 			continue
 		}
-		h := BlockReason{Type: BlockNotAllowed}
+		reason := BlockReason{Type: BlockNotAllowed}
 		if by := r.schedule.Freezes.At(position, r.table.Now); by != nil {
-			h = BlockReason{Type: BlockFrozen, Reason: by.Reason, Until: by.Until.UTC()}
+			reason = BlockReason{Type: BlockFrozen, Reason: by.Reason, Until: by.Until.UTC()}
 			if by.Until.IsZero() {
-				h.Until = time.Time{}
+				reason.Until = time.Time{}
 			}
 		}
-		reasons[position] = h
-		if byReason[h] == nil {
-			byReason[h] = &stateGroup{}
+		reasons[position] = reason
+		if byReason[reason] == nil {
+			byReason[reason] = &stateGroup{}
 		}
-		byReason[h].add(Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}})
+		byReason[reason].add(Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}})
 	}
-	p := &frozenClusters{blockOf: make(map[fleet.Position]BlockReason, len(reasons)), inGroup: make(map[stages.Group][]BlockReason), counts: make(map[groupBlock]int)}
+	frozen := &frozenClusters{blockOf: make(map[fleet.Position]BlockReason, len(reasons)), inGroup: make(map[stages.Group][]BlockReason), counts: make(map[groupBlock]int)}
 	for position, is := range r.table.All() {
 		if !is.IsFrozen() {
 			continue
 		}
-		h, group := reasons[position], r.schedule.GroupOf(position)
-		c := byReason[h]
-		h.Detail, h.Many = c.listed(), c.n > 1
-		p.blockOf[position] = h
-		if p.counts[groupBlock{group, h}]++; p.counts[groupBlock{group, h}] == 1 {
-			p.inGroup[group] = append(p.inGroup[group], h)
+		reason, group := reasons[position], r.schedule.GroupOf(position)
+		members := byReason[reason]
+		reason.Detail, reason.Many = members.listed(), members.n > 1
+		frozen.blockOf[position] = reason
+		if frozen.counts[groupBlock{group, reason}]++; frozen.counts[groupBlock{group, reason}] == 1 {
+			frozen.inGroup[group] = append(frozen.inGroup[group], reason)
 		}
 	}
-	return p
+	return frozen
 }
 
 // frozenIn counts the frozen clusters of a group, ignored ones too.
@@ -94,49 +94,49 @@ func (h BlockReason) frozen() string {
 	if h.Type == BlockNotAllowed {
 		return fmt.Sprintf("%s %s not in the allowlist", subject, plural(h.Many, "is", "are"))
 	}
-	s := fmt.Sprintf("%s %s frozen", subject, plural(h.Many, "is", "are"))
+	text := fmt.Sprintf("%s %s frozen", subject, plural(h.Many, "is", "are"))
 	if h.Until.IsZero() {
-		s += " with no end"
+		text += " with no end"
 	} else {
-		s += " until " + inUTC(h.Until)
+		text += " until " + inUTC(h.Until)
 	}
 	if h.Reason != "" {
-		s += fmt.Sprintf(": %q", h.Reason)
+		text += fmt.Sprintf(": %q", h.Reason)
 	}
-	return s
+	return text
 }
 
 // explainFrozen describes the wait of a frozen cluster, and what else would block the cluster once the freeze ends.
 func (r *Result) explainFrozen(position fleet.Position) Explanation {
-	s, c := r.schedule, &r.choice
-	group := s.GroupOf(position)
-	stage := s.Graph.Of(group)
-	e := Explanation{r.frozenLink(r.blockAt(position), s.Cluster(position))}
-	_, waits := c.waitsFor(stage)
+	schedule, choice := r.schedule, &r.choice
+	group := schedule.GroupOf(position)
+	stage := schedule.Graph.Of(group)
+	explanation := Explanation{r.frozenLink(r.blockAt(position), schedule.Cluster(position))}
+	_, waits := choice.waitsFor(stage)
 	switch {
-	case s.stopped(c):
-		return append(e, r.link(group))
+	case schedule.stopped(choice):
+		return append(explanation, r.link(group))
 	case waits:
-		return append(e, r.explainGroups(group)...)
-	case s.barrierOf(c, stage) >= 0 || c.isClosed(group) || c.isWaiting(stage):
-		return append(e, r.link(group))
+		return append(explanation, r.explainGroups(group)...)
+	case schedule.barrierOf(choice, stage) >= 0 || choice.isClosed(group) || choice.isWaiting(stage):
+		return append(explanation, r.link(group))
 	default:
-		return e
+		return explanation
 	}
 }
 
 // frozenLink describes the wait of frozen clusters.
-func (r *Result) frozenLink(h BlockReason, clusters string) Link {
-	l := Link{Reason: h}
+func (r *Result) frozenLink(reason BlockReason, clusters string) Link {
+	link := Link{Reason: reason}
 	switch {
-	case h.Type == BlockNotAllowed:
-		l.Remedies = []Remedy{{Type: RemedyAllow, Clusters: clusters}}
-		return l
-	case !h.Until.IsZero() && r.choice.breach == nil: // the rollout has stopped otherwise, and another link says so
-		l.Remedies = []Remedy{r.waitUntil(h.Until)}
+	case reason.Type == BlockNotAllowed:
+		link.Remedies = []Remedy{{Type: RemedyAllow, Clusters: clusters}}
+		return link
+	case !reason.Until.IsZero() && r.choice.breach == nil: // the rollout has stopped otherwise, and another link says so
+		link.Remedies = []Remedy{r.waitUntil(reason.Until)}
 	}
-	l.Remedies = append(l.Remedies, Remedy{Type: RemedyUnfreeze, Clusters: clusters})
-	return l
+	link.Remedies = append(link.Remedies, Remedy{Type: RemedyUnfreeze, Clusters: clusters})
+	return link
 }
 
 // freezeLinks gives the waits of the frozen clusters that block some groups. Each names only the clusters of these groups, because
@@ -155,18 +155,18 @@ func (r *Result) freezeLinks(groups []stages.Group) (links []Link) {
 			if !fleet.BlockingStates.Has(is) || r.schedule.GroupOf(position) != group || r.schedule.Ignores(position) {
 				continue
 			}
-			h := r.frozen().blockOf[position]
-			h.Detail, h.Many = "", false
-			if byReason[h] == nil {
-				reasons, byReason[h] = append(reasons, h), &stateGroup{}
+			reason := r.frozen().blockOf[position]
+			reason.Detail, reason.Many = "", false
+			if byReason[reason] == nil {
+				reasons, byReason[reason] = append(reasons, reason), &stateGroup{}
 			}
-			byReason[h].add(Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}})
+			byReason[reason].add(Blocker{Cluster: Cluster{Name: r.schedule.Cluster(position)}})
 		}
 	}
-	for _, h := range reasons {
-		c := byReason[h]
-		h.Detail, h.Many = c.listed(), c.n > 1
-		links = append(links, r.frozenLink(h, h.Detail))
+	for _, reason := range reasons {
+		members := byReason[reason]
+		reason.Detail, reason.Many = members.listed(), members.n > 1
+		links = append(links, r.frozenLink(reason, reason.Detail))
 	}
 	return links
 }

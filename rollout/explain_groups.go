@@ -19,74 +19,74 @@ type waited struct {
 	active, later []stages.Group
 }
 
-func (r *Result) waitedBy(group stages.Group) (w waited) {
-	s, c := r.schedule, &r.choice
-	before, later := s.Graph.Before(s.Graph.Of(group)), []stages.Group(nil)
+func (r *Result) waitedBy(group stages.Group) (waited waited) {
+	schedule, choice := r.schedule, &r.choice
+	before, later := schedule.Graph.Before(schedule.Graph.Of(group)), []stages.Group(nil)
 	for other := range r.numGroups() { // each stage has one group, as they go one after the other
-		if stage := s.Graph.Of(other); before[stage] && !s.IsComplete(stage, &r.table.Totals.Groups[other]) {
+		if stage := schedule.Graph.Of(other); before[stage] && !schedule.IsComplete(stage, &r.table.Totals.Groups[other]) {
 			later = append(later, other)
 		}
 	}
-	slices.SortFunc(later, func(a, b stages.Group) int { return int(s.Graph.Of(a) - s.Graph.Of(b)) })
+	slices.SortFunc(later, func(a, b stages.Group) int { return int(schedule.Graph.Of(a) - schedule.Graph.Of(b)) })
 	for _, other := range later {
-		if _, active := c.grantOf(s.Graph.Of(other)); active {
-			w.active = append(w.active, other)
+		if _, active := choice.grantOf(schedule.Graph.Of(other)); active {
+			waited.active = append(waited.active, other)
 		} else {
-			w.later = append(w.later, other)
+			waited.later = append(waited.later, other)
 		}
 	}
-	return w
+	return waited
 }
 
 // explainGroups describes the wait of a group's blocked clusters for other groups, and then the waits of clusters that are blocked
 // in those, each once.
 func (r *Result) explainGroups(group stages.Group) Explanation {
-	w := r.waitedBy(group)
+	waited := r.waitedBy(group)
 	own := Link{Reason: r.schedule.blockReason(&r.choice, group)}
 	links, told := Explanation{own}, make(map[stages.Group]bool)
 	var all waitSet
-	for _, active := range w.active {
+	for _, active := range waited.active {
 		all.join(r.waitSetOf(r.grant(active)))
 		if r.blockedCounted(active) == 0 {
 			continue
 		}
-		l := r.link(active)
-		if !slices.ContainsFunc(links[1:], func(other Link) bool { return other.Reason == l.Reason }) {
+		link := r.link(active)
+		if !slices.ContainsFunc(links[1:], func(other Link) bool { return other.Reason == link.Reason }) {
 			if len(links) > maxNamed {
 				continue
 			}
-			links = append(links, l)
+			links = append(links, link)
 		}
-		told[active] = l.Reason.Type == BlockConcurrency || l.Reason.Type == BlockPlaces // which name the clusters of the group in flight
+		told[active] = link.Reason.Type == BlockConcurrency || link.Reason.Type == BlockPlaces // which name the clusters of the group in flight
 	}
-	if slices.ContainsFunc(links[1:], func(l Link) bool {
-		return l.Reason.Type == BlockExposed || l.Reason.Type == BlockRamp || l.Reason.Type == BlockShares && l.Reason.InFlight+l.Reason.Starting > 0
+	if slices.ContainsFunc(links[1:], func(link Link) bool {
+		return link.Reason.Type == BlockExposed || link.Reason.Type == BlockRamp || link.Reason.Type == BlockShares && link.Reason.InFlight+link.Reason.Starting > 0
 	}) { // which names those of all groups
-		for _, active := range w.active {
+		for _, active := range waited.active {
 			told[active] = true
 		}
 	}
-	for _, l := range r.freezeLinks(w.active) {
+	for _, link := range r.freezeLinks(waited.active) {
 		if len(links) <= maxNamed {
-			links = append(links, l)
+			links = append(links, link)
 		}
 	}
 	var others ignorableClusters
 	own.Blockers, own.More, others = all.last.list()
 	if len(links) == 1 {
-		own.Remedies = append(r.groupRemedies(&all, w.active), others.ignore()...)
+		own.Remedies = append(r.groupRemedies(&all, waited.active), others.ignore()...)
 	}
-	own.Reason.Detail = r.inGroups(w, told)
+	own.Reason.Detail = r.inGroups(waited, told)
 	links[0] = own
 	return links
 }
 
 // inGroups says how far the groups are that are waited for, behind a text that names the first. It leaves out what another
 // link tells, and what would make the sentence too long.
-func (r *Result) inGroups(w waited, told map[stages.Group]bool) string {
+func (r *Result) inGroups(waited waited, told map[stages.Group]bool) string {
 	var s strings.Builder
 	named := 0
-	for i, group := range w.active[:min(len(w.active), maxNamed)] {
+	for i, group := range waited.active[:min(len(waited.active), maxNamed)] {
 		of, grant := "", r.grant(group)
 		if i > 0 {
 			of = fmt.Sprintf("; also waiting for %v: ", r.schedule.KeyOf(group))
@@ -101,19 +101,19 @@ func (r *Result) inGroups(w waited, told map[stages.Group]bool) string {
 		s.WriteString(next)
 		named++
 	}
-	if more := len(w.active) - named; more > 0 {
+	if more := len(waited.active) - named; more > 0 {
 		fmt.Fprintf(&s, "; also waiting for %s", groups(more, " more"))
 	}
 	var later []string
-	for _, group := range w.later[:min(len(w.later), maxNamed)] {
+	for _, group := range waited.later[:min(len(waited.later), maxNamed)] {
 		key := r.schedule.KeyOf(group).String()
 		if s.Len()+len(strings.Join(later, ", "))+len(key) > longestDetail {
 			break
 		}
 		later = append(later, key)
 	}
-	then := plural(len(w.active) > 1, "; once that group is done, waiting for ", "; once these groups are done, waiting for ")
-	switch n := len(w.later); {
+	then := plural(len(waited.active) > 1, "; once that group is done, waiting for ", "; once these groups are done, waiting for ")
+	switch n := len(waited.later); {
 	case n > 0 && len(later) == 0:
 		s.WriteString(then + groups(n, " more"))
 	case n > 0:

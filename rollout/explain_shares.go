@@ -10,17 +10,17 @@ import (
 )
 
 // sharesUsedUp gives the reason for clusters that the shares block.
-func (s *schedule) sharesUsedUp(c *choice) BlockReason {
-	r, all, h := s.options.shares, &c.pace.all, BlockReason{Type: BlockShares, AllGroups: true}
+func (s *schedule) sharesUsedUp(choice *choice) BlockReason {
+	shares, all, reason := s.options.shares, &choice.pace.all, BlockReason{Type: BlockShares, AllGroups: true}
 	switch failures := all.Failures(); {
-	case r.Concurrency == 0:
-	case failures > r.Failures:
-		h.Failures, h.MaxFailures = failures, r.Failures
+	case shares.Concurrency == 0:
+	case failures > shares.Failures:
+		reason.Failures, reason.MaxFailures = failures, shares.Failures
 	default:
-		h.InFlight, h.Starting, h.MaxConcurrency = all.InFlight(), c.starting(), r.Concurrency
-		s.countSlow(&h, all, false)
+		reason.InFlight, reason.Starting, reason.MaxConcurrency = all.InFlight(), choice.starting(), shares.Concurrency
+		s.countSlow(&reason, all, false)
 	}
-	return h
+	return reason
 }
 
 // shares gives the sentence of BlockShares.
@@ -42,53 +42,53 @@ func (h BlockReason) shares() string {
 }
 
 // sharesDetail describes the clusters that use up the shares; empty where there are none.
-func (r *Result) sharesDetail(h *BlockReason) string {
+func (r *Result) sharesDetail(reason *BlockReason) string {
 	switch {
-	case h.Failures > 0:
-		f, _, _, _ := r.failedHere()
-		return f.names()
-	case h.MaxConcurrency > 0:
-		f := r.fleetWaitSet()
-		return f.sentences(f.excess, 0)
+	case reason.Failures > 0:
+		top, _, _, _ := r.failedHere()
+		return top.names()
+	case reason.MaxConcurrency > 0:
+		waitSet := r.fleetWaitSet()
+		return waitSet.sentences(waitSet.excess, 0)
 	}
 	return ""
 }
 
 // explainShares says how a share comes free here. Where this hub has none to use, only a larger share ends the wait.
-func (r *Result) explainShares(l *Link) (others ignorableClusters) {
-	switch h := &l.Reason; {
-	case h.Failures == 0 && h.MaxConcurrency == 0:
-		l.Remedies = []Remedy{{Type: RemedyRaiseShares}}
-	case h.Failures > 0:
-		f, fixable, untold, attempt := r.failedHere()
-		l.Blockers, l.More, others = f.list()
-		if n := h.Failures - h.MaxFailures; fixable.n >= n {
-			l.Remedies = []Remedy{{Type: RemedyFix, Count: n, Of: fixable.n, Clusters: fixable.listed()}}
+func (r *Result) explainShares(link *Link) (others ignorableClusters) {
+	switch reason := &link.Reason; {
+	case reason.Failures == 0 && reason.MaxConcurrency == 0:
+		link.Remedies = []Remedy{{Type: RemedyRaiseShares}}
+	case reason.Failures > 0:
+		top, fixable, untold, attempt := r.failedHere()
+		link.Blockers, link.More, others = top.list()
+		if n := reason.Failures - reason.MaxFailures; fixable.n >= n {
+			link.Remedies = []Remedy{{Type: RemedyFix, Count: n, Of: fixable.n, Clusters: fixable.listed()}}
 		}
-		l.Remedies = append(append(l.Remedies, untold.rulesRemedy()...), Remedy{Type: RemedyTryAgain, Count: attempt + 1}, Remedy{Type: RemedyRaiseShares, Count: h.Failures})
-	case h.MaxConcurrency > 0:
-		f := r.fleetWaitSet()
-		l.Blockers, l.More, others = f.first.list()
-		l.Remedies = r.slotRemedies(f, 0)
+		link.Remedies = append(append(link.Remedies, untold.rulesRemedy()...), Remedy{Type: RemedyTryAgain, Count: attempt + 1}, Remedy{Type: RemedyRaiseShares, Count: reason.Failures})
+	case reason.MaxConcurrency > 0:
+		waitSet := r.fleetWaitSet()
+		link.Blockers, link.More, others = waitSet.first.list()
+		link.Remedies = r.slotRemedies(waitSet, 0)
 	}
 	return others
 }
 
 // failedHere gives the clusters that failed and count, by name, the ones among them that can be fixed, those that timed out only because
 // nothing says when they are done, and the last attempt. It takes time linear in the fleet.
-func (r *Result) failedHere() (f topN, fixable, untold stateGroup, attempt int) {
+func (r *Result) failedHere() (top topN, fixable, untold stateGroup, attempt int) {
 	for position, state := range r.table.All() {
 		if !fleet.FailureStates.Has(state) || r.schedule.Ignores(position) {
 			continue
 		}
-		b := r.blocker(position)
-		b.Until = time.Time{} // a cluster that timed out has failed as well
+		blocker := r.blocker(position)
+		blocker.Until = time.Time{} // a cluster that timed out has failed as well
 		attempt = max(attempt, r.table.Attempt(position))
-		r.sort(position, b, &fixable, &untold)
-		f.ignorable.add(&b)
-		if f.n++; f.n <= maxNamed {
-			f.blockers = append(f.blockers, b)
+		r.sort(position, blocker, &fixable, &untold)
+		top.ignorable.add(&blocker)
+		if top.n++; top.n <= maxNamed {
+			top.blockers = append(top.blockers, blocker)
 		}
 	}
-	return f, fixable, untold, attempt
+	return top, fixable, untold, attempt
 }

@@ -10,11 +10,11 @@ import (
 )
 
 // waitNotOver gives the reason for the clusters of a stage that has to wait.
-func (s *schedule) waitNotOver(w *interval) BlockReason {
-	if w.unknown {
-		return BlockReason{Type: BlockWait, Group: s.keyOf(w.unknownOf), Per: s.Wait}
+func (s *schedule) waitNotOver(wait *interval) BlockReason {
+	if wait.unknown {
+		return BlockReason{Type: BlockWait, Group: s.keyOf(wait.unknownOf), Per: s.Wait}
 	}
-	return BlockReason{Type: BlockWait, Group: s.keyOf(w.lastOf), Per: s.Wait, Until: w.last.Add(s.Wait).UTC()}
+	return BlockReason{Type: BlockWait, Group: s.keyOf(wait.lastOf), Per: s.Wait, Until: wait.last.Add(s.Wait).UTC()}
 }
 
 // wait gives the sentence of BlockWait.
@@ -27,21 +27,21 @@ func (h BlockReason) wait() string {
 
 // explainWait says when the wait before a stage ends. Where that is unknown, it lists the clusters that succeeded at an
 // unknown time.
-func (r *Result) explainWait(l *Link, stage stages.Stage) (others ignorableClusters) {
-	if !l.Reason.Until.IsZero() {
-		l.Remedies = []Remedy{r.waitUntil(l.Reason.Until)}
+func (r *Result) explainWait(link *Link, stage stages.Stage) (others ignorableClusters) {
+	if !link.Reason.Until.IsZero() {
+		link.Remedies = []Remedy{r.waitUntil(link.Reason.Until)}
 		return others
 	}
-	var f topN
+	var top topN
 	before := r.schedule.Graph.Before(stage)
 	for position := range r.table.All() {
 		if r.isUndatedSuccess(position) && before[r.schedule.Graph.Of(r.schedule.GroupOf(position))] {
-			b := r.blocker(position)
-			f.add(&b, 1)
+			blocker := r.blocker(position)
+			top.add(&blocker, 1)
 		}
 	}
-	l.Blockers, l.More, others = f.list()
-	l.Remedies = []Remedy{{Type: RemedyReportTime, Count: f.n, Of: f.n, Clusters: f.names(), Succeeded: true}}
+	link.Blockers, link.More, others = top.list()
+	link.Remedies = []Remedy{{Type: RemedyReportTime, Count: top.n, Of: top.n, Clusters: top.names(), Succeeded: true}}
 	return others
 }
 
@@ -53,19 +53,19 @@ func (r *Result) isUndatedSuccess(position fleet.Position) bool {
 
 // blockedForTimes counts for each stage the clusters that wait because some of its clusters succeeded at an unknown time.
 func (r *Result) blockedForTimes() []int {
-	s, c := r.schedule, &r.choice
-	waiting, blocked := make([]int, len(s.limits)), make([]int, len(s.limits))
+	schedule, choice := r.schedule, &r.choice
+	waiting, blocked := make([]int, len(schedule.limits)), make([]int, len(schedule.limits))
 	for group := range r.numGroups() {
-		stage := s.Graph.Of(group)
-		if c.isWaiting(stage) && c.waits[stage].unknown && s.barrierOf(c, stage) < 0 && !c.isClosed(group) {
+		stage := schedule.Graph.Of(group)
+		if choice.isWaiting(stage) && choice.waits[stage].unknown && schedule.barrierOf(choice, stage) < 0 && !choice.isClosed(group) {
 			waiting[stage] += r.blocked(group) + r.frozenIn(group)
 		}
 	}
-	for stage := range s.Graph.Len() {
+	for stage := range schedule.Graph.Len() {
 		if waiting[stage] == 0 {
 			continue // as all complete ones
 		}
-		for before, is := range s.Graph.Before(stage) {
+		for before, is := range schedule.Graph.Before(stage) {
 			if is {
 				blocked[before] += waiting[stage]
 			}

@@ -55,12 +55,12 @@ func compileFreezes(freezes []ClusterFreeze, path *field.Path) (merged []fleet.F
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), one(b.Until.IsZero())-one(a.Until.IsZero()), b.Until.Compare(a.Until), strings.Compare(a.Reason, b.Reason))
 	})
 	n := 0
-	for _, h := range merged {
-		if n > 0 && merged[n-1].Cluster == h.Cluster {
-			merged[n-1].Blocks = merged[n-1].Blocks || h.Blocks
+	for _, freeze := range merged {
+		if n > 0 && merged[n-1].Cluster == freeze.Cluster {
+			merged[n-1].Blocks = merged[n-1].Blocks || freeze.Blocks
 			continue
 		}
-		merged[n] = h
+		merged[n] = freeze
 		n++
 	}
 	return merged[:n], nil

@@ -33,8 +33,8 @@ func (f overflow) exceeds(other overflow) bool {
 }
 
 // endsBy says whether nothing counts any more at a time; zero is never.
-func (f overflow) endsBy(t time.Time) bool {
-	return t.IsZero() || !f.until.IsZero() && !f.until.After(t)
+func (f overflow) endsBy(at time.Time) bool {
+	return at.IsZero() || !f.until.IsZero() && !f.until.After(at)
 }
 
 // with adds the clusters for which there is no room now to those of before.
@@ -48,11 +48,11 @@ func (f overflow) with(now overflow) overflow {
 
 // overflow gives the clusters that the stored record counts, for the wanted attempt.
 func (m *recordIndex) overflow(attempt int, now time.Time) overflow {
-	r := &m.Record
-	if r.Attempt < attempt || r.More == 0 || !r.Until.IsZero() && !now.Before(r.Until) {
+	record := &m.Record
+	if record.Attempt < attempt || record.More == 0 || !record.Until.IsZero() && !now.Before(record.Until) {
 		return overflow{}
 	}
-	return overflow{r.More, r.Until}
+	return overflow{record.More, record.Until}
 }
 
 // roomOfRecord is how many bytes the record of a part may take.
@@ -87,15 +87,15 @@ func (s *schedule) fit(entries []status.DeselectedCluster, bytes int) ([]status.
 // lastEnd says when the last of some entries would not be wanted any more; zero if time alone does not end one.
 func (s *schedule) lastEnd(entries []status.DeselectedCluster) (last time.Time) {
 	for i := range entries {
-		l := &entries[i]
+		entry := &entries[i]
 		ends := time.Time{}
-		if starts := s.options.starts; starts.IsSet() && !l.Applied.IsZero() {
-			ends = l.Applied.Add(starts.Per)
+		if starts := s.options.starts; starts.IsSet() && !entry.Applied.IsZero() {
+			ends = entry.Applied.Add(starts.Per)
 		}
-		switch since := latest(l.Applied, l.LastTransitionTime); {
-		case l.Status != status.Skip && l.Status != status.Succeeded:
+		switch since := latest(entry.Applied, entry.LastTransitionTime); {
+		case entry.Status != status.Skip && entry.Status != status.Succeeded:
 			return time.Time{}
-		case l.Status == status.Skip:
+		case entry.Status == status.Skip:
 		case since.IsZero():
 			return time.Time{}
 		default:
@@ -107,13 +107,13 @@ func (s *schedule) lastEnd(entries []status.DeselectedCluster) (last time.Time) 
 }
 
 // retry gives the attempt that makes room in a record that has none: one after the last that failed; 0 where none in it failed.
-func (s *schedule) retry(r *status.Record) (attempt int) {
-	if r.More == 0 {
+func (s *schedule) retry(record *status.Record) (attempt int) {
+	if record.More == 0 {
 		return 0
 	}
-	for i := range r.Deselected {
-		if l := &r.Deselected[i]; rankOf(l) == 0 {
-			attempt = max(attempt, l.Attempt+1, s.options.attempt+1)
+	for i := range record.Deselected {
+		if entry := &record.Deselected[i]; rankOf(entry) == 0 {
+			attempt = max(attempt, entry.Attempt+1, s.options.attempt+1)
 		}
 	}
 	return attempt

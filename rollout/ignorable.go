@@ -11,12 +11,12 @@ type ignorableClusters struct {
 }
 
 // add counts a cluster if it is one of these.
-func (a *ignorableClusters) add(b *Blocker) {
-	if !b.Deselected && !b.late && !b.refused && !b.lost {
+func (a *ignorableClusters) add(blocker *Blocker) {
+	if !blocker.Deselected && !blocker.late && !blocker.refused && !blocker.lost {
 		return
 	}
 	if a.n++; a.n <= maxNamed {
-		a.names = append(a.names, b.Name)
+		a.names = append(a.names, blocker.Name)
 	}
 }
 

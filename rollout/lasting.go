@@ -28,8 +28,8 @@ type lasting struct {
 }
 
 // newLasting gives a breach with room for as many clusters as failed in it.
-func newLasting(b status.Breached, failed *fleet.Tally) lasting {
-	return lasting{Breached: b, positions: make([]fleet.Position, 0, failed.InBudget())}
+func newLasting(breached status.Breached, failed *fleet.Tally) lasting {
+	return lasting{Breached: breached, positions: make([]fleet.Position, 0, failed.InBudget())}
 }
 
 // told gives the breaches that may last: those that the result before had and those that the record has.
@@ -37,34 +37,34 @@ func (s *schedule) told(previous *previousResult) (all []status.Breached) {
 	if previous != nil {
 		all = previous.lasting
 	}
-	if m := s.options.record; m != nil && len(m.Record.Breached) > 0 {
-		all = slices.Concat(all, m.Record.Breached)
+	if index := s.options.record; index != nil && len(index.Record.Breached) > 0 {
+		all = slices.Concat(all, index.Record.Breached)
 	}
 	return all
 }
 
 // lasting gives the breaches that last: those of before that stand, and those of now that a new cut could end.
-func (s *schedule) lasting(v view, o *observed) (all []lasting) {
+func (s *schedule) lasting(view view, observed *observed) (all []lasting) {
 	if s.rules.typ == clusterv1alpha1.All || s.options.rollback.isTolerant() || s.rules.maxFailures.IsZero() {
 		return nil
 	}
-	for i := range o.before {
-		b := lasting{Breached: o.before[i], positions: s.stillFailed(v, o.before[i].Clusters)}
-		all = s.keep(all, b)
+	for i := range observed.before {
+		breach := lasting{Breached: observed.before[i], positions: s.stillFailed(view, observed.before[i].Clusters)}
+		all = s.keep(all, breach)
 	}
 	if s.missing == "" {
-		for _, b := range s.breachedNow(v, o) {
-			all = s.keep(all, b)
+		for _, breach := range s.breachedNow(view, observed) {
+			all = s.keep(all, breach)
 		}
 	}
 	return all
 }
 
 // stillFailed gives the positions of those of some clusters that are failures in a budget, in order.
-func (s *schedule) stillFailed(v view, clusters []string) []fleet.Position {
+func (s *schedule) stillFailed(view view, clusters []string) []fleet.Position {
 	positions := make([]fleet.Position, 0, len(clusters))
 	for _, cluster := range clusters {
-		if position, member := s.Position(cluster); member && fleet.FailureStates.Has(v.State(position)) && s.InBudget(position) {
+		if position, member := s.Position(cluster); member && fleet.FailureStates.Has(view.State(position)) && s.InBudget(position) {
 			positions = append(positions, position)
 		}
 	}
@@ -73,23 +73,23 @@ func (s *schedule) stillFailed(v view, clusters []string) []fleet.Position {
 }
 
 // breachedNow gives the breaches by the current groups, in order. It takes time in proportion to the failures where there is one.
-func (s *schedule) breachedNow(v view, o *observed) (all []lasting) {
-	isInAll := s.isBreachedInAll(o) && s.rules.maxFailures.IsPercent()
-	if o.breached == s.Graph.Len() && !isInAll {
+func (s *schedule) breachedNow(view view, observed *observed) (all []lasting) {
+	isInAll := s.isBreachedInAll(observed) && s.rules.maxFailures.IsPercent()
+	if observed.breached == s.Graph.Len() && !isInAll {
 		return nil
 	}
 	of := make(map[stages.Stage]int) // their indexes by stage, None for all stages
-	for stage := o.breached; stage < s.Graph.Len(); stage++ {
-		if s.IsBreached(stage, &o.Stages[stage]) && s.keyOf(stage) != fleet.UnknownGroup() {
+	for stage := observed.breached; stage < s.Graph.Len(); stage++ {
+		if s.IsBreached(stage, &observed.Stages[stage]) && s.keyOf(stage) != fleet.UnknownGroup() {
 			of[stage] = len(all)
-			all = append(all, newLasting(status.Breached{Group: s.keyOf(stage), Of: s.selectedIn(stage)}, &o.Stages[stage]))
+			all = append(all, newLasting(status.Breached{Group: s.keyOf(stage), Of: s.selectedIn(stage)}, &observed.Stages[stage]))
 		}
 	}
 	if isInAll {
 		of[stages.None] = len(all)
-		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.Deselected)}, &o.All))
+		all = append(all, newLasting(status.Breached{AllGroups: true, Of: s.numCounted() - len(s.Deselected)}, &observed.All))
 	}
-	for position, _, ok := v.In(fleet.FailureStates, 0); ok; position, _, ok = v.In(fleet.FailureStates, position+1) {
+	for position, _, ok := view.In(fleet.FailureStates, 0); ok; position, _, ok = view.In(fleet.FailureStates, position+1) {
 		if !s.InBudget(position) {
 			continue
 		}
@@ -111,23 +111,23 @@ func (s *schedule) selectedIn(stage stages.Stage) (n int) {
 }
 
 // keep adds a breach if it stands and no other one stands as long, and leaves out those that do not stand longer than this one.
-func (s *schedule) keep(all []lasting, b lasting) []lasting {
-	b.mandatory = !b.AllGroups && s.options.rollback == nil && s.Layout.Mandatory.Has(b.Group)
-	if !b.mandatory {
-		b.budget = s.rules.maxFailures.Within(b.Of, len(b.positions))
+func (s *schedule) keep(all []lasting, breach lasting) []lasting {
+	breach.mandatory = !breach.AllGroups && s.options.rollback == nil && s.Layout.Mandatory.Has(breach.Group)
+	if !breach.mandatory {
+		breach.budget = s.rules.maxFailures.Within(breach.Of, len(breach.positions))
 	}
-	if len(b.positions) <= b.budget || slices.ContainsFunc(all, func(other lasting) bool { return other.outlasts(&b) }) {
+	if len(breach.positions) <= breach.budget || slices.ContainsFunc(all, func(other lasting) bool { return other.outlasts(&breach) }) {
 		return all
 	}
-	all = slices.DeleteFunc(all, func(other lasting) bool { return b.outlasts(&other) })
+	all = slices.DeleteFunc(all, func(other lasting) bool { return breach.outlasts(&other) })
 	if len(all) == mostLasting {
 		return all
 	}
-	b.Clusters = make([]string, len(b.positions))
-	for i, position := range b.positions {
-		b.Clusters[i] = s.Cluster(position)
+	breach.Clusters = make([]string, len(breach.positions))
+	for i, position := range breach.positions {
+		breach.Clusters[i] = s.Cluster(position)
 	}
-	return append(all, b)
+	return append(all, breach)
 }
 
 // outlasts says whether a breach stands as long as another one does.
@@ -142,16 +142,16 @@ func (b *lasting) has(position fleet.Position) bool {
 }
 
 // breach gives what is reported of a breach that lasts.
-func (b *lasting) breach(s *schedule, v view) *Breach {
+func (b *lasting) breach(schedule *schedule, view view) *Breach {
 	reported := &Breach{
 		Group: b.Group, AllGroups: b.AllGroups, Mandatory: b.mandatory, Lasting: true, Failures: len(b.positions), MaxFailures: b.budget,
 		Clusters: slices.Clone(b.Clusters[:min(maxNamed, len(b.Clusters))]),
 	}
 	for i, position := range b.positions {
-		if i < maxNamed && s.IsDeselected(position) {
+		if i < maxNamed && schedule.IsDeselected(position) {
 			reported.Deselected = append(reported.Deselected, b.Clusters[i])
 		}
-		reported.Lost += one(v.IsLost(position))
+		reported.Lost += one(view.IsLost(position))
 	}
 	return reported
 }
@@ -161,19 +161,19 @@ func (b *lasting) breach(s *schedule, v view) *Breach {
 func (s *schedule) fitBreached(all []lasting) (kept []status.Breached, bytes int) {
 	room := s.roomOfRecord() / 8
 	for i := range all {
-		b := all[i].Breached
-		b.Clusters = nil
-		text, _ := json.Marshal(&b)
+		breached := all[i].Breached
+		breached.Clusters = nil
+		text, _ := json.Marshal(&breached)
 		bytes += len(text)
 		for _, name := range all[i].Clusters {
 			text, _ := json.Marshal(name)
 			if bytes+len(text) > room {
 				break
 			}
-			b.Clusters, bytes = append(b.Clusters, name), bytes+len(text)+len(",")
+			breached.Clusters, bytes = append(breached.Clusters, name), bytes+len(text)+len(",")
 		}
-		if len(b.Clusters) > all[i].budget {
-			kept = append(kept, b)
+		if len(breached.Clusters) > all[i].budget {
+			kept = append(kept, breached)
 		}
 	}
 	return kept, bytes

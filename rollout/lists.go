@@ -9,26 +9,26 @@ import (
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
 )
 
-// start lists the clusters that start, in order (R8), and marks them in m unless that is nil.
-func (s *schedule) start(v view, c *choice, m *marks) []Cluster {
-	n := c.starting()
-	if !s.stopped(c) {
-		n += c.ignoredWaiting
+// start lists the clusters that start, in order (R8), and marks them in marks unless that is nil.
+func (s *schedule) start(view view, choice *choice, marks *marks) []Cluster {
+	n := choice.starting()
+	if !s.stopped(choice) {
+		n += choice.ignoredWaiting
 	}
 	if n == 0 {
 		return nil
 	}
-	clusters, grants := make([]Cluster, 0, n), c.grants()
+	clusters, grants := make([]Cluster, 0, n), choice.grants()
 	for _, waiting := range [...]fleet.State{fleet.ToApply, fleet.Unreported} {
 		first := len(clusters)
 		for i := range grants {
-			clusters = s.startOf(v, c, &grants[i], waiting, m, clusters)
+			clusters = s.startOf(view, choice, &grants[i], waiting, marks, clusters)
 		}
 		counted := len(clusters)
-		if c.ignoredWaiting > 0 {
-			clusters = s.listIgnored(v, c, waiting, m, clusters)
+		if choice.ignoredWaiting > 0 {
+			clusters = s.listIgnored(view, choice, waiting, marks, clusters)
 		}
-		if c.activeStages != nil || len(clusters) > counted {
+		if choice.activeStages != nil || len(clusters) > counted {
 			slices.SortFunc(clusters[first:], func(a, b Cluster) int { return s.compareNames(a.Name, b.Name) })
 		}
 	}
@@ -39,17 +39,17 @@ func (s *schedule) start(v view, c *choice, m *marks) []Cluster {
 }
 
 // startOf appends the clusters of an active stage that start and are in one of the waiting states.
-func (s *schedule) startOf(v view, c *choice, g *grant, waiting fleet.State, m *marks, clusters []Cluster) []Cluster {
-	n := g.startingFrom(waiting)
+func (s *schedule) startOf(view view, choice *choice, grant *grant, waiting fleet.State, marks *marks, clusters []Cluster) []Cluster {
+	n := grant.startingFrom(waiting)
 	if n == 0 {
 		return clusters
 	}
-	for position, place, ok := v.Turn(g.stage, waiting, 0); ok; position, place, ok = v.Turn(g.stage, waiting, place+1) {
-		if c.closed != nil && c.isClosed(s.GroupOf(position)) || s.Ignores(position) {
+	for position, place, ok := view.Turn(grant.stage, waiting, 0); ok; position, place, ok = view.Turn(grant.stage, waiting, place+1) {
+		if choice.closed != nil && choice.isClosed(s.GroupOf(position)) || s.Ignores(position) {
 			continue
 		}
 		clusters = s.addCluster(clusters, position, waiting, s.options.attempt)
-		m.add(s, position)
+		marks.add(s, position)
 		if n--; n == 0 {
 			break
 		}
@@ -58,14 +58,14 @@ func (s *schedule) startOf(v view, c *choice, g *grant, waiting fleet.State, m *
 }
 
 // list gives the selected clusters that are in any of the states. N clusters are, with the deselected ones.
-func (s *schedule) list(v view, states fleet.States, n int) []Cluster {
+func (s *schedule) list(view view, states fleet.States, n int) []Cluster {
 	if n == 0 {
 		return nil
 	}
 	clusters := make([]Cluster, 0, n)
-	for position, state, ok := v.In(states, 0); ok; position, state, ok = v.In(states, position+1) {
+	for position, state, ok := view.In(states, 0); ok; position, state, ok = view.In(states, position+1) {
 		if !s.IsDeselected(position) {
-			clusters = s.addCluster(clusters, position, state, v.Attempt(position))
+			clusters = s.addCluster(clusters, position, state, view.Attempt(position))
 		}
 		if n--; n == 0 {
 			break
@@ -78,32 +78,32 @@ func (s *schedule) list(v view, states fleet.States, n int) []Cluster {
 }
 
 // listIgnored appends the ignored clusters in one of the waiting states that start.
-func (s *schedule) listIgnored(v view, c *choice, waiting fleet.State, m *marks, clusters []Cluster) []Cluster {
+func (s *schedule) listIgnored(view view, choice *choice, waiting fleet.State, marks *marks, clusters []Cluster) []Cluster {
 	last, through := stages.Group(stages.None), false
 	for _, position := range s.Ignored {
-		if v.State(position) != waiting {
+		if view.State(position) != waiting {
 			continue
 		}
 		if group := s.GroupOf(position); group != last {
-			last, through = group, s.startsIgnored(c, group)
+			last, through = group, s.startsIgnored(choice, group)
 		}
 		if !through {
 			continue
 		}
 		clusters = s.addCluster(clusters, position, waiting, s.options.attempt)
-		m.add(s, position)
+		marks.add(s, position)
 	}
 	return clusters
 }
 
 // deselectedClusters lists the deselected clusters.
-func (s *schedule) deselectedClusters(v view) []Cluster {
+func (s *schedule) deselectedClusters(view view) []Cluster {
 	if len(s.Deselected) == 0 {
 		return nil
 	}
 	clusters := make([]Cluster, 0, len(s.Deselected))
 	for _, position := range s.Deselected {
-		clusters = s.addCluster(clusters, position, v.State(position), v.Attempt(position))
+		clusters = s.addCluster(clusters, position, view.State(position), view.Attempt(position))
 	}
 	return clusters
 }
@@ -115,19 +115,19 @@ type marks struct {
 }
 
 // add marks the cluster at a position, unless m is nil.
-func (m *marks) add(s *schedule, position fleet.Position) {
+func (m *marks) add(schedule *schedule, position fleet.Position) {
 	if m == nil {
 		return
 	}
 	if m.starts == nil {
-		m.starts = make([]bool, s.NumClusters())
+		m.starts = make([]bool, schedule.NumClusters())
 	}
 	m.starts[position] = true
-	if s.Ignores(position) {
+	if schedule.Ignores(position) {
 		return
 	}
 	if m.inGroup == nil {
-		m.inGroup = make([]int32, s.Graph.NumGroups())
+		m.inGroup = make([]int32, schedule.Graph.NumGroups())
 	}
-	m.inGroup[s.GroupOf(position)]++
+	m.inGroup[schedule.GroupOf(position)]++
 }

@@ -31,9 +31,9 @@ func (s *schedule) checkMandatory() {
 	}
 	for group := range s.Graph.NumGroups() {
 		key := s.KeyOf(group)
-		for _, n := range [...]*mandatoryClusters{byName[key.Name], byIndex[key.Index]} {
-			if n != nil {
-				n.clusters, n.ignored, n.exists = n.clusters+s.SizeOf(group), n.ignored+s.IgnoredIn(group), true
+		for _, named := range [...]*mandatoryClusters{byName[key.Name], byIndex[key.Index]} {
+			if named != nil {
+				named.clusters, named.ignored, named.exists = named.clusters+s.SizeOf(group), named.ignored+s.IgnoredIn(group), true
 			}
 		}
 	}
@@ -47,13 +47,13 @@ func (s *schedule) checkMandatory() {
 			continue
 		}
 		warned[selects] = true
-		switch n := of(entry); {
-		case !n.exists:
+		switch named := of(entry); {
+		case !named.exists:
 			s.warn(Warning{Type: WarningMandatoryGroupEmpty, Mandatory: entry, Known: s.known()})
-		case n.clusters == 0:
+		case named.clusters == 0:
 			s.warn(Warning{Type: WarningMandatoryGroupEmpty, Mandatory: entry})
-		case n.clusters == n.ignored:
-			s.warn(Warning{Type: WarningMandatoryGroupIgnored, Mandatory: entry, Clusters: n.clusters})
+		case named.clusters == named.ignored:
+			s.warn(Warning{Type: WarningMandatoryGroupIgnored, Mandatory: entry, Clusters: named.clusters})
 		}
 	}
 }

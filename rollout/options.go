@@ -157,72 +157,72 @@ func (o Options) Validate(path *field.Path) field.ErrorList {
 
 // compile checks options and copies them (R51). It makes a path only for a field that is set.
 func (o *Options) compile(path *field.Path) (options, field.ErrorList) {
-	c := options{paused: o.Paused, freeFailed: o.FailedFreesSlot, order: o.Order, attempt: o.Attempt, gates: newGates(o.Gates)}
-	c.unselected, c.previous = o.Previous.carriedOver()
-	errs := append(c.compileLimits(o, path), c.compileSpans(o, path)...)
-	errs = append(errs, c.compileNames(o, path)...)
-	if c.attempt < 0 {
-		errs = append(errs, field.Invalid(path.Child("attempt"), c.attempt, "must not be negative"))
+	compiled := options{paused: o.Paused, freeFailed: o.FailedFreesSlot, order: o.Order, attempt: o.Attempt, gates: newGates(o.Gates)}
+	compiled.unselected, compiled.previous = o.Previous.carriedOver()
+	errs := append(compiled.compileLimits(o, path), compiled.compileSpans(o, path)...)
+	errs = append(errs, compiled.compileNames(o, path)...)
+	if compiled.attempt < 0 {
+		errs = append(errs, field.Invalid(path.Child("attempt"), compiled.attempt, "must not be negative"))
 	}
 	if o.StoredRecord != nil {
 		var err *field.Error
-		c.record, err = o.StoredRecord.compile(path.Child("storedRecord"))
+		compiled.record, err = o.StoredRecord.compile(path.Child("storedRecord"))
 		errs = withError(errs, err)
 	}
-	return c, errs
+	return compiled, errs
 }
 
 // compileLimits sets how many clusters may do something, and in which order groups do.
-func (c *options) compileLimits(o *Options, path *field.Path) (errs field.ErrorList) {
+func (c *options) compileLimits(opts *Options, path *field.Path) (errs field.ErrorList) {
 	var err *field.Error
-	if o.MaxConcurrencyPerGroup != (intstr.IntOrString{}) {
-		c.groupConcurrency, err = limit.ParseConcurrency(path.Child("maxConcurrencyPerGroup"), o.MaxConcurrencyPerGroup)
+	if opts.MaxConcurrencyPerGroup != (intstr.IntOrString{}) {
+		c.groupConcurrency, err = limit.ParseConcurrency(path.Child("maxConcurrencyPerGroup"), opts.MaxConcurrencyPerGroup)
 		errs = withError(errs, err)
 	}
-	if o.GroupOrder != nil {
-		c.groupOrder, err = o.GroupOrder.compile(path.Child("groupOrder"))
+	if opts.GroupOrder != nil {
+		c.groupOrder, err = opts.GroupOrder.compile(path.Child("groupOrder"))
 		errs = withError(errs, err)
 	}
-	if o.Ramp != nil {
-		if c.ramp = *o.Ramp; c.ramp < 1 {
+	if opts.Ramp != nil {
+		if c.ramp = *opts.Ramp; c.ramp < 1 {
 			errs = append(errs, field.Invalid(path.Child("ramp"), c.ramp, "must be at least 1"))
 		}
 	}
-	if o.MaxStarts != nil {
+	if opts.MaxStarts != nil {
 		var startErrs field.ErrorList
-		c.starts, startErrs = o.MaxStarts.compile(path.Child("maxStarts"))
+		c.starts, startErrs = opts.MaxStarts.compile(path.Child("maxStarts"))
 		errs = append(errs, startErrs...)
 	}
-	if o.Shares != nil {
-		shares := *o.Shares
+	if opts.Shares != nil {
+		shares := *opts.Shares
 		c.shares, errs = &shares, append(errs, shares.check(path.Child("shares"))...)
 	}
-	if o.MaxRemoved != nil {
-		most, err := limit.Parse(path.Child("maxRemoved"), *o.MaxRemoved)
+	if opts.MaxRemoved != nil {
+		most, err := limit.Parse(path.Child("maxRemoved"), *opts.MaxRemoved)
 		c.maxRemoved, errs = &most, withError(errs, err)
 	}
 	return errs
 }
 
 // compileNames sets what is said of single clusters.
-func (c *options) compileNames(o *Options, path *field.Path) field.ErrorList {
-	if len(o.Freezes) == 0 && o.Allowlist == nil && len(o.Ignored) == 0 && len(o.FailedBefore) == 0 {
+func (c *options) compileNames(opts *Options, path *field.Path) field.ErrorList {
+	if len(opts.Freezes) == 0 && opts.Allowlist == nil && len(opts.Ignored) == 0 && len(opts.FailedBefore) == 0 {
 		return nil
 	}
-	holds, errs := compileFreezes(o.Freezes, path)
+	holds, errs := compileFreezes(opts.Freezes, path)
 	c.named = &named{
-		freezes: holds, allowlist: newNameSet(o.Allowlist), hasAllowlist: o.Allowlist != nil,
-		ignored: newNameSet(o.Ignored), failedBefore: newNameSet(o.FailedBefore),
+		freezes: holds, allowlist: newNameSet(opts.Allowlist), hasAllowlist: opts.Allowlist != nil,
+		ignored: newNameSet(opts.Ignored), failedBefore: newNameSet(opts.FailedBefore),
 	}
 	return errs
 }
 
 // compileSpans sets the times to wait.
-func (c *options) compileSpans(o *Options, path *field.Path) (errs field.ErrorList) {
-	if c.wait = o.WaitBetweenGroups.Duration; c.wait < 0 {
+func (c *options) compileSpans(opts *Options, path *field.Path) (errs field.ErrorList) {
+	if c.wait = opts.WaitBetweenGroups.Duration; c.wait < 0 {
 		errs = append(errs, field.Invalid(path.Child("waitBetweenGroups"), c.wait.String(), "must not be negative"))
 	}
-	if c.grace = o.RemoveAfter.Duration; c.grace < 0 {
+	if c.grace = opts.RemoveAfter.Duration; c.grace < 0 {
 		errs = append(errs, field.Invalid(path.Child("removeAfter"), c.grace.String(), "must not be negative"))
 	}
 	return errs

@@ -20,20 +20,20 @@ type pace struct {
 }
 
 // newPace computes the limits on all stages together.
-func (s *schedule) newPace(c *choice, o *observed) pace {
-	p := pace{all: o.All, left: limits.All(), recent: o.recent}
+func (s *schedule) newPace(choice *choice, observed *observed) pace {
+	pace := pace{all: observed.All, left: limits.All(), recent: observed.recent}
 	if shares := s.options.shares; shares != nil {
-		p.shares = limits.Shares{Most: shares.Concurrency, Used: p.all.InFlight(), MaxFailures: shares.Failures, Failures: p.all.Failures()}
-		p.left[limits.KindShares], p.noShare = p.shares.Left(), p.shares.IsNone()
+		pace.shares = limits.Shares{Most: shares.Concurrency, Used: pace.all.InFlight(), MaxFailures: shares.Failures, Failures: pace.all.Failures()}
+		pace.left[limits.KindShares], pace.noShare = pace.shares.Left(), pace.shares.IsNone()
 	}
-	p.ramp = limits.Ramp{Initial: s.options.ramp, Soaked: p.all.Soaked(), Used: s.slotsUsed(&p.all)}
-	p.left[limits.KindRamp] = p.ramp.Left()
-	if s.isOutOfTurn(c, &o.Totals) {
-		p.exposes = s.exposes(c, &o.Totals)
-		p.left[limits.KindExposure] = max(0, p.exposes-p.all.Exposed())
+	pace.ramp = limits.Ramp{Initial: s.options.ramp, Soaked: pace.all.Soaked(), Used: s.slotsUsed(&pace.all)}
+	pace.left[limits.KindRamp] = pace.ramp.Left()
+	if s.isOutOfTurn(choice, &observed.Totals) {
+		pace.exposes = s.exposes(choice, &observed.Totals)
+		pace.left[limits.KindExposure] = max(0, pace.exposes-pace.all.Exposed())
 	}
-	p.left[limits.KindStarts] = s.options.starts.Left(p.recent)
-	return p
+	pace.left[limits.KindStarts] = s.options.starts.Left(pace.recent)
+	return pace
 }
 
 // blocked says whether clusters of an active stage are blocked that no gate blocks.

@@ -19,24 +19,24 @@ import (
 // size: 0 {b}. Then a counts in group 0 and is not selected there. So a has a place that b waits for.
 
 // placesOf gives the places of an active stage that clusters keep without being selected there (R65).
-func (s *schedule) placesOf(g *grant) limits.Places {
-	if !s.AnyFormer() || !s.Graph.IsSingle(g.stage) {
+func (s *schedule) placesOf(grant *grant) limits.Places {
+	if !s.AnyFormer() || !s.Graph.IsSingle(grant.stage) {
 		return limits.Places{}
 	}
-	return limits.Places{Kept: s.places.keptIn(g.stage), Waiting: g.used.Waiting(), IsUnderWay: g.used.IsUnderWay()}
+	return limits.Places{Kept: s.places.keptIn(grant.stage), Waiting: grant.used.Waiting(), IsUnderWay: grant.used.IsUnderWay()}
 }
 
 // isOutOfTurn says whether a cluster counts where the current groups do not have it, or clusters are exposed where the current groups would
 // not have exposed them. Only then can more be exposed than by the current groups (R66).
-func (s *schedule) isOutOfTurn(c *choice, t *fleet.Totals) bool {
-	return s.isBounded() && (s.AnyFormer() || s.isFull(c, t) || s.isRampedBehind(c, t))
+func (s *schedule) isOutOfTurn(choice *choice, totals *fleet.Totals) bool {
+	return s.isBounded() && (s.AnyFormer() || s.isFull(choice, totals) || s.isRampedBehind(choice, totals))
 }
 
 // isRampedBehind says whether a cluster has soaked in a stage whose turn has not come, so that the ramp is steeper than the current groups
 // have it.
-func (s *schedule) isRampedBehind(c *choice, t *fleet.Totals) bool {
+func (s *schedule) isRampedBehind(choice *choice, totals *fleet.Totals) bool {
 	for stage := stages.Stage(0); s.options.ramp > 0 && stage < s.Graph.Len(); stage++ {
-		if _, waits := c.waitsFor(stage); waits && t.Stages[stage].Soaked() > 0 {
+		if _, waits := choice.waitsFor(stage); waits && totals.Stages[stage].Soaked() > 0 {
 			return true
 		}
 	}
@@ -44,17 +44,17 @@ func (s *schedule) isRampedBehind(c *choice, t *fleet.Totals) bool {
 }
 
 // isFull says whether more clusters are exposed in a stage than the current groups expose there: in one whose turn has not come any.
-func (s *schedule) isFull(c *choice, t *fleet.Totals) bool {
-	grants, elsewhere := c.grants(), t.All.Exposed()
+func (s *schedule) isFull(choice *choice, totals *fleet.Totals) bool {
+	grants, elsewhere := choice.grants(), totals.All.Exposed()
 	for i := range grants {
 		elsewhere -= grants[i].used.Exposed()
 	}
 	if len(grants) == 0 || len(grants) == 1 && elsewhere == 0 { // a stage bounds itself
 		return false
 	}
-	e := s.exposure(s.areSlotsFreed(t))
+	exposure := s.exposure(s.areSlotsFreed(totals))
 	for stage := range s.Graph.Len() {
-		if n := t.Stages[stage].Exposed(); n > 0 && n > s.exposesNow(c, stage, e) {
+		if n := totals.Stages[stage].Exposed(); n > 0 && n > s.exposesNow(choice, stage, exposure) {
 			return true
 		}
 	}
@@ -62,27 +62,27 @@ func (s *schedule) isFull(c *choice, t *fleet.Totals) bool {
 }
 
 // exposesNow gives the most clusters that the current groups expose in a stage as it is: active, complete, or before its turn.
-func (s *schedule) exposesNow(c *choice, stage stages.Stage, e limits.Exposure) int {
-	if _, is := c.grantOf(stage); is {
-		return e.Active(s.loadOf(stage))
-	} else if _, waits := c.waitsFor(stage); waits {
+func (s *schedule) exposesNow(choice *choice, stage stages.Stage, exposure limits.Exposure) int {
+	if _, is := choice.grantOf(stage); is {
+		return exposure.Active(s.loadOf(stage))
+	} else if _, waits := choice.waitsFor(stage); waits {
 		return 0
 	}
-	return e.Passed(s.loadOf(stage))
+	return exposure.Passed(s.loadOf(stage))
 }
 
 // exposes gives the most clusters that may be exposed: as many as the current groups expose, and while a deselected or moved cluster counts, as
 // many as the groups of any time since. In a graph it is what the stages expose one after the other, or those that are active now
 // together.
-func (s *schedule) exposes(c *choice, t *fleet.Totals) int {
-	e := s.exposure(s.areSlotsFreed(t))
-	most := max(e.InOrder(s.loads()), s.places.exposed)
+func (s *schedule) exposes(choice *choice, totals *fleet.Totals) int {
+	exposure := s.exposure(s.areSlotsFreed(totals))
+	most := max(exposure.InOrder(s.loads()), s.places.exposed)
 	if s.Graph.IsChain() {
 		return most
 	}
-	return max(most, e.AtOnce(func(yield func(limits.Load, int) bool) {
+	return max(most, exposure.AtOnce(func(yield func(limits.Load, int) bool) {
 		for stage := range s.Graph.Len() {
-			if _, waits := c.waitsFor(stage); !waits && !yield(s.loadOf(stage), s.exposesNow(c, stage, e)) {
+			if _, waits := choice.waitsFor(stage); !waits && !yield(s.loadOf(stage), s.exposesNow(choice, stage, exposure)) {
 				return
 			}
 		}
@@ -109,8 +109,8 @@ func (s *schedule) loads() iter.Seq[limits.Load] {
 func (s *schedule) freesSlots() bool { return s.options.freeFailed || s.rules.deadline != nil }
 
 // areSlotsFreed says so of what is reported, too: a failure that timed out holds no slot.
-func (s *schedule) areSlotsFreed(t *fleet.Totals) bool {
-	return s.freesSlots() || t.All.TimedOut() > 0
+func (s *schedule) areSlotsFreed(totals *fleet.Totals) bool {
+	return s.freesSlots() || totals.All.TimedOut() > 0
 }
 
 // isBounded says whether the groups bound how many are exposed. Under All nothing does, and a rollback exposes no cluster to anything new.

@@ -29,11 +29,11 @@ import (
 // addition it sorts the removed clusters and, with [Options].Order, the waiting ones, and keeps clusters with several reports
 // in a map.
 func Plan(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, now time.Time, opts Options) (*Result, error) {
-	rules, o, errs := compile(strategy, &opts)
+	rules, options, errs := compile(strategy, &opts)
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(append(errs, nameless(reports, field.NewPath("reports"))...))
 	}
-	return newSchedule(&rules, &o, groups, fleet.FormerGroups{}).plan(reports, now)
+	return newSchedule(&rules, &options, groups, fleet.FormerGroups{}).plan(reports, now)
 }
 
 // plan makes the result of a schedule and the reports. The schedule is that of the selected clusters. Where others left and
@@ -46,7 +46,7 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 		scan   fleet.Scan
 		fronts waitSets
 	})
-	r, previous := &plan.result, s.options.previous.groups()
+	result, previous := &plan.result, s.options.previous.groups()
 	table, reading, named := s.Read(reports, previous, now)
 	if !named {
 		return nil, fielderrs.Join(nameless(reports, field.NewPath("reports")))
@@ -58,17 +58,17 @@ func (s *schedule) plan(reports []status.Report, now time.Time) (*Result, error)
 		s.options.rollback.rank(&s.Phases, s.options.order, now)
 		table, reading, _ = s.Read(reports, previous, now)
 	}
-	r.schedule, r.table, r.waitSets = s, table, &plan.fronts
-	plan.scan.Table = &r.table
-	o := observed{unselected: s.options.unselected, before: s.told(s.options.previous), recheck: r.table.Sum()}
-	o.Totals, o.departed, o.deleting = r.table.Totals, r.table.Departed, r.table.Deleting
-	o.active, o.breached = s.Firsts(&o.Totals)
-	o.removed, o.there, o.merged = s.Unselected(&reading)
+	result.schedule, result.table, result.waitSets = s, table, &plan.fronts
+	plan.scan.Table = &result.table
+	observed := observed{unselected: s.options.unselected, before: s.told(s.options.previous), recheck: result.table.Sum()}
+	observed.Totals, observed.departed, observed.deleting = result.table.Totals, result.table.Departed, result.table.Deleting
+	observed.active, observed.breached = s.Firsts(&observed.Totals)
+	observed.removed, observed.there, observed.merged = s.Unselected(&reading)
 	if s.options.starts.IsSet() {
-		o.recent = s.options.starts.Recent(r.table.Starts())
+		observed.recent = s.options.starts.Recent(result.table.Starts())
 	}
-	r.complete(&plan.scan, &o)
-	return r, nil
+	result.complete(&plan.scan, &observed)
+	return result, nil
 }
 
 // former gives the clusters that count in another group than the one that selects them now.
@@ -77,15 +77,15 @@ func (s *schedule) former(table *fleet.Table, reading *fleet.Reading, previous *
 }
 
 // complete fills in what follows from the observations.
-func (r *Result) complete(v view, o *observed) {
-	s := r.schedule
-	r.Schedule = s.show()
-	r.InFlight = s.list(v, fleet.InFlightStates, o.InFlight())
-	r.warnings = s.next(&r.Next, &r.choice, v, o, r.table.Now, &r.marks)
+func (r *Result) complete(view view, observed *observed) {
+	schedule := r.schedule
+	r.Schedule = schedule.show()
+	r.InFlight = schedule.list(view, fleet.InFlightStates, observed.InFlight())
+	r.warnings = schedule.next(&r.Next, &r.choice, view, observed, r.table.Now, &r.marks)
 	r.removed = len(r.Removed)
-	if r.kept = without(o.removed, r.Removed); s.Deselected != nil { // how these stand is known
+	if r.kept = without(observed.removed, r.Removed); schedule.Deselected != nil { // how these stand is known
 		r.kept = slices.DeleteFunc(slices.Clone(r.kept), func(cluster string) bool {
-			_, counts := s.Position(cluster)
+			_, counts := schedule.Position(cluster)
 			return counts
 		})
 	}

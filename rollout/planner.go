@@ -62,12 +62,12 @@ type tracker struct {
 // NewPlanner makes a planner for a rollout without any report yet. Groups may be nil. The planner keeps groups and
 // options. The errors are the same as from [Plan].
 func NewPlanner(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts Options) (*Planner, error) {
-	p := &Planner{}
-	p.SetGroups(groups)
-	if err := p.SetStrategy(strategy, opts); err != nil {
+	planner := &Planner{}
+	planner.SetGroups(groups)
+	if err := planner.SetStrategy(strategy, opts); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return planner, nil
 }
 
 // lock gives the tracker, for the caller to unlock.
@@ -77,8 +77,8 @@ func (p *Planner) lock() *tracker {
 		p.several, p.writes = make(map[string]bool), make(map[string]write)
 		p.deleting, p.others = make(map[string]bool), make(map[string]fleet.Report)
 		all, _ := parse(clusterv1alpha1.RolloutStrategy{}, nil)
-		s := newSchedule(&all, &options{}, nil, fleet.FormerGroups{})
-		p.tracker = &tracker{fleet.NewIndex(&s.Roster, fleet.NewReports(0), nil, time.Time{}), s}
+		schedule := newSchedule(&all, &options{}, nil, fleet.FormerGroups{})
+		p.tracker = &tracker{fleet.NewIndex(&schedule.Roster, fleet.NewReports(0), nil, time.Time{}), schedule}
 	}
 	return p.tracker
 }
@@ -95,13 +95,13 @@ func (p *Planner) SetGroups(groups *grouping.Groups) {
 // SetStrategy replaces the strategy and all options. What a planner remembers stays, also where Previous is nil. The
 // errors are the same as from [Plan]; nothing changes then.
 func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts Options) error {
-	rules, o, errs := compile(*strategy.DeepCopy(), &opts)
+	rules, options, errs := compile(*strategy.DeepCopy(), &opts)
 	if len(errs) > 0 {
 		return fielderrs.Join(errs)
 	}
 	old := p.lock()
 	defer p.mu.Unlock()
-	p.build(&rules, &o, old.Now)
+	p.build(&rules, &options, old.Now)
 	return nil
 }
 
@@ -116,18 +116,18 @@ func (p *Planner) SetStrategy(strategy clusterv1alpha1.RolloutStrategy, opts Opt
 //   - while ignored clusters wait, to all of them.
 //
 // Now may be before the time of an earlier call; that takes time linear in the fleet.
-func (p *Planner) Next(now time.Time) (n Next) {
+func (p *Planner) Next(now time.Time) (next Next) {
 	p.lock()
 	defer p.mu.Unlock()
 	p.advance(now)
-	var o observed
-	var c choice
-	p.tell(&o)
-	t := p.tracker
-	t.schedule.next(&n, &c, t, &o, t.Now, nil)
-	p.remember(&c)
-	n.Removed = slices.Clone(n.Removed)
-	return n
+	var observed observed
+	var choice choice
+	p.tell(&observed)
+	tracker := p.tracker
+	tracker.schedule.next(&next, &choice, tracker, &observed, tracker.Now, nil)
+	p.remember(&choice)
+	next.Removed = slices.Clone(next.Removed)
+	return next
 }
 
 // InFlight gives the clusters in flight at the time now, as in [Result].InFlight. A change of the workload must reach
@@ -136,10 +136,10 @@ func (p *Planner) InFlight(now time.Time) []Cluster {
 	p.lock()
 	defer p.mu.Unlock()
 	p.advance(now)
-	var o observed
-	p.tell(&o)
-	t := p.tracker
-	return t.schedule.list(t, fleet.InFlightStates, o.InFlight())
+	var observed observed
+	p.tell(&observed)
+	tracker := p.tracker
+	return tracker.schedule.list(tracker, fleet.InFlightStates, observed.InFlight())
 }
 
 // Result gives what [Plan] would give at the time now, with reasons and summary. It takes time linear in the fleet.
@@ -147,95 +147,95 @@ func (p *Planner) Result(now time.Time) *Result {
 	p.lock()
 	defer p.mu.Unlock()
 	p.advance(now)
-	var o observed
-	p.tell(&o)
-	t := p.tracker
-	r := &Result{schedule: p.remembering(t.schedule), table: t.Snapshot(p.says), waitSets: &waitSets{}}
-	r.table.Deleting, o.Totals = o.deleting, r.table.Totals // of which the result keeps that of the active stage
-	r.complete(t, &o)
-	p.remember(&r.choice)
-	r.Removed = slices.Clone(r.Removed)
-	return r
+	var observed observed
+	p.tell(&observed)
+	tracker := p.tracker
+	result := &Result{schedule: p.remembering(tracker.schedule), table: tracker.Snapshot(p.says), waitSets: &waitSets{}}
+	result.table.Deleting, observed.Totals = observed.deleting, result.table.Totals // of which the result keeps that of the active stage
+	result.complete(tracker, &observed)
+	p.remember(&result.choice)
+	result.Removed = slices.Clone(result.Removed)
+	return result
 }
 
 // remembering gives a schedule as [Plan] makes it, for a result that is the previous one of a plan: where the groups are incomplete, it has
 // the result before, from which the plan knows where clusters counted that were deselected or moved.
-func (p *Planner) remembering(s *schedule) *schedule {
-	if s.missing == "" {
-		return s
+func (p *Planner) remembering(schedule *schedule) *schedule {
+	if schedule.missing == "" {
+		return schedule
 	}
-	knows := *s
+	knows := *schedule
 	knows.options.previous = p.previousGroups(&knows.options)
 	return &knows
 }
 
 // advance brings the tracker to the time now.
 func (p *Planner) advance(now time.Time) {
-	t := p.tracker
+	tracked := p.tracker
 	now = now.Round(0) // without the monotonic clock, as in Plan
-	switch back := now.Before(t.Now); {
-	case p.stale, back && !p.isPlain(&t.schedule.options):
-		p.build(&t.schedule.rules, &t.schedule.options, now)
+	switch back := now.Before(tracked.Now); {
+	case p.stale, back && !p.isPlain(&tracked.schedule.options):
+		p.build(&tracked.schedule.rules, &tracked.schedule.options, now)
 		return
 	case back:
-		p.tracker = &tracker{t.At(now), t.schedule}
+		p.tracker = &tracker{tracked.At(now), tracked.schedule}
 		return
 	}
-	t.Advance(now)
-	for _, position := range t.schedule.Deselected {
-		if !t.schedule.StillCounts(t.Of(position), now) {
-			p.build(&t.schedule.rules, &t.schedule.options, now)
+	tracked.Advance(now)
+	for _, position := range tracked.schedule.Deselected {
+		if !tracked.schedule.StillCounts(tracked.Of(position), now) {
+			p.build(&tracked.schedule.rules, &tracked.schedule.options, now)
 			return
 		}
 	}
-	for _, position := range t.schedule.Moved {
+	for _, position := range tracked.schedule.Moved {
 		if p.isSettled(position) {
-			p.build(&t.schedule.rules, &t.schedule.options, now)
+			p.build(&tracked.schedule.rules, &tracked.schedule.options, now)
 			return
 		}
 	}
 }
 
-// tell puts into o what the planner knows, except for the states of the selected clusters.
-func (p *Planner) tell(o *observed) {
-	o.departed = p.once(p.tracker.Now)
-	p.tracker.Departed = o.departed
-	t := p.tracker
-	o.Totals, o.recheck, o.recent = t.Totals, t.Recheck(), t.recentStarts()
-	o.active, o.breached = t.Firsts()
-	o.before = t.schedule.told(p.previousGroups(&t.schedule.options))
-	p.pendingRemoval(o)
-	if o.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
-		o.unselected = p.unselected
+// tell puts into observed what the planner knows, except for the states of the selected clusters.
+func (p *Planner) tell(observed *observed) {
+	observed.departed = p.once(p.tracker.Now)
+	p.tracker.Departed = observed.departed
+	tracker := p.tracker
+	observed.Totals, observed.recheck, observed.recent = tracker.Totals, tracker.Recheck(), tracker.recentStarts()
+	observed.active, observed.breached = tracker.Firsts()
+	observed.before = tracker.schedule.told(p.previousGroups(&tracker.schedule.options))
+	p.pendingRemoval(observed)
+	if observed.unselected = p.tracker.schedule.options.unselected; p.unselected != nil {
+		observed.unselected = p.unselected
 	}
 	for cluster := range p.several {
 		if other, _ := fleet.Elsewhere(p.groups, cluster); !other {
-			o.merged.Add(cluster)
+			observed.merged.Add(cluster)
 		}
 	}
 }
 
 // recentStarts looks at the starts within the span of MaxStarts (R36).
 func (t *tracker) recentStarts() limits.Recent {
-	l := t.schedule.options.starts
-	if !l.IsSet() {
+	starts := t.schedule.options.starts
+	if !starts.IsSet() {
 		return limits.Recent{}
 	}
-	if n, unknown, leaves := t.NumStarts(); !leaves.IsZero() && n <= l.Most { // the usual case, unless more started than may
+	if n, unknown, leaves := t.NumStarts(); !leaves.IsZero() && n <= starts.Most { // the usual case, unless more started than may
 		return limits.Recent{N: n, Unknown: unknown, Next: leaves.UTC()}
 	}
-	return l.Recent(t.Starts())
+	return starts.Recent(t.Starts())
 }
 
 // remember keeps when clusters were first found unselected, and the groups.
-func (p *Planner) remember(c *choice) {
-	s := p.tracker.schedule
-	if departed := p.tracker.Departed; p.answered != s || p.previous.Departed != nil || departed != nil || len(p.previous.lasting)+len(c.last) > 0 {
-		p.previous, p.answered = s.knows(p.previousGroups(&s.options), departed, c.last), s
+func (p *Planner) remember(choice *choice) {
+	schedule := p.tracker.schedule
+	if departed := p.tracker.Departed; p.answered != schedule || p.previous.Departed != nil || departed != nil || len(p.previous.lasting)+len(choice.last) > 0 {
+		p.previous, p.answered = schedule.knows(p.previousGroups(&schedule.options), departed, choice.last), schedule
 	}
 	if p.tracker.schedule.options.grace <= 0 {
 		p.unselected = nil
-	} else if p.unselected = c.unselected; p.unselected == nil {
+	} else if p.unselected = choice.unselected; p.unselected == nil {
 		p.unselected = map[string]time.Time{} // so that the option is not asked again
 	}
 }

@@ -16,42 +16,42 @@ import (
 
 // build makes the tracker anew, from what was reported, for the rules, the options and the planner's groups. It takes time
 // linear in the clusters.
-func (p *Planner) build(r *rules, o *options, now time.Time) {
+func (p *Planner) build(rules *rules, options *options, now time.Time) {
 	old := p.tracker
-	s := newSchedule(r, o, p.groups, fleet.FormerGroups{})
-	previous, again := p.previousGroups(o), p.stale
+	schedule := newSchedule(rules, options, p.groups, fleet.FormerGroups{})
+	previous, again := p.previousGroups(options), p.stale
 	p.stale, p.names = false, nil
-	if !again && p.isPlain(&old.schedule.options) && p.isPlain(o) && old.schedule.Groups == p.groups {
-		p.tracker = &tracker{fleet.NewIndex(&s.Roster, old.Reports, nil, now), s}
+	if !again && p.isPlain(&old.schedule.options) && p.isPlain(options) && old.schedule.Groups == p.groups {
+		p.tracker = &tracker{fleet.NewIndex(&schedule.Roster, old.Reports, nil, now), schedule}
 		return
 	}
 	reported := p.reported()
 	p.others = make(map[string]fleet.Report)
-	reported(func(cluster string, r fleet.Report) {
-		if _, selected := p.groups.Position(cluster); !selected || p.isRecorded(s, cluster) {
-			p.others[cluster] = r
+	reported(func(cluster string, report fleet.Report) {
+		if _, selected := p.groups.Position(cluster); !selected || p.isRecorded(schedule, cluster) {
+			p.others[cluster] = report
 		}
 	})
-	if where := p.placed(s, previous, reported, now); !where.None() {
-		s = newSchedule(r, o, where.In(p.groups), where).recallCeiling(previous)
+	if where := p.placed(schedule, previous, reported, now); !where.None() {
+		schedule = newSchedule(rules, options, where.In(p.groups), where).recallCeiling(previous)
 	}
-	reports := fleet.NewReports(s.NumClusters())
-	reported(func(cluster string, r fleet.Report) {
-		if position, member := s.Position(cluster); member {
-			reports.Note(position, r)
+	reports := fleet.NewReports(schedule.NumClusters())
+	reported(func(cluster string, report fleet.Report) {
+		if position, member := schedule.Position(cluster); member {
+			reports.Note(position, report)
 		}
 	})
 	recorded := make(map[fleet.Position]fleet.Observation)
-	for cluster := range o.entries() {
-		if position, member := s.Position(cluster); member {
-			seen := p.seenOf(cluster, !s.IsDeselected(position))
-			counts, is := s.Decide(cluster, seen)
+	for cluster := range options.entries() {
+		if position, member := schedule.Position(cluster); member {
+			seen := p.seenOf(cluster, !schedule.IsDeselected(position))
+			counts, is := schedule.Decide(cluster, seen)
 			if reports.Note(position, counts); is {
 				recorded[position] = seen
 			}
 		}
 	}
-	p.tracker = &tracker{fleet.NewIndex(&s.Roster, reports, recorded, now), s}
+	p.tracker = &tracker{fleet.NewIndex(&schedule.Roster, reports, recorded, now), schedule}
 }
 
 // seenOf gives what was reported of a cluster that the record has.
@@ -60,31 +60,31 @@ func (p *Planner) seenOf(cluster string, selected bool) fleet.Observation {
 }
 
 // isPlain says whether no cluster can have been deselected or moved.
-func (p *Planner) isPlain(o *options) bool {
-	previous := p.previousGroups(o)
-	return len(p.others) == 0 && len(o.entries()) == 0 && (previous == nil || previous.Groups == p.groups)
+func (p *Planner) isPlain(options *options) bool {
+	previous := p.previousGroups(options)
+	return len(p.others) == 0 && len(options.entries()) == 0 && (previous == nil || previous.Groups == p.groups)
 }
 
 // placed finds the clusters that were deselected or moved and still count. The schedule is the one by the current groups.
-func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(string, fleet.Report)), now time.Time) (where fleet.FormerGroups) {
-	where.Deselected, _ = s.FindDeselected(f.groups(), p.seen(s, now), now)
-	if !s.MayMove(f.groups()) {
+func (p *Planner) placed(schedule *schedule, previous *previousResult, reported func(func(string, fleet.Report)), now time.Time) (where fleet.FormerGroups) {
+	where.Deselected, _ = schedule.FindDeselected(previous.groups(), p.seen(schedule, now), now)
+	if !schedule.MayMove(previous.groups()) {
 		return where
 	}
-	consider := func(cluster string, r fleet.Report) {
-		if position, selected := s.Position(cluster); selected {
-			if key, moved := s.MovedFrom(f.groups(), position, s.StateAt(position, r, now)); moved {
+	consider := func(cluster string, report fleet.Report) {
+		if position, selected := schedule.Position(cluster); selected {
+			if key, moved := schedule.MovedFrom(previous.groups(), position, schedule.StateAt(position, report, now)); moved {
 				where.Moved = fleet.With(where.Moved, cluster, key)
 			}
 		}
 	}
-	reported(func(cluster string, r fleet.Report) {
-		if !p.isRecorded(s, cluster) {
-			consider(cluster, r)
+	reported(func(cluster string, report fleet.Report) {
+		if !p.isRecorded(schedule, cluster) {
+			consider(cluster, report)
 		}
 	})
-	for cluster := range s.Record {
-		counts, _ := s.Decide(cluster, p.seenOf(cluster, true))
+	for cluster := range schedule.Record {
+		counts, _ := schedule.Decide(cluster, p.seenOf(cluster, true))
 		consider(cluster, counts)
 	}
 	return where
@@ -92,12 +92,12 @@ func (p *Planner) placed(s *schedule, f *previousResult, reported func(func(stri
 
 // isSettled says whether the cluster at a position, which moved, does not count any more in the group before (R52).
 func (p *Planner) isSettled(position fleet.Position) bool {
-	s := p.tracker.schedule
+	schedule := p.tracker.schedule
 	switch is := p.tracker.State(position); {
 	case fleet.InFlightStates.Has(is):
 		return false
 	case fleet.FailureStates.Has(is):
-		_, there := fleet.Members{Groups: p.groups}.GroupWith(s.KeyOf(s.GroupOf(position)))
+		_, there := fleet.Members{Groups: p.groups}.GroupWith(schedule.KeyOf(schedule.GroupOf(position)))
 		return !there
 	default:
 		return true
@@ -105,99 +105,99 @@ func (p *Planner) isSettled(position fleet.Position) bool {
 }
 
 // reported gives a function that walks through all that was reported.
-func (p *Planner) reported() func(take func(cluster string, r fleet.Report)) {
-	t, others := p.tracker, p.others
-	s := t.schedule
-	return func(take func(cluster string, r fleet.Report)) {
-		for position := range fleet.Position(t.NumClusters()) {
-			cluster := s.Cluster(position)
-			if t.Kind(position) != fleet.KindNone && !s.IsDeselected(position) && !p.isRecorded(s, cluster) {
-				take(cluster, t.Of(position))
+func (p *Planner) reported() func(take func(cluster string, report fleet.Report)) {
+	tracker, others := p.tracker, p.others
+	schedule := tracker.schedule
+	return func(take func(cluster string, report fleet.Report)) {
+		for position := range fleet.Position(tracker.NumClusters()) {
+			cluster := schedule.Cluster(position)
+			if tracker.Kind(position) != fleet.KindNone && !schedule.IsDeselected(position) && !p.isRecorded(schedule, cluster) {
+				take(cluster, tracker.Of(position))
 			}
 		}
-		for cluster, r := range others {
-			take(cluster, r)
+		for cluster, report := range others {
+			take(cluster, report)
 		}
 	}
 }
 
 // isRecorded says whether the record of a schedule has a cluster.
-func (p *Planner) isRecorded(s *schedule, cluster string) bool {
-	_, is := s.Record[cluster]
+func (p *Planner) isRecorded(schedule *schedule, cluster string) bool {
+	_, is := schedule.Record[cluster]
 	return is
 }
 
 // last gives what was reported of a cluster.
 func (p *Planner) last(cluster string) fleet.Report {
-	s := p.tracker.schedule
-	if position, member := s.Position(cluster); member && !s.IsDeselected(position) && !p.isRecorded(s, cluster) {
+	schedule := p.tracker.schedule
+	if position, member := schedule.Position(cluster); member && !schedule.IsDeselected(position) && !p.isRecorded(schedule, cluster) {
 		return p.tracker.Of(position)
 	}
 	return p.others[cluster]
 }
 
 // set replaces the report of a cluster; the zero report removes it.
-func (p *Planner) set(cluster string, r fleet.Report) {
-	t := p.tracker
-	s := t.schedule
-	position, member := s.Position(cluster)
-	recorded, deselected := p.isRecorded(s, cluster), member && s.IsDeselected(position)
+func (p *Planner) set(cluster string, report fleet.Report) {
+	tracker := p.tracker
+	schedule := tracker.schedule
+	position, member := schedule.Position(cluster)
+	recorded, deselected := p.isRecorded(schedule, cluster), member && schedule.IsDeselected(position)
 	if member && !deselected && !recorded {
-		before := t.State(position)
-		t.Report(position, r)
-		if counts(before) != counts(t.State(position)) && s.CountsElsewhere(p.previousGroups(&s.options).groups(), position) {
+		before := tracker.State(position)
+		tracker.Report(position, report)
+		if counts(before) != counts(tracker.State(position)) && schedule.CountsElsewhere(p.previousGroups(&schedule.options).groups(), position) {
 			p.stale = true
 		}
 		return
 	}
-	if before := p.others[cluster]; (before.Kind == fleet.KindNone) != (r.Kind == fleet.KindNone) {
+	if before := p.others[cluster]; (before.Kind == fleet.KindNone) != (report.Kind == fleet.KindNone) {
 		p.names = nil
 	}
-	if p.others[cluster] = r; r.Kind == fleet.KindNone {
+	if p.others[cluster] = report; report.Kind == fleet.KindNone {
 		delete(p.others, cluster)
 	}
-	switch counts := s.StillCounts(r, t.Now); {
+	switch counts := schedule.StillCounts(report, tracker.Now); {
 	case deselected && counts && !recorded:
-		t.Report(position, r)
+		tracker.Report(position, report)
 	case recorded, deselected != counts:
 		p.stale = true
 	}
 }
 
 // previousGroups gives what the last answer knew of the clusters' groups, or what the option says of the result before.
-func (p *Planner) previousGroups(o *options) *previousResult {
+func (p *Planner) previousGroups(options *options) *previousResult {
 	if p.previous != nil {
 		return p.previous
 	}
-	return o.previous
+	return options.previous
 }
 
 // seen gives what was reported of the clusters that are not selected and may count.
-func (p *Planner) seen(s *schedule, now time.Time) map[string]fleet.Observation {
+func (p *Planner) seen(schedule *schedule, now time.Time) map[string]fleet.Observation {
 	var obs map[string]fleet.Observation
-	for cluster, r := range p.others {
-		if _, selected := p.groups.Position(cluster); selected || !p.isRecorded(s, cluster) && !s.MayCount(r, now) {
+	for cluster, report := range p.others {
+		if _, selected := p.groups.Position(cluster); selected || !p.isRecorded(schedule, cluster) && !schedule.MayCount(report, now) {
 			continue
 		}
 		if obs == nil {
 			obs = make(map[string]fleet.Observation)
 		}
-		obs[cluster] = fleet.Observation{Report: r, Deleting: p.deleting[cluster]}
+		obs[cluster] = fleet.Observation{Report: report, Deleting: p.deleting[cluster]}
 	}
 	return obs
 }
 
 // once finds the clusters that do not count any more, except for their start or their success.
 func (p *Planner) once(now time.Time) []fleet.Departure {
-	s := p.tracker.schedule
-	if !s.options.starts.IsSet() && s.Wait == 0 {
+	schedule := p.tracker.schedule
+	if !schedule.options.starts.IsSet() && schedule.Wait == 0 {
 		return nil
 	}
-	_, departed := s.FindDeselected(p.previousGroups(&s.options).groups(), p.seen(s, now), now)
-	for cluster, e := range s.Record {
-		if position, selected := s.Position(cluster); selected && !s.IsDeselected(position) {
-			if counts, recorded := s.Decide(cluster, p.seenOf(cluster, true)); !recorded {
-				if start, is := s.ComesBack(position, counts, e, now); is {
+	_, departed := schedule.FindDeselected(p.previousGroups(&schedule.options).groups(), p.seen(schedule, now), now)
+	for cluster, entry := range schedule.Record {
+		if position, selected := schedule.Position(cluster); selected && !schedule.IsDeselected(position) {
+			if counts, recorded := schedule.Decide(cluster, p.seenOf(cluster, true)); !recorded {
+				if start, is := schedule.ComesBack(position, counts, entry, now); is {
 					departed = append(departed, start)
 				}
 			}
@@ -213,17 +213,17 @@ func counts(is fleet.State) (as struct{ inFlight, failed bool }) {
 }
 
 // pendingRemoval notes which clusters were reported and are not selected, and whose objects are being deleted.
-func (p *Planner) pendingRemoval(o *observed) {
-	o.removed = p.removedNames()
-	if o.there = o.removed; len(p.deleting) == 0 {
+func (p *Planner) pendingRemoval(observed *observed) {
+	observed.removed = p.removedNames()
+	if observed.there = observed.removed; len(p.deleting) == 0 {
 		return
 	}
-	o.there = slices.DeleteFunc(slices.Clone(o.removed), func(cluster string) bool { return p.deleting[cluster] })
-	s := p.tracker.schedule
-	o.deleting = make(map[fleet.Position]bool)
+	observed.there = slices.DeleteFunc(slices.Clone(observed.removed), func(cluster string) bool { return p.deleting[cluster] })
+	schedule := p.tracker.schedule
+	observed.deleting = make(map[fleet.Position]bool)
 	for cluster := range p.deleting {
-		if position, member := s.Position(cluster); member && !s.IsDeselected(position) {
-			o.deleting[position] = true
+		if position, member := schedule.Position(cluster); member && !schedule.IsDeselected(position) {
+			observed.deleting[position] = true
 		}
 	}
 }

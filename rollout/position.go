@@ -35,27 +35,27 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 	groups := r.schedule.Members
 	size := func(group stages.Group) int { return groups.SizeOf(group) - r.schedule.DeselectedIn(group) }
 	taken, takenIn := make(map[int]bool, len(noted)), make(map[inGroup]bool, len(noted))
-	for cluster, p := range noted {
+	for cluster, before := range noted {
 		position, member := groups.Position(cluster)
 		if !member {
 			_, selected := fleet.Elsewhere(groups.Groups, cluster) // its number is free then
-			taken[p.Index] = taken[p.Index] || !selected
+			taken[before.Index] = taken[before.Index] || !selected
 			continue
 		}
-		taken[p.Index] = true
+		taken[before.Index] = true
 		group := groups.GroupOf(position)
-		takenIn[inGroup{group, p.InGroup}] = true
+		takenIn[inGroup{group, before.InGroup}] = true
 		if !r.schedule.IsDeselected(position) {
-			p.Of, p.OfGroup = groups.NumClusters()-len(r.schedule.Deselected), size(group)
-			all[cluster] = p
+			before.Of, before.OfGroup = groups.NumClusters()-len(r.schedule.Deselected), size(group)
+			all[cluster] = before
 		}
 	}
 	next, nextIn := 1, make(map[stages.Group]int)
-	for _, c := range r.again(r.schedule).Start { // in r the caller may have changed it
-		if _, has := all[c.Name]; has {
+	for _, cluster := range r.again(r.schedule).Start { // in r the caller may have changed it
+		if _, has := all[cluster.Name]; has {
 			continue
 		}
-		position, _ := groups.Position(c.Name)
+		position, _ := groups.Position(cluster.Name)
 		group := groups.GroupOf(position)
 		for taken[next] {
 			next++
@@ -65,7 +65,7 @@ func (r *Result) Positions(noted map[string]Position) map[string]Position {
 			in++
 		}
 		taken[next], takenIn[inGroup{group, in}], nextIn[group] = true, true, in
-		all[c.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.Deselected), InGroup: in, OfGroup: size(group)}
+		all[cluster.Name] = Position{Index: next, Of: groups.NumClusters() - len(r.schedule.Deselected), InGroup: in, OfGroup: size(group)}
 	}
 	return all
 }

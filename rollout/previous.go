@@ -15,17 +15,17 @@ func (s *schedule) knows(before *previousResult, departed []fleet.Departure, las
 	if s.missing != "" && before != nil && !before.Incomplete {
 		return before
 	}
-	f := &previousResult{Previous: fleet.Previous{Members: s.Members, FormerMembers: s.FormerMembers, Incomplete: s.missing != ""}, ceiling: s.ceiling()}
+	previous := &previousResult{Previous: fleet.Previous{Members: s.Members, FormerMembers: s.FormerMembers, Incomplete: s.missing != ""}, ceiling: s.ceiling()}
 	for i := range last {
-		f.lasting = append(f.lasting, last[i].Breached)
+		previous.lasting = append(previous.lasting, last[i].Breached)
 	}
 	for i := range departed {
-		if f.Departed == nil {
-			f.Departed = make(map[string]grouping.Key, len(departed))
+		if previous.Departed == nil {
+			previous.Departed = make(map[string]grouping.Key, len(departed))
 		}
-		f.Departed[departed[i].Cluster] = departed[i].Key
+		previous.Departed[departed[i].Cluster] = departed[i].Key
 	}
-	return f
+	return previous
 }
 
 // carriedOver says when clusters were first found unselected, and in which groups clusters were. Both are nil where there is no

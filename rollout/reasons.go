@@ -10,76 +10,76 @@ import (
 
 // blockReason says why the waiting clusters of a group that do not start are blocked. Its cases are in the order of the
 // constants.
-func (s *schedule) blockReason(c *choice, group stages.Group) BlockReason {
+func (s *schedule) blockReason(choice *choice, group stages.Group) BlockReason {
 	stage := s.Graph.Of(group)
-	before, waits := c.waitsFor(stage)
-	i, active := c.grantOf(stage)
+	before, waits := choice.waitsFor(stage)
+	i, active := choice.grantOf(stage)
 	switch {
 	case s.missing != "":
 		return BlockReason{Type: BlockGroupsIncomplete, Missing: s.missing}
 	case s.options.paused:
 		return BlockReason{Type: BlockPaused}
-	case c.breach != nil:
-		return c.breach.blockReason()
-	case c.full.n > 0:
-		return BlockReason{Type: BlockRecordFull, Failures: c.full.n, Until: c.full.until}
+	case choice.breach != nil:
+		return choice.breach.blockReason()
+	case choice.full.n > 0:
+		return BlockReason{Type: BlockRecordFull, Failures: choice.full.n, Until: choice.full.until}
 	case waits:
-		h := BlockReason{Type: BlockEarlierGroup, Group: s.keyOf(before)}
+		reason := BlockReason{Type: BlockEarlierGroup, Group: s.keyOf(before)}
 		if s.Graph.IsMandatory(before) {
-			h.Type = BlockMandatoryGroup
+			reason.Type = BlockMandatoryGroup
 		}
-		return h
+		return reason
 	}
-	if barrier := s.barrierOf(c, stage); barrier >= 0 {
+	if barrier := s.barrierOf(choice, stage); barrier >= 0 {
 		group = barrier
 	}
 	switch {
-	case c.isClosed(group):
-		return BlockReason{Type: BlockGateClosed, Group: s.KeyOf(group), Gate: Gate(c.closed[group])}
-	case c.isWaiting(stage):
-		return s.waitNotOver(&c.waits[stage])
-	case c.pace.noShare:
-		return s.sharesUsedUp(c)
+	case choice.isClosed(group):
+		return BlockReason{Type: BlockGateClosed, Group: s.KeyOf(group), Gate: Gate(choice.closed[group])}
+	case choice.isWaiting(stage):
+		return s.waitNotOver(&choice.waits[stage])
+	case choice.pace.noShare:
+		return s.sharesUsedUp(choice)
 	case !active: // nothing waits then
 		return BlockReason{}
 	}
-	switch g := &c.grants()[i]; g.limit {
+	switch grant := &choice.grants()[i]; grant.limit {
 	case limits.KindShares:
-		return s.sharesUsedUp(c)
+		return s.sharesUsedUp(choice)
 	case limits.KindPlaces:
-		return s.placesTaken(g)
+		return s.placesTaken(grant)
 	case limits.KindExposure:
-		return c.exposureReached()
+		return choice.exposureReached()
 	case limits.KindRamp:
-		return s.rampUsedUp(c)
+		return s.rampUsedUp(choice)
 	case limits.KindStarts:
-		return s.startsUsedUp(c)
+		return s.startsUsedUp(choice)
 	default:
-		return s.usedUp(g)
+		return s.usedUp(grant)
 	}
 }
 
-func (s *schedule) usedUp(g *grant) BlockReason {
-	h := BlockReason{
+func (s *schedule) usedUp(grant *grant) BlockReason {
+	reason := BlockReason{
 		Type:           BlockConcurrency,
-		InFlight:       s.slotsUsed(g.used),
-		Starting:       g.slots,
-		MaxConcurrency: s.limits[g.stage].maxConcurrency,
+		InFlight:       s.slotsUsed(grant.used),
+		Starting:       grant.slots,
+		MaxConcurrency: s.limits[grant.stage].maxConcurrency,
 	}
-	if h.AllGroups = !s.Graph.IsSingle(g.stage); !h.AllGroups {
-		h.Group = s.keyOf(g.stage)
+	if reason.AllGroups = !s.Graph.IsSingle(grant.stage); !reason.AllGroups {
+		reason.Group = s.keyOf(grant.stage)
 	}
-	s.countSlow(&h, g.used, s.options.freeFailed)
-	return h
+	s.countSlow(&reason, grant.used, s.options.freeFailed)
+	return reason
 }
 
 // countSlow counts the clusters that may keep their slot for long. FreeFailed says whether failed ones have none.
-func (s *schedule) countSlow(h *BlockReason, used *fleet.Tally, freeFailed bool) {
+func (s *schedule) countSlow(reason *BlockReason, used *fleet.Tally, freeFailed bool) {
 	if failed := used.Failed(); failed > 0 && !freeFailed {
-		h.Failed, h.Forever = failed, s.rules.deadline == nil
+		reason.Failed, reason.Forever = failed, s.rules.deadline == nil
 	}
-	if h.WithoutTime = used.Undated(); freeFailed {
-		h.WithoutTime -= used.In(fleet.FailedUndated)
+	if reason.WithoutTime = used.Undated(); freeFailed {
+		reason.WithoutTime -= used.In(fleet.FailedUndated)
 	}
 }
 

@@ -155,17 +155,17 @@ func (r Remedy) some() string {
 // breachRemedies says how the breach ends. A mandatory group tolerates no failure, whatever the strategy says. A rollback
 // cannot be taken back itself.
 func (r *Result) breachRemedies() []Remedy {
-	b := r.choice.breach
+	breach := r.choice.breach
 	var remedies []Remedy
 	failed := r.failedInBreach()
 	fixable, untold := &failed.fixable, &failed.untold
-	if fixable.n >= b.Failures-b.MaxFailures {
-		remedies = append(remedies, Remedy{Type: RemedyFix, Count: b.Failures - b.MaxFailures, Of: fixable.n, Clusters: fixable.listed()})
+	if fixable.n >= breach.Failures-breach.MaxFailures {
+		remedies = append(remedies, Remedy{Type: RemedyFix, Count: breach.Failures - breach.MaxFailures, Of: fixable.n, Clusters: fixable.listed()})
 	}
 	remedies = append(remedies, untold.rulesRemedy()...)
 	remedies = append(remedies, Remedy{Type: RemedyTryAgain, Count: failed.attempt + 1})
-	if !b.Mandatory {
-		remedies = append(remedies, Remedy{Type: RemedyRaiseMaxFailures, Count: b.Failures})
+	if !breach.Mandatory {
+		remedies = append(remedies, Remedy{Type: RemedyRaiseMaxFailures, Count: breach.Failures})
 	}
 	if r.schedule.options.rollback == nil {
 		remedies = append(remedies, Remedy{Type: RemedyRevert})
@@ -191,82 +191,82 @@ func (r *Result) failedInBreach() *foundWaitSets {
 
 // sort adds a cluster that failed to those that can be fixed, or to those of which nothing says when they are done; to neither where only
 // the record tells of it.
-func (r *Result) sort(position fleet.Position, b Blocker, fixable, untold *stateGroup) {
+func (r *Result) sort(position fleet.Position, blocker Blocker, fixable, untold *stateGroup) {
 	switch {
 	case r.table.IsLost(position):
 	case r.table.IsUntold(position):
-		untold.add(b)
+		untold.add(blocker)
 	default:
-		fixable.add(b)
+		fixable.add(blocker)
 	}
 }
 
 // isInBreach says whether the cluster at a position is a failure that counts in the breach.
 func (r *Result) isInBreach(position fleet.Position) bool {
-	s, b := r.schedule, r.choice.breach
-	if b.Lasting {
+	schedule, breach := r.schedule, r.choice.breach
+	if breach.Lasting {
 		return r.choice.last[0].has(position)
 	}
-	return fleet.FailureStates.Has(r.table.State(position)) && s.InBudget(position) && b.counts(s.KeyOf(s.GroupOf(position)))
+	return fleet.FailureStates.Has(r.table.State(position)) && schedule.InBudget(position) && breach.counts(schedule.KeyOf(schedule.GroupOf(position)))
 }
 
 // slotRemedies says how one of the slots that clusters hold becomes free. Clusters in the slotless states hold none.
-func (r *Result) slotRemedies(f *waitSet, slotless waitKinds) (remedies []Remedy) {
-	if !f.frees.IsZero() {
-		remedies = append(remedies, r.waitUntil(f.frees))
+func (r *Result) slotRemedies(waitSet *waitSet, slotless waitKinds) (remedies []Remedy) {
+	if !waitSet.frees.IsZero() {
+		remedies = append(remedies, r.waitUntil(waitSet.frees))
 	}
-	u, soaking, lost := &f.undatedSlots, f.byKind[waitSoakingUndated].n, f.byKind[failedLost].n // nothing more comes from these
+	undated, soaking, lost := &waitSet.undatedSlots, waitSet.byKind[waitSoakingUndated].n, waitSet.byKind[failedLost].n // nothing more comes from these
 	if slotless != 0 {
 		lost = 0
 	}
-	untracked := f.untracked()
-	able, dates := f.first.n-soaking-lost-untracked.n, f.dates
-	if able < f.needed && dates == 0 && f.frees.IsZero() {
-		dates = u.n // and others have to succeed as well
+	untracked := waitSet.untracked()
+	able, dates := waitSet.first.n-soaking-lost-untracked.n, waitSet.dates
+	if able < waitSet.needed && dates == 0 && waitSet.frees.IsZero() {
+		dates = undated.n // and others have to succeed as well
 	}
 	if dates > 0 {
-		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: dates, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
+		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: dates, Of: undated.n, Clusters: undated.listed(), Succeeded: undated.n == soaking})
 	}
 	if soaking == 0 && lost == 0 && untracked.n == 0 {
-		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.first.names()})
-	} else if able >= f.needed {
-		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.needed, Of: able, Clusters: f.namesExcept(1<<waitSoakingUndated | 1<<failedLost | untrackedKinds | 1<<waitBlockingToApply | slotless)})
+		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: waitSet.needed, Of: able, Clusters: waitSet.first.names()})
+	} else if able >= waitSet.needed {
+		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: waitSet.needed, Of: able, Clusters: waitSet.namesExcept(1<<waitSoakingUndated | 1<<failedLost | untrackedKinds | 1<<waitBlockingToApply | slotless)})
 	}
-	remedies = append(append(remedies, untracked.rulesRemedy()...), f.validateRemedy(f.needed)...)
+	remedies = append(append(remedies, untracked.rulesRemedy()...), waitSet.validateRemedy(waitSet.needed)...)
 	if slotless != 0 {
 		return remedies
 	}
-	if c := &f.byKind[waitFailed]; c.n >= f.needed {
-		remedies = append(remedies, Remedy{Type: RemedyFix, Count: f.needed, Of: c.n, Clusters: c.listed()})
+	if failed := &waitSet.byKind[waitFailed]; failed.n >= waitSet.needed {
+		remedies = append(remedies, Remedy{Type: RemedyFix, Count: waitSet.needed, Of: failed.n, Clusters: failed.listed()})
 	}
-	return append(remedies, r.deadlineRemedy(f, f.excess, f.byKind[waitFailed].n+lost)...)
+	return append(remedies, r.deadlineRemedy(waitSet, waitSet.excess, waitSet.byKind[waitFailed].n+lost)...)
 }
 
 // groupRemedies says how the active stages of a wait set become complete. No counted cluster is blocked in them, so that there is one
 // that starts or is in flight and that they wait for. Time alone does not complete a stage with a cluster that is blocked until before
 // then, as it waits for its turn from then on.
-func (r *Result) groupRemedies(f *waitSet, groups []stages.Group) (remedies []Remedy) {
-	if ends := f.last.blockers[0].Until; f.starting == 0 && !f.anyFrozen && !ends.IsZero() && !r.unfreezes(groups, ends) {
+func (r *Result) groupRemedies(waitSet *waitSet, groups []stages.Group) (remedies []Remedy) {
+	if ends := waitSet.last.blockers[0].Until; waitSet.starting == 0 && !waitSet.anyFrozen && !ends.IsZero() && !r.unfreezes(groups, ends) {
 		remedies = append(remedies, r.waitUntil(ends))
 	}
-	soaking := f.byKind[waitSoakingUndated].n // nothing more comes from these
-	if u := &f.undated; u.n > 0 {
-		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: u.n, Of: u.n, Clusters: u.listed(), Succeeded: u.n == soaking})
+	soaking := waitSet.byKind[waitSoakingUndated].n // nothing more comes from these
+	if undated := &waitSet.undated; undated.n > 0 {
+		remedies = append(remedies, Remedy{Type: RemedyReportTime, Count: undated.n, Of: undated.n, Clusters: undated.listed(), Succeeded: undated.n == soaking})
 	}
-	untracked := f.untracked()
+	untracked := waitSet.untracked()
 	if soaking == 0 && untracked.n == 0 {
-		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: f.last.n, Of: f.last.n, Clusters: f.last.names()})
+		remedies = append(remedies, Remedy{Type: RemedyAnswer, Count: waitSet.last.n, Of: waitSet.last.n, Clusters: waitSet.last.names()})
 	}
-	remedies = append(append(remedies, untracked.rulesRemedy()...), f.validateRemedy(f.last.n)...)
-	return append(remedies, r.deadlineRemedy(f, f.last.n, 0)...)
+	remedies = append(append(remedies, untracked.rulesRemedy()...), waitSet.validateRemedy(waitSet.last.n)...)
+	return append(remedies, r.deadlineRemedy(waitSet, waitSet.last.n, 0)...)
 }
 
 // untracked gives the clusters of which nothing will say when they are done.
-func (f *waitSet) untracked() (c stateGroup) {
+func (f *waitSet) untracked() (members stateGroup) {
 	for _, kind := range [...]waitKind{waitUntracked, waitUntrackedUndated, untrackedAgain} {
-		c.merge(&f.byKind[kind])
+		members.merge(&f.byKind[kind])
 	}
-	return c
+	return members
 }
 
 // rulesRemedy proposes that something says of a state group when it is done.
@@ -279,21 +279,21 @@ func (c *stateGroup) rulesRemedy() []Remedy {
 
 // validateRemedy proposes to validate as many clusters as are needed, if enough wait to be validated.
 func (f *waitSet) validateRemedy(needed int) []Remedy {
-	var c stateGroup
+	var members stateGroup
 	for _, kind := range [...]waitKind{waitValidating, waitValidatingUndated, validatingAgain} {
-		c.merge(&f.byKind[kind])
+		members.merge(&f.byKind[kind])
 	}
-	if c.n == 0 || c.n < needed {
+	if members.n == 0 || members.n < needed {
 		return nil
 	}
-	return []Remedy{{Type: RemedyValidate, Count: needed, Of: c.n, Clusters: c.listed()}}
+	return []Remedy{{Type: RemedyValidate, Count: needed, Of: members.n, Clusters: members.listed()}}
 }
 
 // deadlineRemedy proposes a deadline, where there is none and one would end the wait for n clusters. Failed is how many
 // clusters keep, until the deadline, a slot that is waited for.
-func (r *Result) deadlineRemedy(f *waitSet, n, failed int) []Remedy {
-	endless := f.byKind[waitSilent].n + f.byKind[waitRefused].n + f.byKind[waitProgressing].n + f.byKind[waitValidating].n + failed
-	if r.schedule.rules.deadline != nil || f.unknown > 0 || f.earlier > 0 || endless == 0 || endless < n {
+func (r *Result) deadlineRemedy(waitSet *waitSet, n, failed int) []Remedy {
+	endless := waitSet.byKind[waitSilent].n + waitSet.byKind[waitRefused].n + waitSet.byKind[waitProgressing].n + waitSet.byKind[waitValidating].n + failed
+	if r.schedule.rules.deadline != nil || waitSet.unknown > 0 || waitSet.earlier > 0 || endless == 0 || endless < n {
 		return nil
 	}
 	return []Remedy{{Type: RemedySetProgressDeadline}}

@@ -35,7 +35,7 @@ import (
 // The errors are those of [Plan], and one if most is less than 1. It takes time linear in the clusters and the reports, and sorts the
 // names.
 func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, reports []status.Report, most int, opts Options) ([]string, error) {
-	rules, o, errs := compile(strategy, &opts)
+	rules, options, errs := compile(strategy, &opts)
 	errs = append(errs, nameless(reports, field.NewPath("reports"))...)
 	if most < 1 {
 		errs = append(errs, field.Invalid(field.NewPath("most"), most, "must be at least 1"))
@@ -43,7 +43,7 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	if len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	s := newSchedule(&rules, &o, groups, fleet.FormerGroups{})
+	schedule := newSchedule(&rules, &options, groups, fleet.FormerGroups{})
 	there := make(map[string]bool, len(reports)) // whether an object of the cluster stays
 	for i := range reports {
 		if other, _ := fleet.Elsewhere(groups, reports[i].Cluster); !other {
@@ -54,8 +54,8 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	remaining, going := make(map[stages.Stage]int), 0
 	stay := make(map[stages.Stage][]string)
 	for cluster, stays := range there {
-		stage := s.lastStageOf(cluster, unknown)
-		counts := !o.ignores(cluster)
+		stage := schedule.lastStageOf(cluster, unknown)
+		counts := !options.ignores(cluster)
 		if remaining[stage] += one(counts); stays {
 			stay[stage] = append(stay[stage], cluster)
 		} else {
@@ -66,7 +66,7 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 	take := func(stage stages.Stage) {
 		slices.Sort(stay[stage])
 		for _, cluster := range stay[stage] {
-			switch counts := !o.ignores(cluster); {
+			switch counts := !options.ignores(cluster); {
 			case !counts:
 				next = append(next, cluster)
 			case going < most:
@@ -75,11 +75,11 @@ func Removals(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups,
 		}
 	}
 	take(unknown)
-	for stage := s.Graph.Len() - 1; stage >= 0 && remaining[unknown] == 0; stage-- {
-		if s.Graph.IsChain() && remaining[stage+1] > 0 {
+	for stage := schedule.Graph.Len() - 1; stage >= 0 && remaining[unknown] == 0; stage-- {
+		if schedule.Graph.IsChain() && remaining[stage+1] > 0 {
 			break // nor may those before it go
 		}
-		if s.Graph.IsChain() || !slices.ContainsFunc(s.Graph.Behind(stage), func(later stages.Stage) bool { return remaining[later] > 0 }) {
+		if schedule.Graph.IsChain() || !slices.ContainsFunc(schedule.Graph.Behind(stage), func(later stages.Stage) bool { return remaining[later] > 0 }) {
 			take(stage)
 		}
 	}

@@ -28,13 +28,13 @@ func (p *Planner) Report(reports ...status.Report) error {
 	defer p.mu.Unlock()
 	merged := p.merge(reports)
 	for i := range reports {
-		r := &reports[i]
+		report := &reports[i]
 		if len(merged) == 0 {
-			p.observe(r, false)
-		} else if one, several := merged[r.Cluster]; several {
+			p.observe(report, false)
+		} else if one, several := merged[report.Cluster]; several {
 			p.observe(&one, true)
 		} else {
-			p.observe(r, false)
+			p.observe(report, false)
 		}
 	}
 	return nil
@@ -48,45 +48,45 @@ func (p *Planner) merge(reports []status.Report) map[string]status.Report {
 	first := make(map[string]int, len(reports)) // the index of each cluster's first report that counts
 	merged := make(map[string]status.Report)
 	for i := range reports {
-		r := &reports[i]
-		last := p.writes[r.Cluster]
-		if last.outdates(r, p.tried[r.Cluster]) {
+		report := &reports[i]
+		last := p.writes[report.Cluster]
+		if last.outdates(report, p.tried[report.Cluster]) {
 			continue
 		}
-		before, again := first[r.Cluster]
+		before, again := first[report.Cluster]
 		if !again {
-			first[r.Cluster] = i
+			first[report.Cluster] = i
 			continue
 		}
-		one, ok := merged[r.Cluster]
+		one, ok := merged[report.Cluster]
 		if !ok {
 			one = last.inAttempt(reports[before])
 		}
-		merged[r.Cluster] = status.Merge(one, last.inAttempt(*r))
+		merged[report.Cluster] = status.Merge(one, last.inAttempt(*report))
 	}
 	return merged
 }
 
 // observe takes in one report, perhaps merged from several.
-func (p *Planner) observe(r *status.Report, several bool) {
-	last := p.writes[r.Cluster]
-	if last.outdates(r, p.tried[r.Cluster]) {
+func (p *Planner) observe(report *status.Report, several bool) {
+	last := p.writes[report.Cluster]
+	if last.outdates(report, p.tried[report.Cluster]) {
 		return
 	}
 	if several {
-		p.several[r.Cluster] = true
+		p.several[report.Cluster] = true
 	} else {
-		delete(p.several, r.Cluster)
+		delete(p.several, report.Cluster)
 	}
-	if r.Deleting {
-		p.deleting[r.Cluster] = true
+	if report.Deleting {
+		p.deleting[report.Cluster] = true
 	} else {
-		delete(p.deleting, r.Cluster)
+		delete(p.deleting, report.Cluster)
 	}
-	p.say(r.Cluster, fleet.MessageOf(r))
-	said := fleet.ReportOf(r)
-	said.Attempt = last.attemptOf(r)
-	p.set(r.Cluster, said)
+	p.say(report.Cluster, fleet.MessageOf(report))
+	said := fleet.ReportOf(report)
+	said.Attempt = last.attemptOf(report)
+	p.set(report.Cluster, said)
 }
 
 // say keeps the message of what was reported of a cluster.
@@ -119,17 +119,17 @@ func (p *Planner) say(cluster string, said fleet.Message) {
 // known already. For another version start over, as [Planner] says.
 func (p *Planner) Applied(cluster string, when time.Time) {
 	when = when.Round(0)
-	t := p.lock()
+	tracker := p.lock()
 	defer p.mu.Unlock()
 	last := p.writes[cluster]
 	if cluster == "" || when.IsZero() || when.Before(last.when) {
 		return
 	}
 	known := p.last(cluster)
-	waits := known.Kind != fleet.KindEnding && t.schedule.Phases.StateOf(&known, when).IsWaiting()
+	waits := known.Kind != fleet.KindEnding && tracker.schedule.Phases.StateOf(&known, when).IsWaiting()
 	attempt := known.Attempt
 	if waits {
-		attempt = t.schedule.options.attempt
+		attempt = tracker.schedule.options.attempt
 	}
 	if when.Equal(last.when) && attempt <= last.attempt {
 		return
@@ -177,33 +177,33 @@ type write struct {
 // of the write is about that write, whatever its attempt. A report without Applied does not say which write it is about. Only
 // a failure with an earlier number is taken for the failure that is being tried again, if it is not after the write, or not
 // after the failure that was tried again: the clock of the cluster may be ahead.
-func (w write) outdates(r *status.Report, tried time.Time) bool {
+func (w write) outdates(report *status.Report, tried time.Time) bool {
 	if w.when.IsZero() {
 		return false
 	}
-	earlier := max(r.Attempt, 0) < w.attempt
-	if of := r.LastTransitionTime; r.Applied.IsZero() {
-		fails := r.Status == status.Failed || r.Status == status.TimeOut
-		return r.Status == status.ToApply || isBefore(of, w.when) || earlier && fails && !(of.After(w.when) && of.After(tried))
+	earlier := max(report.Attempt, 0) < w.attempt
+	if of := report.LastTransitionTime; report.Applied.IsZero() {
+		fails := report.Status == status.Failed || report.Status == status.TimeOut
+		return report.Status == status.ToApply || isBefore(of, w.when) || earlier && fails && !(of.After(w.when) && of.After(tried))
 	}
-	of := r.Applied
+	of := report.Applied
 	return isBefore(of, w.when) || earlier && (of.Before(w.when) || w.again && !of.After(w.when))
 }
 
 // isBefore compares in whole seconds, since conditions and annotations may keep no more.
-func isBefore(t, applied time.Time) bool { return t.Before(applied.Truncate(time.Second)) }
+func isBefore(at, applied time.Time) bool { return at.Before(applied.Truncate(time.Second)) }
 
 // attemptOf gives the attempt that a report is about (R39). A report without Applied is about the write, whose attempt it need
 // not know; otherwise a cluster that fails for ever would be started again for ever.
-func (w write) attemptOf(r *status.Report) int {
-	if !r.Applied.IsZero() {
-		return r.Attempt
+func (w write) attemptOf(report *status.Report) int {
+	if !report.Applied.IsZero() {
+		return report.Attempt
 	}
-	return max(r.Attempt, w.attempt)
+	return max(report.Attempt, w.attempt)
 }
 
 // inAttempt gives a report with the attempt that it is about.
-func (w write) inAttempt(r status.Report) status.Report {
-	r.Attempt = w.attemptOf(&r)
-	return r
+func (w write) inAttempt(report status.Report) status.Report {
+	report.Attempt = w.attemptOf(&report)
+	return report
 }

@@ -98,14 +98,14 @@ func (r *Result) Find(cluster string) (Disposition, BlockReason, bool) {
 	if !ok {
 		return "", BlockReason{}, false
 	}
-	d := r.dispositionAt(position)
+	disposition := r.dispositionAt(position)
 	if r.schedule.IsDeselected(position) {
-		d = DispositionDeselected
+		disposition = DispositionDeselected
 	}
-	if d != DispositionBlocked {
-		return d, BlockReason{}, true
+	if disposition != DispositionBlocked {
+		return disposition, BlockReason{}, true
 	}
-	return d, r.blockAt(position), true
+	return disposition, r.blockAt(position), true
 }
 
 // Blocked yields the waiting clusters that do not start, in the order of their names, each with the reason.
@@ -150,29 +150,29 @@ func (h BlockCount) String() string {
 func (r *Result) BlockCounts() []BlockCount { return r.counted((*Result).blockReason) }
 
 // counted does what BlockCounts does; reason gives the reason for a group's blocked clusters. In a group the frozen ones come last.
-func (r *Result) counted(reason func(r *Result, group stages.Group) BlockReason) []BlockCount {
+func (r *Result) counted(reason func(result *Result, group stages.Group) BlockReason) []BlockCount {
 	var all []BlockCount
 	at := make(map[BlockReason]int)
-	add := func(h BlockReason, n int) {
-		i, known := at[h]
+	add := func(reason BlockReason, n int) {
+		i, known := at[reason]
 		if !known {
 			i = len(all)
-			at[h] = i
-			all = append(all, BlockCount{Reason: h})
+			at[reason] = i
+			all = append(all, BlockCount{Reason: reason})
 		}
 		all[i].Clusters += n
 	}
-	var p *frozenClusters
+	var frozen *frozenClusters
 	if r.schedule != nil {
-		p = r.frozen()
+		frozen = r.frozen()
 	}
 	for group := range r.numGroups() {
 		if n := r.blocked(group); n > 0 {
 			add(reason(r, group), n)
 		}
-		if p != nil {
-			for _, h := range p.inGroup[group] {
-				add(h, p.counts[groupBlock{group, h}])
+		if frozen != nil {
+			for _, reason := range frozen.inGroup[group] {
+				add(reason, frozen.counts[groupBlock{group, reason}])
 			}
 		}
 	}
@@ -182,67 +182,67 @@ func (r *Result) counted(reason func(r *Result, group stages.Group) BlockReason)
 // Summary counts the clusters, in total and per group, and says in words what stops the rollout and which clusters are
 // waited for. It takes time linear in the groups.
 func (r *Result) Summary() status.Summary {
-	s := status.Summary{
+	summary := status.Summary{
 		Groups:  make([]status.GroupCounts, len(r.table.Totals.Groups)),
 		Removed: r.removed,
 	}
-	s.Partial = r.schedule != nil && r.schedule.missing != ""
+	summary.Partial = r.schedule != nil && r.schedule.missing != ""
 	for group := range r.numGroups() {
 		counts := r.table.Totals.Groups[group].Counts(r.blockedCounted(group))
-		counts.Partial = s.Partial
+		counts.Partial = summary.Partial
 		if r.table.Totals.Ignored != nil {
 			counts.Ignored, counts.IgnoredToApply = r.schedule.IgnoredIn(group), r.table.Totals.Ignored[group].Waiting()+r.table.Totals.Ignored[group].Frozen()
 		}
 		if r.schedule != nil {
 			counts.Deselected = r.schedule.DeselectedIn(group)
 		}
-		s.Groups[group] = status.GroupCounts{Group: r.schedule.KeyOf(group), Counts: counts}
-		s.Counts = s.Counts.Add(counts)
+		summary.Groups[group] = status.GroupCounts{Group: r.schedule.KeyOf(group), Counts: counts}
+		summary.Counts = summary.Counts.Add(counts)
 	}
 	if r.schedule != nil {
-		s.Version = r.schedule.options.record.versionOf()
-		s.Moved = r.moved()
-		r.stops(&s)
+		summary.Version = r.schedule.options.record.versionOf()
+		summary.Moved = r.moved()
+		r.stops(&summary)
 	}
-	return s
+	return summary
 }
 
 // moved counts the deselected clusters that another part selects (R50).
 func (r *Result) moved() status.Counts {
-	var t fleet.Tally
+	var tally fleet.Tally
 	for _, position := range r.schedule.Deselected {
 		if _, selected := fleet.Elsewhere(r.schedule.Groups, r.schedule.Cluster(position)); selected {
-			t.Add(r.table.State(position), 1)
+			tally.Add(r.table.State(position), 1)
 		}
 	}
-	counts := t.Counts(0)
+	counts := tally.Counts(0)
 	counts.Deselected = counts.Total()
 	return counts
 }
 
 // stops fills in the sentences of a summary.
-func (r *Result) stops(s *status.Summary) {
+func (r *Result) stops(summary *status.Summary) {
 	if missing := r.schedule.missing; missing != "" {
-		s.Incomplete = BlockReason{Type: BlockGroupsIncomplete, Missing: missing}.String()
+		summary.Incomplete = BlockReason{Type: BlockGroupsIncomplete, Missing: missing}.String()
 	}
 	if r.choice.breach != nil {
-		s.Breach = r.choice.breach.String()
+		summary.Breach = r.choice.breach.String()
 	}
 	if r.schedule.options.paused {
-		s.Paused = BlockReason{Type: BlockPaused}.String()
+		summary.Paused = BlockReason{Type: BlockPaused}.String()
 	}
-	for _, h := range r.counted((*Result).briefBlock) {
-		switch sentence := h.Reason.String(); h.Reason.Type {
+	for _, count := range r.counted((*Result).briefBlock) {
+		switch sentence := count.Reason.String(); count.Reason.Type {
 		case BlockGateClosed:
-			s.Gates = append(s.Gates, sentence)
+			summary.Gates = append(summary.Gates, sentence)
 			fallthrough
 		default:
-			s.Waiting = append(s.Waiting, sentence)
+			summary.Waiting = append(summary.Waiting, sentence)
 		}
 	}
 	// Where no cluster is blocked, only those in flight are waited for, perhaps for ever.
-	if len(s.Waiting) == 0 && r.choice.breach == nil && r.schedule.missing == "" && (r.marks.inGroup != nil || s.InFlight() > 0) {
-		s.Waiting = append(s.Waiting, r.waitedFor())
+	if len(summary.Waiting) == 0 && r.choice.breach == nil && r.schedule.missing == "" && (r.marks.inGroup != nil || summary.InFlight() > 0) {
+		summary.Waiting = append(summary.Waiting, r.waitedFor())
 	}
 }
 

@@ -68,14 +68,14 @@ type Abort struct {
 // The errors are the same as from Plan, and one if abort.Time is zero or after now. It takes as long as Plan, and in
 // addition sorts the clusters that have the failed version.
 func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, abort Abort, now time.Time, opts Options) (*Result, error) {
-	rules, o, errs := compile(strategy, &opts)
+	rules, options, errs := compile(strategy, &opts)
 	if errs = append(errs, abort.check(now)...); len(errs) > 0 {
 		return nil, fielderrs.Join(errs)
 	}
-	o.record = o.record.since(&abort)
-	rollback, reports := newRollback(groups, &abort, &o)
-	o.rollback, o.freeFailed = rollback, o.freeFailed || rollback.isTolerant()
-	return newSchedule(&rules, &o, groups, fleet.FormerGroups{}).plan(reports, now)
+	options.record = options.record.since(&abort)
+	rollback, reports := newRollback(groups, &abort, &options)
+	options.rollback, options.freeFailed = rollback, options.freeFailed || rollback.isTolerant()
+	return newSchedule(&rules, &options, groups, fleet.FormerGroups{}).plan(reports, now)
 }
 
 // since gives the stored record of a rollback (R43): what tells of the failed version is left out.
@@ -85,8 +85,8 @@ func (m *recordIndex) since(abort *Abort) *recordIndex {
 	}
 	has := make(map[string]bool)
 	for i := range abort.Failed {
-		if r := &abort.Failed[i]; hasVersion(r) {
-			has[r.Cluster] = true
+		if report := &abort.Failed[i]; hasVersion(report) {
+			has[report.Cluster] = true
 		}
 	}
 	kept := m.StoredRecord

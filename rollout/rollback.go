@@ -93,8 +93,8 @@ func (b *rollback) rank(phases *fleet.Phases, order func(a, b string) int, now t
 	failed := make([]bool, len(has))
 	for position := range has {
 		if has.at(position) {
-			r := fleet.ReportOf(has[position].report)
-			failed[position] = fleet.FailureStates.Has(phases.At(r.Kind, r.Since, now))
+			report := fleet.ReportOf(has[position].report)
+			failed[position] = fleet.FailureStates.Has(phases.At(report.Kind, report.Since, now))
 			turns = append(turns, int32(position))
 		}
 	}
@@ -104,8 +104,8 @@ func (b *rollback) rank(phases *fleet.Phases, order func(a, b string) int, now t
 			return one(failed[q]) - one(failed[p])
 		}
 		if order != nil {
-			if c := order(a.report.Cluster, b.report.Cluster); c != 0 {
-				return c
+			if compared := order(a.report.Cluster, b.report.Cluster); compared != 0 {
+				return compared
 			}
 		}
 		return cmp.Or(compareLatest(a.applied, b.applied), cmp.Compare(p, q))

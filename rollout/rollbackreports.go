@@ -12,14 +12,14 @@ import (
 
 // newRollback finds the clusters that have the failed version and those that rolled back already. It makes the reports
 // with which the version before is rolled out to these alone (R43).
-func newRollback(groups *grouping.Groups, abort *Abort, o *options) (*rollback, []status.Report) {
+func newRollback(groups *grouping.Groups, abort *Abort, options *options) (*rollback, []status.Report) {
 	has := findRollbackClusters(groups, abort.Failed)
-	b := &rollback{stopAtBreach: abort.StopAtBreach, clusters: has}
+	rollback := &rollback{stopAtBreach: abort.StopAtBreach, clusters: has}
 	reports := make([]status.Report, 0, max(len(abort.Before), len(abort.Failed), groups.NumClusters()))
 	deselected := deselectedWith(groups, abort)
-	b.deselected = deselected
+	rollback.deselected = deselected
 	list := func(report status.Report) {
-		if report.Status == status.Skip && report.Applied.IsZero() && o.standsIn(report.Cluster) {
+		if report.Status == status.Skip && report.Applied.IsZero() && options.standsIn(report.Cluster) {
 			report.Status = status.ToApply // what the record says counts
 		}
 		reports = append(reports, report)
@@ -46,11 +46,11 @@ func newRollback(groups *grouping.Groups, abort *Abort, o *options) (*rollback, 
 	for _, report := range abort.Failed {
 		position, is := groups.Position(report.Cluster)
 		if !is {
-			n := unselected[report.Cluster]
-			if n.another() {
+			listed := unselected[report.Cluster]
+			if listed.another() {
 				list(deselected.report(report, false))
 			}
-			unselected[report.Cluster] = n
+			unselected[report.Cluster] = listed
 			continue
 		}
 		switch more := selected[position].another(); {
@@ -61,24 +61,24 @@ func newRollback(groups *grouping.Groups, abort *Abort, o *options) (*rollback, 
 		}
 	}
 	for position := range selected {
-		if selected[position] == (listings{}) && !o.standsIn(groups.Cluster(position)) {
+		if selected[position] == (listings{}) && !options.standsIn(groups.Cluster(position)) {
 			list(skipReport(groups.Cluster(position)))
-			b.absent++
+			rollback.absent++
 		}
 	}
-	return b, reports
+	return rollback, reports
 }
 
 // standsIn says whether an entry of the record stands in for the report of a cluster that has none (R49).
 func (c *options) standsIn(cluster string) bool {
-	e, known := c.entries()[cluster]
+	entry, known := c.entries()[cluster]
 	if !known || c.ignores(cluster) {
 		return false
 	}
-	if e.Kind.IsFailure() {
-		return e.Attempt >= c.attempt
+	if entry.Kind.IsFailure() {
+		return entry.Attempt >= c.attempt
 	}
-	return e.Kind != fleet.KindOnceStarted && e.Kind != fleet.KindOnceSucceeded && e.Kind != fleet.KindSucceeded
+	return entry.Kind != fleet.KindOnceStarted && entry.Kind != fleet.KindOnceSucceeded && entry.Kind != fleet.KindSucceeded
 }
 
 // deselectedWith says when clusters began to roll back that are not selected and have the failed version: at the abort, or when they
@@ -86,27 +86,27 @@ func (c *options) standsIn(cluster string) bool {
 func deselectedWith(groups *grouping.Groups, abort *Abort) deselectedInRollback {
 	since := make(deselectedInRollback)
 	for i := range abort.Failed {
-		r := &abort.Failed[i]
-		if _, selected := groups.Position(r.Cluster); selected || !hasVersion(r) {
+		report := &abort.Failed[i]
+		if _, selected := groups.Position(report.Cluster); selected || !hasVersion(report) {
 			continue
 		}
-		since[r.Cluster] = latest(since[r.Cluster], abort.Time.Round(0), r.Applied.Round(0))
+		since[report.Cluster] = latest(since[report.Cluster], abort.Time.Round(0), report.Applied.Round(0))
 	}
 	return since
 }
 
 // report gives what is reported of a cluster that is not selected (R43). Its object is to be deleted; until then it is in flight
 // if it has the failed version, as reported if it rolled back, and otherwise left out.
-func (g deselectedInRollback) report(r status.Report, wentBack bool) status.Report {
-	since, has := g[r.Cluster]
+func (g deselectedInRollback) report(report status.Report, wentBack bool) status.Report {
+	since, has := g[report.Cluster]
 	switch {
 	case has:
-		return status.Report{Cluster: r.Cluster, Status: status.Progressing, Applied: since, Deleting: r.Deleting}
+		return status.Report{Cluster: report.Cluster, Status: status.Progressing, Applied: since, Deleting: report.Deleting}
 	case wentBack:
-		return r
+		return report
 	default:
-		out := skipReport(r.Cluster)
-		out.Deleting = r.Deleting
+		out := skipReport(report.Cluster)
+		out.Deleting = report.Deleting
 		return out
 	}
 }
@@ -121,8 +121,8 @@ func (n *listings) another() bool {
 }
 
 // rollsBack gives what is reported of a cluster that has the failed version, from a report about either version.
-func rollsBack(r *status.Report) status.Report {
-	return status.Report{Cluster: r.Cluster, Status: status.ToApply, Deleting: r.Deleting}
+func rollsBack(report *status.Report) status.Report {
+	return status.Report{Cluster: report.Cluster, Status: status.ToApply, Deleting: report.Deleting}
 }
 
 // skipReport gives the report of a cluster that never had the failed version.
@@ -131,8 +131,8 @@ func skipReport(cluster string) status.Report {
 }
 
 // rolledBack says whether a cluster has got the version before since the abort, from a report about that version (R43).
-func rolledBack(r *status.Report, aborted time.Time) bool {
-	return !r.Applied.IsZero() && !isBefore(r.Applied.Round(0), aborted.Round(0))
+func rolledBack(report *status.Report, aborted time.Time) bool {
+	return !report.Applied.IsZero() && !isBefore(report.Applied.Round(0), aborted.Round(0))
 }
 
 // findRollbackClusters finds the holders. Where several reports say that a cluster has the failed version, it merges them.
@@ -144,21 +144,21 @@ func findRollbackClusters(groups *grouping.Groups, failed []status.Report) rollb
 		if !selected || !hasVersion(report) {
 			continue
 		}
-		h := &has[position]
-		if applied := report.Applied.Round(0); applied.After(h.applied) {
-			h.applied = applied
+		cluster := &has[position]
+		if applied := report.Applied.Round(0); applied.After(cluster.applied) {
+			cluster.applied = applied
 		}
-		if h.report != nil {
-			merged := status.Merge(*h.report, *report)
+		if cluster.report != nil {
+			merged := status.Merge(*cluster.report, *report)
 			report = &merged
 		}
-		h.report = report
+		cluster.report = report
 	}
 	return has
 }
 
 // hasVersion says whether a cluster has the version that a report is about. A skipped cluster counts as not having it
 // (R43).
-func hasVersion(r *status.Report) bool {
-	return r.Status != status.Skip && (r.Status != status.ToApply || !r.Applied.IsZero())
+func hasVersion(report *status.Report) bool {
+	return report.Status != status.Skip && (report.Status != status.ToApply || !report.Applied.IsZero())
 }

@@ -60,8 +60,8 @@ func (s *schedule) concurrency() (limit.Limit, string) {
 
 // compare orders the positions of clusters that wait in the same state and stage by their turn (R8).
 func (s *schedule) compare(a, b fleet.Position) int {
-	if c := s.options.rollback.compare(a, b); c != 0 {
-		return c
+	if compared := s.options.rollback.compare(a, b); compared != 0 {
+		return compared
 	}
 	if s.options.order == nil {
 		return cmp.Compare(a, b) // positions are in the order of the names
@@ -74,13 +74,13 @@ func (s *schedule) compareNames(a, b string) int {
 	if rollback := s.options.rollback; rollback != nil {
 		p, _ := s.Position(a)
 		q, _ := s.Position(b)
-		if c := rollback.compare(p, q); c != 0 {
-			return c
+		if compared := rollback.compare(p, q); compared != 0 {
+			return compared
 		}
 	}
 	if order := s.options.order; order != nil {
-		if c := order(a, b); c != 0 {
-			return c
+		if compared := order(a, b); compared != 0 {
+			return compared
 		}
 	}
 	return strings.Compare(a, b)

@@ -57,11 +57,11 @@ type Stage struct {
 
 // show gives the Schedule of a result. It shares nothing with s.
 func (s *schedule) show() Schedule {
-	c := Schedule{Type: s.rules.typ, MinSuccessTime: s.rules.minSuccessTime, MaxFailures: s.maxFailures, Stages: make([]Stage, s.Graph.Len()), After: s.Graph.After()}
-	_, c.ConcurrencySource = s.concurrency()
+	shown := Schedule{Type: s.rules.typ, MinSuccessTime: s.rules.minSuccessTime, MaxFailures: s.maxFailures, Stages: make([]Stage, s.Graph.Len()), After: s.Graph.After()}
+	_, shown.ConcurrencySource = s.concurrency()
 	keys := make([]grouping.Key, s.Graph.NumGroups())
 	for stage := range s.Graph.Len() {
-		from, to := &s.limits[stage], &c.Stages[stage]
+		from, to := &s.limits[stage], &shown.Stages[stage]
 		to.Mandatory, to.Clusters = s.Graph.IsMandatory(stage), from.clusters
 		to.MaxConcurrency, to.MaxFailures = from.maxConcurrency, s.Budgets[stage]
 		groups := s.Graph.Groups(stage)
@@ -74,9 +74,9 @@ func (s *schedule) show() Schedule {
 	}
 	if s.rules.deadline != nil {
 		deadline := *s.rules.deadline
-		c.ProgressDeadline = &deadline
+		shown.ProgressDeadline = &deadline
 	}
-	return c
+	return shown
 }
 
 // String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`. Where the stages are no chain, it

@@ -72,16 +72,16 @@ type recordIndex struct {
 	entries fleet.Record // nil where there are none
 }
 
-func newRecordIndex(m StoredRecord) *recordIndex {
-	known := &recordIndex{StoredRecord: m}
-	if m.Record.Version != m.Version {
+func newRecordIndex(record StoredRecord) *recordIndex {
+	known := &recordIndex{StoredRecord: record}
+	if record.Record.Version != record.Version {
 		known.Record = status.Record{}
 		return known
 	}
-	known.entries = make(fleet.Record, len(m.Record.Deselected))
-	merged := make(map[string]status.Report, len(m.Record.Deselected)) // two entries of a cluster count as one (R1)
-	for i := range m.Record.Deselected {
-		stored := &m.Record.Deselected[i]
+	known.entries = make(fleet.Record, len(record.Record.Deselected))
+	merged := make(map[string]status.Report, len(record.Record.Deselected)) // two entries of a cluster count as one (R1)
+	for i := range record.Record.Deselected {
+		stored := &record.Record.Deselected[i]
 		if before, again := merged[stored.Cluster]; again {
 			merged[stored.Cluster] = status.Merge(before, stored.Report)
 		} else {
@@ -89,18 +89,18 @@ func newRecordIndex(m StoredRecord) *recordIndex {
 		}
 		report := merged[stored.Cluster]
 		report.Deleting = false // an entry is not an object
-		e := fleet.Entry{Report: fleet.ReportOf(&report), Key: stored.Group}
+		entry := fleet.Entry{Report: fleet.ReportOf(&report), Key: stored.Group}
 		switch {
-		case e.Kind.IsFailure():
-		case report.Status == status.Succeeded && !m.AtOnce:
-			e.Kind = fleet.KindOnceSucceeded
-		case report.Status == status.Skip || !m.AtOnce:
-			e.Kind = fleet.KindOnceStarted
+		case entry.Kind.IsFailure():
+		case report.Status == status.Succeeded && !record.AtOnce:
+			entry.Kind = fleet.KindOnceSucceeded
+		case report.Status == status.Skip || !record.AtOnce:
+			entry.Kind = fleet.KindOnceStarted
 		}
-		if e.Key.Index < 0 {
-			e.Key = fleet.UnknownGroup()
+		if entry.Key.Index < 0 {
+			entry.Key = fleet.UnknownGroup()
 		}
-		known.entries[stored.Cluster] = e
+		known.entries[stored.Cluster] = entry
 	}
 	return known
 }

@@ -9,9 +9,9 @@ import "strings"
 func (r *Result) String() string {
 	parts := r.actions(r.InFlight)
 	stopped := r.Breach != nil
-	for _, h := range r.counted((*Result).briefBlock) {
-		parts = append(parts, h.String())
-		stopped = stopped && h.Reason.Type != BlockBreached
+	for _, count := range r.counted((*Result).briefBlock) {
+		parts = append(parts, count.String())
+		stopped = stopped && count.Reason.Type != BlockBreached
 	}
 	if stopped { // nothing waits, or for another reason
 		parts = append(parts, r.Breach.String())

@@ -26,11 +26,11 @@ func plural(many bool, one, more string) string {
 }
 
 // inUTC writes a time in whole seconds, rounded up so that the time has come by then.
-func inUTC(t time.Time) string {
-	if t.Nanosecond() > 0 {
-		t = t.Truncate(time.Second).Add(time.Second)
+func inUTC(at time.Time) string {
+	if at.Nanosecond() > 0 {
+		at = at.Truncate(time.Second).Add(time.Second)
 	}
-	return t.UTC().Format(time.RFC3339)
+	return at.UTC().Format(time.RFC3339)
 }
 
 func one(is bool) int {
@@ -48,20 +48,20 @@ const maxNamed = 3
 
 // listed joins the first names of n, and counts the others: "a, b and 2 more".
 func listed(names []string, n int) string {
-	s := strings.Join(names, ", ")
+	text := strings.Join(names, ", ")
 	if more := n - len(names); more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
+		text += fmt.Sprintf(" and %d more", more)
 	}
-	return s
+	return text
 }
 
-func latest(times ...time.Time) (t time.Time) {
+func latest(times ...time.Time) (last time.Time) {
 	for _, other := range times {
-		if other.After(t) {
-			t = other
+		if other.After(last) {
+			last = other
 		}
 	}
-	return t
+	return last
 }
 
 // deselectedMark follows the name of a deselected cluster, in sentences.

@@ -29,30 +29,30 @@ func (t *timeouts) breach() time.Time {
 // do neither. It takes
 // n·log(n) time for n clusters that may time out.
 func (r *Result) stopsAt() (first time.Time) {
-	s := r.schedule
-	if s.rules.deadline == nil {
+	schedule := r.schedule
+	if schedule.rules.deadline == nil {
 		return first
 	}
 	totals := &r.table.Totals
-	budgets := make([]timeouts, len(s.limits)+2) // the last two are of all
-	for stage := range s.Graph.Len() {
-		budgets[stage].left = s.Budgets[stage] - totals.Stages[stage].InBudget()
+	budgets := make([]timeouts, len(schedule.limits)+2) // the last two are of all
+	for stage := range schedule.Graph.Len() {
+		budgets[stage].left = schedule.Budgets[stage] - totals.Stages[stage].InBudget()
 	}
-	all := &budgets[len(s.limits)]
-	all.left = s.maxFailures - totals.All.InBudget()
-	shares := &budgets[len(s.limits)+1]
-	if shares.left = math.MaxInt; s.options.shares != nil {
-		shares.left = s.options.shares.Failures - totals.All.Failures()
+	all := &budgets[len(schedule.limits)]
+	all.left = schedule.maxFailures - totals.All.InBudget()
+	shares := &budgets[len(schedule.limits)+1]
+	if shares.left = math.MaxInt; schedule.options.shares != nil {
+		shares.left = schedule.options.shares.Failures - totals.All.Failures()
 	}
 	for position, state := range r.table.All() {
-		if !fleet.EndingStates.Has(state) || s.Ignores(position) || r.isEarlier(position) {
+		if !fleet.EndingStates.Has(state) || schedule.Ignores(position) || r.isEarlier(position) {
 			continue
 		}
-		at := r.table.Since(position).In(r.table.Now.Location()).Add(s.Phases.LimitOf(state))
-		if shares.at = append(shares.at, at); !s.InBudget(position) {
+		at := r.table.Since(position).In(r.table.Now.Location()).Add(schedule.Phases.LimitOf(state))
+		if shares.at = append(shares.at, at); !schedule.InBudget(position) {
 			continue
 		}
-		stage := &budgets[s.Graph.Of(s.GroupOf(position))]
+		stage := &budgets[schedule.Graph.Of(schedule.GroupOf(position))]
 		stage.at, all.at = append(stage.at, at), append(all.at, at)
 	}
 	for i := range budgets {

@@ -25,8 +25,8 @@ func Validate(strategy clusterv1alpha1.RolloutStrategy, path *field.Path) field.
 // compile checks everything but the reports.
 func compile(strategy clusterv1alpha1.RolloutStrategy, opts *Options) (rules, options, field.ErrorList) {
 	rules, errs := parse(strategy, nil)
-	o, wrong := opts.compile(nil)
-	return rules, o, append(errs, wrong...)
+	options, wrong := opts.compile(nil)
+	return rules, options, append(errs, wrong...)
 }
 
 // nameless gives an error for each report without a cluster (R1).
@@ -40,43 +40,43 @@ func nameless(reports []status.Report, path *field.Path) (errs field.ErrorList) 
 }
 
 // parse reads the fields that the strategy's type has, and warns of the others (R18).
-func parse(s clusterv1alpha1.RolloutStrategy, path *field.Path) (r rules, errs field.ErrorList) {
-	switch s.Type {
+func parse(strategy clusterv1alpha1.RolloutStrategy, path *field.Path) (rules rules, errs field.ErrorList) {
+	switch strategy.Type {
 	case clusterv1alpha1.All, "":
-		r.typ = clusterv1alpha1.All
+		rules.typ = clusterv1alpha1.All
 		// All has neither a soak time nor a budget (R5).
-		errs = r.parse(clusterv1alpha1.RolloutConfig{ProgressDeadline: deref(s.All).ProgressDeadline}, intstr.IntOrString{}, path, "all")
+		errs = rules.parse(clusterv1alpha1.RolloutConfig{ProgressDeadline: deref(strategy.All).ProgressDeadline}, intstr.IntOrString{}, path, "all")
 	case clusterv1alpha1.Progressive:
-		p := deref(s.Progressive)
-		r.typ, r.mandatory = s.Type, p.MandatoryDecisionGroups.MandatoryDecisionGroups
-		errs = r.parse(p.RolloutConfig, p.MaxConcurrency, path, "progressive")
+		progressive := deref(strategy.Progressive)
+		rules.typ, rules.mandatory = strategy.Type, progressive.MandatoryDecisionGroups.MandatoryDecisionGroups
+		errs = rules.parse(progressive.RolloutConfig, progressive.MaxConcurrency, path, "progressive")
 	case clusterv1alpha1.ProgressivePerGroup:
-		p := deref(s.ProgressivePerGroup)
-		r.typ, r.mandatory = s.Type, p.MandatoryDecisionGroups.MandatoryDecisionGroups
-		errs = r.parse(p.RolloutConfig, intstr.IntOrString{}, path, "progressivePerGroup")
+		perGroup := deref(strategy.ProgressivePerGroup)
+		rules.typ, rules.mandatory = strategy.Type, perGroup.MandatoryDecisionGroups.MandatoryDecisionGroups
+		errs = rules.parse(perGroup.RolloutConfig, intstr.IntOrString{}, path, "progressivePerGroup")
 	default:
-		errs = field.ErrorList{field.NotSupported(path.Child("type"), s.Type, []clusterv1alpha1.RolloutType{
+		errs = field.ErrorList{field.NotSupported(path.Child("type"), strategy.Type, []clusterv1alpha1.RolloutType{
 			clusterv1alpha1.All, clusterv1alpha1.Progressive, clusterv1alpha1.ProgressivePerGroup})}
 	}
-	r.warnings = ignoredFields(s)
-	return r, errs
+	rules.warnings = ignoredFields(strategy)
+	return rules, errs
 }
 
 // parse reads the times and limits of a type's block. It makes a path only for what is wrong.
-func (r *rules) parse(c clusterv1alpha1.RolloutConfig, concurrency intstr.IntOrString, path *field.Path, block string) (errs field.ErrorList) {
+func (r *rules) parse(config clusterv1alpha1.RolloutConfig, concurrency intstr.IntOrString, path *field.Path, block string) (errs field.ErrorList) {
 	check := func(name string, err *field.Error) {
 		if err != nil {
 			err.Field = path.Child(block, name).String()
 			errs = append(errs, err)
 		}
 	}
-	if r.minSuccessTime = c.MinSuccessTime.Duration; r.minSuccessTime < 0 {
-		check("minSuccessTime", field.Invalid(nil, c.MinSuccessTime.Duration.String(), "must not be negative"))
+	if r.minSuccessTime = config.MinSuccessTime.Duration; r.minSuccessTime < 0 {
+		check("minSuccessTime", field.Invalid(nil, config.MinSuccessTime.Duration.String(), "must not be negative"))
 	}
 	var err *field.Error
-	r.deadline, err = parseDeadline(c.ProgressDeadline)
+	r.deadline, err = parseDeadline(config.ProgressDeadline)
 	check("progressDeadline", err)
-	r.maxFailures, err = limit.Parse(nil, c.MaxFailures)
+	r.maxFailures, err = limit.Parse(nil, config.MaxFailures)
 	check("maxFailures", err)
 	r.maxConcurrency, err = limit.ParseConcurrency(nil, concurrency)
 	check("maxConcurrency", err)
@@ -85,15 +85,15 @@ func (r *rules) parse(c clusterv1alpha1.RolloutConfig, concurrency intstr.IntOrS
 
 // parseDeadline reads a ProgressDeadline: nil where there is none (R17). It reads what time.ParseDuration reads, except
 // for signs, fractions, and units below a second.
-func parseDeadline(s string) (*time.Duration, *field.Error) {
-	if s == "" || s == noDeadline {
+func parseDeadline(text string) (*time.Duration, *field.Error) {
+	if text == "" || text == noDeadline {
 		return nil, nil
 	}
-	d, err := time.ParseDuration(s)
-	if err != nil || d < time.Second || strings.Trim(s, "0123456789hms") != "" || strings.Contains(s, "ms") {
-		return nil, field.Invalid(nil, s, "must be None for no deadline, or at least one second in hours, minutes and seconds, such as 2h, 90m, 360s or 1h30m")
+	deadline, err := time.ParseDuration(text)
+	if err != nil || deadline < time.Second || strings.Trim(text, "0123456789hms") != "" || strings.Contains(text, "ms") {
+		return nil, field.Invalid(nil, text, "must be None for no deadline, or at least one second in hours, minutes and seconds, such as 2h, 90m, 360s or 1h30m")
 	}
-	return &d, nil
+	return &deadline, nil
 }
 
 // noDeadline is what the API server fills in where the strategy has no progressDeadline.
@@ -108,32 +108,32 @@ func deref[T any](p *T) (v T) {
 
 // ignoredFields warns of the fields of a strategy that are set and have no effect under its type, in the order of the API
 // (R5, R18). A field that has the API's default is not set: the API server fills it in.
-func ignoredFields(s clusterv1alpha1.RolloutStrategy) (warnings []Warning) {
+func ignoredFields(strategy clusterv1alpha1.RolloutStrategy) (warnings []Warning) {
 	add := func(block, name string, set bool) {
 		if set {
 			warnings = append(warnings, Warning{Type: WarningFieldIgnored, Field: block + "." + name})
 		}
 	}
-	config := func(block string, c *clusterv1alpha1.RolloutConfig, deadline string) {
-		add(block, "minSuccessTime", c.MinSuccessTime.Duration != 0)
+	config := func(block string, given *clusterv1alpha1.RolloutConfig, deadline string) {
+		add(block, "minSuccessTime", given.MinSuccessTime.Duration != 0)
 		add(block, "progressDeadline", deadline != "" && deadline != noDeadline)
-		add(block, "maxFailures", c.MaxFailures != intstr.IntOrString{})
+		add(block, "maxFailures", given.MaxFailures != intstr.IntOrString{})
 	}
-	if s.All != nil {
-		deadline := s.All.ProgressDeadline
-		if s.Type == clusterv1alpha1.All || s.Type == "" {
+	if strategy.All != nil {
+		deadline := strategy.All.ProgressDeadline
+		if strategy.Type == clusterv1alpha1.All || strategy.Type == "" {
 			deadline = ""
 		}
-		config("all", &s.All.RolloutConfig, deadline)
+		config("all", &strategy.All.RolloutConfig, deadline)
 	}
-	if p := s.Progressive; p != nil && s.Type != clusterv1alpha1.Progressive {
-		config("progressive", &p.RolloutConfig, p.ProgressDeadline)
-		add("progressive", "mandatoryDecisionGroups", len(p.MandatoryDecisionGroups.MandatoryDecisionGroups) > 0)
-		add("progressive", "maxConcurrency", p.MaxConcurrency != intstr.IntOrString{})
+	if progressive := strategy.Progressive; progressive != nil && strategy.Type != clusterv1alpha1.Progressive {
+		config("progressive", &progressive.RolloutConfig, progressive.ProgressDeadline)
+		add("progressive", "mandatoryDecisionGroups", len(progressive.MandatoryDecisionGroups.MandatoryDecisionGroups) > 0)
+		add("progressive", "maxConcurrency", progressive.MaxConcurrency != intstr.IntOrString{})
 	}
-	if p := s.ProgressivePerGroup; p != nil && s.Type != clusterv1alpha1.ProgressivePerGroup {
-		config("progressivePerGroup", &p.RolloutConfig, p.ProgressDeadline)
-		add("progressivePerGroup", "mandatoryDecisionGroups", len(p.MandatoryDecisionGroups.MandatoryDecisionGroups) > 0)
+	if perGroup := strategy.ProgressivePerGroup; perGroup != nil && strategy.Type != clusterv1alpha1.ProgressivePerGroup {
+		config("progressivePerGroup", &perGroup.RolloutConfig, perGroup.ProgressDeadline)
+		add("progressivePerGroup", "mandatoryDecisionGroups", len(perGroup.MandatoryDecisionGroups.MandatoryDecisionGroups) > 0)
 	}
 	return warnings
 }

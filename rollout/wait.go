@@ -48,26 +48,26 @@ func (w *interval) join(other interval) {
 
 // waits gives the wait of each stage; nil without the option. A stage with an incomplete predecessor has none. It takes time
 // linear in the stages, and in the clusters of complete stages that have changed.
-func (s *schedule) waits(v view, c *choice, t *fleet.Totals, now time.Time) []interval {
+func (s *schedule) waits(view view, choice *choice, totals *fleet.Totals, now time.Time) []interval {
 	if s.Wait <= 0 {
 		return nil
 	}
 	all := make([]interval, len(s.limits))
 	for stage := range s.Graph.Len() {
-		if _, waits := c.waitsFor(stage); waits {
+		if _, waits := choice.waitsFor(stage); waits {
 			continue
 		}
-		w := &all[stage]
+		wait := &all[stage]
 		if same := s.Graph.SamePredecessors(stage); same < stage {
-			*w = all[same]
+			*wait = all[same]
 			continue
 		}
 		for _, before := range s.Graph.DirectlyBefore(stage) {
-			own := interval{last: v.LastSuccess(before), lastOf: before, unknown: t.Stages[before].In(fleet.SucceededUndated) > 0, unknownOf: before}
-			w.join(own)
-			w.join(all[before])
+			own := interval{last: view.LastSuccess(before), lastOf: before, unknown: totals.Stages[before].In(fleet.SucceededUndated) > 0, unknownOf: before}
+			wait.join(own)
+			wait.join(all[before])
 		}
-		w.is = w.unknown || !w.last.IsZero() && now.Before(w.last.Add(s.Wait))
+		wait.is = wait.unknown || !wait.last.IsZero() && now.Before(wait.last.Add(s.Wait))
 	}
 	return all
 }

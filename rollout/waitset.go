@@ -102,7 +102,7 @@ const (
 // waitKinds is a set of these.
 type waitKinds uint64
 
-func (set waitKinds) has(k waitKind) bool { return set&(1<<k) != 0 }
+func (set waitKinds) has(kind waitKind) bool { return set&(1<<kind) != 0 }
 
 const (
 	failedKinds    = waitKinds(fleet.FailedStates) | 1<<failedLost
@@ -110,25 +110,25 @@ const (
 )
 
 // waitKindOf says what a cluster in a state does.
-func waitKindOf(b *Blocker, s fleet.State) waitKind {
+func waitKindOf(blocker *Blocker, state fleet.State) waitKind {
 	switch {
-	case b.frozen:
+	case blocker.frozen:
 		return waitBlockingToApply
-	case b.late:
+	case blocker.late:
 		return startingLate
-	case b.refused:
+	case blocker.refused:
 		return startingRefused
-	case b.lost:
+	case blocker.lost:
 		return failedLost
-	case b.Again.IsZero():
-		return waitKind(s)
-	case b.Silent:
+	case blocker.Again.IsZero():
+		return waitKind(state)
+	case blocker.Silent:
 		return silentAgain
-	case b.Reason == status.ReportRefused:
+	case blocker.Reason == status.ReportRefused:
 		return refusedAgain
-	case b.Reason == status.ReportUntracked:
+	case blocker.Reason == status.ReportUntracked:
 		return untrackedAgain
-	case b.Status == status.Validating:
+	case blocker.Status == status.Validating:
 		return validatingAgain
 	default:
 		return progressingAgain
@@ -150,16 +150,16 @@ type topN struct {
 	ignorable ignorableClusters // of all of them
 }
 
-// add counts b, and inserts it if it is among the first, in the order of compareEnds, or reversed if sign is -1.
-func (f *topN) add(b *Blocker, sign int) {
+// add counts a blocker, and inserts it if it is among the first, in the order of compareEnds, or reversed if sign is -1.
+func (f *topN) add(blocker *Blocker, sign int) {
 	f.n++
-	f.ignorable.add(b)
+	f.ignorable.add(blocker)
 	at := len(f.blockers)
-	for at > 0 && sign*compareEnds(b, &f.blockers[at-1]) < 0 {
+	for at > 0 && sign*compareEnds(blocker, &f.blockers[at-1]) < 0 {
 		at--
 	}
 	if at < maxNamed {
-		f.blockers = slices.Insert(f.blockers[:min(len(f.blockers), maxNamed-1)], at, *b)
+		f.blockers = slices.Insert(f.blockers[:min(len(f.blockers), maxNamed-1)], at, *blocker)
 	}
 }
 
@@ -180,33 +180,33 @@ func (r *Result) fleetWaitSet() *waitSet {
 }
 
 func (r *Result) findWaitSets() {
-	s, grants := r.schedule, r.choice.grants()
+	schedule, grants := r.schedule, r.choice.grants()
 	sets := make([]waitSet, len(grants))
 	var everywhere *waitSet
 	byShares := false // then the ramp blocks none
 	for i := range sets {
-		g := &grants[i]
-		sets[i].excess = s.slotsOf(g).Excess(g.slots)
+		grant := &grants[i]
+		sets[i].excess = schedule.slotsOf(grant).Excess(grant.slots)
 		sets[i].needed = sets[i].excess
-		if byShares = byShares || g.limit == limits.KindShares; (byShares || g.limit == limits.KindRamp) && everywhere == nil {
+		if byShares = byShares || grant.limit == limits.KindShares; (byShares || grant.limit == limits.KindRamp) && everywhere == nil {
 			everywhere = &waitSet{}
 		}
 	}
 	for position, state := range r.table.All() {
-		if !r.isStarting(position) && !fleet.InFlightStates.Has(state) && !fleet.BlockingStates.Has(state) || s.Ignores(position) {
+		if !r.isStarting(position) && !fleet.InFlightStates.Has(state) && !fleet.BlockingStates.Has(state) || schedule.Ignores(position) {
 			continue
 		}
-		i, active := r.choice.grantOf(s.Graph.Of(s.GroupOf(position)))
+		i, active := r.choice.grantOf(schedule.Graph.Of(schedule.GroupOf(position)))
 		if !active && everywhere == nil {
 			continue
 		}
-		b, earlier := r.blocker(position), r.isEarlier(position)
+		blocker, earlier := r.blocker(position), r.isEarlier(position)
 		if active {
-			sets[i].add(b, state, s.options.freeFailed, earlier)
+			sets[i].add(blocker, state, schedule.options.freeFailed, earlier)
 		}
-		if everywhere != nil && !b.frozen {
-			b.slotless = b.slotless && !byShares
-			everywhere.add(b, state, s.options.freeFailed && !byShares, earlier)
+		if everywhere != nil && !blocker.frozen {
+			blocker.slotless = blocker.slotless && !byShares
+			everywhere.add(blocker, state, schedule.options.freeFailed && !byShares, earlier)
 		}
 	}
 	for i := range sets {
@@ -225,30 +225,30 @@ func (r *Result) findWaitSets() {
 
 // add takes in a cluster that starts or is in flight, perhaps in an attempt before the wanted one. A failed cluster has no
 // slot if failures free it.
-func (f *waitSet) add(b Blocker, state fleet.State, freeFailed, earlier bool) {
-	f.byKind[waitKindOf(&b, state)].add(b)
-	if b.frozen {
+func (f *waitSet) add(blocker Blocker, state fleet.State, freeFailed, earlier bool) {
+	f.byKind[waitKindOf(&blocker, state)].add(blocker)
+	if blocker.frozen {
 		f.anyFrozen = true
-		f.last.add(&b, 1)
+		f.last.add(&blocker, 1)
 		return
 	}
-	f.starting += one(b.Starting)
-	f.unknown += one(!b.Starting && b.Since.IsZero())
+	f.starting += one(blocker.Starting)
+	f.unknown += one(!blocker.Starting && blocker.Since.IsZero())
 	f.earlier += one(earlier)
-	undated := b.WithoutTime && !earlier && !b.lost // the deadline of an earlier attempt ends no wait
+	undated := blocker.WithoutTime && !earlier && !blocker.lost // the deadline of an earlier attempt ends no wait
 	if !isFailed(state) {
-		f.last.add(&b, 1)
+		f.last.add(&blocker, 1)
 		if undated {
-			f.undated.add(b)
+			f.undated.add(blocker)
 		}
 	}
 	if !isFailed(state) || !freeFailed {
-		f.first.add(&b, -1)
+		f.first.add(&blocker, -1)
 		if undated {
-			f.undatedSlots.add(b)
+			f.undatedSlots.add(blocker)
 		}
-		if !b.Until.IsZero() {
-			f.ends = append(f.ends, end{b.Until, b.Status == status.Succeeded})
+		if !blocker.Until.IsZero() {
+			f.ends = append(f.ends, end{blocker.Until, blocker.Status == status.Succeeded})
 		}
 	}
 }
@@ -258,9 +258,9 @@ func (f *waitSet) add(b Blocker, state fleet.State, freeFailed, earlier bool) {
 func (f *waitSet) close(isFree func(ended, soaked int) bool) {
 	slices.SortFunc(f.ends, func(a, b end) int { return a.at.Compare(b.at) })
 	soaked := 0
-	for i, e := range f.ends {
-		if soaked += one(e.soaks); isFree(i+1, soaked) {
-			f.frees = e.at
+	for i, end := range f.ends {
+		if soaked += one(end.soaks); isFree(i+1, soaked) {
+			f.frees = end.at
 			break
 		}
 	}
@@ -274,9 +274,9 @@ func (f *waitSet) close(isFree func(ended, soaked int) bool) {
 // countDates gives how many clusters, whichever they are, need a report that says since when, for time to free enough slots;
 // 0 where no number is enough. Soaked is how many of the slots that time frees belong to soaking clusters.
 func (f *waitSet) countDates(isFree func(ended, soaked int) bool, soaked int) int {
-	u := &f.undatedSlots
-	others := u.n - f.byKind[waitSoakingUndated].n // the ones that do not soak
-	for n := 1; n <= u.n; n++ {
+	undated := &f.undatedSlots
+	others := undated.n - f.byKind[waitSoakingUndated].n // the ones that do not soak
+	for n := 1; n <= undated.n; n++ {
 		if isFree(len(f.ends)+n, soaked+max(0, n-others)) {
 			return n
 		}
@@ -317,14 +317,14 @@ func (f *waitSet) namesExcept(without waitKinds) string {
 func (f *waitSet) isFree(ended, _ int) bool { return f.excess >= 1 && ended >= f.excess }
 
 // closeRamp closes the wait set of all clusters. With the ramp, a cluster that has soaked frees a slot and may add one.
-func (r *Result) closeRamp(f *waitSet) {
+func (r *Result) closeRamp(waitSet *waitSet) {
 	ramp, starting := r.choice.pace.ramp, r.choice.starting()
 	isFree := func(ended, soaked int) bool { return ramp.IsFreedBy(starting, ended, soaked) }
-	f.excess = ramp.Used + starting - ramp.Bound() + 1
-	for f.needed = 1; !isFree(f.needed, f.needed); {
-		f.needed++
+	waitSet.excess = ramp.Used + starting - ramp.Bound() + 1
+	for waitSet.needed = 1; !isFree(waitSet.needed, waitSet.needed); {
+		waitSet.needed++
 	}
-	f.close(isFree)
+	waitSet.close(isFree)
 }
 
 // joinStarts puts the clusters that start into one state group, never reported or reported ToApply.
@@ -335,28 +335,28 @@ func (f *waitSet) joinStarts() {
 
 // waitedFor says which clusters a rollout waits for that blocks no cluster: all that start or are in flight.
 func (r *Result) waitedFor() string {
-	var f waitSet
+	var waitSet waitSet
 	for position, state := range r.table.All() {
 		if (r.isStarting(position) || fleet.InFlightStates.Has(state)) && !r.schedule.Ignores(position) {
-			b := r.blocker(position)
-			f.byKind[waitKindOf(&b, state)].add(b)
+			blocker := r.blocker(position)
+			waitSet.byKind[waitKindOf(&blocker, state)].add(blocker)
 		}
 	}
-	f.joinStarts()
-	return f.sentences(0, 0)
+	waitSet.joinStarts()
+	return waitSet.sentences(0, 0)
 }
 
-func isFailed(s fleet.State) bool { return fleet.FailedStates.Has(s) }
+func isFailed(state fleet.State) bool { return fleet.FailedStates.Has(state) }
 
-func (c *stateGroup) add(b Blocker) {
+func (c *stateGroup) add(blocker Blocker) {
 	if c.n++; c.n <= maxNamed {
-		c.names = append(c.names, b.label())
+		c.names = append(c.names, blocker.label())
 	}
-	if c.n == 1 || b.changes().Before(c.first.changes()) {
-		c.first = b
+	if c.n == 1 || blocker.changes().Before(c.first.changes()) {
+		c.first = blocker
 	}
-	if c.n == 1 || c.last.changes().Before(b.changes()) {
-		c.last = b
+	if c.n == 1 || c.last.changes().Before(blocker.changes()) {
+		c.last = blocker
 	}
 }
 
@@ -377,22 +377,22 @@ func (c *stateGroup) merge(other *stateGroup) {
 // until they give theirs back. If they end at different times it names the last, or the first to free a slot. Where more
 // than one slot has to become free, it names the first and the last.
 func (c *stateGroup) sentence(slots int) string {
-	b, which, end := c.last, "last", (*Blocker).end
+	blocker, which, end := c.last, "last", (*Blocker).end
 	if slots > 0 {
-		b, which, end = c.first, "first", (*Blocker).slot
+		blocker, which, end = c.first, "first", (*Blocker).slot
 	}
 	names := c.listed()
 	if many := c.n > 1; !many || c.first.changes().Equal(c.last.changes()) {
-		return fmt.Sprintf("%s %s%s", names, b.kind(many), end(&b, many))
+		return fmt.Sprintf("%s %s%s", names, blocker.kind(many), end(&blocker, many))
 	}
-	if b.frozen && c.first.changes().IsZero() {
-		b = c.first // time alone does not end its freeze
-		if b.notAllowed {
-			return names + " " + b.kind(true)
+	if blocker.frozen && c.first.changes().IsZero() {
+		blocker = c.first // time alone does not end its freeze
+		if blocker.notAllowed {
+			return names + " " + blocker.kind(true)
 		}
 	}
-	one := func(which string, b *Blocker) string {
-		last := *b
+	one := func(which string, blocker *Blocker) string {
+		last := *blocker
 		last.Since, last.Message = time.Time{}, ""
 		ends := end(&last, false)
 		for _, and := range []string{", and ", " and ", "; it "} {
@@ -402,22 +402,22 @@ func (c *stateGroup) sentence(slots int) string {
 		}
 		if until, ok := strings.CutPrefix(ends, " until "); ok { // it stays so, which is no event
 			if which == "first" {
-				return fmt.Sprintf("%s only until %s", b.label(), until)
+				return fmt.Sprintf("%s only until %s", blocker.label(), until)
 			}
-			return fmt.Sprintf("%s the longest: until %s", b.label(), until)
+			return fmt.Sprintf("%s the longest: until %s", blocker.label(), until)
 		}
-		return fmt.Sprintf("the %s (%s)%s", which, b.label(), ends)
+		return fmt.Sprintf("the %s (%s)%s", which, blocker.label(), ends)
 	}
-	s := names + " " + b.kind(true)
-	if does := one(which, &b); b.Status == status.Succeeded || b.frozen {
-		s += ", " + does
+	text := names + " " + blocker.kind(true)
+	if does := one(which, &blocker); blocker.Status == status.Succeeded || blocker.frozen {
+		text += ", " + does
 	} else {
-		s += "; " + does
+		text += "; " + does
 	}
 	if slots > 1 {
-		s += ", " + one("last", &c.last)
+		text += ", " + one("last", &c.last)
 	}
-	return s
+	return text
 }
 
 // longestDetail is the most bytes that the sentences about clusters have together, unless the first alone has more. With the
@@ -434,13 +434,13 @@ func (f *waitSet) sentences(slots int, without waitKinds) string {
 		silentAgain, refusedAgain, untrackedAgain, progressingAgain, validatingAgain, waitBlockingToApply, waitUntracked, waitSilent, waitRefused,
 		waitFailed, waitTimedOut, waitProgressing, waitValidating, waitSoaking, waitToApply,
 	} {
-		c := &f.byKind[kind]
-		if c.n == 0 || without.has(kind) || slots > 0 && kind == waitBlockingToApply { // a frozen cluster has no slot
+		members := &f.byKind[kind]
+		if members.n == 0 || without.has(kind) || slots > 0 && kind == waitBlockingToApply { // a frozen cluster has no slot
 			continue
 		}
-		next := c.sentence(slots)
+		next := members.sentence(slots)
 		if more > 0 || s.Len() > 0 && s.Len()+len(next) > longestDetail {
-			more += c.n
+			more += members.n
 			continue
 		}
 		if s.Len() > 0 {

@@ -159,11 +159,11 @@ func (w Warning) gate() string {
 }
 
 func (w Warning) order() string {
-	s := fmt.Sprintf("groupOrder has an entry for group %q, which has no effect: there is no such group", w.Group.Name)
+	text := fmt.Sprintf("groupOrder has an entry for group %q, which has no effect: there is no such group", w.Group.Name)
 	if w.Group.Name == "" {
-		s = "groupOrder has an entry for groups without a name, which has no effect: there is no such group"
+		text = "groupOrder has an entry for groups without a name, which has no effect: there is no such group"
 	}
-	return s + w.only()
+	return text + w.only()
 }
 
 // statuses gives `the status of a`, or `the statuses of a and 2 more clusters`.

@@ -20,12 +20,12 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 	if r.schedule == nil {
 		return nil, BlockReason{}
 	}
-	s := *r.schedule
-	s.options.gates = r.schedule.options.gates.Without(gate)
-	opened := r.again(&s)
-	for _, c := range opened.Start {
-		if position, _ := s.Position(c.Name); !r.isStarting(position) {
-			clusters = append(clusters, c)
+	schedule := *r.schedule
+	schedule.options.gates = r.schedule.options.gates.Without(gate)
+	opened := r.again(&schedule)
+	for _, cluster := range opened.Start {
+		if position, _ := schedule.Position(cluster.Name); !r.isStarting(position) {
+			clusters = append(clusters, cluster)
 		}
 	}
 	if len(clusters) > 0 {
@@ -38,8 +38,8 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 		if opened.blocked(group) > 0 {
 			return nil, opened.blockReason(group)
 		}
-		if p := opened.frozen(); p != nil && len(p.inGroup[group]) > 0 {
-			return nil, p.inGroup[group][0]
+		if frozen := opened.frozen(); frozen != nil && len(frozen.inGroup[group]) > 0 {
+			return nil, frozen.inGroup[group][0]
 		}
 	}
 	return nil, BlockReason{}
@@ -47,13 +47,13 @@ func (r *Result) WouldStart(gate grouping.Key) (clusters []Cluster, otherwise Bl
 
 // isBehind says whether the gates with a key block a group, as long as they are closed.
 func (r *Result) isBehind(gate grouping.Key, group stages.Group) bool {
-	s := r.schedule
+	schedule := r.schedule
 	for other := range r.numGroups() {
-		if !limits.IsGateBefore(gate, s.KeyOf(other)) {
+		if !limits.IsGateBefore(gate, schedule.KeyOf(other)) {
 			continue
 		}
-		stage, its := s.Graph.Of(other), s.Graph.Of(group)
-		if other == group || stage == its && s.Graph.IsSingle(stage) || s.Graph.IsSingle(stage) && s.Graph.Before(its)[stage] {
+		stage, its := schedule.Graph.Of(other), schedule.Graph.Of(group)
+		if other == group || stage == its && schedule.Graph.IsSingle(stage) || schedule.Graph.IsSingle(stage) && schedule.Graph.Before(its)[stage] {
 			return true
 		}
 	}
@@ -61,15 +61,15 @@ func (r *Result) isBehind(gate grouping.Key, group stages.Group) bool {
 }
 
 // again chooses once more, with another schedule over the same groups and what was observed.
-func (r *Result) again(s *schedule) *Result {
+func (r *Result) again(schedule *schedule) *Result {
 	next := *r
-	next.schedule, next.choice, next.marks, next.waitSets = s, choice{}, marks{}, &waitSets{}
-	o := observed{Totals: r.table.Totals, departed: r.table.Departed}
-	o.active, o.breached = s.Firsts(&o.Totals)
-	o.recent = r.choice.pace.recent
+	next.schedule, next.choice, next.marks, next.waitSets = schedule, choice{}, marks{}, &waitSets{}
+	observed := observed{Totals: r.table.Totals, departed: r.table.Departed}
+	observed.active, observed.breached = schedule.Firsts(&observed.Totals)
+	observed.recent = r.choice.pace.recent
 	view := &fleet.Scan{Table: &next.table}
 	next.choice.last = r.choice.last
-	s.choose(&next.choice, &status.Record{More: r.choice.full.n, Until: r.choice.full.until}, view, &o, r.table.Now)
-	next.Start = s.start(view, &next.choice, &next.marks)
+	schedule.choose(&next.choice, &status.Record{More: r.choice.full.n, Until: r.choice.full.until}, view, &observed, r.table.Now)
+	next.Start = schedule.start(view, &next.choice, &next.marks)
 	return &next
 }

@@ -86,11 +86,11 @@ func Of(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, life 
 	if errs := append(faults(strategy, &opts), life.errs()...); len(errs) > 0 {
 		return Exposure{}, fielderrs.Join(errs)
 	}
-	s, err := newProspect(strategy, groups, &opts)
+	prospect, err := newProspect(strategy, groups, &opts)
 	if err != nil {
 		return Exposure{}, err
 	}
-	return s.exposureOver(life, now.Round(0)), nil
+	return prospect.exposureOver(life, now.Round(0)), nil
 }
 
 // faults gives what is wrong with the strategy and the options.

@@ -21,11 +21,11 @@ func (l load) then(next load) load {
 // node becomes active when all stages before it are complete, is complete at once, and counts nothing.
 func (s *prospect) together(loadOf func(stage int) load) int {
 	if s.After == nil {
-		var l load
+		var sum load
 		for i := range s.Stages {
-			l = l.then(loadOf(i))
+			sum = sum.then(loadOf(i))
 		}
-		return l.active
+		return sum.active
 	}
 	var chains []load    // stages between which nothing branches
 	var before [][]int32 // for each chain those that it comes after
@@ -44,25 +44,25 @@ func (s *prospect) together(loadOf func(stage int) load) int {
 			chains[of[i]] = chains[of[i]].then(loadOf(i))
 			continue
 		}
-		var b []int32
+		var earlier []int32
 		for _, stage := range s.After[i] {
-			b = append(b, of[stage])
+			earlier = append(earlier, of[stage])
 		}
-		if len(b) > 1 {
+		if len(earlier) > 1 {
 			key = key[:0]
-			for _, chain := range b {
+			for _, chain := range earlier {
 				key = binary.LittleEndian.AppendUint32(key, uint32(chain))
 			}
 			setNode, known := setNodes[string(key)]
 			if !known {
 				setNode = int32(len(chains))
 				setNodes[string(key)] = setNode
-				chains, before = append(chains, load{}), append(before, b)
+				chains, before = append(chains, load{}), append(before, earlier)
 			}
-			b = []int32{setNode}
+			earlier = []int32{setNode}
 		}
 		of[i] = int32(len(chains))
-		chains, before = append(chains, loadOf(i)), append(before, b)
+		chains, before = append(chains, loadOf(i)), append(before, earlier)
 	}
 	return newNetwork(chains, before).heaviest()
 }
@@ -97,7 +97,7 @@ type arc struct {
 func newNetwork(loads []load, before [][]int32) *network {
 	n := len(loads)
 	places := 2 * n
-	f := &network{
+	network := &network{
 		given: make([]int, n), room: make([]int, n),
 		begin: make([]int32, places+1), steps: make([]int32, places), next: make([]int32, places), queue: make([]int32, 0, places),
 	}
@@ -112,21 +112,21 @@ func newNetwork(loads []load, before [][]int32) *network {
 			}
 		}
 	}
-	each(func(from, to int32) { f.begin[from+1]++; f.begin[to+1]++ })
+	each(func(from, to int32) { network.begin[from+1]++; network.begin[to+1]++ })
 	for place := range places {
-		f.begin[place+1] += f.begin[place]
+		network.begin[place+1] += network.begin[place]
 	}
-	f.arcs = make([]arc, f.begin[places])
-	copy(f.next, f.begin) // where the next arc of each place belongs
+	network.arcs = make([]arc, network.begin[places])
+	copy(network.next, network.begin) // where the next arc of each place belongs
 	each(func(from, to int32) {
-		there, back := f.next[from], f.next[to]
-		f.arcs[there], f.arcs[back] = arc{to, back, math.MaxInt / 2}, arc{from, there, 0}
-		f.next[from], f.next[to] = there+1, back+1
+		there, back := network.next[from], network.next[to]
+		network.arcs[there], network.arcs[back] = arc{to, back, math.MaxInt / 2}, arc{from, there, 0}
+		network.next[from], network.next[to] = there+1, back+1
 	})
-	for i, l := range loads {
-		f.given[i], f.room[i] = l.active, l.active-l.passed
+	for i, load := range loads {
+		network.given[i], network.room[i] = load.active, load.active-load.passed
 	}
-	return f
+	return network
 }
 
 // heaviest gives the sum of all gains less the maximum flow.
@@ -159,10 +159,10 @@ func (f *network) measure() (any bool) {
 	for at := 0; at < len(f.queue); at++ {
 		place := f.queue[at]
 		any = any || place%2 == 0 && f.given[place/2] > 0
-		for _, a := range f.arcs[f.begin[place]:f.begin[place+1]] {
-			if f.steps[a.to] == 0 && f.arcs[a.back].left > 0 {
-				f.steps[a.to] = f.steps[place] + 1
-				f.queue = append(f.queue, a.to)
+		for _, arc := range f.arcs[f.begin[place]:f.begin[place+1]] {
+			if f.steps[arc.to] == 0 && f.arcs[arc.back].left > 0 {
+				f.steps[arc.to] = f.steps[place] + 1
+				f.queue = append(f.queue, arc.to)
 			}
 		}
 	}
@@ -181,13 +181,13 @@ func (f *network) send(place int32, most int) (sent int) {
 		return sent
 	}
 	for ; f.next[place] < f.begin[place+1]; f.next[place]++ {
-		a := &f.arcs[f.next[place]]
-		if a.left == 0 || f.steps[a.to] != steps-1 {
+		arc := &f.arcs[f.next[place]]
+		if arc.left == 0 || f.steps[arc.to] != steps-1 {
 			continue
 		}
-		n := f.send(a.to, min(most-sent, a.left))
-		a.left -= n
-		f.arcs[a.back].left += n
+		n := f.send(arc.to, min(most-sent, arc.left))
+		arc.left -= n
+		f.arcs[arc.back].left += n
 		if sent += n; sent == most {
 			break
 		}

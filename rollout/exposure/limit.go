@@ -65,15 +65,15 @@ func Limit(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, li
 	if len(errs) > 0 {
 		return Limits{}, fielderrs.Join(errs)
 	}
-	q := newQuestion(strategy, groups, opts)
-	s, fault := q.find(bounds.Exposed)
+	question := newQuestion(strategy, groups, opts)
+	prospect, fault := question.find(bounds.Exposed)
 	if fault != nil {
 		return Limits{}, fault
 	}
-	found := q.limits()
-	found.Exposure = s.exposureOver(life, now.Round(0))
+	found := question.limits()
+	found.Exposure = prospect.exposureOver(life, now.Round(0))
 	if bounds.Finish > 0 && found.Exposure.Finish.Longest > bounds.Finish {
-		return Limits{}, bounds.tooLong(&found, s.unknowns(now.Round(0)))
+		return Limits{}, bounds.tooLong(&found, prospect.unknowns(now.Round(0)))
 	}
 	return found, nil
 }
@@ -143,15 +143,15 @@ type question struct {
 }
 
 func newQuestion(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, opts rollout.Options) *question {
-	q := &question{strategy: *strategy.DeepCopy(), groups: groups, options: opts}
+	question := &question{strategy: *strategy.DeepCopy(), groups: groups, options: opts}
 	if strategy.Type == clusterv1alpha1.Progressive {
-		p := cmp.Or(q.strategy.Progressive, &clusterv1alpha1.RolloutProgressive{})
-		q.strategy.Progressive, q.concurrency, q.failures = p, &p.MaxConcurrency, &p.MaxFailures
+		progressive := cmp.Or(question.strategy.Progressive, &clusterv1alpha1.RolloutProgressive{})
+		question.strategy.Progressive, question.concurrency, question.failures = progressive, &progressive.MaxConcurrency, &progressive.MaxFailures
 	} else {
-		p := cmp.Or(q.strategy.ProgressivePerGroup, &clusterv1alpha1.RolloutProgressivePerGroup{})
-		q.strategy.ProgressivePerGroup, q.concurrency, q.failures = p, &q.options.MaxConcurrencyPerGroup, &p.MaxFailures
+		perGroup := cmp.Or(question.strategy.ProgressivePerGroup, &clusterv1alpha1.RolloutProgressivePerGroup{})
+		question.strategy.ProgressivePerGroup, question.concurrency, question.failures = perGroup, &question.options.MaxConcurrencyPerGroup, &perGroup.MaxFailures
 	}
-	return q
+	return question
 }
 
 // set sets a limit.
@@ -159,8 +159,8 @@ func set(to *intstr.IntOrString, n int) { *to = intstr.FromInt32(int32(n)) }
 
 // prospect gives the prospect with the limits as they are now, which are valid.
 func (q *question) prospect() *prospect {
-	s, _ := newProspect(q.strategy, q.groups, &q.options)
-	return s
+	prospect, _ := newProspect(q.strategy, q.groups, &q.options)
+	return prospect
 }
 
 // limits gives the limits as they are now.
@@ -179,11 +179,11 @@ func (q *question) find(exposed int) (*prospect, *field.Error) {
 			return q.prospect().reach().exposed > exposed
 		}))
 	}
-	s := q.prospect()
-	if least := s.reach().exposed; least > exposed {
+	prospect := q.prospect()
+	if least := prospect.reach().exposed; least > exposed {
 		most, in := 0, 0
-		for i := range s.Stages {
-			if n := s.mostExposed(i); n > most {
+		for i := range prospect.Stages {
+			if n := prospect.mostExposed(i); n > most {
 				most, in = n, i
 			}
 		}
@@ -192,15 +192,15 @@ func (q *question) find(exposed int) (*prospect, *field.Error) {
 			share = strconv.Itoa(most)
 		}
 		return nil, field.Invalid(field.NewPath("bounds", "exposed"), exposed, fmt.Sprintf("must be at least %d: even with %v, a bad version can reach %[1]d clusters, %[3]s of them in %[4]v",
-			least, q.limits(), share, s.Stages[in].Groups[0]))
+			least, q.limits(), share, prospect.Stages[in].Groups[0]))
 	}
 	if free {
 		set(q.failures, sort.Search(q.groups.NumClusters(), func(i int) bool {
 			set(q.failures, i+1)
-			s := q.prospect()
-			return s.reach().exposed > exposed || !s.isProtected()
+			prospect := q.prospect()
+			return prospect.reach().exposed > exposed || !prospect.isProtected()
 		}))
-		s = q.prospect()
+		prospect = q.prospect()
 	}
-	return s, nil
+	return prospect, nil
 }

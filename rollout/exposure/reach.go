@@ -36,21 +36,21 @@ func newProspect(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Grou
 	if err != nil {
 		return nil, err
 	}
-	s := &prospect{Schedule: plan.Schedule, warnings: plan.Warnings, options: opts, groups: groups, stageOf: make([]int, groups.Len())}
+	prospect := &prospect{Schedule: plan.Schedule, warnings: plan.Warnings, options: opts, groups: groups, stageOf: make([]int, groups.Len())}
 	stages := make(map[grouping.Key]int, groups.Len())
-	for i := range s.Stages {
-		for _, key := range s.Stages[i].Groups {
+	for i := range prospect.Stages {
+		for _, key := range prospect.Stages[i].Groups {
 			stages[key] = i
 		}
 	}
-	for group := range s.stageOf {
-		s.stageOf[group] = stages[groups.Key(group)]
+	for group := range prospect.stageOf {
+		prospect.stageOf[group] = stages[groups.Key(group)]
 	}
-	s.except()
+	prospect.except()
 	if opts.Ramp != nil {
-		s.ramp, s.others = *opts.Ramp, s.notBehind()
+		prospect.ramp, prospect.others = *opts.Ramp, prospect.notBehind()
 	}
-	return s, nil
+	return prospect, nil
 }
 
 // except counts the ignored clusters, and those of the baseline.
@@ -118,18 +118,18 @@ func (s *prospect) notBehind() []int {
 // exposureOver puts together what Of gives, for valid input.
 func (s *prospect) exposureOver(life Span, now time.Time) Exposure {
 	reach, finish := s.reach(), s.finish(life, now)
-	e := Exposure{
+	exposure := Exposure{
 		Clusters: s.numCounted(), Exposed: reach.exposed, ExposedIfAllFail: reach.ifAllFail, InFlight: reach.inFlight,
 		Stages: make([]Stage, len(s.Stages)), Warnings: s.warnings, Weaknesses: s.weaknesses(),
 	}
 	for i, stage := range s.Stages {
-		e.Stages[i] = Stage{Stage: stage, Exposed: s.mostExposed(i), InFlight: s.mostInFlight(i), Finish: finish[i]}
-		e.Finish = Span{max(e.Finish.Shortest, finish[i].Shortest), max(e.Finish.Longest, finish[i].Longest)}
+		exposure.Stages[i] = Stage{Stage: stage, Exposed: s.mostExposed(i), InFlight: s.mostInFlight(i), Finish: finish[i]}
+		exposure.Finish = Span{max(exposure.Finish.Shortest, finish[i].Shortest), max(exposure.Finish.Longest, finish[i].Longest)}
 	}
-	if e.Clusters > 0 { // also where stages side by side share the starts
-		e.Finish.Shortest = max(e.Finish.Shortest, plus(s.startsTake(e.Clusters), plus(life.Shortest, s.MinSuccessTime)))
+	if exposure.Clusters > 0 { // also where stages side by side share the starts
+		exposure.Finish.Shortest = max(exposure.Finish.Shortest, plus(s.startsTake(exposure.Clusters), plus(life.Shortest, s.MinSuccessTime)))
 	}
-	return e
+	return exposure
 }
 
 // reach has the most clusters of all stages that can be exposed and in flight.

@@ -90,11 +90,11 @@ func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
 	var openings []opening
 	for at, gate := range s.closedGates(now) {
 		group := int(at)
-		w := opening{until: unknown, stage: s.stageOf[group], clusters: s.groups.Size(group) - s.ignoredIn(group)}
-		if w.barrier = s.isOneGroup(w.stage); !gate.Opens.IsZero() {
-			w.until = gate.UntilOpen(now)
+		opening := opening{until: unknown, stage: s.stageOf[group], clusters: s.groups.Size(group) - s.ignoredIn(group)}
+		if opening.barrier = s.isOneGroup(opening.stage); !gate.Opens.IsZero() {
+			opening.until = gate.UntilOpen(now)
 		}
-		openings = append(openings, w)
+		openings = append(openings, opening)
 	}
 	slices.SortFunc(openings, func(a, b opening) int { return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(a.until, b.until)) })
 	return openings
@@ -119,26 +119,26 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 	}
 	openings, pace, all := s.openings(now, unknown), s.newPaced(), make([]milestones, len(s.Stages))
 	for i := range all {
-		m := milestones{barrier: held}
+		reached := milestones{barrier: held}
 		for _, before := range stages.DirectlyBefore(s.After, i) {
-			b := &all[before]
-			m = milestones{max(m.end, b.end), max(m.barrier, b.barrier), max(m.wait, b.wait), max(m.started, b.started)}
+			earlier := &all[before]
+			reached = milestones{max(reached.end, earlier.end), max(reached.barrier, earlier.barrier), max(reached.wait, earlier.wait), max(reached.started, earlier.started)}
 		}
 		var own []opening
 		for len(openings) > 0 && openings[0].stage == i {
 			if own = append(own, openings[0]); own[0].barrier {
-				m.barrier, own = max(m.barrier, openings[0].until), nil
+				reached.barrier, own = max(reached.barrier, openings[0].until), nil
 			}
 			openings = openings[1:]
 		}
 		if n := s.counted(i); n > 0 {
-			m.started += n
-			begin := max(m.end, m.barrier, m.wait)
-			lastStart := max(plus(begin, s.startsTake(n)), s.startsTake(m.started)) // at the earliest
-			m.end = s.endOf(i, from(begin, n, own), lastStart, pace, takes, unknown)
-			m.wait = max(m.wait, plus(m.end-s.MinSuccessTime, s.options.WaitBetweenGroups.Duration))
+			reached.started += n
+			begin := max(reached.end, reached.barrier, reached.wait)
+			lastStart := max(plus(begin, s.startsTake(n)), s.startsTake(reached.started)) // at the earliest
+			reached.end = s.endOf(i, from(begin, n, own), lastStart, pace, takes, unknown)
+			reached.wait = max(reached.wait, plus(reached.end-s.MinSuccessTime, s.options.WaitBetweenGroups.Duration))
 		}
-		all[i] = m
+		all[i] = reached
 	}
 	return all
 }
@@ -179,9 +179,9 @@ func (s *prospect) endOf(stage int, of []opening, lastStart time.Duration, pace 
 // for the clusters behind a gate, from its opening on: they share the slots only with clusters behind gates that open later.
 func endOf(of []opening, slots int, takes time.Duration) (end time.Duration) {
 	n := 0
-	for _, w := range slices.Backward(of) {
-		if n += w.clusters; w.clusters > 0 {
-			end = max(end, plus(w.until, times((n+slots-1)/slots, takes)))
+	for _, opening := range slices.Backward(of) {
+		if n += opening.clusters; opening.clusters > 0 {
+			end = max(end, plus(opening.until, times((n+slots-1)/slots, takes)))
 		}
 	}
 	return end
@@ -208,14 +208,14 @@ func (s *prospect) newPaced() *paced {
 // The shortest time for each cluster therefore gives the shortest time in all, and the longest gives the longest.
 func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duration {
 	before, j := len(p.begun), 0
-	for _, w := range of {
-		for range w.clusters {
+	for _, opening := range of {
+		for range opening.clusters {
 			j++
 			done := j - slots
 			if p.ramp > 0 {
 				done = max(done, min(j-p.ramp, (j-before+1)/2))
 			}
-			at := w.until
+			at := opening.until
 			if done > 0 {
 				at = max(at, plus(p.begun[before+done-1], takes))
 			}
@@ -236,10 +236,10 @@ func plus(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// times gives n · d for both ≥ 0, or unknownEnd where that is too long.
-func times(n int, d time.Duration) time.Duration {
-	if n > 0 && d > unknownEnd/time.Duration(n) {
+// times gives n · each for both ≥ 0, or unknownEnd where that is too long.
+func times(n int, each time.Duration) time.Duration {
+	if n > 0 && each > unknownEnd/time.Duration(n) {
 		return unknownEnd
 	}
-	return time.Duration(n) * d
+	return time.Duration(n) * each
 }

@@ -61,23 +61,23 @@ func (s *prospect) weaknesses() (all []Weakness) {
 		if !s.isOutOfReach(i) {
 			continue
 		}
-		w := Weakness{
+		weakness := Weakness{
 			Type: WeaknessBudgetOutOfReach, Clusters: s.budgeted(i), MaxFailures: s.budget(i),
 			AllGroups: s.Type == clusterv1alpha1.Progressive,
 		}
-		if !w.AllGroups {
-			w.Group = &stage.Groups[0]
+		if !weakness.AllGroups {
+			weakness.Group = &stage.Groups[0]
 		}
 		if s.mostExposed(i) == s.counted(i) {
-			passed = w.and(passed)
+			passed = weakness.and(passed)
 		} else {
-			w.MaxConcurrency = stage.MaxConcurrency
-			stuck = w.and(stuck)
+			weakness.MaxConcurrency = stage.MaxConcurrency
+			stuck = weakness.and(stuck)
 		}
 	}
-	for _, w := range []Weakness{passed, stuck} {
-		if w.Groups > 0 {
-			all = append(all, w)
+	for _, weakness := range []Weakness{passed, stuck} {
+		if weakness.Groups > 0 {
+			all = append(all, weakness)
 		}
 	}
 	return all
@@ -104,26 +104,26 @@ func (w Weakness) budget() string {
 	if w.MaxConcurrency > 0 {
 		n = w.MaxConcurrency
 	}
-	s := fmt.Sprintf("maxFailures %d never stops the rollout", w.MaxFailures)
+	text := fmt.Sprintf("maxFailures %d never stops the rollout", w.MaxFailures)
 	if !w.AllGroups {
-		s += fmt.Sprintf(" in %v", w.Group)
+		text += fmt.Sprintf(" in %v", w.Group)
 		switch w.Groups {
 		case 1:
 		case 2:
-			s += " and in 1 more group"
+			text += " and in 1 more group"
 		default:
-			s += fmt.Sprintf(" and in %d more groups", w.Groups-1)
+			text += fmt.Sprintf(" and in %d more groups", w.Groups-1)
 		}
 	}
 	if w.MaxConcurrency > 0 {
-		return s + fmt.Sprintf(": no cluster starts any more once %d failed, because at most %s can be in flight, and without a progressDeadline failed clusters stay in flight: set a progressDeadline", n, clusters(n))
+		return text + fmt.Sprintf(": no cluster starts any more once %d failed, because at most %s can be in flight, and without a progressDeadline failed clusters stay in flight: set a progressDeadline", n, clusters(n))
 	}
 	if w.AllGroups {
-		return s + fmt.Sprintf(": more than %d would have to fail, and there are only %s", w.MaxFailures, clusters(n))
+		return text + fmt.Sprintf(": more than %d would have to fail, and there are only %s", w.MaxFailures, clusters(n))
 	}
 	has := "that group has only"
 	if w.Groups > 1 {
 		has = "each of these has at most"
 	}
-	return s + fmt.Sprintf(": more than %d would have to fail, and %s %s", w.MaxFailures, has, clusters(n))
+	return text + fmt.Sprintf(": more than %d would have to fail, and %s %s", w.MaxFailures, has, clusters(n))
 }

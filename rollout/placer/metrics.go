@@ -25,7 +25,7 @@ type metrics struct {
 // newMetrics registers the metrics of rollouts, or finds them if another kind has registered them.
 func newMetrics(registry prometheus.Registerer, kind schema.GroupKind) (*metrics, error) {
 	labels := []string{"kind", "namespace", "name", "placement"}
-	m := &metrics{
+	metrics := &metrics{
 		kind: strings.ToLower(kind.String()),
 		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "placer_cluster_changes_total",
@@ -37,17 +37,17 @@ func newMetrics(registry prometheus.Registerer, kind schema.GroupKind) (*metrics
 		}, append(labels[:len(labels):len(labels)], "status")),
 	}
 	var before prometheus.AlreadyRegisteredError
-	if err := registry.Register(m.changes); errors.As(err, &before) {
-		m.changes = before.ExistingCollector.(*prometheus.CounterVec)
+	if err := registry.Register(metrics.changes); errors.As(err, &before) {
+		metrics.changes = before.ExistingCollector.(*prometheus.CounterVec)
 	} else if err != nil {
 		return nil, err
 	}
-	if err := registry.Register(m.clusters); errors.As(err, &before) {
-		m.clusters = before.ExistingCollector.(*prometheus.GaugeVec)
+	if err := registry.Register(metrics.clusters); errors.As(err, &before) {
+		metrics.clusters = before.ExistingCollector.(*prometheus.GaugeVec)
 	} else if err != nil {
 		return nil, err
 	}
-	return m, nil
+	return metrics, nil
 }
 
 // tell counts what changed, and says how many clusters have each status. The metrics of a Placement that only the reconcile

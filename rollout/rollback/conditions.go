@@ -45,19 +45,19 @@ const (
 //
 // All three have the same reason and message. While the decision groups are incomplete it is GroupsIncomplete, and
 // the rollout continues or rolls back. The generation and the times are as in status.SetConditions.
-func SetConditions(conditions *[]metav1.Condition, r Revisions, s status.Summary, generation int64, now time.Time) bool {
+func SetConditions(conditions *[]metav1.Condition, revisions Revisions, summary status.Summary, generation int64, now time.Time) bool {
 	var own []metav1.Condition // what the summary alone says
-	status.SetConditions(&own, s, generation, now)
+	status.SetConditions(&own, summary, generation, now)
 	common := metav1.Condition{Reason: own[0].Reason, Message: own[0].Message, ObservedGeneration: generation}
-	aborted, progressing := r.AbortedTime != nil, s.Aggregate() == status.Progressing
+	aborted, progressing := revisions.AbortedTime != nil, summary.Aggregate() == status.Progressing
 	if aborted {
 		common.Reason = reverting(common.Reason)
-		stops := clauses.Once([]string{r.rolledBack(&s)}, []string{s.Incomplete, s.Breach, s.Paused}, s.Gates, s.Waiting)
+		stops := clauses.Once([]string{revisions.rolledBack(&summary)}, []string{summary.Incomplete, summary.Breach, summary.Paused}, summary.Gates, summary.Waiting)
 		common.Message = clauses.Bounded(stops)
 	}
 	return condition.SetFlags(conditions, common, now,
 		condition.Flag{Type: status.ConditionProgressing, Is: progressing},
-		condition.Flag{Type: ConditionDegraded, Is: s.Failures() > 0 || s.Breach != "" || aborted && progressing},
+		condition.Flag{Type: ConditionDegraded, Is: summary.Failures() > 0 || summary.Breach != "" || aborted && progressing},
 		condition.Flag{Type: ConditionAborted, Is: aborted})
 }
 
@@ -74,16 +74,16 @@ func reverting(reason string) string {
 }
 
 // rolledBack says how far the rollback is. Clusters that never had the version are left out.
-func (r Revisions) rolledBack(s *status.Summary) string {
+func (r Revisions) rolledBack(summary *status.Summary) string {
 	aborted := fmt.Sprintf("the rollout of %s was aborted at ", r.UpdateRevision) + r.AbortedTime.UTC().Format(time.RFC3339)
-	switch had := s.Total() - s.Skip; {
+	switch had := summary.Total() - summary.Skip; {
 	case had > 0:
-		return aborted + fmt.Sprintf(": %d of %d clusters rolled back to %s", s.Succeeded-s.Soaking, had, r.CurrentRevision) +
-			clauses.Number(s.InFlight(), "in flight") + clauses.Number(s.Failures(), "failed")
-	case s.Incomplete != "":
+		return aborted + fmt.Sprintf(": %d of %d clusters rolled back to %s", summary.Succeeded-summary.Soaking, had, r.CurrentRevision) +
+			clauses.Number(summary.InFlight(), "in flight") + clauses.Number(summary.Failures(), "failed")
+	case summary.Incomplete != "":
 		return aborted // it is unknown yet which clusters have it
-	case s.IgnoredToApply > 0:
-		return aborted + fmt.Sprintf(": only ignored clusters have %s", r.UpdateRevision) + clauses.Number(s.IgnoredToApply, "of these still rolling back")
+	case summary.IgnoredToApply > 0:
+		return aborted + fmt.Sprintf(": only ignored clusters have %s", r.UpdateRevision) + clauses.Number(summary.IgnoredToApply, "of these still rolling back")
 	default:
 		return aborted + fmt.Sprintf(": no selected cluster has %s, so there is nothing to roll back", r.UpdateRevision)
 	}

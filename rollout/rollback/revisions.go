@@ -71,8 +71,8 @@ func (r *Revisions) Abort(now time.Time) bool {
 //
 // Set a progressDeadline: without one, a cluster that failed or is silent is in flight for ever, even one that failed
 // before the rollout began, and the rollout never ends.
-func (r *Revisions) Complete(s status.Summary) bool {
-	ended := s.Aggregate() != status.Progressing && s.Breach == "" && s.Succeeded > 0
+func (r *Revisions) Complete(summary status.Summary) bool {
+	ended := summary.Aggregate() != status.Progressing && summary.Breach == "" && summary.Succeeded > 0
 	if r.AbortedTime != nil || r.CurrentRevision == r.UpdateRevision || !ended {
 		return false
 	}

@@ -19,26 +19,26 @@ type Exceptions struct {
 }
 
 // NewExceptions finds the clusters that are ignored and those that failed before, among the members. The names are in order.
-func NewExceptions(members Members, ignored, failedBefore []string) (e Exceptions) {
+func NewExceptions(members Members, ignored, failedBefore []string) (exceptions Exceptions) {
 	n := members.NumClusters()
 	if failedBefore != nil {
-		e.inBase, e.Baseline = make([]bool, n), make([]Position, 0, len(failedBefore))
+		exceptions.inBase, exceptions.Baseline = make([]bool, n), make([]Position, 0, len(failedBefore))
 		members.each(failedBefore, func(position Position) {
-			e.inBase[position] = true
-			e.Baseline = append(e.Baseline, position)
+			exceptions.inBase[position] = true
+			exceptions.Baseline = append(exceptions.Baseline, position)
 		})
 	}
 	if ignored == nil {
-		return e
+		return exceptions
 	}
-	e.names = ignored
-	e.isIgnored, e.inGroup, e.Ignored = make([]bool, n), make([]int, members.Len()), make([]Position, 0, len(ignored))
+	exceptions.names = ignored
+	exceptions.isIgnored, exceptions.inGroup, exceptions.Ignored = make([]bool, n), make([]int, members.Len()), make([]Position, 0, len(ignored))
 	members.each(ignored, func(position Position) {
-		e.isIgnored[position] = true
-		e.inGroup[members.GroupOf(position)]++
-		e.Ignored = append(e.Ignored, position)
+		exceptions.isIgnored[position] = true
+		exceptions.inGroup[members.GroupOf(position)]++
+		exceptions.Ignored = append(exceptions.Ignored, position)
 	})
-	return e
+	return exceptions
 }
 
 // Ignores says whether the cluster at a position is ignored.

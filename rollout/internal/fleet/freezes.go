@@ -22,22 +22,22 @@ type Freezes struct {
 }
 
 // NewFreezes finds the frozen clusters among the members. There is at most one freeze for a cluster. Without an allowlist, isAllowed is nil.
-func NewFreezes(members Members, freezes []Freeze, isAllowed func(cluster string) bool) (f Freezes) {
+func NewFreezes(members Members, freezes []Freeze, isAllowed func(cluster string) bool) (compiled Freezes) {
 	for i := range freezes {
 		if position, is := members.Position(freezes[i].Cluster); is {
-			if f.byPosition == nil {
-				f.byPosition = make(map[Position]*Freeze, len(freezes))
+			if compiled.byPosition == nil {
+				compiled.byPosition = make(map[Position]*Freeze, len(freezes))
 			}
-			f.byPosition[position] = &freezes[i]
+			compiled.byPosition[position] = &freezes[i]
 		}
 	}
 	if isAllowed != nil {
-		f.notAllowed = make([]bool, members.NumClusters())
-		for position := range f.notAllowed {
-			f.notAllowed[position] = !isAllowed(members.Cluster(Position(position)))
+		compiled.notAllowed = make([]bool, members.NumClusters())
+		for position := range compiled.notAllowed {
+			compiled.notAllowed[position] = !isAllowed(members.Cluster(Position(position)))
 		}
 	}
-	return f
+	return compiled
 }
 
 // Any says whether a cluster may be frozen.

@@ -45,13 +45,13 @@ type Index struct {
 // NewIndex makes an index of what was reported, which it keeps. Where the record counts for a position, the report is that of the record,
 // and seen has what was observed. It takes time linear in the clusters.
 func NewIndex(roster *Roster, reports Reports, recorded map[Position]Observation, now time.Time) *Index {
-	t := &Index{Table: Table{Roster: roster, Now: now, Reports: reports}}
+	index := &Index{Table: Table{Roster: roster, Now: now, Reports: reports}}
 	for position, seen := range recorded {
-		t.record(position, &seen)
+		index.record(position, &seen)
 	}
-	t.ranks = NewRanks(roster.Members, &roster.Graph, roster.Compare)
-	t.fill()
-	return t
+	index.ranks = NewRanks(roster.Members, &roster.Graph, roster.Compare)
+	index.fill()
+	return index
 }
 
 // At gives an index of the same reports as of another time. It takes time linear in the clusters.
@@ -63,16 +63,16 @@ func (t *Index) At(now time.Time) *Index {
 
 // Snapshot gives a copy of the table that does not change with the index, with what reports say of the clusters by name.
 func (t *Index) Snapshot(says map[string]Message) Table {
-	c := t.Table
-	c.Reports, c.states, c.recorded, c.Totals = t.Reports.clone(), slices.Clone(t.states), maps.Clone(t.recorded), t.Totals.Clone()
+	snapshot := t.Table
+	snapshot.Reports, snapshot.states, snapshot.recorded, snapshot.Totals = t.Reports.clone(), slices.Clone(t.states), maps.Clone(t.recorded), t.Totals.Clone()
 	for cluster, said := range says {
 		if position, member := t.Position(cluster); member {
 			if _, recorded := t.recorded[position]; !recorded {
-				c.say(position, said)
+				snapshot.say(position, said)
 			}
 		}
 	}
-	return c
+	return snapshot
 }
 
 // listedStates are the sets of states that a tracker can list.
@@ -129,11 +129,11 @@ func (t *Index) isDueBefore(a, b Position) bool {
 }
 
 // Report replaces the report of a position.
-func (t *Index) Report(position Position, r Report) {
+func (t *Index) Report(position Position, report Report) {
 	t.timers.Clear(position)
 	t.unstart(position)
 	before := t.success(position)
-	t.Note(position, r)
+	t.Note(position, report)
 	t.settle(position)
 	t.time(position)
 	t.start(position)
@@ -318,26 +318,26 @@ func put(set *bitset.Set, i int, in bool) {
 }
 
 // mark puts a position into the sets of its state.
-func (t *Index) mark(position Position, s State) {
-	if s.IsWaiting() {
-		t.waiting[s].Add(int(t.ranks.Rank(position)))
+func (t *Index) mark(position Position, state State) {
+	if state.IsWaiting() {
+		t.waiting[state].Add(int(t.ranks.Rank(position)))
 		return
 	}
 	for i, states := range listedStates {
-		if states.Has(s) {
+		if states.Has(state) {
 			t.listed[i].Add(int(position))
 		}
 	}
 }
 
 // unmark undoes mark.
-func (t *Index) unmark(position Position, s State) {
-	if s.IsWaiting() {
-		t.waiting[s].Remove(int(t.ranks.Rank(position)))
+func (t *Index) unmark(position Position, state State) {
+	if state.IsWaiting() {
+		t.waiting[state].Remove(int(t.ranks.Rank(position)))
 		return
 	}
 	for i, states := range listedStates {
-		if states.Has(s) {
+		if states.Has(state) {
 			t.listed[i].Remove(int(position))
 		}
 	}
@@ -372,9 +372,9 @@ func (t *Index) In(states States, from Position) (Position, State, bool) {
 }
 
 // Turn does what [Scan.Turn] does. Places are ranks, counted from the first of the stage.
-func (t *Index) Turn(stage stages.Stage, s State, from int) (position Position, place int, ok bool) {
+func (t *Index) Turn(stage stages.Stage, state State, from int) (position Position, place int, ok bool) {
 	begin, own := int(t.ranks.First(stage)), t.ranks.Of(stage)
-	rank, ok := t.waiting[s].Next(begin + from)
+	rank, ok := t.waiting[state].Next(begin + from)
 	if place = rank - begin; !ok || place >= len(own) {
 		return 0, 0, false
 	}

@@ -21,43 +21,43 @@ type Reading struct {
 }
 
 // Read makes a table of reports (R1 to R7, R27), without its totals. It gives false if a report has no cluster.
-func (r *Roster) Read(reports []status.Report, previous *Previous, now time.Time) (t Table, f Reading, named bool) {
+func (r *Roster) Read(reports []status.Report, previous *Previous, now time.Time) (table Table, reading Reading, named bool) {
 	n := r.NumClusters()
-	t = Table{Roster: r, Now: now, Reports: NewReports(n), states: make([]State, n)}
-	f, named = Reading{reports: reports}, true
+	table = Table{Roster: r, Now: now, Reports: NewReports(n), states: make([]State, n)}
+	reading, named = Reading{reports: reports}, true
 	for i := range reports {
 		report := &reports[i]
 		position, member := r.Position(report.Cluster)
 		if !member || r.IsDeselected(position) {
-			f.others.add(i, len(reports))
+			reading.others.add(i, len(reports))
 		}
 		switch {
 		case report.Cluster == "":
 			named = false
 		case !member:
-		case t.kinds[position] != KindNone:
-			if f.several == nil {
-				f.several = make(map[string]status.Report)
+		case table.kinds[position] != KindNone:
+			if reading.several == nil {
+				reading.several = make(map[string]status.Report)
 			}
-			f.several[report.Cluster] = status.Report{}
+			reading.several[report.Cluster] = status.Report{}
 		default:
-			if kind := KindOf(report); t.isPlain(kind, report) && !r.IsDeselected(position) {
-				t.kinds[position], t.states[position] = kind, kind.State()
+			if kind := KindOf(report); table.isPlain(kind, report) && !r.IsDeselected(position) {
+				table.kinds[position], table.states[position] = kind, kind.State()
 			} else {
-				t.observe(position, report)
+				table.observe(position, report)
 			}
 		}
 	}
 	if !named {
-		return t, f, false
+		return table, reading, false
 	}
-	if f.others.n > 0 || len(r.Record) > 0 {
-		f.Deselected, t.Departed = r.FindDeselected(previous, r.seen(reports, &f.others, now), now)
+	if reading.others.n > 0 || len(r.Record) > 0 {
+		reading.Deselected, table.Departed = r.FindDeselected(previous, r.seen(reports, &reading.others, now), now)
 	}
-	t.merge(&f)
-	t.recall()
-	t.freeze()
-	return t, f, true
+	table.merge(&reading)
+	table.recall()
+	table.freeze()
+	return table, reading, true
 }
 
 // isPlain says whether no more than the kind of a report counts, since time changes nothing of it.
@@ -81,19 +81,19 @@ func (t *Table) observe(position Position, report *status.Report) {
 }
 
 // merge takes in what all reports of each cluster say that has several (R1).
-func (t *Table) merge(f *Reading) {
-	if len(f.several) == 0 {
+func (t *Table) merge(reading *Reading) {
+	if len(reading.several) == 0 {
 		return
 	}
-	for _, report := range f.reports {
-		if merged, several := f.several[report.Cluster]; several {
+	for _, report := range reading.reports {
+		if merged, several := reading.several[report.Cluster]; several {
 			if merged.Cluster != "" {
 				report = status.Merge(merged, report)
 			}
-			f.several[report.Cluster] = report
+			reading.several[report.Cluster] = report
 		}
 	}
-	for cluster, report := range f.several {
+	for cluster, report := range reading.several {
 		position, _ := t.Position(cluster)
 		t.observe(position, &report)
 	}
@@ -101,7 +101,7 @@ func (t *Table) merge(f *Reading) {
 
 // recall lets what the record says count where the reports say less (R49).
 func (t *Table) recall() {
-	for cluster, e := range t.Record {
+	for cluster, entry := range t.Record {
 		position, member := t.Position(cluster)
 		if !member {
 			continue
@@ -109,7 +109,7 @@ func (t *Table) recall() {
 		seen := Observation{t.Of(position), t.Deleting[position], !t.IsDeselected(position)}
 		counts, recorded := t.Decide(cluster, seen)
 		if !recorded {
-			if start, is := t.ComesBack(position, counts, e, t.Now); is {
+			if start, is := t.ComesBack(position, counts, entry, t.Now); is {
 				t.Departed = append(t.Departed, start)
 			}
 			continue
@@ -208,24 +208,24 @@ func (n *Names) Add(cluster string) {
 
 // Unselected collects the clusters that were reported and are not selected, in order, each once (R7), without those that another part
 // removes (R50), and the ones among them that have an object which is not being deleted. It also gives the clusters with several reports.
-func (r *Roster) Unselected(f *Reading) (removed, there []string, merged Names) {
-	for cluster := range f.several {
+func (r *Roster) Unselected(reading *Reading) (removed, there []string, merged Names) {
+	for cluster := range reading.several {
 		if position, _ := r.Position(cluster); !r.IsDeselected(position) {
 			merged.Add(cluster)
 		}
 	}
-	if f.others.n == 0 {
+	if reading.others.n == 0 {
 		return nil, nil, merged
 	}
-	removed = make([]string, 0, f.others.n)
+	removed = make([]string, 0, reading.others.n)
 	isDeleting := false
-	for i := range f.reports {
-		if !f.others.Has(i) {
+	for i := range reading.reports {
+		if !reading.others.Has(i) {
 			continue
 		}
-		if other, _ := Elsewhere(r.Groups, f.reports[i].Cluster); !other {
-			removed = append(removed, f.reports[i].Cluster)
-			isDeleting = isDeleting || f.reports[i].Deleting
+		if other, _ := Elsewhere(r.Groups, reading.reports[i].Cluster); !other {
+			removed = append(removed, reading.reports[i].Cluster)
+			isDeleting = isDeleting || reading.reports[i].Deleting
 		}
 	}
 	slices.Sort(removed)
@@ -236,7 +236,7 @@ func (r *Roster) Unselected(f *Reading) (removed, there []string, merged Names) 
 	}
 	removed = slices.Compact(removed)
 	if isDeleting {
-		return removed, f.notDeleting(removed), merged
+		return removed, reading.notDeleting(removed), merged
 	}
 	return removed, removed, merged
 }

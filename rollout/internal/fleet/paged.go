@@ -15,33 +15,33 @@ type Paged[V comparable] struct {
 const pageSize = 16
 
 // Of gives the value of a position; zero where there is nothing at all.
-func (s *Paged[V]) Of(position Position) (v V) {
+func (s *Paged[V]) Of(position Position) (value V) {
 	if s.pages == nil {
-		return v
+		return value
 	}
 	if page := int(s.pages[position/pageSize]); page > 0 {
-		v = s.values[(page-1)*pageSize+int(position%pageSize)]
+		value = s.values[(page-1)*pageSize+int(position%pageSize)]
 	}
-	return v
+	return value
 }
 
 // Set notes the value of one of n positions.
-func (s *Paged[V]) Set(position Position, v V, n int) {
+func (s *Paged[V]) Set(position Position, value V, n int) {
 	var zero V
 	if s.pages == nil {
-		if v == zero {
+		if value == zero {
 			return
 		}
 		s.pages = make([]int32, (n+pageSize-1)/pageSize)
 	}
 	page := &s.pages[position/pageSize]
 	if *page == 0 {
-		if v == zero {
+		if value == zero {
 			return
 		}
 		*page = s.addPage()
 	}
-	s.values[int(*page-1)*pageSize+int(position%pageSize)] = v
+	s.values[int(*page-1)*pageSize+int(position%pageSize)] = value
 }
 
 // addPage makes room for one more page. The room grows in at most three steps, as many for a small fleet as for a large one: a sixteenth of

@@ -32,11 +32,11 @@ func (p *Previous) KeyBefore(cluster string) (key grouping.Key, known bool) {
 
 // FindMoved gives the selected clusters that count in another group than the one that selects them now, with that group (R52).
 // The roster is the one by the current groups.
-func (r *Roster) FindMoved(previous *Previous, t *Table) (moved map[string]grouping.Key) {
+func (r *Roster) FindMoved(previous *Previous, table *Table) (moved map[string]grouping.Key) {
 	if !r.MayMove(previous) {
 		return nil
 	}
-	for position, is := range t.All() {
+	for position, is := range table.All() {
 		if key, other := r.MovedFrom(previous, position, is); other {
 			moved = With(moved, r.Cluster(position), key)
 		}

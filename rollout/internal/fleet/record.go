@@ -27,35 +27,35 @@ type Observation struct {
 // Decide gives the report that counts for a cluster, from what was reported and from the record (R49). It says whether the
 // record's counts.
 func (r *Roster) Decide(cluster string, seen Observation) (counts Report, recorded bool) {
-	e, known := r.Record[cluster]
+	entry, known := r.Record[cluster]
 	if !known || r.IgnoresName(cluster) {
 		return seen.Report, false
 	}
-	fails := e.Kind.IsFailure()
-	if fails && e.Attempt < r.Phases.Attempt {
-		e.Kind, fails = KindOnceStarted, false
+	fails := entry.Kind.IsFailure()
+	if fails && entry.Attempt < r.Phases.Attempt {
+		entry.Kind, fails = KindOnceStarted, false
 	}
 	about := !seen.Kind.IsWaiting()
 	switch {
-	case fails && about && seen.endsFailure(&e):
+	case fails && about && seen.endsFailure(&entry):
 		return seen.Report, false
 	case fails:
-		return e.Report, true
-	case about, seen.Selected && (e.Kind == KindOnceStarted || e.Kind.IsSuccess()):
+		return entry.Report, true
+	case about, seen.Selected && (entry.Kind == KindOnceStarted || entry.Kind.IsSuccess()):
 		return seen.Report, false
 	default:
-		return e.Report, true
+		return entry.Report, true
 	}
 }
 
 // endsFailure says whether a report about the version counts although the record says that the cluster failed. Silence does not
 // end a failure: a cluster that is back gets its workload again, and its agent has not said yet that it is better.
-func (o *Observation) endsFailure(e *Entry) bool {
+func (o *Observation) endsFailure(entry *Entry) bool {
 	switch {
-	case o.Kind.IsSuccess(), o.Attempt > e.Attempt, o.Selected && !o.Deleting && o.Kind.Plain() != KindSilent:
+	case o.Kind.IsSuccess(), o.Attempt > entry.Attempt, o.Selected && !o.Deleting && o.Kind.Plain() != KindSilent:
 		return true
 	default:
-		return o.Kind.IsFailure() && o.Attempt == e.Attempt
+		return o.Kind.IsFailure() && o.Attempt == entry.Attempt
 	}
 }
 
@@ -104,30 +104,30 @@ func (r *Roster) FindDeselected(previous *Previous, seen map[string]Observation,
 
 // KeyBefore gives the group in which a cluster was, by the record or by the result before.
 func (r *Roster) KeyBefore(previous *Previous, cluster string) (key grouping.Key, known bool) {
-	if e, known := r.Record[cluster]; known {
-		return e.Key, true
+	if entry, known := r.Record[cluster]; known {
+		return entry.Key, true
 	}
 	return previous.KeyBefore(cluster)
 }
 
 // ComesBack gives the earlier start of a cluster that waits for its turn once more, if that still counts (R49).
-func (r *Roster) ComesBack(position Position, report Report, e Entry, now time.Time) (_ Departure, counts bool) {
-	if !report.Kind.IsWaiting() || r.Ignores(position) || !r.HasStarted(e.Report, now) && !r.IsAwaited(e.Report, now) {
+func (r *Roster) ComesBack(position Position, report Report, entry Entry, now time.Time) (_ Departure, counts bool) {
+	if !report.Kind.IsWaiting() || r.Ignores(position) || !r.HasStarted(entry.Report, now) && !r.IsAwaited(entry.Report, now) {
 		return Departure{}, false
 	}
-	if e.Kind.IsSuccess() {
-		e.Kind = KindOnceSucceeded
+	if entry.Kind.IsSuccess() {
+		entry.Kind = KindOnceSucceeded
 	} else {
-		e.Kind = KindOnceStarted
+		entry.Kind = KindOnceStarted
 	}
-	return Departure{r.Cluster(position), e.Key, e.Report}, true
+	return Departure{r.Cluster(position), entry.Key, entry.Report}, true
 }
 
 // With adds to a map that may be nil.
-func With(m map[string]grouping.Key, cluster string, key grouping.Key) map[string]grouping.Key {
-	if m == nil {
-		m = make(map[string]grouping.Key)
+func With(keys map[string]grouping.Key, cluster string, key grouping.Key) map[string]grouping.Key {
+	if keys == nil {
+		keys = make(map[string]grouping.Key)
 	}
-	m[cluster] = key
-	return m
+	keys[cluster] = key
+	return keys
 }

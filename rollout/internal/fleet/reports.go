@@ -37,26 +37,26 @@ func (f *Reports) Attempt(position Position) int { return f.tries.Of(position) }
 
 // Of gives the report of a position.
 func (f *Reports) Of(position Position) Report {
-	t := f.times.Of(position)
+	times := f.times.Of(position)
 	applied, isFar := f.far[position]
 	if !isFar {
-		applied = t.since.Add(-t.lag)
+		applied = times.since.Add(-times.lag)
 	}
-	return Report{f.kinds[position], t.since, f.tries.Of(position), applied}
+	return Report{f.kinds[position], times.since, f.tries.Of(position), applied}
 }
 
 // Note takes in the report of a position.
-func (f *Reports) Note(position Position, r Report) {
-	f.kinds[position] = r.Kind
-	f.tries.Set(position, r.Attempt, len(f.kinds))
-	t := times{r.Since, r.Since.Sub(r.Applied)}
-	f.times.Set(position, t, len(f.kinds))
+func (f *Reports) Note(position Position, report Report) {
+	f.kinds[position] = report.Kind
+	f.tries.Set(position, report.Attempt, len(f.kinds))
+	times := times{report.Since, report.Since.Sub(report.Applied)}
+	f.times.Set(position, times, len(f.kinds))
 	delete(f.far, position)
-	if t.lag == math.MaxInt64 {
+	if times.lag == math.MaxInt64 {
 		if f.far == nil {
 			f.far = make(map[Position]time.Time)
 		}
-		f.far[position] = r.Applied
+		f.far[position] = report.Applied
 	}
 }
 

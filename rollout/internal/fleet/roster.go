@@ -53,13 +53,13 @@ func (r *Roster) StateAt(position Position, report Report, now time.Time) State 
 }
 
 // IsComplete says whether all clusters of a stage are settled and its failures are within its budget (R6).
-func (r *Roster) IsComplete(stage stages.Stage, t *Tally) bool {
-	return t.Unsettled() == 0 && !r.IsBreached(stage, t)
+func (r *Roster) IsComplete(stage stages.Stage, tally *Tally) bool {
+	return tally.Unsettled() == 0 && !r.IsBreached(stage, tally)
 }
 
 // IsBreached says whether the failures of a stage exceed its budget.
-func (r *Roster) IsBreached(stage stages.Stage, t *Tally) bool {
-	return t.InBudget() > r.Budgets[stage]
+func (r *Roster) IsBreached(stage stages.Stage, tally *Tally) bool {
+	return tally.InBudget() > r.Budgets[stage]
 }
 
 // StillCounts says whether a deselected cluster is in flight or a failure (R46).

@@ -44,23 +44,23 @@ func (v *Scan) Turn(stage stages.Stage, is State, from int) (position Position, 
 		position, ok = v.waiting(stage, is, Position(from))
 		return position, int(position), ok
 	}
-	l := v.look()
+	lookup := v.look()
 	if from == 0 {
-		v.sort(l, stage, is)
+		v.sort(lookup, stage, is)
 	}
-	if from == len(l.sorted) {
+	if from == len(lookup.sorted) {
 		return 0, 0, false
 	}
-	return l.sorted[from], from, true
+	return lookup.sorted[from], from, true
 }
 
 // ranked does what Turn does, for a graph: all stages together take time linear in the clusters.
 func (v *Scan) ranked(stage stages.Stage, is State, from int) (position Position, place int, ok bool) {
-	l := v.look()
-	if l.ranks == nil {
-		l.ranks = NewRanks(v.Members, &v.Graph, v.Compare)
+	lookup := v.look()
+	if lookup.ranks == nil {
+		lookup.ranks = NewRanks(v.Members, &v.Graph, v.Compare)
 	}
-	for i, position := range l.ranks.Of(stage)[from:] {
+	for i, position := range lookup.ranks.Of(stage)[from:] {
 		if v.states[position] == is {
 			return position, from + i, true
 		}
@@ -79,32 +79,32 @@ func (v *Scan) waiting(stage stages.Stage, waits State, from Position) (Position
 }
 
 // sort collects the positions of the clusters in a state and a stage in the order in which they start.
-func (v *Scan) sort(l *lookup, stage stages.Stage, is State) {
-	l.sorted = slices.Grow(l.sorted[:0], v.SizeOfStage(stage))
+func (v *Scan) sort(lookup *lookup, stage stages.Stage, is State) {
+	lookup.sorted = slices.Grow(lookup.sorted[:0], v.SizeOfStage(stage))
 	for position, ok := v.waiting(stage, is, 0); ok; position, ok = v.waiting(stage, is, position+1) {
-		l.sorted = append(l.sorted, position)
+		lookup.sorted = append(lookup.sorted, position)
 	}
-	slices.SortFunc(l.sorted, v.Compare)
+	slices.SortFunc(lookup.sorted, v.Compare)
 }
 
 // LastSuccess gives the last success among the clusters of a stage that count; zero if there is none. The first call takes time linear in the
 // clusters.
 func (v *Scan) LastSuccess(stage stages.Stage) time.Time {
-	l := v.look()
-	if l.lasts != nil {
-		return l.lasts[stage]
+	lookup := v.look()
+	if lookup.lasts != nil {
+		return lookup.lasts[stage]
 	}
-	l.lasts = make([]time.Time, v.Graph.Len())
+	lookup.lasts = make([]time.Time, v.Graph.Len())
 	for position := range v.All() {
-		last := &l.lasts[v.StageOf(position)]
+		last := &lookup.lasts[v.StageOf(position)]
 		if at := v.success(position); at.After(*last) {
 			*last = at
 		}
 	}
 	for stage := range v.Graph.Len() {
-		if at := v.departedSuccess(stage); at.After(l.lasts[stage]) {
-			l.lasts[stage] = at
+		if at := v.departedSuccess(stage); at.After(lookup.lasts[stage]) {
+			lookup.lasts[stage] = at
 		}
 	}
-	return l.lasts[stage]
+	return lookup.lasts[stage]
 }

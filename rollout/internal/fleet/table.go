@@ -35,11 +35,11 @@ type Message struct {
 }
 
 // MessageOf gives the message of a report.
-func MessageOf(r *status.Report) Message {
-	if KindOf(r) == KindToApply && r.Reason == status.ReportRefused {
-		return Message{cmp.Or(r.Message, "no reason is known"), true}
+func MessageOf(report *status.Report) Message {
+	if KindOf(report) == KindToApply && report.Reason == status.ReportRefused {
+		return Message{cmp.Or(report.Message, "no reason is known"), true}
 	}
-	return Message{Text: r.Message}
+	return Message{Text: report.Message}
 }
 
 // State gives the state of the cluster at a position.
@@ -126,12 +126,12 @@ func (t *Table) success(position Position) time.Time {
 // departedSuccess gives the last success of clusters that are no members of a stage any more; zero if there is none.
 func (t *Table) departedSuccess(stage stages.Stage) (last time.Time) {
 	for i := range t.Departed {
-		d := &t.Departed[i]
-		if group, there := t.GroupWith(d.Key); !d.Kind.IsSuccess() || there && t.Graph.Of(group) != stage {
+		departure := &t.Departed[i]
+		if group, there := t.GroupWith(departure.Key); !departure.Kind.IsSuccess() || there && t.Graph.Of(group) != stage {
 			continue // an unknown group may be any
 		}
-		if d.Since.After(last) {
-			last = d.Since
+		if departure.Since.After(last) {
+			last = departure.Since
 		}
 	}
 	return last
@@ -140,8 +140,8 @@ func (t *Table) departedSuccess(stage stages.Stage) (last time.Time) {
 // departedStarts gives the starts that count of clusters that are no members any more.
 func (t *Table) departedStarts() (starts []time.Time) {
 	for i := range t.Departed {
-		if d := &t.Departed[i]; t.HasStarted(d.Report, t.Now) {
-			starts = append(starts, d.StartedAt())
+		if departure := &t.Departed[i]; t.HasStarted(departure.Report, t.Now) {
+			starts = append(starts, departure.StartedAt())
 		}
 	}
 	return starts

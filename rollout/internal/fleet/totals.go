@@ -22,7 +22,7 @@ type Totals struct {
 func (t *Totals) InFlight() int { return t.All.InFlight() + t.IgnoredAll.InFlight() }
 
 // In counts the clusters in a state, counted or not.
-func (t *Totals) In(s State) int { return t.All.In(s) + t.IgnoredAll.In(s) }
+func (t *Totals) In(state State) int { return t.All.In(state) + t.IgnoredAll.In(state) }
 
 // Clone gives a copy.
 func (t *Totals) Clone() Totals {
@@ -31,28 +31,28 @@ func (t *Totals) Clone() Totals {
 
 // sum makes totals of the tallies of the groups, over all clusters.
 func (r *Roster) sum(groups []Tally, states []State) Totals {
-	t := Totals{Groups: groups, Stages: make([]Tally, r.Graph.Len()), Ignored: r.SplitIgnored(r.Members, groups, states)}
+	totals := Totals{Groups: groups, Stages: make([]Tally, r.Graph.Len()), Ignored: r.SplitIgnored(r.Members, groups, states)}
 	for group := range r.Graph.NumGroups() {
-		t.Stages[r.Graph.Of(group)].Sum(&groups[group])
+		totals.Stages[r.Graph.Of(group)].Sum(&groups[group])
 	}
-	for stage := range t.Stages {
-		t.All.Sum(&t.Stages[stage])
+	for stage := range totals.Stages {
+		totals.All.Sum(&totals.Stages[stage])
 	}
-	for group := range t.Ignored {
-		t.IgnoredAll.Sum(&t.Ignored[group])
+	for group := range totals.Ignored {
+		totals.IgnoredAll.Sum(&totals.Ignored[group])
 	}
-	return t
+	return totals
 }
 
 // Firsts gives the first stage that is not complete and the first that is breached (R10, R12), each the number of
 // stages if there is none. It takes time linear in the stages.
-func (r *Roster) Firsts(t *Totals) (active, breached stages.Stage) {
+func (r *Roster) Firsts(totals *Totals) (active, breached stages.Stage) {
 	active, breached = r.Graph.Len(), r.Graph.Len()
 	for stage := r.Graph.Len() - 1; stage >= 0; stage-- {
-		if !r.IsComplete(stage, &t.Stages[stage]) {
+		if !r.IsComplete(stage, &totals.Stages[stage]) {
 			active = stage
 		}
-		if r.IsBreached(stage, &t.Stages[stage]) {
+		if r.IsBreached(stage, &totals.Stages[stage]) {
 			breached = stage
 		}
 	}

@@ -31,7 +31,7 @@ type realClock struct{}
 func (realClock) Now() time.Time { return time.Now() }
 
 // Since implements Clock.
-func (realClock) Since(t time.Time) time.Duration { return time.Since(t) }
+func (realClock) Since(at time.Time) time.Duration { return time.Since(at) }
 
 // RolloutHandler plans rollouts over the groups of a tracker. It is safe for concurrent use.
 type RolloutHandler[T any] struct {

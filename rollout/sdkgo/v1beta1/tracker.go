@@ -41,9 +41,9 @@ func NewPlacementDecisionClustersTracker(placement *clusterv1beta1.Placement, pd
 // NewPlacementDecisionClustersTrackerWithGroups makes a tracker with a copy of these groups, possibly none, until it is
 // refreshed. Groups with a negative index are an error of the next plan.
 func NewPlacementDecisionClustersTrackerWithGroups(placement *clusterv1beta1.Placement, pdl PlacementDecisionGetter, existingScheduledClusterGroups ClusterGroupsMap) *PlacementDecisionClustersTracker {
-	t := &PlacementDecisionClustersTracker{placement: placement, getter: pdl}
-	t.groups, t.err = existingScheduledClusterGroups.groups()
-	return t
+	tracker := &PlacementDecisionClustersTracker{placement: placement, getter: pdl}
+	tracker.groups, tracker.err = existingScheduledClusterGroups.groups()
+	return tracker
 }
 
 // Refresh reads the PlacementDecisions of the Placement. Without a Placement or a getter it does nothing. On an error the

@@ -55,7 +55,12 @@ func dependenciesCommand(hub *genericclioptions.ConfigFlags) *cobra.Command {
 // policies are the objects of the files, also of those that a shell made of a pattern, or those of the hub.
 func (in *input) policies(cmd *cobra.Command, more []string) ([]manifest.Object, error) {
 	if files := append(in.files, more...); len(files) > 0 {
-		return manifest.Read(cmd.InOrStdin(), files...)
+		var skipped []string
+		objects, err := manifest.Reader{Skipped: &skipped}.Read(cmd.InOrStdin(), files...)
+		for _, note := range packed(skipped) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "note: %s\n", note)
+		}
+		return objects, err
 	}
 	client, err := in.client()
 	if err != nil {

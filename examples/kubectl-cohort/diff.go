@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/cohort-ocm/cohort/examples/internal/manifest"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/commandline"
+	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/recording"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/scenario"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
@@ -124,16 +126,18 @@ func (d *difference) load(cmd *cobra.Command, file string, at moment, last bool)
 	return dump{objects, at.Time}, err
 }
 
-// recorded says whether a file is a recording: the beginning of gzip is in no text.
+// recorded says whether a file is a recording: gzip of readings. A dump may be compressed, too.
 func recorded(name string) bool {
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() { // reading a pipe would empty it
+		return false
+	}
 	file, err := os.Open(name)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	var head [2]byte
-	_, err = io.ReadFull(file, head[:])
-	return err == nil && head == [2]byte{0x1f, 0x8b}
+	text, err := gzip.NewReader(file)
+	return err == nil && recording.Begins(text)
 }
 
 // now reads the hub.

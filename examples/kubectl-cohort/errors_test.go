@@ -51,6 +51,7 @@ metadata: {name: set, namespace: ns}
 spec:
   manifestWorkTemplate: {}
   placementRefs: [{name: p, rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}}]
+status: {conditions: [{type: PlacementRolledOut, status: "False", reason: Progressing, message: of a controller of this library, lastTransitionTime: "2025-01-01T00:00:00Z"}]}
 `
 	anAddOn = `
 apiVersion: addon.open-cluster-management.io/v1alpha1
@@ -177,8 +178,8 @@ func TestWrongInputIsRefusedWithFileObjectAndField(t *testing.T) {
 		{"a name that no object can have", "name: a, ", `name: "A b", `, `ManagedCluster A b: metadata.name: Invalid value: "A b"`},
 		{"an old version", "cluster.open-cluster-management.io/v1beta1", "cluster.open-cluster-management.io/v1alpha1",
 			`stdin:7: Placement ns/p: apiVersion: Unsupported value: "cluster.open-cluster-management.io/v1alpha1": supported values: "cluster.open-cluster-management.io/v1beta1"`},
-		{"a mistyped field of the behavior", "after: 1m", "afterwards: 1m", "stdin:19: Behavior: spec.clusters[0].afterwards: unknown field"},
-		{"a wrong value in the behavior", "after: 1m", "outcome: Explodes", "stdin:19: Behavior: spec.clusters[0].outcome: Unsupported value"},
+		{"a mistyped field of the behavior", "after: 1m", "afterwards: 1m", "stdin:20: Behavior: spec.clusters[0].afterwards: unknown field"},
+		{"a wrong value in the behavior", "after: 1m", "outcome: Explodes", "stdin:20: Behavior: spec.clusters[0].outcome: Unsupported value"},
 		{"a time that is none", "after: 1m", "after: soon", `Behavior: spec.clusters[0].after: Invalid value: "soon": must be a time such as 30s or 30m, or a range`},
 		{"a rollout to no placement", "placementRefs: [{name: p, rolloutStrategy: {type: Progressive, progressive: {maxConcurrency: 1}}}]", "placementRefs: []",
 			"ManifestWorkReplicaSet ns/set: spec.placementRefs: must name a placement"},
@@ -257,7 +258,7 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{nil, "no file given, and no hub: "},
 		{[]string{"-f", "does-not-exist.yaml"}, "does-not-exist.yaml: no such file or directory: the path is taken from /"},
 		{[]string{"-f", "two\nlines"}, "two; lines: no such file"},
-		{[]string{"-f", t.TempDir()}, "must have files whose names end in .yaml, .yml or .json"},
+		{[]string{"-f", t.TempDir()}, "must have files whose names end in .yaml, .yml, .json, .jsonl or .ndjson, perhaps with .gz behind that"},
 		{[]string{"-f", "-", "-f", "-"}, "given twice"},
 		{[]string{"-f", file, "more"}, `unexpected argument "more"`},
 		{[]string{"-f", file, "-o", "xml"}, "must be text, json or yaml"},

@@ -134,12 +134,12 @@ func (p *pastOf) placed(s *scenario.Scenario) error {
 // present reads the rollouts that are wanted, as they are, and the events.
 func (f *flags) present(cmd *cobra.Command) (all []*scenario.Scenario, events []manifest.Object, err error) {
 	if len(f.files) > 0 && f.past.file == "" && f.past.at.IsZero() {
-		objects, err := scenario.Reader().Read(cmd.InOrStdin(), f.files...)
+		objects, notes, err := readFiles(cmd.InOrStdin(), f.files, nil)
 		if err != nil {
 			return nil, nil, err
 		}
 		events, objects = history.SplitEvents(objects)
-		all, err = scenario.Load(objects, scenario.Wanted{Rollout: f.rollout, Namespace: f.namespace(), Placement: f.placement.Ref})
+		all, err = noted(notes)(scenario.Load(objects, scenario.Wanted{Rollout: f.rollout, Namespace: f.namespace(), Placement: f.placement.Ref}))
 		return all, events, err
 	}
 	if all, err = f.scenarios(cmd); err != nil {

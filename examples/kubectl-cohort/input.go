@@ -5,7 +5,9 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,15 +75,14 @@ func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 		return scenario.Load(objects, wanted)
 	}
 	if len(in.files) > 0 {
-		reader := scenario.Reader()
-		reader.Progress = new(manifest.Progress)
-		end := in.progress.beginShare("reading the files", reader.Progress.Share)
-		objects, err = reader.Read(cmd.InOrStdin(), in.files...)
+		reading := new(manifest.Progress)
+		end := in.progress.beginShare("reading the files", reading.Share)
+		objects, notes, err := readFiles(cmd.InOrStdin(), in.files, reading)
 		end()
 		if err != nil {
 			return nil, err
 		}
-		return scenario.Load(objects, wanted)
+		return noted(notes)(scenario.Load(objects, wanted))
 	}
 	client, err := in.client()
 	if err != nil {
@@ -94,11 +95,39 @@ func (in *input) scenarios(cmd *cobra.Command) ([]*scenario.Scenario, error) {
 		return nil, err
 	}
 	wanted.Hub, wanted.Now = true, time.Now()
-	all, err := scenario.Load(objects, wanted)
-	if len(all) > 0 {
-		all[0].Notes = append(notes, all[0].Notes...)
+	return noted(notes)(scenario.Load(objects, wanted))
+}
+
+// readFiles reads the objects of files, with notes on what is not read.
+func readFiles(stdin io.Reader, files manifest.Files, progress *manifest.Progress) (objects []manifest.Object, notes []string, err error) {
+	for _, file := range files {
+		if recorded(file) {
+			return nil, nil, fmt.Errorf("%s: is a recording, which must be given by --recording", file)
+		}
 	}
-	return all, err
+	var skipped []string
+	reader := scenario.Reader()
+	reader.Progress, reader.Skipped = progress, &skipped
+	objects, err = reader.Read(stdin, files...)
+	return objects, packed(skipped), err
+}
+
+// packed notes the files of directories that are not read.
+func packed(files []string) (notes []string) {
+	if len(files) > 0 {
+		notes = append(notes, fmt.Sprintf("not read, as they are packed (%d): %s", len(files), strings.Join(files, ", ")))
+	}
+	return notes
+}
+
+// noted has the first rollout tell what was not read.
+func noted(notes []string) func(all []*scenario.Scenario, err error) ([]*scenario.Scenario, error) {
+	return func(all []*scenario.Scenario, err error) ([]*scenario.Scenario, error) {
+		if len(all) > 0 {
+			all[0].Notes = append(notes, all[0].Notes...)
+		}
+		return all, err
+	}
 }
 
 func (in *input) client() (*hub.Client, error) { return in.clientOf(scenario.Reader()) }

@@ -6,7 +6,7 @@
 // (kind List, or what an API server returns for a collection), and a list's items become objects of
 // their own. JSON objects may follow one another without a separator, as jq prints them. Documents without content are
 // skipped; nothing else is. Text that belongs to no object is an error, and so is a truncated list. A file may be in
-// UTF-16, as Windows PowerShell writes it.
+// UTF-16, as Windows PowerShell writes it, or compressed by gzip. Other content that is no text is an error that says so.
 //
 // Every object keeps the position where it was read, so that a fault that is found later can be reported in one line with
 // file, object and field (see [Object.Fault]).

@@ -291,7 +291,7 @@ func TestReadRefusesWhatItCannotRead(t *testing.T) {
 	}{
 		{nil, "no file given: must have at least one -f FILE"},
 		{[]string{missing}, missing},
-		{[]string{t.TempDir()}, "must have files whose names end in .yaml, .yml or .json"},
+		{[]string{t.TempDir()}, "must have files whose names end in .yaml, .yml, .json, .jsonl or .ndjson, perhaps with .gz behind that"},
 		{[]string{"-", "-"}, "- given twice"},
 		{[]string{missing, "-", missing}, missing + " given twice: each file must be given once"},
 	} {

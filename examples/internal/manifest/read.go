@@ -39,7 +39,7 @@ func Read(standardInput io.Reader, files ...string) ([]Object, error) {
 }
 
 // Read returns the objects of the files, in the order of the files and of their documents. A directory means the files
-// below it whose names end in .yaml, .yml or .json. The file "-" is standard input, which may be given once. Read stops at
+// below it whose names end in .yaml, .yml, .json, .jsonl or .ndjson, in letters of either case, and perhaps in .gz behind that. The file "-" is standard input, which may be given once. Read stops at
 // the first file that cannot be read, and at the first document that is not an object, with an error of one line with the
 // file and the position; then it returns no objects.
 func (r Reader) Read(standardInput io.Reader, files ...string) ([]Object, error) {
@@ -94,8 +94,14 @@ func (r Reader) readDirectory(dir string) (all []Object, err error) {
 	there := make(map[string]Object)
 	found := false
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+		if err != nil || entry.IsDir() {
 			return err
+		}
+		if !holdsObjects(path) {
+			if r.Skipped != nil && isPacked(path) {
+				*r.Skipped = append(*r.Skipped, path)
+			}
+			return nil
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -116,9 +122,21 @@ func (r Reader) readDirectory(dir string) (all []Object, err error) {
 		return err
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("%s: must have files whose names end in .yaml, .yml or .json", dir)
+		err = fmt.Errorf("%s: must have files whose names end in .yaml, .yml, .json, .jsonl or .ndjson, perhaps with .gz behind that", dir)
 	}
 	return all, err
+}
+
+// holdsObjects says whether a file of a directory is read, by its name.
+func holdsObjects(path string) bool {
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	return slices.Contains([]string{".yaml", ".yml", ".json", ".jsonl", ".ndjson"}, filepath.Ext(name))
+}
+
+// isPacked says whether a file may have others in it, or one that is read if it is unpacked. Logs are none, which each dump has.
+func isPacked(path string) bool {
+	name := strings.ToLower(path)
+	return slices.Contains([]string{".gz", ".tgz", ".tar", ".zip", ".bz2", ".xz", ".zst", ".7z"}, filepath.Ext(name)) && !strings.Contains(filepath.Base(name), ".log")
 }
 
 func (r Reader) readInput(standardInput io.Reader) ([]Object, error) {

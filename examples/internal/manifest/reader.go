@@ -16,14 +16,16 @@ type Reader struct {
 	Kinds map[string]Kind
 	// Progress is updated while files are read; it may be nil.
 	Progress *Progress
+	// Skipped gets the paths of archives and other packed files in directories, which are not read; it may be nil.
+	Skipped *[]string
 }
 
 // Progress says how much of the files has been read. It may be used while a [Reader] reads.
 type Progress struct{ read, all atomic.Int64 }
 
-// Share is between 0 and 1.
+// Share is between 0 and 1. Of a compressed file more is read than it has.
 func (p *Progress) Share() float64 {
-	return float64(p.read.Load()) / float64(max(p.all.Load(), 1))
+	return min(1, float64(p.read.Load())/float64(max(p.all.Load(), 1)))
 }
 
 // expect adds bytes that will be read, and pass bytes that were. A nil Progress does nothing.

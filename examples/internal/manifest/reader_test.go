@@ -3,7 +3,10 @@
 package manifest_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,6 +152,70 @@ func TestADirectoryIsItsFiles(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"a/one.yaml:1 Toy one", "b/two.json:1 Other two", "c/other.json:1 Other two"}, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Tools write objects under other names than kubectl's users do, and compress them. No such file is dropped in silence.
+func TestADirectoryHasFilesUnderOtherNames(t *testing.T) {
+	toy := func(name string) string {
+		return `{"apiVersion":"v1","kind":"Toy","metadata":{"name":"` + name + `"}}` + "\n"
+	}
+	dir := t.TempDir()
+	for file, text := range map[string]string{
+		"a.YAML": toy("a"), "b.Yml": toy("b"), "c.jsonl": toy("c1") + toy("c2"), "d.ndjson": toy("d"), "e.yaml.gz": zipped(t, toy("e")), "f.JSON.GZ": zipped(t, toy("f")),
+		"g.tar.gz": "?", "h.zip": "?", "i.previous.log.gz": "?", "j.txt": "?",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var skipped, got []string
+	objects, err := manifest.Reader{Skipped: &skipped}.Read(nil, dir)
+	for _, o := range objects {
+		got = append(got, o.GetName())
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c1", "c2", "d", "e", "f"}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if diff := cmp.Diff([]string{filepath.Join(dir, "g.tar.gz"), filepath.Join(dir, "h.zip")}, skipped); diff != "" {
+		t.Errorf("not read (-want +got):\n%s", diff)
+	}
+}
+
+// The content says how a file is read, also where its name or standard input does not.
+func TestContentThatIsNoText(t *testing.T) {
+	const toy = "apiVersion: v1\nkind: Toy\nmetadata: {name: one}\n"
+	tar := append(make([]byte, 257), "ustar\x00"...)
+	copy(tar, "dump.yaml")
+	for _, test := range []struct{ why, content, want string }{
+		{"text in gzip", zipped(t, toy), ""},
+		{"UTF-16 without a mark in gzip", zipped(t, strings.Join(strings.Split(toy, ""), "\x00")+"\x00"), ""},
+		{"gzip that is cut off", zipped(t, toy)[:40], "stdin: compressed by gzip, and cut off or damaged: unexpected EOF"},
+		{"the beginning of gzip", "\x1f\x8b", "stdin: compressed by gzip, and cut off or damaged: "},
+		{"an archive in gzip", zipped(t, string(tar)), "stdin: not text but a tar archive: must be YAML or JSON"},
+		{"an archive", "PK\x03\x04\x14\x00\x08\x00\t\x00", "stdin: not text but application/zip: must be YAML or JSON"},
+		{"a picture", "\x89PNG\x0d\x0a\x1a\x0a\x00\x00\x00\x0dIHDR", "stdin: not text but image/png: "},
+		{"a program", "\x7fELF\x02\x01\x01\x00\n\t\x00", "stdin: not text but binary content: "},
+		{"a module, which is no UTF-16", "\x00asm\x01\x00\x00\x00", "stdin: not text but application/wasm: "},
+		{"nothing in gzip", zipped(t, ""), "stdin is empty"},
+	} {
+		objects, err := manifest.Read(strings.NewReader(test.content), "-")
+		if test.want == "" && (err != nil || len(objects) != 1) || test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
+			t.Errorf("%s: %d objects, %v, want %q", test.why, len(objects), err, test.want)
+		}
 	}
 }
 

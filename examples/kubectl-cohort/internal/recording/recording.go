@@ -76,6 +76,15 @@ type Recording struct {
 	readings []reading
 }
 
+// Begins says whether a text begins as that of a recording does.
+func Begins(text io.Reader) bool {
+	head := make([]byte, len(begin))
+	_, err := io.ReadFull(text, head)
+	return err == nil && string(head) == begin
+}
+
+const begin = `{"at":`
+
 // Read reads a recording. It may end in the midst of a line, as after a killed writer.
 func Read(name string, r io.Reader) (*Recording, error) {
 	text, err := gzip.NewReader(r)

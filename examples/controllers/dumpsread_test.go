@@ -112,7 +112,7 @@ func (s *story) reading(d dump) (r sight) {
 		if s.limits.deadline && since >= aWhile && (st.is == "Progressing" || st.is == "Failed") {
 			st.is = "TimeOut"
 		}
-		if !selected && st.is == "Succeeded" && !soaking {
+		if !selected && (st.is == "Succeeded" && !soaking || !s.kind.stamps) { // OCM's controller does not count deselected clusters
 			continue
 		}
 		if !selected {

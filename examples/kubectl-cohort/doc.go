@@ -13,7 +13,9 @@
 // # Input
 //
 // Files are YAML or JSON: single objects, many documents, or lists as kubectl get -o yaml prints them; -f - is standard
-// input. Paths start at the current directory, which go run -C changes. These objects count:
+// input. They may be compressed by gzip. Of a directory those files are read whose names end in .yaml, .yml, .json, .jsonl or .ndjson, in letters of
+// either case, perhaps with .gz behind that; a note names archives and other packed files. Paths start at the current directory, which
+// go run -C changes. These objects count:
 //
 //   - Rollouts: a ManifestWorkReplicaSet (spec.placementRefs[].rolloutStrategy), a ClusterManagementAddOn
 //     (spec.installStrategy.placements[].rolloutStrategy), a Policy (spec.rolloutStrategy), see below, or a
@@ -209,6 +211,9 @@
 //
 // Where the input says how a rollout stands, it may have works of clusters that are not selected. One that is in flight or
 // failed counts in the same way. Its agent lets go of the work unless that is being deleted already.
+//
+// OCM's own controller counts no cluster that is not selected, and so it is played, with a note, where it has a ManifestWorkReplicaSet: there are
+// works, none has a stamp, the set has no record, and its condition PlacementRolledOut no message.
 //
 // # Rollback
 //

@@ -20,6 +20,14 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"it is played through", "plan -f selected-deleting.yaml", []string{"Complete: 2 of 2 clusters done"}, nil},
 		{"it is explained", "explain m1 -f selected-deleting.yaml", []string{"its object is being deleted: it starts anew once that is gone", "succeeds and is done"}, nil},
 		{"it has a page", "report - -f selected-deleting.yaml", []string{"</html>"}, nil},
+		{"a replicated policy in deletion says so, and which finalizers keep it", "status menu -f policy-deleting.yaml", []string{"gets it anew then (1): m1 since 2026-05-04T10:20:00Z (finalizers: example.com/keeps)",
+			"not bound, and its replicated policy is being deleted (1): m9 since", "1 of 4 clusters done"}, nil},
+		{"also in a plan", "plan -f policy-deleting.yaml", []string{"(1): m1 since 10:20 (finalizers: example.com/keeps)", "Stuck"}, nil},
+		{"one of a cluster that is not bound is explained", "explain m9 -f policy-deleting.yaml", []string{"m9 is not selected by Policy stores/menu", "10:00   starts", "is deselected, and holds others up"}, []string{"now     starts"}},
+		{"they are on their way out", "removals -f policy-deleting.yaml", []string{"on their way out: m1 m9"}, []string{"to delete now"}},
+		{"a waiting cluster starts once its replicated policy is gone", "status menu -f policy-waiting-deleting.yaml", []string{"start once their object is gone, which is being deleted (1): m2"}, []string{"may start now"}},
+		{"a root policy in deletion starts no cluster", "status menu -f policy-owner-deleting.yaml",
+			[]string{"no cluster starts, and each loses the workload (finalizers: policy.open-cluster-management.io/cleanup)"}, []string{"may start now", "anew"}},
 		{"an owner in deletion starts no cluster", "status menu -f owner-deleting.yaml",
 			[]string{"being deleted since 2026-05-04T10:20:00Z: no cluster starts"}, []string{"may start now", "start once", "kubectl cohort resume", "forecast: Complete"}},
 
@@ -76,6 +84,13 @@ func TestMomentsOfHubs(t *testing.T) {
 			[]string{`0 "first"  2         1     1 `, "may start now (1): m2"}, []string{"unknown group", "blocked by", "Breached"}},
 		{"and when it is played", "plan -f left-in-flight.yaml", []string{"now       1        2          1     0       1 "}, []string{"unknown group"}},
 		{"where two groups have the name, the group is unknown", "status menu -f left-between.yaml", []string{"an unknown group"}, nil},
+
+		{"OCM's own controller does not count a cluster that left in flight", "status menu -f ocm-left.yaml",
+			[]string{"1 of 3 clusters done, 2 not started\n", "OCM's own controller, which makes no stamps, has the rollout and does not count these (1): left", "may start now (1): m2", "forecast: Complete"}, []string{"deselected", "left:"}},
+		{"nor one that leaves when it is played", "plan --cut-off m2 --lease 5m -f ocm-left.yaml", []string{"deselected: m2", "Complete: 2 of 2 clusters done"}, []string{"Breached", "TIMED OUT"}},
+		{"it is explained without its ManagedCluster", "explain left -f ocm-left.yaml", []string{"left is not selected", "does not count these (1): left"}, []string{"10:28    starts"}},
+		{"and goes with the set", "removals -f ocm-left.yaml", []string{"on their way out: left"}, nil},
+		{"one of this library counts it, also before it wrote a stamp", "status menu -f ocm-taken-over.yaml", []string{"1 of 4 clusters done, 1 in flight", "left: (deselected) is progressing"}, []string{"OCM's own", "may start now"}},
 
 		{"half of the decisions remove nobody", "status menu -f partially-observed.yaml", []string{"PlacementDecisions are only partially observed", "these keep the workload until all are (1): m2"}, []string{"removed there"}},
 

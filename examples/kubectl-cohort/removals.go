@@ -128,7 +128,8 @@ func (q *leaving) there(parts []*scenario.Scenario) (there map[string]bool, igno
 		}
 		if s.Policy != nil {
 			for i := range s.Policy.Replicas { // also of those that wait, which no report counts
-				there[s.Policy.Replicas[i].Cluster] = false
+				cluster := s.Policy.Replicas[i].Cluster
+				there[cluster] = s.Policy.Deleting[cluster]
 			}
 		}
 		live = live || s.Live || len(s.Unselected) > 0

@@ -130,9 +130,8 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 	summary := plan.Summary()
 	st := Standing{Rollout: s.Rollout, Placement: s.Placements(), Now: clock.Start, Strategy: Strategy(plan.Schedule),
 		Summary: Summary{summary.Aggregate(), summary.Percent(), summary}, Notes: s.Notes, Clock: clock, Plan: plan}
-	reports := s.Reports(rollout.Options{})
 	for _, c := range plan.Start {
-		if slices.ContainsFunc(reports, func(r status.Report) bool { return r.Cluster == c.Name && r.Deleting }) {
+		if s.Deleting(c.Name) {
 			st.StartOnceGone = append(st.StartOnceGone, c.Name)
 			continue
 		}
@@ -182,7 +181,7 @@ func NewStanding(s *scenario.Scenario, plan *rollout.Result, clock Clock) Standi
 		}
 		st.Stopped = &Reason{Clusters: plan.Breach.Clusters, Block: e[0].Reason, Explanation: e, Message: e.String()}
 	}
-	st.Says = saidBy(reports, plan)
+	st.Says = saidBy(s.Reports(rollout.Options{}), plan)
 	st.Gates = gatesOf(s, plan, clock.Start)
 	waits := st.Waiting
 	if st.Stopped != nil {

@@ -41,7 +41,7 @@ func (s *Scenario) approve(r applier) {
 		}
 	}
 	if since := r.GetDeletionTimestamp(); since != nil {
-		s.note("being deleted since %s: no cluster starts, and each loses the workload", since.UTC().Format(time.RFC3339))
+		s.note("being deleted since %s: no cluster starts, and each loses the workload%s", since.UTC().Format(time.RFC3339), kept(r.Object))
 		s.Asked.Pause, s.Ends = true, true
 	}
 	if since, _, _ := unstructured.NestedString(r.Object.Object, "status", "abortedTime"); since != "" {

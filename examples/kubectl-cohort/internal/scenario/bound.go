@@ -28,6 +28,8 @@ type Policy struct {
 	Version  string
 	// Replicas are the replicated policies that were read, by cluster.
 	Replicas []passes.Replica
+	// Deleting are the clusters with a replicated policy that is being deleted.
+	Deleting map[string]bool
 	root     *policyv1.Policy
 	// AtOnce says that all clusters start together, whatever the strategy and the options: the policy informs, or its
 	// strategy is All.

@@ -65,6 +65,13 @@ func (s *Scenario) resume(r applier, o *objects) error {
 			anew = append(anew, report.Cluster)
 		}
 	}
+	var others []string
+	for _, report := range s.Unselected {
+		others = append(others, report.Cluster)
+	}
+	if s.OfOCM {
+		s.noteClusters("not selected, so that the workload is removed there; OCM's own controller, which makes no stamps, has the rollout and does not count these", others)
+	}
 	s.noteClusters("selected, and its object is being deleted: it starts anew once that is gone, and a forecast takes it as gone by its turn", anew)
 	if s.Groups.Incomplete() != "" {
 		s.noteClusters("in none of the PlacementDecisions, of which not all are there: these keep the workload until all are", gone)

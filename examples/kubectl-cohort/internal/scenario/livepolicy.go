@@ -55,9 +55,43 @@ func (s *Scenario) resumePolicy(r applier, o *objects) (int, error) {
 	}
 	s.validate(r, replicas, o.now)
 	s.depend(r, o)
+	s.noteDeleting(replicas)
 	slices.SortFunc(s.Policy.Replicas, func(a, b passes.Replica) int { return strings.Compare(a.Cluster, b.Cluster) })
 	s.Policy.Replicas = slices.CompactFunc(s.Policy.Replicas, func(a, b passes.Replica) bool { return a.Cluster == b.Cluster })
 	return len(s.Policy.Replicas), nil
+}
+
+// noteDeleting says which replicated policies are being deleted, and what keeps them: a controller writes none of them before it is gone.
+func (s *Scenario) noteDeleting(replicas []replicated) {
+	s.Policy.Deleting = make(map[string]bool)
+	var bound, others []string
+	for i := range replicas {
+		replica := &replicas[i]
+		if replica.GetDeletionTimestamp() == nil {
+			continue
+		}
+		cluster := replica.GetNamespace()
+		s.Policy.Deleting[cluster] = true
+		if said := cluster + " since " + replica.GetDeletionTimestamp().UTC().Format(time.RFC3339) + kept(replica.Object); s.selected(cluster) {
+			bound = append(bound, said)
+		} else {
+			others = append(others, said)
+		}
+	}
+	then := ", and gets it anew then"
+	if s.Ends {
+		then = ""
+	}
+	s.noteClusters("bound, and its replicated policy is being deleted: it counts as it is until that is gone"+then, bound)
+	s.noteClusters("not bound, and its replicated policy is being deleted", others)
+}
+
+// kept names the finalizers of an object that is being deleted.
+func kept(object manifest.Object) string {
+	if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
+		return " (finalizers: " + strings.Join(finalizers, ", ") + ")"
+	}
+	return ""
 }
 
 // validate lets count what was said of the clusters of a policy that are validated, as the controller policies does.

@@ -4,14 +4,17 @@ package scenario
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/policy"
 	"github.com/cohort-ocm/cohort/examples/kubectl-cohort/internal/simulation"
+	"github.com/cohort-ocm/cohort/override/passes"
 	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
+	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
 // Planner plans one simulation of the rollout. The hub keeps what a Policy's rollout writes, and is nil for others.
@@ -50,7 +53,7 @@ func (s *Scenario) Play(p Play, watch ...func(time.Duration, *rollout.Result)) (
 	if err != nil {
 		return nil, nil, err
 	}
-	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: options, StoredRecord: s.StoredRecord, Retries: p.Retries, Abort: p.Abort}
+	played := simulation.Rollout{Strategy: s.Strategy, Groups: s.Groups, Options: options, StoredRecord: s.StoredRecord, Forgets: s.OfOCM, Retries: p.Retries, Abort: p.Abort}
 	trace, err := played.Play(s.Observed, p.Lives, p.Start, watch...)
 	return trace, nil, err
 }
@@ -84,7 +87,16 @@ func (s *Scenario) Now(opts rollout.Options, at time.Time) (*rollout.Result, err
 // Knows says whether the rollout goes to a cluster, or went there: an object of it says so, or the record, which outlives the object.
 func (s *Scenario) Knows(cluster string) bool {
 	return s.selected(cluster) || s.deselected(cluster) != nil ||
-		slices.ContainsFunc(s.Reports(rollout.Options{}), func(r status.Report) bool { return r.Cluster == cluster })
+		slices.ContainsFunc(slices.Concat(s.Reports(rollout.Options{}), s.Unselected), func(r status.Report) bool { return r.Cluster == cluster }) ||
+		s.Policy != nil && slices.ContainsFunc(s.Policy.Replicas, func(r passes.Replica) bool { return r.Cluster == cluster })
+}
+
+// Deleting says whether the object of a cluster is being deleted.
+func (s *Scenario) Deleting(cluster string) bool {
+	if s.Policy != nil {
+		return s.Policy.Deleting[cluster]
+	}
+	return slices.ContainsFunc(s.Observed, func(r status.Report) bool { return r.Cluster == cluster && r.Deleting })
 }
 
 // deselected is what the record has of a cluster; nil if nothing.
@@ -114,13 +126,33 @@ func (s *Scenario) Reports(opts rollout.Options) []status.Report {
 	return s.Observed
 }
 
-// Recorded are these reports, and those of the record about clusters without an object.
+// Recorded are these reports, those of the record about clusters without an object, and those of replicated policies that are not bound.
 func (s *Scenario) Recorded(opts rollout.Options) []status.Report {
 	reports := slices.Clone(s.Reports(opts))
 	for _, c := range s.stored().Deselected {
 		if s.StoredRecord.Record.Version == s.Version && !slices.ContainsFunc(reports, func(r status.Report) bool { return r.Cluster == c.Cluster }) {
 			reports = append(reports, c.Report)
 		}
+	}
+	return append(reports, s.ofUnbound(reports)...)
+}
+
+// ofUnbound are reports of the replicated policies with the version that no binding has any more, of clusters without another report.
+func (s *Scenario) ofUnbound(others []status.Report) (reports []status.Report) {
+	if s.Policy == nil {
+		return nil
+	}
+	for i := range s.Policy.Replicas {
+		r := &s.Policy.Replicas[i]
+		known := slices.ContainsFunc(others, func(o status.Report) bool { return o.Cluster == r.Cluster })
+		if known || s.selected(r.Cluster) || r.Version != s.Version || !strings.EqualFold(string(r.Action), string(s.Policy.Resolution.Action())) {
+			continue
+		}
+		report := status.Report{Cluster: r.Cluster, Status: status.Progressing, Applied: r.Applied, LastTransitionTime: r.Applied, Deleting: s.Policy.Deleting[r.Cluster]}
+		if r.Compliance == policyv1.Compliant {
+			report.Status, report.LastTransitionTime = status.Succeeded, r.ComplianceTime
+		}
+		reports = append(reports, report)
 	}
 	return reports
 }

@@ -49,7 +49,8 @@ type Scenario struct {
 	// say anything.
 	Observed []status.Report
 	Live     bool
-	// Unselected are reports of clusters that no placement selects, where they don't count in the rollout: of add-ons.
+	// Unselected are reports of clusters that no placement selects, where they don't count in the rollout: of add-ons, and of the works of
+	// OCM's own controller.
 	Unselected []status.Report
 	// StoredRecord is what the owner has stored of deselected clusters that have the version; nil if nothing. Asked is what people decided, in
 	// annotations of the owner, and Version is the one that is wanted, as these name it.
@@ -63,6 +64,8 @@ type Scenario struct {
 	// Stamped says that a controller of this library has written for the rollout, and Decided that annotations of the owner ask one for
 	// something.
 	Stamped, Decided bool
+	// OfOCM says that OCM's own controller has written the works.
+	OfOCM bool
 	// Aborted says that its controller rolls the version back.
 	Aborted bool
 	// RemoveAtMost is how many works may be in deletion at a time once the owner is deleted, as its annotation says, 0 for all; nil if it

@@ -41,7 +41,7 @@ func (s *Scenario) names() (names []string) {
 	for _, decision := range s.Groups.All() {
 		names = append(names, decision.ClusterName)
 	}
-	for _, report := range s.Observed {
+	for _, report := range slices.Concat(s.Observed, s.Unselected) {
 		names = append(names, report.Cluster)
 	}
 	return names

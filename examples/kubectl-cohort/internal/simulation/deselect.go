@@ -28,7 +28,8 @@ func (p *play) leave(w *Wave) error {
 		return nil
 	}
 	slices.Sort(p.leaving)
-	for _, i := range p.leaving {
+	leaving := p.leaving
+	for _, i := range leaving {
 		p.members[i].deselected = true
 		w.Deselected = append(w.Deselected, p.members[i].name)
 	}
@@ -39,8 +40,34 @@ func (p *play) leave(w *Wave) error {
 		planner.Next(p.now) // which shows it each cluster's group
 		planner.SetGroups(p.groups)
 	}
-	if p.record == nil {
+	switch {
+	case p.rollout.Forgets:
+		return p.forget(leaving)
+	case p.record == nil:
 		return p.remember()
+	}
+	return nil
+}
+
+// forget has deselected members count no more.
+func (p *play) forget(members []int) error {
+	for _, i := range members {
+		p.members[i].gone = true
+		if err := p.tellGone(p.members[i].name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellGone says that a cluster has no object any more.
+func (p *play) tellGone(cluster string) error {
+	gone := word{report: status.Report{Cluster: cluster}, gone: true}
+	p.trace.replay.words = append(p.trace.replay.words, gone)
+	for _, planner := range []*rollout.Planner{p.planner, p.witness} {
+		if err := gone.tell(planner); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -78,12 +105,8 @@ func (p *play) keep(w *Wave) (anew bool, err error) {
 			p.news = append(p.news, i)
 			continue
 		}
-		gone := word{report: status.Report{Cluster: p.members[i].name}, gone: true}
-		p.trace.replay.words = append(p.trace.replay.words, gone)
-		for _, planner := range []*rollout.Planner{p.planner, p.witness} {
-			if err := gone.tell(planner); err != nil {
-				return false, err
-			}
+		if err := p.tellGone(p.members[i].name); err != nil {
+			return false, err
 		}
 	}
 	return len(removed) > 0, nil

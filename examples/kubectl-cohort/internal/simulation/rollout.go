@@ -19,6 +19,8 @@ type Rollout struct {
 	Options  rollout.Options
 	// StoredRecord is what its owner had stored of clusters deselected before the simulation; nil if nothing.
 	StoredRecord *rollout.StoredRecord
+	// Forgets says that its controller does not count deselected clusters, as OCM's own does not.
+	Forgets bool
 	// Ledger keeps what the rollout writes besides; nil if nothing.
 	Ledger Ledger
 	// Retries try again what failed.

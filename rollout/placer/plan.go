@@ -90,7 +90,6 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, state *owne
 
 	now := r.now()
 	reports, unnoted := wanted.reports(own, groups, now)
-	reports = state.refusals.In(reports, groups...)
 	planned := &situation{
 		object: object, owner: owner, wanted: wanted, unnoted: unnoted, told: maps.Clone(state.refusals), deselected: len(deselected) > 0,
 	}
@@ -102,6 +101,11 @@ func (r *reconciler) plan(ctx context.Context, object client.Object, state *owne
 		options.Previous = state.results[placement.Name]
 		options.StoredRecord = &rollout.StoredRecord{Version: wanted.version, Record: records[placement.Name]}
 		result, err := rollout.Plan(placement.Strategy, groups[i], reports, now, options)
+		if err == nil {
+			if told, some := state.refusals.In(reports, result); some {
+				result, err = rollout.Plan(placement.Strategy, groups[i], told, now, options)
+			}
+		}
 		if err != nil {
 			return nil, &invalidError{fmt.Errorf("Placement %s: %w", placement.Name, err)}
 		}

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/clauses"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/status"
 )
 
@@ -30,34 +30,36 @@ func (r *Refusals) Wrote(cluster string, err error) {
 	}
 }
 
-// In returns the reports of a plan with the refusals: each selected cluster that waits for its turn and was refused has the
-// reason [status.ReportRefused] and the error as its message. The groups are those of all plans of the owner. Neither
-// argument is changed.
-func (r Refusals) In(reports []status.Report, groups ...*grouping.Groups) []status.Report {
-	if len(r) == 0 {
-		return reports
+// In returns the reports of a plan with the refusals: each refused cluster that the result starts has the reason
+// [status.ReportRefused] and the error as its message. Plan once without refusals, and again with what In returns if it has any:
+// the second plan starts the same clusters, and says why they do not get their objects. Neither argument is changed.
+func (r Refusals) In(reports []status.Report, result *rollout.Result) (told []status.Report, some bool) {
+	refused := make(map[string]string)
+	for _, cluster := range result.Start {
+		if err := r[cluster.Name]; err != nil {
+			refused[cluster.Name] = clauses.Line(err.Error())
+		}
 	}
-	reports = slices.Clone(reports)
+	if len(refused) == 0 {
+		return reports, false
+	}
+	told = slices.Clone(reports)
 	reported := make(map[string]bool)
-	for i := range reports {
-		report := &reports[i]
-		err, refused := r[report.Cluster]
-		if !refused {
+	for i := range told {
+		report := &told[i]
+		message, is := refused[report.Cluster]
+		if !is {
 			continue
 		}
 		reported[report.Cluster] = true
 		if report.Status == status.ToApply && report.Applied.IsZero() {
-			report.Reason, report.Message = status.ReportRefused, clauses.Line(err.Error())
+			report.Reason, report.Message = status.ReportRefused, message
 		}
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(r)) {
-		selects := func(groups *grouping.Groups) bool {
-			_, selected := groups.Position(cluster)
-			return selected
-		}
-		if !reported[cluster] && slices.ContainsFunc(groups, selects) {
-			reports = append(reports, status.Report{Cluster: cluster, Status: status.ToApply, Reason: status.ReportRefused, Message: clauses.Line(r[cluster].Error())})
+	for _, cluster := range slices.Sorted(maps.Keys(refused)) {
+		if !reported[cluster] {
+			told = append(told, status.Report{Cluster: cluster, Status: status.ToApply, Reason: status.ReportRefused, Message: refused[cluster]})
 		}
 	}
-	return reports
+	return told, true
 }

@@ -11,8 +11,11 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
 	"github.com/cohort-ocm/cohort/grouping"
+	"github.com/cohort-ocm/cohort/rollout"
 	"github.com/cohort-ocm/cohort/rollout/writes"
 	"github.com/cohort-ocm/cohort/status"
 )
@@ -27,7 +30,7 @@ func TestRefusalsAreReported(t *testing.T) {
 	}
 	progressing := status.Report{Cluster: "a", Status: status.Progressing}
 	applied := status.Report{Cluster: "a", Status: status.ToApply, Applied: time.Unix(1, 0)}
-	selected, others := groupsOf("a", "b"), groupsOf("c")
+	starts := &rollout.Result{Next: rollout.Next{Start: []rollout.Cluster{{Name: "b"}, {Name: "c"}, {Name: "a"}}}}
 	for _, c := range []struct {
 		name    string
 		wrote   []error // for each of a, b, c, d
@@ -40,7 +43,7 @@ func TestRefusalsAreReported(t *testing.T) {
 		{"one that has the version already", []error{quota}, []status.Report{progressing}, []status.Report{progressing}},
 		{"one that has got it and has not answered", []error{quota}, []status.Report{applied}, []status.Report{applied}},
 		{"several, of two placements, in the order of their names", []error{quota, quota, quota}, nil, []status.Report{refused("a"), refused("b"), refused("c")}},
-		{"one that is not selected any more", []error{nil, nil, nil, quota}, nil, nil},
+		{"one that does not start", []error{nil, nil, nil, quota}, nil, nil},
 		{"a lost answer is none", []error{context.DeadlineExceeded}, nil, nil},
 		{"a conflict is none", []error{apierrors.NewConflict(schema.GroupResource{}, "web", nil)}, nil, nil},
 	} {
@@ -49,7 +52,7 @@ func TestRefusalsAreReported(t *testing.T) {
 			for i, err := range c.wrote {
 				refusals.Wrote(string(rune('a'+i)), err)
 			}
-			if got := refusals.In(c.reports, selected, others); len(got)+len(c.want) > 0 && !reflect.DeepEqual(got, c.want) {
+			if got, _ := refusals.In(c.reports, starts); len(got)+len(c.want) > 0 && !reflect.DeepEqual(got, c.want) {
 				t.Errorf("the reports are %+v, want %+v", got, c.want)
 			}
 		})
@@ -59,19 +62,28 @@ func TestRefusalsAreReported(t *testing.T) {
 	reports := []status.Report{waits("a")}
 	refusals.Wrote("a", quota)
 	refusals.Wrote("a", context.DeadlineExceeded)
-	if got := refusals.In(reports, selected); got[0] != refused("a") || reports[0] != waits("a") {
+	if got, some := refusals.In(reports, starts); !some || got[0] != refused("a") || reports[0] != waits("a") {
 		t.Errorf("after a lost answer the reports are %+v, want %+v; those that were passed are %+v", got, refused("a"), reports)
 	}
 	refusals.Wrote("a", nil)
-	if got := refusals.In(reports, selected); got[0] != waits("a") {
+	if got, some := refusals.In(reports, starts); some || got[0] != waits("a") {
 		t.Errorf("the write was accepted, and the reports are %+v", got)
 	}
 }
 
-func groupsOf(clusters ...string) *grouping.Groups {
-	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: clusters})
+// W18: a refused cluster keeps its turn and no more: a cluster that joins before it starts in its place, as without the refusal.
+func TestARefusalKeepsNoClusterFromItsTurn(t *testing.T) {
+	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b"}})
 	if err != nil {
-		panic(err)
+		t.Fatal(err)
 	}
-	return groups
+	strategy := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromInt32(1)}}
+	refusals := writes.Refusals{"b": errors.New("denied")}
+	result, err := rollout.Plan(strategy, groups, nil, time.Unix(1, 0), rollout.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reports, some := refusals.In(nil, result); some || len(result.Start) != 1 || result.Start[0].Name != "a" {
+		t.Errorf("it starts %v, with the reports %v", result.Start, reports)
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/cohort-ocm/cohort/rollout"
+	"github.com/cohort-ocm/cohort/rollout/writes"
 )
 
 // Keeper keeps the revisions of sets. A nil Keeper keeps none, and its turns behave as without this package.
@@ -32,6 +33,8 @@ type Turn struct {
 	// Set is the set as it was read, with the template that clusters get now: during a rollback, that of the revision
 	// before.
 	Set *workv1alpha1.ManifestWorkReplicaSet
+	// Refused are the refused writes for clusters, which the plan's sentences tell.
+	Refused writes.Refusals
 
 	keeper  *Keeper
 	stored  *ManifestWorkReplicaSet

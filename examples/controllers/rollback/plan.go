@@ -27,6 +27,11 @@ func (t *Turn) Plan(
 ) (*rollout.Result, error) {
 	if t.keeper == nil || t.stored.Status.AbortedTime == nil {
 		result, err := rollout.Plan(ref.RolloutStrategy, groups, reports, now, opts)
+		if err == nil {
+			if told, some := t.Refused.In(reports, result); some {
+				result, err = rollout.Plan(ref.RolloutStrategy, groups, told, now, opts)
+			}
+		}
 		if err == nil && exceeded(result) {
 			t.exceeded, t.aborts = true, t.aborts || t.abortsAll(ref.Name)
 		}

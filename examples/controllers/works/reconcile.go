@@ -142,8 +142,8 @@ func (c *controller) plan(
 		return err
 	}
 	save := func(work *work) error { return memory.written.Wrote(work, c.client.Update(ctx, work), c.now()) }
+	memory.turn.Refused = memory.refused
 	for _, placed := range placements {
-		placed.reports = memory.refused.In(placed.reports, groups...)
 		placed.asks = plugins.Rollout{Set: set, Placement: placed.ref.Name, Groups: placed.groups, Works: works, Version: version, Now: now}
 		if placed.reports, placed.answered, err = c.plugins.Judge(ctx, placed.asks, placed.reports, placed.answered, save); err != nil {
 			return err

@@ -5,7 +5,6 @@ package rollout
 import (
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/cohort-ocm/cohort/rollout/internal/fleet"
 	"github.com/cohort-ocm/cohort/rollout/internal/stages"
@@ -26,7 +25,6 @@ type Result struct {
 	// The caller may change the fields above, so no method but String reads them.
 	schedule *schedule // nil where no Plan made the result
 	choice   choice
-	now      time.Time
 	removed  int
 	kept     []string // the clusters that were reported, are not selected and are not removed, in order; not to be changed
 	warnings []Warning

@@ -402,9 +402,9 @@ func (c *stateGroup) sentence(slots int) string {
 		}
 		if until, ok := strings.CutPrefix(ends, " until "); ok { // it stays so, which is no event
 			if which == "first" {
-				return fmt.Sprintf("%s only until %s", blocker.label(), until)
+				return fmt.Sprintf("%s for the shortest time: until %s", blocker.label(), until)
 			}
-			return fmt.Sprintf("%s the longest: until %s", blocker.label(), until)
+			return fmt.Sprintf("%s for the longest time: until %s", blocker.label(), until)
 		}
 		return fmt.Sprintf("the %s (%s)%s", which, blocker.label(), ends)
 	}

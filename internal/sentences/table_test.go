@@ -73,7 +73,7 @@ var rooms = []room{
 			{"BlockNotAllowed, several", `^\d+ (more )?clusters? blocked: ` + names + ` are not in the allowlist$`},
 
 			{"Blocker, frozen", `\b` + names + ` is frozen until ` + at + `: "[^"]*"`},
-			{"Blockers, frozen", `\b` + names + ` are frozen, [\w-]+ the longest: until ` + at},
+			{"Blockers, frozen", `\b` + names + ` are frozen, [\w-]+ for the longest time: until ` + at},
 			{"Blocker, starting", `\b` + names + ` starts? now\b`},
 			{"Blocker, refused its start", `\b` + names + ` starts once the API server accepts the write of its object, which it refused: "[^"]*"`},
 			{"Blockers, refused their start", `\b` + names + ` start once the API server accepts the writes of their objects, which it refused \([\w-]+: "[^"]*"\)`},
@@ -112,9 +112,9 @@ var rooms = []room{
 			{"Blocker, soaking without a time", `\b` + names + ` succeeded and has to stay so \(minSuccessTime\); until when is unknown \(its status has no timestamp\)`},
 			{"Blocker, succeeded without a time", `^\s*[\w-]+ succeeded at an unknown time \(its status has no timestamp\)`},
 			{"Blocker, timed out", `^\s*[\w-]+ timed out`},
-			{"Blockers, many alike", `\b` + names + ` succeeded and have to stay so \(minSuccessTime\), [\w-]+ the longest: until ` + at},
+			{"Blockers, many alike", `\b` + names + ` succeeded and have to stay so \(minSuccessTime\), [\w-]+ for the longest time: until ` + at},
 			{"Blockers, several slots have to come free", `\b` + names + ` are progressing; the first \([\w-]+\) times out at ` + at + `, the last \([\w-]+\) times out at ` + at},
-			{"Blockers, the first frees its slot", `\b` + names + ` succeeded and have to stay so \(minSuccessTime\), [\w-]+ only until ` + at},
+			{"Blockers, the first frees its slot", `\b` + names + ` succeeded and have to stay so \(minSuccessTime\), [\w-]+ for the shortest time: until ` + at},
 
 			{"RemedyWait", `\(minSuccessTime\) until ` + at + `|times? out at ` + at}, // which the hold says itself
 			{"RemedyWait, and the rollout stops", `; timeouts stop the rollout at ` + at + ` unless the clusters are done by then`},

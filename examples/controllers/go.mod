@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/cohort-ocm/cohort v0.0.0
 	github.com/cohort-ocm/cohort/examples/trial v0.0.0-00010101000000-000000000000
+	github.com/cohort-ocm/cohort/examples/trial/sim v0.0.0
 	github.com/cohort-ocm/cohort/rollout/placer v0.0.0
 	github.com/go-logr/logr v1.4.3
 	github.com/google/go-cmp v0.7.0
@@ -29,7 +30,6 @@ require (
 	github.com/blang/semver/v4 v4.0.0 // indirect
 	github.com/cenkalti/backoff/v4 v4.3.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
-	github.com/cohort-ocm/cohort/examples/trial/sim v0.0.0 // indirect
 	github.com/coreos/go-semver v0.3.1 // indirect
 	github.com/coreos/go-systemd/v22 v22.5.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect

@@ -91,9 +91,12 @@ func DesiredConfigs(owner *v1alpha1.ClusterManagementAddOn, placement v1alpha1.P
 			v1beta1.AddOnConfig{ConfigGroupResource: v1beta1.ConfigGroupResource(c.ConfigGroupResource), ConfigReferent: v1beta1.ConfigReferent(c.ConfigReferent)})
 	}
 	desired, found := status.DesiredConfigs(&newOwner, v1beta1.PlacementRef(placement), &newAddOn)
-	var all []v1alpha1.ConfigReference
+	all := make([]v1alpha1.ConfigReference, 0, len(desired))
 	for _, c := range desired {
 		all = append(all, v1alpha1.ConfigReference{ConfigGroupResource: v1alpha1.ConfigGroupResource(c.ConfigGroupResource), DesiredConfig: hashBack(c.DesiredConfig)})
+	}
+	if desired == nil {
+		return nil, found
 	}
 	return all, found
 }

@@ -2,7 +2,7 @@
 
 // Package writes implements what every rollout controller needs for its writes. [Own] lays a controller's writes over a
 // stale cache. [Owner] distinguishes the objects of a rollout from those of others. [StepsOf] orders the next writes.
-// [Object] builds the object to write. [Refusals] tell the next plan why a cluster does not start. [Pace] says when to
+// [Object] builds the object to write. [Refusals] say in a plan why a cluster that starts has no object yet. [Pace] says when to
 // requeue. All are values: the caller reads, writes and waits. Time is an argument.
 //
 // # Own writes

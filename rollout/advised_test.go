@@ -357,11 +357,11 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 
 // String shows it in a failure.
 func (h *advised) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%v %+v %+v paused %v gate %v", h.groups, h.strategy.Progressive, h.strategy.ProgressivePerGroup, h.paused, h.gate)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%v %+v %+v paused %v gate %v", h.groups, h.strategy.Progressive, h.strategy.ProgressivePerGroup, h.paused, h.gate)
 	for position := range h.groups.NumClusters() {
 		c := h.groups.Cluster(position)
-		fmt.Fprintf(&b, "\n  %s: %+v", c, h.reports[c])
+		fmt.Fprintf(&text, "\n  %s: %+v", c, h.reports[c])
 	}
-	return b.String()
+	return text.String()
 }

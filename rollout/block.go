@@ -109,113 +109,113 @@ type BlockReason struct {
 
 // String is a sentence without its full stop, fit for the message of a condition or an event:
 // `waiting for group 1 "canary": 9 of 10 done; cls037 is progressing and times out at 2026-01-02T10:50:00Z`.
-func (h BlockReason) String() string {
-	switch h.Type {
+func (reason BlockReason) String() string {
+	switch reason.Type {
 	case BlockFrozen, BlockNotAllowed:
-		return h.frozen()
+		return reason.frozen()
 	case BlockPaused:
 		return "the rollout is paused"
 	case BlockGroupsIncomplete:
-		return "the PlacementDecisions are only partially observed (" + h.Missing + ")"
+		return "the PlacementDecisions are only partially observed (" + reason.Missing + ")"
 	case BlockBreached:
-		return h.detailed(theRolloutStopped)
+		return reason.detailed(theRolloutStopped)
 	case BlockRecordFull:
-		return h.full()
+		return reason.full()
 	case BlockMandatoryGroup:
-		if h.Group == fleet.UnknownGroup() {
-			return h.detailed("waiting for deselected clusters whose group is unknown")
+		if reason.Group == fleet.UnknownGroup() {
+			return reason.detailed("waiting for deselected clusters whose group is unknown")
 		}
-		return h.detailed("waiting for mandatory " + h.Group.String())
+		return reason.detailed("waiting for mandatory " + reason.Group.String())
 	case BlockEarlierGroup:
-		return h.detailed("waiting for " + h.Group.String())
+		return reason.detailed("waiting for " + reason.Group.String())
 	case BlockGateClosed:
-		return h.gate()
+		return reason.gate()
 	case BlockShares:
-		return h.shares()
+		return reason.shares()
 	case BlockConcurrency, BlockRamp:
-		return h.concurrency()
+		return reason.concurrency()
 	case BlockPlaces:
-		return h.detailed(fmt.Sprintf("clusters that were deselected from %v or moved to another group still count in it, so the last clusters of %[1]v wait until others are done", h.Group))
+		return reason.detailed(fmt.Sprintf("clusters that were deselected from %v or moved to another group still count in it, so the last clusters of %[1]v wait until others are done", reason.Group))
 	case BlockExposed:
-		return h.exposure()
+		return reason.exposure()
 	case BlockStarts:
-		return h.starts()
+		return reason.starts()
 	case BlockWait:
-		return h.wait()
+		return reason.wait()
 	default:
-		return string(h.Type)
+		return string(reason.Type)
 	}
 }
 
-func (h BlockReason) full() string {
-	text := fmt.Sprintf("the record of deselected clusters in the rollout's object is full: %s %s not fit", clusters(h.Failures), plural(h.Failures > 1, "does", "do"))
-	if !h.Until.IsZero() {
-		text += fmt.Sprintf(", and %s until %s", plural(h.Failures > 1, "counts", "count"), inUTC(h.Until))
-	}
-	return text
-}
-
-func (h BlockReason) detailed(text string) string {
-	if h.Detail != "" {
-		text += ": " + h.Detail
+func (reason BlockReason) full() string {
+	text := fmt.Sprintf("the record of deselected clusters in the rollout's object is full: %s %s not fit", clusters(reason.Failures), plural(reason.Failures > 1, "does", "do"))
+	if !reason.Until.IsZero() {
+		text += fmt.Sprintf(", and %s until %s", plural(reason.Failures > 1, "counts", "count"), inUTC(reason.Until))
 	}
 	return text
 }
 
-func (h BlockReason) gate() string {
-	text := fmt.Sprintf("the %s before %v is closed", h.Gate, h.Group)
-	if !h.Gate.Opens.IsZero() {
-		text += " until " + inUTC(h.Gate.Opens)
+func (reason BlockReason) detailed(text string) string {
+	if reason.Detail != "" {
+		text += ": " + reason.Detail
 	}
 	return text
 }
 
-func (h BlockReason) concurrency() string {
+func (reason BlockReason) gate() string {
+	text := fmt.Sprintf("the %s before %v is closed", reason.Gate, reason.Group)
+	if !reason.Gate.Opens.IsZero() {
+		text += " until " + inUTC(reason.Gate.Opens)
+	}
+	return text
+}
+
+func (reason BlockReason) concurrency() string {
 	of, rises := "the concurrency limit", ""
-	if h.Type == BlockRamp { // the ramp adds a slot with each cluster that soaks
+	if reason.Type == BlockRamp { // the ramp adds a slot with each cluster that soaks
 		of, rises = "the ramp limit", "; it rises as clusters succeed"
 	}
-	if !h.AllGroups {
-		of += fmt.Sprintf(" of %v", h.Group)
+	if !reason.AllGroups {
+		of += fmt.Sprintf(" of %v", reason.Group)
 	}
-	taken := h.InFlight + h.Starting
-	text := fmt.Sprintf("%s is reached (%d of %d %s%s)", of, taken, h.MaxConcurrency, h.takers(), rises)
-	if taken > h.MaxConcurrency { // some came back after their timeout, moved here, or the limit was lowered
+	taken := reason.InFlight + reason.Starting
+	text := fmt.Sprintf("%s is reached (%d of %d %s%s)", of, taken, reason.MaxConcurrency, reason.takers(), rises)
+	if taken > reason.MaxConcurrency { // some came back after their timeout, moved here, or the limit was lowered
 		if rises == "" {
-			rises = fmt.Sprintf("; the next cluster starts once %d of these are no longer in flight", taken-h.MaxConcurrency+1)
-			if h.MaxConcurrency == 1 {
+			rises = fmt.Sprintf("; the next cluster starts once %d of these are no longer in flight", taken-reason.MaxConcurrency+1)
+			if reason.MaxConcurrency == 1 {
 				rises = "; the next cluster starts once none of these is in flight"
 			}
 		}
-		text = fmt.Sprintf("%s is exceeded (%d in flight, the limit is %d%s)", of, taken, h.MaxConcurrency, rises)
+		text = fmt.Sprintf("%s is exceeded (%d in flight, the limit is %d%s)", of, taken, reason.MaxConcurrency, rises)
 	}
-	return h.detailed(text)
+	return reason.detailed(text)
 }
 
 // takers says of the clusters that take the slots what they do.
-func (h BlockReason) takers() string {
-	if h.Starting > 0 {
+func (reason BlockReason) takers() string {
+	if reason.Starting > 0 {
 		return "in flight or starting"
 	}
 	return "in flight"
 }
 
-func (h BlockReason) starts() string {
+func (reason BlockReason) starts() string {
 	var parts []string
-	if h.Starting > 0 {
-		parts = append(parts, fmt.Sprintf("%d %s now", h.Starting, plural(h.Starting > 1, "starts", "start")))
+	if reason.Starting > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s now", reason.Starting, plural(reason.Starting > 1, "starts", "start")))
 	}
 	switch {
-	case !h.Until.IsZero():
-		parts = append(parts, "the next starts at "+inUTC(h.Until))
-	case h.Starting > 0:
-		parts = append(parts, fmt.Sprintf("the next starts %v later", h.Per))
+	case !reason.Until.IsZero():
+		parts = append(parts, "the next starts at "+inUTC(reason.Until))
+	case reason.Starting > 0:
+		parts = append(parts, fmt.Sprintf("the next starts %v later", reason.Per))
 	default:
 		parts = append(parts, "it is unknown when the next starts")
 	}
-	if h.WithoutTime > 0 {
-		parts = append(parts, fmt.Sprintf("the status of %s in flight has no timestamp", clusters(h.WithoutTime)))
+	if reason.WithoutTime > 0 {
+		parts = append(parts, fmt.Sprintf("the status of %s in flight has no timestamp", clusters(reason.WithoutTime)))
 	}
 	return fmt.Sprintf("at most %s %s within %v (maxStarts): %s",
-		clusters(h.MaxStarts), plural(h.MaxStarts > 1, "starts", "start"), h.Per, strings.Join(parts, ", "))
+		clusters(reason.MaxStarts), plural(reason.MaxStarts > 1, "starts", "start"), reason.Per, strings.Join(parts, ", "))
 }

@@ -35,72 +35,74 @@ type Breach struct {
 
 // String is a sentence without its full stop: `the rollout is stopped: a, b and 3 more failed in group 1 "canary", maxFailures is 0;
 // the rollout continues once none of these is failed or timed out`.
-func (b Breach) String() string { return theRolloutStopped + ": " + b.detail() }
+func (breach Breach) String() string { return theRolloutStopped + ": " + breach.detail() }
 
 const theRolloutStopped = "the rollout is stopped"
 
-func (b *Breach) detail() string {
-	var s strings.Builder
-	if len(b.Clusters) == 0 {
-		fmt.Fprintf(&s, "%s failed", clusters(b.Failures))
+func (breach *Breach) detail() string {
+	var text strings.Builder
+	if len(breach.Clusters) == 0 {
+		fmt.Fprintf(&text, "%s failed", clusters(breach.Failures))
 	} else {
-		names := slices.Clone(b.Clusters)
+		names := slices.Clone(breach.Clusters)
 		for i := range names {
-			if slices.Contains(b.Deselected, names[i]) {
+			if slices.Contains(breach.Deselected, names[i]) {
 				names[i] += deselectedMark
 			}
 		}
-		s.WriteString(listed(names, b.Failures) + " failed")
+		text.WriteString(listed(names, breach.Failures) + " failed")
 	}
-	switch mandatory := b.Mandatory && b.Group != fleet.UnknownGroup(); {
-	case b.AllGroups:
-	case mandatory && b.Lasting:
-		fmt.Fprintf(&s, " in %v, which was mandatory (tolerates no failure)", b.Group)
+	switch mandatory := breach.Mandatory && breach.Group != fleet.UnknownGroup(); {
+	case breach.AllGroups:
+	case mandatory && breach.Lasting:
+		fmt.Fprintf(&text, " in %v, which was mandatory (tolerates no failure)", breach.Group)
 	case mandatory:
-		fmt.Fprintf(&s, " in mandatory %v (which tolerates no failure)", b.Group)
-	case b.Lasting:
-		fmt.Fprintf(&s, " in what was %v", b.Group)
+		fmt.Fprintf(&text, " in mandatory %v (which tolerates no failure)", breach.Group)
+	case breach.Lasting:
+		fmt.Fprintf(&text, " in what was %v", breach.Group)
 	default:
-		fmt.Fprintf(&s, " in %v", b.Group)
+		fmt.Fprintf(&text, " in %v", breach.Group)
 	}
-	if b.Lasting {
-		s.WriteString(" before the decision groups changed")
+	if breach.Lasting {
+		text.WriteString(" before the decision groups changed")
 	}
-	if !b.Mandatory {
-		fmt.Fprintf(&s, ", maxFailures is %d", b.MaxFailures)
+	if !breach.Mandatory {
+		fmt.Fprintf(&text, ", maxFailures is %d", breach.MaxFailures)
 	}
-	s.WriteString("; the rollout continues once " + b.tolerated() + " failed or timed out")
-	if b.Lost > b.MaxFailures {
-		lost := fmt.Sprintf("%d of these", b.Lost)
-		if b.Lost == b.Failures && len(b.Clusters) == b.Failures {
-			lost = strings.Join(b.Clusters, ", ")
+	text.WriteString("; the rollout continues once " + breach.tolerated() + " failed or timed out")
+	if breach.Lost > breach.MaxFailures {
+		lost := fmt.Sprintf("%d of these", breach.Lost)
+		if breach.Lost == breach.Failures && len(breach.Clusters) == breach.Failures {
+			lost = strings.Join(breach.Clusters, ", ")
 		}
-		fmt.Fprintf(&s, "; %s cannot recover without help: retry %s or add %[2]s to the ignored clusters", lost, plural(b.Lost > 1, "it", "them"))
+		fmt.Fprintf(&text, "; %s cannot recover without help: retry %s or add %[2]s to the ignored clusters", lost, plural(breach.Lost > 1, "it", "them"))
 	}
-	return s.String()
+	return text.String()
 }
 
 // tolerated says how many of the failed clusters may stay so.
-func (b *Breach) tolerated() string {
+func (breach *Breach) tolerated() string {
 	switch {
-	case b.Failures == 1 && len(b.Clusters) == 1:
-		return b.Clusters[0] + " is no longer"
-	case b.Mandatory || b.MaxFailures == 0:
+	case breach.Failures == 1 && len(breach.Clusters) == 1:
+		return breach.Clusters[0] + " is no longer"
+	case breach.Mandatory || breach.MaxFailures == 0:
 		return "none of these is"
 	default:
-		return fmt.Sprintf("at most %d of these %s", b.MaxFailures, plural(b.MaxFailures > 1, "is", "are"))
+		return fmt.Sprintf("at most %d of these %s", breach.MaxFailures, plural(breach.MaxFailures > 1, "is", "are"))
 	}
 }
 
 // counts says whether failures in a group count in the breach.
-func (b *Breach) counts(group grouping.Key) bool { return b.AllGroups || b.Group == group }
+func (breach *Breach) counts(group grouping.Key) bool {
+	return breach.AllGroups || breach.Group == group
+}
 
 // clone gives a copy that the caller may change.
-func (b *Breach) clone() *Breach {
-	if b == nil {
+func (breach *Breach) clone() *Breach {
+	if breach == nil {
 		return nil
 	}
-	copied := *b
-	copied.Clusters, copied.Deselected = slices.Clone(b.Clusters), slices.Clone(b.Deselected)
+	copied := *breach
+	copied.Clusters, copied.Deselected = slices.Clone(breach.Clusters), slices.Clone(breach.Deselected)
 	return &copied
 }

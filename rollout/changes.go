@@ -106,25 +106,25 @@ func (r *Result) why(lists ...[]string) (why map[string]string) {
 func (r *Result) isRollback() bool { return r.schedule != nil && r.schedule.options.rollback != nil }
 
 // add notes how a cluster changed.
-func (c *Changes) add(name string, was, is fleet.State) {
+func (changes *Changes) add(name string, was, is fleet.State) {
 	if was == is {
 		return
 	}
 	waited, waits := was.IsWaiting() || was.IsFrozen(), is.IsWaiting() || is.IsFrozen()
 	if waited && !waits && is != fleet.Skipped {
-		c.Started = append(c.Started, name)
+		changes.Started = append(changes.Started, name)
 	}
 	if fleet.SucceededStates.Has(is) && !fleet.SucceededStates.Has(was) && was != fleet.Skipped {
-		c.Succeeded = append(c.Succeeded, name)
+		changes.Succeeded = append(changes.Succeeded, name)
 	}
 	if isFailed(is) && !fleet.FailureStates.Has(was) {
-		c.Failed = append(c.Failed, name)
+		changes.Failed = append(changes.Failed, name)
 	}
 	if fleet.TimedOutStates.Has(is) && !fleet.TimedOutStates.Has(was) {
-		c.TimedOut = append(c.TimedOut, name)
+		changes.TimedOut = append(changes.TimedOut, name)
 	}
 	if fleet.FailureStates.Has(was) && !fleet.FailureStates.Has(is) && !waits && is != fleet.Skipped {
-		c.Recovered = append(c.Recovered, name)
+		changes.Recovered = append(changes.Recovered, name)
 	}
 }
 
@@ -144,39 +144,39 @@ func (r *Result) warnedSince(previous *Result) (warned []Warning) {
 
 // String says what changed, in a line: `c started; a, b succeeded; d timed out`. Of a list of more than three clusters it
 // names the first three. It quotes why those failed, as far as 1,024 bytes have room for that. It is empty where nothing changed.
-func (c Changes) String() string {
+func (changes Changes) String() string {
 	var parts []string
 	for _, list := range []struct {
 		what  string
 		names []string
 	}{
-		{"started", c.Started}, {"succeeded", c.Succeeded}, {"failed", c.Failed}, {"timed out", c.TimedOut}, {"recovered", c.Recovered},
+		{"started", changes.Started}, {"succeeded", changes.Succeeded}, {"failed", changes.Failed}, {"timed out", changes.TimedOut}, {"recovered", changes.Recovered},
 	} {
 		if n := len(list.names); n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", listed(list.names[:min(n, maxNamed)], n), list.what))
 		}
 	}
-	if c.Breached != nil {
-		parts = append(parts, c.Breached.String())
+	if changes.Breached != nil {
+		parts = append(parts, changes.Breached.String())
 	}
-	if c.Resumed {
+	if changes.Resumed {
 		parts = append(parts, "maxFailures is not exceeded any more, and the rollout continues")
 	}
-	for _, warning := range c.Warned {
+	for _, warning := range changes.Warned {
 		parts = append(parts, warning.String())
 	}
-	return strings.Join(c.appendWhy(parts), "; ")
+	return strings.Join(changes.appendWhy(parts), "; ")
 }
 
 // appendWhy adds why the clusters failed that the sentences name.
-func (c Changes) appendWhy(parts []string) []string {
+func (changes Changes) appendWhy(parts []string) []string {
 	length := len(strings.Join(parts, "; "))
-	for _, names := range [][]string{c.Failed, c.TimedOut} {
+	for _, names := range [][]string{changes.Failed, changes.TimedOut} {
 		for _, name := range names[:min(len(names), maxNamed)] {
-			if c.Why[name] == "" {
+			if changes.Why[name] == "" {
 				continue
 			}
-			why := quoted(name, c.Why[name])
+			why := quoted(name, changes.Why[name])
 			if length += len("; ") + len(why); length > mostOfLink {
 				return parts
 			}

@@ -62,25 +62,25 @@ func wipe(r *rollout.Result) {
 
 // asks gives what the methods of a result answer, but for String.
 func asks(r *rollout.Result, w *world) string {
-	var b strings.Builder
+	var text strings.Builder
 	for c, hold := range r.Blocked() {
-		fmt.Fprintln(&b, c, hold, r.Explain(c.Name))
+		fmt.Fprintln(&text, c, hold, r.Explain(c.Name))
 	}
 	for c := range r.Settled() {
-		fmt.Fprintln(&b, c)
+		fmt.Fprintln(&text, c)
 	}
 	for _, m := range w.members {
 		d, hold, is := r.Find(m.name)
-		fmt.Fprintln(&b, m.name, d, hold, is)
+		fmt.Fprintln(&text, m.name, d, hold, is)
 	}
 	keys := append(slices.Clone(w.groups), grouping.Key{Name: "canary"})
 	for _, key := range keys {
 		clusters, otherwise := r.WouldStart(key)
-		fmt.Fprintln(&b, key, clusters, otherwise)
+		fmt.Fprintln(&text, key, clusters, otherwise)
 	}
-	fmt.Fprintln(&b, r.Positions(nil), r.Positions(map[string]rollout.Position{"a": {Index: 2, InGroup: 1}}))
-	fmt.Fprintln(&b, r.Blockers(), r.BlockCounts(), r.Summary(), r.Changes(&rollout.Result{}))
-	return b.String()
+	fmt.Fprintln(&text, r.Positions(nil), r.Positions(map[string]rollout.Position{"a": {Index: 2, InGroup: 1}}))
+	fmt.Fprintln(&text, r.Blockers(), r.BlockCounts(), r.Summary(), r.Changes(&rollout.Result{}))
+	return text.String()
 }
 
 // R20: the fields of a result are the caller's. Whatever becomes of them, no method but String says anything else.

@@ -39,16 +39,16 @@ func (o *Options) DeepCopy() *Options {
 }
 
 // DeepCopyInto copies the gate.
-func (g *ClosedGate) DeepCopyInto(out *ClosedGate) { *out = *g }
+func (closed *ClosedGate) DeepCopyInto(out *ClosedGate) { *out = *closed }
 
 // DeepCopy gives a copy.
-func (g *ClosedGate) DeepCopy() *ClosedGate { return clone(g) }
+func (closed *ClosedGate) DeepCopy() *ClosedGate { return clone(closed) }
 
 // DeepCopyInto copies the freeze.
-func (h *ClusterFreeze) DeepCopyInto(out *ClusterFreeze) { *out = *h }
+func (freeze *ClusterFreeze) DeepCopyInto(out *ClusterFreeze) { *out = *freeze }
 
 // DeepCopy gives a copy.
-func (h *ClusterFreeze) DeepCopy() *ClusterFreeze { return clone(h) }
+func (freeze *ClusterFreeze) DeepCopy() *ClusterFreeze { return clone(freeze) }
 
 // clone gives another pointer to a copy of a value; nil for nil.
 func clone[T any](value *T) *T {

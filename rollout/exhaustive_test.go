@@ -438,12 +438,12 @@ func tests(n, total, short, long, whole int) iter.Seq[int] {
 
 // cut is for each cluster the place of its group.
 func (w world) cut() string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "%d groups ", len(w.groups))
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d groups ", len(w.groups))
 	for _, m := range w.members {
-		fmt.Fprint(&s, slices.Index(w.groups, m.group))
+		fmt.Fprint(&text, slices.Index(w.groups, m.group))
 	}
-	return s.String()
+	return text.String()
 }
 
 // smallWorlds are the fleets of up to four clusters in up to four groups. Kinds of report that are the same state to every rule

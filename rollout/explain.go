@@ -32,10 +32,10 @@ type Link struct {
 
 // String says what is waited for, what the reports of the blockers say, whether the rollout stops meanwhile, and what an operator can do: `the rollout is stopped:
 // a failed, …; to do, one of: (1) fix the workload on a; (2) raise maxFailures to 1`.
-func (l Link) String() string {
-	said := l.Reason.String()
+func (link Link) String() string {
+	said := link.Reason.String()
 	var remedies []string
-	for _, remedy := range l.Remedies {
+	for _, remedy := range link.Remedies {
 		if !remedy.Stops.IsZero() {
 			said += "; " + remedy.stops()
 		}
@@ -47,8 +47,8 @@ func (l Link) String() string {
 	if len(remedies) > 0 {
 		todo = "; to do" + oneOf(remedies)
 	}
-	for i := range l.Blockers {
-		if says := l.Blockers[i].says(); len(said)+len(says)+len(todo) <= mostOfLink {
+	for i := range link.Blockers {
+		if says := link.Blockers[i].says(); len(said)+len(says)+len(todo) <= mostOfLink {
 			said += says
 		}
 	}
@@ -187,8 +187,8 @@ func (r *Result) breachLink() Link {
 }
 
 // list gives a copy of the blockers, how many more there are, and which of all can be ignored.
-func (f *topN) list() ([]Blocker, int, ignorableClusters) {
-	return append([]Blocker(nil), f.blockers...), f.n - len(f.blockers), f.ignorable
+func (top *topN) list() ([]Blocker, int, ignorableClusters) {
+	return append([]Blocker(nil), top.blockers...), top.n - len(top.blockers), top.ignorable
 }
 
 // failures gives the first clusters that count in the breach, the number of the others, and which of all can be ignored.

@@ -86,22 +86,22 @@ func (r *Result) blockAt(position fleet.Position) BlockReason {
 }
 
 // frozen gives the sentence of BlockFrozen and BlockNotAllowed.
-func (h BlockReason) frozen() string {
-	subject := h.Detail
+func (reason BlockReason) frozen() string {
+	subject := reason.Detail
 	if subject == "" {
 		subject = "the cluster"
 	}
-	if h.Type == BlockNotAllowed {
-		return fmt.Sprintf("%s %s not in the allowlist", subject, plural(h.Many, "is", "are"))
+	if reason.Type == BlockNotAllowed {
+		return fmt.Sprintf("%s %s not in the allowlist", subject, plural(reason.Many, "is", "are"))
 	}
-	text := fmt.Sprintf("%s %s frozen", subject, plural(h.Many, "is", "are"))
-	if h.Until.IsZero() {
+	text := fmt.Sprintf("%s %s frozen", subject, plural(reason.Many, "is", "are"))
+	if reason.Until.IsZero() {
 		text += " with no end"
 	} else {
-		text += " until " + inUTC(h.Until)
+		text += " until " + inUTC(reason.Until)
 	}
-	if h.Reason != "" {
-		text += fmt.Sprintf(": %q", h.Reason)
+	if reason.Reason != "" {
+		text += fmt.Sprintf(": %q", reason.Reason)
 	}
 	return text
 }

@@ -84,7 +84,7 @@ func (r *Result) explainGroups(group stages.Group) Explanation {
 // inGroups says how far the groups are that are waited for, behind a text that names the first. It leaves out what another
 // link tells, and what would make the sentence too long.
 func (r *Result) inGroups(waited waited, told map[stages.Group]bool) string {
-	var s strings.Builder
+	var text strings.Builder
 	named := 0
 	for i, group := range waited.active[:min(len(waited.active), maxNamed)] {
 		of, grant := "", r.grant(group)
@@ -92,22 +92,22 @@ func (r *Result) inGroups(waited waited, told map[stages.Group]bool) string {
 			of = fmt.Sprintf("; also waiting for %v: ", r.schedule.KeyOf(group))
 		}
 		next := of + r.progress(grant, !told[group], failedKinds|1<<waitBlockingToApply)
-		if i > 0 && s.Len()+len(next) > longestDetail {
+		if i > 0 && text.Len()+len(next) > longestDetail {
 			next = of + r.progress(grant, false, 0)
 		}
-		if i > 0 && s.Len()+len(next) > longestDetail {
+		if i > 0 && text.Len()+len(next) > longestDetail {
 			break
 		}
-		s.WriteString(next)
+		text.WriteString(next)
 		named++
 	}
 	if more := len(waited.active) - named; more > 0 {
-		fmt.Fprintf(&s, "; also waiting for %s", groups(more, " more"))
+		fmt.Fprintf(&text, "; also waiting for %s", groups(more, " more"))
 	}
 	var later []string
 	for _, group := range waited.later[:min(len(waited.later), maxNamed)] {
 		key := r.schedule.KeyOf(group).String()
-		if s.Len()+len(strings.Join(later, ", "))+len(key) > longestDetail {
+		if text.Len()+len(strings.Join(later, ", "))+len(key) > longestDetail {
 			break
 		}
 		later = append(later, key)
@@ -115,11 +115,11 @@ func (r *Result) inGroups(waited waited, told map[stages.Group]bool) string {
 	then := plural(len(waited.active) > 1, "; once that group is done, waiting for ", "; once these groups are done, waiting for ")
 	switch n := len(waited.later); {
 	case n > 0 && len(later) == 0:
-		s.WriteString(then + groups(n, " more"))
+		text.WriteString(then + groups(n, " more"))
 	case n > 0:
-		s.WriteString(then + listed(later, n))
+		text.WriteString(then + listed(later, n))
 	}
-	return s.String()
+	return text.String()
 }
 
 func groups(n int, more string) string {

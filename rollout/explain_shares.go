@@ -24,20 +24,20 @@ func (s *schedule) sharesUsedUp(choice *choice) BlockReason {
 }
 
 // shares gives the sentence of BlockShares.
-func (h BlockReason) shares() string {
-	switch taken := h.InFlight + h.Starting; {
-	case h.Failures > 0:
-		failed := h.Detail
+func (reason BlockReason) shares() string {
+	switch taken := reason.InFlight + reason.Starting; {
+	case reason.Failures > 0:
+		failed := reason.Detail
 		if failed == "" {
-			failed = clusters(h.Failures)
+			failed = clusters(reason.Failures)
 		}
-		return fmt.Sprintf("the rollout is stopped on this hub: %s failed, and this hub's share of failures is %d", failed, h.MaxFailures)
-	case h.MaxConcurrency == 0:
+		return fmt.Sprintf("the rollout is stopped on this hub: %s failed, and this hub's share of failures is %d", failed, reason.MaxFailures)
+	case reason.MaxConcurrency == 0:
 		return "this hub's share of concurrency is 0"
-	case taken <= h.MaxConcurrency:
-		return h.detailed(fmt.Sprintf("this hub's share of concurrency is used up (%d of %d %s)", taken, h.MaxConcurrency, h.takers()))
+	case taken <= reason.MaxConcurrency:
+		return reason.detailed(fmt.Sprintf("this hub's share of concurrency is used up (%d of %d %s)", taken, reason.MaxConcurrency, reason.takers()))
 	default: // some were asked back
-		return h.detailed(fmt.Sprintf("this hub's share of concurrency is exceeded (%d in flight, the share is %d now)", taken, h.MaxConcurrency))
+		return reason.detailed(fmt.Sprintf("this hub's share of concurrency is exceeded (%d in flight, the share is %d now)", taken, reason.MaxConcurrency))
 	}
 }
 

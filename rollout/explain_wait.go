@@ -18,11 +18,11 @@ func (s *schedule) waitNotOver(wait *interval) BlockReason {
 }
 
 // wait gives the sentence of BlockWait.
-func (h BlockReason) wait() string {
-	if h.Until.IsZero() {
-		return fmt.Sprintf("waiting %v after the last success in %v; until when is unknown, because no status says when that success was", h.Per, h.Group)
+func (reason BlockReason) wait() string {
+	if reason.Until.IsZero() {
+		return fmt.Sprintf("waiting %v after the last success in %v; until when is unknown, because no status says when that success was", reason.Per, reason.Group)
 	}
-	return fmt.Sprintf("waiting until %s, %v after the last success in %v", inUTC(h.Until), h.Per, h.Group)
+	return fmt.Sprintf("waiting until %s, %v after the last success in %v", inUTC(reason.Until), reason.Per, reason.Group)
 }
 
 // explainWait says when the wait before a stage ends. Where that is unknown, it lists the clusters that succeeded at an

@@ -28,27 +28,27 @@ type overflow struct {
 }
 
 // exceeds says whether clusters came to those of another time.
-func (f overflow) exceeds(other overflow) bool {
-	return f.n > other.n || !f.endsBy(other.until)
+func (over overflow) exceeds(other overflow) bool {
+	return over.n > other.n || !over.endsBy(other.until)
 }
 
 // endsBy says whether nothing counts any more at a time; zero is never.
-func (f overflow) endsBy(at time.Time) bool {
-	return at.IsZero() || !f.until.IsZero() && !f.until.After(at)
+func (over overflow) endsBy(at time.Time) bool {
+	return at.IsZero() || !over.until.IsZero() && !over.until.After(at)
 }
 
 // with adds the clusters for which there is no room now to those of before.
-func (f overflow) with(now overflow) overflow {
-	sum := overflow{max(f.n, now.n), f.until}
-	if f.n == 0 || now.n > 0 && !now.endsBy(f.until) {
+func (over overflow) with(now overflow) overflow {
+	sum := overflow{max(over.n, now.n), over.until}
+	if over.n == 0 || now.n > 0 && !now.endsBy(over.until) {
 		sum.until = now.until
 	}
 	return sum
 }
 
 // overflow gives the clusters that the stored record counts, for the wanted attempt.
-func (m *recordIndex) overflow(attempt int, now time.Time) overflow {
-	record := &m.Record
+func (index *recordIndex) overflow(attempt int, now time.Time) overflow {
+	record := &index.Record
 	if record.Attempt < attempt || record.More == 0 || !record.Until.IsZero() && !now.Before(record.Until) {
 		return overflow{}
 	}

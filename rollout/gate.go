@@ -19,11 +19,11 @@ type Gate struct {
 }
 
 // String is `gate`, or `gate "approval"`.
-func (g Gate) String() string {
-	if g.Name == "" {
+func (gate Gate) String() string {
+	if gate.Name == "" {
 		return "gate"
 	}
-	return fmt.Sprintf("gate %q", g.Name)
+	return fmt.Sprintf("gate %q", gate.Name)
 }
 
 // ClosedGate is a gate before a group: the group's waiting clusters are blocked. Where groups go one after the other (mandatory

@@ -34,15 +34,15 @@ func chainOf(groups []grouping.Key) map[string][]string {
 func allOf(r *rollout.Result) string {
 	var a answer
 	a.observe(r)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n%s\n%v\n%v\n%v\n", mustJSON(r), mustJSON(a), r, r.Schedule, r.Summary(), r.Blockers())
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n%s\n%s\n%v\n%v\n%v\n", mustJSON(r), mustJSON(a), r, r.Schedule, r.Summary(), r.Blockers())
 	for _, g := range r.BlockCounts() {
-		fmt.Fprintln(&b, g)
+		fmt.Fprintln(&text, g)
 	}
 	for _, h := range a.Held {
-		fmt.Fprintln(&b, h.Cluster.Name, mustJSON(r.Explain(h.Cluster.Name)))
+		fmt.Fprintln(&text, h.Cluster.Name, mustJSON(r.Explain(h.Cluster.Name)))
 	}
-	return b.String()
+	return text.String()
 }
 
 // R33: a chain by index that is given as an order of groups makes no difference, byte for byte.

@@ -11,26 +11,26 @@ type ignorableClusters struct {
 }
 
 // add counts a cluster if it is one of these.
-func (a *ignorableClusters) add(blocker *Blocker) {
+func (ignorable *ignorableClusters) add(blocker *Blocker) {
 	if !blocker.Deselected && !blocker.late && !blocker.refused && !blocker.lost {
 		return
 	}
-	if a.n++; a.n <= maxNamed {
-		a.names = append(a.names, blocker.Name)
+	if ignorable.n++; ignorable.n <= maxNamed {
+		ignorable.names = append(ignorable.names, blocker.Name)
 	}
 }
 
-func (a *ignorableClusters) merge(other *ignorableClusters) {
-	a.n += other.n
-	a.names = append(a.names, other.names...)
-	slices.Sort(a.names)
-	a.names = a.names[:min(len(a.names), maxNamed)]
+func (ignorable *ignorableClusters) merge(other *ignorableClusters) {
+	ignorable.n += other.n
+	ignorable.names = append(ignorable.names, other.names...)
+	slices.Sort(ignorable.names)
+	ignorable.names = ignorable.names[:min(len(ignorable.names), maxNamed)]
 }
 
 // ignore names the way to ignore such clusters, if there are some.
-func (a *ignorableClusters) ignore() []Remedy {
-	if a.n == 0 {
+func (ignorable *ignorableClusters) ignore() []Remedy {
+	if ignorable.n == 0 {
 		return nil
 	}
-	return []Remedy{{Type: RemedyIgnore, Clusters: listed(a.names, a.n)}}
+	return []Remedy{{Type: RemedyIgnore, Clusters: listed(ignorable.names, ignorable.n)}}
 }

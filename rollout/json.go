@@ -12,28 +12,28 @@ import (
 
 // MarshalJSON writes the group wherever the reason has one, even the nameless group with index 0, which is the zero
 // Key.
-func (h BlockReason) MarshalJSON() ([]byte, error) {
+func (reason BlockReason) MarshalJSON() ([]byte, error) {
 	type plain BlockReason
 	out := struct {
 		plain
 		Group *grouping.Key   `json:"group,omitempty"`
 		Per   metav1.Duration `json:"per,omitzero"`
-	}{plain: plain(h), Per: metav1.Duration{Duration: h.Per}}
-	if h.Type != BlockFrozen && h.Type != BlockNotAllowed && h.Type != BlockPaused && h.Type != BlockGroupsIncomplete && h.Type != BlockRecordFull && !h.AllGroups {
-		out.Group = &h.Group
+	}{plain: plain(reason), Per: metav1.Duration{Duration: reason.Per}}
+	if reason.Type != BlockFrozen && reason.Type != BlockNotAllowed && reason.Type != BlockPaused && reason.Type != BlockGroupsIncomplete && reason.Type != BlockRecordFull && !reason.AllGroups {
+		out.Group = &reason.Group
 	}
 	return json.Marshal(out)
 }
 
 // MarshalJSON writes the group unless the budget is the one over all groups.
-func (b Breach) MarshalJSON() ([]byte, error) {
+func (breach Breach) MarshalJSON() ([]byte, error) {
 	type plain Breach
 	out := struct {
 		Group *grouping.Key `json:"group,omitempty"`
 		plain
-	}{plain: plain(b)}
-	if !b.AllGroups {
-		out.Group = &b.Group
+	}{plain: plain(breach)}
+	if !breach.AllGroups {
+		out.Group = &breach.Group
 	}
 	return json.Marshal(out)
 }
@@ -64,21 +64,21 @@ func (w Warning) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes durations as the Kubernetes API does, "1h30m0s".
-func (s Schedule) MarshalJSON() ([]byte, error) {
+func (sched Schedule) MarshalJSON() ([]byte, error) {
 	type plain Schedule
 	out := struct {
 		plain
 		MinSuccessTime   metav1.Duration  `json:"minSuccessTime,omitzero"`
 		ProgressDeadline *metav1.Duration `json:"progressDeadline,omitempty"`
-	}{plain: plain(s), MinSuccessTime: metav1.Duration{Duration: s.MinSuccessTime}}
-	if s.ProgressDeadline != nil {
-		out.ProgressDeadline = &metav1.Duration{Duration: *s.ProgressDeadline}
+	}{plain: plain(sched), MinSuccessTime: metav1.Duration{Duration: sched.MinSuccessTime}}
+	if sched.ProgressDeadline != nil {
+		out.ProgressDeadline = &metav1.Duration{Duration: *sched.ProgressDeadline}
 	}
 	return json.Marshal(out)
 }
 
 // MarshalJSON writes the duration as the Kubernetes API does.
-func (n Next) MarshalJSON() ([]byte, error) { return json.Marshal(n.readable()) }
+func (next Next) MarshalJSON() ([]byte, error) { return json.Marshal(next.readable()) }
 
 // MarshalJSON writes the duration as the Kubernetes API does. What the methods return is not part of it.
 func (r Result) MarshalJSON() ([]byte, error) {
@@ -98,6 +98,6 @@ type readableNext struct {
 	RecheckAfter metav1.Duration `json:"recheckAfter,omitzero"`
 }
 
-func (n *Next) readable() readableNext {
-	return readableNext{plainNext(*n), metav1.Duration{Duration: n.RecheckAfter}}
+func (next *Next) readable() readableNext {
+	return readableNext{plainNext(*next), metav1.Duration{Duration: next.RecheckAfter}}
 }

@@ -131,25 +131,25 @@ func (s *schedule) keep(all []lasting, breach lasting) []lasting {
 }
 
 // outlasts says whether a breach stands as long as another one does.
-func (b *lasting) outlasts(other *lasting) bool {
-	return b.budget <= other.budget && !slices.ContainsFunc(other.positions, func(position fleet.Position) bool { return !b.has(position) })
+func (l *lasting) outlasts(other *lasting) bool {
+	return l.budget <= other.budget && !slices.ContainsFunc(other.positions, func(position fleet.Position) bool { return !l.has(position) })
 }
 
 // has says whether the cluster at a position is one of the breach.
-func (b *lasting) has(position fleet.Position) bool {
-	_, is := slices.BinarySearch(b.positions, position)
+func (l *lasting) has(position fleet.Position) bool {
+	_, is := slices.BinarySearch(l.positions, position)
 	return is
 }
 
 // breach gives what is reported of a breach that lasts.
-func (b *lasting) breach(schedule *schedule, view view) *Breach {
+func (l *lasting) breach(schedule *schedule, view view) *Breach {
 	reported := &Breach{
-		Group: b.Group, AllGroups: b.AllGroups, Mandatory: b.mandatory, Lasting: true, Failures: len(b.positions), MaxFailures: b.budget,
-		Clusters: slices.Clone(b.Clusters[:min(maxNamed, len(b.Clusters))]),
+		Group: l.Group, AllGroups: l.AllGroups, Mandatory: l.mandatory, Lasting: true, Failures: len(l.positions), MaxFailures: l.budget,
+		Clusters: slices.Clone(l.Clusters[:min(maxNamed, len(l.Clusters))]),
 	}
-	for i, position := range b.positions {
+	for i, position := range l.positions {
 		if i < maxNamed && schedule.IsDeselected(position) {
-			reported.Deselected = append(reported.Deselected, b.Clusters[i])
+			reported.Deselected = append(reported.Deselected, l.Clusters[i])
 		}
 		reported.Lost += one(view.IsLost(position))
 	}

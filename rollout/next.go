@@ -44,15 +44,15 @@ type Next struct {
 }
 
 // String is what to do in a line: `starting c; timed out a; 1 of 3 clusters done, 1 not started; recheck after 9m0s`.
-func (n Next) String() string {
-	parts := n.actions(nil)
-	if n.Breach != nil {
-		parts = append(parts, n.Breach.String())
+func (next Next) String() string {
+	parts := next.actions(nil)
+	if next.Breach != nil {
+		parts = append(parts, next.Breach.String())
 	}
-	counts := n.Counts.String()
-	if len(n.Start) > 0 {
+	counts := next.Counts.String()
+	if len(next.Start) > 0 {
 		counts = "so far " + counts
 	}
 	parts = append(parts, counts)
-	return strings.Join(n.appendRecheck(parts), "; ")
+	return strings.Join(next.appendRecheck(parts), "; ")
 }

@@ -173,44 +173,44 @@ func (o *Options) compile(path *field.Path) (options, field.ErrorList) {
 }
 
 // compileLimits sets how many clusters may do something, and in which order groups do.
-func (c *options) compileLimits(opts *Options, path *field.Path) (errs field.ErrorList) {
+func (compiled *options) compileLimits(opts *Options, path *field.Path) (errs field.ErrorList) {
 	var err *field.Error
 	if opts.MaxConcurrencyPerGroup != (intstr.IntOrString{}) {
-		c.groupConcurrency, err = limit.ParseConcurrency(path.Child("maxConcurrencyPerGroup"), opts.MaxConcurrencyPerGroup)
+		compiled.groupConcurrency, err = limit.ParseConcurrency(path.Child("maxConcurrencyPerGroup"), opts.MaxConcurrencyPerGroup)
 		errs = withError(errs, err)
 	}
 	if opts.GroupOrder != nil {
-		c.groupOrder, err = opts.GroupOrder.compile(path.Child("groupOrder"))
+		compiled.groupOrder, err = opts.GroupOrder.compile(path.Child("groupOrder"))
 		errs = withError(errs, err)
 	}
 	if opts.Ramp != nil {
-		if c.ramp = *opts.Ramp; c.ramp < 1 {
-			errs = append(errs, field.Invalid(path.Child("ramp"), c.ramp, "must be at least 1"))
+		if compiled.ramp = *opts.Ramp; compiled.ramp < 1 {
+			errs = append(errs, field.Invalid(path.Child("ramp"), compiled.ramp, "must be at least 1"))
 		}
 	}
 	if opts.MaxStarts != nil {
 		var startErrs field.ErrorList
-		c.starts, startErrs = opts.MaxStarts.compile(path.Child("maxStarts"))
+		compiled.starts, startErrs = opts.MaxStarts.compile(path.Child("maxStarts"))
 		errs = append(errs, startErrs...)
 	}
 	if opts.Shares != nil {
 		shares := *opts.Shares
-		c.shares, errs = &shares, append(errs, shares.check(path.Child("shares"))...)
+		compiled.shares, errs = &shares, append(errs, shares.check(path.Child("shares"))...)
 	}
 	if opts.MaxRemoved != nil {
 		most, err := limit.Parse(path.Child("maxRemoved"), *opts.MaxRemoved)
-		c.maxRemoved, errs = &most, withError(errs, err)
+		compiled.maxRemoved, errs = &most, withError(errs, err)
 	}
 	return errs
 }
 
 // compileNames sets what is said of single clusters.
-func (c *options) compileNames(opts *Options, path *field.Path) field.ErrorList {
+func (compiled *options) compileNames(opts *Options, path *field.Path) field.ErrorList {
 	if len(opts.Freezes) == 0 && opts.Allowlist == nil && len(opts.Ignored) == 0 && len(opts.FailedBefore) == 0 {
 		return nil
 	}
 	holds, errs := compileFreezes(opts.Freezes, path)
-	c.named = &named{
+	compiled.named = &named{
 		freezes: holds, allowlist: newNameSet(opts.Allowlist), hasAllowlist: opts.Allowlist != nil,
 		ignored: newNameSet(opts.Ignored), failedBefore: newNameSet(opts.FailedBefore),
 	}
@@ -218,12 +218,12 @@ func (c *options) compileNames(opts *Options, path *field.Path) field.ErrorList 
 }
 
 // compileSpans sets the times to wait.
-func (c *options) compileSpans(opts *Options, path *field.Path) (errs field.ErrorList) {
-	if c.wait = opts.WaitBetweenGroups.Duration; c.wait < 0 {
-		errs = append(errs, field.Invalid(path.Child("waitBetweenGroups"), c.wait.String(), "must not be negative"))
+func (compiled *options) compileSpans(opts *Options, path *field.Path) (errs field.ErrorList) {
+	if compiled.wait = opts.WaitBetweenGroups.Duration; compiled.wait < 0 {
+		errs = append(errs, field.Invalid(path.Child("waitBetweenGroups"), compiled.wait.String(), "must not be negative"))
 	}
-	if c.grace = opts.RemoveAfter.Duration; c.grace < 0 {
-		errs = append(errs, field.Invalid(path.Child("removeAfter"), c.grace.String(), "must not be negative"))
+	if compiled.grace = opts.RemoveAfter.Duration; compiled.grace < 0 {
+		errs = append(errs, field.Invalid(path.Child("removeAfter"), compiled.grace.String(), "must not be negative"))
 	}
 	return errs
 }
@@ -236,12 +236,12 @@ func withError(errs field.ErrorList, err *field.Error) field.ErrorList {
 }
 
 // compile checks the limit and copies it.
-func (l *StartLimit) compile(path *field.Path) (_ limits.Starts, errs field.ErrorList) {
-	if l.Count < 1 {
-		errs = append(errs, field.Invalid(path.Child("count"), l.Count, "must be at least 1"))
+func (limit *StartLimit) compile(path *field.Path) (_ limits.Starts, errs field.ErrorList) {
+	if limit.Count < 1 {
+		errs = append(errs, field.Invalid(path.Child("count"), limit.Count, "must be at least 1"))
 	}
-	if l.Per.Duration <= 0 {
-		errs = append(errs, field.Invalid(path.Child("per"), l.Per.Duration.String(), "must be more than 0"))
+	if limit.Per.Duration <= 0 {
+		errs = append(errs, field.Invalid(path.Child("per"), limit.Per.Duration.String(), "must be more than 0"))
 	}
-	return limits.Starts{Most: l.Count, Per: l.Per.Duration}, errs
+	return limits.Starts{Most: limit.Count, Per: limit.Per.Duration}, errs
 }

@@ -84,6 +84,6 @@ func (s *schedule) countSlow(reason *BlockReason, used *fleet.Tally, freeFailed 
 }
 
 // blockReason gives the breach as the reason of a blocked cluster.
-func (b *Breach) blockReason() BlockReason {
-	return BlockReason{Type: BlockBreached, Group: b.Group, AllGroups: b.AllGroups, Failures: b.Failures, MaxFailures: b.MaxFailures}
+func (breach *Breach) blockReason() BlockReason {
+	return BlockReason{Type: BlockBreached, Group: breach.Group, AllGroups: breach.AllGroups, Failures: breach.Failures, MaxFailures: breach.MaxFailures}
 }

@@ -111,8 +111,8 @@ func (s *schedule) wants(view view, position fleet.Position, deleting bool, now 
 
 // isStored says whether the stored record tells of a cluster as much as the entry does. The times may differ: those of an answer
 // that is not noted change with each call.
-func (m *recordIndex) isStored(entry *status.DeselectedCluster) bool {
-	recorded, known := m.entries[entry.Cluster]
+func (index *recordIndex) isStored(entry *status.DeselectedCluster) bool {
+	recorded, known := index.entries[entry.Cluster]
 	if !known || recorded.Attempt != entry.Attempt {
 		return false
 	}
@@ -125,7 +125,7 @@ func (m *recordIndex) isStored(entry *status.DeselectedCluster) bool {
 	case status.Skip:
 		return true
 	default:
-		return fails || flies || !m.AtOnce // an agent has to let go of the object: the entry only tells of the start
+		return fails || flies || !index.AtOnce // an agent has to let go of the object: the entry only tells of the start
 	}
 }
 

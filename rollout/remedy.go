@@ -87,47 +87,47 @@ type Remedy struct {
 }
 
 // String says what to do: `fix the workload on at least 1 of a, b`, or `fix the workload on a` where it takes all of them.
-func (r Remedy) String() string {
-	switch r.Type {
+func (remedy Remedy) String() string {
+	switch remedy.Type {
 	case RemedyWait:
-		if !r.Stops.IsZero() {
-			return fmt.Sprintf("wait until %s; %s", inUTC(r.At), r.stops())
+		if !remedy.Stops.IsZero() {
+			return fmt.Sprintf("wait until %s; %s", inUTC(remedy.At), remedy.stops())
 		}
-		return "wait until " + inUTC(r.At)
+		return "wait until " + inUTC(remedy.At)
 	case RemedyAnswer:
-		return fmt.Sprintf("wait until %s %s done", r.some(), plural(r.Count > 1, "is", "are"))
+		return fmt.Sprintf("wait until %s %s done", remedy.some(), plural(remedy.Count > 1, "is", "are"))
 	case RemedyAddConditionRules:
 		return "add conditionRules to the template that tell when the workload is done, or have the controller count the workload as done when its condition Available is True (AvailableSucceeds)"
 	case RemedyReportTime:
-		if r.Succeeded {
-			return fmt.Sprintf("wait until the status of %s says when %s succeeded", r.some(), plural(r.Count > 1, "it", "they"))
+		if remedy.Succeeded {
+			return fmt.Sprintf("wait until the status of %s says when %s succeeded", remedy.some(), plural(remedy.Count > 1, "it", "they"))
 		}
-		return fmt.Sprintf("wait until the status of %s has a timestamp", r.some())
+		return fmt.Sprintf("wait until the status of %s has a timestamp", remedy.some())
 	case RemedyIgnore:
-		return fmt.Sprintf("add %s to the ignored clusters (no longer counted as in flight, failed or done)", r.Clusters)
+		return fmt.Sprintf("add %s to the ignored clusters (no longer counted as in flight, failed or done)", remedy.Clusters)
 	case RemedyForget:
 		return "delete the record of deselected clusters in the rollout's object (the clusters in that record then no longer count as in flight, failed or done)"
 	case RemedyResume:
 		return "resume the rollout"
 	case RemedyOpenGate:
-		return fmt.Sprintf("open the %s before %v", Gate{Name: r.Gate}, r.Group)
+		return fmt.Sprintf("open the %s before %v", Gate{Name: remedy.Gate}, remedy.Group)
 	case RemedyFix:
-		return "fix the workload on " + r.some()
+		return "fix the workload on " + remedy.some()
 	case RemedyUnfreeze:
-		return "unfreeze " + r.Clusters
+		return "unfreeze " + remedy.Clusters
 	case RemedyAllow:
-		return fmt.Sprintf("add %s to the allowlist", r.Clusters)
+		return fmt.Sprintf("add %s to the allowlist", remedy.Clusters)
 	case RemedyValidate:
-		return fmt.Sprintf("validate the version on %s, and record the verdict", r.some())
+		return fmt.Sprintf("validate the version on %s, and record the verdict", remedy.some())
 	case RemedyTryAgain:
-		return fmt.Sprintf("retry the failed clusters: raise the rollout's attempt number to %d", r.Count)
+		return fmt.Sprintf("retry the failed clusters: raise the rollout's attempt number to %d", remedy.Count)
 	case RemedyRevert:
 		return "roll back to the previous version"
 	case RemedyRaiseMaxFailures:
-		return fmt.Sprintf("raise maxFailures to %d", r.Count)
+		return fmt.Sprintf("raise maxFailures to %d", remedy.Count)
 	case RemedyRaiseShares:
-		if r.Count > 0 {
-			return fmt.Sprintf("give this hub a share of failures of at least %d", r.Count)
+		if remedy.Count > 0 {
+			return fmt.Sprintf("give this hub a share of failures of at least %d", remedy.Count)
 		}
 		return "give this hub a larger share of concurrency"
 	case RemedySetProgressDeadline:
@@ -135,21 +135,21 @@ func (r Remedy) String() string {
 	case RemedyCompleteGroups:
 		return "wait until the PlacementDecisions are written"
 	default:
-		return string(r.Type)
+		return string(remedy.Type)
 	}
 }
 
 // stops says what the wait leads to.
-func (r Remedy) stops() string {
-	return fmt.Sprintf("timeouts stop the rollout at %s unless the clusters are done by then", inUTC(r.Stops))
+func (remedy Remedy) stops() string {
+	return fmt.Sprintf("timeouts stop the rollout at %s unless the clusters are done by then", inUTC(remedy.Stops))
 }
 
 // some names the clusters, and says how many it takes unless it takes all.
-func (r Remedy) some() string {
-	if r.Count == r.Of {
-		return r.Clusters
+func (remedy Remedy) some() string {
+	if remedy.Count == remedy.Of {
+		return remedy.Clusters
 	}
-	return fmt.Sprintf("at least %d of %s", r.Count, r.Clusters)
+	return fmt.Sprintf("at least %d of %s", remedy.Count, remedy.Clusters)
 }
 
 // breachRemedies says how the breach ends. A mandatory group tolerates no failure, whatever the strategy says. A rollback
@@ -262,26 +262,26 @@ func (r *Result) groupRemedies(waitSet *waitSet, groups []stages.Group) (remedie
 }
 
 // untracked gives the clusters of which nothing will say when they are done.
-func (f *waitSet) untracked() (members stateGroup) {
+func (waits *waitSet) untracked() (members stateGroup) {
 	for _, kind := range [...]waitKind{waitUntracked, waitUntrackedUndated, untrackedAgain} {
-		members.merge(&f.byKind[kind])
+		members.merge(&waits.byKind[kind])
 	}
 	return members
 }
 
 // rulesRemedy proposes that something says of a state group when it is done.
-func (c *stateGroup) rulesRemedy() []Remedy {
-	if c.n == 0 {
+func (group *stateGroup) rulesRemedy() []Remedy {
+	if group.n == 0 {
 		return nil
 	}
-	return []Remedy{{Type: RemedyAddConditionRules, Count: c.n, Of: c.n, Clusters: c.listed()}}
+	return []Remedy{{Type: RemedyAddConditionRules, Count: group.n, Of: group.n, Clusters: group.listed()}}
 }
 
 // validateRemedy proposes to validate as many clusters as are needed, if enough wait to be validated.
-func (f *waitSet) validateRemedy(needed int) []Remedy {
+func (waits *waitSet) validateRemedy(needed int) []Remedy {
 	var members stateGroup
 	for _, kind := range [...]waitKind{waitValidating, waitValidatingUndated, validatingAgain} {
-		members.merge(&f.byKind[kind])
+		members.merge(&waits.byKind[kind])
 	}
 	if members.n == 0 || members.n < needed {
 		return nil
@@ -300,10 +300,10 @@ func (r *Result) deadlineRemedy(waitSet *waitSet, n, failed int) []Remedy {
 }
 
 // names joins the names of the first few, and counts the others.
-func (f *topN) names() string {
-	names := make([]string, len(f.blockers))
-	for i := range f.blockers {
-		names[i] = f.blockers[i].label()
+func (top *topN) names() string {
+	names := make([]string, len(top.blockers))
+	for i := range top.blockers {
+		names[i] = top.blockers[i].label()
 	}
-	return listed(names, f.n)
+	return listed(names, top.n)
 }

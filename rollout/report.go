@@ -177,17 +177,17 @@ type write struct {
 // of the write is about that write, whatever its attempt. A report without Applied does not say which write it is about. Only
 // a failure with an earlier number is taken for the failure that is being tried again, if it is not after the write, or not
 // after the failure that was tried again: the clock of the cluster may be ahead.
-func (w write) outdates(report *status.Report, tried time.Time) bool {
-	if w.when.IsZero() {
+func (wrote write) outdates(report *status.Report, tried time.Time) bool {
+	if wrote.when.IsZero() {
 		return false
 	}
-	earlier := max(report.Attempt, 0) < w.attempt
+	earlier := max(report.Attempt, 0) < wrote.attempt
 	if of := report.LastTransitionTime; report.Applied.IsZero() {
 		fails := report.Status == status.Failed || report.Status == status.TimeOut
-		return report.Status == status.ToApply || isBefore(of, w.when) || earlier && fails && !(of.After(w.when) && of.After(tried))
+		return report.Status == status.ToApply || isBefore(of, wrote.when) || earlier && fails && !(of.After(wrote.when) && of.After(tried))
 	}
 	of := report.Applied
-	return isBefore(of, w.when) || earlier && (of.Before(w.when) || w.again && !of.After(w.when))
+	return isBefore(of, wrote.when) || earlier && (of.Before(wrote.when) || wrote.again && !of.After(wrote.when))
 }
 
 // isBefore compares in whole seconds, since conditions and annotations may keep no more.
@@ -195,15 +195,15 @@ func isBefore(at, applied time.Time) bool { return at.Before(applied.Truncate(ti
 
 // attemptOf gives the attempt that a report is about (R39). A report without Applied is about the write, whose attempt it need
 // not know; otherwise a cluster that fails for ever would be started again for ever.
-func (w write) attemptOf(report *status.Report) int {
+func (wrote write) attemptOf(report *status.Report) int {
 	if !report.Applied.IsZero() {
 		return report.Attempt
 	}
-	return max(report.Attempt, w.attempt)
+	return max(report.Attempt, wrote.attempt)
 }
 
 // inAttempt gives a report with the attempt that it is about.
-func (w write) inAttempt(report status.Report) status.Report {
-	report.Attempt = w.attemptOf(&report)
+func (wrote write) inAttempt(report status.Report) status.Report {
+	report.Attempt = wrote.attemptOf(&report)
 	return report
 }

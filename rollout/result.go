@@ -136,11 +136,11 @@ type BlockCount struct {
 }
 
 // String is `3 clusters blocked: the rollout is paused`, and `3 more clusters blocked: …` where the reason speaks of clusters that start.
-func (h BlockCount) String() string {
-	if h.Reason.Starting > 0 {
-		return fmt.Sprintf("%d more %s blocked: %v", h.Clusters, plural(h.Clusters > 1, "cluster", "clusters"), h.Reason)
+func (count BlockCount) String() string {
+	if count.Reason.Starting > 0 {
+		return fmt.Sprintf("%d more %s blocked: %v", count.Clusters, plural(count.Clusters > 1, "cluster", "clusters"), count.Reason)
 	}
-	return fmt.Sprintf("%s blocked: %v", clusters(h.Clusters), h.Reason)
+	return fmt.Sprintf("%s blocked: %v", clusters(count.Clusters), count.Reason)
 }
 
 // BlockCounts gives the reasons of all blocked clusters with their numbers, in the order of the groups. It takes time linear in the groups,

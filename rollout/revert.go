@@ -79,9 +79,9 @@ func Revert(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Groups, a
 }
 
 // since gives the stored record of a rollback (R43): what tells of the failed version is left out.
-func (m *recordIndex) since(abort *Abort) *recordIndex {
-	if m == nil || len(m.entries) == 0 {
-		return m
+func (index *recordIndex) since(abort *Abort) *recordIndex {
+	if index == nil || len(index.entries) == 0 {
+		return index
 	}
 	has := make(map[string]bool)
 	for i := range abort.Failed {
@@ -89,9 +89,9 @@ func (m *recordIndex) since(abort *Abort) *recordIndex {
 			has[report.Cluster] = true
 		}
 	}
-	kept := m.StoredRecord
+	kept := index.StoredRecord
 	kept.Record.Deselected = nil
-	for _, entry := range m.Record.Deselected {
+	for _, entry := range index.Record.Deselected {
 		switch {
 		case !rolledBack(&entry.Report, abort.Time):
 			kept.Record.More = 0
@@ -103,13 +103,13 @@ func (m *recordIndex) since(abort *Abort) *recordIndex {
 }
 
 // check returns the faults of an abort at the time now.
-func (a *Abort) check(now time.Time) (errs field.ErrorList) {
+func (abort *Abort) check(now time.Time) (errs field.ErrorList) {
 	path := field.NewPath("abort")
-	if a.Time.IsZero() {
+	if abort.Time.IsZero() {
 		errs = append(errs, field.Required(path.Child("time"), "must be when the rollout was aborted"))
-	} else if now.Round(0).Before(a.Time.Truncate(time.Second)) { // otherwise a cluster that rolls back now would count as one that never had it
-		errs = append(errs, field.Invalid(path.Child("time"), a.Time.Format(time.RFC3339), "must not be after now"))
+	} else if now.Round(0).Before(abort.Time.Truncate(time.Second)) { // otherwise a cluster that rolls back now would count as one that never had it
+		errs = append(errs, field.Invalid(path.Child("time"), abort.Time.Format(time.RFC3339), "must not be after now"))
 	}
-	errs = append(errs, nameless(a.Failed, path.Child("failed"))...)
-	return append(errs, nameless(a.Before, path.Child("before"))...)
+	errs = append(errs, nameless(abort.Failed, path.Child("failed"))...)
+	return append(errs, nameless(abort.Before, path.Child("before"))...)
 }

@@ -25,48 +25,48 @@ type rollback struct {
 }
 
 // in gives the same for groups with more clusters than those before.
-func (b *rollback) in(groups, before *grouping.Groups) *rollback {
-	if b == nil {
+func (back *rollback) in(groups, before *grouping.Groups) *rollback {
+	if back == nil {
 		return nil
 	}
-	moved := *b
+	moved := *back
 	moved.clusters = make(rollbackClusters, groups.NumClusters())
-	for position := range b.clusters {
+	for position := range back.clusters {
 		at, _ := groups.Position(before.Cluster(position))
-		moved.clusters[at] = b.clusters[position]
+		moved.clusters[at] = back.clusters[position]
 	}
 	return &moved
 }
 
 // isDeselected says of a cluster whether it left with the failed version. Nothing that is known of it is about the version before
 // (R43).
-func (b *rollback) isDeselected(cluster string) bool {
-	if b == nil {
+func (back *rollback) isDeselected(cluster string) bool {
+	if back == nil {
 		return false
 	}
-	_, is := b.deselected[cluster]
+	_, is := back.deselected[cluster]
 	return is
 }
 
 // isTolerant says whether any number of clusters may fail (R45).
-func (b *rollback) isTolerant() bool { return b != nil && !b.stopAtBreach }
+func (back *rollback) isTolerant() bool { return back != nil && !back.stopAtBreach }
 
 // unreported counts the clusters that are left out and have no report.
-func (b *rollback) unreported() int {
-	if b == nil {
+func (back *rollback) unreported() int {
+	if back == nil {
 		return 0
 	}
-	return b.absent
+	return back.absent
 }
 
 // compare orders positions by their turn; 0 where neither has the failed version, as with clusters that are tried again
 // (R44).
-func (b *rollback) compare(p, q fleet.Position) int {
-	if b == nil {
+func (back *rollback) compare(one, other fleet.Position) int {
+	if back == nil {
 		return 0
 	}
-	turn := func(position fleet.Position) uint32 { return uint32(b.ranks[position] - 1) } // the others come last
-	return cmp.Compare(turn(p), turn(q))
+	turn := func(position fleet.Position) uint32 { return uint32(back.ranks[position] - 1) } // the others come last
+	return cmp.Compare(turn(one), turn(other))
 }
 
 // deselectedInRollback says when clusters that left with the failed version began to roll back.
@@ -81,14 +81,14 @@ type rollbackCluster struct {
 	applied time.Time      // the latest of several; zero if unknown
 }
 
-func (has rollbackClusters) at(position int) bool { return has[position].report != nil }
+func (clusters rollbackClusters) at(position int) bool { return clusters[position].report != nil }
 
 // rank gives each holder its turn (R44).
-func (b *rollback) rank(phases *fleet.Phases, order func(a, b string) int, now time.Time) {
-	if b == nil {
+func (back *rollback) rank(phases *fleet.Phases, order func(a, b string) int, now time.Time) {
+	if back == nil {
 		return
 	}
-	has := b.clusters
+	has := back.clusters
 	turns := make([]int32, 0, len(has))
 	failed := make([]bool, len(has))
 	for position := range has {
@@ -110,9 +110,9 @@ func (b *rollback) rank(phases *fleet.Phases, order func(a, b string) int, now t
 		}
 		return cmp.Or(compareLatest(a.applied, b.applied), cmp.Compare(p, q))
 	})
-	b.ranks = make([]int32, len(has))
+	back.ranks = make([]int32, len(has))
 	for i, position := range turns {
-		b.ranks[position] = int32(i + 1)
+		back.ranks[position] = int32(i + 1)
 	}
 }
 

@@ -70,13 +70,13 @@ func newRollback(groups *grouping.Groups, abort *Abort, options *options) (*roll
 }
 
 // standsIn says whether an entry of the record stands in for the report of a cluster that has none (R49).
-func (c *options) standsIn(cluster string) bool {
-	entry, known := c.entries()[cluster]
-	if !known || c.ignores(cluster) {
+func (compiled *options) standsIn(cluster string) bool {
+	entry, known := compiled.entries()[cluster]
+	if !known || compiled.ignores(cluster) {
 		return false
 	}
 	if entry.Kind.IsFailure() {
-		return entry.Attempt >= c.attempt
+		return entry.Attempt >= compiled.attempt
 	}
 	return entry.Kind != fleet.KindOnceStarted && entry.Kind != fleet.KindOnceSucceeded && entry.Kind != fleet.KindSucceeded
 }
@@ -97,8 +97,8 @@ func deselectedWith(groups *grouping.Groups, abort *Abort) deselectedInRollback 
 
 // report gives what is reported of a cluster that is not selected (R43). Its object is to be deleted; until then it is in flight
 // if it has the failed version, as reported if it rolled back, and otherwise left out.
-func (g deselectedInRollback) report(report status.Report, wentBack bool) status.Report {
-	since, has := g[report.Cluster]
+func (deselected deselectedInRollback) report(report status.Report, wentBack bool) status.Report {
+	since, has := deselected[report.Cluster]
 	switch {
 	case has:
 		return status.Report{Cluster: report.Cluster, Status: status.Progressing, Applied: since, Deleting: report.Deleting}
@@ -115,9 +115,9 @@ func (g deselectedInRollback) report(report status.Report, wentBack bool) status
 type listings struct{ before, failed int32 }
 
 // another counts a report about the failed version, and says whether there are now more of these than of the others.
-func (n *listings) another() bool {
-	n.failed++
-	return n.failed > n.before
+func (list *listings) another() bool {
+	list.failed++
+	return list.failed > list.before
 }
 
 // rollsBack gives what is reported of a cluster that has the failed version, from a report about either version.

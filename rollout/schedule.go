@@ -72,9 +72,9 @@ func (s *schedule) compare(a, b fleet.Position) int {
 // compareNames does what compare does, for the names of clusters.
 func (s *schedule) compareNames(a, b string) int {
 	if rollback := s.options.rollback; rollback != nil {
-		p, _ := s.Position(a)
-		q, _ := s.Position(b)
-		if compared := rollback.compare(p, q); compared != 0 {
+		one, _ := s.Position(a)
+		other, _ := s.Position(b)
+		if compared := rollback.compare(one, other); compared != 0 {
 			return compared
 		}
 	}
@@ -95,17 +95,17 @@ type places struct {
 }
 
 // keptIn counts the clusters that count in a stage, are not selected there, and keep a place.
-func (p *places) keptIn(stage stages.Stage) int {
-	if p.kept == nil {
+func (counts *places) keptIn(stage stages.Stage) int {
+	if counts.kept == nil {
 		return 0
 	}
-	return p.kept[stage]
+	return counts.kept[stage]
 }
 
 // baselineIn counts the clusters of the baseline that are selected in a stage and count.
-func (p *places) baselineIn(stage stages.Stage) int {
-	if p.baseline == nil {
+func (counts *places) baselineIn(stage stages.Stage) int {
+	if counts.baseline == nil {
 		return 0
 	}
-	return p.baseline[stage]
+	return counts.baseline[stage]
 }

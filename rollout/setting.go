@@ -69,34 +69,34 @@ func newNameSet(names []string) nameSet {
 	return slices.Compact(set)
 }
 
-func (s nameSet) has(name string) bool {
-	_, is := slices.BinarySearch(s, name)
+func (names nameSet) has(name string) bool {
+	_, is := slices.BinarySearch(names, name)
 	return is
 }
 
 // isAllowed says whether the allowlist has a cluster; nil where there is no allowlist.
-func (n *named) isAllowed() func(cluster string) bool {
-	if !n.hasAllowlist {
+func (sets *named) isAllowed() func(cluster string) bool {
+	if !sets.hasAllowlist {
 		return nil
 	}
-	return n.allowlist.has
+	return sets.allowlist.has
 }
 
 // ignores says whether options name a cluster in Ignored.
-func (c *options) ignores(cluster string) bool {
-	return c.named != nil && c.named.ignored.has(cluster)
+func (compiled *options) ignores(cluster string) bool {
+	return compiled.named != nil && compiled.named.ignored.has(cluster)
 }
 
 // entries gives what the stored record says of clusters.
-func (c *options) entries() fleet.Record {
-	if c.record == nil {
+func (compiled *options) entries() fleet.Record {
+	if compiled.record == nil {
 		return nil
 	}
-	return c.record.entries
+	return compiled.record.entries
 }
 
 // isOrdered says whether clusters start in another order than by name.
-func (c *options) isOrdered() bool { return c.order != nil || c.rollback != nil }
+func (compiled *options) isOrdered() bool { return compiled.order != nil || compiled.rollback != nil }
 
 // previousResult is what a result before knew of the groups of clusters.
 type previousResult struct {
@@ -106,9 +106,9 @@ type previousResult struct {
 }
 
 // groups gives what it knew of the groups alone; nil where there is no result.
-func (f *previousResult) groups() *fleet.Previous {
-	if f == nil {
+func (previous *previousResult) groups() *fleet.Previous {
+	if previous == nil {
 		return nil
 	}
-	return &f.Previous
+	return &previous.Previous
 }

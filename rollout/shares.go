@@ -22,12 +22,12 @@ type Shares struct {
 }
 
 // check returns the faults of the shares.
-func (r *Shares) check(path *field.Path) (errs field.ErrorList) {
-	if r.Concurrency < 0 {
-		errs = append(errs, field.Invalid(path.Child("start"), r.Concurrency, "must not be negative"))
+func (shares *Shares) check(path *field.Path) (errs field.ErrorList) {
+	if shares.Concurrency < 0 {
+		errs = append(errs, field.Invalid(path.Child("start"), shares.Concurrency, "must not be negative"))
 	}
-	if r.Failures < 0 {
-		errs = append(errs, field.Invalid(path.Child("fail"), r.Failures, "must not be negative"))
+	if shares.Failures < 0 {
+		errs = append(errs, field.Invalid(path.Child("fail"), shares.Failures, "must not be negative"))
 	}
 	return errs
 }

@@ -81,35 +81,35 @@ func (s *schedule) show() Schedule {
 
 // String is the stages in one line: `[group 0 "canary"] → [group 1, group 2: 5 at a time]`. Where the stages are no chain, it
 // says for each what it comes after: `[group 0 "eu"]; [group 1 "us"]; [group 2] after group 0 "eu" and group 1 "us"`.
-func (s Schedule) String() string {
+func (sched Schedule) String() string {
 	var stages []string
-	for _, stage := range s.Stages {
+	for _, stage := range sched.Stages {
 		stages = append(stages, stage.String())
 	}
-	if s.After == nil {
+	if sched.After == nil {
 		return strings.Join(stages, " → ")
 	}
-	for i, after := range s.After {
+	for i, after := range sched.After {
 		for j, before := range after {
-			stages[i] += [2]string{" after ", " and "}[min(j, 1)] + s.Stages[before].Groups[0].String()
+			stages[i] += [2]string{" after ", " and "}[min(j, 1)] + sched.Stages[before].Groups[0].String()
 		}
 	}
 	return strings.Join(stages, "; ")
 }
 
 // String lists the groups, and how many clusters may be in flight at a time unless that is all.
-func (s Stage) String() string {
-	var b strings.Builder
-	b.WriteByte('[')
-	for i, key := range s.Groups {
+func (stage Stage) String() string {
+	var text strings.Builder
+	text.WriteByte('[')
+	for i, key := range stage.Groups {
 		if i > 0 {
-			b.WriteString(", ")
+			text.WriteString(", ")
 		}
-		b.WriteString(key.String())
+		text.WriteString(key.String())
 	}
-	if s.MaxConcurrency < s.Clusters-s.Ignored {
-		fmt.Fprintf(&b, ": %d at a time", s.MaxConcurrency)
+	if stage.MaxConcurrency < stage.Clusters-stage.Ignored {
+		fmt.Fprintf(&text, ": %d at a time", stage.MaxConcurrency)
 	}
-	b.WriteByte(']')
-	return b.String()
+	text.WriteByte(']')
+	return text.String()
 }

@@ -55,15 +55,15 @@ type StoredRecord struct {
 }
 
 // compile checks a stored record and looks up what its record says.
-func (m *StoredRecord) compile(path *field.Path) (*recordIndex, *field.Error) {
+func (record *StoredRecord) compile(path *field.Path) (*recordIndex, *field.Error) {
 	isNameless := func(stored status.DeselectedCluster) bool { return stored.Cluster == "" }
-	if m.Version == "" {
+	if record.Version == "" {
 		return nil, field.Required(path.Child("version"), "must be the version that is wanted")
 	}
-	if i := slices.IndexFunc(m.Record.Deselected, isNameless); i >= 0 {
+	if i := slices.IndexFunc(record.Record.Deselected, isNameless); i >= 0 {
 		return nil, field.Required(path.Child("record", "left").Index(i).Child("cluster"), "must be the name of a ManagedCluster")
 	}
-	return newRecordIndex(*m), nil
+	return newRecordIndex(*record), nil
 }
 
 // recordIndex is a checked StoredRecord.
@@ -106,9 +106,9 @@ func newRecordIndex(record StoredRecord) *recordIndex {
 }
 
 // versionOf gives the version that is wanted; it is empty without a record.
-func (m *recordIndex) versionOf() string {
-	if m == nil {
+func (index *recordIndex) versionOf() string {
+	if index == nil {
 		return ""
 	}
-	return m.Version
+	return index.Version
 }

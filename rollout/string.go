@@ -23,20 +23,20 @@ func (r *Result) String() string {
 }
 
 // actions says in words what a controller has to act upon.
-func (n *Next) actions(inFlight []Cluster) (parts []string) {
+func (next *Next) actions(inFlight []Cluster) (parts []string) {
 	for _, list := range []struct {
 		what     string
 		clusters []Cluster
-	}{{"starting", n.Start}, {"in flight", inFlight}, {"timed out", n.TimedOut}} {
+	}{{"starting", next.Start}, {"in flight", inFlight}, {"timed out", next.TimedOut}} {
 		if len(list.clusters) > 0 {
 			parts = append(parts, list.what+" "+inWords(list.clusters))
 		}
 	}
-	if len(n.Removed) > 0 {
-		parts = append(parts, "removing the workload from "+strings.Join(n.Removed, ", "))
+	if len(next.Removed) > 0 {
+		parts = append(parts, "removing the workload from "+strings.Join(next.Removed, ", "))
 	}
-	if len(n.PendingRemoval) > 0 {
-		parts = append(parts, "removing the workload later from "+strings.Join(n.PendingRemoval, ", "))
+	if len(next.PendingRemoval) > 0 {
+		parts = append(parts, "removing the workload later from "+strings.Join(next.PendingRemoval, ", "))
 	}
 	return parts
 }
@@ -49,9 +49,9 @@ func inWords(clusters []Cluster) string {
 	return strings.Join(names, ", ")
 }
 
-func (n *Next) appendRecheck(parts []string) []string {
-	if n.RecheckAfter > 0 {
-		parts = append(parts, "recheck after "+n.RecheckAfter.String())
+func (next *Next) appendRecheck(parts []string) []string {
+	if next.RecheckAfter > 0 {
+		parts = append(parts, "recheck after "+next.RecheckAfter.String())
 	}
 	return parts
 }

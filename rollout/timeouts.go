@@ -17,12 +17,12 @@ type timeouts struct {
 }
 
 // breach gives when they exceed the budget; zero if they do not, or if it is exceeded already.
-func (t *timeouts) breach() time.Time {
-	if t.left < 0 || len(t.at) <= t.left {
+func (ends *timeouts) breach() time.Time {
+	if ends.left < 0 || len(ends.at) <= ends.left {
 		return time.Time{}
 	}
-	slices.SortFunc(t.at, time.Time.Compare)
-	return t.at[t.left]
+	slices.SortFunc(ends.at, time.Time.Compare)
+	return ends.at[ends.left]
 }
 
 // stopsAt gives when deadlines that pass breach the first budget or use up the shares of failures, if nothing else happens; zero if they

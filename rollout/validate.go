@@ -63,22 +63,22 @@ func parse(strategy clusterv1alpha1.RolloutStrategy, path *field.Path) (rules ru
 }
 
 // parse reads the times and limits of a type's block. It makes a path only for what is wrong.
-func (r *rules) parse(config clusterv1alpha1.RolloutConfig, concurrency intstr.IntOrString, path *field.Path, block string) (errs field.ErrorList) {
+func (parsed *rules) parse(config clusterv1alpha1.RolloutConfig, concurrency intstr.IntOrString, path *field.Path, block string) (errs field.ErrorList) {
 	check := func(name string, err *field.Error) {
 		if err != nil {
 			err.Field = path.Child(block, name).String()
 			errs = append(errs, err)
 		}
 	}
-	if r.minSuccessTime = config.MinSuccessTime.Duration; r.minSuccessTime < 0 {
+	if parsed.minSuccessTime = config.MinSuccessTime.Duration; parsed.minSuccessTime < 0 {
 		check("minSuccessTime", field.Invalid(nil, config.MinSuccessTime.Duration.String(), "must not be negative"))
 	}
 	var err *field.Error
-	r.deadline, err = parseDeadline(config.ProgressDeadline)
+	parsed.deadline, err = parseDeadline(config.ProgressDeadline)
 	check("progressDeadline", err)
-	r.maxFailures, err = limit.Parse(nil, config.MaxFailures)
+	parsed.maxFailures, err = limit.Parse(nil, config.MaxFailures)
 	check("maxFailures", err)
-	r.maxConcurrency, err = limit.ParseConcurrency(nil, concurrency)
+	parsed.maxConcurrency, err = limit.ParseConcurrency(nil, concurrency)
 	check("maxConcurrency", err)
 	return errs
 }

@@ -31,18 +31,18 @@ type interval struct {
 }
 
 // join waits for what both do.
-func (w *interval) join(other interval) {
+func (span *interval) join(other interval) {
 	switch {
-	case other.last.After(w.last):
-		w.last, w.lastOf = other.last, other.lastOf
-	case other.last.Equal(w.last):
-		w.lastOf = min(w.lastOf, other.lastOf)
+	case other.last.After(span.last):
+		span.last, span.lastOf = other.last, other.lastOf
+	case other.last.Equal(span.last):
+		span.lastOf = min(span.lastOf, other.lastOf)
 	}
 	switch {
-	case other.unknown && w.unknown:
-		w.unknownOf = min(w.unknownOf, other.unknownOf)
+	case other.unknown && span.unknown:
+		span.unknownOf = min(span.unknownOf, other.unknownOf)
 	case other.unknown:
-		w.unknown, w.unknownOf = true, other.unknownOf
+		span.unknown, span.unknownOf = true, other.unknownOf
 	}
 }
 

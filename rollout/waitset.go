@@ -102,7 +102,7 @@ const (
 // waitKinds is a set of these.
 type waitKinds uint64
 
-func (set waitKinds) has(kind waitKind) bool { return set&(1<<kind) != 0 }
+func (kinds waitKinds) has(kind waitKind) bool { return kinds&(1<<kind) != 0 }
 
 const (
 	failedKinds    = waitKinds(fleet.FailedStates) | 1<<failedLost
@@ -151,15 +151,15 @@ type topN struct {
 }
 
 // add counts a blocker, and inserts it if it is among the first, in the order of compareEnds, or reversed if sign is -1.
-func (f *topN) add(blocker *Blocker, sign int) {
-	f.n++
-	f.ignorable.add(blocker)
-	at := len(f.blockers)
-	for at > 0 && sign*compareEnds(blocker, &f.blockers[at-1]) < 0 {
+func (top *topN) add(blocker *Blocker, sign int) {
+	top.n++
+	top.ignorable.add(blocker)
+	at := len(top.blockers)
+	for at > 0 && sign*compareEnds(blocker, &top.blockers[at-1]) < 0 {
 		at--
 	}
 	if at < maxNamed {
-		f.blockers = slices.Insert(f.blockers[:min(len(f.blockers), maxNamed-1)], at, *blocker)
+		top.blockers = slices.Insert(top.blockers[:min(len(top.blockers), maxNamed-1)], at, *blocker)
 	}
 }
 
@@ -225,59 +225,59 @@ func (r *Result) findWaitSets() {
 
 // add takes in a cluster that starts or is in flight, perhaps in an attempt before the wanted one. A failed cluster has no
 // slot if failures free it.
-func (f *waitSet) add(blocker Blocker, state fleet.State, freeFailed, earlier bool) {
-	f.byKind[waitKindOf(&blocker, state)].add(blocker)
+func (waits *waitSet) add(blocker Blocker, state fleet.State, freeFailed, earlier bool) {
+	waits.byKind[waitKindOf(&blocker, state)].add(blocker)
 	if blocker.frozen {
-		f.anyFrozen = true
-		f.last.add(&blocker, 1)
+		waits.anyFrozen = true
+		waits.last.add(&blocker, 1)
 		return
 	}
-	f.starting += one(blocker.Starting)
-	f.unknown += one(!blocker.Starting && blocker.Since.IsZero())
-	f.earlier += one(earlier)
+	waits.starting += one(blocker.Starting)
+	waits.unknown += one(!blocker.Starting && blocker.Since.IsZero())
+	waits.earlier += one(earlier)
 	undated := blocker.WithoutTime && !earlier && !blocker.lost // the deadline of an earlier attempt ends no wait
 	if !isFailed(state) {
-		f.last.add(&blocker, 1)
+		waits.last.add(&blocker, 1)
 		if undated {
-			f.undated.add(blocker)
+			waits.undated.add(blocker)
 		}
 	}
 	if !isFailed(state) || !freeFailed {
-		f.first.add(&blocker, -1)
+		waits.first.add(&blocker, -1)
 		if undated {
-			f.undatedSlots.add(blocker)
+			waits.undatedSlots.add(blocker)
 		}
 		if !blocker.Until.IsZero() {
-			f.ends = append(f.ends, end{blocker.Until, blocker.Status == status.Succeeded})
+			waits.ends = append(waits.ends, end{blocker.Until, blocker.Status == status.Succeeded})
 		}
 	}
 }
 
 // close computes what follows from the clusters that were added. IsFree says whether one more cluster may start once that
 // many slots are free, and that many of them from clusters that soaked.
-func (f *waitSet) close(isFree func(ended, soaked int) bool) {
-	slices.SortFunc(f.ends, func(a, b end) int { return a.at.Compare(b.at) })
+func (waits *waitSet) close(isFree func(ended, soaked int) bool) {
+	slices.SortFunc(waits.ends, func(a, b end) int { return a.at.Compare(b.at) })
 	soaked := 0
-	for i, end := range f.ends {
+	for i, end := range waits.ends {
 		if soaked += one(end.soaks); isFree(i+1, soaked) {
-			f.frees = end.at
+			waits.frees = end.at
 			break
 		}
 	}
-	if f.frees.IsZero() {
-		f.dates = f.countDates(isFree, soaked)
+	if waits.frees.IsZero() {
+		waits.dates = waits.countDates(isFree, soaked)
 	}
-	f.ends = nil
-	f.joinStarts()
+	waits.ends = nil
+	waits.joinStarts()
 }
 
 // countDates gives how many clusters, whichever they are, need a report that says since when, for time to free enough slots;
 // 0 where no number is enough. Soaked is how many of the slots that time frees belong to soaking clusters.
-func (f *waitSet) countDates(isFree func(ended, soaked int) bool, soaked int) int {
-	undated := &f.undatedSlots
-	others := undated.n - f.byKind[waitSoakingUndated].n // the ones that do not soak
+func (waits *waitSet) countDates(isFree func(ended, soaked int) bool, soaked int) int {
+	undated := &waits.undatedSlots
+	others := undated.n - waits.byKind[waitSoakingUndated].n // the ones that do not soak
 	for n := 1; n <= undated.n; n++ {
-		if isFree(len(f.ends)+n, soaked+max(0, n-others)) {
+		if isFree(len(waits.ends)+n, soaked+max(0, n-others)) {
 			return n
 		}
 	}
@@ -285,36 +285,36 @@ func (f *waitSet) countDates(isFree func(ended, soaked int) bool, soaked int) in
 }
 
 // join takes in the clusters of another active stage, when a stage waits for both.
-func (f *waitSet) join(other *waitSet) {
-	for i := range f.byKind {
-		f.byKind[i].merge(&other.byKind[i])
+func (waits *waitSet) join(other *waitSet) {
+	for i := range waits.byKind {
+		waits.byKind[i].merge(&other.byKind[i])
 	}
-	n, ignorable := f.last.n+other.last.n, f.last.ignorable
+	n, ignorable := waits.last.n+other.last.n, waits.last.ignorable
 	ignorable.merge(&other.last.ignorable)
 	for i := range other.last.blockers {
-		f.last.add(&other.last.blockers[i], 1)
+		waits.last.add(&other.last.blockers[i], 1)
 	}
-	f.last.n, f.last.ignorable = n, ignorable
-	f.starting += other.starting
-	f.anyFrozen = f.anyFrozen || other.anyFrozen
-	f.unknown += other.unknown
-	f.earlier += other.earlier
-	f.undated.merge(&other.undated)
+	waits.last.n, waits.last.ignorable = n, ignorable
+	waits.starting += other.starting
+	waits.anyFrozen = waits.anyFrozen || other.anyFrozen
+	waits.unknown += other.unknown
+	waits.earlier += other.earlier
+	waits.undated.merge(&other.undated)
 }
 
 // namesExcept joins the names of the clusters in all state groups but some.
-func (f *waitSet) namesExcept(without waitKinds) string {
+func (waits *waitSet) namesExcept(without waitKinds) string {
 	var all stateGroup
-	for i := range f.byKind {
+	for i := range waits.byKind {
 		if !without.has(waitKind(i)) {
-			all.merge(&f.byKind[i])
+			all.merge(&waits.byKind[i])
 		}
 	}
 	return all.listed()
 }
 
 // isFree says whether one more cluster of a stage may start.
-func (f *waitSet) isFree(ended, _ int) bool { return f.excess >= 1 && ended >= f.excess }
+func (waits *waitSet) isFree(ended, _ int) bool { return waits.excess >= 1 && ended >= waits.excess }
 
 // closeRamp closes the wait set of all clusters. With the ramp, a cluster that has soaked frees a slot and may add one.
 func (r *Result) closeRamp(waitSet *waitSet) {
@@ -328,9 +328,9 @@ func (r *Result) closeRamp(waitSet *waitSet) {
 }
 
 // joinStarts puts the clusters that start into one state group, never reported or reported ToApply.
-func (f *waitSet) joinStarts() {
-	f.byKind[waitToApply].merge(&f.byKind[waitUnreported])
-	f.byKind[waitUnreported] = stateGroup{}
+func (waits *waitSet) joinStarts() {
+	waits.byKind[waitToApply].merge(&waits.byKind[waitUnreported])
+	waits.byKind[waitUnreported] = stateGroup{}
 }
 
 // waitedFor says which clusters a rollout waits for that blocks no cluster: all that start or are in flight.
@@ -348,45 +348,45 @@ func (r *Result) waitedFor() string {
 
 func isFailed(state fleet.State) bool { return fleet.FailedStates.Has(state) }
 
-func (c *stateGroup) add(blocker Blocker) {
-	if c.n++; c.n <= maxNamed {
-		c.names = append(c.names, blocker.label())
+func (group *stateGroup) add(blocker Blocker) {
+	if group.n++; group.n <= maxNamed {
+		group.names = append(group.names, blocker.label())
 	}
-	if c.n == 1 || blocker.changes().Before(c.first.changes()) {
-		c.first = blocker
+	if group.n == 1 || blocker.changes().Before(group.first.changes()) {
+		group.first = blocker
 	}
-	if c.n == 1 || c.last.changes().Before(blocker.changes()) {
-		c.last = blocker
+	if group.n == 1 || group.last.changes().Before(blocker.changes()) {
+		group.last = blocker
 	}
 }
 
 // listed joins the names of the first, and counts the others.
-func (c *stateGroup) listed() string { return listed(c.names, c.n) }
+func (group *stateGroup) listed() string { return listed(group.names, group.n) }
 
-func (c *stateGroup) merge(other *stateGroup) {
-	c.n += other.n
-	c.names = append(c.names, other.names...)
-	slices.Sort(c.names)
-	c.names = c.names[:min(len(c.names), maxNamed)]
-	if c.first.Name == "" {
-		c.first, c.last = other.first, other.last
+func (group *stateGroup) merge(other *stateGroup) {
+	group.n += other.n
+	group.names = append(group.names, other.names...)
+	slices.Sort(group.names)
+	group.names = group.names[:min(len(group.names), maxNamed)]
+	if group.first.Name == "" {
+		group.first, group.last = other.first, other.last
 	}
 }
 
 // sentence says what the clusters of a state group do and until when: until they are done or, where slots have to become free,
 // until they give theirs back. If they end at different times it names the last, or the first to free a slot. Where more
 // than one slot has to become free, it names the first and the last.
-func (c *stateGroup) sentence(slots int) string {
-	blocker, which, end := c.last, "last", (*Blocker).end
+func (group *stateGroup) sentence(slots int) string {
+	blocker, which, end := group.last, "last", (*Blocker).end
 	if slots > 0 {
-		blocker, which, end = c.first, "first", (*Blocker).slot
+		blocker, which, end = group.first, "first", (*Blocker).slot
 	}
-	names := c.listed()
-	if many := c.n > 1; !many || c.first.changes().Equal(c.last.changes()) {
+	names := group.listed()
+	if many := group.n > 1; !many || group.first.changes().Equal(group.last.changes()) {
 		return fmt.Sprintf("%s %s%s", names, blocker.kind(many), end(&blocker, many))
 	}
-	if blocker.frozen && c.first.changes().IsZero() {
-		blocker = c.first // time alone does not end its freeze
+	if blocker.frozen && group.first.changes().IsZero() {
+		blocker = group.first // time alone does not end its freeze
 		if blocker.notAllowed {
 			return names + " " + blocker.kind(true)
 		}
@@ -415,7 +415,7 @@ func (c *stateGroup) sentence(slots int) string {
 		text += "; " + does
 	}
 	if slots > 1 {
-		text += ", " + one("last", &c.last)
+		text += ", " + one("last", &group.last)
 	}
 	return text
 }
@@ -426,30 +426,30 @@ const longestDetail = 550
 
 // sentences joins the sentences of all state groups but some, the most troublesome first. Slots is how many have to become free,
 // if slots are waited for.
-func (f *waitSet) sentences(slots int, without waitKinds) string {
-	var s strings.Builder
+func (waits *waitSet) sentences(slots int, without waitKinds) string {
+	var text strings.Builder
 	more := 0
 	for _, kind := range [...]waitKind{
 		waitUntrackedUndated, waitProgressingUndated, waitValidatingUndated, waitFailedUndated, waitSoakingUndated, failedLost, startingLate, startingRefused,
 		silentAgain, refusedAgain, untrackedAgain, progressingAgain, validatingAgain, waitBlockingToApply, waitUntracked, waitSilent, waitRefused,
 		waitFailed, waitTimedOut, waitProgressing, waitValidating, waitSoaking, waitToApply,
 	} {
-		members := &f.byKind[kind]
+		members := &waits.byKind[kind]
 		if members.n == 0 || without.has(kind) || slots > 0 && kind == waitBlockingToApply { // a frozen cluster has no slot
 			continue
 		}
 		next := members.sentence(slots)
-		if more > 0 || s.Len() > 0 && s.Len()+len(next) > longestDetail {
+		if more > 0 || text.Len() > 0 && text.Len()+len(next) > longestDetail {
 			more += members.n
 			continue
 		}
-		if s.Len() > 0 {
-			s.WriteString("; ")
+		if text.Len() > 0 {
+			text.WriteString("; ")
 		}
-		s.WriteString(next)
+		text.WriteString(next)
 	}
 	if more > 0 {
-		fmt.Fprintf(&s, "; and %d more", more)
+		fmt.Fprintf(&text, "; and %d more", more)
 	}
-	return s.String()
+	return text.String()
 }

@@ -39,14 +39,14 @@ func Elsewhere(groups *grouping.Groups, cluster string) (other, selected bool) {
 type FormerGroups struct{ Deselected, Moved map[string]grouping.Key }
 
 // None says whether each cluster is where the groups have it.
-func (f FormerGroups) None() bool { return len(f.Deselected)+len(f.Moved) == 0 }
+func (former FormerGroups) None() bool { return len(former.Deselected)+len(former.Moved) == 0 }
 
 // In gives the groups with the clusters where they count.
-func (f FormerGroups) In(groups *grouping.Groups) *grouping.Groups {
-	all := f.Deselected
-	if len(f.Moved) > 0 {
-		all = maps.Clone(f.Moved)
-		maps.Copy(all, f.Deselected)
+func (former FormerGroups) In(groups *grouping.Groups) *grouping.Groups {
+	all := former.Deselected
+	if len(former.Moved) > 0 {
+		all = maps.Clone(former.Moved)
+		maps.Copy(all, former.Deselected)
 	}
 	return groups.With(all)
 }

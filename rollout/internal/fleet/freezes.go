@@ -12,7 +12,9 @@ type Freeze struct {
 }
 
 // IsActive says whether the freeze lasts.
-func (f *Freeze) IsActive(now time.Time) bool { return f.Until.IsZero() || now.Before(f.Until) }
+func (freeze *Freeze) IsActive(now time.Time) bool {
+	return freeze.Until.IsZero() || now.Before(freeze.Until)
+}
 
 // Freezes has the members that are frozen: by a Freeze, or because an allowlist lacks them (R59, R60). The zero value is for a rollout in
 // which none is.
@@ -41,22 +43,22 @@ func NewFreezes(members Members, freezes []Freeze, isAllowed func(cluster string
 }
 
 // Any says whether a cluster may be frozen.
-func (f *Freezes) Any() bool { return f.byPosition != nil || f.notAllowed != nil }
+func (freezes *Freezes) Any() bool { return freezes.byPosition != nil || freezes.notAllowed != nil }
 
 // At gives the freeze of a position that lasts; nil if there is none.
-func (f *Freezes) At(position Position, now time.Time) *Freeze {
-	if freeze := f.byPosition[position]; freeze != nil && freeze.IsActive(now) {
+func (freezes *Freezes) At(position Position, now time.Time) *Freeze {
+	if freeze := freezes.byPosition[position]; freeze != nil && freeze.IsActive(now) {
 		return freeze
 	}
 	return nil
 }
 
 // StateOf gives the state of a cluster that waits, with regard to its freezes.
-func (f *Freezes) StateOf(position Position, waits State, now time.Time) State {
-	switch freeze := f.At(position, now); {
+func (freezes *Freezes) StateOf(position Position, waits State, now time.Time) State {
+	switch freeze := freezes.At(position, now); {
 	case freeze != nil:
 		return waits.Frozen(freeze.Blocks)
-	case at(f.notAllowed, position):
+	case at(freezes.notAllowed, position):
 		return waits.Frozen(false)
 	default:
 		return waits
@@ -64,16 +66,16 @@ func (f *Freezes) StateOf(position Position, waits State, now time.Time) State {
 }
 
 // End says when the freeze of a position ends; zero if it has none or time alone does not end it.
-func (f *Freezes) End(position Position) time.Time {
-	if freeze := f.byPosition[position]; freeze != nil {
+func (freezes *Freezes) End(position Position) time.Time {
+	if freeze := freezes.byPosition[position]; freeze != nil {
 		return freeze.Until
 	}
 	return time.Time{}
 }
 
 // UntilUnfrozen gives the time from now until the freeze of a position ends; 0 if time alone does not end it.
-func (f *Freezes) UntilUnfrozen(position Position, now time.Time) time.Duration {
-	until := f.End(position)
+func (freezes *Freezes) UntilUnfrozen(position Position, now time.Time) time.Duration {
+	until := freezes.End(position)
 	if until.IsZero() || !now.Before(until) {
 		return 0
 	}

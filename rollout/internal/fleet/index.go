@@ -55,19 +55,19 @@ func NewIndex(roster *Roster, reports Reports, recorded map[Position]Observation
 }
 
 // At gives an index of the same reports as of another time. It takes time linear in the clusters.
-func (t *Index) At(now time.Time) *Index {
-	again := &Index{Table: Table{Roster: t.Roster, Now: now, Reports: t.Reports, recorded: t.recorded}, ranks: t.ranks}
+func (index *Index) At(now time.Time) *Index {
+	again := &Index{Table: Table{Roster: index.Roster, Now: now, Reports: index.Reports, recorded: index.recorded}, ranks: index.ranks}
 	again.fill()
 	return again
 }
 
 // Snapshot gives a copy of the table that does not change with the index, with what reports say of the clusters by name.
-func (t *Index) Snapshot(says map[string]Message) Table {
-	snapshot := t.Table
-	snapshot.Reports, snapshot.states, snapshot.recorded, snapshot.Totals = t.Reports.clone(), slices.Clone(t.states), maps.Clone(t.recorded), t.Totals.Clone()
+func (index *Index) Snapshot(says map[string]Message) Table {
+	snapshot := index.Table
+	snapshot.Reports, snapshot.states, snapshot.recorded, snapshot.Totals = index.Reports.clone(), slices.Clone(index.states), maps.Clone(index.recorded), index.Totals.Clone()
 	for cluster, said := range says {
-		if position, member := t.Position(cluster); member {
-			if _, recorded := t.recorded[position]; !recorded {
+		if position, member := index.Position(cluster); member {
+			if _, recorded := index.recorded[position]; !recorded {
 				snapshot.say(position, said)
 			}
 		}
@@ -81,73 +81,73 @@ var listedStates = [...]States{
 }
 
 // fill puts every cluster into the sets of its state.
-func (t *Index) fill() {
-	n, numStages := t.NumClusters(), int(t.Graph.Len())
-	t.states = make([]State, n)
-	t.incomplete, t.breached = bitset.New(numStages), bitset.New(numStages)
-	t.waiting = [2]bitset.Set{bitset.New(n), bitset.New(n)}
-	for i := range t.listed {
-		t.listed[i] = bitset.New(n)
+func (index *Index) fill() {
+	n, numStages := index.NumClusters(), int(index.Graph.Len())
+	index.states = make([]State, n)
+	index.incomplete, index.breached = bitset.New(numStages), bitset.New(numStages)
+	index.waiting = [2]bitset.Set{bitset.New(n), bitset.New(n)}
+	for i := range index.listed {
+		index.listed[i] = bitset.New(n)
 	}
-	t.timers = NewTimers(n, t.isDueBefore)
-	if t.Wait > 0 {
-		t.successes = make([]lastSuccess, numStages)
+	index.timers = NewTimers(n, index.isDueBefore)
+	if index.Wait > 0 {
+		index.successes = make([]lastSuccess, numStages)
 	}
-	if t.Span > 0 {
-		t.inSpan = NewTimers(n, t.leavesBefore)
+	if index.Span > 0 {
+		index.inSpan = NewTimers(n, index.leavesBefore)
 	}
-	tallies := make([]Tally, t.Graph.NumGroups())
+	tallies := make([]Tally, index.Graph.NumGroups())
 	for position := range Position(n) {
-		is := t.StateAt(position, t.Of(position), t.Now)
-		t.states[position] = is
-		tallies[t.GroupOf(position)].Add(is, 1)
-		t.mark(position, is)
-		t.time(position)
-		t.start(position)
+		is := index.StateAt(position, index.Of(position), index.Now)
+		index.states[position] = is
+		tallies[index.GroupOf(position)].Add(is, 1)
+		index.mark(position, is)
+		index.time(position)
+		index.start(position)
 	}
-	t.Totals = t.sum(tallies, t.states)
-	for stage := range t.Graph.Len() {
-		t.markStage(stage)
+	index.Totals = index.sum(tallies, index.states)
+	for stage := range index.Graph.Len() {
+		index.markStage(stage)
 	}
 }
 
 // due gives the time at which time alone changes the state of a position.
-func (t *Index) due(position Position) time.Time {
-	if t.states[position].IsFrozen() {
-		return t.Freezes.End(position)
+func (index *Index) due(position Position) time.Time {
+	if index.states[position].IsFrozen() {
+		return index.Freezes.End(position)
 	}
-	limit := t.Phases.Limit(t.Kind(position))
-	return t.Since(position).Add(limit)
+	limit := index.Phases.Limit(index.Kind(position))
+	return index.Since(position).Add(limit)
 }
 
 // isDueBefore says whether a is due before b. Positions of one kind have the same limit.
-func (t *Index) isDueBefore(a, b Position) bool {
-	if t.Kind(a) == t.Kind(b) && !t.states[a].IsFrozen() && !t.states[b].IsFrozen() {
-		return t.Since(a).Before(t.Since(b))
+func (index *Index) isDueBefore(a, b Position) bool {
+	if index.Kind(a) == index.Kind(b) && !index.states[a].IsFrozen() && !index.states[b].IsFrozen() {
+		return index.Since(a).Before(index.Since(b))
 	}
-	return t.due(a).Before(t.due(b))
+	return index.due(a).Before(index.due(b))
 }
 
 // Report replaces the report of a position.
-func (t *Index) Report(position Position, report Report) {
-	t.timers.Clear(position)
-	t.unstart(position)
-	before := t.success(position)
-	t.Note(position, report)
-	t.settle(position)
-	t.time(position)
-	t.start(position)
-	t.succeeded(position, before)
+func (index *Index) Report(position Position, report Report) {
+	index.timers.Clear(position)
+	index.unstart(position)
+	before := index.success(position)
+	index.Note(position, report)
+	index.settle(position)
+	index.time(position)
+	index.start(position)
+	index.succeeded(position, before)
 }
 
 // succeeded updates the last success of a stage after the success of a position changed. The stage has to be looked
 // through again only if that position had the last success and no longer has it.
-func (t *Index) succeeded(position Position, before time.Time) {
-	if t.successes == nil {
+func (index *Index) succeeded(position Position, before time.Time) {
+	if index.successes == nil {
 		return
 	}
-	last := &t.successes[t.Graph.Of(t.GroupOf(position))]
-	if now := t.success(position); !now.Before(last.at) {
+	last := &index.successes[index.Graph.Of(index.GroupOf(position))]
+	if now := index.success(position); !now.Before(last.at) {
 		last.at = now
 	} else if before.Equal(last.at) {
 		last.known = false
@@ -162,23 +162,23 @@ type lastSuccess struct {
 
 // LastSuccess gives the last success among the clusters of a stage that count; zero if there is none. It takes time linear in the clusters of the stage if the last success is not known any
 // more.
-func (t *Index) LastSuccess(stage stages.Stage) time.Time {
-	last := t.lastOfMembers(stage)
-	if at := t.departedSuccess(stage); at.After(last) {
+func (index *Index) LastSuccess(stage stages.Stage) time.Time {
+	last := index.lastOfMembers(stage)
+	if at := index.departedSuccess(stage); at.After(last) {
 		return at
 	}
 	return last
 }
 
 // lastOfMembers does what LastSuccess does, for the members of the stage.
-func (t *Index) lastOfMembers(stage stages.Stage) time.Time {
-	last := &t.successes[stage]
+func (index *Index) lastOfMembers(stage stages.Stage) time.Time {
+	last := &index.successes[stage]
 	if last.known {
 		return last.at
 	}
 	*last = lastSuccess{known: true}
-	for _, position := range t.ranks.Of(stage) {
-		if at := t.success(position); at.After(last.at) {
+	for _, position := range index.ranks.Of(stage) {
+		if at := index.success(position); at.After(last.at) {
 			last.at = at
 		}
 	}
@@ -186,127 +186,127 @@ func (t *Index) lastOfMembers(stage stages.Stage) time.Time {
 }
 
 // leavesSpan gives the time at which a position that started leaves the span of starts.
-func (t *Index) leavesSpan(position Position) time.Time {
-	return t.Of(position).StartedAt().Add(t.Span)
+func (index *Index) leavesSpan(position Position) time.Time {
+	return index.Of(position).StartedAt().Add(index.Span)
 }
 
 // leavesBefore says whether a leaves the span of starts before b.
-func (t *Index) leavesBefore(a, b Position) bool {
-	return t.leavesSpan(a).Before(t.leavesSpan(b))
+func (index *Index) leavesBefore(a, b Position) bool {
+	return index.leavesSpan(a).Before(index.leavesSpan(b))
 }
 
 // start notes that a position started within the span of starts, or is in flight since an unknown time.
-func (t *Index) start(position Position) {
+func (index *Index) start(position Position) {
 	switch {
-	case t.inSpan == nil || t.Ignores(position):
-	case t.IsUnknown(position):
-		t.unknown++
-	case !t.Of(position).StartedAt().IsZero() && t.Now.Before(t.leavesSpan(position)):
-		t.inSpan.Set(position)
+	case index.inSpan == nil || index.Ignores(position):
+	case index.IsUnknown(position):
+		index.unknown++
+	case !index.Of(position).StartedAt().IsZero() && index.Now.Before(index.leavesSpan(position)):
+		index.inSpan.Set(position)
 	}
 }
 
 // unstart undoes start.
-func (t *Index) unstart(position Position) {
-	if t.inSpan != nil {
-		t.inSpan.Clear(position)
-		t.unknown -= int(one(t.IsUnknown(position)))
+func (index *Index) unstart(position Position) {
+	if index.inSpan != nil {
+		index.inSpan.Clear(position)
+		index.unknown -= int(one(index.IsUnknown(position)))
 	}
 }
 
 // NumStarts counts the clusters whose start counts (R36), and among them those that are in flight since an unknown time. It gives when the
 // first of the others leaves the span, where all are members; otherwise zero.
-func (t *Index) NumStarts() (n, unknown int, leaves time.Time) {
-	if t.inSpan == nil {
+func (index *Index) NumStarts() (n, unknown int, leaves time.Time) {
+	if index.inSpan == nil {
 		return 0, 0, leaves
 	}
-	if first, any := t.inSpan.Next(); any && len(t.Departed) == 0 {
-		leaves = t.leavesSpan(first)
+	if first, any := index.inSpan.Next(); any && len(index.Departed) == 0 {
+		leaves = index.leavesSpan(first)
 	}
-	return len(t.inSpan.All()) + t.unknown, t.unknown, leaves
+	return len(index.inSpan.All()) + index.unknown, index.unknown, leaves
 }
 
 // Starts gives the starts that count (R36), in any order, and how many clusters in flight started at an unknown time.
-func (t *Index) Starts() (starts []time.Time, unknown int) {
-	for _, position := range t.inSpan.All() {
-		starts = append(starts, t.leavesSpan(position).Add(-t.Span))
+func (index *Index) Starts() (starts []time.Time, unknown int) {
+	for _, position := range index.inSpan.All() {
+		starts = append(starts, index.leavesSpan(position).Add(-index.Span))
 	}
-	return append(starts, t.departedStarts()...), t.unknown
+	return append(starts, index.departedStarts()...), index.unknown
 }
 
 // Advance moves on to a later time. It takes time in proportion to the clusters that change.
-func (t *Index) Advance(now time.Time) {
-	t.Now = now
-	for position, ok := t.timers.Next(); ok && !now.Before(t.due(position)); position, ok = t.timers.Next() {
-		t.timers.Clear(position)
-		if t.settle(position); t.states[position].IsFrozen() { // it timed out and is tried again while it is frozen
-			t.time(position)
+func (index *Index) Advance(now time.Time) {
+	index.Now = now
+	for position, ok := index.timers.Next(); ok && !now.Before(index.due(position)); position, ok = index.timers.Next() {
+		index.timers.Clear(position)
+		if index.settle(position); index.states[position].IsFrozen() { // it timed out and is tried again while it is frozen
+			index.time(position)
 		}
 	}
-	if t.inSpan == nil {
+	if index.inSpan == nil {
 		return
 	}
-	for position, ok := t.inSpan.Next(); ok && !now.Before(t.leavesSpan(position)); position, ok = t.inSpan.Next() {
-		t.inSpan.Clear(position)
+	for position, ok := index.inSpan.Next(); ok && !now.Before(index.leavesSpan(position)); position, ok = index.inSpan.Next() {
+		index.inSpan.Clear(position)
 	}
 }
 
 // Recheck gives the time until time alone changes the state of a cluster; 0 if it does not.
-func (t *Index) Recheck() time.Duration {
-	if position, ok := t.timers.Next(); ok {
-		return t.due(position).Sub(t.Now)
+func (index *Index) Recheck() time.Duration {
+	if position, ok := index.timers.Next(); ok {
+		return index.due(position).Sub(index.Now)
 	}
 	return 0
 }
 
 // Firsts gives the first stage that is not complete and the first that is breached (R10, R12), each the number of
 // stages if there is none.
-func (t *Index) Firsts() (active, breached stages.Stage) {
-	return t.first(&t.incomplete), t.first(&t.breached)
+func (index *Index) Firsts() (active, breached stages.Stage) {
+	return index.first(&index.incomplete), index.first(&index.breached)
 }
 
 // first gives the first stage of a set, or the number of stages.
-func (t *Index) first(set *bitset.Set) stages.Stage {
+func (index *Index) first(set *bitset.Set) stages.Stage {
 	if stage, ok := set.Next(0); ok {
 		return stages.Stage(stage)
 	}
-	return t.Graph.Len()
+	return index.Graph.Len()
 }
 
 // settle updates the state of a position, and all counts that depend on it.
-func (t *Index) settle(position Position) {
-	before := t.states[position]
-	after := t.StateAt(position, t.Of(position), t.Now)
+func (index *Index) settle(position Position) {
+	before := index.states[position]
+	after := index.StateAt(position, index.Of(position), index.Now)
 	if before == after {
 		return
 	}
-	t.unmark(position, before)
-	t.states[position] = after
-	t.mark(position, after)
+	index.unmark(position, before)
+	index.states[position] = after
+	index.mark(position, after)
 
-	group := t.GroupOf(position)
-	stage := t.Graph.Of(group)
-	if t.Ignores(position) {
-		for _, ignored := range []*Tally{&t.Totals.Ignored[group], &t.Totals.IgnoredAll} {
+	group := index.GroupOf(position)
+	stage := index.Graph.Of(group)
+	if index.Ignores(position) {
+		for _, ignored := range []*Tally{&index.Totals.Ignored[group], &index.Totals.IgnoredAll} {
 			ignored.Add(before, -1)
 			ignored.Add(after, 1)
 		}
 		return
 	}
-	for _, counted := range []*Tally{&t.Totals.Groups[group], &t.Totals.Stages[stage], &t.Totals.All} {
+	for _, counted := range []*Tally{&index.Totals.Groups[group], &index.Totals.Stages[stage], &index.Totals.All} {
 		counted.Add(before, -1)
 		counted.Add(after, 1)
-		if t.FailedBefore(position) {
+		if index.FailedBefore(position) {
 			counted.Excuse(one(FailureStates.Has(after)) - one(FailureStates.Has(before)))
 		}
 	}
-	t.markStage(stage)
+	index.markStage(stage)
 }
 
-func (t *Index) markStage(stage stages.Stage) {
-	tally := &t.Totals.Stages[stage]
-	put(&t.incomplete, int(stage), !t.IsComplete(stage, tally))
-	put(&t.breached, int(stage), t.IsBreached(stage, tally))
+func (index *Index) markStage(stage stages.Stage) {
+	tally := &index.Totals.Stages[stage]
+	put(&index.incomplete, int(stage), !index.IsComplete(stage, tally))
+	put(&index.breached, int(stage), index.IsBreached(stage, tally))
 }
 
 func put(set *bitset.Set, i int, in bool) {
@@ -318,53 +318,53 @@ func put(set *bitset.Set, i int, in bool) {
 }
 
 // mark puts a position into the sets of its state.
-func (t *Index) mark(position Position, state State) {
+func (index *Index) mark(position Position, state State) {
 	if state.IsWaiting() {
-		t.waiting[state].Add(int(t.ranks.Rank(position)))
+		index.waiting[state].Add(int(index.ranks.Rank(position)))
 		return
 	}
 	for i, states := range listedStates {
 		if states.Has(state) {
-			t.listed[i].Add(int(position))
+			index.listed[i].Add(int(position))
 		}
 	}
 }
 
 // unmark undoes mark.
-func (t *Index) unmark(position Position, state State) {
+func (index *Index) unmark(position Position, state State) {
 	if state.IsWaiting() {
-		t.waiting[state].Remove(int(t.ranks.Rank(position)))
+		index.waiting[state].Remove(int(index.ranks.Rank(position)))
 		return
 	}
 	for i, states := range listedStates {
 		if states.Has(state) {
-			t.listed[i].Remove(int(position))
+			index.listed[i].Remove(int(position))
 		}
 	}
 }
 
 // time sets the timer of a position whose state changes by time alone.
-func (t *Index) time(position Position) {
-	if t.states[position].IsFrozen() {
-		if t.Freezes.UntilUnfrozen(position, t.Now) > 0 {
-			t.timers.Set(position)
+func (index *Index) time(position Position) {
+	if index.states[position].IsFrozen() {
+		if index.Freezes.UntilUnfrozen(position, index.Now) > 0 {
+			index.timers.Set(position)
 		}
 		return
 	}
-	if DatedStates.Has(t.states[position]) {
-		if limit := t.Phases.Limit(t.Kind(position)); limit > 0 {
-			t.timers.Set(position)
+	if DatedStates.Has(index.states[position]) {
+		if limit := index.Phases.Limit(index.Kind(position)); limit > 0 {
+			index.timers.Set(position)
 		}
 	}
 }
 
 // In gives the first position, from the given one on, of a cluster in any of some states, with its state. The states are one of
 // listedStates.
-func (t *Index) In(states States, from Position) (Position, State, bool) {
+func (index *Index) In(states States, from Position) (Position, State, bool) {
 	for i := range listedStates {
 		if listedStates[i] == states {
-			if position, ok := t.listed[i].Next(int(from)); ok {
-				return Position(position), t.states[position], true
+			if position, ok := index.listed[i].Next(int(from)); ok {
+				return Position(position), index.states[position], true
 			}
 		}
 	}
@@ -372,9 +372,9 @@ func (t *Index) In(states States, from Position) (Position, State, bool) {
 }
 
 // Turn does what [Scan.Turn] does. Places are ranks, counted from the first of the stage.
-func (t *Index) Turn(stage stages.Stage, state State, from int) (position Position, place int, ok bool) {
-	begin, own := int(t.ranks.First(stage)), t.ranks.Of(stage)
-	rank, ok := t.waiting[state].Next(begin + from)
+func (index *Index) Turn(stage stages.Stage, state State, from int) (position Position, place int, ok bool) {
+	begin, own := int(index.ranks.First(stage)), index.ranks.Of(stage)
+	rank, ok := index.waiting[state].Next(begin + from)
 	if place = rank - begin; !ok || place >= len(own) {
 		return 0, 0, false
 	}

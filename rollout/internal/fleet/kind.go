@@ -106,4 +106,4 @@ func KindsOf(kinds ...Kind) (set Kinds) {
 }
 
 // Has says whether a kind is in the set.
-func (set Kinds) Has(kind Kind) bool { return set&(1<<kind) != 0 }
+func (kinds Kinds) Has(kind Kind) bool { return kinds&(1<<kind) != 0 }

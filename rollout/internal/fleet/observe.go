@@ -199,11 +199,11 @@ type Names struct {
 }
 
 // Add takes in a cluster.
-func (n *Names) Add(cluster string) {
-	if n.N++; n.N == 1 {
-		n.First = cluster
+func (names *Names) Add(cluster string) {
+	if names.N++; names.N == 1 {
+		names.First = cluster
 	}
-	n.First = min(n.First, cluster)
+	names.First = min(names.First, cluster)
 }
 
 // Unselected collects the clusters that were reported and are not selected, in order, each once (R7), without those that another part
@@ -242,10 +242,10 @@ func (r *Roster) Unselected(reading *Reading) (removed, there []string, merged N
 }
 
 // notDeleting gives those of the names, which are in order, that have an object which is not being deleted.
-func (f *Reading) notDeleting(names []string) []string {
+func (reading *Reading) notDeleting(names []string) []string {
 	stays := make([]bool, len(names))
-	for i := range f.reports {
-		if at, found := slices.BinarySearch(names, f.reports[i].Cluster); found && f.others.Has(i) && !f.reports[i].Deleting {
+	for i := range reading.reports {
+		if at, found := slices.BinarySearch(names, reading.reports[i].Cluster); found && reading.others.Has(i) && !reading.reports[i].Deleting {
 			stays[at] = true
 		}
 	}
@@ -265,10 +265,10 @@ type unselectedReports struct {
 }
 
 // add takes in the i-th report.
-func (s *unselectedReports) add(i, reports int) {
-	if s.n == 0 {
-		s.Set = bitset.New(reports)
+func (unselected *unselectedReports) add(i, reports int) {
+	if unselected.n == 0 {
+		unselected.Set = bitset.New(reports)
 	}
-	s.Add(i)
-	s.n++
+	unselected.Add(i)
+	unselected.n++
 }

@@ -15,40 +15,40 @@ type Paged[V comparable] struct {
 const pageSize = 16
 
 // Of gives the value of a position; zero where there is nothing at all.
-func (s *Paged[V]) Of(position Position) (value V) {
-	if s.pages == nil {
+func (paged *Paged[V]) Of(position Position) (value V) {
+	if paged.pages == nil {
 		return value
 	}
-	if page := int(s.pages[position/pageSize]); page > 0 {
-		value = s.values[(page-1)*pageSize+int(position%pageSize)]
+	if page := int(paged.pages[position/pageSize]); page > 0 {
+		value = paged.values[(page-1)*pageSize+int(position%pageSize)]
 	}
 	return value
 }
 
 // Set notes the value of one of n positions.
-func (s *Paged[V]) Set(position Position, value V, n int) {
+func (paged *Paged[V]) Set(position Position, value V, n int) {
 	var zero V
-	if s.pages == nil {
+	if paged.pages == nil {
 		if value == zero {
 			return
 		}
-		s.pages = make([]int32, (n+pageSize-1)/pageSize)
+		paged.pages = make([]int32, (n+pageSize-1)/pageSize)
 	}
-	page := &s.pages[position/pageSize]
+	page := &paged.pages[position/pageSize]
 	if *page == 0 {
 		if value == zero {
 			return
 		}
-		*page = s.addPage()
+		*page = paged.addPage()
 	}
-	s.values[int(*page-1)*pageSize+int(position%pageSize)] = value
+	paged.values[int(*page-1)*pageSize+int(position%pageSize)] = value
 }
 
 // addPage makes room for one more page. The room grows in at most three steps, as many for a small fleet as for a large one: a sixteenth of
 // the positions, a quarter, all; at first two pages, and then four, where that is more; and once more after a clone.
-func (s *Paged[V]) addPage() int32 {
-	used, pages := len(s.values), len(s.pages)
-	if cap(s.values)-used < pageSize {
+func (paged *Paged[V]) addPage() int32 {
+	used, pages := len(paged.values), len(paged.pages)
+	if cap(paged.values)-used < pageSize {
 		room := pages
 		switch quarter := max(pages/4, 4); {
 		case used == 0:
@@ -57,17 +57,17 @@ func (s *Paged[V]) addPage() int32 {
 			room = min(pages, quarter)
 		}
 		grown := make([]V, used, room*pageSize)
-		copy(grown, s.values)
-		s.values = grown
+		copy(grown, paged.values)
+		paged.values = grown
 	}
-	s.values = s.values[:used+pageSize]
+	paged.values = paged.values[:used+pageSize]
 	return int32(used/pageSize) + 1
 }
 
 // IsEmpty says whether no value was noted.
-func (s *Paged[V]) IsEmpty() bool { return s.pages == nil }
+func (paged *Paged[V]) IsEmpty() bool { return paged.pages == nil }
 
 // Clone gives a copy.
-func (s *Paged[V]) Clone() Paged[V] {
-	return Paged[V]{slices.Clone(s.pages), slices.Clone(s.values)}
+func (paged *Paged[V]) Clone() Paged[V] {
+	return Paged[V]{slices.Clone(paged.pages), slices.Clone(paged.values)}
 }

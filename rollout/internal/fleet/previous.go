@@ -16,17 +16,17 @@ type Previous struct {
 }
 
 // KeyBefore gives the group in which a cluster was.
-func (p *Previous) KeyBefore(cluster string) (key grouping.Key, known bool) {
-	if p == nil {
+func (previous *Previous) KeyBefore(cluster string) (key grouping.Key, known bool) {
+	if previous == nil {
 		return key, false
 	}
-	if position, was := p.Position(cluster); was {
-		if p.Incomplete && !p.IsDeselected(position) && !p.HasMoved(position) {
+	if position, was := previous.Position(cluster); was {
+		if previous.Incomplete && !previous.IsDeselected(position) && !previous.HasMoved(position) {
 			return UnknownGroup(), true
 		}
-		return p.KeyOf(p.GroupOf(position)), true
+		return previous.KeyOf(previous.GroupOf(position)), true
 	}
-	key, known = p.Departed[cluster]
+	key, known = previous.Departed[cluster]
 	return key, known
 }
 

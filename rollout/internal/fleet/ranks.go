@@ -47,12 +47,12 @@ func NewRanks(members Members, graph *stages.Graph, compare func(a, b Position) 
 }
 
 // Of gives the positions of a stage's clusters, in the order in which they start. They are not to be changed.
-func (r *Ranks) Of(stage stages.Stage) []Position {
-	return r.atRank[r.begins[stage]:r.begins[stage+1]]
+func (ranks *Ranks) Of(stage stages.Stage) []Position {
+	return ranks.atRank[ranks.begins[stage]:ranks.begins[stage+1]]
 }
 
 // First gives the first rank of a stage.
-func (r *Ranks) First(stage stages.Stage) Rank { return r.begins[stage] }
+func (ranks *Ranks) First(stage stages.Stage) Rank { return ranks.begins[stage] }
 
 // Rank gives the rank of a position.
-func (r *Ranks) Rank(position Position) Rank { return r.rankOf[position] }
+func (ranks *Ranks) Rank(position Position) Rank { return ranks.rankOf[position] }

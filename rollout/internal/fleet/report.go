@@ -23,28 +23,28 @@ func ReportOf(report *status.Report) Report {
 }
 
 // Equals says whether two reports say the same.
-func (r Report) Equals(other Report) bool {
-	return r.Kind.Plain() == other.Kind.Plain() && r.Attempt == other.Attempt && r.Since.Equal(other.Since) && r.Applied.Equal(other.Applied)
+func (observed Report) Equals(other Report) bool {
+	return observed.Kind.Plain() == other.Kind.Plain() && observed.Attempt == other.Attempt && observed.Since.Equal(other.Since) && observed.Applied.Equal(other.Applied)
 }
 
-// ToStatus gives a report of a cluster with the given status and the times of r.
-func (r Report) ToStatus(cluster string, as status.RolloutStatus) status.Report {
-	report := status.Report{Cluster: cluster, Status: as, Attempt: r.Attempt}
-	if !r.Since.IsZero() {
-		report.Applied = r.Applied.UTC()
+// ToStatus gives a report of a cluster with the given status and the times of the observed one.
+func (observed Report) ToStatus(cluster string, as status.RolloutStatus) status.Report {
+	report := status.Report{Cluster: cluster, Status: as, Attempt: observed.Attempt}
+	if !observed.Since.IsZero() {
+		report.Applied = observed.Applied.UTC()
 	}
-	if r.Since.After(r.Applied) && as != status.Skip {
-		report.LastTransitionTime = r.Since.UTC()
+	if observed.Since.After(observed.Applied) && as != status.Skip {
+		report.LastTransitionTime = observed.Since.UTC()
 	}
 	return report
 }
 
 // StartedAt says when the cluster started; zero if it did not, or if that is unknown (R36).
-func (r Report) StartedAt() time.Time {
-	if r.Kind.IsWaiting() || r.Kind == KindSkipped || r.Since.IsZero() {
+func (observed Report) StartedAt() time.Time {
+	if observed.Kind.IsWaiting() || observed.Kind == KindSkipped || observed.Since.IsZero() {
 		return time.Time{}
 	}
-	return r.Applied
+	return observed.Applied
 }
 
 // SinceOf gives the time from which a report counts. A success counts from its first answer, if that was noted, and so does its validation

@@ -27,40 +27,40 @@ type times struct {
 func NewReports(n int) Reports { return Reports{kinds: make([]Kind, n)} }
 
 // Kind gives the kind of the report of a position.
-func (f *Reports) Kind(position Position) Kind { return f.kinds[position] }
+func (reports *Reports) Kind(position Position) Kind { return reports.kinds[position] }
 
 // Since gives the time from which the report of a position counts; zero where that is unknown, or not needed.
-func (f *Reports) Since(position Position) time.Time { return f.times.Of(position).since }
+func (reports *Reports) Since(position Position) time.Time { return reports.times.Of(position).since }
 
 // Attempt gives the attempt that a position is in.
-func (f *Reports) Attempt(position Position) int { return f.tries.Of(position) }
+func (reports *Reports) Attempt(position Position) int { return reports.tries.Of(position) }
 
 // Of gives the report of a position.
-func (f *Reports) Of(position Position) Report {
-	times := f.times.Of(position)
-	applied, isFar := f.far[position]
+func (reports *Reports) Of(position Position) Report {
+	times := reports.times.Of(position)
+	applied, isFar := reports.far[position]
 	if !isFar {
 		applied = times.since.Add(-times.lag)
 	}
-	return Report{f.kinds[position], times.since, f.tries.Of(position), applied}
+	return Report{reports.kinds[position], times.since, reports.tries.Of(position), applied}
 }
 
 // Note takes in the report of a position.
-func (f *Reports) Note(position Position, report Report) {
-	f.kinds[position] = report.Kind
-	f.tries.Set(position, report.Attempt, len(f.kinds))
+func (reports *Reports) Note(position Position, report Report) {
+	reports.kinds[position] = report.Kind
+	reports.tries.Set(position, report.Attempt, len(reports.kinds))
 	times := times{report.Since, report.Since.Sub(report.Applied)}
-	f.times.Set(position, times, len(f.kinds))
-	delete(f.far, position)
+	reports.times.Set(position, times, len(reports.kinds))
+	delete(reports.far, position)
 	if times.lag == math.MaxInt64 {
-		if f.far == nil {
-			f.far = make(map[Position]time.Time)
+		if reports.far == nil {
+			reports.far = make(map[Position]time.Time)
 		}
-		f.far[position] = report.Applied
+		reports.far[position] = report.Applied
 	}
 }
 
 // clone gives a copy.
-func (f *Reports) clone() Reports {
-	return Reports{slices.Clone(f.kinds), f.times.Clone(), f.tries.Clone(), maps.Clone(f.far)}
+func (reports *Reports) clone() Reports {
+	return Reports{slices.Clone(reports.kinds), reports.times.Clone(), reports.tries.Clone(), maps.Clone(reports.far)}
 }

@@ -42,7 +42,7 @@ const (
 type States uint32
 
 // Has says whether a state is in the set.
-func (set States) Has(state State) bool { return set&(1<<state) != 0 }
+func (states States) Has(state State) bool { return states&(1<<state) != 0 }
 
 // The sets of states that are asked for.
 const (

@@ -11,88 +11,94 @@ type Tally struct {
 }
 
 // Add counts so many more clusters in a state; fewer if n is negative.
-func (t *Tally) Add(state State, n int32) { t.in[state] += n }
+func (tally *Tally) Add(state State, n int32) { tally.in[state] += n }
 
 // Excuse leaves so many more failures out of the budgets.
-func (t *Tally) Excuse(n int32) { t.excused += n }
+func (tally *Tally) Excuse(n int32) { tally.excused += n }
 
 // Sum adds the clusters of another tally.
-func (t *Tally) Sum(other *Tally) {
-	for i := range t.in {
-		t.in[i] += other.in[i]
+func (tally *Tally) Sum(other *Tally) {
+	for i := range tally.in {
+		tally.in[i] += other.in[i]
 	}
-	t.excused += other.excused
+	tally.excused += other.excused
 }
 
 // In counts the clusters in a state.
-func (t *Tally) In(state State) int { return int(t.in[state]) }
+func (tally *Tally) In(state State) int { return int(tally.in[state]) }
 
 // Waiting counts the clusters that wait for their turn, without the frozen ones.
-func (t *Tally) Waiting() int { return int(t.in[Unreported] + t.in[ToApply]) }
+func (tally *Tally) Waiting() int { return int(tally.in[Unreported] + tally.in[ToApply]) }
 
 // Blocking counts the frozen clusters that others wait for.
-func (t *Tally) Blocking() int { return int(t.in[BlockingUnreported] + t.in[BlockingToApply]) }
+func (tally *Tally) Blocking() int {
+	return int(tally.in[BlockingUnreported] + tally.in[BlockingToApply])
+}
 
 // Frozen counts the frozen clusters.
-func (t *Tally) Frozen() int { return int(t.in[FrozenUnreported]+t.in[FrozenToApply]) + t.Blocking() }
+func (tally *Tally) Frozen() int {
+	return int(tally.in[FrozenUnreported]+tally.in[FrozenToApply]) + tally.Blocking()
+}
 
 // Failed counts the clusters that failed within their deadline.
-func (t *Tally) Failed() int { return int(t.in[Failed] + t.in[FailedUndated]) }
+func (tally *Tally) Failed() int { return int(tally.in[Failed] + tally.in[FailedUndated]) }
 
 // TimedOut counts the clusters that timed out, by their report or by their deadline.
-func (t *Tally) TimedOut() int { return int(t.in[TimedOut] + t.in[TimedOutNow]) }
+func (tally *Tally) TimedOut() int { return int(tally.in[TimedOut] + tally.in[TimedOutNow]) }
 
 // Soaked counts the clusters that succeeded and soaked.
-func (t *Tally) Soaked() int { return int(t.in[Succeeded] + t.in[SucceededUndated]) }
+func (tally *Tally) Soaked() int { return int(tally.in[Succeeded] + tally.in[SucceededUndated]) }
 
 // Soaking counts the clusters that succeeded and have not soaked yet.
-func (t *Tally) Soaking() int { return int(t.in[Soaking] + t.in[SoakingUndated]) }
+func (tally *Tally) Soaking() int { return int(tally.in[Soaking] + tally.in[SoakingUndated]) }
 
 // Undated counts the clusters in flight whose deadline or soak never ends, as no report gives a time.
-func (t *Tally) Undated() int {
-	return int(t.in[UntrackedUndated] + t.in[ProgressingUndated] + t.in[ValidatingUndated] + t.in[FailedUndated] + t.in[SoakingUndated])
+func (tally *Tally) Undated() int {
+	return int(tally.in[UntrackedUndated] + tally.in[ProgressingUndated] + tally.in[ValidatingUndated] + tally.in[FailedUndated] + tally.in[SoakingUndated])
 }
 
 // Progressing counts the clusters in flight that have neither failed nor passed their validation.
-func (t *Tally) Progressing() int {
-	return int(t.in[Silent]+t.in[Refused]+t.in[Progressing]+t.in[ProgressingUndated]) + t.Untracked() + t.Validating()
+func (tally *Tally) Progressing() int {
+	return int(tally.in[Silent]+tally.in[Refused]+tally.in[Progressing]+tally.in[ProgressingUndated]) + tally.Untracked() + tally.Validating()
 }
 
 // Untracked counts the clusters of which nothing will say when they are done.
-func (t *Tally) Untracked() int { return int(t.in[Untracked] + t.in[UntrackedUndated]) }
+func (tally *Tally) Untracked() int { return int(tally.in[Untracked] + tally.in[UntrackedUndated]) }
 
 // Validating counts the clusters that succeeded and have no verdict yet.
-func (t *Tally) Validating() int { return int(t.in[Validating] + t.in[ValidatingUndated]) }
+func (tally *Tally) Validating() int { return int(tally.in[Validating] + tally.in[ValidatingUndated]) }
 
 // InFlight counts the clusters in flight.
-func (t *Tally) InFlight() int { return t.Progressing() + t.Failed() + t.Soaking() }
+func (tally *Tally) InFlight() int { return tally.Progressing() + tally.Failed() + tally.Soaking() }
 
 // Failures counts the clusters that failed or timed out.
-func (t *Tally) Failures() int { return t.Failed() + t.TimedOut() }
+func (tally *Tally) Failures() int { return tally.Failed() + tally.TimedOut() }
 
 // InBudget counts the failures that count in a budget.
-func (t *Tally) InBudget() int { return t.Failures() - int(t.excused) }
+func (tally *Tally) InBudget() int { return tally.Failures() - int(tally.excused) }
 
 // Unsettled counts the clusters that are waiting, Progressing, Validating or soaking (R6), without those for which no cluster waits.
-func (t *Tally) Unsettled() int { return t.Waiting() + t.Blocking() + t.Progressing() + t.Soaking() }
+func (tally *Tally) Unsettled() int {
+	return tally.Waiting() + tally.Blocking() + tally.Progressing() + tally.Soaking()
+}
 
 // IsUnderWay says whether a cluster has the version and is not settled (R6).
-func (t *Tally) IsUnderWay() bool { return t.Progressing()+t.Soaking() > 0 }
+func (tally *Tally) IsUnderWay() bool { return tally.Progressing()+tally.Soaking() > 0 }
 
 // Exposed counts the clusters that have the version and are not done with it: in flight, or failed.
-func (t *Tally) Exposed() int { return t.InFlight() + t.TimedOut() }
+func (tally *Tally) Exposed() int { return tally.InFlight() + tally.TimedOut() }
 
 // Counts gives the tally as a summary has it. Blocked is how many of the waiting clusters do not start, without the frozen ones.
-func (t *Tally) Counts(blocked int) status.Counts {
+func (tally *Tally) Counts(blocked int) status.Counts {
 	return status.Counts{
-		ToApply:     t.Waiting() + t.Frozen(),
-		Progressing: t.Progressing(),
-		Succeeded:   t.Soaking() + t.Soaked(),
-		Failed:      t.Failed(),
-		TimeOut:     t.TimedOut(),
-		Skip:        int(t.in[Skipped]),
-		Validating:  t.Validating(),
-		Soaking:     t.Soaking(),
-		Blocked:     blocked + t.Frozen(),
+		ToApply:     tally.Waiting() + tally.Frozen(),
+		Progressing: tally.Progressing(),
+		Succeeded:   tally.Soaking() + tally.Soaked(),
+		Failed:      tally.Failed(),
+		TimeOut:     tally.TimedOut(),
+		Skip:        int(tally.in[Skipped]),
+		Validating:  tally.Validating(),
+		Soaking:     tally.Soaking(),
+		Blocked:     blocked + tally.Frozen(),
 	}
 }

@@ -16,64 +16,64 @@ func NewTimers(n int, before func(a, b Position) bool) *Timers {
 }
 
 // Set adds a position that is not in it.
-func (t *Timers) Set(position Position) {
-	t.heap = append(t.heap, position)
-	t.index[position] = int32(len(t.heap))
-	t.up(len(t.heap) - 1)
+func (timers *Timers) Set(position Position) {
+	timers.heap = append(timers.heap, position)
+	timers.index[position] = int32(len(timers.heap))
+	timers.up(len(timers.heap) - 1)
 }
 
 // Clear removes the position if it is in it. The last one of the heap takes its place.
-func (t *Timers) Clear(position Position) {
-	at, last := int(t.index[position])-1, len(t.heap)-1
+func (timers *Timers) Clear(position Position) {
+	at, last := int(timers.index[position])-1, len(timers.heap)-1
 	if at < 0 {
 		return
 	}
-	t.swap(at, last)
-	t.heap, t.index[position] = t.heap[:last], 0
+	timers.swap(at, last)
+	timers.heap, timers.index[position] = timers.heap[:last], 0
 	if at < last {
-		t.up(at)
-		t.down(at)
+		timers.up(at)
+		timers.down(at)
 	}
 }
 
 // Next gives the position that comes due first, and whether there is one.
-func (t *Timers) Next() (Position, bool) {
-	if len(t.heap) == 0 {
+func (timers *Timers) Next() (Position, bool) {
+	if len(timers.heap) == 0 {
 		return 0, false
 	}
-	return t.heap[0], true
+	return timers.heap[0], true
 }
 
 // All gives the positions, in no order. They are not to be changed.
-func (t *Timers) All() []Position { return t.heap }
+func (timers *Timers) All() []Position { return timers.heap }
 
 // up moves what is at a place towards the first place, until what stands above it does not come due later.
-func (t *Timers) up(at int) {
+func (timers *Timers) up(at int) {
 	for at > 0 {
 		above := (at - 1) / 2
-		if !t.before(t.heap[at], t.heap[above]) {
+		if !timers.before(timers.heap[at], timers.heap[above]) {
 			return
 		}
-		t.swap(at, above)
+		timers.swap(at, above)
 		at = above
 	}
 }
 
 // down moves what is at a place away from the first place, until what stands below it does not come due earlier.
-func (t *Timers) down(at int) {
-	for below := 2*at + 1; below < len(t.heap); below = 2*at + 1 {
-		if below+1 < len(t.heap) && t.before(t.heap[below+1], t.heap[below]) {
+func (timers *Timers) down(at int) {
+	for below := 2*at + 1; below < len(timers.heap); below = 2*at + 1 {
+		if below+1 < len(timers.heap) && timers.before(timers.heap[below+1], timers.heap[below]) {
 			below++
 		}
-		if !t.before(t.heap[below], t.heap[at]) {
+		if !timers.before(timers.heap[below], timers.heap[at]) {
 			return
 		}
-		t.swap(at, below)
+		timers.swap(at, below)
 		at = below
 	}
 }
 
-func (t *Timers) swap(i, j int) {
-	t.heap[i], t.heap[j] = t.heap[j], t.heap[i]
-	t.index[t.heap[i]], t.index[t.heap[j]] = int32(i+1), int32(j+1)
+func (timers *Timers) swap(i, j int) {
+	timers.heap[i], timers.heap[j] = timers.heap[j], timers.heap[i]
+	timers.index[timers.heap[i]], timers.index[timers.heap[j]] = int32(i+1), int32(j+1)
 }

@@ -19,14 +19,14 @@ type Totals struct {
 }
 
 // InFlight counts the clusters in flight, counted or not.
-func (t *Totals) InFlight() int { return t.All.InFlight() + t.IgnoredAll.InFlight() }
+func (totals *Totals) InFlight() int { return totals.All.InFlight() + totals.IgnoredAll.InFlight() }
 
 // In counts the clusters in a state, counted or not.
-func (t *Totals) In(state State) int { return t.All.In(state) + t.IgnoredAll.In(state) }
+func (totals *Totals) In(state State) int { return totals.All.In(state) + totals.IgnoredAll.In(state) }
 
 // Clone gives a copy.
-func (t *Totals) Clone() Totals {
-	return Totals{slices.Clone(t.Groups), slices.Clone(t.Stages), t.All, slices.Clone(t.Ignored), t.IgnoredAll}
+func (totals *Totals) Clone() Totals {
+	return Totals{slices.Clone(totals.Groups), slices.Clone(totals.Stages), totals.All, slices.Clone(totals.Ignored), totals.IgnoredAll}
 }
 
 // sum makes totals of the tallies of the groups, over all clusters.

@@ -70,20 +70,20 @@ func NewGates(all []GroupGate) Gates {
 }
 
 // Without gives the gates without those before a group, by its key.
-func (g Gates) Without(group grouping.Key) Gates {
-	others := maps.Clone(g)
+func (gates Gates) Without(group grouping.Key) Gates {
+	others := maps.Clone(gates)
 	delete(others, gateKey(group))
 	return others
 }
 
 // Closed gives the closed gate before each group that has one, the one that opens last; nil if there is none.
-func (g Gates) Closed(keys stages.Keys, now time.Time) (closed map[stages.Group]Gate) {
-	if len(g) == 0 {
+func (gates Gates) Closed(keys stages.Keys, now time.Time) (closed map[stages.Group]Gate) {
+	if len(gates) == 0 {
 		return nil
 	}
 	for group := range keys.Len() {
 		for _, key := range gateKeys(keys.Key(group)) {
-			gate, ok := g[key]
+			gate, ok := gates[key]
 			if !ok || gate.IsOpen(now) {
 				continue
 			}
@@ -99,8 +99,8 @@ func (g Gates) Closed(keys stages.Keys, now time.Time) (closed map[stages.Group]
 }
 
 // Unmatched gives the groups with gates that do not exist, in the order of their keys.
-func (g Gates) Unmatched(keys stages.Keys) (unmatched []grouping.Key) {
-	if len(g) == 0 {
+func (gates Gates) Unmatched(keys stages.Keys) (unmatched []grouping.Key) {
+	if len(gates) == 0 {
 		return nil
 	}
 	matched := make(map[grouping.Key]bool, keys.Len())
@@ -109,9 +109,9 @@ func (g Gates) Unmatched(keys stages.Keys) (unmatched []grouping.Key) {
 			matched[key] = true
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(g), grouping.Key.Compare) {
+	for _, key := range slices.SortedFunc(maps.Keys(gates), grouping.Key.Compare) {
 		if !matched[key] {
-			unmatched = append(unmatched, g[key].Group)
+			unmatched = append(unmatched, gates[key].Group)
 		}
 	}
 	return unmatched

@@ -9,15 +9,17 @@ type Shares struct {
 }
 
 // IsNone says whether nothing may start, whatever ends.
-func (s Shares) IsNone() bool { return s.Most == 0 || s.Failures > s.MaxFailures }
+func (shares Shares) IsNone() bool { return shares.Most == 0 || shares.Failures > shares.MaxFailures }
 
 // Excess gives how many in flight have to end before one more may start, beside those that start now.
-func (s Shares) Excess(starting int) int { return Concurrency{s.Most, s.Used}.Excess(starting) }
+func (shares Shares) Excess(starting int) int {
+	return Concurrency{shares.Most, shares.Used}.Excess(starting)
+}
 
 // Left gives how many more may start.
-func (s Shares) Left() int {
-	if s.IsNone() {
+func (shares Shares) Left() int {
+	if shares.IsNone() {
 		return 0
 	}
-	return Concurrency{s.Most, s.Used}.Left()
+	return Concurrency{shares.Most, shares.Used}.Left()
 }

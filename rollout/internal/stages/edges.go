@@ -188,4 +188,4 @@ func listsOf[L, V Group | groupSet](n int, pairs func(yield func(list L, value V
 	return lists
 }
 
-func (l lists[L, V]) of(list L) []V { return l.all[l.begin[list]:l.begin[list+1]] }
+func (all lists[L, V]) of(list L) []V { return all.all[all.begin[list]:all.begin[list+1]] }

@@ -126,9 +126,9 @@ func (e Exposure) ignored() (n int) {
 }
 
 // String is `[group 0 "canary"]: a bad version reaches at most 3 of 3 clusters; at most 3 in flight at a time; done after 10m0s to 30m0s`.
-func (e Stage) String() string {
+func (stage Stage) String() string {
 	return fmt.Sprintf("%v: a bad version reaches at most %d of %s; at most %d in flight at a time; done after %v",
-		e.Stage, e.Exposed, clusters(e.Clusters-e.Ignored), e.InFlight, e.Finish)
+		stage.Stage, stage.Exposed, clusters(stage.Clusters-stage.Ignored), stage.InFlight, stage.Finish)
 }
 
 func clusters(n int) string {

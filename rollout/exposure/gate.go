@@ -12,23 +12,23 @@ import (
 )
 
 // closedGates gives for each group the closed gate before it that opens last, at the time now (R23).
-func (s *prospect) closedGates(now time.Time) map[stages.Group]limits.Gate {
-	all := make([]limits.GroupGate, len(s.options.Gates))
-	for i, gate := range s.options.Gates {
+func (p *prospect) closedGates(now time.Time) map[stages.Group]limits.Gate {
+	all := make([]limits.GroupGate, len(p.options.Gates))
+	for i, gate := range p.options.Gates {
 		all[i] = limits.GroupGate{Group: gate.Group, Gate: limits.Gate(gate.Gate)}
 	}
-	return limits.NewGates(all).Closed(s.groups, now)
+	return limits.NewGates(all).Closed(p.groups, now)
 }
 
 // isOneGroup says whether a stage has one group by its nature, so that a closed gate before it is a barrier.
-func (s *prospect) isOneGroup(stage int) bool {
-	return s.Type == clusterv1alpha1.ProgressivePerGroup || s.Stages[stage].Mandatory
+func (p *prospect) isOneGroup(stage int) bool {
+	return p.Type == clusterv1alpha1.ProgressivePerGroup || p.Stages[stage].Mandatory
 }
 
 // ignoredIn gives the number of ignored clusters of a group.
-func (s *prospect) ignoredIn(group int) int {
-	if s.ignored == nil {
+func (p *prospect) ignoredIn(group int) int {
+	if p.ignored == nil {
 		return 0
 	}
-	return s.ignored[group]
+	return p.ignored[group]
 }

@@ -12,40 +12,40 @@ import (
 type load struct{ active, passed int }
 
 // then gives the load of two stages where the second comes after the first and nothing else does.
-func (l load) then(next load) load {
-	return load{max(l.active, l.passed+next.active), l.passed + next.passed}
+func (most load) then(next load) load {
+	return load{max(most.active, most.passed+next.active), most.passed + next.passed}
 }
 
 // together gives the most clusters of all stages that count at the same time. A stage becomes active when all stages before
 // it are complete. If many stages come after the same set of stages, one set node between them replaces all their pairs. A set
 // node becomes active when all stages before it are complete, is complete at once, and counts nothing.
-func (s *prospect) together(loadOf func(stage int) load) int {
-	if s.After == nil {
+func (p *prospect) together(loadOf func(stage int) load) int {
+	if p.After == nil {
 		var sum load
-		for i := range s.Stages {
+		for i := range p.Stages {
 			sum = sum.then(loadOf(i))
 		}
 		return sum.active
 	}
 	var chains []load    // stages between which nothing branches
 	var before [][]int32 // for each chain those that it comes after
-	of := make([]int32, len(s.Stages))
-	next := make([]int, len(s.Stages)) // how many stages come directly after each
-	for i := range s.Stages {
-		for _, b := range s.After[i] {
+	of := make([]int32, len(p.Stages))
+	next := make([]int, len(p.Stages)) // how many stages come directly after each
+	for i := range p.Stages {
+		for _, b := range p.After[i] {
 			next[b]++
 		}
 	}
 	setNodes := make(map[string]int32) // a chain without load for each set of stages that several come after
 	var key []byte                     // the numbers in such a set
-	for i := range s.Stages {
-		if after := s.After[i]; len(after) == 1 && next[after[0]] == 1 {
+	for i := range p.Stages {
+		if after := p.After[i]; len(after) == 1 && next[after[0]] == 1 {
 			of[i] = of[after[0]]
 			chains[of[i]] = chains[of[i]].then(loadOf(i))
 			continue
 		}
 		var earlier []int32
-		for _, stage := range s.After[i] {
+		for _, stage := range p.After[i] {
 			earlier = append(earlier, of[stage])
 		}
 		if len(earlier) > 1 {

@@ -90,30 +90,30 @@ func (b *Bounds) tooLong(found *Limits, unknowns []string) *field.Error {
 }
 
 // unknowns says why the longest time of a rollout that begins at the time now is unknown.
-func (s *prospect) unknowns(now time.Time) (why []string) {
-	if s.groups.Incomplete() != "" {
-		why = append(why, rollout.BlockReason{Type: rollout.BlockGroupsIncomplete, Missing: s.groups.Incomplete()}.String())
+func (p *prospect) unknowns(now time.Time) (why []string) {
+	if p.groups.Incomplete() != "" {
+		why = append(why, rollout.BlockReason{Type: rollout.BlockGroupsIncomplete, Missing: p.groups.Incomplete()}.String())
 	}
-	if s.options.Paused {
+	if p.options.Paused {
 		why = append(why, rollout.BlockReason{Type: rollout.BlockPaused}.String())
 	}
-	closed := s.closedGates(now)
+	closed := p.closedGates(now)
 	for _, group := range slices.SortedFunc(maps.Keys(closed), func(a, b stages.Group) int {
-		return cmp.Or(cmp.Compare(s.stageOf[a], s.stageOf[b]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(p.stageOf[a], p.stageOf[b]), cmp.Compare(a, b))
 	}) {
 		if gate := closed[group]; gate.Opens.IsZero() {
-			why = append(why, rollout.BlockReason{Type: rollout.BlockGateClosed, Group: s.groups.Key(int(group)), Gate: rollout.Gate(gate)}.String())
+			why = append(why, rollout.BlockReason{Type: rollout.BlockGateClosed, Group: p.groups.Key(int(group)), Gate: rollout.Gate(gate)}.String())
 			break // which names one
 		}
 	}
 	var pace []string
-	if s.ramp != 0 {
+	if p.ramp != 0 {
 		pace = append(pace, "ramp")
 	}
-	if s.options.MaxStarts != nil {
+	if p.options.MaxStarts != nil {
 		pace = append(pace, "maxStarts")
 	}
-	if s.After != nil && pace != nil {
+	if p.After != nil && pace != nil {
 		why = append(why, fmt.Sprintf("%s %s set and groups roll out in parallel", strings.Join(pace, " and "), []string{"is", "are"}[len(pace)-1]))
 	}
 	if why == nil {

@@ -54,48 +54,48 @@ func newProspect(strategy clusterv1alpha1.RolloutStrategy, groups *grouping.Grou
 }
 
 // except counts the ignored clusters, and those of the baseline.
-func (s *prospect) except() {
-	if len(s.options.Ignored) > 0 {
-		s.ignored = make([]int, s.groups.Len())
+func (p *prospect) except() {
+	if len(p.options.Ignored) > 0 {
+		p.ignored = make([]int, p.groups.Len())
 	}
-	if len(s.options.FailedBefore) > 0 {
-		s.baseline = make([]int, len(s.Stages))
+	if len(p.options.FailedBefore) > 0 {
+		p.baseline = make([]int, len(p.Stages))
 	}
 	seen := make(map[int]bool) // the positions that were named
-	for i, name := range slices.Concat(s.options.Ignored, s.options.FailedBefore) {
-		position, is := s.groups.Position(name)
+	for i, name := range slices.Concat(p.options.Ignored, p.options.FailedBefore) {
+		position, is := p.groups.Position(name)
 		if !is || seen[position] {
 			continue
 		}
 		seen[position] = true
-		if group := s.groups.GroupAt(position); i < len(s.options.Ignored) {
-			s.ignored[group]++
+		if group := p.groups.GroupAt(position); i < len(p.options.Ignored) {
+			p.ignored[group]++
 		} else {
-			s.baseline[s.stageOf[group]]++
+			p.baseline[p.stageOf[group]]++
 		}
 	}
 }
 
 // numCounted gives how many clusters count.
-func (s *prospect) numCounted() (n int) {
-	for i := range s.Stages {
-		n += s.counted(i)
+func (p *prospect) numCounted() (n int) {
+	for i := range p.Stages {
+		n += p.counted(i)
 	}
 	return n
 }
 
 // notBehind gives for each stage how many clusters count in the other stages that do not come after it. In a graph it
 // takes 64 stages at a time, one bit each, and looks at all that come after them.
-func (s *prospect) notBehind() []int {
-	others, all := make([]int, len(s.Stages)), 0
-	for i := range s.Stages {
+func (p *prospect) notBehind() []int {
+	others, all := make([]int, len(p.Stages)), 0
+	for i := range p.Stages {
 		others[i] = all
-		all += s.counted(i)
+		all += p.counted(i)
 	}
-	if s.After == nil {
+	if p.After == nil {
 		return others
 	}
-	is := make([]uint64, len(s.Stages)) // for each stage which of the 64 it is or comes after
+	is := make([]uint64, len(p.Stages)) // for each stage which of the 64 it is or comes after
 	first := 0
 	for some := range slices.Chunk(others, 64) {
 		clear(is)
@@ -103,11 +103,11 @@ func (s *prospect) notBehind() []int {
 			is[first+i], some[i] = 1<<i, all
 		}
 		for i := first; i < len(is); i++ {
-			for _, before := range s.After[i] {
+			for _, before := range p.After[i] {
 				is[i] |= is[before]
 			}
 			for left := is[i]; left != 0; left &= left - 1 {
-				some[bits.TrailingZeros64(left)] -= s.counted(i)
+				some[bits.TrailingZeros64(left)] -= p.counted(i)
 			}
 		}
 		first += len(some)
@@ -116,18 +116,18 @@ func (s *prospect) notBehind() []int {
 }
 
 // exposureOver puts together what Of gives, for valid input.
-func (s *prospect) exposureOver(life Span, now time.Time) Exposure {
-	reach, finish := s.reach(), s.finish(life, now)
+func (p *prospect) exposureOver(life Span, now time.Time) Exposure {
+	reach, finish := p.reach(), p.finish(life, now)
 	exposure := Exposure{
-		Clusters: s.numCounted(), Exposed: reach.exposed, ExposedIfAllFail: reach.ifAllFail, InFlight: reach.inFlight,
-		Stages: make([]Stage, len(s.Stages)), Warnings: s.warnings, Weaknesses: s.weaknesses(),
+		Clusters: p.numCounted(), Exposed: reach.exposed, ExposedIfAllFail: reach.ifAllFail, InFlight: reach.inFlight,
+		Stages: make([]Stage, len(p.Stages)), Warnings: p.warnings, Weaknesses: p.weaknesses(),
 	}
-	for i, stage := range s.Stages {
-		exposure.Stages[i] = Stage{Stage: stage, Exposed: s.mostExposed(i), InFlight: s.mostInFlight(i), Finish: finish[i]}
+	for i, stage := range p.Stages {
+		exposure.Stages[i] = Stage{Stage: stage, Exposed: p.mostExposed(i), InFlight: p.mostInFlight(i), Finish: finish[i]}
 		exposure.Finish = Span{max(exposure.Finish.Shortest, finish[i].Shortest), max(exposure.Finish.Longest, finish[i].Longest)}
 	}
 	if exposure.Clusters > 0 { // also where stages side by side share the starts
-		exposure.Finish.Shortest = max(exposure.Finish.Shortest, plus(s.startsTake(exposure.Clusters), plus(life.Shortest, s.MinSuccessTime)))
+		exposure.Finish.Shortest = max(exposure.Finish.Shortest, plus(p.startsTake(exposure.Clusters), plus(life.Shortest, p.MinSuccessTime)))
 	}
 	return exposure
 }
@@ -138,16 +138,16 @@ type reach struct {
 }
 
 // reach computes R40 for all stages.
-func (s *prospect) reach() reach {
+func (p *prospect) reach() reach {
 	return reach{
-		exposed:   s.most(s.releases()),
-		inFlight:  s.most(s.options.FailedFreesSlot),
-		ifAllFail: s.reachIfAllFail(),
+		exposed:   p.most(p.releases()),
+		inFlight:  p.most(p.options.FailedFreesSlot),
+		ifAllFail: p.reachIfAllFail(),
 	}
 }
 
 // releases says whether failed clusters free their slots, at once or at their deadline.
-func (s *prospect) releases() bool { return s.options.FailedFreesSlot || s.ProgressDeadline != nil }
+func (p *prospect) releases() bool { return p.options.FailedFreesSlot || p.ProgressDeadline != nil }
 
 // most gives the most clusters of all stages that count at the same time. A cluster counts if it has a slot or has failed;
 // failed clusters keep their slots unless free is set. While a stage is active, the tolerated failures of the stages before it
@@ -155,51 +155,51 @@ func (s *prospect) releases() bool { return s.options.FailedFreesSlot || s.Progr
 //
 // With a ramp, where stages go side by side, it is only a bound: the smaller of what the ramp allows for all together
 // and what is possible without it.
-func (s *prospect) most(free bool) (most int) {
+func (p *prospect) most(free bool) (most int) {
 	failed, passed, all := 0, 0, 0 // how many clusters of the stages before
-	for i := range s.Stages {
-		n, tolerated := s.counted(i), s.tolerated(i)
-		if slots := s.slots(i); free {
-			most = max(most, failed+tolerated+min(slots, n-tolerated, s.rampOf(passed-failed+n-tolerated)))
+	for i := range p.Stages {
+		n, tolerated := p.counted(i), p.tolerated(i)
+		if slots := p.slots(i); free {
+			most = max(most, failed+tolerated+min(slots, n-tolerated, p.rampOf(passed-failed+n-tolerated)))
 			failed += tolerated
 		} else {
-			failed = min(failed, s.rampOf(passed+1)-1) // or no later cluster starts: the first, too, needs a slot
-			ramp := s.rampOf(passed + n)
+			failed = min(failed, p.rampOf(passed+1)-1) // or no later cluster starts: the first, too, needs a slot
+			ramp := p.rampOf(passed + n)
 			most = max(most, min(failed+min(slots, n), ramp))
 			failed = min(failed+min(slots, n, tolerated), ramp)
 		}
 		passed += n
 		all += tolerated
 	}
-	if s.After == nil {
+	if p.After == nil {
 		return most
 	}
 	if !free {
 		all = 0
 	}
-	most = s.together(func(i int) load {
-		most := s.mostOf(i, free)
-		return load{most, min(s.tolerated(i), most)}
+	most = p.together(func(i int) load {
+		most := p.mostOf(i, free)
+		return load{most, min(p.tolerated(i), most)}
 	})
-	return min(most-all, s.rampOf(passed-all)) + all
+	return min(most-all, p.rampOf(passed-all)) + all
 }
 
 // reachIfAllFail computes R40 for a version with which no cluster succeeds: it continues only where all clusters of a
 // stage may fail.
-func (s *prospect) reachIfAllFail() (reached int) {
-	stops := make([]bool, len(s.Stages)) // whether the version stops at a stage or before it
-	ramp := s.rampOf(0)                  // how many slots the ramp still allows
-	for i := range s.Stages {
-		if slices.ContainsFunc(stages.DirectlyBefore(s.After, i), func(before int) bool { return stops[before] }) {
+func (p *prospect) reachIfAllFail() (reached int) {
+	stops := make([]bool, len(p.Stages)) // whether the version stops at a stage or before it
+	ramp := p.rampOf(0)                  // how many slots the ramp still allows
+	for i := range p.Stages {
+		if slices.ContainsFunc(stages.DirectlyBefore(p.After, i), func(before int) bool { return stops[before] }) {
 			stops[i] = true
 			continue
 		}
-		n, tolerated := s.counted(i), s.tolerated(i)
+		n, tolerated := p.counted(i), p.tolerated(i)
 		failed := 0 // without a slot
-		if s.releases() {
+		if p.releases() {
 			failed = tolerated
 		}
-		slots := min(s.slots(i), n-failed, ramp)
+		slots := min(p.slots(i), n-failed, ramp)
 		ramp -= slots
 		reached += failed + slots
 		stops[i] = min(tolerated, failed+slots) < n
@@ -208,75 +208,75 @@ func (s *prospect) reachIfAllFail() (reached int) {
 }
 
 // slots gives how many clusters of a stage may have a slot by its own limit.
-func (s *prospect) slots(stage int) int { return s.Stages[stage].MaxConcurrency }
+func (p *prospect) slots(stage int) int { return p.Stages[stage].MaxConcurrency }
 
 // rampOf gives how many clusters of the fleet may have a slot by R35 if n have one or have soaked: half of n, or the
 // initial number. Without a ramp any number may.
-func (s *prospect) rampOf(n int) int {
-	if s.ramp == 0 {
+func (p *prospect) rampOf(n int) int {
+	if p.ramp == 0 {
 		return math.MaxInt
 	}
-	return max(s.ramp, n/2)
+	return max(p.ramp, n/2)
 }
 
 // counted gives how many clusters of a stage count.
-func (s *prospect) counted(stage int) int {
-	return s.Stages[stage].Clusters - s.Stages[stage].Ignored
+func (p *prospect) counted(stage int) int {
+	return p.Stages[stage].Clusters - p.Stages[stage].Ignored
 }
 
 // budgeted gives how many clusters of a stage are in a budget.
-func (s *prospect) budgeted(stage int) int {
-	n := s.counted(stage)
-	if s.baseline != nil {
-		n -= s.baseline[stage]
+func (p *prospect) budgeted(stage int) int {
+	n := p.counted(stage)
+	if p.baseline != nil {
+		n -= p.baseline[stage]
 	}
 	return n
 }
 
 // budget gives how many of those may fail while the stage is active. Under Progressive these are as many as may fail of
 // all clusters, since no earlier stage tolerates a failure (R11, R12).
-func (s *prospect) budget(stage int) int {
-	if s.Type == clusterv1alpha1.Progressive && !s.Stages[stage].Mandatory {
-		return s.MaxFailures
+func (p *prospect) budget(stage int) int {
+	if p.Type == clusterv1alpha1.Progressive && !p.Stages[stage].Mandatory {
+		return p.MaxFailures
 	}
-	return s.Stages[stage].MaxFailures
+	return p.Stages[stage].MaxFailures
 }
 
 // tolerated gives how many clusters of a stage may have failed without stopping anything.
-func (s *prospect) tolerated(stage int) int {
-	n := s.budgeted(stage)
-	return min(s.budget(stage), n) + s.counted(stage) - n
+func (p *prospect) tolerated(stage int) int {
+	n := p.budgeted(stage)
+	return min(p.budget(stage), n) + p.counted(stage) - n
 }
 
 // mostExposed computes R40 for a stage. A cluster starts only if it gets one of the slots and the failures are within
 // the budget. An exposed cluster without a slot has failed. Slots and budget together therefore bound the exposed clusters. The
 // bound is reached if failed clusters free their slots and the budget is used up while others are in flight.
-func (s *prospect) mostExposed(stage int) int { return s.mostOf(stage, s.releases()) }
+func (p *prospect) mostExposed(stage int) int { return p.mostOf(stage, p.releases()) }
 
 // mostInFlight computes R40 for a stage. Failed clusters are in flight, with a slot or without.
-func (s *prospect) mostInFlight(stage int) int { return s.mostOf(stage, s.options.FailedFreesSlot) }
+func (p *prospect) mostInFlight(stage int) int { return p.mostOf(stage, p.options.FailedFreesSlot) }
 
 // mostOf does for a stage alone what most does. All stages that do not come after it may have soaked.
-func (s *prospect) mostOf(stage int, free bool) int {
-	n, failed, soaked := s.counted(stage), 0, 0
+func (p *prospect) mostOf(stage int, free bool) int {
+	n, failed, soaked := p.counted(stage), 0, 0
 	if free {
-		failed = s.tolerated(stage)
+		failed = p.tolerated(stage)
 	}
-	if s.others != nil {
-		soaked = s.others[stage]
+	if p.others != nil {
+		soaked = p.others[stage]
 	}
-	return failed + min(s.slots(stage), n-failed, s.rampOf(soaked+n-failed))
+	return failed + min(p.slots(stage), n-failed, p.rampOf(soaked+n-failed))
 }
 
 // isOutOfReach says whether no number of failures in a stage exceeds its budget. Under All, stages have none.
-func (s *prospect) isOutOfReach(stage int) bool {
-	return s.Type != clusterv1alpha1.All && s.counted(stage) > 0 && s.budget(stage) >= min(s.budgeted(stage), s.mostExposed(stage))
+func (p *prospect) isOutOfReach(stage int) bool {
+	return p.Type != clusterv1alpha1.All && p.counted(stage) > 0 && p.budget(stage) >= min(p.budgeted(stage), p.mostExposed(stage))
 }
 
 // isProtected says whether enough failures in any one stage stop the rollout.
-func (s *prospect) isProtected() bool {
-	for i := range s.Stages {
-		if s.isOutOfReach(i) {
+func (p *prospect) isProtected() bool {
+	for i := range p.Stages {
+		if p.isOutOfReach(i) {
 			return false
 		}
 	}

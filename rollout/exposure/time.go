@@ -28,48 +28,48 @@ type Span struct {
 const unknownEnd time.Duration = math.MaxInt64
 
 // String is `10m0s to 30m0s`, `10m0s` where both are the same, or `10m0s or more`.
-func (s Span) String() string {
+func (span Span) String() string {
 	switch {
-	case s.Shortest == unknownEnd:
+	case span.Shortest == unknownEnd:
 		return "more than 292 years"
-	case s.Longest == s.Shortest:
-		return s.Shortest.String()
-	case s.Longest == unknownEnd:
-		return s.Shortest.String() + " or more"
+	case span.Longest == span.Shortest:
+		return span.Shortest.String()
+	case span.Longest == unknownEnd:
+		return span.Shortest.String() + " or more"
 	default:
-		return fmt.Sprintf("%v to %v", s.Shortest, s.Longest)
+		return fmt.Sprintf("%v to %v", span.Shortest, span.Longest)
 	}
 }
 
 // MarshalJSON writes durations as the Kubernetes API does, and leaves out an unknown one.
-func (s Span) MarshalJSON() ([]byte, error) {
+func (span Span) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Shortest metav1.Duration  `json:"shortest"`
 		Longest  *metav1.Duration `json:"longest,omitempty"`
-	}{Shortest: metav1.Duration{Duration: s.Shortest}}
-	if s.Longest != unknownEnd {
-		out.Longest = &metav1.Duration{Duration: s.Longest}
+	}{Shortest: metav1.Duration{Duration: span.Shortest}}
+	if span.Longest != unknownEnd {
+		out.Longest = &metav1.Duration{Duration: span.Longest}
 	}
 	return json.Marshal(out)
 }
 
 // errs gives what is wrong with the time that a cluster takes.
-func (s Span) errs() (errs field.ErrorList) {
+func (span Span) errs() (errs field.ErrorList) {
 	path := field.NewPath("life")
-	if s.Shortest < 0 {
-		errs = append(errs, field.Invalid(path.Child("shortest"), s.Shortest.String(), "must not be negative"))
+	if span.Shortest < 0 {
+		errs = append(errs, field.Invalid(path.Child("shortest"), span.Shortest.String(), "must not be negative"))
 	}
-	if s.Longest < s.Shortest {
-		errs = append(errs, field.Invalid(path.Child("longest"), s.Longest.String(), "must be at least shortest, "+s.Shortest.String()))
+	if span.Longest < span.Shortest {
+		errs = append(errs, field.Invalid(path.Child("longest"), span.Longest.String(), "must be at least shortest, "+span.Shortest.String()))
 	}
 	return errs
 }
 
 // finish computes how long it takes until each stage is complete (R41).
-func (s *prospect) finish(life Span, now time.Time) []Span {
-	shortest := s.ends(plus(life.Shortest, s.MinSuccessTime), now, 0)
-	longest := s.ends(plus(life.Longest, s.MinSuccessTime), now, unknownEnd)
-	all := make([]Span, len(s.Stages))
+func (p *prospect) finish(life Span, now time.Time) []Span {
+	shortest := p.ends(plus(life.Shortest, p.MinSuccessTime), now, 0)
+	longest := p.ends(plus(life.Longest, p.MinSuccessTime), now, unknownEnd)
+	all := make([]Span, len(p.Stages))
 	for i := range all {
 		all[i] = Span{shortest[i].end, longest[i].end}
 	}
@@ -86,12 +86,12 @@ type opening struct {
 
 // openings gives the gates that are closed at the time now, in the order of their stages, and within a stage in the order in
 // which they open. A gate that opens at an unknown time opens after the time unknown.
-func (s *prospect) openings(now time.Time, unknown time.Duration) []opening {
+func (p *prospect) openings(now time.Time, unknown time.Duration) []opening {
 	var openings []opening
-	for at, gate := range s.closedGates(now) {
+	for at, gate := range p.closedGates(now) {
 		group := int(at)
-		opening := opening{until: unknown, stage: s.stageOf[group], clusters: s.groups.Size(group) - s.ignoredIn(group)}
-		if opening.barrier = s.isOneGroup(opening.stage); !gate.Opens.IsZero() {
+		opening := opening{until: unknown, stage: p.stageOf[group], clusters: p.groups.Size(group) - p.ignoredIn(group)}
+		if opening.barrier = p.isOneGroup(opening.stage); !gate.Opens.IsZero() {
 			opening.until = gate.UntilOpen(now)
 		}
 		openings = append(openings, opening)
@@ -112,15 +112,15 @@ type milestones struct {
 
 // ends gives for each stage how long it takes until it is complete, where takes is how long each cluster takes until it
 // has soaked. A pause, the wait for groups to be completed, and all else of unknown length end after the time unknown.
-func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duration) []milestones {
+func (p *prospect) ends(takes time.Duration, now time.Time, unknown time.Duration) []milestones {
 	var held time.Duration
-	if s.options.Paused || s.groups.Incomplete() != "" {
+	if p.options.Paused || p.groups.Incomplete() != "" {
 		held = unknown
 	}
-	openings, pace, all := s.openings(now, unknown), s.newPaced(), make([]milestones, len(s.Stages))
+	openings, pace, all := p.openings(now, unknown), p.newPaced(), make([]milestones, len(p.Stages))
 	for i := range all {
 		reached := milestones{barrier: held}
-		for _, before := range stages.DirectlyBefore(s.After, i) {
+		for _, before := range stages.DirectlyBefore(p.After, i) {
 			earlier := &all[before]
 			reached = milestones{max(reached.end, earlier.end), max(reached.barrier, earlier.barrier), max(reached.wait, earlier.wait), max(reached.started, earlier.started)}
 		}
@@ -131,12 +131,12 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 			}
 			openings = openings[1:]
 		}
-		if n := s.counted(i); n > 0 {
+		if n := p.counted(i); n > 0 {
 			reached.started += n
 			begin := max(reached.end, reached.barrier, reached.wait)
-			lastStart := max(plus(begin, s.startsTake(n)), s.startsTake(reached.started)) // at the earliest
-			reached.end = s.endOf(i, from(begin, n, own), lastStart, pace, takes, unknown)
-			reached.wait = max(reached.wait, plus(reached.end-s.MinSuccessTime, s.options.WaitBetweenGroups.Duration))
+			lastStart := max(plus(begin, p.startsTake(n)), p.startsTake(reached.started)) // at the earliest
+			reached.end = p.endOf(i, from(begin, n, own), lastStart, pace, takes, unknown)
+			reached.wait = max(reached.wait, plus(reached.end-p.MinSuccessTime, p.options.WaitBetweenGroups.Duration))
 		}
 		all[i] = reached
 	}
@@ -144,8 +144,8 @@ func (s *prospect) ends(takes time.Duration, now time.Time, unknown time.Duratio
 }
 
 // startsTake gives the least time from the first to the last start of n ≥ 1 clusters, by MaxStarts.
-func (s *prospect) startsTake(n int) time.Duration {
-	if starts := s.options.MaxStarts; starts != nil {
+func (p *prospect) startsTake(n int) time.Duration {
+	if starts := p.options.MaxStarts; starts != nil {
 		return times((n-1)/starts.Count, starts.Per.Duration)
 	}
 	return 0
@@ -163,14 +163,14 @@ func from(begin time.Duration, n int, gates []opening) []opening {
 }
 
 // endOf says when a stage is complete.
-func (s *prospect) endOf(stage int, of []opening, lastStart time.Duration, pace *paced, takes, unknown time.Duration) time.Duration {
+func (p *prospect) endOf(stage int, of []opening, lastStart time.Duration, pace *paced, takes, unknown time.Duration) time.Duration {
 	switch {
 	case pace == nil:
-		return endOf(of, s.slots(stage), takes)
-	case s.After == nil:
-		return pace.endOf(of, s.slots(stage), takes)
+		return endOf(of, p.slots(stage), takes)
+	case p.After == nil:
+		return pace.endOf(of, p.slots(stage), takes)
 	default: // the order of the stages is ignored
-		return max(unknown, endOf(of, s.slots(stage), takes), plus(lastStart, takes))
+		return max(unknown, endOf(of, p.slots(stage), takes), plus(lastStart, takes))
 	}
 }
 
@@ -195,37 +195,37 @@ type paced struct {
 }
 
 // newPaced gives nil where neither option limits anything.
-func (s *prospect) newPaced() *paced {
-	if s.ramp == 0 && s.options.MaxStarts == nil {
+func (p *prospect) newPaced() *paced {
+	if p.ramp == 0 && p.options.MaxStarts == nil {
 		return nil
 	}
-	return &paced{s.ramp, s.options.MaxStarts, make([]time.Duration, 0, s.numCounted())}
+	return &paced{p.ramp, p.options.MaxStarts, make([]time.Duration, 0, p.numCounted())}
 }
 
 // endOf says when a stage is complete after its predecessors are complete. Its j-th cluster starts as soon as three conditions are
 // met. Fewer clusters before it are in flight than there are slots. Fewer are in flight than the ramp allows for those that are
 // done. The n-th cluster before it started a whole span ago. Each condition is met the sooner, the sooner others start and end.
 // The shortest time for each cluster therefore gives the shortest time in all, and the longest gives the longest.
-func (p *paced) endOf(of []opening, slots int, takes time.Duration) time.Duration {
-	before, j := len(p.begun), 0
+func (pace *paced) endOf(of []opening, slots int, takes time.Duration) time.Duration {
+	before, j := len(pace.begun), 0
 	for _, opening := range of {
 		for range opening.clusters {
 			j++
 			done := j - slots
-			if p.ramp > 0 {
-				done = max(done, min(j-p.ramp, (j-before+1)/2))
+			if pace.ramp > 0 {
+				done = max(done, min(j-pace.ramp, (j-before+1)/2))
 			}
 			at := opening.until
 			if done > 0 {
-				at = max(at, plus(p.begun[before+done-1], takes))
+				at = max(at, plus(pace.begun[before+done-1], takes))
 			}
-			if n := len(p.begun); p.startLimit != nil && n >= p.startLimit.Count {
-				at = max(at, plus(p.begun[n-p.startLimit.Count], p.startLimit.Per.Duration))
+			if n := len(pace.begun); pace.startLimit != nil && n >= pace.startLimit.Count {
+				at = max(at, plus(pace.begun[n-pace.startLimit.Count], pace.startLimit.Per.Duration))
 			}
-			p.begun = append(p.begun, at)
+			pace.begun = append(pace.begun, at)
 		}
 	}
-	return plus(p.begun[len(p.begun)-1], takes)
+	return plus(pace.begun[len(pace.begun)-1], takes)
 }
 
 // plus gives a + b for both ≥ 0, or unknownEnd where that is too long.

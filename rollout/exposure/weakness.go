@@ -50,25 +50,25 @@ func (w Weakness) String() string {
 
 // weaknesses says where the strategy protects nothing (R40): where all clusters start at once, and where no number of
 // failures exceeds a budget. Groups with the same weakness share one element.
-func (s *prospect) weaknesses() (all []Weakness) {
-	n := s.numCounted()
+func (p *prospect) weaknesses() (all []Weakness) {
+	n := p.numCounted()
 	var passed, stuck Weakness // budgets that all clusters fit in, and those that all slots fit in
-	for i := range s.Stages {
-		stage := &s.Stages[i]
-		if s.counted(i) == n && n > 1 && s.startsAtOnce(i) {
+	for i := range p.Stages {
+		stage := &p.Stages[i]
+		if p.counted(i) == n && n > 1 && p.startsAtOnce(i) {
 			all = append(all, Weakness{Type: WeaknessAllAtOnce, Clusters: n})
 		}
-		if !s.isOutOfReach(i) {
+		if !p.isOutOfReach(i) {
 			continue
 		}
 		weakness := Weakness{
-			Type: WeaknessBudgetOutOfReach, Clusters: s.budgeted(i), MaxFailures: s.budget(i),
-			AllGroups: s.Type == clusterv1alpha1.Progressive,
+			Type: WeaknessBudgetOutOfReach, Clusters: p.budgeted(i), MaxFailures: p.budget(i),
+			AllGroups: p.Type == clusterv1alpha1.Progressive,
 		}
 		if !weakness.AllGroups {
 			weakness.Group = &stage.Groups[0]
 		}
-		if s.mostExposed(i) == s.counted(i) {
+		if p.mostExposed(i) == p.counted(i) {
 			passed = weakness.and(passed)
 		} else {
 			weakness.MaxConcurrency = stage.MaxConcurrency
@@ -84,9 +84,9 @@ func (s *prospect) weaknesses() (all []Weakness) {
 }
 
 // startsAtOnce says whether all clusters of a stage start together.
-func (s *prospect) startsAtOnce(stage int) bool {
-	n, starts := s.counted(stage), s.options.MaxStarts
-	return s.slots(stage) == n && (s.ramp == 0 || s.ramp >= n) && (starts == nil || starts.Count >= n)
+func (p *prospect) startsAtOnce(stage int) bool {
+	n, starts := p.counted(stage), p.options.MaxStarts
+	return p.slots(stage) == n && (p.ramp == 0 || p.ramp >= n) && (starts == nil || starts.Count >= n)
 }
 
 // and gives the first of the two, counting one more group.

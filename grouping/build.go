@@ -22,8 +22,8 @@ type source struct {
 }
 
 // label gives the label of the index that parse found, and whether it is there.
-func (s *source) label() (string, bool) {
-	label, ok := s.from.Labels[clusterv1beta1.DecisionGroupIndexLabel]
+func (src *source) label() (string, bool) {
+	label, ok := src.from.Labels[clusterv1beta1.DecisionGroupIndexLabel]
 	return label, ok
 }
 

@@ -92,8 +92,8 @@ func unscheduled(placement *clusterv1beta1.Placement) bool {
 }
 
 // sealed reports whether the object is of a sealed decision (G17).
-func (s source) sealed() bool {
-	_, ok := s.from.Annotations[seal.Annotation]
+func (src source) sealed() bool {
+	_, ok := src.from.Annotations[seal.Annotation]
 	return ok
 }
 

@@ -13,18 +13,18 @@ type selector struct {
 }
 
 // matches says whether the cluster's labels and claims both match (G1).
-func (s selector) matches(cluster *clusterv1.ManagedCluster) bool {
-	for i := range s.labels {
-		if !s.labels[i].Matches(labels.Set(cluster.Labels)) {
+func (sel selector) matches(cluster *clusterv1.ManagedCluster) bool {
+	for i := range sel.labels {
+		if !sel.labels[i].Matches(labels.Set(cluster.Labels)) {
 			return false
 		}
 	}
-	if len(s.claims) == 0 {
+	if len(sel.claims) == 0 {
 		return true
 	}
 	claims := claimSet(cluster.Status.ClusterClaims)
-	for i := range s.claims {
-		if !s.claims[i].Matches(claims) {
+	for i := range sel.claims {
+		if !sel.claims[i].Matches(claims) {
 			return false
 		}
 	}

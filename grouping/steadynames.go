@@ -62,16 +62,16 @@ func newKeeper(groups *Groups, placement *clusterv1beta1.Placement, stored []sou
 }
 
 // cut gives the content of the i-th group's objects in the order of their names.
-func (k *keeper) cut(i int) []source {
-	start, stored := k.ofGroup(k.places[i])
+func (keep *keeper) cut(i int) []source {
+	start, stored := keep.ofGroup(keep.places[i])
 	fill := make([]int, len(stored))
 	for bin := range fill {
 		fill[bin] = bin
 	}
-	parts := pack(k.members[k.starts[i]:k.starts[i+1]], MaxDecisions, fill, func(position int32) int {
-		return max(int(k.holders[position])-start, -1)
+	parts := pack(keep.members[keep.starts[i]:keep.starts[i+1]], MaxDecisions, fill, func(position int32) int {
+		return max(int(keep.holders[position])-start, -1)
 	})
-	empty := k.Size(i) == 0
+	empty := keep.Size(i) == 0
 	if empty {
 		parts = make([][]int32, 1)
 	}
@@ -80,14 +80,14 @@ func (k *keeper) cut(i int) []source {
 		if len(positions) == 0 && !empty {
 			continue
 		}
-		object := source{key: k.keys[i], group: k.places[i], decisions: make([]clusterv1beta1.ClusterDecision, 0, len(positions))}
+		object := source{key: keep.keys[i], group: keep.places[i], decisions: make([]clusterv1beta1.ClusterDecision, 0, len(positions))}
 		for _, position := range positions {
-			object.decisions = append(object.decisions, k.decision(position))
+			object.decisions = append(object.decisions, keep.decision(position))
 		}
 		if bin < len(stored) {
 			object.object = stored[bin].object
 		} else {
-			object.object = k.unusedName()
+			object.object = keep.unusedName()
 		}
 		objects = append(objects, object)
 	}
@@ -96,9 +96,9 @@ func (k *keeper) cut(i int) []source {
 }
 
 // ofGroup gives the stored objects of a group, and where they start among all.
-func (k *keeper) ofGroup(group Key) (start int, stored []source) {
-	start, _ = slices.BinarySearchFunc(k.stored, group, func(source source, group Key) int { return source.group.Compare(group) })
-	stored = k.stored[start:]
+func (keep *keeper) ofGroup(group Key) (start int, stored []source) {
+	start, _ = slices.BinarySearchFunc(keep.stored, group, func(source source, group Key) int { return source.group.Compare(group) })
+	stored = keep.stored[start:]
 	if end := slices.IndexFunc(stored, func(source source) bool { return source.group != group }); end >= 0 {
 		stored = stored[:end]
 	}
@@ -106,10 +106,10 @@ func (k *keeper) ofGroup(group Key) (start int, stored []source) {
 }
 
 // unusedName gives the name with the next number that no stored object has.
-func (k *keeper) unusedName() string {
+func (keep *keeper) unusedName() string {
 	for {
-		k.last++
-		if name := k.prefix + strconv.Itoa(k.last); !k.names[name] {
+		keep.last++
+		if name := keep.prefix + strconv.Itoa(keep.last); !keep.names[name] {
 			return name
 		}
 	}

@@ -23,20 +23,20 @@ func (s *Summary) DeepCopy() *Summary {
 }
 
 // DeepCopyInto copies the record.
-func (r *Record) DeepCopyInto(out *Record) {
-	*out = *r
-	out.Deselected, out.Breached = slices.Clone(r.Deselected), slices.Clone(r.Breached)
+func (record *Record) DeepCopyInto(out *Record) {
+	*out = *record
+	out.Deselected, out.Breached = slices.Clone(record.Deselected), slices.Clone(record.Breached)
 	for i := range out.Breached {
-		out.Breached[i].Clusters = slices.Clone(r.Breached[i].Clusters)
+		out.Breached[i].Clusters = slices.Clone(record.Breached[i].Clusters)
 	}
 }
 
 // DeepCopy gives a copy that shares nothing.
-func (r *Record) DeepCopy() *Record {
-	if r == nil {
+func (record *Record) DeepCopy() *Record {
+	if record == nil {
 		return nil
 	}
 	out := new(Record)
-	r.DeepCopyInto(out)
+	record.DeepCopyInto(out)
 	return out
 }

@@ -17,38 +17,38 @@ import (
 // A record of a placement that the owner no longer names becomes part of the last one's. A cluster that failed in one
 // placement and is selected by another is a failure in both. If it has no object any more, it is therefore not started in
 // its new placement with the version that failed, until another version or attempt is wanted, or it is ignored.
-func (r Records) Of(version string, parts ...grouping.PlacementGroups) Records {
+func (records Records) Of(version string, parts ...grouping.PlacementGroups) Records {
 	of := make(Records, len(parts))
 	for _, part := range parts {
-		of[part.Placement] = r[part.Placement]
+		of[part.Placement] = records[part.Placement]
 	}
 	if len(parts) == 0 {
 		return of
 	}
 	last := parts[len(parts)-1].Placement
-	for _, placement := range slices.Sorted(maps.Keys(r)) {
-		if _, named := of[placement]; !named && r[placement].Version == version {
-			of[last] = with(of[last], r[placement])
+	for _, placement := range slices.Sorted(maps.Keys(records)) {
+		if _, named := of[placement]; !named && records[placement].Version == version {
+			of[last] = with(of[last], records[placement])
 		}
 	}
 	return of.withMoved(version, parts)
 }
 
 // withMoved gives each part the failures that other parts have of its clusters.
-func (r Records) withMoved(version string, parts []grouping.PlacementGroups) Records {
-	moved := maps.Clone(r)
-	for _, from := range slices.Sorted(maps.Keys(r)) {
-		if r[from].Version != version {
+func (records Records) withMoved(version string, parts []grouping.PlacementGroups) Records {
+	moved := maps.Clone(records)
+	for _, from := range slices.Sorted(maps.Keys(records)) {
+		if records[from].Version != version {
 			continue
 		}
-		for _, left := range r[from].Deselected {
+		for _, left := range records[from].Deselected {
 			at := slices.IndexFunc(parts, func(part grouping.PlacementGroups) bool { return selects(part.Groups, left.Cluster) })
 			if at < 0 || parts[at].Placement == from || !left.failed() {
 				continue
 			}
 			to := parts[at].Placement
 			left.Group, _, _ = parts[at].Groups.Find(left.Cluster)
-			moved[to] = moved[to].withFailure(version, r[from].Attempt, left)
+			moved[to] = moved[to].withFailure(version, records[from].Attempt, left)
 		}
 	}
 	return moved
@@ -60,11 +60,11 @@ func selects(groups *grouping.Groups, cluster string) bool {
 }
 
 // withFailure is the record with a failure that another record has.
-func (r Record) withFailure(version string, attempt int, left DeselectedCluster) Record {
-	if r.Version != version {
-		r = Record{Version: version, Attempt: attempt}
+func (record Record) withFailure(version string, attempt int, left DeselectedCluster) Record {
+	if record.Version != version {
+		record = Record{Version: version, Attempt: attempt}
 	}
-	with := *r.DeepCopy()
+	with := *record.DeepCopy()
 	with.add(left)
 	return with
 }
@@ -92,15 +92,15 @@ func with(record, other Record) Record {
 }
 
 // add adds an entry in the order of the names. Of two entries of a cluster a failure counts before any other.
-func (r *Record) add(left DeselectedCluster) {
-	at, known := slices.BinarySearchFunc(r.Deselected, left.Cluster, func(left DeselectedCluster, cluster string) int {
+func (record *Record) add(left DeselectedCluster) {
+	at, known := slices.BinarySearchFunc(record.Deselected, left.Cluster, func(left DeselectedCluster, cluster string) int {
 		return strings.Compare(left.Cluster, cluster)
 	})
 	switch {
 	case !known:
-		r.Deselected = slices.Insert(r.Deselected, at, left)
-	case left.failed() && !r.Deselected[at].failed():
-		r.Deselected[at] = left
+		record.Deselected = slices.Insert(record.Deselected, at, left)
+	case left.failed() && !record.Deselected[at].failed():
+		record.Deselected[at] = left
 	}
 }
 

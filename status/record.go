@@ -106,9 +106,9 @@ func RecordsOf(object metav1.Object) (Records, error) {
 // Note writes the records into the object's annotation, and says whether that changed anything. Records without clusters or breaches are
 // left out. It is an error if a time cannot be written, as it is after the year 9999, or a *field.Error if the annotations become
 // larger than Kubernetes allows. Then other annotations have to go first.
-func (r Records) Note(object metav1.Object) (changed bool, err error) {
-	kept := make(Records, len(r))
-	for placement, record := range r {
+func (records Records) Note(object metav1.Object) (changed bool, err error) {
+	kept := make(Records, len(records))
+	for placement, record := range records {
 		if len(record.Deselected) > 0 || len(record.Breached) > 0 || record.More > 0 {
 			kept[placement] = record
 		}

@@ -94,25 +94,25 @@ func StampOf(object metav1.Object) Stamp {
 // keep the cluster in flight until then. Where the cluster has answered, Answered becomes now, unless it is noted already.
 //
 // The map of the annotations is replaced where it changes, since a cache may share it.
-func (s Stamp) NoteOn(object metav1.Object, version string, attempt int, now time.Time) Stamp {
-	s = s.next(version, attempt, now)
-	s.write(object)
-	return s
+func (stamp Stamp) NoteOn(object metav1.Object, version string, attempt int, now time.Time) Stamp {
+	stamp = stamp.next(version, attempt, now)
+	stamp.write(object)
+	return stamp
 }
 
-func (s Stamp) next(version string, attempt int, now time.Time) Stamp {
+func (stamp Stamp) next(version string, attempt int, now time.Time) Stamp {
 	now = now.Round(0).UTC()
-	if s.Version != version || attempt > s.Attempt {
-		last := later(s.Transition, s.Seen.LastTransitionTime.Round(0).UTC())
-		return Stamp{Version: version, Attempt: max(attempt, 0), Applied: now, Transition: last, Seen: s.Seen}
+	if stamp.Version != version || attempt > stamp.Attempt {
+		last := later(stamp.Transition, stamp.Seen.LastTransitionTime.Round(0).UTC())
+		return Stamp{Version: version, Attempt: max(attempt, 0), Applied: now, Transition: last, Seen: stamp.Seen}
 	}
-	if s.Applied.IsZero() || s.Applied.After(now) {
-		s.Applied = now
+	if stamp.Applied.IsZero() || stamp.Applied.After(now) {
+		stamp.Applied = now
 	}
-	if s.Seen.hasAnswered() {
-		s.Answered = s.answered(now)
+	if stamp.Seen.hasAnswered() {
+		stamp.Answered = stamp.answered(now)
 	}
-	return s
+	return stamp
 }
 
 // Report completes the report that a function of your own makes of an object with the wanted version. Attempt, Applied and
@@ -121,14 +121,14 @@ func (s Stamp) next(version string, attempt int, now time.Time) Stamp {
 // failed, too.
 //
 // Give the time of reading as now if you note answers, as WorkState says, and otherwise the zero time.
-func (s Stamp) Report(report Report, now time.Time) Report {
-	if report.Attempt = s.Attempt; report.Applied.IsZero() {
-		report.Applied = s.Applied
+func (stamp Stamp) Report(report Report, now time.Time) Report {
+	if report.Attempt = stamp.Attempt; report.Applied.IsZero() {
+		report.Applied = stamp.Applied
 	}
-	if report.hasAnswered() && !s.Applied.IsZero() {
-		report.Answered = s.answered(now)
+	if report.hasAnswered() && !stamp.Applied.IsZero() {
+		report.Answered = stamp.answered(now)
 	}
-	if report.Status == Failed && report.Attempt > 0 && !(report.LastTransitionTime.After(report.Applied) && report.LastTransitionTime.After(s.Transition)) {
+	if report.Status == Failed && report.Attempt > 0 && !(report.LastTransitionTime.After(report.Applied) && report.LastTransitionTime.After(stamp.Transition)) {
 		report.Status = Progressing
 		if report.LastTransitionTime.After(report.Applied) { // by a clock ahead; the deadline runs from the write
 			report.LastTransitionTime = report.Applied
@@ -141,28 +141,28 @@ func (s Stamp) Report(report Report, now time.Time) Report {
 func (r *Report) hasAnswered() bool { return r.Status != "" && r.Status != ToApply }
 
 // answered gives the time of the first answer as it is noted, or else now. A time to come is from a wrong clock.
-func (s *Stamp) answered(now time.Time) time.Time {
-	if s.Answered.IsZero() || !now.IsZero() && s.Answered.After(now) {
+func (stamp *Stamp) answered(now time.Time) time.Time {
+	if stamp.Answered.IsZero() || !now.IsZero() && stamp.Answered.After(now) {
 		return now.Round(0).UTC()
 	}
-	return s.Answered
+	return stamp.Answered
 }
 
 // write replaces the annotations of an object that a stamp has.
-func (s Stamp) write(object metav1.Object) {
-	if noted(object) == s.withoutSeen() {
+func (stamp Stamp) write(object metav1.Object) {
+	if noted(object) == stamp.withoutSeen() {
 		return
 	}
 	annotations := maps.Clone(object.GetAnnotations())
 	if annotations == nil {
 		annotations = make(map[string]string, 3)
 	}
-	annotations[annotationVersion] = s.Version
+	annotations[annotationVersion] = stamp.Version
 	delete(annotations, annotationAttempt)
-	if s.Attempt > 0 {
-		annotations[annotationAttempt] = strconv.Itoa(s.Attempt)
+	if stamp.Attempt > 0 {
+		annotations[annotationAttempt] = strconv.Itoa(stamp.Attempt)
 	}
-	for key, at := range map[string]time.Time{annotationApplied: s.Applied, annotationAnswered: s.Answered, annotationTransition: s.Transition} {
+	for key, at := range map[string]time.Time{annotationApplied: stamp.Applied, annotationAnswered: stamp.Answered, annotationTransition: stamp.Transition} {
 		if delete(annotations, key); !at.IsZero() {
 			annotations[key] = at.UTC().Format(time.RFC3339Nano)
 		}
@@ -170,9 +170,9 @@ func (s Stamp) write(object metav1.Object) {
 	object.SetAnnotations(annotations)
 }
 
-func (s Stamp) withoutSeen() Stamp {
-	s.Seen = Report{}
-	return s
+func (stamp Stamp) withoutSeen() Stamp {
+	stamp.Seen = Report{}
+	return stamp
 }
 
 // noted reads what the annotations say.

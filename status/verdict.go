@@ -102,8 +102,8 @@ func (r *Report) judge(verdicts []Verdict) {
 }
 
 // rank puts the result first that holds a rollout back most.
-func (r ValidationResult) rank() int {
-	switch r {
+func (result ValidationResult) rank() int {
+	switch result {
 	case ValidationFailed:
 		return 2
 	case ValidationSucceeded:

@@ -82,11 +82,11 @@ func (w WorkState) find(conditionType string) workCondition {
 	return workCondition{condition, condition != nil && (condition.ObservedGeneration == w.Work.Generation || condition.ObservedGeneration == specGeneration(w.Work))}
 }
 
-func (c workCondition) is(value metav1.ConditionStatus) bool {
-	return c.current && c.condition.Status == value
+func (condition workCondition) is(value metav1.ConditionStatus) bool {
+	return condition.current && condition.condition.Status == value
 }
-func (c workCondition) isLate() bool     { return c.condition != nil && !c.current }
-func (c workCondition) since() time.Time { return c.condition.LastTransitionTime.Time }
+func (condition workCondition) isLate() bool     { return condition.condition != nil && !condition.current }
+func (condition workCondition) since() time.Time { return condition.condition.LastTransitionTime.Time }
 
 // hasAvailability says whether the agent has looked at each manifest. The status of a new manifest lacks Available at first.
 func (w WorkState) hasAvailability() bool {

@@ -15,11 +15,11 @@ type Group struct {
 }
 
 // String returns the index, and the name if there is one, as in "1" and "0/canary".
-func (g Group) String() string {
-	if g.Name == "" {
-		return g.Index
+func (group Group) String() string {
+	if group.Name == "" {
+		return group.Index
 	}
-	return g.Index + "/" + g.Name
+	return group.Index + "/" + group.Name
 }
 
 func groupOf(labels map[string]string) Group {
@@ -31,8 +31,8 @@ func groupOf(labels map[string]string) Group {
 
 // index returns the group's index as a number. A text that is no index sorts before all others, so that an object
 // without a readable index gets one before its clusters change.
-func (g Group) index() int32 {
-	i, err := strconv.ParseInt(g.Index, 10, 32)
+func (group Group) index() int32 {
+	i, err := strconv.ParseInt(group.Index, 10, 32)
 	if err != nil {
 		return -1
 	}

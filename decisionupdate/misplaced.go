@@ -26,16 +26,16 @@ type Misplaced struct {
 
 // String returns a sentence for a log, as in "until the labels of PlacementDecision web-decision-2 are
 // written, cluster c is listed in group 1, to which it does not belong".
-func (m Misplaced) String() string {
+func (misplaced Misplaced) String() string {
 	second := PartLabels
-	if m.First == PartLabels {
+	if misplaced.First == PartLabels {
 		second = PartStatus
 	}
 	clusters := "cluster %s is listed in group %s, to which it does not belong"
-	if len(m.Clusters) > 1 {
+	if len(misplaced.Clusters) > 1 {
 		clusters = "clusters %s are listed in group %s, to which they do not belong"
 	}
-	return fmt.Sprintf("until the %s of PlacementDecision %s %s written, "+clusters, second, m.Object, isOrAre(second), listed(m.Clusters), m.Seen)
+	return fmt.Sprintf("until the %s of PlacementDecision %s %s written, "+clusters, second, misplaced.Object, isOrAre(second), listed(misplaced.Clusters), misplaced.Seen)
 }
 
 func isOrAre(part Part) string {

@@ -41,8 +41,8 @@ type Written struct {
 }
 
 // Unknown reports whether a request got no answer.
-func (o Outcome) Unknown() bool {
-	for _, written := range o.Writes {
+func (outcome Outcome) Unknown() bool {
+	for _, written := range outcome.Writes {
 		if written.Unknown {
 			return true
 		}
@@ -59,12 +59,12 @@ type ownWrites interface {
 // Note hands everything that was written, or may have been, to an own: a *writes.Own of package rollout/writes, which lays it over a cache that
 // lags. Call it after each Apply, also beside an error. The next list is then that of own.Current, or the cache's once own.Unseen is 0:
 // either is new enough for [Diff].
-func (o Outcome) Note(own ownWrites, now time.Time) {
+func (outcome Outcome) Note(own ownWrites, now time.Time) {
 	// What is gone again comes first, too, such as an object of the surge: the cache may show it later.
-	for _, pd := range o.Stored {
+	for _, pd := range outcome.Stored {
 		_ = own.Wrote(pd, nil, now)
 	}
-	for _, written := range o.Writes {
+	for _, written := range outcome.Writes {
 		switch {
 		case written.Unknown && written.To != nil:
 			_ = own.Wrote(written.To, errNoAnswer, now)
@@ -81,9 +81,9 @@ var errNoAnswer = errors.New("no answer")
 
 // String returns the number of complete writes of each kind, as in "PlacementDecisions: 1 created, 3 updated, 1 deleted;
 // 0 writes retried". The numbers of writes that were only begun, and that got no answer, follow if there are any.
-func (o Outcome) String() string {
+func (outcome Outcome) String() string {
 	var created, surged, updated, deleted, begun, unknown int
-	for _, written := range o.Writes {
+	for _, written := range outcome.Writes {
 		switch {
 		case written.Unknown:
 			unknown++
@@ -99,7 +99,7 @@ func (o Outcome) String() string {
 			updated++
 		}
 	}
-	text := fmt.Sprintf("PlacementDecisions: %d created, %d updated, %d deleted; %d writes retried", created, updated, deleted, o.Retried)
+	text := fmt.Sprintf("PlacementDecisions: %d created, %d updated, %d deleted; %d writes retried", created, updated, deleted, outcome.Retried)
 	if surged > 0 {
 		text += fmt.Sprintf("; %d updated in a first step, so that no cluster was missing in between", surged)
 	}

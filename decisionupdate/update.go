@@ -82,20 +82,20 @@ const (
 )
 
 // Name returns the name of the object that is written; the zero Write has none.
-func (w Write) Name() string {
+func (write Write) Name() string {
 	switch {
-	case w.To != nil:
-		return w.To.Name
-	case w.From != nil:
-		return w.From.Name
+	case write.To != nil:
+		return write.To.Name
+	case write.From != nil:
+		return write.From.Name
 	}
 	return ""
 }
 
 // Writes returns the number of writes in all steps. A write with two parts counts once.
-func (u Update) Writes() int {
+func (update Update) Writes() int {
 	n := 0
-	for _, step := range u.Steps {
+	for _, step := range update.Steps {
 		n += len(step)
 	}
 	return n
@@ -103,9 +103,9 @@ func (u Update) Writes() int {
 
 // String returns a line for each write: the number of its step, what is done to which object, the parts in the
 // order of their requests, and the clusters that the object gains and loses.
-func (u Update) String() string {
+func (update Update) String() string {
 	var b strings.Builder
-	for i, step := range u.Steps {
+	for i, step := range update.Steps {
 		for _, write := range step {
 			fmt.Fprintf(&b, "step %d: %s\n", i+1, write)
 		}
@@ -115,20 +115,20 @@ func (u Update) String() string {
 
 // String returns the write as Update.String does, without the step. It names at most five clusters that the object
 // gains and five that it loses.
-func (w Write) String() string {
-	text := string(w.Verb) + " PlacementDecision " + w.Name()
-	if w.Surge {
+func (write Write) String() string {
+	text := string(write.Verb) + " PlacementDecision " + write.Name()
+	if write.Surge {
 		text += " early"
 	}
 	separator := " ("
-	for _, part := range w.Parts {
+	for _, part := range write.Parts {
 		text += separator + string(part)
 		separator = ", "
 	}
-	if len(w.Parts) > 0 {
+	if len(write.Parts) > 0 {
 		text += ")"
 	}
-	before, after := clusterNames(w.From), clusterNames(w.To)
+	before, after := clusterNames(write.From), clusterNames(write.To)
 	separator = ": "
 	for _, does := range []struct{ what, names string }{{"add", listed(without(after, before))}, {"remove", listed(without(before, after))}} {
 		if does.names != "" {

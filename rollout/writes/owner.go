@@ -37,23 +37,23 @@ type Owner struct {
 
 // NoteOn notes the owner on an object, and adds the owner's labels. Changed maps are replaced. If an object's owner is
 // known by other means, pass a copy that notes it to [StepsOf].
-func (o Owner) NoteOn(object metav1.Object) {
-	object.SetLabels(with(object.GetLabels(), o.Labels))
-	object.SetAnnotations(with(object.GetAnnotations(), map[string]string{annotationOwner: o.key() + string(o.Object.GetUID())}))
+func (owner Owner) NoteOn(object metav1.Object) {
+	object.SetLabels(with(object.GetLabels(), owner.Labels))
+	object.SetAnnotations(with(object.GetAnnotations(), map[string]string{annotationOwner: owner.key() + string(owner.Object.GetUID())}))
 }
 
 // Has says whether an object is the owner's: by its annotation, by an owner reference, or by its labels.
-func (o Owner) Has(object metav1.Object) bool { return o.claimOn(object) == owned }
+func (owner Owner) Has(object metav1.Object) bool { return owner.claimOn(object) == owned }
 
 // Noted returns the UID in the annotation of an object; false if the annotation has not this kind, namespace and name.
-func (o Owner) Noted(object metav1.Object) (types.UID, bool) {
-	uid, same := strings.CutPrefix(object.GetAnnotations()[annotationOwner], o.key())
+func (owner Owner) Noted(object metav1.Object) (types.UID, bool) {
+	uid, same := strings.CutPrefix(object.GetAnnotations()[annotationOwner], owner.key())
 	return types.UID(uid), same
 }
 
 // key is the annotation of all owners with this kind, namespace and name, without the UID.
-func (o Owner) key() string {
-	return o.Kind.String() + "/" + o.Object.GetNamespace() + "/" + o.Object.GetName() + "/"
+func (owner Owner) key() string {
+	return owner.Kind.String() + "/" + owner.Object.GetNamespace() + "/" + owner.Object.GetName() + "/"
 }
 
 // claim is the relation of an owner to an object.
@@ -67,9 +67,9 @@ const (
 )
 
 // claimOn says which owner an object belongs to (W17).
-func (o Owner) claimOn(object metav1.Object) claim {
-	if uid, same := o.Noted(object); same {
-		if uid == o.Object.GetUID() || slices.Contains(o.Former, uid) {
+func (owner Owner) claimOn(object metav1.Object) claim {
+	if uid, same := owner.Noted(object); same {
+		if uid == owner.Object.GetUID() || slices.Contains(owner.Former, uid) {
 			return owned
 		}
 		return former
@@ -78,14 +78,14 @@ func (o Owner) claimOn(object metav1.Object) claim {
 		return foreign
 	}
 	for _, ref := range object.GetOwnerReferences() {
-		if ref.UID != "" && ref.UID == o.Object.GetUID() {
+		if ref.UID != "" && ref.UID == owner.Object.GetUID() {
 			return owned
 		}
 	}
-	switch labelled, others := o.labelled(object); {
+	switch labelled, others := owner.labelled(object); {
 	case labelled && !others:
 		return owned
-	case labelled || len(o.Labels) == 0 && object.GetName() == oldNameOf(o.Object):
+	case labelled || len(owner.Labels) == 0 && object.GetName() == oldNameOf(owner.Object):
 		return ambiguous
 	default:
 		return foreign
@@ -93,9 +93,9 @@ func (o Owner) claimOn(object metav1.Object) claim {
 }
 
 // labelled says whether an object has the owner's labels, and whether another controller has labelled it with the same value.
-func (o Owner) labelled(object metav1.Object) (own, others bool) {
+func (owner Owner) labelled(object metav1.Object) (own, others bool) {
 	labels := object.GetLabels()
-	for key, value := range o.Labels {
+	for key, value := range owner.Labels {
 		if had, has := labels[key]; !has || had != value {
 			return false, false
 		}
@@ -103,7 +103,7 @@ func (o Owner) labelled(object metav1.Object) (own, others bool) {
 			others = others || same == value && prefixOf(other) != prefixOf(key)
 		}
 	}
-	return len(o.Labels) > 0, others
+	return len(owner.Labels) > 0, others
 }
 
 func prefixOf(key string) string {

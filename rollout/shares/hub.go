@@ -15,12 +15,12 @@ import (
 // that this process sent last. The clock is the hub's.
 //
 // The copy of the HubShares may be old.
-func (a HubShares) May(sent Report, now time.Time, timing Timing) rollout.Shares {
-	end := a.Grant.Expires.Add(-timing.ClockError - timing.SlowestWrite)
-	if !a.Report.is(sent) || a.Grant.Stopped != "" || !now.Before(end) {
+func (h HubShares) May(sent Report, now time.Time, timing Timing) rollout.Shares {
+	end := h.Grant.Expires.Add(-timing.ClockError - timing.SlowestWrite)
+	if !h.Report.is(sent) || h.Grant.Stopped != "" || !now.Before(end) {
 		return rollout.Shares{}
 	}
-	return rollout.Shares{Concurrency: min(a.Grant.Concurrency, a.Report.Taken.Concurrency), Failures: a.Report.Taken.Failures}
+	return rollout.Shares{Concurrency: min(h.Grant.Concurrency, h.Report.Taken.Concurrency), Failures: h.Report.Taken.Failures}
 }
 
 // Next gives the report that the hub has to write now, and whether it has to. Use is how its clusters stand. The report is written
@@ -29,10 +29,10 @@ func (a HubShares) May(sent Report, now time.Time, timing Timing) rollout.Shares
 //
 // A hub takes what it was granted and can use. It gives back what it cannot use any more, and what it is asked for and does
 // not need for clusters that are in flight or failed.
-func (a HubShares) Next(sent Report, use Use, now time.Time, timing Timing) (Report, bool) {
-	old := a.Report
-	next := Report{Number: old.Number + 1, Grant: a.Grant.Number, Taken: a.take(use), Use: use, Since: old.Since, Time: seconds(now)}
-	was, is := standing(old.Taken, a.Grant.Shares, old.Use), standing(next.Taken, a.Grant.Shares, use)
+func (h HubShares) Next(sent Report, use Use, now time.Time, timing Timing) (Report, bool) {
+	old := h.Report
+	next := Report{Number: old.Number + 1, Grant: h.Grant.Number, Taken: h.take(use), Use: use, Since: old.Since, Time: seconds(now)}
+	was, is := standing(old.Taken, h.Grant.Shares, old.Use), standing(next.Taken, h.Grant.Shares, use)
 	switch {
 	case is == content:
 		next.Since = metav1.Time{}
@@ -40,7 +40,7 @@ func (a HubShares) Next(sent Report, use Use, now time.Time, timing Timing) (Rep
 		next.Since = seconds(now)
 	}
 	switch {
-	case !old.is(sent) || old.Grant != a.Grant.Number:
+	case !old.is(sent) || old.Grant != h.Grant.Number:
 		return next, true
 	case now.Before(old.Time.Add(timing.Every)):
 		return Report{}, false
@@ -51,8 +51,8 @@ func (a HubShares) Next(sent Report, use Use, now time.Time, timing Timing) (Rep
 }
 
 // take gives the shares that the hub takes, or keeps (H5 to H7).
-func (a *HubShares) take(use Use) rollout.Shares {
-	granted, held := a.Grant.Shares, most(a.Grant.Shares, a.Report.Taken)
+func (h *HubShares) take(use Use) rollout.Shares {
+	granted, held := h.Grant.Shares, most(h.Grant.Shares, h.Report.Taken)
 	// Used shares stay, and so do those of failed clusters that are in flight again where they have no share of concurrency.
 	burnt := max(use.Failed, use.InFlight+use.TimedOut-held.Concurrency)
 	taken := rollout.Shares{Failures: max(min(granted.Failures, use.Failed+use.InFlight+use.Waiting), min(held.Failures, burnt))}

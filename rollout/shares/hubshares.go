@@ -101,13 +101,13 @@ func most(a, b rollout.Shares) rollout.Shares {
 }
 
 // charge is how many shares the hub may hold, now or until it reports again, whatever was sent to it (H2, H9).
-func (a *HubShares) charge() rollout.Shares { return most(a.Grant.Shares, a.used()) }
+func (h *HubShares) charge() rollout.Shares { return most(h.Grant.Shares, h.used()) }
 
 // used is how many shares the hub has taken, as far as the HubShares tells (H9).
-func (a *HubShares) used() rollout.Shares {
-	taken := a.Report.Taken
-	seen := a.Seen
-	if seen == nil || seen.Report != a.Report.Number || seen.Time.Time.Before(a.Grant.Expires.Time) {
+func (h *HubShares) used() rollout.Shares {
+	taken := h.Report.Taken
+	seen := h.Seen
+	if seen == nil || seen.Report != h.Report.Number || seen.Time.Time.Before(h.Grant.Expires.Time) {
 		return taken
 	}
 	fail := min(seen.Failed, taken.Failures)

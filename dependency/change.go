@@ -19,8 +19,8 @@ type change struct {
 	released []*object
 	// unlinked are the targets that may have lost their last connection.
 	unlinked []*target
-	// versions are the targets that were added or removed, and in which version: policies, and what templates create.
-	versions []targetVersion
+	// given are the objects that were added or removed: policies, and what templates create.
+	given []Object
 	// broken are the cycles that removed templates were on.
 	broken []*component
 	// wasVague says that there were unnamed dependencies before.
@@ -40,13 +40,13 @@ func (c *change) takeOut(policy *policy) {
 	delete(c.policies, policy.name)
 	policy.target.policy = nil
 	c.unlinked = append(c.unlinked, policy.target)
-	c.versions = append(c.versions, targetVersion{policy.target, policyVersion})
+	c.given = append(c.given, c.policyObject(policy.name))
 	c.breakUp(policy.target)
 	for _, template := range slices.Backward(policy.templates) {
 		if template.creates != nil {
 			template.creates.creators = without(template.creates.creators, template)
 			c.unlinked = append(c.unlinked, template.creates)
-			c.versions = append(c.versions, targetVersion{template.creates, template.object.APIVersion})
+			c.given = append(c.given, template.object)
 		}
 		for _, requirement := range template.named {
 			requirement.dependents = without(requirement.dependents, template)
@@ -73,7 +73,7 @@ func (c *change) add(given *policyv1.Policy) {
 	policy := &policy{name: given.Name, disabled: given.Spec.Disabled, target: c.target(c.policyObject(given.Name))}
 	c.policies[policy.name] = policy
 	policy.target.policy = policy
-	c.versions = append(c.versions, targetVersion{policy.target, policyVersion})
+	c.given = append(c.given, c.policyObject(policy.name))
 	c.breakUp(policy.target)
 	compiled, _ := compiler{cluster: c.cluster, kinds: c.kinds}.compile(&given.Spec)
 	policy.templates = make([]*template, len(compiled))
@@ -87,7 +87,7 @@ func (c *change) add(given *policyv1.Policy) {
 		if t.object != (Object{}) {
 			t.creates = c.target(t.object)
 			t.creates.creators = with(t.creates.creators, t)
-			c.versions = append(c.versions, targetVersion{t.creates, t.object.APIVersion})
+			c.given = append(c.given, t.object)
 		}
 		if !policy.disabled {
 			c.name(t, from.dependencies)
@@ -126,14 +126,16 @@ func (c *change) finish() Watches {
 		c.forget(target)
 	}
 	changed := slices.Concat(c.findCycles(), c.findVague(), c.added)
-	seen := make(map[targetVersion]bool, len(c.versions))
-	for _, version := range c.versions {
-		if seen[version] {
+	seen := make(map[Object]bool, len(c.given))
+	for _, object := range c.given {
+		if seen[object] {
 			continue
 		}
-		seen[version] = true
-		changed = append(changed, version.target.creators...)
-		changed = append(changed, c.namedInOtherVersion(version)...)
+		seen[object] = true
+		if target, found := c.targets[object.unversioned()]; found {
+			changed = append(changed, target.creators...)
+		}
+		changed = append(changed, c.told(object)...)
 	}
 	watches.Templates = make([]TemplateRef, len(changed))
 	for i, template := range changed {

@@ -207,7 +207,9 @@ func (t *template) evaluate(in *Evaluator) TemplateEvaluation {
 		if reason := t.reason(requirement); reason != "" {
 			unmet := Unmet{Object: requirement.Object, Want: requirement.want, Reason: reason, Observation: requirement.observation}
 			if reason == ReasonNotFound || reason == ReasonNoAPI {
-				unmet.Elsewhere = in.elsewhere(requirement.Object)
+				if other, exact := in.elsewhere(t.policy.name, requirement.Object); !exact {
+					unmet.Elsewhere = other
+				}
 			}
 			evaluation.Unmet = append(evaluation.Unmet, unmet)
 		}

@@ -31,8 +31,8 @@ type Evaluator struct {
 	objects map[Object]*object
 	// targets are what templates name or create, and the given policies, without versions.
 	targets map[Object]*target
-	// byKindName are the targets by kind and name.
-	byKindName map[kindName][]*target
+	// byAlike are the targets by kind and name, to find what mistaken dependencies mean.
+	byAlike map[alike][]*target
 	// unnamed counts the templates with a dependency that names no object.
 	unnamed int
 	// searches counts the calls of findComponents.
@@ -119,7 +119,7 @@ func (e *Evaluator) change(policies, templates int) *change {
 		e.policies = make(map[string]*policy, policies)
 		e.objects = make(map[Object]*object, policies)
 		e.targets = make(map[Object]*target, templates)
-		e.byKindName = make(map[kindName][]*target, templates)
+		e.byAlike = make(map[alike][]*target, templates)
 	}
 	return &change{Evaluator: e, wasVague: e.unnamed > 0}
 }

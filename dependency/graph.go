@@ -169,7 +169,7 @@ func (e *Evaluator) target(object Object) *target {
 	target := &target{object: object}
 	target.node.target = target
 	e.targets[object] = target
-	e.byKindName[object.kindName()] = append(e.byKindName[object.kindName()], target)
+	e.addAlike(target)
 	return target
 }
 
@@ -177,6 +177,6 @@ func (e *Evaluator) target(object Object) *target {
 func (e *Evaluator) forget(target *target) {
 	if target.policy == nil && len(target.creators) == 0 && len(target.objects) == 0 {
 		delete(e.targets, target.object)
-		e.forgetKindName(target)
+		e.forgetAlike(target)
 	}
 }

@@ -14,6 +14,7 @@ const (
 	policyVersion           = policyGroup + "/v1"
 	policyKind              = "Policy"
 	policySetKind           = "PolicySet"
+	policySetVersion        = policyGroup + "/v1beta1"
 	constraintTemplateGroup = "templates.gatekeeper.sh"
 	constraintTemplateKind  = "ConstraintTemplate"
 	constraintGroup         = "constraints.gatekeeper.sh"

@@ -207,12 +207,19 @@ func (r replication) one(dependency policyv1.PolicyDependency) []policyv1.Policy
 
 // policy translates a dependency on a policy. A missing name stays missing: it is an error where it is evaluated.
 func (r replication) policy(dependency policyv1.PolicyDependency) policyv1.PolicyDependency {
-	namespace := dependency.Namespace
-	if namespace == "" && !strings.Contains(dependency.Name, ".") {
-		namespace = r.namespace
-	}
-	if namespace != "" && dependency.Name != "" {
-		dependency.Name, dependency.Namespace = namespace+"."+dependency.Name, ""
+	if name := replicatedName(r.namespace, dependency.Namespace, dependency.Name); name != dependency.Name {
+		dependency.Name, dependency.Namespace = name, ""
 	}
 	return dependency
+}
+
+// replicatedName gives the name on managed clusters of a policy that a policy of this namespace depends on.
+func replicatedName(dependent, namespace, name string) string {
+	if namespace == "" && !strings.Contains(name, ".") {
+		namespace = dependent
+	}
+	if namespace == "" || name == "" {
+		return name
+	}
+	return namespace + "." + name
 }

@@ -4,6 +4,7 @@ package dependency
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cohort-ocm/cohort/internal/clauses"
 	"github.com/cohort-ocm/cohort/status/policyv1"
@@ -19,9 +20,10 @@ type Unmet struct {
 	Reason Reason
 	// Observation is what was observed.
 	Observation Observation
-	// Elsewhere is another apiVersion in which a policy or a template has an object of this kind and name, while there is none
-	// in the apiVersion of the dependency: the dependency may be mistaken.
-	Elsewhere string
+	// Elsewhere is the object of a policy or a template that the dependency would name with another apiVersion, or with its kind
+	// in other letter case, while there is none as it says: the dependency may be mistaken. A Policy has its name on the
+	// cluster. It is the zero Object if there is none.
+	Elsewhere Object
 }
 
 // String says in one line what the object is and what it must be: "Policy default.b is NonCompliant, must be
@@ -40,7 +42,11 @@ func (u Unmet) sentence(name string) string {
 	if detail != "" {
 		because = ": " + detail
 	}
-	switch u.Reason {
+	reason := u.Reason
+	if u.isSet() && reason == ReasonNoAPI {
+		reason = ReasonNotFound
+	}
+	switch reason {
 	case ReasonOtherCompliance:
 		if u.Object.isConstraintTemplate() && u.Want == policyv1.NonCompliant {
 			return name + " exists, must not exist"
@@ -73,12 +79,24 @@ func (u Unmet) sentence(name string) string {
 	}
 }
 
-// elsewhere names the other apiVersion after these words, if there is one.
+// isSet says whether the object is a PolicySet. On clusters there are none: a dependency on one is replaced on the hub by its
+// policies, unless the hub has no such set, or it is empty.
+func (u Unmet) isSet() bool { return u.Object.group() == policyGroup && u.Object.Kind == policySetKind }
+
+// elsewhere names what the dependency may mean after these words, if there is anything.
 func (u Unmet) elsewhere(words string) string {
-	if u.Elsewhere == "" {
+	switch other := u.Elsewhere; {
+	case u.isSet():
+		return " on the hub, or has no policies"
+	case strings.EqualFold(u.Object.Kind, policySetKind):
+		return words + ", but sets of policies are " + policySetKind + "s in " + policySetVersion
+	case other == (Object{}):
 		return ""
+	case other.Kind == u.Object.Kind && other.Name == u.Object.Name:
+		return words + ", but there is one in " + other.APIVersion
+	default:
+		return fmt.Sprintf("%s, but there is %s in %s", words, other, other.APIVersion)
 	}
-	return words + ", but there is one in " + u.Elsewhere
 }
 
 // Reason says in one word why a dependency is unmet.

@@ -27,6 +27,7 @@ var abandon = func(report string) {
 	os.Exit(2)
 }
 
+// watchOver looks only as often as it must: a goroutine that wakes up by real time comes before those of the bubble.
 func watchOver(limit time.Duration) *overseer {
 	overseer := &overseer{ended: make(chan struct{})}
 	go func() {
@@ -35,11 +36,11 @@ func watchOver(limit time.Duration) *overseer {
 			select {
 			case <-overseer.ended:
 				return
-			case <-time.After(limit / 8):
+			case <-time.After(limit):
 			}
 			if now := overseer.progress.Load(); now != last {
 				last, since = now, time.Now()
-			} else if time.Since(since) > limit {
+			} else if time.Since(since) >= limit {
 				if log := overseer.log.Load(); log != nil {
 					_ = log.flush() // the report matters more than an error here
 				}

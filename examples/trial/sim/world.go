@@ -26,8 +26,8 @@ type Options struct {
 	Begin time.Time
 	// Log, if set, gets a line for each message and each write. Two logs of one seed show what does not depend on the seed.
 	Log io.Writer
-	// Stalled is the real time without a message after which the process exits, and names the goroutine that virtual time
-	// waits for. The default is two minutes.
+	// Stalled is the real time without a message after which the process exits, at the latest after twice that time. It names
+	// the goroutine that virtual time waits for. The default is two minutes.
 	Stalled time.Duration
 	// Patience is the virtual time that processes have to return after the play. The default is ten minutes.
 	Patience time.Duration

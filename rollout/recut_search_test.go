@@ -57,9 +57,16 @@ type recut struct {
 	n        int // clusters
 	deadline bool
 
-	befores map[string]*rollout.Result
-	bounds  map[string]exposure.Exposure
+	befores map[spots]*rollout.Result
+	known   map[[4]bool][]*cut // by which clusters are selected
 	path    map[spots]spots
+}
+
+// cut is one way to cut the selected clusters, and what exposure says of it once a cluster starts.
+type cut struct {
+	names  map[grouping.Key][]string
+	groups *grouping.Groups
+	bound  *exposure.Exposure
 }
 
 // cutsBySize are the ways to cut clusters into groups of a size, in any order: by name, by a score, or shuffled.
@@ -129,17 +136,22 @@ func clusterName(i int) string { return string(rune('a' + i)) }
 
 // before gives a result that had those who count in their groups.
 func (s *recut) before(t fataler, at spots) *rollout.Result {
-	cut, text := map[grouping.Key][]string{}, ""
+	var counting spots
 	for i, is := range at[:s.n] {
 		if is.counts() {
-			cut[is.group] = append(cut[is.group], clusterName(i))
-			text += fmt.Sprint(i, is.group)
+			counting[i] = spot{stand: standsInFlight, group: is.group}
 		}
 	}
-	if r := s.befores[text]; r != nil {
+	if r := s.befores[counting]; r != nil {
 		return r
 	}
-	groups, err := grouping.FromNames(cut)
+	names := map[grouping.Key][]string{}
+	for i, is := range counting[:s.n] {
+		if is.counts() {
+			names[is.group] = append(names[is.group], clusterName(i))
+		}
+	}
+	groups, err := grouping.FromNames(names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +159,7 @@ func (s *recut) before(t fataler, at spots) *rollout.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.befores[text] = r
+	s.befores[counting] = r
 	return r
 }
 
@@ -183,11 +195,7 @@ func (s *recut) next(t fataler, at spots, yield func(spots)) {
 		to[i] = is
 		yield(to)
 	}
-	var selected []string
 	for i, is := range at[:s.n] {
-		if is.selected {
-			selected = append(selected, clusterName(i))
-		}
 		other := is
 		other.selected = !is.selected
 		set(i, other)
@@ -205,22 +213,46 @@ func (s *recut) next(t fataler, at spots, yield func(spots)) {
 		}
 	}
 	remembers, restarts := s.options, s.options
-	remembers.Previous, restarts.StoredRecord = s.before(t, at), s.record(at)
-	for _, cut := range s.cuts(selected) {
-		s.plan(t, at, cut, s.options, yield)
+	reports := s.reports(at)
+	remembers.Previous, restarts.StoredRecord = s.before(t, at), s.record(at, reports)
+	for _, cut := range s.cutsOf(t, at) {
+		s.plan(t, at, cut, reports, s.options, yield)
 		if slices.ContainsFunc(at[:s.n], spot.counts) { // otherwise there is nothing to know
-			s.plan(t, at, cut, remembers, yield)
+			s.plan(t, at, cut, reports, remembers, yield)
 		}
 		if len(restarts.StoredRecord.Record.Deselected) > 0 {
-			s.plan(t, at, cut, restarts, yield)
+			s.plan(t, at, cut, reports, restarts, yield)
 		}
 	}
 }
 
+// cutsOf are the ways to cut the clusters that are selected in a state. Most states have the same clusters selected as another one.
+func (s *recut) cutsOf(t fataler, at spots) []*cut {
+	var key [4]bool
+	var selected []string
+	for i, is := range at[:s.n] {
+		if key[i] = is.selected; is.selected {
+			selected = append(selected, clusterName(i))
+		}
+	}
+	if cuts, known := s.known[key]; known {
+		return cuts
+	}
+	var cuts []*cut
+	for _, names := range s.cuts(selected) {
+		groups, err := grouping.FromNames(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cuts = append(cuts, &cut{names: names, groups: groups})
+	}
+	s.known[key] = cuts
+	return cuts
+}
+
 // record is what a controller that starts over finds of deselected clusters. Of those that are selected it may have nothing.
-func (s *recut) record(at spots) *rollout.StoredRecord {
+func (s *recut) record(at spots, reports []status.Report) *rollout.StoredRecord {
 	m := &rollout.StoredRecord{Version: "v2", Record: status.Record{Version: "v2"}, AtOnce: true}
-	reports := s.reports(at)
 	for i, is := range at[:s.n] {
 		if is.counts() && !is.selected {
 			report := reports[slices.IndexFunc(reports, func(r status.Report) bool { return r.Cluster == clusterName(i) })]
@@ -231,12 +263,8 @@ func (s *recut) record(at spots) *rollout.StoredRecord {
 }
 
 // plan yields what a plan over a cut may lead to, and checks it.
-func (s *recut) plan(t fataler, at spots, cut map[grouping.Key][]string, options rollout.Options, yield func(spots)) {
-	groups, err := grouping.FromNames(cut)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := rollout.Plan(s.strategy, groups, s.reports(at), now, options)
+func (s *recut) plan(t fataler, at spots, cut *cut, reports []status.Report, options rollout.Options, yield func(spots)) {
+	r, err := rollout.Plan(s.strategy, cut.groups, reports, now, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,16 +294,16 @@ func (s *recut) plan(t fataler, at spots, cut map[grouping.Key][]string, options
 	if len(r.Start) == 0 {
 		return
 	}
-	text := fmt.Sprint(cut)
-	e, known := s.bounds[text]
-	if !known {
-		if e, err = exposure.Of(s.strategy, groups, exposure.Span{}, now, s.options); err != nil {
+	if cut.bound == nil {
+		e, err := exposure.Of(s.strategy, cut.groups, exposure.Span{}, now, s.options)
+		if err != nil {
 			t.Fatal(err)
 		}
-		s.bounds[text] = e
+		cut.bound = &e
 	}
-	if exposed+len(r.Start) > e.Exposed {
-		t.Fatal(fmt.Sprintf("%s: %d start beside %d where %d are exposed at most: %v of %v\n%v", s.name, len(r.Start), exposed, e.Exposed, r, cut, s.history(at)))
+	if most := cut.bound.Exposed; exposed+len(r.Start) > most {
+		t.Fatal(fmt.Sprintf("%s: %d start beside %d where %d are exposed at most: %v of %v\n%v",
+			s.name, len(r.Start), exposed, most, r, cut.names, s.history(at)))
 	}
 	for _, c := range r.Start {
 		one := none
@@ -303,7 +331,7 @@ func (s *recut) history(at spots) string {
 
 // each goes through all states that there are, the nearest first.
 func (s *recut) each(t fataler) (states int) {
-	s.befores, s.bounds, s.path = map[string]*rollout.Result{}, map[string]exposure.Exposure{}, map[spots]spots{{}: {}}
+	s.befores, s.known, s.path = map[spots]*rollout.Result{}, map[[4]bool][]*cut{}, map[spots]spots{{}: {}}
 	for todo := []spots{{}}; len(todo) > 0; todo = todo[1:] {
 		at := todo[0]
 		s.next(t, at, func(to spots) {

@@ -158,7 +158,7 @@ func (f *frontend) store(c *storagebackend.ConfigForResource, prefix string, key
 ) (storage.Interface, factory.DestroyFunc, error) {
 	versioner := storage.APIObjectVersioner{}
 	raw, err := etcd3.New(f.etcd.client(), nil, c.Codec, newObject, newList, c.Prefix, prefix, c.GroupResource, identity.NewEncryptCheckTransformer(),
-		c.LeaseManagerConfig, etcd3.NewDefaultDecoder(c.Codec, versioner), versioner)
+		c.LeaseManagerConfig, newDecoder(etcd3.NewDefaultDecoder(c.Codec, versioner)), versioner)
 	if err != nil || !f.cached {
 		return raw, func() {}, err
 	}

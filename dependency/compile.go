@@ -104,8 +104,13 @@ func (c compiler) state(dependencies []policyv1.PolicyDependency, template int) 
 
 // namesObject says whether d has all that tells one object from others.
 func namesObject(dependency policyv1.PolicyDependency) bool {
-	_, versionErr := schema.ParseGroupVersion(dependency.APIVersion)
-	return dependency.APIVersion != "" && dependency.Kind != "" && dependency.Name != "" && versionErr == nil
+	return isAPIVersion(dependency.APIVersion) && dependency.Kind != "" && dependency.Name != ""
+}
+
+// isAPIVersion says whether the text is a version, or a group and a version.
+func isAPIVersion(text string) bool {
+	parsed, err := schema.ParseGroupVersion(text)
+	return err == nil && parsed.Version != "" && parsed.String() == text
 }
 
 // validate reports what keeps d from naming an object and a compliance that it can have.
@@ -121,7 +126,7 @@ func (c compiler) validate(dependency policyv1.PolicyDependency, at stated) fiel
 		}
 	}
 	required(dependency.APIVersion, "apiVersion")
-	if _, err := schema.ParseGroupVersion(dependency.APIVersion); err != nil {
+	if dependency.APIVersion != "" && !isAPIVersion(dependency.APIVersion) {
 		errs = append(errs, field.Invalid(path.Child("apiVersion"), dependency.APIVersion, "must be version or group/version"))
 	}
 	required(dependency.Kind, "kind")

@@ -43,6 +43,9 @@ func definedBy(template policyv1.PolicyTemplate, path func() *field.Path) (Objec
 	if err != nil || object.APIVersion == "" || object.Kind == "" || object.Name == "" {
 		return readObject(raw, path().Child("objectDefinition"))
 	}
+	if !isAPIVersion(object.APIVersion) {
+		return Object{}, field.ErrorList{field.Invalid(path().Child("objectDefinition", "apiVersion"), object.APIVersion, "must be version or group/version")}
+	}
 	if hubError := definition.Metadata.Annotations.HubError; hubError != "" {
 		at := path().Child("objectDefinition", "metadata", "annotations").Key(hubErrorAnnotation)
 		return object, field.ErrorList{field.Invalid(at, hubError, "must not be there: the hub could not resolve the hub templates")}

@@ -101,6 +101,18 @@ func arrayOf(element shape) shape {
 	}
 }
 
+// mapOf gives the shape of an object with any names.
+func mapOf(element shape) shape {
+	return func(value any, path *field.Path) field.ErrorList {
+		errs := a[map[string]any]("an object")(value, path)
+		found, _ := value.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(found)) {
+			errs = append(errs, element(found[name], path.Key(name))...)
+		}
+		return errs
+	}
+}
+
 func objectOf(fields map[string]shape) shape {
 	return func(value any, path *field.Path) field.ErrorList {
 		errs := a[map[string]any]("an object")(value, path)

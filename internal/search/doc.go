@@ -93,13 +93,23 @@
 // placement selects. The last placement removes the clusters that none selects, once the records of both have them. Caches are never
 // late there, and decisions never partially observed.
 //
+// # Policies
+//
+// Policies in two passes have a search of their own, with one to five templates that answer with any delays: on ConfigurationPolicies, and on
+// constraints, which say only what is new. Versions are bad in one template, and add, remove, rename and reorder templates, or edit one alone.
+// Each step is a message of one template, the write of a status, a write that arrives, an edit, or five minutes. After each the propagator
+// looks, with [passes.ReplicaOf], Propagate and Stamp. In every state no more clusters are exposed than package exposure says, a cluster is
+// Succeeded only if it complies with each template, and no good version has failed. If nothing more is edited, a good version is done on each
+// cluster, and a bad one stays on one. Three ways to read or stamp a policy carelessly are found.
+//
 // # What is not
 //
 //   - A restarted controller has a cache that is filled.
 //   - A cluster has one object, which no other writer changes.
 //   - The scheduler takes less than the grace period to rewrite its decisions. It hides only clusters that the controller has seen in
 //     their place: a cluster that was deselected, selected again and hidden before any plan was made counts as deselected all the time.
-//   - Agents do not answer for versions that are no longer wanted.
+//   - Agents do not answer for versions that are no longer wanted, but for those of policies.
+//   - An agent of policies that has written a status since it got a write evaluates its templates within five minutes.
 //   - Storing the record follows the plan at once.
 //   - A ManagedCluster that was deleted is not imported again.
 //   - If only the record has a cluster in flight, since its object was deleted, an explanation may still propose to wait for it, in

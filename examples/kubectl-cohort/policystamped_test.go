@@ -228,7 +228,7 @@ func policyGone(t *testing.T, root string) string {
 	return asYAML(t, object.Object)
 }
 
-// What a template said before counts five minutes after the write, where it may have nothing new to say. What explain and status say of that is
+// What a template said before counts five minutes after the write, where it may have nothing new to say: the cluster succeeds then. What explain and status say of that is
 // the same, also where the files do not say when they were read.
 func TestExplainCountsALateAnswer(t *testing.T) {
 	dump := []string{livePolicy("v2"), aBinding, decisionOf("a", "b", "c")}
@@ -246,7 +246,7 @@ func TestExplainCountsALateAnswer(t *testing.T) {
 		t.Errorf("status: %s", got)
 	}
 	for cluster, want := range map[string]string{
-		"a": "00:52   succeeds and is done", "b": `is progressing and times out at 01:27: "no answer to this version from template x"`,
+		"a": "00:57   succeeds and is done", "b": `is progressing and times out at 01:27: "no answer to this version from template x"`,
 	} {
 		if got := says("explain", cluster); !strings.Contains(got, want) {
 			t.Errorf("explain %s: %s, want %q", cluster, got, want)

@@ -46,6 +46,7 @@ type message struct {
 	text       string
 	there      bool // the status has an entry of the template, perhaps without a message
 	unrepeated bool // its sender does not send the same text twice
+	ignored    bool // the template is Pending, and ignorePending has it count as Compliant
 }
 
 // due is the answer that a template owes to a write.
@@ -54,7 +55,7 @@ type due struct {
 	before string    // the message that was there
 	known  bool      // whether before is known
 	sure   bool      // whether the template says something, even if nothing is new
-	missed bool      // whether it would, had the cluster got the content before
+	missed bool      // whether it would, were it known that the content is new to the cluster
 }
 
 // answeredBy says whether a message is the answer that is due, and whether it counts in the end. Silent says that there is no
@@ -86,6 +87,7 @@ func read(parts []template, said []message, st *policyv1.PolicyStatus, noted not
 		owed := noted.due(&parts[i], said[i], applied)
 		if owed != nil {
 			answered, inTheEnd = owed.answeredBy(said[i], silent)
+			answered = answered && !said[i].ignored // its own answer may follow at once
 			if !answered && inTheEnd {
 				from = later(from, later(owed.since, heard))
 			}
@@ -225,7 +227,9 @@ func messageOf(name string, st *policyv1.PolicyStatus) message {
 	message.at, message.exact = eventTime(last)
 	message.text = last.Message
 	// The template sync sends these only once, whatever happened to the template meanwhile.
-	message.unrepeated = strings.Contains(last.Message, "template-error;") || strings.Contains(last.Message, "Dependencies were not satisfied")
+	waits := strings.Contains(last.Message, "Dependencies were not satisfied")
+	message.unrepeated = waits || strings.Contains(last.Message, "template-error;")
+	message.ignored = waits && policyDetails.ComplianceState == policyv1.Compliant
 	return message
 }
 

@@ -35,9 +35,9 @@ func detail(name string, compliance policyv1.ComplianceState, at time.Time) poli
 	}
 }
 
-// saying is a template with that message, from before the write.
-func saying(name string, compliance policyv1.ComplianceState, message string) policyv1.PolicyDetails {
-	d := detail(name, compliance, noon.Add(-time.Minute))
+// saying is a template with that message.
+func saying(name string, compliance policyv1.ComplianceState, message string, at time.Time) policyv1.PolicyDetails {
+	d := detail(name, compliance, at)
 	d.History[0].Message = string(compliance) + "; " + message
 	return d
 }
@@ -87,12 +87,16 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 	a := config("a", 1, 0)
 	noted, edited := a, a
 	noted.note, edited.content = "n", 2
-	rare, rareEdited := part{name: "r", kind: "K8sLabels", content: 1}, part{name: "r", kind: "K8sLabels", content: 2}
+	rare, rareEdited := part{name: "r", kind: constraint, content: 1}, part{name: "r", kind: constraint, content: 2}
 	only := part{name: "o", kind: "ConfigurationPolicy", content: 1, own: "InformOnly"}
 	onlyEdited := only
 	onlyEdited.content = 2
-	waits := templatesOf([]part{a})
-	waits[0].ExtraDependencies = []policyv1.PolicyDependency{{Name: "other", Compliance: policyv1.Compliant}}
+	waiting := a
+	waiting.waitsFor = elsewhere
+	waits := templatesOf([]part{waiting})
+	operator, operatorEdited := part{name: "o", kind: "OperatorPolicy", content: 1}, part{name: "o", kind: "OperatorPolicy", content: 2}
+	gatekeeper, gatekeeperEdited := part{name: "g", kind: "ConstraintTemplate", content: 1}, part{name: "g", kind: "ConstraintTemplate", content: 2}
+	expires, expiresEdited := part{name: "e", kind: "CertificatePolicy", content: 1}, part{name: "e", kind: "CertificatePolicy", content: 2}
 	for _, test := range []struct {
 		why       string
 		from, to  []policyv1.PolicyTemplate
@@ -128,10 +132,18 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 		{"an annotation may be of no consequence", templatesOf([]part{a}), templatesOf([]part{noted}), []policyv1.PolicyDetails{detail("a", "Compliant", before)}, nil, "Progressing [a] [] [] 12:05", "Succeeded"},
 		{"so may dependencies", templatesOf([]part{a}), waits, []policyv1.PolicyDetails{detail("a", "Compliant", before)}, nil, "Progressing [a] [] [] 12:05", "Succeeded"},
 		{"a constraint says only what is new", templatesOf([]part{rare}), templatesOf([]part{rareEdited}), []policyv1.PolicyDetails{detail("r", "Compliant", before)}, nil, "Progressing [r] [] [] 12:05", "Succeeded"},
-		{"the template sync does not say an error twice", templatesOf([]part{a}), templatesOf([]part{edited}), []policyv1.PolicyDetails{saying("a", "NonCompliant", "template-error; it is no policy")}, nil,
+		{"an OperatorPolicy reports on each content", templatesOf([]part{operator}), templatesOf([]part{operatorEdited}), []policyv1.PolicyDetails{detail("o", "Compliant", before)}, nil,
+			"Progressing [o] [] []", "Progressing [o] [] []"},
+		{"a ConstraintTemplate that Gatekeeper did not create", templatesOf([]part{gatekeeper}), templatesOf([]part{gatekeeperEdited}),
+			[]policyv1.PolicyDetails{detail("g", "Compliant", before)}, []policyv1.PolicyDetails{detail("g", "NonCompliant", after)}, "Progressing [] [] [g]", "Progressing [] [] [g]"},
+		{"a CertificatePolicy says only what is new, and only informs", templatesOf([]part{expires}), templatesOf([]part{expiresEdited}),
+			[]policyv1.PolicyDetails{detail("e", "NonCompliant", before)}, nil, "Progressing [e] [] [] 12:05", "Succeeded"},
+		{"what a template says while it ignores Pending is no answer yet", templatesOf([]part{a}), templatesOf([]part{edited}), []policyv1.PolicyDetails{detail("a", "Compliant", before)},
+			[]policyv1.PolicyDetails{saying("a", "Compliant", "Dependencies were not satisfied: 1 is still pending (Policy other) but ignorePending is true", noon)}, "Progressing [a] [] [] 12:05", "Succeeded"},
+		{"the template sync does not say an error twice", templatesOf([]part{a}), templatesOf([]part{edited}), []policyv1.PolicyDetails{saying("a", "NonCompliant", "template-error; it is no policy", before)}, nil,
 			"Progressing [a] [] [] 12:05", "Progressing [] [] [a]"},
 		{"nor that a pending template is ignored", templatesOf([]part{a}), templatesOf([]part{edited}),
-			[]policyv1.PolicyDetails{saying("a", "Compliant", "Dependencies were not satisfied: 1 is still pending (Policy other) but ignorePending is true")}, nil, "Progressing [a] [] [] 12:05", "Succeeded"},
+			[]policyv1.PolicyDetails{saying("a", "Compliant", "Dependencies were not satisfied: 1 is still pending (Policy other) but ignorePending is true", before)}, nil, "Progressing [a] [] [] 12:05", "Succeeded"},
 		{"one that waits for dependencies is told from a slow one", templatesOf([]part{a}), templatesOf([]part{edited}), []policyv1.PolicyDetails{detail("a", "Compliant", before)},
 			[]policyv1.PolicyDetails{detail("a", "Pending", after)}, "Progressing [] [a] []", "Progressing [] [a] []"},
 		{"InformOnly is done when it has answered", templatesOf([]part{only}), templatesOf([]part{onlyEdited}), []policyv1.PolicyDetails{detail("o", "NonCompliant", before)},

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/cohort-ocm/cohort/status/policyv1"
 )
 
@@ -28,7 +30,7 @@ type template struct {
 	rest string
 	// evaluates says that the template's controller reports on each content. Other controllers report only what is new.
 	evaluates bool
-	// informs says that the template only informs although the policy may enforce: by its own action, or as InformOnly.
+	// informs says that the template only informs although the policy may enforce: by its kind, by its own action, or as InformOnly.
 	informs bool
 }
 
@@ -62,11 +64,12 @@ func templateOf(policyTemplate *policyv1.PolicyTemplate, position int, action po
 	kind, _ := object["kind"].(string)
 	apiVersion, _ := object["apiVersion"].(string)
 	group, _, _ := strings.Cut(apiVersion, "/")
-	own := act(object, group, action)
+	of := schema.GroupKind{Group: group, Kind: kind}
+	own := act(object, of, action)
 	delete(object, "metadata")
-	made := template{name: name, content: digest(text(object)), evaluates: group == policyGroup && kind == "ConfigurationPolicy"}
+	made := template{name: name, content: digest(text(object)), evaluates: evaluating[of]}
 	made.informs = own == policyv1.Inform && !strings.EqualFold(string(action), string(policyv1.Inform))
-	if object["spec"] == nil { // the object's controller may take the action from the policy
+	if object["spec"] == nil && !informing[of] { // the object's controller may take the action from the policy
 		dependencies += string(action)
 	}
 	if annotations := metadata["annotations"]; annotations != nil || dependencies != "" || len(policyTemplate.ExtraDependencies) > 0 || policyTemplate.IgnorePending {
@@ -77,15 +80,32 @@ func templateOf(policyTemplate *policyv1.PolicyTemplate, position int, action po
 
 const policyGroup = "policy.open-cluster-management.io"
 
+// evaluating are the kinds whose controllers report on each content, at least once for each metadata.generation.
+var evaluating = map[schema.GroupKind]bool{
+	{Group: policyGroup, Kind: "ConfigurationPolicy"}: true,
+	{Group: policyGroup, Kind: "OperatorPolicy"}:      true,
+}
+
+// informing are the kinds whose controllers take the action enforce and only inform.
+var informing = map[schema.GroupKind]bool{
+	{Group: policyGroup, Kind: "CertificatePolicy"}: true,
+	{Group: policyGroup, Kind: "IamPolicy"}:         true,
+}
+
 // act sets the action of a template's object as the template sync does: that of the policy, where it has one. A constraint has
-// an enforcementAction, a ConstraintTemplate no action, and InformOnly never enforces. act gives the object's resulting action.
-func act(object map[string]any, group string, action policyv1.RemediationAction) policyv1.RemediationAction {
+// an enforcementAction, a ConstraintTemplate no action, and InformOnly never enforces. A kind that only informs has the same action
+// whatever the policy's, since its controller evaluates the same. act gives the object's resulting action.
+func act(object map[string]any, of schema.GroupKind, action policyv1.RemediationAction) policyv1.RemediationAction {
 	spec, _ := object["spec"].(map[string]any)
 	known, _ := action.Known()
-	if spec == nil || group == "templates.gatekeeper.sh" {
+	if informing[of] {
+		delete(spec, "remediationAction")
+		return policyv1.Inform
+	}
+	if spec == nil || of.Group == "templates.gatekeeper.sh" {
 		return ""
 	}
-	if group == "constraints.gatekeeper.sh" {
+	if of.Group == "constraints.gatekeeper.sh" {
 		switch known {
 		case policyv1.Inform:
 			spec["enforcementAction"] = "warn"
@@ -127,17 +147,26 @@ type note struct {
 	had    string
 }
 
-// lastHad gives the content that the cluster is known to have had before the write of this note, if it had answered it.
+// lastHad gives the content that the cluster is known to have answered last, before the write of this note. It is [noContent]
+// where the cluster had got a later content, and empty where nothing is known.
 func (n note) lastHad() string {
 	switch {
 	case n.missed:
 		return n.had
-	case n.owed != nil && (!n.owed.known || n.message == n.owed.before): // what is new counts at once, or late
+	case n.owed != nil && !n.owed.known:
 		return ""
+	case n.isUnanswered():
+		return noContent
 	default:
 		return n.content
 	}
 }
+
+// isUnanswered says whether nothing was said that may be the answer that was still due: what is new counts at once, or late.
+func (n note) isUnanswered() bool { return n.owed != nil && n.message == n.owed.before }
+
+// noContent stands for a content that the cluster had got and not answered. It is the digest of no content.
+const noContent = "-"
 
 // due gives the answer that a template owes, nil if it owes none.
 func (n notes) due(template *template, message message, applied time.Time) *due {
@@ -156,7 +185,9 @@ func (n notes) due(template *template, message message, applied time.Time) *due 
 		return nil
 	default:
 		reports := template.name == wholeName || template.evaluates && before.content != template.content && !message.unrepeated
-		return &due{since: applied, before: before.message, known: true, sure: reports && !before.missed, missed: reports && before.missed}
+		mayHaveIt := before.missed && before.had == "" // the content may be the one that the message is about
+		owes := before.content == template.content && before.isUnanswered() && before.owed.sure
+		return &due{since: applied, before: before.message, known: true, sure: reports && !mayHaveIt || owes, missed: reports && mayHaveIt}
 	}
 }
 

@@ -34,7 +34,11 @@ import (
 //
 // An enforced cluster that does not comply is Progressing until its progress deadline: enforcing takes a while, and its report may
 // be about inform. Set a progressDeadline: a bad version fails at the deadline, and without a deadline never. The root's
-// annotation cohort.open-cluster-management.io/fail-at-once, "true", makes such a cluster Failed at once.
+// annotation cohort.open-cluster-management.io/fail-at-once, "true", makes such a cluster Failed at once. DEPARTURES.md of package
+// override says what each costs. A CertificatePolicy or an IamPolicy only informs, and fails no cluster.
+//
+// No more clusters are enforced than exposure.Of says, as long as templates that report only what is new answer within five minutes
+// and the strategy's minSuccessTime, one after the other; see [ReplicaOf].
 //
 // Hub templates resolve to another text on each cluster, which the root's version does not cover. To roll such a change out, note
 // a hash of a cluster's resolved text in an annotation of its replica, in the same write. While the noted hash differs from that of

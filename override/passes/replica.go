@@ -95,6 +95,7 @@ func (r Replica) At(now time.Time) Replica {
 	if r.late != nil && !now.Before(r.late.from) {
 		r.take(r.late.answers)
 		r.Reported = r.late.reported
+		r.ComplianceTime = later(r.ComplianceTime, r.late.from) // a soak begins now
 		r.late = nil
 	}
 	return r

@@ -53,11 +53,15 @@ func stampOf(version string, action policyv1.RemediationAction) string {
 // answer is a message other than the last one, and not from before the write. If a template owes no answer, its present message
 // counts.
 //
-// The clocks of hub and cluster may differ, and not every controller on the cluster reports on each content: a ConfigurationPolicy
-// does, a Gatekeeper constraint reports only what is new to it. The last message of a template therefore counts in two
-// more cases, five minutes after the write and after the cluster last wrote the status: its time is from before the write, or
-// it is unchanged and the template need not report again. [Propagation.Explain] names these templates. The policy's managed fields
-// tell when the cluster wrote the status. Without them the time of its newest message counts, so the clocks have to agree.
+// A ConfigurationPolicy and an OperatorPolicy report on each content, so their answers are waited for. Other controllers report only
+// what is new: a Gatekeeper constraint without violations says nothing about another action. The clocks of hub and cluster may differ,
+// too. Three kinds of messages therefore count five minutes after the write and after the cluster last wrote the status: a message
+// from before the write, an unchanged one of a template that need not report again, and one of a template that is Pending and ignores
+// that. [Propagation.Explain] names these templates. The policy's managed fields tell when the cluster wrote the status. Without them
+// the time of its newest message counts, so the clocks have to agree.
+//
+// If such a template takes longer than five minutes to notice a bad version, more clusters are enforced than exposure.Of says. Give
+// the strategy a minSuccessTime that is longer: it begins when the message counts, and no cluster starts before it is over.
 //
 // A report that the cluster makes while the write is under way is about the content before. In two passes a cluster is therefore
 // enforced only once something in the status is new since the write of the first pass. OCM's status sync writes with the

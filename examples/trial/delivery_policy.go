@@ -156,8 +156,8 @@ func readPolicy(states []object) held {
 		if at := d.History[0].LastTimestamp.Time; at.After(h.at) {
 			h.at = at
 		}
-		unfit = unfit || d.Compliant == nonCompliant && (t.own != informOnly || !h.started)
-		waits = waits || d.Compliant == pending && (t.own != informOnly || !h.started)
+		unfit = unfit || d.Compliant == nonCompliant && (!t.informs() || !h.started)
+		waits = waits || d.Compliant == pending && (!t.informs() || !h.started)
 	}
 	h.answered = true
 	switch {

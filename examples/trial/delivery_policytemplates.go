@@ -22,13 +22,16 @@ const (
 	informOnly   = "InformOnly"
 
 	configurationPolicy = "ConfigurationPolicy"
+	operatorPolicy      = "OperatorPolicy"
+	certificatePolicy   = "CertificatePolicy"
+	iamPolicy           = "IamPolicy"
 	constraint          = "K8sRequiredLabels"
 	constraintTemplate  = "ConstraintTemplate"
 )
 
 // apiVersions are those of the kinds of templates.
 var apiVersions = map[string]string{
-	configurationPolicy: policyGroup + "/v1", "CertificatePolicy": policyGroup + "/v1", "OperatorPolicy": policyGroup + "/v1beta1",
+	configurationPolicy: policyGroup + "/v1", operatorPolicy: policyGroup + "/v1beta1", certificatePolicy: policyGroup + "/v1", iamPolicy: policyGroup + "/v1",
 	constraint: "constraints.gatekeeper.sh/v1beta1", constraintTemplate: "templates.gatekeeper.sh/v1",
 }
 
@@ -41,11 +44,18 @@ type policyTemplate struct {
 	ignorePending bool
 }
 
-// isSame says whether no pass changes what it does: it only informs, or has no action.
-func (t *policyTemplate) isSame() bool { return t.own == informOnly || t.kind == constraintTemplate }
+// informs says whether no policy makes it enforce: by its own action, or as the controllers of its kind take enforce and only inform.
+func (t *policyTemplate) informs() bool {
+	return t.own == informOnly || t.kind == certificatePolicy || t.kind == iamPolicy
+}
 
-// isQuiet says whether its controller says only what is new. One of a ConfigurationPolicy says something of each content.
-func (t *policyTemplate) isQuiet() bool { return t.kind != configurationPolicy }
+// isSame says whether no pass changes what it does: it only informs, or has no action.
+func (t *policyTemplate) isSame() bool { return t.informs() || t.kind == constraintTemplate }
+
+// isQuiet says whether its controller says only what is new. Those of ConfigurationPolicies and OperatorPolicies say something of each content.
+func (t *policyTemplate) isQuiet() bool {
+	return t.kind != configurationPolicy && t.kind != operatorPolicy
+}
 
 // speaks says whether it says something of each content.
 func (t policyTemplate) speaks() bool { return !t.isSame() && !t.isQuiet() && t.waitsFor == "" }
@@ -160,7 +170,7 @@ func mend(all []policyTemplate) {
 func drawTemplate(rng *rand.Rand, name string) policyTemplate {
 	t := policyTemplate{
 		name: name, content: "v1", ignorePending: rng.IntN(3) == 0, own: pick(rng, "inform", "enforce", "inform", informOnly),
-		kind: pick(rng, configurationPolicy, configurationPolicy, configurationPolicy, "CertificatePolicy", "OperatorPolicy", constraint, constraintTemplate),
+		kind: pick(rng, configurationPolicy, configurationPolicy, configurationPolicy, certificatePolicy, iamPolicy, operatorPolicy, constraint, constraintTemplate),
 	}
 	if t.kind == constraint || t.kind == constraintTemplate {
 		t.own = ""
@@ -181,7 +191,7 @@ func wants(all []policyTemplate, t *policyTemplate) (of *policyTemplate, at int,
 	if t.waitsFor == "" || at < 0 {
 		return nil, -1, ""
 	}
-	if compliance = compliant; all[at].own == informOnly {
+	if compliance = compliant; all[at].informs() {
 		compliance = nonCompliant
 	}
 	return &all[at], at, compliance
@@ -340,7 +350,7 @@ func reportOfTemplate(o object, a answer, part int) (report map[string]any, afte
 	templates, details, action := templatesIn(u), detailsOf(u), actionOfPolicy(u)
 	t := &templates[part]
 	says := compliant
-	if t.kind != constraintTemplate && strings.EqualFold(action, "inform") || t.own == informOnly || a == doesNot && !t.isSame() && part == badTemplate(versionOfPolicy(u), templates) {
+	if t.kind != constraintTemplate && strings.EqualFold(action, "inform") || t.informs() || a == doesNot && !t.isSame() && part == badTemplate(versionOfPolicy(u), templates) {
 		says = nonCompliant
 	}
 	why := ""

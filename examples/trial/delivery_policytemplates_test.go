@@ -41,7 +41,7 @@ func TestVersionsOfPoliciesEditOneThing(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"1", "2", "3", "4", "5", configurationPolicy, "CertificatePolicy", "OperatorPolicy", constraint, constraintTemplate, "inform", "enforce", informOnly, "",
+		"1", "2", "3", "4", "5", configurationPolicy, certificatePolicy, iamPolicy, operatorPolicy, constraint, constraintTemplate, "inform", "enforce", informOnly, "",
 		"waits true true Compliant", "waits true false Compliant", "waits true false NonCompliant",
 		string(editsSpec), string(editsAnnotations), string(editsDependencies), string(editsIgnore), string(editsAction), string(addsOne), string(removesOne),
 		string(renamesOne), string(reorders), string(editsKind),
@@ -104,7 +104,7 @@ func (p *policyUnderTest) check(when string, want answer, compliance string) {
 // A policy has answered once each of its templates has, since the last write. It fails by one that enforces, and not by one that only informs.
 func TestAPolicyAnswersTemplateByTemplate(t *testing.T) {
 	p := newPolicyUnderTest(t, policyTemplate{kind: configurationPolicy, name: "a", own: "inform", content: "v1"},
-		policyTemplate{kind: "CertificatePolicy", name: "b", own: informOnly, content: "v1"}, policyTemplate{kind: configurationPolicy, name: "c", own: "enforce", content: "v2"})
+		policyTemplate{kind: certificatePolicy, name: "b", own: informOnly, content: "v1"}, policyTemplate{kind: configurationPolicy, name: "c", own: "enforce", content: "v2"})
 	p.write("inform", 1)
 	p.check("nothing said", awaited, "")
 	p.says(doesNot, 0, 2)
@@ -184,7 +184,7 @@ func TestATemplateWaitsForAnother(t *testing.T) {
 		}
 		p.check("both answered", does, compliant)
 	}
-	p := newPolicyUnderTest(t, policyTemplate{kind: "CertificatePolicy", name: "a", own: informOnly, content: "v1"},
+	p := newPolicyUnderTest(t, policyTemplate{kind: certificatePolicy, name: "a", own: informOnly, content: "v1"},
 		policyTemplate{kind: configurationPolicy, name: "b", own: "enforce", content: "v1", waitsFor: "a"})
 	p.write("enforce", 1)
 	p.says(does, 0)
@@ -194,9 +194,10 @@ func TestATemplateWaitsForAnother(t *testing.T) {
 	p.check("what it waits for is NonCompliant", does, nonCompliant)
 }
 
-// Only a ConfigurationPolicy says something of each content. A ConstraintTemplate is what it is, whatever the action.
+// ConfigurationPolicies and OperatorPolicies say something of each content. A ConstraintTemplate, and what only informs, is what it is,
+// whatever the action.
 func TestSomeKindsSayOnlyWhatIsNew(t *testing.T) {
-	for kind, quiet := range map[string]bool{configurationPolicy: false, "CertificatePolicy": true, "OperatorPolicy": true, constraint: true} {
+	for kind, quiet := range map[string]bool{configurationPolicy: false, operatorPolicy: false, constraint: true} {
 		p := newPolicyUnderTest(t, policyTemplate{kind: kind, name: "a", content: "v1"})
 		p.write("inform", 1)
 		p.says(doesNot, 0)
@@ -208,12 +209,14 @@ func TestSomeKindsSayOnlyWhatIsNew(t *testing.T) {
 		p.says(does, 0)
 		p.check(kind, does, compliant)
 	}
-	p := newPolicyUnderTest(t, policyTemplate{kind: constraintTemplate, name: "a", content: "v1"})
-	p.write("inform", 1)
-	p.says(doesNot, 0)
-	p.check("a ConstraintTemplate", does, compliant)
-	p.write("enforce", 2)
-	p.check("a ConstraintTemplate", does, compliant)
+	for _, test := range []struct{ kind, compliance string }{{constraintTemplate, compliant}, {certificatePolicy, nonCompliant}, {iamPolicy, nonCompliant}} {
+		p := newPolicyUnderTest(t, policyTemplate{kind: test.kind, name: "a", own: "enforce", content: "v1"})
+		p.write("inform", 1)
+		p.says(doesNot, 0)
+		p.check(test.kind, map[string]answer{compliant: does, nonCompliant: doesNot}[test.compliance], test.compliance)
+		p.write("enforce", 2)
+		p.check(test.kind, does, test.compliance)
+	}
 }
 
 // In a patient trial a cluster that does not comply has not failed; in others it has.

@@ -137,7 +137,7 @@ func (r *reader) replica(o *object, e *event, root string) error {
 		owner: r.same("Policy " + keyOf(namespace, name)), cluster: r.same(o.Metadata.Namespace), version: version, dated: true,
 		inform: strings.EqualFold(spec.RemediationAction, "inform"), deleting: o.Metadata.DeletionTimestamp != nil,
 	}
-	informs, err := informOnly(o.Spec)
+	informs, err := informing(o.Spec)
 	if err != nil {
 		return err
 	}
@@ -173,11 +173,12 @@ func (r *reader) replica(o *object, e *event, root string) error {
 	return nil
 }
 
-// informOnly names the templates that no policy makes enforce.
-func informOnly(raw json.RawMessage) (map[string]bool, error) {
+// informing names the templates that no policy makes enforce: those of informOnly, and of kinds whose controllers only inform.
+func informing(raw json.RawMessage) (map[string]bool, error) {
 	var spec struct {
 		Templates []struct {
 			Definition struct {
+				Kind     string `json:"kind"`
 				Metadata struct {
 					Name string `json:"name"`
 				} `json:"metadata"`
@@ -192,7 +193,9 @@ func informOnly(raw json.RawMessage) (map[string]bool, error) {
 	}
 	names := map[string]bool{}
 	for _, t := range spec.Templates {
-		names[t.Definition.Metadata.Name] = strings.EqualFold(t.Definition.Spec.RemediationAction, "informOnly")
+		kind := t.Definition.Kind
+		onlyInforms := kind == "CertificatePolicy" || kind == "IamPolicy"
+		names[t.Definition.Metadata.Name] = onlyInforms || strings.EqualFold(t.Definition.Spec.RemediationAction, "informOnly")
 	}
 	return names, nil
 }

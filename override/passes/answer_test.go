@@ -97,6 +97,8 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 	operator, operatorEdited := part{name: "o", kind: "OperatorPolicy", content: 1}, part{name: "o", kind: "OperatorPolicy", content: 2}
 	gatekeeper, gatekeeperEdited := part{name: "g", kind: "ConstraintTemplate", content: 1}, part{name: "g", kind: "ConstraintTemplate", content: 2}
 	expires, expiresEdited := part{name: "e", kind: "CertificatePolicy", content: 1}, part{name: "e", kind: "CertificatePolicy", content: 2}
+	expiresEnforced := expires
+	expiresEnforced.own = policyv1.Enforce
 	for _, test := range []struct {
 		why       string
 		from, to  []policyv1.PolicyTemplate
@@ -138,6 +140,8 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 			[]policyv1.PolicyDetails{detail("g", "Compliant", before)}, []policyv1.PolicyDetails{detail("g", "NonCompliant", after)}, "Progressing [] [] [g]", "Progressing [] [] [g]"},
 		{"a CertificatePolicy says only what is new, and only informs", templatesOf([]part{expires}), templatesOf([]part{expiresEdited}),
 			[]policyv1.PolicyDetails{detail("e", "NonCompliant", before)}, nil, "Progressing [e] [] [] 12:05", "Succeeded"},
+		{"its own action changes nothing", templatesOf([]part{expires}), templatesOf([]part{expiresEnforced}), []policyv1.PolicyDetails{detail("e", "NonCompliant", before)}, nil,
+			"Succeeded", "Succeeded"},
 		{"what a template says while it ignores Pending is no answer yet", templatesOf([]part{a}), templatesOf([]part{edited}), []policyv1.PolicyDetails{detail("a", "Compliant", before)},
 			[]policyv1.PolicyDetails{saying("a", "Compliant", "Dependencies were not satisfied: 1 is still pending (Policy other) but ignorePending is true", noon)}, "Progressing [a] [] [] 12:05", "Succeeded"},
 		{"the template sync does not say an error twice", templatesOf([]part{a}), templatesOf([]part{edited}), []policyv1.PolicyDetails{saying("a", "NonCompliant", "template-error; it is no policy", before)}, nil,
@@ -169,14 +173,19 @@ func TestWhichTemplatesAnswer(t *testing.T) {
 	}
 }
 
-// O17: a template without a spec, in which no action can be set, may have something to say of another action.
+// O17: a template without a spec, in which no action can be set, may have something to say of another action, unless it only informs.
 func TestAnActionThatNoTemplateShows(t *testing.T) {
-	bare := []policyv1.PolicyTemplate{template(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}`)}
-	s := rewritten(t, bare, bare, detail("x", "Compliant", noon.Add(-time.Minute)))
-	s.Spec.RemediationAction = policyv1.Inform
-	s.Annotations[annotationVersion] = "v2 inform"
-	if r := passes.ReplicaOf(&s.Policy, &s.status); r.Compliance != "" {
-		t.Errorf("it is %s already", r.Compliance)
+	for _, test := range []struct {
+		apiVersion, kind string
+		want             policyv1.ComplianceState
+	}{{"v1", "ConfigMap", ""}, {"policy.open-cluster-management.io/v1", "CertificatePolicy", policyv1.Compliant}} {
+		bare := []policyv1.PolicyTemplate{template(fmt.Sprintf(`{"apiVersion": %q, "kind": %q, "metadata": {"name": "x"}}`, test.apiVersion, test.kind))}
+		s := rewritten(t, bare, bare, detail("x", "Compliant", noon.Add(-time.Minute)))
+		s.Spec.RemediationAction = policyv1.Inform
+		s.Annotations[annotationVersion] = "v2 inform"
+		if r := passes.ReplicaOf(&s.Policy, &s.status); r.Compliance != test.want {
+			t.Errorf("%s: %q, want %q", test.kind, r.Compliance, test.want)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cohort-ocm/cohort/dependency"
@@ -137,5 +138,23 @@ func TestRenderRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		if !errors.As(err, &fault) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q in it", test.why, err, test.want)
 		}
+	}
+}
+
+// P11: a policy owns no object in another namespace, since the API server would delete it: the label says which policy has it.
+func TestAnObjectInAnotherNamespaceHasNoOwner(t *testing.T) {
+	policies := world("x: a")
+	policies[0].UID = "u"
+	policies[0].Spec.PolicyTemplates[0].ObjectDefinition.Raw = []byte(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","namespace":"elsewhere"}}`)
+	evaluations, err := dependency.Evaluate(cluster, policies, nil, nil, schema.GroupKind{Group: "example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object, err := dependency.Render(policies[0], evaluations[0].Actions(nil)[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owners := object.GetOwnerReferences(); object.GetNamespace() != "elsewhere" || len(owners) > 0 || dependency.ObservationOf(object, nil).Policy != "x" {
+		t.Errorf("in namespace %s with the owners %v", object.GetNamespace(), owners)
 	}
 }

@@ -111,6 +111,20 @@ func TestARootPolicyThatIsCalledLikeAReplica(t *testing.T) {
 	}
 }
 
+// P2: a policy without a namespace has no name on clusters: it keeps its own, and no label that was copied from a replica.
+func TestAPolicyWithoutANamespaceHasNoRoot(t *testing.T) {
+	u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": policyVersion, "kind": "Policy", "spec": map[string]any{}}}
+	u.SetName("p")
+	u.SetLabels(map[string]string{"policy.open-cluster-management.io/root-policy": "x.y", "team": "z"})
+	got, err := dependency.Replicate(u, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if labels := got.GetLabels(); got.GetName() != "p" || !maps.Equal(labels, map[string]string{"team": "z"}) {
+		t.Errorf("%q with the labels %v", got.GetName(), labels)
+	}
+}
+
 func lineOf(u *unstructured.Unstructured) string {
 	data, err := u.MarshalJSON()
 	if err != nil {

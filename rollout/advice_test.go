@@ -42,7 +42,7 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 	}
 	for position := range h.groups.NumClusters() {
 		cluster := h.groups.Cluster(position)
-		disposition, hold, _ := r.Find(cluster)
+		disposition, reason, _ := r.Find(cluster)
 		e := r.Explain(cluster)
 		if (disposition == rollout.DispositionBlocked) != (len(e) > 0) {
 			t.Fatalf("%v\n%v: %s is %s and its explanation is %q", h, r, cluster, disposition, e)
@@ -50,8 +50,8 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 		if len(e) == 0 {
 			continue
 		}
-		if first := e[0].Reason; withoutDetail(first) != withoutDetail(hold) {
-			t.Fatalf("%v\n%v: %s is held by %v and explained by %v", h, r, cluster, hold, first)
+		if first := e[0].Reason; withoutDetail(first) != withoutDetail(reason) {
+			t.Fatalf("%v\n%v: %s is held by %v and explained by %v", h, r, cluster, reason, first)
 		}
 		if twice := saidTwice(e); twice != "" {
 			t.Fatalf("%v\n%v: %s is told twice that %q:\n%v", h, r, cluster, twice, e)
@@ -167,17 +167,17 @@ func choices(r rollout.Remedy) iter.Seq[[]string] {
 // ended says whether a wait is over: for a slot, one that was held starts, failures stop the rollout, or another limit holds
 // the cluster; else the cluster no longer waits for it. A wait with an unknown end is over where the end is known, as another
 // wait, until then, has taken its place. A hold is over where it is no longer a hold of the same clusters.
-func ended(hold rollout.BlockReason, before, after *rollout.Result, cluster string) bool {
-	dated := func(now rollout.BlockReason) bool { return hold.Until.IsZero() && !now.Until.IsZero() }
-	switch hold.Type {
+func ended(reason rollout.BlockReason, before, after *rollout.Result, cluster string) bool {
+	dated := func(now rollout.BlockReason) bool { return reason.Until.IsZero() && !now.Until.IsZero() }
+	switch reason.Type {
 	case rollout.BlockShares, rollout.BlockConcurrency, rollout.BlockPlaces, rollout.BlockExposed, rollout.BlockRamp, rollout.BlockStarts:
 		_, next, _ := after.Find(cluster)
-		return after.Breach != nil || next.Type != hold.Type || (next.Failures > 0) != (hold.Failures > 0) || dated(next) || slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool {
+		return after.Breach != nil || next.Type != reason.Type || (next.Failures > 0) != (reason.Failures > 0) || dated(next) || slices.ContainsFunc(after.Start, func(c rollout.Cluster) bool {
 			return !slices.Contains(before.Start, c)
 		})
 	}
 	for _, l := range after.Explain(cluster) {
-		if l.Reason.Type == hold.Type && l.Reason.Group == hold.Group && l.Reason.AllGroups == hold.AllGroups && (!isOwn(hold) || l.Reason.Detail == hold.Detail && l.Reason.Reason == hold.Reason && l.Reason.Until.Equal(hold.Until)) && !dated(l.Reason) {
+		if l.Reason.Type == reason.Type && l.Reason.Group == reason.Group && l.Reason.AllGroups == reason.AllGroups && (!isOwn(reason) || l.Reason.Detail == reason.Detail && l.Reason.Reason == reason.Reason && l.Reason.Until.Equal(reason.Until)) && !dated(l.Reason) {
 			return false
 		}
 	}

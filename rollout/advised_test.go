@@ -112,9 +112,9 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 		h.ignored = strings.NewReplacer(",", " ", " and ", " ").Replace(r.Clusters)
 	case rollout.RemedyUnfreeze:
 		all := slices.Clone(h.others.Freezes)
-		h.others.Freezes = slices.DeleteFunc(all, func(held rollout.ClusterFreeze) bool {
+		h.others.Freezes = slices.DeleteFunc(all, func(frozen rollout.ClusterFreeze) bool {
 			names, others, many := strings.Cut(r.Clusters, " and ") // more: all that are held so
-			return slices.Contains(named(names), held.Cluster) || many && others != "" && held.Reason == l.Reason.Reason
+			return slices.Contains(named(names), frozen.Cluster) || many && others != "" && frozen.Reason == l.Reason.Reason
 		})
 	case rollout.RemedyAllow:
 		h.others.Allowlist = slices.Concat(h.others.Allowlist, named(r.Clusters))
@@ -136,8 +136,8 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 		h.now = h.now.Add(2 * time.Minute) // it passes, by all clocks
 		h.others.Freezes = slices.Clone(h.others.Freezes)
 		for i := range h.others.Freezes { // and no hold ends meanwhile, whose cluster would be waited for then
-			if hold := &h.others.Freezes[i]; hold.Until.After(before) && !hold.Until.After(h.now) {
-				hold.Until = h.now.Add(time.Hour)
+			if freeze := &h.others.Freezes[i]; freeze.Until.After(before) && !freeze.Until.After(h.now) {
+				freeze.Until = h.now.Add(time.Hour)
 			}
 		}
 	}

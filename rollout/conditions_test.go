@@ -86,8 +86,8 @@ func TestSentencesHaveABound(t *testing.T) {
 					t.Fatal(err)
 				}
 				sentences := []string{r.Summary().String()}
-				for c, hold := range r.Blocked() {
-					sentences = append(sentences, hold.String())
+				for c, reason := range r.Blocked() {
+					sentences = append(sentences, reason.String())
 					for _, l := range r.Explain(c.Name) {
 						sentences = append(sentences, l.String())
 					}
@@ -117,8 +117,8 @@ func TestSentencesAreWholeUpToTheirBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, hold, _ := r.Find("waits")
-		_, clusters, _ := strings.Cut(hold.String(), ": ")
+		_, reason, _ := r.Find("waits")
+		_, clusters, _ := strings.Cut(reason.String(), ": ")
 		return clusters
 	}
 	for length := 400; length <= 600; length++ { // a byte at a time, so that one of the sums is the bound

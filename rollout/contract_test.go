@@ -33,8 +33,8 @@ func TestResultIsTheCallers(t *testing.T) {
 			before.observe(plan(t, s))
 			wipe(r)
 			after.observe(r)
-			if !slices.Equal(before.Held, after.Held) || !slices.Equal(before.Settled, after.Settled) ||
-				!slices.Equal(before.Holds, after.Holds) || !sameSummary(before.Summary, after.Summary) {
+			if !slices.Equal(before.Blocked, after.Blocked) || !slices.Equal(before.Settled, after.Settled) ||
+				!slices.Equal(before.BlockCounts, after.BlockCounts) || !sameSummary(before.Summary, after.Summary) {
 				t.Error(diff(&before, &after))
 			}
 		})
@@ -63,15 +63,15 @@ func wipe(r *rollout.Result) {
 // asks gives what the methods of a result answer, but for String.
 func asks(r *rollout.Result, w *world) string {
 	var text strings.Builder
-	for c, hold := range r.Blocked() {
-		fmt.Fprintln(&text, c, hold, r.Explain(c.Name))
+	for c, reason := range r.Blocked() {
+		fmt.Fprintln(&text, c, reason, r.Explain(c.Name))
 	}
 	for c := range r.Settled() {
 		fmt.Fprintln(&text, c)
 	}
 	for _, m := range w.members {
-		d, hold, is := r.Find(m.name)
-		fmt.Fprintln(&text, m.name, d, hold, is)
+		d, reason, is := r.Find(m.name)
+		fmt.Fprintln(&text, m.name, d, reason, is)
 	}
 	keys := append(slices.Clone(w.groups), grouping.Key{Name: "canary"})
 	for _, key := range keys {
@@ -128,8 +128,8 @@ func TestWhatMakesRoomInARecordIsNotReadFromIt(t *testing.T) {
 // TestZeroResult: a result that no Plan made, or that was read from JSON, knows no cluster.
 func TestZeroResult(t *testing.T) {
 	var r rollout.Result
-	if d, hold, ok := r.Find("a"); ok || d != "" || hold != (rollout.BlockReason{}) {
-		t.Errorf("Find = %v, %v, %v", d, hold, ok)
+	if d, reason, ok := r.Find("a"); ok || d != "" || reason != (rollout.BlockReason{}) {
+		t.Errorf("Find = %v, %v, %v", d, reason, ok)
 	}
 	for c := range r.Settled() {
 		t.Error(c)

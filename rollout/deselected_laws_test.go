@@ -45,8 +45,8 @@ func TestIgnoringACluster(t *testing.T) {
 		h := newCutting(20, progressive("1", config("", "10m", 0)), cutsOff, rollout.Options{})
 		h.atOnce, h.restarts = atOnce, restarts
 		h.play(t, time.Hour)
-		held := h.last.Explain("c05")
-		if text := held.String(); !strings.Contains(text, "add c00 to the ignored clusters (no longer counted as in flight, failed or done)") {
+		blocked := h.last.Explain("c05")
+		if text := blocked.String(); !strings.Contains(text, "add c00 to the ignored clusters (no longer counted as in flight, failed or done)") {
 			t.Errorf("the explanation names no way to give c00 up: %s", text)
 		}
 		h.options.Ignored = []string{"c00"}

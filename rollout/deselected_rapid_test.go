@@ -99,20 +99,20 @@ func differs(before, after *rollout.Result, left string, limits bool) string {
 			breaches[i].Deselected, breaches[i].Lost = nil, 0
 		}
 	}
-	missing := func(held []blockedCluster) []blockedCluster { // how many are there is another number
-		held = slices.Clone(held)
-		for i := range held {
-			held[i].Hold.Missing = ""
+	missing := func(blocked []blockedCluster) []blockedCluster { // how many are there is another number
+		blocked = slices.Clone(blocked)
+		for i := range blocked {
+			blocked[i].Reason.Missing = ""
 		}
-		return held
+		return blocked
 	}
 	was, is := before.Counts, after.Counts
 	was.Deselected, is.Deselected = 0, 0
 	switch {
 	case !slices.Equal(of(a.Start), of(b.Start)):
 		return "others start"
-	case !slices.Equal(missing(a.Held), missing(b.Held)):
-		return "others are held, or for another reason: " + fmt.Sprint(a.Held, b.Held)
+	case !slices.Equal(missing(a.Blocked), missing(b.Blocked)):
+		return "others are held, or for another reason: " + fmt.Sprint(a.Blocked, b.Blocked)
 	case !sameBreach(&breaches[0], &breaches[1]):
 		return "another breach"
 	case limits:

@@ -135,18 +135,18 @@ var (
 	waitChoices           = []func(*world){asIs, waitingFor(soaks + 1), waitingFor(soaks + 2), waitingFor(2 * old)}
 	ignoredOfThreeChoices = []func(*world){func(w *world) { w.ignored = of("a") }, func(w *world) { w.ignored = of("b", "c") }}
 	frozenChoices         = []func(*world){
-		held(rollout.ClusterFreeze{Cluster: "a", Reason: "r"}),
-		held(rollout.ClusterFreeze{Cluster: "a", Blocks: true}),
-		held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterFreeze{Cluster: "b", Until: now}, rollout.ClusterFreeze{Cluster: "ghost"}),
-		held(rollout.ClusterFreeze{Cluster: "b", Reason: "r", Until: now.Add(2 * young)}, rollout.ClusterFreeze{Cluster: "a", Reason: "r", Until: now.Add(2 * young)}),
-		held(rollout.ClusterFreeze{Cluster: "a", Reason: "s", Until: now.Add(young)}, rollout.ClusterFreeze{Cluster: "a", Reason: "t", Until: now.Add(old), Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Reason: "u", Until: now}),
-		held(rollout.ClusterFreeze{Cluster: "c", Reason: "t"}, rollout.ClusterFreeze{Cluster: "c", Reason: "s"}, rollout.ClusterFreeze{Cluster: "c", Reason: "a", Until: now.Add(old)}),
-		held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Until: now.Add(old)}), // blocks until the last ends
+		withFrozen(rollout.ClusterFreeze{Cluster: "a", Reason: "r"}),
+		withFrozen(rollout.ClusterFreeze{Cluster: "a", Blocks: true}),
+		withFrozen(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterFreeze{Cluster: "b", Until: now}, rollout.ClusterFreeze{Cluster: "ghost"}),
+		withFrozen(rollout.ClusterFreeze{Cluster: "b", Reason: "r", Until: now.Add(2 * young)}, rollout.ClusterFreeze{Cluster: "a", Reason: "r", Until: now.Add(2 * young)}),
+		withFrozen(rollout.ClusterFreeze{Cluster: "a", Reason: "s", Until: now.Add(young)}, rollout.ClusterFreeze{Cluster: "a", Reason: "t", Until: now.Add(old), Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Reason: "u", Until: now}),
+		withFrozen(rollout.ClusterFreeze{Cluster: "c", Reason: "t"}, rollout.ClusterFreeze{Cluster: "c", Reason: "s"}, rollout.ClusterFreeze{Cluster: "c", Reason: "a", Until: now.Add(old)}),
+		withFrozen(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Until: now.Add(old)}), // blocks until the last ends
 		func(w *world) { w.allowlist = []string{} },
 		func(w *world) { w.allowlist = []string{"c", "a", "a", "ghost"} },
 		func(w *world) {
 			w.allowlist = []string{"b"}
-			held(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true})(w)
+			withFrozen(rollout.ClusterFreeze{Cluster: "a", Until: now.Add(young), Blocks: true})(w)
 		},
 	}
 	paceChoices    = []func(*world){waitChoices[1], waitChoices[3], rampChoices[1], startsChoices[2]}
@@ -168,7 +168,9 @@ func holding(start, fail int) func(*world) {
 	return func(w *world) { w.shares = &rollout.Shares{Concurrency: start, Failures: fail} }
 }
 
-func held(holds ...rollout.ClusterFreeze) func(*world) { return func(w *world) { w.freezes = holds } }
+func withFrozen(freezes ...rollout.ClusterFreeze) func(*world) {
+	return func(w *world) { w.freezes = freezes }
+}
 
 func waitingFor(d time.Duration) func(*world) { return func(w *world) { w.wait = d } }
 

@@ -133,8 +133,8 @@ var rollbackExtras = []func(*world){
 		recordsBreaches(nil, breachedIn(plainKeys[0], 1, "a", "c"), status.Breached{AllGroups: true, Of: 3, Clusters: []string{"b", "a", "c"}})(w)
 		w.back.stopAtBreach = true
 	},
-	held(rollout.ClusterFreeze{Cluster: "a", Reason: "r"}, rollout.ClusterFreeze{Cluster: "c", Until: now.Add(young), Blocks: true}),
-	held(rollout.ClusterFreeze{Cluster: "b", Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Until: now}),
+	withFrozen(rollout.ClusterFreeze{Cluster: "a", Reason: "r"}, rollout.ClusterFreeze{Cluster: "c", Until: now.Add(young), Blocks: true}),
+	withFrozen(rollout.ClusterFreeze{Cluster: "b", Blocks: true}, rollout.ClusterFreeze{Cluster: "a", Until: now}),
 	func(w *world) { w.allowlist = []string{"b", "ghost"} },
 }
 

@@ -45,8 +45,8 @@ func TestAnExplanationNamesAllGroupsThatAreWaitedFor(t *testing.T) {
 		for _, g := range r.Summary().Groups {
 			done[g.Group] = g.Counts.Done() == g.Counts.Total()
 		}
-		for c, hold := range r.Blocked() {
-			if hold.Type != rollout.BlockEarlierGroup && hold.Type != rollout.BlockMandatoryGroup {
+		for c, reason := range r.Blocked() {
+			if reason.Type != rollout.BlockEarlierGroup && reason.Type != rollout.BlockMandatoryGroup {
 				continue
 			}
 			active, later := awaited(r.Schedule, c.Group, done)
@@ -108,14 +108,14 @@ func awaited(s rollout.Schedule, group grouping.Key, done map[grouping.Key]bool)
 func TestExplanationHasThreeLinksOfOtherGroupsAtMost(t *testing.T) {
 	for count, want := range []int{1: 2, 2: 3, 3: 4, 4: 4, 5: 4} {
 		f, names, reports := newFleet(t), []string(nil), []status.Report(nil)
-		var holds []rollout.ClusterFreeze
+		var freezes []rollout.ClusterFreeze
 		for _, name := range []string{"a", "b", "c", "d", "e"}[:count] {
 			f, names = f.group(name, name+"1", name+"2"), append(names, name)
 			reports = append(reports, status.Report{Cluster: name + "1", Status: status.Progressing, LastTransitionTime: now})
-			holds = append(holds, rollout.ClusterFreeze{Cluster: name + "2", Reason: name, Blocks: true})
+			freezes = append(freezes, rollout.ClusterFreeze{Cluster: name + "2", Reason: name, Blocks: true})
 		}
 		groups := f.group("z", "waits").read()
-		for _, opts := range []rollout.Options{{MaxConcurrencyPerGroup: intstr.FromInt32(1)}, {Freezes: holds}} {
+		for _, opts := range []rollout.Options{{MaxConcurrencyPerGroup: intstr.FromInt32(1)}, {Freezes: freezes}} {
 			opts.GroupOrder = rollout.GroupOrder{"z": names}
 			r, err := rollout.Plan(perGroup(config("0", "10m", 0)), groups, reports, now, opts)
 			if err != nil {

@@ -16,9 +16,9 @@ func (s *searched) nextHeld(t fataler, h hist, blocks bool, yield func(hist)) {
 		if h.of(i) != hasNot {
 			continue
 		}
-		held := rollout.Options{Freezes: []rollout.ClusterFreeze{{Cluster: m.name, Reason: "its site", Blocks: blocks}}}
+		frozen := rollout.Options{Freezes: []rollout.ClusterFreeze{{Cluster: m.name, Reason: "its site", Blocks: blocks}}}
 		s.reports = s.reportsOf(h)
-		result, err := rollout.Plan(s.strategy, s.groups, s.reports, now, merged(s.opts, held))
+		result, err := rollout.Plan(s.strategy, s.groups, s.reports, now, merged(s.opts, frozen))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestFreezesExposeNoMore(t *testing.T) {
 	random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	known := searches{}
 	for _, s := range all[:exhaustive.Of(20, 400, 2000)] {
-		s.breaks = course{holds: true, blocks: true}
+		s.breaks = course{freezes: true, blocks: true}
 		if e, f, _ := known.look(t, s); f.exposed.all != e.Exposed || f.inFlight.all != e.InFlight || f.allFail.all != e.ExposedIfAllFail {
 			t.Fatalf("%v\n%v, and %+v where clusters are held and their groups wait", s.world, e, f)
 		}

@@ -66,7 +66,7 @@ type course struct {
 	skips       bool // clusters are skipped
 	skipsEnd    bool // and no longer are
 	saysTimeOut bool // TimeOut is reported without a deadline
-	holds       bool // any waiting cluster is blocked and released
+	freezes     bool // any waiting cluster is blocked and released
 	blocks      bool // and its group waits for it
 }
 
@@ -222,7 +222,7 @@ func (s *searched) next(t fataler, h hist, may course, yield func(hist)) {
 	}
 	yield(open)
 	yield(closed)
-	if may.holds {
+	if may.freezes {
 		s.nextHeld(t, h, may.blocks, yield)
 	}
 }
@@ -267,15 +267,15 @@ func (s *searched) search(t fataler, stages int) (f found) {
 	for _, m := range []*most{&f.exposed, &f.atBreach, &f.inFlight, &f.allFail} {
 		m.stages = make([]int, stages)
 	}
-	s.each(t, course{comesBack: true, succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: s.breaks.saysTimeOut, holds: s.breaks.holds, blocks: s.breaks.blocks}, func(h hist) {
+	s.each(t, course{comesBack: true, succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: s.breaks.saysTimeOut, freezes: s.breaks.freezes, blocks: s.breaks.blocks}, func(h hist) {
 		f.exposed.see(h, s, where.isExposed)
 		if s.plan(t, h).breach {
 			f.atBreach.see(h, s, where.isExposed)
 		}
 		f.states++
 	})
-	s.each(t, course{succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: true, holds: s.breaks.holds, blocks: s.breaks.blocks}, func(h hist) { f.inFlight.see(h, s, where.isInFlight) })
-	s.each(t, course{comesBack: true, skips: s.breaks.skips, saysTimeOut: s.breaks.saysTimeOut, holds: s.breaks.holds, blocks: s.breaks.blocks}, func(h hist) { f.allFail.see(h, s, where.isExposed) })
+	s.each(t, course{succeeds: true, skips: true, skipsEnd: s.breaks.skipsEnd, saysTimeOut: true, freezes: s.breaks.freezes, blocks: s.breaks.blocks}, func(h hist) { f.inFlight.see(h, s, where.isInFlight) })
+	s.each(t, course{comesBack: true, skips: s.breaks.skips, saysTimeOut: s.breaks.saysTimeOut, freezes: s.breaks.freezes, blocks: s.breaks.blocks}, func(h hist) { f.allFail.see(h, s, where.isExposed) })
 	return f
 }
 

@@ -39,7 +39,7 @@ func allOf(r *rollout.Result) string {
 	for _, g := range r.BlockCounts() {
 		fmt.Fprintln(&text, g)
 	}
-	for _, h := range a.Held {
+	for _, h := range a.Blocked {
 		fmt.Fprintln(&text, h.Cluster.Name, mustJSON(r.Explain(h.Cluster.Name)))
 	}
 	return text.String()
@@ -135,8 +135,8 @@ func TestGroupOrderIsTheCallers(t *testing.T) {
 		t.Errorf("%s, %v", got, result.Warnings)
 	}
 	result.Schedule.After[1][0] = 2
-	if _, hold, _ := result.Find("b"); hold.Group.Name != "canary" {
-		t.Errorf("a change of the schedule moved b, which waits for %v", hold.Group)
+	if _, reason, _ := result.Find("b"); reason.Group.Name != "canary" {
+		t.Errorf("a change of the schedule moved b, which waits for %v", reason.Group)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // standing is where clusters stand, for laws that compare two plans.
 type standing struct {
 	InFlight, Start, TimedOut, Settled []string
-	Held                               []blockedCluster
+	Blocked                            []blockedCluster
 	Breach                             *rollout.Breach
 	Counts                             status.Counts
 	Aggregate                          status.RolloutStatus
@@ -41,12 +41,12 @@ func (p *trial) stand(keep func(cluster string) bool) (s standing) {
 	}
 	s.InFlight, s.Start, s.TimedOut = names(p.result.InFlight), names(p.result.Start), names(p.result.TimedOut)
 	s.Settled = names(slices.Collect(p.result.Settled()))
-	for c, hold := range p.result.Blocked() {
-		if isOwn(hold) { // whose detail names all that are blocked so
-			hold.Detail, hold.Many = "", false
+	for c, reason := range p.result.Blocked() {
+		if isOwn(reason) { // whose detail names all that are blocked so
+			reason.Detail, reason.Many = "", false
 		}
 		if keep(c.Name) {
-			s.Held = append(s.Held, blockedCluster{c, hold})
+			s.Blocked = append(s.Blocked, blockedCluster{c, reason})
 		}
 	}
 	sum := p.result.Summary()
@@ -108,8 +108,8 @@ func TestIgnoredClustersStartOnceTheirStageIsReached(t *testing.T) {
 		if len(p.gates)+len(p.freezes) > 0 || p.allowlist != nil || p.paused || p.incomplete || p.shares != nil && p.shares.Concurrency == 0 { // R57
 			return ""
 		}
-		for _, hold := range p.result.Blocked() {
-			return "held where nothing is waited for: " + hold.String()
+		for _, reason := range p.result.Blocked() {
+			return "held where nothing is waited for: " + reason.String()
 		}
 		if b := p.result.Blockers(); len(b) > 0 || p.result.Breach != nil {
 			return fmt.Sprintf("blocked by %v, %v", b, p.result.Breach)
@@ -225,8 +225,8 @@ func TestAnAttemptIsAWaitForThoseThatFailed(t *testing.T) {
 func (p trial) standInBrief(keep func(cluster string) bool) standing {
 	s := p.stand(keep)
 	s.Summary = ""
-	for i := range s.Held {
-		s.Held[i].Hold.Detail, s.Held[i].Cluster.Attempt = "", 0
+	for i := range s.Blocked {
+		s.Blocked[i].Reason.Detail, s.Blocked[i].Cluster.Attempt = "", 0
 	}
 	return s
 }

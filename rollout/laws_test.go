@@ -164,8 +164,8 @@ func TestNothingStartsPastABreach(t *testing.T) {
 // passed counts the frozen clusters of a group that nothing waits for (R59, R60).
 func (p *trial) passed(group grouping.Key) (n int) {
 	o := oracle{world: p.world}
-	for c, hold := range p.result.Blocked() {
-		if _, blocks := o.r59Of(c.Name); c.Group == group && isOwn(hold) && !(hold.Type == rollout.BlockFrozen && blocks) && (p.ignored == nil || !p.ignored(c.Name)) {
+	for c, reason := range p.result.Blocked() {
+		if _, blocks := o.r59Of(c.Name); c.Group == group && isOwn(reason) && !(reason.Type == rollout.BlockFrozen && blocks) && (p.ignored == nil || !p.ignored(c.Name)) {
 			n++
 		}
 	}
@@ -337,8 +337,8 @@ func TestEverySelectedClusterIsInExactlyOnePlace(t *testing.T) {
 		var names []string
 		add := func(list []rollout.Cluster, is rollout.Disposition, sorted bool) string {
 			for i, c := range list {
-				if d, hold, ok := p.result.Find(c.Name); d != is || !ok || hold != (rollout.BlockReason{}) {
-					return fmt.Sprintf("%s is listed as %v and found as %v %v", c.Name, is, d, hold)
+				if d, reason, ok := p.result.Find(c.Name); d != is || !ok || reason != (rollout.BlockReason{}) {
+					return fmt.Sprintf("%s is listed as %v and found as %v %v", c.Name, is, d, reason)
 				}
 				if sorted && i > 0 && list[i-1].Name >= c.Name {
 					return "not in the order of the names: " + c.Name
@@ -356,22 +356,22 @@ func TestEverySelectedClusterIsInExactlyOnePlace(t *testing.T) {
 				return fault
 			}
 		}
-		held := 0
-		for c, hold := range p.result.Blocked() {
-			if d, found, ok := p.result.Find(c.Name); d != rollout.DispositionBlocked || !ok || found != hold || hold.Type == "" {
-				return fmt.Sprintf("%s is held for %v and found as %v %v", c.Name, hold, d, found)
+		blocked := 0
+		for c, reason := range p.result.Blocked() {
+			if d, found, ok := p.result.Find(c.Name); d != rollout.DispositionBlocked || !ok || found != reason || reason.Type == "" {
+				return fmt.Sprintf("%s is held for %v and found as %v %v", c.Name, reason, d, found)
 			}
 			names = append(names, c.Name)
-			held++
+			blocked++
 		}
 		if slices.Sort(names); !slices.EqualFunc(names, p.members, func(name string, m member) bool { return name == m.name }) {
 			return fmt.Sprintf("accounts for %v of %v", names, p.members)
 		}
 		for _, w := range p.result.BlockCounts() {
-			held -= w.Clusters
+			blocked -= w.Clusters
 		}
-		if held != 0 {
-			return fmt.Sprintf("Holds counts %d clusters too few", held)
+		if blocked != 0 {
+			return fmt.Sprintf("Holds counts %d clusters too few", blocked)
 		}
 		return ""
 	})

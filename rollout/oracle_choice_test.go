@@ -26,7 +26,7 @@ func (o *oracle) chooseStarts() {
 		for _, rule := range []func(*oracle, *subject) (rollout.BlockReason, bool){
 			(*oracle).r59, (*oracle).r60, (*oracle).r28, (*oracle).r22, (*oracle).r20Breached, (*oracle).r49Full, (*oracle).r10Waits, (*oracle).r23, (*oracle).r34, (*oracle).r53Without,
 		} {
-			if s.hold, s.held = rule(o, s); s.held {
+			if s.reason, s.blocked = rule(o, s); s.blocked {
 				break
 			}
 		}
@@ -83,8 +83,8 @@ func (o *oracle) r23(s *subject) (rollout.BlockReason, bool) {
 		if !o.r33(g, s.group) {
 			continue
 		}
-		if hold, closed := o.r23Before(g); closed {
-			return hold, true
+		if reason, closed := o.r23Before(g); closed {
+			return reason, true
 		}
 	}
 	return o.r23Before(s.group)
@@ -92,16 +92,16 @@ func (o *oracle) r23(s *subject) (rollout.BlockReason, bool) {
 
 // r23Before is the closed gate before a group: of several the one that opens last, and of those that open at the same time
 // the first by name.
-func (o *oracle) r23Before(group grouping.Key) (hold rollout.BlockReason, closed bool) {
+func (o *oracle) r23Before(group grouping.Key) (reason rollout.BlockReason, closed bool) {
 	for _, g := range o.gates {
 		if !r23Matches(g.group, group) || !o.r23Closed(g.gate) {
 			continue
 		}
-		if !closed || r23OpensLater(g.gate, hold.Gate) {
-			hold, closed = rollout.BlockReason{Type: rollout.BlockGateClosed, Group: group, Gate: g.gate}, true
+		if !closed || r23OpensLater(g.gate, reason.Gate) {
+			reason, closed = rollout.BlockReason{Type: rollout.BlockGateClosed, Group: group, Gate: g.gate}, true
 		}
 	}
-	return hold, closed
+	return reason, closed
 }
 
 func r23OpensLater(a, b rollout.Gate) bool {

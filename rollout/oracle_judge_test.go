@@ -150,27 +150,27 @@ func (a *answer) observe(r *rollout.Result) {
 	a.Breach, a.Warnings, a.RecheckAfter, a.Counts, a.Schedule = r.Breach, r.Warnings, r.RecheckAfter, r.Counts, r.Schedule
 	a.Schedule.After = allAfter(r.Schedule) // as the rules say what comes after what, and not what directly
 	a.Left, a.Leaving, a.Record = r.Deselected, r.PendingRemoval, r.Record
-	a.Settled, a.Held = a.Settled[:0], a.Held[:0]
+	a.Settled, a.Blocked = a.Settled[:0], a.Blocked[:0]
 	for c := range r.Settled() {
 		a.Settled = append(a.Settled, c)
 	}
-	for c, hold := range r.Blocked() {
-		hold.Detail, hold.Many = "", false
-		a.Held = append(a.Held, blockedCluster{c, hold})
+	for c, reason := range r.Blocked() {
+		reason.Detail, reason.Many = "", false
+		a.Blocked = append(a.Blocked, blockedCluster{c, reason})
 	}
 	a.Summary = r.Summary()
 	a.Aggregate = a.Summary.Aggregate()
-	a.Holds = r.BlockCounts()
+	a.BlockCounts = r.BlockCounts()
 	// What is said of those that are waited for has an oracle of its own: following the advice works. Here it counts that
 	// the summary says the same, but for what another of its sentences says.
-	if len(a.Holds) == 0 && len(a.Summary.Waiting) == 1 {
+	if len(a.BlockCounts) == 0 && len(a.Summary.Waiting) == 1 {
 		first, _, _ := strings.Cut(a.Summary.Waiting[0], " ")
 		if d, _, _ := r.Find(strings.TrimSuffix(first, ",")); d == rollout.DispositionInFlight || d == rollout.DispositionStarting || d == rollout.DispositionDeselected {
 			a.Summary.Waiting[0] = namesThem
 		}
 	}
-	for i := range a.Holds {
-		if h := &a.Holds[i].Reason; i < len(a.Summary.Waiting) && strings.HasPrefix(h.String()+"; ", a.Summary.Waiting[i]+"; ") {
+	for i := range a.BlockCounts {
+		if h := &a.BlockCounts[i].Reason; i < len(a.Summary.Waiting) && strings.HasPrefix(h.String()+"; ", a.Summary.Waiting[i]+"; ") {
 			h.Detail, h.Many = "", false
 			a.Summary.Waiting[i] = h.String()
 		}
@@ -185,11 +185,11 @@ const namesThem = "names them"
 func (a *answer) equal(b *answer) bool {
 	return slices.Equal(a.InFlight, b.InFlight) && slices.Equal(a.Start, b.Start) &&
 		slices.Equal(a.TimedOut, b.TimedOut) && slices.Equal(a.Settled, b.Settled) &&
-		slices.Equal(a.Held, b.Held) && slices.Equal(a.Removed, b.Removed) &&
+		slices.Equal(a.Blocked, b.Blocked) && slices.Equal(a.Removed, b.Removed) &&
 		slices.Equal(a.Left, b.Left) && slices.Equal(a.Leaving, b.Leaving) && sameRecord(a.Record, b.Record) && sameBreach(a.Breach, b.Breach) &&
 		slices.Equal(a.Warnings, b.Warnings) && a.RecheckAfter == b.RecheckAfter && a.Counts == b.Counts &&
 		sameSchedule(a.Schedule, b.Schedule) && sameSummary(a.Summary, b.Summary) &&
-		a.Aggregate == b.Aggregate && slices.Equal(a.Holds, b.Holds)
+		a.Aggregate == b.Aggregate && slices.Equal(a.BlockCounts, b.BlockCounts)
 }
 
 func same[T comparable](a, b *T) bool {
@@ -229,11 +229,11 @@ func diff(want, got *answer) string { return gocmp.Diff(want, got, cmpopts.Equat
 // findFault says what is wrong with Find, given the answer that the lists have; empty if nothing.
 func findFault(r *rollout.Result, want *answer) string {
 	fault := ""
-	check := func(disposition rollout.Disposition, c rollout.Cluster, hold rollout.BlockReason) {
+	check := func(disposition rollout.Disposition, c rollout.Cluster, reason rollout.BlockReason) {
 		d, found, ok := r.Find(c.Name)
 		found.Detail, found.Many = "", false
-		if !ok || d != disposition || found != hold {
-			fault = fmt.Sprintf("Find(%q) = %v, %v, %v, want %v, %v", c.Name, d, found, ok, disposition, hold)
+		if !ok || d != disposition || found != reason {
+			fault = fmt.Sprintf("Find(%q) = %v, %v, %v, want %v, %v", c.Name, d, found, ok, disposition, reason)
 		}
 	}
 	for _, list := range []struct {
@@ -250,15 +250,15 @@ func findFault(r *rollout.Result, want *answer) string {
 			check(list.is, c, rollout.BlockReason{})
 		}
 	}
-	for _, h := range want.Held {
-		check(rollout.DispositionBlocked, h.Cluster, h.Hold)
+	for _, h := range want.Blocked {
+		check(rollout.DispositionBlocked, h.Cluster, h.Reason)
 	}
 	for _, name := range want.Removed {
 		if slices.ContainsFunc(want.Left, func(c rollout.Cluster) bool { return c.Name == name }) {
 			continue
 		}
-		if d, hold, ok := r.Find(name); ok || d != "" || hold != (rollout.BlockReason{}) {
-			fault = fmt.Sprintf("Find(%q) = %v, %v, %v of a cluster that is not selected", name, d, hold, ok)
+		if d, reason, ok := r.Find(name); ok || d != "" || reason != (rollout.BlockReason{}) {
+			fault = fmt.Sprintf("Find(%q) = %v, %v, %v of a cluster that is not selected", name, d, reason, ok)
 		}
 	}
 	return fault

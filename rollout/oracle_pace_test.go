@@ -38,7 +38,7 @@ func (o *oracle) share() {
 	}
 	started += o.shareAmong(pooled, started)
 	for i := range o.all { // these are about all groups together
-		if h := &o.all[i].hold; h.Type == rollout.BlockExposed || h.Type == rollout.BlockRamp || h.Type == rollout.BlockStarts || h.Type == rollout.BlockShares && h.MaxConcurrency > 0 {
+		if h := &o.all[i].reason; h.Type == rollout.BlockExposed || h.Type == rollout.BlockRamp || h.Type == rollout.BlockStarts || h.Type == rollout.BlockShares && h.MaxConcurrency > 0 {
 			h.Starting = started
 		}
 	}
@@ -49,7 +49,7 @@ func (o *oracle) share() {
 func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting int) {
 	var candidates []*subject
 	for i := range o.all {
-		if s := &o.all[i]; slices.Contains(groups, s.group) && waiting(s) && !s.held && !s.ignored {
+		if s := &o.all[i]; slices.Contains(groups, s.group) && waiting(s) && !s.blocked && !s.ignored {
 			candidates = append(candidates, s)
 		}
 	}
@@ -61,12 +61,12 @@ func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting 
 	var reason rollout.BlockReason
 	least := 1 << 30
 	for _, limit := range []func([]grouping.Key) (rollout.BlockReason, int, bool){o.r53, o.r11, o.r24, o.r65, o.r66, o.r35, o.r36} {
-		hold, room, limited := limit(groups)
-		if hold.Type != rollout.BlockConcurrency && hold.Type != rollout.BlockPlaces {
+		found, room, limited := limit(groups)
+		if found.Type != rollout.BlockConcurrency && found.Type != rollout.BlockPlaces {
 			room -= startedBefore
 		}
 		if room = max(0, room); limited && room < least {
-			least, reason = room, hold
+			least, reason = room, found
 		}
 	}
 	starting = min(starting, least)
@@ -74,7 +74,7 @@ func (o *oracle) shareAmong(groups []grouping.Key, startedBefore int) (starting 
 		reason.Starting = starting
 	}
 	for _, s := range candidates[starting:] {
-		s.held, s.hold = true, reason
+		s.blocked, s.reason = true, reason
 	}
 	return starting
 }
@@ -126,22 +126,22 @@ func (o *oracle) r35([]grouping.Key) (rollout.BlockReason, int, bool) {
 
 // slots counts who holds a slot in some groups, and how many slots are free. R25: a failed cluster has a slot unless the
 // option says otherwise.
-func (o *oracle) slots(hold rollout.BlockReason, groups []grouping.Key) (rollout.BlockReason, int, bool) {
+func (o *oracle) slots(reason rollout.BlockReason, groups []grouping.Key) (rollout.BlockReason, int, bool) {
 	for i := range o.all {
 		s := &o.all[i]
 		if !slices.Contains(groups, s.group) || !o.r3(s) || s.ignored || s.status == status.Failed && o.failedFrees {
 			continue
 		}
-		hold.InFlight++
+		reason.InFlight++
 		if s.status == status.Failed {
-			hold.Failed++
-			hold.Forever = o.deadline == nil
+			reason.Failed++
+			reason.Forever = o.deadline == nil
 		}
 		if o.r4Timeless(s) {
-			hold.WithoutTime++
+			reason.WithoutTime++
 		}
 	}
-	return hold, hold.MaxConcurrency - hold.InFlight, true
+	return reason, reason.MaxConcurrency - reason.InFlight, true
 }
 
 // R57: all clusters share the shares of concurrency.
@@ -151,8 +151,8 @@ func (o *oracle) r53([]grouping.Key) (rollout.BlockReason, int, bool) {
 	}
 	every := *o
 	every.failedFrees = false // R25 is no matter of shares
-	hold, room, _ := every.slots(rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true, MaxConcurrency: o.shares.Concurrency}, o.groups)
-	return hold, room, true
+	reason, room, _ := every.slots(rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true, MaxConcurrency: o.shares.Concurrency}, o.groups)
+	return reason, room, true
 }
 
 // R57: where there is no share, nothing starts, no ignored cluster either. R38 is no matter of shares.
@@ -163,15 +163,15 @@ func (o *oracle) r53Without(*subject) (rollout.BlockReason, bool) {
 			failed++
 		}
 	}
-	hold := rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true}
+	reason := rollout.BlockReason{Type: rollout.BlockShares, AllGroups: true}
 	switch {
 	case o.shares == nil:
 		return rollout.BlockReason{}, false
 	case o.shares.Concurrency == 0:
-		return hold, true
+		return reason, true
 	case failed > o.shares.Failures:
-		hold.Failures, hold.MaxFailures = failed, o.shares.Failures
-		return hold, true
+		reason.Failures, reason.MaxFailures = failed, o.shares.Failures
+		return reason, true
 	}
 	return rollout.BlockReason{}, false
 }
@@ -181,7 +181,7 @@ func (o *oracle) r36([]grouping.Key) (rollout.BlockReason, int, bool) {
 	if o.starts == nil {
 		return rollout.BlockReason{}, 0, false
 	}
-	hold := rollout.BlockReason{Type: rollout.BlockStarts, AllGroups: true, MaxStarts: o.starts.n, Per: o.starts.per}
+	reason := rollout.BlockReason{Type: rollout.BlockStarts, AllGroups: true, MaxStarts: o.starts.n, Per: o.starts.per}
 	var leave []time.Time
 	for i := range o.all {
 		is, since := r27(o.all[i].counts)
@@ -192,7 +192,7 @@ func (o *oracle) r36([]grouping.Key) (rollout.BlockReason, int, bool) {
 		switch leaves := started.Add(o.starts.per); {
 		case since.IsZero():
 			if o.r3(&o.all[i]) {
-				hold.WithoutTime++
+				reason.WithoutTime++
 			}
 		case o.now.Before(leaves):
 			leave = append(leave, leaves)
@@ -204,14 +204,14 @@ func (o *oracle) r36([]grouping.Key) (rollout.BlockReason, int, bool) {
 		}
 	}
 	slices.SortFunc(leave, time.Time.Compare)
-	total := len(leave) + hold.WithoutTime
+	total := len(leave) + reason.WithoutTime
 	for i := range leave { // the first whose end leaves fewer than n, also if as many start now as may
 		if max(total, o.starts.n)-(i+1) < o.starts.n {
-			hold.Until = leave[i].UTC()
+			reason.Until = leave[i].UTC()
 			break
 		}
 	}
-	return hold, o.starts.n - total, true
+	return reason, o.starts.n - total, true
 }
 
 // R34: whether there is a wait between groups under the type.
@@ -222,11 +222,11 @@ func (o *oracle) r34Waits() bool {
 
 // R34: a group starts when so much time has passed since the last success in all groups that it comes after. Reading: the
 // first group with that success is named, or the first with a success without a time.
-func (o *oracle) r34(s *subject) (hold rollout.BlockReason, waits bool) {
+func (o *oracle) r34(s *subject) (reason rollout.BlockReason, waits bool) {
 	if !o.r34Waits() {
 		return rollout.BlockReason{}, false
 	}
-	hold = rollout.BlockReason{Type: rollout.BlockWait, Per: o.wait}
+	reason = rollout.BlockReason{Type: rollout.BlockWait, Per: o.wait}
 	var last time.Time
 	for _, g := range o.sequence() {
 		if g == s.group {
@@ -241,18 +241,18 @@ func (o *oracle) r34(s *subject) (hold rollout.BlockReason, waits bool) {
 				return rollout.BlockReason{Type: rollout.BlockWait, Per: o.wait, Group: g}, true
 			}
 			if other.since.After(last) {
-				last, hold.Group = other.since, g
+				last, reason.Group = other.since, g
 			}
 		}
 		for _, p := range o.pasts { // R46
 			counts := p.group == g || !slices.Contains(o.groups, p.group)
 			if o.r33(g, s.group) && counts && p.success.After(last) {
-				last, hold.Group = p.success, g
+				last, reason.Group = p.success, g
 			}
 		}
 	}
-	hold.Until = last.Add(o.wait).UTC()
-	return hold, !last.IsZero() && o.now.Before(hold.Until)
+	reason.Until = last.Add(o.wait).UTC()
+	return reason, !last.IsZero() && o.now.Before(reason.Until)
 }
 
 // R34: whether a group with a cluster comes after the given one, which is one of those that go one by one.

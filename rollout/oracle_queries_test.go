@@ -41,13 +41,13 @@ func r61(w world, gate grouping.Key) (start []rollout.Cluster, otherwise rollout
 	}
 	for _, g := range then.groups {
 		var own []rollout.BlockReason // those of single clusters are listed last
-		for _, h := range then.out.Held {
+		for _, h := range then.out.Blocked {
 			switch {
 			case h.Cluster.Group != g || !behind(g):
-			case isOwn(h.Hold):
-				own = append(own, h.Hold)
+			case isOwn(h.Reason):
+				own = append(own, h.Reason)
 			default:
-				return nil, h.Hold
+				return nil, h.Reason
 			}
 		}
 		if len(own) > 0 {

@@ -43,7 +43,7 @@ func (o *oracle) r65(groups []grouping.Key) (rollout.BlockReason, int, bool) {
 		if s.group != groups[0] || s.ignored {
 			continue
 		}
-		if waiting(s) && !s.held {
+		if waiting(s) && !s.blocked {
 			wait++
 		}
 		unsettled = unsettled || o.r3(s) && s.status != status.Failed
@@ -256,9 +256,9 @@ func (o *oracle) r66([]grouping.Key) (rollout.BlockReason, int, bool) {
 			out, active = out || here > most, append(active, stage)
 		}
 	}
-	hold := rollout.BlockReason{Type: rollout.BlockExposed, AllGroups: true, InFlight: o.exposedIn(o.groups), MaxConcurrency: max(o.r66InOrder(free), o.r66Before())}
+	reason := rollout.BlockReason{Type: rollout.BlockExposed, AllGroups: true, InFlight: o.exposedIn(o.groups), MaxConcurrency: max(o.r66InOrder(free), o.r66Before())}
 	if !o.isChain(stages) {
-		hold.MaxConcurrency = max(hold.MaxConcurrency, o.r66Exposes(complete, active, free))
+		reason.MaxConcurrency = max(reason.MaxConcurrency, o.r66Exposes(complete, active, free))
 	}
-	return hold, hold.MaxConcurrency - hold.InFlight, out
+	return reason, reason.MaxConcurrency - reason.InFlight, out
 }

@@ -26,8 +26,8 @@ func (o *oracle) r19() {
 		switch {
 		case s.left:
 			a.Left = append(a.Left, c)
-		case s.held:
-			a.Held = append(a.Held, blockedCluster{c, s.hold})
+		case s.blocked:
+			a.Blocked = append(a.Blocked, blockedCluster{c, s.reason})
 		case waiting(s):
 			starts = append(starts, s)
 		case s.newly:
@@ -68,10 +68,10 @@ func (o *oracle) r19Recheck() time.Duration {
 	for i := range o.all {
 		s := &o.all[i]
 		switch {
-		case s.held && s.hold.Type == rollout.BlockGateClosed && !s.hold.Gate.Opens.IsZero():
-			consider(s.hold.Gate.Opens)
-		case s.held && !s.hold.Until.IsZero(): // R34, R36
-			consider(s.hold.Until)
+		case s.blocked && s.reason.Type == rollout.BlockGateClosed && !s.reason.Gate.Opens.IsZero():
+			consider(s.reason.Gate.Opens)
+		case s.blocked && !s.reason.Until.IsZero(): // R34, R36
+			consider(s.reason.Until)
 		case s.since.IsZero():
 		case o.r5(s):
 			consider(s.since.Add(o.soak))
@@ -220,7 +220,7 @@ func (o *oracle) s5Counts(among func(*subject) bool) (c status.Counts) {
 		if o.r5(s) {
 			c.Soaking++
 		}
-		if s.held {
+		if s.blocked {
 			c.Blocked++
 		}
 	}
@@ -250,9 +250,9 @@ func (o *oracle) s6() status.RolloutStatus {
 
 // listBlocks lists each hold once, by the first group in which it holds a cluster. In a group those of single clusters come last.
 func (o *oracle) listBlocks() {
-	own := func(h blockedCluster) bool { return isOwn(h.Hold) }
-	held := slices.Clone(o.out.Held)
-	slices.SortStableFunc(held, func(a, b blockedCluster) int {
+	own := func(h blockedCluster) bool { return isOwn(h.Reason) }
+	blocked := slices.Clone(o.out.Blocked)
+	slices.SortStableFunc(blocked, func(a, b blockedCluster) int {
 		switch {
 		case own(a) == own(b):
 			return 0
@@ -262,16 +262,16 @@ func (o *oracle) listBlocks() {
 		return -1
 	})
 	for _, g := range o.groups {
-		for _, held := range held {
-			if held.Cluster.Group != g {
+		for _, one := range blocked {
+			if one.Cluster.Group != g {
 				continue
 			}
-			i := slices.IndexFunc(o.out.Holds, func(h rollout.BlockCount) bool { return h.Reason == held.Hold })
+			i := slices.IndexFunc(o.out.BlockCounts, func(h rollout.BlockCount) bool { return h.Reason == one.Reason })
 			if i < 0 {
-				i = len(o.out.Holds)
-				o.out.Holds = append(o.out.Holds, rollout.BlockCount{Reason: held.Hold})
+				i = len(o.out.BlockCounts)
+				o.out.BlockCounts = append(o.out.BlockCounts, rollout.BlockCount{Reason: one.Reason})
 			}
-			o.out.Holds[i].Clusters++
+			o.out.BlockCounts[i].Clusters++
 		}
 	}
 	o.s7()
@@ -280,7 +280,7 @@ func (o *oracle) listBlocks() {
 // S7: the sentences of the holds, but for what they say of those that are waited for.
 func (o *oracle) s7() {
 	sum := &o.out.Summary
-	for _, h := range o.out.Holds {
+	for _, h := range o.out.BlockCounts {
 		if h.Reason.Type == rollout.BlockGateClosed {
 			sum.Gates = append(sum.Gates, h.Reason.String())
 		}
@@ -289,7 +289,7 @@ func (o *oracle) s7() {
 	// R29: where no cluster is blocked, those in flight are named; R37: if they count.
 	for i := range o.all {
 		s := &o.all[i]
-		if len(o.out.Holds) == 0 && o.out.Breach == nil && !o.incomplete && !s.ignored && (waiting(s) || o.r3(s)) {
+		if len(o.out.BlockCounts) == 0 && o.out.Breach == nil && !o.incomplete && !s.ignored && (waiting(s) || o.r3(s)) {
 			sum.Waiting = []string{namesThem}
 		}
 	}

@@ -69,7 +69,7 @@ type closedGate struct {
 type answer struct {
 	InFlight, Start, TimedOut, Settled []rollout.Cluster
 	Left                               []rollout.Cluster
-	Held                               []blockedCluster
+	Blocked                            []blockedCluster
 	Removed, Leaving                   []string
 	Record                             status.Record
 	Breach                             *rollout.Breach
@@ -79,12 +79,12 @@ type answer struct {
 	Schedule                           rollout.Schedule
 	Summary                            status.Summary
 	Aggregate                          status.RolloutStatus
-	Holds                              []rollout.BlockCount
+	BlockCounts                        []rollout.BlockCount
 }
 
 type blockedCluster struct {
 	Cluster rollout.Cluster
-	Hold    rollout.BlockReason
+	Reason  rollout.BlockReason
 }
 
 // subject is a selected cluster under scrutiny.
@@ -95,8 +95,8 @@ type subject struct {
 	since    time.Time
 	status   status.RolloutStatus // after R1, R27 and R4
 	newly    bool                 // timed out by R4
-	held     bool
-	hold     rollout.BlockReason
+	blocked  bool
+	reason   rollout.BlockReason
 	ignored  bool // R37: not counted
 	before   bool // R38: failed before
 	left     bool // R46: not selected
@@ -151,7 +151,7 @@ func (o *oracle) answer(w world) *answer {
 func (o *oracle) forget() {
 	a := &o.out
 	a.InFlight, a.Start, a.TimedOut, a.Settled = a.InFlight[:0], a.Start[:0], a.TimedOut[:0], a.Settled[:0]
-	a.Held, a.Removed, a.Holds, a.Warnings = a.Held[:0], a.Removed[:0], a.Holds[:0], a.Warnings[:0]
+	a.Blocked, a.Removed, a.BlockCounts, a.Warnings = a.Blocked[:0], a.Removed[:0], a.BlockCounts[:0], a.Warnings[:0]
 	a.Left, a.Leaving = a.Left[:0], a.Leaving[:0]
 	a.Schedule.Stages, a.Summary.Groups = a.Schedule.Stages[:0], a.Summary.Groups[:0]
 }

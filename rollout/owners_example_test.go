@@ -36,13 +36,13 @@ func ExampleClusterFreeze_severalOwners() {
 		take(name, plan(name, rollout.Options{Paused: true}))
 	}
 	for _, name := range names {
-		var holds []rollout.ClusterFreeze
+		var freezes []rollout.ClusterFreeze
 		for cluster, by := range busy {
 			if by != name {
-				holds = append(holds, rollout.ClusterFreeze{Cluster: cluster, Reason: "rollout " + by})
+				freezes = append(freezes, rollout.ClusterFreeze{Cluster: cluster, Reason: "rollout " + by})
 			}
 		}
-		r := plan(name, rollout.Options{Freezes: holds})
+		r := plan(name, rollout.Options{Freezes: freezes})
 		take(name, r)
 		fmt.Printf("%s: %v\n", name, r)
 	}

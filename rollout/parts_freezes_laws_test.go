@@ -36,15 +36,15 @@ func inTwoGroups(t fataler, incomplete bool, names [2][]string) *grouping.Groups
 }
 
 // heldBy says whether somebody holds the cluster now, and whether others wait for it: by the objects and the people alone.
-func (h *peopled) heldBy(name string) (held, reviewed, blocks bool) {
-	for _, hold := range h.freezes {
-		if hold.Cluster == name {
-			held = held || hold.Until.IsZero() || h.now.Before(hold.Until)
-			blocks = blocks || hold.Blocks
+func (h *peopled) frozenBy(name string) (frozen, allowed, blocks bool) {
+	for _, freeze := range h.freezes {
+		if freeze.Cluster == name {
+			frozen = frozen || freeze.Until.IsZero() || h.now.Before(freeze.Until)
+			blocks = blocks || freeze.Blocks
 		}
 	}
-	reviewed = h.allowlist == nil || slices.Contains(h.allowlist, name)
-	return held, reviewed, held && blocks
+	allowed = h.allowlist == nil || slices.Contains(h.allowlist, name)
+	return frozen, allowed, frozen && blocks
 }
 
 // stands says whether a cluster waits or is in flight in its part, by its object and the verdicts alone.
@@ -99,16 +99,16 @@ func (h *peopled) fault(i int, r *rollout.Result) string {
 		}
 		return twice
 	}
-	var held []rollout.Cluster
-	for c, hold := range r.Blocked() {
-		held = append(held, c)
-		if hold.String() == "" || r.Explain(c.Name).String() == "" {
+	var blocked []rollout.Cluster
+	for c, reason := range r.Blocked() {
+		blocked = append(blocked, c)
+		if reason.String() == "" || r.Explain(c.Name).String() == "" {
 			return c.Name + " waits without a sentence"
 		}
 	}
 	for as, clusters := range map[rollout.Disposition][]rollout.Cluster{
 		rollout.DispositionStarting: r.Start, rollout.DispositionInFlight: r.InFlight, rollout.DispositionTimedOut: r.TimedOut,
-		rollout.DispositionSettled: slices.Collect(r.Settled()), rollout.DispositionBlocked: held, rollout.DispositionDeselected: r.Deselected,
+		rollout.DispositionSettled: slices.Collect(r.Settled()), rollout.DispositionBlocked: blocked, rollout.DispositionDeselected: r.Deselected,
 	} {
 		if twice := add(as, clusters); twice != "" {
 			return twice
@@ -140,7 +140,7 @@ func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.D
 	if there == "" || there == rollout.DispositionDeselected {
 		return ""
 	}
-	found, hold, known := r.Find(name)
+	found, reason, known := r.Find(name)
 	if !known || found != there {
 		return fmt.Sprintf("%s is %s, and Find says %s", name, there, found)
 	}
@@ -154,17 +154,17 @@ func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.D
 	if flies && h.validates && h.objects[name].status == status.Succeeded {
 		h.seen.validating++
 	}
-	held, reviewed, _ := h.heldBy(name)
+	frozen, allowed, _ := h.frozenBy(name)
 	switch {
 	case !waits:
-	case held && hold.Type != rollout.BlockFrozen, !held && hold.Type == rollout.BlockFrozen:
-		return fmt.Sprintf("%s is held %v, and is %s: %v", name, held, there, hold)
-	case held:
-		h.seen.held++
-	case !reviewed && hold.Type != rollout.BlockNotAllowed:
-		return fmt.Sprintf("%s was not reviewed, and is %s: %v", name, there, hold)
-	case !reviewed:
-		h.seen.notReviewed++
+	case frozen && reason.Type != rollout.BlockFrozen, !frozen && reason.Type == rollout.BlockFrozen:
+		return fmt.Sprintf("%s is held %v, and is %s: %v", name, frozen, there, reason)
+	case frozen:
+		h.seen.frozen++
+	case !allowed && reason.Type != rollout.BlockNotAllowed:
+		return fmt.Sprintf("%s was not reviewed, and is %s: %v", name, there, reason)
+	case !allowed:
+		h.seen.notAllowed++
 	}
 	return ""
 }
@@ -180,12 +180,12 @@ func (h *peopled) faultOfStarts(i int, r *rollout.Result) string {
 		}
 	}
 	for _, c := range r.Start {
-		held, reviewed, _ := h.heldBy(c.Name)
+		frozen, allowed, _ := h.frozenBy(c.Name)
 		switch {
 		case h.anyIncomplete(i):
 			return c.Name + " starts while groups are incomplete"
-		case held || !reviewed:
-			return fmt.Sprintf("%s starts: held %v, reviewed %v", c.Name, held, reviewed)
+		case frozen || !allowed:
+			return fmt.Sprintf("%s starts: held %v, reviewed %v", c.Name, frozen, allowed)
 		case p.limit > 0 && inFlight > p.limit:
 			return fmt.Sprintf("%d in flight or starting, and at most %d may be", inFlight, p.limit)
 		case p.options.MaxConcurrencyPerGroup.IntValue() == 1 && inGroup[c.Group] > 1:
@@ -196,9 +196,9 @@ func (h *peopled) faultOfStarts(i int, r *rollout.Result) string {
 				continue
 			}
 			waits, flies := h.stands(p, other)
-			held, reviewed, blocks := h.heldBy(other)
-			if flies = flies && h.report(other, h.objects[other], p.version).Status != status.Failed; flies || waits && (blocks || !held && reviewed) {
-				return fmt.Sprintf("%s starts, and %s of an earlier group is not done: waits %v, in flight %v, held %v (%v), reviewed %v", c.Name, other, waits, flies, held, blocks, reviewed)
+			frozen, allowed, blocks := h.frozenBy(other)
+			if flies = flies && h.report(other, h.objects[other], p.version).Status != status.Failed; flies || waits && (blocks || !frozen && allowed) {
+				return fmt.Sprintf("%s starts, and %s of an earlier group is not done: waits %v, in flight %v, held %v (%v), reviewed %v", c.Name, other, waits, flies, frozen, blocks, allowed)
 			}
 		}
 	}

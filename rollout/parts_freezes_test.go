@@ -41,7 +41,7 @@ func TestFreezesAndPartsOverAHistory(t *testing.T) {
 		})
 	}
 	t.Log(seen)
-	for what, n := range map[string]int{"held": seen.held, "not reviewed": seen.notReviewed, "validating": seen.validating, "left": seen.left, "selected twice": seen.twice, "starts": seen.starts} {
+	for what, n := range map[string]int{"held": seen.frozen, "not reviewed": seen.notAllowed, "validating": seen.validating, "left": seen.left, "selected twice": seen.twice, "starts": seen.starts} {
 		if exhaustive.On && n == 0 {
 			t.Errorf("no history has what it is about: %s", what)
 		}
@@ -49,7 +49,7 @@ func TestFreezesAndPartsOverAHistory(t *testing.T) {
 }
 
 // histories counts what the histories came by.
-type histories struct{ starts, held, notReviewed, validating, left, twice int }
+type histories struct{ starts, frozen, notAllowed, validating, left, twice int }
 
 // onCluster is the workload of a cluster.
 type onCluster struct {
@@ -140,11 +140,11 @@ func (h *peopled) step() {
 		h.freezes = nil
 		for _, name := range h.names {
 			for !h.oneIn(2) {
-				hold := rollout.ClusterFreeze{Cluster: name, Reason: fmt.Sprint("store ", h.upTo(1)), Blocks: h.oneIn(3)}
+				freeze := rollout.ClusterFreeze{Cluster: name, Reason: fmt.Sprint("store ", h.upTo(1)), Blocks: h.oneIn(3)}
 				if h.oneIn(2) {
-					hold.Until = h.now.Add(time.Duration(h.upTo(5)-1) * 10 * time.Minute)
+					freeze.Until = h.now.Add(time.Duration(h.upTo(5)-1) * 10 * time.Minute)
 				}
-				h.freezes = append(h.freezes, hold)
+				h.freezes = append(h.freezes, freeze)
 			}
 		}
 	case 1:

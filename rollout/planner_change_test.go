@@ -47,8 +47,8 @@ func TestPlannerAndItsTimers(t *testing.T) {
 
 // R39, R59: a cluster times out, is to be tried again, and it is frozen. So a second time is due after the first.
 func TestPlannerRechecksWhenAFreezeEndsAfterATimeOut(t *testing.T) {
-	holds := []rollout.ClusterFreeze{{Cluster: "a", Until: now.Add(15 * time.Minute)}}
-	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read(), rollout.Options{Attempt: 1, Freezes: holds})
+	freezes := []rollout.ClusterFreeze{{Cluster: "a", Until: now.Add(15 * time.Minute)}}
+	p, err := rollout.NewPlanner(all("10m"), newFleet(t).group("", "a").read(), rollout.Options{Attempt: 1, Freezes: freezes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,9 +80,9 @@ func TestWouldStartAgreesWithTheRules(t *testing.T) {
 		result := try(t, w, groups).result
 		for _, key := range keys {
 			want, wantHold := r61(w, key)
-			got, hold := result.WouldStart(key)
-			if hold.Detail, hold.Many = "", false; !slices.Equal(got, want) || hold != wantHold {
-				return fmt.Sprintf("opening %v would start %v or say %+v, and the rules say %v or %+v", key, got, hold, want, wantHold)
+			got, reason := result.WouldStart(key)
+			if reason.Detail, reason.Many = "", false; !slices.Equal(got, want) || reason != wantHold {
+				return fmt.Sprintf("opening %v would start %v or say %+v, and the rules say %v or %+v", key, got, reason, want, wantHold)
 			}
 		}
 		return ""

@@ -60,9 +60,9 @@ func TestWouldStartIsWhatAPlanWithTheGateOpenStarts(t *testing.T) {
 				return fmt.Sprintf("opening %v starts %v, and %v", gate.group, want, otherwise)
 			}
 			if otherwise == (rollout.BlockReason{}) {
-				for c, hold := range after.Blocked() {
+				for c, reason := range after.Blocked() {
 					if len(want) == 0 && same(closedGate{group: c.Group}) {
-						return fmt.Sprintf("opening %v starts nobody, and why %s still waits is not said: %v", gate.group, c.Name, hold)
+						return fmt.Sprintf("opening %v starts nobody, and why %s still waits is not said: %v", gate.group, c.Name, reason)
 					}
 				}
 				continue

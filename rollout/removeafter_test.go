@@ -269,7 +269,7 @@ func TestAClusterPendingRemovalBlocksItsGroup(t *testing.T) {
 		{nil, "waiting for deselected clusters whose group is unknown: 0 of 1 done"},
 	} {
 		r := plan(nil, test.previous)
-		if _, hold, _ := r.Find("b"); len(r.Start) > 0 || !strings.HasPrefix(hold.String(), test.want) {
+		if _, reason, _ := r.Find("b"); len(r.Start) > 0 || !strings.HasPrefix(reason.String(), test.want) {
 			t.Errorf("%v, want it to hold b: %s", r, test.want)
 		}
 	}

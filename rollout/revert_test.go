@@ -78,7 +78,7 @@ func TestUndoByTheOlderTemplateIsTheSamePlan(t *testing.T) {
 		strategy := from(pick, all(""), progressive("", config("100%", "", 0)), progressive("2", config("100%", "", 0)), progressive("30%", config("100%", "", 0)))
 
 		failed, before := map[string]status.Report{}, map[string]status.Report{}
-		held := map[string]status.Report{}
+		had := map[string]status.Report{}
 		for _, name := range names {
 			lacks := status.Report{Cluster: name, Status: status.ToApply}
 			switch pick(4) {
@@ -89,17 +89,17 @@ func TestUndoByTheOlderTemplateIsTheSamePlan(t *testing.T) {
 			default:
 				before[name] = lacks
 				failed[name] = status.Report{Cluster: name, Status: from(pick, status.Succeeded, status.Progressing, status.Failed, status.TimeOut, status.ToApply), Applied: now.Add(-time.Duration(1+pick(5)) * time.Hour)}
-				held[name] = failed[name]
+				had[name] = failed[name]
 			}
 		}
 		order := rollout.Options{Order: func(a, b string) int { // R44 once more
 			bad := func(name string) int {
-				if s := held[name].Status; s == status.Failed || s == status.TimeOut {
+				if s := had[name].Status; s == status.Failed || s == status.TimeOut {
 					return 0
 				}
 				return 1
 			}
-			return cmp.Or(cmp.Compare(bad(a), bad(b)), held[b].Applied.Compare(held[a].Applied))
+			return cmp.Or(cmp.Compare(bad(a), bad(b)), had[b].Applied.Compare(had[a].Applied))
 		}}
 		revert := func(b map[string]status.Report, f map[string]status.Report) *rollout.Result {
 			r, err := rollout.Revert(strategy, groups, rollout.Abort{Time: aborted, Failed: values(f), Before: values(b)}, now, rollout.Options{})
@@ -117,7 +117,7 @@ func TestUndoByTheOlderTemplateIsTheSamePlan(t *testing.T) {
 			}
 			var want []rollout.Cluster
 			for _, c := range undo.Start {
-				if _, holds := held[c.Name]; holds {
+				if _, has := had[c.Name]; has {
 					want = append(want, c)
 				}
 			}
@@ -138,9 +138,9 @@ func TestUndoByTheOlderTemplateIsTheSamePlan(t *testing.T) {
 			}
 		}
 		for _, name := range names {
-			_, holds := held[name]
-			if writtenBack[name] != one(holds) || writtenUndo[name] != one(holds) {
-				t.Fatalf("%s was written %d times, by the undo %d times; had it %v", name, writtenBack[name], writtenUndo[name], holds)
+			_, has := had[name]
+			if writtenBack[name] != one(has) || writtenUndo[name] != one(has) {
+				t.Fatalf("%s was written %d times, by the undo %d times; had it %v", name, writtenBack[name], writtenUndo[name], has)
 			}
 		}
 	})

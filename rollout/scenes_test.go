@@ -114,8 +114,8 @@ func (s *stage) do(c scene.Command) (string, error) {
 	case "explain":
 		return explain(result.Explain(c.Args[0])), nil
 	case "find":
-		disposition, hold, _ := result.Find(c.Args[0])
-		return fmt.Sprintf("%s: %v", disposition, hold), nil
+		disposition, reason, _ := result.Find(c.Args[0])
+		return fmt.Sprintf("%s: %v", disposition, reason), nil
 	case "blockers":
 		var lines []string
 		for _, b := range result.Blockers() {

@@ -43,9 +43,9 @@
 //  6. Do what the result says. First update the record in the owner, if Record has changed; on a resourceVersion conflict
 //     return and requeue. Then apply the same result through writes.StepsOf: delete the workload of the clusters in Removed,
 //     delete surplus objects, and apply the workload to the clusters in InFlight and Start. Do not touch the other clusters,
-//     except that the steps record the first answer of a deselected cluster that counts. If the object of a cluster in Start is still being deleted, create the new object once the old one is gone. The
-//     cluster holds its slot until then, without a deadline; if its agent is dead, a user has to ignore the cluster. Before
-//     each write the steps check the owner, and stop if another version is wanted. In the write that carries the version,
+//     except that the steps record the first answer of a deselected cluster that counts. If the object of a cluster in
+//     Start is still being deleted, create the new object once the old one is gone. The cluster counts as in flight until
+//     then, without a deadline; if its agent is dead, a user has to ignore the cluster. Before each write the steps check the owner, and stop if another version is wanted. In the write that carries the version,
 //     store the version, the attempt that the result has for the cluster, and the time of the write (not of the plan).
 //     writes.Work makes such an object and says whether anything changes.
 //
@@ -76,8 +76,8 @@
 //	ProgressivePerGroup  {mandatory group} {mandatory group} … {group} {group} …
 //
 // Only the first stage that is not complete starts clusters. A stage is complete when each of its clusters succeeded
-// and soaked, is skipped, or failed, and no more failed than its budget allows: none in a mandatory group, MaxFailures
-// elsewhere. More failures in any stage are a breach: then nothing starts anywhere. Under Progressive the budget also
+// and soaked, is skipped, or failed, and no more failed than are tolerated: none in a mandatory group, MaxFailures
+// elsewhere. More failures in any stage are a breach: then nothing starts anywhere. Under Progressive MaxFailures also
 // holds over all clusters together. The result's [Schedule] shows the stages with their limits as counts.
 //
 // Clusters in flight are Progressing, Validating, Failed within their deadline, or soaking. The result has them from every stage:
@@ -89,15 +89,15 @@
 //
 // # Pitfalls
 //
-// Set a progressDeadline. Without one, a failed cluster within maxFailures keeps its slot for ever, since it may recover,
+// Set a progressDeadline. Without one, a failed cluster within maxFailures stays in flight for ever, since it may recover,
 // and so does a silent one. The deadline runs from the last reported transition, or from the write of the version if that
-// is later, so a failure restarts it. With FailedFreesSlot a failure frees the slot at once.
+// is later, so a failure restarts it. With FailedFreesSlot a failed cluster makes room for another at once.
 //
-// A ManifestWork is done only if conditionRules in its template set the condition Progressing. Otherwise the cluster keeps
-// its slot or times out, and the result warns. Add rules, or let Available count ([status.WorkState].AvailableSucceeds).
+// A ManifestWork is done only if conditionRules in its template set the condition Progressing. Otherwise the cluster stays
+// in flight or times out, and the result warns. Add rules, or let Available count ([status.WorkState].AvailableSucceeds).
 //
-// Under Progressive, MaxConcurrency does not limit mandatory groups. Each starts as a whole and takes no slot from the
-// others. Any failure in it stops the rollout.
+// Under Progressive, MaxConcurrency does not limit mandatory groups. Each starts as a whole, and does not count against
+// the limit of the others. Any failure in it stops the rollout.
 //
 // A report without any time has no deadline, and its soak never ends. The result warns.
 //

@@ -15,7 +15,7 @@
 //     of a Placement without groups blocks every cluster that is imported later, until it recovers.
 //   - Under Progressive with mandatory groups the other clusters do not go in batches: whenever one is done, the next
 //     starts.
-//   - Without a progressDeadline a progressing cluster keeps its slot for ever, and so does a failed one.
+//   - Without a progressDeadline a progressing cluster stays in flight for ever, and so does a failed one.
 //   - The next group starts when the one before is settled.
 //   - maxFailures above the number of clusters tolerates all of them, where sdk-go tolerates none.
 //   - Without maxConcurrency, a Progressive strategy takes the Placement's clustersPerDecisionGroup, as the API documents,

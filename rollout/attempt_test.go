@@ -40,7 +40,7 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	report(failed)
 	says(written, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 10m0s")
 
-	// A report that is later than the write is newer, whatever it knows of attempts: who stamps none would otherwise be
+	// A report that is later than the write is newer, whatever it knows of attempts: a writer that stamps none would otherwise be
 	// in flight for ever. Nor does an older one of the attempt that is wanted have an effect.
 	failed.Attempt, failed.Applied, failed.LastTransitionTime = 1, now.Add(-time.Second), now.Add(-time.Second)
 	report(failed)
@@ -50,7 +50,7 @@ func TestAReportOfTheAttemptBeforeComesLate(t *testing.T) {
 	says(now.Add(time.Second), "starting a; so far 0 of 2 clusters done, 2 not started")
 	failed.Attempt = 1
 	report(failed)
-	says(now.Add(time.Second), "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight, 1 of these failed, 1 not started; recheck after 10m0s")
+	says(now.Add(time.Second), "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight (1 failed), 1 not started; recheck after 10m0s")
 }
 
 // R39: an attempt is raised while a is written, or in flight. Its object has the stamp of the attempt before, and what is
@@ -102,7 +102,7 @@ func TestAnAttemptIsRaisedMeanwhile(t *testing.T) {
 	}
 }
 
-// R39: who keeps a cluster up to date that is in flight does not try it again. Once its deadline has passed it waits.
+// R39: to update a cluster that is in flight does not try it again. Once its deadline has passed it waits.
 func TestKeptUpToDateStaysInItsAttempt(t *testing.T) {
 	groups, strategy := newFleet(t).group("", "a", "b").read(), progressive("1", config("", "10m", 0))
 	p, err := rollout.NewPlanner(strategy, groups, rollout.Options{})
@@ -125,7 +125,7 @@ func TestKeptUpToDateStaysInItsAttempt(t *testing.T) {
 	}
 }
 
-// R39: groups, strategies and attempts come and go, and a planner keeps who is in which attempt, also of those that are not
+// R39: groups, strategies and attempts come and go, and a planner keeps which cluster is in which attempt, also of those that are not
 // selected meanwhile.
 func TestThePlannerKeepsAttempts(t *testing.T) {
 	both, one := newFleet(t).group("", "a", "b").read(), newFleet(t).group("", "b").read()

@@ -251,12 +251,12 @@ func ExampleResult_Summary() {
 	summary := must(rollout.Plan(strategy, shops(), reports, noon(), rollout.Options{})).Summary()
 	fmt.Printf("%v: %v\n", summary.Aggregate(), summary)
 	for _, g := range summary.Groups {
-		fmt.Printf("%v: %d%%, %d waiting, %d of them held\n", g.Group, g.Percent(), g.ToApply, g.Blocked)
+		fmt.Printf("%v: %d%%, %d waiting, %d of them blocked\n", g.Group, g.Percent(), g.ToApply, g.Blocked)
 	}
 	// Output:
-	// Progressing: 2 of 6 clusters done, 2 in flight, 1 of these failed; lima failed; rome is progressing, and never times out (no progressDeadline); paris, quito start now
-	// group 0 "canary": 100%, 0 waiting, 0 of them held
-	// group 1: 0%, 2 waiting, 0 of them held
+	// Progressing: 2 of 6 clusters done, 2 in flight (1 failed); lima failed; rome is progressing, and never times out (no progressDeadline); paris, quito start now
+	// group 0 "canary": 100%, 0 waiting, 0 of them blocked
+	// group 1: 0%, 2 waiting, 0 of them blocked
 }
 
 // What the strategy comes to for this fleet: percentages and defaults as counts.

@@ -55,7 +55,7 @@ func (p *trial) stand(keep func(cluster string) bool) (s standing) {
 	return s
 }
 
-// isOwn says whether a hold is of the cluster itself (R59, R60).
+// isOwn says whether a block reason is of the cluster itself (R59, R60).
 func isOwn(h rollout.BlockReason) bool {
 	return h.Type == rollout.BlockFrozen || h.Type == rollout.BlockNotAllowed
 }
@@ -88,7 +88,7 @@ func TestIgnoredClustersDoNotAffectTheOthers(t *testing.T) {
 		if p.result.Schedule.String() != others.result.Schedule.String() {
 			return fmt.Sprintf("%v, and without them %v", p.result.Schedule, others.result.Schedule)
 		}
-		with.Summary, alone.Summary = "", "" // which says whom those wait for that are not counted
+		with.Summary, alone.Summary = "", "" // which says what ignored clusters wait for
 		return differ(alone, with)
 	})
 }
@@ -109,7 +109,7 @@ func TestIgnoredClustersStartOnceTheirStageIsReached(t *testing.T) {
 			return ""
 		}
 		for _, reason := range p.result.Blocked() {
-			return "held where nothing is waited for: " + reason.String()
+			return "blocked where nothing is waited for: " + reason.String()
 		}
 		if b := p.result.Blockers(); len(b) > 0 || p.result.Breach != nil {
 			return fmt.Sprintf("blocked by %v, %v", b, p.result.Breach)
@@ -135,7 +135,7 @@ func TestNothingWaitsForAnIgnoredCluster(t *testing.T) {
 		}
 		for _, b := range p.result.Blockers() {
 			if ignored(b.Name) {
-				return fmt.Sprintf("%v holds up %d", b, b.Waiting)
+				return fmt.Sprintf("%v blocks %d", b, b.Waiting)
 			}
 		}
 		var said []string
@@ -246,11 +246,11 @@ func TestExceptions(t *testing.T) {
 		opts rollout.Options
 		want string
 	}{
-		{rollout.Options{}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 3 clusters done, 1 in flight, 1 of these failed, 2 not started"},
-		{rollout.Options{Ignored: []string{"b"}}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight, 1 of these failed, 1 not started, 1 more ignored"},
+		{rollout.Options{}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 3 clusters done, 1 in flight (1 failed), 2 not started"},
+		{rollout.Options{Ignored: []string{"b"}}, "the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 in flight (1 failed), 1 not started, 1 more ignored"},
 		{rollout.Options{Ignored: []string{"a"}}, "starting b; so far 0 of 2 clusters done, 2 not started, 1 more ignored"},
-		{rollout.Options{FailedBefore: []string{"a"}}, "0 of 3 clusters done, 1 in flight, 1 of these failed, 2 not started"},
-		{rollout.Options{FailedBefore: []string{"a"}, FailedFreesSlot: true}, "starting b; so far 0 of 3 clusters done, 1 in flight, 1 of these failed, 2 not started"},
+		{rollout.Options{FailedBefore: []string{"a"}}, "0 of 3 clusters done, 1 in flight (1 failed), 2 not started"},
+		{rollout.Options{FailedBefore: []string{"a"}, FailedFreesSlot: true}, "starting b; so far 0 of 3 clusters done, 1 in flight (1 failed), 2 not started"},
 		{rollout.Options{FailedBefore: []string{"a"}, Ignored: []string{"a"}}, "starting b; so far 0 of 2 clusters done, 2 not started, 1 more ignored"},
 	} {
 		r := plan(t, planned{strategy: progressive("1", config("", "", 0)), groups: []string{"a b c"}, reports: "a=Failed/1m", opts: c.opts})

@@ -4,6 +4,7 @@ package status
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cohort-ocm/cohort/grouping"
 	"github.com/cohort-ocm/cohort/internal/clauses"
@@ -96,7 +97,7 @@ func (c Counts) Add(other Counts) Counts {
 	return c
 }
 
-// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight, 1 of these failed, 1 more failed,
+// String gives the counts in words, without zeros: `12 of 320 clusters done, 5 in flight (1 failed), 1 more failed,
 // 302 not started, 3 more ignored`. A cluster that failed is in flight until its deadline.
 func (c Counts) String() string { return c.inWords(c.ToApply) }
 
@@ -115,8 +116,17 @@ func (c Counts) inWords(waiting int) string {
 	if c.Failed > 0 {
 		timedOut = "more failed"
 	}
-	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight") + clauses.Number(c.Validating, "of these waiting for validation") +
-		clauses.Number(c.Failed, "of these failed") + clauses.Number(c.TimeOut, timedOut) + clauses.Number(waiting, "not started") + clauses.Number(c.Deselected, "of these deselected") + clauses.Number(c.Ignored, "more ignored")
+	return fmt.Sprintf("%d of %d clusters done", c.Done(), c.Total()) + clauses.Number(c.InFlight(), "in flight"+c.notProgressing()) +
+		clauses.Number(c.TimeOut, timedOut) + clauses.Number(waiting, "not started") + clauses.Number(c.Deselected, "of these deselected") + clauses.Number(c.Ignored, "more ignored")
+}
+
+// notProgressing says in parentheses how many of the clusters in flight are validated, or failed.
+func (c Counts) notProgressing() string {
+	detail := clauses.Number(c.Validating, "waiting for validation") + clauses.Number(c.Failed, "failed")
+	if detail == "" {
+		return ""
+	}
+	return " (" + strings.TrimPrefix(detail, ", ") + ")"
 }
 
 // allIgnored says that no cluster counts.

@@ -81,7 +81,7 @@ func TestAUserFreezesAllowsAndValidates(t *testing.T) {
 	o.says(o.asks("open-gate", set.Name, "-y"), "the gate is not all that blocks: .* not in the allowlist")
 	o.stays("two", 0)
 	o.says(o.asks("allow", set.Name, "prod-00", "prod-01", "-y"), "2 clusters start at once: prod-00 prod-01")
-	o.eventually("two wait for validation", func() bool { return strings.Contains(o.asks("status", set.Name), "2 of these waiting for validation") })
+	o.eventually("two wait for validation", func() bool { return strings.Contains(o.asks("status", set.Name), "2 waiting for validation") })
 	o.says(o.asks("explain", "prod-00"), "succeeds, and waits for validation", "to do: validate the version on prod-00")
 
 	if _, said, err := o.tries(nil, "validate", set.Name, "prod-00", "yes", "-y"); err == nil || !strings.Contains(said, "nothing is written: ") || !strings.Contains(said, "is forbidden") {
@@ -96,7 +96,7 @@ func TestAUserFreezesAllowsAndValidates(t *testing.T) {
 	o.says(o.asks("explain", "prod-01"), "fails")
 	o.says(o.asks("validate", set.Name, "prod-01", "yes", "-y"), "3 clusters start at once: prod-02 prod-03 prod-04")
 	o.eventually("the next three have it, and wait for validation", func() bool {
-		return o.have("two") == 5 && strings.Contains(o.asks("status", set.Name), "3 of these waiting for validation")
+		return o.have("two") == 5 && strings.Contains(o.asks("status", set.Name), "3 waiting for validation")
 	})
 	o.says(o.asks("abort", set.Name, "-y"), "to the template of 3 clusters that wait; gates and the allowlist do not block that", `the concurrency limit is reached \(3 of 3 in flight\): prod-05, prod-06, prod-07 wait for validation`)
 	o.says(o.asks("validate", set.Name, "prod-05", "yes", "-y"), "1 cluster starts at once: prod-00") // a cluster with the version before is now validated, too

@@ -48,16 +48,16 @@ func TestValidationCountsInEveryAnswer(t *testing.T) {
 		args         []string
 		want         []string
 	}{
-		{"there is no verdict", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 not started\n", "validated by the plugin mesh",
+		{"there is no verdict", "", []string{"status"}, []string{"\n0 of 4 clusters done, 2 in flight (2 waiting for validation), 2 not started\n", "validated by the plugin mesh",
 			"a: waits for validation and times out at 01:15", "\n  2 clusters: the concurrency limit is reached (2 of 2 in flight): a, b wait for validation; the first (a) times out at 01:15", "kubectl cohort validate ns/set a yes\n"}},
 		{"a cluster that is validated says until when", "", []string{"explain", "b"}, []string{"succeeds, and waits for validation\n", "waits for validation and times out at 01:20; to do: validate the version on b, and record the verdict\n", "succeeds and is done: it is found good\n"}},
 		{"its past has it", "", []string{"history", "b"}, []string{"\n00:48   starts\n", "\n00:50   succeeds, and waits for validation\n"}},
-		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight, 1 of these waiting for validation, 2 not started\n", "\nmay start now (1): c\n"}},
+		{"a was found good, and c is next", yes, []string{"status"}, []string{"\n1 of 4 clusters done, 1 in flight (1 waiting for validation), 2 not started\n", "\nmay start now (1): c\n"}},
 		{"it was being validated before", yes, []string{"history", "a"}, []string{"\n00:40   starts\n", "\n00:45   succeeds, and waits for validation\n", "\n00:50   succeeds and is done\n"}},
 		{"a was found bad, and all stops for that reason", verdictOn("FAILED", "the mesh has no route", v3, "2025-01-01T00:50:00Z"), []string{"explain", "c"}, []string{"the mesh has no route"}},
-		{"of a version before, it counts for nothing", verdictOn("SUCCEEDED", "", versionOf("v2"), "2025-01-01T00:50:00Z"), []string{"status"}, []string{"2 of these waiting for validation"}},
-		{"of before the write, it counts for nothing", verdictOn("SUCCEEDED", "", v3, "2024-12-31T00:50:00Z"), []string{"status"}, []string{"2 of these waiting for validation"}},
-		{"a person wrote it, without a time", `{"result":"SUCCEEDED","version":"` + v3 + `"}`, []string{"status"}, []string{"1 of these waiting for validation"}},
+		{"of a version before, it counts for nothing", verdictOn("SUCCEEDED", "", versionOf("v2"), "2025-01-01T00:50:00Z"), []string{"status"}, []string{"2 waiting for validation"}},
+		{"of before the write, it counts for nothing", verdictOn("SUCCEEDED", "", v3, "2024-12-31T00:50:00Z"), []string{"status"}, []string{"2 waiting for validation"}},
+		{"a person wrote it, without a time", `{"result":"SUCCEEDED","version":"` + v3 + `"}`, []string{"status"}, []string{"1 waiting for validation"}},
 		{"the value is invalid, so the controller starts no cluster", `{"result":"GOOD","version":"` + v3 + `"}`, []string{"status"}, []string{
 			`ManifestWork a/set: metadata.annotations[cohort.open-cluster-management.io/verdict].result: Unsupported value: "GOOD"`, "no cluster starts as long as that stands there", "the rollout is paused"}},
 	} {
@@ -83,7 +83,7 @@ func TestNoVerdictCountsWhereNoPluginIsAsked(t *testing.T) {
 }
 
 // A freeze and an allowlist count in each answer, as they count for the controllers that read them.
-func TestHoldsAndReviewsCountInEveryAnswer(t *testing.T) {
+func TestFreezesAndAllowlistsCountInEveryAnswer(t *testing.T) {
 	v3 := versionOf("v3")
 	for _, test := range []struct {
 		annotations map[string]string
@@ -128,7 +128,7 @@ func TestADumpWithHoldsAndVerdicts(t *testing.T) {
 		})
 	}
 	page := simulateText(t, "", "report", "-", "-f", "testdata/live/validating.yaml", "--start", now)
-	for _, want := range []string{`<i class="key validating"></i>validating`, `<i class="key frozen"></i>frozen`, "1 of 8 clusters done, 4 in flight, 3 of these waiting for validation, 3 not started",
+	for _, want := range []string{`<i class="key validating"></i>validating`, `<i class="key frozen"></i>frozen`, "1 of 8 clusters done, 4 in flight (3 waiting for validation), 3 not started",
 		"prod-06 is frozen until", "prod-05, prod-07 are not in the allowlist"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)

@@ -40,11 +40,11 @@ func TestClustersOfAPolicyAreValidated(t *testing.T) {
 		args                   []string
 		want                   []string
 	}{
-		{"there is no verdict", "true", "", []string{"status"}, []string{"0 of 4 clusters done, 2 in flight, 2 of these waiting for validation, 2 not started\n", "a b: waits for validation and times out at 01:20", "kubectl cohort validate ns/pol a yes\n", "validated, as the annotation"}},
-		{"a was found good", "true", yes, []string{"status"}, []string{"1 of 4 clusters done, 1 in flight, 1 of these waiting for validation, 2 not started\n", "may start now (1): c\n"}},
+		{"there is no verdict", "true", "", []string{"status"}, []string{"0 of 4 clusters done, 2 in flight (2 waiting for validation), 2 not started\n", "a b: waits for validation and times out at 01:20", "kubectl cohort validate ns/pol a yes\n", "validated, as the annotation"}},
+		{"a was found good", "true", yes, []string{"status"}, []string{"1 of 4 clusters done, 1 in flight (1 waiting for validation), 2 not started\n", "may start now (1): c\n"}},
 		{"a was not found good", "true", no, []string{"status"}, []string{"stopped: a failed", `"no route"`}},
-		{"of another version it counts for nothing", "true", strings.Replace(yes, "VERSION", "other", 1), []string{"status"}, []string{"2 of these waiting for validation"}},
-		{"the value is invalid", "true", "yes", []string{"status"}, []string{"no cluster starts as long as that stands there", "2 of these waiting for validation", "the rollout is paused"}},
+		{"of another version it counts for nothing", "true", strings.Replace(yes, "VERSION", "other", 1), []string{"status"}, []string{"2 waiting for validation"}},
+		{"the value is invalid", "true", "yes", []string{"status"}, []string{"no cluster starts as long as that stands there", "2 waiting for validation", "the rollout is paused"}},
 		{"the annotation is invalid", "yes", "", []string{"status"}, []string{`"yes" must be true or false: no cluster starts`, "the rollout is paused"}},
 		{"they are not validated", "false", no, []string{"status"}, []string{"2 of 4 clusters done, 2 not started\n"}},
 		{"a forecast finds them good", "true", "", []string{"plan"}, []string{"Complete", "a forecast finds each good at once"}},
@@ -64,7 +64,7 @@ func TestAPersonValidatesAClusterOfAPolicy(t *testing.T) {
 	h := newHub(t, recent(validatedPolicy(t, "true", "")))
 	version := policyVersion(t, livePolicy("v2"))
 	got := simulateText(t, "", "validate", "pol", "a", "yes", "--dry-run", "--server", h.URL)
-	for _, want := range []string{"a is good with version " + version + "\n", "2 of these waiting for validation", "1 cluster starts at once: c\n"} {
+	for _, want := range []string{"a is good with version " + version + "\n", "2 waiting for validation", "1 cluster starts at once: c\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

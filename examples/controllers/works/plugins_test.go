@@ -81,7 +81,7 @@ func TestAClusterIsValidatedBeforeTheNext(t *testing.T) {
 		t.Errorf("wrote %q, %+v, %v", wrote, result, err)
 	}
 	c := meta.FindStatusCondition(p.set().Status.Conditions, "PlacementRolledOut")
-	if c == nil || !strings.Contains(c.Message, "1 of these waiting for validation") {
+	if c == nil || !strings.Contains(c.Message, "1 waiting for validation") {
 		t.Errorf("%+v", c)
 	}
 	if c := meta.FindStatusCondition(p.set().Status.Conditions, "PluginLoaded"); c == nil || c.Reason != "Available" {

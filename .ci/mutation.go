@@ -126,7 +126,7 @@ func read(result string) (map[place]bool, error) {
 	return listed, nil
 }
 
-// survivors reads .ci/survivors: a file and a line of its source without its comment, and below it, indented, why nobody can
+// survivors reads .ci/survivors: a file and a line of its source without its comment, and below it, indented, why no test can
 // notice.
 func survivors() (map[string]bool, error) {
 	data, err := os.ReadFile(".ci/survivors")

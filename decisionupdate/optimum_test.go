@@ -362,7 +362,7 @@ func TestLargerFleetsComeCloseToTheFewestWrites(t *testing.T) {
 
 // D4: a surge that others make unnecessary is left out, also where there are too many moves to look for such. The
 // circles are k1-k2, k1-k3, k2-k4 and k3-k5: k1 has most ways through it, but k2 and k3 break all of them.
-func TestSurgeIsNeverForNobody(t *testing.T) {
+func TestSurgeIsNeverForNoCluster(t *testing.T) {
 	var edges []edge
 	for _, circle := range [][2]int{{0, 1}, {0, 2}, {1, 3}, {2, 4}} {
 		edges = append(edges, edge{circle[0], circle[1]}, edge{circle[1], circle[0]})

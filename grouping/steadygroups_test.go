@@ -306,7 +306,7 @@ func withoutIndex(stored decisions, i int, label string) decisions {
 }
 
 // G6, G10: ten groups without a name, divided anew, or grown so that their names are in the other direction.
-func TestAnIndexLabelOfOneOfTenGroupsEditedOrRemovedMovesNobody(t *testing.T) {
+func TestAnIndexLabelOfOneOfTenGroupsEditedOrRemovedMovesNoCluster(t *testing.T) {
 	placement, clusters := newPlacement(intstr.FromInt32(10)), numbered(100, "c")
 	anew := mustDivide(t, placement, clusters, grouping.Options{})
 	var grown *grouping.Groups
@@ -327,7 +327,7 @@ func TestAnIndexLabelOfOneOfTenGroupsEditedOrRemovedMovesNobody(t *testing.T) {
 }
 
 // G6, G10: one of several objects of a group, also where the last group has room.
-func TestAnIndexLabelOfOneOfSeveralObjectsOfAGroupMovesNobody(t *testing.T) {
+func TestAnIndexLabelOfOneOfSeveralObjectsOfAGroupMovesNoCluster(t *testing.T) {
 	placement := newPlacement(intstr.FromInt32(250))
 	for _, n := range []int{750, 620} {
 		clusters := numbered(n, "c")
@@ -341,7 +341,7 @@ func TestAnIndexLabelOfOneOfSeveralObjectsOfAGroupMovesNobody(t *testing.T) {
 }
 
 // G6, G10: an index label that is removed, or edited to none, moves no cluster.
-func TestPropertyAnIndexLabelThatIsNoneMovesNobody(t *testing.T) {
+func TestPropertyAnIndexLabelThatIsNoneMovesNoCluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement, clusters, scores, g := drawSteady(t)
 		stored := decisions(mustDecide(t, g, placement))
@@ -355,7 +355,7 @@ func TestPropertyAnIndexLabelThatIsNoneMovesNobody(t *testing.T) {
 }
 
 // G6: an object that is deleted by hand takes its clusters along, and they come back into its group.
-func TestPropertyADeletedObjectMovesNobodyElse(t *testing.T) {
+func TestPropertyADeletedObjectMovesNoOtherCluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement, clusters, scores, g := drawSteady(t)
 		stored := decisions(mustDecide(t, g, placement))
@@ -378,7 +378,7 @@ func TestPropertyADeletedObjectMovesNobodyElse(t *testing.T) {
 
 // G6: whatever was written by hand for the places, every selected cluster is in one group, and there are no more groups than the highest index or
 // the clusters ask for.
-func TestPropertyPlacesThatAreOddLoseNobody(t *testing.T) {
+func TestPropertyPlacesThatAreOddLoseNoCluster(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		placement, clusters, scores, _ := drawSteady(t)
 		stored := drawStored(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// R29: an explanation is empty exactly where a cluster is not held; its blockers are among all of them; whatever it says
+// R29: an explanation is empty exactly where a cluster is not blocked; its blockers are among all of them; whatever it says
 // ends the wait, whether it is waited for or done.
 func TestFollowingTheAdviceWorks(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func (h *advised) check(t faultTeller, remedies map[rollout.RemedyType]int) {
 			continue
 		}
 		if first := e[0].Reason; withoutDetail(first) != withoutDetail(reason) {
-			t.Fatalf("%v\n%v: %s is held by %v and explained by %v", h, r, cluster, reason, first)
+			t.Fatalf("%v\n%v: %s is blocked by %v and explained by %v", h, r, cluster, reason, first)
 		}
 		if twice := saidTwice(e); twice != "" {
 			t.Fatalf("%v\n%v: %s is told twice that %q:\n%v", h, r, cluster, twice, e)
@@ -119,8 +119,8 @@ func (h *advised) checkStop(r rollout.Remedy) string {
 	plan := func(at time.Time) (breached, lacks bool) {
 		after.now = at
 		result, err := after.plan()
-		rights := h.others.Shares
-		return err == nil && result.Breach != nil, err == nil && rights != nil && result.Counts.Failures() > rights.Failures
+		shares := h.others.Shares
+		return err == nil && result.Breach != nil, err == nil && shares != nil && result.Counts.Failures() > shares.Failures
 	}
 	_, lacked := plan(h.now)
 	stopped := func(at time.Time) bool {
@@ -164,9 +164,9 @@ func choices(r rollout.Remedy) iter.Seq[[]string] {
 	}
 }
 
-// ended says whether a wait is over: for a slot, one that was held starts, failures stop the rollout, or another limit holds
+// ended says whether a wait is over: for a slot, one that was blocked starts, failures stop the rollout, or another limit blocks
 // the cluster; else the cluster no longer waits for it. A wait with an unknown end is over where the end is known, as another
-// wait, until then, has taken its place. A hold is over where it is no longer a hold of the same clusters.
+// wait, until then, has taken its place. A block reason is over where it is no longer one of the same clusters.
 func ended(reason rollout.BlockReason, before, after *rollout.Result, cluster string) bool {
 	dated := func(now rollout.BlockReason) bool { return reason.Until.IsZero() && !now.Until.IsZero() }
 	switch reason.Type {
@@ -184,13 +184,13 @@ func ended(reason rollout.BlockReason, before, after *rollout.Result, cluster st
 	return true
 }
 
-// withoutDetail is a hold without the clusters it waits for, since an explanation tells some of them in later links.
+// withoutDetail is a block reason without the clusters it waits for, since an explanation tells some of them in later links.
 func withoutDetail(h rollout.BlockReason) rollout.BlockReason {
 	h.Detail = ""
 	return h
 }
 
-// isKnown says whether of a wait whose end nobody knew for want of a time the end is known now. It may go on for others where it is one
+// isKnown says whether of a wait whose end was unknown for want of a time the end is known now. It may go on for others where it is one
 // for groups, or took more than those whose time was not known.
 func isKnown(before rollout.Link, now rollout.Explanation) bool {
 	of := func(l rollout.Link, t rollout.RemedyType) bool {

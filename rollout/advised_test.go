@@ -113,7 +113,7 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 	case rollout.RemedyUnfreeze:
 		all := slices.Clone(h.others.Freezes)
 		h.others.Freezes = slices.DeleteFunc(all, func(frozen rollout.ClusterFreeze) bool {
-			names, others, many := strings.Cut(r.Clusters, " and ") // more: all that are held so
+			names, others, many := strings.Cut(r.Clusters, " and ") // more: all that are frozen so
 			return slices.Contains(named(names), frozen.Cluster) || many && others != "" && frozen.Reason == l.Reason.Reason
 		})
 	case rollout.RemedyAllow:
@@ -135,7 +135,7 @@ func (h *advised) follow(l rollout.Link, r rollout.Remedy, names []string) {
 		before := h.now
 		h.now = h.now.Add(2 * time.Minute) // it passes, by all clocks
 		h.others.Freezes = slices.Clone(h.others.Freezes)
-		for i := range h.others.Freezes { // and no hold ends meanwhile, whose cluster would be waited for then
+		for i := range h.others.Freezes { // and no freeze ends meanwhile, whose cluster would be waited for then
 			if freeze := &h.others.Freezes[i]; freeze.Until.After(before) && !freeze.Until.After(h.now) {
 				freeze.Until = h.now.Add(time.Hour)
 			}
@@ -323,7 +323,7 @@ func advisedFleets(t *testing.T, n int, do func(h *advised)) {
 					h = h.clone()
 					h.config().MinSuccessTime.Duration = 0
 					if r := h.reports["a"]; r.Status == status.Succeeded {
-						h.reports["a"] = status.Report{Cluster: "a", Status: r.Status} // nobody knows since when
+						h.reports["a"] = status.Report{Cluster: "a", Status: r.Status} // since an unknown time
 					}
 				case 12:
 					h.others = rollout.Options{GroupOrder: rollout.GroupOrder{}, Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}

@@ -158,7 +158,7 @@ func TestSummaryTakesFewAllocationsAtAnySize(t *testing.T) {
 		}
 		allocs := fewestAllocs(t, func() {
 			if s := plan().Summary(); s.Blocked != n/2 {
-				t.Fatalf("%d held", s.Blocked)
+				t.Fatalf("%d blocked", s.Blocked)
 			}
 		}) - fewestAllocs(t, func() { plan() })
 		if least == 0 {
@@ -169,7 +169,7 @@ func TestSummaryTakesFewAllocationsAtAnySize(t *testing.T) {
 	}
 }
 
-// Blockers looks once at who comes before a stage, not once for each of its groups: R34.
+// Blockers looks once at what comes before a stage, not once for each of its groups: R34.
 func TestBlockersTakesFewAllocationsForAnyNumberOfGroups(t *testing.T) {
 	strategy := clusterv1alpha1.RolloutStrategy{
 		Type: clusterv1alpha1.Progressive,
@@ -177,7 +177,7 @@ func TestBlockersTakesFewAllocationsForAnyNumberOfGroups(t *testing.T) {
 			MandatoryDecisionGroups: clusterv1alpha1.MandatoryDecisionGroups{MandatoryDecisionGroups: []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: "first"}}},
 		},
 	}
-	reports := []status.Report{{Cluster: "first", Status: status.Succeeded}} // nobody knows when
+	reports := []status.Report{{Cluster: "first", Status: status.Succeeded}} // at an unknown time
 	allocs := func(n int) float64 {
 		f := newFleet(t).group("first", "first")
 		for i := range n {

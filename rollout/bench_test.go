@@ -100,7 +100,7 @@ func BenchmarkResult(b *testing.B) {
 			{"Find", func() { result.Find("cluster-000050") }},
 			{"BlockCounts", func() { result.BlockCounts() }},
 			{"Summary", func() { result.Summary() }},
-			{"Held", func() {
+			{"Blocked", func() {
 				for range result.Blocked() {
 				}
 			}},

@@ -109,7 +109,7 @@ func TestAWriteOfASuccessThatIsBeingDeletedBeginsNoAttempt(t *testing.T) {
 	}
 	p.Applied("gone", now)
 	if left := p.Next(now).Deselected; len(left) != 1 || left[0].Attempt != 0 {
-		t.Errorf("who left: %+v, want one in the attempt of its object, 0", left)
+		t.Errorf("deselected: %+v, want one in the attempt of its object, 0", left)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestASoakRunsFromTheAnswer(t *testing.T) {
 		{"noted", status.Report{Status: status.Succeeded, Applied: late, Answered: now}, rollout.Options{}, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 30m0s"},
 		{"the condition has moved since", status.Report{Status: status.Succeeded, Applied: late, Answered: now.Add(-40 * time.Minute), LastTransitionTime: now.Add(-10 * time.Minute)}, rollout.Options{},
 			"0 of 2 clusters done, 1 in flight, 1 not started; recheck after 20m0s"},
-		{"of a write that nobody knows", status.Report{Status: status.Succeeded, LastTransitionTime: late, Answered: now}, rollout.Options{}, "starting b; so far 1 of 2 clusters done, 1 not started"},
+		{"of an unknown write", status.Report{Status: status.Succeeded, LastTransitionTime: late, Answered: now}, rollout.Options{}, "starting b; so far 1 of 2 clusters done, 1 not started"},
 		{"it is no success", status.Report{Status: status.Progressing, Applied: late, Answered: now}, rollout.Options{}, "0 of 2 clusters done, 1 in flight, 1 not started; recheck after 15m0s"},
 		{"it started when it was written", status.Report{Status: status.Succeeded, Applied: late, Answered: now.Add(-30 * time.Minute)},
 			rollout.Options{MaxStarts: &rollout.StartLimit{Count: 1, Per: metav1.Duration{Duration: 40 * time.Minute}}}, "starting b; so far 1 of 2 clusters done, 1 not started"},

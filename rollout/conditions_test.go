@@ -135,7 +135,7 @@ func TestSentencesAreWholeUpToTheirBound(t *testing.T) {
 	}
 }
 
-// R29: a sentence about groups names whom they wait for, then the groups alone, and then only counts them, as its bytes allow.
+// R29: a sentence about groups names the blockers, then the groups alone, and then only counts them, as its bytes allow.
 func TestSentencesOfGroupsAreWholeUpToTheirBound(t *testing.T) {
 	said := func(after []string, fleet func(*fleet) *fleet, reports ...status.Report) string {
 		f := newFleet(t)

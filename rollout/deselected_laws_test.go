@@ -72,8 +72,8 @@ func TestAllDeselectedClustersCanBeIgnored(t *testing.T) {
 		{"slots, where five left", progressive("5", config("", "", 0)), rollout.Options{}, status.Progressing, nil, "a, b, c and 2 more"},
 		{"slots, where one of the last left", progressive("5", config("", "", 0)), rollout.Options{}, status.Progressing, []string{"a", "b", "c", "d"}, "e"},
 		{"a ramp", progressive("9", config("", "", 0)), rollout.Options{Ramp: ptr(5)}, status.Progressing, []string{"a", "b", "c", "d"}, "e"},
-		{"rights to start", progressive("9", config("", "", 0)), rollout.Options{Shares: &rollout.Shares{Concurrency: 5}}, status.Progressing, nil, "a, b, c and 2 more"},
-		{"rights to fail", progressive("9", config("9", "10m", 0)), rollout.Options{Shares: &rollout.Shares{Concurrency: 9, Failures: 1}}, status.TimeOut, nil, "a, b, c and 2 more"},
+		{"a share of concurrency", progressive("9", config("", "", 0)), rollout.Options{Shares: &rollout.Shares{Concurrency: 5}}, status.Progressing, nil, "a, b, c and 2 more"},
+		{"a share of failures", progressive("9", config("9", "10m", 0)), rollout.Options{Shares: &rollout.Shares{Concurrency: 9, Failures: 1}}, status.TimeOut, nil, "a, b, c and 2 more"},
 		{"a group", perGroup(config("", "", 0)), rollout.Options{}, status.Progressing, []string{"a", "b", "c", "d"}, "e"},
 	} {
 		reports, all := []status.Report{}, []string{"a", "b", "c", "d", "e"}
@@ -320,13 +320,13 @@ func TestASuccessThatIsBeingDeletedWaitsAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Next(since) // a step, not a new beginning
-			for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(since.Add(c.at))} {
+			for by, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(since.Add(c.at))} {
 				got := ""
 				if len(r.Start) > 0 {
 					got = "starting " + r.Start[0].Name
 				}
 				if got != c.want || len(r.Start) > 1 {
-					t.Errorf("%s: %v, want %q", who, r, c.want)
+					t.Errorf("%s: %v, want %q", by, r, c.want)
 				}
 			}
 		})
@@ -362,9 +362,9 @@ func TestALateStartIsNotReportedAsStartingNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now), "a rollback": back} {
+	for by, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now), "a rollback": back} {
 		if got := r.String(); got != want {
-			t.Errorf("%s: %s, want %s", who, got, want)
+			t.Errorf("%s: %s, want %s", by, got, want)
 		}
 	}
 }

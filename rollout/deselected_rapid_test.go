@@ -112,7 +112,7 @@ func differs(before, after *rollout.Result, left string, limits bool) string {
 	case !slices.Equal(of(a.Start), of(b.Start)):
 		return "others start"
 	case !slices.Equal(missing(a.Blocked), missing(b.Blocked)):
-		return "others are held, or for another reason: " + fmt.Sprint(a.Blocked, b.Blocked)
+		return "others are blocked, or for another reason: " + fmt.Sprint(a.Blocked, b.Blocked)
 	case !sameBreach(&breaches[0], &breaches[1]):
 		return "another breach"
 	case limits:

@@ -85,7 +85,7 @@ func TestBreachesLastAsTheRulesSayOnEveryFleetOfUpToThreeClusters(t *testing.T) 
 	kinds := append([]kind{versionKinds[0], versionKinds[14], nineKinds[4]}, fewKinds...)
 	for _, s := range []space{
 		{name: "with options", fleets: small, kinds: kinds, strategies: strategies, extras: combined(breachesBefore, deselectedLimits), short: 2000, whole: 200_000},
-		{name: "beside who left", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, deselectedKinds[:20]), short: 1500, whole: 200_000},
+		{name: "with deselected clusters", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, deselectedKinds[:20]), short: 1500, whole: 200_000},
 		{name: "being deleted, or of parts", fleets: small, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, fewDeselected, goingChoices, append(partChoices, asIs)), short: 1000, whole: 200_000},
 		{name: "of three", fleets: three, kinds: fewKinds, strategies: strategies, extras: combined(breachesBefore, deselectedLimits), short: 2500, whole: 200_000},
 	} {

@@ -193,7 +193,7 @@ func removing(n int, most string) func(*world) {
 // out are those that no rule does:
 //   - a limit of a group with the size of the placement's groups: each belongs to another type of strategy (R14, R24);
 //   - an order of groups or a wait between them with a strategy that has one stage (R33, R34);
-//   - a caller's order with what closes or delays a whole stage: it only chooses among those who may start (R8);
+//   - a caller's order with what closes or delays a whole stage: it only chooses among those that may start (R8);
 //   - reports in which R1, R4 and R27 see no other state than in one of nineKinds, with three clusters: with up to two they
 //     meet each option, and what an option reads is the state.
 func optionWorlds() []space {
@@ -219,12 +219,12 @@ func optionWorlds() []space {
 		{name: "starts of three", fleets: three[:2], kinds: started, strategies: optionStrategies, extras: startsChoices, short: 800},
 		{name: "ramps, starts and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(rampChoices, startsChoices[:4], orderedChoices[:3]), short: 1200},
 		{name: "shares", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(sharesChoices, failedChoices, perGroupChoice[:2]), short: 500},
-		{name: "rights of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(sharesChoices, failedChoices), short: 700},
-		{name: "rights, gates and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(sharesChoices[1:4], orderedChoices[:3], gateChoices[:3]), short: 1000},
+		{name: "shares of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(sharesChoices, failedChoices), short: 700},
+		{name: "shares, gates and orders", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(sharesChoices[1:4], orderedChoices[:3], gateChoices[:3]), short: 1000},
 		{name: "shares, paces and ignored clusters", fleets: three, kinds: fewKinds, strategies: optionStrategies, extras: combined(sharesChoices[1:4], slices.Concat(ignoredOfThreeChoices, baselineChoices[1:]), []func(*world){asIs, paceChoices[0], rampChoices[1], startsChoices[2]}), short: 1000},
-		{name: "held clusters", fleets: small, kinds: slices.Concat(nineKinds, versionKinds[:3], rareKinds[2:3], mergedKinds[3:4]), strategies: optionStrategies, extras: combined(frozenChoices, slices.Concat(gateChoices[:2], pauseChoices[1:], wholeChoices[1:], removedChoices[2:3], orderChoices[1:])), short: 1500},
+		{name: "frozen clusters", fleets: small, kinds: slices.Concat(nineKinds, versionKinds[:3], rareKinds[2:3], mergedKinds[3:4]), strategies: optionStrategies, extras: combined(frozenChoices, slices.Concat(gateChoices[:2], pauseChoices[1:], wholeChoices[1:], removedChoices[2:3], orderChoices[1:])), short: 1500},
 		{name: "frozen clusters of three", fleets: three, kinds: nineKinds, strategies: optionStrategies, extras: combined(frozenChoices, slices.Concat(perGroupChoice[:2], ignoredOfThreeChoices, paceChoices, sharesChoices[3:4])), short: 1800},
-		{name: "held clusters in a graph", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(frozenChoices, orderedChoices[2:5], gateChoices[:2]), short: 1200},
+		{name: "frozen clusters in a graph", fleets: four, kinds: fewKinds, strategies: perGroup, extras: combined(frozenChoices, orderedChoices[2:5], gateChoices[:2]), short: 1200},
 		{name: "waits", fleets: small, kinds: rare, strategies: optionStrategies, extras: combined(waitChoices, gateChoices[:4]), short: 500},
 		{name: "waits of three", fleets: three, kinds: timed, strategies: grouped, extras: combined(waitChoices, gateChoices[:4]), short: 1000},
 		{name: "waits in a graph", fleets: slices.Concat(three, four), kinds: append([]kind{rareKinds[4], nineKinds[4]}, fewKinds[:3]...), strategies: perGroup, extras: combined(waitChoices, orderedChoices), short: 1200},

@@ -47,7 +47,7 @@ var rollbackKinds = []rollbackKind{
 	{"has it, failed", lacks, []observed{{status.Failed, soon, old}}},
 	{"has it, timed out", lacks, []observed{{status.TimeOut, young, 2 * old}}},
 	{"has it, succeeded", lacks, []observed{{status.Succeeded, young, old}}},
-	{"has it, who knows since when", lacks, []observed{{status.Succeeded, old, 0}}},
+	{"has it, since an unknown time", lacks, []observed{{status.Succeeded, old, 0}}},
 	{"has it, silent", nil, []observed{{status.ToApply, 0, sinceAbort + young}}},
 	{"is to be left out", lacks, []observed{{status.Skip, old, old}}},
 

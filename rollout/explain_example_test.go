@@ -39,7 +39,7 @@ func ExampleResult_Explain() {
 	// - resume the rollout
 }
 
-// Whom to call first: the clusters that hold up most come first.
+// What to mend first: the clusters that block most come first.
 func ExampleResult_Blockers() {
 	for _, b := range stuck(rollout.Options{}).Blockers() {
 		fmt.Printf("%v; %d clusters wait for it\n", b, b.Waiting)

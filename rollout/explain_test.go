@@ -104,7 +104,7 @@ func awaited(s rollout.Schedule, group grouping.Key, done map[grouping.Key]bool)
 }
 
 // R29: behind the first link stand the waits of clusters that are blocked in the groups that are waited for, three of them at most, be they
-// held by a limit or by somebody.
+// blocked by a limit or frozen.
 func TestExplanationHasThreeLinksOfOtherGroupsAtMost(t *testing.T) {
 	for count, want := range []int{1: 2, 2: 3, 3: 4, 4: 4, 5: 4} {
 		f, names, reports := newFleet(t), []string(nil), []status.Report(nil)

@@ -21,9 +21,9 @@ import (
 // R40 assumes that some things do not happen. Here they do.
 
 // told is a rollout over groups such as "a b", of which some clusters may leave. Each step is what is reported: "a=Skip" of a
-// skipped cluster, "a=Failed" of one that has the version. Who is left out and has the version is reported Progressing, and
-// with "a:lost" or "a:left" not at all, though it has the version. With "a:held" it is held and nobody waits for it, with "a:blocks" its
-// group does. With "a:unreviewed" it alone was not reviewed.
+// skipped cluster, "a=Failed" of one that has the version. One that is left out and has the version is reported Progressing, and
+// with "a:lost" or "a:left" not at all, though it has the version. With "a:frozen" it is frozen and nothing waits for it, with "a:blocks" its
+// group does. With "a:unlisted" it alone is not on the allowlist.
 type told struct {
 	strategy clusterv1alpha1.RolloutStrategy
 	groups   []string
@@ -65,9 +65,9 @@ func (s told) exposes(t *testing.T, steps []string) int {
 		}
 		opts := s.opts
 		for _, field := range fields {
-			if cluster, how, is := strings.Cut(field, ":"); is && (how == "held" || how == "blocks") {
+			if cluster, how, is := strings.Cut(field, ":"); is && (how == "frozen" || how == "blocks") {
 				opts.Freezes = append(slices.Clone(opts.Freezes), rollout.ClusterFreeze{Cluster: cluster, Reason: "its site", Blocks: how == "blocks"})
-			} else if is && how == "unreviewed" {
+			} else if is && how == "unlisted" {
 				opts.Allowlist = slices.DeleteFunc(strings.Fields(strings.Join(s.groups, " ")), func(name string) bool { return name == cluster })
 			}
 		}
@@ -103,7 +103,7 @@ func TestExposureIsBeatenOnlyWhereItsAssumptionsAre(t *testing.T) {
 		says, gets int
 	}{
 		{
-			"without a deadline nobody reports TimeOut", told{progressive("1", config("3", "", 0)), one, rollout.Options{}},
+			"without a deadline no report is TimeOut", told{progressive("1", config("3", "", 0)), one, rollout.Options{}},
 			[]string{"", "a=TimeOut", "a=TimeOut b=TimeOut", "a=TimeOut b=TimeOut c=TimeOut", "a=TimeOut b=TimeOut c=TimeOut d=TimeOut"},
 			[]string{"", "a=Failed", "a=Failed b=Failed", "a=Failed b=Failed c=Failed", "a=Failed b=Failed c=Failed d=Failed"}, 1, 4,
 		},
@@ -120,7 +120,7 @@ func TestExposureIsBeatenOnlyWhereItsAssumptionsAre(t *testing.T) {
 			[]string{"", "a:left", "a=Failed b=Failed"}, []string{"", "", "a=Failed"}, 1, 2,
 		},
 		{
-			"reports tell who has the version", told{progressive("1", config("", "", 0)), one, rollout.Options{}},
+			"reports tell which clusters have the version", told{progressive("1", config("", "", 0)), one, rollout.Options{}},
 			[]string{"b=ToApply", "a=ToApply b:lost", "a=Failed b=Failed"}, []string{"b=ToApply", "a=ToApply b=Progressing", "b=Failed"}, 1, 2,
 		},
 		{
@@ -156,8 +156,8 @@ func TestExposureHoldsWhereGroupsBeginTooEarly(t *testing.T) {
 	s := told{perGroup(config("", "", 0)), []string{"a b", "c d", "e f"}, rollout.Options{}}
 	for why, steps := range map[string][]string{
 		"skips end":                            {"a=Skip b=Skip c=Skip d=Skip", "a=Skip b=Skip", ""},
-		"a held cluster is released":           {"a:held", "a:held b=Succeeded", "b=Succeeded"},
-		"a cluster is reviewed later":          {"a:unreviewed", "a:unreviewed b=Succeeded", "b=Succeeded"},
+		"a frozen cluster is unfrozen":         {"a:frozen", "a:frozen b=Succeeded", "b=Succeeded"},
+		"a cluster is allowed later":           {"a:unlisted", "a:unlisted b=Succeeded", "b=Succeeded"},
 		"a waiting cluster is missing for now": {"a:left", "a:left b=Succeeded", "b=Succeeded"},
 	} {
 		if got := s.exposes(t, steps); got != 2 {

@@ -47,11 +47,11 @@ func TestFreezesExposeNoMore(t *testing.T) {
 	for _, s := range all[:exhaustive.Of(20, 400, 2000)] {
 		s.breaks = course{freezes: true, blocks: true}
 		if e, f, _ := known.look(t, s); f.exposed.all != e.Exposed || f.inFlight.all != e.InFlight || f.allFail.all != e.ExposedIfAllFail {
-			t.Fatalf("%v\n%v, and %+v where clusters are held and their groups wait", s.world, e, f)
+			t.Fatalf("%v\n%v, and %+v where clusters are frozen and their groups wait", s.world, e, f)
 		}
 		s.breaks.blocks = false
 		if e, f, _ := known.look(t, s); f.exposed.all != e.Exposed {
-			t.Fatalf("%v\n%v, and %+v where clusters are held", s.world, e, f)
+			t.Fatalf("%v\n%v, and %+v where clusters are frozen", s.world, e, f)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestExposureOfAGraphIsThatOfTheBestChoiceOfActiveGroups(t *testing.T) {
 	}
 }
 
-// R33, R40: who comes first in the list must not keep those from a place that have no other, and gives them no more than it has.
+// R33, R40: what comes first in the list must not keep those from a place that have no other, and gives them no more than it has.
 func TestExposureOfAGraphWhereOneHasToGiveWay(t *testing.T) {
 	type group struct {
 		name  string
@@ -205,7 +205,7 @@ func TestExposureOfAGroupWithARampCountsAllThatDoNotComeAfterIt(t *testing.T) {
 // through all that it comes after, directly or not. It looks for a way for each cluster.
 func mostByFlow(before [][]int, count func(i int) (active, passed int)) (rest int) {
 	n := len(before)
-	ancestors, room, taken := make([]map[int]bool, n), make([]int, n), make([]map[int]int, n) // by whom of how many clusters
+	ancestors, room, taken := make([]map[int]bool, n), make([]int, n), make([]map[int]int, n) // by which group, of how many clusters
 	for i := range n {
 		ancestors[i], taken[i] = map[int]bool{}, map[int]int{}
 		for _, b := range before[i] {

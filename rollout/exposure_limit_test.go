@@ -134,9 +134,9 @@ func TestLimit(t *testing.T) {
 		{"failed clusters keep their slots: the budget stays one that they exceed", progressive("7", config("", "", 0)), []string{"a[1..320]"}, exposure.Bounds{Exposed: 12}, rollout.Options{}, "maxConcurrency 7, maxFailures 6"},
 		{"a canary of one is to stop a version", perGroup(config("", "1h", 0)), []string{"a", "b[1..320]"}, exposure.Bounds{Exposed: 12}, rollout.Options{}, "maxConcurrency 12, maxFailures 0"},
 		{"how many of each group is an option", perGroup(config("", "1h", 0)), []string{"a[1..9]", "b[1..320]"}, exposure.Bounds{Exposed: 12}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromString("3%")}, "maxConcurrency 3%, maxFailures 1"},
-		{"a group in which nobody counts needs no budget that failures exceed", perGroup(config("", "1h", 0)), []string{"a", "b[1..320]"}, exposure.Bounds{Exposed: 12}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(7), Ignored: []string{"a"}}, "maxConcurrency 7, maxFailures 5"},
+		{"a group in which no cluster counts needs no budget that failures exceed", perGroup(config("", "1h", 0)), []string{"a", "b[1..320]"}, exposure.Bounds{Exposed: 12}, rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(7), Ignored: []string{"a"}}, "maxConcurrency 7, maxFailures 5"},
 		{"no bound that binds", progressive("", config("", "1h", 0)), []string{"a b c"}, exposure.Bounds{Exposed: 99}, rollout.Options{}, "maxConcurrency 3, maxFailures 2"},
-		{"nobody is selected", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 1}, rollout.Options{}, "maxConcurrency 1, maxFailures 0"},
+		{"no cluster is selected", progressive("", config("", "1h", 0)), nil, exposure.Bounds{Exposed: 1}, rollout.Options{}, "maxConcurrency 1, maxFailures 0"},
 		{
 			"a mandatory group starts as a whole", progressive("", config("", "1h", 0), "canary"), []string{"canary: a[1..20]", "b[1..300]"}, exposure.Bounds{Exposed: 12}, rollout.Options{},
 			`bounds.exposed: Invalid value: 12: must be at least 20: even with maxConcurrency 1, maxFailures 0, a bad version can reach 20 clusters, all of them in group 0 "canary"`,

@@ -170,7 +170,7 @@ func (s *searched) reportsOf(h hist) []status.Report {
 }
 
 // next yields what may come after a state: a report of one cluster, a minute that passes, or starts, all of those that
-// Plan says or one of them. Several reports at once, and reports that nobody sees, are states between which nobody plans.
+// Plan says or one of them. Several reports at once, and reports that are not seen, are states between which no plan is made.
 func (s *searched) next(t fataler, h hist, may course, yield func(hist)) {
 	passed, passes := h, false
 	pass := func(i int, w where) { passed, passes = passed.set(i, w), true }
@@ -315,7 +315,7 @@ func (known searches) fault(t fataler, s *searched) string {
 	e, f, plan := known.look(t, s)
 	fault := ""
 	differ := func(what string, got, want int) {
-		// In which order the baseline starts is not looked at, nor who in a graph takes the slots of a ramp.
+		// In which order the baseline starts is not looked at, nor which cluster in a graph takes the slots of a ramp.
 		bound := (s.exceptions[1] != "" || s.ramp > 0 && plan.Schedule.After != nil) && got > want
 		if got != want && !bound && fault == "" {
 			fault = fmt.Sprintf("%s is %d, and the search finds %d\n%v", what, got, want, e)

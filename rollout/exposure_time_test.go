@@ -22,7 +22,7 @@ import (
 )
 
 // played is how long it takes until each stage and all that it comes after are complete, where the clusters take these times and
-// a controller acts at once. It asks nobody but Plan, and waits for nothing but what Plan says.
+// a controller acts at once. It asks nothing but Plan, and waits for nothing but what Plan says.
 func played(t fataler, w world, groups *grouping.Groups, takes []time.Duration) (done []time.Duration) {
 	t.Helper()
 	begin, ends := w.now, make([]time.Time, len(w.members))
@@ -206,19 +206,19 @@ func TestFinishIsTheShortestAndLongestOfAllRolloutsWhereThatIsHard(t *testing.T)
 		cut  []int
 		make func(w *world)
 	}{
-		{"who does not count needs no slot behind a gate either", []int{0, 1, 1}, func(w *world) {
+		{"an ignored cluster needs no slot behind a gate either", []int{0, 1, 1}, func(w *world) {
 			w.strategy, w.gates, w.ignored = progressive("", config("", "", 0)), []closedGate{opens(1, 7*minute)}, of("c")
 		}},
-		{"nobody waits for a gate before those alone that do not count", []int{0, 1}, func(w *world) {
+		{"nothing waits for a gate before ignored clusters alone", []int{0, 1}, func(w *world) {
 			w.strategy, w.gates, w.ignored = progressive("", config("", "", 0)), []closedGate{opens(1, time.Hour)}, of("b")
 		}},
 		{"the wait between groups begins with the success, before the soak", []int{0, 1}, func(w *world) {
 			w.strategy, w.wait = perGroup(config("", "", minute)), 3*minute
 		}},
-		{"who soaked in the first group lets two of the next start by a ramp of one", []int{0, 0, 1, 1}, func(w *world) {
+		{"one that soaked in the first group lets two of the next start by a ramp of one", []int{0, 0, 1, 1}, func(w *world) {
 			w.strategy, w.ramp = perGroup(config("", "", 0)), 1
 		}},
-		{"who starts late in the first group puts off the start of the next", []int{0, 1}, func(w *world) {
+		{"one that starts late in the first group puts off the start of the next", []int{0, 1}, func(w *world) {
 			w.strategy, w.gates, w.starts = perGroup(config("", "", 0)), []closedGate{opens(0, 7*minute)}, &startLimit{1, 31 * minute}
 		}},
 	} {
@@ -245,7 +245,7 @@ func TestFinishOfGroupsSideBySideHasTheStartsBetweenThem(t *testing.T) {
 		{"all share the starts", merged(rollout.Options{GroupOrder: rollout.GroupOrder{}}, starts), "4h4m0s or more", "4m0s or more"},
 		{"two at a time", rollout.Options{GroupOrder: rollout.GroupOrder{}, MaxStarts: &rollout.StartLimit{Count: 2, Per: metav1.Duration{Duration: time.Hour}}}, "2h4m0s or more", "4m0s or more"},
 		{"a way to the third has four", merged(rollout.Options{GroupOrder: rollout.GroupOrder{"g2": {"g0"}}}, starts), "4h4m0s or more", "2h4m0s or more"},
-		{"who does not count has no part", merged(rollout.Options{GroupOrder: rollout.GroupOrder{}}, starts, rollout.Options{Ignored: []string{"b"}}), "3h4m0s or more", "4m0s or more"},
+		{"an ignored cluster has no part", merged(rollout.Options{GroupOrder: rollout.GroupOrder{}}, starts, rollout.Options{Ignored: []string{"b"}}), "3h4m0s or more", "4m0s or more"},
 	} {
 		groups := newFleet(t).group("g0", "a", "b").group("g1", "c", "d").group("g2", "e").read()
 		e, err := exposure.Of(perGroup(config("", "", 0)), groups, life, now, c.opts)
@@ -258,7 +258,7 @@ func TestFinishOfGroupsSideBySideHasTheStartsBetweenThem(t *testing.T) {
 	}
 }
 
-// R41: what nobody knows is longer than any bound, also in sums, and its JSON leaves it out.
+// R41: what is unknown is longer than any bound, also in sums, and its JSON leaves it out.
 func TestFinishThatIsUnknown(t *testing.T) {
 	life := exposure.Span{Shortest: time.Hour, Longest: 2 * time.Hour}
 	closed := rollout.Options{Gates: []rollout.ClosedGate{{Group: grouping.Key{Index: 1}, Gate: rollout.Gate{Name: "approval"}}}}

@@ -61,7 +61,7 @@ func TestTimesThatAreFarAway(t *testing.T) {
 		says   string
 	}{
 		{
-			"a deadline that passed when nobody counted",
+			"a deadline that passed when no cluster counted",
 			status.Report{Status: status.Progressing, LastTransitionTime: year(2)}, rollout.Options{},
 			"timed out a; the rollout is stopped: a failed, maxFailures is 0; the rollout continues once a is no longer failed or timed out; 0 of 2 clusters done, 1 failed, 1 not started",
 			"",

@@ -77,19 +77,19 @@ func TestARecordWithoutRoomForOneClusterSaysSo(t *testing.T) {
 }
 
 // R36, R49: 300 clusters that succeeded leave within the span of their starts. The record has no room for 44 of them, so nothing
-// starts, until the span is over. Nobody has to do anything.
+// starts, until the span is over. No operator has to do anything.
 func TestARecordThatIsFullOfStartsEmptiesItself(t *testing.T) {
 	o := owned{strategy: progressive("50%", config("", "10m", 0)), groups: selecting(t, false, "x", "y")}
 	o.options.MaxStarts = &rollout.StartLimit{Count: 1000, Per: metav1.Duration{Duration: time.Hour}}
 	reports := manyReports("c", 300, status.Succeeded, now)
 	r := o.plan(t, reports, now.Add(time.Minute))
 	if len(r.Record.Deselected) != 256 || r.Record.More != 44 || len(r.Removed) != 0 || len(r.PendingRemoval) != 300 {
-		t.Errorf("%d entries, %d more, %d removed; want 256, 44 and nobody while the number grows", len(r.Record.Deselected), r.Record.More, len(r.Removed))
+		t.Errorf("%d entries, %d more, %d removed; want 256, 44 and none while the number grows", len(r.Record.Deselected), r.Record.More, len(r.Removed))
 	}
 	r = o.plan(t, reports, now.Add(2*time.Minute))
 	const want = "the record of deselected clusters in the rollout's object is full: 44 clusters do not fit, and count until 2026-11-21T13:00:00Z"
 	if explained := r.Explain("x"); len(r.Removed) != 300 || r.BlockCounts()[0].Reason.String() != want || explained[0].Remedies[0].String() != "wait until 2026-11-21T13:00:00Z" {
-		t.Errorf("%d removed, held: %v, explained: %v; want %s", len(r.Removed), r.BlockCounts(), explained, want)
+		t.Errorf("%d removed, blocked: %v, explained: %v; want %s", len(r.Removed), r.BlockCounts(), explained, want)
 	}
 	if r.RecheckAfter != 58*time.Minute {
 		t.Errorf("come back after %v, want 58m", r.RecheckAfter)
@@ -112,7 +112,7 @@ func TestAFullRecordWaitsForTheLastStart(t *testing.T) {
 	late := append(reports[:299:299], status.Report{Cluster: "late", Status: status.Succeeded, Applied: now.Add(time.Minute)})
 	r := o.plan(t, late, now.Add(2*time.Minute))
 	if want := now.Add(time.Hour + time.Minute); !r.Record.Until.Equal(want) || r.Record.More != 44 || len(r.Removed) != 0 {
-		t.Errorf("%d more count until %v, %d removed; want 44 until %v, and nobody removed", r.Record.More, r.Record.Until, len(r.Removed), want)
+		t.Errorf("%d more count until %v, %d removed; want 44 until %v, and none removed", r.Record.More, r.Record.Until, len(r.Removed), want)
 	}
 	if r = o.plan(t, late, now.Add(3*time.Minute)); len(r.Removed) != 300 {
 		t.Errorf("%d removed once that is stored, want 300", len(r.Removed))

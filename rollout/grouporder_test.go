@@ -30,7 +30,7 @@ func chainOf(groups []grouping.Key) map[string][]string {
 	return after
 }
 
-// allOf is all that a result says, also to those who ask.
+// allOf is all that a result says, also to a caller that asks.
 func allOf(r *rollout.Result) string {
 	var a answer
 	a.observe(r)

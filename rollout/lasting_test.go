@@ -96,7 +96,7 @@ func TestABreachLastsHoweverTheGroupsAreCutAnew(t *testing.T) {
 			{groups: "0: a b, 1: c d e", reports: failed}, {groups: "0: z a, 1: b c, 2: d e", reports: failed}, {groups: "0: z a, 1: b c, 2: d e", reports: "a Succeeded, b TimeOut", starts: "z"},
 		}},
 		{"whoever recovers and fails in another group is none of it", one, []look{
-			{groups: "0: a b, 1: c d e", reports: failed}, {groups: "0: a b, 1: c d e", reports: "a Progressing, b TimeOut", starts: "nobody, and there is no breach"}, {groups: "1: a d, 2: b c e", reports: "a TimeOut, b TimeOut", starts: "d"},
+			{groups: "0: a b, 1: c d e", reports: failed}, {groups: "0: a b, 1: c d e", reports: "a Progressing, b TimeOut", starts: "none, and there is no breach"}, {groups: "1: a d, 2: b c e", reports: "a TimeOut, b TimeOut", starts: "d"},
 		}},
 		{"a failure in another group that tolerates it", one, []look{
 			{groups: "0: a b, 1: c d e", reports: failed}, {groups: "0: a c, 1: b d, 2: e", reports: failed + ", e TimeOut"}, {groups: "0: a c, 1: b d, 2: e", reports: "b TimeOut, a Succeeded, e TimeOut", starts: "c"},
@@ -166,7 +166,7 @@ func TestABreachLastsHoweverTheGroupsAreCutAnew(t *testing.T) {
 					}
 					got := strings.Join(starts, " ")
 					if got == "" && r.Breach == nil {
-						got = "nobody, and there is no breach"
+						got = "none, and there is no breach"
 					}
 					if got != l.starts {
 						t.Fatalf("look %d starts %q, want %q: %v", i, got, l.starts, r)
@@ -232,7 +232,7 @@ func TestABreachThatLastsSaysWhatEndsIt(t *testing.T) {
 			blockers = append(blockers, b.Name)
 		}
 		if got := fmt.Sprint(blockers); got != "[a b]" {
-			t.Errorf("%s hold up others, want [a b]", got)
+			t.Errorf("%s block others, want [a b]", got)
 		}
 		if starts, otherwise := r.WouldStart(grouping.Key{Index: 1}); len(starts) > 0 || otherwise.Type != rollout.BlockBreached {
 			t.Errorf("with an open gate %v would start, or wait for %v", starts, otherwise)

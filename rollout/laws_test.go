@@ -99,7 +99,7 @@ func (w *world) countIn(clusters []rollout.Cluster, groups []grouping.Key, faile
 	return n
 }
 
-// leftInFlight is how many clusters in some groups left and hold a slot (R46).
+// leftInFlight is how many clusters in some groups were deselected and hold a slot (R46).
 func (p *trial) leftInFlight(groups []grouping.Key) int {
 	holding := slices.DeleteFunc(slices.Clone(p.result.Deselected), func(c rollout.Cluster) bool { return c.Status == status.TimeOut })
 	return p.countIn(holding, groups, !p.failedFrees)
@@ -359,7 +359,7 @@ func TestEverySelectedClusterIsInExactlyOnePlace(t *testing.T) {
 		blocked := 0
 		for c, reason := range p.result.Blocked() {
 			if d, found, ok := p.result.Find(c.Name); d != rollout.DispositionBlocked || !ok || found != reason || reason.Type == "" {
-				return fmt.Sprintf("%s is held for %v and found as %v %v", c.Name, reason, d, found)
+				return fmt.Sprintf("%s is blocked for %v and found as %v %v", c.Name, reason, d, found)
 			}
 			names = append(names, c.Name)
 			blocked++
@@ -371,7 +371,7 @@ func TestEverySelectedClusterIsInExactlyOnePlace(t *testing.T) {
 			blocked -= w.Clusters
 		}
 		if blocked != 0 {
-			return fmt.Sprintf("Holds counts %d clusters too few", blocked)
+			return fmt.Sprintf("BlockCounts counts %d clusters too few", blocked)
 		}
 		return ""
 	})

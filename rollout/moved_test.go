@@ -36,7 +36,7 @@ func (h *moving) groups(t *testing.T) *grouping.Groups {
 	return groups
 }
 
-// apply gives the version to the clusters that start. Nobody ever answers.
+// apply gives the version to the clusters that start. No agent ever answers.
 func (h *moving) apply(r *rollout.Result, at time.Time) {
 	for _, c := range r.Start {
 		h.reports = append(h.reports, status.Report{Cluster: c.Name, Status: status.ToApply, Applied: at})

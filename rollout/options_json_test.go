@@ -47,11 +47,11 @@ func TestOptionsJSON(t *testing.T) {
 			"a pace", rollout.Options{Ramp: ptr(1), MaxStarts: &rollout.StartLimit{Count: 20, Per: metav1.Duration{Duration: time.Hour}}, WaitBetweenGroups: metav1.Duration{Duration: time.Minute}},
 			`{"ramp":1,"maxStarts":{"count":20,"per":"1h0m0s"},"waitBetweenGroups":"1m0s"}`,
 		},
-		{"a ramp of nobody is not no ramp", rollout.Options{Ramp: ptr(0)}, `{"ramp":0}`},
+		{"a ramp of no cluster is not no ramp", rollout.Options{Ramp: ptr(0)}, `{"ramp":0}`},
 		{"no share is not no limit", rollout.Options{Shares: &rollout.Shares{}}, `{"shares":{"start":0,"fail":0}}`},
 		{"shares", rollout.Options{Shares: &rollout.Shares{Concurrency: 3, Failures: 1}}, `{"shares":{"start":3,"fail":1}}`},
 		{"exceptions", rollout.Options{Ignored: []string{"a"}, FailedBefore: []string{"b", "c"}, Attempt: 3}, `{"ignored":["a"],"failedBefore":["b","c"],"attempt":3}`},
-		{"to remove nobody is a bound", rollout.Options{MaxRemoved: ptr(intstr.FromInt32(0)), RemoveAfter: metav1.Duration{Duration: time.Minute}}, `{"maxRemoved":0,"removeAfter":"1m0s"}`},
+		{"to remove no cluster is a bound", rollout.Options{MaxRemoved: ptr(intstr.FromInt32(0)), RemoveAfter: metav1.Duration{Duration: time.Minute}}, `{"maxRemoved":0,"removeAfter":"1m0s"}`},
 		{
 			"a memory", rollout.Options{StoredRecord: &rollout.StoredRecord{Version: "v", Record: status.Record{Version: "v", More: 1}, AtOnce: true}},
 			`{"storedRecord":{"version":"v","record":{"version":"v","more":1},"atOnce":true}}`,

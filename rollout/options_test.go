@@ -47,7 +47,7 @@ func TestInvalidOptions(t *testing.T) {
 		want string
 	}{
 		{"R16 MaxConcurrencyPerGroup", perGroup("NaN%"), `maxConcurrencyPerGroup: Invalid value: "NaN%": ` + concurrency},
-		{"R16 of nobody", perGroup("0%"), `maxConcurrencyPerGroup: Invalid value: "0%": must be above 0%: no cluster would ever start`},
+		{"R16 of no cluster", perGroup("0%"), `maxConcurrencyPerGroup: Invalid value: "0%": must be above 0%: no cluster would ever start`},
 		{"R30 MaxRemoved", rollout.Options{MaxRemoved: ptr(intstr.FromString("-1%"))}, `maxRemoved: Invalid value: "-1%": ` + limit},
 		{"R57 Shares", rollout.Options{Shares: &rollout.Shares{Concurrency: -1, Failures: -2}}, "shares.start: Invalid value: -1: must not be negative\nshares.fail: Invalid value: -2: must not be negative"},
 		{"R59 Freezes", rollout.Options{Freezes: []rollout.ClusterFreeze{{Cluster: "a"}, {}}}, `freezes[1].cluster: Required value: must be the name of a ManagedCluster`},

@@ -137,7 +137,7 @@ func (o *oracle) r14(n, elsewhere int) int {
 	return n
 }
 
-// r14Size is the placement's clustersPerDecisionGroup as a count; 0 where it has none, or nobody knows.
+// r14Size is the placement's clustersPerDecisionGroup as a count; 0 where it has none, or that is unknown.
 func (o *oracle) r14Size() int {
 	if o.size == nil || *o.size == intstr.FromString("100%") {
 		return 0

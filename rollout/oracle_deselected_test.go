@@ -41,7 +41,7 @@ type past struct {
 	attempt        int
 }
 
-// unknown is the group of who left from a group that nobody knows (R47).
+// unknown is the group of clusters that were deselected from an unknown group (R47).
 var unknown = grouping.Key{Index: -1}
 
 // r46 adds to the clusters those that left and count.
@@ -202,7 +202,7 @@ func (o *oracle) r49(s *subject) {
 	}
 }
 
-// startOf gives when a cluster started by its report, or by an entry of the record; zero if it did not, or nobody knows (R36).
+// startOf gives when a cluster started by its report, or by an entry of the record; zero if it did not, or that is unknown (R36).
 func startOf(r *status.Report, recorded bool) time.Time {
 	is, _ := r27(*r)
 	if !recorded && (is == status.ToApply || is == status.Skip) {

@@ -8,10 +8,10 @@ import (
 	"github.com/cohort-ocm/cohort/rollout"
 )
 
-// The rules on frozen clusters, and on those that were reviewed: R59, R60.
+// The rules on frozen clusters, and on the allowlist: R59, R60.
 
-// r59Of gives the hold of a cluster that ends last, among those that last; one without an end is the last of all, and of equals the
-// first by its reason counts. It blocks if any hold of the cluster does, also one that has ended.
+// r59Of gives the freeze of a cluster that ends last, among those that last; one without an end is the last of all, and of equals the
+// first by its reason counts. It blocks if any freeze of the cluster does, also one that has ended.
 func (o *oracle) r59Of(name string) (last *rollout.ClusterFreeze, blocks bool) {
 	for i := range o.freezes {
 		h := &o.freezes[i]
@@ -39,7 +39,7 @@ func (o *oracle) r59(s *subject) (rollout.BlockReason, bool) {
 	return rollout.BlockReason{Type: rollout.BlockFrozen, Reason: h.Reason, Until: h.Until}, true
 }
 
-// R60: a waiting cluster that was not reviewed.
+// R60: a waiting cluster that is not on the allowlist.
 func (o *oracle) r60(s *subject) (rollout.BlockReason, bool) {
 	return rollout.BlockReason{Type: rollout.BlockNotAllowed}, o.allowlist != nil && !slices.Contains(o.allowlist, s.name)
 }

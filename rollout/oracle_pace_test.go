@@ -124,7 +124,7 @@ func (o *oracle) r35([]grouping.Key) (rollout.BlockReason, int, bool) {
 	return o.slots(rollout.BlockReason{Type: rollout.BlockRamp, AllGroups: true, MaxConcurrency: max(o.ramp, soaked)}, o.groups)
 }
 
-// slots counts who holds a slot in some groups, and how many slots are free. R25: a failed cluster has a slot unless the
+// slots counts which clusters hold a slot in some groups, and how many slots are free. R25: a failed cluster has a slot unless the
 // option says otherwise.
 func (o *oracle) slots(reason rollout.BlockReason, groups []grouping.Key) (rollout.BlockReason, int, bool) {
 	for i := range o.all {

@@ -248,7 +248,7 @@ func (o *oracle) s6() status.RolloutStatus {
 	return status.Succeeded
 }
 
-// listBlocks lists each hold once, by the first group in which it holds a cluster. In a group those of single clusters come last.
+// listBlocks lists each block reason once, by the first group in which it blocks a cluster. In a group those of single clusters come last.
 func (o *oracle) listBlocks() {
 	own := func(h blockedCluster) bool { return isOwn(h.Reason) }
 	blocked := slices.Clone(o.out.Blocked)

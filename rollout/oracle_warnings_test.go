@@ -21,7 +21,7 @@ import (
 func (o *oracle) r31() {
 	o.r18Ignored()
 	o.r18Options()
-	if !o.incomplete { // a group that nobody sees may not be written yet
+	if !o.incomplete { // a group that is not seen may not be written yet
 		o.r12Empty()
 		o.r23WithoutGroup()
 		o.r59WithoutCluster()
@@ -127,7 +127,7 @@ func (o *oracle) r37Protects(entry clusterv1alpha1.MandatoryDecisionGroup) {
 func (o *oracle) known() string {
 	var there []string
 	for _, g := range o.groups {
-		if g == unknown { // R47: nobody gave it a name
+		if g == unknown { // R47: it has no name
 			continue
 		}
 		name := strconv.Itoa(int(g.Index))
@@ -191,7 +191,7 @@ func (o *oracle) r1Several() {
 	o.warnOf(rollout.WarningReportsMerged, slices.Collect(maps.Keys(several)))
 }
 
-// R4, R5: clusters whose deadline or soak never ends since nobody knows from when.
+// R4, R5: clusters whose deadline or soak never ends, for want of a time.
 func (o *oracle) r5WithoutTime() {
 	var timeless []string
 	for i := range o.all {

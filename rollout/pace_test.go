@@ -35,7 +35,7 @@ func TestPaceRefusesNonsense(t *testing.T) {
 	}
 }
 
-// staged is a rollout that is staged: who succeeds, fails or hangs, and how long each takes.
+// staged is a rollout that is staged: which clusters succeed, fails or hangs, and how long each takes.
 type staged struct {
 	world
 	takes, ends func(cluster string) int

@@ -35,7 +35,7 @@ func inTwoGroups(t fataler, incomplete bool, names [2][]string) *grouping.Groups
 	return g
 }
 
-// heldBy says whether somebody holds the cluster now, and whether others wait for it: by the objects and the people alone.
+// frozenBy says whether a freeze of the cluster lasts now, and whether others wait for it: by the objects and the approvals alone.
 func (h *peopled) frozenBy(name string) (frozen, allowed, blocks bool) {
 	for _, freeze := range h.freezes {
 		if freeze.Cluster == name {
@@ -158,11 +158,11 @@ func (h *peopled) faultOf(i int, r *rollout.Result, name string, there rollout.D
 	switch {
 	case !waits:
 	case frozen && reason.Type != rollout.BlockFrozen, !frozen && reason.Type == rollout.BlockFrozen:
-		return fmt.Sprintf("%s is held %v, and is %s: %v", name, frozen, there, reason)
+		return fmt.Sprintf("%s is frozen %v, and is %s: %v", name, frozen, there, reason)
 	case frozen:
 		h.seen.frozen++
 	case !allowed && reason.Type != rollout.BlockNotAllowed:
-		return fmt.Sprintf("%s was not reviewed, and is %s: %v", name, there, reason)
+		return fmt.Sprintf("%s is not allowed, and is %s: %v", name, there, reason)
 	case !allowed:
 		h.seen.notAllowed++
 	}
@@ -185,7 +185,7 @@ func (h *peopled) faultOfStarts(i int, r *rollout.Result) string {
 		case h.anyIncomplete(i):
 			return c.Name + " starts while groups are incomplete"
 		case frozen || !allowed:
-			return fmt.Sprintf("%s starts: held %v, reviewed %v", c.Name, frozen, allowed)
+			return fmt.Sprintf("%s starts: frozen %v, allowed %v", c.Name, frozen, allowed)
 		case p.limit > 0 && inFlight > p.limit:
 			return fmt.Sprintf("%d in flight or starting, and at most %d may be", inFlight, p.limit)
 		case p.options.MaxConcurrencyPerGroup.IntValue() == 1 && inGroup[c.Group] > 1:
@@ -198,7 +198,7 @@ func (h *peopled) faultOfStarts(i int, r *rollout.Result) string {
 			waits, flies := h.stands(p, other)
 			frozen, allowed, blocks := h.frozenBy(other)
 			if flies = flies && h.report(other, h.objects[other], p.version).Status != status.Failed; flies || waits && (blocks || !frozen && allowed) {
-				return fmt.Sprintf("%s starts, and %s of an earlier group is not done: waits %v, in flight %v, held %v (%v), reviewed %v", c.Name, other, waits, flies, frozen, blocks, allowed)
+				return fmt.Sprintf("%s starts, and %s of an earlier group is not done: waits %v, in flight %v, frozen %v (%v), allowed %v", c.Name, other, waits, flies, frozen, blocks, allowed)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// Several placements, each with a strategy, and people who hold clusters, review them and validate them, over a history: R50, R59, R60,
+// Several placements, each with a strategy, and people that freeze clusters, allow them and validate them, over a history: R50, R59, R60,
 // and status.Judge together. In any history the laws of look hold, and when people let go it comes to its end.
 func TestFreezesAndPartsOverAHistory(t *testing.T) {
 	seen := histories{}
@@ -41,7 +41,7 @@ func TestFreezesAndPartsOverAHistory(t *testing.T) {
 		})
 	}
 	t.Log(seen)
-	for what, n := range map[string]int{"held": seen.frozen, "not reviewed": seen.notAllowed, "validating": seen.validating, "left": seen.left, "selected twice": seen.twice, "starts": seen.starts} {
+	for what, n := range map[string]int{"frozen": seen.frozen, "not allowed": seen.notAllowed, "validating": seen.validating, "left": seen.left, "selected twice": seen.twice, "starts": seen.starts} {
 		if exhaustive.On && n == 0 {
 			t.Errorf("no history has what it is about: %s", what)
 		}
@@ -174,7 +174,7 @@ func (h *peopled) step() {
 	}
 }
 
-// letGo ends all that people hold, and tries again what failed. Clusters that are selected nowhere are ignored.
+// letGo ends all freezes, and tries again what failed. Clusters that are selected nowhere are ignored.
 func (h *peopled) letGo() {
 	h.freezes, h.allowlist, h.attempt = nil, nil, 1
 	for _, p := range h.parts {
@@ -202,7 +202,7 @@ func (h *peopled) goOn() {
 	}
 }
 
-// ended says whether each selected cluster has succeeded, and nobody else has the workload.
+// ended says whether each selected cluster has succeeded, and no other has the workload.
 func (h *peopled) ended() bool {
 	n := 0
 	for _, r := range h.results {

@@ -13,8 +13,8 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// A workload follows two placements with a strategy each. Both select rome, which belongs to the first. Nobody selects
-// cairo any more. At first the decisions of edge are not read yet, so nobody knows whether it selects cairo and lima. Each plan
+// A workload follows two placements with a strategy each. Both select rome, which belongs to the first. None selects
+// cairo any more. At first the decisions of edge are not read yet, so it is unknown whether it selects cairo and lima. Each plan
 // gets all reports. A controller also passes RemoveAfter, Previous, Ignored and Memory, with the result before and the record
 // of the same placement.
 func ExamplePlan_severalPlacements() {

@@ -120,15 +120,15 @@ func drawOptions(t *rapid.T) rollout.Options {
 		{"Ignored", rollout.Options{Ignored: drawNames(t, "ignored")}},
 		{"FailedBefore", rollout.Options{FailedBefore: drawNames(t, "failed before")}},
 		{"Freezes", rollout.Options{Freezes: []rollout.ClusterFreeze{
-			{Cluster: "a", Reason: "site", Until: gate.Opens, Blocks: rapid.Bool().Draw(t, "blocks")}, {Cluster: rapid.SampledFrom(clusterNames).Draw(t, "held"), Until: gate.Opens.Add(-10 * time.Second)},
+			{Cluster: "a", Reason: "site", Until: gate.Opens, Blocks: rapid.Bool().Draw(t, "blocks")}, {Cluster: rapid.SampledFrom(clusterNames).Draw(t, "frozen"), Until: gate.Opens.Add(-10 * time.Second)},
 			{Cluster: "b", Blocks: rapid.Bool().Draw(t, "blocks for ever")},
 		}}},
-		{"Allowlist", rollout.Options{Allowlist: append([]string{"a", "b"}, drawNames(t, "reviewed")...)}},
+		{"Allowlist", rollout.Options{Allowlist: append([]string{"a", "b"}, drawNames(t, "allowed")...)}},
 		{"GroupOrder", rollout.Options{GroupOrder: rapid.SampledFrom([]rollout.GroupOrder{{}, {"canary": {""}}, {"": {"canary"}}}).Draw(t, "group order")}},
 		{"WaitBetweenGroups", rollout.Options{WaitBetweenGroups: metav1.Duration{Duration: time.Duration(rapid.IntRange(0, 90).Draw(t, "wait")) * time.Second}}},
 		{"Ramp", rollout.Options{Ramp: ptr(rapid.IntRange(1, 3).Draw(t, "ramp"))}},
 		{"MaxStarts", rollout.Options{MaxStarts: &rollout.StartLimit{Count: rapid.IntRange(1, 3).Draw(t, "starts"), Per: metav1.Duration{Duration: time.Duration(rapid.IntRange(1, 80).Draw(t, "per")) * time.Second}}}},
-		{"Shares", rollout.Options{Shares: &rollout.Shares{Concurrency: rapid.IntRange(0, 3).Draw(t, "rights to start"), Failures: rapid.IntRange(0, 2).Draw(t, "rights to fail")}}},
+		{"Shares", rollout.Options{Shares: &rollout.Shares{Concurrency: rapid.IntRange(0, 3).Draw(t, "concurrency"), Failures: rapid.IntRange(0, 2).Draw(t, "failures")}}},
 	} {
 		if rapid.IntRange(0, 3).Draw(t, o.name) == 0 {
 			chosen = merged(chosen, o.option)

@@ -31,7 +31,7 @@ type planning struct {
 	applied map[string]write
 	tried   map[string]time.Time // when those failed that were tried again
 	attempt int                  // that is wanted
-	// Of who left: what is stored, the grace, and the last answer.
+	// Of deselected clusters: what is stored, the grace, and the last answer.
 	storedRecord *rollout.StoredRecord
 	grace        time.Duration
 	last         *rollout.Result
@@ -201,7 +201,7 @@ func (p *planning) check(t *rapid.T) {
 	p.checkClock(t, reports, want, before)
 }
 
-// said is what a result says of those who wait and of those who are waited for, of approvals, and of which cluster starts as which.
+// said is what a result says of clusters that wait and of those that are waited for, of approvals, and of which cluster starts as which.
 func (p *planning) said(r *rollout.Result) string {
 	lines := fmt.Sprintln(r.Blockers())
 	for _, cluster := range clusterNames {

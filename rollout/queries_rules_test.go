@@ -66,7 +66,7 @@ func rolledBack(w world, pick picker) world {
 
 var severalFrozen = slices.Concat([]func(*world){asIs}, frozenChoices)
 
-// R61 against the oracle: whom an approval starts, and what else holds them.
+// R61 against the oracle: what an approval starts, and what else blocks these.
 func TestWouldStartAgreesWithTheRules(t *testing.T) {
 	spaces := querySpaces(gateChoices, severalFrozen, []func(*world){asIs, pauseChoices[1], ignoredOfThreeChoices[0], sharesChoices[1], rampChoices[1], orderedChoices[2]})
 	keepsTheRules(t, spaces, func(t fataler, w world, groups *grouping.Groups, pick picker) string {
@@ -102,7 +102,7 @@ func TestRemovalsAgreeWithTheRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		counts := func(name string) bool { return w.ignored == nil || !w.ignored(name) }
-		// Where stages that go at once have more than may go, it is not said who is first. It counts that as many go.
+		// Where stages that go at once have more than may go, it is not said which is first. It counts that as many go.
 		n := func(names []string) int {
 			return len(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !counts(n) }))
 		}

@@ -62,13 +62,13 @@ func TestWouldStartIsWhatAPlanWithTheGateOpenStarts(t *testing.T) {
 			if otherwise == (rollout.BlockReason{}) {
 				for c, reason := range after.Blocked() {
 					if len(want) == 0 && same(closedGate{group: c.Group}) {
-						return fmt.Sprintf("opening %v starts nobody, and why %s still waits is not said: %v", gate.group, c.Name, reason)
+						return fmt.Sprintf("opening %v starts none, and why %s still waits is not said: %v", gate.group, c.Name, reason)
 					}
 				}
 				continue
 			}
 			if !slices.ContainsFunc(after.BlockCounts(), func(h rollout.BlockCount) bool { return h.Reason == otherwise }) {
-				return fmt.Sprintf("opening %v starts nobody as %v, which no reason of %v is", gate.group, otherwise, after)
+				return fmt.Sprintf("opening %v starts none as %v, which no reason of %v is", gate.group, otherwise, after)
 			}
 		}
 		return ""
@@ -247,7 +247,7 @@ func ExamplePlan_valuesPerCluster() {
 func TestPositions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		noted, has, selected := map[string]rollout.Position{}, map[string]bool{}, map[string]bool{}
-		left := false // somebody did, with the version or without
+		left := false // some cluster was deselected, with the version or without
 		for range 12 {
 			members := map[grouping.Key][]string{}
 			for _, name := range clusterNames {

@@ -34,7 +34,7 @@ func TestAClusterThatMovedRaisesNoPercentage(t *testing.T) {
 		// In the third cut group 2 is gone, so a counts in the pool, in group 2 that exists again (R52, R47).
 		{"a share of the pool", progressive("34%", config("", "", 0), "1"), rollout.Options{},
 			[]map[grouping.Key][]string{{key(0): {"a", "x"}}, {key(0): {"x"}, key(1): {"m"}, key(2): {"a"}}, {key(0): {"x", "y"}, key(1): {"a"}}}},
-		// Steps are 11 minutes: who started a step before has timed out.
+		// Steps are 11 minutes: what started a step before has timed out.
 		{"a share of a group that may fail", perGroup(config("10%", "10m", 0)), rollout.Options{MaxConcurrencyPerGroup: intstr.FromInt32(1)},
 			[]map[grouping.Key][]string{{key(0): strings.Split("abcdefghij", "")}, {key(0): strings.Split("bcdefghijk", ""), key(1): {"a"}}, {key(0): strings.Split("bcdefghijk", ""), key(1): {"a"}}}},
 	} {

@@ -21,7 +21,7 @@ import (
 )
 
 // This search plays all histories of a small fleet in which the groups are changed at every step. Clusters join and leave, whatever they
-// stand at, and the controller starts over at any step. Who counts, and in which group, is all that a history leaves behind (R46, R47,
+// stand at, and the controller starts over at any step. What counts, and in which group, is all that a history leaves behind (R46, R47,
 // R52), so it is the state.
 
 // stand is where a cluster stands in such a history.
@@ -134,7 +134,7 @@ func permute(names []string, yield func([]string)) {
 
 func clusterName(i int) string { return string(rune('a' + i)) }
 
-// before gives a result that had those who count in their groups.
+// before gives a result that had those that count in their groups.
 func (s *recut) before(t fataler, at spots) *rollout.Result {
 	var counting spots
 	for i, is := range at[:s.n] {
@@ -281,7 +281,7 @@ func (s *recut) plan(t fataler, at spots, cut *cut, reports []status.Report, opt
 			place(c, at[c.Name[0]-'a'].stand)
 		}
 	}
-	if unknown { // that nobody knows a group is no state, but what starts must be within the bound
+	if unknown { // an unknown group is no state, but what starts must be within the bound
 		yield = func(spots) {}
 	}
 	yield(none)

@@ -65,7 +65,7 @@ func TestAVersionThatCutsClustersOffStopsWhereGroupsAreFilledUpAgain(t *testing.
 
 // R65: an honest version goes over a fleet in which one cluster in twenty dies by itself, and is tolerated. Where the scheduler divides
 // anew by size, each group of which one died takes one wave more: that of the cluster which was moved forward. Where it divides steadily, or
-// nobody dies, no group does.
+// no cluster dies, no group does.
 func TestWhatPlacesCostAnHonestFleet(t *testing.T) {
 	const n, size = 100, 10
 	wave := time.Minute
@@ -75,7 +75,7 @@ func TestWhatPlacesCostAnHonestFleet(t *testing.T) {
 		divide func(h *cutting) func(selected []string) map[grouping.Key][]string
 		want   time.Duration // until the last group starts
 	}{
-		{"nobody dies", false, anew(size), 9 * wave},
+		{"no cluster dies", false, anew(size), 9 * wave},
 		{"steadily", true, steadily(size), 4*wave + 5*10*wave}, // in five of the groups before the last, a cluster times out
 		{"anew", true, anew(size), 4*wave + 5*10*wave + 5*wave},
 	} {

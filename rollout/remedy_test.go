@@ -57,7 +57,7 @@ func TestABreachOfARollbackIsNotEndedByRollingBack(t *testing.T) {
 	}
 }
 
-// R29, R57: nobody is told to mend a cluster of whose failure only the record tells. A plan and the planner say so.
+// R29, R57: no sentence advises fixing a cluster whose failure only the record has. A plan and the planner say so.
 func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 	entry := func(cluster string, as status.RolloutStatus) status.DeselectedCluster {
 		return status.DeselectedCluster{Report: status.Report{Cluster: cluster, Status: as, Applied: now.Add(-time.Hour), LastTransitionTime: now.Add(-time.Minute)}}
@@ -71,7 +71,7 @@ func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 		record   []status.DeselectedCluster
 		reports  []status.Report
 		want     string
-		rights   *rollout.Shares
+		shares   *rollout.Shares
 	}{
 		"alone": {"0", "10m", []status.DeselectedCluster{entry("a", status.Failed)}, nil,
 			"retry the failed clusters: raise the rollout's attempt number to 1, or raise maxFailures to 1, or roll back to the previous version, or add a to the ignored clusters (no longer counted as in flight, failed or done)", nil},
@@ -94,7 +94,7 @@ func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 	} {
 		strategy := progressive("1", config(test.budget, test.deadline, 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()
-		opts := rollout.Options{Shares: test.rights, StoredRecord: &rollout.StoredRecord{Version: "2", Record: status.Record{Version: "2", Deselected: test.record}}}
+		opts := rollout.Options{Shares: test.shares, StoredRecord: &rollout.StoredRecord{Version: "2", Record: status.Record{Version: "2", Deselected: test.record}}}
 		plan, err := rollout.Plan(strategy, groups, test.reports, now, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -106,12 +106,12 @@ func TestAClusterOnlyOnRecordCannotBeFixed(t *testing.T) {
 		if err := p.Report(test.reports...); err != nil {
 			t.Fatal(err)
 		}
-		for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now)} {
+		for by, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(now)} {
 			if got := ways(r.Explain("c").String()); got != test.want {
-				t.Errorf("%s, %s: %s\nwant to do: %s", name, who, r.Explain("c"), test.want)
+				t.Errorf("%s, %s: %s\nwant to do: %s", name, by, r.Explain("c"), test.want)
 			}
 			if want := "a failed at 2026-11-21T11:59:00Z, and counts as in flight until it is retried or ignored"; test.deadline == "None" && !strings.Contains(r.String(), want) {
-				t.Errorf("%s, %s: %s, want %s", name, who, r, want)
+				t.Errorf("%s, %s: %s, want %s", name, by, r, want)
 			}
 		}
 	}
@@ -253,7 +253,7 @@ func TestWhatOnlyTheRecordHasCannotBeFixed(t *testing.T) {
 			if err := p.SetStrategy(strategy, opts); err != nil {
 				t.Fatal(err)
 			}
-			for who, r := range map[string]*rollout.Result{"a plan": r, "the planner": p.Result(now)} {
+			for by, r := range map[string]*rollout.Result{"a plan": r, "the planner": p.Result(now)} {
 				var types []rollout.RemedyType
 				for _, l := range r.Explain("b") {
 					for _, remedy := range l.Remedies {
@@ -261,14 +261,14 @@ func TestWhatOnlyTheRecordHasCannotBeFixed(t *testing.T) {
 					}
 				}
 				if slices.Contains(types, rollout.RemedyFix) || !slices.Contains(types, rollout.RemedyTryAgain) || !slices.Contains(types, rollout.RemedyIgnore) {
-					t.Errorf("selected %v, stored as %s: %s advises %v: %v", selected, stored, who, types, r.Explain("b"))
+					t.Errorf("selected %v, stored as %s: %s advises %v: %v", selected, stored, by, types, r.Explain("b"))
 				}
 			}
 		}
 	}
 }
 
-// R29: nobody is told to mend a cluster that timed out because nothing says when it is done: rules have to say so, or Available has to count.
+// R29: no sentence advises fixing a cluster that timed out because nothing says when it is done: rules have to say so, or Available has to count.
 // A plan and the planner say so, also where the record tells, and where a share of failures is missing.
 func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
 	const rules, others = "add conditionRules to the template that tell when the workload is done, or have the controller count the workload as done when its condition Available is True (AvailableSucceeds)", "retry the failed clusters: raise the rollout's attempt number to 1"
@@ -285,7 +285,7 @@ func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
 		budget  string
 		record  []status.DeselectedCluster
 		reports []status.Report
-		rights  *rollout.Shares
+		shares  *rollout.Shares
 		want    string
 	}{
 		"alone":                             {"0", nil, []status.Report{untracked("a")}, nil, rules + ", or " + rest("1")},
@@ -301,7 +301,7 @@ func TestAClusterThatIsNeverDoneCannotBeFixed(t *testing.T) {
 	} {
 		strategy := progressive("1", config(test.budget, "10m", 0))
 		groups := newFleet(t).group("", "a", "b", "c").read()
-		opts := rollout.Options{Shares: test.rights, StoredRecord: &rollout.StoredRecord{Version: "2", Record: status.Record{Version: "2", Deselected: test.record}, AtOnce: len(test.reports) == 0}}
+		opts := rollout.Options{Shares: test.shares, StoredRecord: &rollout.StoredRecord{Version: "2", Record: status.Record{Version: "2", Deselected: test.record}, AtOnce: len(test.reports) == 0}}
 		plan, err := rollout.Plan(strategy, groups, test.reports, now, opts)
 		if err != nil {
 			t.Fatal(err)

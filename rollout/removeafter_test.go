@@ -101,13 +101,13 @@ func TestRemoveAfterKeepsClustersForAWhile(t *testing.T) {
 			} else {
 				n = planner.Next(now)
 			}
-			for who, got := range map[string]rollout.Next{"Plan": r.Next, "Planner": n} {
+			for by, got := range map[string]rollout.Next{"Plan": r.Next, "Planner": n} {
 				if !slices.Equal(got.Removed, removed) || !slices.Equal(got.PendingRemoval, leaving) {
-					t.Fatalf("%s: %v of %v selected (incomplete: %v): removed %v, leaving %v, want %v and %v", who, selected, all, incomplete,
+					t.Fatalf("%s: %v of %v selected (incomplete: %v): removed %v, leaving %v, want %v and %v", by, selected, all, incomplete,
 						got.Removed, got.PendingRemoval, removed, leaving)
 				}
 				if len(leaving) > 0 && (got.RecheckAfter <= 0 || got.RecheckAfter > grace) {
-					t.Fatalf("%s: leaving %v and come back after %v", who, leaving, got.RecheckAfter)
+					t.Fatalf("%s: leaving %v and come back after %v", by, leaving, got.RecheckAfter)
 				}
 			}
 		}
@@ -270,7 +270,7 @@ func TestAClusterPendingRemovalBlocksItsGroup(t *testing.T) {
 	} {
 		r := plan(nil, test.previous)
 		if _, reason, _ := r.Find("b"); len(r.Start) > 0 || !strings.HasPrefix(reason.String(), test.want) {
-			t.Errorf("%v, want it to hold b: %s", r, test.want)
+			t.Errorf("%v, want it to block b: %s", r, test.want)
 		}
 	}
 }

@@ -114,7 +114,7 @@ func TestSchedule(t *testing.T) {
 
 // S5: counts, S6: the aggregate.
 func TestSummary(t *testing.T) {
-	t.Run("S5 counts in total, per group, removed and held", func(t *testing.T) {
+	t.Run("S5 counts in total, per group, removed and blocked", func(t *testing.T) {
 		s := everything()
 		s.strategy.Progressive.MaxConcurrency = intstr.FromInt32(4)
 		want := status.Summary{
@@ -153,7 +153,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// S5: while groups are incomplete nobody says 100%, whether of a group or of all, by a plan or by a planner.
+// S5: while groups are incomplete nothing says 100%, whether of a group or of all, by a plan or by a planner.
 func TestNoCountSays100WhileGroupsAreIncomplete(t *testing.T) {
 	done := status.Report{Cluster: "a", Status: status.Succeeded}
 	for incomplete, want := range map[bool]int{true: 99, false: 100} {

@@ -90,8 +90,8 @@ func TestTheDocumentedRollbackRemembersFailedAndDeselectedClusters(t *testing.T)
 	}
 }
 
-// R43: the record of the failed version keeps nobody from going back, whichever version it is passed for: neither its failures nor
-// those for whom it had no room.
+// R43: the record of the failed version keeps no cluster from rolling back, whichever version it is passed for: neither its failures nor
+// those for which it had no room.
 func TestARecordOfTheFailedVersionPreventsNoRollback(t *testing.T) {
 	abort := rollout.Abort{Time: now.Add(-time.Hour)}
 	record := status.Record{Version: "v2", More: 44}
@@ -108,7 +108,7 @@ func TestARecordOfTheFailedVersionPreventsNoRollback(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(r.Start) != 2 || len(r.Record.Deselected) != 0 || r.Record.More != 0 || r.Record.Version != version {
-			t.Errorf("a memory for %s: %v, record %v; want both to start, and a record of nobody", version, r, r.Record)
+			t.Errorf("a record for %s: %v, record %v; want both to start, and an empty record", version, r, r.Record)
 		}
 	}
 }

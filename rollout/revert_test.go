@@ -30,7 +30,7 @@ func TestRevertRefusesFaultyInput(t *testing.T) {
 		why      string
 	}{
 		{rollout.Abort{Time: now}, all(""), nil, "nothing reported is no fault"},
-		{rollout.Abort{}, all(""), []string{`abort.time: Required value: must be when the rollout was aborted`}, "without a time nobody knows who went back"},
+		{rollout.Abort{}, all(""), []string{`abort.time: Required value: must be when the rollout was aborted`}, "without a time it is unknown which clusters rolled back"},
 		{
 			rollout.Abort{Time: now, Failed: []status.Report{ok, {}}, Before: []status.Report{{}, ok}}, all(""),
 			[]string{`abort.failed[1].cluster: Required value: must be the name of a ManagedCluster`, `abort.before[0].cluster: Required value: must be the name of a ManagedCluster`},
@@ -38,7 +38,7 @@ func TestRevertRefusesFaultyInput(t *testing.T) {
 		},
 		{
 			rollout.Abort{Time: now.Add(time.Second)}, all(""), []string{`abort.time: Invalid value: "`},
-			"a clock ahead of ours: who goes back now would count as one that never had the failed version",
+			"a clock ahead of ours: one that rolls back now would count as one that never had the failed version",
 		},
 		{rollout.Abort{}, progressive("0%", config("", "", 0)), []string{`progressive.maxConcurrency: `, `abort.time: `}, "faults of the strategy as well"},
 	} {
@@ -296,7 +296,7 @@ func TestRemoveAfterContinuesInARollback(t *testing.T) {
 	}
 }
 
-// R32: a result of Revert says as well who left and when, also for the plan that takes over from it.
+// R32: a result of Revert says as well what was deselected and when, also for the plan that takes over from it.
 func TestRevertsResultIsAPreviousOne(t *testing.T) {
 	groups := newFleet(t).group("", "a").read()
 	a := status.Report{Cluster: "a", Status: status.Succeeded, Applied: now.Add(-time.Hour)}

@@ -112,7 +112,7 @@ func (s *stage) beside(c scene.Command, result *rollout.Result, groups *grouping
 		index, err := number()
 		clusters, otherwise := result.WouldStart(grouping.Key{Index: int32(index)})
 		if len(clusters) == 0 && otherwise == (rollout.BlockReason{}) {
-			return "nobody waits", err
+			return "none waits", err
 		}
 		return fmt.Sprintf("would start %v %v", names(clusters), otherwise), err
 	case "positions":

@@ -30,14 +30,14 @@ func TestWithoutAShareNothingStarts(t *testing.T) {
 		{"ProgressivePerGroup", perGroup(config("100%", "", 0)), "", rollout.Options{}},
 		{"ProgressivePerGroup, groups side by side", perGroup(config("", "", 0)), "", rollout.Options{GroupOrder: rollout.GroupOrder{}}},
 		{"ProgressivePerGroup, a mandatory group", perGroup(config("", "", 0), "0"), "", rollout.Options{}},
-		{"who does not count", all(""), "", rollout.Options{Ignored: []string{"a", "b", "c"}}},
-		{"who is tried again", all(""), "a=Failed b=TimeOut", rollout.Options{Attempt: 1}},
-		{"beside who is in flight", all(""), "a=Progressing", rollout.Options{}},
+		{"an ignored cluster", all(""), "", rollout.Options{Ignored: []string{"a", "b", "c"}}},
+		{"one that is tried again", all(""), "a=Failed b=TimeOut", rollout.Options{Attempt: 1}},
+		{"beside one in flight", all(""), "a=Progressing", rollout.Options{}},
 	} {
-		for want, rights := range map[bool]rollout.Shares{false: {Concurrency: 0, Failures: 3}, true: {Concurrency: 2, Failures: 3}} {
-			opts := merged(tt.opts, rollout.Options{Shares: &rights})
+		for want, shares := range map[bool]rollout.Shares{false: {Concurrency: 0, Failures: 3}, true: {Concurrency: 2, Failures: 3}} {
+			opts := merged(tt.opts, rollout.Options{Shares: &shares})
 			if r := plan(t, planned{strategy: tt.strategy, groups: []string{"a b", "c"}, reports: tt.reports, opts: opts}); (len(r.Start) > 0) != want {
-				t.Errorf("%s, %+v: %v", tt.name, rights, r)
+				t.Errorf("%s, %+v: %v", tt.name, shares, r)
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func TestShares(t *testing.T) {
 		{"one that does not count needs none", 1, 0, "a=TimeOut", "starting b; 1 more cluster blocked: this hub's share of concurrency is used up (1 of 1 in flight or starting): b starts now", rollout.Options{Ignored: []string{"a"}}},
 		{"and starts beside the others", 1, 0, "a=Progressing/0s", "starting c; in flight a; 1 cluster blocked: this hub's share of concurrency is used up (1 of 1 in flight): a is progressing and times out at 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{Ignored: []string{"c"}}},
 		{"but not where there is no right", 3, 0, "a=TimeOut", "2 clusters blocked: the rollout is stopped on this hub: a failed, and this hub's share of failures is 0", rollout.Options{Ignored: []string{"c"}}},
-		{"who left counts", 1, 1, "z=Failed/0s", "removing the workload from z; 3 clusters blocked: this hub's share of concurrency is used up (1 of 1 in flight): z (deselected) failed, and counts as in flight until 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{}},
+		{"a deselected cluster counts", 1, 1, "z=Failed/0s", "removing the workload from z; 3 clusters blocked: this hub's share of concurrency is used up (1 of 1 in flight): z (deselected) failed, and counts as in flight until 2026-11-21T13:00:00Z; recheck after 1h0m0s", rollout.Options{}},
 	} {
 		opts := merged(tt.opts, rollout.Options{Shares: &rollout.Shares{Concurrency: tt.start, Failures: tt.fail}})
 		r := plan(t, planned{strategy: all("1h"), groups: []string{"a b c"}, reports: tt.reports, opts: opts})
@@ -90,7 +90,7 @@ func TestSharesHold(t *testing.T) {
 	})
 }
 
-// R57: more shares, of either kind, start whom fewer do, and perhaps others. Enough shares are none at all.
+// R57: more shares, of either kind, start what fewer do, and perhaps more. Enough shares are none at all.
 func TestMoreSharesNeverStartFewer(t *testing.T) {
 	holds(t, func(t fataler, p trial) string {
 		with := p.withShares(t)
@@ -112,7 +112,7 @@ func TestMoreSharesNeverStartFewer(t *testing.T) {
 		a.observe(try(t, enough, p.groups).result)
 		b.observe(try(t, without, p.groups).result)
 		if !a.equal(&b) {
-			return "enough rights are a limit: " + diff(&a, &b)
+			return "enough shares are a limit: " + diff(&a, &b)
 		}
 		return ""
 	})

@@ -54,9 +54,9 @@ func TestBackAfterItsSuccessItWaitsAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Next(started.Add(c.after)) // a step, not a new beginning
-		for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(started.Add(c.after))} {
+		for by, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(started.Add(c.after))} {
 			if d, _, _ := r.Find("a"); d != c.want {
-				t.Errorf("after %v, %s has a as %s, want %s", c.after, who, d, c.want)
+				t.Errorf("after %v, %s has a as %s, want %s", c.after, by, d, c.want)
 			}
 		}
 	}
@@ -87,9 +87,9 @@ func TestASuccessThatIsWaitedForTakesNoStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Next(started.Add(time.Minute - 1)) // a step within the span before
-	for who, next := range map[string]rollout.Next{"a plan": plan.Next, "the planner": p.Next(now)} {
+	for by, next := range map[string]rollout.Next{"a plan": plan.Next, "the planner": p.Next(now)} {
 		if len(next.Start) != 1 || next.Start[0].Name != "a" || len(next.Record.Deselected) != 1 {
-			t.Errorf("%s starts %v and records %v, want a to start and x recorded", who, next.Start, next.Record.Deselected)
+			t.Errorf("%s starts %v and records %v, want a to start and x recorded", by, next.Start, next.Record.Deselected)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestNothingIsRecordedWhileGroupsAreIncomplete(t *testing.T) {
 	}
 }
 
-// An entry without a cluster is an error, as a report without one is: it stands for nobody, and must not be taken for the first
+// An entry without a cluster is an error, as a report without one is: it stands for no cluster, and must not be taken for the first
 // cluster of the groups.
 func TestRememberRefusesAnEntryWithoutACluster(t *testing.T) {
 	for at := range 2 {
@@ -187,9 +187,9 @@ func TestSilenceEndsNoFailure(t *testing.T) {
 		if err := p.Report(report); err != nil {
 			t.Fatal(err)
 		}
-		for who, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(written)} {
+		for by, r := range map[string]*rollout.Result{"a plan": plan, "the planner": p.Result(written)} {
 			if stands := r.Breach != nil && len(r.Start) == 0; stands != c.stands {
-				t.Errorf("a is %s: %s says %v", c.says, who, r)
+				t.Errorf("a is %s: %s says %v", c.says, by, r)
 			}
 		}
 		if kept := len(plan.Record.Deselected) == 1; kept != (c.says == status.ToApply) {
@@ -426,7 +426,7 @@ func TestNoAgentAnswersForAClusterThatOnlyTheRecordHas(t *testing.T) {
 	}
 }
 
-// R47: where a cluster was whose start counts no longer, nobody knows any more; a planner neither.
+// R47: the group of a cluster whose start counts no longer is unknown, to a planner, too.
 func TestThePlannerForgetsTheGroupOfAnOldStart(t *testing.T) {
 	one, two := grouping.Key{Index: 0}, grouping.Key{Index: 1}
 	groupsOf := func(names map[grouping.Key][]string) *grouping.Groups {
@@ -501,7 +501,7 @@ func TestARemovalThatTheRecordHoldsBackHasItsTime(t *testing.T) {
 		"until there is room":                {wait, crowd, 10 * time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fleet := newFleet(t).group("", "a").group("", "b") // all who are selected are done
+			fleet := newFleet(t).group("", "a").group("", "b") // all that are selected are done
 			reports := slices.Concat([]status.Report{success("a", 100*time.Hour), success("b", 100*time.Hour)}, test.reports)
 			test.options.StoredRecord = &rollout.StoredRecord{Version: "2"}
 			at := func(now time.Time) (*rollout.Result, *rollout.Result) {

@@ -13,7 +13,7 @@ import (
 	"github.com/cohort-ocm/cohort/status"
 )
 
-// S1: a work that nobody stamped and that equals the template has the version, since it was written and no later; any other has not.
+// S1: a work without a stamp that that equals the template has the version, since it was written and no later; any other has not.
 func TestAdopt(t *testing.T) {
 	spec := func(manifest string) workv1.ManifestWorkSpec {
 		return workv1.ManifestWorkSpec{Workload: workv1.ManifestsTemplate{Manifests: []workv1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(manifest)}}}}}

@@ -40,7 +40,7 @@ func TestDesiredConfigs(t *testing.T) {
 	}{
 		{"without its own, the placement's and the defaults of other types", nil, nil, "templates/t:1 deploys/here:2 proxies/here:2"},
 		{"its own replace the type", []addonv1beta1.AddOnConfig{own("deploys", "mine")}, []addonv1beta1.ConfigReference{reference("deploys", "mine", "5", "5")}, "templates/t:1 proxies/here:2 deploys/mine:5"},
-		{"of a type that nobody else names", []addonv1beta1.AddOnConfig{own("others", "mine")}, []addonv1beta1.ConfigReference{reference("others", "mine", "5", "")}, "templates/t:1 deploys/here:2 proxies/here:2 others/mine:5"},
+		{"of a type that is named nowhere else", []addonv1beta1.AddOnConfig{own("others", "mine")}, []addonv1beta1.ConfigReference{reference("others", "mine", "5", "")}, "templates/t:1 deploys/here:2 proxies/here:2 others/mine:5"},
 		{"two of one type", []addonv1beta1.AddOnConfig{own("deploys", "a"), own("deploys", "b")}, []addonv1beta1.ConfigReference{reference("deploys", "b", "6", "")}, "templates/t:1 proxies/here:2 deploys/a: deploys/b:6"},
 		{"the hash of another configuration is not its own", []addonv1beta1.AddOnConfig{own("deploys", "mine")}, []addonv1beta1.ConfigReference{reference("deploys", "d", "1", "1"), reference("templates", "mine", "7", "")}, "templates/t:1 proxies/here:2 deploys/mine:"},
 	} {

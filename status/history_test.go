@@ -231,7 +231,7 @@ func (h *history) check(r status.Report, s source) string {
 	want := h.outcome()
 	switch {
 	case want == "" && lost:
-		want = status.Progressing // in flight, nobody knows from when
+		want = status.Progressing // in flight, from an unknown time
 	case want == "":
 		want = status.ToApply
 	}
@@ -250,7 +250,7 @@ func (h *history) check(r status.Report, s source) string {
 	case r.Status != want:
 		return "the status should be " + string(want)
 	case lost && !since.IsZero():
-		return "nobody knows since when"
+		return "since an unknown time"
 	case lost:
 		return ""
 	case r.Applied.IsZero():

@@ -165,7 +165,7 @@ func TestFromManagedClusterAddOnApplied(t *testing.T) {
 		said, stamped time.Time
 		want          time.Time
 	}{
-		{"nobody says", has, time.Time{}, time.Time{}, time.Time{}},
+		{"no time is told", has, time.Time{}, time.Time{}, time.Time{}},
 		{"stamped", has, time.Time{}, at(5), at(5)},
 		{"said", has, at(4), at(5), at(4)},
 		{"waits", nil, at(4), at(5), time.Time{}},

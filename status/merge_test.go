@@ -48,7 +48,7 @@ func TestMergeTakesWhatHoldsBackMost(t *testing.T) {
 		report("Validating", 9, 0),
 		report("ToApply", 9, 0),                 // waits
 		answered(report("Succeeded", 1, 1), 10), // its time is Answered
-		answered(report("Succeeded", 9, 0), 10), // an answer to a write that nobody knows says nothing
+		answered(report("Succeeded", 9, 0), 10), // an answer to an unknown write says nothing
 		report("Succeeded", 9, 0),
 		report("Skip", 9, 9),
 	}

@@ -107,7 +107,7 @@ func TestNotingRecordsSharesNothing(t *testing.T) {
 	}
 }
 
-// R48: an annotation that is no record is an error with its path, since going on would forget who failed.
+// R48: an annotation that is no record is an error with its path, since going on would forget which clusters failed.
 func TestRecordsOfRefusesWhatIsNoRecord(t *testing.T) {
 	for _, test := range []struct{ why, text, want string }{
 		{"it is empty", ``, "must be the JSON of records"},

@@ -128,7 +128,7 @@ func TestWorksOfAnotherControllerAreTakenAsTheyAre(t *testing.T) {
 	entry(work, "work-manager", "", `{"f:spec":{}}`, 2)
 	waits := status.Report{Cluster: "cluster1", Status: status.ToApply}
 	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v1"}); got != waits {
-		t.Errorf("nobody says what it has: %+v", got)
+		t.Errorf("nothing says what it has: %+v", got)
 	}
 	done := status.Report{Cluster: "cluster1", Status: status.Succeeded, LastTransitionTime: at(4), Applied: at(2)}
 	if got := reportOfWork(t, status.WorkState{Work: work, Version: "v1", Has: "v1"}); got != done {

@@ -21,7 +21,7 @@ func TestAggregate(t *testing.T) {
 		want status.RolloutStatus
 	}{
 		{"S6 no selected cluster", status.Summary{}, status.Succeeded},
-		{"S6 incomplete groups: who is selected is not known yet", status.Summary{Incomplete: "partially observed"}, status.Progressing},
+		{"S6 incomplete groups: what is selected is not known yet", status.Summary{Incomplete: "partially observed"}, status.Progressing},
 		{"S6 incomplete groups come before a breach, which may not be one of the whole", status.Summary{Counts: status.Counts{Failed: 1}, Incomplete: "partially observed", Breach: "stopped"}, status.Progressing},
 		{"S6 a pause is no end", status.Summary{Counts: status.Counts{ToApply: 1}, Paused: "the rollout is paused"}, status.Progressing},
 		{"S6 a pause behind the end changes nothing", status.Summary{Counts: status.Counts{Succeeded: 1}, Paused: "the rollout is paused"}, status.Succeeded},

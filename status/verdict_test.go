@@ -78,7 +78,7 @@ func TestAVerdictIsKept(t *testing.T) {
 	})
 }
 
-// S12: a version that comes back is validated anew, and who says the same again as at the first time is heard.
+// S12: a version that comes back is validated anew, and the same verdict again counts.
 func TestAVerdictFromBeforeTheWriteIsNotedAnew(t *testing.T) {
 	said := func(at time.Time) status.Verdict {
 		return status.Verdict{Cluster: "a", Version: "v1", Result: status.ValidationSucceeded, Message: "all pods answer", Time: at}
@@ -125,7 +125,7 @@ func TestAVerdictOnARestoredObjectIsNotedAnew(t *testing.T) {
 	}
 }
 
-// S12: nobody can date a verdict ahead, or leave out its time, for longer than until it is noted.
+// S12: no writer can date a verdict ahead, or leave out its time, for longer than until it is noted.
 func TestAVerdictWithoutATimeIsOfTheTimeOfReading(t *testing.T) {
 	for why, text := range map[string]string{
 		"no time":   `{"result": "SUCCEEDED", "version": "v"}`,
@@ -149,7 +149,7 @@ func TestAVerdictWithoutATimeIsOfTheTimeOfReading(t *testing.T) {
 	}
 }
 
-// S12: what nobody can read is an error that says what was expected.
+// S12: what cannot be read is an error that says what was expected.
 func TestAVerdictThatIsUnreadable(t *testing.T) {
 	for why, test := range map[string]struct{ text, path string }{
 		"no JSON":          {"yes", ""},

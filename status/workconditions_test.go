@@ -171,7 +171,7 @@ func TestAvailableSucceedsSince(t *testing.T) {
 	}
 }
 
-// S1: Available means a work that is being deleted, too, whose agent was cut off; and where nobody knows when the work got its version,
+// S1: Available means a work that is being deleted, too, whose agent was cut off; and where it is unknown when the work got its version,
 // no condition has a time.
 func TestAvailableSucceedsInRareStates(t *testing.T) {
 	available := []metav1.Condition{condition("Applied", metav1.ConditionTrue, generation, 1), condition("Available", metav1.ConditionTrue, generation, 2)}

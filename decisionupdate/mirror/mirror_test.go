@@ -62,7 +62,7 @@ func gated(t *testing.T, update decisionupdate.Update, source *site, mirrors []*
 
 // D17: the measured changes, through one mirror that copies object by object and through two in a row. The source waits for the
 // last. Without that, the same mirrors lose clusters, or this would prove nothing.
-func TestSourceThatWaitsLosesNobody(t *testing.T) {
+func TestSourceThatWaitsLosesNoCluster(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1552, 17))
 	for _, c := range changes(rng) {
 		update, stays := mustDiff(t, c.stored, c.desired), stayOf(c.stored, c.desired)
@@ -145,7 +145,7 @@ func (m *planning) act(t *testing.T, rng *rand.Rand) bool {
 
 // D16: the measured changes, through one mirror that plans and through two in a row. The source never waits. Every second one
 // surges in place, beyond 100 clusters, as this library did once.
-func TestMirrorThatPlansLosesNobody(t *testing.T) {
+func TestMirrorThatPlansLosesNoCluster(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1552, 16))
 	for _, c := range changes(rng) {
 		update, stays, unions := mustDiff(t, c.stored, c.desired), stayOf(c.stored, c.desired), inPlace(c.stored, c.desired)

@@ -189,7 +189,7 @@ func dealt(rng *rand.Rand, stay int) []*pd {
 
 // D5, D8, D16, D17: whatever happens to the requests, no cluster that stays is lost at the source, by a mirror that the source waits for,
 // or by a mirror that plans, with the same faults of its own requests. No object has more than 100 clusters. With -writes 1000000 for the long run.
-func TestTroubleLosesNobody(t *testing.T) {
+func TestTroubleLosesNoCluster(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1552, 19))
 	var met, metThere trouble
 	version := 0

@@ -92,7 +92,7 @@ func TestMomentsOfHubs(t *testing.T) {
 		{"and goes with the set", "removals -f ocm-left.yaml", []string{"on their way out: left"}, nil},
 		{"one of this library counts it, also before it wrote a stamp", "status menu -f ocm-taken-over.yaml", []string{"1 of 4 clusters done, 1 in flight", "left: (deselected) is progressing"}, []string{"OCM's own", "may start now"}},
 
-		{"half of the decisions remove nobody", "status menu -f partially-observed.yaml", []string{"PlacementDecisions are only partially observed", "these keep the workload until all are (1): m2"}, []string{"removed there"}},
+		{"half of the decisions remove no cluster", "status menu -f partially-observed.yaml", []string{"PlacementDecisions are only partially observed", "these keep the workload until all are (1): m2"}, []string{"removed there"}},
 
 		{"a group has its own counts beside clusters that left", "report - -f unknown-group.yaml", []string{"1 of 1 clusters done", "0 of 2 clusters done, 2 not started"}, nil},
 	} {

@@ -401,7 +401,7 @@ func (p *player) comeAgain(ctx context.Context) error {
 	made := time.Now()
 	strategy := oneAtATime()
 	strategy.Progressive.MaxConcurrency = intstr.FromString("100%")
-	strategy.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: nobodys}}
+	strategy.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups = []clusterv1alpha1.MandatoryDecisionGroup{{GroupName: missingGroup}}
 	p.version++
 	if err := p.create(ctx, strategy); err != nil {
 		return err
@@ -425,15 +425,15 @@ func (p *player) comeAgain(ctx context.Context) error {
 	for _, at := range p.died {
 		died = died || at.After(made)
 	}
-	if p.subject.Events && !died && !slices.ContainsFunc(p.told, func(e event) bool { return e.at.After(made) && strings.Contains(string(e.stored), nobodys) }) {
+	if p.subject.Events && !died && !slices.ContainsFunc(p.told, func(e event) bool { return e.at.After(made) && strings.Contains(string(e.stored), missingGroup) }) {
 		p.faults = append(p.faults, violation{invariant: invTold, rv: p.events[len(p.events)-1].rv, text: fmt.Sprintf(
-			"the owner that came at %s has a mandatory group %q that is nowhere, and no Event says so: what the first look finds is not told", clock(made), nobodys)})
+			"the owner that came at %s has a mandatory group %q that is nowhere, and no Event says so: what the first look finds is not told", clock(made), missingGroup)})
 	}
 	return nil
 }
 
-// nobodys is a group that no placement has.
-const nobodys = "nobodys-group"
+// missingGroup is a group that no placement has.
+const missingGroup = "group-of-no-placement"
 
 // isSick has the first cluster that gets a new version fail.
 func (p *player) isSick(work *manifestWork) bool {

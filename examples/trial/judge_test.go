@@ -153,9 +153,9 @@ func TestADeselectedClusterIsWhereTheProcessSawIt(t *testing.T) {
 	if got := h.truth(s.now()).left["a"]; got.ref != "q" {
 		t.Errorf("in truth it left %+v", got)
 	}
-	for who, r := range map[string]*reconcile{"the process": sees, "one that comes after it": new} {
+	for by, r := range map[string]*reconcile{"the process": sees, "one that comes after it": new} {
 		if got := h.known(r, s.now(), r.ended).left["a"]; got.ref != "p" {
-			t.Errorf("%s takes it to have left %+v", who, got)
+			t.Errorf("%s takes it to have left %+v", by, got)
 		}
 	}
 }

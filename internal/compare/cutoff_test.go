@@ -20,7 +20,7 @@ func TestAVersionThatCutsClustersOff(t *testing.T) {
 	const n, lease, deadline = 20, 5 * time.Minute, 10 * time.Minute
 	strategy := progressive(clusterv1alpha1.RolloutConfig{ProgressDeadline: deadline.String()}, intstr.FromInt32(1))
 	for _, tt := range []struct {
-		who  string
+		by   string
 		says func(world) answer
 		have int           // how many clusters have the version in the end
 		last time.Duration // when the last of them got it
@@ -51,11 +51,11 @@ func TestAVersionThatCutsClustersOff(t *testing.T) {
 				}
 			}
 			if over := len(answer.start) > 1; over {
-				t.Fatalf("%s starts %v at a time", tt.who, slices.Clone(answer.start))
+				t.Fatalf("%s starts %v at a time", tt.by, slices.Clone(answer.start))
 			}
 		}
 		if len(started) != tt.have || last != tt.last {
-			t.Errorf("%s: %d of %d clusters have the version, the last of them after %v, want %d after %v", tt.who, len(started), n, last, tt.have, tt.last)
+			t.Errorf("%s: %d of %d clusters have the version, the last of them after %v, want %d after %v", tt.by, len(started), n, last, tt.have, tt.last)
 		}
 	}
 }

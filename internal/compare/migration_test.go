@@ -163,9 +163,9 @@ func TestMigratedControllersDoTheSame(t *testing.T) {
 		for i := range tt.hub.groups {
 			tt.hub.groups[i].key.Index = int32(i)
 		}
-		for who, got := range map[string]string{"sdk-go": tt.hub.before(t), "the drop-in": tt.hub.dropIn(t), "Cohort": tt.hub.after(t)} {
+		for by, got := range map[string]string{"sdk-go": tt.hub.before(t), "the drop-in": tt.hub.dropIn(t), "Cohort": tt.hub.after(t)} {
 			if got != tt.want {
-				t.Errorf("%s: with %s the controller does %q, want %q", tt.why, who, got, tt.want)
+				t.Errorf("%s: with %s the controller does %q, want %q", tt.why, by, got, tt.want)
 			}
 		}
 	}

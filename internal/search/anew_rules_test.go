@@ -47,7 +47,7 @@ func (j *judge) places(x *stage) int {
 	if !x.sequence || strangers == 0 {
 		return most
 	}
-	open := j.waiting(x.clusters) &^ j.heldBack()
+	open := j.waiting(x.clusters) &^ j.blocked()
 	switch {
 	case open.len() > strangers:
 		return open.len() - strangers

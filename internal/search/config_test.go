@@ -37,7 +37,7 @@ type config struct {
 	ramp       int   // Ramp; 0: none
 	starts     int   // MaxStarts, within per ticks; 0: any number
 	per        uint8
-	rights     int   // the share of concurrency; 0: no such limit
+	shares     int   // the share of concurrency; 0: no such limit
 	mayFail    int   // the share of failures
 	wait       uint8 // WaitBetweenGroups, in ticks; 0: none
 	installed  set   // the clusters that have the version before
@@ -53,7 +53,7 @@ type config struct {
 	validates bool      // a cluster that succeeded is validated
 	wavers    bool      // a validator may say that it knows nothing yet
 	lates     bool      // a verdict may come late, about the version or attempt before
-	holds     []holding // how an operator may freeze a cluster
+	holds     []freezing // how an operator may freeze a cluster
 	reviews   bool      // a cluster that joins has to be on the allowlist
 
 	answers bool // agents say that they are progressing before they say more
@@ -124,8 +124,8 @@ func (c *config) options() (o rollout.Options) {
 	if c.starts > 0 {
 		o.MaxStarts = &rollout.StartLimit{Count: c.starts, Per: metav1.Duration{Duration: time.Duration(c.per) * tick}}
 	}
-	if c.rights > 0 {
-		o.Shares = &rollout.Shares{Concurrency: c.rights, Failures: c.mayFail}
+	if c.shares > 0 {
+		o.Shares = &rollout.Shares{Concurrency: c.shares, Failures: c.mayFail}
 	}
 	if c.order != nil {
 		o.GroupOrder = rollout.GroupOrder(c.order)
@@ -213,7 +213,7 @@ func (c *config) String() string {
 	say(c.ramp > 0, "Ramp %d", c.ramp)
 	say(c.wait > 0, "WaitBetweenGroups %dm", c.wait)
 	say(c.starts > 0, "MaxStarts %d within %dm", c.starts, c.per)
-	say(c.rights > 0, "Shares of %d concurrent and %d failed", c.rights, c.mayFail)
+	say(c.shares > 0, "Shares of %d concurrent and %d failed", c.shares, c.mayFail)
 	say(c.order != nil, "GroupOrder %v", map[string][]string(c.order))
 	say(c.groupLimit > 0, "MaxConcurrencyPerGroup %d", c.groupLimit)
 	say(c.aside != 0, "Ignored %s", c.aside.in(names))

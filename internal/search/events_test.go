@@ -410,7 +410,7 @@ func (c *config) mayAnswer(o *object, x condition, fails uint8) bool {
 
 // goesFirst says whether a rollout comes to a group before it comes to another one. During a rollback a cluster that moves to such a group
 // counts in its former group until it is done. The model does not have that: the result before is made of a plan, and in the order of a plan
-// the cluster counts in the present group. TestEachHolderGoesBackExactlyOnceInEveryHistory of package rollout does.
+// the cluster counts in the present group. TestEachClusterWithTheFailedVersionRollsBackExactlyOnceInEveryHistory of package rollout does.
 func (c *config) goesFirst(group, other uint8) bool {
 	if other == none {
 		return false

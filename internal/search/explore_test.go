@@ -187,8 +187,8 @@ func (k *controller) mostExposed() int {
 	if err != nil {
 		panic(err)
 	}
-	if k.config.rights > 0 {
-		return min(e.Exposed, k.config.rights+k.config.mayFail)
+	if k.config.shares > 0 {
+		return min(e.Exposed, k.config.shares+k.config.mayFail)
 	}
 	return e.Exposed
 }

@@ -149,7 +149,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 		return fmt.Sprintf("sentence: @%d waits for ever, and is told %q, but %s", i, last, why)
 	}
 	if slices.ContainsFunc(last.Remedies, func(r rollout.Remedy) bool { return r.Type == rollout.RemedyWait }) {
-		if j.heldBack().has(i) { // the plan asks for no recheck for a frozen cluster, so its other reasons to wait may end by time
+		if j.blocked().has(i) { // the plan asks for no recheck for a frozen cluster, so its other reasons to wait may end by time
 			return ""
 		}
 		return wrong("no time ends it")
@@ -211,7 +211,7 @@ func (x *ends) checkWait(s *state, j *judge, r *rollout.Result, i int) string {
 				before |= j.stages[n].clusters
 			}
 		}
-		if x.config.ramp > 0 || x.config.rights > 0 {
+		if x.config.ramp > 0 || x.config.shares > 0 {
 			before = j.counted
 		}
 		if blamed == 0 || blamed&^stuck != 0 || blamed&^before != 0 {

@@ -16,12 +16,12 @@ type hold uint8
 
 const (
 	free hold = iota
-	held
-	heldFirmly // its group waits for it
+	frozen
+	frozenFirmly // its group waits for it
 )
 
 // holding is a way to freeze a cluster: for some ticks, or without an end.
-type holding struct {
+type freezing struct {
 	as    hold
 	until uint8
 }
@@ -46,7 +46,7 @@ func (s *state) holds(at time.Time) (all []rollout.ClusterFreeze) {
 		if c.hold == free {
 			continue
 		}
-		h := rollout.ClusterFreeze{Cluster: names[i], Reason: "maintenance", Blocks: c.hold == heldFirmly}
+		h := rollout.ClusterFreeze{Cluster: names[i], Reason: "maintenance", Blocks: c.hold == frozenFirmly}
 		if c.until > 0 {
 			h.Until = at.Add(time.Duration(c.until) * tick)
 		}
@@ -92,7 +92,7 @@ func (e event) tellDecree(name string) string {
 	switch e.kind {
 	case holds:
 		told := "an operator freezes " + name
-		if hold(e.arg&3) == heldFirmly {
+		if hold(e.arg&3) == frozenFirmly {
 			told += ", and its group waits for it"
 		}
 		if until := e.arg >> 2; until > 0 {
@@ -109,7 +109,7 @@ func (e event) tellDecree(name string) string {
 }
 
 // heldBack are the waiting clusters that are frozen or not on the allowlist (R59, R60).
-func (j *judge) heldBack() (back set) {
+func (j *judge) blocked() (back set) {
 	for i := range most {
 		if c := &j.s.clusters[i]; c.hold != free || j.config.reviews && !c.reviewed {
 			back.add(i)
@@ -119,20 +119,20 @@ func (j *judge) heldBack() (back set) {
 }
 
 // held are the frozen clusters.
-func (j *judge) held() (held set) {
+func (j *judge) frozen() (frozen set) {
 	for i := range most {
 		if j.s.clusters[i].hold != free {
-			held.add(i)
+			frozen.add(i)
 		}
 	}
-	return held
+	return frozen
 }
 
 // passed are those of heldBack that block no other.
 func (j *judge) passed() (passed set) {
-	passed = j.heldBack()
+	passed = j.blocked()
 	for i := range most {
-		if j.s.clusters[i].hold == heldFirmly {
+		if j.s.clusters[i].hold == frozenFirmly {
 			passed &^= 1 << i
 		}
 	}
@@ -159,7 +159,7 @@ func (x *ends) checkPeople(s *state, j *judge, i int, links rollout.Explanation)
 	last := links[len(links)-1]
 	people := last.Reason.Type == rollout.BlockFrozen || last.Reason.Type == rollout.BlockNotAllowed
 	c := &s.clusters[i]
-	if j.heldBack().has(i) {
+	if j.blocked().has(i) {
 		of := rollout.BlockNotAllowed
 		if c.hold != free {
 			of = rollout.BlockFrozen
@@ -174,7 +174,7 @@ func (x *ends) checkPeople(s *state, j *judge, i int, links rollout.Explanation)
 	}
 	mine := j.stageOf(i)
 	for n := range j.n {
-		if mine.after.has(n) && j.stages[n].clusters&j.heldBack()&^j.passed() != 0 {
+		if mine.after.has(n) && j.stages[n].clusters&j.blocked()&^j.passed() != 0 {
 			return "", true
 		}
 	}

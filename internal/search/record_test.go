@@ -297,7 +297,7 @@ func (j *judge) notes() (all [most]entry) {
 func (j *judge) wanted(i int) (wants entry) {
 	c, e, counts, x := j.config, j.note(i), j.counts[i], j.stands[i]
 	is := &j.s.clusters[i]
-	o, budgeted := is.view(), c.strategy != clusterv1alpha1.All || c.rights > 0 // R57
+	o, budgeted := is.view(), c.strategy != clusterv1alpha1.All || c.shares > 0 // R57
 	began := budgeted || c.ramp > 0 || c.starts > 0
 	wants = entry{applied: counts.applied, changed: counts.applied, attempt: counts.attempt, group: j.groupOf(i)}
 	wants.changed = counts.since()

@@ -314,7 +314,7 @@ func (j *judge) breach() string {
 
 // lacks says how the share of failures does not suffice (R57); empty if it does.
 func (j *judge) lacks() string {
-	if n := j.of(j.counted, standing.fails).len(); j.config.rights > 0 && n > j.config.mayFail {
+	if n := j.of(j.counted, standing.fails).len(); j.config.shares > 0 && n > j.config.mayFail {
 		return fmt.Sprintf("%d failed, with a share of %d failures", n, j.config.mayFail)
 	}
 	return ""
@@ -363,15 +363,15 @@ func (j *judge) pace() (free int, why string) {
 			free, why = left, fmt.Sprintf("%d soaked, where %s", soaked, j.tell(taken))
 		}
 	}
-	if rights := j.config.rights; rights > 0 {
+	if shares := j.config.shares; shares > 0 {
 		var taken set
 		for i := range most {
 			if j.counted.has(i) && (j.stands[i].inFlight() || j.has(i) && j.stands[i] == waiting) {
 				taken.add(i)
 			}
 		}
-		if left := max(0, rights-taken.len()); left < free {
-			free, why = left, fmt.Sprintf("the share of concurrency is %d, where %s", rights, j.tell(taken))
+		if left := max(0, shares-taken.len()); left < free {
+			free, why = left, fmt.Sprintf("the share of concurrency is %d, where %s", shares, j.tell(taken))
 		}
 	}
 	if j.config.starts > 0 {

@@ -20,7 +20,7 @@ func (j *judge) checkStart(start set) string {
 			return fmt.Sprintf("twice: @%d starts, which has the version (%v by the rules)", i, j.stands[i])
 		}
 	}
-	if held := start & j.heldBack(); held != 0 {
+	if held := start & j.blocked(); held != 0 {
 		return "freeze: " + starts(held) + ", and is frozen or not on the allowlist"
 	}
 	if j.stopped != "" {
@@ -32,7 +32,7 @@ func (j *judge) checkStart(start set) string {
 			if held := j.behind(x); held != "" {
 				return fmt.Sprintf("order: @%d of group %d starts %s", i, g, held)
 			}
-			if first := j.failedBefore(x) &^ j.heldBack(); first&^start != 0 && !first.has(i) {
+			if first := j.failedBefore(x) &^ j.blocked(); first&^start != 0 && !first.has(i) {
 				return fmt.Sprintf("turn: @%d rolls back before %s, which failed", i, (first &^ start).in(marks))
 			}
 			if j.s.closed>>g&1 == 1 {
@@ -112,9 +112,9 @@ func (j *judge) checkLists(d *decision) string {
 		return fmt.Sprintf("in flight: the plan lists [%s], and in flight are [%s]", d.inFlight.in(marks), flying.in(marks))
 	case d.timedOut != late:
 		return fmt.Sprintf("deadline: the plan lists [%s], and past their deadline are [%s]", d.timedOut.in(marks), late.in(marks))
-	case d.parked|d.unseen != j.heldBack() || d.parked != j.heldBack()&j.held():
+	case d.parked|d.unseen != j.blocked() || d.parked != j.blocked()&j.frozen():
 		return fmt.Sprintf("freeze: the plan says that [%s] are frozen and [%s] not on the allowlist, and frozen are [%s] of [%s]", d.parked.in(marks), d.unseen.in(marks),
-			j.held().in(marks), j.heldBack().in(marks))
+			j.frozen().in(marks), j.blocked().in(marks))
 	case d.left != j.left:
 		return fmt.Sprintf("deselected: the plan lists [%s], and of the deselected clusters [%s] count", d.left.in(marks), j.left.in(marks))
 	case d.leftLate != j.of(j.left, func(x standing) bool { return x == timedOut }):
@@ -151,7 +151,7 @@ func (j *judge) checkHeld(start set) string {
 		if j.behind(x) != "" {
 			continue
 		}
-		open := j.waiting(x.clusters|x.aside) &^ j.heldBack()
+		open := j.waiting(x.clusters|x.aside) &^ j.blocked()
 		for i := range most {
 			if open.has(i) && j.s.closed>>j.s.clusters[i].shown&1 == 1 {
 				open &^= 1 << i

@@ -147,11 +147,11 @@ func TestApprovalsAreForAVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := []rollout.ClusterFreeze{{Cluster: "y"}}
+	freezes := []rollout.ClusterFreeze{{Cluster: "y"}}
 	for version, want := range map[string]rollout.Options{
-		"v1": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary"))}, Attempt: 3, Ignored: []string{"x"}, Freezes: held, Allowlist: []string{"z"}},
-		"v2": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Ignored: []string{"x"}, Freezes: held, Allowlist: []string{}},
-		"":   {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Ignored: []string{"x"}, Freezes: held, Allowlist: []string{}},
+		"v1": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary"))}, Attempt: 3, Ignored: []string{"x"}, Freezes: freezes, Allowlist: []string{"z"}},
+		"v2": {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Ignored: []string{"x"}, Freezes: freezes, Allowlist: []string{}},
+		"":   {Paused: true, Gates: []rollout.ClosedGate{gate(named("canary")), gate(grouping.Key{Index: 2})}, Ignored: []string{"x"}, Freezes: freezes, Allowlist: []string{}},
 	} {
 		if diff := cmp.Diff(want, a.Options("", version)); diff != "" {
 			t.Errorf("version %q (-want +got)\n%s", version, diff)
@@ -220,12 +220,12 @@ func TestWhatIsNotedIsReadBack(t *testing.T) {
 		for range rapid.IntRange(0, 2).Draw(t, "an ignored cluster") {
 			a.Ignored = append(a.Ignored, rapid.SampledFrom([]string{"a", "b.c", "true"}).Draw(t, "cluster"))
 		}
-		for i := range rapid.IntRange(0, 3).Draw(t, "held") {
-			hold := rollout.ClusterFreeze{Cluster: rapid.SampledFrom([]string{"a", "b.c"}).Draw(t, "frozen"), Reason: rapid.SampledFrom([]string{"", "its site, and more", "of=v"}).Draw(t, "why"), Blocks: i == 2}
+		for i := range rapid.IntRange(0, 3).Draw(t, "freezes") {
+			freeze := rollout.ClusterFreeze{Cluster: rapid.SampledFrom([]string{"a", "b.c"}).Draw(t, "frozen"), Reason: rapid.SampledFrom([]string{"", "its site, and more", "of=v"}).Draw(t, "why"), Blocks: i == 2}
 			if rapid.Bool().Draw(t, "ends") {
-				hold.Until = ten.Add(time.Duration(rapid.Int64Range(-1e18, 1e18).Draw(t, "until")))
+				freeze.Until = ten.Add(time.Duration(rapid.Int64Range(-1e18, 1e18).Draw(t, "until")))
 			}
-			a.Freezes = append(a.Freezes, hold)
+			a.Freezes = append(a.Freezes, freeze)
 		}
 		if a.Allowlist.Clusters = rapid.SliceOfN(rapid.SampledFrom([]string{"a", "of", "z.1"}), 0, 2).Draw(t, "allowlist"); len(a.Allowlist.Clusters) > 0 {
 			a.Allowlist.Version = version.Draw(t, "allowlist for")

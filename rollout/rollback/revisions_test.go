@@ -165,7 +165,7 @@ func TestConditionsOfRevisions(t *testing.T) {
 		{"the rollback is breached", true, status.Summary{Counts: status.Counts{ToApply: 1, TimeOut: 1}, Breach: "b"}, "DA", "MaxFailuresBreached"},
 		{"went back", true, status.Summary{Counts: status.Counts{Succeeded: 1, Skip: 1}}, "A", "RolloutReverted"},
 		{"went back, one failed", true, status.Summary{Counts: status.Counts{Succeeded: 1, TimeOut: 1}}, "DA", "ClustersFailed"},
-		{"nobody had it", true, status.Summary{Counts: status.Counts{Skip: 1}}, "A", "RolloutReverted"},
+		{"no cluster had it", true, status.Summary{Counts: status.Counts{Skip: 1}}, "A", "RolloutReverted"},
 		{"no cluster is left", true, status.Summary{}, "A", "RolloutReverted"},
 		{"goes back, incomplete", true, status.Summary{Incomplete: "i"}, "PDA", "GroupsIncomplete"},
 	} {
@@ -199,7 +199,7 @@ func TestConditionsOfRevisions(t *testing.T) {
 }
 
 // S11: clusters that do not count may still have the failed version when no other has.
-func TestNobodyWhoCountsHasTheFailedVersion(t *testing.T) {
+func TestNoClusterThatCountsHasTheFailedVersion(t *testing.T) {
 	aborted := metav1.NewTime(time.Date(2026, 11, 21, 13, 6, 0, 0, time.UTC))
 	r := rollback.Revisions{CurrentRevision: "v1", UpdateRevision: "v2", AbortedTime: &aborted}
 	summary := status.Summary{Counts: status.Counts{Skip: 1, Ignored: 1, IgnoredToApply: 1}}

@@ -100,7 +100,7 @@ func TestBarrierUnderPartition(t *testing.T) {
 		reported map[string]map[grouping.Key]bool
 		closed   int
 	}{
-		{"nobody has reported", map[string]map[grouping.Key]bool{"a": nil, "b": nil}, 2},
+		{"no hub has reported", map[string]map[grouping.Key]bool{"a": nil, "b": nil}, 2},
 		{"one has not", map[string]map[grouping.Key]bool{"a": done(3), "b": nil}, 2},
 		{"one is behind", map[string]map[grouping.Key]bool{"a": done(3), "b": done(1)}, 1},
 		{"one does not have the groups", map[string]map[grouping.Key]bool{"a": done(1), "b": {}}, 1},

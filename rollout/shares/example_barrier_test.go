@@ -49,7 +49,7 @@ func Example_barrier() {
 		"hub-us": {prod: {"u1"}},
 	}
 	clusters, now := map[string][]status.Report{}, time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
-	reported := map[string]map[grouping.Key]bool{"hub-eu": nil, "hub-us": nil} // who has not reported holds all
+	reported := map[string]map[grouping.Key]bool{"hub-eu": nil, "hub-us": nil} // a hub that has not reported blocks all
 
 	for range 3 {
 		for _, hub := range slices.Sorted(maps.Keys(hubs)) {

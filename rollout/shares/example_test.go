@@ -87,7 +87,7 @@ func Example() {
 	}
 	fmt.Println(shares.Explain("hub-us", slices.Collect(maps.Values(accounts)), now))
 
-	fmt.Println("\na minute later both are done on hub-eu, and its last cluster needs one of the two rights")
+	fmt.Println("\na minute later both are done on hub-eu, and its last cluster needs one of the two units")
 	now = now.Add(time.Minute)
 	for i := range clusters["hub-eu"] {
 		clusters["hub-eu"][i].Status = status.Succeeded
@@ -103,7 +103,7 @@ func Example() {
 	// hub-us starts a
 	// blocked: this hub's share of concurrency is 1, and 3 clusters are not done; asked at 2026-01-02T10:00:00Z
 	//
-	// a minute later both are done on hub-eu, and its last cluster needs one of the two rights
+	// a minute later both are done on hub-eu, and its last cluster needs one of the two units
 	// hub-eu starts c
 	// hub-us starts b
 }

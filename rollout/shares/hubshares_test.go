@@ -112,8 +112,8 @@ func TestTaken(t *testing.T) {
 		{"a failure without a right keeps its right to start", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 1}, shares.Use{Failed: 1, TimedOut: 1}, rollout.Shares{Concurrency: 1}},
 		{"and gives it back when it is granted a right to fail", rollout.Shares{Concurrency: 1, Failures: 1}, rollout.Shares{Concurrency: 1}, shares.Use{Failed: 1, TimedOut: 1}, rollout.Shares{Failures: 1}},
 		{"a failure in flight has both", rollout.Shares{Concurrency: 1, Failures: 1}, rollout.Shares{Concurrency: 1, Failures: 1}, shares.Use{InFlight: 1, Failed: 1}, rollout.Shares{Concurrency: 1, Failures: 1}},
-		{"beside who timed out another is in flight again", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 1, Failures: 2}, shares.Use{InFlight: 2, Failed: 1, TimedOut: 1}, rollout.Shares{Concurrency: 2, Failures: 2}},
-		{"who timed out is in flight again beside another", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 1, Failures: 1}, shares.Use{InFlight: 2}, rollout.Shares{Concurrency: 2, Failures: 1}},
+		{"beside a timed out cluster another is in flight again", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 1, Failures: 2}, shares.Use{InFlight: 2, Failed: 1, TimedOut: 1}, rollout.Shares{Concurrency: 2, Failures: 2}},
+		{"a timed out cluster is in flight again beside another", rollout.Shares{Concurrency: 1}, rollout.Shares{Concurrency: 1, Failures: 1}, shares.Use{InFlight: 2}, rollout.Shares{Concurrency: 2, Failures: 1}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := shares.HubShares{Hub: "eu", Grant: shares.Grant{Number: 2, Shares: tt.granted, Expires: in(time.Hour)}, Report: shares.Report{Number: 1, Grant: 1, Taken: tt.taken}}
@@ -141,8 +141,8 @@ func TestNextReports(t *testing.T) {
 		{"clusters that come and go", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting-- }, false, false, time.Time{}},
 		{"a grant", func(a *shares.HubShares, _ *shares.Report, _ *shares.Use) { a.Grant.Number++ }, true, true, epoch},
 		{"a new process", func(_ *shares.HubShares, sent *shares.Report, _ *shares.Use) { *sent = shares.Report{} }, true, true, epoch},
-		{"rights that are not needed", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting, u.InFlight = 0, 2 }, false, true, reports},
-		{"rights enough for who waits", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting, u.InFlight = 1, 2 }, false, true, reports},
+		{"shares that are not needed", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting, u.InFlight = 0, 2 }, false, true, reports},
+		{"shares enough for the clusters that wait", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting, u.InFlight = 1, 2 }, false, true, reports},
 		{"it wants no more", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Waiting = 0 }, false, true, time.Time{}},
 		{"nor where one that is used was asked back", func(a *shares.HubShares, _ *shares.Report, u *shares.Use) { a.Grant.Concurrency, u.Waiting = 2, 0 }, false, true, time.Time{}},
 		{"a failure", func(_ *shares.HubShares, _ *shares.Report, u *shares.Use) { u.Failed++ }, false, true, epoch},
@@ -231,7 +231,7 @@ func TestDivide(t *testing.T) {
 			map[string]rollout.Shares{"us": {}},
 		},
 		{
-			"a silent hub keeps what it has taken, and nobody gets that", rollout.Shares{Concurrency: 3}, []shares.HubShares{silent(holding("eu", 3, 0, waiting(9))), holding("us", 0, 0, waiting(9))}, nil,
+			"a silent hub keeps what it has taken, and no other gets that", rollout.Shares{Concurrency: 3}, []shares.HubShares{silent(holding("eu", 3, 0, waiting(9))), holding("us", 0, 0, waiting(9))}, nil,
 			map[string]rollout.Shares{"eu": {}},
 		},
 		{
@@ -277,7 +277,7 @@ func TestDivide(t *testing.T) {
 			map[string]rollout.Shares{"us": {Failures: 1}},
 		},
 		{
-			"what is taken beyond the grant is missing from the rights to fail", rollout.Shares{Concurrency: 2, Failures: 1}, []shares.HubShares{
+			"what is taken beyond the grant is missing from the share of failures", rollout.Shares{Concurrency: 2, Failures: 1}, []shares.HubShares{
 				asked(holding("eu", 2, 0, shares.Use{InFlight: 2}), 1), holding("us", 1, 0, shares.Use{Failed: 1, TimedOut: 1, Waiting: 1}),
 			}, nil,
 			map[string]rollout.Shares{},
@@ -310,7 +310,7 @@ func TestDivide(t *testing.T) {
 			map[string]rollout.Shares{"eu": {}, "us": {Concurrency: 2}},
 		},
 		{
-			"who lacks most is given to first", rollout.Shares{Concurrency: 12}, []shares.HubShares{holding("eu", 1, 0, waiting(20)), holding("us", 0, 0, waiting(20)), holding("ru", 9, 0, waiting(20))}, nil,
+			"the hub that lacks most is given to first", rollout.Shares{Concurrency: 12}, []shares.HubShares{holding("eu", 1, 0, waiting(20)), holding("us", 0, 0, waiting(20)), holding("ru", 9, 0, waiting(20))}, nil,
 			map[string]rollout.Shares{"us": {Concurrency: 2}},
 		},
 		{
@@ -318,7 +318,7 @@ func TestDivide(t *testing.T) {
 			map[string]rollout.Shares{"eu": {Concurrency: 2}},
 		},
 		{
-			"who lost most by rounding gets what it left", rollout.Shares{Concurrency: 10}, []shares.HubShares{holding("eu", 0, 0, waiting(20)), holding("us", 0, 0, waiting(13))}, nil,
+			"the hub that lost most by rounding gets what it left", rollout.Shares{Concurrency: 10}, []shares.HubShares{holding("eu", 0, 0, waiting(20)), holding("us", 0, 0, waiting(13))}, nil,
 			map[string]rollout.Shares{"eu": {Concurrency: 6}, "us": {Concurrency: 4}},
 		},
 		{
@@ -476,7 +476,7 @@ func TestHubsJoinAndLeave(t *testing.T) {
 				held += max(a.Grant.Concurrency, a.Report.Taken.Concurrency)
 			}
 			if held > all {
-				t.Fatalf("%d rights are held", held)
+				t.Fatalf("%d units are held", held)
 			}
 		}
 		for hub, n := range want {
@@ -563,7 +563,7 @@ func TestDivideErrors(t *testing.T) {
 	}
 }
 
-// Rules H5 and H11: a hub's own plan starts as many as it has shares for, and nobody without one; not those that do not count either.
+// Rules H5 and H11: a hub's own plan starts as many as it has shares for, and none without one; not ignored clusters either.
 func TestHubPlansWithItsShares(t *testing.T) {
 	groups, err := grouping.FromNames(map[grouping.Key][]string{{}: {"a", "b", "c", "d", "e"}})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // The model is a coordinator hub and some hubs, each with its clusters, and all that may happen between them. Writes are sent, and land
-// later or never, as often as they like; those on top of a HubShares that has changed since are refused. Nobody hears an answer: who wrote
+// later or never, as often as they like; those on top of a HubShares that has changed since are refused. No writer hears an answer: one that wrote
 // reads. Copies are as old as they like. Processes end at any moment, with writes on their way. A tick is a second, and times are
 // relative to now, so that the same situation at another time is the same state.
 

@@ -129,7 +129,7 @@ type simulation struct {
 
 	cutAt     time.Duration
 	held      int           // what the hub that is cut off may hold, while it is
-	idle      time.Duration // while it is: slots that it does not hold and nobody uses, times how long
+	idle      time.Duration // while it is: slots that it does not hold and no hub uses, times how long
 	lastTaken time.Duration // when that was counted last
 }
 
@@ -332,9 +332,9 @@ func TestScale(t *testing.T) {
 				}
 				if tt.cut {
 					lost := float64(s.idle) / float64(time.Duration(slots-s.held)*time.Hour)
-					t.Logf("the hub that is cut off holds %d rights; of the others %.4f are idle meanwhile", s.held, lost)
+					t.Logf("the hub that is cut off holds %d units; of the others %.4f are idle meanwhile", s.held, lost)
 					if lost > 0.02 {
-						t.Errorf("of the rights of other hubs %.4f are idle while one is cut off", lost)
+						t.Errorf("of the shares of other hubs %.4f are idle while one is cut off", lost)
 					}
 				}
 				if messages > 3*len(s.hubs)*s.rounds {

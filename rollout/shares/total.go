@@ -62,7 +62,7 @@ func Local(strategy clusterv1alpha1.RolloutStrategy) clusterv1alpha1.RolloutStra
 func holdable(strategy clusterv1alpha1.RolloutStrategy) error {
 	switch progressive := strategy.Progressive; {
 	case strategy.Type != clusterv1alpha1.Progressive:
-		return field.Invalid(field.NewPath("type"), strategy.Type, "must be Progressive: over hubs, rights hold counts, and neither an order of groups nor a rollout without limits")
+		return field.Invalid(field.NewPath("type"), strategy.Type, "must be Progressive: over hubs, shares bound counts, and neither an order of groups nor a rollout without limits")
 	case progressive == nil:
 		return field.Required(field.NewPath("progressive"), "must have the limits that the hubs share")
 	case len(progressive.MandatoryDecisionGroups.MandatoryDecisionGroups) > 0:

@@ -208,7 +208,7 @@ func TestWhatIsGoneIsForgottenAfterAnHour(t *testing.T) {
 }
 
 // W7: the answer of the API server about an uncertain object counts.
-func TestReadingWhatIsUnsure(t *testing.T) {
+func TestReadingWhatIsUncertain(t *testing.T) {
 	lost, notFound := errors.New("connection reset"), apierrors.NewNotFound(resource, "web")
 	for _, c := range []struct {
 		reason string

@@ -47,8 +47,8 @@ func ExampleRolloutHandler() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(whole.Summary().Blocked, "held")
+	fmt.Println(whole.Summary().Blocked, "blocked")
 	// Output:
 	// b true
-	// 2 held
+	// 2 blocked
 }

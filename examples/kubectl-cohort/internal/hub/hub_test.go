@@ -132,7 +132,7 @@ func TestRolloutsAsksForWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// A kind that may not be listed blinds nobody for the others, unless it is asked for.
+// A kind that may not be listed hides no other kind, unless it is asked for.
 func TestAForbiddenKindIsLeftOut(t *testing.T) {
 	const addOn = `{"apiVersion":"addon.open-cluster-management.io/v1beta1","kind":"ClusterManagementAddOn","metadata":{"name":"proxy"}}`
 	answers := map[string]string{

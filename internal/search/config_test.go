@@ -50,11 +50,11 @@ type config struct {
 	opens  uint8 // in how many ticks the gates open; 0: when an operator opens them
 	left   left
 
-	validates bool      // a cluster that succeeded is validated
-	wavers    bool      // a validator may say that it knows nothing yet
-	lates     bool      // a verdict may come late, about the version or attempt before
+	validates bool       // a cluster that succeeded is validated
+	wavers    bool       // a validator may say that it knows nothing yet
+	lates     bool       // a verdict may come late, about the version or attempt before
 	holds     []freezing // how an operator may freeze a cluster
-	reviews   bool      // a cluster that joins has to be on the allowlist
+	reviews   bool       // a cluster that joins has to be on the allowlist
 
 	answers bool // agents say that they are progressing before they say more
 	aborts  bool // an operator may roll back

@@ -98,12 +98,12 @@ func (r *reconciler) listMetadata(ctx context.Context, of schema.GroupVersionKin
 type store func(types.NamespacedName) (client.Object, error)
 
 // GetByKey returns the object of a key (namespace/name, or name), like the stores of client-go.
-func (s store) GetByKey(key string) (any, bool, error) {
+func (records store) GetByKey(key string) (any, bool, error) {
 	namespace, name, has := strings.Cut(key, "/")
 	if !has {
 		namespace, name = "", key
 	}
-	object, err := s(types.NamespacedName{Namespace: namespace, Name: name})
+	object, err := records(types.NamespacedName{Namespace: namespace, Name: name})
 	if apierrors.IsNotFound(err) {
 		return nil, false, nil
 	}

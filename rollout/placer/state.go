@@ -33,17 +33,17 @@ type ownerState struct {
 }
 
 // begin drops what is kept of an earlier owner of the same name, except its writes.
-func (m *ownerState) begin(uid types.UID) {
-	if m.uid != uid {
-		*m = ownerState{uid: uid, stored: m.stored, written: m.written}
+func (state *ownerState) begin(uid types.UID) {
+	if state.uid != uid {
+		*state = ownerState{uid: uid, stored: state.stored, written: state.written}
 	}
 }
 
 // keep keeps the results of a reconcile for the next one.
-func (m *ownerState) keep(progress Progress) {
-	m.results = make(map[string]*rollout.Result, len(progress.Placements))
+func (state *ownerState) keep(progress Progress) {
+	state.results = make(map[string]*rollout.Result, len(progress.Placements))
 	for _, placed := range progress.Placements {
-		m.results[placed.Name] = placed.Result
+		state.results[placed.Name] = placed.Result
 	}
 }
 
@@ -63,35 +63,35 @@ type ownerEntry struct {
 }
 
 // get is the state of an owner, at first empty.
-func (m *ownerStates) get(owner types.NamespacedName, hash string) *ownerState {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return &m.entry(owner, hash).state
+func (states *ownerStates) get(owner types.NamespacedName, hash string) *ownerState {
+	states.mu.Lock()
+	defer states.mu.Unlock()
+	return &states.entry(owner, hash).state
 }
 
 // entry is the entry of an owner. The caller holds mu.
-func (m *ownerStates) entry(owner types.NamespacedName, hash string) *ownerEntry {
-	if m.of == nil {
-		m.of = make(map[types.NamespacedName]*ownerEntry)
+func (states *ownerStates) entry(owner types.NamespacedName, hash string) *ownerEntry {
+	if states.of == nil {
+		states.of = make(map[types.NamespacedName]*ownerEntry)
 	}
-	if m.of[owner] == nil {
-		m.of[owner] = &ownerEntry{hash: hash}
+	if states.of[owner] == nil {
+		states.of[owner] = &ownerEntry{hash: hash}
 	}
-	return m.of[owner]
+	return states.of[owner]
 }
 
 // setInitial keeps what the hub had of an owner when the process began, for the worker of that owner.
-func (m *ownerStates) setInitial(owner types.NamespacedName, hash string, initial *initialState) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.entry(owner, hash).initial = initial
+func (states *ownerStates) setInitial(owner types.NamespacedName, hash string, initial *initialState) {
+	states.mu.Lock()
+	defer states.mu.Unlock()
+	states.entry(owner, hash).initial = initial
 }
 
 // takeInitial returns that once, to the worker of the owner.
-func (m *ownerStates) takeInitial(owner types.NamespacedName) *initialState {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known := m.of[owner]
+func (states *ownerStates) takeInitial(owner types.NamespacedName) *initialState {
+	states.mu.Lock()
+	defer states.mu.Unlock()
+	known := states.of[owner]
 	if known == nil {
 		return nil
 	}
@@ -100,52 +100,52 @@ func (m *ownerStates) takeInitial(owner types.NamespacedName) *initialState {
 	return initial
 }
 
-func (m *ownerStates) forget(owner types.NamespacedName) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.of, owner)
+func (states *ownerStates) forget(owner types.NamespacedName) {
+	states.mu.Lock()
+	defer states.mu.Unlock()
+	delete(states.of, owner)
 }
 
 // follow sets the Placements of an owner. Call it before they are read, so that any later change finds the owner.
-func (m *ownerStates) follow(owner types.NamespacedName, placements []Placement) {
+func (states *ownerStates) follow(owner types.NamespacedName, placements []Placement) {
 	followed := make([]types.NamespacedName, len(placements))
 	for i, placement := range placements {
 		followed[i] = types.NamespacedName{Namespace: owner.Namespace, Name: placement.Name}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if known := m.of[owner]; known != nil {
+	states.mu.Lock()
+	defer states.mu.Unlock()
+	if known := states.of[owner]; known != nil {
 		known.placements = followed
 	}
 }
 
 // wait sets the deselected clusters of an owner, whose ManagedClusters may be deleted.
-func (m *ownerStates) wait(owner types.NamespacedName, deselected []string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if known := m.of[owner]; known != nil {
+func (states *ownerStates) wait(owner types.NamespacedName, deselected []string) {
+	states.mu.Lock()
+	defer states.mu.Unlock()
+	if known := states.of[owner]; known != nil {
 		known.deselected = deselected
 	}
 }
 
-func (m *ownerStates) following(placement types.NamespacedName) []types.NamespacedName {
-	return m.owners(func(known *ownerEntry) bool { return slices.Contains(known.placements, placement) })
+func (states *ownerStates) following(placement types.NamespacedName) []types.NamespacedName {
+	return states.owners(func(known *ownerEntry) bool { return slices.Contains(known.placements, placement) })
 }
 
 // waitingFor are the owners of which a cluster is deselected.
-func (m *ownerStates) waitingFor(cluster string) []types.NamespacedName {
-	return m.owners(func(known *ownerEntry) bool { return slices.Contains(known.deselected, cluster) })
+func (states *ownerStates) waitingFor(cluster string) []types.NamespacedName {
+	return states.owners(func(known *ownerEntry) bool { return slices.Contains(known.deselected, cluster) })
 }
 
-func (m *ownerStates) withHash(hash string) []types.NamespacedName {
-	return m.owners(func(known *ownerEntry) bool { return known.hash == hash })
+func (states *ownerStates) withHash(hash string) []types.NamespacedName {
+	return states.owners(func(known *ownerEntry) bool { return known.hash == hash })
 }
 
-func (m *ownerStates) owners(are func(*ownerEntry) bool) []types.NamespacedName {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (states *ownerStates) owners(are func(*ownerEntry) bool) []types.NamespacedName {
+	states.mu.Lock()
+	defer states.mu.Unlock()
 	var owners []types.NamespacedName
-	for owner, known := range m.of {
+	for owner, known := range states.of {
 		if are(known) {
 			owners = append(owners, owner)
 		}

@@ -169,14 +169,14 @@ func (w wantedRollout) needsAnswers() bool {
 	return slices.ContainsFunc(w.Placements, Placement.needsAnswers)
 }
 
-func (p Placement) needsAnswers() bool {
-	if p.Options.WaitBetweenGroups.Duration > 0 {
+func (placement Placement) needsAnswers() bool {
+	if placement.Options.WaitBetweenGroups.Duration > 0 {
 		return true
 	}
-	if strategy := p.Strategy.Progressive; strategy != nil && strategy.MinSuccessTime.Duration > 0 {
+	if strategy := placement.Strategy.Progressive; strategy != nil && strategy.MinSuccessTime.Duration > 0 {
 		return true
 	}
-	strategy := p.Strategy.ProgressivePerGroup
+	strategy := placement.Strategy.ProgressivePerGroup
 	return strategy != nil && strategy.MinSuccessTime.Duration > 0
 }
 

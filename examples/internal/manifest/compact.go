@@ -233,7 +233,7 @@ func newPaths(all []string) paths {
 }
 
 // at says whether all below a key is dropped, or else which paths below it are.
-func (p paths) at(key []byte) (dropped bool, below paths) {
-	below, found := p[string(key)]
+func (tree paths) at(key []byte) (dropped bool, below paths) {
+	below, found := tree[string(key)]
 	return found && len(below) == 0, below
 }

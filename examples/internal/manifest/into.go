@@ -116,34 +116,34 @@ type culprit struct {
 }
 
 // narrow descends to the innermost value that fails by itself.
-func (c culprit) narrow(decode func(any) error) culprit {
-	switch value := c.value.(type) {
+func (found culprit) narrow(decode func(any) error) culprit {
+	switch value := found.value.(type) {
 	case map[string]any:
 		if decode(map[string]any{}) != nil {
-			return c // an object is wrong here
+			return found // an object is wrong here
 		}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			alone := func(part any) error { return decode(map[string]any{key: part}) }
 			if err := alone(value[key]); err != nil {
-				path := c.path.Child(key)
+				path := found.path.Child(key)
 				if strings.ContainsAny(key, "./") { // a key of a map
-					path = c.path.Key(key)
+					path = found.path.Key(key)
 				}
 				return culprit{path, value[key], err}.narrow(alone)
 			}
 		}
 	case []any:
 		if decode([]any{}) != nil {
-			return c
+			return found
 		}
 		for i, item := range value {
 			alone := func(part any) error { return decode([]any{part}) }
 			if err := alone(item); err != nil {
-				return culprit{c.path.Index(i), item, err}.narrow(alone)
+				return culprit{found.path.Index(i), item, err}.narrow(alone)
 			}
 		}
 	}
-	return c
+	return found
 }
 
 // expected names a Go type in the words of JSON.

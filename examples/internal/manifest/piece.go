@@ -13,12 +13,12 @@ type piece struct {
 const none = -1
 
 // compact returns the item as JSON without the paths that its kind drops; it is not ok if anything is wrong with the item.
-func (p piece) compact(drop func(text []byte) paths) (data []byte, ok bool) {
-	text := p.text
-	if p.dash != none {
+func (part piece) compact(drop func(text []byte) paths) (data []byte, ok bool) {
+	text := part.text
+	if part.dash != none {
 		// Not in place: the document may have to be read in one piece after all.
 		text = bytes.Clone(text)
-		text[p.dash] = ' '
+		text[part.dash] = ' '
 	}
 	if first := bytes.TrimLeft(text, blank); len(first) > 0 && first[0] == '{' {
 		if data, ok := compactJSON(text, drop(text)); ok {

@@ -24,29 +24,29 @@ type Reader struct {
 type Progress struct{ read, all atomic.Int64 }
 
 // Share is between 0 and 1. Of a compressed file more is read than it has.
-func (p *Progress) Share() float64 {
-	return min(1, float64(p.read.Load())/float64(max(p.all.Load(), 1)))
+func (progress *Progress) Share() float64 {
+	return min(1, float64(progress.read.Load())/float64(max(progress.all.Load(), 1)))
 }
 
 // expect adds bytes that will be read, and pass bytes that were. A nil Progress does nothing.
-func (p *Progress) expect(bytes int64) {
-	if p != nil {
-		p.all.Add(bytes)
+func (progress *Progress) expect(bytes int64) {
+	if progress != nil {
+		progress.all.Add(bytes)
 	}
 }
 
 // passed returns a function to call once a file of this size was read. It corrects what pass was told of its parts.
-func (p *Progress) passed(bytes int) func() {
-	if p == nil {
+func (progress *Progress) passed(bytes int) func() {
+	if progress == nil {
 		return func() {}
 	}
-	end := p.read.Load() + int64(bytes)
-	return func() { p.read.Store(end) }
+	end := progress.read.Load() + int64(bytes)
+	return func() { progress.read.Store(end) }
 }
 
-func (p *Progress) pass(bytes int) {
-	if p != nil {
-		p.read.Add(int64(bytes))
+func (progress *Progress) pass(bytes int) {
+	if progress != nil {
+		progress.read.Add(int64(bytes))
 	}
 }
 
@@ -114,7 +114,7 @@ type result struct {
 	err     error
 }
 
-func (r result) pending() bool { return !r.done }
+func (read result) pending() bool { return !read.done }
 
 // document reads one document, item by item if it can be cut.
 func (r Reader) document(d document, at Position, each kinds, inParallel bool) result {

@@ -160,9 +160,9 @@ type typed struct {
 	served  bool
 }
 
-func (k kind) decode(data []byte) *typed {
-	t := &typed{data: data, value: k.new(), served: k.served}
-	unknown, misfit, err := decodeStrictly(data, t.value, k.served)
+func (known kind) decode(data []byte) *typed {
+	t := &typed{data: data, value: known.new(), served: known.served}
+	unknown, misfit, err := decodeStrictly(data, t.value, known.served)
 	if misfit {
 		err = t.misfit(t.value, err)
 	}
